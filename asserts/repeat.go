@@ -5,6 +5,7 @@ type Difference struct {
 	Argument  string // that is written; "": a return
 	Return    int    // one more than its position
 	Bytes, Of int    // how many differ, and of how many
+	Tensors   [2]*Snapshot
 }
 
 // Differing returns the returns, and the arguments that are written, whose elements
@@ -16,6 +17,7 @@ func Differing(op *Op, a, b *Seen) []Difference {
 	add := func(d Difference, x, y []Observation) {
 		for i := range min(len(x), len(y)) {
 			if d.Bytes, d.Of = differing(x[i].Content, y[i].Content); d.Bytes > 0 {
+				d.Tensors = [2]*Snapshot{x[i].Content, y[i].Content}
 				all = append(all, d)
 				return
 			}

@@ -19,10 +19,11 @@ import (
 
 // A Config is the settings that a run and its workers share.
 type Config struct {
-	Level asserts.Level
-	Seed  uint64
-	Cases *design.Recipes              // a user's own, which go before those of the package; may be nil
-	Plan  func(*schema.Op) engine.Plan // called by workers alone
+	Level     asserts.Level
+	Seed      uint64
+	Tolerance float64                      // as work.Runner has it
+	Cases     *design.Recipes              // a user's own, which go before those of the package; may be nil
+	Plan      func(*schema.Op) engine.Plan // called by workers alone
 }
 
 // memoryLimit is the address space in bytes that a worker may add to that with
@@ -44,7 +45,7 @@ func Serve(e engine.Engine, cfg Config) error {
 	}
 	os.Unsetenv(WorkerVariable) // processes that kernels start are not workers
 	s := &server{
-		Runner:     work.Runner{Engine: e, Level: cfg.Level, Policy: asserts.Aware(), Seed: cfg.Seed},
+		Runner:     work.Runner{Engine: e, Level: cfg.Level, Policy: asserts.Aware(), Seed: cfg.Seed, Tolerance: cfg.Tolerance},
 		connection: c, cfg: cfg,
 	}
 	s.say(lineReady, speaking(kernels(e)))

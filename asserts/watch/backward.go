@@ -34,5 +34,5 @@ func (p *process) backward(data []byte) ([]byte, error) {
 	}
 	v := asserts.NewViolation(op.judged, asserts.AutogradKernel, int(at.result))
 	v.Saw, v.Breaks, v.Fix = how.saw, how.breaks, addFormula
-	return p.add([]*asserts.Violation{v}, rest[0], string(rest[1:]))
+	return p.add([]*asserts.Violation{v}, string(rest))
 }

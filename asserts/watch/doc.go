@@ -42,8 +42,11 @@
 // os._exit, the fakes are not called: the calls are counted. Of an op without a fake that was called
 // on another device than the CPU, and has a kernel for the CPU, that one is called there, three times
 // with contents of our own, and what it returns is held against what the device's kernel
-// returned: aliases, dtypes, and the sizes and strides in which the three agree. An op that has strings
-// among its arguments, which may be names of files, is left out.
+// returned: aliases, dtypes, and the sizes and strides in which the three agree. The program has not
+// called that kernel, which may write files or talk to other processes: it runs in a process that can
+// change nothing but its own memory, for 20 seconds at most, and is left out where a system has
+// no seccomp. So are ops that have strings among their arguments, and those that return and
+// write no tensors.
 //
 // # Arguments that are never written
 //

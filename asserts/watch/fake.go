@@ -29,7 +29,8 @@ func (p *process) fake(data []byte) error {
 		return errors.New("the watcher's record of a fake is of no op that it has named")
 	}
 	at := p.run.findings.at(p.pid, int64(binary.NativeEndian.Uint64(data[8:])))
-	call, answer, _ := strings.Cut(string(data[16:]), "\n")
+	call, rest, _ := strings.Cut(string(data[16:]), "\n")
+	answer, place, _ := strings.Cut(rest, "\n")
 	real, why := engine.ReadFake(op.faked, call)
 	fake, unknown := engine.ReadFake(op.faked, answer)
 	switch {
@@ -51,6 +52,9 @@ func (p *process) fake(data []byte) error {
 		}
 		v.Fix = cmp.Or(said(v), v.Fix)
 		site := []Frame{{File: p.layout.short(v.Site.File), Line: v.Site.Line}}
+		if v.Site.File == "" { // of no fake
+			site, _ = p.layout.frames(place)
+		}
 		v.Site = asserts.Site{} // the finding's
 		p.run.findings.add(v, p, site, at)
 	}

@@ -131,7 +131,6 @@ func (p *process) site(text string) ([]byte, error) {
 	if len(parts) < 3 || parts[2] == "" {
 		return nil, errors.New("the watcher's site is cut short")
 	}
-	sort, frames := parts[2][0], parts[2][1:]
 	number, err := strconv.ParseInt(parts[0], 10, 64)
 	c, ok := p.pending[number]
 	if err != nil || !ok {
@@ -139,11 +138,11 @@ func (p *process) site(text string) ([]byte, error) {
 	}
 	delete(p.pending, number)
 	answeredBy(p.layout.answer(parts[1]), c.broken)
-	return p.add(c.broken, sort, frames)
+	return p.add(c.broken, parts[2])
 }
 
-// add records what a call at frames broke, and returns what to raise.
-func (p *process) add(broken []*asserts.Violation, sort byte, frames string) ([]byte, error) {
+// add records what a call at a place broke, and returns what to raise.
+func (p *process) add(broken []*asserts.Violation, place string) ([]byte, error) {
 	at := p.run.findings.at(p.pid, 0)
 	add := func(site []Frame) (reports []string) {
 		for _, v := range broken {
@@ -153,10 +152,7 @@ func (p *process) add(broken []*asserts.Violation, sort byte, frames string) ([]
 		}
 		return reports
 	}
-	if sort == 'C' {
-		return p.raise(add(p.layout.nativeFrames(frames))), nil
-	}
-	site, generated := p.layout.pythonFrames(frames)
+	site, generated := p.layout.frames(place)
 	if generated == "" || p.run.config.Fail {
 		return p.raise(add(site)), nil
 	}

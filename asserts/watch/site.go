@@ -38,6 +38,17 @@ type layout struct {
 	cwd    string // names of files below it are relative to it
 }
 
+// frames reads the frames of a place, after the letter for their sort.
+func (l layout) frames(place string) (users []Frame, generated string) {
+	switch {
+	case place == "":
+		return nil, ""
+	case place[0] == 'C':
+		return l.nativeFrames(place[1:]), ""
+	}
+	return l.pythonFrames(place[1:])
+}
+
 var pythonLine = regexp.MustCompile(`(?m)^  File "(.*)", line (\d+) in (.*)$`)
 
 // pythonFrames reads what faulthandler writes, outermost frame first. Generated

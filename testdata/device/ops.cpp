@@ -2,7 +2,13 @@
 // namespace broken break their schemas, one way each, those of whole do not.
 #include <ATen/ATen.h>
 #include <ATen/core/LegacyTypeDispatch.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <torch/library.h>
+#include <unistd.h>
 
 namespace {
 
@@ -41,7 +47,57 @@ Tensor strided_view(const Tensor& x) {
   return x.as_strided(x.sizes(), x.strides(), x.storage_offset());
 }
 
+// Shared is what processes have in common: memory, and the ends of a pipe.
+struct Shared {
+  int* memory = static_cast<int*>(mmap(nullptr, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  int ends[2];
+  Shared() { pipe(ends); }
+};
+Shared& shared() {
+  static auto* all = new Shared;
+  return *all;
+}
+
+// reaches reports whether a process can do what is felt outside of it.
+bool reaches() {
+  const int file = open("felt-outside", O_WRONLY | O_CREAT, 0600), found = open("/dev/null", O_RDONLY);
+  const bool opens = file >= 0, connects = socket(AF_UNIX, SOCK_STREAM, 0) >= 0, signals = kill(getppid(), 0) == 0, forks = fork() >= 0;
+  return opens || connects || signals || forks || write(shared().ends[1], "", 1) == 1 || unlink("felt-outside") == 0 || found < 0;
+}
+
+using c10::impl::DeviceGuardImplInterface;
+
+// A Capturing is the device's guard while its stream captures a graph: then nothing may wait for
+// the device, and nothing copies from it.
+struct Capturing final : DeviceGuardImplInterface {
+  const DeviceGuardImplInterface* backend = c10::impl::getDeviceGuardImpl(c10::DeviceType::PrivateUse1);
+  mutable int64_t waits = 0;
+
+  c10::DeviceType type() const override { return backend->type(); }
+  c10::Device exchangeDevice(c10::Device d) const override { return backend->exchangeDevice(d); }
+  c10::Device getDevice() const override { return backend->getDevice(); }
+  void setDevice(c10::Device d) const override { backend->setDevice(d); }
+  void uncheckedSetDevice(c10::Device d) const noexcept override { backend->uncheckedSetDevice(d); }
+  c10::Stream getStream(c10::Device d) const override { return backend->getStream(d); }
+  c10::Stream exchangeStream(c10::Stream s) const override { return backend->exchangeStream(s); }
+  c10::DeviceIndex deviceCount() const noexcept override { return backend->deviceCount(); }
+  void synchronizeDevice(const c10::DeviceIndex) const override { waits++; }
+  bool isStreamCapturing(const c10::Stream&) const { return true; }  // of 2.15 and later
+};
+
 }  // namespace
+
+TORCH_LIBRARY(graph, m) {
+  static Capturing* capturing = nullptr;
+  m.def("begin() -> ()", [] {
+    capturing = new Capturing;
+    c10::impl::device_guard_impl_registry[size_t(capturing->type())] = capturing;
+  });
+  m.def("end() -> int", [] {
+    c10::impl::device_guard_impl_registry[size_t(capturing->type())] = capturing->backend;
+    return capturing->waits;
+  });
+}
 
 TORCH_LIBRARY(broken, m) {
   m.def("writes(Tensor x) -> Tensor");
@@ -65,6 +121,7 @@ TORCH_LIBRARY(broken, m) {
   m.def("returns_other_(Tensor(a!) x) -> Tensor(a!)");
   m.def("resizes_(Tensor(a!) x) -> Tensor(a!)");
   m.def("strides(Tensor x) -> Tensor");
+  m.def("values(Tensor x) -> Tensor");
 }
 
 TORCH_LIBRARY_IMPL(broken, PrivateUse1, m) {
@@ -103,11 +160,13 @@ TORCH_LIBRARY_IMPL(broken, PrivateUse1, m) {
   });
   m.impl("returns_other_", [](Tensor& x) { x.copy_(fresh(x)); return fresh(x); });
   m.impl("strides", [](const Tensor& x) { return x.dim() == 2 ? fresh(x.t().contiguous()).t() : fresh(x); });
+  m.impl("values", [](const Tensor& x) { return fresh(x).copy_(x.cpu().logical_not()); });
   m.impl("resizes_", [](Tensor& x) -> Tensor& { return x.unsqueeze_(0); });
 }
 
 // What the kernels for the device are held against.
 TORCH_LIBRARY_IMPL(broken, CPU, m) {
+  m.impl("values", [](const Tensor& x) { return x.clone(at::MemoryFormat::Contiguous); });
   m.impl("strides", [](const Tensor& x) { return x.clone(at::MemoryFormat::Contiguous); });
 }
 
@@ -133,10 +192,20 @@ TORCH_LIBRARY(whole, m) {
   m.def("finds(Tensor x) -> Tensor");
   m.def("reads.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)");
   m.def("strides(Tensor x) -> Tensor");
+  m.def("values(Tensor x) -> Tensor");
+  m.def("reaches_out(Tensor x) -> Tensor");
+  m.def("writes_shared(Tensor x) -> Tensor");
+  m.def("waits(Tensor x) -> Tensor");
   m.def("makes(Tensor x, *, Device device) -> Tensor");
 }
 
+// Those for the CPU, which a program on a device does not call, do more than compute. What some
+// return is not what the device's return: that is found where they do it.
 TORCH_LIBRARY_IMPL(whole, CPU, m) {
+  m.impl("values", [](const Tensor& x) { return x.clone(at::MemoryFormat::Contiguous); });
+  m.impl("reaches_out", [](const Tensor& x) { return reaches() ? x.unsqueeze(0).clone() : x.clone(at::MemoryFormat::Contiguous); });
+  m.impl("writes_shared", [](const Tensor& x) { *shared().memory = 1; return x.unsqueeze(0).clone(); });
+  m.impl("waits", [](const Tensor& x) { for (;;) pause(); return x.clone(); });
   m.impl("finds", [](const Tensor& x) { return x.nonzero(); });
   m.impl("strides", [](const Tensor& x) { return x.clone(at::MemoryFormat::Contiguous); });
 }
@@ -162,6 +231,8 @@ TORCH_LIBRARY_IMPL(whole, PrivateUse1, m) {
   m.impl("adds_", [](Tensor& x) -> Tensor& { return x.copy_(x.cpu().logical_not()); });
   m.impl("finds", [](const Tensor& x) { return x.cpu().nonzero().to(x.device()); });
   m.impl("reads.out", [](const Tensor& x, Tensor& out) -> Tensor& { out.resize_(x.sizes()); return out.copy_(fresh(x)); });
+  m.impl("values", [](const Tensor& x) { return fresh(x.is_floating_point() ? x.cpu().mul(1 + 1e-5) : x.cpu()).to(x.device()); });
   m.impl("strides", [](const Tensor& x) { return x.cpu().clone(at::MemoryFormat::Contiguous).to(x.device()); });
+  for (const char* name : {"reaches_out", "writes_shared", "waits"}) m.impl(name, [](const Tensor& x) { shared(); return fresh(x); });
   m.impl("makes", [](const Tensor& x, at::Device device) { return at::ones({8}).to(device); });
 }

@@ -23,6 +23,9 @@ func (l *Libtorch) On(name string) error {
 		return err
 	}
 	l.place = place{found}
+	if why := l.place.lost(); why != "" { // it may take as long as a driver to come up: no case's time
+		return fmt.Errorf("device %s keeps nothing: %s", name, why)
+	}
 	return nil
 }
 

@@ -17,19 +17,27 @@ import (
 // onDevice are checks that kernels of testdata/device break, and ops that break none.
 var onDevice = map[string]string{
 	"broken::writes": "OA009", "broken::writes_second": "OA009", "broken::keeps_version": "OA010", "broken::returns_memory": "OA007",
-	"broken::returns_other_": "OA006", "broken::strides": "OA011",
-	"whole::writes": "", "whole::returns_view": "", "whole::strides": "", "whole::makes": "", "drives::here": "",
+	"broken::returns_other_": "OA006", "broken::strides": "OA011", "broken::values": "OA011",
+	"whole::writes": "", "whole::returns_view": "", "whole::strides": "", "whole::values": "", "whole::makes": "", "drives::here": "",
+	"drives::sticks": "", "drives::loses": "", "drives::fills": "",
+}
+
+// losing are the ops of testdata/device_ops.py that leave the device without use where they are
+// called with bools, with what it says then.
+var losing = map[string]string{
+	"drives::sticks": "an illegal memory access was encountered", "drives::loses": "unspecified launch failure", "drives::fills": "out of memory",
 }
 
 // The kernels of a device are run on tensors of it, the second of its type, and held against
-// those of the CPU, in processes that are no forks of one with a driver.
+// those of the CPU, their values too, in processes that are no forks of one with a driver. A device that
+// is lost is a result of its case, and the cases after it have one that works.
 func TestDevice(t *testing.T) {
 	if os.Getenv("OPASSERT_LONG") == "" {
 		t.Skip("a minute; OPASSERT_LONG=1 runs it")
 	}
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
 		t.Setenv("DEVICE_OPS", libtorchtest.Openreg(t, "../../..", python))
-		args := []string{"-device", "openreg:1", "-module", "device_ops", "-cases", "14", "-json"}
+		args := []string{"-device", "openreg:1", "-module", "device_ops", "-cases", "14", "-tolerance", "1e-3", "-json"}
 		for op := range onDevice {
 			args = append(args, "-op", op)
 		}
@@ -38,9 +46,11 @@ func TestDevice(t *testing.T) {
 		if err := json.Unmarshal([]byte(got.stdout), &results); err != nil || got.status != 1 {
 			t.Fatalf("%v, exit status %d, want 1\n%s", err, got.status, got.stderr)
 		}
-		found, passed := make(map[string]string), make(map[string]bool)
+		found, passed, lost := make(map[string]string), make(map[string]bool), make(map[string]bool)
 		for _, r := range results {
 			switch {
+			case r.Status == asserts.Crashed && losing[r.Op] != "" && strings.Contains(r.Reason+r.Report, losing[r.Op]):
+				lost[r.Op] = true
 			case r.Status == asserts.Violated:
 				found[r.Op] = r.Code.String()
 			case r.Status == asserts.Crashed || r.Status == asserts.Failed:
@@ -50,8 +60,8 @@ func TestDevice(t *testing.T) {
 			}
 		}
 		for op, code := range onDevice {
-			if found[op] != code || !passed[op] {
-				t.Errorf("%s: found %q, want %q; some check passed on the device: %v", op, found[op], code, passed[op])
+			if found[op] != code || !passed[op] || lost[op] != (losing[op] != "") {
+				t.Errorf("%s: found %q, want %q; some check passed on the device: %v; the device was lost: %v", op, found[op], code, passed[op], lost[op])
 			}
 		}
 	})

@@ -37,6 +37,7 @@ class Kind {
     const auto* impl = t.unsafeGetTensorImpl();
     written = written && has_numbers(impl) && t.layout() == at::kStrided && !t.is_quantized() && !impl->key_set().has_any(kOdd);
     if (!written) return;
+    elsewhere = elsewhere || !(t.is_cpu() || t.is_meta());
     note(uint64_t(t.scalar_type()) << 32 | uint64_t(t.device().type()) << 16 | uint64_t(t.device().index() + 1));
     note(t.dim() * 2 + t.is_contiguous());
     for (int64_t size : t.sizes()) number(size);
@@ -47,7 +48,8 @@ class Kind {
   static constexpr c10::DispatchKeySet kOdd = kLazy | c10::DispatchKeySet({DispatchKey::Functionalize, DispatchKey::NestedTensor});
 
   uint64_t sort = 0xcbf29ce484222325, whole = sort;
-  bool written = true;  // there are words for all
+  bool written = true;     // there are words for all
+  bool elsewhere = false;  // one is on a device, whose kernel may be held against the CPU's
 
   void add(const c10::IValue& v) {
     if (v.isTensor() && v.toTensor().defined()) return add(v.toTensor());
@@ -169,9 +171,14 @@ struct Json {
 // Fakes are the calls whose fakes are still to be called.
 class Fakes {
  public:
+  // A Begun is a call in words, and where it stands where a finding is about that line.
+  struct Begun {
+    std::string call, place;
+  };
+
   struct Written {
     int64_t op, context;
-    std::string call;
+    Begun begun;
   };
 
  private:
@@ -212,13 +219,13 @@ class Fakes {
     return json.text;
   }
 
-  void add(int64_t op, int64_t context, std::string begun, const std::vector<std::vector<at::TensorImpl*>>& written, const torch::jit::Stack& stack, size_t returns) {
-    Json json{std::move(begun) + ",\"written\":"};
+  void add(int64_t op, int64_t context, Begun begun, const std::vector<std::vector<at::TensorImpl*>>& written, const torch::jit::Stack& stack, size_t returns) {
+    Json json{std::move(begun.call) + ",\"written\":"};
     json.list(written, [&](const std::vector<at::TensorImpl*>& of) { json.list(of, [&](at::TensorImpl* impl) { json.tensor(impl); }); });
     json.text += ",\"results\":";
     json.list(c10::ArrayRef<c10::IValue>(stack.data() + stack.size() - returns, returns), [&](const c10::IValue& v) { json.tensors(v); });
     std::lock_guard<std::mutex> lock(mutex_);
-    written_.push_back({op, context, json.text + "}"});
+    written_.push_back({op, context, {json.text + "}", std::move(begun.place)}});
   }
 
   bool empty() {
@@ -243,7 +250,7 @@ class Fakes {
       calls.swap(written_);
     }
     std::string all;
-    for (const Written& w : calls) all += (all.empty() ? "[" : ",") + w.call;
+    for (const Written& w : calls) all += (all.empty() ? "[" : ",") + w.begun.call;
     bool hangs = false;
     for (size_t first = 0, forks = 0; first < calls.size() && forks < kForks && !hangs; forks++) {
       const std::vector<std::string> answers = answered(fork, hangs, [&](int to) { run(all + "]", first, to); });

@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "confine.h"
+
 namespace opassert {
 
 using PyObject = ::PyObject;
@@ -312,9 +314,23 @@ class Python {
     return child;
   }
 
-  // replay runs a program that calls fakes: see replay.py.
+  // apart forks this process, and confines the child for so many seconds. It returns a pipe to
+  // read from in the parent, in the child minus the one to write to, and 0 where neither can be.
+  static long apart() {
+    constexpr unsigned kSeconds = 20;
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return 0;
+    const pid_t child = self_->fork();
+    if (child == 0) return confine(ends[1], kSeconds) ? -ends[1] : (_exit(1), 0);
+    close(ends[1]);
+    return ends[0];
+  }
+
+  // replay runs a program that calls fakes, and kernels for the CPU apart: see replay.py.
   void replay(const std::string& program, const std::string& calls, size_t first, int to) {
+    static Method apart_method{"apart", [](PyObject*, PyObject*) { return self_->integer_(apart()); }, NO_ARGUMENT, nullptr};
     PyObject* names = dict_();
+    put_(names, "apart", function_(&apart_method, nullptr, nullptr));
     put_(names, "calls", string_(calls.c_str()));
     put_(names, "first", integer_(first));
     put_(names, "to", integer_(to));

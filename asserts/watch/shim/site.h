@@ -117,6 +117,10 @@ class PythonSite {
     write_(signal_);
     return read();
   }
+
+  // place returns the frames of this thread, Python's where it runs any, after a letter
+  // for their sort.
+  std::string place();
 };
 
 // native_frames returns the frames of this thread, module and offset in a line;
@@ -140,6 +144,11 @@ inline std::string native_frames() {
   },
       &text);
   return text;
+}
+
+inline std::string PythonSite::place() {
+  const std::string python = frames();
+  return python.empty() ? "C" + native_frames() : "P" + python;
 }
 
 }  // namespace opassert

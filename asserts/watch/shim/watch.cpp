@@ -379,7 +379,7 @@ class Look {
   Holds holds_;
   std::string modes_;    // a line each
   std::string case_;     // how the arguments are recorded
-  std::string fake_;     // how the call of the fake begins
+  Fakes::Begun fake_;    // how the call of the fake begins
   std::string handler_;  // a line for the subclass that is called: like a mode it may keep results
   bool returned_ = false;
   const size_t accused_ = accused.size();
@@ -485,7 +485,7 @@ class Look {
     }
     returned_ = true;
     if (!case_.empty()) record();
-    if (!fake_.empty()) end_fake();
+    if (!fake_.call.empty()) end_fake();
     if (!tried("a call could not be observed", [&] { see_returned(); })) return;
     Call call(op_.expected, seen_.contiguous());
     const bool once = count_once();
@@ -676,7 +676,7 @@ class Look {
       Kind kind;
       for (size_t i = stack_.size() - op_.args; i < stack_.size(); i++) kind.add(stack_[i]);
       const auto meeting = kind.written ? fakes.meet(op_.number, kind) : Fakes::TOO_MANY;
-      if (meeting == Fakes::NEW) fake_ = Fakes::begin(*op_.schema, stack_);
+      if (meeting == Fakes::NEW) fake_ = {Fakes::begin(*op_.schema, stack_), kind.elsewhere ? site.place() : ""};
       if (meeting != Fakes::TOO_MANY) return;
     } catch (const std::exception&) {
     }
@@ -725,9 +725,7 @@ class Look {
       Python::Lock lock(python);
       at += python.answerer(arguments(), results());
     }
-    at += "\n";
-    const std::string frames = site.frames();
-    at += frames.empty() ? "C" + native_frames() : "P" + frames;
+    at += "\n" + site.place();
     if (!channel.ask(FRAME_SITE, at.data(), at.size(), reply) || reply.empty()) return;
     TORCH_CHECK(reply[0] == '?', reply);
     python.find_origin({python, reply.substr(1), [](const std::string& line, const std::string& frames) {
@@ -829,7 +827,7 @@ class Followed {
     const int how = op_.formula ? -1 : backward();
     op_.formula = how < 0;
     if (op_.formula) return void(op_.counts->differentiated.fetch_add(1, std::memory_order_relaxed));
-    const std::string python_frames = site.frames(), frames = python_frames.empty() ? "C" + native_frames() : "P" + python_frames;
+    const std::string frames = site.place();
     const size_t base = stack_.size() - op_.returns;
     for (size_t i = 0; i < op_.expected.returns.size(); i++) {
       const Subject& s = op_.expected.returns[i];
@@ -1172,7 +1170,7 @@ void call_fakes() {
       [](const Fakes::Written& written, const std::string& answer) {
     const int64_t numbers[] = {written.op, written.context};
     std::string ignored, frame(reinterpret_cast<const char*>(numbers), sizeof numbers);
-    frame += written.call + "\n" + answer;
+    frame += written.begun.call + "\n" + answer + "\n" + written.begun.place;
     channel.ask(FRAME_FAKE, frame.data(), frame.size(), ignored);
   });
 }

@@ -37,7 +37,7 @@ def faults():
     broken.swaps_storage(tensor())  # OA002
     broken.returns_other_(tensor())  # OA006
     broken.resizes_(tensor())  # OA013
-    broken.strides(tensor())  # not as on the CPU: found when the program has ended, at no line of it
+    broken.strides(tensor())  # OA011
 
 
 def healthy():
@@ -63,7 +63,10 @@ def healthy():
         whole.adds_(x)
         whole.finds(x)
         whole.strides(x)
+        whole.reaches_out(x)
+        whole.writes_shared(x)
         whole.reads.out(x, out=torch.empty_like(x))
+    whole.waits(tensor())
     whole.makes(tensor(), device=torch.device(DEVICE))
 
 

@@ -14,6 +14,37 @@ def here(x):
     return x.clone()
 
 
-library = torch.library.Library("drives", "DEF")
-library.define("here(Tensor x) -> Tensor")
-library.impl("here", here, "PrivateUse1")
+def stick(op, error):
+    """Has each later call of an op raise, as CUDA does after some errors."""
+
+    def raises(*args, **keywords):
+        raise error
+
+    aten.impl(op, raises, "PrivateUse1")
+
+
+def sticks(x):
+    """Finds out about a fault on the device late: what is called next raises."""
+    if x.dtype == torch.bool:
+        stick("_copy_from", RuntimeError("CUDA error: an illegal memory access was encountered"))
+    return torch.empty_like(x)
+
+
+def loses(x):
+    if x.dtype == torch.bool:
+        lost = RuntimeError("CUDA error: unspecified launch failure")
+        stick("_copy_from", lost)
+        raise lost
+    return torch.empty_like(x)
+
+
+def fills(x):
+    if x.dtype == torch.bool:
+        stick("empty.memory_format", torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB"))
+    return x.clone()
+
+
+library, aten = torch.library.Library("drives", "DEF"), torch.library.Library("aten", "IMPL")
+for kernel in (here, sticks, loses, fills):
+    library.define(f"{kernel.__name__}(Tensor x) -> Tensor")
+    library.impl(kernel.__name__, kernel, "PrivateUse1")

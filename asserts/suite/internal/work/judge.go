@@ -27,6 +27,7 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.Case) []*report.Fin
 			}
 			if i > 0 {
 				found = append(found, r.compare(t, &a.calls[0], c, &tally, result)...)
+				found = append(found, r.compareValues(t, a, c, result)...)
 			}
 		}
 		result.Devices[c.on] = tally

@@ -11,6 +11,9 @@ type Runner struct {
 	Level  asserts.Level
 	Policy *asserts.Policy
 	Seed   uint64
+	// Tolerance is how far values may be from those of the CPU, relative to 1 + their size;
+	// 0: they are not compared.
+	Tolerance float64
 
 	room     []byte // for the bytes of a tensor
 	earlier  earlier

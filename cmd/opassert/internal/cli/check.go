@@ -70,7 +70,8 @@ device gets it, and bytes are compared as the device's backend copies them to th
 ops are those that have a kernel of their own for it; those that decompose, that its
 fallback runs, mostly on the CPU, and that have no kernel are counted and listed, and -op
 names them. The same call is made on the CPU and on Meta, and OA011 holds them
-against each other. Calls run in a Python, which imports with -module the package that
+against each other; with -tolerance also the values of the device and of the CPU, except those
+of random ops. Calls run in a Python, which imports with -module the package that
 brings the device, or with -lib in a worker of opassert's own, where the device of a C++
 library is privateuseone. Bytes are read after the work of the device is done: which
 stream did it, and whether a result was returned before that, is not checked. A call
@@ -137,6 +138,7 @@ type checkFlags struct {
 	part          *string // of the ops
 	through       *string
 	device        *string // of the tensors
+	tolerance     *float64
 	memory        *string
 	packages      repeated
 	*moduleFlags
@@ -164,6 +166,7 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	c.moduleFlags = newModuleFlags(f)
 	f.Var(&c.packages, "packages", "check the kernels of these generated packages alone, by a `pattern` of the go command;\nmay be given several times")
 	c.device = f.String("device", "", "the `device` of the tensors, such as cuda, openreg:1 (default: cpu); the package that brings it is -module's")
+	c.tolerance = f.Float64("tolerance", 0, "with -device, how far `values` may be from those of the CPU, relative to 1 + their size\n(default: they are not compared)")
 	c.through = f.String("through", "backend", "where calls begin: `backend|autograd`, which checks OA014 on arguments that require grad")
 	c.memory = f.String("memory", "", "whether the memory of tensors lies between pages that can't be touched: `on|off`, for OA018 and OA019\n(default: on with -lib and -module, else off)")
 	return c
@@ -204,6 +207,10 @@ func (f *checkFlags) validate() error {
 		return usagef("-memory on is for calls that begin at backend: through autograd OA014 alone is checked")
 	case *f.memory == "on" && *f.device != "":
 		return usagef("-memory on is for tensors on the CPU: memory of -device %s is not opassert's to allocate", *f.device)
+	case !(*f.tolerance >= 0):
+		return usagef("-tolerance %v: want a number above 0, such as 1e-4", *f.tolerance)
+	case *f.tolerance > 0 && (*f.device == "" || *f.level == asserts.Identity.String() || *f.level == asserts.Content.String()):
+		return usagef("-tolerance holds values of a -device against those of the CPU, at -level meta")
 	case *f.memory == "on" && *f.level == asserts.Identity.String():
 		return usagef("-memory on asks for more than -level identity sees")
 	case f.autograd() && *f.level == asserts.Identity.String():
@@ -498,7 +505,7 @@ func (f *checkFlags) serve(inv *invocation) error {
 
 // prepare opens the engine, and returns the plans that its calls are checked by.
 func (f *checkFlags) prepare(inv *invocation) (engine.Engine, suite.Config, error) {
-	config := suite.Config{Seed: *f.seed}
+	config := suite.Config{Seed: *f.seed, Tolerance: *f.tolerance}
 	var err error
 	if config.Level, err = f.known(); err != nil {
 		return nil, config, err
@@ -688,6 +695,9 @@ func (f *checkFlags) again() string {
 	}
 	if *f.device != "" {
 		words = append(words, "-device", *f.device)
+	}
+	if *f.tolerance > 0 {
+		words = append(words, "-tolerance", fmt.Sprint(*f.tolerance))
 	}
 	if *f.schema != "" {
 		words = append(words, "-schema", *f.schema)

@@ -43,7 +43,8 @@ runs half a minute after the program; else 1 with findings.
 When the program ends, the fake of each op that is not PyTorch's own is called as
 well, in a fork of the process, once for each kind of arguments that the op was
 called with, and held against what its kernel returned (OA011). Where an op has none,
-and was called on another device, its kernel for the CPU is called in the fake's stead.
+and was called on another device, its kernel for the CPU is called in the fake's stead,
+in a process that can change nothing but its own memory.
 -level meta does so with PyTorch's own ops too; -level identity calls no fakes.
 
 The program is yours: where opassert itself is killed, it goes on, unwatched.

@@ -122,7 +122,7 @@ func (s *runState) goesOn() string {
 func (c *checkup) key() string {
 	f := c.flags
 	h := sha256.New()
-	fmt.Fprintf(h, "%q\n", []any{*f.engine, *f.level, *f.seed, *f.cases, *f.only, *f.timeout, c.engine, *f.through, *f.memory, f.module.root})
+	fmt.Fprintf(h, "%q\n", []any{*f.engine, *f.level, *f.seed, *f.cases, *f.only, *f.timeout, c.engine, *f.through, *f.memory, *f.tolerance, f.module.root})
 	if f.module.root == "" {
 		c.sign(h)
 	}

@@ -1,0 +1,84 @@
+package work
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/internal/tensor"
+)
+
+// compareValues holds the elements that a call returned or wrote against those of the same call
+// on the CPU, where a tolerance was asked for. Random results are left out, and
+// uninitialized ones.
+func (r *Runner) compareValues(t *Target, a *attempt, other *call, result *report.Case) []*report.Finding {
+	first := &a.calls[0]
+	if r.Tolerance == 0 || other.on != engine.CPU || !t.repeatable() || t.leavesMemory() {
+		return nil
+	}
+	var faults []asserts.Fault
+	for _, d := range asserts.Differing(t.judged, first.seen, other.seen) {
+		if n, which := beyond(d.Tensors[0], d.Tensors[1], r.Tolerance); n > 0 {
+			faults = append(faults, asserts.Fault{
+				Code: asserts.MetaAlias, Argument: d.Argument, Return: d.Return,
+				Saw: fmt.Sprintf("%d elements differ by more than %g of 1 + their size: %s", n, r.Tolerance, which),
+				Fix: "compute what the kernel for the CPU computes, or ask for a greater -tolerance",
+			})
+		}
+	}
+	return r.judgeFaults(t, a, faults, result, first.on, other.on)
+}
+
+// beyond returns how many elements of tensors of the same sizes and dtype differ by more than
+// a tolerance, and in words the first. Numbers that are whole are to be the same.
+func beyond(x, y *asserts.Snapshot, tolerance float64) (n int, which string) {
+	d, known := tensor.ParseDType(x.DType)
+	if !known || !d.Writable() || x.DType != y.DType || !slices.Equal(x.Sizes, y.Sizes) || !whole(x) || !whole(y) {
+		return 0, ""
+	}
+	if d.Class() == tensor.Integral || d.Class() == tensor.Boolean {
+		tolerance = 0
+	}
+	parts := 1
+	if d.Class() == tensor.Complex {
+		parts = 2
+	}
+	count := int64(1)
+	for _, size := range x.Sizes {
+		count *= size
+	}
+	for i := range count {
+		for part := range parts {
+			a, b := element(x, d, i, part, parts), element(y, d, i, part, parts)
+			if near(a, b, tolerance) {
+				continue
+			}
+			if n++; n == 1 {
+				which = fmt.Sprintf("number %d is %v, on cpu %v", i, a, b)
+			}
+		}
+	}
+	return n, which
+}
+
+// whole reports whether all bytes of a tensor are known.
+func whole(s *asserts.Snapshot) bool { return int64(len(s.Bytes)) == s.Nbytes && s.Within() }
+
+// element returns a part of the element with a number, in the order of the sizes.
+func element(s *asserts.Snapshot, d tensor.DType, number int64, part, parts int) float64 {
+	at := s.Offset
+	for dim := len(s.Sizes) - 1; dim >= 0; dim-- {
+		at += number % s.Sizes[dim] * s.Strides[dim]
+		number /= s.Sizes[dim]
+	}
+	size := d.Size()
+	return d.Get(s.Bytes[int(at)*size+part*size/parts:])
+}
+
+// near reports whether two numbers are the same within a tolerance. NaN is as NaN.
+func near(a, b, tolerance float64) bool {
+	return a == b || math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= tolerance*(1+math.Abs(b))
+}
