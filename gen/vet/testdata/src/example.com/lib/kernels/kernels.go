@@ -59,7 +59,7 @@ type Maxer interface{ Max(self *Tensor) *Tensor }
 
 var _ Maxer = new(Library) // the kernels' own package may
 
-func within(x *Tensor) *Tensor {
+func Within(x *Tensor) *Tensor {
 	var m Maxer = new(Library)
 	return m.Max(x)
 }

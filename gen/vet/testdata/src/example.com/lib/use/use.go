@@ -1,3 +1,4 @@
+// Package use calls kernels.
 package use
 
 import (
