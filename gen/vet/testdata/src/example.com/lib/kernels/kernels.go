@@ -1,5 +1,7 @@
 package kernels
 
+import "github.com/opassert/opassert/asserts/maker"
+
 type Tensor struct{}
 
 type Library struct{}
@@ -68,7 +70,12 @@ func New() Maxer { return new(Library) } // want `\*kernels.Library becomes kern
 
 func hidden() Maxer { return new(Library) } // no other package calls it
 
-var made = func() Maxer { return new(Library) }
+func wrapped() func() Maxer {
+	return func() Maxer { return new(Library) }
+}
+
+//opassert:options
+func Options() []maker.Option { return nil }
 
 //opassert:make
 func Make(n int) *Tensor { return nil } // want `opassert:make: Make is not a func`

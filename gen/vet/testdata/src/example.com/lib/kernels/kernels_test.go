@@ -6,4 +6,4 @@ import "github.com/opassert/opassert/asserts/maker"
 func Exp(self *Tensor) *Tensor { return Relu(self) } // the tests of kernels call them
 
 //opassert:options
-func Options() []maker.Option { return nil } // want `opassert:options: Options can't be in a test file`
+func Others() []maker.Option { return nil } // want `opassert:options: Others can't be in a test file`

@@ -44,7 +44,7 @@ var first, second = asserts.Op{Name: "aten::first"}, asserts.Op{Name: "aten::sec
 var Kernels = []asserts.Kernel{ // want `package kernels has a kernel of fresh, and there is no wrapper here`
 	{Op: &opRelu, Func: kernels.Relu},
 	{Op: &opReluCopy, Func: kernels.Relu},
-	{Op: &opAddOut, Func: kernels.AddOut}, // want `parameter 1 of kernel AddOut is called out and gets argument self, while out is argument 3 of add.out.*kernels.go:12:6`
+	{Op: &opAddOut, Func: kernels.AddOut}, // want `parameter 1 of kernel AddOut is called out and gets argument self, while out is argument 3 of add.out.*kernels.go:14:6`
 	{Op: &opSubOut, Func: kernels.SubOut},
 	{Op: &opMax, Func: (*kernels.Library).Max},
 	{Op: &opTwice, Func: kernels.Twice},
