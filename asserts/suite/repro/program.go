@@ -271,6 +271,9 @@ func indented(text string) string { return "    " + strings.ReplaceAll(text, "\n
 // judged is the call between the observations before and after it.
 func (k *call) judged(w way, p *predicate) string {
 	var b strings.Builder
+	if p.twice {
+		b.WriteString(guarded(w.statement("earlier = " + k.expression(w))))
+	}
 	for _, statement := range p.before {
 		b.WriteString(statement + "\n")
 	}

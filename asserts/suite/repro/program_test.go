@@ -46,8 +46,8 @@ func finding(op, schema, recipe string, code asserts.Code, subject, against asse
 	}
 }
 
-// asking is a fault of a fake under symbolic sizes.
-func asking(f Fault, saw string) Fault {
+// seeing is a fault of which the run saw something in particular.
+func seeing(f Fault, saw string) Fault {
 	f.Finding.Violation.Saw = saw
 	return f
 }
@@ -61,6 +61,7 @@ var examples = map[string]Fault{
 	"fresh-impl-held":  finding("x::f", unary, `{self: "float32[2]"}`, asserts.FreshImpl, result(0, "result"), asserts.Place{}),
 	"view-storage":     finding("aten::v", "v(Tensor(a) self) -> Tensor(a)", `{self: "int64[3] range"}`, asserts.ViewStorage, result(0, "result"), argument(0, "self")),
 	"fresh-storage":    finding("x::f", unary, `{self: "bool[]"}`, asserts.FreshStorage, result(0, "result"), asserts.Place{}),
+	"returned-before":  seeing(finding("x::f", "f(int n) -> (Tensor a, Tensor[] b)", `{n: "1"}`, asserts.FreshStorage, asserts.Place{Return: true, Index: 1, Name: "b", Element: 2}, asserts.Place{}), "b[2] has the StorageImpl of what the call before returned"),
 	"returned-self":    finding("aten::f_", "f_(Tensor(a!) self) -> Tensor(a!)", `{self: "complex64[2]"}`, asserts.ReturnedSelf, result(0, "result"), argument(0, "self")),
 	"undeclared-alias": finding("x::f", unary, `{self: "float32[2, 2] transposed"}`, asserts.UndeclaredAlias, result(0, "result"), argument(0, "self")),
 	"output-alias":     finding("x::two", "two(Tensor self) -> (Tensor a, Tensor b)", `{self: "float16[2] const:NaN"}`, asserts.OutputAlias, result(1, "b"), result(0, "a")),
@@ -73,9 +74,9 @@ var examples = map[string]Fault{
 	"autograd-kernel":  finding("x::f", unary, `{self: "float32[2] requires-grad"}`, asserts.AutogradKernel, result(0, "result"), asserts.Place{}),
 	"meta-alias":       finding("aten::_f", "_f(Tensor self, int dim=0) -> Tensor", `{self: "float32[2]", dim: "1"}`, asserts.MetaAlias, result(0, "result"), asserts.Place{}, engine.CPU, engine.Meta),
 	"fake":             finding("x::f", unary, `{self: "float32[2]"}`, asserts.MetaAlias, result(0, "result"), asserts.Place{}, engine.CPU, engine.Fake),
-	"guard": asking(finding("x::f", "f(Tensor[] xs, Tensor from) -> Tensor", `{xs: "[float32[2, 3]]", from: "float32[2]"}`, asserts.MetaAlias, argument(0, "xs"), asserts.Place{}, engine.CPU, engine.Fake),
+	"guard": seeing(finding("x::f", "f(Tensor[] xs, Tensor from) -> Tensor", `{xs: "[float32[2, 3]]", from: "float32[2]"}`, asserts.MetaAlias, argument(0, "xs"), asserts.Place{}, engine.CPU, engine.Fake),
 		"its fake sets the guard xs[0].shape[1] == 3 (f.py:1), and returns the like for other sizes, such as xs[0] [2, 4], from [5]"),
-	"symbols": asking(finding("x::f", unary, `{self: "float32[2, 3]"}`, asserts.MetaAlias, result(0, "result"), asserts.Place{}, engine.CPU, engine.Fake), "the kernel returns, and its fake under symbolic sizes raises TypeError: no (f.py:1)"),
+	"symbols": seeing(finding("x::f", unary, `{self: "float32[2, 3]"}`, asserts.MetaAlias, result(0, "result"), asserts.Place{}, engine.CPU, engine.Fake), "the kernel returns, and its fake under symbolic sizes raises TypeError: no (f.py:1)"),
 	"inside": finding("x::f", "f(Tensor y, Tensor[] xs) -> Tensor", `{y: "float32[2, 2]", xs: "[view:y, float32[2, 2] coo]"}`, asserts.UndeclaredWrite,
 		asserts.Place{Index: 1, Name: "xs.parts", Inside: true, Called: "1.values", Element: asserts.NoElement}, asserts.Place{}),
 	"sparse-write": finding("aten::f", "f(Tensor names, Tensor result) -> Tensor", `{names: "float32[2, 2] csr", result: "float32[2]"}`, asserts.UndeclaredWrite, argument(0, "names"), asserts.Place{}),

@@ -41,6 +41,7 @@ var rules = map[asserts.Code]rule{
 
 // A predicate is a rule in a language, about the tensors of a program.
 type predicate struct {
+	twice  bool     // the call is made before too, and its result, earlier, held
 	before []string // statements before the call
 	after  string   // one after it, or ""
 	fault  string   // an expression that is true where the rule is broken

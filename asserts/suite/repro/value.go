@@ -124,8 +124,21 @@ func elementOf(p asserts.Place) string {
 // ofSparse turns what is asked of a tensor into what a sparse one can answer.
 var ofSparse = strings.NewReplacer("memory(", "contents(", "look(", "outline(")
 
+// shares returns the predicate of a result that the call before returned too.
+func (k *call) shares(v *asserts.Violation) (*predicate, error) {
+	x, err := k.place(v.Subject)
+	if err != nil {
+		return nil, err
+	}
+	fault := strings.NewReplacer("{x}", x, "{y}", strings.Replace(x, "result", "earlier", 1)).Replace(python.words["shares"].fault)
+	return &predicate{twice: true, fault: fault, says: v.Subject.String() + " shares memory with what the call before returned"}, nil
+}
+
 // shows returns the predicate of a finding, about its own tensors.
 func (k *call) shows(f *report.Finding) (*predicate, error) {
+	if f.Violation.Code == asserts.FreshStorage && strings.Contains(f.Violation.Saw, "the call before returned") {
+		return k.shares(f.Violation)
+	}
 	var read []string
 	for i, arg := range k.op.Func.Args {
 		if k.names[i] != "" && arg.Type.HoldsTensors() && (arg.Alias == nil || !arg.Alias.Write) {

@@ -1,0 +1,28 @@
+import sys
+
+import torch
+
+
+def share(a, b):
+    """Reports whether two tensors have bytes in common."""
+    if a is b:
+        return True
+    s, t = a.untyped_storage(), b.untyped_storage()
+    ends = s.data_ptr() + s.nbytes(), t.data_ptr() + t.nbytes()
+    return s._cdata == t._cdata or max(s.data_ptr(), t.data_ptr()) < min(ends)
+
+
+try:
+    earlier = torch.ops.x.f.default(1)
+except Exception as e:
+    print("the call raises:", e)
+    sys.exit(2)
+try:
+    result = torch.ops.x.f.default(1)
+except Exception as e:
+    print("the call raises:", e)
+    sys.exit(2)
+if share(result[1][2], earlier[1][2]):
+    print("the fault is there: result b[2] shares memory with what the call before returned")
+    sys.exit(1)
+print("the fault is not there")
