@@ -2,10 +2,10 @@ package asserts
 
 // A Difference is a tensor of which elements differ between two calls of an op.
 type Difference struct {
-	Argument  string // that is written; "": a return
-	Return    int    // one more than its position
-	Bytes, Of int    // how many differ, and of how many
-	Tensors   [2]*Snapshot
+	Argument  string       // that is written; "": a return
+	Return    int          // one more than its position
+	Bytes, Of int          // how many differ, and of how many
+	Tensors   [2]*Snapshot // the first of it that differs, in the one call and in the other
 }
 
 // Differing returns the returns, and the arguments that are written, whose elements

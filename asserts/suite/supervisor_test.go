@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -394,7 +395,8 @@ func TestReady(t *testing.T) {
 			t.Errorf("%s: the worker is %v", tt.name, p.worker)
 		}
 	}
-	silent := &process{lines: make(chan string), stderr: new(lastBytes)}
+	self := must.Get(os.FindProcess(os.Getpid()))(t)
+	silent := &process{cmd: &exec.Cmd{Process: self}, lines: make(chan string), stderr: new(lastBytes)}
 	if silent.ready(10 * time.Millisecond) {
 		t.Error("a silent worker is ready")
 	}
