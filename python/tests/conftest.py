@@ -23,7 +23,7 @@ class Outcome:
             # A test with an error in its teardown has two outcomes.
             outcomes = [c.tag for c in case if c.tag in ("failure", "error", "skipped")] or ["passed"]
             self.tests[case.get("name")] = "+".join(filter(None, [self.tests.get(case.get("name")), *outcomes]))
-            self.texts[case.get("name")] = "".join(c.text or "" for c in case)
+            self.texts[case.get("name")] = "".join([self.texts.get(case.get("name"), ""), *(c.text or "" for c in case)])
 
 
 @pytest.fixture
