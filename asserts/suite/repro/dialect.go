@@ -119,7 +119,7 @@ type literals struct {
 
 	// What follows is PyTorch's.
 	namespace string
-	names     func(string) string // of dtypes, layouts, formats and quantization schemes; "" where there is none
+	names     func(string) string // of dtypes, layouts, formats and quantization schemes, or ""
 	dtype     string              // the keyword of one
 	list      string
 	tuple     func([]int64) string

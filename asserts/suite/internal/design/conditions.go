@@ -78,7 +78,7 @@ func (m *revision) remainders(text string) bool {
 	return changed
 }
 
-// predicates gives the tensors in a condition the dtypes and the dimensions that its functions ask for.
+// predicates sets the dtypes and the dimensions that the functions of a condition ask its tensors for.
 func (m *revision) predicates(text string) bool {
 	changed := false
 	for _, c := range amongDTypes().FindAllStringSubmatch(text, -1) {
@@ -313,7 +313,7 @@ func (m *revision) bounded(groups []string) bool {
 	return t.known() && !t.holds(operator, none, text) && t.setValue(operator, none, text)
 }
 
-// converted gives the tensors of a dtype that the error names another one: that which it wants, or
+// converted changes the dtype of tensors that have one which the error names: that which it wants, or
 // what most kernels take.
 func (m *revision) converted(groups []string) bool {
 	wants := groups[2]
