@@ -7,6 +7,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/internal/yamlfile"
 )
 
@@ -25,8 +26,7 @@ const (
 var dispatchKeys = func() []string {
 	keys := []string{compositeImplicit, compositeImplicitNested, compositeExplicit, compositeExplicitNonFunctional,
 		"ZeroTensor", "MkldnnCPU"}
-	for _, backend := range []string{"CPU", "CUDA", "HIP", "XLA", "MTIA", "MPS", "IPU", "XPU", "HPU", "VE", "Lazy", "Meta",
-		"MAIA", "PrivateUse1", "PrivateUse2", "PrivateUse3"} {
+	for _, backend := range slices.Concat(tensor.DeviceKeys, []string{"PrivateUse2", "PrivateUse3"}) {
 		for _, layout := range []string{"", "Quantized", "Sparse", "SparseCsr", "NestedTensor"} {
 			keys = append(keys, layout+backend)
 		}

@@ -121,6 +121,9 @@ const noDtype = -1
 // The index of a device that is the current one of its type.
 const noIndex = -1
 
+// A bit for each type of devices whose pointers are addresses: Metal's are those of objects.
+const addressed = 1052739
+
 // partNames are the names of parts in reports.
 var partNames = [...]string{"", "value", "scales", "zero_points", "sizes", "strides", "indices", "values", "compressed_indices", "plain_indices"}
 

@@ -22,15 +22,6 @@ const (
 	LayoutSparseBsc
 )
 
-// The devices that engines have in common, and their numbers.
-const (
-	CPU           = "cpu"
-	Meta          = "meta" // whose tensors have no bytes
-	DeviceCPU     = 0
-	DeviceMeta    = 14
-	DeviceBrought = 20 // PrivateUse1, which a package may name
-)
-
 const (
 	ContiguousFormat = iota
 	PreserveFormat
@@ -53,13 +44,4 @@ var (
 
 	// Source: c10/core/QScheme.h.
 	QSchemes = Names{"per_tensor_affine", "per_channel_affine"}
-
-	// Devices are those of c10::DeviceType, the same in all versions.
-	//
-	// Source: c10/core/DeviceType.h.
-	Devices = Names{DeviceCPU: CPU, "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip", "fpga", "ort", "xla",
-		"vulkan", "metal", "xpu", "mps", DeviceMeta: Meta, "hpu", "ve", "lazy", "ipu", "mtia", DeviceBrought: "privateuseone"}
-
-	// SingleDevices are those of which there is one: their names have no index.
-	SingleDevices = Names{CPU, Meta}
 )

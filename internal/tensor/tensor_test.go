@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -89,5 +90,20 @@ func TestNamesAreReadBack(t *testing.T) {
 	}
 	if d, ok := DTypeOfWord("Half"); !ok || d != Float16 {
 		t.Errorf("Half is %v", d)
+	}
+}
+
+// The rows of devices lie at the numbers of c10::DeviceType; pointers of Metal's are no addresses.
+func TestDevices(t *testing.T) {
+	for name, want := range map[string]int64{"cuda": 1, "hip": 6, "xpu": 12, "mps": 13, "mtia": 19, "privateuseone": 20} {
+		if n, ok := Devices.Number(name); !ok || n != want {
+			t.Errorf("%s is %d, want %d", name, n, want)
+		}
+	}
+	if want := 1<<0 | 1<<1 | 1<<6 | 1<<12 | 1<<20; Addressed != want {
+		t.Errorf("addresses: %b, want %b", Addressed, want)
+	}
+	if !slices.Contains(DeviceKeys, "MAIA") || slices.Contains(DeviceKeys, "") || !slices.Contains(Libraries, "libc10_xpu.so") || slices.Contains(Libraries, "libtorch_mps.so") {
+		t.Errorf("keys %v, libraries %v", DeviceKeys, Libraries)
 	}
 }

@@ -3,7 +3,10 @@
 // Go are generated from it.
 package wire
 
-import "github.com/opassert/opassert/asserts"
+import (
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/tensor"
+)
 
 //go:generate go run ./regen
 
@@ -49,6 +52,7 @@ var Numbers = []Number{
 	{"no tensor", -1, "The index of what is not among the tensors of a request."},
 	{"no dtype", -1, "The dtype of a tensor whose elements are of none."},
 	{"no index", -1, "The index of a device that is the current one of its type."},
+	{"addressed", tensor.Addressed, "A bit for each type of devices whose pointers are addresses: Metal's are those of objects."},
 }
 
 // A Number is a constant.

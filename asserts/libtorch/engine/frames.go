@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/ianlancetaylor/demangle"
+
+	"github.com/opassert/opassert/internal/tensor"
 )
 
 // recursive follows a function that calls itself.
@@ -58,7 +60,7 @@ func nativeFrames(raw []string) []string {
 		}
 		switch n := len(frames); {
 		case n == 0 && system(file): // where an op that corrupts memory, or aborts, ends
-		case dispatching(name) || n == mostFrames:
+		case begins(name, dispatchers) || n == mostFrames:
 		case n > 0 && strings.TrimSuffix(frames[n-1], recursive) == name:
 			frames[n-1] = name + recursive
 		default:
@@ -71,9 +73,6 @@ func nativeFrames(raw []string) []string {
 	return frames[:own] // without those that start a thread
 }
 
-// pytorch matches the names of PyTorch's own libraries, and not libtorchvision.so.
-var pytorch = regexp.MustCompile(`^lib(torch(_(cpu|cuda|cuda_linalg|hip|xpu|python))?|c10(_(cuda|hip|xpu))?)\.so`)
-
 // Foreign reports whether a stack has none of the op's own functions, but PyTorch's: one
 // of its fallbacks crashed, before the kernel or after it. Where the C library finds
 // that memory is broken, the kernel may have done that before.
@@ -85,7 +84,7 @@ func Foreign(raw []string) bool {
 			return i > 0
 		case i == 0 && system(file) && !slices.ContainsFunc(raw, thrownThere):
 			return false
-		case !system(file) && !pytorch.MatchString(file):
+		case !system(file) && !begins(file, tensor.Libraries):
 			return false
 		}
 	}
@@ -95,24 +94,15 @@ func Foreign(raw []string) bool {
 // thrownThere reports whether a frame is of the C++ run time: nothing caught an exception.
 func thrownThere(line string) bool { return strings.HasPrefix(line, "libstdc++.so") }
 
-// system reports whether a file is one of the C and C++ run times.
-func system(file string) bool {
-	for _, name := range []string{"libc.so", "libstdc++.so", "libgcc_s.so", "libpthread.so", "libm.so", "ld-linux"} {
-		if strings.HasPrefix(file, name) {
-			return true
-		}
-	}
-	return false
+// runtimes are the beginnings of the names of the C and C++ run times' files.
+var runtimes = []string{"libc.so", "libstdc++.so", "libgcc_s.so", "libpthread.so", "libm.so", "ld-linux"}
+
+func system(file string) bool { return begins(file, runtimes) }
+
+// begins reports whether a text begins with one of the prefixes.
+func begins(text string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(text, p) })
 }
 
 // dispatchers are the prefixes of the names of the dispatcher's functions.
 var dispatchers = []string{"c10::impl::", "c10::Dispatcher::", "c10::OperatorHandle::", "c10::KernelFunction::", "c10::BoxedKernel::"}
-
-func dispatching(name string) bool {
-	for _, d := range dispatchers {
-		if strings.HasPrefix(name, d) {
-			return true
-		}
-	}
-	return false
-}

@@ -77,7 +77,7 @@ bool refused() {
   for (int i = 3; i < n && dladdr(static_cast<char*>(frames[i]) - 1, &at) && at.dli_fname != nullptr; i++) {
     if (aborts && at.dli_fbase == own.dli_fbase) return caller;
     if (named(at, {"python", "libpython"})) return false;
-    if (aborts && !caller && named(at, {"libc.so", "libstdc++.so", "libtorch.so", "libtorch_cpu.so", "libtorch_cuda.so", "libtorch_python.so", "libc10.so", "libc10_cuda.so"})) return false;
+    if (aborts && !caller && named(at, {"libc.so", "libstdc++.so", OA_LIBRARIES})) return false;
     caller = caller || aborts;
     aborts = aborts || (at.dli_sname != nullptr && strcmp(at.dli_sname, "abort") == 0);
   }

@@ -210,16 +210,10 @@ const TensorImpl* grad_of(const TensorImpl* impl) {
 }
 
 // memory_of returns where the bytes of a storage are, 0 where that is not known, is shared by
-// copy-on-write, or is no place among others: Metal's are objects.
+// copy-on-write, or is no address.
 int64_t memory_of(const c10::StorageImpl* storage) {
-  switch (storage->device_type()) {
-    case c10::DeviceType::CPU:
-    case c10::DeviceType::CUDA:
-    case c10::DeviceType::HIP:
-    case c10::DeviceType::XPU:
-    case c10::DeviceType::PrivateUse1: return reinterpret_cast<int64_t>(address_of(storage));
-    default: return 0;
-  }
+  const bool addressed = OA_ADDRESSED >> static_cast<int>(storage->device_type()) & 1;
+  return addressed ? reinterpret_cast<int64_t>(address_of(storage)) : 0;
 }
 
 // counter_of returns where a tensor's version counter is, 0 for none.

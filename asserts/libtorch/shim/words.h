@@ -122,4 +122,10 @@ enum { OA_NO_DTYPE = -1 };
 // The index of a device that is the current one of its type.
 enum { OA_NO_INDEX = -1 };
 
+// A bit for each type of devices whose pointers are addresses: Metal's are those of objects.
+enum { OA_ADDRESSED = 1052739 };
+
+// The files of PyTorch's own libraries begin with one of these.
+#define OA_LIBRARIES "libtorch.so", "libtorch_python.so", "libtorch_cuda_linalg.so", "libc10.so", "libtorch_cpu.so", "libc10_cpu.so", "libtorch_cuda.so", "libc10_cuda.so", "libtorch_hip.so", "libc10_hip.so", "libtorch_xpu.so", "libc10_xpu.so", "libtorch_privateuseone.so", "libc10_privateuseone.so"
+
 #endif

@@ -153,11 +153,9 @@ bool tried(const char* what, F&& f) {
 
 // has_autograd reports whether an operator has a kernel for autograd, or decomposes.
 bool has_autograd(const OperatorHandle& handle) {
-  constexpr DispatchKey keys[] = {
-      DispatchKey::CompositeImplicitAutograd, DispatchKey::Autograd, DispatchKey::AutogradCPU,
-      DispatchKey::AutogradCUDA, DispatchKey::AutogradXPU, DispatchKey::AutogradMPS,
-      DispatchKey::AutogradPrivateUse1, DispatchKey::AutogradOther};
-  return std::any_of(std::begin(keys), std::end(keys), [&](DispatchKey key) { return handle.hasKernelForDispatchKey(key); });
+  const DispatchKeySet keys = c10::getRuntimeDispatchKeySet(DispatchKey::Autograd);
+  auto has = [&](DispatchKey key) { return handle.hasKernelForDispatchKey(key); };
+  return has(DispatchKey::CompositeImplicitAutograd) || has(DispatchKey::Autograd) || std::any_of(keys.begin(), keys.end(), has);
 }
 
 // Operators finds opassert's answer about an operator, asking when it is new.

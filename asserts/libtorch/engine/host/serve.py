@@ -42,8 +42,8 @@ def serve(calls, stack):
 
 def driven():
     """Reports whether a driver is up, which a fork could not use."""
-    devices = [torch.cuda, getattr(torch, "xpu", None), getattr(torch, torch._C._get_privateuse1_backend_name(), None)]
-    return any(getattr(device, "is_initialized", bool)() for device in devices)
+    devices = [each for each in vars(torch).values() if each is not torch.cpu and "is_initialized" in getattr(each, "__dict__", ())]
+    return any(device.is_initialized() for device in devices)
 
 
 def start(files):
