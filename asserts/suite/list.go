@@ -25,7 +25,7 @@ func List(worker func() *exec.Cmd) (*Listing, error) {
 }
 
 func list(worker func() *exec.Cmd, folder string) (*Listing, error) {
-	p, err := startProcess(worker, folder, startup)
+	p, err := startProcess(worker, folder, new(crew), startup)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,9 @@ import (
 	"time"
 )
 
+// A pid is the number of a process, of which /proc says more where the system has one.
+type pid int
+
 // Fields of a process's stat in /proc, counted from its state on.
 const (
 	fieldState = 0
@@ -20,9 +23,9 @@ const (
 
 // times returns the processor time that a process has taken, and that of its children
 // that were waited for; 0 where the system has no /proc.
-func times(pid int) (own, waited time.Duration) {
+func (p pid) times() (own, waited time.Duration) {
 	const tick = time.Second / 100 // for every CONFIG_HZ
-	fields := statFields(fmt.Sprintf("/proc/%d/stat", pid))
+	fields := statFields(fmt.Sprintf("/proc/%d/stat", p))
 	if len(fields) < fieldTimes+4 {
 		return 0, 0
 	}
@@ -45,72 +48,59 @@ func state(file string) string {
 	return ""
 }
 
-// time returns the processor time that the worker has taken, or, before there is one, what
-// loads libraries for it; 0 where that is not known.
-func (p *process) time() (sum time.Duration) {
-	var pids []int
-	if p.worker != nil {
-		pids = append(pids, p.worker.Pid)
-	} else {
-		pids = p.loading()
-	}
-	for _, pid := range pids {
-		own, _ := times(pid)
-		sum += own
-	}
-	return sum
-}
+// stopped reports whether a process waits to be continued.
+func (p pid) stopped() bool { return state(fmt.Sprintf("/proc/%d/stat", p)) == "T" }
 
-// loading returns the processes that load libraries before there is a worker: the started
-// one, what that has forked, and what that has.
-func (p *process) loading() []int {
-	pids := []int{p.cmd.Process.Pid}
-	for _, child := range children(pids[0]) {
-		pids = append(append(pids, child), children(child)...)
-	}
-	return pids
-}
-
-// stopped reports whether the worker waits to be continued.
-func (p *process) stopped() bool {
-	return p.worker != nil && state(fmt.Sprintf("/proc/%d/stat", p.worker.Pid)) == "T"
-}
-
-// runnable reports whether a thread of the worker has a processor, or waits for one.
-func (p *process) runnable() bool {
-	if p.worker == nil {
-		return false
-	}
-	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", p.worker.Pid))
+// runnable reports whether a thread of a process has a processor, or waits for one.
+func (p pid) runnable() bool {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", p))
 	return slices.ContainsFunc(threads, func(file string) bool { return state(file) == "R" })
 }
 
 // children returns what a process has started and not waited for.
-func children(pid int) (pids []int) {
-	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+func (p pid) children() (all []pid) {
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", p))
 	for _, file := range files {
 		text, _ := os.ReadFile(file)
 		for word := range strings.FieldsSeq(string(text)) {
 			child, _ := strconv.Atoi(word)
-			pids = append(pids, child)
+			all = append(all, pid(child))
 		}
 	}
-	return pids
+	return all
+}
+
+// family returns a process, what it has forked, and what that has.
+func (p pid) family() []pid {
+	all := []pid{p}
+	for _, child := range p.children() {
+		all = append(append(all, child), child.children()...)
+	}
+	return all
 }
 
 // startedTime returns the processor time of all that a process has started.
-func startedTime(pid int) time.Duration {
-	_, total := times(pid)
-	for _, child := range children(pid) {
-		own, _ := times(child)
-		total += own + startedTime(child)
+func (p pid) startedTime() time.Duration {
+	_, total := p.times()
+	for _, child := range p.children() {
+		own, _ := child.times()
+		total += own + child.startedTime()
 	}
 	return total
 }
 
-// working holds the processes that kernels run in, by their workers. One that sleeps may
-// wait for what another has started: for an extension that both call for.
-var working sync.Map
+// A crew is the processes that the kernels of a run run in. One that sleeps may wait for
+// what another has started: for an extension that both call for.
+type crew struct{ sync.Map }
+
+// startedTime returns the processor time of all that they have started.
+func (c *crew) startedTime() (sum time.Duration) {
+	c.Range(func(_, worker any) bool {
+		sum += worker.(pid).startedTime()
+		return true
+	})
+	return sum
+}
 
 // helpers are the processes that kernels have started, such as a compiler.
 type helpers struct {
@@ -120,23 +110,6 @@ type helpers struct {
 
 // helping is how long the helpers of a call may take, in processor time.
 const helping = 5 * time.Minute
-
-// helpers returns those of all workers, and, before there is a worker, of what loads libraries
-// for it.
-func (p *process) helpers() helpers {
-	total := func() (sum time.Duration) {
-		working.Range(func(_, pid any) bool {
-			sum += startedTime(pid.(int))
-			return true
-		})
-		if p.worker == nil {
-			sum += startedTime(p.cmd.Process.Pid) - p.time()
-		}
-		return sum
-	}
-	now := total()
-	return helpers{total, now, now}
-}
 
 // work reports whether the helpers have worked since this was last called.
 func (h *helpers) work() bool {

@@ -33,9 +33,8 @@ func TestUnlock(t *testing.T) {
 // What a process has started works while it takes processor time, also after it ended, and
 // not while it sleeps.
 func TestHelpers(t *testing.T) {
-	p := &process{worker: must.Get(os.FindProcess(os.Getpid()))(t)}
-	working.Store(p, os.Getpid())
-	defer working.Delete(p)
+	p := &process{worker: must.Get(os.FindProcess(os.Getpid()))(t), crew: new(crew)}
+	p.crew.Store(p, pid(os.Getpid()))
 	sleeping := exec.Command("sleep", "600")
 	must.Do(t, sleeping.Start())
 	defer sleeping.Wait()

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -34,6 +35,7 @@ type process struct {
 	refusal error         // why it cannot start, in its own words
 	loads   []string      // the libraries that it loads before it is ready, "" after the last
 	stderr  *lastBytes
+	crew    *crew // of the run
 
 	op    string // the last that it was asked for
 	mixed bool   // it was asked for others too
@@ -41,16 +43,16 @@ type process struct {
 
 // startProcess starts a worker that goes to a folder, and waits until it is
 // ready. Where it is killed meanwhile, another one is started.
-func startProcess(worker func() *exec.Cmd, folder string, patience time.Duration) (*process, error) {
-	p, err := startOnce(worker(), folder, patience)
+func startProcess(worker func() *exec.Cmd, folder string, crew *crew, patience time.Duration) (*process, error) {
+	p, err := startOnce(worker(), folder, crew, patience)
 	if errors.Is(err, errKilled) {
-		p, err = startOnce(worker(), folder, patience)
+		p, err = startOnce(worker(), folder, crew, patience)
 	}
 	return p, err
 }
 
-func startOnce(cmd *exec.Cmd, folder string, patience time.Duration) (*process, error) {
-	p := &process{cmd: cmd, folder: folder, stderr: new(lastBytes), lines: make(chan string, 64), ended: make(chan struct{})}
+func startOnce(cmd *exec.Cmd, folder string, crew *crew, patience time.Duration) (*process, error) {
+	p := &process{cmd: cmd, folder: folder, crew: crew, stderr: new(lastBytes), lines: make(chan string, 64), ended: make(chan struct{})}
 	cmd.Env = append(cmd.Environ(), WorkerVariable+"="+folder, "TMPDIR="+folder)
 	cmd.Stdout, cmd.Stderr = p.stderr, p.stderr
 	cmd.WaitDelay = farewell // for processes that hold its output open
@@ -212,7 +214,7 @@ func (p *process) ready(patience time.Duration) bool {
 		if rest, isReady := strings.CutPrefix(line, lineReady+" "); isReady {
 			g := greetedBy(rest)
 			p.worker, p.refusal = g.process(), g.understood()
-			working.Store(p, p.worker.Pid)
+			p.crew.Store(p, pid(p.worker.Pid))
 			return p.refusal == nil
 		}
 		if quoted, ok := strings.CutPrefix(line, lineLoad+" "); ok {
@@ -259,13 +261,44 @@ func (p *process) next(patience time.Duration) (string, bool) {
 			begun, help = worked, p.helpers()
 		case worked-begun >= patience:
 			return "", false
-		case worked > before || worked > 0 && p.runnable():
+		case worked > before || worked > 0 && slices.ContainsFunc(p.pids(), pid.runnable):
 			asleep = 0
 		case asleep == 3*looks-1 && help.work():
 			asleep = 0
 		}
 	}
 	return "", false
+}
+
+// pids returns the worker, or, before there is one, the processes that load libraries for it.
+func (p *process) pids() []pid {
+	if p.worker != nil {
+		return []pid{pid(p.worker.Pid)}
+	}
+	return pid(p.cmd.Process.Pid).family()
+}
+
+// time returns the processor time that these have taken; 0 where that is not known.
+func (p *process) time() (sum time.Duration) {
+	for _, id := range p.pids() {
+		own, _ := id.times()
+		sum += own
+	}
+	return sum
+}
+
+// helpers returns those of all workers, and, before there is a worker, of what loads libraries
+// for it.
+func (p *process) helpers() helpers {
+	total := func() time.Duration {
+		sum := p.crew.startedTime()
+		if p.worker == nil {
+			sum += pid(p.cmd.Process.Pid).startedTime() - p.time()
+		}
+		return sum
+	}
+	now := total()
+	return helpers{total, now, now}
 }
 
 // noteDeath records that a worker died.
@@ -312,7 +345,7 @@ const farewell = 5 * time.Second
 // stop ends the worker, its watcher, and the processes that kernels started. The
 // watcher notices that the requests have no writer.
 func (p *process) stop() {
-	working.Delete(p)
+	p.crew.Delete(p)
 	p.in.Close()
 	wakeGroup(p.cmd.Process)
 	p.kill()

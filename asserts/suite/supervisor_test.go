@@ -39,7 +39,7 @@ func perform(t *testing.T, answer func(q request, n int) []string) *script {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{in: in, lines: make(chan string, 1<<10), stderr: new(lastBytes)}
+	p := &process{crew: new(crew), in: in, lines: make(chan string, 1<<10), stderr: new(lastBytes)}
 	s := &script{supervisor: &supervisor{run: &Run{To: 3, Timeout: time.Hour}, p: p}}
 	over := make(chan bool)
 	go func() {
@@ -382,7 +382,7 @@ func TestReady(t *testing.T) {
 		{"gone", nil, false, "", nil, false},
 		{"something else first", []string{"hm", ready}, true, "", nil, false},
 	} {
-		p := &process{lines: make(chan string, 8), stderr: new(lastBytes)}
+		p := &process{crew: new(crew), lines: make(chan string, 8), stderr: new(lastBytes)}
 		for _, line := range tt.lines {
 			p.lines <- line
 		}
@@ -396,7 +396,7 @@ func TestReady(t *testing.T) {
 		}
 	}
 	self := must.Get(os.FindProcess(os.Getpid()))(t)
-	silent := &process{cmd: &exec.Cmd{Process: self}, lines: make(chan string), stderr: new(lastBytes)}
+	silent := &process{crew: new(crew), cmd: &exec.Cmd{Process: self}, lines: make(chan string), stderr: new(lastBytes)}
 	if silent.ready(10 * time.Millisecond) {
 		t.Error("a silent worker is ready")
 	}

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	_ "embed"
 	"encoding/json"
-	"fmt"
 	"html/template"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/printable"
 )
 
 // A Comparison holds the reports of one command on several engines, such as versions
@@ -114,14 +114,6 @@ func changes(from, to *Report) []change {
 	return all
 }
 
-func byName(ops []*OpResult) map[string]*OpResult {
-	all := make(map[string]*OpResult, len(ops))
-	for _, op := range ops {
-		all[op.Op] = op
-	}
-	return all
-}
-
 func (r *Report) change(kind changeKind, op *OpResult, f *Finding) change {
 	return change{
 		Kind: kind, Op: op.Op, Code: f.Violation.Code, Subject: f.Violation.Subject.String(),
@@ -139,35 +131,6 @@ func (r *OpResult) crash() *Crash {
 		return &r.Crashes[i]
 	}
 	return nil
-}
-
-// shows reports whether an op has a finding of the same rule about the same
-// tensor.
-func (r *OpResult) shows(f *Finding) bool { return r.same(f) != nil }
-
-// same returns the finding of the same rule about the same tensor, or nil. Its place
-// among the arguments may be another.
-func (r *OpResult) same(f *Finding) *Finding {
-	i := slices.IndexFunc(r.Findings, func(g *Finding) bool {
-		a, b := f.Violation, g.Violation
-		return a.Code == b.Code && a.Subject.Return == b.Subject.Return && a.Subject.Name == b.Subject.Name &&
-			a.Against.Return == b.Against.Return && a.Against.Name == b.Against.Name
-	})
-	if i < 0 {
-		return nil
-	}
-	return r.Findings[i]
-}
-
-// unjudged returns the reason why a check was not made on the op, or "".
-func (r *OpResult) unjudged(code asserts.Code) string {
-	switch {
-	case r.Ran == 0:
-		return "the op never ran: " + r.reason()
-	case r.Devices.Sum().Judged[code] == 0 && code != asserts.SchemaLint:
-		return fmt.Sprintf("%v was not judged", code)
-	}
-	return r.open
 }
 
 // WriteText writes the numbers of each run, what changed between them, and since when
@@ -197,7 +160,7 @@ func (c *Comparison) WriteText(w io.Writer) error {
 			t.line("  %d ops are new", added)
 		}
 	}
-	if all := c.histories(); len(all) > 0 {
+	if all := histories(c.Reports); len(all) > 0 {
 		t.line("\nfindings, and the versions that have them:")
 		for _, h := range all {
 			t.line("  %s  %s  %s: %s", h.Code, h.Op, h.Subject, h.words())
@@ -266,7 +229,7 @@ func (c *Comparison) WriteJSON(w io.Writer) error {
 		Runs     []comparedRun `json:"runs"`
 		Findings []history     `json:"findings"`
 		Changes  []change      `json:"changes"`
-	}{c.runs(), c.histories(), c.Changes()})
+	}{c.runs(), histories(c.Reports), c.Changes()})
 }
 
 //go:embed compare.html
@@ -280,5 +243,64 @@ func (c *Comparison) WriteHTML(w io.Writer) error {
 		Runs    []comparedRun
 		Rows    []history
 		Changes []change
-	}{c.runs(), c.histories(), c.Changes()})
+	}{c.runs(), histories(c.Reports), c.Changes()})
+}
+
+// WriteTable writes two tables in Markdown: the engines with how many findings appeared
+// and were mended in each, and how each finding stands with each of them.
+func (c *Comparison) WriteTable(w io.Writer) error {
+	t := textWriter{w: w}
+	all := histories(c.Reports)
+	count := func(is func(history) bool) (n int) {
+		for _, h := range all {
+			if is(h) {
+				n++
+			}
+		}
+		return n
+	}
+	t.line("| engine | ops that ran | cases | findings | appeared | mended | crashes |")
+	t.line("|---|---|---|---|---|---|---|")
+	engines := make([]string, len(c.Reports))
+	for i, r := range c.runs() {
+		engines[i] = printable.Cell(r.Engine)
+		appeared := count(func(h history) bool { return h.Since == r.Engine && h.Without != "" })
+		mended := count(func(h history) bool { return h.Mended == r.Engine })
+		t.line("| %s | %d of %d | %d | %d | %d | %d | %d |", engines[i], r.Ran, r.Ops, r.Cases, r.Findings, appeared, mended, r.Crashes)
+	}
+	t.line("\n| check | op | about | %s |", strings.Join(engines, " | "))
+	t.line("|---|---|---|%s", strings.Repeat("---|", len(engines)))
+	for _, h := range all {
+		stands := make([]string, len(h.Stands))
+		for i, s := range h.Stands {
+			stands[i] = string(s)
+		}
+		t.line("| %v | %s | %s | %s |", h.Code, printable.Code(h.Op), printable.Cell(h.Subject), strings.Join(stands, " | "))
+	}
+	return t.err
+}
+
+// Untried returns for each engine the calls with which others have findings that it has
+// not, by op: cases of ops that it has.
+func (c *Comparison) Untried() []map[string][]string {
+	var all []map[string][]string
+	for _, r := range c.Reports {
+		all = append(all, c.untried(byName(r.Ops)))
+	}
+	return all
+}
+
+func (c *Comparison) untried(own map[string]*OpResult) map[string][]string {
+	all := make(map[string][]string)
+	for _, r := range c.Reports {
+		for _, op := range r.Ops {
+			for _, f := range op.Findings {
+				s := own[op.Op].stands(f)
+				if (s == standsHolds || s == standsUnjudged) && f.Recipe != "" && !slices.Contains(all[op.Op], f.Recipe) {
+					all[op.Op] = append(all[op.Op], f.Recipe)
+				}
+			}
+		}
+	}
+	return all
 }

@@ -47,18 +47,6 @@ func SameCauses(cause string) []string {
 // Counts reports whether the crash counts against its op.
 func (c *Crash) Counts() bool { return c.Alone && c.Waived == "" && !c.Known }
 
-// AddCrash adds a crash. It replaces those on other devices in the same case, and
-// returns the devices: the first call of the case had broken the memory before.
-func (r *OpResult) AddCrash(c *Crash) []engine.Device {
-	var replaced []engine.Device
-	for last := len(r.Crashes) - 1; c.Device != "" && !c.Twin && last >= 0 && r.Crashes[last].Twin && r.Crashes[last].Case == c.Case; last-- {
-		replaced = append(replaced, r.Crashes[last].Device)
-		r.Crashes = r.Crashes[:last]
-	}
-	r.Crashes = append(r.Crashes, *c)
-	return replaced
-}
-
 // InPython reports whether a crash is in Python's own library. That is there for
 // libraries that are linked to it, and no interpreter runs.
 func (c *Crash) InPython() bool {

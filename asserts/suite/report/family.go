@@ -25,11 +25,11 @@ type crashIn struct {
 	op *OpResult
 }
 
-// families groups findings by kernel family, and in a family by code.
-func (r *Report) families() []*family {
+// families groups the findings of ops by kernel family, and in a family by code.
+func families(ops []*OpResult) []*family {
 	byName := make(map[string]*family)
 	var all []*family
-	for _, op := range r.Ops {
+	for _, op := range ops {
 		noted := func(f *Finding) bool { return !f.Known }
 		if op.Against() == 0 && !slices.ContainsFunc(op.Findings, noted) {
 			continue

@@ -3,12 +3,10 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/internal/printable"
 )
 
 // A history is how one finding stands with each engine of a comparison, in their
@@ -34,19 +32,19 @@ const (
 	standsNoOp     standing = "no op"
 )
 
-// histories returns the history of every finding of any engine, by op.
-func (c *Comparison) histories() []history {
+// histories returns the history of every finding of any of the reports, by op.
+func histories(reports []*Report) []history {
 	all := []history{}
 	var ops []map[string]*OpResult
-	for _, r := range c.Reports {
+	for _, r := range reports {
 		ops = append(ops, byName(r.Ops))
 	}
-	for i, r := range c.Reports {
+	for i, r := range reports {
 		for _, op := range r.Ops {
 			for _, f := range op.Findings {
 				earlier := func(ops map[string]*OpResult) bool { return ops[op.Op].stands(f) == standsFound }
 				if !slices.ContainsFunc(ops[:i], earlier) {
-					all = append(all, c.history(ops, op.Op, f))
+					all = append(all, newHistory(reports, ops, op.Op, f))
 				}
 			}
 		}
@@ -57,18 +55,18 @@ func (c *Comparison) histories() []history {
 	return all
 }
 
-func (c *Comparison) history(ops []map[string]*OpResult, op string, f *Finding) history {
+func newHistory(reports []*Report, ops []map[string]*OpResult, op string, f *Finding) history {
 	h := history{Code: f.Violation.Code, Op: op, Subject: f.Violation.Subject.String()}
 	for i, on := range ops {
 		s := on[op].stands(f)
 		h.Stands = append(h.Stands, s)
 		switch {
 		case s == standsFound:
-			h.Since, h.Mended, h.Program = cmp.Or(h.Since, c.Reports[i].Engine), "", on[op].same(f).Program
+			h.Since, h.Mended, h.Program = cmp.Or(h.Since, reports[i].Engine), "", on[op].same(f).Program
 		case s == standsHolds && h.Since == "":
-			h.Without = c.Reports[i].Engine
+			h.Without = reports[i].Engine
 		case s == standsHolds:
-			h.Mended = cmp.Or(h.Mended, c.Reports[i].Engine)
+			h.Mended = cmp.Or(h.Mended, reports[i].Engine)
 		}
 	}
 	return h
@@ -90,65 +88,6 @@ func (h *history) words() string {
 		words += "; mended in " + h.Mended
 	}
 	return words
-}
-
-// WriteTable writes two tables in Markdown: the engines with how many findings appeared
-// and were mended in each, and how each finding stands with each of them.
-func (c *Comparison) WriteTable(w io.Writer) error {
-	t := textWriter{w: w}
-	all := c.histories()
-	count := func(is func(history) bool) (n int) {
-		for _, h := range all {
-			if is(h) {
-				n++
-			}
-		}
-		return n
-	}
-	t.line("| engine | ops that ran | cases | findings | appeared | mended | crashes |")
-	t.line("|---|---|---|---|---|---|---|")
-	engines := make([]string, len(c.Reports))
-	for i, r := range c.runs() {
-		engines[i] = printable.Cell(r.Engine)
-		appeared := count(func(h history) bool { return h.Since == r.Engine && h.Without != "" })
-		mended := count(func(h history) bool { return h.Mended == r.Engine })
-		t.line("| %s | %d of %d | %d | %d | %d | %d | %d |", engines[i], r.Ran, r.Ops, r.Cases, r.Findings, appeared, mended, r.Crashes)
-	}
-	t.line("\n| check | op | about | %s |", strings.Join(engines, " | "))
-	t.line("|---|---|---|%s", strings.Repeat("---|", len(engines)))
-	for _, h := range all {
-		stands := make([]string, len(h.Stands))
-		for i, s := range h.Stands {
-			stands[i] = string(s)
-		}
-		t.line("| %v | %s | %s | %s |", h.Code, printable.Code(h.Op), printable.Cell(h.Subject), strings.Join(stands, " | "))
-	}
-	return t.err
-}
-
-// Untried returns for each engine the calls with which others have findings that it has
-// not, by op: cases of ops that it has.
-func (c *Comparison) Untried() []map[string][]string {
-	var all []map[string][]string
-	for _, r := range c.Reports {
-		all = append(all, c.untried(byName(r.Ops)))
-	}
-	return all
-}
-
-func (c *Comparison) untried(own map[string]*OpResult) map[string][]string {
-	all := make(map[string][]string)
-	for _, r := range c.Reports {
-		for _, op := range r.Ops {
-			for _, f := range op.Findings {
-				s := own[op.Op].stands(f)
-				if (s == standsHolds || s == standsUnjudged) && f.Recipe != "" && !slices.Contains(all[op.Op], f.Recipe) {
-					all[op.Op] = append(all[op.Op], f.Recipe)
-				}
-			}
-		}
-	}
-	return all
 }
 
 // Await has ops count as not judged, their findings aside, until a further run with calls

@@ -47,7 +47,7 @@ func TestHistories(t *testing.T) {
 			}
 			c.Reports = append(c.Reports, compared(version, op))
 		}
-		all := c.histories()
+		all := histories(c.Reports)
 		if len(all) != 1 {
 			t.Fatalf("%v: %d histories", tt.stands, len(all))
 		}
@@ -151,7 +151,7 @@ func TestWhatDoesNotEndDecidesNothing(t *testing.T) {
 		if tt.why != "" {
 			kind, stand = findingUnseen, standsUnjudged
 		}
-		change, history := c.Changes()[0], c.histories()[0]
+		change, history := c.Changes()[0], histories(c.Reports)[0]
 		if change.Kind != kind || change.Why != tt.why || history.Stands[1] != stand || (history.Mended != "") != (tt.why == "") {
 			t.Errorf("%s: %+v, %+v, want %q", name, change, history, tt.why)
 		}

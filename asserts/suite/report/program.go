@@ -39,25 +39,3 @@ func (p *Program) outcome() string {
 	}
 	return "not reproduced: " + p.Why
 }
-
-// Programs counts the findings and crashes with a program, by what became of it.
-func (r *Report) Programs() (reproduced, others int) {
-	count := func(p *Program) {
-		switch {
-		case p == nil:
-		case p.Reproduced:
-			reproduced++
-		default:
-			others++
-		}
-	}
-	for _, op := range r.Ops {
-		for _, f := range op.Findings {
-			count(f.Program)
-		}
-		for i := range op.Crashes {
-			count(op.Crashes[i].Program)
-		}
-	}
-	return reproduced, others
-}

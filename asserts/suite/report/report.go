@@ -39,26 +39,6 @@ func (r *Report) Findings() int {
 	return n
 }
 
-// Against returns the number of findings and crashes that count against an op.
-func (r *OpResult) Against() int {
-	n := 0
-	for _, f := range r.Findings {
-		if f.Counts() {
-			n++
-		}
-	}
-	for _, c := range r.Crashes {
-		if c.Counts() {
-			n++
-		}
-	}
-	return n
-}
-
-// Counts reports whether the finding counts against its op: it is not a note, and not
-// in a baseline.
-func (f *Finding) Counts() bool { return !f.Known && f.Violation.Note == "" }
-
 // Faults returns what went wrong in opassert itself, each once.
 func (r *Report) Faults() []string {
 	return r.faults(func(op *OpResult) bool { return !op.Library })
@@ -77,14 +57,6 @@ func (r *Report) faults(of func(*OpResult) bool) []string {
 		}
 	}
 	return all
-}
-
-// fault returns what went wrong beside the op.
-func (r *OpResult) fault() string {
-	if r.Library {
-		return "the library failed: " + r.Fault
-	}
-	return "opassert failed: " + r.Fault
 }
 
 // Unreached returns the ops that never ran, without those that cannot run or that
@@ -278,7 +250,7 @@ func (r *Report) WriteText(w io.Writer) error {
 // WriteFindings writes the findings and the crashes by kernel family.
 func (r *Report) WriteFindings(w io.Writer) error {
 	t := textWriter{w: w}
-	for _, f := range r.families() {
+	for _, f := range families(r.Ops) {
 		r.writeFamily(&t, f)
 	}
 	return t.err
@@ -574,21 +546,6 @@ func (r *Report) WriteUnreached(w io.Writer) error {
 	return t.err
 }
 
-// reason returns why an op never ran.
-func (r *OpResult) reason() string {
-	switch {
-	case r.Missing != "":
-		return r.Missing
-	case r.Error != "":
-		return r.Error
-	case len(r.Crashes) > 0:
-		return r.Crashes[0].Cause
-	case r.Fault != "":
-		return r.fault()
-	}
-	return "no case was tried"
-}
-
 // A textWriter keeps the first error.
 type textWriter struct {
 	w   io.Writer
@@ -630,4 +587,26 @@ func (r *Report) served() []Served {
 		return nil
 	}
 	return all
+}
+
+// Programs counts the findings and crashes with a program, by what became of it.
+func (r *Report) Programs() (reproduced, others int) {
+	count := func(p *Program) {
+		switch {
+		case p == nil:
+		case p.Reproduced:
+			reproduced++
+		default:
+			others++
+		}
+	}
+	for _, op := range r.Ops {
+		for _, f := range op.Findings {
+			count(f.Program)
+		}
+		for i := range op.Crashes {
+			count(op.Crashes[i].Program)
+		}
+	}
+	return reproduced, others
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -257,4 +258,96 @@ func (r *OpResult) UnmarshalJSON(text []byte) error {
 		r.Devices.Add(Devices{engine.Meta: {Judged: old.Meta.Judged, Skips: old.Meta.Skips, Uncalled: old.NoMeta}})
 	}
 	return nil
+}
+
+// AddCrash adds a crash. It replaces those on other devices in the same case, and
+// returns the devices: the first call of the case had broken the memory before.
+func (r *OpResult) AddCrash(c *Crash) []engine.Device {
+	var replaced []engine.Device
+	for last := len(r.Crashes) - 1; c.Device != "" && !c.Twin && last >= 0 && r.Crashes[last].Twin && r.Crashes[last].Case == c.Case; last-- {
+		replaced = append(replaced, r.Crashes[last].Device)
+		r.Crashes = r.Crashes[:last]
+	}
+	r.Crashes = append(r.Crashes, *c)
+	return replaced
+}
+
+// Against returns the number of findings and crashes that count against an op.
+func (r *OpResult) Against() int {
+	n := 0
+	for _, f := range r.Findings {
+		if f.Counts() {
+			n++
+		}
+	}
+	for _, c := range r.Crashes {
+		if c.Counts() {
+			n++
+		}
+	}
+	return n
+}
+
+// same returns the finding of the same rule about the same tensor, or nil. Its place
+// among the arguments may be another.
+func (r *OpResult) same(f *Finding) *Finding {
+	i := slices.IndexFunc(r.Findings, func(g *Finding) bool {
+		a, b := f.Violation, g.Violation
+		return a.Code == b.Code && a.Subject.Return == b.Subject.Return && a.Subject.Name == b.Subject.Name &&
+			a.Against.Return == b.Against.Return && a.Against.Name == b.Against.Name
+	})
+	if i < 0 {
+		return nil
+	}
+	return r.Findings[i]
+}
+
+// shows reports whether an op has a finding of the same rule about the same
+// tensor.
+func (r *OpResult) shows(f *Finding) bool { return r.same(f) != nil }
+
+// unjudged returns the reason why a check was not made on the op, or "".
+func (r *OpResult) unjudged(code asserts.Code) string {
+	switch {
+	case r.Ran == 0:
+		return "the op never ran: " + r.reason()
+	case r.Devices.Sum().Judged[code] == 0 && code != asserts.SchemaLint:
+		return fmt.Sprintf("%v was not judged", code)
+	}
+	return r.open
+}
+
+func byName(ops []*OpResult) map[string]*OpResult {
+	all := make(map[string]*OpResult, len(ops))
+	for _, op := range ops {
+		all[op.Op] = op
+	}
+	return all
+}
+
+// Counts reports whether the finding counts against its op: it is not a note, and not
+// in a baseline.
+func (f *Finding) Counts() bool { return !f.Known && f.Violation.Note == "" }
+
+// reason returns why an op never ran.
+func (r *OpResult) reason() string {
+	switch {
+	case r.Missing != "":
+		return r.Missing
+	case r.Error != "":
+		return r.Error
+	case len(r.Crashes) > 0:
+		return r.Crashes[0].Cause
+	case r.Fault != "":
+		return r.fault()
+	}
+	return "no case was tried"
+}
+
+// fault returns what went wrong beside the op.
+func (r *OpResult) fault() string {
+	if r.Library {
+		return "the library failed: " + r.Fault
+	}
+	return "opassert failed: " + r.Fault
 }

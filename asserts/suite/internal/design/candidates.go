@@ -354,3 +354,19 @@ func Unwrap(t schema.Type) schema.Type {
 	}
 	return t
 }
+
+// IsOut reports whether an argument is one that the op puts results into.
+func IsOut(arg schema.Argument) bool {
+	return arg.Out || strings.HasPrefix(arg.Name, "out") && arg.Alias != nil
+}
+
+// outsOf reports of each tensor of a call whether results go into it.
+func outsOf(op *schema.Op, c *sample.Case) []bool {
+	var outs []bool
+	for i, arg := range op.Func.Args {
+		for range c.Args[i].AppendTensors(nil) {
+			outs = append(outs, IsOut(arg))
+		}
+	}
+	return outs
+}

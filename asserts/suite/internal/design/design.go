@@ -575,17 +575,6 @@ func storedWords(stored []string, arg string) []string {
 	return all[:min(len(all), mostStored)]
 }
 
-// outsOf reports of each tensor of a call whether results go into it.
-func outsOf(op *schema.Op, c *sample.Case) []bool {
-	var outs []bool
-	for i, arg := range op.Func.Args {
-		for range c.Args[i].AppendTensors(nil) {
-			outs = append(outs, IsOut(arg))
-		}
-	}
-	return outs
-}
-
 // sharing makes two tensors one, or views of one storage.
 func (b *designer) sharing() {
 	outs := outsOf(b.op, b.base)

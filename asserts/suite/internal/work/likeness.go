@@ -1,35 +1,12 @@
 package work
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/internal/tensor"
 )
-
-// makeLike makes a tensor like one that the library does not have, and changes
-// the spec accordingly.
-func (m *maker) makeLike(spec *sample.TensorSpec, lacks *engine.Unsupported) (engine.Tensor, error) {
-	for _, other := range likenesses(spec) {
-		t, err := m.engine.Make(other.Dense(m.room, len(m.tensors)), other.Form)
-		if err == nil {
-			m.lack(lacks.What)
-			other.View = 0
-			*spec = *other
-			return t, nil
-		}
-	}
-	return nil, &engine.Thrown{Message: lacks.Error()}
-}
-
-func (m *maker) lack(what string) {
-	if m.lacks == nil {
-		m.lacks = make(map[string]int)
-	}
-	m.lacks[what]++
-}
 
 // familiar are dtypes that libraries have, the most usual first.
 var familiar = []string{"float32", "float64", "int64", "int32", "complex128", "complex64", "uint8", "int8", "int16", "bool",
@@ -72,19 +49,4 @@ func reshaped(sizes []int64) [][]int64 {
 	}
 	all = append(append(all, []int64{1, n}, []int64{n}), few...)
 	return slices.CompactFunc(all, slices.Equal)
-}
-
-// made makes the arguments of a case, or of one like it where the library lacks
-// a tensor; it returns the case that was made.
-func (m *maker) made(c *sample.Case) (*sample.Case, []any, error) {
-	args, err := m.args(c)
-	var lacks *engine.Unsupported
-	if !errors.As(err, &lacks) {
-		return c, args, err
-	}
-	m.release()
-	m.yields = true
-	c = c.Clone()
-	args, err = m.args(c)
-	return c, args, err
 }

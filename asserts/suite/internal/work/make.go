@@ -210,3 +210,40 @@ func (m *maker) detach() []engine.Tensor {
 	m.tensors, m.specs, m.extra = m.tensors[:0], m.specs[:0], m.extra[:0]
 	return all
 }
+
+// makeLike makes a tensor like one that the library does not have, and changes
+// the spec accordingly.
+func (m *maker) makeLike(spec *sample.TensorSpec, lacks *engine.Unsupported) (engine.Tensor, error) {
+	for _, other := range likenesses(spec) {
+		t, err := m.engine.Make(other.Dense(m.room, len(m.tensors)), other.Form)
+		if err == nil {
+			m.lack(lacks.What)
+			other.View = 0
+			*spec = *other
+			return t, nil
+		}
+	}
+	return nil, &engine.Thrown{Message: lacks.Error()}
+}
+
+func (m *maker) lack(what string) {
+	if m.lacks == nil {
+		m.lacks = make(map[string]int)
+	}
+	m.lacks[what]++
+}
+
+// made makes the arguments of a case, or of one like it where the library lacks
+// a tensor; it returns the case that was made.
+func (m *maker) made(c *sample.Case) (*sample.Case, []any, error) {
+	args, err := m.args(c)
+	var lacks *engine.Unsupported
+	if !errors.As(err, &lacks) {
+		return c, args, err
+	}
+	m.release()
+	m.yields = true
+	c = c.Clone()
+	args, err = m.args(c)
+	return c, args, err
+}

@@ -48,13 +48,3 @@ func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 type unmade struct{ error }
 
 func (u *unmade) Unwrap() error { return u.error }
-
-// arguments makes those of a case in memory that is filled with a byte, and seeds the engine.
-func (r *Runner) arguments(m *maker, c *sample.Case, fill byte) (*sample.Case, []any, error) {
-	r.arrange(c, fill)
-	c, args, err := m.made(c)
-	if err == nil {
-		err = r.Engine.Seed(int64(r.Seed))
-	}
-	return c, args, err
-}

@@ -41,3 +41,13 @@ func (r *Runner) touched(t *Target) ([]asserts.Fault, int) {
 	}
 	return nil, 0
 }
+
+// arguments makes those of a case in memory that is filled with a byte, and seeds the engine.
+func (r *Runner) arguments(m *maker, c *sample.Case, fill byte) (*sample.Case, []any, error) {
+	r.arrange(c, fill)
+	c, args, err := m.made(c)
+	if err == nil {
+		err = r.Engine.Seed(int64(r.Seed))
+	}
+	return c, args, err
+}

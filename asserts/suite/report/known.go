@@ -1,0 +1,49 @@
+package report
+
+import (
+	"slices"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/printable"
+)
+
+// A baselineLine is one known finding or crash.
+type baselineLine struct{ Code, Op, Subject string }
+
+// newBaselineLine makes a line that is the same once it is written and read.
+func newBaselineLine(code, op, subject string) baselineLine {
+	return baselineLine{code, printable.Line(op), printable.Line(subject)}
+}
+
+func (l baselineLine) String() string { return l.Code + "  " + l.Op + "  " + l.Subject }
+
+// baseline is the finding's line. The number of a list's element is left out:
+// which one shows it may differ from case to case.
+func (f *Finding) baseline() baselineLine {
+	on := f.Violation.Subject
+	on.Element = asserts.NoElement
+	return newBaselineLine(f.Violation.Code.String(), f.Violation.Op, on.String())
+}
+
+// baseline is the crash's line: of the causes that stand for one fault, the
+// first.
+func (c *Crash) baseline(op string) baselineLine {
+	return newBaselineLine("crash", op, SameCauses(c.Cause)[0])
+}
+
+// known returns the findings and crashes of an op that a baseline has, each once.
+func (r *OpResult) known() []baselineLine {
+	var lines []baselineLine
+	add := func(known bool, l baselineLine) {
+		if known && !slices.Contains(lines, l) {
+			lines = append(lines, l)
+		}
+	}
+	for _, f := range r.Findings {
+		add(f.Known, f.baseline())
+	}
+	for _, c := range r.Crashes {
+		add(c.Known, c.baseline(r.Op))
+	}
+	return lines
+}
