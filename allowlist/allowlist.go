@@ -72,13 +72,7 @@ func (l *List) About(op *schema.Op) []*Entry {
 		return nil
 	}
 	names := Names(op)
-	var about []*Entry
-	for _, e := range l.Entries {
-		if slices.Contains(names, e.Op) {
-			about = append(about, e)
-		}
-	}
-	return about
+	return slices.DeleteFunc(slices.Clone(l.Entries), func(e *Entry) bool { return !slices.Contains(names, e.Op) })
 }
 
 // Names returns the names that an entry may have for an op: with overload or
@@ -101,13 +95,7 @@ func (e *Entry) Excuses(code asserts.Code, at Where) bool { return e.Checks.Has(
 
 // Expired returns the entries whose last day is before the given one.
 func (l *List) Expired(day time.Time) []*Entry {
-	var expired []*Entry
-	for _, e := range l.Entries {
-		if e.expired(day) {
-			expired = append(expired, e)
-		}
-	}
-	return expired
+	return slices.DeleteFunc(slices.Clone(l.Entries), func(e *Entry) bool { return !e.expired(day) })
 }
 
 func (e *Entry) holds(at Where) bool {

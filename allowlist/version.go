@@ -2,6 +2,7 @@ package allowlist
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -48,12 +49,7 @@ func (r Range) Contains(version string) bool {
 	if err != nil {
 		return false
 	}
-	for _, b := range r.bounds {
-		if !b.holds(v) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.bounds, func(b bound) bool { return !b.holds(v) })
 }
 
 func (b bound) holds(v []int) bool {

@@ -118,10 +118,5 @@ func (r *run) compiles() bool {
 	n := len(r.ops.all)
 	r.ops.mu.Unlock()
 	counts, err := readCounts(r.counts, n)
-	for _, c := range counts {
-		if err == nil && c.faked > 0 {
-			return true
-		}
-	}
-	return false
+	return err == nil && slices.ContainsFunc(counts, func(c countsOf) bool { return c.faked > 0 })
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"go/ast"
 	"go/token"
+	"slices"
 
 	"golang.org/x/tools/go/analysis"
 
@@ -75,10 +76,6 @@ func excusedLine(pass *analysis.Pass, file *ast.File, a bind.Allow) (int, error)
 	if begin := bytes.LastIndexByte(before, '\n') + 1; len(bytes.TrimSpace(before[begin:])) > 0 {
 		return p.Line, nil
 	}
-	for _, group := range file.Comments {
-		if group.Pos() <= a.Pos && a.Pos < group.End() {
-			return pass.Fset.PositionFor(group.End(), false).Line + 1, nil
-		}
-	}
-	return p.Line, nil
+	group := slices.IndexFunc(file.Comments, func(g *ast.CommentGroup) bool { return a.Pos < g.End() })
+	return pass.Fset.PositionFor(file.Comments[group].End(), false).Line + 1, nil
 }

@@ -112,7 +112,7 @@ func variables(file *ast.File, f func(*ast.Ident, *ast.CompositeLit)) {
 			if len(spec.Values) != 1 {
 				continue
 			}
-			if lit, ok := spec.Values[0].(*ast.CompositeLit); ok {
+			if lit, ok := spec.Values[0].(*ast.CompositeLit); ok { //mutate:equivalent true: nil has no type
 				f(spec.Names[0], lit)
 			}
 		}

@@ -59,12 +59,8 @@ func needs(path string, above []string) (names, dirs, rpaths []string) {
 }
 
 func isTorch(name string) bool {
-	for _, stem := range []string{"libtorch_cpu.so", "libc10.so", "libtorch.so"} {
-		if name == stem || strings.HasPrefix(name, stem+".") {
-			return true
-		}
-	}
-	return false
+	stem, _, _ := strings.Cut(name, ".so")
+	return slices.Contains([]string{"libtorch_cpu", "libc10", "libtorch"}, stem) && strings.HasPrefix(name+".", stem+".so.")
 }
 
 func folders(f *elf.File, tag elf.DynTag, path string) []string {

@@ -120,13 +120,9 @@ func packages(prefix string) []string {
 	var all []string
 	for _, pattern := range []string{"lib*/python3*/site-packages/torch", "lib/python3*/dist-packages/torch", "local/lib/python3*/dist-packages/torch"} {
 		found, _ := filepath.Glob(filepath.Join(escape.Replace(prefix), pattern))
-		for _, dir := range found {
-			if isPackage(dir) {
-				all = append(all, dir)
-			}
-		}
+		all = append(all, found...)
 	}
-	return all
+	return slices.DeleteFunc(all, func(dir string) bool { return !isPackage(dir) })
 }
 
 // escape keeps a folder's own name from being a pattern.

@@ -53,12 +53,7 @@ func (h *HTML) Life(l Life) {
 func (h *HTML) End(r Report) error {
 	p := pageData{Name: h.name, Report: &r, Summary: r.Summary()}
 	shown := map[int]bool{}
-	var roots []Violation
-	for _, v := range r.Violations {
-		if v.Root == 0 {
-			roots = append(roots, v)
-		}
-	}
+	roots := r.roots()
 	// First what was paid for.
 	slices.SortStableFunc(roots, func(a, b Violation) int { return rank(a) - rank(b) })
 	for _, v := range roots[:min(len(roots), maxBreaks)] {

@@ -38,14 +38,11 @@ type Report struct {
 }
 
 // Findings returns the number of violations that follow from no other.
-func (r *Report) Findings() int {
-	n := 0
-	for _, v := range r.Violations {
-		if v.Root == 0 {
-			n++
-		}
-	}
-	return n
+func (r *Report) Findings() int { return len(r.roots()) }
+
+// roots returns those violations.
+func (r *Report) roots() []Violation {
+	return slices.DeleteFunc(slices.Clone(r.Violations), func(v Violation) bool { return v.Root != 0 })
 }
 
 // A Reader follows a log that is written to it.

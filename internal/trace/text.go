@@ -99,12 +99,9 @@ func (t *Text) End(r Report) error {
 // below returns the violations that follow from one, those whose object was
 // used later first.
 func (r *Report) below(root *Violation) []Violation {
-	var all []Violation
-	for _, v := range r.Violations {
-		if v.root != nil && v.Root == root.Line && v.World == root.World && v.root.Code == root.Code {
-			all = append(all, v)
-		}
-	}
+	all := slices.DeleteFunc(slices.Clone(r.Violations), func(v Violation) bool {
+		return v.root == nil || v.Root != root.Line || v.World != root.World || v.root.Code != root.Code
+	})
 	slices.SortStableFunc(all, func(a, b Violation) int { return rank(a) - rank(b) })
 	return all
 }

@@ -274,18 +274,9 @@ func (r *OpResult) AddCrash(c *Crash) []engine.Device {
 
 // Against returns the number of findings and crashes that count against an op.
 func (r *OpResult) Against() int {
-	n := 0
-	for _, f := range r.Findings {
-		if f.Counts() {
-			n++
-		}
-	}
-	for _, c := range r.Crashes {
-		if c.Counts() {
-			n++
-		}
-	}
-	return n
+	findings := slices.DeleteFunc(slices.Clone(r.Findings), func(f *Finding) bool { return !f.Counts() })
+	crashes := slices.DeleteFunc(slices.Clone(r.Crashes), func(c Crash) bool { return !c.Counts() })
+	return len(findings) + len(crashes)
 }
 
 // same returns the finding of the same rule about the same tensor, or nil. Its place

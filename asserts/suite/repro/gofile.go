@@ -535,14 +535,10 @@ func (g *goFile) results(call, used string) string {
 
 // crash calls the kernel in a process of its own.
 func (g *goFile) crash(call string) {
-	var unused []string
 	for _, name := range g.names {
 		if name != "" && !strings.Contains(call, name) {
-			unused = append(unused, name)
+			g.line("_ = %s", name)
 		}
-	}
-	for _, name := range unused {
-		g.line("_ = %s", name)
 	}
 	g.lines = append([]string{`if os.Getenv("CALL") == "" {
 	child := exec.Command(os.Args[0])

@@ -217,13 +217,7 @@ func (s Source) text(f Fault, k *call, body string) string {
 // constants returns the import of the names of module math that a body uses.
 func constants(body string) string {
 	words := strings.FieldsFunc(body, func(r rune) bool { return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r == '_' || r == '"') })
-	var all []string
-	for _, name := range []string{"inf", "nan"} {
-		if slices.Contains(words, name) {
-			all = append(all, name)
-		}
-	}
-	return strings.Join(all, ", ")
+	return strings.Join(slices.DeleteFunc([]string{"inf", "nan"}, func(name string) bool { return !slices.Contains(words, name) }), ", ")
 }
 
 // about returns the comment on top: what, why it matters, and how to mend it.

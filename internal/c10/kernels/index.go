@@ -25,12 +25,7 @@ func selected(self *c10.Tensor, indices []*c10.Tensor) (selection, error) {
 		return selection{}, c10.Errorf("%d indices for a tensor of %d dimensions", len(byDim), self.Dim())
 	}
 	first, count, perm := indexedTogether(byDim, int(self.Dim()))
-	var picks []*c10.Tensor
-	for _, index := range byDim {
-		if index != nil {
-			picks = append(picks, index)
-		}
-	}
+	picks := slices.DeleteFunc(slices.Clone(byDim), func(index *c10.Tensor) bool { return index == nil })
 	if count == 0 {
 		return selection{}, c10.Errorf("no index is given")
 	}

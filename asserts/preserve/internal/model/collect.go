@@ -74,12 +74,7 @@ func (m *Machine) unreachable(ctx Context) []*object {
 
 // objects returns the living objects of an interpreter, oldest first.
 func (m *Machine) objects(i Interp) []*object {
-	var all []*object
-	for _, o := range m.heap {
-		if o.serial != 0 && o.made.Interp == i {
-			all = append(all, o)
-		}
-	}
+	all := slices.DeleteFunc(slices.Clone(m.heap), func(o *object) bool { return o.serial == 0 || o.made.Interp != i })
 	slices.SortFunc(all, func(a, b *object) int { return cmp.Compare(a.serial, b.serial) })
 	return all
 }

@@ -86,7 +86,7 @@ func TestContradictsFake(t *testing.T) {
 		t.Errorf("the fix is %q", f.Violation.Fix)
 	}
 	e.fake = nil
-	clear(b.t.fakes)
+	clear(b.t.asides)
 	f = differs(engine.Fake, asserts.MetaAlias)
 	if b.contradicts(b.t, b.call(t, "float32[2] negative"), f); f.Violation.Fix != "" {
 		t.Errorf("without a fake the fix is %q", f.Violation.Fix)

@@ -18,16 +18,24 @@ type faker interface {
 // fakeOf returns the call of an op's fake with the arguments of a case, where the
 // engine has fakes and the level asks for it. Cases whose tensors differ in contents
 // alone share one.
-func (r *Runner) fakeOf(t *Target, c *sample.Case) *fakeCall {
+func (r *Runner) fakeOf(t *Target, c *sample.Case) *aside {
 	f, ok := r.Engine.(faker)
 	if !ok || r.Level < asserts.Meta {
 		return nil
 	}
-	key := shape(c)
-	if t.fakes[key] == nil {
-		t.fakes[key] = r.callFake(t, c, f)
+	return r.aside(t, c, engine.Fake, "fake", func(args []any) *aside {
+		seen, why := f.Fake(t.judged, args)
+		return &aside{seen: seen, why: why}
+	})
+}
+
+// aside returns what the engine has to call for an op besides kernels.
+func (r *Runner) aside(t *Target, c *sample.Case, on engine.Device, name string, call func(args []any) *aside) *aside {
+	key := asideOf{on, shape(c)}
+	if t.asides[key] == nil {
+		t.asides[key] = r.callAside(t, c, on, name, call)
 	}
-	return t.fakes[key]
+	return t.asides[key]
 }
 
 // shape returns the part that cases share whose tensors differ in contents alone.
@@ -39,27 +47,26 @@ func shape(c *sample.Case) string {
 	return like.String()
 }
 
-// callFake makes the arguments anew: the kernel may have changed its own.
-func (r *Runner) callFake(t *Target, c *sample.Case, f faker) *fakeCall {
+// callAside makes the arguments anew: the kernel may have changed its own.
+func (r *Runner) callAside(t *Target, c *sample.Case, on engine.Device, name string, call func(args []any) *aside) *aside {
 	switch {
-	case slices.Contains(t.Without, engine.Fake):
-		return &fakeCall{why: "a call of the op's fake ended its process"}
+	case slices.Contains(t.Without, on):
+		return &aside{why: "a call of the op's " + name + " ended its process"}
 	case !c.Plain():
-		return &fakeCall{why: "a tensor that is not plain has no fake"}
-	case slices.ContainsFunc(c.Args, func(v sample.Value) bool { return v.Kind == sample.StorageValue }):
-		return &fakeCall{why: "a storage has no fake"}
+		return &aside{why: "a tensor is not plain"}
+	case on == engine.Fake && slices.ContainsFunc(c.Args, func(v sample.Value) bool { return v.Kind == sample.StorageValue }):
+		return &aside{why: "a storage has no fake"}
 	}
 	m := maker{engine: r.Engine, room: &r.room}
 	defer m.release()
 	_, args, err := m.made(c)
 	if err != nil {
-		return &fakeCall{why: "no arguments: " + sample.Clip(err.Error())}
+		return &aside{why: "no arguments: " + sample.Clip(err.Error())}
 	}
 	if t.Twinning != nil {
-		t.Twinning(engine.Fake)
+		t.Twinning(on)
 	}
-	seen, why := f.Fake(t.judged, args)
-	return &fakeCall{seen, why}
+	return call(args)
 }
 
 // judgeFake holds the fake of an attempt against the first call.

@@ -371,7 +371,7 @@ func TestFakes(t *testing.T) {
 		{"float32[2]", "OA011 result on cpu, fake", "", 1},
 		{"float32[2] const:3", "OA011 result on cpu, fake", "", 1},
 		{"float32[3]", "OA011 result on cpu, fake", "", 2},
-		{"float32[2] neg", "", "a tensor that is not plain has no fake", 2},
+		{"float32[2] neg", "", "a tensor is not plain", 2},
 	} {
 		found, c := b.judged(t, tt.text)
 		if words(found) != tt.found || e.calls != tt.calls || heard != tt.calls {
@@ -390,17 +390,17 @@ func TestFakes(t *testing.T) {
 	} {
 		tt.change()
 		b.t.Twinning = nil
-		clear(b.t.fakes)
+		clear(b.t.asides)
 		if found, c := b.judged(t, "float32[2]"); len(found) > 0 || c.Devices[engine.Fake].Uncalled[tt.uncalled] != 1 {
 			t.Errorf("found %s, uncalled %v, want %q", words(found), c.Devices[engine.Fake].Uncalled, tt.uncalled)
 		}
 	}
 	b.t.Without, b.e.lacks = nil, func(engine.Dense, engine.Form) bool { return true }
-	if call := b.callFake(b.t, b.call(t, "float32[2]"), e); !strings.HasPrefix(call.why, "no arguments: make float32[2]") {
+	if call := b.callAside(b.t, b.call(t, "float32[2]"), engine.Fake, "fake", nil); !strings.HasPrefix(call.why, "no arguments: make float32[2]") {
 		t.Errorf("arguments that can't be made: %q", call.why)
 	}
 	withStorage := newBench(t, "ns::f(Tensor a, Storage b) -> Tensor", copies)
-	if call := withStorage.callFake(withStorage.t, withStorage.call(t, "float32[2]", "storage:float32[2]"), e); call.why != "a storage has no fake" {
+	if call := withStorage.callAside(withStorage.t, withStorage.call(t, "float32[2]", "storage:float32[2]"), engine.Fake, "fake", nil); call.why != "a storage has no fake" {
 		t.Errorf("a storage: %q", call.why)
 	}
 	b.Level, b.e.lacks = asserts.Content, nil

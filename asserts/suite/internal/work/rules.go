@@ -1,8 +1,6 @@
 package work
 
 import (
-	"slices"
-
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
@@ -35,36 +33,15 @@ func (r *Runner) left() []asserts.Fault {
 
 // rulesOf returns the calls of an op's rules with the arguments of a case, where calls
 // begin at autograd. Cases whose tensors differ in contents alone share them.
-func (r *Runner) rulesOf(t *Target, c *sample.Case) *rulesCall {
+func (r *Runner) rulesOf(t *Target, c *sample.Case) *aside {
 	e, ok := r.Engine.(ruler)
 	if !ok || !e.Ruled() {
 		return nil
 	}
-	key := shape(c)
-	if t.rules[key] == nil {
-		t.rules[key] = r.callRules(t, c, e)
-	}
-	return t.rules[key]
-}
-
-func (r *Runner) callRules(t *Target, c *sample.Case, e ruler) *rulesCall {
-	switch {
-	case slices.Contains(t.Without, engine.Rules):
-		return &rulesCall{why: "a call of the op's formula or rules ended its process"}
-	case !c.Plain():
-		return &rulesCall{why: "a tensor is not plain"}
-	}
-	m := maker{engine: r.Engine, room: &r.room}
-	defer m.release()
-	_, args, err := m.made(c)
-	if err != nil {
-		return &rulesCall{why: "no arguments: " + sample.Clip(err.Error())}
-	}
-	if t.Twinning != nil {
-		t.Twinning(engine.Rules)
-	}
-	faults, why := e.Rules(t.judged, args)
-	return &rulesCall{faults, why}
+	return r.aside(t, c, engine.Rules, "formula or rules", func(args []any) *aside {
+		faults, why := e.Rules(t.judged, args)
+		return &aside{faults: faults, why: why}
+	})
 }
 
 // judgeRules counts the calls of an attempt's rules, and returns their faults.

@@ -23,8 +23,7 @@ type Target struct {
 	plan    *design.Design    // once the openings are over
 	threw   []*thrownCall     // calls of the case that threw
 	found   []*report.Finding // in this worker, which minimises each once
-	fakes   map[string]*fakeCall
-	rules   map[string]*rulesCall
+	asides  map[asideOf]*aside
 	uneven  map[string]bool // settings of which a call with sizes that differ was looked for
 	AsItIs  bool            // findings keep the calls that showed them
 	Single  bool            // one case was asked for: no call before it holds results
@@ -53,7 +52,7 @@ func NewTarget(e engine.Engine, operator engine.Operator, p engine.Plan, book *d
 	unthrown.Checks = slices.DeleteFunc(slices.Clone(p.Op.Checks), func(c asserts.Check) bool { return c.Code != asserts.UndeclaredWrite })
 	return &Target{
 		operator: operator, devices: e.Devices(), Gen: design.NewGenerator(operator.Schema, book),
-		judged: e.Subjects(&p.Op), unthrown: &unthrown, waived: p.Waived, fakes: make(map[string]*fakeCall), rules: make(map[string]*rulesCall), uneven: make(map[string]bool), Learned: &design.Learned{Named: make(map[int][]sample.Value), Origins: make(map[int]design.Origin)},
+		judged: e.Subjects(&p.Op), unthrown: &unthrown, waived: p.Waived, asides: make(map[asideOf]*aside), uneven: make(map[string]bool), Learned: &design.Learned{Named: make(map[int][]sample.Value), Origins: make(map[int]design.Origin)},
 	}
 }
 
@@ -124,8 +123,8 @@ func (t *Target) defined(on asserts.Ref, seen *asserts.Seen) int {
 type attempt struct {
 	c         *sample.Case
 	calls     []call          // the first is on the case's own device
-	fake      *fakeCall       // nil: the engine has none
-	rules     *rulesCall      // nil: the engine has none
+	fake      *aside          // nil: the engine has none
+	rules     *aside          // nil: the engine has none
 	memory    []asserts.Fault // what the first call did to memory
 	unwatched int             // storages of the first call that lie in memory that is not watched
 	lacks     map[string]int  // tensors that the call wanted and the library lacks, with their number
@@ -163,16 +162,17 @@ func (t *Target) unwaived(found []*asserts.Violation, result *report.Case) []*as
 	})
 }
 
-// A fakeCall is the call of an op's fake.
-type fakeCall struct {
-	seen *asserts.Fake // nil: it was not made
-	why  string        // it was not
+// An aside is the call of an op's fake, or the calls of its rules, with the arguments of a case.
+type aside struct {
+	seen   *asserts.Fake // by the fake; nil: it was not called
+	faults []asserts.Fault
+	why    string // they were not called; "" where they were
 }
 
-// A rulesCall is the calls of an op's rules.
-type rulesCall struct {
-	faults []asserts.Fault
-	why    string // they were not made; "" where they were
+// An asideOf is what cases share an aside by.
+type asideOf struct {
+	on    engine.Device
+	shape string
 }
 
 // A thrownCall is what was wrong with a call that threw.

@@ -435,12 +435,7 @@ func (f *checkFlags) choose(all []engine.Operator) (chosen []engine.Operator, un
 			chosen = append(chosen, o)
 		}
 	}
-	for _, pattern := range f.ops {
-		if !matched[pattern] {
-			unmatched = append(unmatched, pattern)
-		}
-	}
-	return chosen, unmatched
+	return chosen, slices.DeleteFunc(slices.Clone(f.ops), func(pattern string) bool { return matched[pattern] })
 }
 
 // chooses reports whether an op is run that no pattern names.
@@ -693,29 +688,23 @@ func (f *checkFlags) again() string {
 	} else if f.found != nil {
 		words = append(words, "-libtorch", cmp.Or(f.torchFlags.dirs.one(), f.found.Root))
 	}
-	if *f.device != "" {
-		words = append(words, "-device", *f.device)
-	}
-	if *f.tolerance > 0 {
-		words = append(words, "-tolerance", fmt.Sprint(*f.tolerance))
-	}
-	if *f.schema != "" {
-		words = append(words, "-schema", *f.schema)
-	}
-	if *f.level != f.usualLevel().String() || f.replaced["level"] {
-		words = append(words, "-level", *f.level)
-	}
-	if *f.through != "backend" || f.replaced["through"] {
-		words = append(words, "-through", *f.through)
-	}
-	if *f.memory != "" {
-		words = append(words, "-memory", *f.memory)
-	}
-	if *f.seed == report.DefaultSeed && f.replaced["seed"] { // others stand behind the case
-		words = append(words, "-seed", fmt.Sprint(*f.seed))
-	}
-	if *f.casesFrom != "" {
-		words = append(words, "-cases-from", *f.casesFrom)
+	for _, flag := range []struct {
+		name  string
+		value any
+		given bool
+	}{
+		{"-device", *f.device, *f.device != ""},
+		{"-tolerance", *f.tolerance, *f.tolerance > 0},
+		{"-schema", *f.schema, *f.schema != ""},
+		{"-level", *f.level, *f.level != f.usualLevel().String() || f.replaced["level"]},
+		{"-through", *f.through, *f.through != "backend" || f.replaced["through"]},
+		{"-memory", *f.memory, *f.memory != ""},
+		{"-seed", *f.seed, *f.seed == report.DefaultSeed && f.replaced["seed"]}, // others stand behind the case
+		{"-cases-from", *f.casesFrom, *f.casesFrom != ""},
+	} {
+		if flag.given {
+			words = append(words, flag.name, fmt.Sprint(flag.value))
+		}
 	}
 	return strings.Join(words, " ")
 }

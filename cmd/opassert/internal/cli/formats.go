@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
@@ -44,12 +45,7 @@ func (files formatFlags) write(results []asserts.Result) error {
 }
 
 func (files formatFlags) given() bool {
-	for _, path := range files {
-		if *path != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(files, func(path *string) bool { return *path != "" })
 }
 
 // formatNames lists the flags, as in "-junit, -sarif".

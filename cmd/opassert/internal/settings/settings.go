@@ -145,13 +145,8 @@ func suggest(word string, keys []string) string {
 
 // others returns which commands have a flag.
 func others(name string, flags map[string][]string) string {
-	var have []string
-	for _, command := range slices.Sorted(maps.Keys(flags)) {
-		if slices.Contains(flags[command], name) {
-			have = append(have, command)
-		}
-	}
-	if have == nil {
+	have := slices.DeleteFunc(slices.Sorted(maps.Keys(flags)), func(command string) bool { return !slices.Contains(flags[command], name) })
+	if len(have) == 0 {
 		return ""
 	}
 	return "; " + strings.Join(have, " and ") + " do"

@@ -33,6 +33,8 @@ var opBare = asserts.Op{"aten::relu", "relu(Tensor self) -> Tensor"} // want `th
 
 var opNone asserts.Op
 
+var oneKernel = asserts.Kernel{Op: &opRelu}
+
 const name = "aten::relu"
 
 type Op struct{ Name string }

@@ -13,8 +13,15 @@ type own interface {
 var held own = new(kernels.Library) // want `\*kernels.Library becomes use.own, through which Max, the kernel of max, is called around its generated wrapper`
 
 func Hold(l *kernels.Library, x *kernels.Tensor) []kernels.Maxer {
-	call(l, x)                                          // want `becomes use.own`
-	generic(l, x)                                       // want `becomes use.own`
+	call(l, x)      // want `becomes use.own`
+	generic(l, x)   // want `becomes use.own`
+	later := own(l) // want `becomes use.own`
+	later.Max(x)    // it was one before
+	var maybe own   // want `becomes use.own`
+	if x == nil {
+		maybe = l // where SSA has no position of its own
+	}
+	maybe.Max(x)
 	f := generic[*kernels.Library]                      // want `becomes use.own`
 	f(l, x)                                             // as a function alone
 	fmt.Println(l)                                      // has none of its methods
