@@ -56,6 +56,36 @@ func TestDiffering(t *testing.T) {
 	}
 }
 
+// A tensor whose bytes are not kept may differ where its digest does.
+func TestUnknown(t *testing.T) {
+	op := wholeOp("f(Tensor(a!) self) -> Tensor")
+	large := func(digest uint64, size int64) asserts.Observation {
+		return asserts.Observation{Content: &asserts.Snapshot{DType: "uint8", Sizes: []int64{size}, Strides: []int64{1}, Nbytes: asserts.SnapshotLimit + 1, Digest: digest}}
+	}
+	small := large(1, 1)
+	small.Content.Nbytes, small.Content.Bytes = 1, []byte{1}
+	other := small
+	other.Content = &asserts.Snapshot{DType: "uint8", Sizes: []int64{1}, Strides: []int64{1}, Nbytes: 1, Bytes: []byte{2}, Digest: 2}
+	for _, tt := range []struct {
+		name string
+		a, b asserts.Observation
+		want int
+	}{
+		{"differ", large(1, 8), large(2, 8), 2},
+		{"same", large(1, 8), large(1, 8), 0},
+		{"other sizes", large(1, 8), large(2, 4), 0},
+		{"kept", small, other, 0},
+		{"not looked at", large(1, 8), asserts.Observation{}, 0},
+	} {
+		seen := func(o asserts.Observation) *asserts.Seen {
+			return &asserts.Seen{Results: []asserts.Observation{o}, After: []asserts.Observation{o}}
+		}
+		if n := asserts.Unknown(op, seen(tt.a), seen(tt.b)); n != tt.want {
+			t.Errorf("%s: %d, want %d", tt.name, n, tt.want)
+		}
+	}
+}
+
 // Each return, and each argument that is written, is named once.
 func TestDifferingPlaces(t *testing.T) {
 	op := wholeOp("f(Tensor[] a, Tensor(b!)[] b, Tensor(c!) c) -> (Tensor, Tensor[], Tensor(c!))")

@@ -52,7 +52,10 @@ func FindDevice(name string) (Place, error) {
 // deviceName returns the name of a device by its numbers.
 func deviceName(typ, index int64) string {
 	name := typeName(typ)
-	if _, single := tensor.SingleDevices.Number(name); single || index == noIndex {
+	if index == noIndex {
+		return name
+	}
+	if _, single := tensor.SingleDevices.Number(name); single {
 		return name
 	}
 	return name + ":" + strconv.FormatInt(index, 10)

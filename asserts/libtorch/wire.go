@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -104,7 +103,13 @@ func (r *reader) count() int {
 
 func (r *reader) float() float64 { return math.Float64frombits(uint64(r.word())) }
 
-func (r *reader) text() string { return string(r.raw()) }
+func (r *reader) text() string {
+	const usual = "Strided" // the layout of nearly all tensors
+	if text := r.raw(); string(text) != usual {
+		return string(text)
+	}
+	return usual
+}
 
 // raw returns bytes that are gone with the reply.
 func (r *reader) raw() []byte {
@@ -119,9 +124,7 @@ func (r *reader) raw() []byte {
 
 func (r *reader) list() []int64 {
 	n := r.count()
-	l := slices.Clone(r.words[:n])
-	r.words = r.words[n:]
-	return l
+	return r.copied(n)
 }
 
 // strides reads as many words as there are dimensions, or none.
@@ -129,9 +132,14 @@ func (r *reader) strides(dims int) []int64 {
 	if r.word() == 0 {
 		return nil
 	}
-	strides := append([]int64{}, r.words[:dims]...)
-	r.words = r.words[dims:]
-	return strides
+	return r.copied(dims)
+}
+
+func (r *reader) copied(n int) []int64 {
+	words := make([]int64, n)
+	copy(words, r.words)
+	r.words = r.words[n:]
+	return words
 }
 
 // observation reads what observe.h writes of one tensor; it returns the number of
@@ -162,7 +170,8 @@ func (r *reader) snapshot() *asserts.Snapshot {
 		Grad: asserts.ID(c.grad), Memory: uintptr(c.memory), Counter: asserts.ID(c.counter),
 	}
 	if c.bytes != nil {
-		s.Bytes = append([]byte{}, c.bytes...)
+		s.Bytes = make([]byte, len(c.bytes))
+		copy(s.Bytes, c.bytes)
 	}
 	switch {
 	case c.flags&flagUnowned != 0:

@@ -8,8 +8,9 @@ namespace opassert {
 
 // read_aborts makes calls from here on do so. Until then they cost nothing more.
 void read_aborts();
+inline bool aborts_read = false;
 
-// refusable makes a call, and throws what its kernel wrote to stderr where the kernel
+// refusable makes a call once aborts are read, and throws what its kernel wrote to stderr where the kernel
 // then called abort(). An abort without a message stays one, and so do those of
 // other threads, of the C and C++ libraries, and of kernels that Python called.
 void refusable(const std::function<void()>& call);

@@ -159,21 +159,6 @@ class Changes {
 struct MadeObjects {
   std::vector<IValue> made;
   size_t read = 0;  // so many of them were read again
-
-  static bool in(const Operator& op) {
-    for (const auto& arg : op.handle.schema().arguments()) {
-      if (of(*arg.type())) return true;
-    }
-    return false;
-  }
-
-  static bool of(const c10::Type& type) {
-    if (type.kind() == TypeKind::ClassType || type.kind() == TypeKind::AnyType) return true;
-    for (const auto& inner : type.containedTypes()) {
-      if (of(*inner)) return true;
-    }
-    return false;
-  }
 };
 
 // Reader turns the values of a request into IValues, each for the type that
@@ -400,15 +385,14 @@ void bare_fallback() {
 // Through autograd it calls as a program does.
 void run(const Operator& op, torch::jit::Stack& stack, bool autograd) {
   if (autograd) bare_fallback();
-  auto call = [&] { refusable([&] { op.handle.callBoxed(&stack); }); };
   if (op.top || autograd) {
-    call();
+    op.handle.callBoxed(&stack);
   } else if (op.view || op.write) {
     at::AutoDispatchBelowAutograd guard;
-    call();
+    op.handle.callBoxed(&stack);
   } else {
     at::AutoDispatchBelowADInplaceOrView guard;
-    call();
+    op.handle.callBoxed(&stack);
   }
 }
 
@@ -552,7 +536,7 @@ void oa_call(const int64_t* request, int64_t n, int64_t* words, int64_t cap) {
     Tensors tensors{in.words(held), held};
 
     MadeObjects objects;
-    if (level != OA_OFF && MadeObjects::in(op)) {
+    if (level != OA_OFF && op.objects) {
       Request ahead = in;
       Containers ignored;
       read(op, ahead, tensors, ignored, objects);
@@ -569,8 +553,9 @@ void oa_call(const int64_t* request, int64_t n, int64_t* words, int64_t cap) {
     refuse_lazy(op, stack);
     quiet_warnings();
     {
-      Watch watch(level != OA_OFF, op.handle.schema(), stack);
-      run_marked(op, stack, tensors, autograd);
+      Watch watch(level != OA_OFF, op.handle, stack);
+      auto call = [&] { run_marked(op, stack, tensors, autograd); };
+      aborts_read ? refusable(call) : call();
       watch.returned(stack);
     }
     if (level != OA_OFF) {
@@ -579,7 +564,7 @@ void oa_call(const int64_t* request, int64_t n, int64_t* words, int64_t cap) {
         out.word(count_tensors(v));
         observe_result(v, level, out);
       }
-      if (!copy_fault.empty()) throw std::runtime_error(std::exchange(copy_fault, ""));
+      if (level >= OA_CONTENTS && !copy_fault.empty()) throw std::runtime_error(std::exchange(copy_fault, ""));
     }
     for (IValue& v : stack) write(std::move(v), out);
   });

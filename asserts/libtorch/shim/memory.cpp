@@ -54,7 +54,6 @@ struct Touch {
 };
 
 struct {
-  c10::Allocator* before = nullptr;  // c10's own; null as long as it serves
   struct sigaction fault;            // what handled faults before
   bool ahead = false;                // memory begins with a page, where it else ends with one
   unsigned char fill = 0;
@@ -255,7 +254,7 @@ void close(Block* b) {
 void deallocate(void* data) {
   if (data == nullptr) return;
   Block* b = nearest(static_cast<char*>(data));
-  if (b == nullptr) return memory.before->raw_deleter()(data);
+  if (b == nullptr) return own_allocator->raw_deleter()(data);
   std::lock_guard<std::mutex> lock(memory.lock);
   if (b->live && b->data == data) close(b);
 }
@@ -276,7 +275,7 @@ struct Guarded final : c10::Allocator {
     }
     if (nbytes > 0 && data == nullptr) {
       memory.unwatched++;
-      data = memory.before->raw_allocate(nbytes);
+      data = own_allocator->raw_allocate(nbytes);
     }
     return {data, data, &deallocate, c10::Device(c10::DeviceType::CPU)};
   }
@@ -307,7 +306,7 @@ void begin() {
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   sigaction(SIGSEGV, &action, &memory.fault);
   static Guarded guarded;
-  memory.before = own_allocator = c10::GetAllocator(c10::DeviceType::CPU);
+  own_allocator = c10::GetAllocator(c10::DeviceType::CPU);
   c10::SetAllocator(c10::DeviceType::CPU, &guarded, UINT8_MAX);
 }
 
@@ -362,8 +361,7 @@ Aligned::Aligned(size_t bytes) : before_(memory.alignment) {
 
 Aligned::~Aligned() { memory.alignment = before_; }
 
-Watch::Watch(bool on, const c10::FunctionSchema& schema, const torch::jit::Stack& arguments) : on_(on && memory.before != nullptr) {
-  if (!on_) return;
+void Watch::begin(const c10::FunctionSchema& schema, const torch::jit::Stack& arguments) {
   shut();
   memory.touched = 0;
   for (Block* b : memory.live) {
@@ -389,8 +387,7 @@ Watch::Watch(bool on, const c10::FunctionSchema& schema, const torch::jit::Stack
   memory.watching = true;
 }
 
-void Watch::returned(const torch::jit::Stack& returns) {
-  if (!on_) return;
+void Watch::note(const torch::jit::Stack& returns) {
   for (size_t i = 0; i < returns.size(); i++) {
     each_tensor(returns[i], [&](const at::Tensor& t) {
       Block* b = block_of(t);
@@ -401,8 +398,7 @@ void Watch::returned(const torch::jit::Stack& returns) {
   }
 }
 
-Watch::~Watch() {
-  if (!on_) return;
+void Watch::end() {
   memory.watching = false;
   std::lock_guard<std::mutex> guard(memory.lock);
   for (Block* b : memory.live) {
@@ -422,7 +418,7 @@ using namespace opassert;
 
 void oa_memory(int64_t ahead, int64_t fill, int64_t* words, int64_t cap) {
   reply(words, cap, [&](Reply& out) {
-    if (memory.before == nullptr) begin();
+    if (own_allocator == nullptr) begin();
     memory.ahead = ahead != 0;
     memory.fill = static_cast<unsigned char>(fill);
     const int n = std::min(memory.touched.load(), kMostTouches);

@@ -7,12 +7,12 @@
 #pragma once
 
 #include <ATen/core/ivalue.h>
-#include <ATen/core/function_schema.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
 
 #include <vector>
 
-#include "wire.h"
+#include "observe.h"
 
 namespace opassert {
 
@@ -28,15 +28,25 @@ class Aligned {
 
 // A Watch is the time in which what a kernel touches is noted.
 class Watch {
-  bool on_;
+  const bool on_;
+
+  void begin(const c10::FunctionSchema& schema, const torch::jit::Stack& arguments);
+  void note(const torch::jit::Stack& returns);
+  void end();
 
  public:
-  // The arguments are those of the schema.
-  Watch(bool on, const c10::FunctionSchema& schema, const torch::jit::Stack& arguments);
-  ~Watch();
+  // The arguments are those of the operator.
+  OA_INLINE Watch(bool on, const c10::OperatorHandle& op, const torch::jit::Stack& arguments) : on_(on && own_allocator != nullptr) {
+    if (on_) begin(op.schema(), arguments);
+  }
+  OA_INLINE ~Watch() {
+    if (on_) end();
+  }
 
   // returned notes whose memory is that of a return.
-  void returned(const torch::jit::Stack& returns);
+  OA_INLINE void returned(const torch::jit::Stack& returns) {
+    if (on_) note(returns);
+  }
 };
 
 }  // namespace opassert

@@ -16,6 +16,7 @@
 #include <torch/csrc/api/include/torch/version.h>
 #include <torch/csrc/autograd/variable.h>
 
+#include <optional>
 #include <sstream>
 
 #include "device.h"
@@ -35,7 +36,7 @@ using c10::TensorImpl;
 constexpr size_t kSnapshotLimit = 64 << 10;  // asserts.SnapshotLimit
 
 // has_parts is false for nearly all tensors without parts.
-bool has_parts(const TensorImpl* impl) {
+OA_INLINE bool has_parts(const TensorImpl* impl) {
   constexpr c10::DispatchKeySet special({DispatchKey::Quantized, DispatchKey::NestedTensor, DispatchKey::Functionalize});
   return !impl->unsafe_storage() || impl->key_set().has_any(special);
 }
@@ -175,8 +176,9 @@ bool is_leaf(const TensorImpl* impl) {
 }
 
 // layout_of returns the layout, whether a sparse tensor is coalesced, and whether
-// a tensor counts as a number where types are promoted.
-std::string layout_of(const TensorImpl* impl) {
+// a tensor counts as a number where types are promoted. What is not nearly always the
+// same is made in text.
+std::string_view layout_of(const TensorImpl* impl, std::string& text) {
   c10::Layout layout;
   try {
     layout = impl->layout();
@@ -184,11 +186,11 @@ std::string layout_of(const TensorImpl* impl) {
     return "";
   }
   if (impl->key_set().has(DispatchKey::NestedTensor)) return "Nested";
-  if (layout == c10::Layout::Strided) return impl->is_wrapped_number() ? "Strided number" : "Strided";  // nearly always, and a stream is slow
-  std::ostringstream text;
-  text << layout;
-  if (auto* coo = dynamic_cast<const at::SparseTensorImpl*>(impl)) text << (coo->coalesced() ? " coalesced" : "");
-  return text.str();
+  if (layout == c10::Layout::Strided) return impl->is_wrapped_number() ? "Strided number" : "Strided";
+  std::ostringstream stream;
+  stream << layout;
+  if (auto* coo = dynamic_cast<const at::SparseTensorImpl*>(impl)) stream << (coo->coalesced() ? " coalesced" : "");
+  return text = stream.str();
 }
 
 // quantization_of returns what a quantizer that holds no tensors is, "" for none.
@@ -249,9 +251,11 @@ void contents(const TensorImpl* impl, const c10::StorageImpl* storage, const voi
   if (impl->key_set().has(DispatchKey::Negative)) c.flags |= OA_NEG;
   if (requires_grad(impl)) c.flags |= is_leaf(impl) ? OA_GRAD | OA_LEAF : OA_GRAD;
   if (storage) c.flags |= owner_of(storage);
-  c.names = names_of(impl);
-  c.layout = layout_of(impl);
-  c.quantizer = quantization_of(impl);
+  const std::string names = names_of(impl), quantizer = quantization_of(impl);
+  std::string layout;
+  c.names = names;
+  c.layout = layout_of(impl, layout);
+  c.quantizer = quantizer;
   c.grad = reinterpret_cast<int64_t>(grad_of(impl));
   c.memory = storage ? memory_of(storage) : 0;
   c.counter = counter_of(impl);
@@ -341,13 +345,13 @@ void record(TensorImpl* impl, int64_t ours, int64_t last, oa_level level, Reply&
   head.set_traits(traits_of(impl, storage));
   head.set_full(level >= OA_CONTENTS);
   head.set_last(last);
-  at::Tensor copy;  // of a storage on a device
+  std::optional<at::Tensor> copy;  // of a storage on a device
   const void* data = nullptr;
   if (storage != nullptr && (level == OA_CONTENTS || level == OA_DIGESTS)) {
     data = bytes_of(storage);
     if (data == nullptr && size_of(storage) > 0 && on_device(storage)) {
       copy = copied(storage);
-      data = copy.defined() ? copy.data_ptr() : nullptr;
+      data = copy->defined() ? copy->data_ptr() : nullptr;
       if (data == nullptr) head.set_traits(head.traits() | OA_UNREAD);
     }
   }

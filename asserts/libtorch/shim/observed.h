@@ -5,7 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <string_view>
 
 #include "words.h"
 
@@ -230,9 +230,9 @@ struct Contents {
   const void* bytes = nullptr;
   size_t copied = 0;
   int64_t flags = 0;
-  std::string names;
-  std::string layout;
-  std::string quantizer;
+  std::string_view names;
+  std::string_view layout;
+  std::string_view quantizer;
   int64_t grad = 0;
   int64_t memory = 0;
   int64_t counter = 0;

@@ -15,6 +15,7 @@ struct Operator {
   bool top;        // the same, or no kernel below autograd runs on CPU tensors: calls begin at autograd's
   bool view;       // a return is annotated
   bool write;      // an argument is annotated (a!)
+  bool objects;    // an argument may be an object of a custom class
 };
 
 // describe returns what there is to know of an operator.

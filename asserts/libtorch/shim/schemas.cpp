@@ -292,6 +292,12 @@ std::vector<const Operator*> all() {
   return ops;
 }
 
+bool may_be_object(const c10::Type& type) {
+  if (type.kind() == c10::TypeKind::ClassType || type.kind() == c10::TypeKind::AnyType) return true;
+  const auto inner = type.containedTypes();
+  return std::any_of(inner.begin(), inner.end(), [](const auto& t) { return may_be_object(*t); });
+}
+
 }  // namespace
 
 std::string double_text(double d) {
@@ -306,7 +312,7 @@ std::string double_text(double d) {
 }
 
 std::unique_ptr<Operator> describe(const c10::OperatorHandle& handle) {
-  auto op = std::make_unique<Operator>(Operator{handle, false, false, false, false});
+  auto op = std::make_unique<Operator>(Operator{handle, false, false, false, false, false});
   op->composite = handle.hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd) && !handle.hasKernelForDispatchKey(DispatchKey::CPU);
   bool autograd = handle.hasKernelForDispatchKey(DispatchKey::Autograd) || handle.hasKernelForDispatchKey(DispatchKey::AutogradCPU) ||
                   handle.hasKernelForDispatchKey(DispatchKey::AutogradPrivateUse1);
@@ -314,6 +320,7 @@ std::unique_ptr<Operator> describe(const c10::OperatorHandle& handle) {
   for (const Argument& ret : handle.schema().returns()) op->view |= ret.alias_info() != nullptr;
   for (const Argument& arg : handle.schema().arguments()) {
     op->write |= arg.alias_info() != nullptr && arg.alias_info()->isWrite();
+    op->objects |= may_be_object(*arg.type());
   }
   return op;
 }

@@ -6,6 +6,7 @@
 #include <cxxabi.h>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <typeinfo>
 #include <vector>
 
@@ -33,7 +34,7 @@ class Request {
 
   bool empty() const { return at_ == end_; }
 
-  int64_t word() {
+  __attribute__((always_inline)) int64_t word() {
     if (at_ == end_) throw Refusal("the request ends too early");
     return *at_++;
   }
@@ -107,7 +108,7 @@ class Reply {
     }
   }
 
-  void text(const std::string& s) { bytes(s.data(), s.size()); }
+  void text(std::string_view s) { bytes(s.data(), s.size()); }
 
   // For writers that read back what they wrote: the words so far, the header
   // included, one of them, and those after the header in one piece.

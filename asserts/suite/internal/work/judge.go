@@ -27,7 +27,7 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.Case) []*report.Fin
 			}
 			if i > 0 {
 				found = append(found, r.compare(t, &a.calls[0], c, &tally, result)...)
-				found = append(found, r.compareValues(t, a, c, result)...)
+				found = append(found, r.compareValues(t, a, c, &tally, result)...)
 			}
 		}
 		result.Devices[c.on] = tally
@@ -40,7 +40,15 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.Case) []*report.Fin
 		found = append(found, r.judgeRules(t, a, result)...)
 	}
 	found = append(found, r.judgeMemory(t, a, found, result)...)
-	return append(found, r.judgeFaults(t, a, r.left(), result, a.calls[0].on)...)
+	a.calls[0].left = append(a.calls[0].left, r.left()...)
+	for _, c := range a.calls {
+		for _, f := range r.judgeFaults(t, a, c.left, result, c.on) {
+			if c.on == a.calls[0].on || !slices.ContainsFunc(found, f.SameFault) {
+				found = append(found, f)
+			}
+		}
+	}
+	return found
 }
 
 // judgeOn judges the call on one device.

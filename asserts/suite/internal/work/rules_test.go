@@ -1,6 +1,7 @@
 package work
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -77,6 +78,33 @@ func TestRules(t *testing.T) {
 				t.Errorf("judged %d, want %d; called %d times, want %d", n, tt.judged, tt.engine.calls, tt.calls)
 			}
 		})
+	}
+}
+
+// What a call changes besides tensors is said of the device whose kernel did it, and once
+// where the CPU's does the same.
+func TestWhoChanges(t *testing.T) {
+	for _, tt := range []struct {
+		on   []engine.Device
+		want string
+	}{
+		{[]engine.Device{"openreg"}, "OA009 the process on openreg"},
+		{[]engine.Device{engine.CPU}, "OA009 the process on cpu"},
+		{[]engine.Device{"openreg", engine.CPU}, "OA009 the process on openreg"},
+	} {
+		e := new(ruledEngine)
+		b := newBench(t, "t::f(Tensor a) -> Tensor", func(fake *fakeEngine, args []any) ([]any, error) {
+			if slices.Contains(tt.on, first(args).device) {
+				e.changed = []asserts.Fault{{Code: asserts.UndeclaredWrite, Saw: "printed"}}
+			}
+			return copies(fake, args)
+		})
+		b.e.devices = []engine.Device{"openreg", engine.CPU, engine.Meta}
+		e.fakeEngine, e.without = b.e, true
+		b.Engine = e
+		if found, _ := b.judged(t, "float32[2]"); words(found) != tt.want {
+			t.Errorf("on %v found %q, want %q", tt.on, words(found), tt.want)
+		}
 	}
 }
 

@@ -136,6 +136,7 @@ type call struct {
 	args []any
 	seen *asserts.Seen // nil: it was not made, or threw
 	why  string        // it was not
+	left []asserts.Fault
 }
 
 // findings makes findings of violations, unless they are waived.
