@@ -29,6 +29,7 @@ type census struct {
 	members  map[int]*member
 	foreign  map[int]bool   // processes that are not the program's
 	commands map[int]string // of all that were members
+	last     string         // the process that was started last, when all were looked at
 }
 
 // A member is a process of the program.
@@ -52,21 +53,45 @@ func newCensus(program int, m mark, objects []*Object) *census {
 }
 
 // follow looks until the program has ended: often, for a process may be short,
-// but most of the time of a processor is the program's.
+// but almost all of the time of a processor is the program's. Where none was started it
+// looks at those of the program that are not watched.
 func (c *census) follow(ended <-chan struct{}) {
 	const (
 		often  = 20 * time.Millisecond
 		seldom = 100 * time.Millisecond
-		share  = 10
+		share  = 50
+		all    = time.Second // at most between looks at every process
 	)
-	for {
-		begun := time.Now()
-		c.look()
+	for begun := time.Now(); ; {
+		looked, last := time.Now(), lastStarted()
+		if last != c.last || last == "" || last == "0" || looked.Sub(begun) > all {
+			c.last, begun = last, looked
+			c.look()
+		} else {
+			c.lookAgain()
+		}
 		select {
 		case <-ended:
 			c.look()
 			return
-		case <-time.After(min(max(often, share*time.Since(begun)), seldom)):
+		case <-time.After(min(max(often, share*time.Since(looked)), seldom)):
+		}
+	}
+}
+
+// lastStarted returns the number of the process or thread of this machine that was
+// started last, "" where that is not known.
+func lastStarted() string {
+	text, _ := os.ReadFile("/proc/loadavg")
+	fields := strings.Fields(string(text))
+	return strings.Join(fields[max(0, len(fields)-1):], "")
+}
+
+// lookAgain looks at the processes of the program that are not watched yet.
+func (c *census) lookAgain() {
+	for _, pid := range slices.Sorted(maps.Keys(c.members)) {
+		if !c.members[pid].watched {
+			c.meet(pid)
 		}
 	}
 }
@@ -143,7 +168,8 @@ func (c *census) meet(pid int) {
 }
 
 // descends reports whether a process has been started by the program: it has the mark,
-// its parent has been, or, where that has ended, its environment says so.
+// its parent has been, or, where that has ended and there is no mark, its environment
+// says so.
 func (c *census) descends(pid int, s stat) bool {
 	if c.mark.on(pid) {
 		return true
@@ -152,6 +178,9 @@ func (c *census) descends(pid int, s stat) bool {
 		if c.members[p] != nil {
 			return true
 		}
+	}
+	if c.mark != 0 {
+		return false
 	}
 	env, _ := os.ReadFile(proc(pid, "environ"))
 	return slices.ContainsFunc(c.objects, func(o *Object) bool { return bytes.Contains(env, []byte(o.secret)) })
