@@ -5,6 +5,7 @@ passes calls, the number of the first, and the file to answer to.
 """
 
 import gc
+import logging
 
 import torch
 from torch._library.simple_registry import singleton
@@ -154,10 +155,11 @@ def again(call):
     with mode:
         args, kwargs = arguments(function, call, Likes())
     entered = Entered()
-    sys.setprofile(entered)
+    if not registered.fake(function.name()):
+        sys.setprofile(entered)
     answer = answered(function, args, kwargs, mode)
     sys.setprofile(None)
-    if "results" in answer:
+    if "results" in answer and times.get(function, 0) < CALLS:
         answer |= under_symbols(function, *arguments(function, call, Likes("meta")), answer)
     if answer.get("missing"):
         answer |= on_cpu(function, call)
@@ -170,6 +172,7 @@ def tell(answer):
 
 gc.freeze()  # what the program has, and what was imported here
 gc.enable()
+logging.getLogger("torch.__trace").handlers.clear()  # what PyTorch writes of its compiler for a file that is the program's
 registered = Registered()
 tell({})
 with torch.no_grad():

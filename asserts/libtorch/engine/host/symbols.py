@@ -32,7 +32,7 @@ class Symbols(ShapeEnv):
         known = len(self.guards)
         result = super().evaluate_expr(*args, **keywords)
         if len(self.guards) > known:
-            place, own = asking(self.function, traceback.extract_stack())
+            place, own = asking(self.function, frames())
             asked = [g.expr for g in self.guards[known:] if own or isinstance(g.expr, sympy.Eq)]
             self.asked += [(e, place) for e in asked if not (isinstance(e, (sympy.Eq, sympy.Ne)) and e.rhs in (0, 1)) or is_remainder(e.lhs)]
         return result
@@ -71,6 +71,12 @@ class Symbols(ShapeEnv):
 
 def is_remainder(expression):
     return any("Mod" in type(part).__name__ for part in sympy.preorder_traversal(expression))
+
+
+def frames():
+    """Returns the frames of the caller, outermost first, without their lines of source."""
+    walked = traceback.walk_stack(sys._getframe(1))
+    return [traceback.FrameSummary(f.f_code.co_filename, line, f.f_code.co_name, lookup_line=False) for f, line in walked][::-1]
 
 
 def asking(function, stack):
