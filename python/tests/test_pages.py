@@ -1,0 +1,61 @@
+"""docs/start, as its readers follow it."""
+
+import functools
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+
+import pytest
+
+from opassert import command
+
+PAGES = pathlib.Path(__file__).resolve().parents[2] / "docs/start"
+PACKAGE = """import torch
+
+@torch.library.custom_op("mypackage::scale", mutates_args=())
+def scale(x: torch.Tensor, factor: float) -> torch.Tensor:
+    return x.mul_(factor).clone()
+
+@scale.register_fake
+def _(x):
+    return torch.empty_like(x)
+"""
+TEST = "import mypackage, torch\n\ndef test_scale():\n    mypackage.scale(torch.ones(3), 2.0)\n"
+
+
+def commands(page):
+    """Returns the commands of a page as words, in order."""
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```", page.read_text(), re.M | re.S)
+    lines = [shlex.split(line, comments=True) for language, block in blocks if language == "" for line in block.splitlines()]
+    return [words for words in lines if words and words[0] in ("opassert", "pytest")]
+
+
+@functools.cache
+def flags(name):
+    said = subprocess.run([command.path(), name, "-h"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
+    assert "Usage: opassert " + name in said, said
+    return set(re.findall(r"^  (-[\w-]+)", said, re.M))
+
+
+@pytest.mark.parametrize("page", sorted(PAGES.glob("*.md")), ids=lambda page: page.stem)
+def test_flags(page):
+    """A page names commands and flags that there are."""
+    text = page.read_text()
+    spans = [shlex.split(span) for span in re.findall(r"`(opassert [a-z]+[^`\n]*)`", text)]
+    for _, name, *words in [words for words in commands(page) + spans if words[0] == "opassert" and words[1] != "help"]:
+        own = words[: words.index("--")] if "--" in words else words
+        assert {w.partition("=")[0] for w in own if w.startswith("-")} <= flags(name) | {"-h"}, (name, words)
+
+
+def test_python_page(tmp_path):
+    """Its first commands say what is wrong with an op that writes its argument, and whose fake takes another number of them."""
+    (tmp_path / "mypackage.py").write_text(PACKAGE)
+    (tmp_path / "test_mypackage.py").write_text(TEST)
+    variables = {**os.environ, "PATH": os.path.dirname(command.path()) + os.pathsep + os.environ["PATH"], "PYTHONPATH": str(tmp_path)}
+    first = commands(PAGES / "python.md")[:4]
+    assert [words[:2] for words in first] == [["opassert", "doctor"], ["opassert", "lint"], ["opassert", "check"], ["pytest", "--opassert"]]
+    for words, status, code in zip(first, (0, 1, 1, 1), ("PyTorch", "mypackage::scale", "OA009", "OA009")):
+        done = subprocess.run(words, cwd=tmp_path, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        assert done.returncode == status and code in done.stdout, (words, done.stdout)
