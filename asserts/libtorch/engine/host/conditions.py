@@ -1,12 +1,15 @@
 """The conditions that a kernel found broken when it raised, from its source: they say more than messages do."""
 
 import ast
+import copy
 import functools
+import itertools
 import re
+import sys
 
 OPPOSITE = {ast.Eq: ast.NotEq, ast.Lt: ast.GtE, ast.Gt: ast.LtE, ast.In: ast.NotIn, ast.Is: ast.IsNot}
 OPPOSITE |= {b: a for a, b in OPPOSITE.items()}
-FRAME = re.compile(r"^ +(.+)\((\d+)\): ", re.MULTILINE)  # of pybind11, the innermost first
+FRAME = re.compile(r"^ +(.+)\((\d+)\): (\w+)", re.MULTILINE)  # of pybind11, the innermost first
 
 
 @functools.lru_cache(64)
@@ -39,20 +42,6 @@ def denied(test):
     return ast.UnaryOp(ast.Not(), test)
 
 
-class Spelled(ast.NodeTransformer):
-    """Replaces variables by what was assigned to them, and comparisons of many by those of two."""
-
-    def __init__(self, assigned):
-        self.assigned = assigned
-
-    def visit_Name(self, node):
-        return self.assigned.get(node.id, node)
-
-    def visit_Compare(self, node):
-        self.generic_visit(node)
-        return apart(node)
-
-
 def assignments(function, line):
     """Returns what variables stand for, above a line."""
     found = {}
@@ -71,10 +60,6 @@ def assignments(function, line):
     return found
 
 
-def within(node, line):
-    return node.lineno <= line <= node.end_lineno
-
-
 def broken(tree, line):
     """Returns the condition that a line, which raised, asks for."""
     for node in ast.walk(tree):
@@ -87,42 +72,127 @@ def broken(tree, line):
     return None, None
 
 
-def ranked(tree, line):
-    """Returns the number of dimensions that a line asks for: it takes a shape apart, or numbers dimensions."""
+def ranks(tree, line):
+    """Yields the numbers of dimensions that a line asks for: it takes a shape apart, or numbers dimensions."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and within(node, line) and isinstance(node.targets[0], ast.Tuple) and getattr(node.value, "attr", "") == "shape":
-            return node, ast.parse(f"{ast.unparse(node.value.value)}.ndim == {len(node.targets[0].elts)}", mode="eval").body
-        if isinstance(node, ast.Call) and within(node, line) and getattr(node.func, "attr", "") == "permute":
-            return node, ast.parse(f"{ast.unparse(node.func.value)}.ndim == {len(node.args)}", mode="eval").body
-        at = node.slice if isinstance(node, ast.Subscript) and getattr(node.value, "attr", "") == "shape" else None
-        if at is not None and within(node, line) and isinstance(at, ast.Constant) and isinstance(at.value, int):
-            return node, ast.parse(f"{ast.unparse(node.value.value)}.ndim > {at.value}", mode="eval").body
-    return None, None
+        if not within(node, line):
+            continue
+        of = getattr(node, "func", node)
+        name, value = getattr(of, "attr", ""), getattr(of, "value", None)
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple) and getattr(node.value, "attr", "") == "shape":
+            yield f"{ast.unparse(node.value.value)}.ndim == {len(node.targets[0].elts)}"
+        elif isinstance(node, ast.Call) and name == "permute":
+            yield f"{ast.unparse(value)}.ndim == {len(node.args)}"
+        elif isinstance(node, ast.Call) and name in ("size", "stride", "transpose", "unbind", "select", "narrow"):
+            yield from (f"{ast.unparse(value)}.ndim > {a.value}" for a in node.args[: 1 + (name == "transpose")] if isinstance(getattr(a, "value", None), int))
+        elif isinstance(node, ast.Subscript) and getattr(value, "attr", "") == "shape" and isinstance(getattr(node.slice, "value", None), int):
+            yield f"{ast.unparse(value.value)}.ndim > {node.slice.value}"
+        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple) and not any(getattr(e, "value", 0) in (None, ...) for e in node.slice.elts):
+            yield f"{ast.unparse(value)}.ndim >= {len(node.slice.elts)}"
 
 
-def condition(file, line):
-    node, test = broken(parsed(file), line)
-    if test is None:
-        node, test = ranked(parsed(file), line)
-    if test is None:
-        return ""
-    function = node
-    while not isinstance(function, (ast.FunctionDef, ast.Module)):
-        function = function.parent
-    spelled = Spelled(assignments(function, node.lineno))
-    copy = ast.parse(ast.unparse(test), mode="eval").body
-    return ast.unparse(ast.fix_missing_locations(spelled.visit(copy)))
+def within(node, line):
+    return hasattr(node, "lineno") and node.lineno <= line <= node.end_lineno
+
+
+def keys(tree, line):
+    """Yields what a line looks up by a dtype."""
+    for node in ast.walk(tree):
+        if within(node, line) and isinstance(node, ast.Subscript) and getattr(node.slice, "attr", "") == "dtype":
+            yield ast.unparse(node)
+
+
+def named(tree, line):
+    """Returns the innermost statement of a line, for the names in it."""
+    statements = [n for n in ast.walk(tree) if isinstance(n, ast.stmt) and within(n, line) and not hasattr(n, "body")]
+    return ast.unparse(max(statements, key=lambda n: n.lineno)) if statements else ""
+
+
+def expression(text):
+    try:
+        return ast.parse(text, mode="eval").body
+    except SyntaxError:  # a statement, which is read for its names
+        names = sorted({n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)})
+        return ast.Tuple([ast.Name(n) for n in names])
+
+
+class Bound(ast.NodeTransformer):
+    """Replaces the variables of a function by what they stand for."""
+
+    def __init__(self, means):
+        self.means = means
+
+    def visit_Name(self, node):
+        return self.means.get(node.id, node)
+
+    def visit_Compare(self, node):
+        self.generic_visit(node)
+        return apart(node)
+
+
+def around(tree, line):
+    """Returns the function that a line lies in."""
+    found = tree
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and within(node, line):
+            found = node
+    return found
+
+
+def passed(tree, line, function):
+    """Returns what a line passes for the parameters of a function that it calls."""
+    takes = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
+    for node in ast.walk(tree):
+        called = getattr(node, "func", None)
+        if isinstance(node, ast.Call) and within(node, line) and function.name in (getattr(called, "id", ""), getattr(called, "attr", "")):
+            return dict(zip(takes, node.args)) | {k.arg: k.value for k in node.keywords if k.arg}
+    return {}
+
+
+def fitting(condition, scope):
+    """Returns dtypes with which a condition on dtypes holds, or what is looked up by them is found; the condition where it is on more."""
+    terms = sorted({ast.unparse(n) for n in ast.walk(condition) if isinstance(n, ast.Attribute) and n.attr == "dtype"})
+    text, looked = ast.unparse(condition), isinstance(condition, ast.Subscript)
+    for i, term in enumerate(terms):
+        text = text.replace(term, f"dtype{i}")
+    for dtypes in itertools.product(DTYPES, repeat=len(terms)) if 0 < len(terms) < 3 else ():
+        try:
+            if eval(text, scope | {f"dtype{i}": d for i, d in enumerate(dtypes)}) or looked:
+                return " and ".join(f"{t} == {d}" for t, d in zip(terms, dtypes))
+        except Exception:  # such as that of a key that is not there
+            continue
+    return ast.unparse(condition)
+
+
+DTYPES = [torch.float32, torch.float64, torch.int64, torch.int32, torch.float16, torch.bfloat16, torch.uint8, torch.int8, torch.bool, torch.int16]
+
+
+def wanted(frames):
+    """Returns what a kernel asks for that raised, in its own arguments: frames are the innermost first."""
+    (file, line, _), scope = frames[0], {}
+    tree = parsed(file)
+    _, test = broken(tree, line)
+    asks = [test] if test is not None else [expression(t) for t in (*ranks(tree, line), *keys(tree, line)) or (named(tree, line),)]
+    asks = [ast.parse(ast.unparse(a), mode="eval").body for a in asks]
+    called = None
+    for file, line, _ in frames:
+        tree = parsed(file)
+        function = around(tree, line)
+        scope |= next((vars(m) for m in list(sys.modules.values()) if getattr(m, "__file__", None) == file), {})
+        for means in (passed(tree, line, called) if called else {}, assignments(function, line)):
+            asks = [ast.fix_missing_locations(Bound(copy.deepcopy(means)).visit(a)) for a in asks]
+        called = function if isinstance(function, ast.FunctionDef) else None
+    return " and ".join(dict.fromkeys(fitting(a, scope) for a in asks))
 
 
 def asked(message):
-    """Returns the condition that the kernel asks for which raised an exception with this message."""
-    for file, line in FRAME.findall(message.partition("At:\n")[2]):
-        if not file.startswith((ROOT, "<")):
-            try:
-                return condition(file, int(line))
-            except Exception:  # no source, or none that can be read
-                return ""
-    return ""
+    """Returns what the kernel asks for which raised an exception with this message."""
+    frames = [(f, int(line), of) for f, line, of in FRAME.findall(message.partition("At:\n")[2])]
+    own = itertools.dropwhile(lambda f: f[0].startswith((ROOT, "<")), frames)
+    try:
+        return wanted(list(itertools.takewhile(lambda f: not f[0].startswith((ROOT, "<")), own)))
+    except Exception:  # no source, or none that can be read
+        return ""
 
 
 LENT["asked(str message) -> str"] = asked

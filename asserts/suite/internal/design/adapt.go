@@ -14,8 +14,11 @@ import (
 )
 
 func NewAdapter(o engine.Operator, rng *rand.Rand, th theme) *adapter {
-	return &adapter{op: o.Schema, stored: o.Texts, rng: rng, th: th, seen: make(map[string]int), used: make(map[tried]bool), size: make(map[string]int64)}
+	return &adapter{op: o.Schema, stored: o.Texts, rng: rng, th: th, seen: make(map[string]int), used: make(map[tried]int), size: make(map[string]int64)}
 }
+
+// mostUses is how often a rule is used on the same error: many choose at random.
+const mostUses = 2
 
 // Adapt returns the next case to try after c threw an error.
 func (a *adapter) Adapt(c *sample.Case, text string) *sample.Case {
@@ -34,10 +37,10 @@ func (a *adapter) Revise(c *sample.Case, text string) (*sample.Case, bool) {
 	m := &revision{a, next, text}
 	for _, match := range e.matches {
 		id := tried{match.rule, text}
-		if a.used[id] {
+		if a.used[id] == mostUses {
 			continue
 		}
-		a.used[id] = true
+		a.used[id]++
 		if rules[match.rule].revise(m, match.groups) {
 			return next, true
 		}
@@ -133,9 +136,10 @@ var rules = []rule{
 	on(`type \(\w+\) and \w+ type \([\w ]+\) should be the same`, (*revision).equalDTypes, "should be the same"),
 	on(``, (*revision).words, ""),
 	on(`expected (.+?) to be true, but got false`, (*revision).condition, "to be true"),
-	on(`(?:check|assert) failed:? (.+)`, (*revision).condition, "check failed", "assert failed"),
+	on(`(?s)(?:check|assert) failed:? (.+)`, (*revision).condition, "check failed", "assert failed"),
 	on(`(\w+)['"]?(?: value| argument)? (?:must|should|has to|needs to|to) be (?:strictly )?(positive|non-?negative|(?:greater|larger|less|smaller) than(?: or equal to)?|at (?:least|most)|[<>]=?) ?(-?\d+)?`, (*revision).bounded,
 		"positive", "negative", " than", "at least", "at most", " be >", " be <"),
+	on(`(?:unhandled|unsupported|unknown|invalid|not supported)[\w ]* (?:dtype|scalar ?type|data type):? (\w+)`, (*revision).notImplemented, "dtype", "scalar", "data type"),
 	on(`keyerror: torch\.(\w+)()`, (*revision).converted, "keyerror: torch."),
 	on(`convert [a-z ]*torch\.(\w+) to \D*?\b(u?int\d+|float\d+)\b`, (*revision).converted, "convert "),
 	on(`\bcontiguous`, (*revision).contiguous, "contiguous"),
@@ -143,13 +147,15 @@ var rules = []rule{
 	on(`same (?:number of elements|size|length|number) (?:in|at|along) (?:dim|dimension) (\d+)`, (*revision).sameAt, "same "),
 	on(`(\w+)\W[^a-z]*to have (\d+) \w+?,? but (?:it )?(?:got|found|has|had) (\d+)`, (*revision).have, "to have "),
 	on(`(\w+) to be a vector of size equal to the number of channels in (\w+)`, (*revision).channelled, "number of channels in"),
+	on(`\((-?\d+)\) must be (?:an? )?(?:integer |whole )?(?:multiple of|divisible by) \w+ \((-?\d+)\)`, (*revision).multiple, "multiple of", "divisible by"),
 	on(`(?:size\((-\d)\)\W.*)?divisible by (\d+)`, (*revision).divisible, "divisible by "),
 	on(`()divisible by (\w+)`, (*revision).divisible, "divisible by "),
 	on(`(?:greater|larger|bigger) than (?:the )?(?:actual |padded )*input|input (?:\w+ )*(?:is )?too small|smaller than (?:the )?kernel`, (*revision).larger, "than ", "too small"),
 	on(`()(?:shape|size)[a-z ]*:? (?:tensor)? ?[\[(]([a-z_\d]+(?:, ?[a-z_\d]+)+),?[\])]`, (*revision).described, "shape", "size"),
 	on(`\b(?:be|have)\b ([\w -]*?)[\[(]([a-z_]\w*(?:, ?\w+)*),?[\])]`, (*revision).described, "[", "("),
 	on(`(?:last dimension|innermost dimension|columns|inner shape)[a-z ]*? (?:be|==|of size|equal to|is) \(?(\d+)`, (*revision).lastSize, "last dim", "innermost", "columns", "inner shape"),
-	on(`zerotensors are immutable|functional tensor|functionaliz`, (*revision).plainForms, "zerotensors", "functional tensor", "functionaliz"),
+	on(`zerotensors are immutable|functional tensor|functionaliz|unsupported memory format`, (*revision).plainForms, "zerotensors", "functional tensor", "functionaliz", "memory format"),
+	on(`must be non-?negative`, (*revision).atLeastOne, "negative"),
 	on(`expected (\w+) equals to (\d+), but got size`, (*revision).listLength, "equals to"),
 	on(`(\w+?) ?(?:sizes?|lengths?)?(?: length)? (?:is expected to|should|must) be (\d+)`, (*revision).listLength, "should be ", "must be ", "expected to be "),
 	on(`\blists?\b.*\bsame |same number of (?:tensors|elements)`, (*revision).equalLists, "list", "same number of "),
@@ -166,14 +172,14 @@ var rules = []rule{
 	on(`dimension:? (\d)`, (*revision).rank, "dimension"),
 	on(`\b(?:vector|scalar|0-dim|single element|one element)`, (*revision).vector, "vector", "scalar", "0-dim", "element"),
 	on(`square matri`, (*revision).square, "square matri"),
-	on(`dimension out of range.*but got (-?\d+)`, (*revision).dimRange, "dimension out of range"),
+	on(`dimension out of range(?:.*\[-?\d+, (-?\d+)\])?.*but got (-?\d+)`, (*revision).dimRange, "dimension out of range"),
 	on(`size of tensor a .* must match`, (*revision).equalSizes, "size of tensor a"),
-	on(`same (?:shape|size|number of)|shapes? mismatch|sizes? mismatch|inconsistent|must match|to match|have (?:the )?(?:dtype and )?(?:shape|sizes?) (?:and dtype )?of`, (*revision).equalSizes, "same ", "mismatch", "inconsistent", "match", " of"),
+	on(`same (?:shape|size|number of)|shapes? mismatch|sizes? mismatch|inconsistent|must match|to match|not match|have (?:the )?(?:dtype and )?(?:shape|sizes?) (?:and dtype )?of`, (*revision).equalSizes, "same ", "mismatch", "inconsistent", "match", " of"),
 	on(`\[([\d, ]*)\].*\[([\d, ]*)\]`, (*revision).twoShapes, "["),
-	on(`same (?:dtype|type)|dtypes? .*match`, (*revision).equalDTypes, "same ", "match"),
+	on(`same (?:dtype|type)|dtypes? .*match|not match.* dtype`, (*revision).equalDTypes, "same ", "match"),
 	on(`undefined|none|not defined|required`, (*revision).define, "undefined", "none", "not defined", "required"),
 	on(`sparse`, (*revision).sparse, "sparse"),
-	on(`quantized|qtensor|qscheme`, (*revision).quantized, "quantized", "qtensor", "qscheme"),
+	on(`\bquantized\b|qtensor|qscheme`, (*revision).quantized, "quantized", "qtensor", "qscheme"),
 	on(`mkldnn`, (*revision).mkldnn, "mkldnn"),
 	on(`\bnested`, (*revision).nested, "nested"),
 	on(`names?\b|named`, (*revision).named, "name"),
@@ -405,14 +411,22 @@ func (m *revision) dtypeWord(groups []string) bool {
 // notImplemented takes a dtype of another class.
 func (m *revision) notImplemented(groups []string) bool {
 	bad, ok := tensor.DTypeOfWord(groups[1])
+	if n, err := strconv.ParseInt(groups[1], 10, 8); err == nil { // a c10::ScalarType
+		bad, ok = tensor.DType(n), true
+	}
 	if !ok {
 		return false
 	}
 	var dtype string
 	if class := bad.Class(); class == tensor.Floating || class == tensor.Scaled {
-		dtype = sample.Pick(m.rng, []string{"int64", "bool", "int32", "complex64", "float32"})
+		dtype = sample.Pick(m.rng, []string{"int64", "bool", "int32", "complex64", "float32", "uint8", "int8"})
 	} else {
 		dtype = sample.Pick(m.rng, []string{"float32", "float32", "float64", "int64"})
+	}
+	for i := range m.c.Args {
+		if v := &m.c.Args[i]; v.Kind == sample.DTypeValue && v.Text == bad.String() {
+			v.Text = dtype
+		}
 	}
 	for _, t := range Separate(m.c.Tensors(), m.c.Tensors()) {
 		if t.DType == bad.String() {
@@ -470,9 +484,11 @@ func (m *revision) square(groups []string) bool {
 	return true
 }
 
-// dimRange sets every number that was out of range to one that never is.
+// dimRange sets every number that was out of range to one that never is, and else
+// adds dimensions to a tensor that has as few as the error shows.
 func (m *revision) dimRange(groups []string) bool {
-	bad, _ := strconv.ParseInt(groups[1], 10, 64)
+	last, err := strconv.Atoi(groups[1])
+	bad, _ := strconv.ParseInt(groups[2], 10, 64)
 	changed := false
 	for i := range m.c.Args {
 		v := &m.c.Args[i]
@@ -483,15 +499,55 @@ func (m *revision) dimRange(groups []string) bool {
 		}
 		changed = v.ReplaceInt(bad, 0) || changed
 	}
-	if !changed || sample.OneIn(m.rng, 3) {
-		for _, t := range Separate(m.c.Tensors(), m.c.Tensors()) {
-			if len(t.Sizes) < 4 {
-				t.Sizes = slices.Clone(byRank[len(t.Sizes)+1])
-				t.Legal()
-			}
+	if changed && !sample.OneIn(m.rng, 3) {
+		return true
+	}
+	few := slices.DeleteFunc(m.targets(), func(t *sample.TensorSpec) bool { return err == nil && len(t.Sizes) != last+1 })
+	if !changed && len(few) > 1 && sample.OneIn(m.rng, 2) {
+		few = []*sample.TensorSpec{sample.Pick(m.rng, few)}
+	}
+	for _, t := range Separate(few, m.c.Tensors()) {
+		n := len(t.Sizes) + 1
+		if !changed {
+			n = max(n, int(bad)+1)
+		}
+		if n < len(byRank) && n < 6 {
+			t.Sizes = sized(n, t.Sizes)
+			t.Legal()
 		}
 	}
 	return true
+}
+
+// atLeastOne makes numbers below zero that are not named one.
+func (m *revision) atLeastOne([]string) bool {
+	changed := false
+	for i := range m.c.Args {
+		if v := &m.c.Args[i]; v.Kind == sample.IntValue && v.Int < 0 {
+			v.Int, changed = 1, true
+		}
+	}
+	return changed
+}
+
+// multiple makes a size or a number that the error shows a multiple of another one.
+func (m *revision) multiple(groups []string) bool {
+	n, err := strconv.ParseInt(groups[1], 10, 64)
+	by, err2 := strconv.ParseInt(groups[2], 10, 64)
+	if err != nil || err2 != nil || by > 64 {
+		return false
+	}
+	to := int64(1)
+	if by > 0 {
+		to = (max(n, 0)/by + 1) * by
+	} else {
+		n = by
+	}
+	changed := replaceSize(m.c, Separate(m.c.Tensors(), m.c.Tensors()), n, to, false)
+	for i := range m.c.Args {
+		changed = m.c.Args[i].ReplaceInt(n, to) || changed
+	}
+	return changed
 }
 
 // equalLists makes lists of tensors as long as the list that the case varies,

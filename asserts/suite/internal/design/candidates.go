@@ -187,7 +187,7 @@ var byType = map[string]func(r *rand.Rand, name string, th *theme) sample.Value{
 }
 
 // Names of whole numbers that kernels divide by or allocate by.
-var positive = regexp.MustCompile(`^(stride|dilation|kernel|pool|groups?\b|num_|height|width|channels|batch)|_(h|w|d|height|width|size|groups)$`)
+var positive = regexp.MustCompile(`^(stride|dilation|kernel|pool|groups?\b|num_|n_|n(?:lat|lon|h|w|rows?|cols?|bins?|heads?|blocks?|segs?|segments?)(?:_|$)|height|width|channels|batch)|_(h|w|d|height|width|size|groups)$`)
 
 func intFor(r *rand.Rand, name string, th *theme) sample.Value {
 	rank := int64(len(th.sizes))
@@ -312,10 +312,12 @@ var (
 	channelNames = []string{"running_mean", "running_var", "bias", "save_mean", "save_var", "save_invstd", "mean", "var", "invstd", "scale", "zero_point", "scales", "zero_points"}
 )
 
-// Names of tensors that hold where each sequence ends, and of those that hold a whole
-// number for each entry of the others, as inference engines have them.
+// Names of tensors that hold where each sequence ends, or each row of a sparse matrix
+// starts, and of those that hold a whole number for each entry of the others.
 var (
 	ends      = regexp.MustCompile(`^cu_?seq|^cum_seq|indptr$`)
+	starts    = regexp.MustCompile(`_(off|offs|offsets|ptr|splits)$`)
+	someIndex = regexp.MustCompile(`_(idx|inds?|ids|indices|index)$`)
 	eachNames = regexp.MustCompile(`^(seq_?lens?|context_lens|slot_mapping|positions|block_ids|expert_ids)$`)
 )
 
@@ -331,7 +333,10 @@ func tensorFor(r *rand.Rand, arg schema.Argument, th *theme) sample.Value {
 	case ends.MatchString(arg.Name) && len(th.sizes) > 0:
 		t.DType, t.Sizes, t.Fill = "int32", []int64{3}, sample.Fill{Name: "ascending", Value: float64(th.sizes[0])}
 		return v
-	case eachNames.MatchString(arg.Name) && len(th.sizes) > 0:
+	case starts.MatchString(arg.Name) && len(th.sizes) > 0:
+		t.DType, t.Sizes, t.Fill = "int64", []int64{3}, sample.Fill{Name: "ascending", Value: float64(th.sizes[0])}
+		return v
+	case (eachNames.MatchString(arg.Name) || someIndex.MatchString(arg.Name) && !slices.Contains(indexNames, arg.Name)) && len(th.sizes) > 0:
 		t.DType, t.Sizes = "int64", th.sizes[:1:1]
 		return v
 	case slices.Contains(indexNames, arg.Name):

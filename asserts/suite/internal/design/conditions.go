@@ -1,11 +1,13 @@
 package design
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
@@ -16,7 +18,7 @@ import (
 // that conditions about tensors are made of.
 var (
 	inCondition = whenUsed(`([\w.\->()\[\]]+?)\s*(==|!=|>=|>|<=|<)\s*(-?[\w.:\->()\[\]]+)`)
-	term        = whenUsed(`^\(*(\w+?)_?(?:\.|->)(dim|ndim|ndimension|numel|shape|sizes?|scalar_type|dtype)(?:\(\)?(-?\d*)\)*)?(?:\[(-?\d+)\]|\.size\(\))?\)*$`)
+	term        = whenUsed(`^\(*(\w+?)_?(?:\.|->|_)(dim|ndim|ndimension|numel|shape|sizes?|scalar_type|dtype|type)_*(?:\(\)?(-?\d*)\)*)?(?:\[(-?\d+)\]|\.size\(\))?\)*$`)
 	dtypeTerm   = regexp.MustCompile(`^(?:at::|torch::|torch\.|c10::|scalartype::)*k?(\w+?)\)*$`)
 	remainder   = whenUsed(`([\w.\->()\[\]]+)\s*%\s*\(?(\w+(?:\s*\*\s*\w+)*)\)*\s*==\s*0\b`)
 	amongDTypes = whenUsed(`([\w.]+\.dtype) in [\[({]([^\])}]*)`)
@@ -26,10 +28,14 @@ var (
 // condition makes the terms true of a condition that an error shows, or one of them.
 func (m *revision) condition(groups []string) bool {
 	text := m.indexed(groups[1])
+	if either := strings.Split(text, "||"); !strings.Contains(text, "&&") {
+		text = sample.Pick(m.rng, either)
+	}
 	changed := m.remainders(text)
 	for _, c := range inCondition().FindAllStringSubmatch(remainder().ReplaceAllString(text, ""), -1) {
 		c[3] = strings.TrimRight(c[3], ":") // where the message follows
 		left, right := m.term(c[1]), m.term(c[3])
+		c[1], c[3] = m.shown(left, c[1]), m.shown(right, c[3])
 		if left.holds(c[2], right, c[3]) {
 			continue
 		}
@@ -40,6 +46,20 @@ func (m *revision) condition(groups []string) bool {
 	}
 	return m.predicates(text) || changed
 }
+
+// shown returns a term as a number where it is no argument's and the error shows it behind.
+func (m *revision) shown(t argumentTerm, text string) string {
+	for strings.Count(text, ")") > strings.Count(text, "(") {
+		text = strings.TrimSuffix(text, ")")
+	}
+	_, behind, _ := strings.Cut(strings.ToLower(m.text), "): ")
+	if _, after, found := strings.Cut(behind, text+" "); found && t.tensor == nil && t.value == nil {
+		return cmp.Or(firstNumber.FindString(after), text)
+	}
+	return text
+}
+
+var firstNumber = regexp.MustCompile(`^-?\d+\b`)
 
 // indexed writes numbers for the arguments that number dimensions in a condition.
 func (m *revision) indexed(text string) string {
@@ -114,7 +134,7 @@ type argumentTerm struct {
 
 // known reports whether the term can be set.
 func (t argumentTerm) known() bool {
-	return t.tensor != nil || t.value != nil && t.value.Kind != sample.DTypeValue
+	return t.tensor != nil || t.value != nil
 }
 
 // dtype returns that which the term is, or which is written.
@@ -131,15 +151,15 @@ func (t argumentTerm) dtype(text string) (string, bool) {
 
 func (m *revision) term(text string) argumentTerm {
 	g := term().FindStringSubmatch(text)
-	if g == nil {
-		return m.numbered(strings.Trim(text, "() "))
+	if t := m.numbered(strings.TrimSuffix(strings.Trim(text, "() "), ".value")); t.value != nil || g == nil {
+		return t
 	}
 	t := argumentTerm{what: g[2]}
 	t.at, _ = strconv.Atoi(g[3] + g[4])
 	switch {
 	case g[2] == "ndimension" || g[2] == "ndim" || strings.HasSuffix(text, ".size()"):
 		t.what = "dim"
-	case g[2] == "scalar_type":
+	case g[2] == "scalar_type" || g[2] == "type":
 		t.what = "dtype"
 	case (g[2] == "sizes" || g[2] == "shape") && g[4] != "":
 		t.what = "size"
@@ -207,7 +227,7 @@ func (t argumentTerm) set(operator string, other argumentTerm, text string) bool
 		if dtype, ok := other.dtype(text); ok {
 			t.tensor.DType = dtype
 		}
-	} else if t.what == "sizes" {
+	} else if t.what == "sizes" || t.what == "numel" && operator == "==" && other.what == t.what {
 		if other.tensor != nil {
 			t.tensor.Sizes = slices.Clone(other.tensor.Sizes)
 		}
@@ -233,6 +253,10 @@ func (t argumentTerm) setValue(operator string, other argumentTerm, text string)
 	before := t.value.String()
 	n, ok := other.number(text)
 	switch {
+	case t.value.Kind == sample.DTypeValue:
+		if dtype, ok := other.dtype(text); ok {
+			t.value.Text = dtype
+		}
 	case !ok:
 	case t.value.Kind == sample.IntValue:
 		t.value.Int = comparing(operator, n)
@@ -335,7 +359,7 @@ func (m *revision) contiguous([]string) bool {
 	changed := false
 	for _, t := range Separate(m.targets(), m.c.Tensors()) {
 		before := t.String()
-		t.Arrangement = tensor.Contiguous
+		t.Arrangement, t.Form = tensor.Contiguous, engine.Strided
 		changed = changed || t.String() != before
 	}
 	return changed

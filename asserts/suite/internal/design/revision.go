@@ -21,8 +21,8 @@ type adapter struct {
 	stored []string // the texts of its library
 	rng    *rand.Rand
 	th     theme
-	seen   map[string]int // errors, numbers left out
-	used   map[tried]bool
+	seen   map[string]int   // errors, numbers left out
+	used   map[tried]int    // how often
 	size   map[string]int64 // by the letters that errors have for it
 
 	About []string // arguments whose values are not for the adapter to change

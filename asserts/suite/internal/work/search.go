@@ -15,6 +15,9 @@ import (
 // tries is how many times a case is changed after errors before it is given up.
 const tries = 20
 
+// mostTries is how many times at most, where each change brings the case closer.
+const mostTries = 8 * tries
+
 // vary returns a call that has all classes of a row, with the first setting in
 // which the kernel takes them, and its place; and with what else the kernel's
 // errors ask for.
@@ -98,7 +101,7 @@ func (r *Runner) search(t *Target, rng *rand.Rand, c *sample.Case) *search {
 	s := new(search)
 	var last error
 	best := c
-	for range tries {
+	for left, all := tries, 0; left > 0 && all < mostTries; left, all = left-1, all+1 {
 		a, err := r.Try(t, c)
 		if err == nil {
 			s.a = a
@@ -114,16 +117,18 @@ func (r *Runner) search(t *Target, rng *rand.Rand, c *sample.Case) *search {
 		called := !errors.As(err, new(*unmade))
 		if called && news {
 			s.close++
+			left = tries
 		}
 		if s.closest == nil || called && news {
 			s.err, s.closest = err, c
 		}
-		if !news &&
-			last != nil && //mutate:equivalent true: the first call is the best one
-			sample.OneIn(rng, 2) {
-			c = best // no progress: go back
-		} else {
+		switch {
+		case news || last == nil:
 			best, last = c, err
+		case !called || dispatched(text) || sample.OneIn(rng, 2):
+			c = best // no progress: go back
+		default:
+			best = c
 		}
 		c = ad.Adapt(c, text)
 	}
