@@ -135,6 +135,7 @@ var rules = []rule{
 	on(`expected bias to be 1-dimensional with (\d+) elements, but got bias of size \[([\d, ]*)\]`, (*revision).biased, "expected bias"),
 	on(`type \(\w+\) and \w+ type \([\w ]+\) should be the same`, (*revision).equalDTypes, "should be the same"),
 	on(``, (*revision).words, ""),
+	on(`must be (?:one of |an? )?.*['"]\w+['"]`, (*revision).object, "must be"),
 	on(`expected (.+?) to be true, but got false`, (*revision).condition, "to be true"),
 	on(`(?s)(?:check|assert) failed:? (.+)`, (*revision).condition, "check failed", "assert failed"),
 	on(`(\w+)['"]?(?: value| argument)? (?:must|should|has to|needs to|to) be (?:strictly )?(positive|non-?negative|(?:greater|larger|less|smaller) than(?: or equal to)?|at (?:least|most)|[<>]=?) ?(-?\d+)?`, (*revision).bounded,
@@ -211,6 +212,21 @@ func (m *revision) words([]string) bool {
 	old := m.c.Args[i]
 	m.c.Args[i] = sample.Text(sample.Pick(m.rng, offered))
 	return old.String() != m.c.Args[i].String()
+}
+
+// quotedClass matches a name that errors quote, of a class as they are written.
+var quotedClass = regexp.MustCompile("['\"`]([A-Z]\\w+)['\"`]")
+
+// object sets an argument of any type to an object of a class that the error offers: its
+// constructor's error says what it takes.
+func (m *revision) object([]string) bool {
+	offered := quotedClass.FindAllStringSubmatch(m.text, 8)
+	i := slices.IndexFunc(m.op.Func.Args, func(a schema.Argument) bool { return Unwrap(a.Type).Name == "Any" })
+	if i < 0 || len(offered) == 0 || m.c.Args[i].Kind == sample.NewValue {
+		return false
+	}
+	m.c.Args[i] = sample.Value{Kind: sample.NewValue, Text: sample.CustomClasses + m.op.Namespace + "." + sample.Pick(m.rng, offered)[1]}
+	return true
 }
 
 // plainForms takes ordinary tensors, or now and then functional ones all over.

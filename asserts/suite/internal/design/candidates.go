@@ -150,6 +150,10 @@ var byType = map[string]func(r *rand.Rand, name string, th *theme) sample.Value{
 	"Scalar": scalarFor,
 	"bool":   boolFor,
 	"str":    textFor,
+	"Any": func(r *rand.Rand, name string, th *theme) sample.Value {
+		text := sample.Text(name)
+		return sample.Pick(r, []sample.Value{text, {Kind: sample.ListValue, List: []sample.Value{text}}, sample.Tensor(th.dtype, th.sizes...), sample.Int(1)})
+	},
 	"ScalarType": func(r *rand.Rand, name string, th *theme) sample.Value {
 		if th.edge {
 			return sample.Value{Kind: sample.DTypeValue, Text: th.dtype}
