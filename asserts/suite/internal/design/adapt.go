@@ -18,7 +18,7 @@ func NewAdapter(o engine.Operator, rng *rand.Rand, th theme) *adapter {
 }
 
 // mostUses is how often a rule is used on the same error: many choose at random.
-const mostUses = 2
+const mostUses = 4
 
 // Adapt returns the next case to try after c threw an error.
 func (a *adapter) Adapt(c *sample.Case, text string) *sample.Case {
@@ -168,6 +168,7 @@ var rules = []rule{
 	on(`(?:must|should|expected?|to|only|be|requires?)[\w ,']*?(?: be| have| of)? (?:an? )?(?:dtype |type |of type )?(long|int64|int32|int|bool|boolean|float|double|half|byte|uint8|complex|floating[- ]point|integral|integer)s?\b`, (*revision).dtypeWord,
 		"long", "int", "bool", "float", "double", "half", "byte", "complex", "integ"),
 	on(`\b(uint(?:8|16|32|64)|int(?:8|16|32|64)|float(?:16|32|64)|bfloat16|qu?int(?:8|32))\b`, (*revision).dtypeWord, "int", "float"),
+	on(`expected (\d+) dim\w* but (?:the )?(?:tensor|it|input) has (\d+)`, (*revision).fewer, " has "),
 	on(`(\d+)(?:-?d| ?-?dim\w*|[- ]dimensional)\b(?:[\w ,]*?\bor (\d+)(?:-?d| ?-?dim\w*|[- ]dimensional))?`, (*revision).rank, "d"),
 	on(`dimension specified as (-?\d+) but tensor has no dimensions`, (*revision).dimensioned, "has no dimensions"),
 	on(`dimension:? (\d)`, (*revision).rank, "dimension"),
@@ -519,21 +520,46 @@ func (m *revision) dimRange(groups []string) bool {
 		return true
 	}
 	few := slices.DeleteFunc(m.targets(), func(t *sample.TensorSpec) bool { return err == nil && len(t.Sizes) != last+1 })
-	if !changed && len(few) > 1 && sample.OneIn(m.rng, 2) {
-		few = []*sample.TensorSpec{sample.Pick(m.rng, few)}
+	if changed {
+		bad = 0
 	}
-	for _, t := range Separate(few, m.c.Tensors()) {
-		n := len(t.Sizes) + 1
-		if !changed {
-			n = max(n, int(bad)+1)
-		}
-		if n < len(byRank) && n < 6 {
+	for _, t := range Separate(m.oneOrMost(few, integral), m.c.Tensors()) {
+		if n := max(len(t.Sizes), int(bad)) + 1; n < 6 {
 			t.Sizes = sized(n, t.Sizes)
 			t.Legal()
 		}
 	}
 	return true
 }
+
+// fewer takes tensors that have as many dimensions as the error shows to those that it wants.
+func (m *revision) fewer(groups []string) bool {
+	n, err := strconv.Atoi(groups[1])
+	has, err2 := strconv.Atoi(groups[2])
+	if err != nil || err2 != nil || n > 6 {
+		return false
+	}
+	all := slices.DeleteFunc(m.targets(), func(t *sample.TensorSpec) bool { return len(t.Sizes) != has })
+	for _, t := range Separate(m.oneOrMost(all, func(t *sample.TensorSpec) bool { return !integral(t) }), m.c.Tensors()) {
+		t.Sizes = sized(n, t.Sizes)
+		t.Legal()
+	}
+	return len(all) > 0 && n != has
+}
+
+// oneOrMost returns one of the tensors that an error may be about, or all of them, where
+// some are left without those that it is hardly about.
+func (m *revision) oneOrMost(ts []*sample.TensorSpec, hardly func(*sample.TensorSpec) bool) []*sample.TensorSpec {
+	if len(ts) > 1 && sample.OneIn(m.rng, 2) {
+		return []*sample.TensorSpec{sample.Pick(m.rng, ts)}
+	}
+	if most := slices.DeleteFunc(slices.Clone(ts), hardly); len(most) > 0 {
+		return most
+	}
+	return ts
+}
+
+func integral(t *sample.TensorSpec) bool { return sample.Element(t.DType).Class() == tensor.Integral }
 
 // atLeastOne makes numbers below zero that are not named one.
 func (m *revision) atLeastOne([]string) bool {

@@ -105,6 +105,8 @@ func TestRules(t *testing.T) {
 			"Dimension out of range (expected to be in range of [-1, 0], but got 1)", "aten::f(a=float32[2, 3, 4], b=float32[2, 3])"},
 		{"an object of a class", "f(Any data) -> Tensor", []string{"none"}, "`data` must be one of 'Labels' or 'Labels' in `save`, not NoneType",
 			"aten::f(data=aten.Labels())"},
+		{"too many dimensions", "f(Tensor a, Tensor rows) -> Tensor", []string{"float32[2, 3]", "int64[2, 3]"},
+			"TensorAccessor expected 1 dims but tensor has 2", "aten::f(a=float32[2], rows=int64[2, 3])"},
 		{"a size below zero", "f(Tensor a, int n) -> Tensor", []string{"float32[2]", "-2"}, "zeros: Dimension size must be non-negative.", "aten::f(a=float32[2], n=1)"},
 		{"a multiple of another number", "f(Tensor a, int nlon_out) -> Tensor", []string{"float32[2, 4]", "3"},
 			"Wi (4) must be an integer multiple of Wo (3)", "aten::f(a=float32[2, 6], nlon_out=3)"},
