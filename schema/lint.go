@@ -3,6 +3,7 @@ package schema
 import (
 	"fmt"
 	"go/token"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -98,9 +99,13 @@ func (l *linter) inplaceName() {
 	l.add(a.Pos, change(a, l.annotate(a)), "%s is in-place by its name, but %s is not written", l.f.Name, a.Name)
 }
 
-// inplaceReturn: foo_ returns the argument that it writes, or nothing.
+var customSet = regexp.MustCompile(`^a\d+$`)
+
+// inplaceReturn: foo_ returns the argument that it writes, or nothing. An op of
+// torch.library.custom_op can't: it has the sets a0, a1 and so on.
 func (l *linter) inplaceReturn() {
-	if !l.f.Name.Inplace || !slices.ContainsFunc(l.f.Args, Argument.writes) {
+	custom := func(a Argument) bool { return a.writes() && customSet.MatchString(a.Alias.Before[0]) }
+	if !l.f.Name.Inplace || !slices.ContainsFunc(l.f.Args, Argument.writes) || slices.ContainsFunc(l.f.Args, custom) {
 		return
 	}
 	for _, r := range l.f.Returns {

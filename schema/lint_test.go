@@ -23,6 +23,7 @@ func TestLintFinds(t *testing.T) {
 			"1:19: add_ is in-place by its name, but self is not written | Tensor self -> Tensor(a!) self"}},
 		{"a::add_(int n) -> int", nil, []string{
 			"1:1: add_ is in-place by its name, but takes no tensor | "}},
+		{"a::f_(Tensor x, Tensor(a1!) running) -> Tensor", nil, nil}, // torch.library.custom_op's
 		{"a::f_(Tensor(a!)[] self) -> Tensor[](a!)", nil, []string{
 			"1:29: f_ is in-place by its name, but returns something else than self | Tensor[](a!) -> Tensor(a!)[]"}},
 		{"a::f_(Tensor(a! -> b) self) -> Tensor(a!)", nil, []string{

@@ -219,6 +219,8 @@ class State:
             self.said.append(f"{size} bytes were printed: {text!r}")
 
     def look_at_children(self):
+        tracker = getattr(sys.modules.get("multiprocessing.resource_tracker"), "_resource_tracker", None)
+        self.children.add(getattr(tracker, "_pid", None))  # which lives as long as the process, by design
         for pid in children() - self.children:
             ended = os.waitpid(pid, os.WNOHANG)[0]
             self.said.append("a process was started, and not waited for")

@@ -8,6 +8,7 @@ import os
 import random
 import sys
 import warnings
+from multiprocessing import shared_memory
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -120,6 +121,14 @@ def within(x):
         torch.manual_seed(0)
         warnings.simplefilter("error")
         return x + 1
+
+
+@op()
+def shares(x):
+    block = shared_memory.SharedMemory(create=True, size=8)
+    block.close()
+    block.unlink()
+    return x.clone()
 
 
 @op()

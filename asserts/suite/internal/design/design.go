@@ -432,6 +432,18 @@ func (b *designer) optional(i int, arg schema.Argument) {
 			b.add(arg.Name, v)
 		}
 	}
+	b.add(arg.Name, class1("an element a column", func(c *sample.Case) bool {
+		of := Model(c.Tensors())
+		if of == nil || len(of.Sizes) < 2 || !given(c) {
+			return false
+		}
+		columns := slices.Clone(of.Sizes[len(of.Sizes)-1:])
+		for _, t := range Separate(c.Args[i].AppendTensors(nil), c.Tensors()) {
+			t.Sizes = columns
+			t.Legal()
+		}
+		return true
+	}))
 }
 
 // scalars varies every argument that is not a tensor, and omits optional ones.
