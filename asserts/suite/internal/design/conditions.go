@@ -421,7 +421,7 @@ func (m *revision) described(groups []string) bool {
 			dtype = d.String()
 		}
 	}
-	letters := strings.FieldsFunc(groups[2], func(r rune) bool { return r == ',' || r == ' ' })
+	letters := strings.FieldsFunc(strings.ReplaceAll(groups[2], " x ", ","), func(r rune) bool { return r == ',' || r == ' ' })
 	unfit := func(letter string) bool { _, ok := tensor.DTypeOfWord(letter); return ok }
 	if ContainsAny(groups[1], []string{"in ", "one of ", "between "}) || slices.ContainsFunc(letters, unfit) {
 		return false
