@@ -1,7 +1,6 @@
 """The conditions that a kernel found broken when it raised, from its source: they say more than messages do."""
 
 import ast
-import copy
 import functools
 import itertools
 import re
@@ -123,7 +122,7 @@ class Bound(ast.NodeTransformer):
         self.means = means
 
     def visit_Name(self, node):
-        return self.means.get(node.id, node)
+        return ast.parse(ast.unparse(self.means[node.id]), mode="eval").body if node.id in self.means else node
 
     def visit_Compare(self, node):
         self.generic_visit(node)
@@ -157,7 +156,7 @@ def fitting(condition, scope):
         text = text.replace(term, f"dtype{i}")
     for dtypes in itertools.product(DTYPES, repeat=len(terms)) if 0 < len(terms) < 3 else ():
         try:
-            if eval(text, scope | {f"dtype{i}": d for i, d in enumerate(dtypes)}) or looked:
+            if eval(text, scope, {f"dtype{i}": d for i, d in enumerate(dtypes)}) or looked:
                 return " and ".join(f"{t} == {d}" for t, d in zip(terms, dtypes))
         except Exception:  # such as that of a key that is not there
             continue
@@ -167,6 +166,7 @@ def fitting(condition, scope):
 DTYPES = [torch.float32, torch.float64, torch.int64, torch.int32, torch.float16, torch.bfloat16, torch.uint8, torch.int8, torch.bool, torch.int16]
 
 
+@functools.lru_cache(1024)
 def wanted(frames):
     """Returns what a kernel asks for that raised, in its own arguments: frames are the innermost first."""
     (file, line, _), scope = frames[0], {}
@@ -180,7 +180,7 @@ def wanted(frames):
         function = around(tree, line)
         scope |= next((vars(m) for m in list(sys.modules.values()) if getattr(m, "__file__", None) == file), {})
         for means in (passed(tree, line, called) if called else {}, assignments(function, line)):
-            asks = [ast.fix_missing_locations(Bound(copy.deepcopy(means)).visit(a)) for a in asks]
+            asks = [ast.fix_missing_locations(Bound(means).visit(a)) for a in asks]
         called = function if isinstance(function, ast.FunctionDef) else None
     return " and ".join(dict.fromkeys(fitting(a, scope) for a in asks))
 
@@ -190,7 +190,7 @@ def asked(message):
     frames = [(f, int(line), of) for f, line, of in FRAME.findall(message.partition("At:\n")[2])]
     own = itertools.dropwhile(lambda f: f[0].startswith((ROOT, "<")), frames)
     try:
-        return wanted(list(itertools.takewhile(lambda f: not f[0].startswith((ROOT, "<")), own)))
+        return wanted(tuple(itertools.takewhile(lambda f: not f[0].startswith((ROOT, "<")), own)))
     except Exception:  # no source, or none that can be read
         return ""
 
