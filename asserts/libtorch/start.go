@@ -39,6 +39,7 @@ var use struct {
 	sync.Mutex
 	dir     string
 	others  []string
+	first   []string // the library that is loaded before libtorch is started
 	shim    []string
 	remote  int // the socket of another process's libtorch
 	started bool
@@ -136,7 +137,7 @@ func load() error {
 	if err != nil {
 		return err
 	}
-	shim, err := Fit(torch, use.others...)
+	shim, err := Fit(torch, append(use.others, torch.Needs(use.first...)...)...)
 	if err != nil {
 		return err
 	}
@@ -147,8 +148,10 @@ func load() error {
 }
 
 // LoadLibrary loads a shared library; the operators that it registers are
-// there afterwards. It cannot be unloaded.
+// there afterwards. It cannot be unloaded. An extension of Python, as that of a package
+// which brings a device, is loaded before anything else here is called.
 func LoadLibrary(path string) error {
+	choose(func() { use.first = []string{path} }) // else what it needs is there already, or it says what is not
 	if err := start(); err != nil {
 		return err
 	}

@@ -3,6 +3,8 @@ package engine_test
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/internal/installed"
 	"github.com/opassert/opassert/internal/libtorchtest"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // onDevice are checks that kernels of testdata/device break, and ops that break none.
@@ -80,5 +83,50 @@ func TestDeviceThatIsNotThere(t *testing.T) {
 				t.Errorf("%s: exit status %d\n%s", name, got.status, cmp.Diff(want, got.stderr))
 			}
 		}
+	})
+}
+
+// A program calls ops on the devices that a library brings through wrappers of gen, which find
+// what a kernel of that device writes; dump and list name the key of its kernels.
+func TestTypedCallsOnDevices(t *testing.T) {
+	if os.Getenv("OPASSERT_LONG") == "" {
+		t.Skip("a minute; OPASSERT_LONG=1 runs it")
+	}
+	root := must.Get(filepath.Abs("../../.."))(t)
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		kernels := libtorchtest.Openreg(t, root, python)
+		library := filepath.Join(os.Getenv("PYTHONPATH"), "torch_openreg", "_C.so")
+		t.Setenv("LIBTORCH", python.Torch.Root)
+		t.Setenv("OPASSERT", "level=content,log")
+		folder := t.TempDir()
+		must.Do(t, os.CopyFS(folder, os.DirFS("testdata/typed")))
+		module := "module example.com/typed\n\ngo 1.26.0\n\nrequire github.com/opassert/opassert v0.0.0\n\nreplace github.com/opassert/opassert => " + root + "\n"
+		must.Do(t, os.WriteFile(filepath.Join(folder, "go.mod"), []byte(module), 0o666))
+		if got := run(t, folder, "gen", "-engine", "libtorch", "-schema", "ops.yaml", "-out", "ops"); got.status != 0 {
+			t.Fatal(got.stderr)
+		}
+		cmd := exec.Command("go", "run", "-tags", "opassert", ".", library, kernels, "privateuseone:0", "privateuseone:1")
+		cmd.Dir = folder
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
+		want := "privateuseone:0 PrivateUse1 [1 2 3] [-2 0 -6]\nprivateuseone:1 PrivateUse1 [1 2 3] [-2 0 -6]\n"
+		if err != nil || string(out) != want || strings.Count(stderr.String(), "OA009") != 2 || strings.Count(stderr.String(), "OA") != 2 {
+			t.Errorf("%v\n%s%s", err, cmp.Diff(want, string(out)), &stderr)
+		}
+		dumped := run(t, folder, "dump", "-lib", library, "-ns", "aten")
+		must.Do(t, os.WriteFile(filepath.Join(folder, "live.yaml"), []byte(dumped.stdout), 0o666))
+		listed := run(t, folder, "list", "-schema", "live.yaml", "-json")
+		var ops []struct {
+			Op      string
+			Kernels []string
+		}
+		must.Do(t, json.Unmarshal([]byte(listed.stdout), &ops))
+		for _, op := range ops {
+			if op.Op == "abs.out" && slices.Contains(op.Kernels, "PrivateUse1") && slices.Contains(op.Kernels, "CPU") {
+				return
+			}
+		}
+		t.Errorf("%d ops, and abs.out has no kernel for PrivateUse1 and the CPU\n%s%s", len(ops), dumped.stderr, listed.stderr)
 	})
 }
