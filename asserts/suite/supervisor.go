@@ -96,7 +96,7 @@ func (s *supervisor) confirm(ctx context.Context, res *report.OpResult) error {
 	for _, f := range findings {
 		s.renew()
 		keep := func(c *report.Case) {
-			if slices.ContainsFunc(c.Found, f.Same) {
+			if slices.ContainsFunc(c.Found, f.Repeats) {
 				res.Findings = append(res.Findings, f)
 			}
 		}

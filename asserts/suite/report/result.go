@@ -204,11 +204,16 @@ func (r *OpResult) Unfinish(why string) {
 	r.Unfinished[why]++
 }
 
-// find adds a finding, or counts it with an equal one.
+// find adds a finding, or counts it with an equal one. An error takes the place of a note.
 func (r *OpResult) find(f *Finding) {
-	for _, known := range r.Findings {
-		if known.Same(f) {
+	for i, known := range r.Findings {
+		switch {
+		case f.Repeats(known):
 			known.Times += f.Times
+			return
+		case known.Repeats(f):
+			f.Times += known.Times
+			r.Findings[i] = f
 			return
 		}
 	}
@@ -228,11 +233,12 @@ func (r *OpResult) Settle() {
 	r.Findings = slices.DeleteFunc(slices.Clone(r.Findings), told)
 }
 
-// Same reports whether two findings are about one rule and one subject, list
-// elements aside. The device is not asked: a fault that shows on both is one.
-func (f *Finding) Same(g *Finding) bool {
-	a, b := f.Violation, g.Violation
-	return f.SameFault(g) && a.Against.Return == b.Against.Return && a.Against.Name == b.Against.Name
+// Repeats reports whether a finding is about the rule and the subject of an earlier one, list
+// elements aside. The device is not asked: a fault that shows on both is one. An error
+// repeats no note: that there is no fake says nothing about sizes that differ from the CPU's.
+func (f *Finding) Repeats(earlier *Finding) bool {
+	a, b := f.Violation, earlier.Violation
+	return f.SameFault(earlier) && (a.Note != "" || b.Note == "") && a.Against.Return == b.Against.Return && a.Against.Name == b.Against.Name
 }
 
 // GiveUp is after how many cases an op is left alone when all of them

@@ -194,6 +194,22 @@ func TestSameFault(t *testing.T) {
 	}
 }
 
+// An error that comes after a note about the same rule and subject is not counted with it.
+func TestErrorAfterNote(t *testing.T) {
+	note, failed := finds(asserts.InputImpl, 1, "self", "has no fake"), finds(asserts.InputImpl, 1, "self", "differs")
+	note.Violation.Note = "it is debatable"
+	for name, order := range map[string][]*Finding{"note first": {note, note, failed, note}, "error first": {failed, note, note, note}} {
+		op := new(OpResult)
+		for _, f := range order {
+			again := *f
+			op.Add(&Case{Ran: true, Found: []*Finding{&again}})
+		}
+		if len(op.Findings) != 1 || op.Findings[0].Violation.Saw != "differs" || op.Findings[0].Times != 4 || op.Against() != 1 {
+			t.Errorf("%s: %d findings, the first %q %d times", name, len(op.Findings), op.Findings[0].Violation.Saw, op.Findings[0].Times)
+		}
+	}
+}
+
 // An op cannot run for the reason of most of its cases.
 func TestBound(t *testing.T) {
 	op := &OpResult{Cannot: "b", beyond: map[string]int{"a": GiveUp, "b": GiveUp + 2, "c": GiveUp + 1}}

@@ -46,7 +46,7 @@ func (r *Runner) ran(t *Target, a *attempt, result *report.Case) {
 	for _, f := range found {
 		result.Found = append(result.Found, r.finding(t, a.c, f, result.Case))
 	}
-	isNew := func(f *report.Finding) bool { return !slices.ContainsFunc(t.found, f.Same) }
+	isNew := func(f *report.Finding) bool { return !slices.ContainsFunc(t.found, f.Repeats) }
 	if t.Found != nil && !shared(a.c) && slices.ContainsFunc(result.Found, isNew) {
 		t.Found(result)
 	}
@@ -55,7 +55,7 @@ func (r *Runner) ran(t *Target, a *attempt, result *report.Case) {
 		r.earlier.release() // what is wrong already
 	}
 	for _, f := range found {
-		if i := slices.IndexFunc(t.found, f.Same); i >= 0 {
+		if i := slices.IndexFunc(t.found, f.Repeats); i >= 0 {
 			again := *t.found[i]
 			result.Found = append(result.Found, &again)
 			continue
