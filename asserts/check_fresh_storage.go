@@ -87,10 +87,10 @@ func (j *judge) ownMemory(out *output) bool {
 		owner = out.Content.Owner
 	}
 	switch {
-	case owner == Nobody:
+	case owner == NoOwner:
 		j.reportOutput(FreshStorage, out).Saw = fmt.Sprintf("%s lies in memory that its StorageImpl does not free: another object's, or static", out.place())
 		return false
-	case owner == Somebody && !slices.ContainsFunc(j.seen.Earlier, func(e Earlier) bool { return e.Arg == 0 && e.Now.Content != nil && e.Now.Content.Memory != 0 }):
+	case owner == ForeignOwner && !slices.ContainsFunc(j.seen.Earlier, func(e Earlier) bool { return e.Arg == 0 && e.Now.Content != nil && e.Now.Content.Memory != 0 }):
 		j.skipped[Skip{Code: FreshStorage, Reason: "memory that no allocator of the device made: who else has it is not known"}]++
 	}
 	return true

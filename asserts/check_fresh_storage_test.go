@@ -105,14 +105,14 @@ func TestFreshStorageOwner(t *testing.T) {
 		skipped int
 	}{
 		{"the storage", at(5, 6, 200, asserts.OwnStorage), nil, nil, 0},
-		{"nobody", at(5, 6, 200, asserts.Nobody), nil, []string{static}, 0},
-		{"nobody, and the call before returned it", at(5, 6, 300, asserts.Nobody), before(elsewhere), []string{static}, 0},
-		{"somebody, and nothing is known of the call before", at(5, 6, 200, asserts.Somebody), nil, nil, 1},
-		{"somebody, and the call before was not observed", at(5, 6, 200, asserts.Somebody), before(see(9, 10)), nil, 1},
-		{"somebody, and the memory of the call before is not known", at(5, 6, 200, asserts.Somebody), before(at(9, 10, 0, asserts.OwnStorage)), nil, 1},
-		{"somebody, and the call before was given other memory", at(5, 6, 200, asserts.Somebody), []asserts.Earlier{{Then: elsewhere, Now: elsewhere, Arg: 1}}, nil, 1},
-		{"somebody, and the call before returned other memory", at(5, 6, 200, asserts.Somebody), before(elsewhere), nil, 0},
-		{"somebody, and the call before returned it", at(5, 6, 300, asserts.Somebody), before(elsewhere), []string{reused}, 0},
+		{"nobody", at(5, 6, 200, asserts.NoOwner), nil, []string{static}, 0},
+		{"nobody, and the call before returned it", at(5, 6, 300, asserts.NoOwner), before(elsewhere), []string{static}, 0},
+		{"somebody, and nothing is known of the call before", at(5, 6, 200, asserts.ForeignOwner), nil, nil, 1},
+		{"somebody, and the call before was not observed", at(5, 6, 200, asserts.ForeignOwner), before(see(9, 10)), nil, 1},
+		{"somebody, and the memory of the call before is not known", at(5, 6, 200, asserts.ForeignOwner), before(at(9, 10, 0, asserts.OwnStorage)), nil, 1},
+		{"somebody, and the call before was given other memory", at(5, 6, 200, asserts.ForeignOwner), []asserts.Earlier{{Then: elsewhere, Now: elsewhere, Arg: 1}}, nil, 1},
+		{"somebody, and the call before returned other memory", at(5, 6, 200, asserts.ForeignOwner), before(elsewhere), nil, 0},
+		{"somebody, and the call before returned it", at(5, 6, 300, asserts.ForeignOwner), before(elsewhere), []string{reused}, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			j := judgement{schema: "f(Tensor self) -> Tensor", before: list{at(1, 2, 100, asserts.OwnStorage)}, results: list{tt.result}}

@@ -118,8 +118,8 @@ func uses(what string, o *Observation) int32 {
 func (j *judge) writtenLate(reported map[ID]bool) {
 	for i := range j.inputs {
 		in := &j.inputs[i]
-		told := func(v *Violation) bool { return v.Before.Storage == in.before.Storage }
-		if text := changedLater(&in.after, &in.late); in.codes.Has(KeptArgument) && text != "" && !slices.ContainsFunc(j.verdict.Violations, told) {
+		known := func(v *Violation) bool { return v.Before.Storage == in.before.Storage }
+		if text := changedLater(&in.after, &in.late); in.codes.Has(KeptArgument) && text != "" && !slices.ContainsFunc(j.verdict.Violations, known) {
 			j.reportInput(KeptArgument, in).Saw = fmt.Sprintf("of %s %s after the call", in.place(), text)
 			reported[in.before.Impl] = true
 		}

@@ -72,8 +72,8 @@ func edits() []edit {
 		{"result on the storage of self", func(s *asserts.Seen) { returned(func(o *asserts.Observation) { o.Storage = s.Before[0].Storage })(s) }},
 		{"result not seen", returned(func(o *asserts.Observation) { o.Content = nil })},
 		{"result graded", returned(contents(func(c *asserts.Snapshot) { c.RequiresGrad = true }))},
-		{"result somebody's", returned(contents(func(c *asserts.Snapshot) { c.Owner = asserts.Somebody }))},
-		{"result nobody's", returned(contents(func(c *asserts.Snapshot) { c.Owner = asserts.Nobody }))},
+		{"result somebody's", returned(contents(func(c *asserts.Snapshot) { c.Owner = asserts.ForeignOwner }))},
+		{"result nobody's", returned(contents(func(c *asserts.Snapshot) { c.Owner = asserts.NoOwner }))},
 		{"result broken", returned(func(o *asserts.Observation) {
 			*o = asserts.Observation{Impl: 77, Storage: 78, Content: &asserts.Snapshot{Panic: "gone"}}
 		})},

@@ -88,9 +88,9 @@ type Snapshot struct {
 type Owner uint8
 
 const (
-	OwnStorage Owner = iota // the storage, as it frees what an allocator makes; or not known
-	Somebody                // a function that the storage calls, and that others may wait for
-	Nobody                  // no owner that the storage knows: static memory, or memory of another object
+	OwnStorage   Owner = iota // the storage, as it frees what an allocator makes; or not known
+	ForeignOwner              // a function that the storage calls, and that others may wait for
+	NoOwner                   // no owner that the storage knows: static memory, or memory of another object
 )
 
 // Packed is the ItemSize of elements that are smaller than a byte, such as the

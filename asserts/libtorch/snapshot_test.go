@@ -50,9 +50,9 @@ func TestSnapshotFlags(t *testing.T) {
 		flagNeg:                   func(s *asserts.Snapshot) { s.Neg = true },
 		flagGrad:                  func(s *asserts.Snapshot) { s.RequiresGrad = true },
 		flagLeaf:                  func(s *asserts.Snapshot) { s.Leaf = true },
-		flagForeign:               func(s *asserts.Snapshot) { s.Owner = asserts.Somebody },
-		flagUnowned:               func(s *asserts.Snapshot) { s.Owner = asserts.Nobody },
-		flagForeign | flagUnowned: func(s *asserts.Snapshot) { s.Owner = asserts.Nobody },
+		flagForeign:               func(s *asserts.Snapshot) { s.Owner = asserts.ForeignOwner },
+		flagUnowned:               func(s *asserts.Snapshot) { s.Owner = asserts.NoOwner },
+		flagForeign | flagUnowned: func(s *asserts.Snapshot) { s.Owner = asserts.NoOwner },
 	} {
 		none := reader{contentWords(0, "")}
 		want := none.snapshot()

@@ -175,9 +175,9 @@ func (r *reader) snapshot() *asserts.Snapshot {
 	}
 	switch {
 	case c.flags&flagUnowned != 0:
-		s.Owner = asserts.Nobody
+		s.Owner = asserts.NoOwner
 	case c.flags&flagForeign != 0:
-		s.Owner = asserts.Somebody
+		s.Owner = asserts.ForeignOwner
 	}
 	return s
 }

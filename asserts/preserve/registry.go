@@ -102,8 +102,8 @@ func (r *Registry) made(bytes int64) Token {
 	return t
 }
 
-// take returns the slot that was longest without a handle, so that a fault is
-// told from the use of the next handle for long.
+// take returns the slot that was longest without a handle, so that for long a
+// fault can be distinguished from a use of the next handle.
 func (r *Registry) take() uint32 {
 	if r.taken == len(r.idle) {
 		r.taken, r.idle = 0, r.idle[:0]

@@ -76,30 +76,30 @@ func ownVersion() string {
 func dialect() string {
 	h := fnv.New64a()
 	fmt.Fprintln(h, replyFile, keyFile, lineReady, lineLoad, lineStart, lineCall, lineDevice, lineTwin, lineFrame, lineShown, lineEnd, lineLearned, lineDone, lineList, lineFault, lineLibrary, lineLost, lineDied)
-	told := make(map[reflect.Type]bool)
+	described := make(map[reflect.Type]bool)
 	for _, v := range []any{request{}, report.Case{}, Listing{}, design.Learned{}} {
-		describe(h, reflect.TypeOf(v), told)
+		describe(h, reflect.TypeOf(v), described)
 	}
 	return strconv.FormatUint(h.Sum64(), 16)
 }
 
 // describe writes the structure of a type, each named type once.
-func describe(w io.Writer, t reflect.Type, told map[reflect.Type]bool) {
+func describe(w io.Writer, t reflect.Type, described map[reflect.Type]bool) {
 	fmt.Fprintln(w, t)
-	if told[t] {
+	if described[t] {
 		return
 	}
-	told[t] = true
+	described[t] = true
 	switch t.Kind() {
 	case reflect.Map:
-		describe(w, t.Key(), told)
-		describe(w, t.Elem(), told)
+		describe(w, t.Key(), described)
+		describe(w, t.Elem(), described)
 	case reflect.Pointer, reflect.Slice, reflect.Array:
-		describe(w, t.Elem(), told)
+		describe(w, t.Elem(), described)
 	case reflect.Struct:
 		for i := range t.NumField() {
 			fmt.Fprintln(w, t.Field(i).Name, t.Field(i).Tag)
-			describe(w, t.Field(i).Type, told)
+			describe(w, t.Field(i).Type, described)
 		}
 	}
 }

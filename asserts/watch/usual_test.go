@@ -347,7 +347,7 @@ func record(seen *asserts.Seen) []int64 {
 			for i := 0; i < len(c.Bytes); i += 8 {
 				w = append(w, int64(binary.NativeEndian.Uint64(padded[i:])))
 			}
-			owner := []int64{asserts.OwnStorage: 0, asserts.Somebody: 32, asserts.Nobody: 16}[c.Owner]
+			owner := []int64{asserts.OwnStorage: 0, asserts.ForeignOwner: 32, asserts.NoOwner: 16}[c.Owner]
 			flags := owner | truth(c.Conj) | truth(c.Neg)<<1 | truth(c.RequiresGrad)<<2
 			w = append(w, flags, 0, 0, 0, int64(c.Grad), int64(c.Memory), int64(c.Counter)) // no names, layout or quantizer
 			w = append(w, make([]int64, 4*len(c.Parts))...)

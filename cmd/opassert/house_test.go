@@ -244,3 +244,28 @@ func TestTemporaryFoldersAreLocked(t *testing.T) {
 		return nil
 	}))
 }
+
+// words are those of this house's own dialect, which comments and messages do without.
+var words = regexp.MustCompile(`(?i)\b(but for|for want of|in the place of|there is none|(some|any|no)body|told)\b`)
+
+// Comments and messages are in the words of Go's and PyTorch's documentation.
+func TestWords(t *testing.T) {
+	source := os.DirFS(root)
+	must.Do(t, fs.WalkDir(source, ".", func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testdata" || d.Name() == ".git"):
+			return fs.SkipDir
+		case strings.HasSuffix(file, "_test.go") || !slices.Contains([]string{".go", ".c", ".cpp", ".h", ".py"}, path.Ext(file)):
+			return nil
+		}
+		n := 0
+		for line := range strings.Lines(string(must.Get(fs.ReadFile(source, file))(t))) {
+			if n++; words.MatchString(line) {
+				t.Errorf("%s:%d: %q is not a word of Go's or PyTorch's documentation", file, n, words.FindString(line))
+			}
+		}
+		return nil
+	}))
+}

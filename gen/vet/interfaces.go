@@ -1,6 +1,7 @@
 package vet
 
 import (
+	"cmp"
 	"go/token"
 	"go/types"
 	"strings"
@@ -72,13 +73,9 @@ func handedOut(m *ssa.MakeInterface) bool {
 // position is where an interface is made, or, as SSA keeps that of conversions
 // alone that are written, where it is used first.
 func position(m *ssa.MakeInterface) token.Pos {
-	if m.Pos().IsValid() {
-		return m.Pos()
-	}
+	pos := m.Pos()
 	for _, user := range *m.Referrers() {
-		if user.Pos().IsValid() {
-			return user.Pos()
-		}
+		pos = cmp.Or(pos, user.Pos())
 	}
-	return m.Parent().Pos()
+	return cmp.Or(pos, m.Parent().Pos())
 }

@@ -239,7 +239,7 @@ func bars(l Life, place func(int64) float64) []bar {
 		case Preserved:
 			until(x, "preserved", "the impl owns the object")
 		case KeptAnyway:
-			until(x, "freed", "nobody owns anybody")
+			until(x, "freed", "neither owns the other")
 		case Deallocated:
 			until(x, "freed", "deallocated")
 		case Freed, NotSeenEnd:

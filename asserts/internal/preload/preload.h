@@ -26,7 +26,7 @@
 #include <wordexp.h>
 
 // own is what $VARIABLE says, FIELDS words with colons between: what the object
-// sends first over each connection and what opassert answers, which nobody else
+// sends first over each connection and what opassert answers, which no other process
 // knows; the folder of the socket and of a copy of the object; and the object in
 // the cache, which is there also when the program has emptied that folder.
 enum {

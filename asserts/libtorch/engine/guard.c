@@ -119,7 +119,7 @@ static int watch(int child, const sigset_t *while_waiting) {
       if (ended == child) return status;
     }
     if (gone) return 0;
-    if (started(getpid(), list, MOST + 2) > MOST + 1) {  // the zygote and its worker are no kernel's
+    if (started(getpid(), list, MOST + 2) > MOST + 1) {  // besides the zygote and its worker
       dprintf(REPLIES, "%s died of more than %d processes\n", worker_key, MOST);
       return 0;
     }

@@ -41,24 +41,24 @@ func LintModules(python *installed.Python, modules []string, talk io.Writer) (fo
 		return nil, 0, fmt.Errorf("%s: %w\n%s", python.Path, err, strings.TrimSpace(said.String()))
 	}
 	text, err := os.ReadFile(answer)
-	var told struct {
+	var named struct {
 		Found []LintFinding
 		Ops   []struct {
 			Op, Schema, File string
 			Line             int
 		}
 	}
-	if err = errors.Join(err, json.Unmarshal(text, &told)); err != nil {
+	if err = errors.Join(err, json.Unmarshal(text, &named)); err != nil {
 		return nil, 0, err
 	}
-	for _, op := range told.Ops {
+	for _, op := range named.Ops {
 		parsed, err := schema.ParseDispatcher(op.Schema)
 		if err != nil {
 			continue // in a type that only the dispatcher knows
 		}
 		for _, f := range schema.LintOp(parsed) {
-			told.Found = append(told.Found, LintFinding{Code: asserts.SchemaLint.String(), Op: op.Op, Message: f.Message, Fix: f.Fix, File: op.File, Line: op.Line})
+			named.Found = append(named.Found, LintFinding{Code: asserts.SchemaLint.String(), Op: op.Op, Message: f.Message, Fix: f.Fix, File: op.File, Line: op.Line})
 		}
 	}
-	return told.Found, len(told.Ops), nil
+	return named.Found, len(named.Ops), nil
 }

@@ -397,7 +397,7 @@ void run(const Operator& op, torch::jit::Stack& stack, bool autograd) {
 }
 
 // run_marked lets a tensor that only carries the mark of a Python subclass
-// past the dispatch to Python, which is not there.
+// past the dispatch to Python, which is not running.
 void run_marked(const Operator& op, torch::jit::Stack& stack, const Tensors& tensors, bool autograd) {
   for (int64_t i = 0; i < tensors.n; i++) {
     if (tensors.at(i) != nullptr && tensors.at(i)->is_python_dispatch()) {
@@ -522,8 +522,8 @@ using namespace opassert;
 // argument; arguments left out at the end take their defaults. A reply: the
 // observations of the tensors before, after; the number of tensors that were
 // added to lists and dicts, each behind the index of its argument; for each return the number of its
-// tensors and their observations; then the returns themselves. At OA_OFF there
-// are no observations.
+// tensors and their observations; then the returns themselves. At OA_OFF
+// observations are left out.
 //
 // The order makes the counts exact: results are observed before they are moved.
 void oa_call(const int64_t* request, int64_t n, int64_t* words, int64_t cap) {

@@ -287,7 +287,7 @@ int64_t traits_of(const TensorImpl* impl, const c10::StorageImpl* storage) {
 
 // objects_of returns how many uses of a TensorImpl or a StorageImpl are those of
 // its Python object. PyTorch 2.10 and newer have one as long as the object
-// lives; before, a Python object that lives owns a use, or none, like anybody.
+// lives; before, a Python object that lives owns a use, or none, as others do.
 //
 // Source: c10/core/impl/PyObjectSlot.h, which has load_pyobj since then, and
 // c10/util/intrusive_ptr.h, kHasPyObject.

@@ -91,7 +91,7 @@ __attribute__((always_inline)) static inline void oa_write_stack(int to, const c
 static struct {
   int to;                                                 // the file for its stack
   const char* prefix;                                     // of each line
-  int (*left)(int sig, siginfo_t* info, void* context);  // handles a signal that is none of a kernel's; may be null
+  int (*left)(int sig, siginfo_t* info, void* context);  // handles a signal that a kernel did not raise; may be null
   const char* (*said)(void);                              // returns what the kernel wrote to stderr; may be null
   struct sigaction before[NSIG];
   pid_t process, caller;  // the process, and the thread that calls kernels

@@ -48,7 +48,7 @@ type object struct {
 	root     *Finding // the first violation of this release
 	last     event    // its last release
 	dead     *Finding // why it should not be; nil if it died as it should
-	told     [preserve.NumCodes]bool
+	reported [preserve.NumCodes]bool
 }
 
 // A judge follows one process.
@@ -77,8 +77,8 @@ func newJudge(pid int, protocol preserve.Protocol, found func(*Finding)) *judge 
 
 // report is breaks, once for each object and code: a slot that is wrong stays so.
 func (j *judge) report(c preserve.Code, e *event, o *object, format string, args ...any) {
-	if !o.told[c] {
-		o.told[c] = true
+	if !o.reported[c] {
+		o.reported[c] = true
 		j.breaks(c, e, o, nil, format, args...)
 	}
 }
@@ -213,13 +213,13 @@ func (j *judge) wrap(e *event) {
 	case e.is(second):
 		j.another(e, "the slot was empty")
 	}
-	told := j.slots[e.impl] != nil && j.slots[e.impl].told[preserve.SameObject]
+	reported := j.slots[e.impl] != nil && j.slots[e.impl].reported[preserve.SameObject]
 	if o == nil || o.state != preserve.Unknown {
 		o = j.meet(e)
 		o.made = j.number
 	}
 	o.impl, o.tag, o.state = e.impl, e.tag, preserve.Holding
-	o.told[preserve.SameObject] = told
+	o.reported[preserve.SameObject] = reported
 	if o.hermetic = e.is(inHermetic); !o.hermetic {
 		o.handed = true
 		j.slots[e.impl] = o
@@ -250,7 +250,7 @@ func (j *judge) handOut(e *event, o *object) {
 	}
 	if e.is(second) {
 		j.another(e, "its slot pointed at that")
-		o.told[preserve.SameObject] = true
+		o.reported[preserve.SameObject] = true
 	}
 	j.moved(o, e.impl)
 	if o.tag == 0 {
@@ -273,7 +273,7 @@ func (j *judge) another(e *event, slot string) {
 	was := j.slots[e.impl]
 	if was == nil {
 		j.breaks(preserve.SameObject, e, nil, nil, "%v is a second object for the impl of one that lives; %s", e.object, slot)
-	} else if !was.told[preserve.SameObject] {
+	} else if !was.reported[preserve.SameObject] {
 		j.report(preserve.SameObject, e, was, "%v is a second object for the impl of %v, which lives; %s", e.object, was.at, slot)
 	}
 }

@@ -223,14 +223,14 @@ func (r *OpResult) find(f *Finding) {
 // Settle removes findings about the parts of a tensor that repeat one about the
 // tensor.
 func (r *OpResult) Settle() {
-	told := func(f *Finding) bool {
+	repeats := func(f *Finding) bool {
 		part := f.Violation.Subject
 		return part.Inside && slices.ContainsFunc(r.Findings, func(g *Finding) bool {
 			whole := g.Violation.Subject
 			return g.Violation.Code == f.Violation.Code && !whole.Inside && whole.Return == part.Return && whole.Index == part.Index
 		})
 	}
-	r.Findings = slices.DeleteFunc(slices.Clone(r.Findings), told)
+	r.Findings = slices.DeleteFunc(slices.Clone(r.Findings), repeats)
 }
 
 // Repeats reports whether a finding is about the rule and the subject of an earlier one, list

@@ -46,7 +46,7 @@ struct Lost {
 };
 
 // A Channel carries one question at a time to opassert, over a connection of
-// the process. Nobody holds it while a tensor is copied or dropped, and a
+// the process. It is not held while a tensor is copied or dropped, and a
 // process whose opassert is gone does without.
 class Channel {
   std::mutex mutex_;

@@ -21,8 +21,8 @@
 
 namespace opassert {
 
-// A Kind is that of a call's arguments: roughly, and with each size and number. What
-// floats and strings are is no part of it.
+// A Kind is that of a call's arguments: roughly, and with each size and number. The
+// values of floats and strings are not part of it.
 class Kind {
   static uint64_t mixed(uint64_t h, uint64_t word) { return ((h ^ word) * 0x9E3779B97F4A7C15u) ^ h >> 29; }
 

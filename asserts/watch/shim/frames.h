@@ -126,7 +126,7 @@ struct TalliesOf {
   Word subclass;
   Word above_autograd;
   Word kinds;  // of arguments, on each of which the fake is to be called
-  Word unwritten;  // calls whose arguments there are no words for, or are of too many kinds
+  Word unwritten;  // calls whose arguments can't be encoded, or are of too many kinds
   Word differentiated;  // calls that autograd has a formula for, and results that a backward came to
 };
 using Tallies = TalliesOf<>;

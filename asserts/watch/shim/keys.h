@@ -20,7 +20,7 @@ using c10::DispatchKey;
 using c10::DispatchKeySet;
 
 // kBelow is a key that no kernel of PyTorch's is registered for, below autograd
-// and above the backends, and there is no other. 1.13 and 2.6 have it above
+// and above the backends, the only one. 1.13 and 2.6 have it above
 // Python, newer ones below.
 constexpr DispatchKey kBelow = DispatchKey::Fake;
 
@@ -111,11 +111,11 @@ class Keys {
     if (!gone_ && set.has(above())) {
       const DispatchKey was = above();
       if (!next()) leave("the program uses every dispatch key that opassert can see calls at");
-      give(was);
+      release(was);
     }
     if (!gone_ && set.has(kBelow)) {
       leave("the program uses the dispatch key Fake, where opassert sees calls");
-      give(kBelow);
+      release(kBelow);
     }
     enter();
   }
@@ -148,7 +148,7 @@ class Keys {
   // none is what stands for a key where the program has registered nothing.
   c10::KernelFunction none(DispatchKey key) { return theirs(key, c10::KernelFunction()); }
 
-  // retire gives up both keys in this process.
+  // retire releases both keys in this process.
   void retire() {
     gone_ = true;
     moves_++;
@@ -213,9 +213,9 @@ class Keys {
     return false;
   }
 
-  // give leaves a key to the program. Threads that are in calls include another
+  // release leaves a key to the program. Threads that are in calls include another
   // with their next one, which is waited for: for a moment nothing is registered.
-  void give(DispatchKey key) {
+  void release(DispatchKey key) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     held_[key].reset();
     take(key, none(key));
@@ -229,6 +229,6 @@ class Keys {
   }
 };
 
-Keys& our_keys = *new Keys;  // nothing is given up when the process ends
+Keys& our_keys = *new Keys;  // not destroyed when the process ends
 
 }  // namespace opassert

@@ -89,7 +89,7 @@ struct Watched {
   bool fakes = false;  // the fake is called too
   bool autograd = false;  // it has a kernel for it, or decomposes
   bool followed = false;  // what it returns is, until a backward comes there
-  mutable std::atomic<bool> formula{false}, told{false};  // it has one; that it has none has been reported
+  mutable std::atomic<bool> formula{false}, reported{false};  // it has one; that it has none has been reported
   bool writes = false;
   mutable std::atomic<bool> not_copied{false};  // a backend threw where it was to copy bytes, which opassert knows
   const c10::FunctionSchema* schema = nullptr;
@@ -470,7 +470,7 @@ class Look {
     if (--looks == 0) accused.clear();
   }
 
-  // failed is for a call that threw: there is nothing to look at.
+  // failed counts a call that threw, of which nothing is observed.
   void failed() {
     if (count_once()) op_.counts->failed.fetch_add(1, std::memory_order_relaxed);
   }
@@ -565,8 +565,8 @@ class Look {
   }
 
   // see_arguments looks at the arguments again, those that are in lists where
-  // they are now: what became of a list that is shorter is an undefined tensor. Of
-  // conj, neg and zero tensors it is not known who put others in their place.
+  // they are now: the elements that a shorter list lacks are undefined tensors. What
+  // replaced conj, neg and zero tensors is not known.
   void see_arguments() {
     std::vector<std::pair<int64_t, TensorImpl*>> added;  // each with its argument
     c10::SmallVector<TensorImpl*, 8> now;
@@ -583,7 +583,7 @@ class Look {
       if (!containers_[a].isNone()) each(containers_[a], true, found);
       while (e < lengths_[a]) found(containers_[a].isNone() ? in->address() : nullptr);
     }
-    for (size_t i = 0; i < now.size(); i++) see(now[i], inputs_[i].level);  // once all that is ours is given up
+    for (size_t i = 0; i < now.size(); i++) see(now[i], inputs_[i].level);  // after all handles of opassert's own are released
     seen_.word(added.size());
     for (const auto& a : added) {
       seen_.word(a.first);
@@ -803,7 +803,7 @@ class Followed {
     const at::Tensor t(Impl::reclaim_copy(impl));
     t.register_hook([op = &op_, come = Come{op_.number, int64_t(result), backward}, frames](const at::TensorBase&) {
       op->counts->differentiated.fetch_add(1, std::memory_order_relaxed);
-      if (op->told.exchange(true)) return;
+      if (op->reported.exchange(true)) return;
       std::string reply;
       const std::string text = std::string(reinterpret_cast<const char*>(&come), sizeof come) + frames;
       if (channel.ask(FRAME_BACKWARD, text.data(), text.size(), reply)) TORCH_CHECK(reply.empty(), reply);
@@ -812,7 +812,7 @@ class Followed {
 
  public:
   Followed(const OperatorHandle& handle, const Watched& op, const Stack& stack) : handle_(handle), op_(op), stack_(stack) {
-    if (!op.followed || op.told || !c10::GradMode::is_enabled()) return;
+    if (!op.followed || op.reported || !c10::GradMode::is_enabled()) return;
     each_argument(op, stack, [&](TensorImpl* impl, const Subject&) {
       arguments_.push_back(impl);
       records_ = records_ || (impl != nullptr && impl->requires_grad());
@@ -891,7 +891,7 @@ class Registrations {
     return own_namespaces.find(" " + name.substr(0, name.find("::")) + " ") != std::string::npos;
   }
 
-  // settled reports whether there is nothing more to wait for of an operator.
+  // settled reports whether nothing more of an operator is to come.
   bool settled(New& op) {
     auto handle = c10::Dispatcher::singleton().findSchema(op.name);
     if (!handle) return true;
@@ -923,7 +923,7 @@ class Registrations {
   // listen is called for all that is registered, and for what comes later.
   void listen() {
     static auto* keep = new c10::RegistrationHandleRAII(c10::Dispatcher::singleton().addRegistrationListener(std::make_unique<Listener>()));
-    (void)keep;  // given up, it would listen no more
+    (void)keep;  // destroyed, it would no longer listen
   }
 
   void add(const c10::OperatorName& name) {

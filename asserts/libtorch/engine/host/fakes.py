@@ -108,7 +108,7 @@ def real(fake):
 def refused_by(error):
     """Returns the first of PyTorch's own ops that a fake called and whose fake raised, where its kernel takes the like, else None.
 
-    It is no fault where sizes or contents are asked for that no fake knows.
+    An error that asks for sizes or contents, which a fake does not know, is not a fault.
     """
     if type(error).__module__.startswith(("torch._subclasses", "torch.fx")):
         return None

@@ -18,9 +18,9 @@ WRAPPERS = ("_fn", "wrapper", "inner", "_inner", "inplace", "constructors")
 class Symbols(ShapeEnv):
     """Sizes of tensors, with the guards on them and the lines of an op's fake that led to these.
 
-    What torch._check asks for is no guard, nor whether what is computed from sizes is 0 or
-    1, a remainder apart. Nor is what a PyTorch op asks for that the fake calls, to choose how it computes,
-    unless it makes a number of a size.
+    The conditions of torch._check are not guards, nor is the question whether a value computed from sizes
+    is 0 or 1, except of a remainder. Nor are conditions by which a PyTorch op that the fake calls chooses how
+    it computes, unless it makes a number of a size.
     """
 
     def __init__(self, function):

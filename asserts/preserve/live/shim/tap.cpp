@@ -700,8 +700,8 @@ Object* made(Type* type, void** arg, More... more) {
   return call(*arg, true, [&] { return reinterpret_cast<Object* (*)(Type*, void**, More...)>(real[N])(type, arg, more...); });
 }
 
-// open_ring gets the ring that opassert reads; where there is none, what is
-// written goes nowhere.
+// open_ring opens the ring that opassert reads; without one, what is written is
+// dropped.
 bool open_ring() {
   const size_t size = 4096 + SIZE * sizeof(Event);
   const int fd = memory();

@@ -94,8 +94,8 @@ for each.
 With -through autograd, calls begin where a program's do, on tensors that require
 grad where the op only reads them and lets them, and OA014 alone is checked: that
 an op which makes or writes a tensor from one that requires grad has a kernel for
-autograd, or decomposes, and returns no leaf. Where such a kernel makes no gradient
-nobody can tell whether that is meant: it is a skip. Crashes count as ever. Of a
+autograd, or decomposes, and returns no leaf. Where such a kernel makes no gradient,
+which may be meant, the check is skipped. Crashes count as ever. Of a
 module's ops the formula runs too: for all arguments and for each alone, for each
 result, for a gradient that is expanded, and twice; and the rules for vmap and
 autocast, where the op has some.

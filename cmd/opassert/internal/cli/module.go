@@ -186,12 +186,12 @@ func prepareModule(f *checkFlags, inv *invocation) ([]*program, error) {
 // printSettings names the files of settings that modules of the workspace have, and
 // which hold in their own folders.
 func (m *goModule) printSettings(inv *invocation) {
-	var told []string
+	var named []string
 	for _, s := range m.suites {
 		path, err := settings.Find(s.Dir)
-		if err == nil && path != "" && path != inv.settings && !slices.Contains(told, path) {
+		if err == nil && path != "" && path != inv.settings && !slices.Contains(named, path) {
 			fmt.Fprintf(inv.stderr, "opassert: %s is not read here: it holds for opassert check in that folder\n", path)
-			told = append(told, path)
+			named = append(named, path)
 		}
 	}
 }
