@@ -50,11 +50,16 @@ func (t *Tally) add(other Tally) {
 		t.Skips = AddSkip(t.Skips, s)
 	}
 	for why, n := range other.Uncalled {
-		if t.Uncalled == nil {
-			t.Uncalled = make(map[string]int)
-		}
-		t.Uncalled[why] += n
+		addTo(&t.Uncalled, why, n)
 	}
+}
+
+// addTo adds to a count, of counts that may be nil.
+func addTo(counts *map[string]int, of string, n int) {
+	if *counts == nil {
+		*counts = make(map[string]int)
+	}
+	(*counts)[of] += n
 }
 
 // AddVerdict adds the checks and skips of a verdict.

@@ -110,15 +110,12 @@ func NewOpResult(o engine.Operator) *OpResult {
 // says counts an error; others that differ in their numbers alone count as the
 // first of them.
 func (r *OpResult) says(text string) {
-	if r.Said == nil {
-		r.Said = make(map[string]int)
-	}
 	for known := range r.Said {
 		if design.WithoutNumbers(known) == design.WithoutNumbers(text) {
 			text = known
 		}
 	}
-	r.Said[text]++
+	addTo(&r.Said, text, 1)
 }
 
 // Add merges the result of a case.
@@ -134,10 +131,7 @@ func (r *OpResult) Add(c *Case) {
 	}
 	r.Devices.Add(c.Devices)
 	for what, n := range c.Lacks {
-		if r.Lacks == nil {
-			r.Lacks = make(map[string]int)
-		}
-		r.Lacks[what] += n
+		addTo(&r.Lacks, what, n)
 	}
 	for _, w := range c.Waived {
 		r.Waived = AddSkip(r.Waived, w)
@@ -166,10 +160,7 @@ func (r *OpResult) count(c *Case) {
 		}
 	}
 	if c.Beyond != "" {
-		if r.beyond == nil {
-			r.beyond = make(map[string]int)
-		}
-		r.beyond[c.Beyond]++
+		addTo(&r.beyond, c.Beyond, 1)
 	}
 }
 
@@ -197,12 +188,7 @@ func (r *OpResult) Leave(c *Crash) {
 }
 
 // Unfinish counts a case that was begun, and says why it counts for nothing.
-func (r *OpResult) Unfinish(why string) {
-	if r.Unfinished == nil {
-		r.Unfinished = make(map[string]int)
-	}
-	r.Unfinished[why]++
-}
+func (r *OpResult) Unfinish(why string) { addTo(&r.Unfinished, why, 1) }
 
 // find adds a finding, or counts it with an equal one. An error takes the place of a note.
 func (r *OpResult) find(f *Finding) {
