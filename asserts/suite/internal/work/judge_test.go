@@ -403,6 +403,10 @@ func TestFakes(t *testing.T) {
 	if call := withStorage.callAside(withStorage.t, withStorage.call(t, "float32[2]", "storage:float32[2]"), engine.Fake, "fake", nil); call.why != "a storage has no fake" {
 		t.Errorf("a storage: %q", call.why)
 	}
+	called := &aside{}
+	if withStorage.callAside(withStorage.t, withStorage.call(t, "float32[2]", "storage:float32[2]"), engine.Rules, "rules", func([]any) *aside { return called }) != called {
+		t.Error("rules are not called with a storage")
+	}
 	b.Level, b.e.lacks = asserts.Content, nil
 	if _, c := b.judged(t, "float32[2]"); len(c.Devices) != 1 {
 		t.Errorf("below the level of second calls there are %v", c.Devices)
