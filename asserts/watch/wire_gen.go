@@ -180,7 +180,7 @@ type tallies struct {
 	subclass       int64
 	aboveAutograd  int64
 	kinds          int64 // of arguments, on each of which the fake is to be called
-	unwritten      int64 // calls whose arguments there are no words for, or are of too many kinds
+	unwritten      int64 // calls whose arguments can't be encoded, or are of too many kinds
 	differentiated int64 // calls that autograd has a formula for, and results that a backward came to
 }
 

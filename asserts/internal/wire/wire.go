@@ -238,7 +238,7 @@ var Records = []Record{
 		{Name: "lost", Doc: "calls of which an argument was freed during the call"},
 		{Name: "content", Doc: "of usual and asked, where contents are wanted, as the next"},
 		{Name: "sampled out"}, {Name: "too large"}, {Name: "subclass"}, {Name: "above autograd"},
-		{Name: "kinds", Doc: "of arguments, on each of which the fake is to be called"}, {Name: "unwritten", Doc: "calls whose arguments there are no words for, or are of too many kinds"},
+		{Name: "kinds", Doc: "of arguments, on each of which the fake is to be called"}, {Name: "unwritten", Doc: "calls whose arguments can't be encoded, or are of too many kinds"},
 		{Name: "differentiated", Doc: "calls that autograd has a formula for, and results that a backward came to"},
 	}},
 }
