@@ -18,6 +18,7 @@ import (
 // A Source says where the ops of a run are from.
 type Source struct {
 	Version   string   // of the engine: "libtorch 2.6.0"
+	Device    string   // of the tensors: "openreg:1"; "": the CPU
 	Libraries []string // that are loaded into it
 	Modules   []string // that Python imports
 	Go        *Library // nil of other kernels than Go functions
@@ -200,6 +201,9 @@ func (s Source) text(f Fault, k *call, body string) string {
 	}
 	for _, library := range s.Libraries {
 		line("torch.ops.load_library(%q)", library)
+	}
+	if s.Device != "" {
+		line("torch.set_default_device(%q)", s.Device)
 	}
 	if old && strings.Contains(text, "untyped_storage") {
 		line("torch.Tensor.untyped_storage = lambda t: t.storage().untyped()  # as from 2.0 on")

@@ -470,3 +470,13 @@ func TestPlainestProgram(t *testing.T) {
 		}
 	}
 }
+
+// A program makes its tensors on the device on which the fault was seen, once what brings it is imported.
+func TestDevice(t *testing.T) {
+	texts := must.Get(Source{Version: "libtorch 2.6.0", Device: "openreg:1", Modules: []string{"torch_openreg"}}.Texts(examples["undeclared-write"]))(t)
+	for _, text := range texts {
+		if !strings.Contains(text, "import torch_openreg\ntorch.set_default_device(\"openreg:1\")\n") {
+			t.Errorf("no device in\n%s", text)
+		}
+	}
+}

@@ -36,7 +36,7 @@ func (r reproFlag) of(c *checkup, below string) (*repro.Folder, error) {
 	if *r.folder == "" {
 		return nil, nil
 	}
-	d := &repro.Folder{Path: filepath.Join(*r.folder, below), Source: repro.Source{Version: c.engine, Libraries: f.files, Modules: f.pythonModules()}}
+	d := &repro.Folder{Path: filepath.Join(*r.folder, below), Source: repro.Source{Version: c.engine, Libraries: f.files, Modules: f.pythonModules(), Device: *f.device}}
 	switch {
 	case *f.engine == "go":
 		d.Go = c.library()
