@@ -10,7 +10,7 @@ import xml.etree.ElementTree
 import pytest
 
 
-collect_ignore = ["projects", "varied"]
+collect_ignore = ["plugged", "projects", "varied"]
 
 
 class Outcome:
@@ -63,3 +63,8 @@ def files():
 @pytest.fixture(scope="session")
 def varied(files):
     return {"myops": files["myops"], **read("varied")}
+
+
+@pytest.fixture(scope="session")
+def plugged(files):
+    return {"myops": files["myops"], **read("plugged")}

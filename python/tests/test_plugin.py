@@ -78,6 +78,7 @@ def test_xdist(project, files):
 
 # pytest-forked does not know the reports of pytest 9.
 FORKED = {"PYTHONPATH": os.path.join(sys.prefix, "forked")}
+PLUGGED = {"PYTHONPATH": os.path.join(sys.prefix, "plugged")}
 
 CRASHES = """
 import myops, os, pytest
@@ -165,9 +166,17 @@ def test_others_stay(project, files, n, flags):
 ])
 def test_varied(project, varied, flags):
     """In tests of all styles those that call what breaks rules fail for it, by their names, and all others are as they are alone."""
-    run = project(**varied)
-    flags = shlex.split(flags)
-    alone, watched = (run(*more, *flags, **(FORKED if "--forked" in flags else {})) for more in ((), ("--opassert",)))
+    hold_guilty(project(**varied), shlex.split(flags), FORKED if "--forked" in flags else {})
+
+
+@pytest.mark.parametrize("flags", ["", "-n2", "--cov=myops --cov-branch"])
+def test_plugged(project, plugged, flags):
+    """So it is in tests that other plugins run."""
+    hold_guilty(project(**plugged), shlex.split(flags), PLUGGED)
+
+
+def hold_guilty(run, flags, variables):
+    alone, watched = (run(*more, *flags, **variables) for more in ((), ("--opassert",)))
     arranged = sorted if "-n2" in flags else list
     assert len(alone.tests) > 1 and arranged(watched.tests) == arranged(alone.tests), watched.stdout + watched.stderr
     for name, outcome in alone.tests.items():
