@@ -2,7 +2,6 @@ package suite
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -34,6 +33,7 @@ type known struct {
 	without []engine.Device       // where a call ended its worker: no more of them
 	asItIs  bool                  // a worker ended in the search for a smaller call
 	writes  writes
+	tallies map[int]report.Devices // of the cases whose answers hold them
 }
 
 // renew makes the next request go to a new process.
@@ -137,8 +137,8 @@ func (s *supervisor) once(ctx context.Context, q request, patience time.Duration
 				crash.Frames = append(crash.Frames, rest)
 			}
 		case word == lineShown || word == lineEnd:
-			c := new(report.Case)
-			if err := json.Unmarshal([]byte(rest), c); err != nil {
+			c, err := readAnswer([]byte(rest), s.known.tallies)
+			if err != nil {
 				return nil, fmt.Errorf("a worker's answer: %w", err)
 			}
 			if crash.shown = c; word == lineEnd {

@@ -121,16 +121,19 @@ const longestLine = 1 << 28
 // without a key, is foreign.
 func readLine(in *bufio.Reader, key string) (string, error) {
 	var line []byte
+	mark := []byte(key + " ")
 	for {
 		part, err := in.ReadSlice('\n')
-		foreign := !bytes.HasPrefix(part, []byte(key+" ")) && len(line) == 0 || len(line) > longestLine
+		foreign := !bytes.HasPrefix(part, mark) && len(line) == 0 || len(line) > longestLine
 		line = append(line, part...)
 		switch {
 		case foreign && len(line) > 0:
 			return lineForeign + " " + sample.Clip(string(line)), nil
 		case err == nil:
-			last := bytes.LastIndex(line, []byte(key+" ")) // a line is cut where its worker is killed
-			return string(line[last+len(key)+1 : len(line)-1]), nil
+			for bytes.Contains(line[1:], mark) { // a line is cut where its worker is killed
+				line = line[1+bytes.Index(line[1:], mark):]
+			}
+			return string(line[len(mark) : len(line)-1]), nil
 		case err != bufio.ErrBufferFull:
 			return "", err
 		}

@@ -36,7 +36,7 @@ func (s *supervisor) op(ctx context.Context, o engine.Operator) *report.OpResult
 
 // begin clears the facts about the op before.
 func (s *supervisor) begin(o engine.Operator) *report.OpResult {
-	s.known = known{origins: make(map[int]design.Origin), last: -1, writes: make(writes)}
+	s.known = known{origins: make(map[int]design.Origin), last: -1, writes: make(writes), tallies: make(map[int]report.Devices)}
 	return report.NewOpResult(o)
 }
 

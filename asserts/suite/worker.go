@@ -31,6 +31,10 @@ type Config struct {
 // does not fill the machine.
 const memoryLimit = 512 << 20
 
+// heapGrowth, in percent, makes collections few: a worker holds a few megabytes, and drops
+// what it makes for each case.
+const heapGrowth = 800
+
 // Serve runs a worker: it answers requests until the run ends it.
 func Serve(e engine.Engine, cfg Config) error {
 	c, err := connected()
@@ -43,6 +47,7 @@ func Serve(e engine.Engine, cfg Config) error {
 	if err := os.Chdir(os.Getenv(WorkerVariable)); err != nil {
 		return fmt.Errorf("go to the worker's folder: %w", err)
 	}
+	debug.SetGCPercent(heapGrowth)
 	os.Unsetenv(WorkerVariable) // processes that kernels start are not workers
 	s := &server{
 		Runner:     work.Runner{Engine: e, Level: cfg.Level, Policy: asserts.Aware(), Seed: cfg.Seed, Tolerance: cfg.Tolerance},
@@ -70,6 +75,7 @@ type server struct {
 	work.Runner
 	*connection // the end of a case goes with the next line
 	cfg         Config
+	tallied     tallied // by the cases of this request
 }
 
 // book returns the recipes for a request: a call that is made as it is needs
@@ -130,6 +136,7 @@ func (s *server) answer(text string) (err error) {
 		t.OnLearned = s.learned
 	}
 	s.Forget()
+	s.tallied = nil
 	t.AsItIs, t.Without = q.AsItIs, q.Without
 	t.Found = func(result *report.Case) {
 		s.result(lineShown, result)
@@ -186,9 +193,10 @@ func (s *server) learned(l *design.Learned) {
 	s.say(lineLearned, text)
 }
 
-func (s *server) end(result *report.Case) error { return s.result(lineEnd, result) }
+// end reports the result of a case, of what it tallied only which case had the same.
+func (s *server) end(result *report.Case) error { return s.result(lineEnd, s.tallied.answer(result)) }
 
-func (s *server) result(line string, result *report.Case) error {
+func (s *server) result(line string, result any) error {
 	text, err := json.Marshal(result)
 	if err == nil {
 		err = s.put(line, string(text))

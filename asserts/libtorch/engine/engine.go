@@ -388,8 +388,14 @@ var ownCalls = regexp.MustCompile(`\n +<string>\(\d+\): .*`)
 func thrown(err error) error {
 	var e *libtorch.Error
 	if errors.As(err, &e) {
-		message := ownCalls.ReplaceAllString(e.Message, "")
-		return &engine.Thrown{Message: stamp.ReplaceAllString(message[:min(len(message), longest)], "$1 ")}
+		message := e.Message
+		if strings.Contains(message, "<string>(") { // patterns are slow
+			message = ownCalls.ReplaceAllString(message, "")
+		}
+		if message = message[:min(len(message), longest)]; strings.Count(message, ":") > 1 && strings.Contains(message, ".") {
+			message = stamp.ReplaceAllString(message, "$1 ")
+		}
+		return &engine.Thrown{Message: message}
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -43,16 +44,25 @@ type fakeTensor struct {
 	Strides         []*int64    // nil: what it depends on is not known
 }
 
-// Fake calls the fake of an op, or returns why it can't.
+// NoFake returns why no fake of an op can be called, or "".
+func (l *Libtorch) NoFake(op *asserts.Op) string {
+	called, err := libtorch.Lookup(op.Name)
+	_, without := libtorch.Lookup(fakeOp)
+	if err != nil || without != nil || l.out.Autograd {
+		return "the kernels are in no Python that has fakes"
+	}
+	if s, err := Schema(called); err != nil || s.IsMethod() {
+		return "a method of a custom class has no fake: torch.library.register_fake_class fakes the class"
+	}
+	return ""
+}
+
+// Fake calls the fake of an op that has one, or returns why it can't.
 func (l *Libtorch) Fake(op *asserts.Op, args []any) (*asserts.Fake, string) {
 	called, err := libtorch.Lookup(op.Name)
 	host, without := libtorch.Lookup(fakeOp)
-	switch {
-	case err != nil || without != nil || l.out.Autograd:
-		return nil, "the kernels are in no Python that has fakes"
-	}
-	if s, err := Schema(called); err != nil || s.IsMethod() {
-		return nil, "a method of a custom class has no fake: torch.library.register_fake_class fakes the class"
+	if err := cmp.Or(err, without); err != nil {
+		return nil, "the fake could not be called: " + err.Error()
 	}
 	text, err := called.PassTo(host, torchValues(args)...)
 	if err != nil {

@@ -105,7 +105,7 @@ func (t *TensorSpec) fill(s engine.Dense, d tensor.DType, turn int) {
 		for i, k := range index {
 			at += k * s.Strides[i]
 		}
-		put(at, t.Value(n, turn, index))
+		put(at, t.value(d, n, turn, index))
 		if !next(index, t.Sizes) {
 			return
 		}
@@ -157,11 +157,14 @@ var fills = []string{"below", "const", "in", "ascending", "sum", "range", "offse
 
 // Value returns element n, which is at an index, of the tensor number turn of a case.
 func (t *TensorSpec) Value(n, turn int, index []int64) float64 {
+	return t.value(Element(t.DType), n, turn, index)
+}
+
+func (t *TensorSpec) value(d tensor.DType, n, turn int, index []int64) float64 {
 	if n < len(t.Values) {
 		return t.Values[n]
 	}
-	class := Element(t.DType).Class()
-	largest, lowest, subnormal := Element(t.DType).Limits()
+	class := d.Class()
 	switch t.Fill.Name {
 	case "":
 		return usual(n, turn, class)
@@ -200,12 +203,15 @@ func (t *TensorSpec) Value(n, turn int, index []int64) float64 {
 		}
 		return v
 	case "special":
-		return t.special(n)
+		return special(d, n)
 	case "max":
+		largest, _, _ := d.Limits()
 		return largest
 	case "lowest":
+		_, lowest, _ := d.Limits()
 		return lowest
 	case "subnormal":
+		_, _, subnormal := d.Limits()
 		return subnormal
 	case "spd", "lower", "upper": // diagonally dominant
 		return matrix(t.Fill.Name, index)
@@ -222,8 +228,7 @@ func between(low, high float64, n int, c tensor.Class) float64 {
 }
 
 // special returns in turn the values that kernels treat apart, NaN first.
-func (t *TensorSpec) special(n int) float64 {
-	d := Element(t.DType)
+func special(d tensor.DType, n int) float64 {
 	largest, lowest, subnormal := d.Limits()
 	all := []float64{math.NaN(), 0, math.Inf(1), 1, math.Copysign(0, -1), math.Inf(-1), subnormal, largest, lowest, -1}
 	if counts(d) {

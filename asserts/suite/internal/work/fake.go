@@ -9,12 +9,6 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// A faker is an engine whose ops have fakes.
-type faker interface {
-	// Fake calls the fake of an op, or returns why it can't.
-	Fake(op *asserts.Op, args []any) (*asserts.Fake, string)
-}
-
 // fakeOf returns the call of an op's fake with the arguments of a case, where the
 // engine has fakes and the level asks for it. Cases whose tensors differ in contents
 // alone share one.
@@ -22,6 +16,9 @@ func (r *Runner) fakeOf(t *Target, c *sample.Case) *aside {
 	f, ok := r.Engine.(faker)
 	if !ok || r.Level < asserts.Meta {
 		return nil
+	}
+	if t.noFake != "" {
+		return &aside{why: t.noFake}
 	}
 	return r.aside(t, c, engine.Fake, "fake", func(args []any) *aside {
 		seen, why := f.Fake(t.judged, args)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/design"
 	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/internal/must"
 )
@@ -340,9 +341,12 @@ func TestTwice(t *testing.T) {
 // A fakingEngine is a library whose ops have fakes.
 type fakingEngine struct {
 	*fakeEngine
-	fake  *asserts.Fake
-	calls int
+	fake   *asserts.Fake
+	noFake string
+	calls  int
 }
+
+func (e *fakingEngine) NoFake(*asserts.Op) string { return e.noFake }
 
 func (e *fakingEngine) Fake(*asserts.Op, []any) (*asserts.Fake, string) {
 	e.calls++
@@ -387,6 +391,10 @@ func TestFakes(t *testing.T) {
 	}{
 		{func() { e.fake = nil }, "there is no Python"},
 		{func() { b.t.Without = []engine.Device{engine.Fake} }, "a call of the op's fake ended its process"},
+		{func() {
+			e.noFake = "fakes are Python's"
+			b.t.noFake = NewTarget(e, b.t.operator, engine.Plan{Op: *b.t.judged}, new(design.Recipes)).noFake
+		}, "fakes are Python's"},
 	} {
 		tt.change()
 		b.t.Twinning = nil
@@ -395,7 +403,7 @@ func TestFakes(t *testing.T) {
 			t.Errorf("found %s, uncalled %v, want %q", words(found), c.Devices[engine.Fake].Uncalled, tt.uncalled)
 		}
 	}
-	b.t.Without, b.e.lacks = nil, func(engine.Dense, engine.Form) bool { return true }
+	b.t.Without, b.t.noFake, b.e.lacks = nil, "", func(engine.Dense, engine.Form) bool { return true }
 	if call := b.callAside(b.t, b.call(t, "float32[2]"), engine.Fake, "fake", nil); !strings.HasPrefix(call.why, "no arguments: make float32[2]") {
 		t.Errorf("arguments that can't be made: %q", call.why)
 	}

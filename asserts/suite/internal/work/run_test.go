@@ -546,6 +546,21 @@ func TestSearchComesNoCloser(t *testing.T) {
 	}
 }
 
+// A case that the dispatcher refuses is given up after a few calls, one that a kernel
+// refuses after many.
+func TestSearchGivesUp(t *testing.T) {
+	for message, want := range map[string]int{"Could not run 'ns::f'": undispatched, "a must be larger": tries} {
+		calls := 0
+		b := newBench(t, "ns::f(Tensor a) -> Tensor", func(*fakeEngine, []any) ([]any, error) {
+			calls++
+			return nil, &engine.Thrown{Message: message}
+		})
+		if s := b.search(b.t, sample.NewRandom(0, "f", 0), b.call(t, "float32[2]")); calls != want || s.a != nil || s.err == nil {
+			t.Errorf("%s: %d calls, want %d, %v", message, calls, want, s.err)
+		}
+	}
+}
+
 // Cases go from the openings to the classes of each argument and end with the design.
 func TestCases(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a, int n) -> Tensor", copies)

@@ -12,8 +12,12 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// tries is how many times a case is changed after errors before it is given up.
-const tries = 20
+// tries is how many times a case is changed after errors before it is given up, and
+// undispatched how many times after errors of the dispatcher, which no values avoid.
+const (
+	tries        = 20
+	undispatched = 8
+)
 
 // mostTries is how many times at most, where each change brings the case closer.
 const mostTries = 8 * tries
@@ -101,7 +105,8 @@ func (r *Runner) search(t *Target, rng *rand.Rand, c *sample.Case) *search {
 	s := new(search)
 	var last error
 	best := c
-	for left, all := tries, 0; left > 0 && all < mostTries; left, all = left-1, all+1 {
+	far := 0 // errors of the dispatcher
+	for left, all := tries, 0; left > 0 && far < undispatched && all < mostTries; left, all = left-1, all+1 {
 		a, err := r.Try(t, c)
 		if err == nil {
 			s.a = a
@@ -113,7 +118,11 @@ func (r *Runner) search(t *Target, rng *rand.Rand, c *sample.Case) *search {
 			s.err, s.closest = err, c
 			return s
 		}
-		news := ad.Known(text) == 0 && !dispatched(text)
+		unreached := dispatched(text)
+		if unreached {
+			far++
+		}
+		news := ad.Known(text) == 0 && !unreached
 		called := !errors.As(err, new(*unmade))
 		if called && news {
 			s.close++
@@ -125,7 +134,7 @@ func (r *Runner) search(t *Target, rng *rand.Rand, c *sample.Case) *search {
 		switch {
 		case news || last == nil:
 			best, last = c, err
-		case !called || dispatched(text) || sample.OneIn(rng, 2):
+		case !called || unreached || sample.OneIn(rng, 2):
 			c = best // no progress: go back
 		default:
 			best = c

@@ -23,6 +23,7 @@ type Target struct {
 	plan    *design.Design    // once the openings are over
 	threw   []*thrownCall     // calls of the case that threw
 	found   []*report.Finding // in this worker, which minimises each once
+	noFake  string            // why no fake can be called
 	asides  map[asideOf]*aside
 	uneven  map[string]bool // settings of which a call with sizes that differ was looked for
 	AsItIs  bool            // findings keep the calls that showed them
@@ -40,6 +41,14 @@ type Listener struct {
 	OnLearned func(*design.Learned)  // when the openings are over, once
 }
 
+// A faker is an engine whose ops have fakes.
+type faker interface {
+	// NoFake returns why no fake of an op can be called, or "".
+	NoFake(op *asserts.Op) string
+	// Fake calls the fake of an op that has one, or returns why it can't.
+	Fake(op *asserts.Op, args []any) (*asserts.Fake, string)
+}
+
 // NewTarget makes an op ready: its plan without the checks that the engine cannot
 // show broken, and its recipes.
 func NewTarget(e engine.Engine, operator engine.Operator, p engine.Plan, book *design.Recipes) *Target {
@@ -50,10 +59,14 @@ func NewTarget(e engine.Engine, operator engine.Operator, p engine.Plan, book *d
 	p.Op.Checks = slices.DeleteFunc(slices.Clone(p.Op.Checks), operator.CannotShow)
 	unthrown := p.Op
 	unthrown.Checks = slices.DeleteFunc(slices.Clone(p.Op.Checks), func(c asserts.Check) bool { return c.Code != asserts.UndeclaredWrite })
-	return &Target{
+	t := &Target{
 		operator: operator, devices: e.Devices(), Gen: design.NewGenerator(operator.Schema, book),
 		judged: e.Subjects(&p.Op), unthrown: &unthrown, waived: p.Waived, asides: make(map[asideOf]*aside), uneven: make(map[string]bool), Learned: &design.Learned{Named: make(map[int][]sample.Value), Origins: make(map[int]design.Origin)},
 	}
+	if f, ok := e.(faker); ok {
+		t.noFake = f.NoFake(t.judged)
+	}
+	return t
 }
 
 // planned is how many cases come before the design can be made: the openings,
