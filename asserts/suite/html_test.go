@@ -73,9 +73,9 @@ func TestPageFilters(t *testing.T) {
 		rows    string
 		crashes string
 	}{
-		{"", "meta_disagrees view_copies writes", "(6 of 6 ops)", "(2 of 2)"},
+		{"", "meta_disagrees view_copies writes", "(6 of 6 ops)", "(1 of 1)"},
 		{"#check=OA009", "writes", "", ""},
-		{"#op=view", "view_copies", "(1 of 6 ops)", "(0 of 2)"},
+		{"#op=view", "view_copies", "(1 of 6 ops)", "(0 of 1)"},
 		{"#device=meta", "meta_disagrees", "", ""},
 		{"#check=OA001", "", "(5 of 6 ops)", ""},
 	}
