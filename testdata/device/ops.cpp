@@ -231,7 +231,7 @@ TORCH_LIBRARY_IMPL(whole, PrivateUse1, m) {
   m.impl("adds_", [](Tensor& x) -> Tensor& { return x.copy_(x.cpu().logical_not()); });
   m.impl("finds", [](const Tensor& x) { return x.cpu().nonzero().to(x.device()); });
   m.impl("reads.out", [](const Tensor& x, Tensor& out) -> Tensor& { out.resize_(x.sizes()); return out.copy_(fresh(x)); });
-  m.impl("values", [](const Tensor& x) { return fresh(x.is_floating_point() ? x.cpu().mul(1 + 1e-5) : x.cpu()).to(x.device()); });
+  m.impl("values", [](const Tensor& x) { return fresh(x.is_floating_point() ? x.cpu().mul(1 + 1e-5) : x.cpu()).contiguous().to(x.device()); });
   m.impl("strides", [](const Tensor& x) { return x.cpu().clone(at::MemoryFormat::Contiguous).to(x.device()); });
   for (const char* name : {"reaches_out", "writes_shared", "waits"}) m.impl(name, [](const Tensor& x) { shared(); return fresh(x); });
   m.impl("makes", [](const Tensor& x, at::Device device) { return at::ones({8}).to(device); });
