@@ -33,6 +33,8 @@ func TestRules(t *testing.T) {
 			"Dimension out of range (expected to be in range of [-4, 3], but got 7)", "aten::f(self=float32[3, 3, 3, 3], dim=0)"},
 		{"same size", "f(Tensor self, Tensor other) -> Tensor", []string{"float32[2]", "float32[3]"},
 			"self and other must have the same size", "aten::f(self=float32[2], other=float32[2])"},
+		{"sizes with spaces", "f(Tensor self, Tensor other) -> Tensor", []string{"float32[2, 3]", "float32[5, 4]"},
+			"sizes [2 3] and [5 4] do not broadcast", "aten::f(self=float32[2, 3], other=float32[2, 3])"},
 		{"square", "f(Tensor A) -> Tensor", []string{"float32[2, 3]"},
 			"A must be batches of square matrices", "aten::f(A=float32[3, 3])"},
 		{"condition", "f(Tensor input, Tensor mask) -> Tensor", []string{"float32[3, 3]", "float32[2]"},

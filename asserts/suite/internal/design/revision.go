@@ -151,8 +151,8 @@ func sized(n int, old []int64) []int64 {
 
 func parseSizes(text string) []int64 {
 	var sizes []int64
-	for field := range strings.SplitSeq(text, ",") {
-		if n, err := strconv.ParseInt(strings.TrimSpace(field), 10, 64); err == nil && n >= 0 && n < 1000 {
+	for _, field := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
+		if n, err := strconv.ParseInt(field, 10, 64); err == nil && n >= 0 && n < 1000 {
 			sizes = append(sizes, n)
 		}
 	}

@@ -43,7 +43,7 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.Case) []*report.Fin
 	a.calls[0].left = append(a.calls[0].left, r.left()...)
 	for _, c := range a.calls {
 		for _, f := range r.judgeFaults(t, a, c.left, result, c.on) {
-			if c.on == a.calls[0].on || !slices.ContainsFunc(found, f.SameFault) {
+			if !slices.ContainsFunc(found, f.SameFault) {
 				found = append(found, f)
 			}
 		}

@@ -338,6 +338,21 @@ func TestTwice(t *testing.T) {
 	}
 }
 
+// The uses of a result are not judged of an op of which they are not the kernel's.
+func TestUncounted(t *testing.T) {
+	for uncounted, want := range map[bool]string{false: "OA005 result on cpu", true: ""} {
+		b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+			results, err := copies(e, args)
+			*first(results).uses++
+			return results, err
+		})
+		b.t.operator.Uncounted = uncounted
+		if found, _ := b.judged(t, "float32[2]"); words(found) != want {
+			t.Errorf("uncounted %v: found %q, want %q", uncounted, words(found), want)
+		}
+	}
+}
+
 // A fakingEngine is a library whose ops have fakes.
 type fakingEngine struct {
 	*fakeEngine

@@ -90,6 +90,7 @@ func TestWhoChanges(t *testing.T) {
 	}{
 		{[]engine.Device{"openreg"}, "OA009 the process on openreg"},
 		{[]engine.Device{engine.CPU}, "OA009 the process on cpu"},
+		{[]engine.Device{engine.Meta}, "OA009 the process on meta"},
 		{[]engine.Device{"openreg", engine.CPU}, "OA009 the process on openreg"},
 	} {
 		e := new(ruledEngine)

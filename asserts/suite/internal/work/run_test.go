@@ -352,19 +352,26 @@ func (c coin) Uint64() uint64 { return 0x80000001<<32 | uint64(c) }
 // came to no kernel.
 func TestSearchGoesBack(t *testing.T) {
 	stays, goes := []string{"[2]", "[6]", "[6]", "[6]"}, []string{"[2]", "[6]", "[18]", "[54]"}
-	for text, wants := range map[string]map[coin][]string{
-		"input too small (%d)": {0: stays, 1: goes},
-		"Found a custom (non-ATen) operator: input too small (%d)": {0: stays, 1: stays},
+	const small = "input too small (%d)"
+	for _, tt := range []struct {
+		call, text string
+		want       map[coin][]string
+	}{
+		{"float32[2]", small, map[coin][]string{0: stays, 1: goes}},
+		{"float32[2]", "Found a custom (non-ATen) operator: " + small, map[coin][]string{0: stays, 1: stays}},
+		{"ns::g(float32[2])", small, map[coin][]string{0: stays, 1: stays}},
 	} {
-		for c, want := range wants {
+		for c, want := range tt.want {
 			var made []string
-			b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+			refuses := func(e *fakeEngine, args []any) ([]any, error) {
 				made = append(made, sizesOf(first(args)))
-				return nil, &engine.Thrown{Message: fmt.Sprintf(text, len(made))}
-			})
-			b.search(b.t, rand.New(c), b.call(t, "float32[2]"))
+				return nil, &engine.Thrown{Message: fmt.Sprintf(tt.text, len(made))}
+			}
+			b := newBench(t, "ns::f(Tensor a) -> Tensor", refuses)
+			b.e.kernels["ns::g"] = refuses
+			b.search(b.t, rand.New(c), b.call(t, tt.call))
 			if diff := cmp.Diff(want, made[:4]); diff != "" {
-				t.Errorf("%s, where the coin falls on %d (-want +got):\n%s", text, c, diff)
+				t.Errorf("%s: %s, where the coin falls on %d (-want +got):\n%s", tt.call, tt.text, c, diff)
 			}
 		}
 	}
@@ -547,13 +554,13 @@ func TestSearchComesNoCloser(t *testing.T) {
 }
 
 // A case that the dispatcher refuses is given up after a few calls, one that a kernel
-// refuses after many.
+// refuses after many, also where each of its errors is a new one.
 func TestSearchGivesUp(t *testing.T) {
-	for message, want := range map[string]int{"Could not run 'ns::f'": undispatched, "a must be larger": tries} {
+	for message, want := range map[string]int{"Could not run 'ns::f'": undispatched, "a must be larger": tries, "%s is new": mostTries} {
 		calls := 0
 		b := newBench(t, "ns::f(Tensor a) -> Tensor", func(*fakeEngine, []any) ([]any, error) {
 			calls++
-			return nil, &engine.Thrown{Message: message}
+			return nil, &engine.Thrown{Message: strings.ReplaceAll(message, "%s", strings.Repeat("x", calls))}
 		})
 		if s := b.search(b.t, sample.NewRandom(0, "f", 0), b.call(t, "float32[2]")); calls != want || s.a != nil || s.err == nil {
 			t.Errorf("%s: %d calls, want %d, %v", message, calls, want, s.err)

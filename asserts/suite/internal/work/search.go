@@ -132,7 +132,8 @@ func (r *Runner) search(t *Target, rng *rand.Rand, c *sample.Case) *search {
 			s.err, s.closest = err, c
 		}
 		switch {
-		case news || last == nil:
+		case news ||
+			last == nil: //mutate:equivalent false: the first call is the best one
 			best, last = c, err
 		case !called || unreached || sample.OneIn(rng, 2):
 			c = best // no progress: go back

@@ -2,7 +2,6 @@ package work
 
 import (
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
@@ -38,15 +37,11 @@ func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 	r.keep(t, &m, args, &out)
 	first.seen = &out.Seen
 	a.memory, a.unwatched = r.touched(t)
-	for i := range a.calls[1:] {
+	first.left = r.left()
+	for i := range a.calls[1:] { // other kernels: what they change besides tensors is their own
 		c := &a.calls[i+1]
-		if c.on == engine.CPU { // another kernel: what it changes besides tensors is its own
-			first.left = append(first.left, r.left()...)
-		}
 		r.callTwins(t, c)
-		if c.on == engine.CPU {
-			c.left = r.left()
-		}
+		c.left = r.left()
 	}
 	a.fake, a.rules = r.fakeOf(t, a.c), r.rulesOf(t, a.c)
 	return a, nil
