@@ -76,6 +76,7 @@ func TestUnknown(t *testing.T) {
 		{"other sizes", large(1, 8), large(2, 4), 0},
 		{"kept", small, other, 0},
 		{"not looked at", large(1, 8), asserts.Observation{}, 0},
+		{"not looked at before", asserts.Observation{}, large(1, 8), 0},
 	} {
 		seen := func(o asserts.Observation) *asserts.Seen {
 			return &asserts.Seen{Results: []asserts.Observation{o}, After: []asserts.Observation{o}}

@@ -96,5 +96,5 @@ func (l *Libtorch) raised(err error) error {
 	if condition == "" {
 		return err
 	}
-	return &engine.Thrown{Message: t.Message + "assert failed: " + condition}
+	return &engine.Thrown{Message: t.Message, Asks: "assert failed: " + condition}
 }

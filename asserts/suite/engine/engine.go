@@ -147,7 +147,10 @@ type Outcome struct {
 }
 
 // A Thrown is an error of the kernel itself.
-type Thrown struct{ Message string }
+type Thrown struct {
+	Message string
+	Asks    string // what the kernel's source asks for where it threw, as a message might say it
+}
 
 func (t *Thrown) Error() string { return t.Message }
 
@@ -163,6 +166,16 @@ func (f *LibraryFault) Error() string { return f.Message }
 type Lost struct{ Message string }
 
 func (l *Lost) Error() string { return "the device is lost: " + l.Message }
+
+// Demands returns the text that a kernel threw with what its source asks for, and false
+// for a failure of another sort.
+func Demands(err error) (string, bool) {
+	var t *Thrown
+	if errors.As(err, &t) {
+		return t.Message + t.Asks, true
+	}
+	return "", false
+}
 
 // Message returns the text that a kernel threw, and false for a failure of
 // another sort.

@@ -68,7 +68,7 @@ func (t *Target) repeatable() bool {
 
 // leaves matches the names of ops whose work is to return memory as it is, and not
 // those of ops on what is empty, as remove_empty_rows, or on images, as resize_bilinear.
-var leaves = regexp.MustCompile(`^_?(new_)?(empty|alloc|uninit)|^_?resize(_as|_sparse|_output)*_?$|_(empty|resize|alloc|uninit)[a-z]*(_like|_strided)?$`)
+var leaves = regexp.MustCompile(`^_?(new_)?(empty|alloc|uninit)|^_?resize[sd]?(_as|_sparse|_output)*_?$|_(empty|resize|alloc|uninit)[a-z]*(_like|_strided)?$`)
 
 func (t *Target) leavesMemory() bool { return leaves.MatchString(t.operator.Schema.Func.Name.Base) }
 

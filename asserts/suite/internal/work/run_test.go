@@ -553,6 +553,19 @@ func TestSearchComesNoCloser(t *testing.T) {
 	}
 }
 
+// What a kernel's source asks for changes the call, and is not said to be what it threw.
+func TestSearchReadsSource(t *testing.T) {
+	b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		if len(first(args).spec.Sizes) != 3 {
+			return nil, &engine.Thrown{Message: "no. ", Asks: "assert failed: a.ndim == 3"}
+		}
+		return copies(e, args)
+	})
+	if s := b.search(b.t, sample.NewRandom(0, "f", 0), b.call(t, "float32[2]")); s.a == nil || len(s.a.c.Tensors()[0].Sizes) != 3 || s.first.Error() != "no. " {
+		t.Errorf("%+v, first %v", s, s.first)
+	}
+}
+
 // A case that the dispatcher refuses is given up after a few calls, one that a kernel
 // refuses after many, also where each of its errors is a new one.
 func TestSearchGivesUp(t *testing.T) {

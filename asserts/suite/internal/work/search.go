@@ -54,7 +54,7 @@ func (r *Runner) settle(t *Target, c *sample.Case, rng *rand.Rand, about []strin
 		if err == nil {
 			return a, nil
 		}
-		text, _ := engine.Message(err) // no rule reads one that was not thrown
+		text, _ := engine.Demands(err) // no rule reads one that was not thrown
 		if left == 0 || r.beyond(t.Gen.Name, text) != "" {
 			return nil, err
 		}
@@ -113,7 +113,7 @@ func (r *Runner) search(t *Target, rng *rand.Rand, c *sample.Case) *search {
 			return s
 		}
 		s.first = cmp.Or(s.first, err)
-		text, thrown := engine.Message(err)
+		text, thrown := engine.Demands(err)
 		if !thrown || r.beyond(t.Gen.Name, text) != "" {
 			s.err, s.closest = err, c
 			return s
