@@ -525,7 +525,7 @@ func (m *revision) dimRange(groups []string) bool {
 		bad = 0
 	}
 	for _, t := range Separate(m.oneOrMost(few, integral), m.c.Tensors()) {
-		if n := max(len(t.Sizes), int(bad)) + 1; n < 6 {
+		if n := max(len(t.Sizes), int(min(bad, 6))) + 1; n < 6 {
 			t.Sizes = sized(n, t.Sizes)
 			t.Legal()
 		}

@@ -218,6 +218,8 @@ func FuzzAdapt(f *testing.F) {
 	f.Add("Expected 3D input", uint64(1))
 	f.Add("size of tensor a (3) must match the size of tensor b (2)", uint64(2))
 	f.Add(strings.Repeat("[1, 2] ", 9), uint64(3))
+	f.Add("Expected self.dim(  >)9223372036854775807 to be true, but got false", uint64(112))
+	f.Add("Dimension out of range but got 9227000000000000000", uint64(100))
 	for i, most := range []string{"9223372036854775807", "-9223372036854775808", "99999999999999999999"} {
 		for k, text := range []string{
 			"Dimension specified as %s but tensor has no dimensions", "Dimension out of range (expected to be in range of [-1, 0], but got %s)",

@@ -49,7 +49,7 @@ func (m *revision) condition(groups []string) bool {
 
 // shown returns a term as a number where it is no argument's and the error shows it behind.
 func (m *revision) shown(t argumentTerm, text string) string {
-	for strings.Count(text, ")") > strings.Count(text, "(") {
+	for strings.HasSuffix(text, ")") && strings.Count(text, ")") > strings.Count(text, "(") {
 		text = strings.TrimSuffix(text, ")")
 	}
 	_, behind, _ := strings.Cut(strings.ToLower(m.text), "): ")
