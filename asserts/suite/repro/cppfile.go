@@ -8,6 +8,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )
@@ -293,7 +294,7 @@ func (s Source) cppText(f Fault, below bool) (string, error) {
 	switch {
 	case f.Crash != nil:
 		c.line("%s", stack)
-		c.crash(guard)
+		c.crash(guard, f.Crash.Cause)
 	case twin(f.Finding) == engine.Meta:
 		c.line("%s", stack)
 		c.compared(guard)
@@ -439,10 +440,15 @@ func (c *cppFile) compared(guard string) {
 }
 
 // crash calls the op in a process of its own.
-func (c *cppFile) crash(guard string) {
+func (c *cppFile) crash(guard, cause string) {
+	late := "if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {\n  std::puts(\"the call does not end\");\n  return 2;\n}\n"
+	if cause == report.Hang {
+		late = ""
+	}
 	c.line("%s", `pid_t child = fork();
 if (child == 0) {
   alarm(60);
+  at::set_num_threads(1);
   try {
     `+guard+`op.callBoxed(&stack);
   } catch (...) {
@@ -451,7 +457,7 @@ if (child == 0) {
 }
 int status = 0;
 waitpid(child, &status, 0);
-if (WIFSIGNALED(status)) {
+`+late+`if (WIFSIGNALED(status)) {
   std::printf("`+there+`the call ends its process with %s\n", strsignal(WTERMSIG(status)));
   return 1;
 }
@@ -478,4 +484,4 @@ func (c *cppFile) text(about []string, s Source) string {
 }
 
 // headers are those of PyTorch, which take a compiler most of its time.
-const headers = "#include <ATen/ATen.h>\n#include <ATen/CPUGeneratorImpl.h>\n#include <ATen/FunctionalTensorWrapper.h>\n#include <ATen/core/dispatch/Dispatcher.h>\n"
+const headers = "#include <ATen/ATen.h>\n#include <ATen/CPUGeneratorImpl.h>\n#include <ATen/FunctionalTensorWrapper.h>\n#include <ATen/Parallel.h>\n#include <ATen/core/dispatch/Dispatcher.h>\n"

@@ -65,7 +65,7 @@ func (s Source) Texts(f Fault) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, bare := k.before(k.crash), false
+	body, bare := k.before(func(way way) string { return k.crash(way, f.Crash.Cause) }), false
 	switch {
 	case f.Finding == nil && f.Crash.Device == engine.Meta:
 		return nil, errors.New("the call on meta crashes")
@@ -303,12 +303,18 @@ func verdict(fault, says, otherwise string) string {
 	return fmt.Sprintf("if %s:\n    print(%q)\n    sys.exit(1)\nprint(%q)\n", fault, there+says, otherwise)
 }
 
-// crash calls the op in a process of its own.
-func (k *call) crash(w way) string {
-	return "child = os.fork()\nif child == 0:\n    signal.alarm(60)\n    resource.setrlimit(resource.RLIMIT_CPU, (5, 5))\n" + indented(w.statement(k.expression(w))) + `
+// crash calls the op in a process of its own. A fork has no pool of threads, which waits for ever
+// where the arguments were made in several.
+func (k *call) crash(w way, cause string) string {
+	late := "if os.WTERMSIG(status) in (signal.SIGALRM, signal.SIGXCPU):\n    print(\"the call does not end\")\n    sys.exit(2)\n"
+	if cause == report.Hang {
+		late = ""
+	}
+	return "child = os.fork()\nif child == 0:\n    signal.alarm(60)\n    resource.setrlimit(resource.RLIMIT_CPU, (5, 5))\n    torch.set_num_threads(1)\n" +
+		indented(w.statement(k.expression(w))) + `
     os._exit(0)
 status = os.waitpid(child, 0)[1]
-if os.WIFSIGNALED(status):
+` + late + `if os.WIFSIGNALED(status):
     print("` + there + `the call ends its process with", signal.Signals(os.WTERMSIG(status)).name)
     sys.exit(1)
 print("` + notThere + `")

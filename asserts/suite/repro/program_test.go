@@ -94,6 +94,10 @@ var examples = map[string]Fault{
 		Op:    &report.OpResult{Op: "aten::f", Schema: unary},
 		Crash: &report.Crash{Case: 7, Cause: "SIGSEGV", Call: "aten::f(self=float32[0])", Recipe: `{self: "float32[0]"}`, Device: "cpu", Frames: []string{"at::native::f"}},
 	},
+	"hang": {
+		Op:    &report.OpResult{Op: "aten::f", Schema: unary},
+		Crash: &report.Crash{Case: 7, Cause: report.Hang, Call: "aten::f(self=float32[0])", Recipe: `{self: "float32[0]"}`, Device: "cpu"},
+	},
 }
 
 // Programs are what they were, and Python reads them.

@@ -21,9 +21,13 @@ child = os.fork()
 if child == 0:
     signal.alarm(60)
     resource.setrlimit(resource.RLIMIT_CPU, (5, 5))
+    torch.set_num_threads(1)
     torch.f(self)
     os._exit(0)
 status = os.waitpid(child, 0)[1]
+if os.WTERMSIG(status) in (signal.SIGALRM, signal.SIGXCPU):
+    print("the call does not end")
+    sys.exit(2)
 if os.WIFSIGNALED(status):
     print("the fault is there: the call ends its process with", signal.Signals(os.WTERMSIG(status)).name)
     sys.exit(1)
@@ -54,9 +58,13 @@ child = os.fork()
 if child == 0:
     signal.alarm(60)
     resource.setrlimit(resource.RLIMIT_CPU, (5, 5))
+    torch.set_num_threads(1)
     torch.ops.aten.f.default(self)
     os._exit(0)
 status = os.waitpid(child, 0)[1]
+if os.WTERMSIG(status) in (signal.SIGALRM, signal.SIGXCPU):
+    print("the call does not end")
+    sys.exit(2)
 if os.WIFSIGNALED(status):
     print("the fault is there: the call ends its process with", signal.Signals(os.WTERMSIG(status)).name)
     sys.exit(1)
@@ -87,10 +95,14 @@ child = os.fork()
 if child == 0:
     signal.alarm(60)
     resource.setrlimit(resource.RLIMIT_CPU, (5, 5))
+    torch.set_num_threads(1)
     with torch._C._AutoDispatchBelowAutograd():
         torch.ops.aten.f.default(self)
     os._exit(0)
 status = os.waitpid(child, 0)[1]
+if os.WTERMSIG(status) in (signal.SIGALRM, signal.SIGXCPU):
+    print("the call does not end")
+    sys.exit(2)
 if os.WIFSIGNALED(status):
     print("the fault is there: the call ends its process with", signal.Signals(os.WTERMSIG(status)).name)
     sys.exit(1)
