@@ -55,6 +55,9 @@ func TestScripts(t *testing.T) {
 			env.Setenv("ROOT", root)
 			env.Setenv("HOME", home)
 			env.Setenv("GOPROXY", "off")
+			for _, name := range []string{"OPASSERT_MUTANT", "OPASSERT_MUTANT_LOG"} { // of internal/mutate
+				env.Setenv(name, os.Getenv(name))
+			}
 			for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
 				out, err := exec.Command("go", "env", name).Output()
 				if err != nil {

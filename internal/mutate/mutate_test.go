@@ -75,6 +75,26 @@ func TestFailingTests(t *testing.T) {
 	}
 }
 
+// A slow test and a slow subtest are parts of their own, and every test is in
+// one part.
+func TestSplit(t *testing.T) {
+	output := "--- PASS: TestFast (0.01s)\n--- PASS: TestSlow (0.30s)\n--- PASS: TestParent (0.02s)\n" +
+		"    --- PASS: TestParent/a.b (0.20s)\n    --- PASS: TestParent/c (0.03s)\n"
+	var got []string
+	for _, p := range (part{skip: "Alloc"}).split(output) {
+		got = append(got, p.run+" without "+p.skip)
+	}
+	want := []string{
+		" without Alloc|^TestParent$|^TestSlow$",
+		`^TestParent$ without Alloc|^TestParent$/^a\.b$`,
+		`^TestParent$/^a\.b$ without Alloc`,
+		"^TestSlow$ without Alloc",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // Tests that run for too long count as failed, and are counted apart.
 func TestLate(t *testing.T) {
 	suite := must.Get(build([]string{"./testdata/number"}, "", "", t.TempDir()))(t)

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,7 +25,7 @@ type suite struct {
 type part struct {
 	path, dir, pkg string
 	run, skip      string // regular expressions of the tests; "" is any and none
-	limit          time.Duration
+	took, limit    time.Duration
 	reached        map[string]bool // the conditions that the tests ask, with what they came out as: "12 true"
 }
 
@@ -45,23 +47,18 @@ func build(packages []string, skip, overlay, dir string) (*suite, error) {
 }
 
 // warm runs the tests on the source, where they must pass. It parts the slow
-// tests from the others, which then run first, and notes which conditions each
+// tests from the others and from each other, and notes which conditions each
 // part asks and how long it takes.
 func (s *suite) warm() error {
-	var fast, slow []part
+	var parts []part
 	for _, p := range s.parts {
 		out, err := s.command(context.Background(), p, "-test.v").Output()
 		if err != nil {
 			return fmt.Errorf("the tests of %s fail without a mutant:\n%s", p.pkg, out)
 		}
-		names := slowTests(string(out))
-		if names != "" {
-			slow = append(slow, part{path: p.path, dir: p.dir, pkg: p.pkg, run: names, skip: p.skip, limit: p.limit})
-		}
-		p.skip = strings.Trim(p.skip+"|"+names, "|")
-		fast = append(fast, p)
+		parts = append(parts, p.split(string(out))...)
 	}
-	s.parts = append(fast, slow...)
+	s.parts = parts
 	for i := range s.parts {
 		p := &s.parts[i]
 		log := filepath.Join(s.scratch, "reached")
@@ -71,7 +68,8 @@ func (s *suite) warm() error {
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("the tests of %s fail without a mutant, when only %q run, without %q:\n%s", p.pkg, p.run, p.skip, out)
 		}
-		p.limit = 10*time.Second + 10*time.Since(start)
+		p.took = time.Since(start)
+		p.limit = 10*time.Second + 10*p.took
 		text, err := os.ReadFile(log)
 		if err != nil && !os.IsNotExist(err) {
 			return err
@@ -85,17 +83,44 @@ func (s *suite) warm() error {
 	return nil
 }
 
-var passed = regexp.MustCompile(`(?m)^--- PASS: (\w+) \((\d+\.\d+)s\)$`)
+var passed = regexp.MustCompile(`(?m)^(?:    )?--- PASS: (\S+) \((\d+\.\d+)s\)$`)
 
-// slowTests returns an expression of the tests that took the most of the time.
-func slowTests(output string) string {
-	var names []string
+// split returns the fast tests of p as one part, and each slow test and slow
+// subtest as one of its own. Output is what the tests of p printed.
+func (p part) split(output string) []part {
+	slow := map[string][]string{} // the slow subtests of tests that are slow or have some
 	for _, m := range passed.FindAllStringSubmatch(output, -1) {
-		if seconds, err := strconv.ParseFloat(m[2], 64); err == nil && seconds > 0.05 {
-			names = append(names, "^"+m[1]+"$")
+		if seconds, err := strconv.ParseFloat(m[2], 64); err != nil || seconds <= 0.05 {
+			continue
+		}
+		test, sub, _ := strings.Cut(m[1], "/")
+		slow[test] = slow[test]
+		if sub != "" {
+			slow[test] = append(slow[test], exactly(m[1]))
 		}
 	}
-	return strings.Join(names, "|")
+	parts := []part{p}
+	for _, test := range slices.Sorted(maps.Keys(slow)) {
+		rest := p
+		rest.run, rest.skip = exactly(test), either(append([]string{p.skip}, slow[test]...)...)
+		parts = append(parts, rest)
+		for _, sub := range slow[test] {
+			one := p
+			one.run = sub
+			parts = append(parts, one)
+		}
+		parts[0].skip = either(parts[0].skip, exactly(test))
+	}
+	return parts
+}
+
+// exactly returns the expression of a test or subtest.
+func exactly(test string) string {
+	return "^" + strings.ReplaceAll(regexp.QuoteMeta(test), "/", "$/^") + "$"
+}
+
+func either(expressions ...string) string {
+	return strings.Join(slices.DeleteFunc(expressions, func(e string) bool { return e == "" }), "|")
 }
 
 // An outcome is what the tests made of a mutant.
@@ -109,7 +134,9 @@ type outcome struct {
 // these those of its own package: they are the likely ones.
 func (s *suite) run(m *mutant) outcome {
 	parts := slices.Clone(s.parts)
-	slices.SortStableFunc(parts, func(a, b part) int { return rank(a, m) - rank(b, m) })
+	slices.SortStableFunc(parts, func(a, b part) int {
+		return cmp.Or(rank(a, m)-rank(b, m), cmp.Compare(a.took, b.took))
+	})
 	var o outcome
 	for _, p := range parts {
 		o.reached = o.reached || p.reached[fmt.Sprint(m.id, " true")] || p.reached[fmt.Sprint(m.id, " false")]
