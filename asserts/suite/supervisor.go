@@ -2,153 +2,204 @@ package suite
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/design"
+	"github.com/opassert/opassert/asserts/suite/internal/work"
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// op runs the cases of an op. A verdict next to a crash is repeated alone.
-func (s *supervisor) op(ctx context.Context, o engine.Operator) *report.OpResult {
-	res := s.begin(o)
-	begun := time.Now()
-	if err := s.cases(ctx, o, res); err != nil {
-		res.Fault, res.Library = err.Error(), errors.As(err, new(*engine.LibraryFault))
+// A supervisor runs ops in a worker: one process, and another when that ends.
+type supervisor struct {
+	run    *Run
+	folder string // for files that kernels write
+	crew   *crew  // that its workers are of
+	p      *process
+	broken error // workers do not start
+	known  known // of the op that runs
+}
+
+// known holds the facts about an op from the answers of workers so far.
+type known struct {
+	deadly  []int                 // cases that end a worker
+	learned string                // by the openings, once they are over
+	origins map[int]design.Origin // of the value classes that a call ran with
+	last    int                   // the last case that ended
+	without []engine.Device       // where a call ended its worker: no more of them
+	asItIs  bool                  // a worker ended in the search for a smaller call
+	writes  writes
+	tallies map[int]report.Devices // of the cases whose answers hold them
+}
+
+// renew makes the next request go to a new process.
+func (s *supervisor) renew() {
+	if s.p != nil && !s.p.renew() {
 		s.stop()
 	}
-	if s.run.Lint {
-		res.Findings = append(res.Findings, report.Lint(o)...)
-	}
-	if o.Added || o.Schema.Pos.Filename != "" { // PyTorch's own are declared so on purpose
-		res.Findings = append(res.Findings, s.known.writes.notes(o)...)
-	}
-	res.Settle()
-	res.Bound()
-	res.Took = time.Since(begun)
-	return res
 }
 
-// begin clears the facts about the op before.
-func (s *supervisor) begin(o engine.Operator) *report.OpResult {
-	s.known = known{origins: make(map[int]design.Origin), last: -1, writes: make(writes), tallies: make(map[int]report.Devices)}
-	return report.NewOpResult(o)
+func (s *supervisor) stop() {
+	if s.p != nil {
+		s.p.stop()
+		s.p = nil
+	}
 }
 
-func (s *supervisor) cases(ctx context.Context, o engine.Operator, res *report.OpResult) error {
-	slow, disturbed, patience := 0, false, s.run.Timeout/glance
-	again := func() int {
-		s.renew()
-		*res, slow = *s.begin(o), 0
-		return s.run.From
-	}
-	for from := s.run.From; from < s.run.To && res.Left == ""; {
-		crash, err := s.ask(ctx, request{Op: o.Name(), From: from, To: s.run.To, Without: s.known.without}, patience, res.Add)
-		if err != nil {
-			return err
+// ask sends one request and reads the answers; it returns the crash that ended the
+// worker, if one did. When that is a case before those asked for, the
+// request is sent again without it; and when it is a smaller call than that of a
+// case that ran, that case stands, and the request is sent for those after it.
+func (s *supervisor) ask(ctx context.Context, q request, patience time.Duration, add func(*report.Case)) (*ending, error) {
+	for {
+		q.Skip, q.Learned, q.Origins, q.AsItIs = s.known.deadly, s.known.learned, s.known.origins, s.known.asItIs
+		crash, err := s.once(ctx, q, patience, add)
+		if err == nil && crash != nil && crash.outside {
+			return crash, nil
 		}
-		if crash == nil {
-			break
-		}
-		// Once more, so that the result of an op depends neither on those before it
-		// nor on other programs that end processes.
-		if first := crash.outside && !disturbed; first || crash.mixed && crash.Cause != report.Hang {
-			disturbed = disturbed || first
-			from = again()
-			continue
-		}
-		from = crash.Case + 1
-		if crash.expected() {
-			res.Leave(&crash.Crash)
-			if crash.Cause == report.Hang {
-				slow++
+		if err == nil && crash != nil && crash.shown != nil {
+			s.known.asItIs = true
+			s.ran(crash.shown, add)
+			if q.From = crash.Case + 1; q.From >= q.To {
+				return nil, nil
 			}
-		} else if err := s.crashed(ctx, o, res, crash); err != nil {
-			return err
-		} else if crash.Cause == report.Hang && !crash.Alone && patience < s.run.longest() { // it was only slow: now all get their time
-			patience, from = s.run.longest(), again()
 			continue
-		} else if crash.Twin {
-			from, s.known.without = crash.Case, append(s.known.without, crash.Device)
-			s.known.deadly = slices.DeleteFunc(s.known.deadly, func(n int) bool { return n == from })
-			continue
-		}
-		res.Left = whyLeave(res, &crash.Crash, slow)
-	}
-	if len(res.Crashes) == 0 {
-		return nil
-	}
-	err := s.confirm(ctx, res)
-	s.renew() // so that the next op does not inherit the state that this one broke
-	return err
-}
-
-// confirm runs the findings of an op that crashed again, each in a process of
-// its own, and keeps those that show there too; it counts those whose call ends that.
-func (s *supervisor) confirm(ctx context.Context, res *report.OpResult) error {
-	findings := res.Findings
-	res.Findings = nil
-	for _, f := range findings {
-		s.renew()
-		keep := func(c *report.Case) {
-			if slices.ContainsFunc(c.Found, f.Repeats) {
-				res.Findings = append(res.Findings, f)
-			}
-		}
-		q := request{Op: res.Op, From: f.Case, To: f.Case + 1, Without: except(s.known.without, f.Devices)}
-		crash, err := s.askTwice(ctx, q, s.run.longest(), keep)
-		if err != nil {
-			return err
 		}
 		if crash != nil {
-			res.Unfinish(fmt.Sprintf("it shows %v, and made again it ended its process: %s", f.Violation.Code, crash.Cause))
+			s.known.deadly = append(s.known.deadly, crash.Case)
+		}
+		if err != nil || crash == nil || crash.Case >= q.From {
+			return crash, err
+		}
+		if s.known.last >= q.From {
+			q.From = s.known.last + 1
 		}
 	}
-	return nil
 }
 
-// Do runs every case of every op. When ctx ends it returns the results so far, with
-// the context's error. Faults of opassert itself, such as a worker that does not
-// start, are reported in the results of the ops that they affect.
-func (r *Run) Do(ctx context.Context) ([]*report.OpResult, error) {
-	scratch, err := NewScratch()
-	if err != nil {
+// askTwice is ask for a request of one case. It is sent again where the worker was
+// killed or stopped over it.
+func (s *supervisor) askTwice(ctx context.Context, q request, patience time.Duration, add func(*report.Case)) (*ending, error) {
+	crash, err := s.ask(ctx, q, patience, add)
+	if err == nil && crash != nil && crash.outside {
+		crash, err = s.ask(ctx, q, patience, add)
+	}
+	return crash, err
+}
+
+func (s *supervisor) once(ctx context.Context, q request, patience time.Duration, add func(*report.Case)) (*ending, error) {
+	if err := s.start(); err != nil {
 		return nil, err
 	}
-	defer scratch.Remove()
-	queue, crew := make(chan engine.Operator), new(crew)
-	var mu sync.Mutex
-	var results []*report.OpResult
-	finish := func(res *report.OpResult) {
-		mu.Lock()
-		defer mu.Unlock()
-		results = append(results, res)
-		if r.Done != nil {
-			r.Done(res)
+	defer context.AfterFunc(ctx, s.p.kill)()
+	s.p.stderr.reset()
+	s.p.mixed = s.p.mixed || s.p.op != "" && s.p.op != q.Op
+	s.p.op = q.Op
+	crash := &ending{Crash: report.Crash{Case: q.From}, mixed: s.p.mixed} // where there is one
+	if s.p.send(q) != nil {
+		return crash, s.ended(crash)
+	}
+	grace := patience
+	for {
+		line, ok := s.p.next(grace)
+		word, rest, _ := strings.Cut(line, " ")
+		switch {
+		case ctx.Err() != nil:
+			s.stop()
+			return nil, ctx.Err()
+		case !ok:
+			return crash, s.ended(crash)
+		case word == lineStart:
+			number, cost, _ := strings.Cut(rest, " ")
+			crash.Case, _ = strconv.Atoi(number)
+			crash.cost, crash.Frames, crash.Said, crash.shown = cost, nil, "", nil
+			if cost == work.WordCostly {
+				grace = patience / costly
+			} else {
+				grace = patience
+			}
+		case word == lineCall:
+			if crash.calling = rest; rest != "" {
+				crash.called, crash.Device, crash.Twin = rest, "", false
+			}
+		case word == lineDevice || word == lineTwin:
+			crash.Device, crash.Twin = engine.Device(rest), word == lineTwin
+		case word == lineLearned:
+			s.known.learned = rest
+		case word == lineFrame:
+			if line, ok := strings.CutPrefix(rest, "said "); ok {
+				crash.Said = said(crash.Said, line)
+			} else {
+				crash.Frames = append(crash.Frames, rest)
+			}
+		case word == lineShown || word == lineEnd:
+			c, err := readAnswer([]byte(rest), s.known.tallies)
+			if err != nil {
+				return nil, fmt.Errorf("a worker's answer: %w", err)
+			}
+			if crash.shown = c; word == lineEnd {
+				crash.shown = nil
+				s.ran(c, add)
+			}
+		case word == lineDone:
+			return nil, nil
+		case word == lineFault:
+			s.stop()
+			return nil, ownFault(rest)
+		case word == lineLibrary:
+			s.stop()
+			return nil, &engine.LibraryFault{Message: ownFault(rest).Error()}
+		case word == lineLost:
+			s.stop()
+			crash.Cause, crash.Said = report.DeviceLost, ownFault(rest).Error()
+			return crash, nil
+		case word == lineDied:
+			err := s.p.explain(crash, rest)
+			if !s.p.awaitReplacement() {
+				s.stop()
+			}
+			return crash, err
+		default:
+			s.stop()
+			return nil, foreign(rest)
 		}
 	}
-	var supervisors sync.WaitGroup
-	for range r.Workers {
-		supervisors.Go(func() {
-			s := supervisor{run: r, folder: scratch.work(), crew: crew}
-			defer s.stop()
-			for o := range queue {
-				if r.Started != nil {
-					r.Started(o.Name())
-				}
-				if res := s.op(ctx, o); ctx.Err() == nil {
-					finish(res)
-				}
-			}
-		})
+}
+
+// ran records the result of a case.
+func (s *supervisor) ran(c *report.Case, add func(*report.Case)) {
+	if s.known.last = c.Case; c.Origin != nil {
+		s.known.origins[c.Case] = *c.Origin
 	}
-	r.feed(ctx, queue, finish)
-	supervisors.Wait()
-	slices.SortFunc(results, func(a, b *report.OpResult) int { return strings.Compare(a.Op, b.Op) })
-	return results, ctx.Err()
+	s.known.writes.add(c.Writes)
+	add(c)
+}
+
+// start starts a worker unless there is one. After one that did not start, no other
+// is tried.
+func (s *supervisor) start() error {
+	if s.p != nil || s.broken != nil {
+		return s.broken
+	}
+	s.p, s.broken = startProcess(s.run.Worker, s.folder, s.crew, startup)
+	return s.broken
+}
+
+// ended handles a worker that has ended or does not answer: it fills in the crash, or
+// returns a fault of opassert's own.
+func (s *supervisor) ended(crash *ending) error {
+	if !s.p.over() {
+		crash.outside = slices.ContainsFunc(s.p.pids(), pid.stopped)
+		crash.Cause, crash.Frames = report.Hang, s.p.interrupt()
+		crash.dump = s.p.stderr.String()
+		s.renew()
+		return nil
+	}
+	err := s.p.explain(crash, s.p.status())
+	s.stop()
+	return err
 }

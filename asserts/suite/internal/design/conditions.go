@@ -25,7 +25,7 @@ var (
 	predicate   = whenUsed(`(\w+)(?:\.|->)is_floating_point\(|isfloatingtype\((\w+)|isintegraltype\((\w+)|tensor_is_rank\((\w+), (\d+)\)`)
 )
 
-// condition makes the terms true of a condition that an error shows, or one of them.
+// condition changes the case so that a condition in an error holds, or one of those that || joins.
 func (m *revision) condition(groups []string) bool {
 	text := m.indexed(groups[1])
 	if either := strings.Split(text, "||"); !strings.Contains(text, "&&") {
@@ -47,7 +47,7 @@ func (m *revision) condition(groups []string) bool {
 	return m.predicates(text) || changed
 }
 
-// shown returns a term as a number where it is no argument's and the error shows it behind.
+// shown returns the number that the error prints after a term that names no argument, or else the term.
 func (m *revision) shown(t argumentTerm, text string) string {
 	for strings.HasSuffix(text, ")") && strings.Count(text, ")") > strings.Count(text, "(") {
 		text = strings.TrimSuffix(text, ")")
@@ -61,7 +61,7 @@ func (m *revision) shown(t argumentTerm, text string) string {
 
 var firstNumber = regexp.MustCompile(`^-?\d+\b`)
 
-// indexed writes numbers for the arguments that number dimensions in a condition.
+// indexed replaces the arguments that number dimensions in a condition by their values.
 func (m *revision) indexed(text string) string {
 	for i, name := range m.c.Names {
 		if v := m.c.Args[i]; v.Kind == sample.IntValue {
@@ -72,12 +72,12 @@ func (m *revision) indexed(text string) string {
 	return text
 }
 
-// mirrored returns the operator that compares b with a as one compares a with b.
+// mirrored returns the operator with which b compares to a as a does to b.
 func mirrored(operator string) string {
 	return strings.NewReplacer("<", ">", ">", "<").Replace(operator)
 }
 
-// remainders makes sizes and numbers multiples of what divides them in a condition.
+// remainders makes sizes and numbers multiples of their divisors in a condition.
 func (m *revision) remainders(text string) bool {
 	changed := false
 	for _, c := range remainder().FindAllStringSubmatch(text, -1) {
@@ -98,7 +98,7 @@ func (m *revision) remainders(text string) bool {
 	return changed
 }
 
-// predicates sets the dtypes and the dimensions that the functions of a condition ask its tensors for.
+// predicates sets the dtypes and the numbers of dimensions that the functions in a condition test for.
 func (m *revision) predicates(text string) bool {
 	changed := false
 	for _, c := range amongDTypes().FindAllStringSubmatch(text, -1) {
@@ -126,7 +126,7 @@ func (m *revision) predicates(text string) bool {
 
 // An argumentTerm is a property of an argument in a condition.
 type argumentTerm struct {
-	tensor *sample.TensorSpec // nil where the text is none
+	tensor *sample.TensorSpec // nil where the text names no tensor
 	value  *sample.Value      // a number
 	what   string             // "dim", "size", "sizes", "numel", "dtype"
 	at     int
@@ -137,7 +137,7 @@ func (t argumentTerm) known() bool {
 	return t.tensor != nil || t.value != nil
 }
 
-// dtype returns that which the term is, or which is written.
+// dtype returns the dtype of the term, or the one that text names.
 func (t argumentTerm) dtype(text string) (string, bool) {
 	switch {
 	case t.tensor != nil:
@@ -174,7 +174,7 @@ func (m *revision) term(text string) argumentTerm {
 	return t
 }
 
-// numbered returns the argument that is a number and has a name.
+// numbered returns the argument of a name where it is a number or a dtype.
 func (m *revision) numbered(name string) argumentTerm {
 	for i, n := range m.c.Names {
 		if v := &m.c.Args[i]; strings.EqualFold(n, name) && (v.Kind == sample.IntValue || v.Kind == sample.FloatValue || v.Kind == sample.DTypeValue) {
@@ -184,7 +184,7 @@ func (m *revision) numbered(name string) argumentTerm {
 	return argumentTerm{}
 }
 
-// holds reports whether a term is known to compare so with another one, or with a text.
+// holds reports whether the comparison of a term with another one, or with a text, is known to be true.
 func (t argumentTerm) holds(operator string, other argumentTerm, text string) bool {
 	if t.what == "dtype" || t.what == "sizes" || !t.known() {
 		return false
@@ -197,8 +197,8 @@ func (t argumentTerm) holds(operator string, other argumentTerm, text string) bo
 	return map[string]bool{"==": a == b, "!=": a != b, "<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b}[operator]
 }
 
-// argument finds the argument that a kernel's variable is named after: "input"
-// for input_c, -1 for none.
+// argument returns the index of the argument that a kernel's variable is named after, such as input
+// for input_c, or -1.
 func (m *revision) argument(variable string) int {
 	found := -1
 	for i, name := range m.c.Names {
@@ -214,7 +214,7 @@ func (m *revision) argument(variable string) int {
 	return found
 }
 
-// set makes the term compare so with another one, or with a text.
+// set makes the comparison of the term with another one, or with a text, true, and reports whether the case changed.
 func (t argumentTerm) set(operator string, other argumentTerm, text string) bool {
 	if !t.known() {
 		return false
@@ -238,7 +238,7 @@ func (t argumentTerm) set(operator string, other argumentTerm, text string) bool
 	return t.tensor.String() != before
 }
 
-// comparing returns a number that compares so with n.
+// comparing returns a number for which the comparison with n is true.
 func comparing(operator string, n int64) int64 {
 	switch operator {
 	case ">", "!=":
@@ -268,7 +268,7 @@ func (t argumentTerm) setValue(operator string, other argumentTerm, text string)
 	return t.value.String() != before
 }
 
-// number returns the current value of the term, or the number that is written.
+// number returns the current value of the term, or the number that text is.
 func (t argumentTerm) number(text string) (int64, bool) {
 	switch {
 	case t.value != nil && t.value.Kind == sample.IntValue:
@@ -318,7 +318,7 @@ func (t argumentTerm) resize(n int) {
 	}
 }
 
-// bounded makes a number what the error asks for: "heads must be positive".
+// bounded sets a number that the error bounds, as in "heads must be positive".
 func (m *revision) bounded(groups []string) bool {
 	operator, text := ">=", groups[3]
 	switch {
@@ -337,8 +337,8 @@ func (m *revision) bounded(groups []string) bool {
 	return t.known() && !t.holds(operator, none, text) && t.setValue(operator, none, text)
 }
 
-// converted changes the dtype of tensors that have one which the error names: that which it wants, or
-// what most kernels take.
+// converted replaces the dtype that the error names by the one that it expects, or by float32, which most
+// kernels accept.
 func (m *revision) converted(groups []string) bool {
 	wants := groups[2]
 	if wants == "" {
@@ -354,7 +354,7 @@ func (m *revision) converted(groups []string) bool {
 	return changed
 }
 
-// contiguous lays the tensors that the error names out without gaps.
+// contiguous makes the tensors that the error names contiguous.
 func (m *revision) contiguous([]string) bool {
 	changed := false
 	for _, t := range Separate(m.targets(), m.c.Tensors()) {
@@ -365,8 +365,8 @@ func (m *revision) contiguous([]string) bool {
 	return changed
 }
 
-// elementsAt sets the size that is asked for in a dimension of the arguments
-// that the error names.
+// elementsAt sets the size that the error expects in a dimension of the arguments
+// that it names.
 func (m *revision) elementsAt(groups []string) bool {
 	n, err := strconv.ParseInt(groups[1], 10, 64)
 	at, err2 := strconv.Atoi(groups[2])
@@ -411,9 +411,9 @@ func (m *revision) sameAt(groups []string) bool {
 	return changed
 }
 
-// described sets the dtype and the sizes of the tensors that the error names to those
-// that it describes, as in "seq_lens must be int64 [n]". A letter stands for the same size in
-// all errors: that of the tensor that an error named first with it.
+// described sets the dtype and the sizes of the tensors that the error names to the expected ones, as in
+// "seq_lens must be int64 [n]". A letter stands for the same size in all errors: that of the tensor that
+// an error named first with it.
 func (m *revision) described(groups []string) bool {
 	dtype := ""
 	for word := range strings.FieldsSeq(groups[1]) {
@@ -464,7 +464,7 @@ func (m *revision) lettered(letters []string, has []int64) []int64 {
 	return sizes
 }
 
-// dimensioned adds dimensions to tensors that have none.
+// dimensioned adds dimensions to tensors of dimension 0.
 func (m *revision) dimensioned(groups []string) bool {
 	n, err := strconv.Atoi(groups[1])
 	changed := false
@@ -477,8 +477,8 @@ func (m *revision) dimensioned(groups []string) bool {
 	return changed
 }
 
-// have sets the channels of the argument that is named, or what else has
-// the size that the error names.
+// have sets the channels, or the last dimension, of the argument that the error names where its size is
+// the one that the error prints.
 func (m *revision) have(groups []string) bool {
 	i := m.argument(groups[1])
 	want, err := strconv.ParseInt(groups[2], 10, 64)
@@ -499,7 +499,7 @@ func (m *revision) have(groups []string) bool {
 	return changed
 }
 
-// channelled makes an argument a vector with an element for each channel of another.
+// channelled makes an argument a vector with one element for each channel of another.
 //
 // Source: aten/src/ATen/native/group_norm.cpp, check_group_norm_inputs.
 func (m *revision) channelled(groups []string) bool {
@@ -518,9 +518,8 @@ func (m *revision) channelled(groups []string) bool {
 	return changed
 }
 
-// divisible makes a dimension that is named, the channels, or the last dimension
-// a multiple of a number or of an argument, and where they are one the outermost size of all but the
-// first tensor.
+// divisible makes the dimension that the error names, the channels, or the last dimension a multiple of
+// a number or of an argument; where it is one already, the first size of all tensors but the first.
 func (m *revision) divisible(groups []string) bool {
 	n, _ := strconv.ParseInt(groups[2], 10, 64)
 	i := m.argument(groups[2])
@@ -599,7 +598,7 @@ func (m *revision) biased(groups []string) bool {
 	return true
 }
 
-// sized returns the last tensor of these sizes, as its own, nil for none.
+// sized returns the last tensor of these sizes, separate from the others, or nil.
 func (m *revision) sized(sizes []int64) *sample.TensorSpec {
 	all := m.c.Tensors()
 	for _, t := range slices.Backward(all) {

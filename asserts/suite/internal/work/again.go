@@ -6,12 +6,12 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
-// A change makes the tensors of a case other ones.
+// A change modifies the tensors of a case.
 type change func([]*sample.TensorSpec)
 
 func asItIs([]*sample.TensorSpec) {}
 
-// again makes the call of a case again with each change, and yields those that the kernel takes.
+// again calls the op with each change of a case, and yields the calls that do not throw.
 func (r *Runner) again(t *Target, c *sample.Case, changes ...change) iter.Seq[*attempt] {
 	return func(yield func(*attempt) bool) {
 		for _, change := range changes {
@@ -24,8 +24,7 @@ func (r *Runner) again(t *Target, c *sample.Case, changes ...change) iter.Seq[*a
 	}
 }
 
-// held returns an attempt in which results of an earlier call are held: the call is made
-// again where none were.
+// held returns an attempt that holds results of an earlier call: a itself, or the same call again.
 func (r *Runner) held(t *Target, a *attempt) *attempt {
 	if a.calls[0].seen.Earlier == nil && len(r.earlier.tensors) > 0 {
 		for b := range r.again(t, a.c, asItIs) {
@@ -35,9 +34,8 @@ func (r *Runner) held(t *Target, a *attempt) *attempt {
 	return a
 }
 
-// showsInNext reports whether a kernel may return what it keeps for the arguments of a
-// base, or of a class alone, and no count of uses shows it: the next call does, while the
-// first result is still held.
+// showsInNext reports whether the kernel may return a tensor that it keeps, for a base or for a class
+// alone, and no use_count shows that: the next call does, while the first result is alive.
 func (r *Runner) showsInNext(t *Target, number int) bool {
 	_, keeps := r.Engine.(keeper)
 	return (keeps || t.operator.Uncounted) && (number < t.planned() || number < t.design().Apart())

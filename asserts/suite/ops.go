@@ -1,0 +1,154 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/design"
+	"github.com/opassert/opassert/asserts/suite/report"
+)
+
+// op runs the cases of an op. A verdict next to a crash is repeated alone.
+func (s *supervisor) op(ctx context.Context, o engine.Operator) *report.OpResult {
+	res := s.begin(o)
+	begun := time.Now()
+	if err := s.cases(ctx, o, res); err != nil {
+		res.Fault, res.Library = err.Error(), errors.As(err, new(*engine.LibraryFault))
+		s.stop()
+	}
+	if s.run.Lint {
+		res.Findings = append(res.Findings, report.Lint(o)...)
+	}
+	if o.Added || o.Schema.Pos.Filename != "" { // PyTorch's own are declared so on purpose
+		res.Findings = append(res.Findings, s.known.writes.notes(o)...)
+	}
+	res.Settle()
+	res.Bound()
+	res.Took = time.Since(begun)
+	return res
+}
+
+// begin clears the facts about the op before.
+func (s *supervisor) begin(o engine.Operator) *report.OpResult {
+	s.known = known{origins: make(map[int]design.Origin), last: -1, writes: make(writes), tallies: make(map[int]report.Devices)}
+	return report.NewOpResult(o)
+}
+
+func (s *supervisor) cases(ctx context.Context, o engine.Operator, res *report.OpResult) error {
+	slow, disturbed, patience := 0, false, s.run.Timeout/glance
+	again := func() int {
+		s.renew()
+		*res, slow = *s.begin(o), 0
+		return s.run.From
+	}
+	for from := s.run.From; from < s.run.To && res.Left == ""; {
+		crash, err := s.ask(ctx, request{Op: o.Name(), From: from, To: s.run.To, Without: s.known.without}, patience, res.Add)
+		if err != nil {
+			return err
+		}
+		if crash == nil {
+			break
+		}
+		// Once more, so that the result of an op depends neither on those before it
+		// nor on other programs that end processes.
+		if first := crash.outside && !disturbed; first || crash.mixed && crash.Cause != report.Hang {
+			disturbed = disturbed || first
+			from = again()
+			continue
+		}
+		from = crash.Case + 1
+		if crash.expected() {
+			res.Leave(&crash.Crash)
+			if crash.Cause == report.Hang {
+				slow++
+			}
+		} else if err := s.crashed(ctx, o, res, crash); err != nil {
+			return err
+		} else if crash.Cause == report.Hang && !crash.Alone && patience < s.run.longest() { // it was only slow: now all get their time
+			patience, from = s.run.longest(), again()
+			continue
+		} else if crash.Twin {
+			from, s.known.without = crash.Case, append(s.known.without, crash.Device)
+			s.known.deadly = slices.DeleteFunc(s.known.deadly, func(n int) bool { return n == from })
+			continue
+		}
+		res.Left = whyLeave(res, &crash.Crash, slow)
+	}
+	if len(res.Crashes) == 0 {
+		return nil
+	}
+	err := s.confirm(ctx, res)
+	s.renew() // so that the next op does not inherit the state that this one broke
+	return err
+}
+
+// confirm runs the findings of an op that crashed again, each in a process of
+// its own, and keeps those that show there too; it counts those whose call ends that.
+func (s *supervisor) confirm(ctx context.Context, res *report.OpResult) error {
+	findings := res.Findings
+	res.Findings = nil
+	for _, f := range findings {
+		s.renew()
+		keep := func(c *report.Case) {
+			if slices.ContainsFunc(c.Found, f.Repeats) {
+				res.Findings = append(res.Findings, f)
+			}
+		}
+		q := request{Op: res.Op, From: f.Case, To: f.Case + 1, Without: except(s.known.without, f.Devices)}
+		crash, err := s.askTwice(ctx, q, s.run.longest(), keep)
+		if err != nil {
+			return err
+		}
+		if crash != nil {
+			res.Unfinish(fmt.Sprintf("it shows %v, and made again it ended its process: %s", f.Violation.Code, crash.Cause))
+		}
+	}
+	return nil
+}
+
+// Do runs every case of every op. When ctx ends it returns the results so far, with
+// the context's error. Faults of opassert itself, such as a worker that does not
+// start, are reported in the results of the ops that they affect.
+func (r *Run) Do(ctx context.Context) ([]*report.OpResult, error) {
+	scratch, err := NewScratch()
+	if err != nil {
+		return nil, err
+	}
+	defer scratch.Remove()
+	queue, crew := make(chan engine.Operator), new(crew)
+	var mu sync.Mutex
+	var results []*report.OpResult
+	finish := func(res *report.OpResult) {
+		mu.Lock()
+		defer mu.Unlock()
+		results = append(results, res)
+		if r.Done != nil {
+			r.Done(res)
+		}
+	}
+	var supervisors sync.WaitGroup
+	for range r.Workers {
+		supervisors.Go(func() {
+			s := supervisor{run: r, folder: scratch.work(), crew: crew}
+			defer s.stop()
+			for o := range queue {
+				if r.Started != nil {
+					r.Started(o.Name())
+				}
+				if res := s.op(ctx, o); ctx.Err() == nil {
+					finish(res)
+				}
+			}
+		})
+	}
+	r.feed(ctx, queue, finish)
+	supervisors.Wait()
+	slices.SortFunc(results, func(a, b *report.OpResult) int { return strings.Compare(a.Op, b.Op) })
+	return results, ctx.Err()
+}
