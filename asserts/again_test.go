@@ -285,7 +285,7 @@ func TestKeptOfFailed(t *testing.T) {
 	}
 }
 
-// No call is alone beside another goroutine, also where that asks for the same.
+// Alone reports false beside another goroutine, also one that calls Alone.
 func TestAlone(t *testing.T) {
 	for tries := 0; !asserts.Alone(); tries++ { // goroutines of other tests may be ending
 		if tries == 1000 {

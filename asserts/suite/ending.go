@@ -32,8 +32,8 @@ func said(before, line string) string {
 	return line
 }
 
-// expected reports whether the case ended its worker because it asks for much
-// memory, where the limit is ours, or time: no fault of the kernel.
+// expected reports whether the worker ended at a limit of ours on memory or time,
+// and not through a fault of the kernel.
 func (e *ending) expected() bool {
 	return e.Cause == report.OutOfMemory && e.cost != "" || e.Cause == report.Hang && e.cost == work.WordCostly
 }

@@ -57,7 +57,7 @@ func (p pid) runnable() bool {
 	return slices.ContainsFunc(threads, func(file string) bool { return state(file) == "R" })
 }
 
-// children returns what a process has started and not waited for.
+// children returns the processes that p has started and not waited for.
 func (p pid) children() (all []pid) {
 	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", p))
 	for _, file := range files {
@@ -70,7 +70,7 @@ func (p pid) children() (all []pid) {
 	return all
 }
 
-// family returns a process, what it has forked, and what that has.
+// family returns a process and its descendants.
 func (p pid) family() []pid {
 	all := []pid{p}
 	for _, child := range p.children() {

@@ -51,7 +51,7 @@ const maxSlow = 3
 // more runs again, alone, with all of it. Most of those never end.
 const glance = 4
 
-// longest is what a case may take alone.
+// longest returns the time limit of a case that runs alone.
 func (r *Run) longest() time.Duration { return max(r.Timeout, r.Compiling) }
 
 // costly is the part of that time that a costly case gets.

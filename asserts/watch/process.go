@@ -141,7 +141,7 @@ func (p *process) site(text string) ([]byte, error) {
 	return p.add(c.broken, parts[2])
 }
 
-// add records what a call at a place broke, and returns what to raise.
+// add records the violations of a call at a place, and returns the message to raise.
 func (p *process) add(broken []*asserts.Violation, place string) ([]byte, error) {
 	at := p.run.findings.at(p.pid, 0)
 	add := func(site []Frame) (reports []string) {

@@ -93,7 +93,7 @@ func TestNamesAreReadBack(t *testing.T) {
 	}
 }
 
-// The rows of devices lie at the numbers of c10::DeviceType; pointers of Metal's are no addresses.
+// The rows of devices lie at the numbers of c10::DeviceType; pointers to Metal's memory cannot be compared as addresses.
 func TestDevices(t *testing.T) {
 	for name, want := range map[string]int64{"cuda": 1, "hip": 6, "xpu": 12, "mps": 13, "mtia": 19, "privateuseone": 20} {
 		if n, ok := Devices.Number(name); !ok || n != want {

@@ -32,7 +32,7 @@ var losing = map[string]string{
 }
 
 // The kernels of a device are run on tensors of it, the second of its type, and held against
-// those of the CPU, their values too, in processes that are no forks of one with a driver. A device that
+// those of the CPU, their values too, in processes that are not forked from one with a driver. A device that
 // is lost is a result of its case, and the cases after it have one that works.
 func TestDevice(t *testing.T) {
 	if os.Getenv("OPASSERT_LONG") == "" {

@@ -297,7 +297,7 @@ func changeable(t schema.Type) bool {
 	return slices.ContainsFunc(t.Elem, changeable)
 }
 
-// counts lists the checks of what else holds what an op returns.
+// counts lists the checks that results are not referenced elsewhere.
 func counts(op *schema.Op, reason string) []engine.Unseen {
 	var unseen []engine.Unseen
 	results := 0

@@ -78,7 +78,7 @@ func (l *Libtorch) Left() []asserts.Fault {
 	}}
 }
 
-// raised adds to what a kernel in Python raised the condition that it asks for.
+// raised adds the failed condition in the source of a kernel in Python to the exception that it raised.
 func (l *Libtorch) raised(err error) error {
 	t, ok := err.(*engine.Thrown)
 	if !ok || l.host == nil || !strings.Contains(t.Message, "At:\n") {

@@ -288,7 +288,7 @@ void begin() {
   if (sysconf(_SC_PAGESIZE) != kPage) throw Refusal("memory is watched by pages of " + std::to_string(kPage) + " bytes, and this machine's are larger: -memory off");
   const size_t size = kSlots * kStride + kGuard;
   void* arena = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (arena == MAP_FAILED) throw Refusal("there is no address space for memory that is watched");
+  if (arena == MAP_FAILED) throw Refusal("cannot reserve address space for watched memory");
   memory.arena = static_cast<char*>(arena);
   memory.count = kSlots;
   for (int i = 0; i < kSlots; i++) {

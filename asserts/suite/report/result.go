@@ -221,7 +221,7 @@ func (r *OpResult) Settle() {
 
 // Repeats reports whether a finding is about the rule and the subject of an earlier one, list
 // elements aside. The device is not asked: a fault that shows on both is one. An error
-// repeats no note: that there is no fake says nothing about sizes that differ from the CPU's.
+// does not repeat a note: a missing fake does not explain sizes that differ from the CPU's.
 func (f *Finding) Repeats(earlier *Finding) bool {
 	a, b := f.Violation, earlier.Violation
 	return f.SameFault(earlier) && (a.Note != "" || b.Note == "") && a.Against.Return == b.Against.Return && a.Against.Name == b.Against.Name

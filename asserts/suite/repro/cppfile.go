@@ -420,7 +420,7 @@ func (c *cppFile) place(p asserts.Place) (string, error) {
 	return fmt.Sprintf("part(%s, %q)", x, p.Part()), nil
 }
 
-// judged is the call before what is observed after it.
+// judged writes the call and then the tests of the observations after it.
 func (c *cppFile) judged(p *predicate, guard string) {
 	c.line("%scall(op, stack);", guard)
 	if p.after != "" {

@@ -127,7 +127,7 @@ type literals struct {
 	forms     map[engine.Form]string                      // besides those of every language
 }
 
-// forms are what is made of a dense tensor, {}, to have one of another form: {ns} is the
+// forms are the expressions that convert a dense tensor, {}, to another form: {ns} is the
 // namespace of functions, {ones} the sizes of a block, {letters} are names of dimensions.
 //
 // Source: asserts/libtorch, make.go.

@@ -51,7 +51,7 @@ type predicate struct {
 // joint joins the words of a rule.
 var joint = regexp.MustCompile(` (and|or) `)
 
-// comparisons are how a fact is now to what it was.
+// comparisons are the operators between a fact after the call and before it.
 var comparisons = map[string]string{"changed": " != ", "kept": " == ", "grown": " > "}
 
 // predicate returns the rule of a violation; place returns the expression for a tensor,

@@ -63,7 +63,7 @@ func (r *Runner) contradicts(t *Target, c *sample.Case, f *report.Finding) {
 	}
 }
 
-// pair returns a call with what it is held against on a device, if that was called.
+// pair returns the call with the one on a device that it is compared to, if that was made.
 func (a *attempt) pair(on engine.Device) (asserts.Pair, bool) {
 	real := a.calls[0].seen
 	if on == engine.Fake {

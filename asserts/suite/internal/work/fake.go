@@ -26,7 +26,7 @@ func (r *Runner) fakeOf(t *Target, c *sample.Case) *aside {
 	})
 }
 
-// aside returns what the engine has to call for an op besides kernels.
+// aside returns the result of a call beside the kernels of an op, made once for each shape of its arguments.
 func (r *Runner) aside(t *Target, c *sample.Case, on engine.Device, name string, call func(args []any) *aside) *aside {
 	key := asideOf{on, shape(c)}
 	if t.asides[key] == nil {
