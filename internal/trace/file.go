@@ -93,9 +93,6 @@ func (r *utf16Reader) Read(p []byte) (n int, err error) {
 	for n+utf8.UTFMax <= len(p) {
 		var unit [2]byte
 		if _, err := io.ReadFull(r.in, unit[:]); err != nil {
-			if n > 0 {
-				err = nil
-			}
 			return n, err
 		}
 		c := rune(r.order.Uint16(unit[:]))

@@ -50,7 +50,9 @@ func (h *HTML) Life(l Life) {
 }
 
 // End writes the page.
-func (h *HTML) End(r Report) error {
+func (h *HTML) End(r Report) error { return page.Execute(h.w, h.draw(r)) }
+
+func (h *HTML) draw(r Report) pageData {
 	p := pageData{Name: h.name, Report: &r, Summary: r.Summary()}
 	shown := map[int]bool{}
 	roots := r.roots()
@@ -80,7 +82,7 @@ func (h *HTML) End(r Report) error {
 	}
 	slices.SortStableFunc(others, func(a, b Life) int { return int(first(a) - first(b)) })
 	p.Others = lanes(others, nil)
-	return page.Execute(h.w, p)
+	return p
 }
 
 func rank(v Violation) int {
@@ -103,6 +105,8 @@ func (h *HTML) around(v *Violation, shown map[int]bool) []Life {
 	var object, impl, beside []Life
 	for i, l := range h.lives {
 		switch {
+		case l.World != v.World:
+			continue
 		case l.Kind == Object && l.Address == v.Object && l.broke(v):
 			object = append(object, l)
 		case v.Impl == 0:

@@ -52,6 +52,34 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// drawing returns the data of a page, a lane, bar, dot or step a line, with places in percent.
+func drawing(p pageData) string {
+	var b strings.Builder
+	draw := func(all []laneData) {
+		for _, l := range all {
+			fmt.Fprintf(&b, "  %s %s: %s %d at %.0f, %d at %.0f\n", l.Kind, l.Address, l.Code, l.Line, l.Breaks, l.Use, l.Later)
+			for _, bar := range l.Bars {
+				fmt.Fprintf(&b, "    %.0f to %.0f %s: %s\n", bar.X, bar.X+bar.Width, bar.Class, bar.Says)
+			}
+			for _, d := range l.Dots {
+				fmt.Fprintf(&b, "    %.0f %s: %d %s\n", d.X, d.Class, d.Line, d.Says)
+			}
+		}
+	}
+	fmt.Fprintln(&b, p.Summary)
+	for _, d := range p.Breaks {
+		fmt.Fprintf(&b, "%s line %d, %d below\n", d.Code, d.Violation.Line, len(d.Below))
+		draw(d.Lanes)
+		for _, s := range d.Steps {
+			fmt.Fprintf(&b, "  %d %s %s %s: %s\n", s.Line, s.Kind, s.Address, s.Class, s.Event)
+		}
+	}
+	fmt.Fprintf(&b, "%d more\nothers\n", p.MoreBreaks)
+	draw(p.Others)
+	fmt.Fprintf(&b, "%d more\n", p.MoreOthers)
+	return b.String()
+}
+
 // What the log says is text, not markup.
 func TestPageEscapes(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "<b>.log")

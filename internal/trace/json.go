@@ -24,7 +24,6 @@ type JSON struct {
 	enc   *json.Encoder
 	all   bool
 	lives int
-	err   error
 }
 
 // NewJSON returns a JSON that writes to w, with all lives if asked for.
@@ -103,19 +102,13 @@ func (j *JSON) Life(l Life) {
 			out.Events[i].UseCount = &e.Count
 		}
 	}
-	j.encode(out)
-}
-
-func (j *JSON) encode(v any) {
-	if err := j.enc.Encode(v); err != nil && j.err == nil {
-		j.err = err
-	}
+	j.enc.Encode(out)
 }
 
 // field writes the next field of the object.
 func (j *JSON) field(name string, v any) {
 	j.w.WriteString(`,"` + name + `":`)
-	j.encode(v)
+	j.enc.Encode(v)
 }
 
 // End writes the rest.
@@ -128,10 +121,7 @@ func (j *JSON) End(r Report) error {
 	j.field("records", r.Records)
 	j.field("lines", r.Lines)
 	j.w.WriteString("}\n")
-	if err := j.w.Flush(); err != nil {
-		return err
-	}
-	return j.err
+	return j.w.Flush()
 }
 
 func asJSON(all []Violation) []jsonViolation {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 
@@ -85,10 +86,7 @@ func (t *Text) End(r Report) error {
 	if t.spool != nil {
 		fmt.Fprintln(t.w)
 		t.err = cmp.Or(t.err, t.spool.Flush())
-		_, err := t.lives.Seek(0, io.SeekStart)
-		if err == nil {
-			_, err = io.Copy(t.w, t.lives)
-		}
+		_, err := io.Copy(t.w, io.NewSectionReader(t.lives, 0, math.MaxInt64))
 		t.err = cmp.Or(t.err, err)
 		t.lives.Close()
 		os.Remove(t.lives.Name())
@@ -100,7 +98,7 @@ func (t *Text) End(r Report) error {
 // used later first.
 func (r *Report) below(root *Violation) []Violation {
 	all := slices.DeleteFunc(slices.Clone(r.Violations), func(v Violation) bool {
-		return v.root == nil || v.Root != root.Line || v.World != root.World || v.root.Code != root.Code
+		return v.Root != root.Line || v.World != root.World || v.root.Code != root.Code
 	})
 	slices.SortStableFunc(all, func(a, b Violation) int { return rank(a) - rank(b) })
 	return all

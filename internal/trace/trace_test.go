@@ -204,12 +204,13 @@ func TestOutput(t *testing.T) {
 	for _, log := range logs {
 		t.Run(filepath.Base(log), func(t *testing.T) {
 			var text, js bytes.Buffer
-			asText, asJSON := NewText(&text, true), NewJSON(&js, true)
-			report := must.Get(Read(log, "", func(l Life) { asText.Life(l); asJSON.Life(l) }))(t)
+			asText, asJSON, page := NewText(&text, true), NewJSON(&js, true), NewHTML(nil, "", true)
+			report := must.Get(Read(log, "", func(l Life) { asText.Life(l); asJSON.Life(l); page.Life(l) }))(t)
 			must.Do(t, asText.End(report))
 			must.Do(t, asJSON.End(report))
 			golden.Compare(t, filepath.Join("golden", filepath.Base(log)+".txt"), text.String())
 			golden.Compare(t, filepath.Join("golden", filepath.Base(log)+".json"), js.String())
+			golden.Compare(t, filepath.Join("golden", filepath.Base(log)+".page"), drawing(page.draw(report)))
 		})
 	}
 }
