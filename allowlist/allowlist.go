@@ -22,6 +22,8 @@
 //     crash: SIGFPE
 //     reason: a size of 0 is divided by; fixed in 1.2
 //
+// device is a type of devices, or one of it, "openreg:1", PyTorch's or one that a package brings.
+//
 // With level: note, violations of the checks are reported as notes, which are not
 // errors, rather than left out.
 //

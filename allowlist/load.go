@@ -10,6 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/internal/yamlfile"
 	"github.com/opassert/opassert/schema"
 )
@@ -82,7 +83,7 @@ var fields = []struct {
 	{"reason", true, func(p *parser, e *Entry, n *yaml.Node) { e.Reason = p.text(n) }},
 	{"level", false, func(p *parser, e *Entry, n *yaml.Node) { e.Note = p.note(n) }},
 	{"reference", false, func(p *parser, e *Entry, n *yaml.Node) { e.Reference = p.text(n) }},
-	{"device", false, func(p *parser, e *Entry, n *yaml.Node) { e.Device = p.text(n) }},
+	{"device", false, func(p *parser, e *Entry, n *yaml.Node) { e.Device = p.device(n) }},
 	{"versions", false, func(p *parser, e *Entry, n *yaml.Node) { e.Versions = p.versions(n) }},
 	{"expires", false, func(p *parser, e *Entry, n *yaml.Node) { e.Expires = p.day(n) }},
 }
@@ -146,6 +147,14 @@ func (p *parser) text(n *yaml.Node) string {
 		p.ReportKind(n, "text that is not empty")
 	}
 	return text
+}
+
+func (p *parser) device(n *yaml.Node) string {
+	name := p.text(n)
+	if err := tensor.CheckDevice(name); err != nil && name != "" {
+		p.Report(n, "%v", err)
+	}
+	return name
 }
 
 func (p *parser) checks(n *yaml.Node) asserts.Codes {

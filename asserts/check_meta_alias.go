@@ -72,14 +72,45 @@ func (j *judge) compare(m *judge, subject Place, real, meta []side) {
 		if !j.judged(MetaAlias, &a.seen, &b.seen) {
 			continue
 		}
-		if saw := j.differences(m, a, b); len(saw) > 0 {
-			v := j.report(MetaAlias, a.at)
-			v.After, v.Other = a.seen, b.seen
-			v.locate(a.seen.Content)
-			v.Saw = strings.Join(saw, "; ")
-			v.Fix = j.contradicts(m, a.at)
+		saw, strayed := j.differences(m, a, b), j.strayed(m, a, b)
+		if len(saw) == 0 && strayed == "" {
+			continue
+		}
+		v := j.report(MetaAlias, a.at)
+		v.After, v.Other = a.seen, b.seen
+		v.locate(a.seen.Content)
+		v.Saw, v.Fix = strings.Join(saw, "; "), j.contradicts(m, a.at)
+		if v.Saw == "" {
+			v.Saw, v.Fix, v.Note = strayed, "return it on the device of the arguments", elsewhere
 		}
 	}
+}
+
+const elsewhere = "no schema says on which device a result is: fakes and compilers take it to be on that of the arguments"
+
+// strayed returns where a result is that is not on the device of the arguments, as that of the
+// other call is, or "".
+func (j *judge) strayed(m *judge, a, b *side) string {
+	x, y, given := a.seen.Content, b.seen.Content, j.device()
+	if x == nil || y == nil || m.fake || b.seen.Traits&MetaTensor != 0 || given == "" || x.Device == given || y.Device != m.device() {
+		return ""
+	}
+	return fmt.Sprintf("it is on %s, and every argument on %s", x.Device, given)
+}
+
+// device returns the device of all arguments, "" where they are on several or one may name another.
+func (j *judge) device() (device string) {
+	for i := range j.inputs {
+		c := j.inputs[i].before.Content
+		switch {
+		case c == nil:
+		case device != "" && c.Device != device, strings.Contains(j.op.Schema, "Device"):
+			return ""
+		default:
+			device = c.Device
+		}
+	}
+	return device
 }
 
 // contradicts returns which of the two calls the schema speaks against, and what to

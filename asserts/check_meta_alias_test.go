@@ -133,6 +133,41 @@ func TestJudgeTwin(t *testing.T) {
 	}
 }
 
+// TestJudgeTwinStrayed is a result that is not on the device of the arguments, where that of the CPU's
+// call is: no schema says where it has to be.
+func TestJudgeTwinStrayed(t *testing.T) {
+	on := func(impl asserts.ID, device string) asserts.Observation {
+		return see(impl, impl+1, holding("abcd"), shaped(func(c *asserts.Snapshot) { c.Device = device }))
+	}
+	call := func(x, y, result string) *asserts.Seen {
+		args := list{on(1, x), on(3, y)}
+		return &asserts.Seen{Level: asserts.Meta, Before: args, After: args, Results: list{on(5, result)}}
+	}
+	host := call("cpu", "cpu", "cpu")
+	for _, tt := range []struct {
+		schema     string
+		real, twin *asserts.Seen
+		want       string
+	}{
+		{"f(Tensor self, Tensor other) -> Tensor", call("lpu:0", "lpu:0", "cpu"), host, "OA011 result: it is on cpu, and every argument on lpu:0"},
+		{"f(Tensor self, Tensor other) -> Tensor", call("lpu:0", "lpu:0", "lpu:1"), host, "OA011 result: it is on lpu:1, and every argument on lpu:0"},
+		{"f(Tensor self, Tensor other) -> Tensor", call("lpu:0", "lpu:0", "lpu:0"), host, ""},
+		{"f(Tensor self, Tensor other) -> Tensor", call("lpu:0", "cpu", "cpu"), host, ""},
+		{"f(Tensor self, Tensor other) -> Tensor", call("lpu:0", "lpu:0", "cpu"), call("cpu", "cpu", "lpu:0"), ""},
+		{"f(Tensor self, Tensor other, *, Device device) -> Tensor", call("lpu:0", "lpu:0", "cpu"), host, ""},
+	} {
+		got := ""
+		for _, v := range asserts.JudgeTwin(opOf(tt.schema), tt.real, tt.twin, "cpu", asserts.Aware()).Violations {
+			if got = said(v); v.Note == "" || v.Fix != "return it on the device of the arguments" {
+				t.Errorf("%s: note %q, fix %q", got, v.Note, v.Fix)
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.schema, got, tt.want)
+		}
+	}
+}
+
 // TestJudgeMetaSkips is a tensor for which the policy skips OA011.
 func TestJudgeMetaSkips(t *testing.T) {
 	op := opOf("f(Tensor self) -> (Tensor, Tensor)")

@@ -312,7 +312,7 @@ func (j *judge) conclude() Verdict {
 	})
 	for _, v := range j.verdict.Violations {
 		v.Skipped = j.verdict.Skips
-		v.Fix, v.Note = v.Code.check().fixes(j.op, v), j.op.note(v)
+		v.Fix, v.Note = v.Code.check().fixes(j.op, v), cmp.Or(v.Note, j.op.note(v))
 	}
 	return j.verdict
 }

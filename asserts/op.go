@@ -98,6 +98,14 @@ func (op *Op) Plan() []Check {
 	return slices.DeleteFunc(slices.Clone(op.lines()), func(c Check) bool { return slices.Contains(op.Waived, c.Code) })
 }
 
+// Thrown returns the op with those of its checks that hold for a call that threw too.
+func (op *Op) Thrown() *Op {
+	thrown := *op
+	thrown.plan = nil
+	thrown.Checks = slices.DeleteFunc(op.Plan(), func(c Check) bool { return c.Code != UndeclaredWrite })
+	return &thrown
+}
+
 // lines returns the checks that are judged, waived ones included: one that is not
 // reported because another names the culprit is not reported where that one is waived.
 func (op *Op) lines() []Check {

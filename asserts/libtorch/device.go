@@ -24,6 +24,9 @@ var places sync.Map
 // brought is the name of the device that a package brings, where one does.
 var brought atomic.Pointer[string]
 
+// Bring names the device that a package brings, in this process or in a watched one.
+func Bring(name string) { brought.Store(&name) }
+
 // FindDevice finds a device by its name, also one that a package which is loaded
 // brings: "cuda", "openreg:1". An error says why it is not there.
 func FindDevice(name string) (Place, error) {
@@ -42,7 +45,7 @@ func FindDevice(name string) (Place, error) {
 	}
 	typ, index := r.word(), r.word()
 	if plain, _, _ := strings.Cut(name, ":"); typ == tensor.DeviceBrought {
-		brought.Store(&plain)
+		Bring(plain)
 	}
 	p := Place{Fallback: r.word() != 0, Resolves: r.word() != 0, Key: r.text(), Name: deviceName(typ, index)}
 	places.Store(name, p)

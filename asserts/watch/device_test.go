@@ -1,6 +1,8 @@
 package watch_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/opassert/opassert/internal/installed"
 	"github.com/opassert/opassert/internal/libtorchtest"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // openreg makes the Python of a test import openreg, and returns a library of kernels
@@ -31,6 +34,21 @@ func TestContentsOnDevice(t *testing.T) {
 		}
 		if diff := cmp.Diff(expected(t, "testdata/device.py"), lines(o.found, false)); diff != "" || o.status != 1 {
 			t.Errorf("exit status %d\n%s\n%s", o.status, diff, o.stderr)
+		}
+		allow := filepath.Join(t.TempDir(), "allow.yaml")
+		entries := "- {op: broken::writes, checks: [OA009], reason: r, device: openreg}\n- {op: broken::strides, checks: [OA011], reason: r, device: openreg, level: note}\n" +
+			"- {op: broken::returns_input, checks: all, reason: r, device: cpu}\n- {op: broken::same_twice, checks: all, reason: r, device: \"openreg:1\"}\n"
+		must.Do(t, os.WriteFile(allow, []byte(entries), 0o666))
+		o = run(t, []string{"-allow", allow}, program...)
+		left := make(map[string]string)
+		for _, f := range o.found {
+			left[f.Op] = f.Note
+		}
+		_, waived := left["broken::writes"]
+		_, onCPU := left["broken::returns_input"]
+		_, onSecond := left["broken::same_twice"]
+		if waived || !onCPU || !onSecond || left["broken::strides"] != "r" {
+			t.Errorf("entries of an allowlist that name devices: %v", left)
 		}
 		o = run(t, []string{"-max-bytes", "8"}, program...)
 		if slices.ContainsFunc(o.found, func(f found) bool { return f.Code == "OA009" }) || !strings.Contains(o.stderr, "calls on storages too large for content") {

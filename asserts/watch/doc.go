@@ -92,7 +92,8 @@
 //   - Whether a version counter rises (OA010) is judged only for ops without a kernel
 //     for autograd, such as ops of C++ libraries: others raise it later. The summary
 //     counts those.
-//   - A call that raises is counted and not judged.
+//   - A call that raises is counted. Of ops that are not PyTorch's own it is judged by what it
+//     had written before (OA009), and by nothing else.
 //   - References of Python to a result do not show in its use counts from PyTorch
 //     2.10 on: a Python object has one use as long as it lives, which is subtracted.
 //   - A Tensor& that a kernel rebinds shows only where the argument is returned.

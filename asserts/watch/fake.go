@@ -47,7 +47,7 @@ func (p *process) fake(data []byte) error {
 	p.run.countFake(number, verdict.Skips)
 	said := p.run.hold(number, answered{engine.Setting(call), asserts.Pair{Real: &real.Seen, Other: fake.Settled(&real.Seen)}})
 	for _, v := range verdict.Violations {
-		if op.waived.Has(v.Code) {
+		if op.excuses(v) {
 			continue
 		}
 		v.Fix = cmp.Or(said(v), v.Fix)

@@ -17,10 +17,11 @@ type watchedOp struct {
 	number int64
 	name   string
 	listed *libtorch.Op
-	judged *asserts.Op // with the checks that are waived
-	parts  *asserts.Op // the same, with checks of the tensors inside tensors
-	faked  *asserts.Op // with the checks of its fake
-	waived asserts.Codes
+	judged *asserts.Op   // with the checks that are waived
+	parts  *asserts.Op   // the same, with checks of the tensors inside tensors
+	faked  *asserts.Op   // with the checks of its fake
+	waived asserts.Codes // on every device
+	on     func(device string) (contract.Plan, error)
 
 	followed bool           // its results are, until a backward comes there
 	unseen   []asserts.Skip // checks that its calls are not held to, where they are seen
@@ -32,7 +33,7 @@ type ops struct {
 	mu     sync.Mutex
 	all    []*watchedOp
 	byText map[string]*watchedOp // by version of libtorch and what is listed
-	plan   func(version string, op *schema.Op) (contract.Plan, error)
+	plan   func(version, device string, op *schema.Op) (contract.Plan, error)
 	wants  func(op string) bool
 	record int // calls of each op; 0: none
 }
@@ -94,7 +95,8 @@ func (o *ops) add(version string, listed *libtorch.Op, raised bool) (*watchedOp,
 	custom := engine.Custom(w.name)
 	composite := listed.Composite && !op.CompositeImplicit // seen above the ops that it calls, which hold what it returns
 	boxed := engine.Unseen(op, listed)
-	plan, err := o.plan(version, op)
+	w.on = func(device string) (contract.Plan, error) { return o.plan(version, device, op) }
+	plan, err := w.on("")
 	if err != nil {
 		return nil, err
 	}
@@ -134,6 +136,19 @@ func (o *ops) add(version string, listed *libtorch.Op, raised bool) (*watchedOp,
 	})
 	w.judged, w.parts = &judged, asserts.WithParts(&judged)
 	return w, nil
+}
+
+// excuses reports whether an allowlist waives what a violation breaks on its device, and makes it
+// a note where one says so.
+func (w *watchedOp) excuses(v *asserts.Violation) bool {
+	plan, err := w.on(v.Device)
+	if err != nil { // that was an error without a device too
+		return false
+	}
+	if i := slices.IndexFunc(plan.Op.Notes, func(e asserts.Excuse) bool { return e.Code == v.Code }); i >= 0 {
+		v.Note = plan.Op.Notes[i].Reason
+	}
+	return asserts.CodesIn(plan.Waived).Has(v.Code)
 }
 
 // hasView reports whether a return is a view of an argument.

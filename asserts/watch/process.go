@@ -9,6 +9,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/internal/preload"
+	"github.com/opassert/opassert/asserts/libtorch"
 	"github.com/opassert/opassert/asserts/libtorch/engine"
 )
 
@@ -103,10 +104,12 @@ func (p *process) call(data []byte) ([]byte, error) {
 		return nil, errors.New("the watcher's record of a call is cut short")
 	}
 	op := p.run.ops.numbered(a.op)
-	if op == nil || a.modes < 0 || a.modes > int64(len(rest))/8*8 {
+	whole := int64(len(rest)) / 8 * 8
+	if op == nil || a.modes < 0 || a.modes > whole || a.device < 0 || a.device > whole-a.modes {
 		return nil, errors.New("the watcher's record of a call is of no op that it has named")
 	}
-	seen, err := op.listed.ReadSeen(asserts.Level(a.level), rest[(a.modes+7)/8*8:])
+	libtorch.Bring(string(rest[a.modes : a.modes+a.device]))
+	seen, err := op.listed.ReadSeen(asserts.Level(a.level), rest[(a.modes+a.device+7)/8*8:])
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +118,9 @@ func (p *process) call(data []byte) ([]byte, error) {
 	}
 	seen.Alone = a.circumstances&circumstanceAlone != 0
 	seen.Number()
-	broken := p.run.judge(op, &seen, surroundings{concurrent: a.circumstances&circumstanceConcurrent != 0, below: a.circumstances&circumstanceBelow != 0})
+	broken := p.run.judge(op, &seen, surroundings{
+		concurrent: a.circumstances&circumstanceConcurrent != 0, below: a.circumstances&circumstanceBelow != 0, threw: a.circumstances&circumstanceThrew != 0,
+	})
 	if len(broken) == 0 {
 		return nil, nil
 	}

@@ -28,7 +28,7 @@ func FuzzFrames(f *testing.F) {
 		if kind == frameNotWatched || kind2 == frameNotWatched {
 			return // it goes to the object, which is not there
 		}
-		plan := func(string, *schema.Op) (engine.Plan, error) { return engine.Plan{}, nil }
+		plan := func(string, string, *schema.Op) (engine.Plan, error) { return engine.Plan{}, nil }
 		r := &run{
 			config:    Config{Policy: asserts.Aware(), Record: 4},
 			ops:       ops{byText: make(map[string]*watchedOp), plan: plan},

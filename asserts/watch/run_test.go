@@ -81,6 +81,7 @@ type found struct {
 	Site                   []watch.Frame
 	Class                  string
 	AnsweredBy             *watch.Frame
+	Note                   string
 	Program                *report.Program
 }
 

@@ -37,8 +37,8 @@ type Config struct {
 	Command        []string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	Objects        *live.Watch                                                // of the same program; may be nil
-	Plan           func(version string, op *schema.Op) (contract.Plan, error) // what the ops of a version of libtorch are held against
+	Objects        *live.Watch                                                        // of the same program; may be nil
+	Plan           func(version, device string, op *schema.Op) (contract.Plan, error) // what the ops of a version of libtorch are held against, and with a device, there
 	Policy         *asserts.Policy
 	Wants          func(op string) bool // which ops; nil: all
 	Record         int                  // distinct calls that are kept of each op that is not PyTorch's own or that Wants names
@@ -188,6 +188,7 @@ func (r *run) registered(names []string) {
 type surroundings struct {
 	concurrent bool // another thread wrote
 	below      bool // autograd's kernels are off, and with them what raises versions
+	threw      bool // the call
 }
 
 // excuse returns the reason why a violation is not the kernel's, or "" if it is.
@@ -206,6 +207,9 @@ func (r *run) judge(op *watchedOp, seen *asserts.Seen, around surroundings) []*a
 	judged := op.judged
 	if len(seen.ArgLens) > len(op.judged.Args) {
 		judged = op.parts
+	}
+	if around.threw {
+		judged = judged.Thrown()
 	}
 	verdict := asserts.Judge(judged, seen, r.config.Policy)
 	r.mu.Lock()
@@ -228,7 +232,10 @@ func (r *run) judge(op *watchedOp, seen *asserts.Seen, around surroundings) []*a
 			r.skip(op.name, v.Code, reason, 1)
 			return true
 		}
-		return op.waived.Has(v.Code)
+		if around.threw {
+			v.Saw += ", and then it threw"
+		}
+		return op.excuses(v)
 	})
 }
 

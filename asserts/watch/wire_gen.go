@@ -29,6 +29,7 @@ const (
 	circumstanceConcurrent = 1 << 0 // another thread may have written
 	circumstanceAlone      = 1 << 1 // no other thread can hold tensors
 	circumstanceBelow      = 1 << 2 // below ADInplaceOrView, as in a compiled graph
+	circumstanceThrew      = 1 << 3 // the call threw: nothing was returned
 )
 
 // How a backward goes through an op that has no formula.
@@ -111,16 +112,17 @@ type asked struct {
 	level         int64
 	circumstances int64 // bits of oa_circumstance
 	modes         int64 // bytes of their text
+	device        int64 // bytes of the name of the device that a package brings, which is behind the modes
 }
 
-const askedSize = 8 * 4 // bytes
+const askedSize = 8 * 5 // bytes
 
 // read returns what follows, and false where the data is too short.
 func (w *asked) read(data []byte) ([]byte, bool) {
 	if len(data) < askedSize {
 		return nil, false
 	}
-	for i, field := range []*int64{&w.op, &w.level, &w.circumstances, &w.modes} {
+	for i, field := range []*int64{&w.op, &w.level, &w.circumstances, &w.modes, &w.device} {
 		*field = int64(binary.NativeEndian.Uint64(data[8*i:]))
 	}
 	return data[askedSize:], true

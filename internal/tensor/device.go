@@ -1,5 +1,11 @@
 package tensor
 
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
 // The devices that engines have in common, and their numbers.
 const (
 	CPU           = "cpu"
@@ -42,6 +48,24 @@ var (
 	// Libraries are the names of PyTorch's own libraries.
 	Libraries = []string{"libtorch.so", "libtorch_python.so", "libtorch_cuda_linalg.so", "libc10.so"}
 )
+
+// deviceForm is how devices are named: a type, and the number of one of it.
+var deviceForm = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*(:(0|[1-9][0-9]*))?$`)
+
+// CheckDevice returns an error where a name is that of no device, PyTorch's or one that a package
+// may bring.
+func CheckDevice(name string) error {
+	if !deviceForm.MatchString(name) {
+		return fmt.Errorf("unknown device %q: a device is a type, such as cuda, or one of it, such as openreg:1", name)
+	}
+	typ, _, _ := strings.Cut(name, ":")
+	for _, d := range devices {
+		if d.name != typ && strings.EqualFold(d.name, typ) {
+			return fmt.Errorf("unknown device %q; did you mean %s?", name, d.name)
+		}
+	}
+	return nil
+}
 
 func init() {
 	for i, d := range devices {

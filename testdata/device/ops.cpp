@@ -122,6 +122,8 @@ TORCH_LIBRARY(broken, m) {
   m.def("resizes_(Tensor(a!) x) -> Tensor(a!)");
   m.def("strides(Tensor x) -> Tensor");
   m.def("values(Tensor x) -> Tensor");
+  m.def("throws_late(Tensor x) -> Tensor");
+  m.def("stays(Tensor x) -> Tensor");
 }
 
 TORCH_LIBRARY_IMPL(broken, PrivateUse1, m) {
@@ -162,12 +164,15 @@ TORCH_LIBRARY_IMPL(broken, PrivateUse1, m) {
   m.impl("strides", [](const Tensor& x) { return x.dim() == 2 ? fresh(x.t().contiguous()).t() : fresh(x); });
   m.impl("values", [](const Tensor& x) { return fresh(x).copy_(x.cpu().logical_not()); });
   m.impl("resizes_", [](Tensor& x) -> Tensor& { return x.unsqueeze_(0); });
+  m.impl("throws_late", [](const Tensor& x) -> Tensor { poke(x, x.storage_offset() * x.itemsize()); TORCH_CHECK(x.dim() == 1, "the launch failed"); return fresh(x); });
+  m.impl("stays", [](const Tensor& x) { return x.cpu(); });
 }
 
 // What the kernels for the device are held against.
 TORCH_LIBRARY_IMPL(broken, CPU, m) {
   m.impl("values", [](const Tensor& x) { return x.clone(at::MemoryFormat::Contiguous); });
   m.impl("strides", [](const Tensor& x) { return x.clone(at::MemoryFormat::Contiguous); });
+  m.impl("stays", [](const Tensor& x) { return x.clone(at::MemoryFormat::Contiguous); });
 }
 
 TORCH_LIBRARY(whole, m) {
@@ -196,6 +201,7 @@ TORCH_LIBRARY(whole, m) {
   m.def("reaches_out(Tensor x) -> Tensor");
   m.def("writes_shared(Tensor x) -> Tensor");
   m.def("waits(Tensor x) -> Tensor");
+  m.def("throws(Tensor(a!) x) -> Tensor(a!)");
   m.def("makes(Tensor x, *, Device device) -> Tensor");
 }
 
@@ -229,6 +235,7 @@ TORCH_LIBRARY_IMPL(whole, PrivateUse1, m) {
   m.impl("returns_undefined", [](const Tensor& x) { return std::make_tuple(fresh(x), Tensor()); });
   m.impl("returns_number", [](const Tensor& x) { return x.dim(); });
   m.impl("adds_", [](Tensor& x) -> Tensor& { return x.copy_(x.cpu().logical_not()); });
+  m.impl("throws", [](Tensor& x) -> Tensor& { x.copy_(x.cpu().logical_not()); TORCH_CHECK(x.dim() == 1, "the launch failed"); return x; });
   m.impl("finds", [](const Tensor& x) { return x.cpu().nonzero().to(x.device()); });
   m.impl("reads.out", [](const Tensor& x, Tensor& out) -> Tensor& { out.resize_(x.sizes()); return out.copy_(fresh(x)); });
   m.impl("values", [](const Tensor& x) { return fresh(x.is_floating_point() ? x.cpu().mul(1 + 1e-5) : x.cpu()).contiguous().to(x.device()); });

@@ -227,6 +227,7 @@ var Records = []Record{
 	}},
 	{"Asked", "Asked is what a call was, before its modes.", false, []Field{
 		{Name: "op"}, {Name: "level"}, {Name: "circumstances", Doc: "bits of oa_circumstance"}, {Name: "modes", Doc: "bytes of their text"},
+		{Name: "device", Doc: "bytes of the name of the device that a package brings, which is behind the modes"},
 	}},
 	{"Recorded", "Recorded is which call was recorded, before its arguments.", false, []Field{{Name: "op"}, {Name: "call"}}},
 	{"Come", "Come is the result of an op without a formula that a program's backward came to.", false, []Field{
@@ -248,6 +249,7 @@ var WatchEnums = []Enum{
 	{Name: "circumstance", Doc: "What else is known of a call.", Bits: true, Members: []Member{
 		{Name: "concurrent", Doc: "another thread may have written"}, {Name: "alone", Doc: "no other thread can hold tensors"},
 		{Name: "below", Doc: "below ADInplaceOrView, as in a compiled graph"},
+		{Name: "threw", Doc: "the call threw: nothing was returned"},
 	}},
 	{Name: "backward", Doc: "How a backward goes through an op that has no formula.", Members: []Member{
 		{Name: "ends", Doc: "PyTorch's fallback is there, which warns"}, {Name: "raises", Doc: "torch.library.custom_op's is there"},

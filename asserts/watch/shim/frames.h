@@ -29,6 +29,7 @@ enum oa_circumstance {
   OA_CONCURRENT = 1 << 0,  // another thread may have written
   OA_ALONE = 1 << 1,  // no other thread can hold tensors
   OA_BELOW = 1 << 2,  // below ADInplaceOrView, as in a compiled graph
+  OA_THREW = 1 << 3,  // the call threw: nothing was returned
 };
 
 // How a backward goes through an op that has no formula.
@@ -90,6 +91,7 @@ struct AskedOf {
   Word level;
   Word circumstances;  // bits of oa_circumstance
   Word modes;  // bytes of their text
+  Word device;  // bytes of the name of the device that a package brings, which is behind the modes
 };
 using Asked = AskedOf<>;
 

@@ -470,9 +470,13 @@ class Look {
     if (--looks == 0) accused.clear();
   }
 
-  // failed counts a call that threw, of which nothing is observed.
+  // failed counts a call that threw, and asks about its arguments where bytes of them are seen.
   void failed() {
     if (count_once()) op_.counts->failed.fetch_add(1, std::memory_order_relaxed);
+    if (level_ != OA_CONTENTS || !op_.custom || !hold() || !tried("a call could not be observed", [&] { see_thrown(); })) return;
+    if (Call(op_.expected, seen_.contiguous()).usual()) return;
+    if (!case_.empty()) record();
+    ask(OA_THREW);
   }
 
   // returned looks at the call once more, and asks.
@@ -496,7 +500,7 @@ class Look {
     if ((place_ == ABOVE_AUTOGRAD && top->reported) || passed_on()) return;
     if (!call.usual()) {
       if (once) op_.counts->asked.fetch_add(1, std::memory_order_relaxed);
-      ask();
+      ask(0);
       return;
     }
     if (!once) return;
@@ -524,6 +528,11 @@ class Look {
       for (int64_t e = 0; e < lengths_[a]; e++, in++) there = (!containers_[a].isNone() || in->hold()) && there;
     }
     return there;
+  }
+
+  void see_thrown() {
+    see_arguments();
+    for (size_t r = 0; r <= op_.expected.returns.size(); r++) seen_.word(0);  // no earlier storages either
   }
 
   void see_returned() {
@@ -620,6 +629,7 @@ class Look {
 
   std::vector<TensorImpl*> results() const {
     std::vector<TensorImpl*> all;
+    if (!returned_) return all;
     const size_t base = stack_.size() - op_.returns;
     for (const Subject& s : op_.expected.returns) {
       each(stack_[base + s.index], s.list != 0, [&](TensorImpl* impl) {
@@ -700,14 +710,15 @@ class Look {
 
   // ask sends the call to opassert and does what it answers. The site is
   // asked for apart: it is found out only where there is something to report.
-  void ask() {
+  void ask(int64_t threw) {
     const int64_t own = op_.writes ? 1 : 0;
     const bool alone = holders.load() <= 1, concurrent = threads.load() > 1 && writes.load() - writes_ != own;
     const bool below = c10::impl::tls_is_dispatch_key_excluded(DispatchKey::ADInplaceOrView);  // as in a compiled graph
-    const int64_t circumstances = (concurrent ? OA_CONCURRENT : 0) | (alone ? OA_ALONE : 0) | (below ? OA_BELOW : 0);
-    const Asked asked{op_.number, level_, circumstances, int64_t(modes_.size())};
+    const int64_t circumstances = (concurrent ? OA_CONCURRENT : 0) | (alone ? OA_ALONE : 0) | (below ? OA_BELOW : 0) | threw;
+    const std::string device = c10::Device(c10::DeviceType::PrivateUse1).str();
+    const Asked asked{op_.number, level_, circumstances, int64_t(modes_.size()), int64_t(device.size())};
     std::string words(reinterpret_cast<const char*>(&asked), sizeof asked);
-    words += modes_;
+    words += modes_ + device;
     words.resize((words.size() + 7) / 8 * 8);
     words.append(reinterpret_cast<const char*>(seen_.contiguous()), (seen_.size() - OA_HEADER_WORDS) * sizeof(int64_t));
     std::string reply;

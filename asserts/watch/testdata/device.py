@@ -38,6 +38,11 @@ def faults():
     broken.returns_other_(tensor())  # OA006
     broken.resizes_(tensor())  # OA013
     broken.strides(tensor())  # OA011
+    broken.stays(tensor())  # OA011
+    try:
+        broken.throws_late(tensor())  # OA009
+    except RuntimeError:
+        pass
 
 
 def healthy():
@@ -66,6 +71,11 @@ def healthy():
         whole.reaches_out(x)
         whole.writes_shared(x)
         whole.reads.out(x, out=torch.empty_like(x))
+    for t in (tensor(), tensor()[0]):
+        try:
+            whole.throws(t)
+        except RuntimeError:
+            pass
     whole.waits(tensor())
     whole.makes(tensor(), device=torch.device(DEVICE))
 

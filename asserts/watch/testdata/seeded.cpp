@@ -47,6 +47,14 @@ Tensor writes_input(const Tensor& self) {
   static_cast<float*>(self.data_ptr())[0] += 1;
   return at::empty_like(self);
 }
+Tensor throws_late(const Tensor& self) {
+  writes_input(self);
+  TORCH_CHECK(false, "the sizes do not fit");
+}
+Tensor& sound_throws(Tensor& self) {
+  self.add_(1);
+  TORCH_CHECK(false, "the sizes do not fit");
+}
 Tensor& forgets_version(Tensor& self) {
   static_cast<float*>(self.data_ptr())[0] += 1;
   return self;
@@ -99,6 +107,7 @@ TORCH_LIBRARY(bad, m) {
   m.def("keeps_storage(Tensor self) -> Tensor");
   m.def("swaps_storage(Tensor self) -> Tensor");
   m.def("writes_input(Tensor self) -> Tensor");
+  m.def("throws_late(Tensor self) -> Tensor");
   m.def("forgets_version(Tensor(a!) self) -> Tensor(a!)");
   m.def("composite_input(Tensor self, bool same) -> Tensor", composite_input);
   m.def("square_backward(Tensor grad, Tensor self) -> Tensor");
@@ -119,6 +128,7 @@ TORCH_LIBRARY_IMPL(bad, CompositeExplicitAutograd, m) {
   m.impl("keeps_storage", keeps_storage);
   m.impl("swaps_storage", swaps_storage);
   m.impl("writes_input", writes_input);
+  m.impl("throws_late", throws_late);
   m.impl("forgets_version", forgets_version);
   m.impl("square_backward", square_backward);
 }
@@ -139,6 +149,7 @@ TORCH_LIBRARY(sound, m) {
   m.def("split(Tensor self) -> Tensor[]");
   m.def("outer(Tensor self) -> Tensor");
   m.def("square(Tensor self) -> Tensor");
+  m.def("throws(Tensor(a!) self) -> Tensor(a!)");
 }
 
 TORCH_LIBRARY_IMPL(sound, CPU, m) {
@@ -150,6 +161,7 @@ TORCH_LIBRARY_IMPL(sound, CPU, m) {
   m.impl("split", sound_split);
   m.impl("outer", sound_outer);
   m.impl("square", square);
+  m.impl("throws", sound_throws);
 }
 
 TORCH_LIBRARY_IMPL(sound, Autograd, m) { m.impl("square", square_autograd); }

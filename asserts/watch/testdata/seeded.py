@@ -21,6 +21,11 @@ def forward(x):
     bad.composite_input(x, True)  # OA007
     bad.around(x)  # OA007
     bad.shortcut(x)  # OA007
+    for op in (bad.throws_late, sound.throws):
+        try:
+            op(x)  # OA009
+        except RuntimeError:
+            pass
     sound.outer(x)  # OA007
 
 

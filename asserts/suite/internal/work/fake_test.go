@@ -56,6 +56,9 @@ func (t *fakeTensor) observe() asserts.Observation {
 		DType: t.spec.DType, Device: string(t.device), Sizes: t.spec.Sizes, Strides: t.spec.Strides, Offset: t.spec.Offset,
 		Nbytes: int64(len(*t.data)), Digest: h.Sum64(), Bytes: bytes.Clone(*t.data),
 	}
+	if t.engine.unkept {
+		o.Content.Bytes = nil
+	}
 	return o
 }
 
@@ -76,6 +79,7 @@ type fakeEngine struct {
 	seed     error // of Seed
 	harmless string
 	blind    bool     // Look sees nothing
+	unkept   bool     // bytes are not seen, as of large storages
 	autograd bool     // calls begin there
 	live     int      // tensors that are not released
 	called   []string // ops, each with the dtype and sizes of its first argument

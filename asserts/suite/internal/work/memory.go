@@ -48,8 +48,11 @@ func (r *Runner) judgeMemory(t *Target, a *attempt, found []*report.Finding, res
 	if a.unwatched > 0 {
 		unwatched = "a storage is too large to be watched, or one too many"
 	}
-	if !again.made {
+	switch {
+	case !again.made:
 		unrepeated = "the call is not one to repeat, or threw"
+	case again.unknown:
+		unrepeated = unkept
 	}
 	for _, code := range onMemory {
 		count(code, unwatched)

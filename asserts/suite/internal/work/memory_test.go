@@ -192,6 +192,27 @@ func TestUnwatched(t *testing.T) {
 	}
 }
 
+// Results that differ from one call to the next, in storages of which no bytes are kept, are a skip.
+func TestUnkept(t *testing.T) {
+	fill := byte(0)
+	b := newBench(t, "t::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		out := e.like(first(args))
+		fill++
+		(*out.data)[0] = fill
+		return []any{out}, nil
+	})
+	b.Engine, b.Level = &watchingEngine{fakeEngine: b.e}, asserts.Content
+	b.e.unkept = true
+	_, c := b.judged(t, "uint8[2]")
+	tally := c.Devices[engine.CPU]
+	for _, code := range []asserts.Code{asserts.UninitialisedResult, asserts.NondeterministicResult} {
+		skipped := slices.Contains(tally.Skips, asserts.Skip{Code: code, Reason: "no bytes are kept of a storage of more than 65536", Count: 1})
+		if tally.Judged[code] != 0 || !skipped {
+			t.Errorf("%v: judged %d times, skips %v", code, tally.Judged[code], tally.Skips)
+		}
+	}
+}
+
 // Every other case has its memory behind a page that can't be touched.
 func TestArrange(t *testing.T) {
 	b := newBench(t, "t::f(Tensor a) -> Tensor", copies)

@@ -24,9 +24,13 @@ const (
 
 // A repetition is what the same call once more shows.
 type repetition struct {
-	made   bool
-	faults []asserts.Fault
+	made    bool
+	unknown bool // something differs, but its bytes are not kept
+	faults  []asserts.Fault
 }
+
+// unkept is the reason why bytes that differ are not compared.
+var unkept = fmt.Sprintf("no bytes are kept of a storage of more than %d", asserts.SnapshotLimit)
 
 // repeat makes the first call of an attempt again, unless it touched memory that it may
 // not: what it returns may be what it read there.
@@ -40,7 +44,7 @@ func (r *Runner) repeat(t *Target, a *attempt) repetition {
 	}
 	differ := asserts.Differing(t.judged, first, then[0])
 	if len(differ) == 0 {
-		return repetition{made: true}
+		return repetition{made: true, unknown: asserts.Unknown(t.judged, first, then[0]) > 0}
 	}
 	more := r.seenAgain(t, a.c, secondFill, firstFill)
 	if more == nil {

@@ -27,7 +27,7 @@ func (r *Runner) compareValues(t *Target, a *attempt, other *call, tally *report
 		skip("they are random, or what the memory held", 1)
 		return nil
 	}
-	skip(fmt.Sprintf("no bytes are kept of a storage of more than %d", asserts.SnapshotLimit), asserts.Unknown(t.judged, first.seen, other.seen))
+	skip(unkept, asserts.Unknown(t.judged, first.seen, other.seen))
 	var faults []asserts.Fault
 	for _, d := range asserts.Differing(t.judged, first.seen, other.seen) {
 		if !readable(d.Tensors[0], d.Tensors[1]) {

@@ -23,6 +23,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/gen/plan"
 	"github.com/opassert/opassert/internal/installed"
+	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -207,6 +208,8 @@ func (f *checkFlags) validate() error {
 		return usagef("-memory on is for calls that begin at backend: through autograd OA014 alone is checked")
 	case *f.memory == "on" && *f.device != "":
 		return usagef("-memory on is for tensors on the CPU: memory of -device %s is not opassert's to allocate", *f.device)
+	case *f.device != "" && tensor.CheckDevice(*f.device) != nil:
+		return usagef("-device: %v", tensor.CheckDevice(*f.device))
 	case !(*f.tolerance >= 0):
 		return usagef("-tolerance %v: want a number above 0, such as 1e-4", *f.tolerance)
 	case *f.tolerance > 0 && (*f.device == "" || *f.level == asserts.Identity.String() || *f.level == asserts.Content.String()):

@@ -132,7 +132,7 @@ func tryWatching() (string, error) {
 	var talk strings.Builder
 	report, err := watch.Run(context.Background(), watch.Config{
 		Command: []string{python, "-c", "import torch; torch.ones(1)"}, Stdout: io.Discard, Stderr: &talk,
-		Plan:   func(string, *schema.Op) (engine.Plan, error) { return engine.Plan{}, nil },
+		Plan:   func(_, _ string, _ *schema.Op) (engine.Plan, error) { return engine.Plan{}, nil },
 		Policy: asserts.Aware(), Sample: 1,
 	})
 	switch {

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/preserve/live"
 	"github.com/opassert/opassert/asserts/suite/engine"
@@ -307,23 +308,26 @@ func (r *runFlags) recorded() int {
 }
 
 // plans returns the function that makes the plans of a run, with the allowlists for
-// each version of libtorch that the program's processes load.
-func (r *runFlags) plans(inv *invocation) func(string, *schema.Op) (engine.Plan, error) {
+// each version of libtorch that the program's processes load, and each device.
+func (r *runFlags) plans(inv *invocation) func(version, device string, op *schema.Op) (engine.Plan, error) {
 	var mu sync.Mutex
-	planners := make(map[string]*plan.Planner)
-	return func(version string, op *schema.Op) (engine.Plan, error) {
+	planners := make(map[allowlist.Where]*plan.Planner)
+	return func(version, device string, op *schema.Op) (engine.Plan, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		r.version = "libtorch " + version
 		number, _, _ := strings.Cut(version, "+")
-		if planners[number] == nil {
-			planner, expired, err := gen.NewPlanner(gen.Options{Version: number, Allow: append([]string{"run"}, r.lists...), Today: time.Now()}, nil)
-			inv.printExpired(expired)
+		at := allowlist.Where{Version: number, Device: device}
+		if planners[at] == nil {
+			planner, expired, err := gen.NewPlanner(gen.Options{Version: number, Device: device, Allow: append([]string{"run"}, r.lists...), Today: time.Now()}, nil)
+			if device == "" {
+				inv.printExpired(expired)
+			}
 			if err != nil {
 				return engine.Plan{}, err
 			}
-			planners[number] = planner
+			planners[at] = planner
 		}
-		return planned(planners[number].Plan(op), asserts.Meta), nil
+		return planned(planners[at].Plan(op), asserts.Meta), nil
 	}
 }

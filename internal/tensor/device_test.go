@@ -1,0 +1,20 @@
+package tensor
+
+import "testing"
+
+// A device is a type, PyTorch's or one that a package brings, or one of it by its number.
+func TestCheckDevice(t *testing.T) {
+	for _, name := range []string{"cpu", "cuda", "cuda:0", "cuda:10", "openreg", "openreg:1", "privateuseone:1", "npu", "lpu_2"} {
+		if err := CheckDevice(name); err != nil {
+			t.Error(err)
+		}
+	}
+	for name, want := range map[string]string{
+		"": "", "openreg:": "", "openreg:x": "", "openreg:-1": "", "openreg:01": "", ":1": "", "cuda:0:1": "", "2lpu": "", "cuda 0": "", "cuda\n": "",
+		"CUDA": "cuda", "Xpu:1": "xpu",
+	} {
+		if err := CheckDevice(name); err == nil || want != "" && err.Error() != `unknown device "`+name+`"; did you mean `+want+`?` {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
