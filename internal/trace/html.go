@@ -256,12 +256,11 @@ func bars(l Life, place func(int64) float64) []bar {
 			until(x, "there", l.Kind.String())
 		}
 	}
-	switch {
-	case class == "freed" && len(all) > 0 && l.Events[len(l.Events)-1].What == Deallocated:
-		until(from+1, "", "") // it is not asked for any more
-	default:
-		until(98, "", "")
+	end := 98.0
+	if len(all) > 0 && l.Events[len(l.Events)-1].What == Deallocated {
+		end = from + 1 // it is not asked for any more
 	}
+	until(end, "", "")
 	return all
 }
 

@@ -140,8 +140,8 @@ func TestSummary(t *testing.T) {
 
 // A violation follows from the root of its process, line and code.
 func TestBelow(t *testing.T) {
-	root := Violation{Line: 5, Code: preserve.Hermetic}
-	others := []Violation{{Line: 5, Code: preserve.SharedDealloc}, {Line: 6, Code: preserve.Hermetic}, {Line: 5, Code: preserve.Hermetic, World: "rank1"}}
+	root := Violation{Line: 5, Code: preserve.SharedDealloc}
+	others := []Violation{{Line: 5, Code: preserve.Hermetic}, {Line: 6, Code: preserve.SharedDealloc}, {Line: 5, Code: preserve.SharedDealloc, World: "rank1"}}
 	r := Report{Violations: append([]Violation{root}, others...)}
 	for i, follows := range []Violation{{Line: 8}, {Line: 9, Consequence: 20}} {
 		follows.Code, follows.Object, follows.Root, follows.root = preserve.SharedDealloc, Address(i+1), 5, &root
@@ -161,7 +161,7 @@ func TestBelow(t *testing.T) {
 	if strings.Contains(b.String(), "0x20") {
 		t.Error("lives are printed that were not asked for")
 	}
-	want := []string{"OA103 hermetic  object 0, impl 0: line 5",
+	want := []string{"OA102 shared-dealloc  object 0, impl 0: line 5",
 		"OA102 shared-dealloc  object 0x2, impl 0: line 9", "  later   line 20 uses the deallocated object",
 		"OA102 shared-dealloc  object 0x1, impl 0: line 8", "  later   the log does not show a use of it"}
 	var got []string
@@ -191,11 +191,12 @@ func broken(kind Kind, at, impl Address, line int64, code preserve.Code) Life {
 
 // JSON has the lives in which something broke, and the others where they are asked for.
 func TestJSONLives(t *testing.T) {
-	for all, want := range map[bool]int{false: 1, true: 2} {
+	for all, want := range map[bool]int{false: 2, true: 3} {
 		var b bytes.Buffer
 		j := NewJSON(&b, all)
 		j.Life(broken(Object, 1, 0x10, 5, preserve.SharedDealloc))
 		j.Life(broken(Object, 2, 0x10, 5, 0))
+		j.Life(broken(Object, 3, 0x10, 5, preserve.SharedDealloc))
 		must.Do(t, j.End(Report{}))
 		if n := strings.Count(b.String(), `"kind"`); n != want {
 			t.Errorf("all %v: %d lives, want %d", all, n, want)
@@ -280,6 +281,49 @@ func TestLater(t *testing.T) {
 		if d := lanes(lives, &Violation{Line: 5, Consequence: consequence})[0]; (d.Later != 0) != drawn {
 			t.Errorf("consequence at line %d: drawn at %g", consequence, d.Later)
 		}
+	}
+}
+
+// A bar ends where the next begins, and soon after a deallocation that is the last event.
+func TestBars(t *testing.T) {
+	place := func(line int64) float64 { return float64(10 * line) }
+	for want, events := range map[string][]Event{
+		"[]":                              nil,
+		"[{10 88 freed}]":                 {{Line: 1, What: Deallocated}},
+		"[{10 10 holding} {20 1 freed}]":  {{Line: 1, What: Created}, {Line: 2, What: Deallocated}},
+		"[{10 10 holding} {20 78 freed}]": {{Line: 1, What: Created}, {Line: 2, What: Preserved}, {Line: 2, What: KeptAnyway}},
+		"[{10 88 holding}]":               {{Line: 1, What: Created}},
+	} {
+		got := []string{}
+		for _, b := range bars(Life{Events: events}, place) {
+			got = append(got, fmt.Sprintf("{%g %g %s}", b.X, b.Width, b.Class))
+		}
+		if fmt.Sprint(got) != want {
+			t.Errorf("%v: %v, want %s", events, got, want)
+		}
+	}
+}
+
+// The event that broke the rule is marked, not another one on its line.
+func TestSteps(t *testing.T) {
+	life := Life{Events: []Event{{Line: 5}, {Line: 5, Code: preserve.SharedDealloc}, {Line: 5, Code: preserve.Hermetic}, {Line: 6, Code: preserve.SharedDealloc}}}
+	var got []string
+	for _, s := range steps([]Life{life}, &Violation{Line: 5, Code: preserve.SharedDealloc}) {
+		got = append(got, s.Class)
+	}
+	if diff := cmp.Diff([]string{"", "break", "", ""}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A life of which nothing was dropped is printed whole.
+func TestTextLife(t *testing.T) {
+	var b bytes.Buffer
+	text := NewText(&b, true)
+	text.Life(Life{Events: make([]Event, MaxEvents/2+1)})
+	must.Do(t, text.End(Report{}))
+	if strings.Contains(b.String(), "...") {
+		t.Error(b.String())
 	}
 }
 
