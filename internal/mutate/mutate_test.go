@@ -78,17 +78,19 @@ func TestFailingTests(t *testing.T) {
 // A slow test and a slow subtest are parts of their own, and every test is in
 // one part.
 func TestSplit(t *testing.T) {
-	output := "--- PASS: TestFast (0.01s)\n--- PASS: TestSlow (0.30s)\n--- PASS: TestParent (0.02s)\n" +
-		"    --- PASS: TestParent/a.b (0.20s)\n    --- PASS: TestParent/c (0.03s)\n"
+	output := "=== PAUSE TestParent/a.b\n=== PAUSE TestParent/c\n--- PASS: TestFast (0.01s)\n--- PASS: TestSlow (0.30s)\n--- PASS: TestParent (0.02s)\n" +
+		"    --- PASS: TestParent/a.b (0.20s)\n    --- PASS: TestParent/c (0.03s)\n" +
+		"--- PASS: TestSteps (0.04s)\n    --- PASS: TestSteps/one (0.20s)\n"
 	var got []string
 	for _, p := range (part{skip: "Alloc"}).split(output) {
 		got = append(got, p.run+" without "+p.skip)
 	}
 	want := []string{
-		" without Alloc|^TestParent$|^TestSlow$",
+		" without Alloc|^TestParent$|^TestSlow$|^TestSteps$",
 		`^TestParent$ without Alloc|^TestParent$/^a\.b$`,
 		`^TestParent$/^a\.b$ without Alloc`,
 		"^TestSlow$ without Alloc",
+		"^TestSteps$ without Alloc",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -85,8 +85,9 @@ func (s *suite) warm() error {
 
 var passed = regexp.MustCompile(`(?m)^(?:    )?--- PASS: (\S+) \((\d+\.\d+)s\)$`)
 
-// split returns the fast tests of p as one part, and each slow test and slow
-// subtest as one of its own. Output is what the tests of p printed.
+// split returns the fast tests of p as one part, and each slow test, and each slow
+// subtest that runs in parallel and so needs no other, as one of its own. The
+// output is that of all tests of p.
 func (p part) split(output string) []part {
 	slow := map[string][]string{} // the slow subtests of tests that are slow or have some
 	for _, m := range passed.FindAllStringSubmatch(output, -1) {
@@ -95,7 +96,7 @@ func (p part) split(output string) []part {
 		}
 		test, sub, _ := strings.Cut(m[1], "/")
 		slow[test] = slow[test]
-		if sub != "" {
+		if sub != "" && strings.Contains(output, "=== PAUSE "+m[1]+"\n") {
 			slow[test] = append(slow[test], exactly(m[1]))
 		}
 	}
