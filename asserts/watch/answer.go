@@ -15,11 +15,7 @@ func (l layout) answer(text string) *asserts.Answer {
 		return nil
 	}
 	line, _ := strconv.Atoi(fields[3])
-	a := &asserts.Answer{Class: fields[0], Site: asserts.Site{File: fields[2], Line: line, Func: fields[1]}}
-	if a.Site.File != "" {
-		a.Site.File = l.short(a.Site.File)
-	}
-	return a
+	return &asserts.Answer{Class: fields[0], Site: asserts.Site{File: l.short(fields[2]), Line: line, Func: fields[1]}}
 }
 
 // answeredBy puts who answered a call into what it broke. There is no kernel to

@@ -90,7 +90,7 @@ func (l layout) foreign(file string) bool {
 }
 
 func (l layout) short(file string) string {
-	if rel, err := filepath.Rel(l.cwd, file); err == nil && l.cwd != "" && filepath.IsLocal(rel) {
+	if rel, _ := filepath.Rel(l.cwd, file); l.cwd != "" && filepath.IsLocal(rel) {
 		return rel
 	}
 	return file
@@ -143,9 +143,7 @@ func (l layout) source(module string, offset uint64, symbol string) []Frame {
 	if len(frames) == 0 {
 		frames = []Frame{{File: l.short(module), Function: symbol}}
 	}
-	if slices.ContainsFunc(frames, func(f Frame) bool { return headers.MatchString(f.File) }) {
-		frames = slices.DeleteFunc(frames, func(f Frame) bool { return headers.MatchString(f.File) })
-	}
+	frames = slices.DeleteFunc(frames, func(f Frame) bool { return headers.MatchString(f.File) })
 	known.Store(key, frames)
 	return frames
 }
@@ -154,10 +152,7 @@ func (l layout) source(module string, offset uint64, symbol string) []Frame {
 var headers = regexp.MustCompile(`/(ATen|c10|torch/csrc|torch/library\.h|c\+\+/\d+|torch/headeronly|sysdeps|csu)(/|$)|libc_start`)
 
 func (l layout) lookUp(module string, offset uint64) []Frame {
-	out, err := exec.Command("addr2line", "-Cfie", module, fmt.Sprintf("%#x", offset+base(module))).Output()
-	if err != nil {
-		return nil
-	}
+	out, _ := exec.Command("addr2line", "-Cfie", module, fmt.Sprintf("%#x", offset+base(module))).Output()
 	var frames []Frame
 	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
 	for i := 0; i+1 < len(lines); i += 2 {
