@@ -163,7 +163,7 @@ var rules = []rule{
 	on(`\blists?\b.*\bsame |same number of (?:tensors|elements)`, (*revision).equalLists, "list", "same number of "),
 	on(`(?:exactly|only|either) (?:one of )?['"]?(\w+)['"]? (?:and|or) ['"]?(\w+)`, (*revision).oneOf, "exactly", "only", "either"),
 	on(`['"]?(\w+)['"]? (?:should|must|can|may)(?:not|n't| not) be (?:set|given|used|specified|defined|passed|provided) (?:when|with|if|together with) ['"]?(\w+)`, (*revision).oneOf, "not be", "n't be"),
-	on(`same (?:dtype|type)|dtypes? .*match|not match.* dtype`, (*revision).equalDTypes, "same ", "match"),
+	on(`same (?:d|data )?type|dtypes? .*match|not match.* dtype`, (*revision).equalDTypes, "same ", "match"),
 	on(`expected (?:scalar type|dtype|a tensor of type|type|self dtype to be|out tensor to have dtype|index to be|tensor to have dtype) '?(?:torch\.)?(\w+(?: int)?)'? but (?:found|got|instead got)`, (*revision).dtypeWord, "but found", "but got", "but instead got"),
 	on(`(?:to have one of the following scalar types|scalar types?|expected dtype|dtype to be|data type):? (?:torch\.)?(\w+)`, (*revision).dtypeWord, "scalar type", "dtype", "data type"),
 	on(`not implemented for '(\w+)'`, (*revision).notImplemented, "not implemented for"),
@@ -174,6 +174,7 @@ var rules = []rule{
 	on(`(\d+)(?:-?d| ?-?dim\w*|[- ]dimensional)\b(?:[\w ,]*?\bor (\d+)(?:-?d| ?-?dim\w*|[- ]dimensional))?`, (*revision).rank, "d"),
 	on(`dimension specified as (-?\d+) but tensor has no dimensions`, (*revision).dimensioned, "has no dimensions"),
 	on(`dimension:? (\d)`, (*revision).rank, "dimension"),
+	on(`tensor with (\d+) elements cannot be converted to scalar`, (*revision).oneElement, "converted to scalar"),
 	on(`\b(?:vector|scalar|0-dim|single element|one element)`, (*revision).vector, "vector", "scalar", "0-dim", "element"),
 	on(`square matri`, (*revision).square, "square matri"),
 	on(`dimension out of range(?:.*\[-?\d+, (-?\d+)\])?.*but got (-?\d+)`, (*revision).dimRange, "dimension out of range"),
@@ -231,13 +232,14 @@ func (m *revision) object([]string) bool {
 	return true
 }
 
-// plainForms takes ordinary tensors, or now and then functional ones all over.
+// plainForms takes functional tensors all over where some were, or else ordinary ones.
 func (m *revision) plainForms([]string) bool {
-	f := engine.Strided
-	if strings.Contains(m.text, "unctional tensor") && sample.OneIn(m.rng, 2) {
+	f, ts := engine.Strided, m.c.Tensors()
+	plain := func(t *sample.TensorSpec) bool { return t.Form != engine.Functional }
+	if strings.Contains(m.text, "unctional tensor") && slices.ContainsFunc(ts, plain) {
 		f = engine.Functional
 	}
-	m.setForm(m.c.Tensors(), f)
+	m.setForm(ts, f)
 	return true
 }
 
@@ -490,6 +492,23 @@ func (m *revision) vector(groups []string) bool {
 	return true
 }
 
+// oneElement takes one element for a tensor of as many as the error says, not in a list.
+func (m *revision) oneElement(groups []string) bool {
+	var many []*sample.TensorSpec
+	for _, v := range m.c.Args {
+		if t := v.Tensor; t != nil && strconv.FormatInt(sample.Size(t.Sizes), 10) == groups[1] {
+			many = append(many, t)
+		}
+	}
+	if len(many) == 0 {
+		return false
+	}
+	t := Separate([]*sample.TensorSpec{sample.Pick(m.rng, many)}, m.c.Tensors())[0]
+	t.Sizes = []int64{1}
+	t.Legal()
+	return true
+}
+
 func (m *revision) square(groups []string) bool {
 	for _, t := range Separate(m.targets(), m.c.Tensors()) {
 		n := len(t.Sizes)
@@ -671,14 +690,18 @@ func (m *revision) equalDTypes([]string) bool {
 		return false
 	}
 	Separate(ts, ts)
-	changed := false
+	old := m.c.String()
 	for _, t := range ts {
-		changed = changed || t.DType != ts[0].DType
 		t.DType = ts[0].DType
+		if quantized(t.Form) != quantized(ts[0].Form) {
+			t.SetForm(ts[0].Form)
+		}
 		t.Legal()
 	}
-	return changed
+	return m.c.String() != old
 }
+
+func quantized(f engine.Form) bool { return f == engine.Quantized || f == engine.PerChannel }
 
 // define sets arguments that were left out.
 func (m *revision) define([]string) bool {
