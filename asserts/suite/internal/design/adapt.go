@@ -152,6 +152,8 @@ var rules = []rule{
 	on(`(?:size\((-\d)\)\W.*)?divisible by (\d+)`, (*revision).divisible, "divisible by "),
 	on(`()divisible by (\w+)`, (*revision).divisible, "divisible by "),
 	on(`(?:greater|larger|bigger) than (?:the )?(?:actual |padded )*input|input (?:\w+ )*(?:is )?too small|smaller than (?:the )?kernel`, (*revision).larger, "than ", "too small"),
+	on(`\bdtype \S+ (?:is )?not (?:in|one of) [\[({]([^\])}]*)`, (*revision).oneDType, "dtype "),
+	on(`\bfails: (?:exactly |at least )?(\d+)-?d\b`, (*revision).rank, "fails: "),
 	on(`()(?:shape|size)[a-z ]*:? (?:tensor)? ?[\[(]([a-z_\d]+(?:, ?[a-z_\d]+)+),?[\])]`, (*revision).described, "shape", "size"),
 	on(`\b(?:be|have)\b ([\w -]*?)[\[(]([a-z_]\w*(?:, ?\w+)*),?[\])]`, (*revision).described, "[", "("),
 	on(`\b(?:be|have)\b ([\w -]*?)\b(\w+(?: x \w+)+)\b`, (*revision).described, " x "),
@@ -426,6 +428,25 @@ func (m *revision) dtypeWord(groups []string) bool {
 		t.Legal()
 	}
 	return changed
+}
+
+// oneDType takes one of the dtypes that an error lists.
+func (m *revision) oneDType(groups []string) bool {
+	var listed []string
+	for word := range strings.SplitSeq(strings.ReplaceAll(groups[1], "torch.", ""), ", ") {
+		if d, ok := tensor.DTypeOfWord(word); ok {
+			listed = append(listed, d.String())
+		}
+	}
+	if len(listed) == 0 {
+		return false
+	}
+	dtype := sample.Pick(m.rng, listed)
+	for _, t := range Separate(m.targets(), m.c.Tensors()) {
+		t.DType = dtype
+		t.Legal()
+	}
+	return true
 }
 
 // notImplemented takes a dtype of another class.

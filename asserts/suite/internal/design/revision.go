@@ -46,7 +46,7 @@ type revision struct {
 func (m *revision) mentioned() []int {
 	var found, parts []int
 	for i, name := range m.c.Names {
-		if len(name) > 1 && containsWord(m.text, name) {
+		if len(name) > 1 && containsWord(m.text, name) || containsWord(m.text, name+":") {
 			found = append(found, i)
 		}
 		if at := strings.LastIndexByte(name, '_'); at > 2 && (containsWord(m.text, name[:at]) || containsWord(m.text, name[at+1:]+"s")) {
