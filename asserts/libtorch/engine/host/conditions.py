@@ -148,13 +148,30 @@ def passed(tree, line, function):
     return {}
 
 
+PREDICATES = {"all", "any", "bool", "int", "len", "max", "min", "set", "str", "tuple"}
+PREDICATES |= {"torch." + name for name in ("can_cast", "finfo", "iinfo", "is_complex", "is_floating_point", "promote_types")}
+
+
+def harmless(condition, scope):
+    """Reports whether to evaluate a condition runs no function of the package, which could have effects."""
+    nodes = list(ast.walk(condition))
+    called = {ast.unparse(n.func) for n in nodes if isinstance(n, ast.Call)}
+    if not called <= PREDICATES - scope.keys() or scope.get("torch", torch) is not torch:
+        return False
+    try:
+        tables = [eval(ast.unparse(n.value), {"__builtins__": {}}, scope) for n in nodes if isinstance(n, ast.Subscript)]
+    except Exception:  # what is looked up in has no name in the module
+        return False
+    return all(type(t) in (dict, list, tuple) for t in tables)
+
+
 def fitting(condition, scope):
     """Returns dtypes with which a condition on dtypes holds, or what is looked up by them is found; the condition where it is on more."""
     terms = sorted({ast.unparse(n) for n in ast.walk(condition) if isinstance(n, ast.Attribute) and n.attr == "dtype"})
     text, looked = ast.unparse(condition), isinstance(condition, ast.Subscript)
     for i, term in enumerate(terms):
         text = text.replace(term, f"dtype{i}")
-    for dtypes in itertools.product(DTYPES, repeat=len(terms)) if 0 < len(terms) < 3 else ():
+    for dtypes in itertools.product(DTYPES, repeat=len(terms)) if 0 < len(terms) < 3 and harmless(condition, scope) else ():
         try:
             if eval(text, scope, {f"dtype{i}": d for i, d in enumerate(dtypes)}) or looked:
                 return " and ".join(f"{t} == {d}" for t, d in zip(terms, dtypes))
