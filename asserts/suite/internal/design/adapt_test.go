@@ -36,7 +36,7 @@ func TestRules(t *testing.T) {
 		{"one of the dtypes listed", "f(Tensor q, Tensor k) -> Tensor", []string{"float32[3]", "float32[3]"},
 			"No backend can handle 'f': eager: k: dtype torch.float32 not in {torch.int8}", "aten::f(q=float32[3], k=int8[3])"},
 		{"rank of one letter", "f(Tensor q, Tensor k) -> Tensor", []string{"float32[3]", "float32[2, 3]"},
-			"No backend can handle 'f': eager: q: shape [3] fails: exactly 2D", "aten::f(q=float32[3, 3], k=float32[2, 3])"},
+			"No backend can handle 'f': eager: q: shape [3] fails: exactly 2D assert failed: k, q", "aten::f(q=float32[3, 3], k=float32[2, 3])"},
 		{"same quantized dtype", "f(Tensor qa, *, Tensor(a!) out) -> Tensor(a!)", []string{"float32[2] quantized", "float32[0]"},
 			"Mul operands should have same data type.", "aten::f(qa=float32[2] quantized, out=float32[0] quantized)"},
 		{"functional tensors all over", "f(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", []string{"float32[2] functional", "float32[0]"},

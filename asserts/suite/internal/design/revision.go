@@ -41,22 +41,28 @@ type revision struct {
 	text string
 }
 
-// mentioned finds the arguments that the error names, or else those of which it names
-// a part: cu_seqlens_q by cu_seqlens, and key_cache by caches.
+// mentioned finds the arguments that the error begins a clause with, or else names, or of
+// which it names a part: cu_seqlens_q by cu_seqlens, and key_cache by caches.
 func (m *revision) mentioned() []int {
-	var found, parts []int
+	var about, found, parts []int
 	for i, name := range m.c.Names {
-		if len(name) > 1 && containsWord(m.text, name) || containsWord(m.text, name+":") {
+		if containsWord(m.text, name+":") {
+			about = append(about, i)
+		}
+		if len(name) > 1 && containsWord(m.text, name) {
 			found = append(found, i)
 		}
 		if at := strings.LastIndexByte(name, '_'); at > 2 && (containsWord(m.text, name[:at]) || containsWord(m.text, name[at+1:]+"s")) {
 			parts = append(parts, i)
 		}
 	}
-	if len(found) == 0 {
-		return parts
+	switch {
+	case len(about) > 0:
+		return about
+	case len(found) > 0:
+		return found
 	}
-	return found
+	return parts
 }
 
 func containsWord(text, word string) bool {
