@@ -46,6 +46,22 @@ const (
 	Uint16
 	Uint32
 	Uint64
+	Uint1
+	Uint2
+	Uint3
+	Uint4
+	Uint5
+	Uint6
+	Uint7
+	Int1
+	Int2
+	Int3
+	Int4
+	Int5
+	Int6
+	Int7
+	Float8E8M0FNU
+	Float4E2M1FNx2
 )
 
 // A Class is what kernels distinguish among dtypes.
@@ -102,6 +118,22 @@ var dtypes = [...]dtype{
 	Uint16:         whole("uint16", 2, 0, math.MaxUint16),
 	Uint32:         whole("uint32", 4, 0, math.MaxUint32),
 	Uint64:         whole("uint64", 8, 0, math.MaxInt64),
+	Uint1:          {name: "uint1", size: 1},
+	Uint2:          {name: "uint2", size: 1},
+	Uint3:          {name: "uint3", size: 1},
+	Uint4:          {name: "uint4", size: 1},
+	Uint5:          {name: "uint5", size: 1},
+	Uint6:          {name: "uint6", size: 1},
+	Uint7:          {name: "uint7", size: 1},
+	Int1:           {name: "int1", size: 1},
+	Int2:           {name: "int2", size: 1},
+	Int3:           {name: "int3", size: 1},
+	Int4:           {name: "int4", size: 1},
+	Int5:           {name: "int5", size: 1},
+	Int6:           {name: "int6", size: 1},
+	Int7:           {name: "int7", size: 1},
+	Float8E8M0FNU:  {name: "float8_e8m0fnu", size: 1},
+	Float4E2M1FNx2: {name: "float4_e2m1fn_x2", size: 1},
 }
 
 func whole(name string, size int, lowest, largest int64, words ...string) dtype {

@@ -107,3 +107,12 @@ func TestDevices(t *testing.T) {
 		t.Errorf("keys %v, libraries %v", DeviceKeys, Libraries)
 	}
 }
+
+// The last dtypes have the numbers of c10::ScalarType.
+func TestLastDTypes(t *testing.T) {
+	for d, want := range map[DType]string{29: "uint64", 30: "uint1", 43: "int7", 44: "float8_e8m0fnu", 45: "float4_e2m1fn_x2"} {
+		if got := d.String(); got != want {
+			t.Errorf("DType(%d) is %s, want %s", int8(d), got, want)
+		}
+	}
+}

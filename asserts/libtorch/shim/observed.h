@@ -52,6 +52,22 @@ constexpr DType kDTypes[] = {
     {"uint16", 2, true},
     {"uint32", 4, true},
     {"uint64", 8, true},
+    {"uint1", 1, false},
+    {"uint2", 1, false},
+    {"uint3", 1, false},
+    {"uint4", 1, false},
+    {"uint5", 1, false},
+    {"uint6", 1, false},
+    {"uint7", 1, false},
+    {"int1", 1, false},
+    {"int2", 1, false},
+    {"int3", 1, false},
+    {"int4", 1, false},
+    {"int5", 1, false},
+    {"int6", 1, false},
+    {"int7", 1, false},
+    {"float8_e8m0fnu", 1, false},
+    {"float4_e2m1fn_x2", 1, false},
 };
 constexpr int64_t kDTypeCount = sizeof kDTypes / sizeof *kDTypes;
 
