@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +32,10 @@ type Library struct {
 	Units []string // the sources, which are compiled as one: reading headers is most of the cost
 	Link  []string // words for the linker besides libtorch's own: "-ldl"
 }
+
+// Architecture is that of the libraries, as GOARCH has it: a package is built for another
+// where $CXX compiles for that.
+var Architecture = runtime.GOARCH
 
 // Path returns the file of the shared library for a libtorch, and compiles it
 // first if the cache does not hold it. Processes that want the same library at

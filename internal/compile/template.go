@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -63,7 +62,7 @@ func openPackaged(name string) (*os.File, error) {
 // installed.
 func (l *Library) template(t *installed.Torch) (string, error) {
 	hash := sha256.New()
-	fmt.Fprintf(hash, "%s %q %q %q\n", runtime.GOARCH, dialect(t), l.Link, l.Units)
+	fmt.Fprintf(hash, "%s %q %q %q\n", Architecture, dialect(t), l.Link, l.Units)
 	err := l.hashFiles(hash)
 	return fmt.Sprintf("libtorch-%s-%s-template-%x.so", t.Number(), l.Name, hash.Sum(nil)[:8]), err
 }

@@ -1,8 +1,10 @@
 // Prebuild compiles what opassert loads into programs and workers, for each libtorch
 // of its arguments, into a folder that is packaged with the command; see .ci/wheel.
+// $CXX compiles for $GOARCH, where that is set.
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -20,6 +22,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: prebuild OUT [LIBTORCH...]")
 		os.Exit(2)
 	}
+	compile.Architecture = cmp.Or(os.Getenv("GOARCH"), compile.Architecture)
 	err := objects(os.Args[1])
 	for _, folder := range os.Args[2:] {
 		err = errors.Join(err, templates(folder, os.Args[1]))

@@ -102,6 +102,9 @@ class Plugin:
         self.watcher.enter("collection", self.again(""))
 
     def again(self, nodeid):
+        group = nodeid.rfind("@")
+        if group > max(nodeid.rfind("]"), nodeid.rfind("::")):  # of xdist's loadgroup, which pytest does not take
+            nodeid = nodeid[:group]
         return " ".join(filter(None, ["pytest --opassert", self.flags, quote(nodeid) if nodeid else ""]))
 
     # A phase of a test.

@@ -76,9 +76,27 @@ def test_xdist(project, files):
     assert sorted(shown(outcome)) == sorted(line for line in GUILTY.strip().split("\n") if "module" not in line), outcome.stdout + outcome.stderr
 
 
-# pytest-forked does not know the reports of pytest 9.
+# pytest-forked does not know the reports of pytest 9, nor xdist how it keeps node ids.
 FORKED = {"PYTHONPATH": os.path.join(sys.prefix, "forked")}
 PLUGGED = {"PYTHONPATH": os.path.join(sys.prefix, "plugged")}
+GROUPED = """
+import myops, pytest
+@pytest.mark.xdist_group("one")
+@pytest.mark.parametrize("n", ["a@b", 2])
+def test_bad(n): myops.bad()
+@pytest.mark.xdist_group("two")
+def test_good(): pass
+@pytest.mark.xdist_group("two")
+def test_also_bad(): myops.bad()
+"""
+
+
+def test_grouped(project, files):
+    """What repeats a test of a group of xdist's names the test alone."""
+    outcome = project(myops=files["myops"], test_grouped=GROUPED)("--opassert", "-n2", "--dist=loadgroup", status=1, **FORKED)
+    repeats = {shlex.split(line)[-1] for line in re.findall(r"repro   (.*)", outcome.stdout)}
+    assert repeats == {"test_grouped.py::" + name for name in ("test_bad[a@b]", "test_bad[2]", "test_also_bad")}, outcome.stdout
+
 
 CRASHES = """
 import myops, os, pytest

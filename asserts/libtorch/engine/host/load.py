@@ -33,3 +33,4 @@ load("torch._dynamo")  # which the first call of an op in Python would import
 load("torch._library.custom_ops")  # of PyTorch 2.4 and later
 for check in {"check_aliasing_constraint", "_c_check_aliasing_constraint"} & vars(torch._library.utils).keys():
     setattr(torch._library.utils, check, lambda *args, **keywords: None)  # by which custom_op refuses what is to be found
+say("load", quoted(""))  # what fails before the next module is opassert's own
