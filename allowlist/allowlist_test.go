@@ -126,7 +126,7 @@ func TestParseErrors(t *testing.T) {
 		{"bad day", "- op: add\n  checks: all\n  reason: r\n  expires: soon\n", []string{`a.yaml:4:12: "soon" is not a day`}},
 		{"bad device", "- op: add\n  checks: all\n  reason: r\n  device: openreg:x\n", []string{`a.yaml:4:11: unknown device "openreg:x": a device is a type, such as cuda, or one of it, such as openreg:1`}},
 		{"device by another case", "- op: add\n  checks: all\n  reason: r\n  device: Cuda:1\n", []string{`a.yaml:4:11: unknown device "Cuda:1"; did you mean cuda?`}},
-		{"empty device", "- op: add\n  checks: all\n  reason: r\n  device: ''\n", []string{"a.yaml:4:11: expected text that is not empty"}},
+		{"empty device", "- op: add\n  checks: all\n  reason: r\n  device: ''\n", []string{`a.yaml:4:11: unknown device ""`}},
 		{"second document", "- op: add\n  checks: all\n  reason: r\n---\n- op: add\n", []string{"a second YAML document"}},
 		{"not yaml", "- op: [\n", []string{"a.yaml:", "not YAML"}},
 		{"columns count bytes", "- {op: é, check: all, checks: all, reason: r}\n", []string{`a.yaml:1:12: unknown key "check"; did you mean checks?`}},

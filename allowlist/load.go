@@ -150,11 +150,10 @@ func (p *parser) text(n *yaml.Node) string {
 }
 
 func (p *parser) device(n *yaml.Node) string {
-	name := p.text(n)
-	if err := tensor.CheckDevice(name); err != nil && name != "" {
+	if err := tensor.CheckDevice(n.Value); err != nil {
 		p.Report(n, "%v", err)
 	}
-	return name
+	return n.Value
 }
 
 func (p *parser) checks(n *yaml.Node) asserts.Codes {

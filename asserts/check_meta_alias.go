@@ -92,7 +92,7 @@ const elsewhere = "no schema says on which device a result is: fakes and compile
 // other call is, or "".
 func (j *judge) strayed(m *judge, a, b *side) string {
 	x, y, given := a.seen.Content, b.seen.Content, j.device()
-	if x == nil || y == nil || m.fake || b.seen.Traits&MetaTensor != 0 || given == "" || x.Device == given || y.Device != m.device() {
+	if x == nil || y == nil || b.seen.Traits&MetaTensor != 0 || given == "" || x.Device == given || y.Device != m.device() {
 		return ""
 	}
 	return fmt.Sprintf("it is on %s, and every argument on %s", x.Device, given)

@@ -143,7 +143,9 @@ func TestJudgeTwinStrayed(t *testing.T) {
 		args := list{on(1, x), on(3, y)}
 		return &asserts.Seen{Level: asserts.Meta, Before: args, After: args, Results: list{on(5, result)}}
 	}
-	host := call("cpu", "cpu", "cpu")
+	host, meta, unseen := call("cpu", "cpu", "cpu"), call("meta", "meta", "meta"), call("cpu", "cpu", "cpu")
+	meta.Results[0].Traits = asserts.MetaTensor
+	unseen.Results[0].Content = nil
 	for _, tt := range []struct {
 		schema     string
 		real, twin *asserts.Seen
@@ -153,6 +155,9 @@ func TestJudgeTwinStrayed(t *testing.T) {
 		{"f(Tensor self, Tensor other) -> Tensor", call("lpu:0", "lpu:0", "lpu:1"), host, "OA011 result: it is on lpu:1, and every argument on lpu:0"},
 		{"f(Tensor self, Tensor other) -> Tensor", call("lpu:0", "lpu:0", "lpu:0"), host, ""},
 		{"f(Tensor self, Tensor other) -> Tensor", call("lpu:0", "cpu", "cpu"), host, ""},
+		{"f(Tensor self, Tensor other) -> Tensor", call("cpu", "lpu:0", "cpu"), host, ""},
+		{"f(Tensor self, Tensor other) -> Tensor", call("lpu:0", "lpu:0", "cpu"), meta, ""},
+		{"f(Tensor self, Tensor other) -> Tensor", call("lpu:0", "lpu:0", "cpu"), unseen, ""},
 		{"f(Tensor self, Tensor other) -> Tensor", call("lpu:0", "lpu:0", "cpu"), call("cpu", "cpu", "lpu:0"), ""},
 		{"f(Tensor self, Tensor other, *, Device device) -> Tensor", call("lpu:0", "lpu:0", "cpu"), host, ""},
 	} {

@@ -24,8 +24,13 @@ var places sync.Map
 // brought is the name of the device that a package brings, where one does.
 var brought atomic.Pointer[string]
 
-// Bring names the device that a package brings, in this process or in a watched one.
-func Bring(name string) { brought.Store(&name) }
+// Bring names the device that a package brings, in this process or in a watched one. A
+// process without one has PyTorch's own name for it, which says nothing of others.
+func Bring(name string) {
+	if _, own := tensor.Devices.Number(name); !own {
+		brought.Store(&name)
+	}
+}
 
 // FindDevice finds a device by its name, also one that a package which is loaded
 // brings: "cuda", "openreg:1". An error says why it is not there.
