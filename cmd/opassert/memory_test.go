@@ -5,12 +5,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/installed"
 	"github.com/opassert/opassert/internal/libtorchtest"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // Each operator that touches memory which it may not, or leaves some unwritten, is
@@ -83,5 +86,27 @@ func TestMemoryWaivedAndOff(t *testing.T) {
 	}
 	if out, err := exec.Command(command, append(check, "-memory", "off")...).Output(); err != nil || strings.Contains(string(out), "OA018 out-of-bounds  astray") {
 		t.Errorf("off: %v\n%s", err, out)
+	}
+}
+
+// Where PyTorch has no Python, what touches memory is shown by a program in C++.
+func TestMemoryProgramsInCpp(t *testing.T) {
+	long(t)
+	command := libtorchtest.Command(t)
+	lib := libtorchtest.Library(t, "memory", "../../testdata/oplib", "memory.cpp")
+	torch, _, err := installed.Find("")
+	must.Do(t, err)
+	root := t.TempDir()
+	must.Do(t, os.Symlink(torch.Lib, filepath.Join(root, "lib")))
+	must.Do(t, os.Symlink(torch.Include[0], filepath.Join(root, "include")))
+	args := []string{"check", "-libtorch", root, "-lib", lib, "-cases", "60", "-state", filepath.Join(t.TempDir(), "state"), "-repro", filepath.Join(t.TempDir(), "programs")}
+	for _, op := range []string{"OA018_reads_one_more", "OA019_reads_earlier", "OA020_leaves_tail", "OA021_by_count"} {
+		args = append(args, "-op", "astray::"+op)
+	}
+	out, err := exec.Command(command, args...).CombinedOutput()
+	for _, code := range []string{"OA018", "OA019", "OA020", "OA021"} {
+		if !regexp.MustCompile(`\n  program .*-` + code + `-.*\.cpp: reproduced without opassert\n`).Match(out) {
+			t.Errorf("%s has no program that shows it, %v:\n%s", code, err, out)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package repro
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -236,6 +237,123 @@ std::vector<bool> shared(const std::vector<c10::IValue>& args, const std::vector
   return all;
 }
 `},
+	{"elements", `
+// elements returns the bytes of a tensor's elements.
+std::string elements(const at::Tensor& t) {
+  if (t.layout() != at::kStrided) return memory(t);
+  return memory((t.is_quantized() ? t.int_repr() : t.detach().resolve_conj().resolve_neg()).contiguous().clone());
+}
+`},
+	{"follows", `
+// follows reports whether bytes follow what memory held, which was one thing in the first
+// call and in the last one, and another between them.
+bool follows(const std::vector<std::string>& seen) {
+  return seen[0] == seen[3] && seen[1] == seen[2] && seen[0] != seen[1];
+}
+`},
+	{"Allocator", `
+// Allocator is one of PyTorch, in the words of each version: which of the two allocate
+// is asked differs.
+struct Allocator : c10::Allocator {
+  virtual char* take(size_t n) = 0;
+  virtual void freed(void* data) {}
+  c10::DataPtr allocate(size_t n) {
+    char* data = take(n);
+    return {data, data, &leave, c10::Device(c10::DeviceType::CPU)};
+  }
+  c10::DataPtr allocate(size_t n) const { return const_cast<Allocator*>(this)->allocate(n); }
+  c10::DeleterFnPtr raw_deleter() const override { return &leave; }
+  void copy_data(void* to, const void* from, std::size_t n) const { std::memcpy(to, from, n); }
+  static void leave(void* data) { static_cast<Allocator*>(c10::GetAllocator(c10::DeviceType::CPU))->freed(data); }
+};
+`},
+	{"Beside", `
+// Beside is an allocator whose memory ends where pages with a protection begin, or begins
+// where they end.
+struct Beside final : Allocator {
+  Beside(bool behind, int protection) : behind(behind), protection(protection) {}
+  char* take(size_t n) override {
+    const size_t page = sysconf(_SC_PAGESIZE), guard = 1 << 19, pages = (n + page - 1) / page * page;
+    char* first = static_cast<char*>(mmap(nullptr, pages + 2 * guard, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) + guard;
+    const size_t align = std::min<size_t>(n & -n, 16);
+    if (n == 0) return first;
+    mprotect(behind ? first + pages : first - guard, guard, protection);
+    return behind ? first + pages - (n + align - 1) / align * align : first;
+  }
+  bool behind;
+  int protection;
+};
+`},
+	{"Filled", `
+// Filled is an allocator whose memory holds one byte: before it is written, once it is
+// freed, and on both sides of it.
+struct Filled final : Allocator {
+  struct Room {
+    std::vector<char> bytes;
+    bool live;
+  };
+  char* take(size_t n) override {
+    rooms().push_back({std::vector<char>(wall + n + wall, byte()), true});
+    return rooms().back().bytes.data() + wall;
+  }
+  void freed(void* data) override {
+    for (auto& room : rooms()) {
+      if (room.bytes.data() + wall != data) continue;
+      room.live = false;
+      if (!strays(room, wall)) std::fill(room.bytes.begin(), room.bytes.end(), byte());
+    }
+  }
+  // fill has memory hold another byte.
+  static void fill(char c) {
+    mallopt(M_PERTURB, byte() = c);
+    for (auto& room : rooms()) {
+      std::fill(room.bytes.begin(), room.live ? room.bytes.begin() + wall : room.bytes.end(), c);
+      std::fill(room.bytes.end() - wall, room.bytes.end(), c);
+    }
+  }
+  // strays reports whether bytes were written of memory that was freed, or beside a tensor's.
+  static bool strays() {
+    return std::any_of(rooms().begin(), rooms().end(), [](const Room& r) { return strays(r, r.live ? wall : r.bytes.size()); });
+  }
+  // strays reports whether the first or the last n bytes of a room were written.
+  static bool strays(const Room& room, size_t n) {
+    const auto other = [](char c) { return c != byte(); };
+    return std::any_of(room.bytes.begin(), room.bytes.begin() + n, other) || std::any_of(room.bytes.end() - n, room.bytes.end(), other);
+  }
+  static std::list<Room>& rooms() {
+    static auto* all = new std::list<Room>;
+    return *all;
+  }
+  static char& byte() {
+    static char c;
+    return c;
+  }
+  static constexpr size_t wall = 4096;
+};
+`},
+	{"ends", `
+// ends returns how a process ends that makes the call while all memory of tensors lies beside
+// pages with a protection: 2 where the call raises, a negative number for a signal.
+int ends(void (*call)(), bool behind, int protection) {
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    at::set_num_threads(1);
+    c10::SetAllocator(c10::DeviceType::CPU, new Beside(behind, protection), UINT8_MAX);
+    try {
+      call();
+    } catch (const std::exception& e) {
+      std::printf("the call raises: %s\n", line(e).c_str());
+      std::fflush(stdout);
+      _exit(2);
+    }
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+`},
 	{"call", `
 void call(const c10::OperatorHandle& op, std::vector<c10::IValue>& stack) { op.callBoxed(&stack); }
 `},
@@ -298,6 +416,12 @@ func (s Source) cppText(f Fault, below bool) (string, error) {
 	case twin(f.Finding) == engine.Meta:
 		c.line("%s", stack)
 		c.compared(guard)
+	case f.Finding.Violation.Code == asserts.OutOfBounds:
+		c.outside(stack + "\n" + guard)
+	case sights[f.Finding.Violation.Code].fault != "":
+		if err := c.inMemory(f.Finding.Violation, stack+"\n"+guard); err != nil {
+			return "", err
+		}
 	default:
 		p, err := cpp.predicate(f.Finding.Violation, c.place, func(x, y string) []string { return nil })
 		if err != nil {
@@ -426,7 +550,55 @@ func (c *cppFile) judged(p *predicate, guard string) {
 	if p.after != "" {
 		c.line("%s", p.after)
 	}
-	c.line("if (%s) {\n  std::puts(%q);\n  return 1;\n}\nstd::puts(%q);", p.fault, there+p.says, notThere)
+	c.verdict(p.fault, p.says, notThere)
+}
+
+// outside calls the op in processes of their own, in which all memory of tensors lies beside
+// pages that can't be touched, and, so that it is known that those end the process, that can.
+func (c *cppFile) outside(before string) {
+	once := append(c.lines, before+"at::manual_seed(0);\ncall(op, stack);")
+	c.lines = []string{"const auto once = [] {\n  " + nested(once) + "\n};", `bool fault = false, raised = false;
+for (bool behind : {true, false}) {
+  const int closed = ends(once, behind, PROT_NONE), open = ends(once, behind, PROT_READ | PROT_WRITE);
+  fault = fault || (closed == -SIGSEGV && open != closed);
+  raised = raised || closed == 2 || open == 2;
+}
+if (!fault && raised) return 2;`}
+	c.verdict("fault", "the call touches memory outside of its tensors", notThere)
+}
+
+// inMemory calls the op in memory that holds several bytes in turn.
+func (c *cppFile) inMemory(v *asserts.Violation, before string) error {
+	s, x := sights[v.Code], ""
+	switch place, err := c.place(v.Subject); {
+	case s.left:
+		x = "for (const auto& t : tensors(stack)) bytes += elements(t);"
+	case err != nil || v.Subject.Name == "":
+		return errors.Join(err, errSubject)
+	default:
+		x = "bytes += elements(" + place + ");"
+	}
+	once := append(c.lines, before+"at::manual_seed(0);\ncall(op, stack);", "std::string bytes;\n"+x+"\nreturn bytes;")
+	c.lines = []string{"c10::SetAllocator(c10::DeviceType::CPU, new Filled(), UINT8_MAX);", "const auto once = [] {\n  " + nested(once) + "\n};", `bool strayed = false;
+std::vector<std::string> seen;
+for (char byte : {0x5A, 0x5A, 0xA6, 0xA6, 0x5A}) {
+  Filled::fill(byte);
+  seen.push_back(once());
+  strayed = strayed || Filled::strays();
+}
+seen.erase(seen.begin());`}
+	c.verdict(s.cpp, strings.ReplaceAll(s.says, "{x}", v.Subject.String()), notThere+", or no result shows it")
+	return nil
+}
+
+// nested returns statements in a block.
+func nested(lines []string) string {
+	return strings.ReplaceAll(strings.Join(lines, "\n"), "\n", "\n  ")
+}
+
+// verdict ends the program by whether the fault is there. Otherwise it says so.
+func (c *cppFile) verdict(fault, says, otherwise string) {
+	c.line("if (%s) {\n  std::puts(%q);\n  return 1;\n}\nstd::puts(%q);", fault, there+says, otherwise)
 }
 
 // compared is the call beside the one that a compiler plans with.
@@ -473,13 +645,13 @@ func (c *cppFile) text(about []string, s Source) string {
 	}
 	body := strings.Join(c.lines, "\n")
 	line("\n%s", headers)
-	for _, header := range []string{"dlfcn.h", "sys/wait.h", "unistd.h", "cmath", "cstdio", "cstring", "map", "set", "sstream"} {
+	for _, header := range []string{"dlfcn.h", "malloc.h", "sys/mman.h", "sys/wait.h", "unistd.h", "algorithm", "cmath", "csignal", "cstdio", "cstring", "list", "map", "set", "sstream"} {
 		line("#include <%s>", header)
 	}
 	for _, d := range usedOf(cppDefinitions, body+"\nline(e)") {
 		b.WriteString(d)
 	}
-	line("\nint main() try {\n  %s\n  return 0;\n} catch (const std::exception& e) {\n  std::printf(\"the call raises: %%s\\n\", line(e).c_str());\n  return 2;\n}", strings.ReplaceAll(body, "\n", "\n  "))
+	line("\nint main() try {\n  %s\n  return 0;\n} catch (const std::exception& e) {\n  std::printf(\"the call raises: %%s\\n\", line(e).c_str());\n  return 2;\n}", nested([]string{body}))
 	return b.String()
 }
 

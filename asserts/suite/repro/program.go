@@ -446,23 +446,26 @@ func slug(text string) string {
 type sight struct {
 	heap  bool   // the byte is in memory that is allocated, or was freed
 	left  bool   // it is where the arguments of earlier calls were
-	fault string // an expression that is true where the rule is broken
+	fault string // an expression of Python that is true where the rule is broken
+	cpp   string // the same of C++
 	says  string // the fault then
 }
+
+var errSubject = errors.New("nothing says which tensor it is about")
 
 const follows = "seen[0] == seen[3] != seen[1] == seen[2]" // the byte, and nothing else
 
 var sights = map[asserts.Code]sight{
 	asserts.UseAfterFree: {
-		heap: true, left: true, fault: "any(strays for strays, _ in seen) or " + follows,
+		heap: true, left: true, fault: "any(strays for strays, _ in seen) or " + follows, cpp: "strayed || follows(seen)",
 		says: "memory that was freed is written, or the results follow it",
 	},
 	asserts.UninitialisedResult: {
-		heap: true, fault: follows,
+		heap: true, fault: follows, cpp: "follows(seen)",
 		says: "{x} follows what its memory held before the call",
 	},
 	asserts.NondeterministicResult: {
-		heap: true, fault: "seen[0] != seen[3] or seen[1] != seen[2]",
+		heap: true, fault: "seen[0] != seen[3] or seen[1] != seen[2]", cpp: "seen[0] != seen[3] || seen[1] != seen[2]",
 		says: "{x} differs between calls with the same values and the same seed",
 	},
 }
@@ -480,7 +483,7 @@ func (k *call) inMemory(s sight, p asserts.Place) (func(way) string, error) {
 	case err == nil && p.Name != "":
 		x = place
 	case !s.left:
-		return nil, errors.Join(err, errors.New("nothing says which tensor it is about"))
+		return nil, errors.Join(err, errSubject)
 	}
 	says := strings.ReplaceAll(s.says, "{x}", x)
 	return func(w way) string {

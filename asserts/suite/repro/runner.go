@@ -87,7 +87,7 @@ func (r *runner) forked(file string, like bool) (shown bool, why string) {
 	status, err := r.ask(file, like)
 	if r.ctx.Err() != nil {
 		r.end()
-		return false, "it was not run: interrupted"
+		return false, interrupted
 	}
 	if err != nil {
 		return false, cmp.Or(r.end(), err.Error())
@@ -119,7 +119,9 @@ func outcome(status int, out []byte) (shown bool, why string) {
 // built builds a program in a folder, runs it, and reports whether the fault is there, or
 // what kept it.
 func (r *runner) built(folder string, build []string, file string) (shown bool, why string) {
-	if out, err := r.command(folder, build...); err != nil {
+	if out, err := r.command(folder, build...); r.ctx.Err() != nil {
+		return false, interrupted
+	} else if err != nil {
 		return false, cmp.Or(firstError(out), err.Error())
 	}
 	ctx, stop := context.WithTimeout(r.ctx, longest)
@@ -128,7 +130,7 @@ func (r *runner) built(folder string, build []string, file string) (shown bool, 
 	var exit *exec.ExitError
 	switch {
 	case r.ctx.Err() != nil:
-		return false, "it was not run: interrupted"
+		return false, interrupted
 	case ctx.Err() != nil:
 		return outcome(-int(syscall.SIGALRM), nil)
 	case err != nil && !errors.As(err, &exit):
@@ -148,6 +150,8 @@ func (r *runner) command(folder string, words ...string) ([]byte, error) {
 	defer attach.Command(cmd)()
 	return cmd.CombinedOutput()
 }
+
+const interrupted = "it was not run: interrupted"
 
 const unbuilt = "it can't be built: "
 
