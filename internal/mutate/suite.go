@@ -95,10 +95,11 @@ func (p part) split(output string) []part {
 			continue
 		}
 		test, sub, _ := strings.Cut(m[1], "/")
-		slow[test] = slow[test]
+		subtests := slow[test]
 		if sub != "" && strings.Contains(output, "=== PAUSE "+m[1]+"\n") {
-			slow[test] = append(slow[test], exactly(m[1]))
+			subtests = append(subtests, exactly(m[1]))
 		}
+		slow[test] = subtests
 	}
 	parts := []part{p}
 	for _, test := range slices.Sorted(maps.Keys(slow)) {
