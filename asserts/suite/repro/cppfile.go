@@ -230,10 +230,12 @@ std::string planned(const std::vector<c10::IValue>& results) {
 }
 `},
 	{"shared", `
-// shared returns which results share a storage with which arguments.
+// shared returns which results share a storage with which arguments and results.
 std::vector<bool> shared(const std::vector<c10::IValue>& args, const std::vector<c10::IValue>& results) {
   std::vector<bool> all;
-  for (const auto& r : tensors(results)) for (const auto& a : tensors(args)) all.push_back(r.is_alias_of(a));
+  for (const auto& r : tensors(results))
+    for (const auto& values : {args, results})
+      for (const auto& t : tensors(values)) all.push_back(r.is_alias_of(t));
   return all;
 }
 `},

@@ -112,6 +112,14 @@ func (k *call) before(calls func(way) string) func(way) string {
 	return func(w way) string { return strings.Join(append(slices.Clone(k.lines), calls(w)), "\n") }
 }
 
+// onCPU reports whether all tensors of the fault were on the CPU.
+func (f Fault) onCPU() bool {
+	if f.Finding != nil {
+		return slices.Equal(f.Finding.Devices, []engine.Device{engine.CPU})
+	}
+	return f.Crash.Device == engine.CPU
+}
+
 // recipe returns the call that shows a fault.
 func (f Fault) recipe() string {
 	if f.Finding != nil {
@@ -202,7 +210,7 @@ func (s Source) text(f Fault, k *call, body string) string {
 	for _, library := range s.Libraries {
 		line("torch.ops.load_library(%q)", library)
 	}
-	if s.Device != "" {
+	if s.Device != "" && !f.onCPU() {
 		line("torch.set_default_device(%q)", s.Device)
 	}
 	if old && strings.Contains(text, "untyped_storage") {
@@ -323,20 +331,8 @@ print("` + notThere + `")
 
 // planning is the Python that makes the arguments of a compiler's call: twins on meta, or fakes.
 var planning = map[engine.Device]string{
-	engine.Meta: `twins = {}
-
-
-def twin(t):
-    if isinstance(t, torch.device):
-        return torch.device("meta")
-    storage = t.untyped_storage()
-    elements = storage.nbytes() // t.element_size()
-    base = twins.setdefault(storage._cdata, torch.empty(elements, dtype=t.dtype, device="meta"))
-    return twins.setdefault(id(t), base.as_strided(t.size(), t.stride(), t.storage_offset()))
-
-
-mode = contextlib.nullcontext()
-`,
+	engine.Meta: twins(engine.Meta),
+	engine.CPU:  twins(engine.CPU),
 	engine.Fake: `mode = torch._subclasses.fake_tensor.FakeTensorMode()
 
 
@@ -347,6 +343,25 @@ def twin(t):
 `,
 }
 
+// twins is the Python that makes tensors on a device in the same places of storages with the
+// same contents.
+func twins(on engine.Device) string {
+	return fmt.Sprintf(`twins = {}
+
+
+def twin(t):
+    if isinstance(t, torch.device):
+        return torch.device(%[1]q)
+    storage = t.untyped_storage()
+    elements = storage.nbytes() // t.element_size()
+    base = twins.setdefault(storage._cdata, t.detach().as_strided((elements,), (1,), 0).to(%[1]q))
+    return twins.setdefault(id(t), base.as_strided(t.size(), t.stride(), t.storage_offset()))
+
+
+mode = contextlib.nullcontext()
+`, on)
+}
+
 // unregistered is the Python that leaves an op the meta kernel that C++ calls.
 const unregistered = `# C++ has none of the meta functions that Python registers: without them it is
 torch._meta_registrations._meta_lib_dont_use_me_use_register_meta._destroy()
@@ -354,7 +369,7 @@ torch._meta_registrations._meta_lib_dont_use_me_use_register_meta._destroy()
 
 const differs = "what is planned with differs from what is returned"
 
-// compared is the call beside the one that a compiler plans with.
+// compared is the call beside the one that a compiler plans with, or that of the CPU.
 func (k *call) compared(w way, device engine.Device) string {
 	var b strings.Builder
 	if w.bare {
@@ -367,8 +382,11 @@ func (k *call) compared(w way, device engine.Device) string {
 	plan := "with mode:\n" + indented(w.statement("plan = "+w.function+"(*twins_args, **twins_kwargs)"))
 	b.WriteString("try:\n" + indented(plan) + "\nexcept Exception as e:\n")
 	fmt.Fprintf(&b, "    print(\"%sthe call with %s tensors raises:\", e)\n    sys.exit(1)\n", there, device)
-	b.WriteString(verdict("planned(result) != planned(plan) or shared(args, result) != shared(twins_args, plan)",
-		differs, notThere))
+	says := differs
+	if device == engine.CPU {
+		says = "what the call on the CPU returns differs from what is returned"
+	}
+	b.WriteString(verdict("planned(result) != planned(plan) or shared(args, result) != shared(twins_args, plan)", says, notThere))
 	return b.String()
 }
 

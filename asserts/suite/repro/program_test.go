@@ -73,6 +73,7 @@ var examples = map[string]Fault{
 	"within-storage":   finding("x::f", unary, `{self: "float32[2] inference"}`, asserts.WithinStorage, result(0, "result"), asserts.Place{}),
 	"autograd-kernel":  finding("x::f", unary, `{self: "float32[2] requires-grad"}`, asserts.AutogradKernel, result(0, "result"), asserts.Place{}),
 	"meta-alias":       finding("aten::_f", "_f(Tensor self, int dim=0) -> Tensor", `{self: "float32[2]", dim: "1"}`, asserts.MetaAlias, result(0, "result"), asserts.Place{}, engine.CPU, engine.Meta),
+	"beside-cpu":       finding("x::f", unary, `{self: "float32[2]"}`, asserts.MetaAlias, result(0, "result"), asserts.Place{}, "openreg", engine.CPU),
 	"fake":             finding("x::f", unary, `{self: "float32[2]"}`, asserts.MetaAlias, result(0, "result"), asserts.Place{}, engine.CPU, engine.Fake),
 	"guard": seeing(finding("x::f", "f(Tensor[] xs, Tensor from) -> Tensor", `{xs: "[float32[2, 3]]", from: "float32[2]"}`, asserts.MetaAlias, argument(0, "xs"), asserts.Place{}, engine.CPU, engine.Fake),
 		"its fake sets the guard xs[0].shape[1] == 3 (f.py:1), and returns the like for other sizes, such as xs[0] [2, 4], from [5]"),
@@ -477,10 +478,16 @@ func TestPlainestProgram(t *testing.T) {
 
 // A program makes its tensors on the device on which the fault was seen, once what brings it is imported.
 func TestDevice(t *testing.T) {
-	texts := must.Get(Source{Version: "libtorch 2.6.0", Device: "openreg:1", Modules: []string{"torch_openreg"}}.Texts(examples["undeclared-write"]))(t)
-	for _, text := range texts {
-		if !strings.Contains(text, "import torch_openreg\ntorch.set_default_device(\"openreg:1\")\n") {
-			t.Errorf("no device in\n%s", text)
+	on := Source{Version: "libtorch 2.6.0", Device: "openreg:1", Modules: []string{"torch_openreg"}}
+	for _, devices := range [][]engine.Device{{"openreg:1"}, {"openreg:1", engine.CPU}, {engine.CPU}} {
+		code := asserts.UndeclaredWrite
+		if len(devices) > 1 {
+			code = asserts.MetaAlias
+		}
+		for _, text := range must.Get(on.Texts(finding("x::f", unary, `{self: "float32[2]"}`, code, argument(0, "self"), asserts.Place{}, devices...)))(t) {
+			if got := strings.Contains(text, "import torch_openreg\ntorch.set_default_device(\"openreg:1\")\n"); got != (devices[0] != engine.CPU) {
+				t.Errorf("%v: the device is set: %v, in\n%s", devices, got, text)
+			}
 		}
 	}
 }

@@ -161,10 +161,8 @@ func (k *call) shows(f *report.Finding) (*predicate, error) {
 
 // twin reports on which device the finding's second call was, or "".
 func twin(f *report.Finding) engine.Device {
-	for _, d := range []engine.Device{engine.Meta, engine.Fake} {
-		if f.Violation.Code == asserts.MetaAlias && slices.Contains(f.Devices, d) {
-			return d
-		}
+	if f.Violation.Code != asserts.MetaAlias || len(f.Devices) < 2 {
+		return ""
 	}
-	return ""
+	return f.Devices[1]
 }

@@ -22,8 +22,8 @@ def replaced(values, by):
 
 
 def shared(args, results):
-    """Returns which results share a storage with which arguments."""
-    return [[r.untyped_storage()._cdata == a.untyped_storage()._cdata for a in tensors(args)] for r in tensors(results)]
+    """Returns which results share a storage with which arguments and results."""
+    return [[r.untyped_storage()._cdata == t.untyped_storage()._cdata for t in tensors([args, results])] for r in tensors(results)]
 
 
 def planned(results):

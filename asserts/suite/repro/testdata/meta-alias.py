@@ -22,8 +22,8 @@ def replaced(values, by):
 
 
 def shared(args, results):
-    """Returns which results share a storage with which arguments."""
-    return [[r.untyped_storage()._cdata == a.untyped_storage()._cdata for a in tensors(args)] for r in tensors(results)]
+    """Returns which results share a storage with which arguments and results."""
+    return [[r.untyped_storage()._cdata == t.untyped_storage()._cdata for t in tensors([args, results])] for r in tensors(results)]
 
 
 def planned(results):
@@ -40,7 +40,7 @@ def twin(t):
         return torch.device("meta")
     storage = t.untyped_storage()
     elements = storage.nbytes() // t.element_size()
-    base = twins.setdefault(storage._cdata, torch.empty(elements, dtype=t.dtype, device="meta"))
+    base = twins.setdefault(storage._cdata, t.detach().as_strided((elements,), (1,), 0).to("meta"))
     return twins.setdefault(id(t), base.as_strided(t.size(), t.stride(), t.storage_offset()))
 
 
