@@ -11,6 +11,7 @@ type Op struct {
 	Args      []Subject // the arguments that hold tensors, in schema order
 	Results   []Subject // the returns that hold tensors
 	Composite bool      // CompositeImplicit: it decomposes and may return its argument
+	Raises    bool      // what calls its kernel raises versions, written or not: asked for where an argument is never written
 	Autograd  bool      // it has a kernel for autograd, or decomposes: asked for where calls go through autograd
 	Tags      []string  // the schema's, sorted
 	Waived    []Code    // the checks that an allowlist waives

@@ -20,6 +20,7 @@ func WithParts(op *Op) *Op {
 		Composite: op.Composite,
 		Tags:      op.Tags,
 		Autograd:  op.Autograd,
+		Raises:    op.Raises,
 		Notes:     op.Notes,
 		Checks:    []Check{},
 	}

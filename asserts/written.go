@@ -78,7 +78,7 @@ func WritesOf(op *Op, seen *Seen) []Write {
 		for e := range min(len(before[a]), len(after[a])) {
 			b, n := &before[a][e], &after[a][e]
 			if legible(b) && legible(n) && storages[b.Storage] == 1 {
-				writes = append(writes, Write{on.Index, b.Content.Sizes, b.Content.needsCopy(), changed(b, n)})
+				writes = append(writes, Write{on.Index, b.Content.Sizes, b.Content.needsCopy(), changed(b, n) || !op.Raises && b.Version != n.Version})
 			}
 		}
 	}
@@ -106,6 +106,6 @@ func (c *Snapshot) needsCopy() bool {
 }
 
 func changed(b, a *Observation) bool {
-	return b.Impl != a.Impl || b.Storage != a.Storage || b.Version != a.Version ||
+	return b.Impl != a.Impl || b.Storage != a.Storage ||
 		changedBytes(b.Content, a.Content) != "" || len(changedMetadata(b.Content, a.Content)) > 0
 }

@@ -66,6 +66,15 @@ func TestWritesOf(t *testing.T) {
 	if diff := cmp.Diff(want, asserts.WritesOf(op, list)); diff != "" {
 		t.Error(diff)
 	}
+	raised := *op
+	raised.Raises = true
+	seen := &asserts.Seen{
+		Before: []asserts.Observation{tensor(1, same), tensor(2, same), tensor(3, same)}, ArgLens: []int{1, 1, 1, 0},
+		After: []asserts.Observation{tensor(1, same), tensor(2, func(o *asserts.Observation) { o.Version = 4 }), tensor(3, same)},
+	}
+	if got := asserts.WritesOf(&raised, seen); len(got) != 1 || got[0].Changed {
+		t.Errorf("%+v, want no change: what calls the kernel raised the version", got)
+	}
 	if got := asserts.WritesOf(op, nil); got != nil {
 		t.Errorf("of a call that was not made: %v", got)
 	}

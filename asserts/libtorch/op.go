@@ -22,6 +22,7 @@ type Op struct {
 	Composite bool     // has a CompositeImplicitAutograd kernel and none for the CPU: it runs by calling others
 	Top       bool     // the same, or no kernel below autograd runs on CPU tensors: calls begin at autograd's
 	Autograd  bool     // has a kernel for autograd, or a CompositeImplicitAutograd one
+	Raises    bool     // has a kernel for ADInplaceOrView, which raises the versions of what it may write
 	CPU       bool     // has some way to run on dense CPU tensors
 	Runs      []string // dispatch keys of the sorts of CPU tensors that it has some way to run on
 	Meta      bool     // has some way to run on meta
@@ -250,6 +251,7 @@ func newOp(f []string) *Op {
 		Composite: slices.Contains(flags, "composite"),
 		Top:       slices.Contains(flags, "top"),
 		Autograd:  slices.Contains(flags, "autograd"),
+		Raises:    slices.Contains(flags, "raises"),
 		Meta:      slices.Contains(flags, "meta"),
 		Tags:      strings.Fields(f[5]),
 	}

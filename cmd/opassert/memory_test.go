@@ -97,7 +97,13 @@ func TestMemoryProgramsInCpp(t *testing.T) {
 	torch, _, err := installed.Find("")
 	must.Do(t, err)
 	root := t.TempDir()
-	must.Do(t, os.Symlink(torch.Lib, filepath.Join(root, "lib")))
+	must.Do(t, os.Mkdir(filepath.Join(root, "lib"), 0o777))
+	for _, pattern := range []string{"libtorch*", "libc10*"} {
+		files, _ := filepath.Glob(filepath.Join(torch.Lib, pattern))
+		for _, file := range files {
+			must.Do(t, os.Symlink(file, filepath.Join(root, "lib", filepath.Base(file))))
+		}
+	}
 	must.Do(t, os.Symlink(torch.Include[0], filepath.Join(root, "include")))
 	args := []string{"check", "-libtorch", root, "-lib", lib, "-cases", "60", "-state", filepath.Join(t.TempDir(), "state"), "-repro", filepath.Join(t.TempDir(), "programs")}
 	for _, op := range []string{"OA018_reads_one_more", "OA019_reads_earlier", "OA020_leaves_tail", "OA021_by_count"} {

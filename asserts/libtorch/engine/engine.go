@@ -194,6 +194,7 @@ var below = []string{"CPU", "CompositeExplicitAutograd", "CompositeExplicitAutog
 
 func (l *Libtorch) operator(op *libtorch.Op) engine.Operator {
 	o := engine.Operator{Missing: op.Unpassable(), Added: l.Loaded(op.Name), Autograd: op.Autograd}
+	o.Raises = o.Added && op.Raises
 	if o.Added {
 		o.Site, o.Texts = asserts.Site{File: op.File, Line: ownLine(op)}, l.texts
 	}

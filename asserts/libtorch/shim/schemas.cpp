@@ -244,6 +244,7 @@ class Listing {
     for (DispatchKey key : {DispatchKey::Autograd, DispatchKey::AutogradCPU, DispatchKey::AutogradPrivateUse1, DispatchKey::CompositeImplicitAutograd}) {
       if (op.handle.hasKernelForDispatchKey(key)) flags += "autograd ";
     }
+    if (op.handle.hasKernelForDispatchKey(DispatchKey::ADInplaceOrView)) flags += "raises ";
     if (op.handle.hasComputedKernelForDispatchKey(DispatchKey::Meta)) flags += "meta ";
     if (op.handle.schema().is_vararg()) flags += "vararg ";
     if (op.handle.schema().is_varret()) flags += "varret ";

@@ -72,6 +72,9 @@ type Operator struct {
 	Kernel Kernel
 	// Autograd reports that it has a kernel for autograd, or decomposes.
 	Autograd bool
+	// Raises reports that what calls its kernel raises the versions of the arguments that it may
+	// write, whether it does or not.
+	Raises bool
 	// Added reports that it came with a library that was loaded besides.
 	Added bool
 	// Texts are the short texts and messages in the libraries that were loaded besides,

@@ -242,6 +242,8 @@ std::vector<bool> shared(const std::vector<c10::IValue>& args, const std::vector
 	{"elements", `
 // elements returns the bytes of a tensor's elements.
 std::string elements(const at::Tensor& t) {
+  if (at::functionalization::impl::isFunctionalTensor(t)) return elements(at::functionalization::impl::from_functional_tensor(t));
+  if (t.is_mkldnn()) return elements(t.to_dense());
   if (t.layout() != at::kStrided) return memory(t);
   return memory((t.is_quantized() ? t.int_repr() : t.detach().resolve_conj().resolve_neg()).contiguous().clone());
 }

@@ -143,6 +143,10 @@ def part(t, name):
 	{"elements", `
 def elements(t):
     """Returns the bytes of a tensor's elements."""
+    if torch._is_functional_tensor(t):
+        t = torch._from_functional_tensor(t)
+    if t.layout is torch._mkldnn:
+        t = t.to_dense()
     if t.layout is not torch.strided:
         return contents(t)
     t = t.detach().int_repr() if t.is_quantized else t.detach().resolve_conj().resolve_neg()
@@ -151,7 +155,7 @@ def elements(t):
 	{"moved", `
 def moved(t, places, allocate):
     """Returns a tensor as t whose storage is moved to a place that allocate returns."""
-    if not isinstance(t, torch.Tensor) or t.layout is not torch.strided or t.is_quantized or t.is_nested:
+    if not isinstance(t, torch.Tensor) or t.layout is not torch.strided or t.is_quantized or t.is_nested or t._is_zerotensor():
         return t
     if torch._is_functional_tensor(t):
         return torch._to_functional_tensor(moved(torch._from_functional_tensor(t), places, allocate))

@@ -7,7 +7,7 @@ import torch
 
 library = torch.library.Library("unwritten", "DEF")
 EXPECTED = {"unwritten::nothing": "x", "unwritten::clone": "into", "unwritten::many": "xs", "unwritten::second": "state",
-            "unwritten::copies": "sum", "unwritten::flattens": "x"}
+            "unwritten::copies": "sum", "unwritten::flattens": "x", "unwritten::rebinds": "into"}
 
 
 def op(schema):
@@ -48,7 +48,18 @@ def flattens(x):
     x.reshape(-1).fill_(3)
 
 
+# Its versions rise all the same.
+@torch.library.custom_op("unwritten::rebinds", mutates_args=("into",))
+def rebinds(x: torch.Tensor, into: torch.Tensor) -> None:
+    into = x.relu()
+
+
 # What is right.
+@torch.library.custom_op("unwritten::clips", mutates_args=("x",))
+def clips(x: torch.Tensor) -> None:
+    x.clamp_(-10, 10)
+
+
 @op("(Tensor(a!) sum) -> ()")
 def copies_back(sum):
     sum.copy_(sum.contiguous().fill_(3))

@@ -52,7 +52,7 @@ type faker interface {
 // NewTarget makes an op ready: its plan without the checks that the engine cannot
 // show broken, and its recipes.
 func NewTarget(e engine.Engine, operator engine.Operator, p engine.Plan, book *design.Recipes) *Target {
-	p.Op.Autograd = operator.Autograd
+	p.Op.Autograd, p.Op.Raises = operator.Autograd, operator.Raises
 	operator.Unseen = slices.DeleteFunc(slices.Clone(operator.Unseen), func(u engine.Unseen) bool {
 		return !slices.ContainsFunc(p.Op.Checks, func(c asserts.Check) bool { return c.Code == u.Code })
 	})

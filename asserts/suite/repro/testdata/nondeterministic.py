@@ -33,6 +33,10 @@ def part(t, name):
 
 def elements(t):
     """Returns the bytes of a tensor's elements."""
+    if torch._is_functional_tensor(t):
+        t = torch._from_functional_tensor(t)
+    if t.layout is torch._mkldnn:
+        t = t.to_dense()
     if t.layout is not torch.strided:
         return contents(t)
     t = t.detach().int_repr() if t.is_quantized else t.detach().resolve_conj().resolve_neg()

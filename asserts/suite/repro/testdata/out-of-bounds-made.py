@@ -13,7 +13,7 @@ def memory(t):
 
 def moved(t, places, allocate):
     """Returns a tensor as t whose storage is moved to a place that allocate returns."""
-    if not isinstance(t, torch.Tensor) or t.layout is not torch.strided or t.is_quantized or t.is_nested:
+    if not isinstance(t, torch.Tensor) or t.layout is not torch.strided or t.is_quantized or t.is_nested or t._is_zerotensor():
         return t
     if torch._is_functional_tensor(t):
         return torch._to_functional_tensor(moved(torch._from_functional_tensor(t), places, allocate))
