@@ -34,7 +34,7 @@ var python = dialect{
 	release: "del result",
 	joints:  map[string]string{"and": " and ", "or": " or "},
 	facts: map[string]fact{
-		"storage": {of: "{x}.untyped_storage()", by: "{}._cdata"},
+		"storage": {of: "storage_of({x})", by: "{}[0]"},
 		"memory":  {of: "memory({x})"},
 		"look":    {of: "look({x})"},
 		"version": {of: "version({x})"},
@@ -58,6 +58,13 @@ var python = dialect{
 type definition struct{ name, text string }
 
 var definitions = []definition{
+	{"storage_of", `
+def storage_of(t):
+    """Returns the address of a tensor's StorageImpl, and what keeps it: a functional tensor whose storage has another holder can't be resized."""
+    if torch._is_functional_tensor(t):
+        return torch._C._storage_address(t), None
+    return t.untyped_storage()._cdata, t.untyped_storage()
+`},
 	{"memory", `
 def memory(t):
     """Returns the bytes of a tensor's storage."""
