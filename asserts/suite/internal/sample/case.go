@@ -57,11 +57,17 @@ func (t *TensorSpec) Legal() {
 		wrong = c != tensor.Complex && c != tensor.Floating
 	case engine.Negative:
 		wrong = c == tensor.Boolean
-	case engine.Nested, engine.NestedEven, engine.COOHybrid:
+	case engine.Nested, engine.NestedEven:
 		wrong = rank < 2
+	case engine.COOHybrid: // of one dimension it is a COO tensor, without a dense part
+		wrong = rank == 0
 	}
 	if wrong {
 		t.SetForm(engine.Strided)
+	}
+	if d := Element(t.DType); counts(d) && t.Fill.Name == "below" { // as a recipe may say it
+		largest, _, _ := d.Limits()
+		t.Fill.Value = min(t.Fill.Value, largest+1)
 	}
 }
 

@@ -86,7 +86,8 @@ func TestLegal(t *testing.T) {
 		{"bool", 1, engine.Negative, "bool[2]"},
 		{"float32", 2, engine.Nested, "float32[2, 2] nested"},
 		{"float32", 1, engine.NestedEven, "float32[2]"},
-		{"float32", 1, engine.COOHybrid, "float32[2]"},
+		{"float32", 1, engine.COOHybrid, "float32[2] coo-hybrid"},
+		{"float32", 0, engine.COOHybrid, "float32[]"},
 	} {
 		spec := TensorSpec{DType: tt.dtype, Form: tt.form}
 		for range tt.rank {
@@ -95,6 +96,19 @@ func TestLegal(t *testing.T) {
 		before := spec.String()
 		if spec.Legal(); spec.String() != tt.want {
 			t.Errorf("%s becomes %s, want %s", before, &spec, tt.want)
+		}
+	}
+}
+
+// A bound that no number of a dtype reaches is one that a recipe can say.
+func TestLegalBounds(t *testing.T) {
+	for dtype, want := range map[string]string{"bool": "bool[2] below:2", "uint8": "uint8[2] below:256", "int16": "int16[2] below:1000", "float32": "float32[2] below:1000"} {
+		spec := TensorSpec{DType: dtype, Sizes: []int64{2}, Fill: Fill{Name: "below", Value: 1000}}
+		if spec.Legal(); spec.String() != want {
+			t.Errorf("%s, want %s", &spec, want)
+		}
+		if _, err := ParseValue(spec.String(), nil); err != nil {
+			t.Error(err)
 		}
 	}
 }
