@@ -28,24 +28,33 @@ func without(left ...sort) []sort {
 	return slices.DeleteFunc(slices.Clone(everySort), func(s sort) bool { return slices.Contains(left, s) })
 }
 
-// A testCase makes the arguments of one call from tensors of any sort.
+// A testCase is the arguments of one call, made from tensors of any sort.
 type testCase struct {
 	op, name string
-	args     func(builder) []any
-	in       []sort // nil: every one
+	args     []any  // tensors are descriptions; whole numbers are int64
+	sorts    []sort // that it is called with
 }
 
-func (c testCase) sorts() []sort {
-	if c.in == nil {
-		return everySort
-	}
-	return c.in
+func call(op, name string, args ...any) testCase { return testCase{op, name, args, everySort} }
+
+// in limits a case to some sorts.
+func (c testCase) in(sorts ...sort) testCase {
+	c.sorts = sorts
+	return c
 }
 
-// only limits cases to some sorts.
-func only(in []sort, cases ...testCase) []testCase {
+// each limits cases to some sorts.
+func each(sorts []sort, cases ...testCase) []testCase {
 	for i := range cases {
-		cases[i].in = in
+		cases[i].sorts = sorts
+	}
+	return cases
+}
+
+// with appends arguments to those of cases.
+func with(rest []any, cases ...testCase) []testCase {
+	for i := range cases {
+		cases[i].args = slices.Concat(cases[i].args, rest)
 	}
 	return cases
 }
@@ -58,8 +67,57 @@ func prefixed(word string, cases []testCase) []testCase {
 	return cases
 }
 
-// A builder makes tensors of one sort.
-type builder struct{ sort sort }
+// A description makes an argument of the sort of a builder. In one call each is made
+// once: one that stands twice among the arguments is one tensor.
+type description struct{ make func(*builder) any }
+
+func tensorOf(make func(*builder) *c10.Tensor) *description {
+	return &description{func(b *builder) any { return make(b) }}
+}
+
+// A builder makes the arguments of one call with tensors of a sort.
+type builder struct {
+	sort sort
+	made map[*description]any
+}
+
+func build(args []any, s sort) []any {
+	b := &builder{s, make(map[*description]any)}
+	built := make([]any, len(args))
+	for i, arg := range args {
+		built[i] = b.argument(arg)
+	}
+	return built
+}
+
+func (b *builder) argument(arg any) any {
+	switch arg := arg.(type) {
+	case int:
+		return int64(arg)
+	case []*description:
+		ts := make([]*c10.Tensor, len(arg))
+		for i, d := range arg {
+			ts[i] = b.tensor(d)
+		}
+		return ts
+	case *description:
+		if arg == undefined {
+			return b.tensor(arg)
+		}
+		if b.made[arg] == nil {
+			b.made[arg] = arg.make(b)
+		}
+		return b.made[arg]
+	}
+	return arg
+}
+
+func (b *builder) tensor(d *description) *c10.Tensor {
+	if d == undefined {
+		return nil
+	}
+	return b.argument(d).(*c10.Tensor)
+}
 
 var kinds = map[sort]c10.Kind{
 	direct:     c10.DirectSubclass,
@@ -68,11 +126,11 @@ var kinds = map[sort]c10.Kind{
 	reporting:  c10.ReportingWrapper,
 }
 
-func (b builder) options(d c10.DType) c10.Options {
+func (b *builder) options(d c10.DType) c10.Options {
 	return c10.Options{DType: d, Device: *b.device(), Kind: kinds[b.sort], Inference: b.sort == inference}
 }
 
-func (b builder) device() *c10.Device {
+func (b *builder) device() *c10.Device {
 	d := c10.CPU
 	if b.sort == meta {
 		d = c10.Meta
@@ -80,17 +138,19 @@ func (b builder) device() *c10.Device {
 	return &d
 }
 
-// tensor makes a tensor whose element i is value(i), or some other element
-// where elements are in common.
-func (b builder) tensor(sizes []int64, d c10.DType, strides []int64, value func(i int64) float64) *c10.Tensor {
-	t := b.layOut(sizes, strides, b.options(d))
-	for i := range t.Numel() {
-		t.SetFloat(i, value(i))
-	}
-	return t
+// elements describes a tensor whose element i is value(i), or some other element where
+// elements are in common.
+func elements(sizes []int64, d c10.DType, strides func(*builder, []int64) []int64, value func(i int64) float64) *description {
+	return tensorOf(func(b *builder) *c10.Tensor {
+		t := b.layOut(sizes, strides(b, sizes), b.options(d))
+		for i := range t.Numel() {
+			t.SetFloat(i, value(i))
+		}
+		return t
+	})
 }
 
-func (b builder) layOut(sizes, strides []int64, o c10.Options) *c10.Tensor {
+func (b *builder) layOut(sizes, strides []int64, o c10.Options) *c10.Tensor {
 	if b.sort != strided {
 		return c10.EmptyStrided(sizes, strides, o)
 	}
@@ -114,7 +174,7 @@ func gaps(sizes []int64) []int64 {
 
 // shared returns strides that keep the first dimension in one place, if the
 // sort wants that.
-func (b builder) shared(sizes []int64) []int64 {
+func (b *builder) shared(sizes []int64) []int64 {
 	strides := c10.ContiguousStrides(sizes)
 	if b.sort == expanded && len(sizes) > 0 {
 		strides[0] = 0
@@ -122,55 +182,86 @@ func (b builder) shared(sizes []int64) []int64 {
 	return strides
 }
 
+// apart returns strides of elements of which none are in common.
+func (b *builder) apart(sizes []int64) []int64 { return c10.ContiguousStrides(sizes) }
+
 // wave goes up and down, through positive, negative and zero.
 func wave(i int64) float64 { return float64(i*7%11-4) / 2 }
 
-// floats makes a tensor that is only read.
-func (b builder) floats(sizes ...int64) *c10.Tensor {
-	return b.tensor(sizes, c10.Float32, b.shared(sizes), wave)
+// listed returns the numbers of a list.
+func listed(values ...float64) func(int64) float64 {
+	return func(i int64) float64 { return values[i] }
 }
 
-// written makes a tensor that may be written.
-func (b builder) written(sizes ...int64) *c10.Tensor {
-	return b.tensor(sizes, c10.Float32, c10.ContiguousStrides(sizes), wave)
+// floats is a tensor that is only read.
+func floats(sizes ...int64) *description {
+	return elements(sizes, c10.Float32, (*builder).shared, wave)
 }
 
-// outInts makes a tensor of int64 that may be written.
-func (b builder) outInts(sizes ...int64) *c10.Tensor {
-	return b.tensor(sizes, c10.Int64, c10.ContiguousStrides(sizes), wave)
+// written is a tensor that may be written.
+func written(sizes ...int64) *description {
+	return elements(sizes, c10.Float32, (*builder).apart, wave)
 }
 
-// ints makes a tensor of numbers from 0 to n-1.
-func (b builder) ints(n int64, sizes ...int64) *c10.Tensor {
-	return b.tensor(sizes, c10.Int64, b.shared(sizes), func(i int64) float64 { return float64(i * 2 % n) })
+// outInts is a tensor of int64 that may be written.
+func outInts(sizes ...int64) *description {
+	return elements(sizes, c10.Int64, (*builder).apart, wave)
 }
 
-func (b builder) bools(sizes ...int64) *c10.Tensor {
-	return b.tensor(sizes, c10.Bool, b.shared(sizes), func(i int64) float64 { return float64((i + 1) % 2) })
+// ints is a tensor of numbers from 0 to n-1.
+func ints(n int64, sizes ...int64) *description {
+	return elements(sizes, c10.Int64, (*builder).shared, func(i int64) float64 { return float64(i * 2 % n) })
 }
 
-// chances makes a tensor of probabilities.
-func (b builder) chances(sizes ...int64) *c10.Tensor {
-	return b.tensor(sizes, c10.Float32, b.shared(sizes), func(i int64) float64 { return float64(i%5) / 4 })
+func bools(sizes ...int64) *description {
+	return elements(sizes, c10.Bool, (*builder).shared, func(i int64) float64 { return float64((i + 1) % 2) })
 }
 
-func (b builder) complexes(sizes ...int64) *c10.Tensor {
-	return b.tensor(sizes, c10.Complex64, b.shared(sizes), wave)
+// chances is a tensor of probabilities.
+func chances(sizes ...int64) *description {
+	return elements(sizes, c10.Float32, (*builder).shared, func(i int64) float64 { return float64(i%5) / 4 })
 }
 
-func generator() *c10.Generator { return c10.NewGenerator(1) }
+func complexes(sizes ...int64) *description {
+	return elements(sizes, c10.Complex64, (*builder).shared, wave)
+}
+
+// ones is a tensor of one element, 1.
+func ones() *description { return elements([]int64{1}, c10.Float32, (*builder).apart, listed(1)) }
+
+// handle is another handle of a tensor.
+func handle(of *description) *description {
+	return tensorOf(func(b *builder) *c10.Tensor { return b.tensor(of).Retain() })
+}
+
+// alias is a view of a tensor.
+func alias(of *description) *description {
+	return tensorOf(func(b *builder) *c10.Tensor { return b.tensor(of).Alias() })
+}
+
+var (
+	device    = &description{func(b *builder) any { return b.device() }}
+	generator = &description{func(*builder) any { return c10.NewGenerator(1) }}
+)
+
+// Tensors for cases that pass one twice.
+var (
+	read  = floats(2, 3)
+	wrote = written(2, 3)
+)
 
 func ptr[T any](v T) *T { return &v }
 
-func list(ts ...*c10.Tensor) []*c10.Tensor { return ts }
+func list(ts ...*description) []*description { return ts }
 
 // Arguments that are not given.
 var (
-	undefined *c10.Tensor
+	undefined *description
 	noInt     *int64
 	noFloat   *float64
 	noDType   *c10.DType
 	noLayout  *c10.Layout
+	noDevice  *c10.Device
 	noBool    *bool
 	noFormat  *c10.MemoryFormat
 )

@@ -26,8 +26,8 @@ func All() []Sample {
 	var all []Sample
 	for _, c := range slices.Concat(factories(), elementwise(), reductions(), products(), norms(), random(), indices(),
 		lists(), copies(), scalars(), views(), listViews(), sparse(), inPlace(), inPlaceViews(), storage(), out(), mutable()) {
-		for _, s := range c.sorts() {
-			all = append(all, Sample{c.op, c.name + "/" + string(s), func() []any { return c.args(builder{s}) }})
+		for _, s := range c.sorts {
+			all = append(all, Sample{c.op, c.name + "/" + string(s), func() []any { return build(c.args, s) }})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Sample) int { return strings.Compare(a.Op, b.Op) })

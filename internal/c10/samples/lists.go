@@ -1,45 +1,24 @@
 package samples
 
 func lists() []testCase {
+	vector, ts, outs := floats(2), list(floats(2), floats(3)), list(written(2), written(3))
 	return []testCase{
-		{op: "cat", name: "two", args: func(b builder) []any { return []any{list(b.floats(2, 3), b.floats(2, 1)), int64(1)} }},
-		{op: "cat", name: "one", args: func(b builder) []any { return []any{list(b.floats(2, 3)), int64(0)} }},
-		{op: "cat", name: "empties", args: func(b builder) []any { return []any{list(b.floats(0, 3), b.floats(0, 3)), int64(-2)} }},
-		{op: "cat", name: "twice", args: func(b builder) []any {
-			x := b.floats(2, 3)
-			return []any{list(x, b.floats(1, 3), x), int64(0)}
-		}},
-		{op: "cat", name: "refused", args: func(b builder) []any { return []any{list(), int64(0)} }},
-		{op: "stack", name: "three", args: func(b builder) []any {
-			return []any{list(b.floats(2, 3), b.floats(2, 3), b.floats(2, 3)), int64(-1)}
-		}},
-		{op: "stack", name: "0-dim", args: func(b builder) []any { return []any{list(b.floats(), b.floats()), int64(0)} }},
-		{op: "stack", name: "twice", args: func(b builder) []any {
-			x := b.floats(2)
-			return []any{list(x, x), int64(0)}
-		}},
-		{op: "broadcast_tensors", name: "three", args: func(b builder) []any { return []any{list(b.floats(2, 1), b.floats(3), b.floats())} }},
-		{op: "_foreach_add.List", name: "two", args: func(b builder) []any {
-			return []any{list(b.floats(2, 3), b.floats()), list(b.floats(2, 3), b.floats()), 2.0}
-		}},
-		{op: "_foreach_add.List", name: "none", args: func(b builder) []any { return []any{list(), list(), 2.0} }},
-		{op: "_foreach_add.List", name: "same-list", args: func(b builder) []any {
-			ts := list(b.floats(2), b.floats(3))
-			return []any{ts, ts, 1.0}
-		}},
-		{op: "_foreach_add_.List", name: "two", args: func(b builder) []any {
-			return []any{list(b.written(2, 3), b.written(0)), list(b.floats(3), b.floats(0)), 2.0}
-		}},
-		{op: "_foreach_add_.List", name: "same-list", args: func(b builder) []any {
-			ts := list(b.written(2), b.written(3))
-			return []any{ts, ts, 1.0}
-		}},
-		{op: "_foreach_mul.Scalar", name: "three", args: func(b builder) []any {
-			return []any{list(b.floats(2), b.floats(0), b.floats()), 3.0}
-		}},
-		{op: "_foreach_zero_", name: "two", args: func(b builder) []any { return []any{list(b.written(2), b.written())} }},
-		{op: "_amp_foreach_non_finite_check_and_unscale_", name: "two", args: func(b builder) []any {
-			return []any{list(b.written(2), b.written(2, 3)), b.written(1), b.ones()}
-		}},
+		call("cat", "two", list(floats(2, 3), floats(2, 1)), 1),
+		call("cat", "one", list(floats(2, 3)), 0),
+		call("cat", "empties", list(floats(0, 3), floats(0, 3)), -2),
+		call("cat", "twice", list(read, floats(1, 3), read), 0),
+		call("cat", "refused", list(), 0),
+		call("stack", "three", list(floats(2, 3), floats(2, 3), floats(2, 3)), -1),
+		call("stack", "0-dim", list(floats(), floats()), 0),
+		call("stack", "twice", list(vector, vector), 0),
+		call("broadcast_tensors", "three", list(floats(2, 1), floats(3), floats())),
+		call("_foreach_add.List", "two", list(floats(2, 3), floats()), list(floats(2, 3), floats()), 2.0),
+		call("_foreach_add.List", "none", list(), list(), 2.0),
+		call("_foreach_add.List", "same-list", ts, ts, 1.0),
+		call("_foreach_add_.List", "two", list(written(2, 3), written(0)), list(floats(3), floats(0)), 2.0),
+		call("_foreach_add_.List", "same-list", outs, outs, 1.0),
+		call("_foreach_mul.Scalar", "three", list(floats(2), floats(0), floats()), 3.0),
+		call("_foreach_zero_", "two", list(written(2), written())),
+		call("_amp_foreach_non_finite_check_and_unscale_", "two", list(written(2), written(2, 3)), written(1), ones()),
 	}
 }

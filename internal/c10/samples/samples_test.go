@@ -128,7 +128,7 @@ func TestKernelsKeepTheirPromises(t *testing.T) {
 	calls := 0
 	for _, s := range All() {
 		t.Run(s.Op+"/"+s.Name, func(t *testing.T) {
-			call(t, s, kernelOf[s.Op])
+			callKernel(t, s, kernelOf[s.Op])
 		})
 		calls++
 	}
@@ -137,7 +137,7 @@ func TestKernelsKeepTheirPromises(t *testing.T) {
 	}
 }
 
-func call(t *testing.T, s Sample, k asserts.Kernel) {
+func callKernel(t *testing.T, s Sample, k asserts.Kernel) {
 	kernel := reflect.ValueOf(k.Func)
 	var in []reflect.Value
 	for i, arg := range s.Args() {

@@ -1,18 +1,15 @@
 package samples
 
 func scalars() []testCase {
-	values := without(meta)
+	values, vector := without(meta), floats(2)
 	return []testCase{
-		{op: "_local_scalar_dense", name: "0-dim", in: values, args: func(b builder) []any { return []any{b.floats()} }},
-		{op: "item", name: "one-element", in: values, args: func(b builder) []any { return []any{b.floats(1, 1)} }},
-		{op: "size.int", name: "last", args: func(b builder) []any { return []any{b.floats(2, 3), int64(-1)} }},
-		{op: "is_same_size", name: "different", args: func(b builder) []any { return []any{b.floats(2, 3), b.floats(2)} }},
-		{op: "is_same_size", name: "twice", args: func(b builder) []any {
-			x := b.floats(2)
-			return []any{x, x}
-		}},
-		{op: "equal", name: "same", in: values, args: func(b builder) []any { return []any{b.floats(2, 3), b.floats(2, 3)} }},
-		{op: "equal", name: "empty", in: values, args: func(b builder) []any { return []any{b.floats(0), b.floats(0)} }},
-		{op: "_choose_qparams_per_tensor", name: "matrix", in: values, args: func(b builder) []any { return []any{b.floats(2, 3), true} }},
+		call("_local_scalar_dense", "0-dim", floats()).in(values...),
+		call("item", "one-element", floats(1, 1)).in(values...),
+		call("size.int", "last", floats(2, 3), -1),
+		call("is_same_size", "different", floats(2, 3), floats(2)),
+		call("is_same_size", "twice", vector, vector),
+		call("equal", "same", floats(2, 3), floats(2, 3)).in(values...),
+		call("equal", "empty", floats(0), floats(0)).in(values...),
+		call("_choose_qparams_per_tensor", "matrix", floats(2, 3), true).in(values...),
 	}
 }

@@ -2,19 +2,13 @@ package samples
 
 func storage() []testCase {
 	return []testCase{
-		{op: "resize_", name: "larger", args: func(b builder) []any { return []any{b.written(2), []int64{3, 3}, noFormat} }},
-		{op: "resize_", name: "smaller", args: func(b builder) []any { return []any{b.written(2, 3), []int64{2}, noFormat} }},
-		{op: "resize_", name: "from-empty", args: func(b builder) []any { return []any{b.written(0), []int64{}, noFormat} }},
-		{op: "resize_as_", name: "larger", args: func(b builder) []any { return []any{b.written(2), b.floats(2, 3), noFormat} }},
-		{op: "resize_as_", name: "itself", args: func(b builder) []any {
-			x := b.written(2, 3)
-			return []any{x, x, noFormat}
-		}},
-		{op: "set_.source_Tensor", name: "other", args: func(b builder) []any { return []any{b.written(2), b.floats(2, 3)} }},
-		{op: "set_.source_Tensor", name: "itself", args: func(b builder) []any {
-			x := b.written(2, 3)
-			return []any{x, x}
-		}},
-		{op: "set_", name: "emptied", args: func(b builder) []any { return []any{b.written(2, 3)} }},
+		call("resize_", "larger", written(2), []int64{3, 3}, noFormat),
+		call("resize_", "smaller", written(2, 3), []int64{2}, noFormat),
+		call("resize_", "from-empty", written(0), []int64{}, noFormat),
+		call("resize_as_", "larger", written(2), floats(2, 3), noFormat),
+		call("resize_as_", "itself", wrote, wrote, noFormat),
+		call("set_.source_Tensor", "other", written(2), floats(2, 3)),
+		call("set_.source_Tensor", "itself", wrote, wrote),
+		call("set_", "emptied", written(2, 3)),
 	}
 }
