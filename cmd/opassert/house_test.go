@@ -51,7 +51,6 @@ var rooms = []room{
 	{"asserts/internal/preload", []string{"internal/compile", "internal/installed", "internal/locked", "internal/printable"}, []string{"golang.org/x/sys"}},
 	{"asserts/libtorch", []string{"=asserts", "=internal/compile", "internal/installed", "=internal/attach", "=asserts/preserve", "internal/tensor"}, nil},
 	{"asserts/preserve", []string{"=asserts", "internal/printable"}, nil},
-	{"asserts/preserve/internal/model/embedded", []string{"=internal/c10", "asserts/preserve/internal/model"}, nil},
 	{"asserts/suite", []string{"=asserts", "schema", "internal/locked", "internal/tensor"}, nil},
 	{"asserts/suite/engine", []string{"=asserts", "schema", "internal/tensor"}, nil},
 	{"asserts/suite/internal/sample", []string{"asserts/suite/engine", "internal/yamlfile", "schema", "internal/tensor"}, nil},

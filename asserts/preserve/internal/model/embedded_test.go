@@ -5,17 +5,16 @@ import (
 
 	"github.com/opassert/opassert/asserts/preserve"
 	"github.com/opassert/opassert/asserts/preserve/internal/model"
-	"github.com/opassert/opassert/asserts/preserve/internal/model/embedded"
 	"github.com/opassert/opassert/internal/c10"
 	"github.com/opassert/opassert/internal/must"
 )
 
 // The embedded engine's tensors and storages, with its slots and counts.
-type embeddedWorld struct{ *embedded.Engine }
+type embeddedWorld struct{ *embeddedEngine }
 
 func (w *embeddedWorld) NewMachine(p model.Protocol) *model.Machine {
 	var m *model.Machine
-	m, w.Engine = embedded.NewMachine(p)
+	m, w.embeddedEngine = newEmbedded(p)
 	return m
 }
 
@@ -55,7 +54,7 @@ func TestEmbeddedStory(t *testing.T) {
 		{model.Faulty, []preserve.Code{preserve.SharedDealloc, preserve.UseAfter}},
 	} {
 		t.Run(tt.protocol.String(), func(t *testing.T) {
-			m, e := embedded.NewMachine(tt.protocol)
+			m, e := newEmbedded(tt.protocol)
 			var found []preserve.Code
 			m.Report = func(v model.Violation) { found = append(found, v.Code) }
 			plain := model.Context{Interp: 1}

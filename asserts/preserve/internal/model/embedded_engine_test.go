@@ -1,6 +1,4 @@
-// Package embedded runs the preservation protocol on the embedded engine: its
-// tensors and storages are the impls, and the slots are theirs.
-package embedded
+package model_test
 
 import (
 	"sync"
@@ -9,8 +7,9 @@ import (
 	"github.com/opassert/opassert/internal/c10"
 )
 
-// An Engine is the embedded engine as a [model.Machine] sees it.
-type Engine struct {
+// An embeddedEngine is the embedded engine as a [model.Machine] sees it: its tensors and
+// storages are the impls, and the slots are theirs.
+type embeddedEngine struct {
 	// Decref is how an impl that is freed lets go of the object it owns. It is
 	// the machine's, unless the host must take the interpreter's lock first.
 	Decref func(model.Context, model.Address)
@@ -19,10 +18,10 @@ type Engine struct {
 	weak map[model.ID]func() (model.Ref, bool)
 }
 
-// NewMachine returns a machine for the objects of the embedded engine's tensors
+// newEmbedded returns a machine for the objects of the embedded engine's tensors
 // and storages, and the engine that makes their Refs.
-func NewMachine(p model.Protocol) (*model.Machine, *Engine) {
-	e := &Engine{weak: map[model.ID]func() (model.Ref, bool){}}
+func newEmbedded(p model.Protocol) (*model.Machine, *embeddedEngine) {
+	e := &embeddedEngine{weak: map[model.ID]func() (model.Ref, bool){}}
 	m := model.NewMachine(e, p)
 	e.Decref = m.Decref
 	return m, e
@@ -30,7 +29,7 @@ func NewMachine(p model.Protocol) (*model.Machine, *Engine) {
 
 // Lock returns a new reference to an impl for which a Ref was made, or false
 // when it was freed.
-func (e *Engine) Lock(id model.ID) (model.Ref, bool) {
+func (e *embeddedEngine) Lock(id model.ID) (model.Ref, bool) {
 	e.mu.Lock()
 	lock := e.weak[id]
 	e.mu.Unlock()
@@ -46,7 +45,7 @@ func (e *Engine) Lock(id model.ID) (model.Ref, bool) {
 	return r, ok
 }
 
-func (e *Engine) know(id model.ID, lock func() (model.Ref, bool)) {
+func (e *embeddedEngine) know(id model.ID, lock func() (model.Ref, bool)) {
 	e.mu.Lock()
 	if e.weak[id] == nil {
 		e.weak[id] = lock
@@ -55,7 +54,7 @@ func (e *Engine) know(id model.ID, lock func() (model.Ref, bool)) {
 }
 
 // Tensor returns a handle as a Ref, which owns it from now on.
-func (e *Engine) Tensor(t *c10.Tensor) model.Ref {
+func (e *embeddedEngine) Tensor(t *c10.Tensor) model.Ref {
 	w := t.Weak()
 	e.know(model.ID(t.ID()), func() (model.Ref, bool) {
 		t, ok := w.Lock()
@@ -65,7 +64,7 @@ func (e *Engine) Tensor(t *c10.Tensor) model.Ref {
 }
 
 // Storage returns a handle as a Ref, which owns it from now on.
-func (e *Engine) Storage(s *c10.Storage) model.Ref {
+func (e *embeddedEngine) Storage(s *c10.Storage) model.Ref {
 	w := s.Weak()
 	e.know(model.ID(s.ID()), func() (model.Ref, bool) {
 		s, ok := w.Lock()
@@ -75,7 +74,7 @@ func (e *Engine) Storage(s *c10.Storage) model.Ref {
 }
 
 type tensor struct {
-	e *Engine
+	e *embeddedEngine
 	t *c10.Tensor
 }
 
@@ -86,7 +85,7 @@ func (r tensor) Retain() model.Ref { return tensor{r.e, r.t.Retain()} }
 func (r tensor) Release()          { r.t.Release() }
 
 type storage struct {
-	e *Engine
+	e *embeddedEngine
 	s *c10.Storage
 }
 
@@ -102,7 +101,7 @@ func (r storage) Retain() model.Ref {
 
 // A pyObject is, in the embedded engine's slot, an object of the machine.
 type pyObject struct {
-	e      *Engine
+	e      *embeddedEngine
 	interp model.Interp
 	at     model.Address
 }
@@ -111,7 +110,7 @@ type pyObject struct {
 func (o *pyObject) Decref() { o.e.Decref(model.Context{Interp: o.interp}, o.at) }
 
 type slot struct {
-	e *Engine
+	e *embeddedEngine
 	s *c10.PyObjectSlot
 }
 
