@@ -56,6 +56,18 @@ type Violation struct {
 	explanation string
 }
 
+// because sets the cause, and the lines that show it: those that the log does not have
+// are left out in the end.
+func (v *Violation) because(cause Cause, evidence ...Reason) *Violation {
+	v.Cause, v.Evidence = cause, evidence
+	return v
+}
+
+// says returns a line with what it says.
+func says(line int64, format string, args ...any) Reason {
+	return Reason{line, fmt.Sprintf(format, args...)}
+}
+
 // Saw returns what happened, in one line.
 func (v *Violation) Saw() string {
 	if v.facts.saw != "" {
@@ -170,7 +182,7 @@ func (v *Violation) blame() {
 	v.Evidence, v.Against = nil, nil
 	add := func(to *[]Reason, line int64, format string, args ...any) {
 		if line != 0 {
-			*to = append(*to, Reason{line, fmt.Sprintf(format, args...)})
+			*to = append(*to, says(line, format, args...))
 		}
 	}
 	answer := func(to *[]Reason) {

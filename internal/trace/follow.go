@@ -312,12 +312,8 @@ func (f *follower) making(i *impl, hermetic bool) {
 	case !i.wrap.mayBe(old):
 		f.happens[sharedBytes] = true
 	default:
-		v := f.breaks(preserve.SameObject, o, i.Address, fmt.Sprintf("a second object for the impl of %v, which lives", old.Address))
-		v.Cause = EmptySlot
-		v.Evidence = []Reason{{old.facts.madeAt, fmt.Sprintf("%v was made for the impl", old.Address)}}
-		if i.wrap.emptyAt != 0 {
-			v.Evidence = append(v.Evidence, Reason{i.wrap.emptyAt, "the slot is empty"})
-		}
+		v := f.breaks(preserve.SameObject, o, i.Address, fmt.Sprintf("a second object for the impl of %v, which lives", old.Address)).
+			because(EmptySlot, says(old.facts.madeAt, "%v was made for the impl", old.Address), says(i.wrap.emptyAt, "the slot is empty"))
 		d := &doubt{Violation: v, was: old, now: o, data: i.Address, isNew: true}
 		d.likely = f.newlyLikely(f.doubtful(d, i, sharedBytes), i, old)
 	}
@@ -501,21 +497,16 @@ func (f *follower) pointed(i *impl, at uint64) {
 	case was == o:
 		f.shown(i, o)
 	case was != nil && was.Made == MadePlain && was.gap == f.gaps && o.Made == MadePlain && o.Impl != 0 && o.Impl != i.Address && o.gap == f.gaps && !i.shared:
-		v := f.breaks(preserve.SameObject, o, i.Address, fmt.Sprintf("the slot of the impl of %v points at %v, which is the object of impl %v", was.Address, o.Address, o.Impl))
-		v.Cause = OtherObject
-		v.Evidence = []Reason{{max(was.facts.slotAt, was.facts.madeAt), fmt.Sprintf("the slot pointed at %v", was.Address)}}
-		if o.facts.madeAt != 0 {
-			v.Evidence = append(v.Evidence, Reason{o.facts.madeAt, fmt.Sprintf("%v was made for impl %v", o.Address, o.Impl)})
-		}
+		v := f.breaks(preserve.SameObject, o, i.Address, fmt.Sprintf("the slot of the impl of %v points at %v, which is the object of impl %v", was.Address, o.Address, o.Impl)).
+			because(OtherObject, says(max(was.facts.slotAt, was.facts.madeAt), "the slot pointed at %v", was.Address), says(o.facts.madeAt, "%v was made for impl %v", o.Address, o.Impl))
 		v.likely = f.doubtful(&doubt{Violation: v, was: was, now: o, data: i.Address, home: o.Impl}, i, movedBytes)
 	default:
 		f.shown(i, o)
 		f.happens[movedBytes] = f.happens[movedBytes] || o.Impl != 0 && o.Impl != i.Address
 	}
 	if o.Made == MadeHermetic && o.madeGap == f.gaps {
-		v := f.breaks(preserve.Hermetic, o, i.Address, "a slot points at an object made in a hermetic context")
-		v.Cause = HermeticState
-		v.Evidence = []Reason{{o.facts.madeAt, "made in a hermetic context"}}
+		f.breaks(preserve.Hermetic, o, i.Address, "a slot points at an object made in a hermetic context").
+			because(HermeticState, says(o.facts.madeAt, "made in a hermetic context"))
 	}
 	f.moved(o, uint64(i.Address))
 	if i.Address != 0 {
@@ -578,12 +569,8 @@ func (f *follower) handOut(i *impl, s preserve.Step) {
 
 func (f *follower) wrongInterpreter(i *impl, o *object) {
 	if w := i.wrap; w.interp != 0 && o.facts.maker != 0 && w.interp != o.facts.maker && w.made != o && o.madeGap == f.gaps {
-		v := f.breaks(preserve.OneInterpreter, o, i.Address, fmt.Sprintf("made by interpreter %v, handed out in %v", Address(o.facts.maker), Address(w.interp)))
-		v.Cause = InterpreterClash
-		v.Evidence = []Reason{
-			{o.facts.makerAt, fmt.Sprintf("made by interpreter %v", Address(o.facts.maker))},
-			{w.interpAt, fmt.Sprintf("asked for by interpreter %v", Address(w.interp))},
-		}
+		f.breaks(preserve.OneInterpreter, o, i.Address, fmt.Sprintf("made by interpreter %v, handed out in %v", Address(o.facts.maker), Address(w.interp))).
+			because(InterpreterClash, says(o.facts.makerAt, "made by interpreter %v", Address(o.facts.maker)), says(w.interpAt, "asked for by interpreter %v", Address(w.interp)))
 	}
 }
 
@@ -615,12 +602,11 @@ func (f *follower) handed(i *impl, r *record) {
 	}
 	switch {
 	case w.pointsTo != 0 && w.pointsTo != r.ref:
-		v := f.breaks(preserve.SameObject, o, i.Address, fmt.Sprintf("the slot points at %v, and another object is handed out", Address(w.pointsTo)))
-		v.Evidence = []Reason{{w.pointsAt, fmt.Sprintf("the slot points at %v", Address(w.pointsTo))}}
+		f.breaks(preserve.SameObject, o, i.Address, fmt.Sprintf("the slot points at %v, and another object is handed out", Address(w.pointsTo))).
+			because("", says(w.pointsAt, "the slot points at %v", Address(w.pointsTo)))
 	case w.open && w.hermetic && o.Made == MadePlain && o.madeGap == f.gaps:
-		v := f.breaks(preserve.Hermetic, o, i.Address, "made outside hermetic contexts, handed out in one")
-		v.Cause = HermeticState
-		v.Evidence = []Reason{{o.facts.madeAt, "made outside hermetic contexts"}}
+		f.breaks(preserve.Hermetic, o, i.Address, "made outside hermetic contexts, handed out in one").
+			because(HermeticState, says(o.facts.madeAt, "made outside hermetic contexts"))
 	case w.pointsTo == 0: // the lines before are missing
 		f.eventAt(&o.Life, Handed, i.Address)
 		o.State, o.gap = preserve.Holding, f.gaps
@@ -667,10 +653,7 @@ func (f *follower) found(i *impl, at uint64, typ string) {
 			v.facts.saw, v.facts.deallocation = saw, true
 			v.facts.slotAt, v.facts.stillAt = i.wrap.slotWas, i.wrap.pointsAt
 		} else {
-			v.Evidence = []Reason{{f.number, "a " + typ + " is found there"}}
-			if o.facts.madeAt != 0 {
-				v.Evidence = append(v.Evidence, Reason{o.facts.madeAt, "a " + o.Type + " was made there"})
-			}
+			v.because("", says(f.number, "a %s is found there", typ), says(o.facts.madeAt, "a %s was made there", o.Type))
 		}
 		o.State = preserve.Dead
 		delete(f.objects, at)
@@ -711,8 +694,7 @@ func (f *follower) step(o *object, s preserve.Step) {
 	case f.protocol == preserve.Counting && code == preserve.OneOwner:
 		f.breaks(code, o, o.Impl, wrongSteps[s]+", though in this PyTorch ownership does not flip")
 	case o.gap == f.gaps && o.State != preserve.Unknown:
-		v := f.breaks(code, o, o.Impl, wrongSteps[s]+" while "+stands[o.State])
-		v.Evidence = []Reason{{o.stateAt, "since here " + stands[o.State]}}
+		f.breaks(code, o, o.Impl, wrongSteps[s]+" while "+stands[o.State]).because("", says(o.stateAt, "since here %s", stands[o.State]))
 	}
 	o.State, o.gap, o.stateAt = to, f.gaps, f.number
 }

@@ -82,8 +82,7 @@ func (f *follower) followObject(r *record) {
 		case f.protocol == preserve.Counting:
 			f.breaks(preserve.OneOwner, o, o.Impl, "does not own its impl, though in this PyTorch ownership does not flip")
 		case o.State == preserve.Holding && o.gap == f.gaps:
-			v := f.breaks(preserve.OneOwner, o, o.Impl, "released as if the impl owned it while "+stands[o.State])
-			v.Evidence = []Reason{{o.stateAt, "since here " + stands[o.State]}}
+			f.breaks(preserve.OneOwner, o, o.Impl, "released as if the impl owned it while "+stands[o.State]).because("", says(o.stateAt, "since here %s", stands[o.State]))
 		default:
 			f.proved(o) // its impl found it in its slot
 		}
@@ -130,8 +129,8 @@ func (f *follower) used(o *object, n int64) {
 		code, saw = preserve.OneOwner, "its last reference is released, for the impl, which others hold, is not marked to have one"
 	}
 	v := f.breaksAt(code, o.enterAt, o.Address, o.Impl, saw)
-	v.Type, v.Cause = o.Type, k.known
-	v.Evidence = []Reason{{o.enterAt, "released"}, {k.notMarkedAt, "the impl is not marked"}, {k.usesAt, fmt.Sprintf("the impl is shared, use count %d", n)}}
+	v.Type = o.Type
+	v.because(k.known, says(o.enterAt, "released"), says(k.notMarkedAt, "the impl is not marked"), says(k.usesAt, "the impl is shared, use count %d", n))
 	for i := range o.Events {
 		if e := &o.Events[i]; e.Line == v.Line && e.What == Released {
 			e.Code = v.Code
@@ -148,19 +147,18 @@ func (f *follower) otherInterpreter(o *object) {
 		return
 	}
 	var v *Violation
+	var first Reason
 	switch {
 	case k.maker != 0 && k.maker != k.releaser && o.madeGap == f.gaps:
 		v = f.breaks(preserve.OneInterpreter, o, o.Impl, fmt.Sprintf("made by interpreter %v, released by %v", Address(k.maker), Address(k.releaser)))
-		v.Evidence = []Reason{{k.makerAt, fmt.Sprintf("made by interpreter %v", Address(k.maker))}}
+		first = says(k.makerAt, "made by interpreter %v", Address(k.maker))
 	case k.tag != 0 && k.tag != k.releaser:
 		v = f.breaks(preserve.OneInterpreter, o, o.Impl, fmt.Sprintf("its slot is tagged %v, released by interpreter %v", Address(k.tag), Address(k.releaser)))
-		v.Evidence = []Reason{{k.tagAt, fmt.Sprintf("the slot is tagged %v", Address(k.tag))}}
+		first = says(k.tagAt, "the slot is tagged %v", Address(k.tag))
 	default:
 		return
 	}
-	v.Cause = InterpreterClash
-	v.Evidence = append(v.Evidence, Reason{k.releaserAt, fmt.Sprintf("released by interpreter %v", Address(k.releaser))})
-	o.broken = v
+	o.broken = v.because(InterpreterClash, first, says(k.releaserAt, "released by interpreter %v", Address(k.releaser)))
 }
 
 // proved is a line that shows the slot of a living object's impl pointing at
@@ -185,7 +183,7 @@ func (f *follower) settled(o *object, at uint64) (known bool) {
 		if d.was != o || uint64(d.now.Address) != at {
 			return false, false
 		}
-		d.Evidence = append(d.Evidence, Reason{f.number, fmt.Sprintf("the slot of %v has %v now", o.Address, Address(at))})
+		d.Evidence = append(d.Evidence, says(f.number, "the slot of %v has %v now", o.Address, Address(at)))
 		o.lost, known = true, true
 		return true, true
 	})
@@ -202,7 +200,7 @@ func (f *follower) located(o *object, data Address) {
 			return false, false
 		}
 		if data == d.home {
-			d.Evidence = append(d.Evidence, Reason{f.number, fmt.Sprintf("%v is still the object of impl %v", o.Address, data)})
+			d.Evidence = append(d.Evidence, says(f.number, "%v is still the object of impl %v", o.Address, data))
 		}
 		return data == d.home, true
 	})
@@ -217,21 +215,20 @@ func (f *follower) displaced(o *object) {
 	if f.settled(o, o.facts.differsTo) || o.lost {
 		return
 	}
-	v := f.breaks(preserve.SameObject, o, o.Impl, fmt.Sprintf("the slot has %v in its place", Address(o.facts.differsTo)))
-	v.Cause = OtherObject
-	v.Evidence = []Reason{{f.number, fmt.Sprintf("the slot's check answers %v", Address(o.facts.differsTo))}}
-	if other != nil && other.facts.madeAt != 0 {
-		v.Evidence = append(v.Evidence, Reason{other.facts.madeAt, "which was made here"})
+	var madeAt int64
+	if other != nil {
+		madeAt = other.facts.madeAt
 	}
+	f.breaks(preserve.SameObject, o, o.Impl, fmt.Sprintf("the slot has %v in its place", Address(o.facts.differsTo))).
+		because(OtherObject, says(f.number, "the slot's check answers %v", Address(o.facts.differsTo)), says(madeAt, "which was made here"))
 }
 
 func (f *follower) preserve(o *object) {
 	f.context++
 	f.event(&o.Life, Preserved)
 	if o.Made == MadeHermetic && o.madeGap == f.gaps {
-		v := f.breaks(preserve.Hermetic, o, o.Impl, "preserved, and so in a slot, though made in a hermetic context")
-		v.Cause = HermeticState
-		v.Evidence = []Reason{{o.facts.madeAt, "made in a hermetic context"}}
+		f.breaks(preserve.Hermetic, o, o.Impl, "preserved, and so in a slot, though made in a hermetic context").
+			because(HermeticState, says(o.facts.madeAt, "made in a hermetic context"))
 	}
 	f.step(o, preserve.Preserve)
 	f.proved(o)
@@ -339,11 +336,7 @@ func (f *follower) again(d *death, r *record) {
 	case r.message == enterDealloc || r.message == deallocating:
 		v := f.breaksAt(preserve.DoubleRelease, f.number, Address(d.object), d.impl, "released again after it was deallocated")
 		v.Type = d.typ
-		v.Evidence = []Reason{{d.line, "deallocated"}}
-		if d.enterAt != 0 {
-			v.Evidence = append(v.Evidence, Reason{d.enterAt, "the release before this one"})
-		}
-		d.broken = v
+		d.broken = v.because("", says(d.line, "deallocated"), says(d.enterAt, "the release before this one"))
 		if r.message == enterDealloc {
 			d.again = v
 		}
@@ -359,14 +352,14 @@ func (f *follower) stale(i *impl, d *death) {
 		// The impl did not let go of it, for the impl lives.
 		root := f.breaksAt(preserve.DoubleRelease, d.enterAt, Address(d.object), d.impl, "released though only the impl, which lives, referred to it")
 		root.Type = d.typ
-		root.Evidence = []Reason{{d.facts.slotAt, "preserved: the impl owns it"}, {f.number, "the impl lives, and its slot points at the object"}}
+		root.because("", says(d.facts.slotAt, "preserved: the impl owns it"), says(f.number, "the impl lives, and its slot points at the object"))
 		v = f.breaksAt(preserve.SharedDealloc, d.line, Address(d.object), d.impl, "deallocated while the impl that owns it lives")
 		v.Type, v.root = d.typ, root
 		v.Evidence = root.Evidence
 	default:
 		v = f.breaksAt(preserve.UseAfter, f.number, Address(d.object), i.Address, "a slot points at an object that is deallocated")
 		v.Type = d.typ
-		v.Evidence = []Reason{{d.line, "deallocated"}}
+		v.because("", says(d.line, "deallocated"))
 	}
 	d.broken = v
 	i.wrap.stale = v
