@@ -51,8 +51,7 @@ func (op *Op) Call(level asserts.Level, out *Outcome, args ...Value) error {
 	if err := op.request(s, out, args); err != nil {
 		return err
 	}
-	nativeCall(s.request, s.reply)
-	r, err := s.read(op.Name)
+	r, err := s.ask(op.Name, message{function: functionCall, words: s.request})
 	if err != nil {
 		return err
 	}

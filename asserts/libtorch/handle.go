@@ -59,11 +59,15 @@ func newTensor(impl int64) Tensor {
 	if asserts.Enabled {
 		bytes = storageBytes(impl)
 	}
-	return Tensor{newHandle(impl, nativeRelease, bytes)}
+	return Tensor{newHandle(impl, releaseTensor, bytes)}
 }
 
 // newObject takes over a reference to any other value.
-func newObject(address int64) Object { return Object{newHandle(address, nativeDrop, 0)} }
+func newObject(address int64) Object { return Object{newHandle(address, dropObject, 0)} }
+
+func releaseTensor(impl int64) { native(&message{function: functionRelease, first: impl}, nil) }
+
+func dropObject(address int64) { native(&message{function: functionDrop, first: address}, nil) }
 
 // newHandle takes over a reference, which drop releases.
 func newHandle(address int64, drop func(int64), bytes int64) handle {
@@ -81,13 +85,9 @@ func newHandle(address int64, drop func(int64), bytes int64) handle {
 
 // storageBytes returns how many bytes of the CPU's memory a tensor keeps.
 func storageBytes(impl int64) int64 {
-	s := newScratch()
-	defer s.free()
-	nativeBytes(impl, nil, s.reply)
-	if r, err := s.read("measure"); err == nil {
-		return r.word()
-	}
-	return 0
+	var bytes int64
+	ask("measure", message{function: functionBytes, first: impl}, func(r *reader) { bytes = r.word() })
+	return bytes
 }
 
 func takeSlot() uint32 {

@@ -3,10 +3,9 @@
 #include "loader.h"
 
 #include <dlfcn.h>
-#include <stddef.h>
 #include <string.h>
 
-struct oa_table oa_table;
+__typeof__(oa_ask) *oa_asked;
 
 char *oa_open(char *list) {
   void *lib = NULL;
@@ -17,14 +16,7 @@ char *oa_open(char *list) {
     lib = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     if (lib == NULL) return strdup(dlerror());
   }
-  const struct {
-    const char *name;
-    void **at;
-  } all[] = {
-#define ENTRY(f) {"oa_" #f, (void **)&oa_table.f},
-      OA_FUNCTIONS(ENTRY)};
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-    if ((*all[i].at = dlsym(lib, all[i].name)) == NULL) return strdup(dlerror());
-  }
+  *(void **)&oa_asked = dlsym(lib, "oa_ask");
+  if (oa_asked == NULL) return strdup(dlerror());
   return NULL;
 }

@@ -156,9 +156,6 @@ func listed() (*listing, error) {
 	if l := registry.listed.Load(); l != nil {
 		return l, nil
 	}
-	if err := start(); err != nil {
-		return nil, err
-	}
 	return list()
 }
 
@@ -167,14 +164,10 @@ func listed() (*listing, error) {
 func list() (*listing, error) {
 	registry.mu.Lock()
 	defer registry.mu.Unlock()
-	s := newScratch()
-	defer s.free()
-	nativeSchemas(s.reply)
-	reply, err := s.read("list operators")
-	if err != nil {
+	l := new(listing)
+	if err := ask("list operators", message{function: functionSchemas}, func(r *reader) { l.records = parseListing(r.text()) }); err != nil {
 		return nil, err
 	}
-	l := &listing{records: parseListing(reply.text())}
 	l.made = sync.OnceValue(l.objects)
 	if old := registry.listed.Load(); old != nil {
 		l.keep(old)
