@@ -1,7 +1,6 @@
 package asserts
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -170,8 +169,5 @@ func WriteJSON(w io.Writer, results []Result) error {
 	if results == nil {
 		results = []Result{}
 	}
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(results)
+	return printable.JSON(w, results, "  ")
 }

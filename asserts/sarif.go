@@ -1,7 +1,6 @@
 package asserts
 
 import (
-	"encoding/json"
 	"io"
 	"net/url"
 	"path/filepath"
@@ -94,10 +93,7 @@ func WriteSARIF(w io.Writer, version, root string, results []Result) error {
 	for _, r := range results {
 		run.Results = append(run.Results, r.sarif(root))
 	}
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}})
+	return printable.JSON(w, sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}}, "  ")
 }
 
 // sarifRules has the checks by code, and under Code 0 the results of none.

@@ -26,13 +26,7 @@ var shimFolder embed.FS
 
 // Sources returns the C++ that is compiled against a libtorch. observe.cpp, which
 // does the observing, and schemas.cpp serve others too.
-func Sources() fs.FS {
-	sources, err := fs.Sub(shimFolder, "shim")
-	if err != nil {
-		panic(err) // the folder is in the program
-	}
-	return sources
-}
+func Sources() fs.FS { return compile.Embedded(shimFolder, "shim") }
 
 // use is which libtorch the process will load.
 var use struct {

@@ -2,7 +2,6 @@ package watch
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -98,9 +97,7 @@ func shownSince(since []*occurrence) ([]byte, error) {
 		all = append(all, shownOccurrence{o.in.name, o.Code.String(), o.Op, printable.Text(o.Title()), o.report(), o.times})
 	}
 	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(all)
+	err := printable.JSON(&text, all, "")
 	return text.Bytes(), err
 }
 

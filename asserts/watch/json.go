@@ -1,10 +1,10 @@
 package watch
 
 import (
-	"encoding/json"
 	"io"
 
 	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/internal/printable"
 )
 
 // A shown finding is a finding as -json writes it.
@@ -41,8 +41,5 @@ func (r *Report) WriteJSON(w io.Writer, more ...any) error {
 		all = append(all, s)
 	}
 	all = append(all, more...)
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", " ")
-	return enc.Encode(all)
+	return printable.JSON(w, all, " ")
 }

@@ -76,13 +76,7 @@ type run struct {
 //go:embed shim
 var shim embed.FS
 
-func sources() fs.FS {
-	files, err := fs.Sub(shim, "shim")
-	if err != nil {
-		panic(err) // the folder is in the program
-	}
-	return files
-}
+func sources() fs.FS { return compile.Embedded(shim, "shim") }
 
 // Run runs the program to its end. An error says why it was not started; what
 // else goes wrong is in the report.

@@ -1,9 +1,6 @@
 package c10
 
-import (
-	"encoding/binary"
-	"math"
-)
+import "encoding/binary"
 
 // Elements are numbered in the order of the sizes, the last dimension running
 // fastest, whatever the strides. A meta tensor has no bytes: its elements read
@@ -52,36 +49,16 @@ func (t *Tensor) Float(i int64) float64 {
 	if b == nil {
 		return 0
 	}
-	switch d := t.impl.dtype; d {
-	case Float32:
-		return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
-	case Float64:
-		return math.Float64frombits(binary.LittleEndian.Uint64(b))
-	case Complex64:
+	if t.impl.dtype == Complex64 {
 		panic(Errorf("a complex element as a real number"))
-	default:
-		return float64(readInt(b, d))
 	}
+	return dtypes[t.impl.dtype].Get(b)
 }
 
 // SetFloat writes an element, converted to the tensor's type.
 func (t *Tensor) SetFloat(i int64, v float64) {
-	b := t.element(i)
-	if b == nil {
-		return
-	}
-	switch d := t.impl.dtype; d {
-	case Float32:
-		binary.LittleEndian.PutUint32(b, math.Float32bits(float32(v)))
-	case Float64:
-		binary.LittleEndian.PutUint64(b, math.Float64bits(v))
-	case Complex64:
-		binary.LittleEndian.PutUint32(b, math.Float32bits(float32(v)))
-		binary.LittleEndian.PutUint32(b[4:], 0)
-	case Bool:
-		writeInt(b, d, truth(v != 0))
-	default:
-		writeInt(b, d, int64(v))
+	if b := t.element(i); b != nil {
+		dtypes[t.impl.dtype].Put(b, v, 0)
 	}
 }
 
@@ -102,12 +79,9 @@ func (t *Tensor) Int(i int64) int64 {
 func (t *Tensor) SetInt(i, v int64) {
 	d := t.DType()
 	switch b := t.element(i); {
-	case d >= Float32:
+	case d >= Float32 || d == Bool:
 		t.SetFloat(i, float64(v))
-	case b == nil:
-	case d == Bool:
-		writeInt(b, d, truth(v != 0))
-	default:
+	case b != nil:
 		writeInt(b, d, v)
 	}
 }
@@ -132,13 +106,6 @@ func writeInt(b []byte, d DType, v int64) {
 	default:
 		b[0] = byte(v)
 	}
-}
-
-func truth(b bool) int64 {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // Fill writes one value to all elements.

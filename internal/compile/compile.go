@@ -5,6 +5,7 @@ package compile
 import (
 	"cmp"
 	"crypto/sha256"
+	"embed"
 	"errors"
 	"fmt"
 	"io"
@@ -31,6 +32,15 @@ type Library struct {
 	Files []fs.FS  // the sources and headers: the files at the top of each, put together in one folder
 	Units []string // the sources, which are compiled as one: reading headers is most of the cost
 	Link  []string // words for the linker besides libtorch's own: "-ldl"
+}
+
+// Embedded returns the files of a folder in the program.
+func Embedded(files embed.FS, folder string) fs.FS {
+	sub, err := fs.Sub(files, folder)
+	if err != nil {
+		panic(err) // the folder is in the program
+	}
+	return sub
 }
 
 // Architecture is that of the libraries, as GOARCH has it: a package is built for another

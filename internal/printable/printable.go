@@ -10,6 +10,7 @@ package printable
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"regexp"
@@ -20,6 +21,14 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 )
+
+// JSON writes a value as JSON, indented by a text, or in one line for "".
+func JSON(w io.Writer, v any, indent string) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", indent)
+	return enc.Encode(v)
+}
 
 // Line returns a text as one line: its line breaks and tabs are escaped too.
 func Line(text string) string {

@@ -101,17 +101,17 @@ func (e *Engine) Call(name string, args []any, level asserts.Level) (out engine.
 	passed := kernel.passed(in)
 	given := e.lib.held(op.Func.Args, passed)
 	out.Seen.Level, out.Seen.Plain = level, true
-	out.Seen.Before, out.Seen.ArgLens = observe(given, level)
+	out.Seen.Before, out.Seen.ArgLens = observe(given, level, asserts.Observe)
 	results, err := call(kernel, in)
 	if err != nil {
 		return out, err
 	}
 	returned := e.take(&out, op, results, slices.Concat(given...))
-	out.Seen.After, _ = observeAgain(e.lib.held(op.Func.Args, passed), level)
-	out.Seen.Results, out.Seen.ResultLens = observeAgain(returned, level)
+	out.Seen.After, _ = observe(e.lib.held(op.Func.Args, passed), level, observeBroken)
+	out.Seen.Results, out.Seen.ResultLens = observe(returned, level, observeBroken)
 	if level >= asserts.Content && e.settle(name) {
-		late, _ := observeAgain(e.lib.held(op.Func.Args, passed), level)
-		results, _ := observeAgain(returned, level)
+		late, _ := observe(e.lib.held(op.Func.Args, passed), level, observeBroken)
+		results, _ := observe(returned, level, observeBroken)
 		out.Seen.Late = slices.Concat(late, results)
 	}
 	return out, nil
@@ -175,30 +175,23 @@ func (l *Library) held(schemas []schema.Argument, passed []reflect.Value) [][]as
 	return all
 }
 
+// A look is asserts.Observe, or a function like it.
+type look func(t asserts.Tensor, level asserts.Level) asserts.Observation
+
 // observe looks at the tensors of every argument, and counts those of each.
-func observe(args [][]asserts.Tensor, level asserts.Level) (all []asserts.Observation, lens []int) {
+func observe(args [][]asserts.Tensor, level asserts.Level, look look) (all []asserts.Observation, lens []int) {
 	defer blame("observes its tensors")
 	for _, ts := range args {
 		for _, t := range ts {
-			all = append(all, asserts.Observe(t, level))
+			all = append(all, look(t, level))
 		}
 		lens = append(lens, len(ts))
 	}
 	return all, lens
 }
 
-// observeAgain looks at the tensors of a call that is over: one that can no longer
-// be observed the kernel broke.
-func observeAgain(args [][]asserts.Tensor, level asserts.Level) (all []asserts.Observation, lens []int) {
-	for _, ts := range args {
-		for _, t := range ts {
-			all = append(all, observeBroken(t, level))
-		}
-		lens = append(lens, len(ts))
-	}
-	return all, lens
-}
-
+// observeBroken looks at a tensor of a call that is over: one that can no longer be
+// observed the kernel broke.
 func observeBroken(t asserts.Tensor, level asserts.Level) (o asserts.Observation) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -199,7 +199,7 @@ func (e *Engine) inspect(t asserts.Tensor, d engine.Dense) {
 		e.inspected++
 		level = asserts.Content
 	}
-	seen, _ := observe([][]asserts.Tensor{{t}}, level)
+	seen, _ := observe([][]asserts.Tensor{{t}}, level, asserts.Observe)
 	switch c := seen[0].Content; {
 	case !seen[0].Defined() && !slices.Contains(d.Sizes, 0):
 		panic(&engine.LibraryFault{Message: fmt.Sprintf("a tensor of the sizes %v that it makes is undefined: it is nil, or what observes it sets no Impl", d.Sizes)})

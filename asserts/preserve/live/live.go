@@ -111,11 +111,7 @@ func fit(library string) (string, error) {
 
 // Tap observes the Python objects of a program.
 func Tap() *compile.Library {
-	sources, err := fs.Sub(shim, "shim")
-	if err != nil {
-		panic(err) // the folder is in the program
-	}
-	return &compile.Library{Name: "tap", Files: []fs.FS{sources}, Units: []string{"tap.cpp"}, Link: []string{"-O2", "-ldl"}}
+	return &compile.Library{Name: "tap", Files: []fs.FS{compile.Embedded(shim, "shim")}, Units: []string{"tap.cpp"}, Link: []string{"-O2", "-ldl"}}
 }
 
 func (w *Watch) notWatched(err error) {

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	_ "embed"
-	"encoding/json"
 	"html/template"
 	"io"
 	"slices"
@@ -222,14 +221,11 @@ func (c *Comparison) runs() []comparedRun {
 // WriteJSON writes the numbers of each run, the findings with the versions that have
 // them, and all changes as one object.
 func (c *Comparison) WriteJSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", " ")
-	return enc.Encode(struct {
+	return printable.JSON(w, struct {
 		Runs     []comparedRun `json:"runs"`
 		Findings []history     `json:"findings"`
 		Changes  []change      `json:"changes"`
-	}{c.runs(), histories(c.Reports), c.Changes()})
+	}{c.runs(), histories(c.Reports), c.Changes()}, " ")
 }
 
 //go:embed compare.html

@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/opassert/opassert/internal/printable"
 )
 
 // A runRecord is the last element of a report in JSON: the data of the run that
@@ -26,10 +28,7 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	for _, result := range r.Results() {
 		all = append(all, result)
 	}
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(append(all, runRecord{"run", r.reach(), r.served(), r.timeless()}))
+	return printable.JSON(w, append(all, runRecord{"run", r.reach(), r.served(), r.timeless()}), "  ")
 }
 
 // timeless is the report without its times.

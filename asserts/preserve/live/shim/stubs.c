@@ -4,17 +4,22 @@
 // tap, once that is loaded, and to the real function before that and in a
 // process that is not watched.
 // In the order of enum Hook in tap.cpp.
+// clang-format off
+#define FUNCTIONS(f) \
+  f(0, "_Z16THPVariable_WrapN2at10TensorBaseE") \
+  f(1, "_Z16THPVariable_WrapRKN2at10TensorBaseE") \
+  f(2, "_Z16THPVariable_WrapON2at10TensorBaseE") \
+  f(3, "_Z16THPVariable_WrapRKN2at10TensorBaseEP11_typeobject") \
+  f(4, "_Z15THPStorage_WrapN3c107StorageE") \
+  f(5, "_Z25THPStorage_NewWithStorageP11_typeobjectN3c107StorageENS1_4impl19PyInterpreterStatusEb") \
+  f(6, "_Z25THPStorage_NewWithStorageP11_typeobjectN3c107StorageE") \
+  f(7, "_Z28THPVariable_subclass_deallocP7_object") \
+  f(8, "_Z24THPVariableMetaType_initP7_objectS0_S0_")
+// clang-format on
+
 static const char *const names[] = {
-    "_Z16THPVariable_WrapN2at10TensorBaseE",
-    "_Z16THPVariable_WrapRKN2at10TensorBaseE",
-    "_Z16THPVariable_WrapON2at10TensorBaseE",
-    "_Z16THPVariable_WrapRKN2at10TensorBaseEP11_typeobject",
-    "_Z15THPStorage_WrapN3c107StorageE",
-    "_Z25THPStorage_NewWithStorageP11_typeobjectN3c107StorageENS1_4impl19PyInterpreterStatusEb",
-    "_Z25THPStorage_NewWithStorageP11_typeobjectN3c107StorageE",
-    "_Z28THPVariable_subclass_deallocP7_object",
-    "_Z24THPVariableMetaType_initP7_objectS0_S0_",
-};
+#define NAME(n, name) name,
+    FUNCTIONS(NAME)};
 enum {
   HOOKS = sizeof names / sizeof *names
 };
@@ -55,15 +60,7 @@ __attribute__((visibility("hidden"), used)) void *op_resolve(int hook) {
           "  ldr x8, [sp, 48]\n  ldp x2, x3, [sp, 32]\n  ldp x0, x1, [sp, 16]\n  ldp x29, x30, [sp], 80\n1:\n  br x16\n");
 #endif
 // clang-format on
-STUB(0, "_Z16THPVariable_WrapN2at10TensorBaseE")
-STUB(1, "_Z16THPVariable_WrapRKN2at10TensorBaseE")
-STUB(2, "_Z16THPVariable_WrapON2at10TensorBaseE")
-STUB(3, "_Z16THPVariable_WrapRKN2at10TensorBaseEP11_typeobject")
-STUB(4, "_Z15THPStorage_WrapN3c107StorageE")
-STUB(5, "_Z25THPStorage_NewWithStorageP11_typeobjectN3c107StorageENS1_4impl19PyInterpreterStatusEb")
-STUB(6, "_Z25THPStorage_NewWithStorageP11_typeobjectN3c107StorageE")
-STUB(7, "_Z28THPVariable_subclass_deallocP7_object")
-STUB(8, "_Z24THPVariableMetaType_initP7_objectS0_S0_")
+FUNCTIONS(STUB)
 
 static void opened(void) {
   static int state;

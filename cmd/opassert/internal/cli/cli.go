@@ -4,7 +4,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -298,12 +297,7 @@ func (inv *invocation) help(w io.Writer) {
 }
 
 // json prints a value for machines: indented, one array or object.
-func (inv *invocation) json(v any) error {
-	enc := json.NewEncoder(inv.stdout)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", " ")
-	return enc.Encode(v)
-}
+func (inv *invocation) json(v any) error { return printable.JSON(inv.stdout, v, " ") }
 
 // A jsonFlag asks for JSON on standard output.
 type jsonFlag bool
