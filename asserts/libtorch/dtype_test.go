@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestDeviceNames(t *testing.T) {
+func TestWireDeviceNames(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
 		typ, index int64
@@ -23,7 +23,7 @@ func TestDeviceNames(t *testing.T) {
 
 // An operator for which a library brought a kernel is listed with it, and others stay the
 // Ops that they were.
-func TestListedAnew(t *testing.T) {
+func TestWireListedAnew(t *testing.T) {
 	list := func(kernels string) *listing {
 		text := "op\x1f1\x1faten::f\x1f\x1fCPU\x1f\x1f\x1f\x1e" + "op\x1f2\x1faten::g\x1f\x1f" + kernels + "\x1f\x1f\x1f\x1e"
 		return &listing{records: parseListing(text)}
@@ -40,25 +40,26 @@ func TestListedAnew(t *testing.T) {
 	}
 }
 
-func TestValueString(t *testing.T) {
+func TestWireValueString(t *testing.T) {
+	three, x := int64(3), Tensor{handle{slot: 5}}
 	for want, v := range map[string]Value{
-		"None":                {},
-		"default":             Default(),
-		"undefined":           Tensor{}.Value(),
-		"7":                   Int(7),
-		"0.5":                 Float(0.5),
-		"true":                Bool(true),
-		"(1+2i)":              Complex(1 + 2i),
-		`"x"`:                 String("x"),
-		`"dimname::N"`:        Dimname("N"),
-		"cuda:1":              Device("cuda:1"),
-		"stream 3 of cpu":     Stream("cpu", 3),
-		"[1, 2]":              Ints(1, 2),
-		"[undefined]":         Tensors(Tensor{}),
-		"[0.5, true, \"a\"]":  List(Float(0.5), Bool(true), String("a")),
-		"[None]":              List(Maybe(nil, Int)),
-		"[[1.5], [false]]":    List(Floats(1.5), Bools(false)),
-		"[[\"a\"], None, []]": List(MaybeList([]string{"a"}, Strings), MaybeList(nil, Ints), MaybeList([]int64{}, Ints)),
+		"None":                    {},
+		"default":                 Default(),
+		"undefined":               Tensor{}.Value(),
+		"7":                       Int(7),
+		"0.5":                     Float(0.5),
+		"true":                    Bool(true),
+		"(1+2i)":                  Complex(1 + 2i),
+		`"x"`:                     String("x"),
+		`"dimname::N"`:            Dimname("N"),
+		"cuda:1":                  Device("cuda:1"),
+		"stream 3 of cpu":         Stream("cpu", 3),
+		"[1, 2]":                  Ints(1, 2),
+		"[tensor#5, [undefined]]": List(x.Value(), Tensors(Tensor{})),
+		"[0.5, true, \"a\"]":      List(Float(0.5), Bool(true), String("a")),
+		"[None, 3]":               List(Maybe(nil, Int), Maybe(&three, Int)),
+		"[[1.5], [false]]":        List(Floats(1.5), Bools(false)),
+		"[[\"a\"], None, []]":     List(MaybeList([]string{"a"}, Strings), MaybeList(nil, Ints), MaybeList([]int64{}, Ints)),
 	} {
 		if got := v.String(); got != want {
 			t.Errorf("got %s, want %s", got, want)
