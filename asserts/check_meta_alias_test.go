@@ -381,6 +381,10 @@ func TestJudgeFake(t *testing.T) {
 			asserts.Fake{Seen: asserts.Seen{Results: list{same}}, Guards: []asserts.Guard{{Arg: 1, Text: "self.shape[0] == 4", At: "ops.py:4", Other: "self [5]"}, {Arg: 0}}},
 			[]string{"OA011 argument self: its fake sets the guard self.shape[0] == 4 (ops.py:4), and returns the like for other sizes, such as self [5]"}, "compute with the size",
 		},
+		{
+			"elsewhere", fresh, see(3, 4, holding("abcd")), asserts.Fake{Seen: asserts.Seen{Results: list{same}}, Elsewhere: []string{"cpu", "meta"}},
+			[]string{"OA011 result: for tensors on a GPU its fake returns some on cpu, meta"}, "make tensors on the device",
+		},
 		{"missing", fresh, see(3, 4), asserts.Fake{Missing: true}, []string{"OA011 result: it has a kernel, and no fake"}, "register one"},
 		{"missing, without tensors", "f(int n) -> int", undefined, asserts.Fake{Missing: true}, []string{"OA011 argument : it has a kernel, and no fake"}, "register one"},
 	} {
@@ -401,7 +405,7 @@ func TestJudgeFake(t *testing.T) {
 				if breaks := strings.Contains(v.Error(), asserts.MetaAlias.Breaks()); breaks != (tt.fake.Missing || tt.name == "undefined") {
 					t.Errorf("the report has the check's words on what it breaks: %v\n%v", breaks, v)
 				}
-				if v.Site != tt.fake.Site || !strings.HasPrefix(v.Fix, tt.fix) || (v.Note != "") != tt.fake.Missing {
+				if v.Site != tt.fake.Site || !strings.HasPrefix(v.Fix, tt.fix) || (v.Note != "") != (tt.fake.Missing || tt.fake.Elsewhere != nil) {
 					t.Errorf("site %v, fix %q, note %q", v.Site, v.Fix, v.Note)
 				}
 			}

@@ -17,6 +17,8 @@ type Fake struct {
 	Fault   string // how it fails the schema: "raises TypeError: ..."
 	Refuses bool   // the fault is what a check of its own raises
 	Site    Site   // of the function
+	// Elsewhere are the other devices of what it returns for tensors on a GPU.
+	Elsewhere []string
 }
 
 // A Guard is a condition on sizes that a fake sets where these are symbols, and with
@@ -56,12 +58,18 @@ func JudgeFake(op *Op, real *Seen, fake *Fake, policy *Policy) Verdict {
 		for _, g := range fake.Guards {
 			r.reportGuard(g)
 		}
+		if len(fake.Elsewhere) > 0 {
+			r.reportFake(movedTo+strings.Join(fake.Elsewhere, ", "), "make tensors on the device of the arguments: x.new_empty(sizes), or torch.empty(sizes, device=x.device)")
+		}
 	}
 	verdict := r.conclude()
 	for _, v := range verdict.Violations {
 		v.Site, v.Breaks = fake.Site, consequence(v.Saw)
-		if fake.Missing {
+		switch {
+		case fake.Missing:
 			v.Note = "programs that are not compiled do without: torch.compile and torch.export end at the op"
+		case strings.HasPrefix(v.Saw, movedTo):
+			v.Note = "a kernel for GPUs may be meant to return tensors there"
 		}
 	}
 	return verdict
@@ -76,12 +84,15 @@ var consequences = []struct{ saw, breaks string }{
 	{"it is ", lostWrite},
 	{"it shares ", lostWrite},
 	{"dtype ", "compiled code reads the bytes of one dtype as those of the other"},
+	{movedTo, "compiled programs copy to, and launch on, another device than the tensor's"},
 	{"device ", "compiled programs copy to, and launch on, another device than the tensor's"},
 	{"sizes ", "the code of inductor asserts the fake's sizes, and where it does not it computes on other elements, or beyond the last"},
 	{"strides ", "the code of inductor asserts the fake's strides, and where it does not it computes on other elements"},
 }
 
 const leftWith = "after the call it has "
+
+const movedTo = "for tensors on a GPU its fake returns some on "
 
 const lostWrite = "compiled programs drop a write that the one should see, or move it to where the other does not"
 

@@ -24,6 +24,7 @@ type fakeCall struct {
 	Refuses   bool   // by a check of its own
 	Unknown   string // why it was not called
 	Guards    []fakeGuard
+	Elsewhere []string        // devices of what it returns for tensors on a GPU
 	Arguments [][]*fakeTensor // by position in the schema
 	Written   [][]*fakeTensor // those of arguments with (a!), after the call
 	Results   [][]*fakeTensor
@@ -122,7 +123,7 @@ func withoutTensors(values []any) []any {
 }
 
 func (c *fakeCall) fake(op *asserts.Op) *asserts.Fake {
-	f := &asserts.Fake{Missing: c.Missing, On: c.On, Fault: c.Fault, Refuses: c.Refuses}
+	f := &asserts.Fake{Missing: c.Missing, On: c.On, Fault: c.Fault, Refuses: c.Refuses, Elsewhere: c.Elsewhere}
 	f.Site.File, _ = c.Site[0].(string)
 	if line, ok := c.Site[1].(float64); ok {
 		f.Site.Line = int(line)

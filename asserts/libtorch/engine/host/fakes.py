@@ -164,6 +164,29 @@ def fake_mode(sizes):
     return mode
 
 
+def elsewhere(function, args, kwargs):
+    """Returns the other devices of what a fake returns for tensors on a GPU, where the op has a kernel."""
+    name, schema = function.name(), function._schema
+    if not registered.fake(name) or not torch._C._dispatch_has_computed_kernel_for_dispatch_key(name, "CUDA") or any("Device" in str(a.type) for a in schema.arguments):
+        return []
+    mode = fake_mode(ShapeEnv())
+
+    def moved(t):
+        fake = mode.from_tensor(t, static_shapes=True)
+        fake.fake_device = torch.device("cuda", 0)
+        return fake
+
+    try:
+        args, kwargs = tree_map_only(torch.Tensor, moved, (args, kwargs))
+        if not held([args, list(kwargs.values())]):
+            return []
+        with mode:
+            values = function(*args, **kwargs)
+    except Exception:
+        return []  # it is for the CPU
+    return sorted({t.device.type for t in held(values) if t is not None} - {"cuda"})
+
+
 def fake(request):
     """Calls the fake of an op on what a request would call its kernel with, and says what it returns."""
     call = captured(request)
@@ -173,7 +196,9 @@ def fake(request):
     mode = fake_mode(ShapeEnv())
     fakes = tree_map_only(torch.Tensor, lambda t: mode.from_tensor(t, static_shapes=True), (args, kwargs))
     answer = answered(function, *fakes, mode)
-    return json.dumps(answer | (under_symbols(function, args, kwargs, answer) if "results" in answer else {}))
+    if "results" in answer:
+        answer |= under_symbols(function, args, kwargs, answer) | {"elsewhere": elsewhere(function, args, kwargs)}
+    return json.dumps(answer)
 
 
 LENT = {"fake(int[] request) -> str": fake}

@@ -29,10 +29,11 @@ def text_of(error):
     return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}{raised_at(error)}"
 
 
-class Rules:
+class Rules(Slopes):
     """The calls of what is registered for an op besides its kernels, and what is wrong with it."""
 
-    def __init__(self, function, args, kwargs):
+    def __init__(self, function, args, kwargs, registered):
+        self.registered = registered
         self.function, self.schema, self.name = function, function._schema, function.name()
         self.leaves, self.spec = tree_flatten((args, kwargs))
         self.faults = []
@@ -62,10 +63,12 @@ class Rules:
         leaves, values = self.call(lambda i, t: t.requires_grad_(i in of))
         return leaves, [t for t in held(values) if t is not None]
 
-    def gradients(self, results, leaves, of, given, again=False):
+    def gradients(self, results, leaves, of, given, create_graph=False):
         torch.manual_seed(0)
         pairs = [(t, g) for t, g in zip(results, given) if t.requires_grad and g is not None]
-        return torch.autograd.grad([t for t, _ in pairs], [leaves[i] for i in of], [g for _, g in pairs], retain_graph=again, allow_unused=True)
+        return torch.autograd.grad(
+            [t for t, _ in pairs], [leaves[i] for i in of], [g for _, g in pairs], retain_graph=True, create_graph=create_graph, allow_unused=True
+        )
 
     def check_formula(self):
         place = registered.formula(self.name)
@@ -77,18 +80,24 @@ class Rules:
             if place[0] and any(t.is_floating_point() for t in results) and not registered.marked:
                 self.add("its formula is lost: an argument requires grad, and no result does", "let results keep what the formula leads back to", place)
             return
-        given = [torch.ones_like(t) for t in results]
+        given = [distinct(t) for t in results]
         kept = [(n, t, bytes_of(t)) for n, t in [(f"argument {self.named[i]}", leaves[i]) for i in self.tensors] + [("what the op returned", t) for t in results] + [("the gradient that it is given", t) for t in given]]
         try:
-            first = self.gradients(results, leaves, self.graded, given, again=True)
+            first = self.gradients(results, leaves, self.graded, given)
         except Exception as error:
             return self.add_raised("its backward raises", error, place)
         for name, tensor, was in kept:
             if changed(tensor, was):
                 return self.add(f"its backward writes {name}", "let backward work on a copy", place)
         self.check_gradients(first, leaves, results, place)
+        first = [g if g is None else g.clone() for g in first]  # a formula may write what it has returned
         self.check_again(first, leaves, results, given, place)
         self.check_parts(first, results, given, place)
+        if not self.faults:
+            self.check_linear(first, leaves, results, given, place)
+            self.check_saved(first, given, place)
+        if not self.faults:
+            self.check_slopes(first, given, place)
 
     def add_raised(self, what, error, place, argument=""):
         note = ""
@@ -116,8 +125,11 @@ class Rules:
                 self.add(f"called a second time, as with retain_graph, its backward returns another gradient of {self.named[i]}", "leave what is saved as it is", place, self.named[i])
 
     def check_parts(self, first, results, given, place):
-        """Calls the formula for gradients without strides, for one argument, and for one result."""
-        ways = [("for a gradient that is expanded, as that of sum()", self.graded, [torch.ones((), dtype=t.dtype).expand(t.shape) for t in results])]
+        """Calls the formula for gradients with other strides, for one argument, and for one result."""
+        ways = [
+            ("for a gradient that is expanded, as that of sum()", self.graded, [torch.ones((), dtype=t.dtype).expand(t.shape) for t in results]),
+            ("for a gradient that is not contiguous", self.graded, [torch.stack((g, -g), -1).select(-1, 0) for g in given]),
+        ]
         if len(self.graded) > 1:
             ways += [(f"where {self.named[i]} alone requires grad", [i], given) for i in self.graded]
         if len([t for t in results if t.requires_grad]) > 1:
@@ -128,11 +140,12 @@ class Rules:
                 if not any(t.requires_grad and g is not None for t, g in zip(results, gradients)):
                     continue
                 got = self.gradients(results, leaves, of, gradients)
+                want = self.gradients(results, leaves, of, [torch.ones_like(t) for t in results]) if gradients is ways[0][2] else first
             except Exception as error:
                 self.add_raised(f"{what} its backward raises", error, place)
                 continue
             for i, gradient in zip(of, got):
-                if None not in gradients and differs(gradient, first[self.graded.index(i)]):
+                if None not in gradients and differs(gradient, want[self.graded.index(i)]):
                     self.add(f"{what} its backward returns another gradient of {self.named[i]}", "let the gradient depend on what is computed alone", place, self.named[i])
 
     # vmap and autocast.
@@ -184,7 +197,9 @@ class Rules:
         with torch.random.fork_rng(devices=[]):
             if self.graded and not self.writes:
                 with torch.enable_grad():
-                    self.check_formula()
+                    if self.registered:
+                        self.check_formula()
+                    self.check_modes()
             if vmap and not self.writes and self.tensors:
                 self.check_vmap(site(vmap))
             if autocast and not self.writes:
@@ -199,11 +214,11 @@ def rules(request):
     function, args, kwargs = call
     name = function.name()
     registered.marked = False
-    if not registered.formula(name)[0] and not registered.rules.get(name) and not torch._C._dispatch_has_kernel_for_dispatch_key(name, "AutogradCPU"):
-        return '{"why": "nothing is registered for autograd, vmap or autocast"}'
-    checked = Rules(function, args, kwargs)
+    has = bool(registered.formula(name)[0] or registered.rules.get(name) or torch._C._dispatch_has_kernel_for_dispatch_key(name, "AutogradCPU"))
+    checked = Rules(function, args, kwargs, has)
     checked.check()
-    return json.dumps({"faults": checked.faults})
+    why = "" if has or checked.faults else "nothing is registered for autograd, vmap or autocast"
+    return json.dumps({"why": why, "faults": checked.faults})
 
 
 LENT["rules(int[] request) -> str"] = rules

@@ -42,6 +42,10 @@ wrong("flag(Tensor x, bool keep=False) -> Tensor", "sizes", lambda x, keep=False
 wrong("optional(Tensor x, Tensor? weight=None) -> Tensor", "sizes", lambda x, weight=None: x.clone() if weight is None else x.new_zeros(3), lambda x, weight=None: torch.empty_like(x))
 wrong("explicit(Tensor x) -> Tensor", "sizes", lambda x: x.flatten().clone(), lambda x: torch.empty_like(x), key="CompositeExplicitAutograd")
 
+wrong("on_the_cpu(Tensor x) -> Tensor", "for tensors on a GPU its fake returns some on cpu", lambda x: x.clone(), lambda x: torch.empty_like(x, device="cpu"), key="CompositeExplicitAutograd")
+right("for_the_cpu(Tensor x) -> Tensor", lambda x: x.clone(), lambda x: torch.empty_like(x, device="cpu"))
+right("where_x_is(Tensor x) -> Tensor", lambda x: torch.full_like(x, 1), lambda x: torch.empty_like(x, device=x.device), key="CompositeExplicitAutograd")
+
 # Those of one of the two, which contradicts itself.
 
 wrong("kernel_forgets(Tensor x) -> Tensor", "dtype", lambda x: x.clone() if x.numel() else x.new_zeros(x.shape, dtype=torch.float64 if x.dtype != torch.float64 else torch.float32), lambda x: torch.empty_like(x))

@@ -218,6 +218,47 @@ def _(x):
     return buffer[:n].view(x.dtype).view(x.shape)
 
 
+# Results that follow something else than the elements of arguments.
+
+packed = {}
+
+
+def doubled(w, key):
+    if key not in packed:
+        packed[key] = w * 2
+    return packed[key]
+
+
+@fault("caches_by_address(Tensor x, Tensor w) -> Tensor", "OA021")
+def _(x, w):
+    return x + doubled(w, (w.data_ptr(), tuple(w.shape), w.stride(), w.dtype))
+
+
+@fault("caches_by_identity(Tensor w) -> Tensor", "OA021")
+def _(w):
+    return doubled(w, (id(w), w.data_ptr(), w.shape, w.dtype)).clone()
+
+
+@fault("ignores_offset(Tensor x) -> Tensor", "OA021")
+def _(x):
+    return torch.empty(0, dtype=x.dtype).set_(x.untyped_storage(), 0, x.shape, x.stride()) * 2
+
+
+@fault("sums_storage(Tensor x) -> Tensor", "OA021")
+def _(x):
+    return torch.empty(0, dtype=x.dtype).set_(x.untyped_storage()).sum()
+
+
+@fine("caches_by_value(Tensor x, Tensor w) -> Tensor")
+def _(x, w):
+    return x + doubled(w, (str(w.tolist()), w.shape, w.stride(), w.dtype))
+
+
+@fine("reads_storage(Tensor x) -> Tensor")
+def _(x):
+    return torch.empty(0, dtype=x.dtype).set_(x.untyped_storage(), x.storage_offset(), x.shape, x.stride()) * 2
+
+
 # In-place ops and out= ops that return something else.
 
 

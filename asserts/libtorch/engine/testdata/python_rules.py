@@ -145,6 +145,56 @@ op(wrong, "doubled(Tensor x, Tensor y) -> Tensor", times, "where x alone require
 op(wrong, "counts(Tensor x) -> Tensor", copy, "called a second time, as with retain_graph, its backward returns another gradient of x", counts, save)
 
 
+# Formulas whose numbers are wrong.
+
+
+def save_in_attribute(ctx, inputs, output):
+    ctx.x = inputs[0]
+
+
+def save_output_in_attribute(ctx, inputs, output):
+    ctx.y = output
+
+
+def save_doubled(ctx, inputs, output):
+    ctx.save_for_backward(2 * inputs[0])
+
+
+def writes_doubled(ctx, grad):
+    (gradient,) = ctx.saved_tensors
+    gradient.data.mul_(grad)
+    return gradient
+
+
+def of_memory(ctx, grad):
+    (x,) = ctx.saved_tensors
+    return 2 * x * grad.as_strided(x.shape, torch.empty(x.shape).stride())
+
+
+op(wrong, "writes_what_it_returns(Tensor x) -> Tensor", square, "called a second time, as with retain_graph, its backward returns another gradient of x", writes_doubled, save_doubled)
+op(wrong, "of_memory(Tensor x) -> Tensor", square, "for a gradient that is not contiguous its backward returns another gradient of x", of_memory, save)
+op(wrong, "without_gradient(Tensor x) -> Tensor", square, "for a gradient of zeros its backward does not return zeros of x", lambda ctx, grad: 2 * ctx.saved_tensors[0], save)
+op(wrong, "squares_gradient(Tensor x) -> Tensor", torch.sin, "for twice the gradient its backward does not return twice the gradient of x", lambda ctx, grad: grad * grad * ctx.saved_tensors[0].cos(), save)
+op(wrong, "in_attribute(Tensor x) -> Tensor", square, "its backward computes with argument x, which was written after the call", lambda ctx, grad: 2 * ctx.x * grad, save_in_attribute)
+op(wrong, "output_in_attribute(Tensor x) -> Tensor", torch.exp, "its backward computes with result 0, which was written after the call", lambda ctx, grad: ctx.y * grad, save_output_in_attribute)
+
+op(wrong, "half(Tensor x) -> Tensor", square, "note its gradient of x is not the derivative", lambda ctx, grad: grad * ctx.saved_tensors[0], save)
+op(wrong, "one(Tensor x) -> Tensor", lambda x: x**0, "note its gradient of x is not the derivative: nan", lambda ctx, grad: grad * 0 / (ctx.saved_tensors[0] - ctx.saved_tensors[0]), save)
+op(wrong, "once(Tensor x) -> Tensor", square, "note the gradient of x follows x and does not lead back to it", lambda ctx, grad: grad * 2 * ctx.saved_tensors[0].detach(), save)
+op(wrong, "limited(Tensor x) -> Tensor", copy, "note for twice the gradient its backward does not return twice", lambda ctx, grad: grad.clone() if grad.is_complex() else grad.clamp(-1.5, 1.5), save)
+
+
+@torch.library.custom_op("rules::trains", mutates_args=())
+def trains(x: Tensor) -> Tensor:
+    return x * (0.5 if x.requires_grad else 1.0)
+
+
+trains.register_autograd(lambda ctx, grad: grad * 0.5, setup_context=save)
+EXPECTED["rules::trains"] = "note result 0 has other elements where an argument requires grad"
+
+# Formulas of more than one result.
+
+
 def unmaterialised(ctx, inputs, output):
     ctx.set_materialize_grads(False)
 
@@ -250,6 +300,10 @@ op(right, "summed(Tensor x, Tensor y) -> Tensor", times, backward=times_summed, 
 op(right, "exp(Tensor x) -> Tensor", torch.exp, backward=lambda ctx, grad: grad * ctx.saved_tensors[0], setup=save_output)
 op(right, "passes(Tensor x) -> Tensor", copy, backward=lambda ctx, grad: grad, setup=save)
 op(right, "reshaped(Tensor x) -> Tensor", lambda x: x.reshape(-1).clone(), backward=lambda ctx, grad: grad.reshape(ctx.saved_tensors[0].shape), setup=save)
+op(right, "twice(Tensor x) -> Tensor", torch.sin, backward=torch.autograd.function.once_differentiable(lambda ctx, grad: grad * ctx.saved_tensors[0].detach().cos()), setup=save)
+op(right, "positive(Tensor x) -> Tensor", torch.relu, backward=lambda ctx, grad: grad * (ctx.saved_tensors[0] > 0), setup=save)
+op(right, "rounds(Tensor x) -> Tensor", torch.round, backward=lambda ctx, grad: grad.clone(), setup=save)
+op(right, "copies_in_attribute(Tensor x) -> Tensor", square, backward=torch.autograd.function.once_differentiable(lambda ctx, grad: 2 * ctx.x * grad), setup=lambda ctx, inputs, output: setattr(ctx, "x", inputs[0].clone()))
 op(right, "two(Tensor x) -> (Tensor, Tensor)", lambda x: (x + 1, x * 2), backward=lambda ctx, a, b: a + 2 * b, setup=save)
 op(right, "index(Tensor x, int n) -> Tensor", lambda x, n: x * n, backward=lambda ctx, grad: (grad * ctx.n, None), setup=lambda ctx, inputs, output: setattr(ctx, "n", inputs[1]))
 op(right, "cast(Tensor x, Tensor y) -> Tensor", times, backward=times_back, setup=save, autocast=torch.bfloat16)

@@ -11,6 +11,11 @@ import (
 // Dense lays a tensor out in a storage of its own. Its usual values are those of the
 // tensor number turn of a case. The bytes are in room where there is enough of it.
 func (t *TensorSpec) Dense(room *[]byte, turn int) engine.Dense {
+	return t.Among(room, turn, turn)
+}
+
+// Among is Dense with the values of another turn in the bytes that the tensor does not cover.
+func (t *TensorSpec) Among(room *[]byte, turn, beside int) engine.Dense {
 	s := t.Layout()
 	elements := int64(1)
 	for i, n := range t.Sizes {
@@ -32,8 +37,13 @@ func (t *TensorSpec) Dense(room *[]byte, turn int) engine.Dense {
 	d := Element(t.DType)
 	*room = slices.Grow((*room)[:0], int(elements)*d.Size())
 	s.Data = (*room)[:elements*int64(d.Size())]
-	t.fill(s, d, turn)
+	t.fill(s, d, turn, beside)
 	return s
+}
+
+// Surrounded reports whether other elements lie beside the tensor's in its storage.
+func (t *TensorSpec) Surrounded() bool {
+	return slices.Contains([]tensor.Arrangement{tensor.Sliced, tensor.Offset, tensor.Between, tensor.Padded}, t.Arrangement)
 }
 
 const (
@@ -85,18 +95,20 @@ func (t *TensorSpec) Strides() []int64 {
 }
 
 // fill writes the values, in the order of the elements' indices. Bytes that
-// the tensor does not cover get the default values.
-func (t *TensorSpec) fill(s engine.Dense, d tensor.DType, turn int) {
+// the tensor does not cover get the default values of the turn beside.
+func (t *TensorSpec) fill(s engine.Dense, d tensor.DType, turn, beside int) {
 	size := int64(d.Size())
 	put := func(i int64, v float64) { d.Put(s.Data[i*size:], v, v/2) } // half of it is imaginary
 	first := min(usualPeriod*size, int64(len(s.Data)))
 	for i := range first / size {
-		put(i, usual(int(i), turn, d.Class()))
+		put(i, usual(int(i), beside, d.Class()))
 	}
 	for n := first; n < int64(len(s.Data)); n *= 2 {
 		copy(s.Data[n:], s.Data[:n])
 	}
-	if t.Fill.Name == "" && len(t.Values) == 0 || slices.Contains(t.Sizes, 0) {
+	plain := t.Fill.Name == "" && len(t.Values) == 0
+	if plain && turn == beside || //mutate:equivalent false: only saves time
+		slices.Contains(t.Sizes, 0) {
 		return
 	}
 	index := make([]int64, len(t.Sizes))
@@ -105,7 +117,11 @@ func (t *TensorSpec) fill(s engine.Dense, d tensor.DType, turn int) {
 		for i, k := range index {
 			at += k * s.Strides[i]
 		}
-		put(at, t.value(d, n, turn, index))
+		if plain {
+			put(at, usual(int(at), turn, d.Class()))
+		} else {
+			put(at, t.value(d, n, turn, index))
+		}
 		if !next(index, t.Sizes) {
 			return
 		}

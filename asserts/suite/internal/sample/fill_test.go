@@ -67,6 +67,31 @@ func TestDenseData(t *testing.T) {
 	}
 }
 
+// The elements of a tensor are the same among others.
+func TestAmong(t *testing.T) {
+	for _, tt := range []struct {
+		text       string
+		want       []byte // of turn 0, beside it 1
+		surrounded bool
+	}{
+		{"int8[2, 2]", []byte{0, 1, 0, 1}, false},
+		{"int8[2, 2] transposed", []byte{0, 1, 0, 1}, false},
+		{"int8[3] sliced", []byte{0, 1, 1, 1, 0, 1, 1}, true},
+		{"int8[3] sliced count", []byte{0, 1, 1, 2, 0, 3, 1}, true},
+		{"int8[2] offset = [5, 6]", []byte{0, 5, 6, 0}, true},
+		{"int8[1, 2] padded", []byte{0, 1, 1, 0}, true},
+		{"int8[0] padded", []byte{}, true},
+	} {
+		spec := value(t, tt.text).Tensor
+		if diff := cmp.Diff(string(tt.want), string(spec.Among(new([]byte), 0, 1).Data)); diff != "" || spec.Surrounded() != tt.surrounded {
+			t.Errorf("%s: surrounded %t (-want +got):\n%s", tt.text, spec.Surrounded(), diff)
+		}
+	}
+	if !value(t, "int8[2] between").Tensor.Surrounded() {
+		t.Error("nothing is beside a tensor between others")
+	}
+}
+
 // The usual values repeat, however large the tensor is.
 func TestUsualValuesRepeat(t *testing.T) {
 	for _, dtype := range []string{"int8", "bool", "float32", "complex64"} {

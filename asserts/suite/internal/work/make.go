@@ -8,6 +8,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/internal/tensor"
 )
 
 // A maker turns a case into an engine's values, and takes them back.
@@ -20,6 +21,8 @@ type maker struct {
 	yields  bool            // where the library lacks a tensor, another one is made
 	lacks   map[string]int
 	earlier []any // arguments
+	later   int   // turns by which floating point values are later than the usual ones
+	beside  int   // turns by which are those in the bytes beside tensors
 }
 
 // args makes the arguments of a case. What cannot be made is an error of the
@@ -179,7 +182,11 @@ func (m *maker) fresh(spec *sample.TensorSpec) (engine.Tensor, *sample.TensorSpe
 		have = m.specs[spec.View-1]
 		t, err = m.engine.View(m.tensors[spec.View-1], have.Layout())
 	} else {
-		t, err = m.engine.Make(spec.Dense(m.room, len(m.tensors)), spec.Form)
+		turn := len(m.tensors)
+		if c := sample.Element(spec.DType).Class(); c == tensor.Floating || c == tensor.Complex {
+			turn += m.later
+		}
+		t, err = m.engine.Make(spec.Among(m.room, turn, turn+m.beside), spec.Form)
 	}
 	var lacks *engine.Unsupported
 	if m.yields && errors.As(err, &lacks) {

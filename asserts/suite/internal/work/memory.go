@@ -29,8 +29,8 @@ var onMemory = []asserts.Code{asserts.OutOfBounds, asserts.UseAfterFree}
 // else touches that memory is their doing.
 const elsewhere asserts.Codes = 1<<asserts.InputImpl | 1<<asserts.InputStorage | 1<<asserts.WithinStorage
 
-// judgeMemory counts the checks on memory, and returns what is wrong, except what was
-// found already.
+// judgeMemory counts the checks on memory, and returns what is wrong, except of what
+// an error was found already.
 func (r *Runner) judgeMemory(t *Target, a *attempt, found []*report.Finding, result *report.Case) []*report.Finding {
 	if r.watcher() == nil {
 		return nil
@@ -65,7 +65,9 @@ func (r *Runner) judgeMemory(t *Target, a *attempt, found []*report.Finding, res
 	}
 	faults := slices.Concat(a.memory, again.faults)
 	return slices.DeleteFunc(r.judgeFaults(t, a, faults, result, on), func(f *report.Finding) bool {
-		return slices.ContainsFunc(found, func(g *report.Finding) bool { return g.Violation.Subject.Name == f.Violation.Subject.Name })
+		return slices.ContainsFunc(found, func(g *report.Finding) bool {
+			return g.Violation.Note == "" && g.Violation.Subject.Name == f.Violation.Subject.Name
+		})
 	})
 }
 

@@ -142,6 +142,24 @@ func TestMemory(t *testing.T) {
 	}
 }
 
+// A fakelessEngine has no fakes.
+type fakelessEngine struct{ *watchingEngine }
+
+func (fakelessEngine) NoFake(*asserts.Op) string { return "" }
+func (fakelessEngine) Fake(*asserts.Op, []any) (*asserts.Fake, string) {
+	return &asserts.Fake{Missing: true}, ""
+}
+
+// What is noted of a return does not hide an error of it.
+func TestMemoryBesideNote(t *testing.T) {
+	b := newBench(t, "t::f(Tensor a) -> Tensor", copies)
+	b.e.devices = b.e.devices[:1]
+	b.Engine = fakelessEngine{&watchingEngine{fakeEngine: b.e, touches: []asserts.Fault{{Code: asserts.OutOfBounds, Return: 1}}}}
+	if found, _ := b.judged(t, "float32[2]"); words(found) != "OA011 result on cpu, fake; OA018 result on cpu" {
+		t.Errorf("found %q", words(found))
+	}
+}
+
 // What a call touched before it threw is found; what it wrote there is found by its
 // bytes, and an error that is not the kernel's shows nothing.
 func TestThrewAstray(t *testing.T) {

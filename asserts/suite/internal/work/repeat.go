@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/schema"
 )
@@ -44,7 +43,7 @@ func (r *Runner) repeat(t *Target, a *attempt) repetition {
 	}
 	differ := asserts.Differing(t.judged, first, then[0])
 	if len(differ) == 0 {
-		return repetition{made: true, unknown: asserts.Unknown(t.judged, first, then[0]) > 0}
+		return repetition{made: true, unknown: asserts.Unknown(t.judged, first, then[0]) > 0, faults: r.followed(t, a)}
 	}
 	more := r.seenAgain(t, a.c, secondFill, firstFill)
 	if more == nil {
@@ -82,16 +81,11 @@ func (r *Runner) seenAgain(t *Target, c *sample.Case, fills ...byte) (all []*ass
 	for _, fill := range fills {
 		m := maker{engine: r.Engine, room: &r.room}
 		defer m.release()
-		_, args, err := r.arguments(&m, c, fill)
-		if err != nil {
+		_, seen := r.seen(t, &m, c, fill)
+		if seen == nil {
 			return nil
 		}
-		out, err := r.Engine.Call(t.Gen.Name, args, asserts.Content)
-		if err != nil {
-			return nil
-		}
-		engine.Release(out.Results)
-		all = append(all, &out.Seen)
+		all = append(all, seen)
 	}
 	return all
 }

@@ -1,0 +1,139 @@
+"""What shows of a formula for autograd in numbers: that gradients are linear, follow what
+was saved, and are the derivative where an op has one."""
+
+import math
+
+STEP = 2**-7  # of the elements of an argument, which float32 takes
+ROUGH = 0.05  # of a slope by which differences may disagree
+LARGEST = 64  # element to which a step is added: float32 has digits for both
+
+
+def distinct(tensor):
+    """Returns a gradient for a result: elements that differ from their neighbours, none of them 1."""
+    numbers = torch.arange(tensor.numel()).reshape(tensor.shape)
+    return torch.empty_like(tensor).copy_((numbers % 4 + 5) / 4 * (1 - numbers % 2 * 2))
+
+
+def slope(function):
+    """Returns the derivative of a function at 0, None where it is not smooth there."""
+    below, here, above, half = (function(step) for step in (-STEP, 0, STEP, STEP / 2))
+    left, right, near = (here - below) / STEP, (above - here) / STEP, (half - here) / (STEP / 2)
+    bound = ROUGH * abs(near)
+    agree = bound > 1e-3 * abs(here) and abs(left - near) < bound and abs(right - near) < bound
+    return near if agree or left == right == near == 0 else None
+
+
+def summed(tensors, weights):
+    """Returns a sum of elements, each with a weight."""
+    return sum(float((t.detach().double() * w.double()).sum()) for t, w in zip(tensors, weights))
+
+
+def precise(tensors):
+    return all(t.dtype in (torch.float32, torch.float64) for t in tensors)
+
+
+class Slopes:
+    """Checks of a formula that compute with it."""
+
+    def moved(self, at, step):
+        """Calls the op with an argument that is a step away from its own."""
+        leaves, values = self.call(lambda i, t: (t + step * distinct(t) if i == at else t).requires_grad_(i in self.graded))
+        return leaves, [t for t in held(values) if t is not None]
+
+    def slope(self, at, weights):
+        """Returns how what the op returns changes with an argument, None where that is not known."""
+        with contextlib.suppress(Exception):  # the kernel takes no other values
+            return slope(lambda step: summed(self.moved(at, step)[1], weights))
+
+    def check_modes(self):
+        """Holds what the op returns where arguments require grad against what it returns else."""
+        try:
+            plain, again, graded = held(self.call()[1]), held(self.call()[1]), held(self.call(lambda i, t: t.requires_grad_(i in self.graded))[1])
+        except Exception:
+            return
+        if len(plain) != len(graded) or any(map(differs, plain, again)):
+            return
+        for n, (a, b) in enumerate(zip(plain, graded)):
+            if a is not None and b is not None and a.shape == b.shape and a.dtype == b.dtype and differs(a, b.detach()):
+                self.add(
+                    f"result {n} has other elements where an argument requires grad",
+                    "compute the same: let an argument of its own say that the op is called for training",
+                    registered.kernel(self.name),
+                    note="no schema promises it: compilers call the kernel with tensors that do not require grad",
+                )
+
+    def check_linear(self, first, leaves, results, given, place):
+        for factor, what, times in ((0, "a gradient of zeros", "zeros"), (2, "twice the gradient", "twice the gradient")):
+            got = self.gradients(results, leaves, self.graded, [g * factor for g in given])
+            for i, a, b in zip(self.graded, first, got):
+                if a is not None and b is not None and differs(a * factor, b):
+                    limited = factor and bool((b.abs() <= 2 * a.abs()).all())
+                    self.add(
+                        f"for {what} its backward does not return {times} of {self.named[i]}",
+                        "multiply by the gradient that backward is given, once",
+                        place,
+                        self.named[i],
+                        "a formula may be meant to limit gradients" if limited else "",
+                    )
+
+    def check_saved(self, first, given, place):
+        """Writes tensors between the call and its backward, which is to raise, or not to need them."""
+        ways = [(f"argument {self.named[i]}", self.named[i], lambda leaves, _, i=i: leaves[i]) for i in self.graded]
+        ways += [(f"result {n}", "", lambda _, results, n=n: results[n]) for n, t in enumerate(given) if t.is_floating_point()]
+        for what, argument, of in ways:
+            try:
+                leaves, results = self.differentiated(self.graded)
+                of(leaves, results).detach().add_(1)
+                got = self.gradients(results, leaves, self.graded, given)
+            except Exception:
+                continue  # as it is to
+            if any(map(differs, first, got)):
+                self.add(
+                    f"its backward computes with {what}, which was written after the call, and does not raise",
+                    "save tensors by ctx.save_for_backward, which notes their versions, not in attributes, nor by .data",
+                    place,
+                    argument,
+                )
+
+    def check_slopes(self, first, given, place):
+        arguments = [self.leaves[i] for i in self.graded]
+        if not precise([*arguments, *given]) or any(t.numel() and not t.abs().max() <= LARGEST for t in arguments):
+            return
+        for i, gradient in zip(self.graded, first):
+            if gradient is None or not gradient.numel():
+                continue
+            towards = distinct(self.leaves[i])
+            want, got = self.slope(i, given), summed([gradient], [towards])
+            if want is None or want == 0 and math.isfinite(got):
+                continue
+            if not abs(got - want) < 2 * ROUGH * abs(want):
+                self.add(
+                    f"its gradient of {self.named[i]} is not the derivative: {got:.4g} along a direction in which the op changes by {want:.4g}",
+                    "return the gradient times the derivative of what the kernel computes",
+                    place,
+                    self.named[i],
+                    "a formula may be meant so, as of an op that rounds, or that scales gradients",
+                )
+            else:
+                self.check_second(i, given, towards, place)
+
+    def check_second(self, i, given, towards, place):
+        """Looks for a gradient that follows an argument, and does not lead back to it."""
+
+        def gradient(step):
+            leaves, results = self.moved(i, step)
+            return leaves[i], self.gradients(results, leaves, [i], incoming, create_graph=True)[0]
+
+        with contextlib.suppress(Exception):  # as it is to
+            incoming = [g.clone().requires_grad_() for g in given]
+            argument, first = gradient(0)
+            if first.requires_grad:
+                first.sum().backward()
+            if argument.grad is None and slope(lambda step: summed([gradient(step)[1]], [towards])):
+                self.add(
+                    f"the gradient of {self.named[i]} follows {self.named[i]} and does not lead back to it: second derivatives are zero",
+                    "compute it by ops that have formulas, without detach(); or decorate backward with once_differentiable, so that they raise",
+                    place,
+                    self.named[i],
+                    "programs that take no second derivatives do without",
+                )

@@ -1,0 +1,110 @@
+package work
+
+import (
+	"testing"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+)
+
+// Results that follow what lies beside an argument, or what it held in an earlier call, are
+// found; of ops of a library alone, and where they are the same when the call is made again.
+func TestFollowed(t *testing.T) {
+	calls := 0
+	kernel := func(read func(arg *fakeTensor) byte) func(*fakeEngine, []any) ([]any, error) {
+		return func(e *fakeEngine, args []any) ([]any, error) {
+			calls++
+			out := e.like(first(args))
+			(*out.data)[out.spec.Offset] = read(first(args))
+			return []any{out}, nil
+		}
+	}
+	right := kernel(func(arg *fakeTensor) byte { return (*arg.data)[arg.spec.Offset] })
+	beside := kernel(func(arg *fakeTensor) byte { return (*arg.data)[2] })
+	caching := func() func(*fakeEngine, []any) ([]any, error) {
+		cache := make(map[*[]byte]byte)
+		return kernel(func(arg *fakeTensor) byte {
+			if _, ok := cache[arg.data]; !ok {
+				for _, value := range *arg.data {
+					cache[arg.data] += value
+				}
+			}
+			return cache[arg.data]
+		})
+	}
+	at := func(number int, then, else_ func(*fakeEngine, []any) ([]any, error)) func(*fakeEngine, []any) ([]any, error) {
+		return func(e *fakeEngine, args []any) ([]any, error) {
+			if calls+1 == number {
+				return then(e, args)
+			}
+			return else_(e, args)
+		}
+	}
+	other := kernel(func(*fakeTensor) byte { return 77 })
+	no := func(*fakeEngine, []any) ([]any, error) {
+		calls++
+		return nil, &engine.Thrown{Message: "no"}
+	}
+	const plain, near, earlier = "t::f(Tensor a) -> Tensor", "uint8[3] between const:9", "float32[1]"
+	const followsBeside = "OA021 1 of 3 bytes follow what lies beside an argument in its storage"
+	const followsEarlier = "OA021 1 of 4 bytes follow what the arguments held in an earlier call, after which they were written"
+	for _, tt := range []struct {
+		name, schema, arg string
+		kernel            func(*fakeEngine, []any) ([]any, error)
+		want              string
+		calls             int // of the kernel, after the first two
+		own, fixed, seed  bool
+	}{
+		{name: "right", arg: earlier, kernel: right, calls: 3},
+		{name: "right, between", arg: near, kernel: right, calls: 4},
+		{name: "beside", arg: near, kernel: beside, want: followsBeside, calls: 6},
+		{name: "beside none", arg: "uint8[3] const:9", kernel: beside, calls: 3},
+		{name: "beside throws", arg: near, kernel: at(3, no, right), calls: 4},
+		{name: "beside by chance", arg: near, kernel: at(3, other, right), calls: 6},
+		{name: "beside differs again", arg: near, kernel: at(4, other, beside), calls: 6},
+		{name: "earlier", arg: earlier, kernel: caching(), want: followsEarlier, calls: 5},
+		{name: "earlier, complex", arg: "complex64[1]", kernel: caching(), want: "OA021 1 of 8 bytes follow what the arguments held in an earlier call, after which they were written", calls: 5},
+		{name: "whole numbers stay", arg: "int8[3]", kernel: caching(), calls: 3},
+		{name: "earlier throws", arg: earlier, kernel: at(3, no, caching()), calls: 2},
+		{name: "new tensors throw", arg: earlier, kernel: at(4, no, caching()), calls: 2},
+		{name: "then throws", arg: earlier, kernel: at(5, no, caching()), calls: 3},
+		{name: "throws at last", arg: earlier, kernel: at(6, no, caching()), calls: 4},
+		{name: "differs again", arg: earlier, kernel: at(6, other, caching()), calls: 4},
+		{name: "new tensors differ again", arg: earlier, kernel: at(7, other, caching()), calls: 5},
+		{name: "of PyTorch's own", arg: earlier, kernel: caching(), own: true},
+		{name: "its work", schema: "t::my_empty(Tensor a) -> Tensor", arg: earlier, kernel: caching()},
+		{name: "written", schema: "t::f_(Tensor(a!) a) -> Tensor", arg: earlier, kernel: right},
+		{name: "can't be written", arg: earlier, kernel: caching(), fixed: true, calls: 2},
+		{name: "no seed", arg: earlier, kernel: caching(), seed: true, calls: 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			calls = 0
+			if tt.schema == "" {
+				tt.schema = plain
+			}
+			b := benchOf(t, tt.schema, tt.kernel, func(o *engine.Operator, _ *engine.Plan) { o.Added = !tt.own }, "")
+			b.Engine, b.Level = &watchingEngine{fakeEngine: b.e}, asserts.Content
+			if !tt.fixed {
+				b.e.kernels["aten::copy_"] = func(e *fakeEngine, args []any) ([]any, error) {
+					if tt.seed {
+						e.seed = errOurs
+					}
+					copy(*args[0].(*fakeTensor).data, *args[1].(*fakeTensor).data)
+					return []any{e.view(first(args))}, nil
+				}
+			}
+			found, _ := b.judged(t, tt.arg)
+			got := ""
+			for _, f := range found {
+				got += f.Violation.Code.String() + " " + f.Violation.Saw
+			}
+			if got != tt.want || calls != tt.calls+2 && !(tt.seed && calls > 2) {
+				t.Errorf("found %q in %d calls, want %q in %d", got, calls, tt.want, tt.calls+2)
+			}
+			b.earlier.release()
+			if b.e.live > 0 {
+				t.Errorf("%d tensors are left", b.e.live)
+			}
+		})
+	}
+}
