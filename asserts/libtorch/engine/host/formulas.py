@@ -97,7 +97,7 @@ class Rules(Slopes):
             self.check_linear(first, leaves, results, given, place)
             self.check_saved(first, given, place)
         if not self.faults:
-            self.check_slopes(first, given, place)
+            self.check_slopes(first, [g * t.requires_grad for t, g in zip(results, given)], place)
 
     def add_raised(self, what, error, place, argument=""):
         note = ""

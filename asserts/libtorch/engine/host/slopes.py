@@ -29,7 +29,7 @@ def summed(tensors, weights):
 
 
 def precise(tensors):
-    return all(t.dtype in (torch.float32, torch.float64) for t in tensors)
+    return all(t.dtype in (torch.float32, torch.float64) or not (t.is_floating_point() or t.is_complex()) for t in tensors)
 
 
 class Slopes:
@@ -125,7 +125,7 @@ class Slopes:
             return leaves[i], self.gradients(results, leaves, [i], incoming, create_graph=True)[0]
 
         with contextlib.suppress(Exception):  # as it is to
-            incoming = [g.clone().requires_grad_() for g in given]
+            incoming = [g.clone().requires_grad_(g.is_floating_point()) for g in given]
             argument, first = gradient(0)
             if first.requires_grad:
                 first.sum().backward()

@@ -304,6 +304,8 @@ op(right, "twice(Tensor x) -> Tensor", torch.sin, backward=torch.autograd.functi
 op(right, "positive(Tensor x) -> Tensor", torch.relu, backward=lambda ctx, grad: grad * (ctx.saved_tensors[0] > 0), setup=save)
 op(right, "rounds(Tensor x) -> Tensor", torch.round, backward=lambda ctx, grad: grad.clone(), setup=save)
 op(right, "copies_in_attribute(Tensor x) -> Tensor", square, backward=torch.autograd.function.once_differentiable(lambda ctx, grad: 2 * ctx.x * grad), setup=lambda ctx, inputs, output: setattr(ctx, "x", inputs[0].clone()))
+op(right, "with_norm(Tensor x) -> (Tensor, Tensor, Tensor)", lambda x: (torch.sin(x), x.abs() * 3, x.real.argsort(-1) if x.dim() else torch.zeros((), dtype=torch.int64)), backward=lambda ctx, a, b, c: a * ctx.saved_tensors[0].cos(), setup=lambda ctx, inputs, output: [save(ctx, inputs, output), ctx.mark_non_differentiable(*output[1:])])
+op(wrong, "with_places(Tensor x) -> (Tensor, Tensor)", lambda x: (torch.sin(x), x.real.argsort(-1) if x.dim() else torch.zeros((), dtype=torch.int64)), "note its gradient of x is not the derivative", lambda ctx, a, b: a * ctx.saved_tensors[0].sin(), save)
 op(right, "two(Tensor x) -> (Tensor, Tensor)", lambda x: (x + 1, x * 2), backward=lambda ctx, a, b: a + 2 * b, setup=save)
 op(right, "index(Tensor x, int n) -> Tensor", lambda x, n: x * n, backward=lambda ctx, grad: (grad * ctx.n, None), setup=lambda ctx, inputs, output: setattr(ctx, "n", inputs[1]))
 op(right, "cast(Tensor x, Tensor y) -> Tensor", times, backward=times_back, setup=save, autocast=torch.bfloat16)
