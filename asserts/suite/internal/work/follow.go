@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
@@ -16,26 +15,6 @@ func (r *Runner) followed(t *Target, a *attempt) []asserts.Fault {
 		return nil
 	}
 	return slices.Concat(r.followsNeighbours(t, a), r.followsEarlier(t, a.c))
-}
-
-// seen makes the arguments of a case and the call, and returns those and what is seen, nil
-// where it throws.
-func (r *Runner) seen(t *Target, m *maker, c *sample.Case, fill byte) ([]any, *asserts.Seen) {
-	_, args, err := r.arguments(m, c, fill)
-	if err != nil {
-		return nil, nil
-	}
-	return args, r.called(t, args)
-}
-
-// called makes a call and returns what is seen, nil where it throws.
-func (r *Runner) called(t *Target, args []any) *asserts.Seen {
-	out, err := r.Engine.Call(t.Gen.Name, args, asserts.Content)
-	if err != nil {
-		return nil
-	}
-	engine.Release(out.Results)
-	return &out.Seen
 }
 
 // calledAgain makes a call again, with the seed that the first had.

@@ -54,6 +54,7 @@ func TestFollowed(t *testing.T) {
 		want              string
 		calls             int // of the kernel, after the first two
 		own, fixed, seed  bool
+		tags              []string
 	}{
 		{name: "right", arg: earlier, kernel: right, calls: 3},
 		{name: "right, between", arg: near, kernel: right, calls: 4},
@@ -72,6 +73,7 @@ func TestFollowed(t *testing.T) {
 		{name: "differs again", arg: earlier, kernel: at(6, other, caching()), calls: 4},
 		{name: "new tensors differ again", arg: earlier, kernel: at(7, other, caching()), calls: 5},
 		{name: "of PyTorch's own", arg: earlier, kernel: caching(), own: true},
+		{name: "random", arg: earlier, kernel: caching(), tags: []string{"nondeterministic_seeded"}, calls: -1},
 		{name: "its work", schema: "t::my_empty(Tensor a) -> Tensor", arg: earlier, kernel: caching()},
 		{name: "written", schema: "t::f_(Tensor(a!) a) -> Tensor", arg: earlier, kernel: right},
 		{name: "can't be written", arg: earlier, kernel: caching(), fixed: true, calls: 2},
@@ -83,7 +85,7 @@ func TestFollowed(t *testing.T) {
 				tt.schema = plain
 			}
 			b := benchOf(t, tt.schema, tt.kernel, func(o *engine.Operator, _ *engine.Plan) { o.Added = !tt.own }, "")
-			b.Engine, b.Level = &watchingEngine{fakeEngine: b.e}, asserts.Content
+			b.Engine, b.Level, b.t.operator.Schema.Tags = &watchingEngine{fakeEngine: b.e}, asserts.Content, tt.tags
 			if !tt.fixed {
 				b.e.kernels["aten::copy_"] = func(e *fakeEngine, args []any) ([]any, error) {
 					if tt.seed {

@@ -36,6 +36,9 @@ func (r *Runner) judgeMemory(t *Target, a *attempt, found []*report.Finding, res
 		return nil
 	}
 	on, again := a.calls[0].on, r.repeat(t, a)
+	if again.made && len(again.faults) == 0 {
+		again.faults = r.followed(t, a)
+	}
 	tally := result.Devices[on]
 	count := func(code asserts.Code, why string) {
 		if why == "" {

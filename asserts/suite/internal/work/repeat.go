@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/schema"
 )
@@ -43,7 +44,7 @@ func (r *Runner) repeat(t *Target, a *attempt) repetition {
 	}
 	differ := asserts.Differing(t.judged, first, then[0])
 	if len(differ) == 0 {
-		return repetition{made: true, unknown: asserts.Unknown(t.judged, first, then[0]) > 0, faults: r.followed(t, a)}
+		return repetition{made: true, unknown: asserts.Unknown(t.judged, first, then[0]) > 0}
 	}
 	more := r.seenAgain(t, a.c, secondFill, firstFill)
 	if more == nil {
@@ -88,6 +89,26 @@ func (r *Runner) seenAgain(t *Target, c *sample.Case, fills ...byte) (all []*ass
 		all = append(all, seen)
 	}
 	return all
+}
+
+// seen makes the arguments of a case and the call, and returns those and what is seen, nil
+// where it throws.
+func (r *Runner) seen(t *Target, m *maker, c *sample.Case, fill byte) ([]any, *asserts.Seen) {
+	_, args, err := r.arguments(m, c, fill)
+	if err != nil {
+		return nil, nil
+	}
+	return args, r.called(t, args)
+}
+
+// called makes a call and returns what is seen, nil where it throws.
+func (r *Runner) called(t *Target, args []any) *asserts.Seen {
+	out, err := r.Engine.Call(t.Gen.Name, args, asserts.Content)
+	if err != nil {
+		return nil
+	}
+	engine.Release(out.Results)
+	return &out.Seen
 }
 
 func uninitialised(d asserts.Difference) asserts.Fault {
