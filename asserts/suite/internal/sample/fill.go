@@ -46,6 +46,12 @@ func (t *TensorSpec) Surrounded() bool {
 	return slices.Contains([]tensor.Arrangement{tensor.Sliced, tensor.Offset, tensor.Between, tensor.Padded}, t.Arrangement)
 }
 
+// Usual reports whether the elements are usual values of floating point, which differ by turn.
+func (t *TensorSpec) Usual() bool {
+	c := Element(t.DType).Class()
+	return t.Fill.Name == "" && len(t.Values) == 0 && (c == tensor.Floating || c == tensor.Complex)
+}
+
 const (
 	neighbours = 16 // a vector register's, before and behind a tensor between others
 	padding    = 2  // behind each row

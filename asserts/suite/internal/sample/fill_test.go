@@ -92,6 +92,16 @@ func TestAmong(t *testing.T) {
 	}
 }
 
+func TestUsual(t *testing.T) {
+	for text, want := range map[string]bool{
+		"float32[2]": true, "complex64[2]": true, "int64[2]": false, "bool[2]": false, "float32[2] wide": false, "float32[2] = [1, 2]": false,
+	} {
+		if got := value(t, text).Tensor.Usual(); got != want {
+			t.Errorf("%s: usual %t", text, got)
+		}
+	}
+}
+
 // The usual values repeat, however large the tensor is.
 func TestUsualValuesRepeat(t *testing.T) {
 	for _, dtype := range []string{"int8", "bool", "float32", "complex64"} {

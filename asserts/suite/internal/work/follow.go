@@ -55,7 +55,8 @@ func (r *Runner) followsNeighbours(t *Target, a *attempt) []asserts.Fault {
 // followsEarlier makes a call, writes its arguments and makes it again, and holds that
 // against the call with new tensors of the same values.
 func (r *Runner) followsEarlier(t *Target, c *sample.Case) []asserts.Fault {
-	if slices.ContainsFunc(t.judged.Args, func(s asserts.Subject) bool { return s.Write }) {
+	writes := func(s asserts.Subject) bool { return s.Write }
+	if slices.ContainsFunc(t.judged.Args, writes) || !slices.ContainsFunc(c.Tensors(), (*sample.TensorSpec).Usual) {
 		return nil
 	}
 	old, other := maker{engine: r.Engine, room: &r.room}, maker{engine: r.Engine, room: &r.room, later: 1}

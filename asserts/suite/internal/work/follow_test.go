@@ -50,6 +50,7 @@ func TestFollowed(t *testing.T) {
 	const followsEarlier = "OA021 1 of 4 bytes follow what the arguments held in an earlier call, after which they were written"
 	for _, tt := range []struct {
 		name, schema, arg string
+		second            string
 		kernel            func(*fakeEngine, []any) ([]any, error)
 		want              string
 		calls             int // of the kernel, after the first two
@@ -57,15 +58,18 @@ func TestFollowed(t *testing.T) {
 		tags              []string
 	}{
 		{name: "right", arg: earlier, kernel: right, calls: 3},
-		{name: "right, between", arg: near, kernel: right, calls: 4},
-		{name: "beside", arg: near, kernel: beside, want: followsBeside, calls: 6},
-		{name: "beside none", arg: "uint8[3] const:9", kernel: beside, calls: 3},
-		{name: "beside throws", arg: near, kernel: at(3, no, right), calls: 4},
-		{name: "beside by chance", arg: near, kernel: at(3, other, right), calls: 6},
-		{name: "beside differs again", arg: near, kernel: at(4, other, beside), calls: 6},
+		{name: "right, between", arg: near, kernel: right, calls: 1},
+		{name: "beside", arg: near, kernel: beside, want: followsBeside, calls: 3},
+		{name: "beside none", arg: "uint8[3] const:9", kernel: beside},
+		{name: "beside throws", arg: near, kernel: at(3, no, right), calls: 1},
+		{name: "beside by chance", arg: near, kernel: at(3, other, right), calls: 3},
+		{name: "beside differs again", arg: near, kernel: at(4, other, beside), calls: 3},
 		{name: "earlier", arg: earlier, kernel: caching(), want: followsEarlier, calls: 5},
 		{name: "earlier, complex", arg: "complex64[1]", kernel: caching(), want: "OA021 1 of 8 bytes follow what the arguments held in an earlier call, after which they were written", calls: 5},
-		{name: "whole numbers stay", arg: "int8[3]", kernel: caching(), calls: 3},
+		{name: "whole numbers stay", arg: "int8[3]", kernel: caching()},
+		{name: "whole numbers stay beside others", schema: "t::f(Tensor a, Tensor b) -> Tensor", arg: "int8[3]", second: "float32[1]", kernel: caching(), calls: 3},
+		{name: "values stay", arg: "float32[1] const:3", kernel: caching()},
+		{name: "what is listed stays", arg: "float32[1] = [3]", kernel: caching()},
 		{name: "earlier throws", arg: earlier, kernel: at(3, no, caching()), calls: 2},
 		{name: "new tensors throw", arg: earlier, kernel: at(4, no, caching()), calls: 2},
 		{name: "then throws", arg: earlier, kernel: at(5, no, caching()), calls: 3},
@@ -95,7 +99,8 @@ func TestFollowed(t *testing.T) {
 					return []any{e.view(first(args))}, nil
 				}
 			}
-			found, _ := b.judged(t, tt.arg)
+			args := []string{tt.arg, tt.second}
+			found, _ := b.judged(t, args[:len(b.t.operator.Schema.Func.Args)]...)
 			got := ""
 			for _, f := range found {
 				got += f.Violation.Code.String() + " " + f.Violation.Saw

@@ -8,7 +8,6 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
-	"github.com/opassert/opassert/internal/tensor"
 )
 
 // A maker turns a case into an engine's values, and takes them back.
@@ -21,7 +20,7 @@ type maker struct {
 	yields  bool            // where the library lacks a tensor, another one is made
 	lacks   map[string]int
 	earlier []any // arguments
-	later   int   // turns by which floating point values are later than the usual ones
+	later   int   // turns by which usual values of floating point are later
 	beside  int   // turns by which are those in the bytes beside tensors
 }
 
@@ -183,7 +182,7 @@ func (m *maker) fresh(spec *sample.TensorSpec) (engine.Tensor, *sample.TensorSpe
 		t, err = m.engine.View(m.tensors[spec.View-1], have.Layout())
 	} else {
 		turn := len(m.tensors)
-		if c := sample.Element(spec.DType).Class(); c == tensor.Floating || c == tensor.Complex {
+		if spec.Usual() {
 			turn += m.later
 		}
 		t, err = m.engine.Make(spec.Among(m.room, turn, turn+m.beside), spec.Form)
