@@ -98,15 +98,18 @@ an op which makes or writes a tensor from one that requires grad has a kernel fo
 autograd, or decomposes, and returns no leaf. Where such a kernel makes no gradient,
 which may be meant, the check is skipped. Crashes count as ever. Of a
 module's ops the formula runs too: for all arguments and for each alone, for each
-result, for a gradient that is expanded, and twice; and the rules for vmap and
-autocast, where the op has some.
+result, for gradients with other strides, of zeros and twice as large, and twice; a
+tensor is written between the two; gradients are held against differences of what the
+kernel computes, a note. Rules for vmap and autocast are called where the op has some.
 
 With -memory on, which is the default with -lib and -module on the CPU, the memory of tensors ends where a
 page begins that can't be touched, or begins where one ends, and arguments without (a!)
 are read-only during the call: what a kernel reads or writes there is found with its
 stack (OA018, OA009), and so is memory that was freed (OA019). Each call is made again,
 in memory that holds something else until it is written: what a return takes from there
-is OA020, and what differs by itself a note, OA021.
+is OA020, and what differs by itself a note, OA021. An error of OA021 is what a
+library's op takes from beside its arguments in their storages, or from what they held
+before they were written.
 
 With -baseline, findings that the file lists are known and others alone fail:
 
