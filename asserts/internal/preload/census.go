@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/opassert/opassert/internal/printable"
@@ -82,7 +83,7 @@ func (c *census) follow(ended <-chan struct{}) {
 // lastStarted returns the number of the process or thread of this machine that was
 // started last, "" where that is not known.
 func lastStarted() string {
-	text, _ := os.ReadFile("/proc/loadavg")
+	text := readShort("/proc/loadavg")
 	fields := strings.Fields(string(text))
 	return strings.Join(fields[max(0, len(fields)-1):], "")
 }
@@ -422,7 +423,7 @@ type stat struct {
 
 // readStat returns a stat that is zero where there is no such process.
 func readStat(pid int) (s stat) {
-	text, _ := os.ReadFile(proc(pid, "stat"))
+	text := readShort(proc(pid, "stat"))
 	_, rest, _ := strings.Cut(string(text[max(0, bytes.LastIndexByte(text, ')')):]), " ")
 	fields := strings.Fields(rest) // from the third on
 	if len(fields) < 26 {
@@ -437,6 +438,19 @@ func readStat(pid int) (s stat) {
 		ended: number(23) == 0, waits: fields[0] == "R" || fields[0] == "D", used: time.Duration(number(14)+number(15)) * tick,
 		parent: int(number(4)), began: number(22), size: number(23), image: number(28),
 	}
+}
+
+// readShort returns what is in a file of less than a page, with the three system calls
+// that this takes: it is read for each process, again and again.
+func readShort(path string) []byte {
+	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	defer syscall.Close(fd)
+	text := make([]byte, 4096)
+	n, _ := syscall.Read(fd, text)
+	return text[:max(0, n)]
 }
 
 // A mark is the limit of the real-time timeout of one program's processes: 0, or one
