@@ -36,19 +36,21 @@ class Entered:
 
 
 class Likes:
-    """Makes arguments like those that are described, with the same tensors and storages in common."""
+    """Makes arguments like those that are described, with the same tensors and storages in common: fake ones of a mode, or others of a device."""
 
-    def __init__(self, device=None, fill=None):
-        self.device, self.fill, self.storages, self.tensors = device, fill, {}, {}
+    def __init__(self, device="meta", fill=None, mode=None):
+        self.device, self.fill, self.mode, self.storages, self.tensors = device, fill, mode, {}, {}
 
     def tensor(self, t):
         dtype, place = getattr(torch, t["dtype"]), t["storage"]
         if place not in self.storages:
-            self.storages[place] = torch.empty((t["nbytes"] + 15) // 16 * 16, dtype=torch.uint8, device=self.device or t["device"])
+            self.storages[place] = torch.empty((t["nbytes"] + 15) // 16 * 16, dtype=torch.uint8, device=self.device)
             if self.fill:
                 self.fill(self.storages[place].view(dtype))
         sizes, strides = [least for least, _ in t["sizes"]], t["strides"]
-        return self.storages[place].view(dtype).as_strided(sizes, strides, t["offset"]).detach()
+        made = self.storages[place].view(dtype).as_strided(sizes, strides, t["offset"]).detach()
+        # Under the mode each of these would cost as much as the call of a fake.
+        return FakeTensor(self.mode, made, torch.device(t["device"])) if self.mode else made
 
     def value(self, v):
         if isinstance(v, list):
@@ -152,15 +154,14 @@ def again(call):
     if function is None:
         return {"unknown": "the op is gone when the program ends"}
     mode = fake_mode(ShapeEnv())
-    with mode:
-        args, kwargs = arguments(function, call, Likes())
+    args, kwargs = arguments(function, call, Likes(mode=mode))
     entered = Entered()
     if not registered.fake(function.name()):
         sys.setprofile(entered)
     answer = answered(function, args, kwargs, mode)
     sys.setprofile(None)
     if "results" in answer and times.get(function, 0) < CALLS:
-        answer |= under_symbols(function, *arguments(function, call, Likes("meta")), answer)
+        answer |= under_symbols(function, *arguments(function, call, Likes()), answer)
     if answer.get("missing"):
         answer |= on_cpu(function, call)
     return answer | {"site": answer["site"] if answer["site"][0] else entered.site or ["", 0]}
