@@ -21,7 +21,7 @@
 namespace opassert {
 namespace {
 
-// Captured keeps in memory what is written to stderr. Handlers of signals end it.
+// Captured keeps what is written to stderr in memory. Signal handlers end it.
 class Captured {
   static constexpr off_t kLongest = 1 << 12;
   const int memory_ = memfd_create("stderr", MFD_CLOEXEC), stderr_ = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 10);
@@ -35,7 +35,7 @@ class Captured {
     on_ = memory_ >= 0 && stderr_ >= 0 && dup2(memory_, STDERR_FILENO) >= 0;
   }
 
-  // end makes stderr what it was, and takes the text.
+  // end restores stderr, and reads the text.
   void end() {
     if (!std::exchange(on_, false)) return;
     dup2(stderr_, STDERR_FILENO);
@@ -88,7 +88,7 @@ void deadly(int sig, siginfo_t* info, void* context) {
   if (sig == SIGABRT && landing != nullptr && captured->wrote() && refused()) siglongjmp(*std::exchange(landing, nullptr), 1);
   captured->pass();
   if (before[sig].sa_flags & SA_SIGINFO) return before[sig].sa_sigaction(sig, info, context);
-  sigaction(sig, &before[sig], nullptr);  // it comes again
+  sigaction(sig, &before[sig], nullptr);  // the signal recurs, and is handled by that
 }
 
 void exiting() { captured->pass(); }

@@ -1,4 +1,4 @@
-// call.cpp calls an operator, boxed, and lets it be observed on the way.
+// call.cpp calls an operator, boxed, and observes its arguments and results.
 #include "device.h"
 
 #include <ATen/core/LegacyTypeDispatch.h>
@@ -86,8 +86,8 @@ struct Containers {
   }
 };
 
-// Changes are what a kernel did to containers, found as they are let go of. What is
-// gone is an undefined tensor now. Conj, neg and zero tensors are left out: the
+// Changes are what a kernel did to containers, found when they are released. A
+// tensor that was removed is an undefined one now. Conj, neg and zero tensors are left out: the
 // dispatcher's fallbacks put plain ones there.
 class Changes {
   const Tensors& tensors_;
@@ -143,7 +143,7 @@ class Changes {
     }
   }
 
-  // at returns the value in a tensor's place.
+  // at returns the tensor that is now where tensor i was.
   c10::TensorImpl* at(int64_t i) const {
     for (const auto& p : put) {
       if (p.first == i) return p.second.defined() ? p.second.unsafeGetTensorImpl() : nullptr;
@@ -189,7 +189,7 @@ class Reader {
     return stack_[i];
   }
 
-  // item reads what stands in a container.
+  // item reads an element of a container.
   IValue item(const c10::Type& want, Held& of) {
     Held held;
     IValue v = value(want, held);
@@ -360,9 +360,8 @@ torch::jit::Stack read(const Operator& op, Request& in, Tensors tensors, Contain
   return stack;
 }
 
-// bare_fallback makes what an op without a kernel for autograd returns show what
-// the op did. Since 2.1 the fallback that stands for the kernel makes it require
-// grad, so that backward warns, once in a process.
+// bare_fallback turns off the fallback of ops without a kernel for autograd: since 2.1
+// it makes what they return require grad, so that backward warns, once in a process.
 //
 // Source: torch/csrc/autograd/autograd_not_implemented_fallback.cpp;
 // torch/testing/_internal/optests/autograd_registration.py sets the mode too.
@@ -474,7 +473,7 @@ void write_object(IValue&& v, Reply& out) {
   out.text(type);
 }
 
-// write hands a result over; tensors and objects are the receiver's to free.
+// write writes a result; the receiver frees its tensors and objects.
 void write(IValue&& v, Reply& out) {
   if (v.isTensor()) {
     at::Tensor t = std::move(v).toTensor();

@@ -17,7 +17,7 @@ namespace {
 
 using c10::impl::DeviceGuardImplInterface;
 
-// Plain is in scope while calls go to the kernels of backends at once.
+// While a Plain is in scope, calls go to the kernels of backends directly.
 class Plain {
   const c10::impl::LocalDispatchKeySet outer_ = c10::impl::tls_local_dispatch_key_set();
 
@@ -32,7 +32,7 @@ class Plain {
 };
 
 // captures reports whether the work of a device is recorded instead of done. A
-// PyTorch that cannot say so has graphs for CUDA alone, and HIP, which has its name.
+// PyTorch without this function has graphs for CUDA and HIP alone.
 template <class T>
 auto captures(const T* backend, c10::Device device, int) -> decltype(backend->isStreamCapturing(backend->getStream(device))) {
   return backend->isStreamCapturing(backend->getStream(device));
@@ -42,7 +42,7 @@ bool captures(const T*, c10::Device device, long) {
   return device.is_cuda() || device.is_hip();
 }
 
-// finish waits for the streams of a device. What a backend can't wait for, its copy does.
+// finish waits for the streams of a device. Where a backend can't, its copy waits.
 template <class T>
 auto finish(const T* backend, c10::Device device, int) -> decltype(backend->synchronizeDevice(device.index())) {
   try {
@@ -84,8 +84,8 @@ bool on_device(const c10::StorageImpl* storage) {
   return type != c10::DeviceType::CPU && type != c10::DeviceType::Meta && address_of(storage) != nullptr;
 }
 
-// ready makes a device ready that is made so when it is first used. Before 2.6 there was a
-// function for each type.
+// ready initializes a device that is initialized lazily. Before 2.6 each type had a function
+// of its own.
 template <class Context>
 auto ready(Context& context, c10::DeviceType type, int) -> decltype(context.lazyInitDevice(type), void()) {
   context.lazyInitDevice(type);

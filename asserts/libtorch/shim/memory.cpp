@@ -55,7 +55,7 @@ struct Touch {
 
 struct {
   struct sigaction fault;            // what handled faults before
-  bool ahead = false;                // memory begins with a page, where it else ends with one
+  bool ahead = false;                // memory begins where a page does; else it ends there
   unsigned char fill = 0;
   size_t alignment = kAlignment;
   volatile bool watching = false;
@@ -63,8 +63,8 @@ struct {
   std::mutex lock;
   char* arena = nullptr;
   Block slots[kSlots], large[kLarge];
-  int free[kSlots], first = 0, count = 0;  // slots, the one that was freed first ahead
-  std::vector<int> closed;                 // large blocks, the one that was freed first ahead
+  int free[kSlots], first = 0, count = 0;  // slots, in the order in which they were freed
+  std::vector<int> closed;                 // large blocks, in the order in which they were freed
   std::vector<Block*> live;
 
   Touch touches[kMostTouches];
@@ -163,7 +163,7 @@ void faulted(int sig, siginfo_t* info, void* context) {
   else if (memory.fault.sa_handler != SIG_IGN) memory.fault.sa_handler(sig);
 }
 
-// looked notes what a block's pattern shows, and puts it right.
+// looked notes where a block's pattern was changed, and restores it.
 void looked(Block* b, bool noted) {
   static const std::string pattern(kPage, static_cast<char>(kCanary));
   int64_t first = 0, last = 0;
@@ -260,7 +260,7 @@ void deallocate(void* data) {
 }
 
 // A Guarded is an allocator whose blocks lie between pages that can't be touched. What
-// has no place there is c10's own. oneDNN asks that the context is the data.
+// does not fit there c10 allocates. oneDNN asks that the context is the data.
 struct Guarded final : c10::Allocator {
   // Which of the two is the one of the base differs by version.
   c10::DataPtr allocate(size_t nbytes) { return static_cast<const Guarded*>(this)->allocate(nbytes); }
@@ -283,7 +283,7 @@ struct Guarded final : c10::Allocator {
   void copy_data(void* to, const void* from, std::size_t n) const { memcpy(to, from, n); }
 };
 
-// begin has tensors lie in memory that is watched from now on.
+// begin has tensors allocated in watched memory from now on.
 void begin() {
   if (sysconf(_SC_PAGESIZE) != kPage) throw Refusal("memory is watched by pages of " + std::to_string(kPage) + " bytes, and this machine's are larger: -memory off");
   const size_t size = kSlots * kStride + kGuard;
@@ -310,7 +310,7 @@ void begin() {
   c10::SetAllocator(c10::DeviceType::CPU, &guarded, UINT8_MAX);
 }
 
-// shut closes what was opened in a call.
+// shut protects the pages again that were opened in a call.
 void shut() {
   const int n = std::min(memory.opened.load(), kMostOpened);
   for (int i = 0; i < n; i++) {

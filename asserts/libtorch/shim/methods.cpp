@@ -39,7 +39,7 @@ bool takes_tensors(const c10::FunctionSchema& schema) {
   return false;
 }
 
-// method_of returns the function of a method, none for what Python's own protocols call
+// method_of returns the function of a method, null for what Python's own protocols call
 // and for a static one, whose first argument is not an object of its class.
 torch::jit::Function* method_of(const c10::FunctionSchema& schema) {
   if (schema.arguments().empty() || schema.name().rfind("__", 0) == 0) return nullptr;

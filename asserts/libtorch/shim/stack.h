@@ -1,5 +1,5 @@
 // stack.h writes the stack of a kernel that crashes, for the worker and for the
-// process that has libtorch in its place.
+// process that has libtorch instead of it.
 #ifndef OPASSERT_STACK_H
 #define OPASSERT_STACK_H
 
@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 enum {
-  OA_DEPTH = 96,    // frames
-  OA_PATIENCE = 5,  // seconds
-  OA_LINE = 1024,   // characters of a line for a frame
+  OA_DEPTH = 96,         // frames
+  OA_STACK_SECONDS = 5,  // for writing them
+  OA_LINE = 1024,        // characters of a line for a frame
 };
 
 static inline void* oa_program_counter(void* context) {
@@ -111,15 +111,15 @@ static void oa_write_said(void) {
   }
 }
 
-// oa_tell_stack ignores the processes that a kernel has forked.
-static void oa_tell_stack(void* pc) {
+// oa_print_stack ignores the processes that a kernel has forked.
+static void oa_print_stack(void* pc) {
   if (getpid() != oa_crashes.process) return;
   oa_write_said();
   oa_write_stack(oa_crashes.to, oa_crashes.prefix, pc);
 }
 
 // oa_exiting runs where a kernel calls exit, as Go's run time does not.
-static void oa_exiting(void) { oa_tell_stack(NULL); }
+static void oa_exiting(void) { oa_print_stack(NULL); }
 
 static void oa_crashed(int sig, siginfo_t* info, void* context) {
   if (info->si_code == SI_USER && sig == SIGABRT && syscall(SYS_gettid) != oa_crashes.caller) {
@@ -132,8 +132,8 @@ static void oa_crashed(int sig, siginfo_t* info, void* context) {
   if (!writing) {  // or else it crashed here once more
     writing = 1;
     signal(SIGALRM, SIG_DFL);
-    alarm(OA_PATIENCE);  // a broken process may not get to the end of this
-    oa_tell_stack(oa_program_counter(context));
+    alarm(OA_STACK_SECONDS);  // a broken process may not get to the end of this
+    oa_print_stack(oa_program_counter(context));
   }
   sigaction(sig, &oa_crashes.before[sig], NULL);
   sigset_t one;

@@ -35,7 +35,7 @@ func (r *Runner) held(t *Target, a *attempt) *attempt {
 }
 
 // showsInNext reports whether the kernel may return a tensor that it keeps, for a base or for a class
-// alone, and no use_count shows that: the next call does, while the first result is alive.
+// alone, which no use_count shows, but the next call does while the first result is alive.
 func (r *Runner) showsInNext(t *Target, number int) bool {
 	_, keeps := r.Engine.(keeper)
 	return (keeps || t.operator.Uncounted) && (number < t.planned() || number < t.design().Apart())

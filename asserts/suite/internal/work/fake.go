@@ -66,7 +66,7 @@ func (r *Runner) callAside(t *Target, c *sample.Case, on engine.Device, name str
 	return call(args)
 }
 
-// judgeFake holds the fake of an attempt against the first call.
+// judgeFake compares the fake of an attempt with the first call.
 func (r *Runner) judgeFake(t *Target, a *attempt, result *report.Case) []*report.Finding {
 	var tally report.Tally
 	if a.fake.seen == nil {

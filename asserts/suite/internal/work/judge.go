@@ -9,8 +9,8 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// judge holds an attempt against the op's checks; it returns the violations and
-// counts into the result.
+// judge judges an attempt by the op's checks; it returns the violations, and
+// counts in the result.
 func (r *Runner) judge(t *Target, a *attempt, result *report.Case) []*report.Finding {
 	result.Devices = make(report.Devices)
 	var found []*report.Finding
@@ -83,7 +83,7 @@ func uncounted(all []asserts.Observation) []asserts.Observation {
 	return out
 }
 
-// compare holds the call on another device against the first.
+// compare compares the call on another device with the first.
 func (r *Runner) compare(t *Target, first, other *call, tally *report.Tally, result *report.Case) []*report.Finding {
 	verdict := asserts.JudgeTwin(t.judged, first.seen, other.seen, string(other.on), r.Policy)
 	tally.AddVerdict(verdict)

@@ -8,7 +8,7 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// familiar are dtypes that libraries have, the most usual first.
+// familiar are dtypes that libraries have, the most common first.
 var familiar = []string{"float32", "float64", "int64", "int32", "complex128", "complex64", "uint8", "int8", "int16", "bool",
 	"uint64", "uint32", "uint16", "float16", "bfloat16", "complex32"}
 
@@ -34,8 +34,8 @@ func with(t sample.TensorSpec, change func(*sample.TensorSpec)) sample.TensorSpe
 	return t
 }
 
-// few are the sizes of types that have always as many elements: points, colours, big
-// integers, hashes, rotations.
+// few are sizes of types with a fixed number of elements: points, colours, big integers,
+// hashes, rotations.
 var few = [][]int64{{1, 1}, {1}, {2}, {3}, {4}, {8}, {16}, {32}, {2, 2}, {3, 3}, {4, 4}}
 
 // reshaped is the sizes themselves and others for the same elements; the last

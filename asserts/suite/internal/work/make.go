@@ -15,7 +15,7 @@ type maker struct {
 	engine  engine.Engine
 	tensors []engine.Tensor // of the case, in order; others' handles for Same
 	specs   []*sample.TensorSpec
-	extra   []engine.Tensor // made on the way
+	extra   []engine.Tensor // made besides
 	room    *[]byte         // for the bytes of one tensor, used again
 	yields  bool            // where the library lacks a tensor, another one is made
 	lacks   map[string]int

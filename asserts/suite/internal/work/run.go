@@ -75,8 +75,8 @@ func (r *Runner) ran(t *Target, a *attempt, result *report.Case) {
 	}
 }
 
-// call makes the call that a case is, and notes which classes it tries. There
-// is none where the case only asks, or where no base has a place for it.
+// call makes the call of a case, and notes which classes it tries. It returns nil
+// where the case only asks, or where no base can be changed to it.
 func (r *Runner) call(t *Target, number int, result *report.Case) (a *attempt, err error) {
 	openings := t.Gen.Openings()
 	switch {
@@ -128,7 +128,7 @@ func (r *Runner) call(t *Target, number int, result *report.Case) (a *attempt, e
 // Cases runs cases one after the other; starting is called before each, and
 // ended after it.
 func (r *Runner) Cases(t *Target, s Span, starting func(int), ended func(*report.Case) error) error {
-	hopeless := 0 // cases from the first one on that no arguments help
+	hopeless := 0 // cases, from the first one on, whose errors no arguments avoid
 	for n := s.From; n < s.To && hopeless < report.GiveUp; n++ {
 		if n == s.From || n == t.Gen.Openings() {
 			r.prepare(t, n, s, starting)
@@ -172,8 +172,8 @@ func (r *Runner) ask(t *Target, base *sample.Case, i int) []sample.Value {
 	return design.Choices(nonsense, text)
 }
 
-// enliven sets an argument of the bases to a number that shows in what the op
-// computes, as no 0 or 1 may, where the kernel takes it.
+// enliven sets an argument of the bases to a number that changes what the op computes,
+// as 0 or 1 may not, where the kernel takes it.
 func (r *Runner) enliven(t *Target, bases []*sample.Case, i int) {
 	for _, base := range bases {
 		v, ok := design.Lively(t.operator.Schema.Func.Args[i], base.Args[i])

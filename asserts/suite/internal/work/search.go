@@ -77,7 +77,7 @@ type search struct {
 	a       *attempt     // nil: all failed
 	err     error        // of the failed attempt that came closest
 	closest *sample.Case // that attempt
-	close   int          // how close it came: how many of the kernel's own errors were got past
+	close   int          // how close it came: how many of the kernel's own errors it avoided
 	first   error        // of the first attempt
 }
 

@@ -30,7 +30,7 @@ func (r *Runner) calls(t *Target, m *maker, c *sample.Case, args []any) []call {
 	return all
 }
 
-// twins returns the arguments as they are on a device, or why there are none.
+// twins returns copies of the arguments on a device, or the reason why they can't be made.
 func (r *Runner) twins(m *maker, c *sample.Case, args []any, on engine.Device) ([]any, string) {
 	if !c.Plain() {
 		return nil, fmt.Sprintf("a tensor that is not plain has no twin on %s", on)

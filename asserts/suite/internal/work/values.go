@@ -11,7 +11,7 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// compareValues holds the elements that a call returned or wrote against those of the same call
+// compareValues compares the elements that a call returned or wrote with those of the same call
 // on the CPU, where a tolerance was asked for. What it leaves out is a skip.
 func (r *Runner) compareValues(t *Target, a *attempt, other *call, tally *report.Tally, result *report.Case) []*report.Finding {
 	first := &a.calls[0]
