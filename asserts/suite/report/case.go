@@ -32,6 +32,12 @@ type Case struct {
 	Writes  []asserts.Write `json:"writes,omitempty"` // of the call on the first device
 }
 
+// What a result may follow besides the elements of the arguments, at the end of what was seen.
+const (
+	Neighbours = "lies beside an argument in its storage"
+	Earlier    = "the arguments held in an earlier call, after which they were written"
+)
+
 // A Finding is a violation, with the case that shows it.
 type Finding struct {
 	Violation *asserts.Violation `json:"violation"`

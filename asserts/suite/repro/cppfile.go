@@ -422,7 +422,7 @@ func (s Source) cppText(f Fault, below bool) (string, error) {
 		c.compared(guard)
 	case f.Finding.Violation.Code == asserts.OutOfBounds:
 		c.outside(stack + "\n" + guard)
-	case sights[f.Finding.Violation.Code].fault != "":
+	case sightOf(f.Finding.Violation).fault != "":
 		if err := c.inMemory(f.Finding.Violation, stack+"\n"+guard); err != nil {
 			return "", err
 		}
@@ -573,8 +573,10 @@ if (!fault && raised) return 2;`}
 
 // inMemory calls the op in memory that holds several bytes in turn.
 func (c *cppFile) inMemory(v *asserts.Violation, before string) error {
-	s, x := sights[v.Code], ""
+	s, x := sightOf(v), ""
 	switch place, err := c.place(v.Subject); {
+	case s.cpp == "":
+		return fmt.Errorf("%v of what lies there has no form in C++", v.Code)
 	case s.left:
 		x = "for (const auto& t : tensors(stack)) bytes += elements(t);"
 	case err != nil || v.Subject.Name == "":

@@ -81,9 +81,9 @@ func (s Source) Texts(f Fault) ([]string, error) {
 		bare = device == engine.Meta
 	case f.Finding != nil && f.Finding.Violation.Code == asserts.OutOfBounds:
 		body = k.outside
-	case f.Finding != nil && sights[f.Finding.Violation.Code].fault != "":
+	case f.Finding != nil && sightOf(f.Finding.Violation).fault != "":
 		v := f.Finding.Violation
-		if body, err = k.inMemory(sights[v.Code], v.Subject); err != nil {
+		if body, err = k.inMemory(sightOf(v), v.Subject); err != nil {
 			return nil, err
 		}
 	case f.Finding != nil:
@@ -462,11 +462,35 @@ func slug(text string) string {
 // A sight is how a program sees what a call does to memory. The call is made several times,
 // each time with another byte where it may not look.
 type sight struct {
-	heap  bool   // the byte is in memory that is allocated, or was freed
-	left  bool   // it is where the arguments of earlier calls were
-	fault string // an expression of Python that is true where the rule is broken
-	cpp   string // the same of C++
-	says  string // the fault then
+	heap   bool   // the byte is in memory that is allocated, or was freed
+	left   bool   // it is where the arguments of earlier calls were
+	before string // a statement of Python between the arguments, {held}, and the {call}, or ""
+	fault  string // an expression of Python that is true where the rule is broken
+	cpp    string // the same of C++, or ""
+	says   string // the fault then
+}
+
+// sightOf returns how a program sees the fault of a violation.
+func sightOf(v *asserts.Violation) sight {
+	for what, s := range followed {
+		if strings.HasSuffix(v.Saw, what) {
+			return s
+		}
+	}
+	return sights[v.Code]
+}
+
+// followed are those of results that follow what a call may not look at.
+var followed = map[string]sight{
+	report.Neighbours: {
+		before: "surround([{held}], byte)", fault: follows,
+		says: "{x} follows bytes of an argument's storage that are not its elements",
+	},
+	report.Earlier: {
+		before: "kept.append([{held}])  # so that no other argument comes to lie there\nif byte == 0xA6:\n    scale(kept[-1], 0.5)\n{call}\n    scale(kept[-1], 2)",
+		fault:  follows,
+		says:   "{x} follows what the arguments held in an earlier call",
+	},
 }
 
 var errSubject = errors.New("nothing says which tensor it is about")
@@ -517,6 +541,9 @@ func (k *call) inMemory(s sight, p asserts.Place) (func(way) string, error) {
 		if s.heap && s.left {
 			text = slowHeap + text
 		}
+		if strings.Contains(s.before, "kept") {
+			text = "kept = []\n\n\n" + text
+		}
 		return text
 	}, nil
 }
@@ -537,6 +564,10 @@ func (k *call) once(s sight, w way, x string) string {
 		for _, name := range k.held() {
 			line("%s = replaced(%[1]s, lambda t: moved(t, walls, lambda n: walled(n, byte)))", name)
 		}
+	}
+	if s.before != "" {
+		call := "torch.manual_seed(0)\n" + w.statement(k.expression(w))
+		line("%s", strings.NewReplacer("{held}", strings.Join(k.held(), ", "), "{call}", indented(call)).Replace(s.before))
 	}
 	line("torch.manual_seed(0)")
 	line("%s", w.statement("result = "+k.expression(w)))

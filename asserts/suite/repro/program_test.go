@@ -91,6 +91,8 @@ var examples = map[string]Fault{
 		asserts.Place{Return: true, Index: 1, Name: "the process", Element: asserts.NoElement}, asserts.Place{}),
 	"uninitialised":    finding("x::two", "two(Tensor self) -> (Tensor a, Tensor b)", `{self: "float32[2]"}`, asserts.UninitialisedResult, result(1, "b"), asserts.Place{}),
 	"nondeterministic": finding("x::f_", "f_(Tensor(a!) self) -> Tensor(a!)", `{self: "float32[2]"}`, asserts.NondeterministicResult, argument(0, "self"), asserts.Place{}),
+	"neighbours":       seeing(finding("x::f", unary, `{self: "float32[2] sliced"}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), "4 of 8 bytes follow what "+report.Neighbours),
+	"earlier":          seeing(finding("x::f", "f(Tensor self, Tensor[] xs) -> Tensor", `{self: "float32[2]", xs: "[int64[2]]"}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), "4 of 8 bytes follow what "+report.Earlier),
 	"crash": {
 		Op:    &report.OpResult{Op: "aten::f", Schema: unary},
 		Crash: &report.Crash{Case: 7, Cause: "SIGSEGV", Call: "aten::f(self=float32[0])", Recipe: `{self: "float32[0]"}`, Device: "cpu", Frames: []string{"at::native::f"}},

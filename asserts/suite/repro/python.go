@@ -159,6 +159,19 @@ def elements(t):
     t = t.detach().int_repr() if t.is_quantized else t.detach().resolve_conj().resolve_neg()
     return t.contiguous().clone().reshape(-1).view(torch.uint8).tolist()
 `},
+	{"surround", `
+def surround(values, byte):
+    """Fills the bytes beside the elements of tensors in their storages."""
+    for t in tensors(values):
+        torch.empty(0, dtype=torch.uint8).set_(t.untyped_storage())[~torch.tensor(covered(t), dtype=torch.bool)] = byte
+`},
+	{"scale", `
+def scale(values, by):
+    """Multiplies the tensors of floating point among values."""
+    for t in tensors(values):
+        if t.is_floating_point() or t.is_complex():
+            t.detach().mul_(by)
+`},
 	{"moved", `
 def moved(t, places, allocate):
     """Returns a tensor as t whose storage is moved to a place that allocate returns."""

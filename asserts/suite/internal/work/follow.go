@@ -6,6 +6,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 // followed returns what the results of a call follow besides the elements of its arguments,
@@ -48,7 +49,7 @@ func (r *Runner) followsNeighbours(t *Target, a *attempt) []asserts.Fault {
 	if !t.same(calls[0], calls[2]) || !t.same(calls[1], calls[3]) {
 		return nil
 	}
-	return t.follows(calls[0], calls[1], "lies beside an argument in its storage",
+	return t.follows(calls[0], calls[1], report.Neighbours,
 		"compute with the argument's elements alone: from data_ptr() or storage_offset() on, by stride()")
 }
 
@@ -76,7 +77,7 @@ func (r *Runner) followsEarlier(t *Target, c *sample.Case) []asserts.Fault {
 	if then == nil || t.same(then, want) || !t.same(then, r.calledAgain(t, args)) || !t.same(want, r.calledAgain(t, fresh)) {
 		return nil
 	}
-	return t.follows(then, want, "the arguments held in an earlier call, after which they were written",
+	return t.follows(then, want, report.Earlier,
 		"cache nothing by the address or the identity of a tensor, or compare its _version too")
 }
 

@@ -1,0 +1,85 @@
+import sys
+
+import torch
+
+
+def memory(t):
+    """Returns the bytes of a tensor's storage."""
+    return torch.empty(0, dtype=torch.uint8).set_(t.untyped_storage()).tolist()
+
+
+def contents(t):
+    """Returns the bytes of what a sparse tensor holds inside."""
+    indices = ["indices"] if t.layout is torch.sparse_coo else ["compressed_indices", "plain_indices"]
+    return [byte for name in [*indices, "values"] for byte in memory(part(t, name))]
+
+
+def covered(t):
+    """Returns which bytes of a tensor's storage are its elements."""
+    size = t.element_size()
+    bytes = torch.zeros(t.untyped_storage().nbytes(), dtype=torch.bool)
+    strides = (*(s * size for s in t.stride()), 1)
+    bytes.as_strided((*t.size(), size), strides, t.storage_offset() * size).fill_(True)
+    return bytes.tolist()
+
+
+def part(t, name):
+    """Returns a tensor that a tensor holds inside."""
+    rows = t.layout in (torch.sparse_csr, torch.sparse_bsr)
+    return {
+        "scales": lambda: t.q_per_channel_scales(),
+        "zero_points": lambda: t.q_per_channel_zero_points(),
+        "indices": lambda: t._indices(),
+        "values": lambda: t._values() if t.layout is torch.sparse_coo else t.values(),
+        "compressed_indices": lambda: t.crow_indices() if rows else t.ccol_indices(),
+        "plain_indices": lambda: t.col_indices() if rows else t.row_indices(),
+        "sizes": lambda: t._nested_tensor_size(),
+        "strides": lambda: t._nested_tensor_strides(),
+        "value": lambda: torch._from_functional_tensor(t),
+    }[name]()
+
+
+def elements(t):
+    """Returns the bytes of a tensor's elements."""
+    if torch._is_functional_tensor(t):
+        t = torch._from_functional_tensor(t)
+    if t.layout is torch._mkldnn:
+        t = t.to_dense()
+    if t.layout is not torch.strided:
+        return contents(t)
+    t = t.detach().int_repr() if t.is_quantized else t.detach().resolve_conj().resolve_neg()
+    return t.contiguous().clone().reshape(-1).view(torch.uint8).tolist()
+
+
+def surround(values, byte):
+    """Fills the bytes beside the elements of tensors in their storages."""
+    for t in tensors(values):
+        torch.empty(0, dtype=torch.uint8).set_(t.untyped_storage())[~torch.tensor(covered(t), dtype=torch.bool)] = byte
+
+
+def tensors(values):
+    """Returns the tensors among values, in order."""
+    if isinstance(values, torch.Tensor):
+        return [values]
+    values = values.values() if isinstance(values, dict) else values
+    return [t for v in values for t in tensors(v)] if isinstance(values, (list, tuple, type({}.values()))) else []
+
+
+def call(byte):
+    """Returns whether the call writes what it may not, and the bytes that it returns or writes."""
+    self = torch.tensor([0.05882353, 0.47058824, 0.88235295, 0.3529412, 0.7647059], dtype=torch.float32).as_strided((2,), (2,), 1)
+    surround([self], byte)
+    torch.manual_seed(0)
+    result = torch.ops.x.f.default(self)
+    return [elements(t) for t in tensors([result])]
+
+
+try:
+    seen = [call(byte) for byte in (0x5A, 0x5A, 0xA6, 0xA6, 0x5A)][1:]
+except Exception as e:
+    print("the call raises:", e)
+    sys.exit(2)
+if seen[0] == seen[3] != seen[1] == seen[2]:
+    print("the fault is there: result follows bytes of an argument's storage that are not its elements")
+    sys.exit(1)
+print("the fault is not there, or no result shows it")
