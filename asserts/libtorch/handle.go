@@ -85,9 +85,12 @@ func newHandle(address int64, drop func(int64), bytes int64) handle {
 
 // storageBytes returns how many bytes of the CPU's memory a tensor keeps.
 func storageBytes(impl int64) int64 {
-	var bytes int64
-	ask("measure", message{function: functionBytes, first: impl}, func(r *reader) { bytes = r.word() })
-	return bytes
+	s := newScratch()
+	defer s.free()
+	if r, err := s.ask("measure", message{function: functionBytes, first: impl}); err == nil {
+		return r.word()
+	}
+	return 0
 }
 
 func takeSlot() uint32 {
