@@ -51,7 +51,8 @@ func (op *Op) Call(level asserts.Level, out *Outcome, args ...Value) error {
 	if err := op.request(s, out, args); err != nil {
 		return err
 	}
-	r, err := s.ask(op.Name, message{function: functionCall, words: s.request})
+	nativeCall(s.request, s.reply)
+	r, err := s.read(op.Name)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,6 @@ func BenchmarkCrossing(b *testing.B) {
 	defer s.free()
 	b.ReportAllocs()
 	for b.Loop() {
-		native(&message{function: functionObserve, second: 1}, s.reply)
+		nativeObserve(0, 1, s.reply)
 	}
 }

@@ -38,16 +38,23 @@ func FindDevice(name string) (Place, error) {
 	if p, ok := places.Load(name); ok {
 		return p.(Place), nil
 	}
-	var p Place
-	err := ask("device "+name, message{function: functionDevice, data: []byte(name)}, func(r *reader) {
-		typ, index := r.word(), r.word()
-		if plain, _, _ := strings.Cut(name, ":"); typ == tensor.DeviceBrought {
-			Bring(plain)
-		}
-		p = Place{Fallback: r.word() != 0, Resolves: r.word() != 0, Key: r.text(), Name: deviceName(typ, index)}
-		places.Store(name, p)
-	})
-	return p, err
+	if err := start(); err != nil {
+		return Place{}, err
+	}
+	s := newScratch()
+	defer s.free()
+	nativeDevice(name, s.reply)
+	r, err := s.read("device " + name)
+	if err != nil {
+		return Place{}, err
+	}
+	typ, index := r.word(), r.word()
+	if plain, _, _ := strings.Cut(name, ":"); typ == tensor.DeviceBrought {
+		Bring(plain)
+	}
+	p := Place{Fallback: r.word() != 0, Resolves: r.word() != 0, Key: r.text(), Name: deviceName(typ, index)}
+	places.Store(name, p)
+	return p, nil
 }
 
 // deviceName returns the name of a device by its numbers.

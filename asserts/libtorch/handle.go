@@ -59,15 +59,11 @@ func newTensor(impl int64) Tensor {
 	if asserts.Enabled {
 		bytes = storageBytes(impl)
 	}
-	return Tensor{newHandle(impl, releaseTensor, bytes)}
+	return Tensor{newHandle(impl, nativeRelease, bytes)}
 }
 
 // newObject takes over a reference to any other value.
-func newObject(address int64) Object { return Object{newHandle(address, dropObject, 0)} }
-
-func releaseTensor(impl int64) { native(&message{function: functionRelease, first: impl}, nil) }
-
-func dropObject(address int64) { native(&message{function: functionDrop, first: address}, nil) }
+func newObject(address int64) Object { return Object{newHandle(address, nativeDrop, 0)} }
 
 // newHandle takes over a reference, which drop releases.
 func newHandle(address int64, drop func(int64), bytes int64) handle {
@@ -87,7 +83,8 @@ func newHandle(address int64, drop func(int64), bytes int64) handle {
 func storageBytes(impl int64) int64 {
 	s := newScratch()
 	defer s.free()
-	if r, err := s.ask("measure", message{function: functionBytes, first: impl}); err == nil {
+	nativeBytes(impl, nil, s.reply)
+	if r, err := s.read("measure"); err == nil {
 		return r.word()
 	}
 	return 0

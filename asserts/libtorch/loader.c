@@ -3,9 +3,10 @@
 #include "loader.h"
 
 #include <dlfcn.h>
+#include <stddef.h>
 #include <string.h>
 
-__typeof__(oa_ask) *oa_asked;
+struct oa_table oa_table;
 
 char *oa_open(char *list) {
   void *lib = NULL;
@@ -16,7 +17,14 @@ char *oa_open(char *list) {
     lib = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     if (lib == NULL) return strdup(dlerror());
   }
-  *(void **)&oa_asked = dlsym(lib, "oa_ask");
-  if (oa_asked == NULL) return strdup(dlerror());
+  const struct {
+    const char *name;
+    void **at;
+  } all[] = {
+#define ENTRY(f) {"oa_" #f, (void **)&oa_table.f},
+      OA_FUNCTIONS(ENTRY)};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    if ((*all[i].at = dlsym(lib, all[i].name)) == NULL) return strdup(dlerror());
+  }
   return NULL;
 }

@@ -222,7 +222,8 @@ func (s *Spec) strided() (Tensor, error) {
 	c.put(int64(s.DType), device, index, sort, base, nbytes, s.Offset, int64(len(s.Sizes)))
 	c.put(s.Sizes...)
 	c.put(s.strides()...)
-	r, err := c.ask("make", message{function: functionStrided, words: c.request, data: data})
+	nativeStrided(c.request, data, c.reply)
+	r, err := c.read("make")
 	if err != nil {
 		return Tensor{}, err
 	}
@@ -390,7 +391,9 @@ func (s *Spec) wrapped() (Tensor, error) {
 	}
 	defer base.Release()
 	var t Tensor
-	err = base.ask("wrap", message{function: functionWrap}, func(r *reader) { t = newTensor(r.word()) })
+	err = base.ask("wrap", func(address int64, c *scratch) { nativeWrap(address, c.reply) }, func(r *reader) {
+		t = newTensor(r.word())
+	})
 	return t, err
 }
 
@@ -399,7 +402,8 @@ func (s *Spec) marked() (Tensor, error) {
 	if err != nil {
 		return Tensor{}, err
 	}
-	return t, t.ask("mark", message{function: functionMark}, nil)
+	err = t.ask("mark", func(address int64, c *scratch) { nativeMark(address, c.reply) }, func(*reader) {})
+	return t, err
 }
 
 // Elements returns the tensor's elements in order of their indices, whatever its

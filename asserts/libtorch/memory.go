@@ -39,18 +39,26 @@ const (
 // since the last WatchMemory lie in memory that is not watched: those of more than 8 MB,
 // or beyond two thousand at a time. There is no way back.
 func WatchMemory(ahead bool, fill byte) (touches []Touch, unwatched int, err error) {
-	m := message{function: functionMemory, second: int64(fill)}
-	if ahead {
-		m.first = 1
+	if err := start(); err != nil {
+		return nil, 0, err
 	}
-	err = ask("watch memory", m, func(r *reader) {
-		unwatched = int(r.word())
-		touches = make([]Touch, r.word())
-		for i := range touches {
-			r.touch(&touches[i])
-		}
-	})
-	return touches, unwatched, err
+	s := newScratch()
+	defer s.free()
+	side := int64(0)
+	if ahead {
+		side = 1
+	}
+	nativeMemory(side, int64(fill), s.reply)
+	r, err := s.read("watch memory")
+	if err != nil {
+		return nil, 0, err
+	}
+	unwatched = int(r.word())
+	touches = make([]Touch, r.word())
+	for i := range touches {
+		r.touch(&touches[i])
+	}
+	return touches, unwatched, nil
 }
 
 // touch reads what memory.cpp writes of one.

@@ -156,6 +156,9 @@ func listed() (*listing, error) {
 	if l := registry.listed.Load(); l != nil {
 		return l, nil
 	}
+	if err := start(); err != nil {
+		return nil, err
+	}
 	return list()
 }
 
@@ -164,10 +167,14 @@ func listed() (*listing, error) {
 func list() (*listing, error) {
 	registry.mu.Lock()
 	defer registry.mu.Unlock()
-	l := new(listing)
-	if err := ask("list operators", message{function: functionSchemas}, func(r *reader) { l.records = parseListing(r.text()) }); err != nil {
+	s := newScratch()
+	defer s.free()
+	nativeSchemas(s.reply)
+	reply, err := s.read("list operators")
+	if err != nil {
 		return nil, err
 	}
+	l := &listing{records: parseListing(reply.text())}
 	l.made = sync.OnceValue(l.objects)
 	if old := registry.listed.Load(); old != nil {
 		l.keep(old)

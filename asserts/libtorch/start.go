@@ -103,7 +103,8 @@ var started = sync.OnceValues(func() (string, error) {
 	}
 	s := newScratch()
 	defer s.free()
-	r, err := s.ask("start", message{function: functionStart})
+	nativeStart(s.reply)
+	r, err := s.read("start")
 	if err != nil {
 		return "", err
 	}
@@ -145,7 +146,13 @@ func load() error {
 // which brings a device, is loaded before anything else here is called.
 func LoadLibrary(path string) error {
 	choose(func() { use.first = []string{path} }) // else what it needs is there already, or it says what is not
-	if err := ask("load library", message{function: functionLoad, data: []byte(path)}, nil); err != nil {
+	if err := start(); err != nil {
+		return err
+	}
+	s := newScratch()
+	defer s.free()
+	nativeLoad(path, s.reply)
+	if _, err := s.read("load library"); err != nil {
 		return err
 	}
 	_, err := list()

@@ -33,7 +33,9 @@ func (t Tensor) See(level asserts.Level) (asserts.Observation, error) {
 	if !t.Defined() {
 		return o, nil
 	}
-	err := t.ask("observe", message{function: functionObserve, second: int64(level)}, func(r *reader) { r.observation(&o) })
+	err := t.ask("observe", func(address int64, s *scratch) { nativeObserve(address, level, s.reply) }, func(r *reader) {
+		r.observation(&o)
+	})
 	return o, err
 }
 
@@ -47,7 +49,7 @@ func (t Tensor) Parts(level asserts.Level) ([]asserts.Observation, error) {
 	if !t.Defined() {
 		return nil, nil
 	}
-	err := t.ask("observe", message{function: functionObserve, second: int64(level)}, func(r *reader) {
+	err := t.ask("observe", func(address int64, s *scratch) { nativeObserve(address, level, s.reply) }, func(r *reader) {
 		var o asserts.Observation
 		for range r.observation(&o) {
 			r.observation(&o)
@@ -60,26 +62,29 @@ func (t Tensor) Parts(level asserts.Level) ([]asserts.Observation, error) {
 // Bytes returns a copy of the tensor's whole storage: none for one that is not
 // on the CPU, and for a tensor without storage.
 func (t Tensor) Bytes() ([]byte, error) {
+	var data []byte
 	size := 0
 	measure := func(r *reader) { size = int(r.word()) }
-	if err := t.ask("read", message{function: functionBytes}, measure); err != nil {
+	read := func(address int64, s *scratch) { nativeBytes(address, data, s.reply) }
+	if err := t.ask("read", read, measure); err != nil {
 		return nil, err
 	}
-	data := make([]byte, size)
-	return data, t.ask("read", message{function: functionBytes, bytes: data}, measure)
+	data = make([]byte, size)
+	return data, t.ask("read", read, measure)
 }
 
-// ask has a function called with the tensor, the first number of its message.
-func (t Tensor) ask(what string, m message, take func(*reader)) error {
+// ask crosses the border with one tensor.
+func (t Tensor) ask(what string, cross func(address int64, s *scratch), take func(*reader)) error {
 	s := newScratch()
 	defer s.free()
-	var err error
-	if m.first, err = t.h.use(); err != nil {
+	address, err := t.h.use()
+	if err != nil {
 		return err
 	}
 	s.held = append(s.held, t.h)
-	r, err := s.ask(what, m)
-	if err == nil && take != nil {
+	cross(address, s)
+	r, err := s.read(what)
+	if err == nil {
 		take(&r)
 	}
 	return err
@@ -89,21 +94,38 @@ func (t Tensor) ask(what string, m message, take func(*reader)) error {
 // arguments of type Storage.
 func StorageOf(t Tensor) (Object, error) {
 	var o Object
-	err := t.ask("storage", message{function: functionStorage}, func(r *reader) { o = newObject(r.word()) })
+	err := t.ask("storage", func(address int64, s *scratch) { nativeStorage(address, s.reply) }, func(r *reader) {
+		o = newObject(r.word())
+	})
 	return o, err
 }
 
 // NewGenerator makes a CPU generator, for arguments of type Generator.
 func NewGenerator(seed uint64) (Object, error) {
-	var o Object
-	err := ask("generator", message{function: functionGenerator, first: int64(seed)}, func(r *reader) { o = newObject(r.word()) })
-	return o, err
+	if err := start(); err != nil {
+		return Object{}, err
+	}
+	s := newScratch()
+	defer s.free()
+	nativeGenerator(int64(seed), s.reply)
+	r, err := s.read("generator")
+	if err != nil {
+		return Object{}, err
+	}
+	return newObject(r.word()), nil
 }
 
 // Seed seeds the default CPU generator, which kernels draw from that are given
 // none.
 func Seed(seed uint64) error {
-	return ask("seed", message{function: functionSeed, first: int64(seed)}, nil)
+	if err := start(); err != nil {
+		return err
+	}
+	s := newScratch()
+	defer s.free()
+	nativeSeed(int64(seed), s.reply)
+	_, err := s.read("seed")
+	return err
 }
 
 // MetaTwins returns tensors on the meta device with the same relations as ts: the same
@@ -129,7 +151,8 @@ func MetaTwins(ts ...Tensor) ([]Tensor, error) {
 		}
 		places[i] = place[address]
 	}
-	r, err := s.ask("meta twins", message{function: functionMeta, words: s.request})
+	nativeMeta(s.request, s.reply)
+	r, err := s.read("meta twins")
 	if err != nil {
 		return nil, err
 	}

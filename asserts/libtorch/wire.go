@@ -68,44 +68,15 @@ func (s *scratch) putText(text string) {
 	}
 }
 
-// A message has a function of the shim called; see shim/shim.h.
-type message struct {
-	function, first, second int64
-	words                   []int64
-	data                    []byte
-	bytes                   []byte // which it writes
-}
-
-// ask returns the reply to a message, or the error that it is. The argument what is the
-// operator, or else the request.
-func (s *scratch) ask(what string, m message) (reader, error) {
-	native(&m, s.reply)
-	return s.read(what)
-}
-
-// ask is scratch.ask for a message that holds no handles; take, which may be nil, reads the
-// reply.
-func ask(what string, m message, take func(*reader)) error {
-	if err := start(); err != nil {
-		return err
-	}
-	s := newScratch()
-	defer s.free()
-	r, err := s.ask(what, m)
-	if err == nil && take != nil {
-		take(&r)
-	}
-	return err
-}
-
-// read returns the reply after its header, or the error that it is.
+// read returns the reply after its header, or the error that it is. The argument what
+// is the operator, or else the request.
 func (s *scratch) read(what string) (reader, error) {
 	n := int(s.reply[1])
 	if n > len(s.reply) {
 		spill, head := s.reply[2], s.reply
 		s.reply = make([]int64, n)
 		copy(s.reply, head)
-		native(&message{function: functionSpill, first: spill}, s.reply[len(head):])
+		nativeSpill(spill, s.reply[len(head):])
 	}
 	r := reader{words: s.reply[headerWords:n]}
 	if s.reply[0] == statusOK {

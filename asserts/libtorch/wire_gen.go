@@ -52,28 +52,6 @@ const (
 	traitUncountedResult = 1 << 9 // of the watcher's counts alone
 )
 
-// The functions of shim.h, in messages.
-const (
-	functionStart     = 0
-	functionSchemas   = 1
-	functionLoad      = 2
-	functionDevice    = 3
-	functionCall      = 4
-	functionObserve   = 5
-	functionBytes     = 6
-	functionStrided   = 7
-	functionWrap      = 8
-	functionMark      = 9
-	functionMeta      = 10
-	functionGenerator = 11
-	functionStorage   = 12
-	functionSeed      = 13
-	functionMemory    = 14
-	functionSpill     = 15
-	functionRelease   = 16
-	functionDrop      = 17
-)
-
 // How a request ended: the first word of a reply.
 const (
 	statusOK      = 0

@@ -15,7 +15,6 @@ type Enum struct {
 	Name, Doc string
 	Bits      bool
 	Members   []Member
-	Prefixed  bool // in C too the name of the enum goes before those of its members
 }
 
 // A Member is one of an enum.
@@ -65,10 +64,6 @@ type Number struct {
 
 // Enums are the others that a libtorch and Go share.
 var Enums = []Enum{
-	{Name: "function", Doc: "The functions of shim.h, in messages.", Prefixed: true, Members: []Member{
-		{Name: "start"}, {Name: "schemas"}, {Name: "load"}, {Name: "device"}, {Name: "call"}, {Name: "observe"}, {Name: "bytes"}, {Name: "strided"}, {Name: "wrap"}, {Name: "mark"},
-		{Name: "meta"}, {Name: "generator"}, {Name: "storage"}, {Name: "seed"}, {Name: "memory"}, {Name: "spill"}, {Name: "release"}, {Name: "drop"},
-	}},
 	{Name: "status", Doc: "How a request ended: the first word of a reply.", Members: []Member{
 		{Name: "OK"},
 		{Name: "refused", Doc: "the request is wrong; nothing was called"},

@@ -201,6 +201,8 @@ class Reader {
     int64_t n = in_.word();
     c10::TypePtr elem = want.containedType(0);
     c10::impl::GenericList list(elem);
+    list.reserve(n);
+    held.items.reserve(n);
     for (int64_t i = 0; i < n; i++) list.push_back(item(*elem, held));
     return list;
   }

@@ -1,7 +1,6 @@
 // remote.h is the conversation of a worker with the process that has libtorch,
-// where that is another: an oa_message with its words and data behind it, and an answer,
-// over a socket. The answer repeats the key of the message: what a kernel writes to the
-// socket has another.
+// where that is another: a message for each call of a function of shim.h, and an
+// answer, over a socket.
 #ifndef OPASSERT_REMOTE_H
 #define OPASSERT_REMOTE_H
 
@@ -11,6 +10,21 @@
 // both knows how that ended.
 enum {
   OA_LOST = 77
+};
+
+enum oa_function {
+#define OA_NUMBER(f) OA_FN_##f,
+  OA_FUNCTIONS(OA_NUMBER)
+#undef OA_NUMBER
+};
+
+// The words and the data of the request follow.
+struct oa_message {
+  int64_t key;            // which the answer repeats: what a kernel writes to the socket has another
+  int64_t function;       // oa_function
+  int64_t first, second;  // its numbers
+  int64_t words, data;    // how many words follow, and bytes after them
+  int64_t cap, bytes;     // the room for a reply, in words, and for bytes
 };
 
 // The words of the reply follow, and the bytes that there was room for.

@@ -1,6 +1,6 @@
-// serve.cpp calls the functions of shim.h by messages, also for another process, which
-// writes them to a socket: where the kernels are Python's, libtorch lives in the user's own
-// interpreter, and the worker outside.
+// serve.cpp calls the functions of shim.h for another process, which writes what
+// it would call to a socket: where the kernels are Python's, libtorch lives in the
+// user's own interpreter, and the worker outside.
 #include "aborts.h"
 #include "observe.h"
 #include "remote.h"
@@ -48,40 +48,41 @@ struct Session {
     return read_all(socket, words.data(), ask.words * 8) && read_all(socket, data.data(), ask.data);
   }
 
+  void call() {
+    const int64_t *q = words.data(), n = ask.words, a = ask.first, b = ask.second, c = ask.cap;
+    int64_t* r = reply.data();
+    switch (ask.function) {
+      case OA_FN_start: return oa_start(r, c);
+      case OA_FN_schemas: return oa_schemas(r, c);
+      case OA_FN_load: return oa_load(data.data(), ask.data, r, c);
+      case OA_FN_device: return oa_device(data.data(), ask.data, r, c);
+      case OA_FN_call: return oa_call(q, n, r, c);
+      case OA_FN_observe: return oa_observe(a, b, r, c);
+      case OA_FN_bytes: return oa_bytes(a, bytes.data(), ask.bytes, r, c);
+      case OA_FN_strided: return oa_strided(q, n, data.data(), ask.data, r, c);
+      case OA_FN_wrap: return oa_wrap(a, r, c);
+      case OA_FN_mark: return oa_mark(a, r, c);
+      case OA_FN_meta: return oa_meta(q, n, r, c);
+      case OA_FN_generator: return oa_generator(a, r, c);
+      case OA_FN_storage: return oa_storage(a, r, c);
+      case OA_FN_seed: return oa_seed(a, r, c);
+      case OA_FN_memory: return oa_memory(a, b, r, c);
+      case OA_FN_spill: return oa_spill(a, r, c);
+      case OA_FN_release: return oa_release(a);
+      case OA_FN_drop: return oa_drop(a);
+    }
+  }
+
   // answer writes as many words as the reply has, and the bytes.
   bool answer() {
     int64_t n = ask.cap;
-    if (ask.function != OA_FUNCTION_SPILL && n >= OA_HEADER_WORDS && reply[1] < n) n = reply[1];
+    if (ask.function != OA_FN_spill && n >= OA_HEADER_WORDS && reply[1] < n) n = reply[1];
     oa_answer head = {ask.key, n};
     return write_all(socket, &head, sizeof head) && write_all(socket, reply.data(), n * 8) && write_all(socket, bytes.data(), ask.bytes);
   }
 };
 
 }  // namespace
-
-void oa_ask(const oa_message* m, const int64_t* words, const char* data, int64_t* r, char* bytes) {
-  const int64_t a = m->first, b = m->second, c = m->cap;
-  switch (m->function) {
-    case OA_FUNCTION_START: return oa_start(r, c);
-    case OA_FUNCTION_SCHEMAS: return oa_schemas(r, c);
-    case OA_FUNCTION_LOAD: return oa_load(data, m->data, r, c);
-    case OA_FUNCTION_DEVICE: return oa_device(data, m->data, r, c);
-    case OA_FUNCTION_CALL: return oa_call(words, m->words, r, c);
-    case OA_FUNCTION_OBSERVE: return oa_observe(a, b, r, c);
-    case OA_FUNCTION_BYTES: return oa_bytes(a, bytes, m->bytes, r, c);
-    case OA_FUNCTION_STRIDED: return oa_strided(words, m->words, data, m->data, r, c);
-    case OA_FUNCTION_WRAP: return oa_wrap(a, r, c);
-    case OA_FUNCTION_MARK: return oa_mark(a, r, c);
-    case OA_FUNCTION_META: return oa_meta(words, m->words, r, c);
-    case OA_FUNCTION_GENERATOR: return oa_generator(a, r, c);
-    case OA_FUNCTION_STORAGE: return oa_storage(a, r, c);
-    case OA_FUNCTION_SEED: return oa_seed(a, r, c);
-    case OA_FUNCTION_MEMORY: return oa_memory(a, b, r, c);
-    case OA_FUNCTION_SPILL: return oa_spill(a, r, c);
-    case OA_FUNCTION_RELEASE: return oa_release(a);
-    case OA_FUNCTION_DROP: return oa_drop(a);
-  }
-}
 
 void oa_serve(int socket, int stack, void (*after)(int seeded)) {
   oa_watch_crashes(stack, "", nullptr);
@@ -91,9 +92,9 @@ void oa_serve(int socket, int stack, void (*after)(int seeded)) {
   opassert::count_python();
   Session s{socket};
   while (s.next()) {
-    oa_ask(&s.ask, s.words.data(), s.data.data(), s.reply.data(), s.bytes.data());
+    s.call();
     if (getpid() != server) _exit(0);  // a kernel has forked, and returned in the child too
-    if (s.ask.function == OA_FUNCTION_CALL || s.ask.function == OA_FUNCTION_SEED) after(s.ask.function == OA_FUNCTION_SEED);
+    if (s.ask.function == OA_FN_call || s.ask.function == OA_FN_seed) after(s.ask.function == OA_FN_seed);
     if (!s.answer()) return;
   }
 }

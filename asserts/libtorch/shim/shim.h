@@ -14,18 +14,11 @@
 extern "C" {
 #endif
 
-// An oa_message is a call of a function below, whose words and data are passed beside it,
-// as are the room for a reply and for bytes.
-struct oa_message {
-  int64_t key;            // of a message to another process; see remote.h
-  int64_t function;       // oa_function
-  int64_t first, second;  // its numbers
-  int64_t words, data;    // how many words there are, and bytes of data
-  int64_t cap, bytes;     // the room for a reply, in words, and for bytes
-};
-
-// oa_ask calls the function of a message.
-void oa_ask(const struct oa_message* m, const int64_t* words, const char* data, int64_t* reply, char* bytes);
+// OA_FUNCTIONS applies a macro to each function of this border, less its oa_.
+#define OA_FUNCTIONS(f)                                                  \
+  f(start) f(schemas) f(load) f(device) f(call) f(observe) f(bytes)      \
+      f(strided) f(wrap) f(mark) f(meta) f(generator) f(storage) f(seed) \
+          f(memory) f(spill) f(release) f(drop)
 
 // oa_start sets libtorch up for callers that count: one intra-op thread, no
 // backtraces, no warnings. It replies with the version, a string.

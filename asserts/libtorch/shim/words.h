@@ -52,28 +52,6 @@ enum oa_trait {
   OA_UNCOUNTED_RESULT = 1 << 9,  // of the watcher's counts alone
 };
 
-// The functions of shim.h, in messages.
-enum oa_function {
-  OA_FUNCTION_START = 0,
-  OA_FUNCTION_SCHEMAS = 1,
-  OA_FUNCTION_LOAD = 2,
-  OA_FUNCTION_DEVICE = 3,
-  OA_FUNCTION_CALL = 4,
-  OA_FUNCTION_OBSERVE = 5,
-  OA_FUNCTION_BYTES = 6,
-  OA_FUNCTION_STRIDED = 7,
-  OA_FUNCTION_WRAP = 8,
-  OA_FUNCTION_MARK = 9,
-  OA_FUNCTION_META = 10,
-  OA_FUNCTION_GENERATOR = 11,
-  OA_FUNCTION_STORAGE = 12,
-  OA_FUNCTION_SEED = 13,
-  OA_FUNCTION_MEMORY = 14,
-  OA_FUNCTION_SPILL = 15,
-  OA_FUNCTION_RELEASE = 16,
-  OA_FUNCTION_DROP = 17,
-};
-
 // How a request ended: the first word of a reply.
 enum oa_status {
   OA_OK = 0,
