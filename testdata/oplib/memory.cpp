@@ -158,6 +158,15 @@ Tensor by_count(const Tensor& x) {
   return x + ++calls % 2;
 }
 
+// Another view of the storage reads all of it.
+double sum_of_storage(const Tensor& x) {
+  TORCH_CHECK(x.scalar_type() == at::kFloat, "expected a tensor of float32");
+  const int64_t n = x.storage().nbytes() / sizeof(float);
+  return sum(static_cast<const float*>(x.as_strided({n}, {1}, 0).data_ptr()), n);
+}
+
+Tensor sums_storage(const Tensor& x) { return number(sum_of_storage(x)); }
+
 }  // namespace
 
 TORCH_LIBRARY(astray, m) {
@@ -166,6 +175,7 @@ TORCH_LIBRARY(astray, m) {
   m.def("OA020_accumulates(Tensor x) -> Tensor", cpu(accumulates));
   m.def("OA020_leaves.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)", cpu(leaves_out));
   m.def("OA021_by_address(Tensor x) -> Tensor", cpu(by_address));
+  m.def("OA021_sums_storage(Tensor x) -> Tensor", cpu(sums_storage));
   m.def("OA021_by_count(Tensor x) -> Tensor", cpu(by_count));
   m.def("OA018_reads_one_more(Tensor x) -> Tensor", cpu(reads_one_more));
   m.def("OA018_reads_vectors(Tensor x) -> Tensor", cpu(reads_vectors));
@@ -184,12 +194,8 @@ TORCH_LIBRARY(astray, m) {
 
 namespace {
 
-// Another view of the storage reads all of it.
-Tensor reads_storage(const Tensor& x) {
-  TORCH_CHECK(x.scalar_type() == at::kFloat, "expected a tensor of float32");
-  const int64_t n = x.storage().nbytes() / sizeof(float);
-  return number(sum(static_cast<const float*>(x.as_strided({n}, {1}, 0).data_ptr()), n));
-}
+// What it reads besides the elements does not show.
+Tensor reads_storage(const Tensor& x) { return number(x.numel() + 0 * sum_of_storage(x)); }
 
 Tensor fills(const Tensor& x) {
   Tensor y = at::empty_like(x);

@@ -7,6 +7,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/schema"
 )
 
 // followed returns what the results of a call follow besides the elements of its arguments,
@@ -31,9 +32,10 @@ func (t *Target) same(a, b *asserts.Seen) bool {
 	return b != nil && len(asserts.Differing(t.judged, a, b)) == 0
 }
 
-// followsNeighbours makes a call with other bytes beside its arguments in their storages.
+// followsNeighbours makes a call with other bytes beside its arguments in their storages. What
+// returns a view may return those.
 func (r *Runner) followsNeighbours(t *Target, a *attempt) []asserts.Fault {
-	if !slices.ContainsFunc(a.c.Tensors(), (*sample.TensorSpec).Surrounded) {
+	if t.operator.Schema.View() != schema.NotView || !slices.ContainsFunc(a.c.Tensors(), (*sample.TensorSpec).Surrounded) {
 		return nil
 	}
 	calls := []*asserts.Seen{a.calls[0].seen}

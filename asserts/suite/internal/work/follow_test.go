@@ -45,6 +45,12 @@ func TestFollowed(t *testing.T) {
 		calls++
 		return nil, &engine.Thrown{Message: "no"}
 	}
+	next := func(e *fakeEngine, args []any) ([]any, error) {
+		calls++
+		view := e.view(first(args))
+		view.spec.Offset++
+		return []any{view}, nil
+	}
 	const plain, near, earlier = "t::f(Tensor a) -> Tensor", "uint8[3] between const:9", "float32[1]"
 	const followsBeside = "OA021 1 of 3 bytes follow what lies beside an argument in its storage"
 	const followsEarlier = "OA021 1 of 4 bytes follow what the arguments held in an earlier call, after which they were written"
@@ -60,6 +66,7 @@ func TestFollowed(t *testing.T) {
 		{name: "right", arg: earlier, kernel: right, calls: 3},
 		{name: "right, between", arg: near, kernel: right, calls: 1},
 		{name: "beside", arg: near, kernel: beside, want: followsBeside, calls: 3},
+		{name: "beside, in a view", schema: "t::f(Tensor(a) a) -> Tensor(a)", arg: near, kernel: next},
 		{name: "beside none", arg: "uint8[3] const:9", kernel: beside},
 		{name: "beside throws", arg: near, kernel: at(3, no, right), calls: 1},
 		{name: "beside by chance", arg: near, kernel: at(3, other, right), calls: 3},
