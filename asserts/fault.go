@@ -7,6 +7,7 @@ type Fault struct {
 	Argument string // that it is about; "": the return, or the process where the check is about neither or about arguments
 	Return   int    // that it is about, one more than its position; 0: the first, where the check is about returns
 	Saw, Fix string
+	Breaks   string // its effect, where more is known than the check says
 	Note     string // why it is debatable; "" where it is an error
 	Site     Site   // of the fault, where that is not in the kernel
 }
@@ -17,7 +18,7 @@ func JudgeFaults(op *Op, seen *Seen, faults []Fault, policy *Policy) Verdict {
 	for i := range faults {
 		if f := &faults[i]; !j.plan.waived.Has(f.Code) {
 			v := j.report(f.Code, j.at(f))
-			v.Saw, v.Fix, v.Note, v.Site = f.Saw, f.Fix, f.Note, f.Site
+			v.Saw, v.Fix, v.Breaks, v.Note, v.Site = f.Saw, f.Fix, f.Breaks, f.Note, f.Site
 		}
 	}
 	return j.verdict

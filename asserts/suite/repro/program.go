@@ -1,6 +1,7 @@
 package repro
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -250,7 +251,7 @@ func (s Source) about(f Fault) []string {
 		add("\n%s\n\n%s", f.Op.Schema, f.Finding.Call)
 		add("\nRule: %s.", v.Code.Rule())
 		add("Here: %v: %s.", v.Subject, v.Saw)
-		add("So:   %s.", v.Code.Breaks())
+		add("So:   %s.", cmp.Or(v.Breaks, v.Code.Breaks()))
 		if v.Fix != "" {
 			add("Fix:  %s.", v.Fix)
 		}

@@ -32,8 +32,8 @@ def text_of(error):
 class Rules(Slopes):
     """The calls of what is registered for an op besides its kernels, and what is wrong with it."""
 
-    def __init__(self, function, args, kwargs, registered):
-        self.registered = registered
+    def __init__(self, function, args, kwargs, has):
+        self.has = has  # a formula or rules: what is left else is the kernel
         self.function, self.schema, self.name = function, function._schema, function.name()
         self.leaves, self.spec = tree_flatten((args, kwargs))
         self.faults = []
@@ -197,7 +197,7 @@ class Rules(Slopes):
         with torch.random.fork_rng(devices=[]):
             if self.graded and not self.writes:
                 with torch.enable_grad():
-                    if self.registered:
+                    if self.has:
                         self.check_formula()
                     self.check_modes()
             if vmap and not self.writes and self.tensors:

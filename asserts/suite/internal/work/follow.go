@@ -52,6 +52,7 @@ func (r *Runner) followsNeighbours(t *Target, a *attempt) []asserts.Fault {
 		return nil
 	}
 	return t.follows(calls[0], calls[1], report.Neighbours,
+		"of a slice or another view it computes another result than of a copy with the same elements",
 		"compute with the argument's elements alone: from data_ptr() or storage_offset() on, by stride()")
 }
 
@@ -80,15 +81,16 @@ func (r *Runner) followsEarlier(t *Target, c *sample.Case) []asserts.Fault {
 		return nil
 	}
 	return t.follows(then, want, report.Earlier,
+		"after an optimizer's step, or another write in place, it computes with the old elements",
 		"cache nothing by the address or the identity of a tensor, or compare its _version too")
 }
 
 // follows returns the differences between two calls as faults.
-func (t *Target) follows(a, b *asserts.Seen, what, fix string) (faults []asserts.Fault) {
+func (t *Target) follows(a, b *asserts.Seen, what, breaks, fix string) (faults []asserts.Fault) {
 	for _, d := range asserts.Differing(t.judged, a, b) {
 		faults = append(faults, asserts.Fault{
 			Code: asserts.NondeterministicResult, Argument: d.Argument, Return: d.Return,
-			Saw: fmt.Sprintf("%d of %d bytes follow what %s", d.Bytes, d.Of, what), Fix: fix,
+			Saw: fmt.Sprintf("%d of %d bytes follow what %s", d.Bytes, d.Of, what), Breaks: breaks, Fix: fix,
 		})
 	}
 	return faults

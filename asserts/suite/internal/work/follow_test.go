@@ -111,6 +111,9 @@ func TestFollowed(t *testing.T) {
 			got := ""
 			for _, f := range found {
 				got += f.Violation.Code.String() + " " + f.Violation.Saw
+				if f.Violation.Breaks == "" {
+					t.Error("its effect is not said")
+				}
 			}
 			if got != tt.want || calls != tt.calls+2 && !(tt.seed && calls > 2) {
 				t.Errorf("found %q in %d calls, want %q in %d", got, calls, tt.want, tt.calls+2)
