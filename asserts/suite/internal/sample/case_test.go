@@ -102,8 +102,8 @@ func TestLegal(t *testing.T) {
 
 // A bound that no number of a dtype reaches is one that a recipe can say.
 func TestLegalBounds(t *testing.T) {
-	for dtype, want := range map[string]string{"bool": "bool[2] below:2", "uint8": "uint8[2] below:256", "int16": "int16[2] below:1000", "float32": "float32[2] below:1000"} {
-		spec := TensorSpec{DType: dtype, Sizes: []int64{2}, Fill: Fill{Name: "below", Value: 1000}}
+	for dtype, want := range map[string]string{"bool": "bool[2] below:2", "uint8": "uint8[2] below:256", "int16": "int16[2] below:32768", "float16": "float16[2] below:100000"} {
+		spec := TensorSpec{DType: dtype, Sizes: []int64{2}, Fill: Fill{Name: "below", Value: 100000}}
 		if spec.Legal(); spec.String() != want {
 			t.Errorf("%s, want %s", &spec, want)
 		}

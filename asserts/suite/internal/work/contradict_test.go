@@ -105,6 +105,7 @@ func TestContradictsNothing(t *testing.T) {
 	}{
 		{"all calls", true, asserts.MetaAlias, func(int, *fakeTensor) bool { return false }, 18},
 		{"the first throws", true, asserts.MetaAlias, func(call int, _ *fakeTensor) bool { return call == 1 }, 1},
+		{"the first throws on meta", true, asserts.MetaAlias, func(call int, _ *fakeTensor) bool { return call == 2 }, 2},
 		{"others throw", true, asserts.MetaAlias, func(_ int, x *fakeTensor) bool { return x.spec.Sizes[0] > 2 }, 16},
 		{"others throw on meta", true, asserts.MetaAlias, func(_ int, x *fakeTensor) bool { return x.device == engine.Meta && x.spec.Sizes[0] > 2 }, 18},
 		{"PyTorch's own", false, asserts.MetaAlias, func(int, *fakeTensor) bool { return false }, 0},
