@@ -65,9 +65,9 @@ func (t *TensorSpec) Legal() {
 	if wrong {
 		t.SetForm(engine.Strided)
 	}
-	if d := Element(t.DType); counts(d) && t.Fill.Name == "below" { // as a recipe may say it
-		largest, _, _ := d.Limits()
-		t.Fill.Value = min(t.Fill.Value, largest+1)
+	if d := Element(t.DType); counts(d) { // as a recipe may say it
+		largest, lowest, _ := d.Limits()
+		t.Fill.Value = max(lowest, min(t.Fill.Value, largest+1))
 	}
 }
 

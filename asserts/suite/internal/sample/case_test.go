@@ -1,6 +1,8 @@
 package sample
 
 import (
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -102,10 +104,16 @@ func TestLegal(t *testing.T) {
 
 // A bound that no number of a dtype reaches is one that a recipe can say.
 func TestLegalBounds(t *testing.T) {
-	for dtype, want := range map[string]string{"bool": "bool[2] below:2", "uint8": "uint8[2] below:256", "int16": "int16[2] below:32768", "float16": "float16[2] below:100000"} {
-		spec := TensorSpec{DType: dtype, Sizes: []int64{2}, Fill: Fill{Name: "below", Value: 100000}}
-		if spec.Legal(); spec.String() != want {
-			t.Errorf("%s, want %s", &spec, want)
+	for text, want := range map[string]string{
+		"bool below:100000": "bool[2] below:2", "uint8 below:100000": "uint8[2] below:256", "int16 below:100000": "int16[2] below:32768", "float16 below:100000": "float16[2] below:100000",
+		"uint8 const:-1": "uint8[2] const:0", "int8 const:-1": "int8[2] const:-1",
+	} {
+		dtype, fill, _ := strings.Cut(text, " ")
+		name, number, _ := strings.Cut(fill, ":")
+		value, err := strconv.ParseFloat(number, 64)
+		spec := TensorSpec{DType: dtype, Sizes: []int64{2}, Fill: Fill{Name: name, Value: value}}
+		if spec.Legal(); err != nil || spec.String() != want {
+			t.Errorf("%s is %s, want %s", text, &spec, want)
 		}
 		if _, err := ParseValue(spec.String(), nil); err != nil {
 			t.Error(err)
