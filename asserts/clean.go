@@ -116,7 +116,8 @@ const noArgument = -1
 func (q *quickResult) clean(o *Observation, args, others []Observation) bool {
 	switch {
 	case q.self != noArgument:
-		return o.Impl == args[q.self].Impl
+		// One TensorImpl seen with two storages is for the judge.
+		return o.Impl == args[q.self].Impl && o.Storage == args[q.self].Storage
 	case o.Impl == 0:
 		return q.base == noArgument
 	case o.Storage == 0 || o.ImplUses > q.maxImpl || o.StorageUses > q.maxStorage:
