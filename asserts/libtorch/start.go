@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -153,8 +154,20 @@ func LoadLibrary(path string) error {
 	defer s.free()
 	nativeLoad(path, s.reply)
 	if _, err := s.read("load library"); err != nil {
-		return err
+		version, _ := started()
+		return builtForAnother(err, version)
 	}
 	_, err := list()
 	return err
+}
+
+// torchSymbol matches a name of PyTorch's own that a library asks for and no library has.
+var torchSymbol = regexp.MustCompile(`undefined symbol: _Z(T[IVS])?N[KVr]*(3c10|2at|5torch|6caffe2)`)
+
+// builtForAnother adds to the error of a library which asks for what this PyTorch lacks what to do.
+func builtForAnother(err error, version string) error {
+	if !torchSymbol.MatchString(err.Error()) {
+		return err
+	}
+	return fmt.Errorf("%w (it was built for another PyTorch than %s: $LIBTORCH names that one, and of opassert -libtorch does)", err, version)
 }
