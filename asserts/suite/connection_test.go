@@ -36,6 +36,9 @@ func FuzzDecode(f *testing.F) {
 	for _, l := range []Listing{{}, {Version: "embedded", Wrote: []string{"x"}}} {
 		text := must.Get(encode(l))(f)
 		f.Add(text)
+		if _, err := decode[Listing](text + "!"); err == nil {
+			f.Errorf("%s! is decoded", text)
+		}
 	}
 	f.Add("not base64")
 	f.Fuzz(func(t *testing.T, text string) {

@@ -366,19 +366,22 @@ func TestMain(m *testing.M) {
 	if os.Getenv(WorkerVariable) == "" {
 		os.Exit(m.Run())
 	}
+	if err := Serve(newFakeEngine(), fakeConfig()); err != nil {
+		panic(err)
+	}
+}
+
+// fakeConfig is the configuration of the fake engine's workers.
+func fakeConfig() Config {
 	p, err := plan.NewPlanner("full", nil, allowlist.Where{})
 	if err != nil {
 		panic(err)
 	}
-	e := newFakeEngine()
-	cfg := Config{Level: asserts.Meta, Seed: report.DefaultSeed, Plan: func(op *schema.Op) engine.Plan {
+	return Config{Level: asserts.Meta, Seed: report.DefaultSeed, Plan: func(op *schema.Op) engine.Plan {
 		plan := engine.Plan{Op: p.Plan(op).Asserts(asserts.Meta)}
 		if op.Func.Name.Base == "returns_input_waived" {
 			plan.Waived = []asserts.Excuse{{Code: asserts.UndeclaredAlias, Reason: "it returns it"}}
 		}
 		return plan
 	}}
-	if err := Serve(e, cfg); err != nil {
-		panic(err)
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"reflect"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -45,30 +46,36 @@ func (g greeting) understood() error {
 		return nil
 	}
 	have := ownVersion()
-	at, _, replaced := strings.Cut(have, " ")
-	if replaced || !strings.HasPrefix(at, "v") {
-		at = "latest"
-	}
 	return fmt.Errorf("the module requires opassert %s, which its kernels were built with, and this command is %s, and they do not understand each other: "+
-		"run the module's own, go tool opassert, or have the module require this one, go get -tool %scmd/opassert@%s", g.version, have, ours, at)
+		"run the module's own, go tool opassert, or have the module require this one, go get -tool %scmd/opassert@%s", g.version, have, ours, published(have))
+}
+
+// published returns the version as the go command fetches it, or "latest" where it can't.
+func published(version string) string {
+	if strings.HasPrefix(version, "v") && !strings.Contains(version, " ") {
+		return version
+	}
+	return "latest"
 }
 
 // ownVersion returns the version of opassert that this program is built from: "v1.2.3",
 // or "v0.0.0 (../opassert)" where go.mod replaces it.
 func ownVersion() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
+	info, _ := debug.ReadBuildInfo()
+	return versionIn(cmp.Or(info, new(debug.BuildInfo)))
+}
+
+// versionIn returns the version of opassert that a program is built from.
+func versionIn(program *debug.BuildInfo) string {
+	modules := append(program.Deps, &program.Main)
+	i := slices.IndexFunc(modules, func(m *debug.Module) bool { return m.Path+"/" == ours })
+	switch {
+	case i < 0:
 		return "(devel)"
+	case modules[i].Replace != nil:
+		return fmt.Sprintf("%s (%s)", modules[i].Version, modules[i].Replace.Path)
 	}
-	for _, m := range append(info.Deps, &info.Main) {
-		if m.Path+"/" == ours && m.Replace != nil {
-			return fmt.Sprintf("%s (%s)", m.Version, m.Replace.Path)
-		}
-		if m.Path+"/" == ours {
-			return cmp.Or(m.Version, "(devel)")
-		}
-	}
-	return "(devel)"
+	return cmp.Or(modules[i].Version, "(devel)")
 }
 
 // dialect names the protocol between a run and a worker: the lines, and the types

@@ -3,6 +3,7 @@ package suite
 import (
 	"os/exec"
 	"reflect"
+	"runtime/debug"
 	"strings"
 	"testing"
 )
@@ -26,6 +27,28 @@ func TestGreeting(t *testing.T) {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("%q: %v, want %s", text, err, want)
 			}
+		}
+	}
+}
+
+// The version is that of opassert among the modules that a program is built from.
+func TestVersionIn(t *testing.T) {
+	own, other := &debug.Module{Path: "github.com/opassert/opassert", Version: "v1.2.3"}, &debug.Module{Path: "example.com/other", Version: "v4.5.6"}
+	replaced := &debug.Module{Path: own.Path, Version: "v0.0.0", Replace: &debug.Module{Path: "../opassert"}}
+	for _, tt := range []struct {
+		program debug.BuildInfo
+		want    string
+		latest  bool
+	}{
+		{debug.BuildInfo{Main: *other, Deps: []*debug.Module{other, own}}, "v1.2.3", false},
+		{debug.BuildInfo{Main: *own, Deps: []*debug.Module{other}}, "v1.2.3", false},
+		{debug.BuildInfo{Main: *other, Deps: []*debug.Module{replaced}}, "v0.0.0 (../opassert)", true},
+		{debug.BuildInfo{Main: debug.Module{Path: own.Path}}, "(devel)", true},
+		{debug.BuildInfo{Main: *other}, "(devel)", true},
+	} {
+		got := versionIn(&tt.program)
+		if at := published(got); got != tt.want || (at == "latest") != tt.latest || !tt.latest && at != got {
+			t.Errorf("%q, to be fetched as %q; want %q", got, at, tt.want)
 		}
 	}
 }

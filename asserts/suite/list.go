@@ -45,12 +45,10 @@ func list(worker func() *exec.Cmd, folder string) (*Listing, error) {
 			return nil, foreign(rest)
 		case word == lineList:
 			l, err := decode[Listing](rest)
-			if err == nil {
-				wrote := p.wrote()
-				for i, library := range p.loads {
-					if text := wrote.after(i, len(p.loads)); text != "" && library != "" {
-						l.Wrote = append(l.Wrote, library+" writes while it is loaded"+text)
-					}
+			wrote := p.wrote()
+			for i, library := range p.loads {
+				if text := wrote.after(i, len(p.loads)); text != "" && library != "" {
+					l.Wrote = append(l.Wrote, library+" writes while it is loaded"+text)
 				}
 			}
 			return l, err

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,9 +56,7 @@ var (
 func OpenState(path, key string, inputs func(op string) string) (*State, error) {
 	s := &State{Path: path, header: stateMark + stateVersion + key, Known: make(map[string]*report.OpResult), inputs: inputs, lines: make(map[string][]byte)}
 	if err := s.open(); err != nil {
-		if s.file != nil {
-			s.file.Close()
-		}
+		s.file.Close() // or nil
 		return nil, fmt.Errorf("state %s: %w", path, err)
 	}
 	return s, nil
@@ -85,21 +84,16 @@ func (s *State) open() error {
 	} else if err != nil {
 		return err
 	}
-	if err := s.file.Chmod(0o600); err != nil { // which an old one may not have
-		return err
-	}
+	mode := s.file.Chmod(0o600) // which an old one may not have
 	if isNew {
-		return s.begin()
+		return errors.Join(mode, s.begin())
 	}
-	return s.read()
+	return errors.Join(mode, s.read())
 }
 
 // isState reports whether a file's first line is that of a state.
 func isState(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
+	f, _ := os.Open(path) // or nil, which holds nothing
 	defer f.Close()
 	start := make([]byte, len(stateMark))
 	n, _ := f.Read(start)
@@ -127,27 +121,20 @@ func (s *State) read() error {
 			s.Known[r.Result.Op] = r.Result
 		}
 	}
-	if err := s.file.Truncate(end); err != nil {
-		return err
-	}
 	_, err = s.file.Seek(end, 0)
-	return err
+	return errors.Join(s.file.Truncate(end), err)
 }
 
 // begin writes the file anew, with the lines that are kept.
 func (s *State) begin() error {
-	if err := s.file.Truncate(0); err != nil {
-		return err
-	}
+	emptied := s.file.Truncate(0)
 	text := []byte(s.header + "\n")
 	for _, op := range slices.Sorted(maps.Keys(s.lines)) {
 		text = append(text, s.lines[op]...)
 	}
-	_, err := s.file.WriteAt(text, 0)
-	if err == nil {
-		_, err = s.file.Seek(0, io.SeekEnd)
-	}
-	return err
+	_, wrote := s.file.WriteAt(text, 0)
+	_, sought := s.file.Seek(0, io.SeekEnd)
+	return errors.Join(emptied, wrote, sought)
 }
 
 // Keep writes a result down, unless it is known already or opassert failed on
@@ -161,12 +148,12 @@ func (s *State) Keep(r *report.OpResult) {
 		line.Inputs = s.inputs(r.Op)
 	}
 	text, err := json.Marshal(line)
-	if text = append(text, '\n'); err == nil {
+	if text = append(text, '\n'); err == nil { //mutate:equivalent true: a result is encoded without an error
 		_, err = s.file.Write(text)
 	}
 	s.remember(line, text)
-	if err != nil && s.err == nil {
-		s.err = fmt.Errorf("state %s: %w", s.Path, err)
+	if err != nil {
+		s.err = cmp.Or(s.err, fmt.Errorf("state %s: %w", s.Path, err))
 	}
 }
 

@@ -1,10 +1,14 @@
 package suite
 
 import (
+	"bytes"
 	"errors"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/opassert/opassert/asserts/suite/report"
@@ -24,6 +28,9 @@ func closeState(t *testing.T, s *State) {
 func TestStateGoesOnWhereItStopped(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	s := openState(t, path, "a")
+	if s.Other {
+		t.Error("a new file is another run's")
+	}
 	s.Keep(&report.OpResult{Op: "aten::a", Ran: 7})
 	s.Keep(&report.OpResult{Op: "aten::failed", Fault: "a panic"})
 	s.Keep(&report.OpResult{Op: "aten::b"})
@@ -43,6 +50,9 @@ func TestStateGoesOnWhereItStopped(t *testing.T) {
 	s = openState(t, path, "a")
 	if len(s.Known) != 2 || s.Other {
 		t.Errorf("known: %v", s.Known)
+	}
+	if text := must.Get(os.ReadFile(path))(t); bytes.Count(text, []byte("aten::a")) != 1 {
+		t.Errorf("a known result is kept again: %s", text)
 	}
 	closeState(t, s)
 	// Another run knows nothing of it, and a run that is through leaves none.
@@ -96,6 +106,55 @@ func TestStateIsLocked(t *testing.T) {
 	closeState(t, s)
 }
 
+// A state is read as far as its lines are whole.
+func TestStateIsReadAsFarAsItIsWhole(t *testing.T) {
+	const a, b = `{"result":{"op":"aten::a"}}` + "\n", `{"result":{"op":"aten::b"}}` + "\n"
+	head := stateMark + stateVersion + "key\n"
+	for text, want := range map[string]int{
+		head + a + b: 2, head + a + "garbled\n" + b: 1, head + a + "{}\n" + b: 1, head + a + strings.Replace(b, `"op"`, `"ran":"x","op"`, 1): 1, head + a + strings.TrimSuffix(b, "\n"): 1, head: 0, strings.TrimSuffix(head, "\n"): -1,
+	} {
+		path := filepath.Join(t.TempDir(), "state")
+		must.Do(t, os.WriteFile(path, []byte(text), 0o666))
+		s := openState(t, path, "key")
+		if len(s.Known) != max(want, 0) || s.Other != (want < 0) {
+			t.Errorf("%q: known %v, of another run: %v", text, s.Known, s.Other)
+		}
+		closeState(t, s)
+	}
+}
+
+// A pipe is not read, whatever it holds.
+func TestStateIsNoPipe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := exec.Command("mkfifo", path).Run(); err != nil {
+		t.Skip(err)
+	}
+	pipe := must.Get(os.OpenFile(path, os.O_RDWR, 0))(t)
+	defer pipe.Close()
+	must.Get(pipe.WriteString(stateMark + "\n"))(t)
+	if _, err := OpenState(path, "a", nil); !errors.Is(err, ErrNotState) {
+		t.Error(err)
+	}
+}
+
+// A file that can't be opened, or written, is an error of its own.
+func TestStateThatCannotBe(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	must.Do(t, os.WriteFile(file, nil, 0o666))
+	for _, path := range []string{filepath.Join(file, "state"), filepath.Join(dir, "none", "state")} {
+		if _, err := OpenState(path, "a", nil); err == nil || errors.Is(err, ErrNotState) || errors.Is(err, fs.ErrInvalid) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	s := openState(t, filepath.Join(dir, "state"), "a")
+	must.Do(t, s.file.Close())
+	s.Keep(&report.OpResult{Op: "aten::a"})
+	if err := s.Err(); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("of a result that was not written: %v", err)
+	}
+}
+
 // A state has what arguments were made of: no other user may read it.
 func TestStateIsPrivate(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -131,7 +190,11 @@ func TestStateOutlivesARunThatIsThrough(t *testing.T) {
 		t.Errorf("an interrupted run knows %v", s.Known)
 	}
 	for range 2 {
+		s.Keep(&report.OpResult{Op: "aten::unknown", Ran: 7})
 		must.Do(t, s.Finish())
+		if text := must.Get(os.ReadFile(path))(t); bytes.Contains(text, []byte("aten::unknown")) {
+			t.Errorf("a result that no run takes over is kept: %s", text)
+		}
 		if s = open(); len(s.Known) != 2 || s.Known["aten::a"] == nil || s.Known["aten::b"].Ran != 7 {
 			t.Errorf("the next run knows %v", s.Known)
 		}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -79,23 +78,4 @@ func (f *Finding) On() string {
 		names = append(names, string(d))
 	}
 	return strings.Join(names, ", ")
-}
-
-// UnmarshalJSON reads a finding, of an opassert that wrote its devices as one
-// text too.
-func (f *Finding) UnmarshalJSON(text []byte) error {
-	type written Finding
-	old := struct {
-		*written
-		Device string `json:"device"`
-	}{written: (*written)(f)}
-	if err := json.Unmarshal(text, &old); err != nil {
-		return err
-	}
-	if old.Device != "" {
-		for name := range strings.SplitSeq(old.Device, ", ") {
-			f.Devices = append(f.Devices, engine.Device(name))
-		}
-	}
-	return nil
 }

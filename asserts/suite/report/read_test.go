@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -10,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/internal/must"
@@ -77,24 +75,4 @@ func FuzzReadBaseline(f *testing.F) {
 			t.Fatalf("%q (-read +again):\n%s", text, diff)
 		}
 	})
-}
-
-// Results that name two devices, as opassert once wrote them, are read as those that
-// name any.
-func TestResultsOfTwoDevicesAreRead(t *testing.T) {
-	const old = `{"op":"a::b","cpu":{"judged":{"OA001":3}},"meta":{"judged":{"OA001":2},"skips":[{"Code":"OA003","Reason":"r","Count":1}]},
-		"nometa":{"no kernel on meta":1},"findings":[{"device":"cpu, meta"},{"device":"meta"}]}`
-	const now = `{"op":"a::b","devices":{"cpu":{"judged":{"OA001":3}},
-		"meta":{"judged":{"OA001":2},"skips":[{"Code":"OA003","Reason":"r","Count":1}],"uncalled":{"no kernel on meta":1}}},
-		"findings":[{"devices":["cpu","meta"]},{"devices":["meta"]}]}`
-	read := func(text string) *OpResult {
-		t.Helper()
-		r := new(OpResult)
-		must.Do(t, json.Unmarshal([]byte(text), r))
-		return r
-	}
-	got := read(old)
-	if diff := cmp.Diff(read(now), got, cmpopts.IgnoreUnexported(OpResult{})); diff != "" || got.Devices["meta"].Judged[asserts.InputImpl] != 2 {
-		t.Errorf("%v (-now +old):\n%s", got.Devices, diff)
-	}
 }

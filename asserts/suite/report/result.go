@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -230,27 +229,6 @@ func (f *Finding) Repeats(earlier *Finding) bool {
 // GiveUp is after how many cases an op is left alone when all of them
 // ended in errors that no arguments avoid, such as that of a missing kernel.
 const GiveUp = 10
-
-// UnmarshalJSON reads a result, of an opassert that wrote two devices by name too.
-func (r *OpResult) UnmarshalJSON(text []byte) error {
-	type written OpResult
-	old := struct {
-		*written
-		CPU    *Tally         `json:"cpu"`
-		Meta   *Tally         `json:"meta"`
-		NoMeta map[string]int `json:"nometa"`
-	}{written: (*written)(r)}
-	if err := json.Unmarshal(text, &old); err != nil {
-		return err
-	}
-	if old.CPU != nil {
-		r.Devices.Add(Devices{engine.CPU: *old.CPU})
-	}
-	if old.Meta != nil {
-		r.Devices.Add(Devices{engine.Meta: {Judged: old.Meta.Judged, Skips: old.Meta.Skips, Uncalled: old.NoMeta}})
-	}
-	return nil
-}
 
 // AddCrash adds a crash. It replaces those on other devices in the same case, and
 // returns the devices: the first call of the case had broken the memory before.

@@ -3,7 +3,6 @@ package selftest
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
@@ -44,12 +43,6 @@ func Healthy() []HealthyResult {
 		}
 	}
 	return results
-}
-
-// Samples runs the samples of the wanted ops without a mode.
-func Samples(level asserts.Level, wanted func(op string) bool) []HealthyResult {
-	calls := slices.DeleteFunc(samples.All(), func(s samples.Sample) bool { return !wanted(s.Op) })
-	return runAll(gentest.Wrappers, calls, Modes()[0], level)
 }
 
 func healthyUnder(mode asserts.Mode, level asserts.Level) []HealthyResult {

@@ -1,0 +1,73 @@
+package suite
+
+import (
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/opassert/opassert/internal/must"
+)
+
+// lister returns what starts a shell as a worker, and how often it was started. In its
+// script say writes a line to the run, and ready is the greeting.
+func lister(scripts ...string) (worker func() *exec.Cmd, started *int) {
+	started = new(int)
+	greeting := strings.TrimSuffix(fmt.Sprint(lineReady, " ", speaking(0)), "0")
+	return func() *exec.Cmd {
+		script := scripts[min(*started, len(scripts)-1)]
+		*started++
+		return exec.Command("sh", "-c", `key=$(cat <&4); say() { echo "$key $*" >&3; }; ready() { say "$0$$"; }; `+script, greeting)
+	}, started
+}
+
+// The ops of a worker are what it lists, and what its libraries wrote meanwhile.
+func TestList(t *testing.T) {
+	all := "say list " + must.Get(encode(Listing{Version: "v"}))(t)
+	for _, tt := range []struct {
+		name    string
+		scripts []string
+		started int
+		wrote   []string
+		err     string
+	}{
+		{"at once", []string{"ready; read q; " + all + "; cat"}, 1, nil, ""},
+		{"killed over it", []string{"ready; read q; kill -9 $$", "ready; read q; " + all + "; cat"}, 2, nil, ""},
+		{"with a library that writes", []string{`printf '\036' >&2; say 'load "x.so"'; echo hello >&2; printf '\036' >&2; say 'load ""'; ready; read q; ` + all + "; cat"}, 1, []string{"x.so writes while it is loaded: hello"}, ""},
+		{"with one that is silent", []string{`printf '\036' >&2; say 'load "x.so"'; printf '\036' >&2; say 'load ""'; echo later >&2; ready; read q; ` + all + "; cat"}, 1, nil, ""},
+		{"that takes no requests", []string{"exec 0<&-; ready"}, 1, nil, "ask a worker"},
+		{"that ends", []string{"ready; read q; exit 3"}, 1, nil, "did not list its ops"},
+		{"that is said to die", []string{"ready; read q; say died SIGSEGV; cat"}, 1, nil, "did not list its ops"},
+		{"that fails", []string{`ready; read q; say fault '"no room"'; cat`}, 1, nil, "no room"},
+		{"that is not alone", []string{"ready; read q; echo me >&3; cat"}, 1, nil, `answered "me`},
+		{"that says something first", []string{"ready; read q; say hm; " + all + "; cat"}, 1, nil, ""},
+		{"garbled", []string{"ready; read q; say list x; cat"}, 1, nil, "illegal base64"},
+	} {
+		worker, started := lister(tt.scripts...)
+		l, err := List(worker)
+		switch {
+		case *started != tt.started, (err == nil) != (tt.err == ""), err != nil && !strings.Contains(err.Error(), tt.err):
+			t.Errorf("%s: started %d times, want %d; %v, want %s", tt.name, *started, tt.started, err, tt.err)
+		case err == nil && (l.Version != "v" || !slices.Equal(l.Wrote, tt.wrote)):
+			t.Errorf("%s: %+v", tt.name, l)
+		}
+	}
+	t.Setenv("TMPDIR", "/dev/null")
+	if _, err := List(nil); err == nil {
+		t.Error("a worker has a folder where there is no room for one")
+	}
+}
+
+// Check runs an op in this process, unless the engine lacks what it takes.
+func TestCheck(t *testing.T) {
+	e, cfg := newFakeEngine(), fakeConfig()
+	o := must.Get(e.Operator("aten::good"))(t)
+	if res, err := Check(e, cfg, o, 0, 5); err != nil || res.Ran == 0 || res.Against() > 0 {
+		t.Errorf("%+v, %v", res, err)
+	}
+	o.Missing = "a reason"
+	if res, err := Check(e, cfg, o, 0, 5); err != nil || res.Cases > 0 {
+		t.Errorf("of an op that lacks something: %+v, %v", res, err)
+	}
+}
