@@ -53,6 +53,9 @@ func (p pid) stopped() bool { return state(fmt.Sprintf("/proc/%d/stat", p)) == "
 
 // runnable reports whether a thread of a process has a processor, or waits for one.
 func (p pid) runnable() bool {
+	if state(fmt.Sprintf("/proc/%d/stat", p)) == "R" { // its first thread, as usual
+		return true
+	}
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", p))
 	return slices.ContainsFunc(threads, func(file string) bool { return state(file) == "R" })
 }

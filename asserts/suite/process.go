@@ -258,11 +258,13 @@ func (p *process) next(patience time.Duration) (string, bool) {
 		worked = p.time()
 		switch {
 		case begun < 0:
-			begun, help = worked, p.helpers()
+			begun = worked
 		case worked-begun >= patience:
 			return "", false
 		case worked > before || worked > 0 && slices.ContainsFunc(p.pids(), pid.runnable):
 			asleep = 0
+		case asleep >= looks && help.time == nil:
+			help = p.helpers()
 		case asleep == 3*looks-1 && help.work():
 			asleep = 0
 		}
