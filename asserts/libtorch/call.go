@@ -42,7 +42,8 @@ func (o *Outcome) Release() error {
 // level [asserts.Off] nothing is observed.
 //
 // An error is an [*Error] if the operator threw or arguments do not fit the schema,
-// and a [*HandleError] for a handle that is not live.
+// and a [*HandleError] for a handle that is not live. Where an operator threw and its
+// arguments are not as they were, out.Seen has them.
 func (op *Op) Call(level asserts.Level, out *Outcome, args ...Value) error {
 	s := newScratch()
 	defer s.free()
@@ -52,8 +53,13 @@ func (op *Op) Call(level asserts.Level, out *Outcome, args ...Value) error {
 		return err
 	}
 	nativeCall(s.request, s.reply)
-	r, err := s.read(op.Name)
-	if err != nil {
+	r := s.answer()
+	if s.reply[0] == statusWrote {
+		inputs := out.takeArguments(&r, op)
+		out.takeNothing(op)
+		out.complete(inputs)
+	}
+	if err := s.thrown(op.Name, &r); err != nil {
 		return err
 	}
 	if level != asserts.Off {
@@ -206,6 +212,16 @@ func (out *Outcome) takeResults(r *reader, op *Op) {
 			n = 1
 		}
 		out.resultLens = append(out.resultLens, n)
+	}
+}
+
+// takeNothing has no tensor in any return.
+func (out *Outcome) takeNothing(op *Op) {
+	out.resultLens = out.resultLens[:0]
+	for i := range op.Returns {
+		if op.Returns[i].holds.subject() {
+			out.resultLens = append(out.resultLens, 0)
+		}
 	}
 }
 

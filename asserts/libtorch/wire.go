@@ -71,6 +71,12 @@ func (s *scratch) putText(text string) {
 // read returns the reply after its header, or the error that it is. The argument what
 // is the operator, or else the request.
 func (s *scratch) read(what string) (reader, error) {
+	r := s.answer()
+	return r, s.thrown(what, &r)
+}
+
+// answer returns the reply after its header.
+func (s *scratch) answer() reader {
 	n := int(s.reply[1])
 	if n > len(s.reply) {
 		spill, head := s.reply[2], s.reply
@@ -78,11 +84,15 @@ func (s *scratch) read(what string) (reader, error) {
 		copy(s.reply, head)
 		nativeSpill(spill, s.reply[len(head):])
 	}
-	r := reader{words: s.reply[headerWords:n]}
+	return reader{words: s.reply[headerWords:n]}
+}
+
+// thrown reads the error that a reply ends with, nil where it is none.
+func (s *scratch) thrown(what string, r *reader) error {
 	if s.reply[0] == statusOK {
-		return r, nil
+		return nil
 	}
-	return reader{}, &Error{Op: what, Refused: s.reply[0] == statusRefused, Type: r.text(), Message: r.text()}
+	return &Error{Op: what, Refused: s.reply[0] == statusRefused, Type: r.text(), Message: r.text()}
 }
 
 // A reader takes a reply apart.

@@ -57,6 +57,7 @@ const (
 	statusOK      = 0
 	statusRefused = 1 // the request is wrong; nothing was called
 	statusThrew   = 2 // what was called threw
+	statusWrote   = 3 // it threw, and what is seen of its arguments changed: that goes before the exception
 )
 
 // What is seen of a tensor.

@@ -103,11 +103,11 @@ func (e *Engine) Call(name string, args []any, level asserts.Level) (out engine.
 	out.Seen.Level, out.Seen.Plain = level, true
 	out.Seen.Before, out.Seen.ArgLens = observe(given, level, asserts.Observe)
 	results, err := call(kernel, in)
+	out.Seen.After, _ = observe(e.lib.held(op.Func.Args, passed), level, observeBroken)
 	if err != nil {
 		return out, err
 	}
 	returned := e.take(&out, op, results, slices.Concat(given...))
-	out.Seen.After, _ = observe(e.lib.held(op.Func.Args, passed), level, observeBroken)
 	out.Seen.Results, out.Seen.ResultLens = observe(returned, level, observeBroken)
 	if level >= asserts.Content && e.settle(name) {
 		late, _ := observe(e.lib.held(op.Func.Args, passed), level, observeBroken)

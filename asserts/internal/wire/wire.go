@@ -68,6 +68,7 @@ var Enums = []Enum{
 		{Name: "OK"},
 		{Name: "refused", Doc: "the request is wrong; nothing was called"},
 		{Name: "threw", Doc: "what was called threw"},
+		{Name: "wrote", Doc: "it threw, and what is seen of its arguments changed: that goes before the exception"},
 	}},
 	{Name: "level", Doc: "What is seen of a tensor.", Members: []Member{
 		{Name: "off"},

@@ -484,13 +484,13 @@ func (l *Libtorch) Call(name string, args []any, level asserts.Level) (engine.Ou
 	}
 	err = call(level, &l.out, values...)
 	l.place.hold()
-	if err != nil {
-		return engine.Outcome{}, l.raised(thrown(l.made(err)))
-	}
 	out := engine.Outcome{Seen: l.out.Seen}
 	out.Seen.Before, out.Seen.After = slices.Clone(out.Seen.Before), slices.Clone(out.Seen.After)
 	out.Seen.Results = slices.Clone(out.Seen.Results)
 	out.Seen.ArgLens, out.Seen.ResultLens = slices.Clone(out.Seen.ArgLens), slices.Clone(out.Seen.ResultLens)
+	if err != nil {
+		return out, l.raised(thrown(l.made(err)))
+	}
 	for _, v := range l.out.Results {
 		out.Results = append(out.Results, fromTorch(v))
 	}

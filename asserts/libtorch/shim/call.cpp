@@ -468,6 +468,16 @@ void observe_arguments(const Tensors& tensors, int64_t count, Containers&& conta
   }
 }
 
+// changed reports whether the observations of arguments, of which those before the call end where
+// those after it begin, say other than that all is as it was.
+bool changed(Reply& out, size_t before, size_t after) {
+  if (out.size() != 2 * after - before + 1) return true;
+  for (size_t i = before; i < after; i++) {
+    if (out[i] != out[i - before + after]) return true;
+  }
+  return false;
+}
+
 void write_object(IValue&& v, Reply& out) {
   std::string type = v.type()->str();
   out.word(OA_OBJECT);
@@ -524,7 +534,7 @@ using namespace opassert;
 // observations of the tensors before, after; the number of tensors that were
 // added to lists and dicts, each behind the index of its argument; for each return the number of its
 // tensors and their observations; then the returns themselves. At OA_OFF
-// observations are left out.
+// observations are left out. Where the kernel throws and they differ, those of arguments remain.
 //
 // The order makes the counts exact: results are observed before they are moved.
 void oa_call(const int64_t* request, int64_t n, int64_t* words, int64_t cap) {
@@ -553,11 +563,19 @@ void oa_call(const int64_t* request, int64_t n, int64_t* words, int64_t cap) {
     if (level == OA_OFF) containers.rows.clear();
     refuse_lazy(op, stack);
     quiet_warnings();
-    {
+    try {
       Watch watch(level != OA_OFF, op.handle, stack);
       auto call = [&] { run_marked(op, stack, tensors, autograd); };
       aborts_read ? refusable(call) : call();
       watch.returned(stack);
+    } catch (...) {
+      if (level >= OA_CONTENTS) {
+        const size_t after = out.size();
+        observe_arguments(tensors, count, std::move(containers), level, out);
+        if (changed(out, OA_HEADER_WORDS, after)) out.keep();
+        copy_fault.clear();
+      }
+      throw;
     }
     if (level != OA_OFF) {
       observe_arguments(tensors, count, std::move(containers), level, out);

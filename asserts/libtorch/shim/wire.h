@@ -66,7 +66,7 @@ class Request {
 class Reply {
   int64_t* words_;
   size_t cap_;
-  size_t n_ = OA_HEADER_WORDS;
+  size_t n_ = OA_HEADER_WORDS, kept_ = OA_HEADER_WORDS;
   std::vector<int64_t> spill_, whole_;
 
  public:
@@ -130,12 +130,15 @@ class Reply {
     }
   }
 
+  // keep has what is written so far stand before an exception.
+  void keep() { kept_ = n_; }
+
   void fail(oa_status status, const std::string& type, const std::string& message) {
-    n_ = OA_HEADER_WORDS;
-    spill_.clear();
+    n_ = kept_;
+    spill_.resize(n_ - std::min(n_, cap_));
     text(type);
     text(message);
-    finish(status);
+    finish(kept_ == OA_HEADER_WORDS ? status : OA_WROTE);
   }
 };
 

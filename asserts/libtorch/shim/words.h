@@ -57,6 +57,7 @@ enum oa_status {
   OA_OK = 0,
   OA_REFUSED = 1,  // the request is wrong; nothing was called
   OA_THREW = 2,  // what was called threw
+  OA_WROTE = 3,  // it threw, and what is seen of its arguments changed: that goes before the exception
 };
 
 // What is seen of a tensor.

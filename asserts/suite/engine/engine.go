@@ -47,7 +47,7 @@ type Engine interface {
 
 	// Call calls an op and observes its tensors before and after at the level.
 	// The results are the caller's to release. An op that throws returns an
-	// error of type *Thrown.
+	// error of type *Thrown, with its tensors where they are not as they were.
 	Call(op string, args []any, level asserts.Level) (Outcome, error)
 
 	// Look observes a tensor at the content level, and behind it those inside.

@@ -78,7 +78,6 @@ type fakeEngine struct {
 	twins    error // of Twins
 	seed     error // of Seed
 	harmless string
-	blind    bool     // Look sees nothing
 	unkept   bool     // bytes are not seen, as of large storages
 	autograd bool     // calls begin there
 	live     int      // tensors that are not released
@@ -118,9 +117,6 @@ func (e *fakeEngine) Storage(t engine.Tensor) (any, error)     { return t.(*fake
 func (e *fakeEngine) Harmless(*asserts.Op, *asserts.Violation) string { return e.harmless }
 
 func (e *fakeEngine) Look(t engine.Tensor) []asserts.Observation {
-	if e.blind {
-		return nil
-	}
 	all := []asserts.Observation{t.(*fakeTensor).observe()}
 	for range t.(*fakeTensor).parts {
 		all = append(all, all[0])
@@ -155,30 +151,40 @@ func (e *fakeEngine) Twins(ts []engine.Tensor, on engine.Device) ([]engine.Tenso
 	return all, nil
 }
 
-func (e *fakeEngine) Call(op string, args []any, level asserts.Level) (engine.Outcome, error) {
+func (e *fakeEngine) Call(op string, all []any, level asserts.Level) (engine.Outcome, error) {
 	kernel := e.kernels[op]
 	if kernel == nil {
 		return engine.Outcome{}, &engine.Thrown{Message: "there is no op " + op}
 	}
-	e.called = append(e.called, op+" "+describe(args))
+	e.called = append(e.called, op+" "+describe(all))
 	var out engine.Outcome
 	out.Seen.Level, out.Seen.Autograd = level, e.autograd
+	args := slices.DeleteFunc(slices.Clone(all), func(a any) bool { return !holdsTensors(a) })
 	for _, a := range args {
 		out.Seen.ArgLens = append(out.Seen.ArgLens, len(seen(a)))
 		out.Seen.Before = append(out.Seen.Before, seen(a)...)
 	}
-	results, err := kernel(e, args)
-	if err != nil {
-		return engine.Outcome{}, err
-	}
+	results, err := kernel(e, all)
 	for _, a := range args {
 		out.Seen.After = append(out.Seen.After, seen(a)...)
+	}
+	if err != nil {
+		return out, err
 	}
 	for _, t := range tensorsOf(results) {
 		out.Seen.Results = append(out.Seen.Results, t.observe())
 	}
 	out.Results = results
 	return out, nil
+}
+
+// holdsTensors reports whether an argument is of a type that holds tensors.
+func holdsTensors(arg any) bool {
+	switch arg.(type) {
+	case nil, *fakeTensor, []any:
+		return true
+	}
+	return false
 }
 
 // seen are the observations of an argument; an undefined tensor is one too.

@@ -59,7 +59,7 @@ func NewTarget(e engine.Engine, operator engine.Operator, p engine.Plan, book *d
 	p.Op.Checks = slices.DeleteFunc(slices.Clone(p.Op.Checks), operator.CannotShow)
 	t := &Target{
 		operator: operator, devices: e.Devices(), Gen: design.NewGenerator(operator.Schema, book),
-		judged: e.Subjects(&p.Op), unthrown: p.Op.Thrown(), waived: p.Waived, asides: make(map[asideOf]*aside), uneven: make(map[string]bool), Learned: &design.Learned{Named: make(map[int][]sample.Value), Origins: make(map[int]design.Origin)},
+		judged: e.Subjects(&p.Op), unthrown: e.Subjects(p.Op.Thrown()), waived: p.Waived, asides: make(map[asideOf]*aside), uneven: make(map[string]bool), Learned: &design.Learned{Named: make(map[int][]sample.Value), Origins: make(map[int]design.Origin)},
 	}
 	if f, ok := e.(faker); ok {
 		t.noFake = f.NoFake(t.judged)

@@ -28,7 +28,7 @@ func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 	}
 	out, err := r.Engine.Call(t.Gen.Name, args, min(r.Level, asserts.Content))
 	if err != nil {
-		r.threw(t, &m, c, err)
+		r.threw(t, c, &out.Seen, err)
 		r.threwAstray(t, c, err)
 		return nil, err
 	}
