@@ -153,7 +153,7 @@ func (d *Design) Apply(c *sample.Case, row, ways []int) bool {
 func (d *Design) Has(c *sample.Case, class int) bool {
 	return slices.ContainsFunc(d.Classes[class].ways, func(way func(*sample.Case) bool) bool {
 		same := c.Clone()
-		return way(same) && same.String() == c.String()
+		return way(same) && same.Key() == c.Key()
 	})
 }
 

@@ -22,8 +22,7 @@ func (r *Runner) run(t *Target, number int) report.Case {
 	case a == nil:
 		result.Idle = true
 	default:
-		r.ran(t, a, &result)
-		r.uneven(t, a.c, &result)
+		r.ranOnce(t, a, &result)
 	}
 	for _, c := range threw {
 		r.addThrown(t, c, &result)

@@ -50,7 +50,7 @@ func (r *Runner) settle(t *Target, c *sample.Case, rng *rand.Rand, about []strin
 	ad := design.NewAdapter(t.operator, rng, design.Themes[0])
 	ad.About = about
 	for left := steps; ; left-- {
-		a, err := r.Try(t, c)
+		a, err := r.once(t, c)
 		if err == nil {
 			return a, nil
 		}
@@ -62,7 +62,7 @@ func (r *Runner) settle(t *Target, c *sample.Case, rng *rand.Rand, about []strin
 		if !ok {
 			return nil, err
 		}
-		if keep(next); next.String() == c.String() || next.Huge() {
+		if keep(next); next.Key() == c.Key() || next.Huge() {
 			return nil, err
 		}
 		c = next
@@ -107,7 +107,7 @@ func (r *Runner) search(t *Target, rng *rand.Rand, c *sample.Case) *search {
 	best := c
 	far := 0 // errors of the dispatcher
 	for left, all := tries, 0; left > 0 && far < undispatched && all < mostTries; left, all = left-1, all+1 {
-		a, err := r.Try(t, c)
+		a, err := r.once(t, c)
 		if err == nil {
 			s.a = a
 			return s

@@ -25,11 +25,13 @@ func (r *Runner) watcher() watcher {
 	return nil
 }
 
-// arrange has every other case lie behind a page that can't be touched, and the others
-// before one.
+// ahead reports whether the tensors of a case lie behind a page that can't be touched, as
+// those of every other case do; the others lie before one.
+func (r *Runner) ahead(c *sample.Case) bool { return r.watcher() != nil && c.Number%2 == 1 }
+
 func (r *Runner) arrange(c *sample.Case, fill byte) {
 	if w := r.watcher(); w != nil {
-		w.Arrange(c.Number%2 == 1, fill)
+		w.Arrange(r.ahead(c), fill)
 	}
 }
 

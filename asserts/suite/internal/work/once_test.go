@@ -1,0 +1,50 @@
+package work
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/report"
+)
+
+// A call that ran is not made again for another case, which has the same result; nor is one
+// that threw. Another call is made, and another op's cases are others.
+func TestOnce(t *testing.T) {
+	calls := 0
+	b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		calls++
+		if len(first(args).spec.Sizes) > 1 {
+			return nil, &engine.Thrown{Message: "want a vector"}
+		}
+		first(args).write()
+		return copies(e, args)
+	})
+	b.e.devices = b.e.devices[:1]
+	run := func(text string) (result report.Case, err error) {
+		a, err := b.once(b.t, b.call(t, text))
+		if err == nil {
+			b.ranOnce(b.t, a, &result)
+		}
+		return result, err
+	}
+	if _, err := run("float32[2, 2]"); err == nil || calls != 1 {
+		t.Fatalf("%d calls, %v", calls, err)
+	}
+	if _, err := run("float32[2, 2]"); err == nil || err.Error() != "want a vector" || calls != 1 {
+		t.Errorf("%d calls, %v", calls, err)
+	}
+	one, _ := run("float32[4]")
+	before := calls
+	same, err := run("float32[4]")
+	if err != nil || calls != before || !same.Ran || !same.Devices.Equal(one.Devices) || same.Devices[engine.CPU].Judged[asserts.UndeclaredWrite] == 0 {
+		t.Errorf("%d calls instead of %d, %v, %+v", calls, before, err, same)
+	}
+	if words(same.Found) != "OA009 argument a on cpu" || words(one.Found) != words(same.Found) || slices.Contains(one.Found, same.Found[0]) {
+		t.Errorf("found %s, and then %s", words(one.Found), words(same.Found))
+	}
+	if run("float32[3]"); calls == before {
+		t.Error("another call was not made")
+	}
+}
