@@ -2,6 +2,7 @@ package asserts_test
 
 import (
 	"bytes"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -154,6 +155,7 @@ func passing(op *asserts.Op, x *sliced, kernel func()) {
 func TestSnapshotsUsedAgain(t *testing.T) {
 	c := collect(t)
 	defer asserts.SetLevel(asserts.Content)()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // the pool has one for each processor
 	op, x := opOf("f(Tensor self) -> ()"), &sliced{[]int32{1, 2}}
 	seen := func(o *asserts.Observation) {
 		passing(op, x, func() {

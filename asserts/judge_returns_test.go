@@ -517,6 +517,7 @@ func TestShortcut(t *testing.T) {
 		{schema: "f(Tensor self) -> Tensor[]", returns: []int{40}, before: list{see(1, 2)}, results: many},                    // too much for pairs
 		{schema: "f(Tensor(a)[] ts) -> Tensor(a)", args: []int{1}, before: list{see(1, 2)}, results: list{see(3, 2)}},
 		{schema: "f(Tensor(a!)[] ts) -> Tensor(a!)", args: []int{1}, before: list{see(1, 2)}, results: list{undefined}},      // OA006
+		{schema: "f(Tensor(a!)[] ts) -> Tensor(a!)", args: []int{0}, results: list{undefined}},                               // against a list without tensors
 		{schema: "f(Tensor(a!) self) -> (Tensor(a!), Tensor)", before: list{see(1, 2)}, results: list{see(1, 4), see(3, 4)}}, // OA008: one TensorImpl, two storages
 		{ // two bases
 			schema: "f(Tensor(a) x, Tensor(a) y) -> Tensor(a)", before: list{see(1, 2), see(3, 4)}, results: list{see(5, 2)},

@@ -474,8 +474,8 @@ func TestRowsAreShortened(t *testing.T) {
 	}
 }
 
-// Where kernels may keep what they return, bases and classes alone are called twice, and
-// rows once; what the first call alone shows is found too.
+// Where kernels may keep what they return, or no use_count is the kernel's, bases and classes
+// alone are called twice, and rows once; what the first call alone shows is found too.
 func TestCalledTwice(t *testing.T) {
 	calls, throws := 0, false
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
@@ -497,12 +497,17 @@ func TestCalledTwice(t *testing.T) {
 	d := b.t.design()
 	class := classNamed(t, d, "float64")
 	d.Rows = []design.Row{{Classes: []int{class}}}
-	for number, want := range map[int]int{d.Apart() - len(d.Classes) + class: 2, d.Apart(): 1} {
-		b.e.called = nil
-		clear(b.t.made)
-		c := b.cases(t, Span{From: number, To: number + 1, Resumed: true})[0]
-		if n := len(b.e.called); n != want || !c.Ran {
-			t.Errorf("case %d, which ran: %v, took %d calls, want %d", number, c.Ran, n, want)
+	for _, uncounted := range []bool{false, true} {
+		if uncounted {
+			b.Engine, b.t.operator.Uncounted = b.e, true
+		}
+		for number, want := range map[int]int{d.Apart() - len(d.Classes) + class: 2, d.Apart(): 1} {
+			b.e.called = nil
+			clear(b.t.made)
+			c := b.cases(t, Span{From: number, To: number + 1, Resumed: true})[0]
+			if n := len(b.e.called); n != want || !c.Ran {
+				t.Errorf("uncounted %v: case %d, which ran: %v, took %d calls, want %d", uncounted, number, c.Ran, n, want)
+			}
 		}
 	}
 	calls, throws = 2, true
