@@ -40,6 +40,12 @@ torch::CppFunction any(F kernel) {
   return torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, kernel);
 }
 
+// blocks is a view where no dimension is cut, or the rows are dense.
+Tensor blocks(const Tensor& self, int64_t n) {
+  TORCH_CHECK(self.dim() == 2 && n > 0 && self.size(1) % n == 0, "self must be [rows, n * columns]");
+  return self.reshape({self.size(0) * n, self.size(1) / n});
+}
+
 // A Box holds a tensor.
 struct Box : torch::CustomClassHolder {
   Tensor held;
@@ -388,6 +394,12 @@ TORCH_LIBRARY(values, m) {
     return room;
   });
 
+  // What two arguments together bring about.
+  m.def("fallback(Tensor self, Tensor? other=None) -> Tensor", cpu([](const Tensor& self, const c10::optional<Tensor>& other) {
+    return self.numel() == 0 && other && other->defined() ? *other : self.clone();
+  }));
+  m.def("blocks(Tensor(a) self, int n) -> Tensor(a)", cpu(&blocks));
+
   // Words that no error offers, and refusals by abort.
   m.def("compared(Tensor self, str kind) -> Tensor", cpu([](const Tensor& self, std::string kind) { return unless(kind == "stochastic", self); }));
   m.def("aborts(Tensor self, Tensor other) -> Tensor", cpu([](const Tensor& self, const Tensor& other) {
@@ -433,6 +445,10 @@ TORCH_LIBRARY(whole, m) {
     return made.clone();
   });
   m.def("twice(Tensor self) -> Tensor", [](const Tensor& self) { return self.view_as(self).add(self); });
+  m.def("blocks(Tensor(a) self, int n) -> Tensor(a)", cpu([](const Tensor& self, int64_t n) {
+    TORCH_CHECK(self.dim() == 2 && n > 0 && self.size(1) % n == 0, "self must be [rows, n * columns]");
+    return self.unflatten(1, {n, self.size(1) / n});
+  }));
   m.def("first(Tensor(a) self, int[] dims=[]) -> Tensor(a)", cpu([](const Tensor& self, at::IntArrayRef) { return self.alias(); }));
 }
 

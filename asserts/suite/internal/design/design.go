@@ -41,6 +41,7 @@ type argClass struct {
 	valueClass
 	key    bool // worth trying in pairs
 	scalar bool // of an argument without tensors
+	above  bool // a whole number above 1, where the base has 0 or 1
 }
 
 const (
@@ -161,6 +162,12 @@ func (d *Design) Has(c *sample.Case, class int) bool {
 // recipes, and pairs of classes.
 func (d *Design) Follow(origins map[int]Origin) {
 	taken := func(i int) bool { _, ok := origins[d.openings+i]; return ok }
+	above := make(map[string]bool)
+	for i := range d.Classes {
+		if c := &d.Classes[i]; c.above && taken(i) && !above[c.arg] {
+			c.key, above[c.arg] = true, true // as sizes of one, or none, leave much of a kernel out
+		}
+	}
 	d.Rows = append(d.variations(origins), coveringRows(d.Classes, taken, mostRows)...)
 }
 
@@ -490,7 +497,12 @@ func (b *designer) values(i int, arg schema.Argument, all []sample.Value) {
 			continue
 		}
 		known[name] = true
-		class := argClass{arg.Name, class1(name, SetValue(i, v)), isKey(name) || byTwo(arg.Name, v) || grouped(arg.Name, name), true}
+		base := b.base.Args[i]
+		small := IsInt(Unwrap(arg.Type)) && base.Kind == sample.IntValue && (base.Int == 0 || base.Int == 1)
+		class := argClass{
+			arg: arg.Name, valueClass: class1(name, SetValue(i, v)), scalar: true, above: small && v.Int > 1,
+			key: (isKey(name) || byTwo(arg.Name, v) || grouped(arg.Name, name)) && !(small && v.Int == base.Int),
+		}
 		switch {
 		case v.Kind == sample.ListValue && fixed > 0 && len(v.List) != fixed:
 			b.late = append(b.late, class)
@@ -968,9 +980,12 @@ func coveringRows(classes []argClass, taken func(int) bool, most int) []Row {
 		if p.rank != coupled && (p.rank != flagged || !more(func(c int) bool { return classes[c].name == "0" || classes[c].name == "given" })) {
 			more(func(c int) bool { return classes[c].arg+classes[p.a].arg != "" && wantAll(c) })
 		}
+		small := slices.ContainsFunc(together, func(c int) bool { return few(classes[c]) })
 		for i, a := range together {
 			for _, b := range together[:i] {
-				delete(wanted, pair{min(a, b), max(a, b)})
+				if !small || few(classes[a]) || few(classes[b]) {
+					delete(wanted, pair{min(a, b), max(a, b)})
+				}
 			}
 		}
 		rows = append(rows, Row{Classes: together})
@@ -1008,8 +1023,8 @@ func leftOut(c argClass) int {
 	return 0
 }
 
-// flagged is the urgency of a flag with a size, which it may be read for where
-// there is no element or no dimension, mostly with another argument given.
+// flagged is the urgency of a flag, or an argument given, with a size for which it
+// may be read: where there is no element or no dimension.
 const flagged = 0
 
 // coupled is the urgency of groups with another argument given, such as a bias:
@@ -1025,11 +1040,11 @@ func urgency(x, y argClass, fx, fy string) int {
 	switch {
 	case grouped(x.arg, x.name) && y.name == "given" || x.name == "given" && grouped(y.arg, y.name):
 		return coupled
-	case none(x) && y.name == "true" || x.name == "true" && none(y):
+	case none(x) && (y.name == "true" || y.name == "given") || (x.name == "true" || x.name == "given") && none(y):
 		return flagged
 	case x.name == "odd sides" && y.twos() || x.twos() && y.name == "odd sides":
 		return 1
-	case both && min(fx, fy) == " layout" && max(fx, fy) == " sizes" && !none(x) && !none(y), x.choice() && y.choice():
+	case x.above && fy == " layout" || fx == " layout" && y.above, both && min(fx, fy) == " layout" && max(fx, fy) == " sizes" && !none(x) && !none(y), x.choice() && y.choice():
 		return 1
 	case both && (fx == " dtype" && vectors(y.name) || vectors(x.name) && fy == " dtype"):
 		return 2

@@ -1,0 +1,51 @@
+package design
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+)
+
+// A number above 1 stands in a row with each way to lie in memory, and a flag with
+// it where there are elements.
+func TestNumbersInRows(t *testing.T) {
+	op := ops(t, "ns::f(Tensor a, int n, bool flag=False) -> Tensor")[0]
+	for _, base := range []int64{0, 1, 3} {
+		ran := []*sample.Case{{Names: []string{"a", "n", "flag"}, Args: []sample.Value{read(t, "float32[4, 4]"), sample.Int(base), {}}}}
+		d := NewDesign(engine.Operator{Schema: op}, nil, 0, &Learned{Ran: ran})
+		origins := make(map[int]Origin)
+		var numbers []string
+		for i, class := range d.Classes {
+			if class.arg != "n" || class.name != "2" { // which the op refuses
+				origins[i] = Origin{}
+			}
+		}
+		d.Follow(origins)
+		for _, class := range d.Classes {
+			if class.arg == "n" && class.key {
+				numbers = append(numbers, class.name)
+			}
+		}
+		want := map[int64][]string{0: {"-1", "1", "3"}, 1: {"-1", "0", "3"}, 3: {"-1", "0", "1"}}[base]
+		if slices.Sort(numbers); !slices.Equal(numbers, want) {
+			t.Errorf("where n is %d, the numbers in pairs are %q, want %q", base, numbers, want)
+		}
+		for _, with := range []string{"transposed", "sliced", "expanded", "true"} {
+			together := func(r Row) bool {
+				has := func(arg, name string) bool {
+					return slices.ContainsFunc(r.Classes, func(i int) bool { return d.Classes[i].arg == arg && d.Classes[i].name == name })
+				}
+				arg := ""
+				if with == "true" {
+					arg = "flag"
+				}
+				return has("n", "3") && has(arg, with) && !has("", "first dimension 0") && !has("", "0-dim")
+			}
+			if got := slices.ContainsFunc(d.Rows, together); got != (base < 2) {
+				t.Errorf("where n is %d, 3 and %s in one row: %v", base, with, got)
+			}
+		}
+	}
+}
