@@ -84,3 +84,24 @@ func TestMissingFakes(t *testing.T) {
 		}
 	})
 }
+
+// Fakes are called with those modules of torch._dynamo alone that they need, and with the
+// whole package from where one asks for more.
+func TestFakesImportParts(t *testing.T) {
+	eachPython(t, func(t *testing.T, p python) {
+		fakesProgram(t, p)
+		o := run(t, nil, p.path, "testdata/parts.py")
+		want := map[string]string{
+			"parts::fixes":  "its fake sets the guard x.shape[0] == 4",
+			"parts::before": "the kernel returns, and its fake raises ValueError: Parts",
+			"parts::after":  "the kernel returns, and its fake raises ValueError: module",
+		}
+		got := make(map[string]string)
+		for _, f := range o.found {
+			got[f.Op], _, _ = strings.Cut(f.Saw, " (")
+		}
+		if diff := cmp.Diff(want, got); diff != "" || o.status != 1 {
+			t.Errorf("exit status %d\n%s\n%s", o.status, diff, o.stderr)
+		}
+	})
+}

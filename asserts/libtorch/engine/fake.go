@@ -76,7 +76,7 @@ func (l *Libtorch) Fake(op *asserts.Op, args []any) (*asserts.Fake, string) {
 // see host/replay.py.
 func FakesProgram() string {
 	const uncollected = "import gc\ngc.disable()\n" // a third of what the imports would take; replay.py enables it
-	return uncollected + hostProgram("places", "registrations", "fakes", "symbols", "replay")
+	return uncollected + hostProgram("places", "parts", "registrations", "fakes", "symbols", "replay")
 }
 
 // ReadFake reads what host/fakes.py says of the call of an op's fake, or returns why

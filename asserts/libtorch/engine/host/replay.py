@@ -7,10 +7,8 @@ passes calls, the number of the first, and the file to answer to.
 import gc
 import logging
 
-import torch
 from torch._library.simple_registry import singleton
 
-ROOT = os.path.dirname(torch.__file__) + os.sep
 LIBRARIES = {*sys.stdlib_module_names, "torch", "sympy", "numpy", "typing_extensions"}
 
 

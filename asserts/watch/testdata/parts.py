@@ -1,0 +1,37 @@
+"""Calls ops of its own, without importing torch._dynamo, whose fakes raise with how much of that is there."""
+
+import sys
+
+import torch
+
+library = torch.library.Library("parts", "DEF")
+
+
+def define(name, fake):
+    library.define(f"{name}(Tensor x) -> Tensor")
+    library.impl(name, lambda x: x.clone(), "CPU")
+    torch.library.register_fake(f"parts::{name}", fake, lib=library)
+
+
+def tells(x):
+    raise ValueError(type(sys.modules["torch._dynamo"]).__name__)
+
+
+def asks(x):
+    import torch._dynamo.guards
+
+    assert torch._dynamo.guards is sys.modules["torch._dynamo.guards"] and torch._dynamo.optimize
+    assert torch._dynamo.exc is sys.modules["torch._dynamo.exc"]
+    return torch.empty_like(x)
+
+
+def fixes(x):
+    return torch.empty_like(x) if x.shape[0] == 4 else x.new_empty(4)
+
+
+fakes = {"right": torch.empty_like, "fixes": fixes, "before": tells, "asks": asks, "after": tells}
+for name, fake in fakes.items():
+    define(name, fake)
+for name in fakes:
+    getattr(torch.ops.parts, name)(torch.ones(4))
+assert "torch._dynamo" not in sys.modules, "nothing is shown"
