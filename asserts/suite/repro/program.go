@@ -562,9 +562,7 @@ func (k *call) once(s sight, w way, x string) string {
 	lines = append(lines, k.lines...)
 	if s.left {
 		line("walls = {}")
-		for _, name := range k.held() {
-			line("%s = replaced(%[1]s, lambda t: moved(t, walls, lambda n: walled(n, byte)))", name)
-		}
+		lines = append(lines, k.moved("walls", "walled(n, byte)")...)
 	}
 	if s.before != "" {
 		call := "torch.manual_seed(0)\n" + w.statement(k.expression(w))
@@ -593,17 +591,28 @@ func (k *call) held() []string {
 	return names
 }
 
+// moved returns what moves the storages of the arguments to where an expression allocates n
+// bytes.
+func (k *call) moved(places, allocate string) []string {
+	held := strings.Join(k.held(), ", ")
+	if held == "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("[%s] = replaced([%[1]s], lambda t: moved(t, %s, lambda n: %s))", held, places, allocate)}
+}
+
 // outside calls the op in processes of their own, in which all memory of tensors lies beside
 // pages that can't be touched, and, so that it is known that those end the process, that can.
 func (k *call) outside(w way) string {
-	text := "def call():\n" + indented(strings.Join(k.lines, "\n")+"\nplaces = {}") + "\n"
-	for _, name := range k.held() {
-		text += fmt.Sprintf("    %s = replaced(%[1]s, lambda t: moved(t, places, lambda n: (None, torch.empty(n, dtype=torch.uint8))))\n", name)
-	}
-	text += "    torch.manual_seed(0)\n" + indented(w.statement(k.expression(w))) + "\n\n\n"
-	return text + `seen = [[ends(call, behind, protection) for protection in (0, 3)] for behind in (True, False)]
-fault = any(closed == -signal.SIGSEGV != open for closed, open in seen)
-if not fault and any(2 in pair for pair in seen):
+	lines := append(slices.Clone(k.lines), "places = {}")
+	lines = append(lines, k.moved("places", "(None, torch.empty(n, dtype=torch.uint8))")...)
+	lines = append(lines, "torch.manual_seed(0)", w.statement(k.expression(w)))
+	return "def call():\n" + indented(strings.Join(lines, "\n")) + `
+
+
+seen = {behind: ends(call, behind, 0) for behind in (True, False)}
+fault = any(closed == -signal.SIGSEGV != ends(call, behind, 3) for behind, closed in seen.items())
+if not fault and 2 in seen.values():
     sys.exit(2)
 ` + verdict("fault", "the call touches memory outside of its tensors", notThere)
 }

@@ -184,6 +184,7 @@ def moved(t, places, allocate):
         places[storage._cdata] = room, flat = allocate(storage.nbytes())
         flat[: storage.nbytes()] = torch.tensor(memory(t), dtype=torch.uint8)
     to = torch.empty(0, dtype=t.dtype).set_(places[storage._cdata][1].untyped_storage(), t.storage_offset(), t.size(), t.stride())
+    to = torch._conj(to) if t.is_conj() else torch._neg_view(to) if t.is_neg() else to
     return to.requires_grad_(t.requires_grad)
 `},
 	{"walled", `

@@ -22,6 +22,7 @@ def moved(t, places, allocate):
         places[storage._cdata] = room, flat = allocate(storage.nbytes())
         flat[: storage.nbytes()] = torch.tensor(memory(t), dtype=torch.uint8)
     to = torch.empty(0, dtype=t.dtype).set_(places[storage._cdata][1].untyped_storage(), t.storage_offset(), t.size(), t.stride())
+    to = torch._conj(to) if t.is_conj() else torch._neg_view(to) if t.is_neg() else to
     return to.requires_grad_(t.requires_grad)
 
 
@@ -98,14 +99,14 @@ def replaced(values, by):
 def call():
     self = torch.tensor([0.05882353], dtype=torch.float32)
     places = {}
-    self = replaced(self, lambda t: moved(t, places, lambda n: (None, torch.empty(n, dtype=torch.uint8))))
+    [self] = replaced([self], lambda t: moved(t, places, lambda n: (None, torch.empty(n, dtype=torch.uint8))))
     torch.manual_seed(0)
     torch.ops.x.f.default(self)
 
 
-seen = [[ends(call, behind, protection) for protection in (0, 3)] for behind in (True, False)]
-fault = any(closed == -signal.SIGSEGV != open for closed, open in seen)
-if not fault and any(2 in pair for pair in seen):
+seen = {behind: ends(call, behind, 0) for behind in (True, False)}
+fault = any(closed == -signal.SIGSEGV != ends(call, behind, 3) for behind, closed in seen.items())
+if not fault and 2 in seen.values():
     sys.exit(2)
 if fault:
     print("the fault is there: the call touches memory outside of its tensors")

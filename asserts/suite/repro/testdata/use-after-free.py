@@ -55,6 +55,7 @@ def moved(t, places, allocate):
         places[storage._cdata] = room, flat = allocate(storage.nbytes())
         flat[: storage.nbytes()] = torch.tensor(memory(t), dtype=torch.uint8)
     to = torch.empty(0, dtype=t.dtype).set_(places[storage._cdata][1].untyped_storage(), t.storage_offset(), t.size(), t.stride())
+    to = torch._conj(to) if t.is_conj() else torch._neg_view(to) if t.is_neg() else to
     return to.requires_grad_(t.requires_grad)
 
 
@@ -95,7 +96,7 @@ def call(byte):
         room[:] = bytes([byte]) * len(room)
     self = torch.tensor([0.05882353, 0.47058824], dtype=torch.float32)
     walls = {}
-    self = replaced(self, lambda t: moved(t, walls, lambda n: walled(n, byte)))
+    [self] = replaced([self], lambda t: moved(t, walls, lambda n: walled(n, byte)))
     torch.manual_seed(0)
     result = torch.ops.x.f.default(self)
     strays = any(set(room) != {byte} for room, _ in rooms)
