@@ -343,6 +343,9 @@ func float(v float64, bits int) string {
 		return "-inf"
 	}
 	text := strconv.FormatFloat(v, 'g', -1, bits)
+	if read, _ := strconv.ParseFloat(text, 64); bits == 32 && math.Abs(read) > math.MaxFloat32 { // in 64 bits, as PyTorch reads it
+		return float(v, 64)
+	}
 	if _, err := strconv.ParseInt(text, 10, 64); err == nil {
 		text += ".0"
 	}

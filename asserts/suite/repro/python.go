@@ -320,7 +320,13 @@ func flat(python *dialect, dtype tensor.DType, data []byte) string {
 	case n > 1 && period == size && spelled(dtype):
 		return fmt.Sprintf("torch.full((%d,), %s, dtype=torch.%v)", n, python.element(dtype, data[:size]), dtype)
 	case n > mostWritten && period <= mostWritten*size:
-		return fmt.Sprintf("%s.repeat(%d)[:%d]", flat(python, dtype, data[:period]), (n*size+period-1)/period, n)
+		whole := ""
+		if len(data)%period > 0 {
+			whole = fmt.Sprintf("[:%d].clone()", n)
+		}
+		return fmt.Sprintf("%s.repeat(%d)%s", flat(python, dtype, data[:period]), (len(data)+period-1)/period, whole)
+	case n == 0 && !spelled(dtype):
+		return fmt.Sprintf("torch.empty((0,), dtype=torch.%v)", dtype)
 	case !spelled(dtype) || n > mostWritten:
 		return fmt.Sprintf("torch.frombuffer(bytearray(base64.b64decode(%q)), dtype=torch.%v)", base64.StdEncoding.EncodeToString(data), dtype)
 	}
