@@ -72,6 +72,33 @@ func newHistory(reports []*Report, ops []map[string]*OpResult, op string, f *Fin
 	return h
 }
 
+// Programs calls a function with each program of a finding, the engine that it is for, the
+// engines that have the finding, and those whose check holds.
+func (c *Comparison) Programs(with func(p *Program, engine string, found, holds []string) error) error {
+	var ops []map[string]*OpResult
+	for _, r := range c.Reports {
+		ops = append(ops, byName(r.Ops))
+	}
+	for _, r := range c.Reports {
+		for _, op := range r.Ops {
+			for _, f := range op.Findings {
+				if f.Program.path() == "" {
+					continue
+				}
+				engines := make(map[standing][]string)
+				for i, on := range ops {
+					s := on[op.Op].stands(f)
+					engines[s] = append(engines[s], c.Reports[i].Engine)
+				}
+				if err := with(f.Program, r.Engine, engines[standsFound], engines[standsHolds]); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // words returns the first engine that has a finding, the last one that has not, and
 // the first one that has it no more.
 func (h *history) words() string {

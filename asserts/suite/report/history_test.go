@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -9,6 +10,29 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/internal/must"
 )
+
+// A program is told with which engines its finding shows, and with which the check holds.
+func TestProgramsOfAComparison(t *testing.T) {
+	shows := func(file string) *OpResult {
+		op := ran("x", finds(asserts.InputImpl, 0, "self", "bad"))
+		op.Findings[0].Program = &Program{File: file}
+		return op
+	}
+	c := Comparison{Reports: []*Report{compared("1", shows("a")), compared("2", ran("x")), compared("3", shows("")), compared("4", shows("b")), compared("5")}}
+	var got []string
+	refused := errors.New("no more")
+	err := c.Programs(func(p *Program, engine string, found, holds []string) error {
+		got = append(got, p.File+" of "+engine+": "+strings.Join(found, ", ")+"; "+strings.Join(holds, ", "))
+		if p.File == "b" {
+			return refused
+		}
+		return nil
+	})
+	want := []string{"a of lib 1: lib 1, lib 3, lib 4; lib 2", "b of lib 4: lib 1, lib 3, lib 4; lib 2"}
+	if diff := cmp.Diff(want, got); diff != "" || err != refused {
+		t.Errorf("%v, -want +got:\n%s", err, diff)
+	}
+}
 
 // The history of a finding names the first version that has it, the last one before
 // that has not, and the first one that has it no more; what was not judged shows

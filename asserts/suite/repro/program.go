@@ -256,7 +256,7 @@ func (s Source) about(f Fault) []string {
 			add("Fix:  %s.", v.Fix)
 		}
 	}
-	add("\nSeen with %s. The exit status is 1 while it is so, 0 where it is not, 2 where the\ncall raises.", s.Version)
+	add("\n%s The exit status is 1 while it is so, 0 where it is not, 2 where the\ncall raises.", seenWith(s.Version))
 	return text
 }
 

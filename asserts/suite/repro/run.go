@@ -276,6 +276,23 @@ func save(p *report.Program) error {
 	return os.WriteFile(p.File, []byte(p.Text), 0o666)
 }
 
+// Compare has a program for one engine say with which its fault shows, and with which not.
+func Compare(p *report.Program, engine string, found, holds []string) error {
+	before, after, ok := strings.Cut(p.Text, seenWith(engine)+" ")
+	if !ok || len(found)+len(holds) < 2 { // another finding's, or nothing to compare with
+		return nil
+	}
+	said := seenWith(strings.Join(found, ", "))
+	if len(holds) > 0 {
+		said = seenWith(strings.Join(found, ", ") + "; not with " + strings.Join(holds, ", "))
+	}
+	comment := before[strings.LastIndex(before, "\n")+1:]
+	p.Text = before + said + "\n" + comment + after
+	return save(p)
+}
+
+func seenWith(engines string) string { return "Seen with " + engines + "." }
+
 // precompile has the compiler read the headers once, and returns the flags by which
 // programs are built with what it has read.
 func (d *Folder) precompile(by *runner, folder string) []string {

@@ -64,7 +64,7 @@ func (f *checkFlags) compare(inv *invocation, out *outputs, programs reproFlag) 
 // what differs. The state of each run is kept until all is written.
 func (c *comparison) from(ctx context.Context, inv *invocation, i int) error {
 	if i == len(*c.flags.torchFlags.dirs) {
-		return errors.Join(c.confirm(ctx, inv), c.out.writeComparison(inv, &c.found))
+		return errors.Join(c.confirm(ctx, inv), c.found.Programs(repro.Compare), c.out.writeComparison(inv, &c.found))
 	}
 	checked, err := c.flags.alone(i).start(inv)
 	if err != nil {
