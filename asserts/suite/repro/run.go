@@ -165,7 +165,7 @@ func (d *Folder) languages() []language {
 	if d.Go != nil {
 		return []language{{".go", "//", d.goTexts, first, d.runGo, 4, d.runGo, ""}}
 	}
-	python := language{".py", "#", d.Texts, throughOps, (*runner).run, 40, (*runner).try, ""}
+	python := language{".py", "#", d.Texts, throughOps, (*runner).run, 16, (*runner).try, ""}
 	cpp := language{".cpp", "//", d.cppTexts, first, d.runCpp, 3, d.runCpp, ""}
 	switch {
 	case d.Python != "" && d.Build != nil:

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -20,6 +21,8 @@ report of the whole in any form, as one run over all ops would have.
   opassert check -shard 2/2 -json > B.json
   opassert merge A.json B.json -html report.html
 
+With -repro it writes and runs the programs of what was found, here, and no kernel besides.
+
 Exit status: as that of check; 2 also where a shard is missing.`,
 	run: runMerge,
 }
@@ -27,6 +30,8 @@ Exit status: as that of check; 2 also where a shard is missing.`,
 func runMerge(inv *invocation) error {
 	out := newOutputs(inv.flags)
 	base := newBaselineFlags(inv.flags)
+	programs := newReproFlag(inv.flags)
+	torch := newTorchFlags(inv.flags, schemaFlags{dirs: newLibtorchFlag(inv.flags)})
 	strict := inv.flags.Bool("strict", false, "fail for ops that never ran")
 	names, err := inv.parseMixed(1)
 	if err != nil {
@@ -50,7 +55,7 @@ func runMerge(inv *invocation) error {
 	if err := base.apply(inv, merged); err != nil {
 		return err
 	}
-	if err := out.write(inv, merged); err != nil {
+	if err := errors.Join(programs.write(torch, merged), out.write(inv, merged)); err != nil {
 		return err
 	}
 	if missing != nil {

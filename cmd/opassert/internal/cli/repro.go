@@ -5,12 +5,15 @@ import (
 	"flag"
 	"go/types"
 	"path/filepath"
+	"runtime"
 	"strconv"
+	"strings"
 
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/asserts/suite/repro"
 	"github.com/opassert/opassert/internal/compile"
+	"github.com/opassert/opassert/internal/installed"
 )
 
 // A reproFlag names the folder of programs that show the findings.
@@ -45,12 +48,41 @@ func (r reproFlag) of(c *checkup, below string) (*repro.Folder, error) {
 	case f.host != nil:
 		d.Python = f.host.Path
 	case f.found != nil:
-		d.Python = f.found.Python()
-		if cxx, err := compile.Program(f.found); err == nil {
-			d.Build = cxx
-		}
+		runBy(d, f.found)
 	}
 	return d, nil
+}
+
+// runBy has the programs of a folder run with a PyTorch.
+func runBy(d *repro.Folder, torch *installed.Torch) {
+	d.Python = torch.Python()
+	if cxx, err := compile.Program(torch); err == nil {
+		d.Build = cxx
+	}
+}
+
+// write writes the programs of a report that was read.
+func (r reproFlag) write(torch *torchFlags, read *report.Report) error {
+	if *r.folder == "" {
+		return nil
+	}
+	if !strings.HasPrefix(read.Engine, "libtorch ") {
+		return usagef("-repro writes the programs of a report of libtorch: this one is of %s", read.Engine)
+	}
+	if err := torch.find(); err != nil {
+		return err
+	}
+	if is := "libtorch " + torch.found.Version; read.Engine != is {
+		return usagef("-repro: the report is of %s, and here is %s: name the former with -libtorch", read.Engine, is)
+	}
+	d := &repro.Folder{Path: *r.folder, Source: repro.Source{Version: read.Engine, Libraries: torch.files}}
+	runBy(d, torch.found)
+	if err := d.Clear(); err != nil {
+		return err
+	}
+	ctx, stop := interruptible(context.Background())
+	defer stop()
+	return d.Write(ctx, read, runtime.NumCPU())
 }
 
 // library returns the Go library as programs use it.

@@ -17,11 +17,16 @@ type schemaFlags struct {
 	strict                      *bool
 }
 
-func newSchemaFlags(f *flag.FlagSet) schemaFlags {
+func newLibtorchFlag(f *flag.FlagSet) *repeated {
 	dirs := new(repeated)
 	f.Var(dirs, "libtorch", "the `folder` of the PyTorch or libtorch to take: an unpacked one, the Python package torch or its environment, a prefix\n"+
 		"(default: $LIBTORCH, the one that a -lib is linked to, the active Python's, the system's);\n"+
 		"check takes several, and reports what differs between them")
+	return dirs
+}
+
+func newSchemaFlags(f *flag.FlagSet) schemaFlags {
+	dirs := newLibtorchFlag(f)
 	return schemaFlags{
 		dirs:   dirs,
 		schema: f.String("schema", "", "the schema `file`: native_functions.yaml, or one of another project (default: that of the PyTorch found)"),
