@@ -78,13 +78,12 @@ type server struct {
 	tallied     tallied // by the cases of this request
 }
 
-// book returns the recipes for a request: a call that is made as it is needs
-// none, and reading them takes a good part of a worker's start.
-func (s *server) book(q request) (*design.Recipes, error) {
+// book returns the recipes for an op and a request: a call that is made as it is needs none.
+func (s *server) book(op *schema.Op, q request) (*design.Recipes, error) {
 	if q.Case != "" {
 		return new(design.Recipes), nil
 	}
-	book, err := design.Shipped()
+	book, err := design.ShippedFor(op)
 	if err == nil && s.cfg.Cases != nil {
 		all := slices.Concat(*s.cfg.Cases, *book)
 		book = &all
@@ -118,7 +117,7 @@ func (s *server) answer(text string) (err error) {
 	if err != nil {
 		return err
 	}
-	book, err := s.book(q)
+	book, err := s.book(operator.Schema, q)
 	if err != nil {
 		return err
 	}

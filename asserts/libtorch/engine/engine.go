@@ -384,6 +384,16 @@ var stamp = regexp.MustCompile(`\b([A-Z])(?:\d{4})? \d\d:\d\d:\d\d\.\d+ +(?:\d+ 
 // ownCalls are the lines for the files of host in the traceback of an exception of Python's.
 var ownCalls = regexp.MustCompile(`\n +<string>\(\d+\): .*`)
 
+// timed reports whether a message may have such a stamp: patterns are slow.
+func timed(message string) bool {
+	for i := range len(message) {
+		if strings.HasPrefix(message[i:], ":") && i+6 < len(message) && message[i+3] == ':' && message[i+6] == '.' {
+			return true
+		}
+	}
+	return false
+}
+
 // thrown turns an error of the library into one that the suite learns from.
 // Values that the schema does not take are of that sort too.
 func thrown(err error) error {
@@ -393,7 +403,7 @@ func thrown(err error) error {
 		if strings.Contains(message, "<string>(") { // patterns are slow
 			message = ownCalls.ReplaceAllString(message, "")
 		}
-		if message = message[:min(len(message), longest)]; strings.Count(message, ":") > 1 && strings.Contains(message, ".") {
+		if message = message[:min(len(message), longest)]; timed(message) {
 			message = stamp.ReplaceAllString(message, "$1 ")
 		}
 		return &engine.Thrown{Message: message}

@@ -108,7 +108,7 @@ var unconstructed = regexp.MustCompile(`class (\S+) has no constructor$`)
 // made adds to the error of a class without a constructor the op that makes one.
 func (l *Libtorch) made(err error) error {
 	e, ok := err.(*libtorch.Error)
-	if !ok {
+	if !ok || !strings.HasSuffix(e.Message, "has no constructor") {
 		return err
 	}
 	if m := unconstructed.FindStringSubmatch(e.Message); m != nil {

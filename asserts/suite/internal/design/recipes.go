@@ -1,6 +1,7 @@
 package design
 
 import (
+	"bytes"
 	"cmp"
 	_ "embed"
 	"errors"
@@ -38,6 +39,30 @@ type Recipe struct {
 type Recipes []*Recipe
 
 var Shipped = sync.OnceValues(func() (*Recipes, error) { return ParseRecipes("recipes.yaml", recipeText) })
+
+// ShippedFor returns those of the shipped recipes that serve an op. The entries for others are
+// left blank, so that the rest stands where it does in the file: reading all takes a good part
+// of a worker's start.
+func ShippedFor(op *schema.Op) (*Recipes, error) {
+	names := namesOf(op.Namespace, op.Func.Name)
+	var text []byte
+	served, serves := false, false
+	for line := range bytes.Lines(recipeText) {
+		if patterns, ok := bytes.CutPrefix(line, []byte("- ops: ")); ok {
+			serves = slices.ContainsFunc(strings.FieldsFunc(string(patterns), func(r rune) bool { return strings.ContainsRune("[\", ]\n", r) }), func(pattern string) bool { return matches(pattern, names) })
+			served = served || serves
+		}
+		if serves {
+			text = append(text, line...)
+		} else {
+			text = append(text, '\n')
+		}
+	}
+	if !served {
+		return new(Recipes), nil
+	}
+	return ParseRecipes("recipes.yaml", text)
+}
 
 // ParseRecipes reads a file of recipes. The error is a [scanner.ErrorList] with
 // every fault of the text.
@@ -181,19 +206,25 @@ func asText(n *yaml.Node) string {
 // of returns the recipes for an op, whose name a pattern may have with its
 // namespace or without.
 func (b *Recipes) of(namespace string, name schema.Name) []*Recipe {
-	base := name
-	base.Overload = ""
-	names := []string{name.String(), base.String(), namespace + "::" + name.String(), namespace + "::" + base.String()}
+	names := namesOf(namespace, name)
 	var found []*Recipe
 	for _, r := range *b {
-		for _, pattern := range r.Ops {
-			if slices.ContainsFunc(names, func(n string) bool { ok, _ := path.Match(pattern.Value, n); return ok }) {
-				found = append(found, r)
-				break
-			}
+		if slices.ContainsFunc(r.Ops, func(pattern *yaml.Node) bool { return matches(pattern.Value, names) }) {
+			found = append(found, r)
 		}
 	}
 	return found
+}
+
+// namesOf returns the names that a pattern may have for an op.
+func namesOf(namespace string, name schema.Name) []string {
+	base := name
+	base.Overload = ""
+	return []string{name.String(), base.String(), namespace + "::" + name.String(), namespace + "::" + base.String()}
+}
+
+func matches(pattern string, names []string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { ok, _ := path.Match(pattern, n); return ok })
 }
 
 // For reports whether there are recipes for an op.
