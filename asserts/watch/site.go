@@ -80,7 +80,7 @@ func (l layout) foreign(file string) bool {
 	if strings.HasPrefix(file, "<frozen") || l.torch != "" && strings.HasPrefix(file, l.torch+"/") {
 		return true
 	}
-	for _, runner := range []string{"/_pytest/", "/pluggy/", "/pytest/", "/torch/_ops.py"} {
+	for _, runner := range []string{"/_pytest/", "/pluggy/", "/pytest/__main__.py", "/torch/_ops.py"} {
 		if strings.Contains(file, runner) {
 			return true
 		}
