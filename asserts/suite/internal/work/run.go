@@ -74,6 +74,24 @@ func (r *Runner) ran(t *Target, a *attempt, result *report.Case) {
 	}
 }
 
+// ranOnce judges an attempt, or adds to the result of its case what the call showed before.
+func (r *Runner) ranOnce(t *Target, a *attempt, result *report.Case) {
+	if a.before == nil {
+		shown := report.Case{Case: result.Case}
+		r.ran(t, a, &shown)
+		r.uneven(t, a.c, &shown)
+		a.before = &made{c: a.c, result: shown}
+		t.made[a.key] = a.before
+	}
+	before := &a.before.result
+	result.Ran, result.Lacks, result.Waived, result.Writes = true, before.Lacks, before.Waived, before.Writes
+	result.Devices.Add(before.Devices)
+	for _, f := range before.Found {
+		again := *f
+		result.Found = append(result.Found, &again)
+	}
+}
+
 // call makes the call of a case, and notes which classes it tries. It returns nil
 // where the case only asks, or where no base can be changed to it.
 func (r *Runner) call(t *Target, number int, result *report.Case) (a *attempt, err error) {

@@ -195,3 +195,17 @@ type thrownCall struct {
 	c       *sample.Case
 	verdict asserts.Verdict
 }
+
+// A made call is what came of a case, for those that make the same call: many classes set
+// what a call has already, and errors ask for the same again.
+type made struct {
+	c      *sample.Case
+	err    error       // it threw
+	result report.Case // it ran
+}
+
+// A callKey is what cases with the same call have in common.
+type callKey struct {
+	ahead bool // as of arrange
+	call  string
+}

@@ -2,6 +2,7 @@ package work
 
 import (
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
@@ -51,3 +52,20 @@ func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 type unmade struct{ error }
 
 func (u *unmade) Unwrap() error { return u.error }
+
+// once is Try, unless the call was made: then it returns its error, or an attempt without calls.
+func (r *Runner) once(t *Target, c *sample.Case) (*attempt, error) {
+	key := callKey{r.ahead(c), c.Key()}
+	if before := t.made[key]; before != nil && before.err != nil {
+		return nil, before.err
+	} else if before != nil {
+		return &attempt{c: before.c, lacks: before.result.Lacks, before: before}, nil
+	}
+	a, err := r.Try(t, c)
+	if err == nil {
+		a.key = key
+	} else if _, thrown := engine.Message(err); thrown {
+		t.made[key] = &made{c: c, err: err}
+	}
+	return a, err
+}
