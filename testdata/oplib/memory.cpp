@@ -56,6 +56,12 @@ Tensor reads_rows(const Tensor& x) {
   return number(s);
 }
 
+// The weight is taken to have as many columns as the other has.
+Tensor reads_columns(const Tensor& x, const Tensor& weight) {
+  TORCH_CHECK(x.dim() == 2 && weight.dim() == 2, "expected matrices");
+  return number(x.numel() > 0 ? sum(some(weight), weight.size(0) * x.size(1)) : 0);
+}
+
 // An index is not compared with the size.
 Tensor reads_index(const Tensor& x, int64_t index) { return number(sum(some(x) + index % 100, 1)); }
 
@@ -178,6 +184,7 @@ TORCH_LIBRARY(astray, m) {
   m.def("OA021_sums_storage(Tensor x) -> Tensor", cpu(sums_storage));
   m.def("OA021_by_count(Tensor x) -> Tensor", cpu(by_count));
   m.def("OA018_reads_one_more(Tensor x) -> Tensor", cpu(reads_one_more));
+  m.def("OA018_reads_columns(Tensor x, Tensor weight) -> Tensor", cpu(reads_columns));
   m.def("OA018_reads_vectors(Tensor x) -> Tensor", cpu(reads_vectors));
   m.def("OA018_reads_before(Tensor x) -> Tensor", cpu(reads_before));
   m.def("OA018_reads_rows(Tensor x) -> Tensor", cpu(reads_rows));

@@ -113,6 +113,19 @@ func setSizes(sizes ...int64) func(*sample.TensorSpec) bool {
 	}
 }
 
+// fewerColumns leaves a tensor of several dimensions fewer elements than the others' sizes say.
+func fewerColumns(columns int64) func(*sample.TensorSpec) bool {
+	return func(t *sample.TensorSpec) bool {
+		n := len(t.Sizes)
+		if n < 2 || t.Sizes[n-1] <= columns {
+			return false
+		}
+		t.Sizes[n-1] = columns
+		t.Legal()
+		return true
+	}
+}
+
 func setAll(setters ...func(*sample.TensorSpec) bool) func(*sample.TensorSpec) bool {
 	return func(t *sample.TensorSpec) bool {
 		for _, set := range setters {

@@ -400,6 +400,10 @@ func (b *designer) tensors() {
 				b.place(arg.Name, ts[0].DType, v)
 			}
 		}
+		if several && b.added {
+			of := selector(ofArg(i)) // in two cases: memory is watched behind a tensor in the one, and before it in the other
+			b.add(arg.Name, class1("one column", of.each(fewerColumns(1))), class1("two columns", of.each(fewerColumns(2))))
+		}
 		if IsOut(arg) {
 			count, large := setFill(sample.Fill{Name: "count"}), setSizes(b.base.Tensors()[0].Sizes...)
 			for _, way := range []struct {

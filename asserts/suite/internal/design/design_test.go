@@ -2,6 +2,7 @@ package design
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/opassert/opassert/asserts/suite/engine"
@@ -46,6 +47,28 @@ func TestNumbersInRows(t *testing.T) {
 			if got := slices.ContainsFunc(d.Rows, together); got != (base < 2) {
 				t.Errorf("where n is %d, 3 and %s in one row: %v", base, with, got)
 			}
+		}
+	}
+}
+
+// Each tensor of a library's op has fewer columns than the others once, where it has several dimensions.
+func TestFewerColumns(t *testing.T) {
+	op := ops(t, "ns::f(Tensor a, Tensor b, Tensor c) -> Tensor")[0]
+	ran := &sample.Case{Names: []string{"a", "b", "c"}, Args: []sample.Value{read(t, "float32[4, 4]"), read(t, "float32[3, 4]"), read(t, "float32[4]")}}
+	for _, added := range []bool{true, false} {
+		d := NewDesign(engine.Operator{Schema: op, Added: added}, nil, 0, &Learned{Ran: []*sample.Case{ran}})
+		var calls []string
+		for _, class := range d.Classes {
+			if c, fewer := ran.Clone(), strings.HasSuffix(class.name, " column") || strings.HasSuffix(class.name, " columns"); fewer && class.ways[0](c) {
+				calls = append(calls, c.Args[0].String()+" "+c.Args[1].String()+" "+c.Args[2].String())
+			}
+		}
+		want := map[bool][]string{true: {
+			"float32[4, 1] float32[3, 4] float32[4]", "float32[4, 2] float32[3, 4] float32[4]",
+			"float32[4, 4] float32[3, 1] float32[4]", "float32[4, 4] float32[3, 2] float32[4]",
+		}}[added]
+		if !slices.Equal(calls, want) {
+			t.Errorf("added %v: %q, want %q", added, calls, want)
 		}
 	}
 }
