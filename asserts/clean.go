@@ -102,7 +102,7 @@ func (c *Call) skipUncounted() {
 	c.plan.skip(&skipped)
 }
 
-// quickResult is what clean knows of a return.
+// quickResult holds the facts of a return that clean asks for.
 type quickResult struct {
 	maxImpl, maxStorage int32 // use counts above these need a closer look
 	self, base          int   // the one argument of selves and of bases, or noArgument

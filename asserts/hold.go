@@ -116,7 +116,7 @@ func (h *holding) snapshot() *smallSnapshot {
 	return h.snapshots[h.seen-1]
 }
 
-// release lets go of the storages when the call's record ends.
+// release releases the storages when the call's record ends.
 func (h *holding) release(obs []Observation) {
 	for i := range obs {
 		obs[i].holding() // of a place that was not filled in

@@ -2,7 +2,7 @@ package asserts
 
 import "sync/atomic"
 
-// An ID names a TensorImpl or a StorageImpl; 0 is none. Two observations that
+// An ID names a TensorImpl or a StorageImpl; 0 means none. Two observations that
 // are judged together name the same object exactly when their IDs are equal.
 // So an engine must not let an ID be used again while a call is being judged:
 // it takes serial numbers from [NewID], or it uses addresses and holds the
@@ -60,7 +60,7 @@ type Snapshot struct {
 	Names        string // of the dimensions: "N, C"; "" where they have none
 	Layout       string // "strided", "sparse_coo coalesced", "strided number" of one that types are promoted for as for a number
 	Quantizer    string // "per_tensor_affine 0.5 3"; "" without one
-	Grad         ID     // the TensorImpl of .grad; 0 is none
+	Grad         ID     // the TensorImpl of .grad, or 0
 
 	// Memory is where the bytes of the storage begin; 0 where that is not known,
 	// or where other storages share them by design until one is written.
@@ -124,7 +124,7 @@ const (
 	lastTrait = listHead
 )
 
-// Tensor is what a library's tensor type implements to be checked. Observe
+// Tensor is implemented by a tensor type that is to be checked. Observe
 // fills in an Observation that is zero, which an undefined tensor, such as a
 // nil receiver, leaves unchanged. It does not change a count, and it neither
 // allocates at the identity level nor retains the pointer. Filling in place makes a

@@ -51,7 +51,7 @@ type Check struct {
 }
 
 // A Ref is a subject by its position, since names can coincide: 1, 2, ... are
-// those of Op.Args, -1, -2, ... those of Op.Results, 0 is none.
+// those of Op.Args, -1, -2, ... those of Op.Results; 0 means none.
 type Ref int
 
 // ArgRef returns the Ref of Op.Args[i].

@@ -9,7 +9,7 @@ import (
 	"github.com/opassert/opassert/internal/printable"
 )
 
-// A Result is one line of what any run of checks has to say: of a program
+// A Result is one line of the report of any run of checks: of a program
 // under OPASSERT=collect, of a test, of a suite over a whole library.
 type Result struct {
 	Op      string `json:"op,omitempty"`      // "" for what is about no op in particular

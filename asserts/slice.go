@@ -33,7 +33,7 @@ var withoutBytes = reflect.New(reflect.TypeFor[struct{}]()).Pointer()
 // [NewID] beside them instead. A slice without capacity has no array and no ID.
 // Where a write may put a result into a new array, as those of math/big and of
 // append do, the array is not the storage: the ID is that of the object that holds it.
-// Where its length comes with the value and is no shape, as that of a number's words, the
+// Where its length depends on the value and is not a shape, as that of a number's words, the
 // [Snapshot] has no sizes, and the ItemSize [Packed].
 func SliceID[T any](s []T) ID {
 	var zero T

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 )
 
-// TB is what [NewT] needs of a [testing.TB].
+// TB is the part of [testing.TB] that [NewT] needs.
 type TB interface {
 	Cleanup(func())
 	Fail()

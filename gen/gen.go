@@ -47,8 +47,7 @@ type File struct {
 	Text []byte
 }
 
-// Unbound is what found no partner: Ops without a kernel, and the marks of
-// Kernels that name no op.
+// Unbound holds ops without a kernel, and the marks of Kernels that name no op.
 type Unbound = bind.Unbound
 
 // Skipped is an Op that has no Go form, with the Reason.

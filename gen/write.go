@@ -57,7 +57,7 @@ func write(f File) error {
 	return os.Rename(tmp.Name(), f.Path)
 }
 
-// Diff returns what Write would change, as a unified diff.
+// Diff returns the changes of Write as a unified diff.
 func Diff(files []File) ([]byte, error) {
 	var out bytes.Buffer
 	for _, f := range files {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// signature is what all variants of a function have in common. Overload names,
+// signature is the part that all variants of a function have in common. Overload names,
 // annotations, out arguments, tensor options and the names of returns are
 // dropped; written arguments that are not returned become returns.
 //

@@ -163,7 +163,7 @@ func (r *reader) why(row int, byAutogen, byTags bool, asked int) string {
 func (r *reader) markedRows(entries []*entry) (oldest, newest int, seen bool) {
 	newest = len(revisions) - 1
 	// Every tags.yaml of PyTorch's declares generated; tags that another one lacks
-	// are no evidence.
+	// prove nothing.
 	whole := r.tags != nil && r.tags.Has(generatedTag)
 	for i := 1; i < len(revisions); i++ { // all have a mark but the first
 		rev := &revisions[i]

@@ -29,7 +29,7 @@ const (
 // String returns the name that Python uses: "float32".
 func (d DType) String() string { return tensor.DType(d).String() }
 
-// ParseDType reads what String returns.
+// ParseDType parses the text that String returns.
 func ParseDType(name string) (DType, bool) {
 	d, ok := tensor.ParseDType(name)
 	return DType(d), ok

@@ -137,7 +137,7 @@ func (op *Op) dispatch() []string {
 	return kernels
 }
 
-// yamlText quotes what would not be a plain scalar.
+// yamlText quotes text that would not be a plain scalar.
 func yamlText(s string) string {
 	if strings.Contains(s, ": ") || strings.Contains(s, " #") {
 		return "'" + strings.ReplaceAll(s, "'", "''") + "'"

@@ -22,7 +22,7 @@ type handle struct {
 	token            preserve.Token
 }
 
-// handles is what preserve.CheckLeaks finds in a test: tensors and objects.
+// handles are the tensors and objects that preserve.CheckLeaks finds in a test.
 var handles = preserve.NewRegistry("libtorch")
 
 // A slot's state is its generation in the upper half; below that whether it

@@ -182,7 +182,7 @@ func (s *Spec) make() (Tensor, error) {
 	case Subclass:
 		return dense.marked()
 	}
-	return Tensor{}, fmt.Errorf("there is no %s", s.Form)
+	return Tensor{}, fmt.Errorf("unknown form %s", s.Form)
 }
 
 // strided makes the tensors that all others are made from.

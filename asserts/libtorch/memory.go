@@ -61,7 +61,7 @@ func WatchMemory(ahead bool, fill byte) (touches []Touch, unwatched int, err err
 	return touches, unwatched, nil
 }
 
-// touch reads what memory.cpp writes of one.
+// touch reads a touch as memory.cpp writes it.
 func (r *reader) touch(t *Touch) {
 	t.How = TouchKind(r.word())
 	access := r.word()

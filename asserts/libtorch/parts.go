@@ -71,7 +71,7 @@ func (out *Outcome) partsOf(side side, subject, tensors int) (parts []asserts.Ob
 	return parts, names
 }
 
-// HarmlessParts returns the reason why a violation about parts of tensors is none, ""
+// HarmlessParts returns the reason why a violation about parts of tensors does not count, ""
 // where it is one: parts of one tensor share with each other, those of a view
 // with its base's, and the sizes and strides of nested tensors, which nothing
 // writes, with each other's. The op is the one that was judged.

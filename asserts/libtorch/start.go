@@ -76,7 +76,7 @@ func Fit(torch *installed.Torch, others ...string) (string, error) {
 	return strings.Join(slices.Concat(torch.Preload(), others, []string{path}), "\n"), nil
 }
 
-// Shim is what calls libtorch.
+// Shim is the library that calls libtorch.
 func Shim() *compile.Library {
 	return &compile.Library{Name: "shim", Files: []fs.FS{Sources()}, Units: []string{"observe.cpp", "device.cpp", "aborts.cpp", "call.cpp", "methods.cpp", "schemas.cpp", "tensors.cpp", "memory.cpp", "serve.cpp"}}
 }

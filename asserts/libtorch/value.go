@@ -138,7 +138,7 @@ func Maybe[T any](v *T, wrap func(T) Value) Value {
 	return wrap(*v)
 }
 
-// MaybeList is what wrap makes of a list, or None for a nil one.
+// MaybeList returns wrap of the values of a list, or None for a nil one.
 func MaybeList[T any](v []T, wrap func(...T) Value) Value {
 	if v == nil {
 		return None()
@@ -297,7 +297,7 @@ func (s *scratch) write(v *Value, next int64) (int64, error) {
 			s.put(tagObject, address)
 		}
 	default:
-		return next, fmt.Errorf("a value of kind %d is none", v.Kind)
+		return next, fmt.Errorf("unknown kind of value %d", v.Kind)
 	}
 	return next, nil
 }
@@ -336,7 +336,7 @@ func (s *scratch) tensors(v *Value) (n int, err error) {
 	return n, nil
 }
 
-// value reads what write of call.cpp wrote.
+// value reads a value as write of call.cpp writes it.
 func (r *reader) value() Value {
 	switch r.word() {
 	case tagTensor:

@@ -55,7 +55,7 @@ func RandomSeed(seed func(int64)) Option { return func(o *Options) { o.RandomSee
 // value class of each argument is tried.
 func Cases(n int) Option { return func(o *Options) { o.Cases = n } }
 
-// Seed is what the cases of a test are made from, 1 where no option says so.
+// Seed sets the seed of the cases of a test, which is 1 without it.
 func Seed(seed uint64) Option { return func(o *Options) { o.Seed = seed } }
 
 // Skip leaves an op out, with a reason.

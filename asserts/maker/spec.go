@@ -101,7 +101,7 @@ func Rows[E asserts.Element](s Spec) (data []E, stride int, err error) {
 	return all[s.Offset:][:(int(rows)-1)*stride+int(cols)], stride, nil
 }
 
-// ErrUnsupported is what Unsupported wraps.
+// ErrUnsupported is the error that Unsupported wraps.
 var ErrUnsupported = errors.New("not supported")
 
 // Unsupported returns an error for a tensor that the library does not have, by

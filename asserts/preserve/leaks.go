@@ -12,7 +12,7 @@ import (
 	"unsafe"
 )
 
-// TB is what CheckLeaks needs of a [testing.TB].
+// TB is the part of [testing.TB] that CheckLeaks needs.
 type TB interface {
 	Helper()
 	Cleanup(func())

@@ -31,7 +31,7 @@ func (s Step) String() string {
 	return [...]string{"create", "hand", "preserve", "resurrect", "deallocate"}[s]
 }
 
-// What a step leads to, and the invariant that it breaks; 0 is none. From
+// What a step leads to, and the invariant that it breaks, or 0. From
 // [Unknown] everything may follow: a log can begin anywhere.
 var transitions = [...][Deallocate + 1]struct {
 	to     State
@@ -77,7 +77,7 @@ func ProtocolOf(version string) Protocol {
 }
 
 // Next returns the state after a step from a state, and the invariant that the
-// step breaks. An impl that dies lets go of the object it owns before that is
+// step breaks. An impl that dies releases the object that it owns before that is
 // deallocated: pass [Holding] for s then.
 func (p Protocol) Next(s State, step Step) (State, Code) {
 	if p == Counting && (step == Preserve || step == Resurrect) && s != Dead {

@@ -20,7 +20,7 @@ type ending struct {
 	outside bool         // the worker was killed or stopped, which is seldom a kernel's doing
 }
 
-// what precedes the message of an exception that nothing caught.
+// what is the prefix of an uncaught exception's message, as the C++ run time prints it.
 const what = "  what():  "
 
 // said returns the line that says most of those that a kernel wrote before it ended its

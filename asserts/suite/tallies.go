@@ -14,13 +14,13 @@ type answer struct {
 	Like *int `json:"like,omitempty"`
 }
 
-// tallied holds what the cases of a request tallied, each once.
+// tallied holds the tallies of the cases of a request, each once.
 type tallied []struct {
 	number  int
 	devices report.Devices
 }
 
-// answer returns what to say of the result of a case.
+// answer returns the answer about the result of a case.
 func (t *tallied) answer(result *report.Case) answer {
 	for i := range *t {
 		if had := &(*t)[i]; had.devices.Equal(result.Devices) {

@@ -13,7 +13,7 @@ import (
 // A tally counts tensors, and those of them that calls changed.
 type tally struct{ tensors, changed int }
 
-// argumentCalls are what the calls of an op did to an argument that its schema lets it write.
+// argumentCalls counts how calls of an op changed an argument that its schema lets it write.
 type argumentCalls struct {
 	calls         int
 	sizes         map[string]bool
@@ -23,7 +23,7 @@ type argumentCalls struct {
 // writes are those of an op, by position in the schema.
 type writes map[int]*argumentCalls
 
-// add counts what became of the arguments of a call.
+// add counts the writes of a call.
 func (all writes) add(call []asserts.Write) {
 	seen := make(map[int]bool)
 	for _, w := range call {

@@ -68,7 +68,7 @@ func (h holders) enter(text string) ([]byte, error) {
 	return shownSince(since)
 }
 
-// inherit returns what was found in the processes that a holder has started and that
+// inherit returns the findings of the processes that a holder has started and that
 // have ended without asking for it, as one that crashes does.
 func (h holders) inherit(above *holder) (since []*occurrence) {
 	for _, pid := range slices.Sorted(maps.Keys(h)) {
@@ -80,7 +80,7 @@ func (h holders) inherit(above *holder) (since []*occurrence) {
 	return since
 }
 
-// A shownOccurrence is what a process is answered of a finding.
+// A shownOccurrence is a finding in the answer to a process.
 type shownOccurrence struct {
 	Context string `json:"context"`
 	Code    string `json:"code"`
@@ -147,7 +147,7 @@ func ended(pid int) bool {
 	return flags&exiting != 0
 }
 
-// stat returns what proc_pid_stat(5) has of a process after its name.
+// stat returns the fields of proc_pid_stat(5) after the name of a process.
 func stat(pid int) []string {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))

@@ -18,7 +18,7 @@ const inside asserts.Codes = 1<<asserts.UndeclaredAlias | 1<<asserts.OutputAlias
 
 const hidden = "wrapper subclass: what is inside is out of sight"
 
-// fresh are the checks of use counts of what is returned.
+// fresh are the checks of the use counts of returns.
 const fresh asserts.Codes = 1<<asserts.FreshImpl | 1<<asserts.FreshStorage
 
 // declared are modes of PyTorch's own that keep no results.

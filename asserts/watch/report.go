@@ -139,7 +139,7 @@ func (r *run) nothing() string {
 }
 
 // countTraits adds the skips of the usual calls with a tensor of some sort, or with
-// none: what looks usual to every check is not put to the judge.
+// none: the judge is not asked about calls that look usual to every check.
 func (r *run) countTraits(op *watchedOp, c countsOf) {
 	codes := codesOf(op.judged)
 	var identity asserts.Codes
@@ -187,7 +187,7 @@ func (r *run) countTraitsOf(op string, codes asserts.Codes, traits []int64) {
 	}
 }
 
-// WriteSummary writes the counts of the findings, and of what was and was not observed.
+// WriteSummary writes how many findings there are, and what was and was not observed.
 func (r *Report) WriteSummary(w io.Writer) error {
 	var b strings.Builder
 	total := 0

@@ -51,7 +51,7 @@ func (l layout) frames(place string) (users []Frame, generated string) {
 
 var pythonLine = regexp.MustCompile(`(?m)^  File "(.*)", line (\d+) in (.*)$`)
 
-// pythonFrames reads what faulthandler writes, outermost frame first. Generated
+// pythonFrames reads the output of faulthandler, outermost frame first. Generated
 // is FILE:LINE of a call that stands in code which PyTorch's compiler has written.
 func (l layout) pythonFrames(text string) (users []Frame, generated string) {
 	var all []Frame
@@ -98,7 +98,7 @@ func (l layout) short(file string) string {
 
 var escape = regexp.MustCompile(`\\(x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})`)
 
-// unescape undoes what faulthandler does to characters that are not ASCII.
+// unescape reads the escapes of faulthandler for characters that are not ASCII.
 func unescape(s string) string {
 	return escape.ReplaceAllStringFunc(s, func(e string) string {
 		n, _ := strconv.ParseInt(e[2:], 16, 32)
@@ -109,7 +109,7 @@ func unescape(s string) string {
 // inTorch are the modules whose frames are not the user's.
 var inTorch = regexp.MustCompile(`^(libtorch|libc10|libpython|libc\.so|libc-|libpthread|libstdc|libgcc|libgomp|ld-linux|python[\d.]*$|pypy|libopassert|opassert|libtorch-.*watch)`)
 
-// nativeFrames reads what native_frames writes, outermost frame first.
+// nativeFrames reads the output of native_frames, outermost frame first.
 func (l layout) nativeFrames(text string) []Frame {
 	var frames []Frame
 	for line := range strings.Lines(text) {
@@ -129,7 +129,7 @@ func (l layout) nativeFrames(text string) []Frame {
 	return frames
 }
 
-// known keeps what addr2line said.
+// known holds the answers of addr2line.
 var known sync.Map // "module+offset" -> []Frame
 
 // source returns the user's source lines of an address, the innermost of what

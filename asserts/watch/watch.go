@@ -123,7 +123,7 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 	return r.report(end, time.Since(begun))
 }
 
-// Loader is what brings the watcher into a process.
+// Loader loads the watcher into a process.
 func Loader() (preload.Kind, error) {
 	text, err := fs.ReadFile(sources(), "loader.c")
 	return preload.Kind{Name: "run", Source: string(text), Variable: "OPASSERT_RUN", Library: "libtorch_cpu.so"}, err
@@ -143,7 +143,7 @@ func (r *run) fit(library string) (string, error) {
 	return Watcher().Path(torch)
 }
 
-// Watcher is what observes the calls in a program.
+// Watcher observes the calls in a program.
 func Watcher() *compile.Library {
 	return &compile.Library{Name: "watch", Files: []fs.FS{libtorch.Sources(), sources()}, Units: []string{"observe.cpp", "device.cpp", "schemas.cpp", "watch.cpp"}, Link: []string{"-O2"}}
 }

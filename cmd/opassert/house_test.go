@@ -245,7 +245,7 @@ func TestTemporaryFoldersAreLocked(t *testing.T) {
 }
 
 // words are those of this house's own dialect, which comments and messages do without.
-var words = regexp.MustCompile(`(?i)\b(but for|for want of|in the place of|there is none|(some|any|no)body|told)\b`)
+var words = regexp.MustCompile(`(?i)\b(but for|for want of|in the place of|there is none|(some|any|no)body|told|lets? go of|-?[01] is none|(it|that|which|where it) (is|are) no [a-km-z]+)\b`)
 
 // Comments and messages are in the words of Go's and PyTorch's documentation.
 func TestWords(t *testing.T) {

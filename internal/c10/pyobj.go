@@ -2,7 +2,7 @@ package c10
 
 import "sync/atomic"
 
-// An Interpreter identifies an interpreter of the process; 0 is none.
+// An Interpreter identifies an interpreter of the process; 0 means none.
 //
 // Source: c10/core/impl/PyInterpreter.h.
 type Interpreter uint64

@@ -22,7 +22,7 @@ const (
 	NotMarked        Cause = "no mark that there is an object" // so that the impl has no reference to it
 )
 
-// A Reason is a line of the log and what it says for or against a cause.
+// A Reason is a line of the log with its evidence for or against a cause.
 type Reason struct {
 	Line int64  `json:"line"`
 	Says string `json:"says"`
@@ -63,12 +63,12 @@ func (v *Violation) because(cause Cause, evidence ...Reason) *Violation {
 	return v
 }
 
-// says returns a line with what it says.
+// says returns a line with its evidence.
 func says(line int64, format string, args ...any) Reason {
 	return Reason{line, fmt.Sprintf(format, args...)}
 }
 
-// Saw returns what happened, in one line.
+// Saw describes the violation in one line.
 func (v *Violation) Saw() string {
 	if v.facts.saw != "" {
 		return v.facts.saw

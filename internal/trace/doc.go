@@ -1,4 +1,4 @@
-// Package trace reads the log of a PyTorch that prints what it does to the
+// Package trace reads the log of a PyTorch that prints how it changes the
 // Python objects of storages, and finds the line where preservation broke.
 //
 // # The log

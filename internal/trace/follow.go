@@ -10,7 +10,7 @@ import (
 	"github.com/opassert/opassert/asserts/preserve"
 )
 
-// A follower knows what lives at the line being read, in one process.
+// A follower knows the objects and impls that live at the line being read, in one process.
 type follower struct {
 	world    string
 	protocol preserve.Protocol
@@ -329,7 +329,7 @@ func (f *follower) setSlot(i *impl, o *object) {
 	}
 }
 
-// forgetFreed lets go of the freed object that a slot led to.
+// forgetFreed forgets the freed object that a slot led to.
 func (f *follower) forgetFreed(i *impl) {
 	if i.freed != nil {
 		f.endLife(i.freed.Life)
@@ -615,7 +615,7 @@ func (f *follower) handed(i *impl, r *record) {
 	f.found(i, r.ref, f.typeName(r.typ))
 }
 
-// found is the type of what lies at an object's address.
+// found records the type of the object at an address.
 func (f *follower) found(i *impl, at uint64, typ string) {
 	if i.freed != nil && uint64(i.freed.Address) == at {
 		if i.broken == nil || i.broken.Consequence == 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/opassert/opassert/asserts/preserve"
 )
 
-// A Kind is what sort of thing lived.
+// A Kind is the kind of what a Life is about: an object, an impl or a tensor.
 type Kind uint8
 
 const (
@@ -32,7 +32,7 @@ const (
 
 func (m Making) String() string { return [...]string{"", "hermetic", "not hermetic"}[m] }
 
-// An Address is a pointer that the log prints; 0 is none.
+// An Address is a pointer that the log prints; 0 means none.
 type Address uint64
 
 func (a Address) String() string {
@@ -89,7 +89,7 @@ var whats = [...]struct{ name, words string }{
 	CheckNone:        {"check-none", "the slot's check answers none"},
 	CheckDiffers:     {"check-differs", "not preserved: the slot's check answers"},
 	UseCount:         {"use-count", "use count of its impl"},
-	ImplGoes:         {"impl-goes", "its impl is freed and lets go of it"},
+	ImplGoes:         {"impl-goes", "its impl is freed and releases it"},
 	Preserved:        {"preserved", "preserved"},
 	KeptAnyway:       {"kept", "neither preserved nor deallocated"},
 	Deallocated:      {"deallocated", "deallocated"},

@@ -287,7 +287,7 @@ func TestBrokenInto(t *testing.T) {
 	}
 	want := []string{
 		"object 0x10 first seen; made where the log does not show it",
-		"object 0x10 its impl is freed and lets go of it",
+		"object 0x10 its impl is freed and releases it",
 		"object 0x10 deallocated", // whatever follows the cut
 		"object 0x30 created for impl 0x20",
 		"object 0x30 made outside hermetic contexts",

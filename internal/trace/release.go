@@ -177,7 +177,7 @@ func (f *follower) proved(o *object) {
 }
 
 // settled is a line that shows the object in the slot of an object's impl instead of
-// it; 0 is none, or not in the log.
+// it; 0 means none, or one that is not in the log.
 func (f *follower) settled(o *object, at uint64) (known bool) {
 	o.settle(func(d *doubt) (bool, bool) {
 		if d.was != o || uint64(d.now.Address) != at {
@@ -264,8 +264,8 @@ func (f *follower) deallocate(o *object) {
 	k := &o.facts
 	f.event(&o.Life, Deallocated)
 	i := f.impls[uint64(o.Impl)]
-	// An impl that is freed lets go of its object. Not every patch says so; then
-	// the release of a preserved object has nothing to say of the impl.
+	// An impl that is freed releases its object. Not every patch logs that; then
+	// the release of a preserved object names no impl.
 	letGo := o.borrow || o.State == preserve.Preserved && o.gap == f.gaps && o.dataAt == 0 && k.usesAt == 0
 	o.State, o.release, o.gap = preserve.Dead, false, f.gaps
 	delete(f.objects, uint64(o.Address))
@@ -349,7 +349,7 @@ func (f *follower) stale(i *impl, d *death) {
 	switch {
 	case v != nil:
 	case d.letGo && d.impl == i.Address && d.enterAt != 0 && d.facts.hermeticAt == 0:
-		// The impl did not let go of it, for the impl lives.
+		// The impl did not release it, for the impl lives.
 		root := f.breaksAt(preserve.DoubleRelease, d.enterAt, Address(d.object), d.impl, "released though only the impl, which lives, referred to it")
 		root.Type = d.typ
 		root.because("", says(d.facts.slotAt, "preserved: the impl owns it"), says(f.number, "the impl lives, and its slot points at the object"))

@@ -12,7 +12,7 @@ import (
 	"github.com/opassert/opassert/asserts/preserve"
 )
 
-// Text writes what broke, for people, and then lives if they are asked for.
+// Text writes the violations for people, and then the lives that are asked for.
 type Text struct {
 	w     *bufio.Writer
 	lives *os.File // written as they end, to stand behind what broke

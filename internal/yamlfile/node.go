@@ -44,7 +44,7 @@ func (f *File) Fields(n *yaml.Node, what string, keys []string) (values, unknown
 	return values, unknown, true
 }
 
-// UnknownKey says that the key is none of the known ones, and which it may be.
+// UnknownKey reports a key that is not among the known ones, and suggests one.
 func UnknownKey(key *yaml.Node, keys []string) string {
 	return fmt.Sprintf("unknown key %q%s", Clip(key.Value), Suggest(key.Value, keys))
 }

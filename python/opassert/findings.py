@@ -16,7 +16,7 @@ class OpassertError(AssertionError):
 
 
 class OpassertWarning(UserWarning):
-    """Warns of findings where they are no errors."""
+    """Warns of findings where they are not errors."""
 
 
 class Finding(collections.namedtuple("Finding", "context code op title report times")):

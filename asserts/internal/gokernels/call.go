@@ -31,7 +31,7 @@ type kernel struct {
 	at       []int // the parameter that each argument of the schema is
 }
 
-// kernel returns that of an op, without any parameter where it is no function.
+// kernel returns that of an op, without any parameter where it is not a function.
 func (l *Library) kernel(op *schema.Op) kernel {
 	p, ok := l.Kernels[op.Name()].(Placed)
 	if !ok {

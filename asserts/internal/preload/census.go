@@ -127,7 +127,7 @@ func (c *census) look() {
 }
 
 // ended reports a library that was in a process until that ended, and for which
-// its object has not asked. How long a process takes to load one is no evidence.
+// its object has not asked. How long a process takes to load one proves nothing.
 func (m *member) ended() {
 	for _, o := range m.unseen {
 		if !o.hasHeard(m.pid) {

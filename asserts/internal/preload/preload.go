@@ -106,7 +106,7 @@ func (o *Object) open() error {
 
 func (o *Object) copy() string { return filepath.Join(o.folder.Path, "object.so") }
 
-// separators are what separates the words of LD_PRELOAD.
+// separators separate the words of LD_PRELOAD.
 const separators = " :"
 
 // makeFolder makes a folder, for temporary files unless its name has a space or

@@ -98,7 +98,7 @@ var Enums = []Enum{
 	}},
 }
 
-// Parts are what a tensor inside another is to it, with the names of reports.
+// Parts are the roles of a tensor inside another, with their names in reports.
 var Parts = Enum{Name: "part", Doc: "What a tensor inside another is to it.", Members: []Member{
 	{Name: "whole", Doc: "it is not inside"},
 	{Name: "value", Doc: "of a functional wrapper", Words: "value"},
@@ -146,7 +146,7 @@ const (
 	Text    // the same
 )
 
-// Head is what is seen of every tensor.
+// Head holds the fields that are observed of every tensor.
 var Head = []Field{
 	{Name: "impl", Doc: "TensorImpl, 0 for an undefined tensor"},
 	{Name: "storage", Doc: "StorageImpl, 0 for none"},
@@ -158,7 +158,7 @@ var Head = []Field{
 	{Name: "last", Doc: "how many parts follow, each an observation; of a part itself, an oa_part", Kind: Packed, Bits: 8},
 }
 
-// Contents are what the content level adds.
+// Contents holds the fields that the content level adds.
 var Contents = []Field{
 	{Name: "dtype"},
 	{Name: "device type"},

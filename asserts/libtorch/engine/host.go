@@ -27,7 +27,7 @@ func hostProgram(names ...string) string {
 	return program.String()
 }
 
-// hostFile is what Python calls the file of a program that has none.
+// hostFile is the name in Python of a program without a file.
 const hostFile = "<string>"
 
 // HostEnvironment returns the variables with which a worker has its kernels in a

@@ -38,7 +38,7 @@ func (l *Libtorch) Touched(op *asserts.Op) (faults []asserts.Fault, unwatched in
 	return faults, unwatched
 }
 
-// fault words what was touched.
+// fault describes a touch in words.
 func fault(op *asserts.Op, t *libtorch.Touch) asserts.Fault {
 	called, _ := libtorch.Lookup(op.Name)
 	f := asserts.Fault{Code: asserts.OutOfBounds}

@@ -212,7 +212,7 @@ const TensorImpl* grad_of(const TensorImpl* impl) {
 }
 
 // memory_of returns where the bytes of a storage are, 0 where that is not known, is shared by
-// copy-on-write, or is no address.
+// copy-on-write, or is not an address.
 int64_t memory_of(const c10::StorageImpl* storage) {
   const bool addressed = OA_ADDRESSED >> static_cast<int>(storage->device_type()) & 1;
   return addressed ? reinterpret_cast<int64_t>(address_of(storage)) : 0;

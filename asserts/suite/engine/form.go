@@ -2,7 +2,7 @@ package engine
 
 import "github.com/opassert/opassert/internal/tensor"
 
-// A Form describes what sort of tensor it is.
+// A Form is a sort of tensor.
 type Form = tensor.Form
 
 const (

@@ -14,11 +14,11 @@ type Function struct {
 
 // An Input is a parameter of a Function.
 type Input struct {
-	Argument int    // of the schema: [ContextInput] or [ReceiverInput] is none
+	Argument int    // of the schema, or [ContextInput] or [ReceiverInput]
 	Type     string // in Go, with import paths in quotes: `[]"example.com/vector".Kind`
 }
 
-// Inputs that are no arguments of the schema.
+// Inputs that are not arguments of the schema.
 const (
 	ContextInput  = -1 - iota
 	ReceiverInput // what maker.Receiver passes

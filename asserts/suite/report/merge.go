@@ -43,7 +43,7 @@ func (r *Report) timeless() *Report {
 	return &copied
 }
 
-// ReadReport reads what WriteJSON wrote.
+// ReadReport reads the output of WriteJSON.
 func ReadReport(src io.Reader) (*Report, error) {
 	var all []json.RawMessage
 	var last runRecord

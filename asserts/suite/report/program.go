@@ -18,7 +18,7 @@ func (p *Program) path() string {
 	return p.File
 }
 
-// String says what became of the program.
+// String describes the outcome of the program.
 func (p *Program) String() string {
 	switch {
 	case p.File == "":

@@ -39,12 +39,12 @@ func (r *Report) Findings() int {
 	return n
 }
 
-// Faults returns what went wrong in opassert itself, each once.
+// Faults returns the failures of opassert itself, each once.
 func (r *Report) Faults() []string {
 	return r.faults(func(op *OpResult) bool { return !op.Library })
 }
 
-// LibraryFaults returns what went wrong in the library, each once.
+// LibraryFaults returns the failures of the library, each once.
 func (r *Report) LibraryFaults() []string {
 	return r.faults(func(op *OpResult) bool { return op.Library })
 }
@@ -436,7 +436,7 @@ func (r *Report) Totals() Totals {
 	return t
 }
 
-// head returns what ran, and how.
+// head describes the run: engine, level and seed.
 func (r *Report) head() string {
 	through := ""
 	if r.Through != "" {
@@ -589,7 +589,7 @@ func (r *Report) served() []Served {
 	return all
 }
 
-// Programs counts the findings and crashes with a program, by what became of it.
+// Programs counts the findings and crashes with a program, by its outcome.
 func (r *Report) Programs() (reproduced, others int) {
 	count := func(p *Program) {
 		switch {

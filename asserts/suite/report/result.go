@@ -305,7 +305,7 @@ func (r *OpResult) reason() string {
 	return "no case was tried"
 }
 
-// fault returns what went wrong beside the op.
+// fault returns the failure of the library or of opassert.
 func (r *OpResult) fault() string {
 	if r.Library {
 		return "the library failed: " + r.Fault

@@ -97,7 +97,7 @@ c10::IValue list(const c10::FunctionSchema& schema, size_t argument, const std::
 }
 `},
 	{"standard", `
-// standard returns what an argument is that is left out.
+// standard returns the default of an argument.
 c10::IValue standard(const c10::FunctionSchema& schema, size_t argument) {
   return schema.arguments()[argument].default_value().value();
 }
@@ -110,7 +110,7 @@ c10::IValue made(const char* name, const char* overload, std::vector<c10::IValue
 }
 `},
 	{"memory", `
-// memory returns the bytes of a tensor's storage, or those of what a sparse one holds.
+// memory returns the bytes of a tensor's storage, or those of a sparse one's parts.
 std::string memory(const at::Tensor& t) {
   if (t.layout() == at::kSparse) return memory(t._indices()) + memory(t._values());
   if (!t.has_storage()) return "";
@@ -222,7 +222,7 @@ std::vector<c10::IValue> twins(const std::vector<c10::IValue>& values) {
 }
 `},
 	{"planned", `
-// planned returns what a compiler goes by.
+// planned returns the sizes, strides and dtypes, which a compiler plans with.
 std::string planned(const std::vector<c10::IValue>& results) {
   std::ostringstream text;
   for (const auto& t : tensors(results)) text << t.sizes() << t.strides() << t.scalar_type();

@@ -20,7 +20,7 @@ type dialect struct {
 	language string
 	noted    string            // a statement that notes the {fact} that is {of} a tensor
 	was      string            // what was noted of a {fact}
-	release  string            // a statement that lets go of what the call returned, or ""
+	release  string            // a statement that releases what the call returned, or ""
 	joints   map[string]string // "and" and "or"
 	facts    map[string]fact
 	words    map[string]word
@@ -98,13 +98,13 @@ func (p *program) variable(t *sample.TensorSpec, name string, makes func(t *samp
 	return name, err
 }
 
-// A fact is what is noted of a tensor before and after the call.
+// A fact is a property of a tensor that is recorded before and after the call.
 type fact struct {
 	of string
 	by string // what two notes, {}, are compared by, or "" for themselves
 }
 
-// A word is what a rule says of a tensor after the call; {was} is a fact before it.
+// A word is a condition of a rule on a tensor after the call; {was} is a fact before it.
 type word struct {
 	fault  string
 	before string // a statement before the call, or ""
@@ -117,7 +117,7 @@ type literals struct {
 	numbers   map[string]string           // those that are not written as digits, and Go does not write so
 	complexes string                      // an element of two numbers, and a dtype
 
-	// What follows is PyTorch's.
+	// The following are for PyTorch.
 	namespace string
 	names     func(string) string // of dtypes, layouts, formats and quantization schemes, or ""
 	dtype     string              // the keyword of one

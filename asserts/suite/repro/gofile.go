@@ -20,7 +20,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// golang is the dialect of Go, about what tensors say of themselves, {seen}: x and y are
+// golang is the dialect of Go. It compares observations of tensors, {seen}: x and y are
 // observations after the call. {size} is how many bytes an element takes.
 var golang = dialect{
 	language: "Go",
@@ -104,7 +104,7 @@ func data[E any](elements ...E) []byte {
 }
 `},
 	{"seen", `
-// seen returns what a tensor says of itself.
+// seen returns the observation of a tensor that observes itself.
 func seen[O any, L ~uint8](observe func(*O, L)) *O {
 	o := new(O)
 	observe(o, 2)
@@ -112,7 +112,7 @@ func seen[O any, L ~uint8](observe func(*O, L)) *O {
 }
 `},
 	{"seenBy", `
-// seenBy returns what the library says of a tensor.
+// seenBy returns the observation of a tensor by its library.
 func seenBy[T, O any, L ~uint8](observe func(T, *O, L), t T) *O {
 	o := new(O)
 	observe(t, o, 2)
@@ -126,7 +126,7 @@ func list[T any](all ...T) []T { return all }
 func ptr[T any](v T) *T { return &v }
 `},
 	{"options", `
-// options returns what the options of a library set.
+// options returns the settings of a library's options.
 func options[O any, F ~func(*O)](all []F) *O {
 	o := new(O)
 	for _, set := range all {
@@ -468,7 +468,7 @@ func (g *goFile) place(p asserts.Place) (string, error) {
 	return "result" + elementOf(p), nil
 }
 
-// seen returns the expression for what a tensor says of itself.
+// seen returns the expression for the observation of a tensor.
 func (g *goFile) seen(tensor string) string {
 	if g.Observe != "" {
 		return fmt.Sprintf("seenBy(%s, %s)", g.named(g.Observe), tensor)

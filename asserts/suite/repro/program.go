@@ -108,7 +108,7 @@ func (s Source) Texts(f Fault) ([]string, error) {
 	return all, nil
 }
 
-// before makes the arguments before what calls the op.
+// before makes the arguments before the statements that call the op.
 func (k *call) before(calls func(way) string) func(way) string {
 	return func(w way) string { return strings.Join(append(slices.Clone(k.lines), calls(w)), "\n") }
 }
@@ -460,7 +460,7 @@ func slug(text string) string {
 	}, strings.Replace(text, "::", "_", 1))
 }
 
-// A sight is how a program sees what a call does to memory. The call is made several times,
+// A sight is how a program shows a fault of memory. The call is made several times,
 // each time with another byte where it may not look.
 type sight struct {
 	heap   bool   // the byte is in memory that is allocated, or was freed
@@ -481,7 +481,7 @@ func sightOf(v *asserts.Violation) sight {
 	return sights[v.Code]
 }
 
-// followed are those of results that follow what a call may not look at.
+// followed are those of results that follow bytes which a call may not read.
 var followed = map[string]sight{
 	report.Neighbours: {
 		before: "surround([{held}], byte)", fault: follows,
@@ -519,7 +519,7 @@ const slowHeap = `if "tcache" not in os.environ.get("GLIBC_TUNABLES", ""):
     os.execv(sys.executable, [sys.executable, *sys.argv])
 `
 
-// inMemory returns what calls an op in memory that holds several bytes in turn.
+// inMemory returns the calls of an op in memory that holds several bytes in turn.
 func (k *call) inMemory(s sight, p asserts.Place) (func(way) string, error) {
 	x := ""
 	switch place, err := k.place(p); {

@@ -25,7 +25,7 @@ var rules = map[asserts.Code]rule{
 	asserts.InputImpl:       {fault: "changed impl", says: "{x} is another tensor than before"},
 	asserts.InputStorage:    {fault: "changed storage", says: "{x} has another storage than before"},
 	asserts.FreshImpl:       {fault: "same", alone: "held", says: "{x} is not a new tensor"},
-	asserts.ViewStorage:     {fault: "apart", says: "{x} is no view: it does not share the storage of {y}"},
+	asserts.ViewStorage:     {fault: "apart", says: "{x} is not a view: it does not share the storage of {y}"},
 	asserts.FreshStorage:    {fault: "shares", alone: "used", says: "the memory of {x} is not its own"},
 	asserts.ReturnedSelf:    {fault: "other", says: "{x} is not the argument that was written"},
 	asserts.UndeclaredAlias: {fault: "shares", says: "{x} shares memory with {y}"},

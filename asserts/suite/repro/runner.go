@@ -77,7 +77,7 @@ func (r *runner) end() string {
 // longest is how long a program may take.
 const longest = 3 * time.Minute
 
-// run runs a program, and reports whether the fault is there, or what kept it.
+// run runs a program, and reports whether the fault is there, or why it is not.
 func (r *runner) run(file string) (shown bool, why string) { return r.forked(file, false) }
 
 // try is run for a program like the one that ran before, whose imports have been made.
@@ -100,7 +100,7 @@ func (r *runner) forked(file string, like bool) (shown bool, why string) {
 }
 
 // outcome reports by the exit status of a program, negative for a signal, and by what it
-// printed whether the fault is there, or what kept it.
+// printed whether the fault is there, or why it is not.
 func outcome(status int, out []byte) (shown bool, why string) {
 	last := lastLine(out)
 	switch {
@@ -143,7 +143,7 @@ func (r *runner) built(folder string, build []string, file string) (shown bool, 
 	return outcome(0, out)
 }
 
-// command runs a command in a folder, and returns what it printed.
+// command runs a command in a folder, and returns its output.
 func (r *runner) command(folder string, words ...string) ([]byte, error) {
 	cmd := exec.CommandContext(r.ctx, words[0], words[1:]...)
 	cmd.Dir, cmd.WaitDelay = folder, time.Second
@@ -155,7 +155,7 @@ const interrupted = "it was not run: interrupted"
 
 const unbuilt = "it can't be built: "
 
-// firstError returns the first line of what a compiler prints that says what is wrong.
+// firstError returns the first line of a compiler's output that is an error.
 func firstError(out []byte) string {
 	for line := range strings.Lines(string(out)) {
 		if line = strings.TrimSpace(line); strings.Contains(line, ": ") && !strings.Contains(line, ": In function") {

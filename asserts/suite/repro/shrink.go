@@ -90,7 +90,7 @@ func smallerCases(op *schema.Op, c *sample.Case) (all []*sample.Case) {
 	return all
 }
 
-// fewerArguments returns what leaves arguments to their defaults, and lists with one element.
+// fewerArguments returns reductions that leave arguments to their defaults, and lists with one element.
 func fewerArguments(op *schema.Op, c *sample.Case) (all []reduction) {
 	apart := !slices.ContainsFunc(c.Tensors(), func(t *sample.TensorSpec) bool { return t.Same > 0 || t.View > 0 })
 	for i, arg := range op.Func.Args {
@@ -113,7 +113,7 @@ func ofAll(reduce func(*sample.TensorSpec)) reduction {
 	}
 }
 
-// shortened returns what makes dimensions as short as n.
+// shortened returns a function that makes dimensions as short as n.
 func shortened(n int64) func(*sample.TensorSpec) {
 	return func(t *sample.TensorSpec) {
 		for d := range t.Sizes {

@@ -121,7 +121,7 @@ func elementOf(p asserts.Place) string {
 	return "[" + strconv.Itoa(p.Element) + "]"
 }
 
-// ofSparse turns what is asked of a tensor into what a sparse one can answer.
+// ofSparse replaces functions of a strided tensor by those of a sparse one.
 var ofSparse = strings.NewReplacer("memory(", "contents(", "look(", "outline(")
 
 // shares returns the predicate of a result that the call before returned too.

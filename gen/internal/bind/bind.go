@@ -84,7 +84,7 @@ const (
 	PointerList             // records a list of such pointers
 )
 
-// Unbound describes what found no partner.
+// Unbound holds ops without a kernel, and marks without an op.
 type Unbound struct {
 	Ops     []*schema.Op      // without a kernel
 	Kernels scanner.ErrorList // the marks without an op

@@ -68,7 +68,7 @@ type Name struct {
 	Pos        token.Pos
 }
 
-// An Unread comment looks like a mark and is none.
+// An Unread comment looks like a mark, and is not one.
 type Unread struct {
 	Pos token.Pos
 	Why string

@@ -11,7 +11,7 @@ import (
 	"github.com/opassert/opassert/gen/plan"
 )
 
-// table is the op as data: what package asserts can't derive from it.
+// table is the op as data, without the parts that package asserts derives.
 func (w *writer) table(name string, p plan.Plan) *jen.Statement {
 	op := p.Table()
 	first := list(field("Name", jen.Lit(op.Name)), field("Schema", jen.Lit(op.Schema)))

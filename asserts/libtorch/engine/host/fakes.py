@@ -84,7 +84,7 @@ def unlike(schema, values):
         return f"returns {len(values)} values, and the schema {len(returns)}"
     for r, v in zip(returns, [values] if len(returns) == 1 else values):
         if str(r.type) == "Tensor" and v is not None and not is_fake(v):
-            return "returns a tensor that is no fake one" if isinstance(v, torch.Tensor) else f"returns {type(v).__name__}, and the schema a Tensor"
+            return "returns a tensor that is not a FakeTensor" if isinstance(v, torch.Tensor) else f"returns {type(v).__name__}, and the schema a Tensor"
     return ""
 
 

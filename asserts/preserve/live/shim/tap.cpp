@@ -436,7 +436,7 @@ void deallocate(Object* o, bool storage, Function real) {
   Event e = event(RELEASE, o, held.impl, storage);
   e.refs = o->refs();
   e.type = of(o->type()).number;
-  // Of two threads that make an object for one impl, one lets go of it at once.
+  // Of two threads that make an object for one impl, one releases it at once.
   bool discarded = held.impl && held.impl == asking;
   e.flags |= (held.borrowed ? BORROWED : 0) | (held.hermetic || discarded ? NO_SLOT : 0);
   bool own = e.slot == e.object;

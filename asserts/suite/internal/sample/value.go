@@ -424,7 +424,7 @@ func (s *SymbolTable) where() string {
 	return " where " + strings.Join(words, " and ")
 }
 
-// suggestDType returns which dtype is meant by a name that is none, such as those
+// suggestDType returns which dtype is meant by a name that no dtype has, such as those
 // that C++ has.
 func suggestDType(name string) string {
 	if known, ok := tensor.DTypeOfWord(strings.TrimPrefix(name, "torch.")); ok {

@@ -74,7 +74,7 @@ func (r *Runner) judgeMemory(t *Target, a *attempt, found []*report.Finding, res
 	})
 }
 
-// thrown adds what was wrong with a call that threw a message.
+// thrown adds the faults of a call that threw a message.
 func (t *Target) thrown(c *sample.Case, verdict asserts.Verdict, message string) {
 	for _, v := range verdict.Violations {
 		v.Saw += fmt.Sprintf(", and then it threw: %s", sample.Clip(message))

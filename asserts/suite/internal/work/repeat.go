@@ -22,7 +22,7 @@ const (
 	secondFill = 0xA6
 )
 
-// A repetition is what the same call once more shows.
+// A repetition is the result of a repeated call.
 type repetition struct {
 	made    bool
 	unknown bool // something differs, but its bytes are not kept

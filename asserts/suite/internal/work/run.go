@@ -189,7 +189,7 @@ func (r *Runner) ask(t *Target, base *sample.Case, i int) []sample.Value {
 	return design.Choices(nonsense, text)
 }
 
-// enliven sets an argument of the bases to a number that changes what the op computes,
+// enliven sets an argument of the bases to a number that changes the results of the op,
 // as 0 or 1 may not, where the kernel takes it.
 func (r *Runner) enliven(t *Target, bases []*sample.Case, i int) {
 	for _, base := range bases {

@@ -184,13 +184,13 @@ type aside struct {
 	why    string // they were not called; "" where they were
 }
 
-// An asideOf is what cases share an aside by.
+// An asideOf is the key of an aside that cases share.
 type asideOf struct {
 	on    engine.Device
 	shape string
 }
 
-// A thrownCall is what was wrong with a call that threw.
+// A thrownCall is a call that threw, with the faults found before that.
 type thrownCall struct {
 	c       *sample.Case
 	verdict asserts.Verdict

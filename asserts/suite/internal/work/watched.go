@@ -5,7 +5,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
-// A watcher is an engine that notes what kernels do to memory.
+// A watcher is an engine that records how kernels access memory.
 type watcher interface {
 	// Watched reports whether it does.
 	Watched() bool
@@ -17,7 +17,7 @@ type watcher interface {
 	Touched(op *asserts.Op) (faults []asserts.Fault, unwatched int)
 }
 
-// watcher returns the engine where it notes what kernels do to memory, else nil.
+// watcher returns the engine if it records how kernels access memory, else nil.
 func (r *Runner) watcher() watcher {
 	if e, ok := r.Engine.(watcher); ok && e.Watched() {
 		return e

@@ -10,6 +10,6 @@ except Exception as e:
     print("the call raises:", e)
     sys.exit(2)
 if result.untyped_storage()._cdata != self.untyped_storage()._cdata:
-    print("the fault is there: result is no view: it does not share the storage of argument self")
+    print("the fault is there: result is not a view: it does not share the storage of argument self")
     sys.exit(1)
 print("the fault is not there")

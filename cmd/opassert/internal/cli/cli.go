@@ -171,7 +171,7 @@ func newInvocation(c command, raw []string, stdout, stderr io.Writer) *invocatio
 	return inv
 }
 
-// Errors that say how the command ended, rather than what went wrong.
+// Errors that set the exit status and print nothing.
 var (
 	errFindings = errors.New("there are findings") // they are printed already
 	errHelp     = errors.New("help was asked for")
@@ -319,7 +319,7 @@ func (j *jsonFlag) Set(s string) error {
 	return nil
 }
 
-// newNumberFlag is a flag for a number that counts from 0; -1 is none.
+// newNumberFlag is a flag for a number that counts from 0; -1 means none.
 func newNumberFlag(f *flag.FlagSet, name, usage string) *int {
 	n := new(int)
 	*n = -1

@@ -26,7 +26,7 @@ type comparison struct {
 	unmatched []string        // patterns that match no op of any version
 }
 
-// compare runs the ops of each libtorch in turn, and reports what differs.
+// compare runs the ops of each libtorch in turn, and reports the differences.
 func (f *checkFlags) compare(inv *invocation, out *outputs, programs reproFlag) error {
 	if out.formats.given() || *out.unreached != "" {
 		return usagef("%s and -unreached are for one -libtorch; several are compared in text, -json, -html and -table", formatNames())
@@ -105,7 +105,7 @@ func (c *comparison) add(r *report.Report, programs *repro.Folder) {
 }
 
 // confirm makes with each libtorch the calls that show findings with another one, and all
-// cases of their ops: what holds then is no matter of which calls were made.
+// cases of their ops: so a difference does not come from which calls were made.
 func (c *comparison) confirm(ctx context.Context, inv *invocation) error {
 	folder, err := locked.NewFolder(os.TempDir(), "opassert-confirm-")
 	if err != nil {

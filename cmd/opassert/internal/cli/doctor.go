@@ -35,7 +35,7 @@ PyTorch's ops are checked nonetheless. Exit status 1: a line with NO.
 	run: runDoctor,
 }
 
-// An examination is one line of doctor. It returns what was found.
+// An examination is one line of doctor. It returns the result.
 type examination struct {
 	name    string
 	without string // what does not work without it
@@ -47,7 +47,7 @@ func runDoctor(inv *invocation) error {
 		return err
 	}
 	missing := inv.examine("NO", needed())
-	inv.examine("--", spared)
+	inv.examine("--", optional)
 	if len(missing) > 0 {
 		return &findingsError{"missing: " + strings.Join(missing, ", ")}
 	}
@@ -69,9 +69,9 @@ func (inv *invocation) examine(mark string, all []examination) (missing []string
 	return missing
 }
 
-// spared is what PyTorch's ops and those of Python modules are checked without, where
+// optional is not needed to check the ops of PyTorch and of Python modules, where
 // the package has what fits the PyTorch.
-var spared = []examination{
+var optional = []examination{
 	{"compiler", "PyTorch releases that the package does not know cannot be used", compile.Compiler},
 	{"go", "check of Go kernels, gen and vet do not run", func() (string, error) { return exec.LookPath("go") }},
 }

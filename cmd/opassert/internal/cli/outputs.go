@@ -86,7 +86,7 @@ func buffered(w io.Writer, write func(io.Writer) error) error {
 	return errors.Join(write(b), b.Flush(), p.Flush())
 }
 
-// badOnly removes the results that are no problems.
+// badOnly keeps the results that are problems.
 func badOnly(results []asserts.Result) []asserts.Result {
 	return slices.DeleteFunc(slices.Clone(results), func(r asserts.Result) bool {
 		return r.Status != asserts.Violated && r.Status != asserts.Noted && r.Status != asserts.Crashed && r.Status != asserts.Known

@@ -235,7 +235,7 @@ func (r *runFlags) write(inv *invocation, report *watch.Report) error {
 }
 
 // writePrograms writes for each finding a program that makes a recorded call of its op, runs
-// it, and prints what became of it.
+// it, and prints its outcome.
 func (r *runFlags) writePrograms(inv *invocation, watched *watch.Report, ops *report.Report) error {
 	if *r.programs.folder == "" {
 		return nil

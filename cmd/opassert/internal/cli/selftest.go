@@ -22,7 +22,7 @@ kind of mode. With the name of a fault, shows the report of that one.`,
 	run: runSelftest,
 }
 
-// selftestJSON is what selftest -json prints.
+// selftestJSON is the output of selftest -json.
 type selftestJSON struct {
 	Faults []selftestFault `json:"faults"`
 	Calls  int             `json:"healthy"`

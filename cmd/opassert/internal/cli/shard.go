@@ -48,7 +48,7 @@ func readShard(text string) (report.Shard, error) {
 	return s, nil
 }
 
-// number reads a number without a sign; -1 is none.
+// number reads a number without a sign, and returns -1 for other text.
 func number(text string) int {
 	n, err := strconv.ParseUint(text, 10, 31)
 	if err != nil {

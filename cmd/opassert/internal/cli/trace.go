@@ -76,7 +76,7 @@ func traceTo(file, torch string, to ...tracePrinter) error {
 	return nil
 }
 
-// tracePage draws the page, and prints what broke.
+// tracePage draws the page, and prints the violations.
 func (inv *invocation) tracePage(file, torch, page string, lives bool) error {
 	var b bytes.Buffer
 	found := traceTo(file, torch, trace.NewHTML(&b, filepath.Base(file), lives), trace.NewText(inv.stdout, false))
