@@ -57,30 +57,22 @@ type use struct {
 
 // at resolves the path, through links, to a file.
 func (u use) at() use {
-	if info, err := os.Stat(u.path); err == nil {
-		u.file = info
-		return u
+	if u.file, _ = os.Stat(u.path); u.file == nil {
+		u.path = filepath.Clean(followed(u.path)) // where it will be written
+		u.folder, _ = os.Stat(filepath.Dir(u.path))
 	}
-	u.path = filepath.Clean(followed(u.path)) // where it will be written
-	if info, err := os.Stat(u.path); err == nil {
-		u.file = info
-	}
-	u.folder, _ = os.Stat(filepath.Dir(u.path))
 	return u
 }
 
 // regular reports whether the use is of a file, and not of a device, a pipe or
 // one of the streams by its name.
 func (u use) regular() bool {
-	return u.file == nil || u.file.Mode().IsRegular() && (u.stream || ownStream(u.path) == nil)
+	return u.file == nil || u.file.Mode().IsRegular() && ownStream(u.path) == nil
 }
 
 // same reports whether two uses are of one file.
 func (u use) same(v use) bool {
-	if u.file != nil || v.file != nil {
-		return u.file != nil && v.file != nil && os.SameFile(u.file, v.file)
-	}
-	return u.folder != nil && v.folder != nil && os.SameFile(u.folder, v.folder) && filepath.Base(u.path) == filepath.Base(v.path)
+	return os.SameFile(u.file, v.file) || os.SameFile(u.folder, v.folder) && filepath.Base(u.path) == filepath.Base(v.path)
 }
 
 // clash returns an error where one of two uses would replace the file of the
@@ -121,14 +113,12 @@ func (inv *invocation) claimFiles(args []string) error {
 		return nil
 	}
 	uses := inv.streams()
-	if self, err := os.Executable(); err == nil {
-		uses = append(uses, use{by: "the command", path: self})
-	}
+	uses = append(uses, use{by: "the command", path: itself()})
 	var outputs []output
 	inv.flags.Visit(func(f *flag.Flag) {
 		out, _ := f.Value.(output)
 		writes := out != nil && out.writes()
-		if kind, _ := flag.UnquoteUsage(f); !writes && kind != "file" && kind != "library" {
+		if kind, _ := flag.UnquoteUsage(f); f.Value.String() == "" || kind != "file" && kind != "library" {
 			return
 		}
 		paths := []string{f.Value.String()}
@@ -139,11 +129,11 @@ func (inv *invocation) claimFiles(args []string) error {
 			paths = append(paths, filepath.Join(filepath.Dir(paths[0]), "tags.yaml"))
 		}
 		for _, path := range paths {
-			if path != "" && (writes || isFile(path)) {
+			if writes || isFile(path) {
 				uses = append(uses, use{by: "-" + f.Name, path: path, writes: writes})
 			}
 		}
-		if writes && f.Value.String() != "" {
+		if writes {
 			outputs = append(outputs, out)
 		}
 	})
@@ -173,10 +163,7 @@ func (inv *invocation) streams() []use {
 		{use{by: "standard output", writes: true}, inv.own.stdout},
 		{use{by: "standard error", writes: true}, inv.own.stderr},
 	} {
-		file, ok := s.stream.(*os.File)
-		if !ok {
-			continue
-		}
+		file, _ := s.stream.(*os.File) // or nil, which is no file
 		if info, err := file.Stat(); err == nil {
 			uses = append(uses, use{by: s.by, writes: s.writes, stream: true, theirs: inv.program, file: info})
 		}

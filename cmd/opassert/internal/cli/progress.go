@@ -42,7 +42,7 @@ func startProgress(inv *invocation, ops []engine.Operator, known map[string]*rep
 			fmt.Fprintln(inv.stderr, "opassert:", line)
 		}
 	}
-	if terminal := inv.own.stderr; isTerminal(terminal) && inv.stderr != io.Discard {
+	if terminal := inv.own.stderr; inv.shows() {
 		each = 200 * time.Millisecond
 		p.show = func(line string) { fmt.Fprintf(terminal, "\r\x1b[K\x1b[?7l%s\x1b[?7h", line) } // cut off at the terminal's edge
 		p.show(p.line())
@@ -51,13 +51,11 @@ func startProgress(inv *invocation, ops []engine.Operator, known map[string]*rep
 	return p
 }
 
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok || os.Getenv("TERM") == "dumb" {
-		return false
-	}
+// shows reports whether messages are for a terminal.
+func (inv *invocation) shows() bool {
+	f, _ := inv.own.stderr.(*os.File) // or nil, which is no terminal
 	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb" && inv.stderr != io.Discard
 }
 
 func (p *progress) each(interval time.Duration) {

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"io"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -24,6 +27,44 @@ func operators(names ...string) (ops []engine.Operator) {
 		ops = append(ops, o)
 	}
 	return ops
+}
+
+// A line that changes is for a terminal that takes it, and not where messages are not.
+func TestShows(t *testing.T) {
+	inFolder(t, "a")
+	device := must.Get(os.OpenFile(os.DevNull, os.O_RDWR, 0))(t)
+	defer device.Close()
+	file, closed := must.Get(os.Open("a"))(t), must.Get(os.Open(os.DevNull))(t)
+	must.Do(t, closed.Close())
+	defer file.Close()
+	for _, tt := range []struct {
+		own, talk io.Writer
+		term      string
+		want      bool
+	}{
+		{device, device, "xterm", true}, {device, device, "dumb", false}, {device, io.Discard, "xterm", false}, {file, file, "xterm", false}, {closed, closed, "xterm", false},
+		{new(strings.Builder), device, "xterm", false},
+	} {
+		t.Setenv("TERM", tt.term)
+		if inv := (&invocation{stderr: tt.talk, own: streams{stderr: tt.own}}); inv.shows() != tt.want {
+			t.Errorf("%T %v: %v", tt.own, tt.term, !tt.want)
+		}
+	}
+	t.Setenv("TERM", "xterm")
+	var out strings.Builder
+	inv := &invocation{stderr: &out, own: streams{stderr: device}}
+	synctest.Test(t, func(t *testing.T) {
+		p := startProgress(inv, operators("slow"), nil)
+		time.Sleep(31 * time.Second)
+		p.end()
+		time.Sleep(time.Hour)
+	})
+	if out.Len() > 0 {
+		t.Errorf("beside the line of a terminal: %s", &out)
+	}
+	if line := (&progress{begun: time.Now(), all: 3}).line(); line != "0 of 3 ops in 0s, 0 cases, 0 findings" {
+		t.Error(line)
+	}
 }
 
 // Elsewhere than on a terminal there is a line each half minute, while an op takes its

@@ -24,9 +24,9 @@ func newShardFlag(f *flag.FlagSet) *string {
 // readShard reads the part that the flag asks for, or else the environment.
 func readShard(text string) (report.Shard, error) {
 	if text != "" {
-		index, of, ok := strings.Cut(text, "/")
+		index, of, _ := strings.Cut(text, "/")
 		s := report.Shard{Index: number(index), Of: number(of)}
-		if !ok || !s.Valid() {
+		if !s.Valid() {
 			return s, usagef("-shard %s: want a part such as 2/8, from 1/8 to 8/8", text)
 		}
 		return s, nil
@@ -41,9 +41,7 @@ func readShard(text string) (report.Shard, error) {
 			shardIndex, os.Getenv(shardIndex), shardTotal, total)
 	}
 	if file := os.Getenv(shardStatus); file != "" {
-		if err := os.WriteFile(file, nil, 0o666); err != nil {
-			return s, err
-		}
+		return s, os.WriteFile(file, nil, 0o666)
 	}
 	return s, nil
 }
