@@ -35,18 +35,10 @@ func (p *parser) aliasSets() []string {
 
 // aliasSet = "*" | name . The dispatcher may number a set: $0.
 func (p *parser) aliasSet() string {
-	p.skipSpace()
-	start := p.off
 	if p.accept("*") {
 		return "*"
 	}
-	for p.off < len(p.text) && (isLetter(p.text[p.off]) || isDigit(p.text[p.off]) || p.text[p.off] == '$') {
-		p.off++
-	}
-	if p.off == start {
-		p.expected("an alias set")
-	}
-	return p.text[start:p.off]
+	return p.word("an alias set", func(c byte) bool { return isAlphanumeric(c) || c == '$' })
 }
 
 // checkAlias reports the annotations that torchgen refuses.

@@ -154,7 +154,7 @@ func (r *reader) entry(n *yaml.Node) *entry {
 		}
 	}
 	e := &entry{node: n, values: values}
-	e.op = r.function(e)
+	e.op = r.function(e, e.values[keyFunc], "no func")
 	e.structured = r.flag(e, keyStructured, false)
 	e.guarded = r.flag(e, keyDeviceGuard, true)
 	e.manualBinding = r.flag(e, keyManualCppBinding, false)
@@ -179,12 +179,11 @@ func (r *reader) entry(n *yaml.Node) *entry {
 	return e
 }
 
-// function reads the schema.
-func (r *reader) function(e *entry) *Op {
-	n := e.values[keyFunc]
+// function reads the schema of an entry, where it has one.
+func (r *reader) function(e *entry, n *yaml.Node, without string) *Op {
 	switch {
 	case n == nil:
-		r.Report(e.node, "the entry has no func")
+		r.Report(e.node, "the entry has %s", without)
 		return nil
 	case !yamlfile.IsText(n):
 		r.ReportKind(n, "a schema")

@@ -194,15 +194,7 @@ func (r *reader) foreignEntry(n *yaml.Node) *entry {
 
 // foreignOp reads a schema.
 func (r *reader) foreignOp(e *entry, text *yaml.Node) *entry {
-	switch {
-	case text == nil:
-		r.Report(e.node, "the entry has neither op nor func")
-		return nil
-	case !yamlfile.IsText(text):
-		r.ReportKind(text, "a schema")
-		return nil
-	}
-	e.op = parseText(text.Value, native, r.Inside(text), &r.Errs, r.warnAt)
+	e.op = r.function(e, text, "neither op nor func")
 	if e.op == nil {
 		return e
 	}

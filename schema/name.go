@@ -24,21 +24,9 @@ func (p *parser) name() Name {
 		p.checkRoot(start, root, n)
 	}
 	if p.accept(".") {
-		n.Overload = p.overload()
+		n.Overload = p.word("an overload name", isAlphanumeric) // which may begin with a digit
 	}
 	return n
-}
-
-// overload is an identifier that may begin with a digit.
-func (p *parser) overload() string {
-	start := p.off
-	for p.off < len(p.text) && (isLetter(p.text[p.off]) || isDigit(p.text[p.off])) {
-		p.off++
-	}
-	if p.off == start {
-		p.expected("an overload name")
-	}
-	return p.text[start:p.off]
 }
 
 // splitRoot takes a name without overload apart. Every identifier has exactly

@@ -149,6 +149,8 @@ func (p *parser) expect(tok string) {
 func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' }
 func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
 
+func isAlphanumeric(c byte) bool { return isLetter(c) || isDigit(c) }
+
 func isIdentifier(s string) bool {
 	for i := range len(s) {
 		if !isLetter(s[i]) && (i == 0 || !isDigit(s[i])) {
@@ -161,13 +163,21 @@ func isIdentifier(s string) bool {
 // identifier reads a C identifier.
 func (p *parser) identifier(what string) string {
 	p.skipSpace()
+	if p.off < len(p.text) && isDigit(p.text[p.off]) {
+		p.expected(what)
+		return ""
+	}
+	return p.word(what, isAlphanumeric)
+}
+
+// word reads as many bytes as are of a sort, and one at least.
+func (p *parser) word(what string, is func(byte) bool) string {
 	start := p.off
-	for p.off < len(p.text) && (isLetter(p.text[p.off]) || p.off > start && isDigit(p.text[p.off])) {
+	for p.off < len(p.text) && is(p.text[p.off]) {
 		p.off++
 	}
 	if p.off == start {
 		p.expected(what)
-		return ""
 	}
 	return p.text[start:p.off]
 }
@@ -357,20 +367,15 @@ func (p *parser) skipString(quote byte) {
 	p.fail(start, "the string does not end")
 }
 
-func isWord(c byte) bool { return isLetter(c) || isDigit(c) || strings.IndexByte("+-.", c) >= 0 }
-
 // skipWord passes a number or a name. The dispatcher also prints calls,
 // subscripts and devices: annotate(List[int], []), cuda:0.
 func (p *parser) skipWord(depth int) {
-	start := p.off
-	for p.off < len(p.text) && (isWord(p.text[p.off]) || p.dialect == dispatcher && p.text[p.off] == ':') {
-		p.off++
+	others := "+-."
+	if p.dialect == dispatcher {
+		others += ":"
 	}
-	if p.off == start {
-		p.expected("a default value")
-		return
-	}
-	if p.dialect == native || p.off == len(p.text) {
+	word := p.word("a default value", func(c byte) bool { return isAlphanumeric(c) || strings.IndexByte(others, c) >= 0 })
+	if word == "" || p.dialect == native || p.off == len(p.text) {
 		return
 	}
 	switch p.text[p.off] {

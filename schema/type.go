@@ -101,8 +101,8 @@ func (p *parser) typeName() string {
 	start := p.off
 	p.identifier("a type")
 	for p.off+1 < len(p.text) && p.text[p.off] == '.' && isLetter(p.text[p.off+1]) {
-		for p.off++; p.off < len(p.text) && (isLetter(p.text[p.off]) || isDigit(p.text[p.off])); p.off++ {
-		}
+		p.off++
+		p.word("a type", isAlphanumeric)
 	}
 	return p.text[start:p.off]
 }

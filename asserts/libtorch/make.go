@@ -423,20 +423,13 @@ func (t Tensor) Elements() ([]float64, error) {
 	}
 	c := o.Content
 	dtype, _ := ParseDType(c.DType)
-	var elements []float64
-	var walk func(dim int, at int64)
-	walk = func(dim int, at int64) {
-		if dim == len(c.Sizes) {
-			elements = append(elements, tensor.DType(dtype).Get(data[at*int64(dtype.Size()):]))
-			return
-		}
-		for i := range c.Sizes[dim] {
-			walk(dim+1, at+i*c.Strides[dim])
-		}
-	}
 	if int64(len(data)) < c.Nbytes {
 		return nil, fmt.Errorf("libtorch: the tensor is on %s and has no bytes to read", c.Device)
 	}
-	walk(0, c.Offset)
+	var elements []float64
+	for i := range tensor.Numel(c.Sizes) {
+		at := tensor.Position(i, c.Sizes, c.Strides, c.Offset)
+		elements = append(elements, tensor.DType(dtype).Get(data[at*int64(dtype.Size()):]))
+	}
 	return elements, nil
 }

@@ -30,13 +30,16 @@ func (t Tensor) Defined() bool { return t != Tensor{} }
 // reference is one of them.
 func (t Tensor) See(level asserts.Level) (asserts.Observation, error) {
 	var o asserts.Observation
-	if !t.Defined() {
-		return o, nil
-	}
-	err := t.ask("observe", func(address int64, s *scratch) { nativeObserve(address, level, s.reply) }, func(r *reader) {
-		r.observation(&o)
-	})
+	err := t.observe(level, func(r *reader) { r.observation(&o) })
 	return o, err
+}
+
+// observe has the tensor observed, if there is one, and reads the reply.
+func (t Tensor) observe(level asserts.Level, take func(*reader)) error {
+	if !t.Defined() {
+		return nil
+	}
+	return t.ask("observe", func(address int64, s *scratch) { nativeObserve(address, level, s.reply) }, take)
 }
 
 // Observe is [Tensor.See] for package asserts: a handle that was released is
@@ -46,10 +49,7 @@ func (t Tensor) Observe(o *asserts.Observation, level asserts.Level) { *o, _ = t
 // Parts observes the tensors that the tensor holds inside; see [asserts.WithParts].
 func (t Tensor) Parts(level asserts.Level) ([]asserts.Observation, error) {
 	var parts []asserts.Observation
-	if !t.Defined() {
-		return nil, nil
-	}
-	err := t.ask("observe", func(address int64, s *scratch) { nativeObserve(address, level, s.reply) }, func(r *reader) {
+	err := t.observe(level, func(r *reader) {
 		var o asserts.Observation
 		for range r.observation(&o) {
 			r.observation(&o)

@@ -89,3 +89,12 @@ func checkSizes(sizes, strides []int64) {
 		Check(strides[d] >= 0, "negative stride in %v", strides)
 	}
 }
+
+// OnMeta returns a tensor on meta with the sizes, strides and offset of this one.
+func (t *Tensor) OnMeta() *Tensor {
+	o := t.Options()
+	o.Device = Meta
+	room := Empty([]int64{t.Storage().Nbytes() / t.DType().Size()}, o)
+	defer room.Release()
+	return room.AsStrided(t.Sizes(), t.Strides(), t.Offset())
+}

@@ -1,6 +1,10 @@
 package c10
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/opassert/opassert/internal/tensor"
+)
 
 // Elements are numbered in the order of the sizes, the last dimension running
 // fastest, whatever the strides. A meta tensor has no bytes: its elements read
@@ -9,13 +13,7 @@ import "encoding/binary"
 
 // position is where an element is: in bytes, from the start of the storage.
 func (x *TensorImpl) position(i int64) int64 {
-	at := x.offset
-	for d := len(x.sizes) - 1; d >= 0; d-- {
-		n := x.sizes[d]
-		at += i % n * x.strides[d]
-		i /= n
-	}
-	return at * x.dtype.Size()
+	return tensor.Position(i, x.sizes, x.strides, x.offset) * x.dtype.Size()
 }
 
 // element returns the bytes of an element, nil on meta.

@@ -46,16 +46,16 @@ var (
 		func(src []byte) float64 { return float64(math.Float32frombits(native.Uint32(src))) },
 	}
 	float16 = codec{
-		func(dst []byte, v float64) { native.PutUint16(dst, toFloat16(v)) },
-		func(src []byte) float64 { return fromFloat16(native.Uint16(src)) },
+		func(dst []byte, v float64) { native.PutUint16(dst, half.bits(v)) },
+		func(src []byte) float64 { return half.value(native.Uint16(src)) },
 	}
 	bfloat16 = codec{
 		func(dst []byte, v float64) { native.PutUint16(dst, toBFloat16(v)) },
 		func(src []byte) float64 { return float64(math.Float32frombits(uint32(native.Uint16(src)) << 16)) },
 	}
 	float8 = codec{
-		func(dst []byte, v float64) { dst[0] = toFloat8(v) },
-		func(src []byte) float64 { return fromFloat8(src[0]) },
+		func(dst []byte, v float64) { dst[0] = byte(quarter.bits(v)) },
+		func(src []byte) float64 { return quarter.value(uint16(src[0])) },
 	}
 	truths = codec{
 		func(dst []byte, v float64) {
@@ -102,66 +102,53 @@ func toBFloat16(v float64) uint16 {
 	return uint16((bits + 0x7fff + bits>>16&1) >> 16)
 }
 
-// toFloat16 rounds to nearest, ties to even; what is too large is infinite.
-func toFloat16(v float64) uint16 {
-	sign := uint16(math.Float64bits(v)>>48) & 0x8000
+// A small float has so many bits of a mantissa, an exponent less a bias, and a sign above them.
+type small struct {
+	mantissa, exponent int
+	bias               int
+	most               float64 // what is larger is rounded to beyond
+	beyond, nan        uint16
+}
+
+var (
+	half    = small{10, 5, 15, math.Nextafter(65520, 0), 0x7c00, 0x7e00}
+	quarter = small{3, 4, 7, 464, 0x7f, 0x7f} // which has no infinity
+)
+
+// bits rounds to nearest, ties to even.
+func (f small) bits(v float64) uint16 {
+	var sign uint16
+	if math.Signbit(v) {
+		sign = 1 << (f.mantissa + f.exponent)
+	}
 	v = math.Abs(v)
 	switch {
 	case v != v:
-		return 0x7e00
-	case v >= 65520:
-		return sign | 0x7c00
-	case v < 0x1p-14:
-		return sign | uint16(math.RoundToEven(v*0x1p24))
+		return sign | f.nan
+	case v > f.most:
+		return sign | f.beyond
+	case v < math.Ldexp(1, 1-f.bias): // subnormal
+		return sign | uint16(math.RoundToEven(math.Ldexp(v, f.bias+f.mantissa-1)))
 	}
 	_, exp := math.Frexp(v) // v in [2^(exp-1), 2^exp)
-	mantissa := uint16(math.RoundToEven(math.Ldexp(v, 11-exp)))
-	return sign | (uint16(exp+14)<<10 + mantissa - 1<<10)
+	mantissa := uint16(math.RoundToEven(math.Ldexp(v, f.mantissa+1-exp)))
+	return sign | (uint16(exp+f.bias-1)<<f.mantissa + mantissa - 1<<f.mantissa)
 }
 
-func fromFloat16(h uint16) float64 {
+func (f small) value(bits uint16) float64 {
 	sign := 1.0
-	if h&0x8000 != 0 {
+	if bits>>(f.mantissa+f.exponent) != 0 {
 		sign = -1
 	}
-	exp, mantissa := int(h>>10&31), float64(h&0x3ff)
-	switch exp {
-	case 0:
-		return sign * mantissa * 0x1p-24
-	case 31:
-		if mantissa != 0 {
-			return math.NaN()
-		}
+	one := uint16(1) << f.mantissa
+	exp, mantissa := int(bits>>f.mantissa)&(1<<f.exponent-1), bits&(one-1)
+	switch magnitude := bits & (one<<f.exponent - 1); {
+	case magnitude == f.beyond && f.beyond != f.nan:
 		return math.Inf(int(sign))
-	}
-	return sign * math.Ldexp(1024+mantissa, exp-25)
-}
-
-// toFloat8 rounds to nearest, ties to even; what is too large is NaN.
-func toFloat8(v float64) byte {
-	sign := byte(math.Float64bits(v) >> 56 & 0x80)
-	v = math.Abs(v)
-	switch {
-	case !(v <= 464):
-		return sign | 0x7f
-	case v < 0x1p-6:
-		return sign | byte(math.RoundToEven(v*0x1p9))
-	}
-	_, exp := math.Frexp(v)
-	return sign | (byte(exp+6)<<3 + byte(math.RoundToEven(math.Ldexp(v, 4-exp))) - 1<<3)
-}
-
-func fromFloat8(b byte) float64 {
-	sign := 1.0
-	if b&0x80 != 0 {
-		sign = -1
-	}
-	exp, mantissa := int(b>>3&15), float64(b&7)
-	switch {
-	case b&0x7f == 0x7f:
+	case magnitude >= f.beyond:
 		return math.NaN()
 	case exp == 0:
-		return sign * mantissa * 0x1p-9
+		return sign * math.Ldexp(float64(mantissa), 1-f.bias-f.mantissa)
 	}
-	return sign * math.Ldexp(8+mantissa, exp-10)
+	return sign * math.Ldexp(float64(one+mantissa), exp-f.bias-f.mantissa)
 }

@@ -37,20 +37,20 @@ func TestDTypeElements(t *testing.T) {
 	}
 }
 
-// Every float16 but the NaNs is what toFloat16 makes of its own value.
+// Every float16 but the NaNs is what half.bits makes of its own value.
 func TestFloat16(t *testing.T) {
 	for h := range 1 << 16 {
-		if v := fromFloat16(uint16(h)); v == v && toFloat16(v) != uint16(h) {
-			t.Fatalf("%#04x is %v, which is %#04x", h, v, toFloat16(v))
+		if v := half.value(uint16(h)); v == v && half.bits(v) != uint16(h) {
+			t.Fatalf("%#04x is %v, which is %#04x", h, v, half.bits(v))
 		}
 	}
 }
 
-// Every float8 but the NaNs is what toFloat8 makes of its own value.
+// Every float8 but the NaNs is what quarter.bits makes of its own value.
 func TestFloat8(t *testing.T) {
 	for b := range 1 << 8 {
-		if v := fromFloat8(byte(b)); v == v && toFloat8(v) != byte(b) {
-			t.Fatalf("%#02x is %v, which is %#02x", b, v, toFloat8(v))
+		if v := quarter.value(uint16(b)); v == v && quarter.bits(v) != uint16(b) {
+			t.Fatalf("%#02x is %v, which is %#02x", b, v, quarter.bits(v))
 		}
 	}
 }

@@ -92,12 +92,7 @@ func coo(dense *c10.Tensor) *c10.Tensor {
 func twins(ts []asserts.Tensor) ([]asserts.Tensor, error) {
 	out := make([]asserts.Tensor, len(ts))
 	for i, t := range ts {
-		t := t.(*c10.Tensor)
-		o := t.Options()
-		o.Device = c10.Meta
-		room := c10.Empty([]int64{t.Storage().Nbytes() / t.DType().Size()}, o)
-		out[i] = room.AsStrided(t.Sizes(), t.Strides(), t.Offset())
-		room.Release()
+		out[i] = t.(*c10.Tensor).OnMeta()
 	}
 	return out, nil
 }

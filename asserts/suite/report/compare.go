@@ -67,40 +67,7 @@ func (c *Comparison) Changes() []change {
 
 func changes(from, to *Report) []change {
 	old, now := byName(from.Ops), byName(to.Ops)
-	var all []change
-	for _, op := range from.Ops {
-		next := now[op.Op]
-		if next == nil {
-			all = append(all, change{Kind: opGone, Op: op.Op})
-		}
-		for _, f := range op.Findings {
-			if next == nil || next.shows(f) {
-				continue
-			}
-			c := from.change(findingGone, op, f)
-			if c.Why = next.unjudged(f.Violation.Code); c.Why != "" {
-				c.Kind = findingUnseen
-			}
-			all = append(all, c)
-		}
-		if crash := op.crash(); crash != nil && next != nil && next.crash() == nil {
-			all = append(all, from.crashChange(crashGone, op, crash))
-		}
-	}
-	for _, op := range to.Ops {
-		before := old[op.Op]
-		if before == nil {
-			all = append(all, change{Kind: opNew, Op: op.Op})
-		}
-		for _, f := range op.Findings {
-			if before == nil || !before.shows(f) {
-				all = append(all, to.change(findingNew, op, f))
-			}
-		}
-		if crash := op.crash(); crash != nil && (before == nil || before.crash() == nil) {
-			all = append(all, to.crashChange(crashNew, op, crash))
-		}
-	}
+	all := append(from.only(now, opGone, findingGone, crashGone), to.only(old, opNew, findingNew, crashNew)...)
 	for i := range all {
 		all[i].From, all[i].To = from.Engine, to.Engine
 		if a, b := old[all[i].Op], now[all[i].Op]; a != nil && b != nil && a.Schema != b.Schema {
@@ -110,6 +77,37 @@ func changes(from, to *Report) []change {
 	slices.SortStableFunc(all, func(a, b change) int {
 		return cmp.Or(cmp.Compare(slices.Index(changeKinds, a.Kind), slices.Index(changeKinds, b.Kind)), cmp.Compare(a.Op, b.Op))
 	})
+	return all
+}
+
+// only returns what a report shows and another one, with the ops others, does not. Of an op
+// that is gone that is the op alone.
+func (r *Report) only(others map[string]*OpResult, op, finding, crash changeKind) (all []change) {
+	for _, own := range r.Ops {
+		other := others[own.Op]
+		if other == nil {
+			if all = append(all, change{Kind: op, Op: own.Op}); op == opGone {
+				continue
+			}
+			other = new(OpResult)
+		}
+		for _, f := range own.Findings {
+			if other.shows(f) {
+				continue
+			}
+			c := r.change(finding, own, f)
+			if finding == findingGone {
+				c.Why = other.unjudged(f.Violation.Code)
+			}
+			if c.Why != "" {
+				c.Kind = findingUnseen
+			}
+			all = append(all, c)
+		}
+		if c := own.crash(); c != nil && other.crash() == nil {
+			all = append(all, r.crashChange(crash, own, c))
+		}
+	}
 	return all
 }
 

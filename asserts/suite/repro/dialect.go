@@ -275,7 +275,7 @@ func (d *dialect) dense(t *sample.TensorSpec, turn int) string {
 	like := t.Dense(&room, turn)
 	dtype := sample.Element(t.DType)
 	flat := d.flat(d, dtype, like.Data)
-	switch whole := int64(len(like.Data)) == sample.Size(t.Sizes)*int64(dtype.Size()) && t.Arrangement == tensor.Contiguous; {
+	switch whole := int64(len(like.Data)) == tensor.Numel(t.Sizes)*int64(dtype.Size()) && t.Arrangement == tensor.Contiguous; {
 	case whole && len(t.Sizes) == 1:
 		return flat
 	case whole:

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/internal/c10"
+	"github.com/opassert/opassert/internal/tensor"
 )
 
 // reduce computes a tensor with one element for each group of elements that
@@ -58,12 +59,7 @@ func grouped(self *c10.Tensor, dims []int64) ([]int64, [][]float64) {
 
 // at returns where element i is.
 func (g geometry) at(i int64) int64 {
-	at := g.offset
-	for d := len(g.sizes) - 1; d >= 0; d-- {
-		at += i % g.sizes[d] * g.strides[d]
-		i /= g.sizes[d]
-	}
-	return at
+	return tensor.Position(i, g.sizes, g.strides, g.offset)
 }
 
 func dropDims(t *c10.Tensor, gone []bool) {

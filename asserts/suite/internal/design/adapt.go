@@ -517,7 +517,7 @@ func (m *revision) vector(groups []string) bool {
 func (m *revision) oneElement(groups []string) bool {
 	var many []*sample.TensorSpec
 	for _, v := range m.c.Args {
-		if t := v.Tensor; t != nil && strconv.FormatInt(sample.Size(t.Sizes), 10) == groups[1] {
+		if t := v.Tensor; t != nil && strconv.FormatInt(tensor.Numel(t.Sizes), 10) == groups[1] {
 			many = append(many, t)
 		}
 	}
@@ -889,7 +889,7 @@ func (m *revision) mutateTensor(t *sample.TensorSpec) {
 	case 7:
 		t.Form = sample.Pick(m.rng, commonForms)
 	}
-	if sample.Size(t.Sizes) > 1<<14 {
+	if tensor.Numel(t.Sizes) > 1<<14 {
 		t.Sizes = []int64{3}
 	}
 	t.Legal()

@@ -281,7 +281,7 @@ func (t argumentTerm) number(text string) (int64, bool) {
 	case "dim":
 		return int64(len(t.tensor.Sizes)), true
 	case "numel":
-		return sample.Size(t.tensor.Sizes), true
+		return tensor.Numel(t.tensor.Sizes), true
 	case "size":
 		if i := t.dimension(); i >= 0 {
 			return t.tensor.Sizes[i], true
@@ -556,7 +556,7 @@ func (m *revision) divisible(groups []string) bool {
 // larger makes the sides of the first tensor longer.
 func (m *revision) larger([]string) bool {
 	ts := Separate(m.c.Tensors(), m.c.Tensors())
-	if len(ts) == 0 || sample.Size(ts[0].Sizes) > 1<<12 {
+	if len(ts) == 0 || tensor.Numel(ts[0].Sizes) > 1<<12 {
 		return false
 	}
 	sizes := ts[0].Sizes

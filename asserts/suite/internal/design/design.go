@@ -800,18 +800,18 @@ func alone(dim int) resize {
 func beyond(way resize) resize {
 	return func(c *sample.Case, ts []*sample.TensorSpec, n int64) bool {
 		m := Model(ts)
-		if m == nil || sample.Size(m.Sizes) == 0 {
+		if m == nil || tensor.Numel(m.Sizes) == 0 {
 			return false
 		}
 		for to := int64(65); to <= 1<<16+1; to = 2*to - 1 {
 			if !way(c, ts, to) {
 				return false
 			}
-			if sample.Size(m.Sizes) <= n {
+			if tensor.Numel(m.Sizes) <= n {
 				continue
 			}
 			for part := int64(5); part < 8 && to > 65; part++ { // of sizes that may be twice as large
-				if way(c, ts, part*to/8|1); sample.Size(m.Sizes) > n {
+				if way(c, ts, part*to/8|1); tensor.Numel(m.Sizes) > n {
 					return true
 				}
 			}

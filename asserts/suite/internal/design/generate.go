@@ -6,6 +6,7 @@ import (
 
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -75,7 +76,7 @@ func (g *Generator) mark(c *sample.Case) {
 	for i, arg := range g.op.Func.Args {
 		if IsOut(arg) {
 			for _, t := range c.Args[i].AppendTensors(nil) {
-				if t.Fill.Name == "" && sample.Size(t.Sizes) > 0 && (t.Form == engine.Strided || t.Form == engine.Quantized) {
+				if t.Fill.Name == "" && tensor.Numel(t.Sizes) > 0 && (t.Form == engine.Strided || t.Form == engine.Quantized) {
 					t.Fill.Name = "count"
 				}
 			}

@@ -22,14 +22,6 @@ func (v *Value) ReplaceInt(from, to int64) bool {
 	return changed
 }
 
-func Size(sizes []int64) int64 {
-	n := int64(1)
-	for _, s := range sizes {
-		n *= s
-	}
-	return n
-}
-
 // Legal undoes combinations that no tensor can have.
 func (t *TensorSpec) Legal() {
 	rank := len(t.Sizes)
@@ -352,5 +344,5 @@ func (c *Case) Plain() bool {
 const mostElements = 1 << 18
 
 func (c *Case) Huge() bool {
-	return slices.ContainsFunc(c.Tensors(), func(t *TensorSpec) bool { return Size(t.Sizes) > mostElements })
+	return slices.ContainsFunc(c.Tensors(), func(t *TensorSpec) bool { return tensor.Numel(t.Sizes) > mostElements })
 }

@@ -199,10 +199,10 @@ func (t *TensorSpec) value(d tensor.DType, n, turn int, index []int64) float64 {
 	case "in": // the two ends, and between them
 		return between(t.Fill.Value, t.Fill.High, n, class)
 	case "ascending": // from 0 to a bound, evenly
-		last := max(1, Size(t.Sizes)-1)
+		last := max(1, tensor.Numel(t.Sizes)-1)
 		return math.Floor(t.Fill.Value * float64(n) / float64(last))
 	case "sum": // whole numbers that add up to a bound, evenly
-		count := float64(max(1, Size(t.Sizes)))
+		count := float64(max(1, tensor.Numel(t.Sizes)))
 		return math.Floor(t.Fill.Value*float64(n+1)/count) - math.Floor(t.Fill.Value*float64(n)/count)
 	case "range": // 0, 1, 2, ... along the last dimension
 		if len(index) == 0 {

@@ -456,7 +456,7 @@ func (p *valueParser) values(t *TensorSpec) {
 		}
 		t.Values = append(t.Values, n)
 	}
-	if n := Size(t.Sizes); int64(len(t.Values)) > n {
+	if n := tensor.Numel(t.Sizes); int64(len(t.Values)) > n {
 		if len(p.sizes.Of) == 0 {
 			p.rest = begin
 			p.fail("%d values for a tensor of %d elements", len(t.Values), n)

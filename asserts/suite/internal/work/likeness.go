@@ -41,7 +41,7 @@ var few = [][]int64{{1, 1}, {1}, {2}, {3}, {4}, {8}, {16}, {32}, {2, 2}, {3, 3},
 // reshaped is the sizes themselves and others for the same elements; the last
 // are few.
 func reshaped(sizes []int64) [][]int64 {
-	n := sample.Size(sizes)
+	n := tensor.Numel(sizes)
 	all := [][]int64{sizes}
 	if len(sizes) > 2 {
 		last := sizes[len(sizes)-1]

@@ -11,6 +11,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/tensor"
 )
 
 // maker is one of the bench's engine.
@@ -107,7 +108,7 @@ func TestInstead(t *testing.T) {
 			return len(d.Strides) == 2 && (d.Strides[1] != 1 || d.Strides[0] != d.Sizes[1])
 		},
 		"ranks":      func(d engine.Dense, _ engine.Form) bool { return len(d.Sizes) != 2 },
-		"large":      func(d engine.Dense, _ engine.Form) bool { return sample.Size(d.Sizes) > 1 },
+		"large":      func(d engine.Dense, _ engine.Form) bool { return tensor.Numel(d.Sizes) > 1 },
 		"everything": func(engine.Dense, engine.Form) bool { return true },
 		"nothing":    func(engine.Dense, engine.Form) bool { return false },
 	}

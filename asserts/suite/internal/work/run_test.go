@@ -16,6 +16,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/tensor"
 )
 
 // A finding is reported with the smallest call that shows it.
@@ -409,7 +410,7 @@ func TestVary(t *testing.T) {
 	if call, _, err := vary("float64"); call != "" || err == nil {
 		t.Errorf("where none does: %s, %v", call, err)
 	}
-	takes = func(a *fakeTensor) bool { return sample.Size(a.spec.Sizes) < 1<<18 }
+	takes = func(a *fakeTensor) bool { return tensor.Numel(a.spec.Sizes) < 1<<18 }
 	vary("batched")
 	for _, call := range b.e.called {
 		if strings.Contains(call, "512, 512") {

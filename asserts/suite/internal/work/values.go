@@ -62,11 +62,7 @@ func beyond(x, y *asserts.Snapshot, tolerance float64) (n int, which string) {
 	if d.Class() == tensor.Complex {
 		parts = 2
 	}
-	count := int64(1)
-	for _, size := range x.Sizes {
-		count *= size
-	}
-	for i := range count {
+	for i := range tensor.Numel(x.Sizes) {
 		for part := range parts {
 			a, b := element(x, d, i, part, parts), element(y, d, i, part, parts)
 			if near(a, b, tolerance) {
@@ -85,13 +81,8 @@ func whole(s *asserts.Snapshot) bool { return int64(len(s.Bytes)) == s.Nbytes &&
 
 // element returns a part of the element with a number, in the order of the sizes.
 func element(s *asserts.Snapshot, d tensor.DType, number int64, part, parts int) float64 {
-	at := s.Offset
-	for dim := len(s.Sizes) - 1; dim >= 0; dim-- {
-		at += number % s.Sizes[dim] * s.Strides[dim]
-		number /= s.Sizes[dim]
-	}
 	size := d.Size()
-	return d.Get(s.Bytes[int(at)*size+part*size/parts:])
+	return d.Get(s.Bytes[int(tensor.Position(number, s.Sizes, s.Strides, s.Offset))*size+part*size/parts:])
 }
 
 // near reports whether two numbers are the same within a tolerance. NaN is as NaN.

@@ -433,7 +433,7 @@ func (f *checkFlags) choose(all []engine.Operator) (chosen []engine.Operator, un
 	for _, o := range all {
 		take := len(f.ops) == 0 && f.chooses(o)
 		for _, pattern := range f.ops {
-			if matches(pattern, o) {
+			if matches(pattern, o.Name()) || matches(pattern, engine.Operator{Schema: unqualified(o.Schema)}.Name()) {
 				take, matched[pattern] = true, true
 			}
 		}
@@ -479,19 +479,14 @@ func (f *checkFlags) hint() string {
 	return "; those that a package registers in Python, check -module PACKAGE runs"
 }
 
-// matches takes a name with or without namespace and overload, or a pattern.
-func matches(pattern string, o engine.Operator) bool {
-	base := o.Schema.Func.Name
-	base.Overload = ""
-	for _, name := range []string{
-		o.Name(), o.Schema.Func.Name.String(), base.String(), o.Schema.Namespace + "::" + base.String(),
-		unqualified(o.Schema).Namespace + "::" + o.Schema.Func.Name.String(),
-	} {
-		if ok, _ := path.Match(pattern, name); ok {
-			return true
-		}
-	}
-	return false
+// matches reports whether a pattern matches an op, with or without its namespace and overload.
+func matches(pattern, op string) bool {
+	namespace, name, _ := strings.Cut(op, "::")
+	base, _, _ := strings.Cut(name, ".")
+	return slices.ContainsFunc([]string{op, name, base, namespace + "::" + base}, func(name string) bool {
+		ok, _ := path.Match(pattern, name)
+		return ok
+	})
 }
 
 // serve runs a worker. An error that keeps it from starting is reported to the run.

@@ -9,9 +9,9 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -275,25 +275,14 @@ func pythonOf(program string) string {
 	return path
 }
 
-// wants reports whether the patterns match an op.
-func (r *runFlags) wants(op string) bool {
-	base, _, _ := strings.Cut(op, ".")
-	for _, pattern := range r.ops {
-		for _, name := range []string{op, base, strings.TrimPrefix(op, "aten::"), strings.TrimPrefix(base, "aten::")} {
-			if ok, _ := path.Match(pattern, name); ok {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // wanted returns the function that matches the patterns, nil without patterns.
 func (r *runFlags) wanted() func(op string) bool {
 	if len(r.ops) == 0 {
 		return nil
 	}
-	return r.wants
+	return func(op string) bool {
+		return slices.ContainsFunc(r.ops, func(pattern string) bool { return matches(pattern, op) })
+	}
 }
 
 // mostRecorded keeps a file of cases short.

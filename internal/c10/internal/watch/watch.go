@@ -76,11 +76,7 @@ func OnMeta(args []any) []any {
 	out := slices.Clone(args)
 	for i, arg := range args {
 		if t, ok := arg.(*c10.Tensor); ok {
-			o := t.Options()
-			o.Device = c10.Meta
-			room := c10.Empty([]int64{t.Storage().Nbytes() / t.DType().Size()}, o)
-			out[i] = room.AsStrided(t.Sizes(), t.Strides(), t.Offset())
-			room.Release()
+			out[i] = t.OnMeta()
 		}
 	}
 	return out
