@@ -173,7 +173,7 @@ func TestMakeRefuses(t *testing.T) {
 		{spec{DType: libtorch.Float32, Sizes: []int64{2}, Form: libtorch.Quantized}, "a quantized tensor cannot be float32"},
 		{spec{DType: libtorch.Float32, Sizes: []int64{2, 2}, Form: libtorch.COO, Meta: true}, "a coo tensor cannot be on meta"},
 		{spec{DType: libtorch.Float32, Form: libtorch.Nested}, "has a first dimension"},
-		{spec{DType: libtorch.Float32, Sizes: []int64{2}, Form: 77}, "there is no form77"},
+		{spec{DType: libtorch.Float32, Sizes: []int64{2}, Form: 77}, "unknown form form77"},
 		{spec{DType: libtorch.Int32, Sizes: []int64{2}, Form: libtorch.MKLDNN}, "make a mkldnn tensor of [2]"},
 	} {
 		if x, err := libtorch.Make(tt.spec); err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/opassert/opassert/asserts/suite/engine"
+)
+
+// adding returns the libraries and the modules that add ops.
+func (f *checkFlags) adding() []string { return slices.Concat(f.libs, f.pythonModules()) }
+
+// choose returns the ops that the patterns match, and the patterns that match
+// none; without patterns the ops that libraries and modules added, and without
+// these all.
+func (f *checkFlags) choose(all []engine.Operator) (chosen []engine.Operator, unmatched []string) {
+	matched := make(map[string]bool)
+	for _, o := range all {
+		take := len(f.ops) == 0 && f.chooses(o)
+		for _, pattern := range f.ops {
+			if matches(pattern, o.Name()) || matches(pattern, engine.Operator{Schema: unqualified(o.Schema)}.Name()) {
+				take, matched[pattern] = true, true
+			}
+		}
+		if take {
+			chosen = append(chosen, o)
+		}
+	}
+	return chosen, slices.DeleteFunc(slices.Clone(f.ops), func(pattern string) bool { return matched[pattern] })
+}
+
+// chooses reports whether an op is run that no pattern names.
+func (f *checkFlags) chooses(o engine.Operator) bool {
+	if *f.device != "" {
+		return o.Kernel == engine.OwnKernel
+	}
+	return o.Added || len(f.adding()) == 0
+}
+
+// matched returns an error where patterns match nothing.
+func (c *checkup) matched(unmatched []string) error {
+	if len(unmatched) > 0 {
+		return fmt.Errorf("no op %q in the engine%s", unmatched[0], c.flags.elsewhere())
+	}
+	if adding := c.flags.adding(); len(c.operators) == 0 && len(adding) > 0 && c.shard.Of == 0 {
+		return fmt.Errorf("nothing to check: %s adds no ops%s", strings.Join(adding, ", "), c.flags.hint())
+	}
+	return nil
+}
+
+// elsewhere returns where else an op may be.
+func (f *checkFlags) elsewhere() string {
+	if *f.engine != "libtorch" || len(f.adding()) > 0 {
+		return ""
+	}
+	return "; one that a library adds is there with -lib, one that Python registers with -module"
+}
+
+// hint returns where ops of a library may be.
+func (f *checkFlags) hint() string {
+	if len(f.libs) == 0 {
+		return ""
+	}
+	return "; those that a package registers in Python, check -module PACKAGE runs"
+}
+
+// matches reports whether a pattern matches an op, with or without its namespace and overload.
+func matches(pattern, op string) bool {
+	namespace, name, _ := strings.Cut(op, "::")
+	base, _, _ := strings.Cut(name, ".")
+	return slices.ContainsFunc([]string{op, name, base, namespace + "::" + base}, func(name string) bool {
+		ok, _ := path.Match(pattern, name)
+		return ok
+	})
+}
