@@ -374,8 +374,8 @@ func (p *parser) skipWord(depth int) {
 	if p.dialect == dispatcher {
 		others += ":"
 	}
-	word := p.word("a default value", func(c byte) bool { return isAlphanumeric(c) || strings.IndexByte(others, c) >= 0 })
-	if word == "" || p.dialect == native || p.off == len(p.text) {
+	p.word("a default value", func(c byte) bool { return isAlphanumeric(c) || strings.IndexByte(others, c) >= 0 })
+	if p.dialect == native || p.off == len(p.text) {
 		return
 	}
 	switch p.text[p.off] {
