@@ -15,8 +15,11 @@ func TestOnce(t *testing.T) {
 	calls := 0
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		calls++
-		if len(first(args).spec.Sizes) > 1 {
+		switch sizes := first(args).spec.Sizes; {
+		case len(sizes) > 1:
 			return nil, &engine.Thrown{Message: "want a vector"}
+		case sizes[0] == 5:
+			return nil, errOurs
 		}
 		first(args).write()
 		return copies(e, args)
@@ -46,5 +49,10 @@ func TestOnce(t *testing.T) {
 	}
 	if run("float32[3]"); calls == before {
 		t.Error("another call was not made")
+	}
+	run("float32[5]")
+	before = calls
+	if _, err := run("float32[5]"); calls == before {
+		t.Errorf("a call that failed and did not throw is not made again: %v", err)
 	}
 }
