@@ -260,6 +260,8 @@ func (s Source) about(f Fault) []string {
 	return text
 }
 
+func seenWith(engines string) string { return "Seen with " + engines + "." }
+
 // expression is the call itself.
 func (k *call) expression(w way) string { return w.function + "(" + strings.Join(k.args, ", ") + ")" }
 

@@ -291,8 +291,6 @@ func Compare(p *report.Program, engine string, found, holds []string) error {
 	return save(p)
 }
 
-func seenWith(engines string) string { return "Seen with " + engines + "." }
-
 // precompile has the compiler read the headers once, and returns the flags by which
 // programs are built with what it has read.
 func (d *Folder) precompile(by *runner, folder string) []string {
