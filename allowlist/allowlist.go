@@ -22,7 +22,8 @@
 //     crash: SIGFPE
 //     reason: a size of 0 is divided by; fixed in 1.2
 //
-// device is a type of devices, or one of it, "openreg:1", PyTorch's or one that a package brings.
+// device is a type of devices, or one of it, "openreg:1", PyTorch's or one that a package brings;
+// privateuseone is every type that a package brings.
 //
 // With level: note, violations of the checks are reported as notes, which are not
 // errors, rather than left out.
@@ -33,10 +34,10 @@ package allowlist
 import (
 	"go/token"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -55,7 +56,7 @@ type Entry struct {
 	Crashes   []string // causes that the op may crash with: "SIGFPE", "hang"
 	Reason    string
 	Reference string    // a link, or ""
-	Device    string    // "cuda" for all devices of that type, "cuda:1" for one, "" for every device
+	Device    string    // "cuda" for all devices of that type, "cuda:1" for one, "privateuseone" for all that packages bring, "" for every device
 	Versions  Range     // of PyTorch, or of the library under test
 	Expires   time.Time // the last day it holds; zero for never
 }
@@ -101,8 +102,7 @@ func (l *List) Expired(day time.Time) []*Entry {
 }
 
 func (e *Entry) holds(at Where) bool {
-	typ, _, _ := strings.Cut(at.Device, ":")
-	return slices.Contains([]string{"", at.Device, typ}, e.Device) &&
+	return (e.Device == "" || e.Device == at.Device || slices.Contains(tensor.DeviceTypes(at.Device), e.Device)) &&
 		e.Versions.Contains(at.Version) && !e.expired(at.Day)
 }
 

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +41,10 @@ const sample = `# exceptions
   checks: all
   reason: that device
   device: "lpu:1"
+- op: abs
+  checks: all
+  reason: what packages bring
+  device: privateuseone
 `
 
 func TestExcuse(t *testing.T) {
@@ -67,6 +72,9 @@ func TestExcuse(t *testing.T) {
 		{"the device by its number", name("neg", false, ""), asserts.InputImpl, Where{Device: "lpu:1"}, "neg"},
 		{"not that of another number", name("neg", false, ""), asserts.InputImpl, Where{Device: "lpu:0"}, ""},
 		{"not all of the type", name("neg", false, ""), asserts.InputImpl, Where{Device: "lpu"}, ""},
+		{"a device that a package brings", name("abs", false, ""), asserts.InputImpl, Where{Device: "lpu:0"}, "abs"},
+		{"not PyTorch's own", name("abs", false, ""), asserts.InputImpl, Where{Device: "cuda:0"}, ""},
+		{"not no device", name("abs", false, ""), asserts.InputImpl, Where{}, ""},
 		{"not an unknown device", name("mul", true, "Tensor"), asserts.InputImpl, with(func(w *Where) { w.Device = "" }), ""},
 		{"not a later version", name("mul", true, "Tensor"), asserts.InputImpl, with(func(w *Where) { w.Version = "2.6.0" }), ""},
 		{"not an unknown version", name("mul", true, "Tensor"), asserts.InputImpl, with(func(w *Where) { w.Version = "" }), ""},
@@ -194,6 +202,19 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// A preset names devices: what a package brings copies by _copy_from, PyTorch's own devices do not.
+func TestPresetNamesDevices(t *testing.T) {
+	list := must.Get(Preset("opassert"))(t)
+	for device, want := range map[string]bool{"openreg:1": true, "privateuseone:0": true, "cuda:0": false, "cpu": false, "": false} {
+		excused := slices.ContainsFunc(list.Entries, func(e *Entry) bool {
+			return e.Op == "_copy_from" && e.Excuses(asserts.UndeclaredWrite, Where{Device: device})
+		})
+		if excused != want {
+			t.Errorf("%q: a write of _copy_from is excused: %v", device, excused)
+		}
+	}
+}
+
 // Open takes a preset's name, and a file.
 func TestOpen(t *testing.T) {
 	if list, err := Open("pytorch-1.13", nil); err != nil || list.Path != "preset pytorch-1.13" {
@@ -201,7 +222,7 @@ func TestOpen(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "a.yaml")
 	must.Do(t, os.WriteFile(path, []byte(sample), 0o666))
-	if list, err := Open(path, nil); err != nil || len(list.Entries) != 3 {
+	if list, err := Open(path, nil); err != nil || len(list.Entries) != 4 {
 		t.Errorf("a file: %v, %v", list, err)
 	}
 	if _, err := Open("nothing.yaml", nil); !errors.Is(err, fs.ErrNotExist) {

@@ -12,12 +12,13 @@ var presets embed.FS
 
 // Preset returns a list that opassert ships:
 //
-//	opassert      behavior that no schema can declare, such as set_ replacing its storage
+//	opassert      behavior that no schema can declare, such as set_ replacing its storage,
+//	              also that of devices, such as _copy_from of those that packages bring
 //	run           behavior of PyTorch's own ops in programs, which PyTorch intends
 //	pytorch-1.13  the ops that PyTorch 1.13's codegen exempts
 //	pytorch-2.6   the same for 2.6
 //
-// Source: tools/autograd/gen_variable_type.py, the DONT_ENFORCE sets.
+// Source: tools/autograd/gen_variable_type.py, the DONT_ENFORCE sets, which name ops and no devices.
 func Preset(name string) (*List, error) {
 	src, err := presets.ReadFile("presets/" + name + ".yaml")
 	if err != nil {

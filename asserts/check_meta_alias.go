@@ -72,30 +72,37 @@ func (j *judge) compare(m *judge, subject Place, real, meta []side) {
 		if !j.judged(MetaAlias, &a.seen, &b.seen) {
 			continue
 		}
-		saw, strayed := j.differences(m, a, b), j.strayed(m, a, b)
-		if len(saw) == 0 && strayed == "" {
+		saw := j.differences(m, a, b)
+		if len(saw) == 0 {
 			continue
 		}
 		v := j.report(MetaAlias, a.at)
 		v.After, v.Other = a.seen, b.seen
 		v.locate(a.seen.Content)
 		v.Saw, v.Fix = strings.Join(saw, "; "), j.contradicts(m, a.at)
-		if v.Saw == "" {
-			v.Saw, v.Fix, v.Note = strayed, "return it on the device of the arguments", elsewhere
-		}
 	}
 }
 
-const elsewhere = "no schema says on which device a result is: fakes and compilers take it to be on that of the arguments"
-
-// strayed returns where a result is that is not on the device of the arguments, as that of the
-// other call is, or "".
-func (j *judge) strayed(m *judge, a, b *side) string {
-	x, y, given := a.seen.Content, b.seen.Content, j.device()
-	if x == nil || y == nil || b.seen.Traits&MetaTensor != 0 || given == "" || x.Device == given || y.Device != m.device() {
-		return ""
+// JudgeDevice reports the returns of a call that lie on another device than every argument. Where
+// the op's fake returns something the two are compared instead: it says where a return is meant to be.
+func JudgeDevice(op *Op, real *Seen, fake *Fake, policy *Policy) Verdict {
+	j := newJudge(op, real, policy)
+	if given := j.device(); given != "" && (fake == nil || fake.On != "" || len(fake.Seen.Results) == 0) {
+		for i := range j.outputs {
+			j.reportStrayed(&j.outputs[i], given)
+		}
 	}
-	return fmt.Sprintf("it is on %s, and every argument on %s", x.Device, given)
+	return j.conclude()
+}
+
+// reportStrayed adds a note about a return that is not on the device of the arguments.
+func (j *judge) reportStrayed(out *output, given string) {
+	if out.Content == nil || out.Content.Device == given || out.Traits&MetaTensor != 0 || !out.codes.Has(MetaAlias) || j.passesOver(MetaAlias, &out.Observation) {
+		return
+	}
+	v := j.reportOutput(MetaAlias, out)
+	v.Saw, v.Fix = fmt.Sprintf("it is on %s, and every argument on %s", out.Content.Device, given), "return it on the device of the arguments"
+	v.Note = "no schema says on which device a return is: fakes and compilers take it to be on that of the arguments"
 }
 
 // device returns the device of all arguments, "" where they are on several or one may name another.

@@ -133,9 +133,9 @@ func TestJudgeTwin(t *testing.T) {
 	}
 }
 
-// TestJudgeTwinStrayed is a result that is not on the device of the arguments, where that of the CPU's
-// call is: no schema says where it has to be.
-func TestJudgeTwinStrayed(t *testing.T) {
+// TestJudgeDevice is a return that is not on the device of the arguments, which no fake returns there:
+// no schema says where it has to be.
+func TestJudgeDevice(t *testing.T) {
 	on := func(impl asserts.ID, device string) asserts.Observation {
 		return see(impl, impl+1, holding("abcd"), shaped(func(c *asserts.Snapshot) { c.Device = device }))
 	}
@@ -143,32 +143,30 @@ func TestJudgeTwinStrayed(t *testing.T) {
 		args := list{on(1, x), on(3, y)}
 		return &asserts.Seen{Level: asserts.Meta, Before: args, After: args, Results: list{on(5, result)}}
 	}
-	host, meta, unseen := call("cpu", "cpu", "cpu"), call("meta", "meta", "meta"), call("cpu", "cpu", "cpu")
-	meta.Results[0].Traits = asserts.MetaTensor
-	unseen.Results[0].Content = nil
+	two := "f(Tensor self, Tensor other) -> Tensor"
+	answers := &asserts.Fake{Seen: *call("lpu:0", "lpu:0", "cpu")}
 	for _, tt := range []struct {
-		schema     string
-		real, twin *asserts.Seen
-		want       string
+		schema, x, y, result string
+		fake                 *asserts.Fake
+		want                 string
 	}{
-		{"f(Tensor self, Tensor other) -> Tensor", call("lpu:0", "lpu:0", "cpu"), host, "OA011 result: it is on cpu, and every argument on lpu:0"},
-		{"f(Tensor self, Tensor other) -> Tensor", call("lpu:0", "lpu:0", "lpu:1"), host, "OA011 result: it is on lpu:1, and every argument on lpu:0"},
-		{"f(Tensor self, Tensor other) -> Tensor", call("lpu:0", "lpu:0", "lpu:0"), host, ""},
-		{"f(Tensor self, Tensor other) -> Tensor", call("lpu:0", "cpu", "cpu"), host, ""},
-		{"f(Tensor self, Tensor other) -> Tensor", call("cpu", "lpu:0", "cpu"), host, ""},
-		{"f(Tensor self, Tensor other) -> Tensor", call("lpu:0", "lpu:0", "cpu"), meta, ""},
-		{"f(Tensor self, Tensor other) -> Tensor", call("lpu:0", "lpu:0", "cpu"), unseen, ""},
-		{"f(Tensor self, Tensor other) -> Tensor", call("lpu:0", "lpu:0", "cpu"), call("cpu", "cpu", "lpu:0"), ""},
-		{"f(Tensor self, Tensor other, *, Device device) -> Tensor", call("lpu:0", "lpu:0", "cpu"), host, ""},
+		{two, "lpu:0", "lpu:0", "cpu", nil, "OA011 result: it is on cpu, and every argument on lpu:0"},
+		{two, "lpu:0", "lpu:0", "lpu:1", nil, "OA011 result: it is on lpu:1, and every argument on lpu:0"},
+		{two, "lpu:0", "lpu:0", "cpu", &asserts.Fake{Missing: true}, "OA011 result: it is on cpu, and every argument on lpu:0"},
+		{two, "lpu:0", "lpu:0", "cpu", &asserts.Fake{Seen: answers.Seen, On: "cpu"}, "OA011 result: it is on cpu, and every argument on lpu:0"},
+		{two, "lpu:0", "lpu:0", "cpu", answers, ""},
+		{two, "lpu:0", "lpu:0", "lpu:0", nil, ""},
+		{two, "lpu:0", "cpu", "cpu", nil, ""},
+		{"f(Tensor self, Tensor other, *, Device device) -> Tensor", "lpu:0", "lpu:0", "cpu", nil, ""},
 	} {
 		got := ""
-		for _, v := range asserts.JudgeTwin(opOf(tt.schema), tt.real, tt.twin, "cpu", asserts.Aware()).Violations {
+		for _, v := range asserts.JudgeDevice(opOf(tt.schema), call(tt.x, tt.y, tt.result), tt.fake, asserts.Aware()).Violations {
 			if got = said(v); v.Note == "" || v.Fix != "return it on the device of the arguments" {
 				t.Errorf("%s: note %q, fix %q", got, v.Note, v.Fix)
 			}
 		}
 		if got != tt.want {
-			t.Errorf("%s: %q, want %q", tt.schema, got, tt.want)
+			t.Errorf("%s of tensors on %s and %s: %q, want %q", tt.schema, tt.x, tt.y, got, tt.want)
 		}
 	}
 }

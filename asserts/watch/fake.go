@@ -39,18 +39,22 @@ func (p *process) fake(data []byte) error {
 	case unknown == "" && fake.Missing && fake.On == "" && !p.run.compiles():
 		unknown = uncompiled
 	}
-	if unknown != "" {
-		p.run.countFake(number, []asserts.Skip{{Code: asserts.MetaAlias, Reason: unknown, Count: 1}})
-		return nil
+	verdict := asserts.Verdict{Skips: []asserts.Skip{{Code: asserts.MetaAlias, Reason: unknown, Count: 1}}}
+	if unknown == "" {
+		verdict = p.run.compare(op.faked, &real.Seen, fake)
+		said := p.run.hold(number, answered{engine.Setting(call), asserts.Pair{Real: &real.Seen, Other: fake.Settled(&real.Seen)}})
+		for _, v := range verdict.Violations {
+			v.Fix = cmp.Or(said(v), v.Fix)
+		}
 	}
-	verdict := p.run.compare(op.faked, &real.Seen, fake)
 	p.run.countFake(number, verdict.Skips)
-	said := p.run.hold(number, answered{engine.Setting(call), asserts.Pair{Real: &real.Seen, Other: fake.Settled(&real.Seen)}})
+	if len(verdict.Violations) == 0 {
+		verdict = asserts.JudgeDevice(op.faked, &real.Seen, fake, p.run.config.Policy)
+	}
 	for _, v := range verdict.Violations {
 		if op.excuses(v) {
 			continue
 		}
-		v.Fix = cmp.Or(said(v), v.Fix)
 		site := []Frame{{File: p.layout.short(v.Site.File), Line: v.Site.Line}}
 		if v.Site.File == "" { // of no fake
 			site, _ = p.layout.frames(place)

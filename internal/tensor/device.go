@@ -3,6 +3,7 @@ package tensor
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -65,6 +66,16 @@ func CheckDevice(name string) error {
 		}
 	}
 	return nil
+}
+
+// DeviceTypes returns the names of the type of a device: that of one which a package brings is
+// PyTorch's privateuseone too.
+func DeviceTypes(name string) []string {
+	typ, _, _ := strings.Cut(name, ":")
+	if typ == "" || slices.Contains(Devices, typ) {
+		return []string{typ}
+	}
+	return []string{typ, devices[DeviceBrought].name}
 }
 
 func init() {

@@ -1,6 +1,9 @@
 package tensor
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // A device is a type, PyTorch's or one that a package brings, or one of it by its number.
 func TestCheckDevice(t *testing.T) {
@@ -15,6 +18,17 @@ func TestCheckDevice(t *testing.T) {
 	} {
 		if err := CheckDevice(name); err == nil || want != "" && err.Error() != `unknown device "`+name+`"; did you mean `+want+`?` {
 			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// The type of a device that a package brings has PyTorch's name for it too.
+func TestDeviceTypes(t *testing.T) {
+	for name, want := range map[string][]string{
+		"": {""}, "cpu": {"cpu"}, "cuda:1": {"cuda"}, "openreg": {"openreg", "privateuseone"}, "openreg:1": {"openreg", "privateuseone"}, "privateuseone:0": {"privateuseone"},
+	} {
+		if got := DeviceTypes(name); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}
 }

@@ -124,6 +124,8 @@ TORCH_LIBRARY(broken, m) {
   m.def("values(Tensor x) -> Tensor");
   m.def("throws_late(Tensor x) -> Tensor");
   m.def("stays(Tensor x) -> Tensor");
+  m.def("strays(Tensor x) -> Tensor");
+  m.def("rows(Tensor x) -> Tensor");
 }
 
 TORCH_LIBRARY_IMPL(broken, PrivateUse1, m) {
@@ -166,9 +168,15 @@ TORCH_LIBRARY_IMPL(broken, PrivateUse1, m) {
   m.impl("resizes_", [](Tensor& x) -> Tensor& { return x.unsqueeze_(0); });
   m.impl("throws_late", [](const Tensor& x) -> Tensor { poke(x, x.storage_offset() * x.itemsize()); TORCH_CHECK(x.dim() == 1, "the launch failed"); return fresh(x); });
   m.impl("stays", [](const Tensor& x) { return x.cpu(); });
+  m.impl("strays", [](const Tensor& x) { return x.cpu().to(at::Device(x.device().type(), 1 - x.device().index())); });
+  m.impl("rows", [](const Tensor& x) { return fresh(x); });
 }
 
-// What the kernels for the device are held against.
+// What the kernels for the device are held against. No kernel for the CPU says where strays returns.
+TORCH_LIBRARY_IMPL(broken, Meta, m) {
+  m.impl("rows", [](const Tensor& x) { return x.unsqueeze(0).clone(); });
+}
+
 TORCH_LIBRARY_IMPL(broken, CPU, m) {
   m.impl("values", [](const Tensor& x) { return x.clone(at::MemoryFormat::Contiguous); });
   m.impl("strides", [](const Tensor& x) { return x.clone(at::MemoryFormat::Contiguous); });

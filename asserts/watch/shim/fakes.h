@@ -144,10 +144,8 @@ struct Json {
       enumerated(v.toInt(), type.str());
     } else if (v.isDouble()) {
       char digits[40];
-      const double d = v.toDouble();
-      snprintf(digits, sizeof digits, "%.17g", d);
-      if (d - d != 0) return as("float", digits);
-      text += digits;
+      snprintf(digits, sizeof digits, "%.17g", v.toDouble());
+      as("float", digits);  // also one of no fraction, which would be read as an int
     } else if (v.isDevice()) {
       as("device", v.toDevice().str());
     } else if (v.isString()) {

@@ -39,6 +39,8 @@ def faults():
     broken.resizes_(tensor())  # OA013
     broken.strides(tensor())  # OA011
     broken.stays(tensor())  # OA011
+    broken.strays(tensor())  # OA011
+    broken.rows(tensor())  # OA011
     try:
         broken.throws_late(tensor())  # OA009
     except RuntimeError:

@@ -18,7 +18,7 @@ harmful = torch.library.Library("harmful", "DEF")
 
 
 def harm(name, fake):
-    harmful.define(f"{name}(Tensor x, float scale, str mode, int[2] size, ScalarType dtype, Device device, MemoryFormat? format=None) -> Tensor")
+    harmful.define(f"{name}(Tensor x, float scale, Scalar times, str mode, int[2] size, ScalarType dtype, Device device, MemoryFormat? format=None) -> Tensor")
     harmful.impl(name, lambda x, *args, **kwargs: x.clone(), "CPU")
     torch.library.register_fake(f"harmful::{name}", fake, lib=harmful)
 
@@ -35,8 +35,8 @@ def talks(x, *args):
     return torch.empty_like(x)
 
 
-def takes(x, scale, mode, size, dtype, device, format=None):
-    assert scale in (1.5, -math.inf) and (mode, list(size), dtype, device, format) == ("a\n\"b\\", [2, 3], torch.float16, torch.device("cpu"), torch.channels_last)
+def takes(x, scale, times, mode, size, dtype, device, format=None):
+    assert scale in (1.5, -math.inf) and type(times) is float and (mode, list(size), dtype, device, format) == ("a\n\"b\\", [2, 3], torch.float16, torch.device("cpu"), torch.channels_last)
     return torch.empty_like(x)
 
 
@@ -54,7 +54,7 @@ def call(op, x):
 
 
 x = torch.arange(6.0).reshape(2, 3)
-torch.ops.harmful.takes(x, -math.inf, "a\n\"b\\", [2, 3], torch.float16, torch.device("cpu"), torch.channels_last)
+torch.ops.harmful.takes(x, -math.inf, 2.0, "a\n\"b\\", [2, 3], torch.float16, torch.device("cpu"), torch.channels_last)
 library = {name: getattr(torch.ops, name) for name in ("fakes", "right")}
 for name in sorted(torch._C._dispatch_get_all_op_names()):
     space, _, op = name.partition("::")
@@ -65,7 +65,7 @@ for name in sorted(torch._C._dispatch_get_all_op_names()):
         if name == "fakes::custom_writes":
             library[space].custom_writes(both, both)
 for name in ("ends", "talks", "takes"):
-    getattr(torch.ops.harmful, name)(x, 1.5, "a\n\"b\\", [2, 3], torch.float16, torch.device("cpu"), torch.channels_last)
+    getattr(torch.ops.harmful, name)(x, 1.5, 2.0, "a\n\"b\\", [2, 3], torch.float16, torch.device("cpu"), torch.channels_last)
 if "compiles" in sys.argv:
     from torch._subclasses.fake_tensor import FakeTensorMode
 

@@ -22,13 +22,15 @@ class Registered:
 
 
 class Entered:
-    """Finds the first function called that is not a library's."""
+    """Finds the first function called that is not a library's, nor what PyTorch asks of a device, such as how many there are."""
 
     site = None
+    device = getattr(getattr(torch, torch._C._get_privateuse1_backend_name(), None), "__name__", "") + "."
 
     def __call__(self, frame, event, _):
         module = frame.f_globals.get("__name__")  # none here
-        if event == "call" and module and module.partition(".")[0] not in LIBRARIES and not frame.f_code.co_filename.startswith("<"):
+        asked = module and (module + ".").startswith(self.device)
+        if event == "call" and module and not asked and module.partition(".")[0] not in LIBRARIES and not frame.f_code.co_filename.startswith("<"):
             self.site = frame.f_code.co_filename, frame.f_code.co_firstlineno
             sys.setprofile(None)
 

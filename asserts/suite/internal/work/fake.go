@@ -79,3 +79,16 @@ func (r *Runner) judgeFake(t *Target, a *attempt, result *report.Case) []*report
 	result.Devices[engine.Fake] = tally
 	return t.findings(verdict.Violations, result, a.calls[0].on, engine.Fake)
 }
+
+// judgeDevice judges where the returns of the first call are, of which nothing else was found.
+func (r *Runner) judgeDevice(t *Target, a *attempt, known []*report.Finding, result *report.Case) []*report.Finding {
+	if r.Level < asserts.Meta {
+		return nil
+	}
+	var fake *asserts.Fake
+	if a.fake != nil {
+		fake = a.fake.seen
+	}
+	verdict := asserts.JudgeDevice(t.judged, a.calls[0].seen, fake, r.Policy)
+	return slices.DeleteFunc(t.findings(verdict.Violations, result, a.calls[0].on), func(f *report.Finding) bool { return slices.ContainsFunc(known, f.SameFault) })
+}

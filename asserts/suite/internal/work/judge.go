@@ -36,6 +36,7 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.Case) []*report.Fin
 	if a.fake != nil {
 		found = append(found, r.judgeFake(t, a, result)...)
 	}
+	found = append(found, r.judgeDevice(t, a, found, result)...)
 	if a.rules != nil {
 		found = append(found, r.judgeRules(t, a, result)...)
 	}
