@@ -80,7 +80,7 @@ func (r *Runner) judgeFake(t *Target, a *attempt, result *report.Case) []*report
 	return t.findings(verdict.Violations, result, a.calls[0].on, engine.Fake)
 }
 
-// judgeDevice judges where the returns of the first call are, of which nothing else was found.
+// judgeDevice judges where the returns of the first call are of which nothing else is wrong.
 func (r *Runner) judgeDevice(t *Target, a *attempt, known []*report.Finding, result *report.Case) []*report.Finding {
 	if r.Level < asserts.Meta {
 		return nil
@@ -90,5 +90,7 @@ func (r *Runner) judgeDevice(t *Target, a *attempt, known []*report.Finding, res
 		fake = a.fake.seen
 	}
 	verdict := asserts.JudgeDevice(t.judged, a.calls[0].seen, fake, r.Policy)
-	return slices.DeleteFunc(t.findings(verdict.Violations, result, a.calls[0].on), func(f *report.Finding) bool { return slices.ContainsFunc(known, f.SameFault) })
+	return slices.DeleteFunc(t.findings(verdict.Violations, result, a.calls[0].on), func(f *report.Finding) bool {
+		return slices.ContainsFunc(known, func(g *report.Finding) bool { return g.Violation.Note == "" && f.SameFault(g) })
+	})
 }
