@@ -33,10 +33,10 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.Case) []*report.Fin
 		result.Devices[c.on] = tally
 	}
 	result.Writes = asserts.WritesOf(t.judged, a.calls[0].seen)
+	found = append(found, r.judgeDevice(t, a, found, result)...) // first: a second note about a return is left out, that there is no fake
 	if a.fake != nil {
 		found = append(found, r.judgeFake(t, a, result)...)
 	}
-	found = append(found, r.judgeDevice(t, a, found, result)...)
 	if a.rules != nil {
 		found = append(found, r.judgeRules(t, a, result)...)
 	}
