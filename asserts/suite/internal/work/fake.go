@@ -82,7 +82,7 @@ func (r *Runner) judgeFake(t *Target, a *attempt, result *report.Case) []*report
 
 // judgeDevice judges where the returns of the first call are of which nothing else is wrong.
 func (r *Runner) judgeDevice(t *Target, a *attempt, known []*report.Finding, result *report.Case) []*report.Finding {
-	if r.Level < asserts.Meta {
+	if r.Level < asserts.Meta || a.calls[0].on == engine.CPU {
 		return nil
 	}
 	var fake *asserts.Fake
