@@ -195,8 +195,10 @@ var below = []string{"CPU", "CompositeExplicitAutograd", "CompositeExplicitAutog
 func (l *Libtorch) operator(op *libtorch.Op) engine.Operator {
 	o := engine.Operator{Missing: op.Unpassable(), Added: l.Loaded(op.Name), Autograd: op.Autograd}
 	o.Raises = o.Added && op.Raises
+	var written registration
 	if o.Added {
-		o.Site, o.Texts = asserts.Site{File: op.File, Line: ownLine(op)}, l.texts
+		written = l.registration(op.Name)
+		o.Site, o.Texts = asserts.Site{File: op.File, Line: ownLine(op)}, slices.Concat(l.texts, written.Texts)
 	}
 	if l.host != nil && l.host.added[op.Name].File != "" {
 		o.Site = l.host.added[op.Name]
@@ -212,6 +214,7 @@ func (l *Libtorch) operator(op *libtorch.Op) engine.Operator {
 			return o
 		}
 	}
+	o.Schema.CompositeImplicit = o.Schema.CompositeImplicit || op.Composite && written.Decomposes
 	// Autograd, and views that the ops make which it calls, raise its counts.
 	o.Uncounted = op.Top && Custom(op.Name)
 	if o.Unseen = Unseen(o.Schema, op); o.Added {

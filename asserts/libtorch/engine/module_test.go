@@ -319,13 +319,15 @@ func TestNoModule(t *testing.T) {
 			"raising.py": "import torch\n\nraise RuntimeError('no device\\nhere')\n",
 			"ending.py":  "import os\nos.abort()\n",
 			"empty.py":   "import torch\n",
+			"typo.py":    "import torch\n\ndef f(:\n",
 		} {
 			if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for _, tt := range []struct{ args, want string }{
-			{"-module absent", "opassert check: load absent: ModuleNotFoundError: No module named 'absent'"},
+			{"-module absent", "opassert check: load absent: ModuleNotFoundError: No module named 'absent'\n"},
+			{"-module typo", "opassert check: load typo: SyntaxError: invalid syntax (" + filepath.Join(folder, "typo.py") + ":3)\n"},
 			{"-module raising", "opassert check: load raising: RuntimeError: no device here (" + filepath.Join(folder, "raising.py") + ":3)\n"},
 			{"-module ending", "opassert check: load ending: SIGABRT"},
 			{"-module empty", "opassert check: nothing to check: empty adds no ops\n"},

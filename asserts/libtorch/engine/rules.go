@@ -13,11 +13,13 @@ import (
 
 // The ops with which the Python of a worker's kernels calls what is registered for
 // another op besides its kernels, lists what calls changed, and reads what a kernel asks for
-// that raised; see host/formulas.py, host/state.py and host/conditions.py.
+// that raised, and what its source says; see host/formulas.py, host/state.py,
+// host/conditions.py and host/texts.py.
 const (
-	rulesOp = "opassert_host::rules"
-	leftOp  = "opassert_host::left"
-	askedOp = "opassert_host::asked"
+	rulesOp        = "opassert_host::rules"
+	leftOp         = "opassert_host::left"
+	askedOp        = "opassert_host::asked"
+	registrationOp = "opassert_host::registration"
 )
 
 // A ruleFault is a fault as host/formulas.py writes it.
@@ -76,6 +78,26 @@ func (l *Libtorch) Left() []asserts.Fault {
 		Fix:  "leave the state of the process as it was: in a with statement, or restored in a finally clause",
 		Note: "no schema declares what is in no tensor: compilers may drop or reorder the call all the same",
 	}}
+}
+
+// A registration is what a user wrote of an op in Python besides its schema.
+type registration struct {
+	Texts      []string // in the source of its kernel
+	Decomposes bool     // it is registered as CompositeImplicitAutograd, by that name
+}
+
+// registration returns that of an op, an empty one where its kernel is not Python's.
+func (l *Libtorch) registration(op string) registration {
+	var r registration
+	if l.host == nil {
+		return r
+	}
+	var out libtorch.Outcome
+	lent, err := libtorch.Lookup(registrationOp)
+	if err == nil && lent.Call(asserts.Off, &out, torchValue(op)) == nil {
+		_ = json.Unmarshal([]byte(out.Results[0].Str), &r) // as of a kernel without source
+	}
+	return r
 }
 
 // raised adds the failed condition in the source of a kernel in Python to the exception that it raised.

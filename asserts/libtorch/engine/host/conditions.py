@@ -206,8 +206,11 @@ def asked(message):
     """Returns what the kernel asks for which raised an exception with this message."""
     frames = [(f, int(line), of) for f, line, of in FRAME.findall(message.partition("At:\n")[2])]
     own = itertools.dropwhile(lambda f: f[0].startswith((ROOT, "<")), frames)
+    own = tuple(itertools.takewhile(lambda f: not f[0].startswith((ROOT, "<")), own))
+    if message.startswith("SystemExit") and own:
+        state.said.append(f"it raised SystemExit, which ends the program, at {own[0][0]}:{own[0][1]}")
     try:
-        return wanted(tuple(itertools.takewhile(lambda f: not f[0].startswith((ROOT, "<")), own)))
+        return wanted(own)
     except Exception:  # no source, or none that can be read
         return ""
 

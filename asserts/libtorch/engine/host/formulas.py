@@ -43,7 +43,7 @@ class Rules(Slopes):
         tensors = [(i, n) for i, n in enumerate(of) if isinstance(self.leaves[i], torch.Tensor)]
         self.tensors = [i for i, _ in tensors]
         self.named = dict(tensors)
-        self.writes = any(n in written for _, n in tensors)
+        self.written = [i for i, n in tensors if n in written]
         self.graded = [i for i, n in tensors if self.leaves[i].dtype.is_floating_point or self.leaves[i].dtype.is_complex]
 
     def add(self, saw, fix, place=("", 0), argument="", note=""):
@@ -103,6 +103,8 @@ class Rules(Slopes):
         note = ""
         if isinstance(error, NotImplementedError) or "no autograd formula was registered" in str(error):
             note = "it says that it has no gradient: no result is silently wrong"
+        elif len({self.leaves[i].is_complex() for i in self.graded}) == 2:
+            note = "arguments are real and complex: what multiplies them has a complex gradient for both, and PyTorch refuses that of a real one"
         self.add(f"{what} {text_of(error)}", "let it take what the kernel takes, and return what that would", place, argument, note)
 
     def check_gradients(self, gradients, leaves, results, place):
@@ -148,6 +150,24 @@ class Rules(Slopes):
                 if None not in gradients and differs(gradient, want[self.graded.index(i)]):
                     self.add(f"{what} its backward returns another gradient of {self.named[i]}", "let the gradient depend on what is computed alone", place, self.named[i])
 
+    def check_in_place(self, place):
+        """Holds the graph of what the op writes against the write: its formula has to lie between."""
+        before = {}
+
+        def passed(i, t):
+            if i in self.graded and i in self.written:
+                t = t.requires_grad_().clone()  # no leaf, which may not be written
+                before[i] = t.grad_fn
+            return t
+
+        try:
+            leaves, _ = self.call(passed)
+        except Exception:
+            return  # as the call itself did
+        for i, node in before.items():
+            if place[0] and leaves[i].grad_fn is node and changed(leaves[i], bytes_of(self.leaves[i])):
+                self.add(f"its formula is lost: {self.named[i]} is written, and its gradient is that of what it was", "name it in ctx.mark_dirty()", place, self.named[i])
+
     # vmap and autocast.
 
     def check_vmap(self, place):
@@ -180,11 +200,15 @@ class Rules(Slopes):
         if not all(self.leaves[i].dtype == torch.float32 for i in self.graded) or not self.graded:
             return
         try:
-            plain = held(self.call()[1])
+            given, plain = self.call()
             with torch.autocast("cpu", dtype=dtype):
-                cast = held(self.call()[1])
+                casted, cast = self.call()
+            plain, cast = held(plain), held(cast)
         except Exception as error:
             return self.add_raised(f"under torch.autocast of {dtype} it raises", error, place, self.named[self.graded[0]])
+        for i in self.written:
+            if changed(given[i], bytes_of(self.leaves[i])) and not changed(casted[i], bytes_of(self.leaves[i])):
+                return self.add(f"under torch.autocast of {dtype} it leaves {self.named[i]} as it was", "cast what is read alone: what is written to a copy is lost", place, self.named[i])
         if [t is None or t.shape for t in plain] != [t is None or t.shape for t in cast]:
             self.add(f"under torch.autocast of {dtype} it returns other sizes", "cast arguments, and leave the rest to the kernel", place, self.named[self.graded[0]])
 
@@ -195,14 +219,17 @@ class Rules(Slopes):
         cast = getattr(custom, "_autocast_dtype", {"cpu": getattr(custom, "_autocast_cpu_dtype", None)})
         autocast = cast.get("cpu") or rules.get("AutocastCPU") and torch.bfloat16
         with torch.random.fork_rng(devices=[]):
-            if self.graded and not self.writes:
+            if self.graded and self.written and self.has:
+                with torch.enable_grad():
+                    self.check_in_place(registered.formula(self.name))
+            elif self.graded and not self.written:
                 with torch.enable_grad():
                     if self.has:
                         self.check_formula()
                     self.check_modes()
-            if vmap and not self.writes and self.tensors:
+            if vmap and not self.written and self.tensors:
                 self.check_vmap(site(vmap))
-            if autocast and not self.writes:
+            if autocast:
                 self.check_autocast(autocast, registered.kernel(self.name))
 
 

@@ -1,6 +1,5 @@
 """The Python that imports a user's modules: here PyTorch, and how to import."""
 
-import importlib
 import socket
 
 PACKET = 1 << 13  # bytes

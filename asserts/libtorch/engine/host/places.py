@@ -3,6 +3,7 @@
 The files of this folder are parts of programs, one after the other: see host.go.
 """
 
+import importlib
 import json
 import os
 import sys
@@ -17,11 +18,14 @@ def quoted(text):
 
 def explained(error):
     """Returns an exception in a line, with the place where it was raised."""
-    return " ".join("".join(traceback.format_exception_only(type(error), error)).split()) + raised_at(error)
+    lines = traceback.format_exception_only(type(error), error)
+    return " ".join("".join(lines[-1:] if isinstance(error, SyntaxError) else lines).split()) + raised_at(error)
 
 
 def raised_at(error):
     """Returns the place of an exception in brackets: outside of PyTorch, where it passed through such code."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith("<")]
+    if isinstance(error, SyntaxError):
+        return f" ({error.filename}:{error.lineno})"
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith("<") and f.filename != importlib.__file__]
     frames = [f for f in frames if not f.filename.startswith(ROOT)] or frames
     return f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""

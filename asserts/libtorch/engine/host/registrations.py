@@ -69,6 +69,7 @@ class Registrations:
         self.formulas = {}  # op: (backward, setup_context) for autograd
         self.infos = {}  # op: what holds those of it, also such as are registered later
         self.rules = {}  # op: {a dispatch key of RULES: function}
+        self.decomposing = set()  # ops of which somebody wrote that they decompose
         self.marked = False  # an op said since that a result has no gradient
         library = torch.library.Library
         define, impl = library.define, library.impl
@@ -88,6 +89,8 @@ class Registrations:
         def recorded_impl(this, name, function, dispatch_key="", **keywords):
             result = impl(this, name, function, dispatch_key, **keywords)
             name = f"{this.ns}::{str(getattr(name, '_name', name)).rpartition('::')[2]}"
+            if dispatch_key == "CompositeImplicitAutograd":
+                self.decomposing.add(name)
             if callable(function) and dispatch_key == "Meta":
                 self.add(name, "fake", function)
             elif callable(function) and dispatch_key in self.RULES:

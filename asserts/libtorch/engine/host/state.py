@@ -80,6 +80,11 @@ STATE = {
     "torch.backends.cudnn.deterministic": (torch._C._get_cudnn_deterministic, torch._C._set_cudnn_deterministic),
     "the dtype of autocast on the CPU": (lambda: torch.get_autocast_dtype("cpu"), lambda t: torch.set_autocast_dtype("cpu", t)),
     "the cache of autocast": (torch.is_autocast_cache_enabled, torch.set_autocast_cache_enabled),
+    "the kernels of scaled_dot_product_attention()": (
+        lambda: (torch._C._get_flash_sdp_enabled(), torch._C._get_mem_efficient_sdp_enabled(), torch._C._get_math_sdp_enabled()),
+        lambda v: [use(on) for use, on in zip((torch._C._set_sdp_use_flash, torch._C._set_sdp_use_mem_efficient, torch._C._set_sdp_use_math), v)],
+    ),
+    "the threads of backward()": (torch._C._is_multithreading_enabled, torch._C._set_multithreading_enabled),
     "anomaly detection": (
         lambda: (torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()),
         lambda v: torch.set_anomaly_enabled(*v),
@@ -89,6 +94,7 @@ STATE = {
     "the level of the root logger": (lambda: logging.root.level, logging.root.setLevel),
     "logging.disable()": (lambda: logging.root.manager.disable, logging.disable),
     "numpy.geterr()": (numpys_errors, lambda v: v and sys.modules["numpy"].seterr(**v)),
+    "a pending signal.setitimer()": (lambda: signal.getitimer(signal.ITIMER_REAL)[0] > 0, lambda on: signal.setitimer(signal.ITIMER_REAL, 0)),
     "the umask": (umask, os.umask),
     "the working directory": (os.getcwd, os.chdir),
     "sys.stdin, stdout or stderr": (standard_files, set_standard_files),

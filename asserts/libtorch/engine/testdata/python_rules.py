@@ -228,6 +228,36 @@ class Detached(torch.autograd.Function):
 op(wrong, "lost(Tensor x) -> Tensor", square, "its formula is lost: an argument requires grad, and no result does")
 wrong.impl("lost", lambda x: Detached.apply(x.detach()), "Autograd")
 
+class Scaled(torch.autograd.Function):
+    """Writes an argument through an op."""
+
+    @staticmethod
+    def forward(ctx, x, kernel):
+        with torch._C._AutoDispatchBelowAutograd():
+            return kernel(x)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return 2 * grad, None
+
+
+class ScaledAndMarked(Scaled):
+    @staticmethod
+    def forward(ctx, x, kernel):
+        ctx.mark_dirty(x)
+        return Scaled.forward(ctx, x, kernel)
+
+
+def in_place(library, function, says=""):
+    op(library, "scales_(Tensor(a!) x) -> Tensor(a!)", lambda x: x.mul_(2), says)
+    kernel = getattr(torch.ops, library.ns).scales_
+    library.impl("scales_", lambda x: function.apply(x, kernel), "Autograd")
+
+
+in_place(wrong, Scaled, "its formula is lost: x is written, and its gradient is that of what it was")
+in_place(right, ScaledAndMarked)
+
+
 # Rules for vmap and autocast.
 
 
@@ -257,6 +287,26 @@ op(wrong, "vmap_raises(Tensor x) -> Tensor", square, "its rule for vmap, of x ba
 op(wrong, "vmap_values(Tensor x) -> Tensor", square, "its rule for vmap, of x batched at dimension 0, does not return what calls one by one do", vmap=first_alone)
 op(wrong, "vmap_dimension(Tensor x) -> Tensor", square, "its rule for vmap, of x batched at dimension -1, does not return what calls one by one do", vmap=other_dimension)
 op(wrong, "vmap_of_one(Tensor x, Tensor y) -> Tensor", times, "its rule for vmap, of x batched at dimension 0, raises", vmap=both_batched)
+
+
+def add_sum(x, y):
+    return x.add_(y.sum().to(x.dtype) + 1)
+
+
+def casts(library, cast, says=""):
+    op(library, "adds_(Tensor(a!) x, Tensor y) -> Tensor(a!)", add_sum, says)
+    kernel = getattr(torch.ops, library.ns).adds_
+
+    def below(x, y):
+        with torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCPU)):
+            return kernel(*cast(x, y))
+
+    library.impl("adds_", below, "AutocastCPU")
+    library.impl("adds_", torch.library.fallthrough_kernel, "Autograd")
+
+
+casts(wrong, lambda x, y: (x.bfloat16(), y), "under torch.autocast of torch.bfloat16 it leaves x as it was")
+casts(right, lambda x, y: (x, y.bfloat16()))
 op(wrong, "autocast(Tensor x, Tensor y) -> Tensor", takes_floats, "under torch.autocast of torch.bfloat16 it raises TypeError: no bfloat16 here", autocast=torch.bfloat16)
 
 
@@ -278,6 +328,11 @@ def times_of_one_dtype(x, y):
     return x * y
 
 
+def times_of_complex_and_real(x, y):
+    assert x.dtype == torch.complex64 and y.dtype == torch.float32
+    return x * y
+
+
 def square_batched(info, in_dims, x):
     return x * x, in_dims[0]
 
@@ -295,6 +350,7 @@ def times_summed(ctx, grad):
 
 
 op(right, "square(Tensor x) -> Tensor", square, backward=square_back, setup=save, vmap=square_batched)
+op(wrong, "mixes(Tensor x, Tensor y) -> Tensor", times_of_complex_and_real, "note its backward raises RuntimeError", lambda ctx, grad: tuple(grad * t for t in reversed(ctx.saved_tensors)), save)
 op(right, "times(Tensor x, Tensor y) -> Tensor", times_of_one_dtype, backward=times_back, setup=save, vmap=times_batched)
 op(right, "summed(Tensor x, Tensor y) -> Tensor", times, backward=times_summed, setup=save)
 op(right, "exp(Tensor x) -> Tensor", torch.exp, backward=lambda ctx, grad: grad * ctx.saved_tensors[0], setup=save_output)

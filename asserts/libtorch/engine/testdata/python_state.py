@@ -6,6 +6,7 @@ import gc
 import logging
 import os
 import random
+import signal
 import sys
 import warnings
 from multiprocessing import shared_memory
@@ -71,6 +72,9 @@ simple("threads", "torch.get_num_threads() changed: it was 1 and is 2", lambda: 
 simple("precision", "torch.get_float32_matmul_precision() changed: it was highest and is medium", lambda: torch.set_float32_matmul_precision("medium"))
 simple("mkldnn", "torch.backends.mkldnn.enabled changed: it was True and is False", lambda: torch._C._set_mkldnn_enabled(False))
 simple("autocast", "the dtype of autocast on the CPU changed: it was torch.bfloat16 and is torch.float16", lambda: torch.set_autocast_dtype("cpu", torch.float16))
+simple("attention", "the kernels of scaled_dot_product_attention() changed: True became False", lambda: torch.backends.cuda.enable_flash_sdp(False))
+simple("backward_threads", "the threads of backward() changed: it was True and is False", lambda: begin(torch.autograd.set_multithreading_enabled(False)))
+simple("alarm", "a pending signal.setitimer() changed: it was False and is True", lambda: signal.setitimer(signal.ITIMER_REAL, 10**6))
 simple("anomaly", "anomaly detection changed: False became True", lambda: torch.autograd.set_detect_anomaly(True))
 simple("denormals", "the flushing of denormal numbers changed: it was False and is True", flushing)
 simple("printing", "the print options changed: precision was 4 and is 2", lambda: torch.set_printoptions(precision=2))
@@ -100,6 +104,13 @@ def after_an_error(x):
     y = x.clone()
     torch.set_grad_enabled(True)
     return y
+
+
+@op("it raised SystemExit, which ends the program, at ")
+def exits(x):
+    if x.dim() != 2:
+        sys.exit(3)
+    return x.clone()
 
 
 # What is undone by those who did it, and what is no state.

@@ -1,0 +1,35 @@
+"""The texts in the source of kernels: what an argument of type str is compared with."""
+
+import enum
+import types
+
+
+def texts(value, seen):
+    """Yields the texts in a value; of a function those in its code, and in what it names of its module."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        yield from (t for v in value for t in texts(v, seen))
+    elif isinstance(value, (dict, set, frozenset)):
+        yield from sorted(v for v in value if isinstance(v, str))
+    elif isinstance(value, enum.EnumMeta):
+        yield from texts([member.value for member in value], seen)
+    elif isinstance(value, types.CodeType):
+        yield from texts(value.co_consts, seen)
+    elif inspect.isfunction(value) and value not in seen and not value.__code__.co_filename.startswith(ROOT):
+        seen.add(value)
+        yield from texts(value.__code__, seen)
+        for named in (*enclosed(value), *(value.__globals__.get(n) for n in value.__code__.co_names)):
+            yield from texts(named, seen)
+
+
+def registration(op):
+    """Returns what a user wrote of an op besides its schema."""
+    custom = OPDEFS.get(op.partition(".")[0])
+    kernels = [custom._init_fn] if custom else [f for key, f in registered.functions.get(op, {}).items() if key != "fake"]
+    found = list(dict.fromkeys(t for k in kernels for t in texts(written(k), set())))
+    return json.dumps({"Texts": found[:MOST_TEXTS], "Decomposes": op in registered.decomposing})
+
+
+MOST_TEXTS = 512
+LENT["registration(str op) -> str"] = registration
