@@ -328,6 +328,8 @@ func TestNoModule(t *testing.T) {
 		for _, tt := range []struct{ args, want string }{
 			{"-module absent", "opassert check: load absent: ModuleNotFoundError: No module named 'absent'\n"},
 			{"-module typo", "opassert check: load typo: SyntaxError: invalid syntax (" + filepath.Join(folder, "typo.py") + ":3)\n"},
+			{"-module empty,./typo.py", "./typo.py is a file: the name of its module is typo"},
+			{"-module ,", "it names no module"},
 			{"-module raising", "opassert check: load raising: RuntimeError: no device here (" + filepath.Join(folder, "raising.py") + ":3)\n"},
 			{"-module ending", "opassert check: load ending: SIGABRT"},
 			{"-module empty", "opassert check: nothing to check: empty adds no ops\n"},

@@ -197,7 +197,7 @@ func (f *checkFlags) withoutLibtorch(inv *invocation) error {
 	switch {
 	case len(f.libs) > 0:
 		return usagef("-lib is for the engine libtorch: %s loads no libraries", *f.engine)
-	case len(f.moduleFlags.names) > 0:
+	case len(f.moduleFlags.names.repeated) > 0:
 		return usagef("-module is for the engine libtorch: %s imports no modules", *f.engine)
 	case *f.interpreter != "":
 		return usagef("-python is for the engine libtorch: %s is in no Python", *f.engine)

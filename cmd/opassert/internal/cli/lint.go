@@ -46,7 +46,7 @@ func runLint(inv *invocation) error {
 		return err
 	}
 	find := func() ([]lintFinding, error) { return lintSchemas(inv, &source) }
-	if len(modules.names) > 0 {
+	if len(modules.names.repeated) > 0 {
 		find = func() ([]lintFinding, error) { return modules.lint(inv) }
 	}
 	findings, err := find()

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -14,7 +15,7 @@ import (
 
 // moduleFlags name Python modules, and who imports them.
 type moduleFlags struct {
-	names       repeated
+	names       modules
 	interpreter *string
 }
 
@@ -25,10 +26,28 @@ func newModuleFlags(f *flag.FlagSet) *moduleFlags {
 	return m
 }
 
-// pythonModules returns the modules of -module.
-func (m *moduleFlags) pythonModules() []string {
-	return strings.FieldsFunc(strings.Join(m.names, ","), func(r rune) bool { return r == ',' || r == ' ' })
+// modules are values of -module, each of one name or several.
+type modules struct{ repeated }
+
+func (m *modules) Set(value string) error {
+	names := moduleNames(value)
+	for _, name := range names {
+		if strings.Contains(name, "/") || strings.HasSuffix(name, ".py") {
+			return fmt.Errorf("%s is a file: the name of its module is %s, which Python looks for in PYTHONPATH", name, strings.TrimSuffix(filepath.Base(name), ".py"))
+		}
+	}
+	if len(names) == 0 {
+		return errors.New("it names no module")
+	}
+	return m.repeated.Set(value)
 }
+
+func moduleNames(value string) []string {
+	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// pythonModules returns the modules of -module.
+func (m *moduleFlags) pythonModules() []string { return moduleNames(m.names.String()) }
 
 // lint lints the registrations of the modules.
 func (m *moduleFlags) lint(inv *invocation) ([]lintFinding, error) {
@@ -50,7 +69,7 @@ func (m *moduleFlags) lint(inv *invocation) ([]lintFinding, error) {
 // hosted reports whether kernels run in a Python: where one is named, or modules bring
 // them, or a device, which a Python's PyTorch has unless a library does.
 func (f *checkFlags) hosted() bool {
-	return len(f.moduleFlags.names) > 0 || len(f.libs) == 0 && (*f.device != "" || *f.interpreter != "")
+	return len(f.moduleFlags.names.repeated) > 0 || len(f.libs) == 0 && (*f.device != "" || *f.interpreter != "")
 }
 
 // prepareModules makes a run ready whose kernels are in a Python.
