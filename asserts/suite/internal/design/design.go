@@ -99,13 +99,15 @@ type setting struct {
 	Ways []int // of each class
 }
 
-// Settings returns those worth trying: of a class alone every base, and its
-// later ways on the first two; of several what each of them has a place on.
+// Settings returns those worth trying: of a class alone every base, those with elements
+// first, and its later ways on the first two; of several what each of them has a place on.
 func (d *Design) Settings(r Row, origins map[int]Origin) []setting {
 	var all []setting
 	if len(r.Classes) == 1 {
+		bases := slices.Clone(d.Bases)
+		slices.SortStableFunc(bases, func(x, y *sample.Case) int { return cmp.Compare(vacant(x), vacant(y)) })
 		for way := range d.Classes[r.Classes[0]].ways {
-			for i, base := range d.Bases {
+			for i, base := range bases {
 				if r.on == nil && (way == 0 || i < 2) {
 					all = append(all, setting{base, []int{way}})
 				}
@@ -128,6 +130,15 @@ func (d *Design) Settings(r Row, origins map[int]Origin) []setting {
 		all = append(all, setting{d.Bases[i], ways})
 	}
 	return all
+}
+
+// vacant returns 1 where the first tensor of a call has no elements: a kernel takes nearly
+// anything with it, and does little.
+func vacant(c *sample.Case) int {
+	if ts := c.Tensors(); len(ts) > 0 && slices.Contains(ts[0].Sizes, 0) {
+		return 1
+	}
+	return 0
 }
 
 // About names the arguments that a row's classes are about.

@@ -72,3 +72,20 @@ func TestFewerColumns(t *testing.T) {
 		}
 	}
 }
+
+// A class is tried on bases with elements first: a kernel takes nearly anything with an empty tensor.
+func TestSettingsWithElementsFirst(t *testing.T) {
+	op := ops(t, "ns::f(Tensor a, int n) -> Tensor")[0]
+	var ran []*sample.Case
+	for _, text := range []string{"float32[0, 3]", "float32[4]", "float32[2, 0, 2]", "float32[2, 3, 2, 2]"} {
+		ran = append(ran, &sample.Case{Names: []string{"a", "n"}, Args: []sample.Value{read(t, text), read(t, "1")}})
+	}
+	d := NewDesign(engine.Operator{Schema: op}, nil, 0, &Learned{Ran: ran})
+	var order []string
+	for _, s := range d.Settings(Row{Classes: []int{0}}, nil)[:len(d.Bases)] {
+		order = append(order, s.Base.Args[0].String())
+	}
+	if got := strings.Join(order, " "); got != "float32[4] float32[2, 3, 2, 2] float32[0, 3] float32[2, 0, 2]" {
+		t.Errorf("the bases of a class are %s", got)
+	}
+}
