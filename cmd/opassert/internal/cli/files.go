@@ -59,6 +59,7 @@ type use struct {
 func (u use) at() use {
 	if u.file, _ = os.Stat(u.path); u.file == nil {
 		u.path = filepath.Clean(followed(u.path)) // where it will be written
+		u.file, _ = os.Stat(u.path)
 		u.folder, _ = os.Stat(filepath.Dir(u.path))
 	}
 	return u

@@ -70,6 +70,7 @@ func TestClaims(t *testing.T) {
 		{[]string{"-out", "a"}, ""},
 		{[]string{"-out", "a", "a"}, "-out would replace a, which argument a reads"},
 		{[]string{"-out", "link", "a"}, "which argument a reads"},
+		{[]string{"-out", "gone/../a", "a"}, "which argument a reads"},
 		{[]string{"-out", "a", "link"}, "which argument link reads"},
 		{[]string{"-out", "b", "a"}, ""},
 		{[]string{"-out", "new", "-html", "new"}, "-html and -out would write the same file, new"},
