@@ -250,7 +250,7 @@ func TestCompare(t *testing.T) {
 	if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 1 {
 		t.Errorf("the command ended with %v; findings are status 1", err)
 	}
-	if n := strings.Count(string(out), "libtorch "+torch.Version+", level content, seed 1: 1 findings and 0 crashes in"); n != 2 {
+	if n := strings.Count(string(out), "libtorch "+torch.Version+", level meta, seed 1: 1 findings and 0 crashes in"); n != 2 {
 		t.Errorf("%d of 2 runs in\n%s", n, out)
 	}
 	if !strings.Contains(string(out), ":\n  nothing changed\n") || !strings.Contains(string(out), ": in libtorch "+torch.Version+", the first one compared\n    program "+filepath.Join(programs, "2-"+torch.Version)) {
@@ -337,7 +337,7 @@ func TestThroughAutograd(t *testing.T) {
 	}, broken(t, whole)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	below := check(1, "below.json")
+	below := check(1, "below.json", "-level", "content")
 	if diff := cmp.Diff([]string{"graded::alone OA009 argument self"}, broken(t, below)); diff != "" {
 		t.Errorf("below autograd (-want +got):\n%s", diff)
 	}

@@ -89,7 +89,7 @@ and for each finding which of them have it. The programs of -repro are in a fold
 for each.
 
   opassert check -engine libtorch -op aten::lu_unpack
-  opassert check -engine libtorch -lib build/libmyops.so -level meta
+  opassert check -lib build/libmyops.so
   opassert check -module torchao
 
 With -through autograd, calls begin where a program's do, on tensors that require
@@ -156,7 +156,7 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	plans := newPlanFlags(f)
 	c := &checkFlags{planFlags: plans, torchFlags: newTorchFlags(f, plans.schemaFlags)}
 	c.engine = f.String("engine", "", "the engine that runs the kernels: `"+strings.ReplaceAll(engineNames(), ", ", "|")+"`\n(default: go in a Go module with generated packages, else libtorch, or c10 where none is installed)")
-	c.level = f.String("level", "", "how much is checked: `identity|content|meta` (default: content; with -module and -python meta,\nwhich calls each op's fake too)")
+	c.level = f.String("level", "", "how much is checked: `identity|content|meta` (default: content; with -lib, -module, -python and\n-device meta, which calls each op's Meta kernel and its fake too)")
 	f.Var(&c.ops, "op", "an op `name`, or a pattern such as aten::*conv*; may be given several times")
 	c.seed = f.Uint64("seed", report.DefaultSeed, "the seed of the random cases")
 	c.cases = f.Int("cases", 0, "the `number` of cases that an op gets (default: each value class of each argument, then pairs of them)")
@@ -398,7 +398,7 @@ func (f *checkFlags) known() (asserts.Level, error) {
 
 // usualLevel is the level where none is asked for.
 func (f *checkFlags) usualLevel() asserts.Level {
-	if f.hosted() || *f.device != "" {
+	if f.hosted() || *f.device != "" || len(f.libs) > 0 && !f.autograd() {
 		return asserts.Meta
 	}
 	return asserts.Content
