@@ -22,10 +22,14 @@ func TestMemory(t *testing.T) {
 	long(t)
 	command := libtorchtest.Command(t)
 	lib := libtorchtest.Library(t, "memory", "../../testdata/oplib", "memory.cpp")
-	out, _ := exec.Command(command, "check", "-lib", lib, "-json", "-cases", "60", "-state", filepath.Join(t.TempDir(), "state")).Output()
 	var results []asserts.Result
-	if err := json.Unmarshal(out, &results); err != nil {
-		t.Fatal(err)
+	for _, some := range []string{"-cases=60", "-op=astray::OA018_reads_columns"} { // whose case is a late one
+		var more []asserts.Result
+		out, _ := exec.Command(command, "check", "-lib", lib, "-json", some, "-state", filepath.Join(t.TempDir(), "state")).Output()
+		if err := json.Unmarshal(out, &more); err != nil {
+			t.Fatal(err)
+		}
+		results = append(results, more...)
 	}
 	found, ops := make(map[string]string), make(map[string]bool)
 	for _, r := range results {

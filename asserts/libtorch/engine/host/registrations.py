@@ -69,7 +69,7 @@ class Registrations:
         self.formulas = {}  # op: (backward, setup_context) for autograd
         self.infos = {}  # op: what holds those of it, also such as are registered later
         self.rules = {}  # op: {a dispatch key of RULES: function}
-        self.decomposing = set()  # ops of which somebody wrote that they decompose
+        self.decomposing = set()  # ops that a user registered as CompositeImplicitAutograd
         self.marked = False  # an op said since that a result has no gradient
         library = torch.library.Library
         define, impl = library.define, library.impl
