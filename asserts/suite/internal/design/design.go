@@ -412,7 +412,7 @@ func (b *designer) tensors() {
 			}
 		}
 		if several && b.added {
-			of := selector(ofArg(i)) // in two cases: memory is watched behind a tensor in the one, and before it in the other
+			of := selector(ofArg(i)) // in two cases: in one of them at least memory is watched behind the tensor
 			b.add(arg.Name, class1("one column", of.each(fewerColumns(1))), class1("two columns", of.each(fewerColumns(2))))
 		}
 		if IsOut(arg) {

@@ -245,7 +245,7 @@ func TestArrange(t *testing.T) {
 	for number := range 4 {
 		c := b.call(t, "float32[2]")
 		c.Number = number
-		if b.arrange(c, 7); w.ahead != (number%2 == 1) || w.fill != 7 {
+		if b.arrange(c, 7); w.ahead != (number%4 == 1) || w.fill != 7 {
 			t.Errorf("case %d: ahead %t, filled with %d", number, w.ahead, w.fill)
 		}
 	}
