@@ -157,6 +157,7 @@ func TestJudgeDevice(t *testing.T) {
 		{two, "lpu:0", "lpu:0", "cpu", answers, ""},
 		{two, "lpu:0", "lpu:0", "lpu:0", nil, ""},
 		{two, "lpu:0", "cpu", "cpu", nil, ""},
+		{two, "lpu:0", "cpu", "lpu:0", nil, ""},
 		{"f(Tensor self, Tensor other, *, Device device) -> Tensor", "lpu:0", "lpu:0", "cpu", nil, ""},
 	} {
 		got := ""
@@ -167,6 +168,38 @@ func TestJudgeDevice(t *testing.T) {
 		}
 		if got != tt.want {
 			t.Errorf("%s of tensors on %s and %s: %q, want %q", tt.schema, tt.x, tt.y, got, tt.want)
+		}
+	}
+}
+
+// A return on another device is not reported where it has no contents or none that lie anywhere, where
+// OA011 is waived, or where the policy skips it; an argument without contents says nothing of devices.
+func TestJudgeDeviceSkips(t *testing.T) {
+	on := func(impl asserts.ID, device string, more ...mod) asserts.Observation {
+		return see(impl, impl+1, append(more, holding("abcd"), shaped(func(c *asserts.Snapshot) { c.Device = device }))...)
+	}
+	for _, tt := range []struct {
+		name   string
+		y      asserts.Observation
+		result asserts.Observation
+		waived bool
+		want   int
+	}{
+		{"reported", on(3, "lpu:0"), on(5, "cpu"), false, 1},
+		{"an argument without contents", see(3, 4), on(5, "cpu"), false, 1},
+		{"no contents", on(3, "lpu:0"), see(5, 6), false, 0},
+		{"on meta", on(3, "lpu:0"), on(5, "meta", traits(asserts.MetaTensor)), false, 0},
+		{"a subclass", on(3, "lpu:0"), on(5, "cpu", traits(asserts.WrapperSubclass)), false, 0},
+		{"waived", on(3, "lpu:0"), on(5, "cpu"), true, 0},
+	} {
+		op := opOf("f(Tensor self, Tensor other) -> Tensor")
+		if tt.waived {
+			op.Checks = slices.DeleteFunc(op.Checks, func(c asserts.Check) bool { return c.Code == asserts.MetaAlias })
+		}
+		args := list{on(1, "lpu:0"), tt.y}
+		verdict := asserts.JudgeDevice(op, &asserts.Seen{Level: asserts.Meta, Before: args, After: args, Results: list{tt.result}}, nil, asserts.PyTorch())
+		if len(verdict.Violations) != tt.want {
+			t.Errorf("%s: %d violations, want %d", tt.name, len(verdict.Violations), tt.want)
 		}
 	}
 }

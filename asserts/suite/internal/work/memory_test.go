@@ -237,7 +237,7 @@ func TestUnkept(t *testing.T) {
 	}
 }
 
-// Every other case has its memory behind a page that can't be touched.
+// Every fourth case has its memory behind a page that can't be touched.
 func TestArrange(t *testing.T) {
 	b := newBench(t, "t::f(Tensor a) -> Tensor", copies)
 	w := &watchingEngine{fakeEngine: b.e}
