@@ -91,6 +91,6 @@ func (r *Runner) judgeDevice(t *Target, a *attempt, known []*report.Finding, res
 	}
 	verdict := asserts.JudgeDevice(t.judged, a.calls[0].seen, fake, r.Policy)
 	return slices.DeleteFunc(t.findings(verdict.Violations, result, a.calls[0].on), func(f *report.Finding) bool {
-		return slices.ContainsFunc(known, func(g *report.Finding) bool { return g.Violation.Note == "" && f.SameFault(g) })
+		return slices.ContainsFunc(known, f.SameFault)
 	})
 }

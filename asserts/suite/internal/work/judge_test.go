@@ -338,6 +338,72 @@ func TestTwice(t *testing.T) {
 	}
 }
 
+// A return on another device than the arguments is noted on a device other than the CPU, at the
+// level of second calls, where the op's fake returns nothing and no error is the same fault.
+func TestJudgeDevice(t *testing.T) {
+	missing := &asserts.Fake{Missing: true}
+	for _, tt := range []struct {
+		name    string
+		devices []engine.Device
+		level   asserts.Level
+		fake    *asserts.Fake
+		writes  bool
+		want    string
+	}{
+		{"alone", []engine.Device{"lpu"}, asserts.Meta, nil, false, "OA011 result on lpu"},
+		{"below the level", []engine.Device{"lpu"}, asserts.Content, nil, false, ""},
+		{"on the CPU", []engine.Device{engine.CPU}, asserts.Meta, nil, false, ""},
+		{"beside another fault", []engine.Device{"lpu"}, asserts.Meta, nil, true, "OA009 argument a on lpu; OA011 result on lpu"},
+		{"beside a note", []engine.Device{"lpu"}, asserts.Meta, missing, false, "OA011 result on lpu; OA011 result on lpu, fake"},
+		{"beside sizes that differ", []engine.Device{"lpu", engine.CPU}, asserts.Meta, nil, false, "OA011 result on lpu, cpu"},
+		{"as its fake", []engine.Device{"lpu"}, asserts.Meta, &asserts.Fake{}, false, ""},
+	} {
+		b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+			made := e.like(first(args))
+			if made.device == tt.devices[0] {
+				made.device = "xpu"
+			} else {
+				made.spec.Sizes = []int64{1}
+			}
+			if tt.writes {
+				first(args).write()
+			}
+			return []any{made}, nil
+		})
+		b.e.devices, b.Level = tt.devices, tt.level
+		if tt.fake != nil {
+			if !tt.fake.Missing {
+				a := must.Get(b.Try(b.t, b.call(t, "float32[2]")))(t)
+				tt.fake.Seen = *a.calls[0].seen
+			}
+			b.Engine = &fakingEngine{fakeEngine: b.e, fake: tt.fake}
+		}
+		if found, _ := b.judged(t, "float32[2]"); words(found) != tt.want {
+			t.Errorf("%s: found %q, want %q", tt.name, words(found), tt.want)
+		}
+	}
+}
+
+// A blindEngine sees nothing of a call that threw.
+type blindEngine struct{ *fakeEngine }
+
+func (e blindEngine) Call(op string, args []any, level asserts.Level) (engine.Outcome, error) {
+	out, err := e.fakeEngine.Call(op, args, level)
+	if err != nil {
+		out.Seen.After = nil
+	}
+	return out, err
+}
+
+// What an engine did not see of a call that threw is not judged.
+func TestThrewUnseen(t *testing.T) {
+	b := newBench(t, "ns::f(Tensor a) -> Tensor", thrown("no"))
+	b.Engine = blindEngine{b.e}
+	if _, err := b.Try(b.t, b.call(t, "float32[2]")); err == nil || len(b.t.threw) != 0 {
+		t.Errorf("%v, judged %d", err, len(b.t.threw))
+	}
+}
+
 // The uses of a result are not judged of an op of which they are not the kernel's.
 func TestUncounted(t *testing.T) {
 	for uncounted, want := range map[bool]string{false: "OA005 result on cpu", true: ""} {

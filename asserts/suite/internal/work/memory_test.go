@@ -241,6 +241,10 @@ func TestUnkept(t *testing.T) {
 func TestArrange(t *testing.T) {
 	b := newBench(t, "t::f(Tensor a) -> Tensor", copies)
 	w := &watchingEngine{fakeEngine: b.e}
+	odd := b.call(t, "float32[2]")
+	if odd.Number = 1; b.ahead(odd) {
+		t.Error("memory that is not watched lies behind a page")
+	}
 	b.Engine = w
 	for number := range 4 {
 		c := b.call(t, "float32[2]")

@@ -215,6 +215,9 @@ func TestFindingsAreMinimisedOnce(t *testing.T) {
 	if !slices.Equal(told, []string{"0 1"}) || len(b.t.found) != 1 || len(all) != 2 || len(all[0].Found) != 1 || len(all[1].Found) != 1 {
 		t.Fatalf("told %q, found %v", told, all)
 	}
+	if b.cases(t, Span{From: 2, To: 8, Resumed: true}); len(told) != 1 || len(b.t.found) != 1 {
+		t.Errorf("told of other calls that show it: %q, found %d", told, len(b.t.found))
+	}
 	one, two := all[0].Found[0], all[1].Found[0]
 	if one == two || one.Call != two.Call || one.Case != 0 || one.Times != 1 || one.Call != "ns::f(a=float32[2])" {
 		t.Errorf("%+v and then %+v", one, two)

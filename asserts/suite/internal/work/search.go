@@ -62,7 +62,8 @@ func (r *Runner) settle(t *Target, c *sample.Case, rng *rand.Rand, about []strin
 		if !ok {
 			return nil, err
 		}
-		if keep(next); next.Key() == c.Key() || next.Huge() {
+		if keep(next); next.Key() == c.Key() || //mutate:equivalent false: it is not called again
+			next.Huge() {
 			return nil, err
 		}
 		c = next

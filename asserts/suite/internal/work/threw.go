@@ -13,7 +13,7 @@ import (
 func (r *Runner) threw(t *Target, c *sample.Case, seen *asserts.Seen, err error) {
 	message, isThrown := engine.Message(err)
 	switch {
-	case r.Level < asserts.Content || len(seen.After) == 0 || !isThrown || dispatched(message) || len(t.unthrown.Checks) == 0:
+	case len(seen.After) == 0 || !isThrown || dispatched(message) || len(t.unthrown.Checks) == 0:
 	case !c.Plain():
 		t.thrown(c, asserts.Verdict{Skips: []asserts.Skip{{Code: asserts.UndeclaredWrite, Reason: "the call threw, and a tensor is not plain", Count: 1}}}, message)
 	default:
