@@ -11,7 +11,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// A program is told with which engines its finding shows, and with which the check holds.
+// A program names the engines in which its finding shows, and those in which the check holds.
 func TestProgramsOfAComparison(t *testing.T) {
 	shows := func(file string) *OpResult {
 		op := ran("x", finds(asserts.InputImpl, 0, "self", "bad"))

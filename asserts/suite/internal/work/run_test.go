@@ -355,7 +355,7 @@ func (c coin) Uint64() uint64 { return 0x80000001<<32 | uint64(c) }
 // that was, or from this one, each as often; always from that call where this one
 // came to no kernel.
 func TestSearchGoesBack(t *testing.T) {
-	const stays, goes = false, true // to three times what came of the first error
+	const stays, goes = false, true // to three times the calls of the first error
 	const small = "input too small (%d)"
 	for _, tt := range []struct {
 		call, text string

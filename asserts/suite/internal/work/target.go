@@ -196,7 +196,7 @@ type thrownCall struct {
 	verdict asserts.Verdict
 }
 
-// A made call is what came of a case, for those that make the same call: many classes set
+// A made call is the result of a case, which those that make the same call share: many classes set
 // what a call has already, and errors ask for the same again.
 type made struct {
 	c      *sample.Case
