@@ -412,7 +412,7 @@ func (b *designer) tensors() {
 			}
 		}
 		if several && b.added {
-			of := selector(ofArg(i)) // in two cases: in one of them at least memory is watched behind the tensor
+			of := selector(ofArg(i)) // a single column may be taken for each of the others'
 			b.add(arg.Name, class1("one column", of.each(fewerColumns(1))), class1("two columns", of.each(fewerColumns(2))))
 		}
 		if IsOut(arg) {

@@ -42,7 +42,7 @@ func (r *Runner) followsNeighbours(t *Target, a *attempt) []asserts.Fault {
 	for _, beside := range []int{1, 0, 1} {
 		m := maker{engine: r.Engine, room: &r.room, beside: beside}
 		defer m.release()
-		_, then := r.seen(t, &m, a.c, firstFill)
+		_, then := r.seen(t, &m, a.c, firstTime)
 		if then == nil || len(calls) == 1 && t.same(calls[0], then) {
 			return nil
 		}
@@ -66,8 +66,8 @@ func (r *Runner) followsEarlier(t *Target, c *sample.Case) []asserts.Fault {
 	old, other := maker{engine: r.Engine, room: &r.room}, maker{engine: r.Engine, room: &r.room, later: 1}
 	defer old.release()
 	defer other.release()
-	args, first := r.seen(t, &old, c, firstFill)
-	fresh, want := r.seen(t, &other, c, firstFill)
+	args, first := r.seen(t, &old, c, firstTime)
+	fresh, want := r.seen(t, &other, c, firstTime)
 	if first == nil || want == nil {
 		return nil
 	}

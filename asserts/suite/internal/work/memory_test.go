@@ -17,12 +17,16 @@ type watchingEngine struct {
 	fill      byte
 	ahead     bool
 	touches   []asserts.Fault // of each call
+	before    []asserts.Fault // of each whose tensors lie behind a page
 	unwatched int
 }
 
 func (e *watchingEngine) Watched() bool                 { return !e.off }
 func (e *watchingEngine) Arrange(ahead bool, fill byte) { e.ahead, e.fill = ahead, fill }
 func (e *watchingEngine) Touched(*asserts.Op) ([]asserts.Fault, int) {
+	if e.ahead {
+		return e.before, e.unwatched
+	}
 	return e.touches, e.unwatched
 }
 
@@ -47,6 +51,8 @@ func TestMemory(t *testing.T) {
 	}
 	counts := returns(func() byte { return byte(calls) })
 	toggles := returns(func() byte { return byte(calls % 2) })
+	sides := returns(func() byte { return map[bool]byte{true: 1}[w.ahead] })
+	sidesAndFollows := returns(func() byte { return map[bool]byte{true: 1}[w.ahead] + w.fill })
 	fails := func(from int) func(*fakeEngine, []any) ([]any, error) {
 		return func(e *fakeEngine, args []any) ([]any, error) {
 			if calls+1 >= from {
@@ -77,11 +83,12 @@ func TestMemory(t *testing.T) {
 		}
 		return append(results, more...), err
 	}
-	plain := "t::f(Tensor a) -> Tensor"
+	plain, outside := "t::f(Tensor a) -> Tensor", []asserts.Fault{{Code: asserts.OutOfBounds, Argument: "a"}}
 	for _, tt := range []struct {
 		name, schema string
 		kernel       func(*fakeEngine, []any) ([]any, error)
 		touches      []asserts.Fault
+		before       []asserts.Fault
 		off          bool
 		want         string
 		tags         []string
@@ -89,27 +96,31 @@ func TestMemory(t *testing.T) {
 		judged       int // times that OA020 was
 	}{
 		{name: "right", schema: plain, kernel: returns(func() byte { return 1 }), calls: 2, judged: 1},
-		{name: "follows", schema: plain, kernel: follows, want: "OA020 result on cpu", calls: 4, judged: 1},
-		{name: "counts", schema: plain, kernel: counts, want: "OA021 result on cpu", calls: 4, judged: 1},
-		{name: "toggles", schema: plain, kernel: toggles, want: "OA021 result on cpu", calls: 4, judged: 1},
-		{name: "writes", schema: "t::f_(Tensor(a!) a) -> ()", kernel: writes, want: "OA020 argument a on cpu", calls: 4, judged: 1},
-		{name: "its work", schema: "t::my_empty(Tensor a) -> Tensor", kernel: leaves, calls: 4, judged: 1},
-		{name: "its work in part", schema: "t::my_empty(Tensor a) -> Tensor", kernel: follows, want: "OA020 result on cpu", calls: 4, judged: 1},
-		{name: "its work too", schema: "t::_empty_quantized(Tensor a) -> Tensor", kernel: follows, calls: 4, judged: 1},
-		{name: "of what is empty", schema: "t::drop_empty_rows(Tensor a) -> Tensor", kernel: follows, calls: 4, judged: 1, want: "OA020 result on cpu"},
-		{name: "random", schema: "t::f(Tensor a, Generator? g=None) -> Tensor", kernel: counts, calls: 1},
-		{name: "tagged", schema: plain, kernel: counts, tags: []string{"core", "nondeterministic_seeded"}, calls: 1},
-		{name: "tagged otherwise", schema: plain, kernel: counts, tags: []string{"core"}, want: "OA021 result on cpu", calls: 4, judged: 1},
+		{name: "follows", schema: plain, kernel: follows, want: "OA020 result on cpu", calls: 5, judged: 1},
+		{name: "counts", schema: plain, kernel: counts, want: "OA021 result on cpu", calls: 5, judged: 1},
+		{name: "toggles", schema: plain, kernel: toggles, want: "OA021 result on cpu", calls: 5, judged: 1},
+		{name: "writes", schema: "t::f_(Tensor(a!) a) -> ()", kernel: writes, want: "OA020 argument a on cpu", calls: 5, judged: 1},
+		{name: "its work", schema: "t::my_empty(Tensor a) -> Tensor", kernel: leaves, calls: 5, judged: 1},
+		{name: "its work in part", schema: "t::my_empty(Tensor a) -> Tensor", kernel: follows, want: "OA020 result on cpu", calls: 5, judged: 1},
+		{name: "its work too", schema: "t::_empty_quantized(Tensor a) -> Tensor", kernel: follows, calls: 5, judged: 1},
+		{name: "of what is empty", schema: "t::drop_empty_rows(Tensor a) -> Tensor", kernel: follows, calls: 5, judged: 1, want: "OA020 result on cpu"},
+		{name: "random", schema: "t::f(Tensor a, Generator? g=None) -> Tensor", kernel: counts, calls: 2},
+		{name: "tagged", schema: plain, kernel: counts, tags: []string{"core", "nondeterministic_seeded"}, calls: 2},
+		{name: "tagged otherwise", schema: plain, kernel: counts, tags: []string{"core"}, want: "OA021 result on cpu", calls: 5, judged: 1},
 		{name: "no tensors again", schema: plain, calls: 1,
 			kernel: without(func(e *fakeEngine) { e.lacks = func(engine.Dense, engine.Form) bool { return true } })},
 		{name: "no seed again", schema: plain, calls: 1, kernel: without(func(e *fakeEngine) { e.seed = errOurs })},
-		{name: "each", schema: "t::f_(Tensor(a!) a, Tensor(b!) b) -> (Tensor, Tensor)", kernel: all, calls: 8, judged: 1,
+		{name: "each", schema: "t::f_(Tensor(a!) a, Tensor(b!) b) -> (Tensor, Tensor)", kernel: all, calls: 10, judged: 1,
 			want: "OA020 argument a on cpu; OA020 result1 on cpu; OA021 argument b on cpu; OA021 result0 on cpu"},
 		{name: "fails again", schema: plain, kernel: fails(2), calls: 1},
 		{name: "fails at last", schema: plain, kernel: fails(4), calls: 3},
+		{name: "before", schema: plain, kernel: follows, calls: 2, want: "OA018 argument a on cpu", before: outside},
+		{name: "before, random", schema: "t::f(Tensor a, Generator? g=None) -> Tensor", kernel: counts, calls: 2, want: "OA018 argument a on cpu", before: outside},
+		{name: "before, fails again", schema: plain, kernel: fails(2), calls: 1, before: outside},
+		{name: "aligned", schema: plain, kernel: sides, calls: 5, judged: 1},
+		{name: "aligned, follows", schema: plain, kernel: sidesAndFollows, want: "OA020 result on cpu", calls: 5, judged: 1},
 		{name: "not watched", schema: plain, kernel: follows, off: true, calls: 1},
-		{name: "outside", schema: plain, kernel: follows, calls: 1, want: "OA018 argument a on cpu",
-			touches: []asserts.Fault{{Code: asserts.OutOfBounds, Argument: "a"}}},
+		{name: "outside", schema: plain, kernel: follows, calls: 1, want: "OA018 argument a on cpu", touches: outside, before: outside},
 		{name: "known", schema: plain, kernel: func(e *fakeEngine, args []any) ([]any, error) {
 			calls++
 			(*first(args).data)[0]++
@@ -129,7 +140,7 @@ func TestMemory(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			calls = 0
 			b := newBench(t, tt.schema, tt.kernel)
-			w = &watchingEngine{fakeEngine: b.e, off: tt.off, touches: tt.touches}
+			w = &watchingEngine{fakeEngine: b.e, off: tt.off, touches: tt.touches, before: tt.before}
 			b.Engine, b.Level = w, asserts.Content
 			b.t.operator.Schema.Tags = tt.tags
 			var args []string
@@ -237,20 +248,14 @@ func TestUnkept(t *testing.T) {
 	}
 }
 
-// Every fourth case has its memory behind a page that can't be touched.
+// Where memory is watched it is arranged.
 func TestArrange(t *testing.T) {
 	b := newBench(t, "t::f(Tensor a) -> Tensor", copies)
-	w := &watchingEngine{fakeEngine: b.e}
-	odd := b.call(t, "float32[2]")
-	if odd.Number = 1; b.ahead(odd) {
-		t.Error("memory that is not watched lies behind a page")
-	}
-	b.Engine = w
-	for number := range 4 {
-		c := b.call(t, "float32[2]")
-		c.Number = number
-		if b.arrange(c, 7); w.ahead != (number%4 == 1) || w.fill != 7 {
-			t.Errorf("case %d: ahead %t, filled with %d", number, w.ahead, w.fill)
+	for _, off := range []bool{true, false} {
+		w := &watchingEngine{fakeEngine: b.e, off: off}
+		b.Engine = w
+		if b.arrange(arrangement{ahead: true, fill: 7}); w.ahead == off || w.fill == 7 == off {
+			t.Errorf("off %t: ahead %t, filled with %d", off, w.ahead, w.fill)
 		}
 	}
 }

@@ -12,14 +12,20 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// The same call is made again in memory that holds something else until it is written.
-// Where the bytes of a return differ, two calls more distinguish what follows the
-// memory from what differs by itself: in the order of their fills, a kernel that does
-// one thing in every other call follows none.
+// The same call is made again in memory that holds something else until it is written, and
+// on the other side of pages that can't be touched. Where the bytes of a return differ, three
+// calls more, on the first side, distinguish what follows the memory from what differs by
+// itself, and from what follows how tensors are aligned.
 
 const (
 	firstFill  = 0x5A
 	secondFill = 0xA6
+)
+
+var (
+	firstTime = arrangement{fill: firstFill}
+	otherFill = arrangement{fill: secondFill}
+	otherSide = arrangement{fill: secondFill, ahead: true}
 )
 
 // A repetition is the result of a repeated call.
@@ -35,28 +41,33 @@ var unkept = fmt.Sprintf("no bytes are kept of a storage of more than %d", asser
 // repeat makes the first call of an attempt again, unless it touched memory that it may
 // not: what it returns may be what it read there.
 func (r *Runner) repeat(t *Target, a *attempt) repetition {
-	if len(a.memory) > 0 || !t.repeatable() {
+	if len(a.memory) > 0 {
 		return repetition{}
 	}
-	first, then := a.calls[0].seen, r.seenAgain(t, a.c, secondFill)
+	first, then := a.calls[0].seen, r.seenAgain(t, a.c, otherSide)
 	if then == nil {
 		return repetition{}
+	}
+	if astray, _ := r.touched(t); len(astray) > 0 || !t.repeatable() {
+		return repetition{faults: astray}
 	}
 	differ := asserts.Differing(t.judged, first, then[0])
 	if len(differ) == 0 {
 		return repetition{made: true, unknown: asserts.Unknown(t.judged, first, then[0]) > 0}
 	}
-	more := r.seenAgain(t, a.c, secondFill, firstFill)
+	more := r.seenAgain(t, a.c, otherFill, otherFill, firstTime)
 	if more == nil {
 		return repetition{}
 	}
-	own := slices.Concat(asserts.Differing(t.judged, then[0], more[0]), asserts.Differing(t.judged, first, more[1]))
+	own := slices.Concat(asserts.Differing(t.judged, more[0], more[1]), asserts.Differing(t.judged, first, more[2]))
+	filled := asserts.Differing(t.judged, first, more[0])
 	shown := repetition{made: true}
 	for _, d := range differ {
-		if slices.ContainsFunc(own, func(e asserts.Difference) bool { return d.Argument == e.Argument && d.Return == e.Return }) {
+		of := func(e asserts.Difference) bool { return d.Argument == e.Argument && d.Return == e.Return }
+		if slices.ContainsFunc(own, of) {
 			shown.faults = append(shown.faults, nondeterministic(d))
-		} else if !t.leavesMemory() || mayLeave.MatchString(t.operator.Schema.Func.Name.Base) && d.Bytes < d.Of {
-			shown.faults = append(shown.faults, uninitialised(d))
+		} else if i := slices.IndexFunc(filled, of); i >= 0 && t.mustWrite(filled[i]) {
+			shown.faults = append(shown.faults, uninitialised(filled[i]))
 		}
 	}
 	return shown
@@ -83,13 +94,18 @@ func (t *Target) leavesMemory() bool {
 	return leaves.MatchString(name) || mayLeave.MatchString(name)
 }
 
-// seenAgain makes calls with new arguments, which have the same values, each in memory
-// that is filled with another byte, and returns what is seen; nil where one throws.
-func (r *Runner) seenAgain(t *Target, c *sample.Case, fills ...byte) (all []*asserts.Seen) {
-	for _, fill := range fills {
+// mustWrite reports whether the op is to write bytes that follow what memory held.
+func (t *Target) mustWrite(d asserts.Difference) bool {
+	return !t.leavesMemory() || mayLeave.MatchString(t.operator.Schema.Func.Name.Base) && d.Bytes < d.Of
+}
+
+// seenAgain makes calls with new arguments, which have the same values, each in memory that is
+// arranged in another way, and returns what is seen; nil where one throws.
+func (r *Runner) seenAgain(t *Target, c *sample.Case, ways ...arrangement) (all []*asserts.Seen) {
+	for _, how := range ways {
 		m := maker{engine: r.Engine, room: &r.room}
 		defer m.release()
-		_, seen := r.seen(t, &m, c, fill)
+		_, seen := r.seen(t, &m, c, how)
 		if seen == nil {
 			return nil
 		}
@@ -100,8 +116,8 @@ func (r *Runner) seenAgain(t *Target, c *sample.Case, fills ...byte) (all []*ass
 
 // seen makes the arguments of a case and the call, and returns those and what is seen, nil
 // where it throws.
-func (r *Runner) seen(t *Target, m *maker, c *sample.Case, fill byte) ([]any, *asserts.Seen) {
-	_, args, err := r.arguments(m, c, fill)
+func (r *Runner) seen(t *Target, m *maker, c *sample.Case, how arrangement) ([]any, *asserts.Seen) {
+	_, args, err := r.arguments(m, c, how)
 	if err != nil {
 		return nil, nil
 	}

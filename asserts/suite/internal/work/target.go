@@ -25,11 +25,11 @@ type Target struct {
 	found   []*report.Finding // in this worker, which minimises each once
 	noFake  string            // why no fake can be called
 	asides  map[asideOf]*aside
-	made    map[callKey]*made
-	uneven  map[string]bool // settings of which a call with sizes that differ was looked for
-	AsItIs  bool            // findings keep the calls that showed them
-	Single  bool            // one case was asked for: no call before it holds results
-	Without []engine.Device // no calls there: one ended its process
+	made    map[string]*made // by the key of its call
+	uneven  map[string]bool  // settings of which a call with sizes that differ was looked for
+	AsItIs  bool             // findings keep the calls that showed them
+	Single  bool             // one case was asked for: no call before it holds results
+	Without []engine.Device  // no calls there: one ended its process
 }
 
 // A Listener is called before steps that may end the process. Each
@@ -60,7 +60,7 @@ func NewTarget(e engine.Engine, operator engine.Operator, p engine.Plan, book *d
 	p.Op.Checks = slices.DeleteFunc(slices.Clone(p.Op.Checks), operator.CannotShow)
 	t := &Target{
 		operator: operator, devices: e.Devices(), Gen: design.NewGenerator(operator.Schema, book),
-		judged: e.Subjects(&p.Op), unthrown: e.Subjects(p.Op.Thrown()), waived: p.Waived, asides: make(map[asideOf]*aside), made: make(map[callKey]*made), uneven: make(map[string]bool), Learned: &design.Learned{Named: make(map[int][]sample.Value), Origins: make(map[int]design.Origin)},
+		judged: e.Subjects(&p.Op), unthrown: e.Subjects(p.Op.Thrown()), waived: p.Waived, asides: make(map[asideOf]*aside), made: make(map[string]*made), uneven: make(map[string]bool), Learned: &design.Learned{Named: make(map[int][]sample.Value), Origins: make(map[int]design.Origin)},
 	}
 	if f, ok := e.(faker); ok {
 		t.noFake = f.NoFake(t.judged)
@@ -140,8 +140,8 @@ type attempt struct {
 	memory    []asserts.Fault // what the first call did to memory
 	unwatched int             // storages of the first call that lie in memory that is not watched
 	lacks     map[string]int  // tensors that the call wanted and the library lacks, with their number
-	key       callKey
-	before    *made // the same call, in place of this one; or nil
+	key       string          // of c
+	before    *made           // the same call, in place of this one; or nil
 }
 
 // A call is an attempt's call on one device.
@@ -202,10 +202,4 @@ type made struct {
 	c      *sample.Case
 	err    error       // it threw
 	result report.Case // it ran
-}
-
-// A callKey is what cases with the same call have in common.
-type callKey struct {
-	ahead bool // as of arrange
-	call  string
 }

@@ -15,7 +15,7 @@ func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 	}
 	m := maker{engine: r.Engine, room: &r.room}
 	defer m.release()
-	c, args, err := r.arguments(&m, c, firstFill)
+	c, args, err := r.arguments(&m, c, firstTime)
 	if err != nil {
 		return nil, &unmade{err}
 	}
@@ -55,7 +55,7 @@ func (u *unmade) Unwrap() error { return u.error }
 
 // once is Try, unless the call was made: then it returns its error, or an attempt without calls.
 func (r *Runner) once(t *Target, c *sample.Case) (*attempt, error) {
-	key := callKey{r.ahead(c), c.Key()}
+	key := c.Key()
 	if before := t.made[key]; before != nil && before.err != nil {
 		return nil, before.err
 	} else if before != nil {

@@ -25,13 +25,15 @@ func (r *Runner) watcher() watcher {
 	return nil
 }
 
-// ahead reports whether the tensors of a case lie behind a page that can't be touched, as
-// those of every fourth case do; the others lie before one, as kernels go beyond an end more often.
-func (r *Runner) ahead(c *sample.Case) bool { return r.watcher() != nil && c.Number%4 == 1 }
+// An arrangement is how tensors lie in memory that is watched.
+type arrangement struct {
+	ahead bool // behind a page that can't be touched, else before one
+	fill  byte // what their memory holds until it is written
+}
 
-func (r *Runner) arrange(c *sample.Case, fill byte) {
+func (r *Runner) arrange(how arrangement) {
 	if w := r.watcher(); w != nil {
-		w.Arrange(r.ahead(c), fill)
+		w.Arrange(how.ahead, how.fill)
 	}
 }
 
@@ -44,9 +46,9 @@ func (r *Runner) touched(t *Target) ([]asserts.Fault, int) {
 	return nil, 0
 }
 
-// arguments makes those of a case in memory that is filled with a byte, and seeds the engine.
-func (r *Runner) arguments(m *maker, c *sample.Case, fill byte) (*sample.Case, []any, error) {
-	r.arrange(c, fill)
+// arguments makes those of a case in memory that is arranged, and seeds the engine.
+func (r *Runner) arguments(m *maker, c *sample.Case, how arrangement) (*sample.Case, []any, error) {
+	r.arrange(how)
 	c, args, err := m.made(c)
 	if err == nil {
 		err = r.Engine.Seed(int64(r.Seed))

@@ -163,7 +163,7 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	c.casesFrom = f.String("cases-from", "", "a `file` that says what ops take; see opassert help cases")
 	c.only = newNumberFlag(f, "case", "run the case of this `number` alone (default: all)")
 	c.workers = f.Int("workers", runtime.NumCPU(), "worker processes")
-	c.timeout = f.Duration("timeout", 2*time.Second, "the maximum processor time of one case, which is up to four calls where memory is watched;\na kernel of a module that may compile itself has 15 times as long, alone")
+	c.timeout = f.Duration("timeout", 2*time.Second, "the maximum processor time of one case, which is up to five calls where memory is watched;\na kernel of a module that may compile itself has 15 times as long, alone")
 	c.state = newStateFlag(f, "the `file` that stores results, so that an interrupted run can continue, and another\nskips Go kernels that are unchanged (default: in the cache folder)")
 	c.anew = f.Bool("a", false, "run all ops again, also those with results of an earlier run")
 	c.part = newShardFlag(f)
