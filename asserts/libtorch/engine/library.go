@@ -58,17 +58,25 @@ func texts(path string) []string {
 }
 
 // ownLine returns the line of a source in which an op is defined, where that can be
-// read; else that of its namespace's registrations.
+// read; else that of its namespace's registrations. A macro may have the op's name as an
+// argument, or the definitions in it, above its use.
 func ownLine(op *libtorch.Op) int {
 	source, err := os.ReadFile(op.File)
 	if err != nil {
 		return op.Line
 	}
 	_, name, _ := strings.Cut(op.Name, "::")
-	defined := regexp.MustCompile(`"(?:` + op.Namespace + `::)?` + regexp.QuoteMeta(name) + `["(]`)
-	for i, line := range slices.Collect(strings.Lines(string(source))) {
-		if i+1 >= op.Line && defined.MatchString(line) {
-			return i + 1
+	name = regexp.QuoteMeta(name)
+	written := regexp.MustCompile(`"(?:` + op.Namespace + `::)?` + name + `["(]`)
+	passed := regexp.MustCompile(`[(,]\s*` + name + `\s*[,)]`)
+	lines := slices.Collect(strings.Lines(string(source)))
+	from := min(max(op.Line-1, 0), len(lines))
+	for _, place := range []struct {
+		from, to int
+		defines  *regexp.Regexp
+	}{{from, len(lines), written}, {from, len(lines), passed}, {0, from, written}} {
+		if i := slices.IndexFunc(lines[place.from:place.to], place.defines.MatchString); i >= 0 {
+			return place.from + i + 1
 		}
 	}
 	return op.Line

@@ -48,6 +48,22 @@ TORCH_LIBRARY(my, m) {
 			t.Errorf("%s: line %d, want %d", op, got, want)
 		}
 	}
+	must.Do(t, os.WriteFile(file, []byte(`#define LIBRARY() TORCH_LIBRARY(my, m) { \
+  m.def("f(Tensor x) -> Tensor"); }
+#define DEFINE(name, kernel) m.def(#name "(Tensor x) -> Tensor", kernel);
+LIBRARY()
+TORCH_LIBRARY_FRAGMENT(my, m) {
+  // g and h, each with a kernel
+  DEFINE(g, g_cpu)
+  DEFINE( h , h_cpu)
+  m.impl("i", j);
+}
+`), 0o666))
+	for op, at := range map[string][2]int{"my::f": {4, 2}, "my::g": {5, 7}, "my::h": {5, 8}, "my::i": {5, 9}, "my::k": {5, 5}, "my::g_cpu": {99, 99}, "my::x": {0, 0}} {
+		if got := ownLine(&libtorch.Op{Name: op, Namespace: "my", File: file, Line: at[0]}); got != at[1] {
+			t.Errorf("by a macro, %s: line %d, want %d", op, got, at[1])
+		}
+	}
 	if got := ownLine(&libtorch.Op{Name: "my::f", Namespace: "my", File: file + "x", Line: 7}); got != 7 {
 		t.Errorf("without the source: line %d, want 7", got)
 	}
