@@ -580,6 +580,23 @@ func TestSearchReadsSource(t *testing.T) {
 	}
 }
 
+// No error makes tensors huge, except where those of the case are.
+func TestSearchStaysSmall(t *testing.T) {
+	for text, want := range map[string]bool{"float32[2, 2]": false, "float32[600, 600]": true} {
+		calls, huge := 0, 0
+		b := newBench(t, "ns::f(Tensor a, Tensor b) -> Tensor", func(_ *fakeEngine, args []any) ([]any, error) {
+			if calls++; tensor.Numel(first(args).spec.Sizes) > 1<<18 {
+				huge++
+			}
+			return nil, &engine.Thrown{Message: fmt.Sprintf("%d: value tensor of shape [2, 2] cannot be broadcast to indexing result of shape [900, 900]", calls)}
+		})
+		b.search(b.t, sample.NewRandom(0, "f", 0), b.call(t, text, text))
+		if huge > 1 != want || calls < tries/3 {
+			t.Errorf("%s: %d of %d calls are huge", text, huge, calls)
+		}
+	}
+}
+
 // A case that the dispatcher refuses is given up after a few calls, one that a kernel
 // refuses after many, also where each of its errors is a new one. Calls that were made
 // before count, and are not made again.

@@ -100,22 +100,26 @@ func (s *search) record(result *report.Case) (*attempt, error) {
 }
 
 // search changes a case until the kernel takes it. An argument that could not be
-// made brings no attempt closer.
+// made brings no attempt closer. Huge tensors are those of a recipe alone.
 func (r *Runner) search(t *Target, rng *rand.Rand, c *sample.Case) *search {
 	ad := design.NewAdapter(t.operator, rng, t.Gen.Theme(rng, c.Number))
 	s := new(search)
 	var last error
-	best := c
+	best, text := c, ""
 	far := 0 // errors of the dispatcher
 	for left, all := tries, 0; left > 0 && far < undispatched && all < mostTries; left, all = left-1, all+1 {
+		if c.Huge() && !best.Huge() {
+			c = ad.Adapt(best, text)
+			continue
+		}
 		a, err := r.once(t, c)
 		if err == nil {
 			s.a = a
 			return s
 		}
 		s.first = cmp.Or(s.first, err)
-		text, thrown := engine.Demands(err)
-		if !thrown || r.beyond(t.Gen.Name, text) != "" {
+		thrown := false
+		if text, thrown = engine.Demands(err); !thrown || r.beyond(t.Gen.Name, text) != "" {
 			s.err, s.closest = err, c
 			return s
 		}
