@@ -186,7 +186,7 @@ func (s Source) text(f Fault, k *call, body string) string {
 	}
 	old := strings.HasPrefix(s.Version, "libtorch 1.")
 	line("")
-	definitions := used(body)
+	definitions := used(definitions, body)
 	text := path + strings.Join(definitions, "") + body
 	for _, module := range []string{"base64", "contextlib", "ctypes", "os", "resource", "signal", "sys"} {
 		if strings.Contains(text, module+".") || module == "contextlib" && old && strings.Contains(body, belowAutograd) {

@@ -1,0 +1,230 @@
+"""Functions that programs use: each is copied into those that call it."""
+import ctypes
+import os
+import signal
+import sys
+
+import torch
+
+
+def storage_of(t):
+    """Returns the address of a tensor's StorageImpl, and what keeps it: a functional tensor whose storage has another holder can't be resized."""
+    if torch._is_functional_tensor(t):
+        return torch._C._storage_address(t), None
+    return t.untyped_storage()._cdata, t.untyped_storage()
+
+
+def memory(t):
+    """Returns the bytes of a tensor's storage."""
+    return torch.empty(0, dtype=torch.uint8).set_(t.untyped_storage()).tolist()
+
+
+def contents(t):
+    """Returns the bytes of what a sparse tensor holds inside."""
+    indices = ["indices"] if t.layout is torch.sparse_coo else ["compressed_indices", "plain_indices"]
+    return [byte for name in [*indices, "values"] for byte in memory(part(t, name))]
+
+
+def outline(t):
+    return t.size(), t.dtype
+
+
+def look(t):
+    return t.size(), t.stride(), t.storage_offset(), t.dtype, getattr(t, "names", None)
+
+
+def version(t):
+    return None if t.is_inference() else t._version
+
+
+def share(a, b):
+    """Reports whether two tensors have bytes in common."""
+    if a is b:
+        return True
+    s, t = a.untyped_storage(), b.untyped_storage()
+    ends = s.data_ptr() + s.nbytes(), t.data_ptr() + t.nbytes()
+    return s._cdata == t._cdata or max(s.data_ptr(), t.data_ptr()) < min(ends)
+
+
+def holders(t):
+    """Returns how many hold a tensor, in C++ and in Python."""
+    return t._use_count() + sys.getrefcount(t)
+
+
+def uses(t):
+    """Returns how many hold the storage of a tensor."""
+    return torch._C._storage_Use_Count(t.untyped_storage()._cdata)
+
+
+def covered(t):
+    """Returns which bytes of a tensor's storage are its elements."""
+    size = t.element_size()
+    bytes = torch.zeros(t.untyped_storage().nbytes(), dtype=torch.bool)
+    strides = (*(s * size for s in t.stride()), 1)
+    bytes.as_strided((*t.size(), size), strides, t.storage_offset() * size).fill_(True)
+    return bytes.tolist()
+
+
+def beside(before, t):
+    """Reports whether bytes changed that are not elements of t."""
+    return any(old != new and not element for old, new, element in zip(before, memory(t), covered(t)))
+
+
+def beyond(t):
+    """Reports whether elements of t lie outside its storage."""
+    if t.numel() == 0:
+        return False
+    steps = [(n - 1) * s for n, s in zip(t.size(), t.stride())]
+    first = t.storage_offset() + sum(s for s in steps if s < 0)
+    last = t.storage_offset() + sum(s for s in steps if s > 0)
+    return first < 0 or (last + 1) * t.element_size() > t.untyped_storage().nbytes()
+
+
+def part(t, name):
+    """Returns a tensor that a tensor holds inside."""
+    rows = t.layout in (torch.sparse_csr, torch.sparse_bsr)
+    return {
+        "scales": lambda: t.q_per_channel_scales(),
+        "zero_points": lambda: t.q_per_channel_zero_points(),
+        "indices": lambda: t._indices(),
+        "values": lambda: t._values() if t.layout is torch.sparse_coo else t.values(),
+        "compressed_indices": lambda: t.crow_indices() if rows else t.ccol_indices(),
+        "plain_indices": lambda: t.col_indices() if rows else t.row_indices(),
+        "sizes": lambda: t._nested_tensor_size(),
+        "strides": lambda: t._nested_tensor_strides(),
+        "value": lambda: torch._from_functional_tensor(t),
+    }[name]()
+
+
+def elements(t):
+    """Returns the bytes of a tensor's elements."""
+    if torch._is_functional_tensor(t):
+        t = torch._from_functional_tensor(t)
+    if t.layout is torch._mkldnn:
+        t = t.to_dense()
+    if t.layout is not torch.strided:
+        return contents(t)
+    t = t.detach().int_repr() if t.is_quantized else t.detach().resolve_conj().resolve_neg()
+    return t.contiguous().clone().reshape(-1).view(torch.uint8).tolist()
+
+
+def surround(values, byte):
+    """Fills the bytes beside the elements of tensors in their storages."""
+    for t in tensors(values):
+        torch.empty(0, dtype=torch.uint8).set_(t.untyped_storage())[~torch.tensor(covered(t), dtype=torch.bool)] = byte
+
+
+def scale(values, by):
+    """Multiplies the tensors of floating point among values."""
+    for t in tensors(values):
+        if t.is_floating_point() or t.is_complex():
+            t.detach().mul_(by)
+
+
+def moved(t, places, allocate):
+    """Returns a tensor as t whose storage is moved to a place that allocate returns."""
+    if not isinstance(t, torch.Tensor) or t.layout is not torch.strided or t.is_quantized or t.is_nested or t._is_zerotensor():
+        return t
+    if torch._is_functional_tensor(t):
+        return torch._to_functional_tensor(moved(torch._from_functional_tensor(t), places, allocate))
+    storage = t.untyped_storage()
+    if storage._cdata not in places:
+        places[storage._cdata] = room, flat = allocate(storage.nbytes())
+        flat[: storage.nbytes()] = torch.tensor(memory(t), dtype=torch.uint8)
+    to = torch.empty(0, dtype=t.dtype).set_(places[storage._cdata][1].untyped_storage(), t.storage_offset(), t.size(), t.stride())
+    to = torch._conj(to) if t.is_conj() else torch._neg_view(to) if t.is_neg() else to
+    return to.requires_grad_(t.requires_grad)
+
+
+def walled(n, byte):
+    """Returns memory, and a tensor of n bytes and one at least in the middle of it."""
+    room = bytearray([byte]) * (4096 + max(n, 1) + 4096)
+    return room, torch.frombuffer(room, dtype=torch.uint8, offset=4096, count=max(n, 1))
+
+
+def ends(call, behind, protection):
+    """Returns how a process ends that makes the call while all memory of tensors lies beside
+    pages with a protection: 2 where the call raises, a negative number for a signal."""
+    if os.uname().machine != "x86_64":
+        print("this program knows the functions of x86-64 alone")
+        sys.exit(2)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        torch.set_num_threads(1)
+        kept = guarding(behind, protection)
+        try:
+            call()
+        except Exception as e:
+            print("the call raises:", e, flush=True)
+            os._exit(2)
+        os._exit(0)
+    status = os.waitpid(child, 0)[1]
+    return -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+
+
+def guarding(behind, protection):
+    """Lets PyTorch allocate memory that ends where pages with a protection begin, or begins
+    where they end, and returns what must not be freed before the process ends.
+
+    It puts functions of Python into a copy of the table of functions of PyTorch's allocator:
+    the third makes a DataPtr, which is the address, what frees it and what that is given; the
+    one behind is_simple_data_ptr, or in its place before 2.3, is what frees memory."""
+    c10, libc, address = ctypes.CDLL("libc10.so"), ctypes.CDLL(None), ctypes.c_void_p
+    numbers = ctypes.POINTER(ctypes.c_size_t)
+    made = ctypes.CFUNCTYPE(address, address, address, ctypes.c_size_t)
+    get, put = c10._ZN3c1015GetCPUAllocatorEv, c10._ZN3c1015SetCPUAllocatorEPNS_9AllocatorEh
+    get.restype, put.argtypes, libc.mprotect.argtypes = address, [address, ctypes.c_uint8], [ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int]
+    allocator = get()
+    table = (ctypes.c_size_t * 8)(*ctypes.cast(ctypes.cast(allocator, numbers)[0], numbers)[:8])
+    theirs, page, guarded = made(table[2]), 4096, 1 << 19
+
+    @made
+    def allocate(result, _, n):
+        theirs(result, allocator, n + 2 * guarded)
+        data = ctypes.cast(result, numbers)
+        first, align = -(-data[0] // page) * page, min(n & -n, 16) or 1
+        pages = -(-n // page) * page
+        if n and behind:
+            libc.mprotect(first + pages, guarded, protection)
+            data[0] = first + pages - -(-n // align) * align
+        elif n:
+            libc.mprotect(first, guarded, protection)
+            data[0] = first + guarded
+        data[1], data[2] = ctypes.cast(leave, address).value, data[0]
+        return result
+
+    leave = ctypes.CFUNCTYPE(None, address)(lambda data: None)
+    leaves = ctypes.CFUNCTYPE(address, address)(lambda _: ctypes.cast(leave, address).value)
+    table[2] = ctypes.cast(allocate, address).value
+    table[4 if hasattr(c10, "_ZNK3c109Allocator18is_simple_data_ptrERKNS_7DataPtrE") else 3] = ctypes.cast(leaves, address).value
+    mine = (ctypes.c_size_t * 1)(ctypes.addressof(table))
+    put(ctypes.addressof(mine), 255)
+    return allocate, leave, leaves, table, mine
+
+
+def tensors(values):
+    """Returns the tensors among values, in order."""
+    if isinstance(values, torch.Tensor):
+        return [values]
+    values = values.values() if isinstance(values, dict) else values
+    return [t for v in values for t in tensors(v)] if isinstance(values, (list, tuple, type({}.values()))) else []
+
+
+def replaced(values, by):
+    """Returns values with what by makes of each tensor and device."""
+    if isinstance(values, (torch.Tensor, torch.device)):
+        return by(values)
+    if isinstance(values, dict):
+        return {k: replaced(v, by) for k, v in values.items()}
+    return type(values)(replaced(v, by) for v in values) if isinstance(values, (list, tuple)) else values
+
+
+def shared(args, results):
+    """Returns which results share a storage with which arguments and results."""
+    return [[r.untyped_storage()._cdata == t.untyped_storage()._cdata for t in tensors([args, results])] for r in tensors(results)]
+
+
+def planned(results):
+    """Returns what a compiler goes by: sizes, strides and dtypes."""
+    return [(tuple(r.size()), r.stride(), r.dtype) for r in tensors(results)]
