@@ -58,9 +58,7 @@ func (c *connection) put(words ...any) error {
 
 // say sends a line, before anything is called that may end the worker.
 func (c *connection) say(words ...any) error {
-	if err := c.put(words...); err != nil {
-		return err
-	}
+	c.put(words...) // its error is that of Flush
 	return c.out.Flush()
 }
 
@@ -115,7 +113,7 @@ func Refuse(err error) {
 }
 
 // longestLine is more than any line of a worker has.
-const longestLine = 1 << 28
+const longestLine = 1 << 26
 
 // readLine reads a worker's line without its key. A line without an end, or
 // without a key, is foreign.

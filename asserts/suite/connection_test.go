@@ -52,3 +52,17 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// A line that is longer than the reader's buffer is whole, one that another cuts short is
+// dropped, and one without an end is foreign.
+func TestReadLine(t *testing.T) {
+	long := strings.Repeat("x", 100)
+	for text, want := range map[string]string{
+		"K " + long + "\n": long, "K sta" + "K done\n": "done", long + "\n": lineForeign + " ", "K " + strings.Repeat("x", longestLine+100) + "\n": lineForeign + " ",
+	} {
+		got, err := readLine(bufio.NewReaderSize(strings.NewReader(text), 16), "K")
+		if err != nil || got != want && !(want == lineForeign+" " && strings.HasPrefix(got, want)) {
+			t.Errorf("%.20q of %d bytes is read as %.20q of %d, %v", text, len(text), got, len(got), err)
+		}
+	}
+}

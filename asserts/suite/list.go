@@ -30,9 +30,7 @@ func list(worker func() *exec.Cmd, folder string) (*Listing, error) {
 		return nil, err
 	}
 	defer p.stop()
-	if err := p.send(request{List: true}); err != nil {
-		return nil, err
-	}
+	p.send(request{List: true})
 	for {
 		line, ok := p.next(startup)
 		word, rest, _ := strings.Cut(line, " ")

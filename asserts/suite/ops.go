@@ -58,7 +58,7 @@ func (s *supervisor) cases(ctx context.Context, o engine.Operator, res *report.O
 		// Once more, so that the result of an op depends neither on those before it
 		// nor on other programs that end processes.
 		if first := crash.outside && !disturbed; first || crash.mixed && crash.Cause != report.Hang {
-			disturbed = disturbed || first
+			disturbed = first
 			from = again()
 			continue
 		}

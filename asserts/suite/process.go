@@ -37,8 +37,7 @@ type process struct {
 	stderr  *lastBytes
 	crew    *crew // of the run
 
-	op    string // the last that it was asked for
-	mixed bool   // it was asked for others too
+	op string // the last that it was asked for
 }
 
 // startProcess starts a worker that goes to a folder, and waits until it is
@@ -336,7 +335,7 @@ func (p *process) renew() bool {
 
 // awaitReplacement waits for the worker that takes the place of one that died.
 func (p *process) awaitReplacement() bool {
-	p.died, p.op, p.mixed = false, "", false
+	p.died, p.op = false, ""
 	unlock(p.folder)
 	return p.ready(startup)
 }
@@ -457,17 +456,10 @@ func goTrace(text string) (first string, trace []string, ok bool) {
 // with the race detector and without, of C's, and of sanitizers.
 var exhausted = []string{"out of memory", "address space collisions", "annot allocate memory", "failed to allocate"}
 
-// send sends a request.
-func (p *process) send(q request) error {
-	text, err := json.Marshal(q)
-	if err == nil {
-		p.in.SetWriteDeadline(time.Now().Add(startup)) // it may have been stopped
-		_, err = fmt.Fprintf(p.in, "%s\n", text)
-	}
-	if err != nil {
-		return fmt.Errorf("ask a worker: %w", err)
-	}
-	return nil
+// send sends a request. A worker that can't be sent one is over, or does not answer.
+func (p *process) send(q request) {
+	p.in.SetWriteDeadline(time.Now().Add(startup)) // it may have been stopped
+	json.NewEncoder(p.in).Encode(q)
 }
 
 // over reports whether the worker has closed its replies: it is gone.

@@ -58,10 +58,10 @@ func (s *supervisor) ask(ctx context.Context, q request, patience time.Duration,
 	for {
 		q.Skip, q.Learned, q.Origins, q.AsItIs = s.known.deadly, s.known.learned, s.known.origins, s.known.asItIs
 		crash, err := s.once(ctx, q, patience, add)
-		if err == nil && crash != nil && crash.outside {
-			return crash, nil
+		if err != nil || crash == nil || crash.outside {
+			return crash, err
 		}
-		if err == nil && crash != nil && crash.shown != nil {
+		if crash.shown != nil {
 			s.known.asItIs = true
 			s.ran(crash.shown, add)
 			if q.From = crash.Case + 1; q.From >= q.To {
@@ -69,11 +69,9 @@ func (s *supervisor) ask(ctx context.Context, q request, patience time.Duration,
 			}
 			continue
 		}
-		if crash != nil {
-			s.known.deadly = append(s.known.deadly, crash.Case)
-		}
-		if err != nil || crash == nil || crash.Case >= q.From {
-			return crash, err
+		s.known.deadly = append(s.known.deadly, crash.Case)
+		if crash.Case >= q.From {
+			return crash, nil
 		}
 		if s.known.last >= q.From {
 			q.From = s.known.last + 1
@@ -85,7 +83,7 @@ func (s *supervisor) ask(ctx context.Context, q request, patience time.Duration,
 // killed or stopped over it.
 func (s *supervisor) askTwice(ctx context.Context, q request, patience time.Duration, add func(*report.Case)) (*ending, error) {
 	crash, err := s.ask(ctx, q, patience, add)
-	if err == nil && crash != nil && crash.outside {
+	if crash != nil && crash.outside {
 		crash, err = s.ask(ctx, q, patience, add)
 	}
 	return crash, err
@@ -97,15 +95,11 @@ func (s *supervisor) once(ctx context.Context, q request, patience time.Duration
 	}
 	defer context.AfterFunc(ctx, s.p.kill)()
 	s.p.stderr.reset()
-	s.p.mixed = s.p.mixed || s.p.op != "" && s.p.op != q.Op
+	crash := &ending{Crash: report.Crash{Case: q.From}, mixed: s.p.op != "" && s.p.op != q.Op} // where there is one
 	s.p.op = q.Op
-	crash := &ending{Crash: report.Crash{Case: q.From}, mixed: s.p.mixed} // where there is one
-	if s.p.send(q) != nil {
-		return crash, s.ended(crash)
-	}
-	grace := patience
+	s.p.send(q)
 	for {
-		line, ok := s.p.next(grace)
+		line, ok := s.p.next(grace(crash.cost, patience))
 		word, rest, _ := strings.Cut(line, " ")
 		switch {
 		case ctx.Err() != nil:
@@ -117,11 +111,6 @@ func (s *supervisor) once(ctx context.Context, q request, patience time.Duration
 			number, cost, _ := strings.Cut(rest, " ")
 			crash.Case, _ = strconv.Atoi(number)
 			crash.cost, crash.Frames, crash.Said, crash.shown = cost, nil, "", nil
-			if cost == work.WordCostly {
-				grace = patience / costly
-			} else {
-				grace = patience
-			}
 		case word == lineCall:
 			if crash.calling = rest; rest != "" {
 				crash.called, crash.Device, crash.Twin = rest, "", false
@@ -168,6 +157,14 @@ func (s *supervisor) once(ctx context.Context, q request, patience time.Duration
 			return nil, foreign(rest)
 		}
 	}
+}
+
+// grace returns how much of its time a case gets that costs so much.
+func grace(cost string, patience time.Duration) time.Duration {
+	if cost == work.WordCostly {
+		return patience / costly
+	}
+	return patience
 }
 
 // ran records the result of a case.

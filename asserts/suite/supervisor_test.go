@@ -30,7 +30,12 @@ import (
 type script struct {
 	*supervisor
 	asked []request
+	lives bool // a process stands for the worker
+	over  chan bool
 }
+
+// closing ends the answers of a script.
+const closing = "closing"
 
 // perform makes a supervisor of an op with three cases whose worker answers so.
 func perform(t *testing.T, answer func(q request, n int) []string) *script {
@@ -39,29 +44,66 @@ func perform(t *testing.T, answer func(q request, n int) []string) *script {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{crew: new(crew), in: in, lines: make(chan string, 1<<10), stderr: new(lastBytes)}
-	s := &script{supervisor: &supervisor{run: &Run{To: 3, Timeout: time.Hour}, p: p}}
-	over := make(chan bool)
+	replies, none, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	none.Close()
+	gone := &exec.Cmd{Process: &os.Process{Pid: 1 << 30}} // no system has so many
+	p := &process{cmd: gone, crew: new(crew), in: in, replies: replies, ended: make(chan struct{}), lines: make(chan string, 1<<10), stderr: new(lastBytes)}
+	close(p.ended)
+	s := &script{supervisor: &supervisor{run: &Run{To: 3, Timeout: time.Hour, Worker: noWorker}, crew: p.crew, p: p}, over: make(chan bool)}
 	go func() {
-		defer close(over)
+		defer close(p.lines)
+		defer close(s.over)
 		for in := bufio.NewScanner(requests); in.Scan(); {
 			var q request
 			if err := json.Unmarshal(in.Bytes(), &q); err != nil {
 				t.Errorf("request %s: %v", in.Text(), err)
 			}
 			s.asked = append(s.asked, q)
-			p.op = "" // nothing is to be replaced: a script has no process
+			if !s.lives {
+				p.op = "" // nothing is to be replaced
+			}
 			for _, line := range answer(q, len(s.asked)) {
 				if text, rest, ok := strings.Cut(line, "|"); ok {
 					p.stderr.Write([]byte(text))
 					line = rest
 				}
+				if line == closing {
+					return
+				}
 				p.lines <- line
 			}
 		}
 	}()
-	t.Cleanup(func() { in.Close(); <-over })
+	t.Cleanup(func() { in.Close(); <-s.over })
 	return s
+}
+
+func noWorker() *exec.Cmd { return exec.Command("/nonexistent/worker") }
+
+// live has a process stand for the worker. When it ends, another takes its place.
+func (s *script) live(t *testing.T) {
+	t.Helper()
+	s.lives = true
+	s.p.worker = s.sleeper(t)
+}
+
+func (s *script) sleeper(t *testing.T) *os.Process {
+	cmd := exec.Command("sleep", "600")
+	must.Do(t, cmd.Start())
+	t.Cleanup(func() { cmd.Process.Kill() })
+	go func() {
+		cmd.Wait()
+		select {
+		case <-s.over:
+		default:
+			s.p.lines <- lineDied + " SIGABRT"
+			s.p.lines <- fmt.Sprint(lineReady, " ", speaking(s.sleeper(t).Pid))
+		}
+	}()
+	return cmd.Process
 }
 
 // do runs the op, and returns its result and the requests, in few words.
@@ -277,7 +319,7 @@ func TestCrashOfACall(t *testing.T) {
 		if q.From > 0 {
 			return ran(q, q.From)
 		}
-		return append([]string{startOf(0), lineCall + " " + call, lineDevice + " cpu", lineFrame + " inner", lineFrame + " outer"}, died("SIGSEGV")...)
+		return append([]string{startOf(0), lineCall + " " + call, lineDevice + " cpu", lineCall + " ", lineFrame + " inner", lineFrame + " said " + what + "oh", lineFrame + " outer"}, died("SIGSEGV")...)
 	})
 	s.run.Frames = func(raw []string) []string { return raw[1:] }
 	s.run.Waived = func(op *schema.Op, cause string) string { return "may " + cause }
@@ -286,7 +328,7 @@ func TestCrashOfACall(t *testing.T) {
 		t.Fatalf("%d crashes, %s", len(res.Crashes), res.Fault)
 	}
 	c := res.Crashes[0]
-	if c.Call != "ns::f(a=float32[2])" || c.Device != engine.CPU || c.Twin || c.Waived != "may SIGSEGV" || !slices.Equal(c.Frames, []string{"outer"}) {
+	if c.Call != "ns::f(a=float32[2])" || c.Device != engine.CPU || c.Twin || c.Waived != "may SIGSEGV" || c.Said != "oh" || !slices.Equal(c.Frames, []string{"outer"}) {
 		t.Errorf("%+v", c)
 	}
 	if calls > shrinkCalls {
@@ -439,5 +481,267 @@ func TestWhyLeave(t *testing.T) {
 		if got := whyLeave(tt.r, &tt.last, tt.slow); (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
+	}
+}
+
+// What is asked of workers, and what of an op is an error, where things come together.
+func TestRequestsOfAScript(t *testing.T) {
+	violation := &report.Finding{Violation: &asserts.Violation{Code: asserts.UndeclaredAlias}}
+	end := func(n int) string { return ended(report.Case{Case: n, Ran: true}) }
+	fault := []string{lineFault + ` "oh"`}
+	segv := func(lines ...string) []string { return append(lines, died("SIGSEGV")...) }
+	for _, tt := range []struct {
+		name   string
+		before string // op that the worker ran
+		to     int    // 3 where it is 0
+		answer func(q request, n int) []string
+		asked  []string
+		fault  string
+	}{
+		{name: "a crash in the last case", answer: func(q request, n int) []string {
+			if n == 1 {
+				return segv(startOf(0), end(0), startOf(1), end(1), startOf(2))
+			}
+			return ran(q, q.From)
+		}, asked: []string{"0-3", "2-3 alone skip [2]"}},
+		{name: "three crashes of five cases", to: 5, answer: func(q request, n int) []string {
+			return segv(startOf(q.From))
+		}, asked: []string{"0-5", "0-1 alone skip [0]", "1-5 skip [0]", "1-2 alone skip [0 1]", "2-5 skip [0 1]", "2-3 alone skip [0 1 2]"}},
+		{name: "killed after the crash of a worker of another op", before: "ns::g", answer: func(q request, n int) []string {
+			switch n {
+			case 1:
+				return segv(startOf(0))
+			case 2:
+				return append([]string{startOf(0)}, died("SIGKILL")...)
+			}
+			return ran(q, q.From)
+		}, asked: []string{"0-3", "0-3", "0-3"}},
+		{name: "three cases without memory", to: 5, answer: func(q request, n int) []string {
+			if n > 3 {
+				return ran(q, q.From)
+			}
+			return append([]string{startOf(q.From), "fatal error: out of memory|" + lineCall + " "}, died(goExit)...)
+		}, asked: []string{"0-5", "1-5 skip [0]", "2-5 skip [0 1]", "3-5 skip [0 1 2]"}},
+		{name: "a fault of ours in a crash alone", answer: func(q request, n int) []string {
+			if n == 1 {
+				return segv(startOf(0))
+			}
+			return fault
+		}, asked: []string{"0-3", "0-1 alone skip [0]"}, fault: "oh"},
+		{name: "a fault of ours over a finding once more", answer: func(q request, n int) []string {
+			switch n {
+			case 1:
+				return segv(startOf(0), ended(report.Case{Ran: true, Found: []*report.Finding{violation}}), startOf(1))
+			case 4:
+				return fault
+			}
+			return ran(q, q.From)
+		}, asked: []string{"0-3", "1-2 alone skip [1]", "2-3 skip [1]", "0-1 skip [1]"}, fault: "oh"},
+		{name: "a fault of ours over a smaller call", answer: func(q request, n int) []string {
+			return append([]string{startOf(0), line(lineShown, report.Case{}), "panic: oh\n\ngoroutine 1 [running]:\n" + ours + "f()\n\n|" + lineCall + " "}, died(goExit)...)
+		}, asked: []string{"0-3"}, fault: "panic: oh"},
+		{name: "the library's fault", answer: func(q request, n int) []string { return []string{lineLibrary + ` "oh"`} }, asked: []string{"0-3"}, fault: "oh"},
+		{name: "a foreign word", answer: func(q request, n int) []string { return []string{"hm hm"} }, asked: []string{"0-3"}, fault: `a worker answered "hm"`},
+		{name: "a death without another worker", answer: func(q request, n int) []string {
+			return []string{startOf(0), lineDied + " SIGSEGV", closing}
+		}, asked: []string{"0-3"}, fault: "start a worker"},
+		{name: "a crash with twins after another", answer: func(q request, n int) []string {
+			switch {
+			case q.From == 0:
+				return segv(startOf(0))
+			case len(q.Without) == 0:
+				return segv(startOf(1), lineCall+" x", lineTwin+" meta")
+			}
+			return ran(q, q.From)
+		}, asked: []string{"0-3", "0-1 alone skip [0]", "1-3 skip [0]", "1-2 alone skip [0 1]", "1-3 skip [0] without [meta]"}},
+		{name: "a crash of an earlier case after later ones", to: 5, answer: func(q request, n int) []string {
+			switch n {
+			case 1:
+				return segv(startOf(0), end(0), startOf(1))
+			case 3:
+				return segv(startOf(2), end(2), startOf(0))
+			}
+			return ran(q, q.From)
+		}, asked: []string{"0-5", "1-2 alone skip [1]", "2-5 skip [1]", "3-5 skip [0 1]"}},
+		{name: "a crash of an earlier case before them", answer: func(q request, n int) []string {
+			switch n {
+			case 1:
+				return segv(startOf(0))
+			case 2:
+				return segv(startOf(0))
+			case 3:
+				return segv(startOf(1))
+			case 4:
+				return segv(startOf(1))
+			case 5:
+				return segv(startOf(0))
+			}
+			return ran(q, q.From)
+		}, asked: []string{"0-3", "0-1 alone skip [0]", "1-3 skip [0]", "1-2 alone skip [0 1]", "2-3 skip [0 1]", "2-3 skip [0 1]"}},
+	} {
+		s := perform(t, tt.answer)
+		s.p.op = tt.before
+		if tt.to > 0 {
+			s.run.To = tt.to
+		}
+		res, asked := s.do(t)
+		if diff := cmp.Diff(tt.asked, asked); diff != "" {
+			t.Errorf("%s: requests (-want +got):\n%s", tt.name, diff)
+		}
+		if (res.Fault == "") != (tt.fault == "") || !strings.Contains(res.Fault, tt.fault) || res.Library != (tt.name == "the library's fault") {
+			t.Errorf("%s: fault %q, want %q; the library's: %v", tt.name, res.Fault, tt.fault, res.Library)
+		}
+	}
+}
+
+// A case that takes too long has all its time alone, and then each has. One that asks for
+// much is left out.
+func TestSlowCasesOfAScript(t *testing.T) {
+	slow := func(q request) []string { return []string{startOf(q.From), lineCall + " x"} }
+	for _, tt := range []struct {
+		name   string
+		to     int
+		answer func(q request, n int) []string
+		asked  []string
+		want   []string
+		left   string
+	}{
+		{"once", 3, func(q request, n int) []string {
+			if n == 1 {
+				return slow(q)
+			}
+			return ran(q, q.From)
+		}, []string{"0-3", "0-1 alone skip [0]", "0-3"}, nil, ""},
+		{"twice", 3, func(q request, n int) []string {
+			if n == 1 || n == 3 {
+				return slow(q)
+			}
+			return ran(q, q.From)
+		}, []string{"0-3", "0-1 alone skip [0]", "0-3", "0-1 alone skip [0]", "1-3 skip [0]"}, nil, ""},
+		{"alone too", 3, func(q request, n int) []string { return slow(q) }, []string{"0-3", "0-1 alone skip [0]"}, []string{"0 hang"}, "after a call that hangs"},
+		{"of much", 5, func(q request, n int) []string {
+			return []string{fmt.Sprint(lineStart, " ", q.From, " ", work.WordCostly)}
+		}, []string{"0-5", "1-5 skip [0]", "2-5 skip [0 1]"}, nil, "after 3 cases that take too long"},
+	} {
+		s := perform(t, tt.answer)
+		s.live(t)
+		s.p.op = "ns::g" // a worker that is slow has not been broken by another op
+		s.run.To, s.run.Timeout = tt.to, 400*time.Millisecond
+		res, asked := s.do(t)
+		if diff := cmp.Diff(tt.asked, asked); diff != "" || res.Fault != "" || res.Left != tt.left {
+			t.Errorf("%s: %s left %q, want %q: requests (-want +got):\n%s", tt.name, res.Fault, res.Left, tt.left, diff)
+		}
+		var got []string
+		for _, c := range res.Crashes {
+			got = append(got, fmt.Sprint(c.Case, " ", c.Cause))
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s: crashes (-want +got):\n%s", tt.name, diff)
+		}
+	}
+	if got := grace(work.WordCostly, time.Hour); got != time.Hour/costly || grace(work.WordVaried, time.Hour) != time.Hour {
+		t.Errorf("a costly case gets %v", got)
+	}
+}
+
+// A worker that has run something is replaced, by one that watches it or by a new one.
+func TestRenew(t *testing.T) {
+	s := perform(t, nil)
+	s.live(t)
+	first := s.p.worker.Pid
+	if s.renew(); s.p.worker.Pid != first {
+		t.Error("a worker that ran nothing was replaced")
+	}
+	s.p.op = "ns::f"
+	if s.renew(); s.p == nil || s.p.worker.Pid == first {
+		t.Error("a worker was not replaced")
+	}
+	s = perform(t, nil)
+	s.p.op = "ns::f"
+	s.p.in.Close()
+	if s.renew(); s.p != nil {
+		t.Error("a worker that nothing replaces was not stopped")
+	}
+}
+
+// An interrupted run gives no result of the op that runs.
+func TestInterruptedOnce(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s := perform(t, func(q request, n int) []string {
+		cancel()
+		return []string{lineDone}
+	})
+	if crash, err := s.once(ctx, request{Op: "ns::f", To: 3}, time.Hour, nil); err != context.Canceled || crash != nil || s.p != nil {
+		t.Errorf("%v, %v; stopped: %v", crash, err, s.p == nil)
+	}
+}
+
+// The schema's faults and arguments that no call writes are findings of an op, these where
+// the op is not PyTorch's.
+func TestFindingsOfAllCalls(t *testing.T) {
+	op := must.Get(schema.ParseDispatcher("ns::f_(Tensor(a!) a) -> Tensor"))(t)
+	ofFile := *op
+	ofFile.Pos.Filename = "ops.yaml"
+	for _, tt := range []struct {
+		name string
+		o    engine.Operator
+		lint bool
+		want []string
+	}{
+		{"PyTorch's", engine.Operator{Schema: op}, false, nil},
+		{"PyTorch's, with the schema", engine.Operator{Schema: op}, true, []string{"f_ is in-place by its name"}},
+		{"added", engine.Operator{Schema: op, Added: true}, false, []string{"none of 100 calls"}},
+		{"of a file", engine.Operator{Schema: &ofFile}, false, []string{"none of 100 calls"}},
+	} {
+		s := perform(t, func(q request, n int) (lines []string) {
+			for n := q.From; n < q.To; n++ {
+				lines = append(lines, startOf(n), ended(report.Case{Case: n, Ran: true, Writes: []asserts.Write{{Sizes: []int64{int64(n)}}}}))
+			}
+			return append(lines, lineDone)
+		})
+		s.run.To, s.run.Lint = 100, tt.lint
+		found := s.op(t.Context(), tt.o).Findings
+		if !slices.EqualFunc(found, tt.want, func(f *report.Finding, saw string) bool { return strings.HasPrefix(f.Violation.Saw, saw) }) {
+			t.Errorf("%s: %d findings, want %q", tt.name, len(found), tt.want)
+			for _, f := range found {
+				t.Log(f.Violation.Saw)
+			}
+		}
+	}
+}
+
+// A worker that does not start is a fault of each op, and is not tried again; ops without a
+// kernel need none.
+func TestWorkerThatDoesNotStart(t *testing.T) {
+	op := func(text string) engine.Operator {
+		return engine.Operator{Schema: must.Get(schema.ParseDispatcher(text))(t)}
+	}
+	missing := op("ns::c(Tensor a) -> Tensor")
+	missing.Missing = "it has no kernel"
+	var begun, done []string
+	tried := 0
+	run := Run{
+		Operators: []engine.Operator{op("ns::b(Tensor a) -> Tensor"), missing, op("ns::a(Tensor a) -> Tensor")}, To: 3, Workers: 1, Timeout: time.Hour,
+		Worker:  func() *exec.Cmd { tried++; return noWorker() },
+		Started: func(op string) { begun = append(begun, op) },
+		Done:    func(r *report.OpResult) { done = append(done, r.Op) },
+	}
+	results := must.Get(run.Do(t.Context()))(t)
+	var got []string
+	for _, r := range results {
+		got = append(got, r.Op+" "+strings.SplitN(r.Fault, ":", 2)[0])
+	}
+	slices.Sort(done)
+	if want := []string{"ns::a start a worker", "ns::b start a worker", "ns::c "}; !slices.Equal(got, want) || tried != 1 || !slices.Equal(begun, []string{"ns::b", "ns::a"}) || len(done) != 3 {
+		t.Errorf("%q, want %q; tried %d times; started %q, done %q", got, want, tried, begun, done)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	run.Started, run.Done = func(string) { cancel() }, nil
+	if results, err := run.Do(ctx); err != context.Canceled || slices.ContainsFunc(results, func(r *report.OpResult) bool { return r.Op == "ns::b" }) {
+		t.Errorf("an interrupted run has %d results: %v", len(results), err)
+	}
+	t.Setenv("TMPDIR", "/nonexistent")
+	if _, err := run.Do(t.Context()); err == nil || !strings.Contains(err.Error(), "TMPDIR") {
+		t.Errorf("without a folder: %v", err)
 	}
 }

@@ -1,0 +1,83 @@
+//go:build unix
+
+package suite
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/must"
+)
+
+// connectionVariable has a process of this test use its connection in one way.
+const connectionVariable = "OPASSERT_TEST_CONNECTION"
+
+// What a worker says before it serves, with a run and without one.
+func TestConnection(t *testing.T) {
+	switch os.Getenv(connectionVariable) {
+	case "forked":
+		c := &connection{out: bufio.NewWriter(os.Stdout), pid: 1}
+		c.say("it is", os.Getpid())
+		os.Exit(3)
+	case "":
+	default:
+		limit := func() uint64 {
+			var l syscall.Rlimit
+			must.Do(t, syscall.Getrlimit(syscall.RLIMIT_AS, &l))
+			return l.Cur
+		}
+		before := limit()
+		Loading("")
+		fmt.Print(before == limit())
+		Loading("a b")
+		fmt.Print(before == limit())
+		for _, err := range []error{errors.New("no"), &engine.LibraryFault{Message: "its"}, &engine.Lost{Message: "gone"}} {
+			Refuse(err)
+		}
+		os.Exit(0)
+	}
+	for _, tt := range []struct {
+		way, key   string // "": it can't be read
+		variable   string
+		status     int
+		out, says  string
+		complaints string
+	}{
+		{"forked", "K", "", 0, "", "", ""},
+		{"told", "", "", 0, "truetrue", "", ""},
+		{"told", "K", "", 0, "truefalse", `K load ""; K load "a b"; K fault "no"; K library "its"; K lost "the device is lost: gone"; `, loadMark + loadMark},
+		{"", "", WorkerVariable, 2, "", "", "a worker's key: read key: bad file descriptor"},
+		{"", "empty", WorkerVariable, 2, "", "", "a worker's key: it is empty"},
+		{"", "K", WorkerVariable, 0, "", fmt.Sprintf("K %s ", lineReady), ""},
+	} {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestConnection$")
+		cmd.Env = append(os.Environ(), connectionVariable+"="+tt.way)
+		if tt.variable != "" {
+			cmd.Env = append(cmd.Env, tt.variable+"="+t.TempDir())
+		}
+		var out, complaints strings.Builder
+		cmd.Stdout, cmd.Stderr = &out, &complaints
+		replies, keys := must.Get(os.CreateTemp(t.TempDir(), ""))(t), must.Get(os.CreateTemp(t.TempDir(), ""))(t)
+		fmt.Fprint(keys, strings.TrimPrefix(tt.key, "empty"))
+		must.Get(keys.Seek(0, io.SeekStart))(t)
+		if tt.key == "" {
+			keys = must.Get(os.OpenFile(keys.Name(), os.O_WRONLY, 0))(t)
+		}
+		cmd.ExtraFiles = []*os.File{replies, keys}
+		cmd.Run()
+		said := strings.ReplaceAll(string(must.Get(os.ReadFile(replies.Name()))(t)), "\n", "; ")
+		if cmd.ProcessState.ExitCode() != tt.status || out.String() != tt.out || !strings.HasPrefix(said, tt.says) || (said == "") != (tt.says == "") || !strings.Contains(complaints.String(), tt.complaints) || tt.complaints == "" && complaints.Len() > 0 {
+			t.Errorf("%+v: %v, %s", tt, cmd.ProcessState, cmp.Diff(tt.out+"|"+tt.says+"|"+tt.complaints, out.String()+"|"+said+"|"+complaints.String()))
+		}
+	}
+}
