@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"embed"
 	"flag"
 	"fmt"
 	"io"
@@ -23,8 +24,8 @@ func runCompletion(inv *invocation) error {
 	if err := inv.parse(1, 1); err != nil {
 		return err
 	}
-	script, ok := completions[inv.flags.Arg(0)]
-	if !ok {
+	script, err := completionScript(inv.flags.Arg(0))
+	if err != nil {
 		return usagef("unknown shell %q: the shells are bash, zsh and fish", inv.flags.Arg(0))
 	}
 	return script.Execute(inv.stdout, completable())
@@ -80,75 +81,18 @@ func flagsOf(c command) *flag.FlagSet {
 	return inv.flags
 }
 
-var completions = map[string]*template.Template{
-	"bash": completionScript(`# bash completion for opassert
-_opassert() {
-  local cur=${COMP_WORDS[COMP_CWORD]} words= files=
-  COMPREPLY=()
-  if [ "$COMP_CWORD" -eq 1 ]; then
-    words="{{range .}}{{.Name}} {{end}}help"
-  else
-    case "${COMP_WORDS[1]} ${COMP_WORDS[COMP_CWORD-1]}" in
-{{- range $c := .}}{{range .Flags}}{{if .Values}}
-    "{{$c.Name}} -{{.Name}}") words="{{.Values}}" ;;
-{{- end}}{{end}}
-{{- if .Words}}
-    "{{.Name}} "[!-]*) words="{{range .Flags}}-{{.Name}} {{end}}{{range .Words}}{{.}} {{end}}" ;;
-{{- end}}
-    "{{.Name}} "*) words="{{range .Flags}}-{{.Name}} {{end}}{{range .Words}}{{.}} {{end}}" files=yes ;;
-{{- end}}
-    "help "*) words="{{range .}}{{.Name}} {{end}}cases checks config" ;;
-    esac
-    [ "$files" ] && [ "${cur#-}" = "$cur" ] && COMPREPLY=($(compgen -f -- "$cur"))
-  fi
-  COMPREPLY+=($(compgen -W "$words" -- "$cur"))
-}
-complete -o filenames -F _opassert opassert
-`),
-	"zsh": completionScript(`#compdef opassert
-_opassert() {
-  local -a commands
-  commands=(
-{{- range .}}
-    {{quote (print .Name ":" (colon .Summary))}}
-{{- end}}
-    'help:print the help of a command'
-  )
-  if (( CURRENT == 2 )); then
-    _describe command commands
-    return
-  fi
-  case ${words[2]} in
-{{- range .}}
-  {{.Name}}) shift words; (( CURRENT-- )); _arguments{{range .Flags}} {{quote (print "*-" .Name "[" (bracket .Usage) "]" (takes .))}}{{end}} {{if .Words}}'*: :({{range .Words}}{{.}} {{end}})'{{else}}'*:file:_files'{{end}} ;;
-{{- end}}
-  help) commands+=('cases:the form of a file of cases' 'checks:every check' 'config:the form of opassert.yaml'); _describe command commands ;;
-  esac
-}
-compdef _opassert opassert
-`),
-	"fish": completionScript(`# fish completion for opassert
-complete -c opassert -e
-{{- range .}}
-complete -c opassert -n __fish_use_subcommand -f -a {{.Name}} -d {{quote .Summary}}
-{{- end}}
-complete -c opassert -n __fish_use_subcommand -f -a help -d 'print the help of a command'
-complete -c opassert -n '__fish_seen_subcommand_from help' -f -a '{{range .}}{{.Name}} {{end}}cases checks config'
-{{- range $c := .}}{{range .Flags}}
-complete -c opassert -n '__fish_seen_subcommand_from {{$c.Name}}' -o {{.Name}}{{if .Values}} -xa {{quote .Values}}{{else if .Value}} -r{{end}} -d {{quote .Usage}}
-{{- end}}{{range .Words}}
-complete -c opassert -n '__fish_seen_subcommand_from {{$c.Name}}' -f -a {{.}}
-{{- end}}{{end}}
-`),
-}
+//go:embed completion
+var completions embed.FS
 
-func completionScript(text string) *template.Template {
+// completionScript returns the script of a shell, or an error for an unknown one.
+func completionScript(shell string) (*template.Template, error) {
+	text, err := completions.ReadFile("completion/" + shell + ".tmpl")
 	return template.Must(template.New("").Funcs(template.FuncMap{
 		"quote":   func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" },
 		"colon":   strings.NewReplacer(":", `\:`).Replace,
 		"bracket": strings.NewReplacer("[", `\[`, "]", `\]`, ":", `\:`).Replace,
 		"takes":   takes,
-	}).Parse(text))
+	}).Parse(string(text))), err
 }
 
 // takes returns the argument of a flag in zsh's notation.
