@@ -15,8 +15,8 @@ import (
 const script = `(read _ <&3; kill -9 0) >/dev/null 2>&1 & exec "$@" 3<&-`
 
 // Command makes a command end with this process, with all that it starts but what
-// leaves its group. The command has no files of its own besides the usual three.
-// Release is called when it has ended.
+// leaves its group, and with its context. The command has no files of its own besides the
+// usual three. Release is called when it has ended.
 func Command(cmd *exec.Cmd) (release func()) {
 	waits, held, err := os.Pipe()
 	if err != nil {
@@ -26,6 +26,9 @@ func Command(cmd *exec.Cmd) (release func()) {
 	cmd.Path = "/bin/sh"
 	cmd.ExtraFiles = []*os.File{waits}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if cmd.Cancel != nil { // it has a context
+		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	}
 	return func() {
 		waits.Close()
 		held.Close()

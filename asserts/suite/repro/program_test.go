@@ -403,9 +403,9 @@ func TestRunInterrupted(t *testing.T) {
 	}
 	dir := t.TempDir()
 	t.Setenv("PYTHONPATH", dir)
-	begun, file := filepath.Join(dir, "begun"), filepath.Join(dir, "p.py")
+	begun, ended, file := filepath.Join(dir, "begun"), filepath.Join(dir, "ended"), filepath.Join(dir, "p.py")
 	must.Do(t, os.WriteFile(filepath.Join(dir, "torch.py"), nil, 0o666))
-	must.Do(t, os.WriteFile(file, fmt.Appendf(nil, "import os, time\nopen(%q, 'w').write(str(os.getpid()))\ntime.sleep(100)", begun), 0o666))
+	must.Do(t, os.WriteFile(file, fmt.Appendf(nil, "import os, time\nopen(%q, 'w').write(str(os.getpid()))\ntime.sleep(100)\nopen(%q, 'w')", begun, ended), 0o666))
 	ctx, stop := context.WithCancel(t.Context())
 	by := &runner{ctx: ctx, python: python, printed: filepath.Join(dir, "printed")}
 	defer stop()
@@ -419,6 +419,9 @@ func TestRunInterrupted(t *testing.T) {
 	}()
 	if shown, why := by.run(file); shown || why != "it was not run: interrupted" || by.cmd != nil {
 		t.Errorf("%v, %q, still there: %v", shown, why, by.cmd != nil)
+	}
+	if _, err := os.Stat(ended); err == nil {
+		t.Error("an interrupted run waits for the program's end")
 	}
 	pid := must.Get(strconv.Atoi(string(must.Get(os.ReadFile(begun))(t))))(t)
 	stat := filepath.Join("/proc", strconv.Itoa(pid), "stat")
