@@ -39,11 +39,8 @@ var connected = sync.OnceValues(func() (*connection, error) {
 		return nil, fmt.Errorf("a worker's key: %w; a worker is started by a run", err)
 	}
 	in, err := takeRequests()
-	if err != nil {
-		return nil, fmt.Errorf("a worker's requests: %w", err)
-	}
 	out := bufio.NewWriterSize(os.NewFile(replyFile, "replies"), 1<<16) // so that no line is cut in two
-	return &connection{in, out, string(key), os.Getpid()}, nil
+	return &connection{in, out, string(key), os.Getpid()}, err
 })
 
 // put adds a line, which goes with the next one that is said.

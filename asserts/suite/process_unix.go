@@ -56,13 +56,13 @@ func replyFiles() (run, worker *os.File, err error) {
 func takeRequests() (*os.File, error) {
 	fd, err := syscall.Dup(0)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("a worker's requests: %w", err)
 	}
 	syscall.CloseOnExec(fd)
 	syscall.CloseOnExec(replyFile)
 	syscall.Close(0)
 	if _, err := syscall.Open(os.DevNull, syscall.O_RDONLY, 0); err != nil { // the lowest number is free
-		return nil, err
+		return nil, fmt.Errorf("a worker's requests: %w", err)
 	}
 	return os.NewFile(uintptr(fd), "requests"), nil
 }

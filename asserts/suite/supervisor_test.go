@@ -588,7 +588,7 @@ func TestRequestsOfAScript(t *testing.T) {
 		if diff := cmp.Diff(tt.asked, asked); diff != "" {
 			t.Errorf("%s: requests (-want +got):\n%s", tt.name, diff)
 		}
-		if (res.Fault == "") != (tt.fault == "") || !strings.Contains(res.Fault, tt.fault) || res.Library != (tt.name == "the library's fault") {
+		if (res.Fault == "") != (tt.fault == "") || !strings.HasPrefix(res.Fault, tt.fault) || res.Library != (tt.name == "the library's fault") {
 			t.Errorf("%s: fault %q, want %q; the library's: %v", tt.name, res.Fault, tt.fault, res.Library)
 		}
 	}
@@ -661,6 +661,15 @@ func TestRenew(t *testing.T) {
 	s.p.in.Close()
 	if s.renew(); s.p != nil {
 		t.Error("a worker that nothing replaces was not stopped")
+	}
+}
+
+// A worker that died and that no other one replaces is stopped.
+func TestDeadOnce(t *testing.T) {
+	s := perform(t, func(q request, n int) []string { return []string{startOf(1), lineDied + " SIGSEGV", closing} })
+	crash, err := s.once(t.Context(), request{Op: "ns::f", To: 3}, time.Hour, nil)
+	if err != nil || crash == nil || crash.Case != 1 || crash.Cause != "SIGSEGV" || s.p != nil {
+		t.Errorf("%+v, %v; stopped: %v", crash, err, s.p == nil)
 	}
 }
 
