@@ -15,11 +15,13 @@ import (
 
 // A Report is the findings and the counts of a whole run.
 type Report struct {
+	Program   string // its command, as a shell takes it
 	Findings  []*Finding
 	Status    int // exit status of the program
 	Took      time.Duration
 	Processes int
 	Level     asserts.Level      // of PyTorch's own ops
+	Custom    asserts.Level      // of others
 	Called    []*report.OpResult // the ops that were called, sorted, without findings
 
 	Ops, Calls              int // ops that were called, calls of them
@@ -69,7 +71,7 @@ func (r *run) report(end preload.End, took time.Duration) (*Report, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	rep := &Report{Findings: r.findings.sorted(), Status: end.Status, Took: took, Processes: len(r.processes), Unwatched: append(r.object.Unwatched(), lost...), Left: end.Left, Early: r.early}
+	rep := &Report{Program: shell(r.config.Command), Level: r.config.level(false), Custom: r.config.level(true), Findings: r.findings.sorted(), Status: end.Status, Took: took, Processes: len(r.processes), Unwatched: append(r.object.Unwatched(), lost...), Left: end.Left, Early: r.early}
 	called := make(map[string]bool)
 	for i, c := range counts {
 		op := r.ops.all[i]
@@ -115,13 +117,6 @@ func (r *run) report(end preload.End, took time.Duration) (*Report, error) {
 	}
 	rep.addSkips(r.skips)
 	slices.SortFunc(rep.Called, func(a, b *report.OpResult) int { return strings.Compare(a.Op, b.Op) })
-	rep.Level = asserts.Identity
-	if r.config.Content == AllContent {
-		rep.Level = asserts.Content
-	}
-	if r.config.Fakes == AllContent {
-		rep.Level = asserts.Meta
-	}
 	rep.records = r.records
 	rep.NeverCalled = r.neverCalled(called)
 	slices.Sort(rep.Unread)

@@ -52,6 +52,18 @@ type Config struct {
 	Known          func(*Finding) bool // whether a baseline has a finding, which then is neither printed nor raised; may be nil
 }
 
+// level returns the level of PyTorch's own ops, or of others.
+func (c Config) level(custom bool) asserts.Level {
+	among := func(which Content) bool { return which == AllContent || custom && which == CustomContent }
+	switch {
+	case among(c.Fakes):
+		return asserts.Meta
+	case among(c.Content):
+		return asserts.Content
+	}
+	return asserts.Identity
+}
+
 // A run is a program being watched.
 type run struct {
 	config   Config

@@ -21,8 +21,8 @@ type Baseline struct {
 	Lines []baselineLine
 }
 
-// baselineMark is the first line of a baseline file.
-const baselineMark = "# opassert baseline: findings that are known, written by opassert check -baseline FILE -update"
+// baselineMark begins the first line of a baseline file.
+const baselineMark = "# opassert baseline: findings that are known"
 
 // ReadBaseline reads a baseline file. The error of one that does not exist is
 // fs.ErrNotExist.
@@ -36,8 +36,8 @@ func ReadBaseline(path string) (*Baseline, error) {
 	for line := range strings.Lines(strings.TrimPrefix(string(text), "\uFEFF")) {
 		n++
 		line = strings.TrimSpace(line)
-		if n == 1 && line != baselineMark {
-			return nil, fmt.Errorf("%s:1:1: it is not a baseline: the first line of one is %q", path, baselineMark)
+		if n == 1 && !strings.HasPrefix(line, baselineMark) {
+			return nil, fmt.Errorf("%s:1:1: it is not a baseline: the first line of one begins with %q", path, baselineMark)
 		}
 		if line == "" || line[0] == '#' {
 			continue
@@ -69,7 +69,7 @@ func NewBaseline(path string) (*Baseline, error) {
 // Write writes the baseline.
 func (b *Baseline) Write(w io.Writer) error {
 	t := textWriter{w: w}
-	t.line("%s", baselineMark)
+	t.line("%s, written by -baseline FILE -update", baselineMark)
 	for _, l := range b.Lines {
 		t.line("%v", l)
 	}

@@ -25,6 +25,7 @@ type pageData struct {
 	Served   string   // the same
 	Devices  []engine.Device
 	Codes    []pageCode
+	Columns  []pageCode // of the coverage matrix; none of a program, whose calls are not counted by check
 	Findings []pageFinding
 	Crashes  []pageCrash
 	Rows     []pageRow // of the coverage matrix
@@ -64,9 +65,12 @@ type pageRow struct {
 // WriteHTML writes the report as one page that needs nothing else.
 func (r *Report) WriteHTML(w io.Writer) error {
 	data := pageData{Report: r, Totals: r.Totals(), Rows: []pageRow{}, known: make(map[string]int)}
-	data.Reach, data.Served, data.Devices = data.Totals.lines(), servedLine(data.Totals.Served), data.Totals.Devices.Names()
+	data.Served, data.Devices = servedLine(data.Totals.Served), data.Totals.Devices.Names()
 	for c := range asserts.AllCodes.All() {
 		data.Codes = append(data.Codes, pageCode{c.String(), c.Name(), c.Rule()})
+	}
+	if r.Watched == "" {
+		data.Reach, data.Columns = data.Totals.lines(), data.Codes
 	}
 	for _, op := range r.Ops {
 		for _, f := range op.Findings {

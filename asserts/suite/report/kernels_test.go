@@ -33,6 +33,11 @@ func TestKernels(t *testing.T) {
 	var text, page bytes.Buffer
 	must.Do(t, r.WriteText(&text))
 	must.Do(t, r.WriteHTML(&page))
+	for _, want := range []string{"seed 0", "crashes", "cases ran", "Ops: ", "Coverage", "why it never ran", ">OA001</button>"} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
 	const line = "ran, of those for the device: 1 of 2 with a kernel of the device's own, 0 of 1 with one of all devices, " +
 		"0 of 2 without, which the device's fallback serves, 0 of 1 with none"
 	for name, got := range map[string]string{"text": text.String(), "page": strings.ReplaceAll(page.String(), "&#39;", "'")} {

@@ -17,6 +17,7 @@ import (
 // A Report is the results of a whole run.
 type Report struct {
 	Engine  string         `json:"engine"`
+	Watched string         `json:"-"` // what the calls of a program, which is the engine then, were held against
 	Level   asserts.Level  `json:"level"`
 	Through string         `json:"through,omitempty"` // where calls begin, such as autograd; "" is the kernel of a backend
 	Seed    uint64         `json:"seed"`

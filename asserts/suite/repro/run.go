@@ -19,7 +19,7 @@ import (
 )
 
 // mark ends the first line of every program, by which a later run knows its own.
-const mark = " Written by opassert check -repro."
+const mark = " Written by opassert -repro."
 
 // A Folder is where programs are written and run.
 type Folder struct {
