@@ -20,16 +20,15 @@ const (
 
 // fake judges a call of an op's fake, on arguments like those of a call of its kernel.
 func (p *process) fake(data []byte) error {
-	if len(data) < 16 {
+	number, contexts, text := fakeHead(data)
+	if len(contexts) == 0 {
 		return errors.New("the watcher's record of a fake is cut short")
 	}
-	number := int64(binary.NativeEndian.Uint64(data))
 	op := p.run.ops.numbered(number)
 	if op == nil || op.faked == nil {
 		return errors.New("the watcher's record of a fake is of no op that it has named")
 	}
-	at := p.run.findings.at(p.pid, int64(binary.NativeEndian.Uint64(data[8:])))
-	call, rest, _ := strings.Cut(string(data[16:]), "\n")
+	call, rest, _ := strings.Cut(text, "\n")
 	answer, place, _ := strings.Cut(rest, "\n")
 	real, why := engine.ReadFake(op.faked, call)
 	fake, unknown := engine.ReadFake(op.faked, answer)
@@ -60,9 +59,25 @@ func (p *process) fake(data []byte) error {
 			site, _ = p.layout.frames(place)
 		}
 		v.Site = asserts.Site{} // the finding's
-		p.run.findings.add(v, p, site, at)
+		for _, context := range contexts {
+			p.run.findings.add(v, p, site, p.run.findings.at(p.pid, context))
+		}
 	}
 	return nil
+}
+
+// fakeHead reads the number of an op and those of the contexts in which it was called; none
+// where the data is cut short.
+func fakeHead(data []byte) (op int64, contexts []int64, text string) {
+	word := func(i int64) int64 { return int64(binary.NativeEndian.Uint64(data[8*i:])) }
+	whole := int64(len(data) / 8)
+	if whole < 2 || word(1) > whole-2 {
+		return 0, nil, ""
+	}
+	for i := range word(1) {
+		contexts = append(contexts, word(2+i))
+	}
+	return word(0), contexts, string(data[8*(2+len(contexts)):])
 }
 
 // compare judges a call by that of the op's fake, or of its kernel for the CPU if it has no

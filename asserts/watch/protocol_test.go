@@ -2,6 +2,7 @@ package watch
 
 import (
 	"encoding/binary"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,4 +46,19 @@ func FuzzFrames(f *testing.F) {
 			t.Fatalf("%d processes and %d findings of two frames", len(r.processes), len(r.findings.byKey))
 		}
 	})
+}
+
+// A fake's record names each context in which the op was called so, and is refused where it
+// is cut short.
+func TestFakeHead(t *testing.T) {
+	op, contexts, text := fakeHead(append(words(7, 2, 3, 5), "{}\n"...))
+	if op != 7 || !slices.Equal(contexts, []int64{3, 5}) || text != "{}\n" {
+		t.Errorf("op %d, contexts %v, text %q", op, contexts, text)
+	}
+	for _, data := range [][]byte{nil, words(7)[:7], words(7), words(7, 0), words(7, 2, 3), words(7, -1, 3)} {
+		_, err := (&process{run: new(run)}).answer(preload.Frame{Kind: frameFake, Data: data})
+		if err == nil || !strings.Contains(err.Error(), "cut short") {
+			t.Errorf("%v: %v", data, err)
+		}
+	}
 }

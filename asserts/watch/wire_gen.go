@@ -18,7 +18,7 @@ const (
 	frameOrigin     = 'L' // that line, then file, line and function of each frame that it comes from -> nothing
 	frameRecord     = 'R' // a Recorded, names of arguments and their values -> nothing
 	frameFakes      = 'P' // nothing -> the program of Python's that calls fakes
-	frameFake       = 'F' // the op's number, that of the context, a call in the words of fakes.py, a line with those of the same call of its fake, and in lines a letter for the sort of frames and those of the call, where they are known -> nothing
+	frameFake       = 'F' // the op's number, how many contexts it was called in and their numbers, a call in the words of fakes.py, a line with those of the same call of its fake, and in lines a letter for the sort of frames and those of the call, where they are known -> nothing
 	frameBackward   = 'B' // a Come, a letter for the sort of frames and those of the call -> nothing, or what to raise
 	frameContext    = 'T' // process, number, name of a context, command that repeats it -> what was found since the last one, as a JSON array
 	frameNotWatched = 'E' // why a process is not watched -> nothing

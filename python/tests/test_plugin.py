@@ -45,8 +45,10 @@ test_class_first passed
 test_class_last error: OA007 OA009
 test_inner_pytest failure: OA007 OA009
 test_fake passed
+test_fake_again passed
 test_last passed
 test_fake (call) [opassert] failure: OA011
+test_fake_again (call) [opassert] failure: OA011
 """
 
 
@@ -116,7 +118,8 @@ def test_forked(project, files):
     outcome = project(**files, test_crashes=CRASHES)("--opassert", "--forked", "-k", "not module", status=1, **FORKED)
     want = ["test_abort error: OA007 OA009", "test_ends error: OA007 OA009", "test_ends_good error"]
     want += [line for line in GUILTY.strip().split("\n") if "module" not in line and "[opassert]" not in line]
-    want[want.index("test_fake passed")] = "test_fake error: OA011"
+    for name in ("test_fake", "test_fake_again"):
+        want[want.index(name + " passed")] = name + " error: OA011"
     # A class ends with each of its tests.
     want[want.index("test_class_first passed")] = "test_class_first error: OA007 OA009"
     assert shown(outcome) == want, outcome.stdout + outcome.stderr

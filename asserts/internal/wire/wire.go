@@ -194,7 +194,7 @@ var Frames = []Frame{
 	{"origin", "L", "that line, then file, line and function of each frame that it comes from -> nothing"},
 	{"record", "R", "a Recorded, names of arguments and their values -> nothing"},
 	{"fakes", "P", "nothing -> the program of Python's that calls fakes"},
-	{"fake", "F", "the op's number, that of the context, a call in the words of fakes.py, a line with those of the same call of its fake, and in lines a letter for the sort of frames and those of the call, where they are known -> nothing"},
+	{"fake", "F", "the op's number, how many contexts it was called in and their numbers, a call in the words of fakes.py, a line with those of the same call of its fake, and in lines a letter for the sort of frames and those of the call, where they are known -> nothing"},
 	{"backward", "B", "a Come, a letter for the sort of frames and those of the call -> nothing, or what to raise"},
 	{"context", "T", "process, number, name of a context, command that repeats it -> what was found since the last one, as a JSON array"},
 	{"not watched", "E", "why a process is not watched -> nothing"},

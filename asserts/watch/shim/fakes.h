@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include <map>
 #include <mutex>
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -171,17 +171,20 @@ class Fakes {
  public:
   // A Begun is a call in words, and where it stands where a finding is about that line.
   struct Begun {
+    Kind kind;
     std::string call, place;
   };
 
+  using Contexts = std::vector<int64_t>;  // in which calls of a kind were made
+
   struct Written {
-    int64_t op, context;
+    int64_t op;
     Begun begun;
   };
 
  private:
   std::mutex mutex_;
-  std::unordered_map<int64_t, std::unordered_map<uint64_t, std::set<uint64_t>>> met_;  // by operator, by sort
+  std::unordered_map<int64_t, std::unordered_map<uint64_t, std::map<uint64_t, Contexts>>> met_;  // by operator, by sort
   std::vector<Written> written_;
   static constexpr size_t kSorts = 64, kWholes = 8;  // of an operator, of a sort
 
@@ -192,15 +195,27 @@ class Fakes {
     TOO_MANY
   };
 
-  Meeting meet(int64_t op, const Kind& kind) {
+  Meeting meet(int64_t op, const Kind& kind, int64_t context) {
     std::lock_guard<std::mutex> lock(mutex_);
     auto& sorts = met_[op];
     if (sorts.size() >= kSorts && sorts.count(kind.sort) == 0) return TOO_MANY;
     auto& wholes = sorts[kind.sort];
-    if (wholes.count(kind.whole) > 0) return KNOWN;
-    if (wholes.size() >= kWholes) return TOO_MANY;
-    wholes.insert(kind.whole);
-    return NEW;
+    const bool known = wholes.count(kind.whole) > 0;
+    if (!known && wholes.size() >= kWholes) return TOO_MANY;
+    Contexts& contexts = wholes[kind.whole];
+    if (contexts.empty() || contexts.back() != context) contexts.push_back(context);
+    return known ? KNOWN : NEW;
+  }
+
+  // forget is for a call that threw: the next one of its kind is written down.
+  void forget(int64_t op, const Kind& kind) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    met_[op][kind.sort].erase(kind.whole);
+  }
+
+  Contexts contexts(const Written& written) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return met_[written.op][written.begun.kind.sort][written.begun.kind.whole];
   }
 
   // begin writes down what an operator is called with, add what it returned, and the tensors
@@ -217,13 +232,13 @@ class Fakes {
     return json.text;
   }
 
-  void add(int64_t op, int64_t context, Begun begun, const std::vector<std::vector<at::TensorImpl*>>& written, const torch::jit::Stack& stack, size_t returns) {
+  void add(int64_t op, Begun begun, const std::vector<std::vector<at::TensorImpl*>>& written, const torch::jit::Stack& stack, size_t returns) {
     Json json{std::move(begun.call) + ",\"written\":"};
     json.list(written, [&](const std::vector<at::TensorImpl*>& of) { json.list(of, [&](at::TensorImpl* impl) { json.tensor(impl); }); });
     json.text += ",\"results\":";
     json.list(c10::ArrayRef<c10::IValue>(stack.data() + stack.size() - returns, returns), [&](const c10::IValue& v) { json.tensors(v); });
     std::lock_guard<std::mutex> lock(mutex_);
-    written_.push_back({op, context, {json.text + "}", std::move(begun.place)}});
+    written_.push_back({op, {begun.kind, json.text + "}", std::move(begun.place)}});
   }
 
   bool empty() {

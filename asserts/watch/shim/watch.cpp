@@ -473,6 +473,7 @@ class Look {
   // failed counts a call that threw, and asks about its arguments where bytes of them are seen.
   void failed() {
     if (count_once()) op_.counts->failed.fetch_add(1, std::memory_order_relaxed);
+    if (!fake_.call.empty()) fakes.forget(op_.number, fake_.kind);
     if (level_ != OA_CONTENTS || !op_.custom || !hold() || !tried("a call could not be observed", [&] { see_thrown(); })) return;
     if (Call(op_.expected, seen_.contiguous()).usual()) return;
     if (!case_.empty()) record();
@@ -683,8 +684,8 @@ class Look {
     try {
       Kind kind;
       for (size_t i = stack_.size() - op_.args; i < stack_.size(); i++) kind.add(stack_[i]);
-      const auto meeting = kind.written ? fakes.meet(op_.number, kind) : Fakes::TOO_MANY;
-      if (meeting == Fakes::NEW) fake_ = {Fakes::begin(*op_.schema, stack_), kind.elsewhere ? site.place() : ""};
+      const auto meeting = kind.written ? fakes.meet(op_.number, kind, channel.host.context()) : Fakes::TOO_MANY;
+      if (meeting == Fakes::NEW) fake_ = {kind, Fakes::begin(*op_.schema, stack_), kind.elsewhere ? site.place() : ""};
       if (meeting != Fakes::TOO_MANY) return;
     } catch (const std::exception&) {
     }
@@ -693,7 +694,7 @@ class Look {
 
   void end_fake() {
     try {
-      fakes.add(op_.number, channel.host.context(), std::move(fake_), written(), stack_, op_.returns);
+      fakes.add(op_.number, std::move(fake_), written(), stack_, op_.returns);
       op_.counts->kinds.fetch_add(1, std::memory_order_relaxed);
     } catch (const std::exception&) {
       op_.counts->unwritten.fetch_add(1, std::memory_order_relaxed);
@@ -1177,8 +1178,9 @@ void call_fakes() {
     python.replay(program, calls, first, to);
   },
       [](const Fakes::Written& written, const std::string& answer) {
-    const int64_t numbers[] = {written.op, written.context};
-    std::string ignored, frame(reinterpret_cast<const char*>(numbers), sizeof numbers);
+    Fakes::Contexts numbers = fakes.contexts(written);
+    numbers.insert(numbers.begin(), {written.op, int64_t(numbers.size())});
+    std::string ignored, frame(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(int64_t));
     frame += written.begun.call + "\n" + answer + "\n" + written.begun.place;
     channel.ask(FRAME_FAKE, frame.data(), frame.size(), ignored);
   });
