@@ -58,13 +58,16 @@ func runDoctor(inv *invocation) error {
 // returns the names of those.
 func (inv *invocation) examine(mark string, all []examination) (missing []string) {
 	for _, e := range all {
-		found, err := e.look()
-		if err == nil {
-			inv.line("ok  %-9s %s", e.name, found)
-			continue
+		shown, text, err := "ok", "", error(nil)
+		if text, err = e.look(); err != nil {
+			missing = append(missing, e.name)
+			shown, text = mark, err.Error()+": without it "+e.without
 		}
-		missing = append(missing, e.name)
-		inv.line("%s  %-9s %s: without it %s", mark, e.name, strings.ReplaceAll(err.Error(), "\n", "\n              "), e.without)
+		first, rest, _ := strings.Cut(text, "\n")
+		inv.line("%s  %-9s %s", shown, e.name, first)
+		for line := range strings.Lines(rest) {
+			inv.line("%13s %s", "", strings.TrimSuffix(line, "\n"))
+		}
 	}
 	return missing
 }
@@ -81,15 +84,12 @@ func needed() []examination {
 		{"opassert", "nothing works", func() (string, error) {
 			return fmt.Sprintf("%s %s %s/%s", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH), nil
 		}},
-		{"libtorch", "gen, list, plan, lint, vet, trace and check -engine c10 work, and Go kernels are checked", func() (string, error) {
-			found, _, err := installed.Find("")
-			if err != nil {
-				return "", err
-			}
-			return fmt.Sprintf("%v (%s)", found, found.Found), nil
-		}},
-		{"shim", "check -lib and check of PyTorch's ops do not run", fits(libtorch.Shim)},
-		{"watcher", "run and pytest --opassert do not run", fits(watch.Watcher)},
+		{"libtorch", "gen, list, plan, lint, vet, trace and check -engine c10 work, and Go kernels are checked", foundLibtorch},
+		{"shim", "check -lib and check of PyTorch's ops do not run", fits(libtorch.Shim, func() (*installed.Torch, error) {
+			torch, _, err := installed.Find("")
+			return torch, err
+		})},
+		{"watcher", "run and pytest --opassert do not run", fits(watch.Watcher, watchedTorch)},
 		{"python", "check -module and lint -module do not run", func() (string, error) {
 			python, err := installed.FindPython("")
 			if err != nil {
@@ -109,9 +109,9 @@ func needed() []examination {
 }
 
 // fits looks for a library that fits the libtorch, or has it made.
-func fits(library func() *compile.Library) func() (string, error) {
+func fits(library func() *compile.Library, find func() (*installed.Torch, error)) func() (string, error) {
 	return func() (string, error) {
-		torch, _, err := installed.Find("")
+		torch, err := find()
 		if err != nil {
 			return "", err
 		}
@@ -119,9 +119,19 @@ func fits(library func() *compile.Library) func() (string, error) {
 	}
 }
 
+// watchedTorch returns the PyTorch of the programs of a user: that of the Python on the path,
+// also where another one is found first.
+func watchedTorch() (*installed.Torch, error) {
+	if python, err := installed.FindPython(""); err == nil {
+		return python.Torch, nil
+	}
+	torch, _, err := installed.Find("")
+	return torch, err
+}
+
 // tryWatching watches a program that calls one op.
 func tryWatching() (string, error) {
-	torch, _, err := installed.Find("")
+	torch, err := watchedTorch()
 	if err != nil {
 		return "", err
 	}

@@ -20,14 +20,23 @@ func runVersion(inv *invocation) error {
 		return err
 	}
 	fmt.Fprintf(inv.stdout, "opassert %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	found, err := foundLibtorch()
+	if err != nil {
+		found = fmt.Sprintf("no libtorch: %v", err)
+	}
+	fmt.Fprintln(inv.stdout, found)
+	return nil
+}
+
+// foundLibtorch returns a line for the libtorch that is taken, and one for each other.
+func foundLibtorch() (string, error) {
 	found, others, err := installed.Find("")
 	if err != nil {
-		fmt.Fprintf(inv.stdout, "no libtorch: %v\n", err)
-		return nil
+		return "", err
 	}
-	fmt.Fprintf(inv.stdout, "%v (%s)\n", found, found.Found)
+	lines := fmt.Sprintf("%v (%s)", found, found.Found)
 	for _, other := range others {
-		fmt.Fprintf(inv.stdout, "also %v (%s)\n", other, other.Found)
+		lines += fmt.Sprintf("\nalso %v (%s)", other, other.Found)
 	}
-	return nil
+	return lines, nil
 }
