@@ -61,6 +61,18 @@ func WatchMemory(ahead bool, fill byte) (touches []Touch, unwatched int, err err
 	return touches, unwatched, nil
 }
 
+// FillMemory has what is allocated on a device hold a byte until it is written, and reports
+// whether it does: not where the device's backend has a caching allocator, or allocates by another
+// than the one that it registers.
+func FillMemory(on Place, fill byte) (bool, error) {
+	s := newScratch()
+	defer s.free()
+	device, _, _ := parseDevice(on.Name)
+	nativeFill(device, int64(fill), s.reply)
+	r, err := s.read("fill memory")
+	return err == nil && r.word() != 0, err
+}
+
 // touch reads a touch as memory.cpp writes it.
 func (r *reader) touch(t *Touch) {
 	t.How = TouchKind(r.word())

@@ -34,6 +34,8 @@ package libtorch
 #cgo nocallback go_seed
 #cgo noescape go_memory
 #cgo nocallback go_memory
+#cgo noescape go_fill
+#cgo nocallback go_fill
 #cgo noescape go_spill
 #cgo nocallback go_spill
 #cgo nocallback go_release
@@ -126,6 +128,10 @@ func nativeSeed(seed int64, reply []int64) {
 
 func nativeMemory(ahead, fill int64, reply []int64) {
 	C.go_memory(C.int64_t(ahead), C.int64_t(fill), ints(reply), C.int64_t(len(reply)))
+}
+
+func nativeFill(device, fill int64, reply []int64) {
+	C.go_fill(C.int64_t(device), C.int64_t(fill), ints(reply), C.int64_t(len(reply)))
 }
 
 func nativeSpill(spill int64, dst []int64) {

@@ -126,6 +126,7 @@ TORCH_LIBRARY(broken, m) {
   m.def("stays(Tensor x) -> Tensor");
   m.def("strays(Tensor x) -> Tensor");
   m.def("rows(Tensor x) -> Tensor");
+  m.def("leaves(Tensor x) -> Tensor");
 }
 
 TORCH_LIBRARY_IMPL(broken, PrivateUse1, m) {
@@ -170,6 +171,11 @@ TORCH_LIBRARY_IMPL(broken, PrivateUse1, m) {
   m.impl("stays", [](const Tensor& x) { return x.cpu(); });
   m.impl("strays", [](const Tensor& x) { return x.cpu().to(at::Device(x.device().type(), 1 - x.device().index())); });
   m.impl("rows", [](const Tensor& x) { return fresh(x); });
+  m.impl("leaves", [](const Tensor& x) {
+    Tensor y = at::empty({x.numel() + 1}, x.options());
+    y.narrow(0, 0, x.numel()).copy_(fresh(x).reshape({-1}));
+    return y;
+  });
 }
 
 // What the kernels for the device are held against. No kernel for the CPU says where strays returns.

@@ -21,8 +21,8 @@ import (
 var onDevice = map[string]string{
 	"broken::writes": "OA009", "broken::writes_second": "OA009", "broken::keeps_version": "OA010", "broken::returns_memory": "OA007",
 	"broken::returns_other_": "OA006", "broken::strides": "OA011", "broken::values": "OA011", "broken::throws_late": "OA009",
-	"broken::strays": "OA011",
-	"whole::writes":  "", "whole::returns_view": "", "whole::strides": "", "whole::values": "", "whole::makes": "", "drives::here": "",
+	"broken::strays": "OA011", "broken::leaves": "OA020",
+	"whole::writes": "", "whole::returns_view": "", "whole::strides": "", "whole::values": "", "whole::makes": "", "drives::here": "",
 	"drives::sticks": "", "drives::loses": "", "drives::fills": "",
 }
 

@@ -31,6 +31,7 @@ type Libtorch struct {
 	texts   []string // in those that were
 	place   place    // of the tensors of cases; none: on the CPU
 	watched bool     // memory is
+	filled  bool     // that of the place is
 }
 
 // shimVariable lists, one a line, the shared libraries that a worker loads

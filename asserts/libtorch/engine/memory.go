@@ -8,10 +8,14 @@ import (
 	"github.com/opassert/opassert/asserts/libtorch"
 )
 
-// WatchMemory has tensors lie in memory that is watched, where that is asked for
-// before the first call.
-func (l *Libtorch) WatchMemory() error {
-	_, _, err := libtorch.WatchMemory(false, 0)
+// WatchMemory has tensors lie in memory that is watched, where that is asked for before the first
+// call; or, on a device, in memory that is filled.
+func (l *Libtorch) WatchMemory() (err error) {
+	if l.place.Name != "" {
+		l.filled, err = libtorch.FillMemory(l.place.Place, 0)
+	} else {
+		_, _, err = libtorch.WatchMemory(false, 0)
+	}
 	l.watched = err == nil
 	return err
 }
@@ -21,12 +25,27 @@ func (l *Libtorch) Watched() bool { return l.watched }
 
 // Arrange sets where new tensors lie, behind a page that can't be touched or before
 // one, and what their memory holds until it is written.
-func (l *Libtorch) Arrange(ahead bool, fill byte) { libtorch.WatchMemory(ahead, fill) }
+func (l *Libtorch) Arrange(ahead bool, fill byte) {
+	if l.place.Name != "" {
+		libtorch.FillMemory(l.place.Place, fill)
+	} else {
+		libtorch.WatchMemory(ahead, fill)
+	}
+}
 
-// Touched returns what the last call of an op touched that it may not, and the number of
-// storages since Arrange that are too large, or too many, to be watched.
-func (l *Libtorch) Touched(op *asserts.Op) (faults []asserts.Fault, unwatched int) {
-	touches, unwatched, _ := libtorch.WatchMemory(false, 0)
+// Touched returns what the last call of an op touched that it may not, and why the memory of some
+// storage since Arrange is not watched, and not filled.
+func (l *Libtorch) Touched(op *asserts.Op) (faults []asserts.Fault, unwatched, unfilled string) {
+	if l.place.Name != "" {
+		if !l.filled {
+			unfilled = "the backend of " + l.place.Name + " allocates by a caching allocator, or by none that is registered"
+		}
+		return nil, "memory of " + l.place.Name + " is its backend's", unfilled
+	}
+	touches, n, _ := libtorch.WatchMemory(false, 0)
+	if n > 0 {
+		unwatched = "a storage is too large to be watched, or one too many"
+	}
 	outside := false // what strays far comes across memory of others
 	for i := range touches {
 		t := &touches[i]
@@ -35,7 +54,7 @@ func (l *Libtorch) Touched(op *asserts.Op) (faults []asserts.Fault, unwatched in
 		}
 		outside = outside || t.How == libtorch.Outside
 	}
-	return faults, unwatched
+	return faults, unwatched, unwatched
 }
 
 // fault describes a touch in words.

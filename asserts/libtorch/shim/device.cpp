@@ -8,9 +8,19 @@
 #else
 #include <ATen/Functions.h>
 #endif
+#if __has_include(<c10/core/CachingDeviceAllocator.h>)
+#include <c10/core/CachingDeviceAllocator.h>
+#endif
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace c10 {
+struct DeviceAllocator;  // of 2.9 and later
+}
 
 namespace opassert {
 namespace {
@@ -69,7 +79,73 @@ at::Tensor copy(const c10::StorageImpl* storage) {
   return here;
 }
 
+// A Filled is the allocator of a type of devices, whose memory holds a byte until it is written.
+struct Filled final : c10::Allocator {
+  c10::Allocator* own = nullptr;
+  unsigned char byte = 0;
+  mutable bool serves = false;
+
+  // Which of the two is the one of the base differs by version.
+  c10::DataPtr allocate(size_t n) { return static_cast<const Filled*>(this)->allocate(n); }
+  c10::DataPtr allocate(size_t n) const {
+    serves = true;
+    c10::DataPtr memory = own->allocate(n);
+    if (n > 0) fill(memory, n);
+    return memory;
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return own->raw_deleter(); }
+  void copy_data(void* to, const void* from, std::size_t n) const { copy_data(own, to, from, n, 0); }
+
+  // An allocator of 2.1 and before has no such function, and is asked for none.
+  template <class A>
+  static auto copy_data(const A* own, void* to, const void* from, size_t n, int) -> decltype(own->copy_data(to, from, n)) {
+    own->copy_data(to, from, n);
+  }
+  template <class A>
+  static void copy_data(const A*, void*, const void*, size_t, long) {}
+
+  void fill(const c10::DataPtr& memory, size_t n) const {
+    static thread_local bool filling = false;  // the copy allocates too
+    if (std::exchange(filling, true)) return;
+    const std::unique_ptr<bool, void (*)(bool*)> filled(&filling, [](bool* was) { *was = false; });
+    Plain plain;
+    c10::DeviceGuard guard(memory.device());
+    c10::Storage storage(c10::Storage::use_byte_size_t(), n, c10::DataPtr(memory.get(), memory.device()), nullptr, false);
+    at::Tensor there = at::empty({0}, at::TensorOptions(at::kByte).device(memory.device())).set_(storage, 0, {int64_t(n)}, {1});
+    at::Tensor here = at::detail::empty_cpu({int64_t(std::min(n, kFilled))}, at::kByte);
+    std::memset(here.data_ptr(), byte, here.numel());
+    for (size_t at = 0; at < n; at += kFilled) {
+      const int64_t part = std::min(n - at, kFilled);
+      there.narrow(0, at, part).copy_(here.narrow(0, 0, part));
+    }
+  }
+
+  static constexpr size_t kFilled = 1 << 20;  // bytes at a time
+};
+
+// caches reports whether an allocator keeps memory, and is asked about it by its type.
+template <class A>
+auto caches(c10::Allocator* allocator, int) -> decltype(sizeof(A), bool()) {
+  return dynamic_cast<A*>(allocator) != nullptr;
+}
+template <class A>
+bool caches(c10::Allocator*, long) {
+  return false;
+}
+
 }  // namespace
+
+bool fill(c10::DeviceType type, unsigned char byte) {
+  static auto* filled = new Filled;
+  filled->byte = byte;
+  if (filled->own != nullptr) return filled->serves;
+  filled->own = c10::GetAllocator(type);
+  if (filled->own == nullptr || caches<c10::DeviceAllocator>(filled->own, 0)) return false;
+  c10::SetAllocator(type, filled, UINT8_MAX);
+  at::empty({1}, at::TensorOptions(at::kByte).device(type));
+  if (!filled->serves) c10::SetAllocator(type, filled->own, UINT8_MAX);
+  return filled->serves;
+}
 
 const void* address_of(const c10::StorageImpl* storage) {
   try {

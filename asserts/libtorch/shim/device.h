@@ -27,6 +27,10 @@ c10::Device found(const std::string& name);
 at::Tensor moved(const at::TensorOptions& options, c10::Storage storage, int64_t n, const char* data, int64_t ndata, c10::IntArrayRef sizes,
                  c10::IntArrayRef strides, int64_t offset);
 
+// fill has what is allocated on a type of devices hold a byte until it is written, and reports
+// whether it does. It is that of one type in a process.
+bool fill(c10::DeviceType type, unsigned char byte);
+
 // copy_fault is what the backend threw in this thread since it was last cleared.
 inline thread_local std::string copy_fault;
 

@@ -67,6 +67,7 @@ struct Session {
       case OA_FN_storage: return oa_storage(a, r, c);
       case OA_FN_seed: return oa_seed(a, r, c);
       case OA_FN_memory: return oa_memory(a, b, r, c);
+      case OA_FN_fill: return oa_fill(a, b, r, c);
       case OA_FN_spill: return oa_spill(a, r, c);
       case OA_FN_release: return oa_release(a);
       case OA_FN_drop: return oa_drop(a);

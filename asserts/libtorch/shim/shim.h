@@ -18,7 +18,7 @@ extern "C" {
 #define OA_FUNCTIONS(f)                                                  \
   f(start) f(schemas) f(load) f(device) f(call) f(observe) f(bytes)      \
       f(strided) f(wrap) f(mark) f(meta) f(generator) f(storage) f(seed) \
-          f(memory) f(spill) f(release) f(drop)
+          f(memory) f(fill) f(spill) f(release) f(drop)
 
 // oa_start sets libtorch up for callers that count: one intra-op thread, no
 // backtraces, no warnings. It replies with the version, a string.
@@ -79,6 +79,10 @@ void oa_seed(int64_t seed, int64_t* reply, int64_t cap);
 // written. It replies with what the last observed call touched that it may not; memory.cpp
 // says how it reads.
 void oa_memory(int64_t ahead, int64_t fill, int64_t* reply, int64_t cap);
+
+// oa_fill has what is allocated on a type of devices hold a byte until it is written. It
+// replies whether it does.
+void oa_fill(int64_t device, int64_t fill, int64_t* reply, int64_t cap);
 
 // oa_spill moves the n words of a reply that did not fit to dst.
 void oa_spill(int64_t spill, int64_t* dst, int64_t n);

@@ -142,6 +142,10 @@ void oa_device(const char* name, int64_t n, int64_t* words, int64_t cap) {
   });
 }
 
+void oa_fill(int64_t device, int64_t byte, int64_t* words, int64_t cap) {
+  reply(words, cap, [&](Reply& out) { out.word(fill(static_cast<c10::DeviceType>(device), static_cast<unsigned char>(byte))); });
+}
+
 void oa_wrap(int64_t impl, int64_t* words, int64_t cap) {
   reply(words, cap, [&](Reply& out) {
     give(at::functionalization::impl::to_functional_tensor(borrow(impl)), out);

@@ -11,12 +11,18 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
+// A memory is what a call did to memory, and why that of some storage was not watched, or not
+// filled.
+type memory struct {
+	faults              []asserts.Fault
+	unwatched, unfilled string
+}
+
 // threwAstray judges a call that threw by the memory that it touched and may not. An
 // argument that it wrote is compared by itself.
 func (r *Runner) threwAstray(t *Target, c *sample.Case, err error) {
 	message, isThrown := engine.Message(err)
-	touched, _ := r.touched(t)
-	faults := slices.DeleteFunc(touched, func(f asserts.Fault) bool { return !slices.Contains(onMemory, f.Code) })
+	faults := slices.DeleteFunc(r.touched(t).faults, func(f asserts.Fault) bool { return !slices.Contains(onMemory, f.Code) })
 	if isThrown && len(faults) > 0 {
 		t.thrown(c, asserts.JudgeFaults(t.judged, new(asserts.Seen), faults, r.Policy), message)
 	}
@@ -47,10 +53,7 @@ func (r *Runner) judgeMemory(t *Target, a *attempt, found []*report.Finding, res
 			tally.AddSkips([]asserts.Skip{{Code: code, Reason: why, Count: 1}})
 		}
 	}
-	unwatched, unrepeated := "", ""
-	if a.unwatched > 0 {
-		unwatched = "a storage is too large to be watched, or one too many"
-	}
+	unrepeated := ""
 	switch {
 	case !again.made:
 		unrepeated = "the call is not one to repeat, or threw"
@@ -58,15 +61,15 @@ func (r *Runner) judgeMemory(t *Target, a *attempt, found []*report.Finding, res
 		unrepeated = unkept
 	}
 	for _, code := range onMemory {
-		count(code, unwatched)
+		count(code, a.memory.unwatched)
 	}
-	count(asserts.UninitialisedResult, cmp.Or(unrepeated, unwatched))
+	count(asserts.UninitialisedResult, cmp.Or(unrepeated, a.memory.unfilled))
 	count(asserts.NondeterministicResult, unrepeated)
 	result.Devices[on] = tally
 	if slices.ContainsFunc(found, func(f *report.Finding) bool { return elsewhere.Has(f.Violation.Code) }) {
 		return nil
 	}
-	faults := slices.Concat(a.memory, again.faults)
+	faults := slices.Concat(a.memory.faults, again.faults)
 	return slices.DeleteFunc(r.judgeFaults(t, a, faults, result, on), func(f *report.Finding) bool {
 		return slices.ContainsFunc(found, func(g *report.Finding) bool {
 			return g.Violation.Note == "" && g.Violation.Subject.Name == f.Violation.Subject.Name

@@ -2,7 +2,6 @@ package work
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/opassert/opassert/asserts"
@@ -18,16 +17,17 @@ type watchingEngine struct {
 	ahead     bool
 	touches   []asserts.Fault // of each call
 	before    []asserts.Fault // of each whose tensors lie behind a page
-	unwatched int
+	unwatched string
+	unfilled  string
 }
 
 func (e *watchingEngine) Watched() bool                 { return !e.off }
 func (e *watchingEngine) Arrange(ahead bool, fill byte) { e.ahead, e.fill = ahead, fill }
-func (e *watchingEngine) Touched(*asserts.Op) ([]asserts.Fault, int) {
+func (e *watchingEngine) Touched(*asserts.Op) ([]asserts.Fault, string, string) {
 	if e.ahead {
-		return e.before, e.unwatched
+		return e.before, e.unwatched, e.unfilled
 	}
-	return e.touches, e.unwatched
+	return e.touches, e.unwatched, e.unfilled
 }
 
 // What kernels do to memory is found, each fault once, and the checks are counted; a
@@ -212,17 +212,19 @@ func TestThrewAstray(t *testing.T) {
 	}
 }
 
-// Memory that is not watched is a skip with its reason of what a watcher finds; whether a
-// call returns the same again shows there too.
+// Memory that is not watched, and not filled, is a skip with its reason of what shows in such
+// memory; whether a call returns the same again shows in all.
 func TestUnwatched(t *testing.T) {
-	b := newBench(t, "t::f(Tensor a) -> Tensor", copies)
-	b.Engine, b.Level = &watchingEngine{fakeEngine: b.e, unwatched: 1}, asserts.Content
-	_, c := b.judged(t, "float32[2]")
-	tally := c.Devices[engine.CPU]
-	for code, want := range map[asserts.Code]int{asserts.OutOfBounds: 0, asserts.UseAfterFree: 0, asserts.UninitialisedResult: 0, asserts.NondeterministicResult: 1} {
-		skipped := slices.ContainsFunc(tally.Skips, func(s asserts.Skip) bool { return s.Code == code && strings.Contains(s.Reason, "too large") })
-		if tally.Judged[code] != want || skipped != (want == 0) {
-			t.Errorf("%v: judged %d times, want %d; skipped %t", code, tally.Judged[code], want, skipped)
+	for _, reasons := range [][2]string{{"too large", "not filled"}, {"too large", ""}, {"", "not filled"}} {
+		b := newBench(t, "t::f(Tensor a) -> Tensor", copies)
+		b.Engine, b.Level = &watchingEngine{fakeEngine: b.e, unwatched: reasons[0], unfilled: reasons[1]}, asserts.Content
+		_, c := b.judged(t, "float32[2]")
+		tally := c.Devices[engine.CPU]
+		for code, want := range map[asserts.Code]string{asserts.OutOfBounds: reasons[0], asserts.UseAfterFree: reasons[0], asserts.UninitialisedResult: reasons[1], asserts.NondeterministicResult: ""} {
+			skipped := slices.Contains(tally.Skips, asserts.Skip{Code: code, Reason: want, Count: 1})
+			if skipped != (want != "") || (tally.Judged[code] == 1) == skipped {
+				t.Errorf("%v: judged %d times, skips %v, want %q", code, tally.Judged[code], tally.Skips, want)
+			}
 		}
 	}
 }

@@ -41,14 +41,14 @@ var unkept = fmt.Sprintf("no bytes are kept of a storage of more than %d", asser
 // repeat makes the first call of an attempt again, unless it touched memory that it may
 // not: what it returns may be what it read there.
 func (r *Runner) repeat(t *Target, a *attempt) repetition {
-	if len(a.memory) > 0 {
+	if len(a.memory.faults) > 0 {
 		return repetition{}
 	}
 	first, then := a.calls[0].seen, r.seenAgain(t, a.c, otherSide)
 	if then == nil {
 		return repetition{}
 	}
-	if astray, _ := r.touched(t); len(astray) > 0 || !t.repeatable() {
+	if astray := r.touched(t).faults; len(astray) > 0 || !t.repeatable() {
 		return repetition{faults: astray}
 	}
 	differ := asserts.Differing(t.judged, first, then[0])

@@ -133,15 +133,14 @@ func (t *Target) defined(on asserts.Ref, seen *asserts.Seen) int {
 
 // An attempt is the calls of a case that did not throw, one on each device.
 type attempt struct {
-	c         *sample.Case
-	calls     []call          // the first is on the case's own device
-	fake      *aside          // nil: the engine has none
-	rules     *aside          // nil: the engine has none
-	memory    []asserts.Fault // what the first call did to memory
-	unwatched int             // storages of the first call that lie in memory that is not watched
-	lacks     map[string]int  // tensors that the call wanted and the library lacks, with their number
-	key       string          // of c
-	before    *made           // the same call, in place of this one; or nil
+	c      *sample.Case
+	calls  []call         // the first is on the case's own device
+	fake   *aside         // nil: the engine has none
+	rules  *aside         // nil: the engine has none
+	memory memory         // of the first call
+	lacks  map[string]int // tensors that the call wanted and the library lacks, with their number
+	key    string         // of c
+	before *made          // the same call, in place of this one; or nil
 }
 
 // A call is an attempt's call on one device.

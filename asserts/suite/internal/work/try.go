@@ -37,7 +37,7 @@ func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 	out.Seen.Number()
 	r.keep(t, &m, args, &out)
 	first.seen = &out.Seen
-	a.memory, a.unwatched = r.touched(t)
+	a.memory = r.touched(t)
 	first.left = r.left()
 	for i := range a.calls[1:] { // other kernels: what they change besides tensors is their own
 		c := &a.calls[i+1]

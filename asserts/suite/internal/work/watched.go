@@ -12,9 +12,9 @@ type watcher interface {
 	// Arrange sets where new tensors lie, behind a page that can't be touched or before
 	// one, and what their memory holds until it is written.
 	Arrange(ahead bool, fill byte)
-	// Touched returns what the last call of an op touched that it may not, and the
-	// number of storages since Arrange that lie in memory that is not watched.
-	Touched(op *asserts.Op) (faults []asserts.Fault, unwatched int)
+	// Touched returns what the last call of an op touched that it may not, and why the memory
+	// of some storage since Arrange is not watched, and why it is not filled, or "".
+	Touched(op *asserts.Op) (faults []asserts.Fault, unwatched, unfilled string)
 }
 
 // watcher returns the engine if it records how kernels access memory, else nil.
@@ -37,13 +37,12 @@ func (r *Runner) arrange(how arrangement) {
 	}
 }
 
-// touched returns what the last call touched that it may not, and the number of storages
-// that are not watched.
-func (r *Runner) touched(t *Target) ([]asserts.Fault, int) {
+// touched returns what the last call touched that it may not.
+func (r *Runner) touched(t *Target) (touched memory) {
 	if w := r.watcher(); w != nil {
-		return w.Touched(t.judged)
+		touched.faults, touched.unwatched, touched.unfilled = w.Touched(t.judged)
 	}
-	return nil, 0
+	return touched
 }
 
 // arguments makes those of a case in memory that is arranged, and seeds the engine.

@@ -102,14 +102,16 @@ result, for gradients with other strides, of zeros and twice as large, and twice
 tensor is written between the two; gradients are held against differences of what the
 kernel computes, a note. Rules for vmap and autocast are called where the op has some.
 
-With -memory on, which is the default with -lib and -module on the CPU, the memory of tensors ends where a
+With -memory on, which is the default with -lib and -module, the memory of tensors ends where a
 page begins that can't be touched, or begins where one ends, and arguments without (a!)
 are read-only during the call: what a kernel reads or writes there is found with its
 stack (OA018, OA009), and so is memory that was freed (OA019). Each call is made again,
 in memory that holds something else until it is written: what a return takes from there
 is OA020, and what differs by itself a note, OA021. An error of OA021 is what a
 library's op takes from beside its arguments in their storages, or from what they held
-before they were written.
+before they were written. Memory of a -device is its backend's: it is filled, for OA020, where
+the backend allocates by a plain allocator that it registers with PyTorch, as openreg does,
+and OA018 and OA019 are skipped.
 
 With -baseline, findings that the file lists are known and others alone fail:
 
@@ -179,7 +181,7 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 // watchesMemory reports whether tensors lie in memory that is watched.
 func (f *checkFlags) watchesMemory() bool {
 	if *f.memory == "" {
-		return len(f.adding()) > 0 && *f.device == "" && !f.autograd() && *f.level != asserts.Identity.String()
+		return len(f.adding()) > 0 && !f.autograd() && *f.level != asserts.Identity.String()
 	}
 	return *f.memory == "on"
 }
@@ -209,8 +211,6 @@ func (f *checkFlags) validate() error {
 		return usagef("-memory %s: want on or off", *f.memory)
 	case *f.memory == "on" && f.autograd():
 		return usagef("-memory on is for calls that begin at backend: through autograd OA014 alone is checked")
-	case *f.memory == "on" && *f.device != "":
-		return usagef("-memory on is for tensors on the CPU: memory of -device %s is not opassert's to allocate", *f.device)
 	case *f.device != "" && tensor.CheckDevice(*f.device) != nil:
 		return usagef("-device: %v", tensor.CheckDevice(*f.device))
 	case !(*f.tolerance >= 0):

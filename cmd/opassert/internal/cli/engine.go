@@ -169,13 +169,13 @@ func openLibtorch(f *checkFlags, file []*schema.Op) (engine.Engine, error) {
 	if f.autograd() {
 		l.ThroughAutograd()
 	}
-	switch {
-	case *f.device != "":
-		return l, l.On(*f.device)
-	case f.watchesMemory():
-		return l, l.WatchMemory()
+	if *f.device != "" {
+		err = l.On(*f.device)
 	}
-	return l, nil
+	if err == nil && f.watchesMemory() {
+		err = l.WatchMemory()
+	}
+	return l, err
 }
 
 func prepareEmbedded(f *checkFlags, inv *invocation) ([]*program, error) {
