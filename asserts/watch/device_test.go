@@ -35,6 +35,9 @@ func TestContentsOnDevice(t *testing.T) {
 		if diff := cmp.Diff(expected(t, "testdata/device.py"), lines(o.found, false)); diff != "" || o.status != 1 {
 			t.Errorf("exit status %d\n%s\n%s", o.status, diff, o.stderr)
 		}
+		if !strings.Contains(o.stderr, ": values not compared with those of the kernel for the CPU: ") {
+			t.Errorf("that no values are compared is not counted:\n%s", o.stderr)
+		}
 		allow := filepath.Join(t.TempDir(), "allow.yaml")
 		entries := "- {op: broken::writes, checks: [OA009], reason: r, device: openreg}\n- {op: broken::strides, checks: [OA011], reason: r, device: openreg, level: note}\n" +
 			"- {op: broken::returns_input, checks: all, reason: r, device: cpu}\n- {op: broken::same_twice, checks: all, reason: r, device: \"openreg:1\"}\n"

@@ -45,10 +45,13 @@ When the program ends, the fake of each op that is not PyTorch's own is called a
 well, in a fork of the process, once for each kind of arguments that the op was
 called with, and held against what its kernel returned (OA011). Where an op has none,
 and was called on another device, its kernel for the CPU is called in the fake's stead,
-in a process that can change nothing but its own memory.
+in a process that can change nothing but its own memory. Values are not compared: opassert check
+-cases-from does with -device and -tolerance, for the calls that -record wrote.
 -level meta does so with PyTorch's own ops too; -level identity calls no fakes.
 
-The program is yours: where opassert itself is killed, it goes on, unwatched.
+The program is yours: where opassert itself is killed, it goes on, unwatched. One that hangs is
+not ended: SIGTERM and SIGHUP are passed on to it, and what was found is written when it ends, as with
+timeout 10m opassert run -- PROGRAM.
 
 With -record it keeps calls of ops, up to 32 different ones of each, without what
 tensors hold and without strings, which may be secrets: a file of cases that the
