@@ -157,13 +157,13 @@ class State:
         """Remembers the state, in the process that serves."""
         self.values = {name: read() for name, (read, _) in STATE.items()}
         self.modules = len(sys.modules)
-        self.children = children()
         self.draw()
         self.output = os.memfd_create("stdout")
         os.dup2(self.output, 1)
 
     def draw(self):
-        """Remembers the random generators."""
+        """Remembers the random generators, and the processes: the first tensor on a device may start its driver's."""
+        self.children = children()
         self.seed = torch.default_generator.initial_seed()
         self.python, self.numpy = random.getstate(), numpys_generator()
 
