@@ -11,13 +11,6 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// A memory is what a call did to memory, and why that of some storage was not watched, or not
-// filled.
-type memory struct {
-	faults              []asserts.Fault
-	unwatched, unfilled string
-}
-
 // threwAstray judges a call that threw by the memory that it touched and may not. An
 // argument that it wrote is compared by itself.
 func (r *Runner) threwAstray(t *Target, c *sample.Case, err error) {

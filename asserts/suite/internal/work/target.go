@@ -143,6 +143,13 @@ type attempt struct {
 	before *made          // the same call, in place of this one; or nil
 }
 
+// A memory is what a call did to memory, and why that of some storage was not watched, or not
+// filled.
+type memory struct {
+	faults              []asserts.Fault
+	unwatched, unfilled string
+}
+
 // A call is an attempt's call on one device.
 type call struct {
 	on   engine.Device
