@@ -125,7 +125,7 @@ func (h *holding) look(t Tensor) (o Observation) {
 }
 
 // earlier returns the tensors of the call before that this one was not given, as they
-// were when it began and as they are, with what lies inside.
+// were when it began and as they are, and those of tensors inside.
 func (h *holding) earlier(args []Observation) []Earlier {
 	if h.last == nil {
 		return nil

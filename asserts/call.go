@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Generated2 is the version of what generated code and this package agree on.
+// Generated2 is the version of the contract between generated code and this package.
 // Each generated file mentions it, so that one which no longer fits does not
 // compile.
 const Generated2 = true
@@ -40,21 +40,21 @@ func NewCall(buf []Observation) Call { return Call{obs: buf} }
 // Begin starts the record of a call of the op. It panics when buf is too small
 // for the op, which is a mistake in the wrapper.
 //
-// It is inlined too: what a wrapper stores in its own Call needs no write
+// It is inlined too: stores of a wrapper to its own Call need no write
 // barrier.
 func (c *Call) Begin(op *Op) {
 	c.plan, c.settings = begin(op, c.obs)
 	c.on = c.settings.on
 }
 
-// BeginContext is Begin under what ctx sets for the calls it is passed to.
+// BeginContext is Begin with the settings of ctx for the calls it is passed to.
 func (c *Call) BeginContext(ctx context.Context, op *Op) {
 	c.plan, c.settings = beginContext(ctx, op, c.obs)
 	c.on = c.settings.on
 }
 
 // BeginSeen starts a call that an engine observes by itself, and returns the
-// level to do it at. Instead of Arg and what follows comes JudgeSeen.
+// level to do it at. JudgeSeen stands for Arg and the steps after it.
 func (c *Call) BeginSeen(op *Op) Level {
 	c.plan, c.settings = current.Load().begin(op, math.MaxInt)
 	c.on = c.settings.on
@@ -148,7 +148,7 @@ func (c *Call) room(n int) {
 	c.obs = obs
 }
 
-// Returned ends what is seen before the call: the arguments that follow are
+// Returned ends the observations before the call: the arguments that follow are
 // seen after it.
 func (c *Call) Returned() { c.before = c.n }
 
@@ -160,7 +160,7 @@ func (c *Call) Result(t Tensor) {
 	c.n++
 }
 
-// Judge ends the record and reports what is wrong with the call.
+// Judge ends the record and reports the violations of the call.
 func (c *Call) Judge() {
 	if c.on {
 		c.end()
@@ -210,7 +210,7 @@ func (c *Call) recorded() *Seen {
 	return seen
 }
 
-// JudgeSeen judges what an engine saw of the call, and reports what is wrong.
+// JudgeSeen judges an engine's observations of the call, and reports the violations.
 func (c *Call) JudgeSeen(seen *Seen) {
 	if !c.on {
 		return

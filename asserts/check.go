@@ -128,7 +128,7 @@ var judging = sync.OnceValue(func() []*check {
 	return order
 })
 
-// planning is the checks that plan themselves on what about says, by code.
+// planning holds, by code, the checks that plan themselves on the kind of subject that about names.
 func planning(about About) []*check {
 	var rows []*check
 	for c := range AllCodes.All() {

@@ -71,7 +71,7 @@ func (j *judge) inplaceMetadata() {
 	}
 }
 
-// misshapen returns what changed of a written tensor that was to stay. One that
+// misshapen returns the metadata of a written tensor that changed and was to stay. One that
 // is the output may be resized, but is not moved within its storage while it fits.
 func (in *input) misshapen(output bool) []string {
 	b, a := in.before.Content, in.after.Content

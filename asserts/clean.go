@@ -5,12 +5,12 @@ package asserts
 const pairs = 1024
 
 // clean reports that nothing about the call is worth a closer look: the judge
-// would find no violation and skip nothing but what it counts itself. It is a shortcut
+// would find no violation and skip nothing besides the checks that it counts itself. It is a shortcut
 // for the usual call and decides nothing itself; wherever it is in doubt it says no.
 func (c *Call) clean() bool {
 	var uses int32
 	if !c.settings.quick || !c.cleanIdentity(&uses) || c.settings.level >= Content &&
-		(c.plan.asks || //mutate:equivalent false: every check says what is usual, so far
+		(c.plan.asks || //mutate:equivalent false: every check names its usual calls, so far
 			!c.cleanContents()) {
 		return false
 	}

@@ -51,7 +51,7 @@ func (c *Call) cleanContents() bool {
 	return true
 }
 
-// skip counts what is not waived.
+// skip counts the skips that are not waived.
 func (p *plan) skip(skipped *usualSkipped) {
 	for i, n := range skipped {
 		if n > 0 && //mutate:equivalent true: only saves time

@@ -79,7 +79,7 @@ func (c Code) Usual() usual.Facts { return c.check().usual }
 // MarshalText is String, so that a code reads well in JSON.
 func (c Code) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// UnmarshalText reads what MarshalText wrote, and a check's name.
+// UnmarshalText reads the text of MarshalText, or a check's name.
 func (c *Code) UnmarshalText(text []byte) error {
 	code, ok := ParseCode(string(text))
 	if !ok && string(text) != Code(0).String() {

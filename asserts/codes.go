@@ -50,7 +50,7 @@ func (s Codes) String() string {
 // MarshalText is String, so that a set reads well in JSON.
 func (s Codes) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText reads the text of MarshalText.
 func (s *Codes) UnmarshalText(text []byte) error {
 	*s = 0
 	for _, name := range strings.Fields(string(text)) {
@@ -78,7 +78,7 @@ func (n Counts) MarshalJSON() ([]byte, error) {
 	return append(bytes.TrimSuffix(text, []byte{','}), '}'), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON reads the JSON of MarshalJSON.
 func (n *Counts) UnmarshalJSON(text []byte) error {
 	var byCode map[Code]int
 	if err := json.Unmarshal(text, &byCode); err != nil {

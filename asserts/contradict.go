@@ -71,7 +71,7 @@ func given(o Observation, of func(*Snapshot) string) string {
 	return of(o.Content)
 }
 
-// returned returns what was seen of a return, nil where it was not.
+// returned returns the observation of a return, or nil.
 func (s *Seen) returned(op *Op, at Place) *Snapshot {
 	i := slices.IndexFunc(op.Results, func(r Subject) bool { return r.Index == at.Index }) // parts come later
 	if !at.Return || at.Inside || i < 0 {

@@ -15,9 +15,9 @@ type Fake struct {
 	On      string // the device whose kernel was called in place of a missing fake: "cpu"
 	Guards  []Guard
 	Fault   string // how it fails the schema: "raises TypeError: ..."
-	Refuses bool   // the fault is what a check of its own raises
+	Refuses bool   // the fault is an error that a check of its own raises
 	Site    Site   // of the function
-	// Elsewhere are the other devices of what it returns for tensors on a GPU.
+	// Elsewhere are the other devices of its returns for tensors on a GPU.
 	Elsewhere []string
 }
 

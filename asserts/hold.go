@@ -41,9 +41,9 @@ type held struct {
 	contended  bool    // another goroutine's call held it meanwhile
 }
 
-// A holding is what one call holds.
+// A holding records the storages that one call holds.
 type holding struct {
-	pending   Snapshot // what stands in the call's observations until they are filled in
+	pending   Snapshot // stands in the call's observations until they are filled in
 	settings  settings // of the call
 	goroutine uintptr
 	storages  []*held // in the order of the looks
@@ -63,14 +63,14 @@ type holding struct {
 }
 
 // What one call has used the next one uses again: at the content level a call is
-// to allocate little besides what it sees.
+// to allocate little besides its observations.
 var holdings = sync.Pool{New: func() any {
 	h := new(holding)
 	h.pending.Pending = h
 	return h
 }}
 
-// hold returns the settings of a call that holds what it reads.
+// hold returns the settings of a call that holds the storages it reads.
 func (s *settings) hold() *settings {
 	h := holdings.Get().(*holding)
 	h.settings, h.goroutine, h.storages, h.next, h.seen = *s, goroutine(), h.storages[:0], 0, 0
@@ -78,7 +78,7 @@ func (s *settings) hold() *settings {
 	return &h.settings
 }
 
-// mark leads from the observations of a call to what it holds. Observe knows
+// mark leads from the observations of a call to its holding. Observe knows
 // neither the call nor the goroutine cheaply.
 func (h *holding) mark(obs []Observation) {
 	for i := range obs {
@@ -86,7 +86,7 @@ func (h *holding) mark(obs []Observation) {
 	}
 }
 
-// pending returns what the call holds that an observation is part of, or nil.
+// pending returns the holding of the call that an observation is part of, or nil.
 func (o *Observation) pending() *holding {
 	if o.Content == nil {
 		return nil

@@ -14,7 +14,7 @@ type Kernel struct {
 
 	// Order says which of the function's inputs each argument of the schema is,
 	// without counting a context; nil where they stand in the schema's order behind
-	// what else the function takes.
+	// the other parameters of the function.
 	Order []int
 }
 

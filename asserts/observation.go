@@ -73,13 +73,13 @@ type Snapshot struct {
 	// Views have that of their base.
 	Counter ID
 
-	// Panic is what observing the tensor panicked with after the call, in a Snapshot
+	// Panic is the value with which observing the tensor panicked after the call, in a Snapshot
 	// that has nothing else.
 	Panic string
 
 	Parts []Part // the tensors inside; a tensor that has some has a Snapshot at every level
 
-	// Pending is what the call holds that is to observe the tensor, in a Snapshot
+	// Pending is the holding of the call that is to observe the tensor, in a Snapshot
 	// that has nothing else; nil once Look has been called.
 	Pending *holding `json:"-"`
 }

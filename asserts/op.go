@@ -30,7 +30,7 @@ type Subject struct {
 	Index  int      // position among all arguments, or all returns, of the schema
 	Name   string   // "self"; a return's is "result", or "result0", ... unless the schema names it
 	Type   string   // as the schema writes it, alias annotation included: "Tensor(a!)[]"
-	Suffix string   // what follows Tensor in the type, without annotations: "[]"
+	Suffix string   // the rest of the type after Tensor, without annotations: "[]"
 	Before []string // alias sets before the call, of the tensors and of the lists around them; "*" is the wildcard
 	After  []string // alias sets after the call, nil unless the schema writes "->"
 	Write  bool     // annotated (a!), on the tensors or on a list around them
@@ -67,7 +67,7 @@ func (r Ref) Arg() (i int, ok bool) { return int(r) - 1, r > 0 }
 // to.
 func (r Ref) Result() (i int, ok bool) { return -1 - int(r), r < 0 }
 
-// Subject returns what r refers to, or nil where the op has nothing there.
+// Subject returns the subject that r refers to, or nil.
 func (op *Op) Subject(r Ref) *Subject {
 	if i, ok := r.Arg(); ok && i < len(op.Args) {
 		return &op.Args[i]

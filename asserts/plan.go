@@ -22,9 +22,9 @@ type plan struct {
 	lists     bool          // some subject is a list
 	shape     int64         // of the record of every call; varies where it depends on lists
 	singles   int           // Observations that a call takes besides its lists
-	lines     Counts        // of the op's plan, by code, without what is waived
+	lines     Counts        // of the op's plan, by code, without the waived ones
 	waived    Codes         // judged like the others, and not reported
-	bad       []string      // what could not be resolved
+	bad       []string      // references that could not be resolved
 
 	_          [64]byte      // what follows changes, and what precedes is read, at every call
 	calls      atomic.Uint64 // judged below the content level
@@ -37,11 +37,11 @@ type plan struct {
 	registered bool // under planned's lock
 }
 
-// A subjectPlan is a subject and what is checked about it.
+// A subjectPlan is a subject with its checks.
 type subjectPlan struct {
 	Subject
 	codes    Codes
-	against  map[Code][]int // what each check about a pair is held against, in Op.Args or Op.Results
+	against  map[Code][]int // the subjects that each check about a pair holds it against, in Op.Args or Op.Results
 	declared []int          // of a return: arguments that it may share with
 }
 
@@ -102,7 +102,7 @@ func newPlan(op *Op) *plan {
 		}
 	}
 	for i := range p.results {
-		// A preset may take for a view what the schema does not.
+		// A preset may take another op for a view than the schema does.
 		r := &p.results[i]
 		r.declared = slices.Concat(r.declared, r.against[ViewStorage], r.against[ReturnedSelf])
 	}
@@ -152,7 +152,7 @@ func (p *plan) add(c Check) string {
 	return ""
 }
 
-// subject returns what r refers to, or nil.
+// subject returns the subject that r refers to, or nil.
 func (p *plan) subject(r Ref) *subjectPlan {
 	if i, ok := r.Arg(); ok && i < len(p.args) {
 		return &p.args[i]
@@ -219,7 +219,7 @@ func (p *plan) needs(s *subjectPlan, fact usual.Facts) bool {
 	return false
 }
 
-// heldAgainst returns what the checks that need a fact hold a subject against.
+// heldAgainst returns the subjects against which the checks that need a fact hold one.
 func (s *subjectPlan) heldAgainst(fact usual.Facts) []int {
 	var against []int
 	for c := range s.codes.All() {

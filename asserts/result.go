@@ -12,7 +12,7 @@ import (
 // A Result is one line of the report of any run of checks: of a program
 // under OPASSERT=collect, of a test, of a suite over a whole library.
 type Result struct {
-	Op      string `json:"op,omitempty"`      // "" for what is about no op in particular
+	Op      string `json:"op,omitempty"`      // "" for a result about no op in particular
 	Code    Code   `json:"code,omitempty"`    // 0: about the op as a whole
 	Subject string `json:"subject,omitempty"` // "argument tensors[1]"
 	Status  Status `json:"status"`

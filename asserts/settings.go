@@ -89,7 +89,7 @@ func parseSettings(text string) (*settings, error) {
 	if strings.TrimSpace(text) == "" {
 		return s.finish(), nil
 	}
-	said := make(map[string]string) // options by what they set
+	said := make(map[string]string) // options by the setting
 	for option := range strings.SplitSeq(text, ",") {
 		option = strings.TrimSpace(option)
 		what, _, ok := strings.Cut(option, "=")

@@ -96,7 +96,7 @@ func fill[T Element](made *smallSnapshot, storage []T, sizes, strides []int64, o
 	return &made.Snapshot
 }
 
-// copy returns what a Snapshot has of the bytes of a storage.
+// copy returns the bytes of a storage that a Snapshot keeps.
 func (s *smallSnapshot) copy(raw []byte) []byte {
 	if len(raw) > SnapshotLimit {
 		return nil

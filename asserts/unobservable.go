@@ -37,7 +37,7 @@ func (j *judge) setAside() {
 	}
 }
 
-// unobservable returns what observing the tensor panicked with, "" where it did
+// unobservable returns the value with which observing the tensor panicked, "" where it did
 // not.
 func (o *Observation) unobservable() string {
 	if o.Content == nil {

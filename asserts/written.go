@@ -92,7 +92,7 @@ func legible(o *Observation) bool {
 
 // needsCopy reports whether only a copy of the tensor has one dimension.
 func (c *Snapshot) needsCopy() bool {
-	next := int64(0) // the stride that flattens what is before a dimension; 0 is any
+	next := int64(0) // the stride that flattens the dimensions before; 0 means any
 	for d := min(len(c.Sizes), len(c.Strides)) - 1; d >= 0; d-- {
 		if c.Sizes[d] == 1 {
 			continue

@@ -130,7 +130,7 @@ func GenerateTyped(o Options) (Result, error) {
 	return result, checkNeighbours(result.Files[0])
 }
 
-// An input is what every generation begins with.
+// An input is the common input of every generation.
 type input struct {
 	file    emit.File
 	schemas *schema.File

@@ -15,7 +15,7 @@ type Difference struct {
 	Text string // "default value of p: 2.0 against 3.0"
 }
 
-// Compare returns what two schemas do not agree on, by meaning and not by
+// Compare returns the differences of two schemas, by meaning and not by
 // spelling: Dimname is str and DeviceIndex int to the dispatcher, 1 and 1.0 are
 // one default value of a float, Mean and 1 one of an int, 'a' and "a" one of a
 // str, and alias sets may have other letters.

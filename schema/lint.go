@@ -14,7 +14,7 @@ type Finding struct {
 	Pos     token.Position
 	Op      string // Op.Name
 	Message string
-	Fix     string // what to write: "Tensor self -> Tensor(a!) self"; "" where only the author can know
+	Fix     string // the change: "Tensor self -> Tensor(a!) self"; "" where only the author can know
 }
 
 // Lint returns the findings for every op of the file, in file order. Derived ops

@@ -97,7 +97,7 @@ func (p *parser) fail(off int, format string, args ...any) {
 	p.off = len(p.text)
 }
 
-// expected reports what the grammar expects at the current position.
+// expected reports a syntax error that names the token wanted here.
 func (p *parser) expected(what string) {
 	p.skipSpace()
 	found := "the end of the schema"

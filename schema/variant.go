@@ -77,7 +77,7 @@ func (f *Function) writtenOnly() []Argument {
 	return slices.Concat(first, outs, others)
 }
 
-// functionalVariant writes nothing: what f writes, it returns.
+// functionalVariant writes nothing: it returns the tensors that f writes.
 //
 // Source: torchgen/native_function_generation.py, generate_function.
 func (f *Function) functionalVariant() Function {

@@ -4,8 +4,8 @@
 //	internal/design ──► internal/sample ──► internal/work ──► suite ──► report
 //	  which calls         a call as data     made and judged   workers    written
 //
-// Case N of an op is a function of the schema, the seed and N, and of what the
-// op's own errors said on the way; so the number alone runs it again. A [Run]
+// Case N of an op is a function of the schema, the seed and N, and of the op's
+// own errors on the way; so the number alone runs it again. A [Run]
 // sends cases to worker processes, each of which calls [Serve]: a crash, a hang
 // or running out of memory is a result of its own and does not affect other
 // cases. No line of a worker is believed that a kernel may have written, what

@@ -146,7 +146,7 @@ func (p *process) silent() error {
 	case err != nil: // a library that closes files or writes to them, say, is to blame
 		return &LoadError{p.loads[last], sample.Line(err.Error())}
 	}
-	if wrote := p.wrote().after(last, len(p.loads)); !strings.Contains(wrote, why) { // a panic is in what it wrote
+	if wrote := p.wrote().after(last, len(p.loads)); !strings.Contains(wrote, why) { // a panic is in its output
 		why += wrote
 	}
 	if loading {
@@ -235,7 +235,7 @@ func (p *process) ready(patience time.Duration) bool {
 // next returns the next line; false when there are no more, or when the worker
 // has used more processor time than patience: on a busy machine every worker is slow
 // by the clock. A worker that sleeps, or whose time the system does not report, has
-// three times as long by the clock, and again while what kernels started works.
+// three times as long by the clock, and again while processes that kernels started work.
 func (p *process) next(patience time.Duration) (string, bool) {
 	select {
 	case line, ok := <-p.lines:
@@ -288,7 +288,7 @@ func (p *process) time() (sum time.Duration) {
 	return sum
 }
 
-// helpers returns those of all workers, and, before there is a worker, of what loads libraries
+// helpers returns those of all workers, and, before there is a worker, of the processes that load libraries
 // for it.
 func (p *process) helpers() helpers {
 	total := func() time.Duration {

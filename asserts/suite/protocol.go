@@ -30,21 +30,21 @@ const (
 // ready as if they had run, except those to skip.
 const (
 	lineReady   = "ready"
-	lineLoad    = "load" // "load LIBRARY", before it is ready: what it would fail in
+	lineLoad    = "load" // "load LIBRARY", before it is ready
 	lineStart   = "start"
 	lineCall    = "call"   // "call CASE" before each call and "call " after it, where the request wants that
 	lineDevice  = "device" // "device cpu", where the op is called there next, where the request wants that
 	lineTwin    = "twin"   // "twin meta", the same where it is called with twins
 	lineFrame   = "frame"  // "frame TEXT", innermost first, from a worker that crashes
-	lineShown   = "shown"  // "shown JSON": what a case found, while a smaller call is looked for
+	lineShown   = "shown"  // "shown JSON": the findings of a case, while a smaller call is looked for
 	lineEnd     = "end"
-	lineLearned = "learned" // "learned JSON": what the design of the op is made from
+	lineLearned = "learned" // "learned JSON": the facts that the design of the op is made from
 	lineDone    = "done"
 	lineList    = "list"    // "list LISTING", the answer to a request for the ops
 	lineFault   = "fault"   // a panic of opassert's own, quoted
 	lineLibrary = "library" // a failure of the library, quoted
 	lineLost    = "lost"    // the device of the tensors does not work any more, why quoted
-	lineDied    = "died"    // from what watches the worker: "died STATUS"
+	lineDied    = "died"    // from the watcher of the worker: "died STATUS"
 )
 
 // A request is for some cases of an op, or for the list of ops.

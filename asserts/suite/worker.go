@@ -192,7 +192,7 @@ func (s *server) learned(l *design.Learned) {
 	s.say(lineLearned, text)
 }
 
-// end reports the result of a case, of what it tallied only which case had the same.
+// end reports the result of a case; equal tallies are named by the case that had them first.
 func (s *server) end(result *report.Case) error { return s.result(lineEnd, s.tallied.answer(result)) }
 
 func (s *server) result(line string, result any) error {

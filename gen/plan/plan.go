@@ -22,7 +22,7 @@ type Plan struct {
 	Op     *schema.Op
 	Checks []Check
 
-	loose   []Check    // what no schema calls for, and engines find
+	loose   []Check    // checks that no schema calls for, and engines find
 	data    asserts.Op // without checks
 	derived bool       // package asserts plans the same by itself
 }

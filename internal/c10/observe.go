@@ -49,7 +49,7 @@ func (x *TensorImpl) parts(o *asserts.Observation, level asserts.Level) []assert
 	return nil
 }
 
-// observeContents adds what the content level sees: only the metadata if there is no
+// observeContents adds the observations of the content level: only the metadata if there is no
 // storage, or it has no bytes.
 func (x *TensorImpl) observeContents(o *asserts.Observation) {
 	if x.version != nil {

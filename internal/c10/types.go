@@ -88,7 +88,7 @@ func (k Kind) String() string { return kinds[k] }
 
 func (k Kind) wraps() bool { return k == WrapperSubclass || k == ReportingWrapper }
 
-// Options say what sort of tensor to make. The zero value is not the default
+// Options describe a tensor to make. The zero value is not the default
 // of PyTorch: it asks for Bool.
 //
 // Source: c10/core/TensorOptions.h.

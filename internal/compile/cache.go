@@ -44,7 +44,7 @@ func noFolder(errs []error) error {
 	return fmt.Errorf("no folder for what opassert compiles; set $XDG_CACHE_HOME to one that is the user's own:\n%w", errors.Join(errs...))
 }
 
-// Folder returns the folder of the cache that what is compiled next is written to.
+// Folder returns the folder of the cache for the next output.
 func Folder() (string, error) {
 	var errs []error
 	for dir := range writable() {

@@ -125,7 +125,7 @@ func (l *Library) flags(t *installed.Torch) []string {
 	return slices.Concat(dialect(t), []string{"-D" + Version + "=" + strconv.Quote(t.Version)}, includes(t))
 }
 
-// dialect is what a libtorch asks of the compiler, wherever it is installed.
+// dialect holds the flags that a libtorch asks of the compiler, wherever it is installed.
 func dialect(t *installed.Torch) []string {
 	abi := "0"
 	if t.CXX11 {
@@ -144,7 +144,7 @@ func includes(t *installed.Torch) (flags []string) {
 // Precompiled ends the name of a header that the compiler has read before.
 const Precompiled = ".gch"
 
-// Program returns what makes the command that builds a C++ program for a libtorch, of a
+// Program returns a function that returns the command that builds a C++ program for a libtorch, of a
 // file to another, or a precompiled header.
 func Program(t *installed.Torch) (func(file, to string) []string, error) {
 	cxx, err := compiler()
@@ -165,7 +165,7 @@ func Program(t *installed.Torch) (func(file, to string) []string, error) {
 // unity is the file that the compiler is given.
 const unity = "opassert_unity.cpp"
 
-// compile leaves the library in a file, and what it needs for that in a folder.
+// compile leaves the library in a file, and its scratch files in a folder.
 func (l *Library) compile(t *installed.Torch, work, file string) error {
 	printable.Printf(os.Stderr, "opassert: fitting to %v, once: some seconds\n", t)
 	return l.build(t, work, "", append(append(l.flags(t), "-o", file), l.linkFlags(t, t.Lib)...))

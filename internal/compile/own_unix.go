@@ -30,7 +30,7 @@ func lock(file string) (unlock func() error, err error) {
 	return f.Close, nil
 }
 
-const byOthers = 0o022 // what lets others than the owner write
+const byOthers = 0o022 // permissions of others than the owner to write
 
 // checkFolder returns an error where a folder is not the user's, or where
 // another user could write to it or replace it.

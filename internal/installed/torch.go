@@ -27,7 +27,7 @@ var (
 // A Torch is one PyTorch or libtorch on disk.
 type Torch struct {
 	Root     string   // an unpacked libtorch, the folder of a Python package, or a prefix such as /usr
-	Found    string   // what led to it: "-libtorch", "$LIBTORCH", "$VIRTUAL_ENV", "python3", "the system"
+	Found    string   // where it was found: "-libtorch", "$LIBTORCH", "$VIRTUAL_ENV", "python3", "the system"
 	Version  string   // as its package says it: "2.6.0+cu124", "1.13.1+dfsg-4"
 	Package  string   // the folder of the Python package torch, "" without one
 	Lib      string   // the folder of libtorch_cpu and libc10
@@ -147,7 +147,7 @@ func libName(stem string) string {
 	return "lib" + stem + ".so"
 }
 
-// read returns what is in one root, or nil.
+// read returns the PyTorch in one root, or nil.
 func read(root string) *Torch {
 	t := &Torch{Root: root}
 	places := []string{root} // of lib and include
@@ -256,7 +256,7 @@ func (t *Torch) findHeaders(place string) string {
 	return dir
 }
 
-// check returns what is missing.
+// check returns an error that names missing files.
 func (t *Torch) check() error {
 	switch {
 	case t.Lib == "":

@@ -41,7 +41,7 @@ func Free(path string) bool {
 	return f.Close() == nil
 }
 
-// A Folder is for what a process needs while it runs.
+// A Folder holds files that a process needs while it runs.
 type Folder struct {
 	Path string
 	lock *os.File

@@ -54,7 +54,7 @@ func main() {
 	}
 }
 
-// A score is what became of the mutants.
+// A score counts the mutants by their outcomes.
 type score struct {
 	conditions, killed, late     int      // late: killed since the tests ran for too long
 	survived, equivalent, errant []mutant // errant: excused, and killed all the same

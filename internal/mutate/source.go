@@ -89,7 +89,7 @@ func instrument(files []string, dir string) ([]condition, string, error) {
 }
 
 // variable switches the mutants: "12 true" takes condition 12 for true.
-// recorder names a file for what the conditions come out as.
+// recorder names a file for the values of the conditions.
 const (
 	variable = "OPASSERT_MUTANT"
 	recorder = "OPASSERT_MUTANT_LOG"
@@ -114,7 +114,7 @@ var mutantID, mutantWay = func() (int, string) {
 	return n, way
 }()
 
-// mutantLogged holds what is logged: nothing is allocated for it again.
+// mutantLogged holds the values that are logged: nothing is allocated for them again.
 var mutantLog, mutantLogged = os.Getenv(%q), make([]atomic.Bool, 1<<16)
 
 func mutant(id int, v bool) bool {

@@ -26,7 +26,7 @@ type part struct {
 	path, dir, pkg string
 	run, skip      string // regular expressions of the tests; "" is any and none
 	took, limit    time.Duration
-	reached        map[string]bool // the conditions that the tests ask, with what they came out as: "12 true"
+	reached        map[string]bool // the conditions that the tests ask, with their values: "12 true"
 }
 
 func build(packages []string, skip, overlay, dir string) (*suite, error) {
@@ -125,7 +125,7 @@ func either(expressions ...string) string {
 	return strings.Join(slices.DeleteFunc(expressions, func(e string) bool { return e == "" }), "|")
 }
 
-// An outcome is what the tests made of a mutant.
+// An outcome is the result of the tests on a mutant.
 type outcome struct {
 	failed  string // the first package whose tests failed
 	late    bool   // it did not fail but ran for too long

@@ -64,7 +64,7 @@ func load(dir string, patterns []string) ([]reference, error) {
 	return all, nil
 }
 
-// nameOf returns the name of what is declared in a package itself or is a method
+// nameOf returns the name of an object that is declared in a package itself or is a method
 // there, "" for all else.
 func nameOf(object types.Object) string {
 	if object.Pkg() == nil {

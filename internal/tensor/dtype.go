@@ -64,7 +64,7 @@ const (
 	Float4E2M1FNx2
 )
 
-// A Class is what kernels distinguish among dtypes.
+// A Class is a group of dtypes that kernels distinguish.
 type Class uint8
 
 const (
@@ -184,7 +184,7 @@ func DTypeNames(where func(DType) bool) []string {
 	return names
 }
 
-// ParseDType reads what String returns.
+// ParseDType is the inverse of String.
 func ParseDType(name string) (DType, bool) {
 	d, ok := byName[name]
 	return d, ok
@@ -217,7 +217,7 @@ func (d DType) String() string {
 // elements share a byte.
 func (d DType) Size() int { return d.row().size }
 
-// Class returns what kernels take the dtype for.
+// Class returns the dtype's class.
 func (d DType) Class() Class { return d.row().class }
 
 // Limits returns the largest and the lowest finite number, and the smallest above

@@ -106,7 +106,7 @@ func toBFloat16(v float64) uint16 {
 type small struct {
 	mantissa, exponent int
 	bias               int
-	most               float64 // what is larger is rounded to beyond
+	most               float64 // larger numbers become beyond
 	beyond, nan        uint16
 }
 

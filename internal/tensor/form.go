@@ -48,7 +48,7 @@ func (f Form) String() string {
 	return cmp.Or(Forms[f], "strided")
 }
 
-// ParseForm reads what String returns.
+// ParseForm is the inverse of String.
 func ParseForm(name string) (Form, bool) {
 	if name == Strided.String() {
 		return Strided, true

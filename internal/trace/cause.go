@@ -8,7 +8,7 @@ import (
 	"github.com/opassert/opassert/asserts/preserve"
 )
 
-// A Cause is why an object was not preserved: what made the slot's check not
+// A Cause is why an object was not preserved: why the slot's check does not
 // answer with the object.
 type Cause string
 
@@ -38,14 +38,14 @@ type Violation struct {
 	Cause       Cause
 	Evidence    []Reason // for the cause
 	Against     []Reason // against the other candidates
-	Consequence int64    // the first line that shows what lies at the freed address, or uses it; 0: the log shows none
+	Consequence int64    // the first line that shows what lies at the freed address, or uses it; 0 where the log shows none
 	Found       string   // the type that was found there; "" if the log does not tell
 	Tensor      Address  // that asked for it then
 	World       string   // the process, as the lines' prefix names it
 	Root        int64    // the line of the violation that this one follows from; 0: it is the first
 	Inferred    string   // why the cause is what it is, where no line says so; "" if one does
 	Proof       string   // the line that would prove it
-	Warning     string   // what else explains it, and as likely; "" for a violation
+	Warning     string   // another explanation that is as likely; "" for a violation
 
 	facts       facts
 	context     int64
@@ -92,7 +92,7 @@ func (v *Violation) Lines() []int64 {
 
 // Facts are the lines that speak for or against a cause; 0 for none.
 type facts struct {
-	saw          string // "": what a deallocation is
+	saw          string // "" for a deallocation
 	known        Cause  // that needs no inference
 	made         Making
 	madeAt       int64 // created, in a hermetic context or outside

@@ -19,7 +19,7 @@
 // json-file, journalctl -o json, Fluentd, those of clouds.
 //
 // The log may begin and end anywhere and have holes: numbers that jump, and
-// where lines have no numbers "..." and fences. What must follow what is only
+// where lines have no numbers "..." and fences. The order of lines is only
 // judged where no hole lies between. Lines whose prefix names a process, as
 // launchers write it ("[rank0]:", "worker-1 |"), belong to a world of their own.
 // A live run writes such a log too (package live): it has the impl's address for

@@ -59,7 +59,7 @@ func Read(name, torch string, ended func(Life)) (Report, error) {
 	return report, nil
 }
 
-// decode returns the UTF-8 text of what may be compressed or UTF-16.
+// decode returns the UTF-8 text of a log that may be compressed or UTF-16.
 func decode(in io.Reader) (io.Reader, error) {
 	b := bufio.NewReader(in)
 	head, _ := b.Peek(4)

@@ -56,7 +56,7 @@ type object struct {
 	asker    uint64 // the tensor that it was made for
 	madeUses int64  // the use count of its impl before; 0 if the log does not tell
 	doubts   []*doubt
-	broken   *Violation // what this release broke first
+	broken   *Violation // the first violation of this release
 }
 
 // A doubt is a violation that two impls over the same bytes, or bytes that
@@ -88,8 +88,8 @@ type death struct {
 // An impl is a StorageImpl, or all those that share a data pointer.
 type impl struct {
 	Life
-	slot   *object // what its slot points at, alive
-	freed  *object // what its slot points at, deallocated
+	slot   *object // the living object that its slot points at
+	freed  *object // the deallocated object that its slot points at
 	broken *Violation
 	shared bool // several impls share these bytes
 	wrap   wrap
@@ -320,7 +320,7 @@ func (f *follower) making(i *impl, hermetic bool) {
 	f.setSlot(i, o)
 }
 
-// setSlot records that the impl's slot points at o now, and not at what was
+// setSlot records that the impl's slot points at o now, and not at the object that was
 // freed.
 func (f *follower) setSlot(i *impl, o *object) {
 	f.forgetFreed(i)

@@ -7,7 +7,7 @@ import (
 	"github.com/opassert/opassert/asserts/preserve"
 )
 
-// A Kind is the kind of what a Life is about: an object, an impl or a tensor.
+// A Kind is the kind of a Life's subject: an object, an impl or a tensor.
 type Kind uint8
 
 const (

@@ -169,7 +169,7 @@ func (f *File) Document(empty string) *yaml.Node {
 	return doc.Content[0]
 }
 
-// readable reports what no YAML text can hold.
+// readable reports bytes that no YAML text can hold.
 func (f *File) readable() bool {
 	if len(f.text) > MaxSize {
 		f.ReportAt(f.offsetPos(0), "the file is larger than %d MiB", MaxSize>>20)

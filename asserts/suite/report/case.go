@@ -23,7 +23,7 @@ type Case struct {
 	Closest string          `json:"closest,omitempty"` // the attempt itself, as a case of a file of cases
 	Unfit   string          `json:"unfit,omitempty"`   // why the case of a recipe did not run unchanged
 	Devices Devices         `json:"devices,omitempty"`
-	Lacks   map[string]int  `json:"lacks,omitempty"`  // what the library lacks for the case, with the number of tensors
+	Lacks   map[string]int  `json:"lacks,omitempty"`  // kinds of tensors that the library does not have, with the number of tensors of the case
 	Waived  []asserts.Skip  `json:"waived,omitempty"` // violations that an allowlist waives
 	Origin  *design.Origin  `json:"origin,omitempty"` // of the recipe or the class that is tried
 	Beyond  string          `json:"beyond,omitempty"` // why no arguments avoid the error

@@ -127,7 +127,7 @@ func (r *Report) Await(calls map[string][]string) {
 	}
 }
 
-// Adopt adds to a report what a further run with calls found and it did not, and
+// Adopt adds to a report the findings of a further run that it lacks, and
 // returns a report of that alone. No number of a case makes these calls.
 func (r *Report) Adopt(further *Report, calls map[string][]string) *Report {
 	added := *further

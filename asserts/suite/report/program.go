@@ -7,7 +7,7 @@ type Program struct {
 	File       string `json:"file,omitempty"` // "" if no program was written
 	Text       string `json:"text,omitempty"` // of the file
 	Reproduced bool   `json:"reproduced"`     // it was run, and the fault was there
-	Why        string `json:"why,omitempty"`  // what kept it
+	Why        string `json:"why,omitempty"`  // why it does not show the fault
 }
 
 // path returns the file of a program, which may be nil, or "".

@@ -137,7 +137,7 @@ func (r *Report) results(op *OpResult) []asserts.Result {
 	return all
 }
 
-// Lacking returns what a library does not have, with the number of tensors that
+// Lacking returns the kinds of tensors that a library does not have, with the number that
 // others replaced; "" if it lacks nothing.
 func Lacking(lacks map[string]int) string {
 	var words []string
@@ -393,7 +393,7 @@ type Totals struct {
 	Judged            asserts.Counts
 	Skips, Waived     []asserts.Skip
 	Devices           Devices
-	Lacks             map[string]int // what the library does not have, with the number of tensors that cases wanted
+	Lacks             map[string]int // kinds of tensors that the library does not have, with the number that cases wanted
 	Tried, Refused    int            // value classes of arguments
 	Cut               map[string]int // cases that were not finished and ops that were left, by why
 }

@@ -32,12 +32,12 @@ type OpResult struct {
 	beyond   map[string]int
 	close    int
 	Devices  Devices        `json:"devices,omitempty"`
-	Lacks    map[string]int `json:"lacks,omitempty"`  // what the library does not have, with the number of tensors that cases wanted
+	Lacks    map[string]int `json:"lacks,omitempty"`  // kinds of tensors that the library does not have, with the number that cases wanted
 	Waived   []asserts.Skip `json:"waived,omitempty"` // violations that an allowlist waives
 	Findings []*Finding     `json:"findings,omitempty"`
 	Crashes  []Crash        `json:"crashes,omitempty"`
 	Site     asserts.Site   `json:"site,omitzero"`     // of its schema, where that is in a file, or of its kernel
-	Fault    string         `json:"fault,omitempty"`   // what went wrong beside the op: in opassert itself
+	Fault    string         `json:"fault,omitempty"`   // an error of opassert itself
 	Library  bool           `json:"library,omitempty"` // or in the library
 	Took     time.Duration  `json:"took"`
 	// Tried are the value classes that a call ran with, Refused those that none
@@ -49,7 +49,7 @@ type OpResult struct {
 	Unfinished map[string]int `json:"unfinished,omitempty"`
 	Unended    []int          `json:"unended,omitempty"`
 	Left       string         `json:"left,omitempty"`
-	open       string         // why it is not known whether it shows what other engines show
+	open       string         // why it is not known whether it shows the findings of other engines
 }
 
 // Settled reports whether the same run returns the same result again: no case

@@ -20,7 +20,7 @@ type Make struct {
 	By  string // the function of package libtorch, or the method of the value's type
 }
 
-// A How describes what By does.
+// A How is the sort of a By.
 type How uint8
 
 const (

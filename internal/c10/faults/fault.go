@@ -7,8 +7,8 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// A Fault is one call of a kernel, or one schema, that breaks one rule, and what
-// a report must say of it, once.
+// A Fault is one call of a kernel, or one schema, that breaks one rule, with the words
+// of its only report.
 type Fault struct {
 	Op      string // "fault::rebinds.tensor"
 	Code    asserts.Code

@@ -6,7 +6,7 @@ import (
 	"github.com/opassert/opassert/internal/c10"
 )
 
-// A selection is what index tensors pick from a tensor.
+// A selection holds the elements that index tensors pick from a tensor.
 type selection struct {
 	view    *c10.Tensor // the tensor, the indexed dimensions moved to one place
 	sizes   []int64     // of the selected elements

@@ -2,7 +2,7 @@ package kernels
 
 import "github.com/opassert/opassert/internal/c10"
 
-// binaryInPlace overwrites self with what f makes of it and other.
+// binaryInPlace overwrites self with f(self, other).
 func binaryInPlace(self, other *c10.Tensor, f func(a, b float64) float64) *c10.Tensor {
 	return overwrite(self, zipped(self, other, self.Sizes(), f))
 }

@@ -145,7 +145,7 @@ func mentioned(n ast.Node) (names []string) {
 	return slices.Compact(names)
 }
 
-// settings adds what else the go command builds and starts the program with.
+// settings adds the other variables and flags with which the go command builds and starts the program.
 func (p *Program) settings(root string, packages []*listed) error {
 	flags, err := goCommand(root, "env", "GOFLAGS", "GOWORK")
 	if err != nil {
