@@ -16,7 +16,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A library is what a test knows of the kernels: their ops, and how a tensor is
+// A library describes the kernels to a test: their ops, and how a tensor is
 // made.
 type library struct {
 	maker.Options
@@ -98,7 +98,7 @@ func parse(op *asserts.Op) (*schema.Op, error) {
 	return parsed, nil
 }
 
-// receiver returns what a method is called on, if an option names it.
+// receiver returns the value that a method is called on, if an option names it.
 func (l *library) receiver(method reflect.Type) (reflect.Value, bool) {
 	for _, r := range l.Receivers {
 		v := reflect.ValueOf(r)

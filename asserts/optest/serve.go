@@ -10,12 +10,12 @@ import (
 	"github.com/opassert/opassert/asserts/suite"
 )
 
-// A Job is what `opassert check` asks of a program that calls [Serve].
+// A Job is the request of `opassert check` to a program that calls [Serve].
 type Job struct {
-	Engine    string                      `json:"engine"` // what reports call it
+	Engine    string                      `json:"engine"` // its name in reports
 	Level     asserts.Level               `json:"level"`
 	Seed      uint64                      `json:"seed"`
-	Cases     string                      `json:"cases,omitempty"`     // a file that says what ops take
+	Cases     string                      `json:"cases,omitempty"`     // a file of cases
 	Namespace string                      `json:"namespace,omitempty"` // of ops, before their own
 	Waived    map[string][]asserts.Excuse `json:"waived,omitempty"`    // by op
 	Notes     map[string][]asserts.Excuse `json:"notes,omitempty"`     // by op

@@ -64,7 +64,7 @@ func (r *Registry) faultsOf(s *scope) []*Fault {
 	return slices.DeleteFunc(r.Faults(), func(f *Fault) bool { return f.scope != s })
 }
 
-// patience is how often the collector is asked to find what is unreachable.
+// patience is how often the collector is asked to find unreachable handles.
 const patience = 6
 
 func (r *Registry) leaksOf(s *scope) []*Fault {

@@ -38,7 +38,7 @@ type Registry struct {
 // with the handle. The zero Token stands for none.
 type Token struct{ slot, generation uint32 }
 
-// A slot is where a registry keeps what it knows of a handle. It is used again
+// A slot is the record of a handle in a registry. It is used again
 // for another one, with the next generation.
 type slot struct {
 	generation uint32

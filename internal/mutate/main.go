@@ -125,7 +125,7 @@ func measure(files, packages []string, skip string, part share) (*score, error) 
 	for i, m := range mutants {
 		noticed, late, excused := outcomes[i].failed != "", outcomes[i].late, m.excuse != ""
 		switch {
-		case excused && (late || !noticed): // what only saves time may be late where others are at work too
+		case excused && (late || !noticed): // a mutant that only costs time may be late where others are at work too
 			s.equivalent = append(s.equivalent, m)
 		case excused:
 			s.errant = append(s.errant, m)

@@ -33,7 +33,7 @@ func main() {
 	}
 }
 
-// objects copies what is loaded before a program's own libraries.
+// objects copies the libraries that are loaded before a program's own.
 func objects(out string) error {
 	loader, err := watch.Loader()
 	stubs, failed := live.Stubs()
@@ -56,7 +56,7 @@ func objects(out string) error {
 	return nil
 }
 
-// templates compiles what fits a release of libtorch.
+// templates compiles the templates for a release of libtorch.
 func templates(folder, out string) error {
 	torch, err := installed.Inspect(folder)
 	if err != nil {

@@ -734,7 +734,7 @@ func (f *follower) endObject(o *object) {
 }
 
 // end ends the log, after a line that was cut off if cutAt is not 0. It returns
-// what broke.
+// the violations.
 func (f *follower) end(cutAt int64) []*Violation {
 	for _, at := range sorted(f.objects) {
 		o := f.objects[at]

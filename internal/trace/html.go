@@ -56,7 +56,7 @@ func (h *HTML) draw(r Report) pageData {
 	p := pageData{Name: h.name, Report: &r, Summary: r.Summary()}
 	shown := map[int]bool{}
 	roots := r.roots()
-	// First what was paid for.
+	// First those that had a consequence.
 	slices.SortStableFunc(roots, func(a, b Violation) int { return rank(a) - rank(b) })
 	for _, v := range roots[:min(len(roots), maxBreaks)] {
 		b := breakData{Violation: v, Below: r.below(&v)}

@@ -15,7 +15,7 @@ import (
 // Text writes the violations for people, and then the lives that are asked for.
 type Text struct {
 	w     *bufio.Writer
-	lives *os.File // written as they end, to stand behind what broke
+	lives *os.File // written as they end, to stand behind the violations
 	spool *bufio.Writer
 	err   error
 }

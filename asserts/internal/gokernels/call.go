@@ -55,7 +55,7 @@ func (l *Library) kernel(op *schema.Op) kernel {
 	return k
 }
 
-// Inputs returns the positions of what a function takes besides a context.
+// Inputs returns the positions of a function's parameters besides a context.
 func Inputs(fn reflect.Type) (at []int) {
 	for i := range fn.NumIn() {
 		if fn.In(i) != contextType {
@@ -117,7 +117,7 @@ func (e *Engine) Call(name string, args []any, level asserts.Level) (out engine.
 	return out, nil
 }
 
-// arguments makes what the kernel is called with.
+// arguments makes the arguments of the kernel.
 func (e *Engine) arguments(op *schema.Op, k kernel, args []any) (in []reflect.Value, err error) {
 	defer thrown(&err)
 	in = slices.Repeat([]reflect.Value{reflect.ValueOf(context.Background())}, k.Type().NumIn())
@@ -201,7 +201,7 @@ func observeBroken(t asserts.Tensor, level asserts.Level) (o asserts.Observation
 	return asserts.Observe(t, level)
 }
 
-// blame makes a panic the library's, in what does something for it.
+// blame makes a panic in a function of the library the library's fault.
 func blame(does string) {
 	if p := recover(); p != nil {
 		panic(&engine.LibraryFault{Message: fmt.Sprintf("what %s panics: %v, in %s", does, p, asserts.PanicSite())})

@@ -22,7 +22,7 @@ import (
 // A Library is Go kernels with their schemas and their tensors.
 type Library struct {
 	Name    string                  // as reports show it
-	Ops     []*schema.Op            // what the kernels implement
+	Ops     []*schema.Op            // that the kernels implement
 	Kernels map[string]any          // functions, or Placed ones, by the name of their op: "add.Tensor", "ns::op"
 	Missing map[string]string       // why an op can't be called; may be nil
 	Left    map[string]string       // why an op is left out, which lacks nothing; may be nil
@@ -97,7 +97,7 @@ func (l *Library) missing(op *schema.Op) string {
 	return ""
 }
 
-// returnsWritten reports whether all that an op returns is what it writes, so that a
+// returnsWritten reports whether an op returns only arguments that it writes, so that a
 // Go function need not return it.
 func returnsWritten(op *schema.Op) bool {
 	return !slices.ContainsFunc(op.Func.Returns, func(r schema.Return) bool { return r.Alias == nil || !r.Alias.Write })
@@ -163,7 +163,7 @@ func Own(t asserts.Tensor) any {
 type handle struct {
 	asserts.Tensor
 	lib  *Library
-	base *handle // what it is a view of, if that was made for it
+	base *handle // its base, if that was made for it
 }
 
 func (l *Library) hold(t asserts.Tensor) *handle { return &handle{Tensor: t, lib: l} }
@@ -210,7 +210,7 @@ func (e *Engine) inspect(t asserts.Tensor, d engine.Dense) {
 	}
 }
 
-// deeper returns what there is to see of a tensor from further down the stack, where a copy may lie.
+// deeper returns the observation of a tensor from further down the stack, where a copy may lie.
 //
 //go:noinline
 func deeper(t asserts.Tensor) *asserts.Snapshot {

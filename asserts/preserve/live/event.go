@@ -7,7 +7,7 @@ import (
 	"github.com/opassert/opassert/internal/trace"
 )
 
-// A kind is what an event is about; the numbers are those of tap.cpp.
+// A kind is the subject of an event; the numbers are those of tap.cpp.
 type kind uint8
 
 const (

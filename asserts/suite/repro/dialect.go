@@ -19,8 +19,8 @@ import (
 type dialect struct {
 	language string
 	noted    string            // a statement that notes the {fact} that is {of} a tensor
-	was      string            // what was noted of a {fact}
-	release  string            // a statement that releases what the call returned, or ""
+	was      string            // the noted value of a {fact}
+	release  string            // a statement that releases the returns, or ""
 	joints   map[string]string // "and" and "or"
 	facts    map[string]fact
 	words    map[string]word
@@ -30,7 +30,7 @@ type dialect struct {
 	end      string // of a statement
 	item     string // a variable for an item of a list in another, by its index
 	called   func(op string, args []string) string
-	holds    func(v *sample.Value, argument int, items []string) string // an expression for what holds others, or ""
+	holds    func(v *sample.Value, argument int, items []string) string // an expression for a container, or ""
 }
 
 // A program is a call in the making.
@@ -101,7 +101,7 @@ func (p *program) variable(t *sample.TensorSpec, name string, makes func(t *samp
 // A fact is a property of a tensor that is recorded before and after the call.
 type fact struct {
 	of string
-	by string // what two notes, {}, are compared by, or "" for themselves
+	by string // the part of two notes, {}, that is compared, or "" for all
 }
 
 // A word is a condition of a rule on a tensor after the call; {was} is a fact before it.
@@ -112,7 +112,7 @@ type word struct {
 
 // literals are how a language writes values.
 type literals struct {
-	values    map[sample.ValueKind]string // what stands around the text of a value
+	values    map[sample.ValueKind]string // the form around the text of a value
 	booleans  [2]string                   // false and true
 	numbers   map[string]string           // those that are not written as digits, and Go does not write so
 	complexes string                      // an element of two numbers, and a dtype

@@ -298,7 +298,7 @@ var goTypes = map[tensor.DType]string{
 	tensor.Bool: "bool", tensor.Complex64: "complex64", tensor.Complex128: "complex128",
 }
 
-// goData returns an expression for the bytes of a storage: what repeats is written once.
+// goData returns an expression for the bytes of a storage: repeated bytes are written once.
 func goData(dtype tensor.DType, data []byte) string {
 	size := dtype.Size()
 	to, ok := goTypes[dtype]
@@ -328,7 +328,7 @@ func (g *goFile) place(p asserts.Place) (string, error) {
 		return "", fmt.Errorf("the argument %s is not in the call", p.Name)
 	case !p.Return:
 		return g.names[p.Index] + elementOf(p), nil
-	case g.fn.Returns == 0: // what is written
+	case g.fn.Returns == 0: // a written argument
 		ret := g.op.Func.Returns[p.Index]
 		i := slices.IndexFunc(g.op.Func.Args, func(a schema.Argument) bool {
 			return a.Alias != nil && ret.Alias != nil && a.Alias.String() == ret.Alias.String()

@@ -233,7 +233,7 @@ func constants(body string) string {
 	return strings.Join(slices.DeleteFunc([]string{"inf", "nan"}, func(name string) bool { return !slices.Contains(words, name) }), ", ")
 }
 
-// about returns the comment on top: what, why it matters, and how to mend it.
+// about returns the comment on top: the fault, why it matters, and how to mend it.
 func (s Source) about(f Fault) []string {
 	var text []string
 	add := func(format string, args ...any) {

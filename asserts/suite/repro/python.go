@@ -55,7 +55,7 @@ var python = dialect{
 }
 
 // flat returns an expression of Python for a tensor of one dimension that holds bytes:
-// what repeats is written once.
+// repeated bytes are written once.
 func flat(python *dialect, dtype tensor.DType, data []byte) string {
 	size := dtype.Size()
 	n := len(data) / size

@@ -55,7 +55,7 @@ var joint = regexp.MustCompile(` (and|or) `)
 var comparisons = map[string]string{"changed": " != ", "kept": " == ", "grown": " > "}
 
 // predicate returns the rule of a violation; place returns the expression for a tensor,
-// and more are further texts of the dialect, and what they stand for.
+// and more are further texts of the dialect, each before its replacement.
 func (d *dialect) predicate(v *asserts.Violation, place func(asserts.Place) (string, error), more func(x, y string) []string) (*predicate, error) {
 	r := rules[v.Code]
 	if v.Against.Name == "" && strings.Contains(d.words[r.fault].fault, "{y}") {
@@ -90,7 +90,7 @@ func (d *dialect) predicate(v *asserts.Violation, place func(asserts.Place) (str
 	return p, nil
 }
 
-// says adds what a rule says of a tensor to a predicate, and reports whether the language
+// says adds a rule about a tensor to a predicate, and reports whether the language
 // has words for it.
 func (d *dialect) says(p *predicate, said string) bool {
 	comparison, name, compared := strings.Cut(said, " ")

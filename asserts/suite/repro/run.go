@@ -157,7 +157,7 @@ type language struct {
 	run                func(by *runner, file string) (shown bool, why string)
 	tries              int // how many smaller programs are run, by try
 	try                func(by *runner, file string) (shown bool, why string)
-	lacks              string // what keeps programs from being run, or ""
+	lacks              string // why programs can't be run, or ""
 }
 
 // languages returns those in which the ops can be called, the one that serves most first.
@@ -186,7 +186,7 @@ func (d *Folder) write(f Fault, by *runner) (*report.Program, error) {
 	var kept *report.Program
 	for i, l := range d.languages() {
 		if i > 0 && f.Crash != nil {
-			break // what ends a process does so from each language
+			break // a crash is one in each language
 		}
 		p, err := d.writeIn(l, f, by)
 		if err != nil || kept == nil || p.Reproduced {

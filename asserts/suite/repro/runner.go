@@ -26,7 +26,7 @@ import (
 // has imported torch, which takes longer than most programs, or also what another imported.
 type runner struct {
 	ctx             context.Context
-	python, printed string // printed is the file for what a program prints
+	python, printed string // printed is the file for a program's output
 
 	cmd     *exec.Cmd // nil until a program is run
 	asks    io.WriteCloser
@@ -117,7 +117,7 @@ func outcome(status int, out []byte) (shown bool, why string) {
 }
 
 // built builds a program in a folder, runs it, and reports whether the fault is there, or
-// what kept it.
+// the reason why it is not shown.
 func (r *runner) built(folder string, build []string, file string) (shown bool, why string) {
 	if out, err := r.command(folder, build...); r.ctx.Err() != nil {
 		return false, interrupted

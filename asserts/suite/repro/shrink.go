@@ -27,7 +27,7 @@ func (l language) shrink(f Fault, way int, p *report.Program, by *runner) error 
 		if err := l.put(p, texts[way]); err != nil {
 			return err
 		}
-		if shown, _ := l.try(by, p.File); shown { // what comes before that failed, and what comes next may do
+		if shown, _ := l.try(by, p.File); shown { // the smaller ones before failed, and the next ones may do
 			kept, smaller, at, failed = *p, one.smaller(), at-1, 0
 		}
 	}

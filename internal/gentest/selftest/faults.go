@@ -16,7 +16,7 @@ import (
 type FaultResult struct {
 	Fault faults.Fault
 	Level asserts.Level
-	Wrong string // what is wrong with the report, "" when it is as it should be
+	Wrong string // the fault of the report, or ""
 	Ran   Ran
 
 	Findings []schema.Finding // instead of Ran, where the fault is a schema

@@ -19,7 +19,7 @@ type Report struct {
 // Run runs the whole of the self-test.
 func Run() Report { return Report{Faults(), Healthy(), Panics()} }
 
-// Wrong words what did not go as it should.
+// Wrong lists the failures.
 func (r Report) Wrong() []string {
 	var wrong []string
 	add := func(what, format string, args ...any) {

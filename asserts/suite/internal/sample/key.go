@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Key returns what is the same for two cases alone that make the same call.
+// Key returns a text that two cases share only if they make the same call.
 func (c *Case) Key() string {
 	b := make([]byte, 0, 64*len(c.Args))
 	for i := range c.Args {

@@ -103,7 +103,7 @@ func (c *checkup) fit() error {
 		ops = append(ops, o.Schema)
 	}
 	for _, p := range c.programs {
-		if p.job != nil { // what a Go kernel lacks no case has
+		if p.job != nil { // cases of Go kernels cannot lack anything
 			continue
 		}
 		for i := range p.operators {

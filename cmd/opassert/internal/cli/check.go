@@ -465,7 +465,7 @@ func (f *checkFlags) planned(p plan.Plan, level asserts.Level) engine.Plan {
 // planned is a plan as the suite takes it.
 func planned(p plan.Plan, level asserts.Level) engine.Plan {
 	op := p.Asserts(level)
-	op.Waived = nil // the suite judges them too, to know what they excuse
+	op.Waived = nil // the suite judges them too, to count the findings that they excuse
 	return engine.Plan{Op: op, Waived: p.Waivers()}
 }
 
@@ -565,7 +565,7 @@ func (c *checkup) report(results []*report.OpResult) *report.Report {
 }
 
 // printPython prints for findings on meta that Python has a meta function of its own,
-// which is not what ran.
+// which is not the one that ran.
 func printPython(results []*report.OpResult, meta installed.PythonMeta) {
 	for _, op := range results {
 		at := meta.Of(op.Op)

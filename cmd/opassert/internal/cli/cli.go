@@ -153,7 +153,7 @@ type invocation struct {
 	command
 	flags          *flag.FlagSet
 	raw            []string
-	stdout, stderr io.Writer // which escape what is not printable
+	stdout, stderr io.Writer // which escape bytes that are not printable
 	own            streams
 	uses           []use
 	settings       string          // the path of opassert.yaml, "" without one

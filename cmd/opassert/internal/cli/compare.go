@@ -61,7 +61,7 @@ func (f *checkFlags) compare(inv *invocation, out *outputs, programs reproFlag) 
 }
 
 // from runs the ops of libtorch number i and of those after it, and then writes
-// what differs. The state of each run is kept until all is written.
+// the differences. The state of each run is kept until all is written.
 func (c *comparison) from(ctx context.Context, inv *invocation, i int) error {
 	if i == len(*c.flags.torchFlags.dirs) {
 		return errors.Join(c.confirm(ctx, inv), c.found.Programs(repro.Compare), c.out.writeComparison(inv, &c.found))
@@ -94,7 +94,7 @@ func (c *comparison) from(ctx context.Context, inv *invocation, i int) error {
 		empty = err == nil && r.Empty() != ""
 		return err
 	})
-	if empty || errors.Is(err, errFindings) { // what one run shows is for the comparison to report
+	if empty || errors.Is(err, errFindings) { // the comparison reports the findings of one run
 		return nil
 	}
 	return err
@@ -127,7 +127,7 @@ func (c *comparison) confirm(ctx context.Context, inv *invocation) error {
 	return nil
 }
 
-// confirmed makes calls with libtorch number i, and adds what they show to its report.
+// confirmed makes calls with libtorch number i, and adds their findings to its report.
 func (c *comparison) confirmed(ctx context.Context, inv *invocation, i int, calls map[string][]string, path string) error {
 	one := c.flags.alone(i)
 	cases, every := path+".yaml", -1

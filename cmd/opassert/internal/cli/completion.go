@@ -40,7 +40,7 @@ type completableCommand struct {
 
 type completableFlag struct {
 	Name, Usage string
-	Value       string // what it takes: "file", "identity|content"; "" for nothing
+	Value       string // its argument: "file", "identity|content"; "" for none
 }
 
 // Values returns the values of a flag that has few.

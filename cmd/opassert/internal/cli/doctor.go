@@ -38,7 +38,7 @@ PyTorch's ops are checked nonetheless. Exit status 1: a line with NO.
 // An examination is one line of doctor. It returns the result.
 type examination struct {
 	name    string
-	without string // what does not work without it
+	without string // the features that do not work without it
 	look    func() (string, error)
 }
 
@@ -73,7 +73,7 @@ func (inv *invocation) examine(mark string, all []examination) (missing []string
 }
 
 // optional is not needed to check the ops of PyTorch and of Python modules, where
-// the package has what fits the PyTorch.
+// the package has a library that fits the PyTorch.
 var optional = []examination{
 	{"compiler", "PyTorch releases that the package does not know cannot be used", compile.Compiler},
 	{"go", "check of Go kernels, gen and vet do not run", func() (string, error) { return exec.LookPath("go") }},

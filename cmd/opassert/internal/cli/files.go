@@ -106,7 +106,7 @@ func (inv *invocation) claim(uses ...use) error {
 	return errors.Join(errs...)
 }
 
-// claimFiles claims what the command line names: the files of flags, which are
+// claimFiles claims the files that the command line names: those of flags, which are
 // read unless they are outputs, and arguments. It reports, before there is
 // anything to lose, that an output can't be written.
 func (inv *invocation) claimFiles(args []string) error {

@@ -226,7 +226,7 @@ func (r *runFlags) write(inv *invocation, report *watch.Report) error {
 	if err := r.writePrograms(inv, report, ops); err != nil {
 		return err
 	}
-	for _, f := range report.Findings { // what -update has made known
+	for _, f := range report.Findings { // those that -update has made known
 		f.Known = r.baseline.known != nil && f.KnownTo(r.baseline.known)
 	}
 	return errors.Join(

@@ -60,7 +60,7 @@ func runTrace(inv *invocation) error {
 // traceTo follows a log, and reports whether something broke, as an error.
 func traceTo(file, torch string, to ...tracePrinter) error {
 	report, err := trace.Read(file, torch, func(l trace.Life) {
-		to[0].Life(l) // any other prints only what broke
+		to[0].Life(l) // any other prints the violations alone
 	})
 	if err != nil {
 		return err
