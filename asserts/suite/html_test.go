@@ -2,10 +2,13 @@ package suite
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"html"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -131,6 +134,33 @@ func TestPageSorts(t *testing.T) {
 		if got := first(tt.clicks); got != tt.want {
 			t.Errorf("after %q the first op is %s, want %s", tt.clicks, got, tt.want)
 		}
+	}
+}
+
+// The button above a program selects it whole, whatever it holds, and says whether it was
+// copied: a browser lets a page copy where a person clicked, not a script.
+func TestPageSelectsPrograms(t *testing.T) {
+	browse := chromium(t)
+	program := "import torch\nassert 1 < 2 and \"</pre>\" != '&amp;'\n"
+	writes, copies := runFake(t, "writes")["writes"], runFake(t, "view_copies")["view_copies"]
+	writes.Findings[0].Program = &report.Program{File: "out/first.py", Text: "another"}
+	copies.Findings[0].Program = &report.Program{File: "out/second.py", Text: program}
+	run := report.Report{Engine: "fake", Level: asserts.Meta, Cases: 30, Command: "opassert check", Ops: []*report.OpResult{writes, copies}}
+	var page bytes.Buffer
+	must.Do(t, run.WriteHTML(&page))
+	clicks := `document.querySelectorAll(".finding").forEach(d => d.open = true);
+const button = [...document.querySelectorAll(".copy")].find(b => b.parentElement.textContent.includes("second"));
+button.click();
+document.title = JSON.stringify([String(getSelection()), button.textContent]);`
+	path := filepath.Join(t.TempDir(), "page.html")
+	clicked := strings.Replace(page.String(), "fromAddress();\n</script>", "fromAddress();\n"+clicks+"\n</script>", 1)
+	must.Do(t, os.WriteFile(path, []byte(clicked), 0o666))
+	_, title, _ := strings.Cut(string(browse("--dump-dom", "file://"+path)), "<title>")
+	title, _, _ = strings.Cut(title, "</title>")
+	var got []string
+	must.Do(t, json.Unmarshal([]byte(html.UnescapeString(title)), &got))
+	if want := []string{strings.TrimSuffix(program, "\n"), "Selected, not copied"}; !slices.Equal(got, want) {
+		t.Errorf("after a click %q, want %q", got, want)
 	}
 }
 
