@@ -35,6 +35,7 @@ static inline void go_meta(const int64_t* i, int64_t n, int64_t* r, int64_t c) {
 static inline void go_generator(int64_t s, int64_t* r, int64_t c) { oa_table.generator(s, r, c); }
 static inline void go_storage(int64_t i, int64_t* r, int64_t c) { oa_table.storage(i, r, c); }
 static inline void go_seed(int64_t s, int64_t* r, int64_t c) { oa_table.seed(s, r, c); }
+static inline void go_left(int64_t* r, int64_t c) { oa_table.left(r, c); }
 static inline void go_memory(int64_t a, int64_t f, int64_t* r, int64_t c) { oa_table.memory(a, f, r, c); }
 static inline void go_fill(int64_t d, int64_t f, int64_t* r, int64_t c) { oa_table.fill(d, f, r, c); }
 static inline void go_spill(int64_t s, int64_t* d, int64_t n) { oa_table.spill(s, d, n); }

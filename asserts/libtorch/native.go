@@ -32,6 +32,8 @@ package libtorch
 #cgo nocallback go_storage
 #cgo noescape go_seed
 #cgo nocallback go_seed
+#cgo noescape go_left
+#cgo nocallback go_left
 #cgo noescape go_memory
 #cgo nocallback go_memory
 #cgo noescape go_fill
@@ -133,6 +135,8 @@ func nativeMemory(ahead, fill int64, reply []int64) {
 func nativeFill(device, fill int64, reply []int64) {
 	C.go_fill(C.int64_t(device), C.int64_t(fill), ints(reply), C.int64_t(len(reply)))
 }
+
+func nativeLeft(reply []int64) { C.go_left(ints(reply), C.int64_t(len(reply))) }
 
 func nativeSpill(spill int64, dst []int64) {
 	C.go_spill(C.int64_t(spill), ints(dst), C.int64_t(len(dst)))

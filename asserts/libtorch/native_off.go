@@ -26,6 +26,7 @@ func nativeStorage(impl int64, reply []int64)                 { absent() }
 func nativeSeed(seed int64, reply []int64)                    { absent() }
 func nativeMemory(ahead, fill int64, reply []int64)           { absent() }
 func nativeFill(device, fill int64, reply []int64)            { absent() }
+func nativeLeft(reply []int64)                                { absent() }
 func nativeSpill(spill int64, dst []int64)                    { absent() }
 func nativeRelease(impl int64)                                { absent() }
 func nativeDrop(object int64)                                 { absent() }

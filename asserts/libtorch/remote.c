@@ -67,6 +67,7 @@ static void remote_storage(int64_t i, int64_t *r, int64_t c) { ask((struct oa_me
 static void remote_seed(int64_t s, int64_t *r, int64_t c) { ask((struct oa_message){.function = OA_FN_seed, .first = s, .cap = c}, NULL, NULL, r, NULL); }
 static void remote_memory(int64_t a, int64_t f, int64_t *r, int64_t c) { ask((struct oa_message){.function = OA_FN_memory, .first = a, .second = f, .cap = c}, NULL, NULL, r, NULL); }
 static void remote_fill(int64_t d, int64_t f, int64_t *r, int64_t c) { ask((struct oa_message){.function = OA_FN_fill, .first = d, .second = f, .cap = c}, NULL, NULL, r, NULL); }
+static void remote_left(int64_t *r, int64_t c) { ask((struct oa_message){.function = OA_FN_left, .cap = c}, NULL, NULL, r, NULL); }
 static void remote_spill(int64_t s, int64_t *d, int64_t n) { ask((struct oa_message){.function = OA_FN_spill, .first = s, .cap = n}, NULL, NULL, d, NULL); }
 static void remote_release(int64_t i) { ask((struct oa_message){.function = OA_FN_release, .first = i}, NULL, NULL, NULL, NULL); }
 static void remote_drop(int64_t o) { ask((struct oa_message){.function = OA_FN_drop, .first = o}, NULL, NULL, NULL, NULL); }

@@ -128,6 +128,22 @@ func Seed(seed uint64) error {
 	return err
 }
 
+// Left describes the state of the process, besides tensors, that calls have changed since
+// the last library was loaded or Left was last called, a line each, and restores it.
+func Left() (string, error) {
+	if err := start(); err != nil {
+		return "", err
+	}
+	s := newScratch()
+	defer s.free()
+	nativeLeft(s.reply)
+	r, err := s.read("state")
+	if err != nil {
+		return "", err
+	}
+	return r.text(), nil
+}
+
 // MetaTwins returns tensors on the meta device with the same relations as ts: the same
 // sizes, strides, offsets and dtypes, one Tensor where two name one TensorImpl, and one
 // storage where two share one. Tensors that are not

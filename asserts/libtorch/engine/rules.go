@@ -64,20 +64,33 @@ func (l *Libtorch) Rules(op *asserts.Op, args []any) ([]asserts.Fault, string) {
 // Left returns what calls changed besides their tensors since it was last called: it
 // is undone.
 func (l *Libtorch) Left() []asserts.Fault {
-	left, err := libtorch.Lookup(leftOp)
-	if l.host == nil || err != nil {
-		return nil
+	changes := libtorch.Left
+	if l.host != nil {
+		changes = leftInPython
 	}
-	var out libtorch.Outcome
-	if err := left.Call(asserts.Off, &out); err != nil || out.Results[0].Str == "" {
+	changed, err := changes()
+	if err != nil || changed == "" {
 		return nil
 	}
 	return []asserts.Fault{{
 		Code: asserts.UndeclaredWrite,
-		Saw:  strings.ReplaceAll(out.Results[0].Str, "\n", "; "),
-		Fix:  "leave the state of the process as it was: in a with statement, or restored in a finally clause",
+		Saw:  strings.ReplaceAll(changed, "\n", "; "),
+		Fix:  "leave the state of the process as it was: by a guard in C++, in Python in a with statement or a finally clause",
 		Note: "no schema declares what is in no tensor: compilers may drop or reorder the call all the same",
 	}}
+}
+
+// leftInPython is [libtorch.Left] where kernels are Python's.
+func leftInPython() (string, error) {
+	var out libtorch.Outcome
+	left, err := libtorch.Lookup(leftOp)
+	if err == nil {
+		err = left.Call(asserts.Off, &out)
+	}
+	if err != nil {
+		return "", err
+	}
+	return out.Results[0].Str, nil
 }
 
 // A registration is what a user wrote of an op in Python besides its schema.

@@ -18,6 +18,7 @@
 #include "memory.h"
 #include "methods.h"
 #include "operators.h"
+#include "state.h"
 #include "wire.h"
 
 namespace opassert {
@@ -604,5 +605,6 @@ void oa_load(const char* path, int64_t n, int64_t* words, int64_t cap) {
     define_methods(methods);
     read_aborts();
     list_anew();
+    remember_state();
   });
 }

@@ -68,6 +68,7 @@ struct Session {
       case OA_FN_seed: return oa_seed(a, r, c);
       case OA_FN_memory: return oa_memory(a, b, r, c);
       case OA_FN_fill: return oa_fill(a, b, r, c);
+      case OA_FN_left: return oa_left(r, c);
       case OA_FN_spill: return oa_spill(a, r, c);
       case OA_FN_release: return oa_release(a);
       case OA_FN_drop: return oa_drop(a);

@@ -18,7 +18,7 @@ extern "C" {
 #define OA_FUNCTIONS(f)                                                  \
   f(start) f(schemas) f(load) f(device) f(call) f(observe) f(bytes)      \
       f(strided) f(wrap) f(mark) f(meta) f(generator) f(storage) f(seed) \
-          f(memory) f(fill) f(spill) f(release) f(drop)
+          f(memory) f(fill) f(left) f(spill) f(release) f(drop)
 
 // oa_start sets libtorch up for callers that count: one intra-op thread, no
 // backtraces, no warnings. It replies with the version, a string.
@@ -83,6 +83,10 @@ void oa_memory(int64_t ahead, int64_t fill, int64_t* reply, int64_t cap);
 // oa_fill has what is allocated on a type of devices hold a byte until it is written. It
 // replies whether it does.
 void oa_fill(int64_t device, int64_t fill, int64_t* reply, int64_t cap);
+
+// oa_left replies with the changes of the process besides those of tensors since the last
+// library was loaded or it was last called, and undoes them: a string, a line each.
+void oa_left(int64_t* reply, int64_t cap);
 
 // oa_spill moves the n words of a reply that did not fit to dst.
 void oa_spill(int64_t spill, int64_t* dst, int64_t n);

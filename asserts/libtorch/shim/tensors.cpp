@@ -16,6 +16,7 @@
 #include <unordered_map>
 
 #include "memory.h"
+#include "state.h"
 #include "wire.h"
 
 namespace opassert {
@@ -81,6 +82,7 @@ void oa_start(int64_t* words, int64_t cap) {
     // A backtrace costs two hundred times what the throw does, and names none
     // of the user's frames.
     c10::SetStackTraceFetcher(std::function<std::string()>([] { return std::string(); }));
+    remember_state();
     out.text(OPASSERT_LIBTORCH_VERSION);
   });
 }
@@ -176,14 +178,6 @@ void oa_meta(const int64_t* impls, int64_t n, int64_t* words, int64_t cap) {
 
 void oa_generator(int64_t seed, int64_t* words, int64_t cap) {
   reply(words, cap, [&](Reply& out) { give(c10::IValue(at::detail::createCPUGenerator(seed)), out); });
-}
-
-void oa_seed(int64_t seed, int64_t* words, int64_t cap) {
-  reply(words, cap, [&](Reply&) {
-    at::Generator generator = at::detail::getDefaultCPUGenerator();
-    std::lock_guard<std::mutex> lock(generator.mutex());
-    generator.set_current_seed(seed);
-  });
 }
 
 void oa_storage(int64_t impl, int64_t* words, int64_t cap) {

@@ -1,0 +1,143 @@
+// state.cpp finds the state of the process that a kernel leaves changed, and undoes it: the
+// next call is to find what every other finds.
+#include "state.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+#include <c10/core/AutogradState.h>
+#include <c10/core/DefaultDtype.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+#include <torch/csrc/api/include/torch/version.h>
+#include <unistd.h>
+
+#include <cfenv>
+#include <clocale>
+
+#include "wire.h"
+
+namespace opassert {
+namespace {
+
+using Text = std::string;
+
+Text text(bool on) { return on ? "true" : "false"; }
+bool on(const Text& value) { return value == text(true); }
+
+Text dispatch_keys() {
+  auto keys = c10::impl::tls_local_dispatch_key_set();
+  return "included " + c10::toString(keys.included_) + ", excluded " + c10::toString(keys.excluded_);
+}
+
+Text flushes_denormals() {
+  volatile double tiny = 5e-324;
+  return text(tiny * 1.0 == 0);
+}
+
+Text working_directory() {
+  char path[4096];
+  return getcwd(path, sizeof path) ? path : "";
+}
+
+Text seed() {
+  const at::Generator& generator = at::detail::getDefaultCPUGenerator();
+  return std::to_string(generator.current_seed());
+}
+
+void set_seed(const Text& value) {
+  at::Generator generator = at::detail::getDefaultCPUGenerator();
+  std::lock_guard<std::mutex> lock(generator.mutex());
+  generator.set_current_seed(std::stoull(value));
+}
+
+void set_dtype(const Text& name) {
+  for (int i = 0; i < static_cast<int>(c10::ScalarType::NumOptions); i++) {
+    const auto dtype = static_cast<c10::ScalarType>(i);
+    if (name == c10::toString(dtype)) c10::set_default_dtype(c10::scalarTypeToTypeMeta(dtype));
+  }
+}
+
+// A Setting is a part of the state: how it is read, and set.
+struct Setting {
+  const char* name;
+  Text (*read)();
+  void (*write)(const Text&);
+};
+
+at::Context& context() { return at::globalContext(); }
+c10::AutogradState& autograd() { return c10::AutogradState::get_tls_state(); }
+c10::impl::LocalDispatchKeySet remembered_keys{c10::impl::PODLocalDispatchKeySet()};
+
+// The dispatch keys come last: inference mode sets some.
+const Setting kSettings[] = {
+    {"c10::InferenceMode::is_enabled()", [] { return text(autograd().get_inference_mode()); },
+     [](const Text& v) { autograd().set_inference_mode(on(v)); }},
+    {"c10::GradMode::is_enabled()", [] { return text(autograd().get_grad_mode()); }, [](const Text& v) { autograd().set_grad_mode(on(v)); }},
+    {"the mode of forward gradients", [] { return text(autograd().get_fw_grad_mode()); },
+     [](const Text& v) { autograd().set_fw_grad_mode(on(v)); }},
+    {"c10::get_default_dtype()", [] { return Text(c10::toString(c10::typeMetaToScalarType(c10::get_default_dtype()))); }, set_dtype},
+    {"at::Context::deterministicAlgorithms()", [] { return text(context().deterministicAlgorithms()); },
+     [](const Text& v) { context().setDeterministicAlgorithms(on(v), context().deterministicAlgorithmsWarnOnly()); }},
+    {"at::Context::deterministicAlgorithmsWarnOnly()", [] { return text(context().deterministicAlgorithmsWarnOnly()); },
+     [](const Text& v) { context().setDeterministicAlgorithms(context().deterministicAlgorithms(), on(v)); }},
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 2)
+    {"at::Context::deterministicFillUninitializedMemory()", [] { return text(context().deterministicFillUninitializedMemory()); },
+     [](const Text& v) { context().setDeterministicFillUninitializedMemory(on(v)); }},
+#endif
+    {"at::Context::userEnabledMkldnn()", [] { return text(context().userEnabledMkldnn()); },
+     [](const Text& v) { context().setUserEnabledMkldnn(on(v)); }},
+    {"at::Context::userEnabledCuDNN()", [] { return text(context().userEnabledCuDNN()); },
+     [](const Text& v) { context().setUserEnabledCuDNN(on(v)); }},
+    {"at::Context::benchmarkCuDNN()", [] { return text(context().benchmarkCuDNN()); },
+     [](const Text& v) { context().setBenchmarkCuDNN(on(v)); }},
+    {"at::Context::deterministicCuDNN()", [] { return text(context().deterministicCuDNN()); },
+     [](const Text& v) { context().setDeterministicCuDNN(on(v)); }},
+    {"at::get_num_threads()", [] { return std::to_string(at::get_num_threads()); },
+     [](const Text& v) { at::set_num_threads(std::stoi(v)); }},
+    {"the flushing of denormal numbers", flushes_denormals, [](const Text& v) { context().setFlushDenormal(on(v)); }},
+    {"fegetround()", [] { return std::to_string(fegetround()); }, [](const Text& v) { fesetround(std::stoi(v)); }},
+    {"the seed of the default generator", seed, set_seed},
+    {"the locale", [] { return Text(setlocale(LC_ALL, nullptr)); }, [](const Text& v) { setlocale(LC_ALL, v.c_str()); }},
+    {"the working directory", working_directory,
+     [](const Text& v) {
+  if (chdir(v.c_str()) != 0) throw Refusal("there is no way back to " + v);
+}},
+    {"the dispatch keys of the thread", dispatch_keys, [](const Text&) { c10::impl::_force_tls_local_dispatch_key_set(remembered_keys); }},
+};
+
+std::vector<Text> remembered;  // a value for each setting
+
+}  // namespace
+
+void remember_state() {
+  remembered_keys = c10::impl::tls_local_dispatch_key_set();
+  remembered.clear();
+  for (const Setting& s : kSettings) remembered.push_back(s.read());
+}
+
+}  // namespace opassert
+
+using namespace opassert;
+
+void oa_seed(int64_t seed, int64_t* words, int64_t cap) {
+  reply(words, cap, [&](Reply&) {
+    const Text value = std::to_string(static_cast<uint64_t>(seed));
+    set_seed(value);
+    for (size_t i = 0; i < remembered.size(); i++) {
+      if (kSettings[i].write == set_seed) remembered[i] = value;
+    }
+  });
+}
+
+void oa_left(int64_t* words, int64_t cap) {
+  reply(words, cap, [&](Reply& out) {
+    Text all;
+    for (size_t i = 0; i < remembered.size(); i++) {
+      const Text &was = remembered[i], now = kSettings[i].read();
+      if (now == was) continue;
+      all += (all.empty() ? "" : "\n") + Text(kSettings[i].name) + " changed: it was " + was + " and is " + now;
+      kSettings[i].write(was);
+    }
+    out.text(all);
+  });
+}

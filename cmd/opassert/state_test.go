@@ -1,0 +1,62 @@
+package main
+
+import (
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/libtorchtest"
+	"github.com/opassert/opassert/internal/must"
+)
+
+// The state of the process that a kernel in C++ leaves changed is noted, of each op its
+// own: it is restored before the next call.
+func TestState(t *testing.T) {
+	long(t)
+	command := libtorchtest.Command(t)
+	lib := libtorchtest.Library(t, "state", "../../testdata/oplib", "state.cpp")
+	out, err := exec.Command(command, "check", "-lib", lib, "-cases", "6", "-json", "-workers", "1", "-state", filepath.Join(t.TempDir(), "state")).Output()
+	if err != nil {
+		t.Errorf("notes are no failure, and it ended with %v", err)
+	}
+	var results []asserts.Result
+	must.Do(t, json.Unmarshal(out, &results))
+	said := map[string]string{}
+	for _, r := range results {
+		if r.Code == asserts.UndeclaredWrite && r.Status == asserts.Noted {
+			_, saw, _ := strings.Cut(r.Report, "\n  saw     ")
+			saw, _, _ = strings.Cut(saw, "\n")
+			said[r.Op] += saw
+		}
+	}
+	for op, want := range map[string]string{
+		"grad_mode":           "c10::GradMode::is_enabled() changed: it was true and is false",
+		"inference_mode":      "c10::InferenceMode::is_enabled() changed: it was false and is true",
+		"forward_gradients":   "the mode of forward gradients changed: it was true and is false",
+		"dtype":               "c10::get_default_dtype() changed: it was Float and is Double",
+		"deterministic":       "at::Context::deterministicAlgorithms() changed: it was false and is true",
+		"warn_only":           "at::Context::deterministicAlgorithmsWarnOnly() changed: it was false and is true",
+		"mkldnn":              "at::Context::userEnabledMkldnn() changed: it was true and is false",
+		"cudnn":               "at::Context::userEnabledCuDNN() changed: it was true and is false",
+		"benchmark":           "at::Context::benchmarkCuDNN() changed: it was false and is true",
+		"cudnn_deterministic": "at::Context::deterministicCuDNN() changed: it was false and is true",
+		"threads":             "at::get_num_threads() changed: it was 1 and is 3",
+		"rounding":            "fegetround() changed: it was ",
+		"denormals":           "the flushing of denormal numbers changed: it was false and is true",
+		"seed":                "the seed of the default generator changed: it was ",
+		"locale":              "the locale changed: it was C and is C.UTF-8",
+		"folder":              "the working directory changed: it was ",
+		"keys":                "the dispatch keys of the thread changed: it was ",
+	} {
+		if got := said["changes::"+op]; !strings.HasPrefix(got, want) || strings.Contains(got, "; ") {
+			t.Errorf("%s: said is %q, want %q alone", op, got, want)
+		}
+		delete(said, "changes::"+op)
+	}
+	for op, words := range said {
+		t.Errorf("%s changes nothing, and said is %q", op, words)
+	}
+}

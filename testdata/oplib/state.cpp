@@ -1,0 +1,60 @@
+// state is a library of operators that change the process or the thread, not tensors: those of
+// the namespace changes leave it so, those of restores do not.
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Parallel.h>
+#include <c10/core/AutogradState.h>
+#include <c10/core/DefaultDtype.h>
+#include <torch/library.h>
+#include <unistd.h>
+
+#include <cfenv>
+#include <clocale>
+
+using at::Tensor;
+
+namespace {
+
+at::Context& context() { return at::globalContext(); }
+c10::AutogradState& autograd() { return c10::AutogradState::get_tls_state(); }
+
+// after makes an operator that does something before it returns a clone.
+template <class F>
+auto after(F change) {
+  return torch::dispatch(c10::DispatchKey::CPU, [change](const Tensor& x) {
+    change();
+    return x.clone();
+  });
+}
+
+}  // namespace
+
+TORCH_LIBRARY(changes, m) {
+  m.def("grad_mode(Tensor x) -> Tensor", after([] { c10::GradMode::set_enabled(false); }));
+  m.def("inference_mode(Tensor x) -> Tensor", after([] { autograd().set_inference_mode(true); }));
+  m.def("forward_gradients(Tensor x) -> Tensor", after([] { autograd().set_fw_grad_mode(false); }));
+  m.def("dtype(Tensor x) -> Tensor", after([] { c10::set_default_dtype(caffe2::TypeMeta::Make<double>()); }));
+  m.def("deterministic(Tensor x) -> Tensor", after([] { context().setDeterministicAlgorithms(true, false); }));
+  m.def("warn_only(Tensor x) -> Tensor", after([] { context().setDeterministicAlgorithms(false, true); }));
+  m.def("mkldnn(Tensor x) -> Tensor", after([] { context().setUserEnabledMkldnn(false); }));
+  m.def("cudnn(Tensor x) -> Tensor", after([] { context().setUserEnabledCuDNN(false); }));
+  m.def("benchmark(Tensor x) -> Tensor", after([] { context().setBenchmarkCuDNN(true); }));
+  m.def("cudnn_deterministic(Tensor x) -> Tensor", after([] { context().setDeterministicCuDNN(true); }));
+  m.def("threads(Tensor x) -> Tensor", after([] { at::set_num_threads(3); }));
+  m.def("rounding(Tensor x) -> Tensor", after([] { fesetround(FE_UPWARD); }));
+  m.def("denormals(Tensor x) -> Tensor", after([] { context().setFlushDenormal(true); }));
+  m.def("seed(Tensor x) -> Tensor", after([] { at::detail::getDefaultCPUGenerator().unsafeGetGeneratorImpl()->set_current_seed(7); }));
+  m.def("locale(Tensor x) -> Tensor", after([] { setlocale(LC_ALL, "C.UTF-8"); }));
+  m.def("folder(Tensor x) -> Tensor", after([] { TORCH_CHECK(chdir("/") == 0); }));
+  m.def("keys(Tensor x) -> Tensor", after([] { c10::impl::tls_set_dispatch_key_excluded(c10::DispatchKey::AutocastCPU, false); }));
+}
+
+TORCH_LIBRARY(restores, m) {
+  m.def("grad_mode(Tensor x) -> Tensor", after([] { at::NoGradGuard guard; }));
+  m.def("below(Tensor x) -> Tensor", after([] { at::AutoDispatchBelowAutograd guard; }));
+  m.def("draws(Tensor x) -> Tensor", after([] { at::rand({8}); }));
+  m.def("dtype(Tensor x) -> Tensor", after([] {
+    c10::set_default_dtype(caffe2::TypeMeta::Make<double>());
+    c10::set_default_dtype(caffe2::TypeMeta::Make<float>());
+  }));
+}
