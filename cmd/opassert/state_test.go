@@ -14,7 +14,7 @@ import (
 
 // The state of the process that a kernel in C++ leaves changed is noted, of each op its
 // own: it is restored before the next call.
-func TestState(t *testing.T) {
+func TestLibraryState(t *testing.T) {
 	long(t)
 	command := libtorchtest.Command(t)
 	lib := libtorchtest.Library(t, "state", "../../testdata/oplib", "state.cpp")
