@@ -111,11 +111,11 @@ func TestMemoryProgramsInCpp(t *testing.T) {
 	}
 	must.Do(t, os.Symlink(torch.Include[0], filepath.Join(root, "include")))
 	args := []string{"check", "-libtorch", root, "-lib", lib, "-cases", "60", "-state", filepath.Join(t.TempDir(), "state"), "-repro", filepath.Join(t.TempDir(), "programs")}
-	for _, op := range []string{"OA018_reads_one_more", "OA019_reads_earlier", "OA020_leaves_tail", "OA021_by_count"} {
+	for _, op := range []string{"OA018_reads_one_more", "OA019_reads_earlier", "OA020_leaves_tail", "OA021_by_count", "OA009_restores"} {
 		args = append(args, "-op", "astray::"+op)
 	}
 	out, err := exec.Command(command, args...).CombinedOutput()
-	for _, code := range []string{"OA018", "OA019", "OA020", "OA021"} {
+	for _, code := range []string{"OA009", "OA018", "OA019", "OA020", "OA021"} {
 		if !regexp.MustCompile(`\n  program .*-` + code + `-.*\.cpp: reproduced without opassert\n`).Match(out) {
 			t.Errorf("%s has no program that shows it, %v:\n%s", code, err, out)
 		}

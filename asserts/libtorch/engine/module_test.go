@@ -417,10 +417,11 @@ func TestProgramsOfMemory(t *testing.T) {
 		for _, op := range []string{"reads_one_more", "reads_before", "writes_one_more", "writes_scratch", "writes.out"} {
 			args = append(args, "-op", "astray::OA018_"+op)
 		}
+		args = append(args, "-op", "astray::OA009_restores")
 		got := run(t, folder, args...)
 		shown := strings.Count(got.stdout, ": reproduced without opassert")
-		if others := strings.Count(got.stdout, "\n  program ") - shown; shown < 5 || others > 0 {
-			t.Errorf("%d reproduced, %d not, want 5 and more, and 0\n%s%s", shown, others, got.stdout, got.stderr)
+		if others := strings.Count(got.stdout, "\n  program ") - shown; shown < 6 || others > 0 {
+			t.Errorf("%d reproduced, %d not, want 6 and more, and 0\n%s%s", shown, others, got.stdout, got.stderr)
 		}
 		healthy := must.Get(os.ReadFile(must.Get(filepath.Glob(filepath.Join(folder, "programs", "*OA018_writes_scratch*.py")))(t)[0]))(t)
 		mended := filepath.Join(folder, "mended.py")

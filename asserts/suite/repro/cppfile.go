@@ -115,6 +115,10 @@ func (s Source) cppText(f Fault, below bool) (string, error) {
 		c.compared(guard)
 	case f.Finding.Violation.Code == asserts.OutOfBounds:
 		c.outside(stack + "\n" + guard)
+	case isRestored(f.Finding.Violation):
+		if err := c.restored(f.Finding.Violation.Subject, stack+"\n"+guard); err != nil {
+			return "", err
+		}
 	case sightOf(f.Finding.Violation).fault != "":
 		if err := c.inMemory(f.Finding.Violation, stack+"\n"+guard); err != nil {
 			return "", err
@@ -262,6 +266,25 @@ for (bool behind : {true, false}) {
 }
 if (!fault && raised) return 2;`}
 	c.verdict("fault", "the call touches memory outside of its tensors", notThere)
+}
+
+// restored calls the op in processes of their own, in which the storage of an argument can't
+// be written, and, so that it is known that this ends the process, can.
+func (c *cppFile) restored(p asserts.Place, before string) error {
+	x, err := c.place(p)
+	if err != nil {
+		return err
+	}
+	once := append(c.lines, before+"const auto& storage = "+x+".storage();\nmprotect(const_cast<void*>(storage.data()), storage.nbytes(), protection);", "at::manual_seed(0);\ncall(op, stack);")
+	c.lines = []string{"static int protection;\nconst auto once = [] {\n  " + nested(once) + "\n};", `int seen[2];
+for (const bool open : {false, true}) {
+  protection = open ? PROT_READ | PROT_WRITE : PROT_READ;
+  seen[open] = ends(once, false, PROT_READ | PROT_WRITE);
+}
+const bool fault = seen[0] == -SIGSEGV && seen[1] != seen[0];
+if (!fault && (seen[0] == 2 || seen[1] == 2)) return 2;`}
+	c.verdict("fault", fmt.Sprintf(restores, p), notThere)
+	return nil
 }
 
 // inMemory calls the op in memory that holds several bytes in turn.

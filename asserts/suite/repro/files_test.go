@@ -109,7 +109,7 @@ func closure() *Library {
 
 // C++ programs are what they were.
 func TestCppPrograms(t *testing.T) {
-	for _, name := range []string{"input-storage", "undeclared-alias", "write-beside", "kept-argument", "meta-alias", "crash", "out-of-bounds", "use-after-free", "uninitialised", "nondeterministic"} {
+	for _, name := range []string{"input-storage", "undeclared-alias", "write-beside", "kept-argument", "meta-alias", "crash", "out-of-bounds", "restored", "use-after-free", "uninitialised", "nondeterministic"} {
 		texts := must.Get((Source{Version: "libtorch", Libraries: []string{"/lib/my.so"}}).cppTexts(examples[name]))(t)
 		_, got, _ := strings.Cut(texts[1], "\n\n#include")
 		golden.Compare(t, name+".cpp.txt", "#include"+got)

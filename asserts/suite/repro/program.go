@@ -82,6 +82,10 @@ func (s Source) Texts(f Fault) ([]string, error) {
 		bare = device == engine.Meta
 	case f.Finding != nil && f.Finding.Violation.Code == asserts.OutOfBounds:
 		body = k.outside
+	case f.Finding != nil && isRestored(f.Finding.Violation):
+		if body, err = k.restored(f.Finding.Violation.Subject); err != nil {
+			return nil, err
+		}
 	case f.Finding != nil && sightOf(f.Finding.Violation).fault != "":
 		v := f.Finding.Violation
 		if body, err = k.inMemory(sightOf(v), v.Subject); err != nil {
@@ -187,7 +191,7 @@ func (s Source) text(f Fault, k *call, body string) string {
 	old := strings.HasPrefix(s.Version, "libtorch 1.")
 	line("")
 	definitions := used(definitions, body)
-	text := path + strings.Join(definitions, "") + body
+	text := path + strings.Join(definitions, "") + body + raises
 	for _, module := range []string{"base64", "contextlib", "ctypes", "os", "resource", "signal", "sys"} {
 		if strings.Contains(text, module+".") || module == "contextlib" && old && strings.Contains(body, belowAutograd) {
 			line("import %s", module)
@@ -199,6 +203,7 @@ func (s Source) text(f Fault, k *call, body string) string {
 	if path != "" {
 		line("%s", path)
 	}
+	line("\n%s", raises)
 	line("\nimport torch")
 	for _, module := range []string{"torch._dispatch.python", "torch._meta_registrations", "torch._subclasses.fake_tensor"} {
 		if strings.Contains(body, module+".") {
@@ -226,6 +231,9 @@ func (s Source) text(f Fault, k *call, body string) string {
 	line("\n\n%s", strings.TrimRight(body, "\n"))
 	return b.String()
 }
+
+// raises is the exit status of what a program does not expect: 1 says that the fault is there.
+const raises = "sys.excepthook = lambda *raised: sys.__excepthook__(*raised) or sys.exit(2)"
 
 // constants returns the import of the names of module math that a body uses.
 func constants(body string) string {
@@ -606,10 +614,7 @@ func (k *call) moved(places, allocate string) []string {
 // outside calls the op in processes of their own, in which all memory of tensors lies beside
 // pages that can't be touched, and, so that it is known that those end the process, that can.
 func (k *call) outside(w way) string {
-	lines := append(slices.Clone(k.lines), "places = {}")
-	lines = append(lines, k.moved("places", "(None, torch.empty(n, dtype=torch.uint8))")...)
-	lines = append(lines, "torch.manual_seed(0)", w.statement(k.expression(w)))
-	return "def call():\n" + indented(strings.Join(lines, "\n")) + `
+	return "def call():\n" + indented(k.amongPages(w)) + `
 
 
 seen = {behind: ends(call, behind, 0) for behind in (True, False)}
@@ -617,4 +622,40 @@ fault = any(closed == -signal.SIGSEGV != ends(call, behind, 3) for behind, close
 if not fault and 2 in seen.values():
     sys.exit(2)
 ` + verdict("fault", "the call touches memory outside of its tensors", notThere)
+}
+
+// amongPages is one call with the storages of its arguments among pages with a protection, with
+// more lines before it.
+func (k *call) amongPages(w way, before ...string) string {
+	lines := append(slices.Clone(k.lines), "places = {}")
+	lines = append(lines, k.moved("places", "(None, torch.empty(n, dtype=torch.uint8))")...)
+	lines = append(append(lines, before...), "torch.manual_seed(0)", w.statement(k.expression(w)))
+	return strings.Join(lines, "\n")
+}
+
+// isRestored reports whether a violation is a write after which the call restored what was there.
+func isRestored(v *asserts.Violation) bool {
+	return v.Code == asserts.UndeclaredWrite && strings.Contains(v.Saw, engine.Restored)
+}
+
+const restores = "the call writes %v, and restores what it held"
+
+// restored calls the op in processes of their own, in which the storage of an argument can't
+// be written, and, so that it is known that this ends the process, can.
+func (k *call) restored(p asserts.Place) (func(way) string, error) {
+	x, err := k.place(p)
+	if err != nil {
+		return nil, err
+	}
+	protect := fmt.Sprintf("storage = %s.untyped_storage()\nctypes.CDLL(None).mprotect(ctypes.c_void_p(storage.data_ptr()), ctypes.c_size_t(storage.nbytes()), protection)", x)
+	return func(w way) string {
+		return "def call(protection):\n" + indented(k.amongPages(w, protect)) + `
+
+
+closed, open = [ends(lambda: call(protection), False, 3) for protection in (1, 3)]
+fault = closed == -signal.SIGSEGV != open
+if not fault and 2 in (closed, open):
+    sys.exit(2)
+` + verdict("fault", fmt.Sprintf(restores, p), notThere)
+	}, nil
 }

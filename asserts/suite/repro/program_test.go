@@ -87,6 +87,7 @@ var examples = map[string]Fault{
 		asserts.FreshStorage, result(0, "result"), argument(0, "x")),
 	"out-of-bounds":      finding("x::f", "f(Tensor self, Tensor[] xs) -> Tensor", `{self: "float32[2]", xs: "[view:self]"}`, asserts.OutOfBounds, argument(0, "self"), asserts.Place{}),
 	"out-of-bounds-made": finding("x::f", unary, `{self: "float32[1]"}`, asserts.OutOfBounds, asserts.Place{}, asserts.Place{}),
+	"restored":           seeing(finding("x::f", "f(Tensor self, Tensor[] xs) -> Tensor", `{self: "float32[2]", xs: "[view:self]"}`, asserts.UndeclaredWrite, argument(0, "self"), asserts.Place{}), "the kernel writes byte 0, and "+engine.Restored),
 	"use-after-free": finding("x::f", unary, `{self: "float32[2]"}`, asserts.UseAfterFree,
 		asserts.Place{Return: true, Index: 1, Name: "the process", Element: asserts.NoElement}, asserts.Place{}),
 	"uninitialised":    finding("x::two", "two(Tensor self) -> (Tensor a, Tensor b)", `{self: "float32[2]"}`, asserts.UninitialisedResult, result(1, "b"), asserts.Place{}),

@@ -12,7 +12,6 @@ import runpy
 import signal
 import sys
 import tempfile
-import traceback
 
 longest = int(sys.argv[1])
 
@@ -33,8 +32,11 @@ def run(program, printed):
             return e.code or 0
         print(e.code, file=sys.stderr)
         return 1
-    except BaseException:
-        traceback.print_exc()
+    except BaseException as e:
+        try:
+            sys.excepthook(type(e), e, e.__traceback__)
+        except SystemExit as of_the_hook:
+            return of_the_hook.code
         return 1
     return 0
 

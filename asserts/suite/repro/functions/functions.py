@@ -39,9 +39,9 @@ def version(t):
 
 def share(a, b):
     """Reports whether two tensors have bytes in common."""
-    if a is b:
+    if a is b or a.untyped_storage()._cdata == b.untyped_storage()._cdata:
         return True
-    s, t = a.untyped_storage(), b.untyped_storage()
+    s, t = ((torch._from_functional_tensor(x) if torch._is_functional_tensor(x) else x).untyped_storage() for x in (a, b))
     ends = s.data_ptr() + s.nbytes(), t.data_ptr() + t.nbytes()
     return s._cdata == t._cdata or max(s.data_ptr(), t.data_ptr()) < min(ends)
 

@@ -13,6 +13,8 @@ import resource
 import signal
 import sys
 
+sys.excepthook = lambda *raised: sys.__excepthook__(*raised) or sys.exit(2)
+
 import torch
 
 
@@ -50,6 +52,8 @@ import resource
 import signal
 import sys
 
+sys.excepthook = lambda *raised: sys.__excepthook__(*raised) or sys.exit(2)
+
 import torch
 
 
@@ -86,6 +90,8 @@ import os
 import resource
 import signal
 import sys
+
+sys.excepthook = lambda *raised: sys.__excepthook__(*raised) or sys.exit(2)
 
 import torch
 

@@ -12,6 +12,8 @@ import resource
 import signal
 import sys
 
+sys.excepthook = lambda *raised: sys.__excepthook__(*raised) or sys.exit(2)
+
 import torch
 
 
@@ -45,6 +47,8 @@ import resource
 import signal
 import sys
 
+sys.excepthook = lambda *raised: sys.__excepthook__(*raised) or sys.exit(2)
+
 import torch
 
 
@@ -77,6 +81,8 @@ import os
 import resource
 import signal
 import sys
+
+sys.excepthook = lambda *raised: sys.__excepthook__(*raised) or sys.exit(2)
 
 import torch
 

@@ -3,6 +3,8 @@ import os
 import signal
 import sys
 
+sys.excepthook = lambda *raised: sys.__excepthook__(*raised) or sys.exit(2)
+
 import torch
 
 

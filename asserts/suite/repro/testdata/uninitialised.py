@@ -1,6 +1,8 @@
 import ctypes
 import sys
 
+sys.excepthook = lambda *raised: sys.__excepthook__(*raised) or sys.exit(2)
+
 import torch
 
 

@@ -2,6 +2,8 @@ import ctypes
 import os
 import sys
 
+sys.excepthook = lambda *raised: sys.__excepthook__(*raised) or sys.exit(2)
+
 import torch
 
 

@@ -1,13 +1,15 @@
 import sys
 
+sys.excepthook = lambda *raised: sys.__excepthook__(*raised) or sys.exit(2)
+
 import torch
 
 
 def share(a, b):
     """Reports whether two tensors have bytes in common."""
-    if a is b:
+    if a is b or a.untyped_storage()._cdata == b.untyped_storage()._cdata:
         return True
-    s, t = a.untyped_storage(), b.untyped_storage()
+    s, t = ((torch._from_functional_tensor(x) if torch._is_functional_tensor(x) else x).untyped_storage() for x in (a, b))
     ends = s.data_ptr() + s.nbytes(), t.data_ptr() + t.nbytes()
     return s._cdata == t._cdata or max(s.data_ptr(), t.data_ptr()) < min(ends)
 
