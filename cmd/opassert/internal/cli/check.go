@@ -39,9 +39,10 @@ libtorch, with -lib those that the libraries add, and with -module those that a
 Python module registers: the user's own python3 imports it, each worker's kernels
 run in a process forked from that, and the fake of each op, which compilers plan
 with, is held against its kernel (OA011). With -python and no module PyTorch's own ops
-run so: their meta functions and decompositions in Python are their fakes. What a kernel of a module changes besides its
-tensors, such as the default dtype, grad mode or the environment, and what it prints,
-is a note (OA009), and undone before the next call. Of ops that are not PyTorch's own
+run so: their meta functions and decompositions in Python are their fakes. What a kernel of a
+libtorch, a library or a module changes besides its tensors, such as the default dtype or grad
+mode, of a module also the environment and what it prints, is a note (OA009), and undone before
+the next call. Of ops that are not PyTorch's own
 an argument with (a!) that none of 20 calls and more, on tensors of three sizes and
 more, changed is a note too (OA012); optional ones are not. So is one that calls change,
 and never where only a copy of it is flat: what is written to contiguous() is lost. Cases run
