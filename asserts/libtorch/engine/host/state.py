@@ -55,6 +55,16 @@ def numpys_generator():
     return numpy and numpy.random.get_state(legacy=True)
 
 
+def current_device():
+    """Returns the index of the current device of the type that a package brings; 0 without a driver."""
+    if not hasattr(torch, "accelerator") or torch._C._get_privateuse1_backend_name() == "privateuseone":
+        return 0
+    try:
+        return torch.accelerator.current_device_index()
+    except RuntimeError:  # of a driver that is not up
+        return 0
+
+
 PRINTING = torch._tensor_str.PRINT_OPTS
 
 # What may be changed, by the words of who reads it: how it is read, and set. What comes
@@ -64,6 +74,7 @@ STATE = {
     "torch.is_grad_enabled()": (torch.is_grad_enabled, torch._C._set_grad_enabled),
     "torch.get_default_dtype()": (torch.get_default_dtype, torch.set_default_dtype),
     "the default device": (lambda: default_device.CURRENT_DEVICE, torch.set_default_device),
+    "the current device of the backend": (current_device, lambda index: torch.accelerator.set_device_index(index)),
     "deterministic algorithms": (
         lambda: (torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()),
         lambda v: torch.use_deterministic_algorithms(v[0], warn_only=v[1]),

@@ -14,6 +14,11 @@ def here(x):
     return x.clone()
 
 
+def hops(x):
+    torch.accelerator.set_device_index(x.device.index)
+    return x.clone()
+
+
 def stick(op, error):
     """Has each later call of an op raise, as CUDA does after some errors."""
 
@@ -45,6 +50,6 @@ def fills(x):
 
 
 library, aten = torch.library.Library("drives", "DEF"), torch.library.Library("aten", "IMPL")
-for kernel in (here, sticks, loses, fills):
+for kernel in (here, hops, sticks, loses, fills):
     library.define(f"{kernel.__name__}(Tensor x) -> Tensor")
     library.impl(kernel.__name__, kernel, "PrivateUse1")
