@@ -70,7 +70,7 @@ inline std::string tensor_text(const at::Tensor& t) {
   if (!t.defined()) return "none";
   const auto* impl = t.unsafeGetTensorImpl();
   const bool odd = impl->is_python_dispatch() || impl->key_set().has(DispatchKey::Functionalize) || impl->key_set().has(DispatchKey::NestedTensor);
-  if (odd || !has_numbers(impl) || !t.device().is_cpu()) throw Unwritable();
+  if (odd || !has_numbers(impl) || t.is_meta()) throw Unwritable();
   std::string text = t.is_quantized() ? "float32[" : dtype_name(int64_t(t.scalar_type())) + "[";
   for (int64_t size : t.sizes()) text += (text.back() == '[' ? "" : ", ") + std::to_string(size);
   text += "]" + (t.layout() == at::kStrided ? arrangement_of(t) : "");
@@ -87,7 +87,7 @@ inline std::string argument_text(const c10::IValue& v, const c10::Type& type) {
   if (v.isInt()) return type.str() == "ScalarType" ? "dtype:" + dtype_name(v.toInt()) : std::to_string(v.toInt());
   if (v.isDouble()) return double_text(v.toDouble());
   if (v.isGenerator()) return "generator";
-  if (v.isDevice() && v.toDevice().is_cpu()) return "device:cpu";
+  if (v.isDevice() && !v.toDevice().is_meta()) return "device:cpu";  // where check makes tensors
   if (v.isString()) {
     std::string text;
     for (char c : v.toStringRef()) {
