@@ -53,9 +53,16 @@ func TestContentsOnDevice(t *testing.T) {
 		if waived || !onCPU || !onSecond || left["broken::strides"] != "r" {
 			t.Errorf("entries of an allowlist that name devices: %v", left)
 		}
-		o = run(t, []string{"-max-bytes", "8"}, program...)
+		cases := filepath.Join(t.TempDir(), "cases.yaml")
+		o = run(t, []string{"-max-bytes", "8", "-record", cases}, program...)
 		if slices.ContainsFunc(o.found, func(f found) bool { return f.Code == "OA009" }) || !strings.Contains(o.stderr, "calls on storages too large for content") {
 			t.Errorf("contents of more than 8 bytes are read:\n%s", o.stderr)
+		}
+		recorded := string(must.Get(os.ReadFile(cases))(t))
+		for _, want := range []string{`ops: ["broken::writes"]`, "{x: \"float32[3, 4]\"", "device: \"device:cpu\""} {
+			if !strings.Contains(recorded, want) {
+				t.Errorf("no %s among the calls on a device:\n%s", want, recorded)
+			}
 		}
 	})
 }
