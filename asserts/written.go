@@ -10,15 +10,13 @@ import (
 type Write struct {
 	Arg     int     `json:"arg"` // position in the schema
 	Sizes   []int64 `json:"sizes,omitempty"`
-	Strided bool    `json:"strided,omitempty"` // no view of it has one dimension
+	Strided bool    `json:"-"` // no view of it has one dimension
 	Changed bool    `json:"changed,omitempty"`
 }
 
 const (
 	manyCalls = 20
 	manySizes = 3
-
-	manyStrided = 6
 )
 
 // Many reports whether so many calls, on tensors of so many sizes, say that an argument is
@@ -34,24 +32,6 @@ func Unwritten(op, schema string, argument Place, calls, sizes int) *Violation {
 		Fix:    "write it, or take its annotation out of the schema",
 		Breaks: "compilers copy the argument, and order the call before and after others, for a write that never comes",
 		Note:   "the op may write it for arguments that these calls do not have",
-	}
-}
-
-// LostWhereStrided reports whether an argument is written in most calls where it is flat, and
-// never where it is strided.
-func LostWhereStrided(flat, changed, strided, stridedChanged int) bool {
-	return strided >= manyStrided && stridedChanged == 0 && flat >= manyCalls && 2*changed > flat
-}
-
-// LostWrite returns a note of an argument whose write goes to a copy where the argument
-// is strided.
-func LostWrite(op, schema string, argument Place, flat, changed, strided int) *Violation {
-	return &Violation{
-		Code: SchemaLint, Op: op, Schema: schema, Subject: argument,
-		Saw:    fmt.Sprintf("none of %d tensors that only a copy flattens, such as transposed ones, was changed, and %d of %d others were", strided, changed, flat),
-		Fix:    "write through the tensor's strides, or copy the result back: contiguous() and reshape() return a copy of such a tensor, and what is written there is lost",
-		Breaks: "a transposed, sliced or channels-last tensor keeps its old value, without an error",
-		Note:   "the op may have nothing to write for the tensors of these calls",
 	}
 }
 

@@ -9,30 +9,6 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// An argument that is written in most calls, and never where only a copy of it is flat, is
-// a note.
-func TestLostWrite(t *testing.T) {
-	parsed, err := schema.ParseOp("op(Tensor x, Tensor(a!) y) -> ()")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, tt := range []struct{ flat, changed, strided, stridedChanged, notes int }{
-		{20, 11, 6, 0, 1}, {19, 19, 6, 0, 0}, {20, 10, 6, 0, 0}, {20, 20, 5, 0, 0}, {20, 20, 6, 1, 0}, {20, 20, 30, 30, 0},
-	} {
-		all := make(writes)
-		for n := range tt.flat {
-			all.add([]asserts.Write{{Arg: 1, Changed: n < tt.changed}})
-		}
-		for n := range tt.strided {
-			all.add([]asserts.Write{{Arg: 1, Strided: true, Changed: n < tt.stridedChanged}})
-		}
-		notes := all.notes(engine.Operator{Schema: parsed})
-		if len(notes) != tt.notes || tt.notes > 0 && (!strings.HasPrefix(notes[0].Violation.Saw, "none of 6 tensors that only a copy flattens") || notes[0].Violation.Subject.Name != "y") {
-			t.Errorf("%+v: noted %v", tt, notes)
-		}
-	}
-}
-
 // An argument is said to be never written after many calls, on tensors of several
 // sizes, none of which changed it.
 func TestNeverWritten(t *testing.T) {

@@ -22,20 +22,9 @@ func Lint(o engine.Operator) []*Finding {
 
 // Unwritten returns a note of an argument that none of many calls changed.
 func Unwritten(o engine.Operator, arg, calls, sizes int) *Finding {
-	return ofAllCalls(asserts.Unwritten(o.Name(), o.Schema.Func.String(), written(o, arg), calls, sizes))
-}
-
-// LostWrite returns a note of an argument that no call changes where it is strided.
-func LostWrite(o engine.Operator, arg, flat, changed, strided int) *Finding {
-	return ofAllCalls(asserts.LostWrite(o.Name(), o.Schema.Func.String(), written(o, arg), flat, changed, strided))
-}
-
-func written(o engine.Operator, arg int) asserts.Place {
 	a := o.Schema.Func.Args[arg]
-	return asserts.Place{Index: arg, Name: a.Name, Type: a.Type.String(), Element: asserts.NoElement, Aliased: true}
-}
-
-func ofAllCalls(v *asserts.Violation) *Finding {
+	argument := asserts.Place{Index: arg, Name: a.Name, Type: a.Type.String(), Element: asserts.NoElement, Aliased: true}
+	v := asserts.Unwritten(o.Name(), o.Schema.Func.String(), argument, calls, sizes)
 	v.Repro = "-op " + v.Op
 	return &Finding{Violation: v, Call: "none: all calls", Case: -1, Times: 1}
 }

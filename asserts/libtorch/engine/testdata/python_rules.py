@@ -211,7 +211,9 @@ custom.register_autograd(lambda ctx, grad: (grad[0], None) if grad.dim() else (g
 EXPECTED["rules::custom"] = "its backward raises RuntimeError"
 
 
-# Formulas that lead nowhere.
+# Formulas that lead nowhere, and results that none can lead to.
+
+op(wrong, "infers(Tensor x) -> Tensor", torch.inference_mode()(copy), "note it is an inference tensor, and no argument is")
 
 
 class Detached(torch.autograd.Function):

@@ -1,13 +1,15 @@
-"""Ops that declare to write an argument, of which some never do.
+"""Ops that declare to write an argument, of which some never do, and some not where it is strided.
 
-EXPECTED has these, each with the argument.
+EXPECTED has these, each with the argument and what is said of it.
 """
 
 import torch
 
 library = torch.library.Library("unwritten", "DEF")
-EXPECTED = {"unwritten::nothing": "x", "unwritten::clone": "into", "unwritten::many": "xs", "unwritten::second": "state",
-            "unwritten::copies": "sum", "unwritten::flattens": "x", "unwritten::rebinds": "into"}
+never = dict(nothing="x", clone="into", many="xs", second="state", rebinds="into")
+EXPECTED = {f"unwritten::{op}": f"{argument}: none of " for op, argument in never.items()}
+lost = dict(copies="sum", flattens="x", positive="x")
+EXPECTED |= {f"unwritten::{op}": f"{argument}: the call changes it, and leaves it as it was where it is transposed" for op, argument in lost.items()}
 
 
 def op(schema):
@@ -48,6 +50,11 @@ def flattens(x):
     x.reshape(-1).fill_(3)
 
 
+@op("(Tensor(a!) x) -> ()")
+def positive(x):
+    x.reshape(-1).clamp_(min=0)
+
+
 # Its versions rise all the same.
 @torch.library.custom_op("unwritten::rebinds", mutates_args=("into",))
 def rebinds(x: torch.Tensor, into: torch.Tensor) -> None:
@@ -58,6 +65,11 @@ def rebinds(x: torch.Tensor, into: torch.Tensor) -> None:
 @torch.library.custom_op("unwritten::clips", mutates_args=("x",))
 def clips(x: torch.Tensor) -> None:
     x.clamp_(-10, 10)
+
+
+@op("(Tensor(a!) x) -> ()")
+def positive_rightly(x):
+    x.clamp_(min=0)
 
 
 @op("(Tensor(a!) sum) -> ()")

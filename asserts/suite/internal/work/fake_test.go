@@ -52,6 +52,9 @@ func (t *fakeTensor) observe() asserts.Observation {
 	if t.device == engine.Meta {
 		o.Traits = asserts.MetaTensor
 	}
+	if t.form == engine.Inference {
+		o.Traits |= asserts.NoVersion
+	}
 	o.Content = &asserts.Snapshot{
 		DType: t.spec.DType, Device: string(t.device), Sizes: t.spec.Sizes, Strides: t.spec.Strides, Offset: t.spec.Offset,
 		Nbytes: int64(len(*t.data)), Digest: h.Sum64(), Bytes: bytes.Clone(*t.data),

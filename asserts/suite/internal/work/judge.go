@@ -40,6 +40,8 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.Case) []*report.Fin
 	if a.rules != nil {
 		found = append(found, r.judgeRules(t, a, result)...)
 	}
+	faults := append(asserts.InferenceReturns(t.judged, a.calls[0].seen), r.lost(t, a)...)
+	found = append(found, r.judgeFaults(t, a, faults, result, a.calls[0].on)...)
 	found = append(found, r.judgeMemory(t, a, found, result)...)
 	a.calls[0].left = append(a.calls[0].left, r.left()...)
 	for _, c := range a.calls {

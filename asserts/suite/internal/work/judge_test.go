@@ -40,6 +40,11 @@ func TestJudge(t *testing.T) {
 		}
 		return []any{r}, nil
 	}
+	infers := func(e *fakeEngine, args []any) ([]any, error) {
+		r := e.like(first(args))
+		r.form = engine.Inference
+		return []any{r}, nil
+	}
 	for _, tt := range []struct {
 		name   string
 		kernel func(*fakeEngine, []any) ([]any, error)
@@ -54,6 +59,7 @@ func TestJudge(t *testing.T) {
 			return copies(e, args)
 		}, "OA007 result on meta; OA011 result on cpu, meta"},
 		{"metadata", otherOnMeta, "OA011 result on cpu, meta"},
+		{"inference tensors", infers, "OA014 result on cpu"},
 	} {
 		b := newBench(t, schema, tt.kernel)
 		found, _ := b.judged(t, "float32[2]")

@@ -1,0 +1,123 @@
+package work
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+)
+
+// lostBench is an op of a library whose kernel writes those of its arguments that a test says.
+func lostBench(t *testing.T, writes func(i int, x *fakeTensor) bool) *bench {
+	kernel := func(e *fakeEngine, args []any) ([]any, error) {
+		for i, x := range tensorsOf(args) {
+			if writes(i, x) {
+				x.write()
+			}
+		}
+		return nil, nil
+	}
+	added := func(o *engine.Operator, _ *engine.Plan) { o.Added = true }
+	return benchOf(t, "ns::f(Tensor(a!) a, Tensor(b!)[] b) -> ()", kernel, added, "")
+}
+
+// lost returns the arguments of a call whose writes are lost, and how many other calls were made.
+func (b *bench) lost(t *testing.T, c *sample.Case) (arguments []string, calls int) {
+	t.Helper()
+	a, err := b.Try(b.t, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.e.called = nil
+	for _, f := range b.Runner.lost(b.t, a) {
+		if f.Code != asserts.SchemaLint || f.Note == "" {
+			t.Errorf("%+v is no note of OA012", f)
+		}
+		arguments = append(arguments, f.Argument)
+	}
+	for _, call := range b.e.called {
+		if strings.HasSuffix(call, " on cpu") {
+			calls++
+		}
+	}
+	return arguments, calls
+}
+
+func isFlat(x *fakeTensor) bool {
+	return slices.IsSortedFunc(x.spec.Strides, func(a, b int64) int { return int(b - a) })
+}
+
+// A write that does not come to a transposed tensor is lost, of a call that has one where it is flat.
+func TestLost(t *testing.T) {
+	first := func(i int, x *fakeTensor) bool { return i == 0 && isFlat(x) }
+	for _, tt := range []struct {
+		name   string
+		writes func(int, *fakeTensor) bool
+		a, b   string
+		want   string
+		calls  int
+	}{
+		{"of the first", first, "float32[2, 3]", "[float32[2]]", "[a]", 1},
+		{"of an element", func(i int, x *fakeTensor) bool { return i == 2 && isFlat(x) }, "float32[2, 3]", "[float32[2], float32[4, 2]]", "[b]", 1},
+		{"of none", func(int, *fakeTensor) bool { return true }, "float32[2, 3]", "[float32[2]]", "[]", 1},
+		{"never written", func(int, *fakeTensor) bool { return false }, "float32[2, 3]", "[float32[2]]", "[]", 0},
+		{"of a vector", first, "float32[3]", "[float32[2, 3]]", "[]", 0},
+		{"of a transposed one", func(int, *fakeTensor) bool { return true }, "float32[2, 3] transposed", "[float32[2]]", "[]", 0},
+		{"of a row, which transposing leaves flat", func(i int, x *fakeTensor) bool { return i == 0 && x.spec.Strides[0] > 1 }, "float32[1, 3]", "[float32[2]]", "[]", 1},
+		{"not plain", first, "float32[2, 3] neg", "[float32[2]]", "[]", 0},
+	} {
+		b := lostBench(t, tt.writes)
+		got, calls := b.lost(t, b.call(t, tt.a, tt.b))
+		if fmt.Sprint(got) != tt.want || calls != tt.calls {
+			t.Errorf("%s: lost are %v by %d calls, want %s by %d", tt.name, got, calls, tt.want, tt.calls)
+		}
+	}
+}
+
+// No other call is made once an argument was changed where it is strided, or where a kernel
+// refuses it.
+func TestLostIsAskedOnce(t *testing.T) {
+	flat := func(b *bench) int {
+		_, calls := b.lost(t, b.call(t, "float32[2, 3]", "[float32[2]]"))
+		return calls
+	}
+	b := lostBench(t, func(i int, _ *fakeTensor) bool { return i == 0 })
+	if flat(b) != 1 || flat(b) != 0 {
+		t.Error("an argument that was changed where it is strided is asked again, or was not asked")
+	}
+	b = lostBench(t, func(i int, _ *fakeTensor) bool { return i == 0 })
+	b.lost(t, b.call(t, "float32[2, 3] transposed", "[float32[2]]"))
+	if flat(b) != 0 {
+		t.Error("an argument that a class changed where it is strided is asked")
+	}
+	refuses := func(e *fakeEngine, args []any) ([]any, error) {
+		if !isFlat(first(args)) {
+			return nil, &engine.Thrown{Message: "not contiguous"}
+		}
+		first(args).write()
+		return nil, nil
+	}
+	b = benchOf(t, "ns::f(Tensor(a!) a, Tensor(b!)[] b) -> ()", refuses, func(o *engine.Operator, _ *engine.Plan) { o.Added = true }, "")
+	for range mostRefused {
+		if flat(b) != 1 {
+			t.Error("a kernel that refuses is not asked")
+		}
+	}
+	if flat(b) != 0 {
+		t.Errorf("a kernel that refuses is asked more than %d times", mostRefused)
+	}
+	b = lostBench(t, func(i int, x *fakeTensor) bool { return isFlat(x) })
+	for range mostRefused + 1 {
+		if flat(b) != 1 {
+			t.Error("a write that is lost is not found again")
+		}
+	}
+	b.t.operator.Added = false
+	if flat(b) != 0 {
+		t.Error("an op of PyTorch's own is asked")
+	}
+}
