@@ -44,8 +44,9 @@ libtorch, a library or a module changes besides its tensors, such as the default
 mode, of a module also the environment and what it prints, is a note (OA009), and undone before
 the next call. Of ops that are not PyTorch's own
 an argument with (a!) that none of 20 calls and more, on tensors of three sizes and
-more, changed is a note too (OA012); optional ones are not. So is one that calls change,
-and never where only a copy of it is flat: what is written to contiguous() is lost. Cases run
+more, changed is a note too (OA012); optional ones are not. So is one that a call
+changes, and leaves as it was where it is transposed: what is written to contiguous() is lost; and a
+return that is an inference tensor (OA014), where no argument is one. Cases run
 in worker processes, so a kernel that crashes or hangs is a result like another;
 what kernels start ends with their worker, and workers end with the command.
 A run that was interrupted goes on where it stopped when it is started again.
