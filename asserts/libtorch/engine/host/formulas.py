@@ -170,6 +170,16 @@ class Rules(Slopes):
 
     # vmap and autocast.
 
+    def check_kept(self, rule, given, results, place):
+        """Holds what a rule did to tensors, each by its position with its bytes before, against the schema."""
+        for i, (tensor, was) in given.items():
+            if i not in self.written and changed(tensor, was):
+                return self.add(f"{rule} writes {self.named[i]}", "work on a copy", place, self.named[i])
+        storages = {tensor.untyped_storage()._cdata: i for i, (tensor, _) in given.items()}
+        for t in () if any(r.alias_info for r in self.schema.returns) else results:
+            if t is not None and t.numel() and t.layout == torch.strided and (i := storages.get(t.untyped_storage()._cdata)) is not None:
+                return self.add(f"{rule} returns the storage of {self.named[i]}", "return a clone", place, self.named[i])
+
     def check_vmap(self, place):
         rolled = [self.leaves[i].flatten().roll(1).view(self.leaves[i].shape) for i in self.tensors]
         ways = [(self.tensors, 0), (self.tensors, -1)] + [([i], 0) for i in self.tensors if len(self.tensors) > 1]
@@ -188,6 +198,7 @@ class Rules(Slopes):
                 return tuple(held(self.call(lambda i, t: given.get(i, t))[1]))
 
             batched = [torch.stack(sides[i], dim) for i in of]
+            kept = {i: (t, bytes_of(t)) for i, t in zip(of, batched)}
             where = f"of {', '.join(dict.fromkeys(self.named[i] for i in of))} batched at dimension {dim}"
             try:
                 got = torch.vmap(one, in_dims=dim, randomness="different")(*batched)
@@ -195,6 +206,7 @@ class Rules(Slopes):
                 return self.add_raised(f"its rule for vmap, {where}, raises", error, place, self.named[of[0]])
             if any(g.shape[:1] != (2,) or differs(g[n], w) for n in range(2) for g, w in zip(got, want[n])):
                 return self.add(f"its rule for vmap, {where}, does not return what calls one by one do", "return what the kernel does for each, and where the batch stands", place, self.named[of[0]])
+            self.check_kept(f"its rule for vmap, {where},", kept, got, place)
 
     def check_autocast(self, dtype, place):
         if not all(self.leaves[i].dtype == torch.float32 for i in self.graded) or not self.graded:
@@ -211,6 +223,7 @@ class Rules(Slopes):
                 return self.add(f"under torch.autocast of {dtype} it leaves {self.named[i]} as it was", "cast what is read alone: what is written to a copy is lost", place, self.named[i])
         if [t is None or t.shape for t in plain] != [t is None or t.shape for t in cast]:
             self.add(f"under torch.autocast of {dtype} it returns other sizes", "cast arguments, and leave the rest to the kernel", place, self.named[self.graded[0]])
+        self.check_kept(f"under torch.autocast of {dtype} it", {i: (casted[i], bytes_of(self.leaves[i])) for i in self.tensors}, cast, place)
 
     def check(self):
         rules = registered.rules.get(self.name, {})

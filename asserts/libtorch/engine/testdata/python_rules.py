@@ -279,6 +279,14 @@ def both_batched(info, in_dims, x, y):
     return x.movedim(in_dims[0], 0) * y.movedim(in_dims[1], 0), 0
 
 
+def writes_batch(info, in_dims, x):
+    return x.mul_(2).clone(), in_dims[0]
+
+
+def returns_batch(info, in_dims, x):
+    return x, in_dims[0]
+
+
 def takes_floats(x, y):
     if x.dtype == torch.bfloat16:
         raise TypeError("no bfloat16 here")
@@ -289,6 +297,12 @@ op(wrong, "vmap_raises(Tensor x) -> Tensor", square, "its rule for vmap, of x ba
 op(wrong, "vmap_values(Tensor x) -> Tensor", square, "its rule for vmap, of x batched at dimension 0, does not return what calls one by one do", vmap=first_alone)
 op(wrong, "vmap_dimension(Tensor x) -> Tensor", square, "its rule for vmap, of x batched at dimension -1, does not return what calls one by one do", vmap=other_dimension)
 op(wrong, "vmap_of_one(Tensor x, Tensor y) -> Tensor", times, "its rule for vmap, of x batched at dimension 0, raises", vmap=both_batched)
+op(wrong, "vmap_writes(Tensor x) -> Tensor", lambda x: x * 2, "its rule for vmap, of x batched at dimension 0, writes x", vmap=writes_batch)
+op(wrong, "vmap_returns(Tensor x) -> Tensor", copy, "its rule for vmap, of x batched at dimension 0, returns the storage of x", vmap=returns_batch)
+op(wrong, "autocast_writes(Tensor x) -> Tensor", square, "under torch.autocast of torch.bfloat16 it writes x")
+wrong.impl("autocast_writes", lambda x: square(x.mul_(2)), "AutocastCPU")
+op(wrong, "autocast_returns(Tensor x) -> Tensor", copy, "under torch.autocast of torch.bfloat16 it returns the storage of x")
+wrong.impl("autocast_returns", lambda x: x, "AutocastCPU")
 
 
 def add_sum(x, y):

@@ -21,7 +21,7 @@ func transpose(all []*sample.TensorSpec) {
 // tensors are transposed. One that is changed where it is strided is written through its strides.
 func (r *Runner) lost(t *Target, a *attempt) (faults []asserts.Fault) {
 	flat := asserts.WritesOf(t.judged, a.calls[0].seen)
-	asks := func(w asserts.Write) bool { return w.Changed && !w.Strided && len(w.Sizes) > 1 && !t.strided[w.Arg] }
+	asks := func(w asserts.Write) bool { return w.Changed && len(w.Sizes) > 1 && !t.strided[w.Arg] }
 	t.reaches(flat)
 	if !t.operator.Added || !a.c.Plain() || t.refused == mostRefused || !slices.ContainsFunc(flat, asks) {
 		return nil
