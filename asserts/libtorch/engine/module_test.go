@@ -79,11 +79,16 @@ func TestModule(t *testing.T) {
 		if err := json.Unmarshal([]byte(got.stdout), &results); err != nil {
 			t.Fatal(err)
 		}
+		before, _, _ := strings.Cut(string(must.Get(os.ReadFile("testdata/python_faults.py"))(t)), "def __call__")
+		calledAt := strings.Count(before, "\n") + 1
 		found := make(map[string][]string)
 		for _, r := range results {
 			switch r.Status {
 			case asserts.Violated:
 				found[r.Op] = append(found[r.Op], r.Code.String())
+				if r.Op == "faults::keeps_in_object" && r.Site.Line != calledAt {
+					t.Errorf("%s: the site is line %d, want %d of __call__", r.Op, r.Site.Line, calledAt)
+				}
 				if filepath.Base(r.Site.File) != "python_faults.py" {
 					t.Errorf("%s: the site is %v, want its line of python_faults.py", r.Op, r.Site)
 				}

@@ -10,6 +10,9 @@ def written(function, seen=()):
     """Returns the function that a user wrote, of what wraps it."""
     while hasattr(function, "func"):
         function = function.func
+    called = getattr(type(function), "__call__", None)
+    if hasattr(called, "__code__") and not called.__code__.co_filename.startswith(ROOT):
+        function = called  # of an object
     function = inspect.unwrap(function)
     if getattr(function, "__code__", None) and function.__code__.co_filename.startswith(ROOT) and function not in seen:
         inner = [written(f, (*seen, function)) for f in enclosed(function) if inspect.isfunction(f)]

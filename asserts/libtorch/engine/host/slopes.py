@@ -100,15 +100,15 @@ class Slopes:
         if not precise([*arguments, *given]) or any(t.numel() and not t.abs().max() <= LARGEST for t in arguments):
             return
         for i, gradient in zip(self.graded, first):
-            if gradient is None or not gradient.numel():
+            if not self.leaves[i].numel():
                 continue
             towards = distinct(self.leaves[i])
-            want, got = self.slope(i, given), summed([gradient], [towards])
+            want, got = self.slope(i, given), 0 if gradient is None else summed([gradient], [towards])
             if want is None or want == 0 and math.isfinite(got):
                 continue
             if not abs(got - want) < 2 * ROUGH * abs(want):
                 self.add(
-                    f"its gradient of {self.named[i]} is not the derivative: {got:.4g} along a direction in which the op changes by {want:.4g}",
+                    f"its gradient of {self.named[i]} is not the derivative: {'none' if gradient is None else format(got, '.4g')} along a direction in which the op changes by {want:.4g}",
                     "return the gradient times the derivative of what the kernel computes",
                     place,
                     self.named[i],

@@ -13,8 +13,10 @@ from torch.utils._python_dispatch import _pop_mode as pop_dispatch_mode
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGCHLD, signal.SIGUSR1, signal.SIGPIPE)
 SHOWN = 200  # characters of what is printed
+LEAKS = 3  # a kernel may open a file once
 GENERATIONS = 64  # of a Mersenne twister, more than a call draws
 TINY = 5e-324
+hooks_on_top = getattr(torch._C._autograd, "_top_saved_tensors_default_hooks", lambda tracing: None)  # of PyTorch 2.7 and later
 libc = ctypes.CDLL(None)
 lasting = []  # guards that undo what others did: they may not end
 
@@ -37,6 +39,10 @@ def standard_files():
 
 def set_standard_files(files):
     sys.stdin, sys.stdout, sys.stderr = files
+
+
+def open_files():
+    return len(os.listdir("/proc/self/fd"))
 
 
 def umask():
@@ -163,11 +169,17 @@ class State:
     """The state of the process between calls."""
 
     said = []  # since it was asked for
+    leaks = 0  # calls in a row that left a file open
 
     def begin(self):
         """Remembers the state, in the process that serves."""
         self.values = {name: read() for name, (read, _) in STATE.items()}
         self.modules = len(sys.modules)
+<<<<<<< HEAD
+=======
+        self.children = children()
+        self.files = open_files()
+>>>>>>> 498f5ab4 (Note results that follow a seed, files that calls leave open and hooks that they leave on, and gradients of none that are not zero)
         self.draw()
         self.output = os.memfd_create("stdout")
         os.dup2(self.output, 1)
@@ -194,6 +206,7 @@ class State:
         self.look_at_generators()
         self.look_at_output()
         self.look_at_children()
+        self.look_at_files()
 
     def look_at_modes(self):
         """Takes off the modes that were left on, except that of the default device."""
@@ -204,6 +217,9 @@ class State:
             if isinstance(top, default_device.DeviceContext):
                 break
             self.said.append(f"the mode {type(pop_function_mode()).__name__} was left on")
+        while hooks_on_top(True):
+            torch._C._autograd._pop_saved_tensors_default_hooks()
+            self.said.append("hooks for saved tensors were left on")
 
     def look_at_generators(self):
         if torch.default_generator.initial_seed() != self.seed:
@@ -243,6 +259,12 @@ class State:
             self.said.append("a process was started, and not waited for")
             if not ended:
                 self.children.add(pid)
+
+    def look_at_files(self):
+        was, self.files = self.files, open_files()
+        self.leaks = self.leaks + 1 if self.files > was else 0
+        if self.leaks == LEAKS:
+            self.said.append(f"{LEAKS} calls in a row left a file open")
 
     def after(self, seeding):
         """Is called after each call of an op, and after the default generator was seeded."""

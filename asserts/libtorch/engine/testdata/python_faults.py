@@ -221,6 +221,15 @@ def _(x):
     return x.clone()
 
 
+class Keeping:
+    def __call__(self, x):
+        self.x = x
+        return x.clone()
+
+
+fault("keeps_in_object(Tensor x) -> Tensor", "OA016")(Keeping())
+
+
 buffer = torch.zeros(1 << 16, dtype=torch.uint8)
 
 

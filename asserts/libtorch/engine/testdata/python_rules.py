@@ -42,6 +42,12 @@ def times(x, y):
     return x * y
 
 
+def times_of_one_dtype(x, y):
+    if x.dtype != y.dtype:
+        raise TypeError(f"x and y must be of one dtype, not {x.dtype} and {y.dtype}")
+    return x * y
+
+
 def copy(x):
     return x.clone()
 
@@ -180,6 +186,7 @@ op(wrong, "output_in_attribute(Tensor x) -> Tensor", torch.exp, "its backward co
 
 op(wrong, "half(Tensor x) -> Tensor", square, "note its gradient of x is not the derivative", lambda ctx, grad: grad * ctx.saved_tensors[0], save)
 op(wrong, "one(Tensor x) -> Tensor", lambda x: x**0, "note its gradient of x is not the derivative: nan", lambda ctx, grad: grad * 0 / (ctx.saved_tensors[0] - ctx.saved_tensors[0]), save)
+op(wrong, "of_one(Tensor x, Tensor y) -> Tensor", times_of_one_dtype, "note its gradient of y is not the derivative: none", lambda ctx, grad: (grad * ctx.saved_tensors[1], None), save)
 op(wrong, "once(Tensor x) -> Tensor", square, "note the gradient of x follows x and does not lead back to it", lambda ctx, grad: grad * 2 * ctx.saved_tensors[0].detach(), save)
 op(wrong, "limited(Tensor x) -> Tensor", copy, "note for twice the gradient its backward does not return twice", lambda ctx, grad: grad.clone() if grad.is_complex() else grad.clamp(-1.5, 1.5), save)
 
@@ -336,12 +343,6 @@ def like(gradient, x):
 def times_back(ctx, grad):
     x, y = ctx.saved_tensors
     return like(grad * y, x) if ctx.needs_input_grad[0] else None, like(grad * x, y) if ctx.needs_input_grad[1] else None
-
-
-def times_of_one_dtype(x, y):
-    if x.dtype != y.dtype:
-        raise TypeError(f"x and y must be of one dtype, not {x.dtype} and {y.dtype}")
-    return x * y
 
 
 def times_of_complex_and_real(x, y):

@@ -17,7 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 library = torch.library.Library("state", "DEF")
 EXPECTED = {}  # op: what is said of it
-kept = []
+kept, opened = [], []
 
 
 def op(says=""):
@@ -80,6 +80,9 @@ simple("denormals", "the flushing of denormal numbers changed: it was False and 
 simple("printing", "the print options changed: precision was 4 and is 2", lambda: torch.set_printoptions(precision=2))
 simple("function_mode", "the mode Calling was left on", lambda: begin(Calling()))
 simple("dispatch_mode", "the mode Dispatching was left on", lambda: begin(Dispatching()))
+if hasattr(torch._C._autograd, "_top_saved_tensors_default_hooks"):
+    simple("hooks", "hooks for saved tensors were left on", lambda: torch._C._autograd._push_saved_tensors_default_hooks(abs, abs))
+simple("files", "3 calls in a row left a file open", lambda: os.open(os.devnull, os.O_RDONLY))
 simple("seeds", "the default generator of torch was seeded", lambda: torch.manual_seed(0))
 simple("seeds_random", "Python's module random was seeded", lambda: random.seed(1))
 simple("filters", "warnings.filters changed", lambda: warnings.simplefilter("error"))
@@ -140,6 +143,13 @@ def shares(x):
     block = shared_memory.SharedMemory(create=True, size=8)
     block.close()
     block.unlink()
+    return x.clone()
+
+
+@op()
+def opens(x):
+    if not opened:
+        opened.append(open(os.devnull))
     return x.clone()
 
 

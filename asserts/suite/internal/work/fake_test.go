@@ -75,16 +75,17 @@ func (t *fakeTensor) write() {
 
 // A fakeEngine has one op for each kernel, and lacks the tensors that a test says.
 type fakeEngine struct {
-	kernels  map[string]func(e *fakeEngine, args []any) ([]any, error)
-	devices  []engine.Device
-	lacks    func(engine.Dense, engine.Form) bool
-	twins    error // of Twins
-	seed     error // of Seed
-	harmless string
-	unkept   bool     // bytes are not seen, as of large storages
-	autograd bool     // calls begin there
-	live     int      // tensors that are not released
-	called   []string // ops, each with the dtype and sizes of its first argument
+	kernels   map[string]func(e *fakeEngine, args []any) ([]any, error)
+	devices   []engine.Device
+	lacks     func(engine.Dense, engine.Form) bool
+	twins     error // of Twins
+	seed      error // of Seed
+	generator int64 // its seed
+	harmless  string
+	unkept    bool     // bytes are not seen, as of large storages
+	autograd  bool     // calls begin there
+	live      int      // tensors that are not released
+	called    []string // ops, each with the dtype and sizes of its first argument
 }
 
 func (e *fakeEngine) tensor(d engine.Dense, f engine.Form, on engine.Device) *fakeTensor {
@@ -113,9 +114,13 @@ func (e *fakeEngine) Operators() ([]engine.Operator, error)    { return nil, nil
 func (e *fakeEngine) Operator(string) (engine.Operator, error) { return engine.Operator{}, nil }
 func (e *fakeEngine) Devices() []engine.Device                 { return e.devices }
 func (e *fakeEngine) Generator(seed int64) (any, error)        { return seed, nil }
-func (e *fakeEngine) Seed(int64) error                         { return e.seed }
 func (e *fakeEngine) Subjects(op *asserts.Op) *asserts.Op      { return op }
 func (e *fakeEngine) Storage(t engine.Tensor) (any, error)     { return t.(*fakeTensor).storage, nil }
+
+func (e *fakeEngine) Seed(seed int64) error {
+	e.generator = seed
+	return e.seed
+}
 
 func (e *fakeEngine) Harmless(*asserts.Op, *asserts.Violation) string { return e.harmless }
 

@@ -40,9 +40,9 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.Case) []*report.Fin
 	if a.rules != nil {
 		found = append(found, r.judgeRules(t, a, result)...)
 	}
-	faults := append(asserts.InferenceReturns(t.judged, a.calls[0].seen), r.lost(t, a)...)
-	found = append(found, r.judgeFaults(t, a, faults, result, a.calls[0].on)...)
 	found = append(found, r.judgeMemory(t, a, found, result)...)
+	faults := slices.Concat(asserts.InferenceReturns(t.judged, a.calls[0].seen), r.lost(t, a), r.drawn(t, a))
+	found = append(found, r.judgeFaults(t, a, faults, result, a.calls[0].on)...)
 	a.calls[0].left = append(a.calls[0].left, r.left()...)
 	for _, c := range a.calls {
 		for _, f := range r.judgeFaults(t, a, c.left, result, c.on) {

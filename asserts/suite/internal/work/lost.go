@@ -32,7 +32,7 @@ func (r *Runner) lost(t *Target, a *attempt) (faults []asserts.Fault) {
 		then := asserts.WritesOf(t.judged, b.calls[0].seen)
 		t.reaches(then)
 		for i := range min(len(flat), len(then)) {
-			if w := then[i]; w.Strided && !w.Changed && asks(flat[i]) {
+			if w := then[i]; w.Strided && asks(flat[i]) {
 				faults = append(faults, lostWrite(t.operator.Schema.Func.Args[w.Arg].Name))
 			}
 		}

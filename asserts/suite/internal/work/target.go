@@ -27,6 +27,7 @@ type Target struct {
 	asides  map[asideOf]*aside
 	made    map[string]*made // by the key of its call
 	uneven  map[string]bool  // settings of which a call with sizes that differ was looked for
+	seeded  map[string]bool  // settings of which a call with another seed was made
 	strided map[int]bool     // arguments that a call changed where they are strided
 	refused int              // calls with transposed tensors
 	AsItIs  bool             // findings keep the calls that showed them
@@ -62,7 +63,7 @@ func NewTarget(e engine.Engine, operator engine.Operator, p engine.Plan, book *d
 	p.Op.Checks = slices.DeleteFunc(slices.Clone(p.Op.Checks), operator.CannotShow)
 	t := &Target{
 		operator: operator, devices: e.Devices(), Gen: design.NewGenerator(operator.Schema, book),
-		judged: e.Subjects(&p.Op), unthrown: e.Subjects(p.Op.Thrown()), waived: p.Waived, asides: make(map[asideOf]*aside), made: make(map[string]*made), uneven: make(map[string]bool), strided: make(map[int]bool), Learned: &design.Learned{Named: make(map[int][]sample.Value), Origins: make(map[int]design.Origin)},
+		judged: e.Subjects(&p.Op), unthrown: e.Subjects(p.Op.Thrown()), waived: p.Waived, asides: make(map[asideOf]*aside), made: make(map[string]*made), uneven: make(map[string]bool), strided: make(map[int]bool), seeded: make(map[string]bool), Learned: &design.Learned{Named: make(map[int][]sample.Value), Origins: make(map[int]design.Origin)},
 	}
 	if f, ok := e.(faker); ok {
 		t.noFake = f.NoFake(t.judged)
