@@ -220,7 +220,7 @@ EXPECTED["rules::custom"] = "its backward raises RuntimeError"
 
 # Formulas that lead nowhere, and results that none can lead to.
 
-op(wrong, "infers(Tensor x) -> Tensor", torch.inference_mode()(copy), "note it is an inference tensor, and no argument is")
+op(wrong, "infers(Tensor x) -> Tensor", torch.inference_mode()(copy), "note it is an inference tensor, and no argument is", lambda ctx, grad: grad.clone(), save)
 
 
 class Detached(torch.autograd.Function):
