@@ -175,18 +175,13 @@ class State:
         """Remembers the state, in the process that serves."""
         self.values = {name: read() for name, (read, _) in STATE.items()}
         self.modules = len(sys.modules)
-<<<<<<< HEAD
-=======
-        self.children = children()
-        self.files = open_files()
->>>>>>> 498f5ab4 (Note results that follow a seed, files that calls leave open and hooks that they leave on, and gradients of none that are not zero)
         self.draw()
         self.output = os.memfd_create("stdout")
         os.dup2(self.output, 1)
 
     def draw(self):
-        """Remembers the random generators, and the processes: the first tensor on a device may start its driver's."""
-        self.children = children()
+        """Remembers the random generators, processes and files: the first tensor on a device may start its driver's."""
+        self.children, self.files = children(), open_files()
         self.seed = torch.default_generator.initial_seed()
         self.python, self.numpy = random.getstate(), numpys_generator()
 

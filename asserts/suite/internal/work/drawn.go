@@ -14,9 +14,9 @@ func (r *Runner) drawn(t *Target, a *attempt) (faults []asserts.Fault) {
 		return nil
 	}
 	t.seeded[key] = true
-	all := r.seenAgain(t, a.c, firstFill)
+	all := r.seenAgain(t, a.c, firstTime)
 	r.Seed++
-	all = append(all, r.seenAgain(t, a.c, firstFill)...)
+	all = append(all, r.seenAgain(t, a.c, firstTime)...)
 	r.Seed--
 	first := a.calls[0].seen
 	if len(all) < 2 || !t.same(first, all[0]) {

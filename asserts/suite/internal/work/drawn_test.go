@@ -46,7 +46,7 @@ func TestDrawn(t *testing.T) {
 		b.Seed = 7
 		drawn := func(n string) int {
 			c := b.call(t, "uint8[3]", n)
-			seen := b.seenAgain(b.t, c, firstFill)[0]
+			seen := b.seenAgain(b.t, c, firstTime)[0]
 			tt.change(b)
 			faults := b.drawn(b.t, &attempt{c: c, calls: []call{{seen: seen}}})
 			for _, f := range faults {
