@@ -8,10 +8,6 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// mostSettings is for how many values of an op's other arguments a call is made with
-// sizes that differ.
-const mostSettings = 8
-
 // widenings change sizes of tensors that have two dimensions and more: as the product of
 // two matrices takes them, that with a transposed one, and ops on tensors that are alike.
 var widenings = []change{
@@ -28,24 +24,10 @@ func widen(ts []*sample.TensorSpec, dim int, by int64) {
 	}
 }
 
-// matrices returns the tensors with two dimensions and more.
-func matrices(all []*sample.TensorSpec) []*sample.TensorSpec {
-	return slices.DeleteFunc(all, func(t *sample.TensorSpec) bool { return len(t.Sizes) < 2 })
-}
-
 // square reports whether a tensor has a size twice.
 func square(t *sample.TensorSpec) bool {
 	sizes := slices.Sorted(slices.Values(t.Sizes))
 	return len(slices.Compact(sizes)) < len(t.Sizes)
-}
-
-// setting returns the part that cases share whose tensors alone differ.
-func setting(c *sample.Case) string {
-	like := c.Clone()
-	for _, spec := range like.Tensors() {
-		*spec = sample.TensorSpec{}
-	}
-	return like.String()
 }
 
 // uneven makes a call with square matrices again with sizes that differ, once for each
