@@ -215,9 +215,7 @@ func (v *Violation) blame() {
 	case EmptySlot:
 		answer(&v.Evidence)
 		add(&v.Evidence, f.emptyAt, "afterwards the slot is empty")
-		if f.noneAt != 0 {
-			add(&v.Against, f.noneAt, "not %s: a release in a hermetic context says so before this line", HermeticState)
-		}
+		add(&v.Against, f.noneAt, "not %s: a release in a hermetic context says so before this line", HermeticState)
 	case HermeticState:
 		pointed(&v.Evidence)
 		add(&v.Evidence, f.hermeticAt, "released in a hermetic context")
@@ -228,7 +226,7 @@ func (v *Violation) blame() {
 			add(&v.Against, f.stillAt, "not %s: it still points at the object", EmptySlot)
 		}
 	}
-	if f.maker != 0 && f.maker == f.releaser {
+	if f.maker == f.releaser {
 		add(&v.Against, f.releaserAt, "not %s: made (line %d) and released by %v", InterpreterClash, f.makerAt, Address(f.maker))
 	}
 }

@@ -71,9 +71,10 @@ type world struct {
 // Numbers are those that lines begin with.
 type numbers struct{ last int64 }
 
-// follows reports whether n is the next number.
+// follows reports whether n is the next number. Nothing is known that a hole before the first
+// one could hide.
 func (k *numbers) follows(n int64) bool {
-	ok := k.last == 0 || n == k.last+1
+	ok := n == k.last+1
 	k.last = n
 	return ok
 }
@@ -103,48 +104,35 @@ func (r *Reader) world(name string) *world {
 // Write takes the next piece of the log. It never fails.
 func (r *Reader) Write(p []byte) (int, error) {
 	n := len(p)
-	for len(p) > 0 {
-		end := bytes.IndexByte(p, '\n')
-		if end < 0 {
-			r.keep(p)
-			break
+	for {
+		piece, rest, ended := bytes.Cut(p, []byte("\n"))
+		r.keep(piece)
+		if !ended {
+			return n, nil
 		}
-		switch {
-		case r.tooLong:
-			r.tooLong = false
-			r.line(nil, true)
-		case len(r.rest) > 0:
-			if r.keep(p[:end]); r.tooLong {
-				r.tooLong = false
-				r.line(nil, true)
-			} else {
-				r.line(r.rest, true)
-			}
-		case end > maxLine:
-			r.line(nil, true)
-		default:
-			r.line(p[:end], true)
-		}
-		r.rest = r.rest[:0]
-		p = p[end+1:]
+		r.end(true)
+		p = rest
 	}
-	return n, nil
 }
 
 func (r *Reader) keep(p []byte) {
-	if r.tooLong = r.tooLong || len(r.rest)+len(p) > maxLine; !r.tooLong {
-		r.rest = append(r.rest, p...)
+	if r.tooLong = r.tooLong || len(r.rest)+len(p) > maxLine; r.tooLong {
+		r.rest = r.rest[:0]
+		return
 	}
+	r.rest = append(r.rest, p...)
+}
+
+// end takes the line under way.
+func (r *Reader) end(whole bool) {
+	r.line(r.rest, whole)
+	r.rest, r.tooLong = r.rest[:0], false
 }
 
 // Close ends the log.
 func (r *Reader) Close() Report {
 	if r.tooLong || len(r.rest) > 0 {
-		if r.tooLong {
-			r.rest = r.rest[:0]
-		}
-		r.line(r.rest, false)
-		r.rest, r.tooLong = r.rest[:0], false
+		r.end(false)
 	}
 	for _, stream := range slices.Sorted(maps.Keys(r.parts.held)) {
 		r.text(r.parts.held[stream], nil, false)
@@ -175,14 +163,10 @@ func (r *Reader) line(s []byte, whole bool) {
 	said, process, stream := unwrapped(s)
 	switch {
 	case said == nil:
-		if s = r.parts.kubernetes(s); s != nil {
-			r.text(s, nil, whole)
-		}
+		r.text(r.parts.kubernetes(s), nil, whole)
 		return
 	case stream != "":
-		if said = r.parts.docker(stream, said); said == nil {
-			return
-		}
+		said = r.parts.docker(stream, said)
 	}
 	for m := range bytes.SplitSeq(bytes.TrimRight(said, "\r\n"), []byte("\n")) {
 		r.text(m, process, true)
@@ -205,7 +189,7 @@ func (r *Reader) text(s, from []byte, whole bool) {
 	}
 	if begin < 0 {
 		r.prose(s, own, numbered)
-		if !whole && !r.hole && len(bytes.TrimSpace(rest)) > 0 {
+		if !whole && len(bytes.TrimSpace(rest)) > 0 {
 			r.cutAt = r.report.Lines
 			if numbered {
 				r.cutAt = own
@@ -281,7 +265,7 @@ var colours = sync.OnceValue(func() *regexp.Regexp {
 
 // uncolored returns a line without them.
 func uncolored(s []byte) []byte {
-	if bytes.IndexByte(s, 0x1b) < 0 {
+	if bytes.IndexByte(s, 0x1b) < 0 { //mutate:equivalent false: only saves time
 		return s
 	}
 	return colours().ReplaceAll(s, nil)
@@ -289,7 +273,7 @@ func uncolored(s []byte) []byte {
 
 // prose passes over a line that is not the log's. It may show a hole.
 func (r *Reader) prose(s []byte, own int64, numbered bool) {
-	if numbered && r.numbers.last != 0 && own == r.numbers.last+1 {
+	if numbered && own == r.numbers.last+1 {
 		r.numbers.last = own
 	}
 	s = bytes.TrimLeft(s, " \t>")
