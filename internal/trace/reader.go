@@ -179,16 +179,12 @@ func (r *Reader) text(s, from []byte, whole bool) {
 	s = uncolored(s)
 	own, rest, numbered := ownNumber(s)
 	var rank []byte // srun -l writes "3: ", and a number of a line's own is not written twice
-	if n := len(s) - len(rest); numbered && n > 1 && string(s[n-2:n]) == ": " && (r.ranks || own == r.numbers.last && own < 1<<16) {
+	if n := len(s) - len(rest); numbered && string(s[n-2:n]) == ": " && (r.ranks || own == r.numbers.last && own < 1<<16) {
 		r.ranks, numbered, rank = true, false, s[:n-2]
 	}
 	begin, end := findTag(rest)
-	if begin < 0 && numbered { // the number may be part of the prose
-		begin, end = findTag(s)
-		rest = s
-	}
 	if begin < 0 {
-		r.prose(s, own, numbered)
+		r.prose(s, own)
 		if !whole && len(bytes.TrimSpace(rest)) > 0 {
 			r.cutAt = r.report.Lines
 			if numbered {
@@ -205,12 +201,9 @@ func (r *Reader) text(s, from []byte, whole bool) {
 		rank = from
 	}
 	w := r.world(string(rank))
-	if prefix := bytes.TrimSpace(rest[:begin]); len(prefix) > 0 {
-		name, after := process(prefix)
-		if len(name) > 0 {
-			w = r.world(string(name))
-		}
-		if n, ok := onlyNumber(after); ok && !numbered && len(name) > 0 {
+	if name, after := process(bytes.TrimSpace(rest[:begin])); len(name) > 0 {
+		w = r.world(string(name))
+		if n, ok := onlyNumber(after); ok && !numbered {
 			number = n
 			if !w.numbers.follows(n) {
 				w.gaps++
@@ -272,8 +265,8 @@ func uncolored(s []byte) []byte {
 }
 
 // prose passes over a line that is not the log's. It may show a hole.
-func (r *Reader) prose(s []byte, own int64, numbered bool) {
-	if numbered && own == r.numbers.last+1 {
+func (r *Reader) prose(s []byte, own int64) {
+	if own == r.numbers.last+1 {
 		r.numbers.last = own
 	}
 	s = bytes.TrimLeft(s, " \t>")

@@ -105,7 +105,7 @@ func TestLongLines(t *testing.T) {
 	for _, log := range []string{
 		long + line + "\n" + line + "\n", line + "\n" + long, long + "\n" + line, long + "\n" + long + "\n\n" + line,
 	} {
-		for _, piece := range []int{1 << 20, 1000} {
+		for _, piece := range []int{1 << 20, 1000, 100} {
 			report, lives := outcome(func(r *Reader) {
 				for p := range slices.Chunk([]byte(log), piece) {
 					r.Write(p)
@@ -265,6 +265,61 @@ func TestUncolored(t *testing.T) {
 	for line, want := range map[string]string{"[a.cpp:1] x": "[a.cpp:1] x", "\x1b[1;31m[a.cpp:1]\x1b[0m x\x1b[": "[a.cpp:1] x", "\x1bMx": "x"} {
 		if got := string(uncolored([]byte(line))); got != want {
 			t.Errorf("%q is %q, want %q", line, got, want)
+		}
+	}
+}
+
+// Numbers and names before a line say which process it is of, which line it is, and whether
+// some are missing before it.
+func TestPrefixes(t *testing.T) {
+	const said = "[a.cpp:1] (0x10), hermetic"
+	whole := inJSON("log", said+"\n", "stream", "stdout")
+	for _, tt := range []struct {
+		log  string
+		want string // of each process its last line, holes met and records
+		cut  int64  // the line that is cut off
+	}{
+		{said + "\n", ": 1 0 1", 0},
+		{"0: " + said + "\n1: " + said + "\n0: " + said + "\n", "0: 3 0 2, 1: 2 0 1", 0},
+		{"0: hm " + said + "\n", "0: 1 0 1", 0},
+		{"7: " + said + "\n8: " + said + "\n", ": 8 1 2", 0},
+		{"1 " + said + "\n1 " + said + "\n", ": 1 1 2", 0},
+		{"70000: " + said + "\n70000: " + said + "\n", ": 70000 2 2", 0},
+		{"1 " + said + "\n2 prose\n3 " + said + "\n", ": 3 0 2", 0},
+		{"1 " + said + "\n9 prose\n10 " + said + "\n", ": 10 1 2", 0},
+		{"[rank1]: 7 " + said + "\n[rank1]: 8 " + said + "\n", "rank1: 8 1 2", 0},
+		{"[rank1]: 7 " + said + "\n[rank1]: 9 " + said + "\n", "rank1: 9 2 2", 0},
+		{"[rank1]: " + said + "\n", "rank1: 1 0 1", 0},
+		{"1 [rank1]: 7 " + said + "\n", "rank1: 1 0 1", 0},
+		{"7" + said + "\n", ": 1 0 1", 0},
+		{said + "\n...\n" + said + "\n", ": 3 1 2", 0},
+		{said + "\nprose", ": 1 0 1", 2}, {said + "\nprose\n", ": 1 0 1", 0}, {said + "\n  ", ": 1 0 1", 0},
+		{"1 " + said + "\n2 prose", ": 1 0 1", 2}, {"prose\n1 " + said + "\n2 prose", ": 1 0 1", 2},
+		{"[a.cpp:1] (0x10) PyObjectSl\n", ": 1 1 0", 0}, {"[a.cpp:1] (0x10) something else\n", ": 1 0 0", 0},
+		{whole + "\n" + inJSON("MESSAGE", said) + "\n", ": 2 0 2", 0},
+	} {
+		r := NewReader("", func(Life) {})
+		r.Write([]byte(tt.log))
+		r.Close()
+		var words []string
+		for name, w := range r.worlds {
+			if w.number > 0 {
+				words = append(words, fmt.Sprintf("%s: %d %d %d", name, w.number, w.follower.gaps, w.records))
+			}
+		}
+		slices.Sort(words)
+		if got := strings.Join(words, ", "); got != tt.want || r.cutAt != tt.cut {
+			t.Errorf("%q: %s, cut at %d, want %s, %d", tt.log, got, r.cutAt, tt.want, tt.cut)
+		}
+	}
+}
+
+// Of a line that is cut off only the last message may be.
+func TestCutAfterAnother(t *testing.T) {
+	points := "[a.cpp:1] (0x10) PyObjectSlot points to PyObject at 0x20"
+	for log, want := range map[string]int{points: 0, points + "\n": 1, points + " [b.cpp:2] (0x10), hermetic": 1} {
+		if _, lives := follow(log); len(lives) != want {
+			t.Errorf("%q: %d lives, want %d", log, len(lives), want)
 		}
 	}
 }
