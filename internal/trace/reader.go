@@ -197,10 +197,7 @@ func (r *Reader) text(s, from []byte, whole bool) {
 	if numbered {
 		number = own
 	}
-	if len(rank) == 0 {
-		rank = from
-	}
-	w := r.world(string(rank))
+	w := r.world(cmp.Or(string(rank), string(from)))
 	if name, after := process(bytes.TrimSpace(rest[:begin])); len(name) > 0 {
 		w = r.world(string(name))
 		if n, ok := onlyNumber(after); ok && !numbered {

@@ -103,7 +103,7 @@ func TestLongLines(t *testing.T) {
 	line := "[a.cpp:1] (0x10), created storage PyObject of type T at 0x20"
 	long := strings.Repeat("x", maxLine+1)
 	for _, log := range []string{
-		long + line + "\n" + line + "\n", line + "\n" + long, long + "\n" + line, long + "\n" + long + "\n\n" + line,
+		long + line + "\n" + line + "\n", long + strings.Repeat("x", 500) + line + "\n" + line + "\n", line + "\n" + long, long + "\n" + line, long + "\n" + long + "\n\n" + line,
 	} {
 		for _, piece := range []int{1 << 20, 1000, 100} {
 			report, lives := outcome(func(r *Reader) {
@@ -296,7 +296,9 @@ func TestPrefixes(t *testing.T) {
 		{said + "\nprose", ": 1 0 1", 2}, {said + "\nprose\n", ": 1 0 1", 0}, {said + "\n  ", ": 1 0 1", 0},
 		{"1 " + said + "\n2 prose", ": 1 0 1", 2}, {"prose\n1 " + said + "\n2 prose", ": 1 0 1", 2},
 		{"[a.cpp:1] (0x10) PyObjectSl\n", ": 1 1 0", 0}, {"[a.cpp:1] (0x10) something else\n", ": 1 0 0", 0},
-		{whole + "\n" + inJSON("MESSAGE", said) + "\n", ": 2 0 2", 0},
+		{"[a.cpp:1] (0x10) PyObjectSl", ": 1 0 0", 1},
+		{whole + "\n" + inJSON("MESSAGE", "1 "+said) + "\n" + inJSON("MESSAGE", "2 "+said) + "\n", ": 2 0 3", 0},
+		{inJSON("MESSAGE", said, "_PID", "7") + "\n" + inJSON("MESSAGE", "[rank1]: "+said, "_PID", "7") + "\n", "pid=7: 1 0 1, rank1: 2 0 1", 0},
 	} {
 		r := NewReader("", func(Life) {})
 		r.Write([]byte(tt.log))

@@ -126,7 +126,7 @@ func wrong(f faults.Fault, ran Ran) string {
 	case len(ran.Violations) == 0:
 		return "not reported"
 	case len(ran.Violations) > 1:
-		return fmt.Sprintf("reported %d times, as %s: a check whose report another's makes needless names that one in after, in its row", len(ran.Violations), titles(ran.Violations))
+		return fmt.Sprintf("reported %d times, as %s: a check names one that says it better in after, in its row, and leaves out what that one reports", len(ran.Violations), titles(ran.Violations))
 	}
 	v := ran.Violations[0]
 	got := fmt.Sprintf("%v on %s[%d] against %q", v.Code, v.Subject.Name, v.Subject.Element, v.Against.Name)
