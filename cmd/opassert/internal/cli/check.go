@@ -109,8 +109,9 @@ page begins that can't be touched, or begins where one ends, and arguments witho
 are read-only during the call: what a kernel reads or writes there is found with its
 stack (OA018, OA009), and so is memory that was freed (OA019). Each call is made again,
 in memory that holds something else until it is written: what a return takes from there
-is OA020, and what differs by itself a note, OA021. An error of OA021 is what a
-library's op takes from beside its arguments in their storages, or from what they held
+is OA020, and what differs by itself a note, OA021, as is what of a library's op follows the
+seed, where the op has no tag that says that it is random. An error of OA021 is what such an
+op takes from beside its arguments in their storages, or from what they held
 before they were written. Memory of a -device is its backend's: it is filled, for OA020, where
 the backend allocates by a plain allocator that it registers with PyTorch, as openreg does,
 and OA018 and OA019 are skipped.
