@@ -72,6 +72,8 @@ func (s Source) Texts(f Fault) ([]string, error) {
 		return nil, errors.New("the call on meta crashes")
 	case f.Finding != nil && slices.Contains(f.Finding.Devices, engine.Rules):
 		return nil, errors.New("what is registered besides the kernel has no program")
+	case f.Finding != nil && f.Finding.Violation.Code == asserts.UninitialisedResult && !f.onCPU():
+		return nil, errors.New("no program fills the memory of a device before a call")
 	case f.Finding == nil && f.Crash.Recipe == "":
 		return nil, errors.New("the process ended before the call")
 	case f.Finding != nil && symbolic.MatchString(f.Finding.Violation.Saw):
