@@ -392,13 +392,13 @@ func TestReproducedWithoutOpassert(t *testing.T) {
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
 		programs := filepath.Join(t.TempDir(), "programs")
 		args := []string{"-module", "python_faults", "-repro", programs}
-		for _, op := range []string{"writes", "returns_view", "inplace_clone_", "keeps_argument", "view_copies", "caches"} {
+		for _, op := range []string{"writes", "returns_view", "custom_returns", "inplace_clone_", "keeps_argument", "view_copies", "caches"} {
 			args = append(args, "-op", "faults::"+op)
 		}
 		got := check(t, python, "testdata", args...)
 		shown := strings.Count(got.stdout, ": reproduced without opassert")
-		if others := strings.Count(got.stdout, "\n  program ") - shown; shown < 6 || others > 0 {
-			t.Errorf("%d reproduced, %d not, want 6 and 0\n%s%s", shown, others, got.stdout, got.stderr)
+		if others := strings.Count(got.stdout, "\n  program ") - shown; shown < 7 || others > 0 {
+			t.Errorf("%d reproduced, %d not, want 7 and 0\n%s%s", shown, others, got.stdout, got.stderr)
 		}
 		files, _ := filepath.Glob(filepath.Join(programs, "faults_writes-OA009-*.py"))
 		if len(files) != 1 {

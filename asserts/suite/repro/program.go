@@ -300,6 +300,9 @@ func (k *call) judged(w way, p *predicate) string {
 	if !strings.Contains(p.fault+p.after, "result") { // an op may write, and raise then
 		call = strings.Replace(call, "sys.exit(2)", "if not ("+p.fault+"):\n        sys.exit(2)", 1)
 	}
+	if strings.Contains(p.fault, "share(") && k.op.Namespace != "aten" {
+		call = strings.Replace(call, "    print(\"the call", refused+"    print(\"the call", 1)
+	}
 	b.WriteString(call)
 	if p.after != "" {
 		b.WriteString(p.after + "\n")
@@ -307,6 +310,9 @@ func (k *call) judged(w way, p *predicate) string {
 	b.WriteString(verdict(p.fault, p.says, notThere))
 	return b.String()
 }
+
+// refused ends the program where PyTorch's custom_op refuses the result of its kernel.
+const refused = "    if \"may not alias any inputs\" in str(e):\n        print(\"" + there + "PyTorch refuses the result, which shares memory with another tensor of the call\")\n        sys.exit(1)\n"
 
 // guarded ends the program with 2 where a statement raises.
 func guarded(statement string) string {

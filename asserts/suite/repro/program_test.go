@@ -155,6 +155,16 @@ func TestPublicNames(t *testing.T) {
 	}
 }
 
+// PyTorch refuses what custom_op returns where it shares memory: that shows the fault, of an op that is not its own.
+func TestRefused(t *testing.T) {
+	for name, want := range map[string]bool{"x::f": true, "aten::f": false} {
+		f := finding(name, unary, `{self: "float32[1]"}`, asserts.UndeclaredAlias, result(0, "result"), argument(0, "self"))
+		if got := strings.Contains(must.Get(source.Texts(f))(t)[0], `if "may not alias any inputs" in str(e)`); got != want {
+			t.Errorf("%s: a refused result is looked for: %v, want %v", name, got, want)
+		}
+	}
+}
+
 // The guard that leaves autograd out is no context before 2.0.
 func TestOldGuard(t *testing.T) {
 	for version, want := range map[string]int{"libtorch 1.13.1": 1, "libtorch 2.1.0": 0} {

@@ -133,6 +133,15 @@ EXPECTED["faults::custom_writes_other"] = "OA009"
 # Results that alias what they should not.
 
 
+# PyTorch refuses it, unless it is told not to look.
+@torch.library.custom_op("faults::custom_returns", mutates_args=())
+def custom_returns(x: Tensor) -> Tensor:
+    return x.view(-1)
+
+
+EXPECTED["faults::custom_returns"] = "OA007"
+
+
 @fault("returns_input(Tensor x) -> Tensor", "OA007")
 def _(x):
     return x
