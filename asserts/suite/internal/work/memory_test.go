@@ -101,6 +101,7 @@ func TestMemory(t *testing.T) {
 		{name: "toggles", schema: plain, kernel: toggles, want: "OA021 result on cpu", calls: 5, judged: 1},
 		{name: "writes", schema: "t::f_(Tensor(a!) a) -> ()", kernel: writes, want: "OA020 argument a on cpu", calls: 5, judged: 1},
 		{name: "its work", schema: "t::my_empty(Tensor a) -> Tensor", kernel: leaves, calls: 5, judged: 1},
+		{name: "its work, not filled", schema: "t::empty(Tensor a) -> Tensor", kernel: counts, calls: 5, judged: 1},
 		{name: "its work in part", schema: "t::my_empty(Tensor a) -> Tensor", kernel: follows, want: "OA020 result on cpu", calls: 5, judged: 1},
 		{name: "its work too", schema: "t::_empty_quantized(Tensor a) -> Tensor", kernel: follows, calls: 5, judged: 1},
 		{name: "of what is empty", schema: "t::drop_empty_rows(Tensor a) -> Tensor", kernel: follows, calls: 5, judged: 1, want: "OA020 result on cpu"},
