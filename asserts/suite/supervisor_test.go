@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -31,7 +32,8 @@ type script struct {
 	*supervisor
 	asked []request
 	lives bool // a process stands for the worker
-	over  chan bool
+	ends  sync.Mutex
+	over  bool // it answers no more
 }
 
 // closing ends the answers of a script.
@@ -52,10 +54,11 @@ func perform(t *testing.T, answer func(q request, n int) []string) *script {
 	gone := &exec.Cmd{Process: &os.Process{Pid: 1 << 30}} // no system has so many
 	p := &process{cmd: gone, crew: new(crew), in: in, replies: replies, ended: make(chan struct{}), lines: make(chan string, 1<<10), stderr: new(lastBytes)}
 	close(p.ended)
-	s := &script{supervisor: &supervisor{run: &Run{To: 3, Timeout: time.Hour, Worker: noWorker}, crew: p.crew, p: p}, over: make(chan bool)}
+	s := &script{supervisor: &supervisor{run: &Run{To: 3, Timeout: time.Hour, Worker: noWorker}, crew: p.crew, p: p}}
+	done := make(chan bool)
 	go func() {
-		defer close(p.lines)
-		defer close(s.over)
+		defer close(done)
+		defer s.end()
 		for in := bufio.NewScanner(requests); in.Scan(); {
 			var q request
 			if err := json.Unmarshal(in.Bytes(), &q); err != nil {
@@ -77,8 +80,15 @@ func perform(t *testing.T, answer func(q request, n int) []string) *script {
 			}
 		}
 	}()
-	t.Cleanup(func() { in.Close(); <-s.over })
+	t.Cleanup(func() { in.Close(); <-done })
 	return s
+}
+
+func (s *script) end() {
+	s.ends.Lock()
+	defer s.ends.Unlock()
+	s.over = true
+	close(s.p.lines)
 }
 
 func noWorker() *exec.Cmd { return exec.Command("/nonexistent/worker") }
@@ -96,9 +106,9 @@ func (s *script) sleeper(t *testing.T) *os.Process {
 	t.Cleanup(func() { cmd.Process.Kill() })
 	go func() {
 		cmd.Wait()
-		select {
-		case <-s.over:
-		default:
+		s.ends.Lock()
+		defer s.ends.Unlock()
+		if !s.over {
 			s.p.lines <- lineDied + " SIGABRT"
 			s.p.lines <- fmt.Sprint(lineReady, " ", speaking(s.sleeper(t).Pid))
 		}
