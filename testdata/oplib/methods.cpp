@@ -21,6 +21,7 @@ struct Broken : torch::CustomClassHolder {
   Tensor writes_list(const std::vector<Tensor>& xs) { return xs.at(0).zero_().clone(); }
   Tensor writes_optional(const Tensor& x, const c10::optional<Tensor>& bias) { return bias ? x + bias->mul_(2) : x.clone(); }
   Tensor returns(const Tensor& x) { return x; }
+  Tensor pass(const Tensor& x) { return x; }  // a keyword of schemas and of Python
   Tensor returns_view(const Tensor& x) { return x.view(-1); }
   Tensor returns_detached(const Tensor& x) { return x.detach(); }
   Tensor returns_element(const std::vector<Tensor>& xs) { return xs.at(0); }
@@ -59,6 +60,7 @@ TORCH_LIBRARY(methods, m) {
       .def("writes_list", &Broken::writes_list)
       .def("writes_optional", &Broken::writes_optional)
       .def("returns", &Broken::returns)
+      .def("pass", &Broken::pass)
       .def("returns_view", &Broken::returns_view)
       .def("returns_detached", &Broken::returns_detached)
       .def("returns_element", &Broken::returns_element)

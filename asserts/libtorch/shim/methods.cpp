@@ -5,6 +5,7 @@
 #include "remote.h"
 
 #include <ATen/core/class_type.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/function.h>
 #include <ATen/core/stack.h>
 #include <torch/custom_class_detail.h>
@@ -50,7 +51,8 @@ torch::jit::Function* method_of(const c10::FunctionSchema& schema) {
 }
 
 void define(torch::jit::Function& function) {
-  static std::vector<std::unique_ptr<torch::Library>> kept;  // what they register is gone with them
+  static std::vector<std::unique_ptr<torch::Library>> schemas;  // what these register is gone with them
+  static std::vector<c10::RegistrationHandleRAII> kernels;
   const auto& schema = function.getSchema();
   const std::string name = schema.arguments()[0].type()->expect<c10::ClassType>()->name()->qualifiedName().substr(kClasses.size());
   const size_t dot = name.find('.');
@@ -59,11 +61,12 @@ void define(torch::jit::Function& function) {
   auto returns = schema.returns();
   const bool none = returns.size() == 1 && returns[0].type()->kind() == c10::TypeKind::NoneType;
   if (none) returns.clear();
-  kept.emplace_back(new torch::Library(torch::Library::FRAGMENT, space, {}, "", 0));
-  kept.back()->def(c10::FunctionSchema(op, schema.name(), schema.arguments(), returns));
+  schemas.emplace_back(new torch::Library(torch::Library::FRAGMENT, space, {}, "", 0));
+  schemas.back()->def(c10::FunctionSchema(op, schema.name(), schema.arguments(), returns));
   for (auto key : {c10::DispatchKey::CPU, c10::DispatchKey::AutogradCPU}) {
-    auto kernel = torch::CppFunction::makeFromBoxedFunctor(std::make_unique<Method>(function, !none));
-    kept.back()->impl((op + "." + schema.name()).c_str(), torch::dispatch(key, std::move(kernel)));
+    // torch::Library would parse the name, which may be a keyword.
+    auto kernel = c10::KernelFunction::makeFromBoxedFunctor(std::make_unique<Method>(function, !none));
+    kernels.push_back(c10::Dispatcher::singleton().registerImpl({op, schema.name()}, key, std::move(kernel), {}, nullptr, ""));
   }
 }
 

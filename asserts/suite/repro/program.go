@@ -152,7 +152,7 @@ type way struct {
 func (k *call) ways() []way {
 	op := opOf(k.op.Namespace + "::" + k.op.Func.Name.String())
 	if k.op.IsMethod() {
-		op = "(lambda self, *args, **kwargs: self." + k.op.Func.Name.Overload + "(*args, **kwargs))"
+		op = "(lambda self, *args, **kwargs: " + attribute("self", k.op.Func.Name.Overload) + "(*args, **kwargs))"
 	}
 	var all []way
 	if name := k.public(); name != "" {

@@ -114,8 +114,14 @@ func attribute(of, name string) string {
 	return of + "." + name
 }
 
-// keywords of Python that schemas use as names.
-var keywords = map[string]bool{"from": true, "lambda": true, "in": true, "is": true, "and": true, "or": true, "not": true, "def": true, "class": true, "pass": true, "global": true, "torch": true}
+// keywords are those of Python, and torch, which programs import.
+var keywords = func() map[string]bool {
+	all := map[string]bool{}
+	for word := range strings.FieldsSeq("False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return torch try while with yield") {
+		all[word] = true
+	}
+	return all
+}()
 
 // variable returns the name of an argument in Python, which no other line of a program
 // uses for something else.
