@@ -119,6 +119,18 @@ func (k *call) before(calls func(way) string) func(way) string {
 	return func(w way) string { return strings.Join(append(slices.Clone(k.lines), calls(w)), "\n") }
 }
 
+// deviceOf returns the device of a fault's tensors, "" for the CPU: that of the run, or that
+// of the tensor which it is about where a program that was watched made the call.
+func (s Source) deviceOf(f Fault) string {
+	switch {
+	case s.Device != "" && !f.onCPU():
+		return s.Device
+	case s.Device == "" && f.Finding != nil && !slices.Contains([]engine.Device{engine.CPU, engine.Meta}, engine.Device(f.Finding.Violation.Device)):
+		return f.Finding.Violation.Device
+	}
+	return ""
+}
+
 // onCPU reports whether all tensors of the fault were on the CPU.
 func (f Fault) onCPU() bool {
 	if f.Finding != nil {
@@ -218,8 +230,8 @@ func (s Source) text(f Fault, k *call, body string) string {
 	for _, library := range s.Libraries {
 		line("torch.ops.load_library(%q)", library)
 	}
-	if s.Device != "" && !f.onCPU() {
-		line("torch.set_default_device(%q)", s.Device)
+	if device := s.deviceOf(f); device != "" {
+		line("torch.set_default_device(%q)", device)
 	}
 	if old && strings.Contains(text, "untyped_storage") {
 		line("torch.Tensor.untyped_storage = lambda t: t.storage().untyped()  # as from 2.0 on")

@@ -506,6 +506,19 @@ func TestPlainestProgram(t *testing.T) {
 	}
 }
 
+// Where a program was watched, the device is that of the tensor which the finding is about.
+func TestDeviceOfWatched(t *testing.T) {
+	for device, want := range map[string]string{"": "", "cpu": "", "meta": "", "openreg:1": "torch.set_default_device(\"openreg:1\")\n"} {
+		f := finding("x::f", unary, `{self: "float32[2]"}`, asserts.UndeclaredWrite, argument(0, "self"), asserts.Place{})
+		f.Finding.Violation.Device = device
+		for _, text := range must.Get(Source{Version: "libtorch 2.6.0"}.Texts(f))(t) {
+			if !strings.Contains(text, want) || want == "" && strings.Contains(text, "set_default_device") {
+				t.Errorf("%q: want %q in\n%s", device, want, text)
+			}
+		}
+	}
+}
+
 // A program makes its tensors on the device on which the fault was seen, once what brings it is imported.
 func TestDevice(t *testing.T) {
 	on := Source{Version: "libtorch 2.6.0", Device: "openreg:1", Modules: []string{"torch_openreg"}}
