@@ -23,6 +23,19 @@ func onLPU() *Report {
 	}}
 }
 
+// The page of a program counts no ops that a device serves, and no calls by check.
+func TestPageOfWatched(t *testing.T) {
+	r := onLPU()
+	r.Watched = "at the level identity"
+	var page bytes.Buffer
+	must.Do(t, r.WriteHTML(&page))
+	for _, not := range []string{"Ops: ", ">OA001</button>", "seed 0"} {
+		if strings.Contains(page.String(), not) {
+			t.Errorf("the page of a program has %q", not)
+		}
+	}
+}
+
 // Ops that a device has no kernel of its own for are counted, and listed with the reason.
 func TestKernels(t *testing.T) {
 	r := onLPU()
