@@ -101,7 +101,8 @@ class Rules(Slopes):
 
     def add_raised(self, what, error, place, argument=""):
         note = ""
-        if isinstance(error, NotImplementedError) or "no autograd formula was registered" in str(error):
+        refuses = "no autograd formula was registered", '" not implemented for '  # the latter is a RuntimeError in 2.6
+        if isinstance(error, NotImplementedError) or any(words in str(error) for words in refuses):
             note = "it says that it has no gradient: no result is silently wrong"
         elif len({self.leaves[i].is_complex() for i in self.graded}) == 2:
             note = "arguments are real and complex: what multiplies them has a complex gradient for both, and PyTorch refuses that of a real one"

@@ -70,6 +70,12 @@ def raises_of_doubles(ctx, grad):
     return square_back(ctx, grad)
 
 
+def lacks_doubles(ctx, grad):
+    if grad.dtype == torch.float64:
+        raise RuntimeError("\"of_cpu\" not implemented for 'Double'")
+    return square_back(ctx, grad)
+
+
 def raises_of_scalars(ctx, grad):
     (x,) = ctx.saved_tensors
     return 2 * x * grad * (x.shape[0] >= 0)
@@ -136,6 +142,7 @@ def counts(ctx, grad):
 
 op(wrong, "raises(Tensor x) -> Tensor", square, "its backward raises ValueError: no gradient here", raises, save)
 op(wrong, "raises_of_doubles(Tensor x) -> Tensor", square, "its backward raises TypeError: no doubles", raises_of_doubles, save)
+op(wrong, "lacks_doubles(Tensor x) -> Tensor", square, "note its backward raises RuntimeError", lacks_doubles, save)
 op(wrong, "raises_of_scalars(Tensor x) -> Tensor", square, "its backward raises IndexError", raises_of_scalars, save)
 op(wrong, "saved_itself(Tensor x) -> Tensor", square, "the gradient of x shares storage with argument x", saved_itself, save)
 op(wrong, "view_of_saved(Tensor x) -> Tensor", square, "the gradient of x shares storage with argument x", view_of_saved, save)
