@@ -683,7 +683,7 @@ func TestDeadOnce(t *testing.T) {
 	}
 }
 
-// An interrupted run gives no result of the op that runs.
+// An interrupted run returns no result for the op that was running.
 func TestInterruptedOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := perform(t, func(q request, n int) []string {

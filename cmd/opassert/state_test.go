@@ -60,3 +60,16 @@ func TestLibraryState(t *testing.T) {
 		t.Errorf("%s changes nothing, and said is %q", op, words)
 	}
 }
+
+// A change that can't be undone is noted as such, and not of the calls that follow.
+func TestLibraryStateThatStays(t *testing.T) {
+	long(t)
+	command := libtorchtest.Command(t)
+	lib := libtorchtest.Library(t, "state", "../../testdata/oplib", "state.cpp")
+	cmd := exec.Command(command, "check", "-lib", lib, "-cases", "4", "-op", "changes::removed_folder", "-op", "restores::draws", "-workers", "1", "-state", filepath.Join(t.TempDir(), "state"))
+	cmd.Dir = t.TempDir()
+	out, err := cmd.CombinedOutput()
+	if text := string(out); err != nil || !strings.Contains(text, "and is /, and it can't be undone: there is no way back to ") || strings.Contains(text, "OA009 undeclared-write  restores::") {
+		t.Errorf("%v:\n%s", err, text)
+	}
+}

@@ -46,6 +46,10 @@ TORCH_LIBRARY(changes, m) {
   m.def("seed(Tensor x) -> Tensor", after([] { at::detail::getDefaultCPUGenerator().unsafeGetGeneratorImpl()->set_current_seed(7); }));
   m.def("locale(Tensor x) -> Tensor", after([] { setlocale(LC_ALL, "C.UTF-8"); }));
   m.def("folder(Tensor x) -> Tensor", after([] { TORCH_CHECK(chdir("/") == 0); }));
+  m.def("removed_folder(Tensor x) -> Tensor", after([] {
+    char folder[4096];
+    TORCH_CHECK(getcwd(folder, sizeof folder) == folder && rmdir(folder) == 0 && chdir("/") == 0);
+  }));
   m.def("keys(Tensor x) -> Tensor", after([] { c10::impl::tls_set_dispatch_key_excluded(c10::DispatchKey::AutocastCPU, false); }));
 }
 

@@ -133,10 +133,15 @@ void oa_left(int64_t* words, int64_t cap) {
   reply(words, cap, [&](Reply& out) {
     Text all;
     for (size_t i = 0; i < remembered.size(); i++) {
-      const Text &was = remembered[i], now = kSettings[i].read();
+      const Text was = remembered[i], now = kSettings[i].read();
       if (now == was) continue;
       all += (all.empty() ? "" : "\n") + Text(kSettings[i].name) + " changed: it was " + was + " and is " + now;
-      kSettings[i].write(was);
+      try {
+        kSettings[i].write(was);
+      } catch (const Refusal& e) {
+        all += ", and it can't be undone: " + e.message;
+        remembered[i] = now;  // which the next calls do not change
+      }
     }
     out.text(all);
   });
