@@ -13,7 +13,7 @@ import (
 	"github.com/opassert/opassert/internal/printable"
 )
 
-// A task is what a process says that it is at, such as a test.
+// A task is the context that a process names, such as a test.
 type task struct {
 	name  string
 	again string // the command that repeats it, as a shell takes it
@@ -26,13 +26,13 @@ type occurrence struct {
 	times int
 }
 
-// A holder is a process that says where it is, and asks for what was found there and
-// in the processes that it started: reporting that is its business then.
+// A holder is a process that names its context, and asks for the findings there and
+// in the processes that it started: it reports these itself.
 type holder struct {
 	above    *holder        // the process that started it, nil where that has not said where it is
 	contexts map[int64]task // by the numbers that it counts them with
 	now      int64
-	since    []*occurrence // what was found since it asked
+	since    []*occurrence // the findings since it asked
 }
 
 // holders are those of a run, by process; findings guards them.
@@ -44,8 +44,8 @@ type spot struct {
 	in     task
 }
 
-// enter records what a process says of where it is, and returns what was found since
-// it said so last.
+// enter records the context that a process names, and returns the findings since it
+// named the last one.
 func (h holders) enter(text string) ([]byte, error) {
 	parts := strings.SplitN(text, "\n", 4)
 	if len(parts) < 4 {

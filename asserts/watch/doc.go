@@ -4,7 +4,9 @@
 // # How it works
 //
 // The program is started with a small preloaded object, shim/loader.c, that
-// does nothing until libtorch is in a process. Then it asks this package for
+// does nothing until libtorch is in a process. A [Child], which runs already, opens the object
+// itself; what the object stands in for is then replaced in the tables of imports of all libraries,
+// and a library that has kept the address of a function of libc's goes past it. Then it asks this package for
 // the watcher, shim/watch.cpp, compiled once for that libtorch, and loads it.
 // The watcher is a fallback on a dispatch key that no kernel uses. It observes
 // each call with the same source as the libtorch engine, and tests whether the
@@ -37,12 +39,17 @@
 // kind of arguments: dtypes, devices, sizes and strides, flags and numbers. While the
 // program runs, the watcher only records the properties of the arguments, of those that
 // are written also after the call, and of the results. When its Python ends, a fork
-// calls the fakes on fake tensors of the same sizes, strides and storages. Their output and their random numbers are lost with it,
-// and a fake that ends the fork is skipped. In programs that are killed, or end by
-// os._exit, the fakes are not called: the calls are counted. Of an op without a fake that was called
-// on another device than the CPU, and has a kernel for the CPU, that one is called there, three times
-// with contents of our own, and what it returns is held against what the device's kernel
-// returned: aliases, dtypes, and the sizes and strides in which the three agree. The program has not
+// calls the fakes on fake tensors of the same sizes, strides and storages, and under symbolic sizes. A fake of Python that
+// does nothing but make tensors like others is the same there: it is called on tensors of the CPU, which spares the imports of the
+// rest. Their output and their random numbers are lost with it, and a fake that ends the fork is skipped. A kernel that is for every
+// device is its op's fake: it is called as one only in a process that has imported torch._dynamo. In programs that are killed, or end by
+// os._exit, the fakes are not called: the calls are counted. Of an op that was called on another
+// device than the CPU, and has a kernel for the CPU, that one is called too, twice with the bytes of the program's
+// call, or three times with contents of our own where these are not kept: of storages of up to 64 KiB they are, and
+// of all calls 64 MiB. Its results are held against those of the device's kernel: aliases, dtypes, and
+// the sizes, strides and offsets in which its calls agree; with the bytes of the call also which arguments
+// are written, and with [Config.Tolerance] values, where its calls agree with other random numbers, and
+// with memory that held something else. The program has not
 // called that kernel, which may write files or talk to other processes: it runs in a process that can
 // change nothing but its own memory, for 20 seconds at most, and is left out where a system has
 // no seccomp. So are ops that have strings among their arguments, and those that return and
@@ -96,6 +103,7 @@
 //     alone: in a program others do so at the same time.
 //   - An op that writes and returns nothing, on a backend whose autograd is
 //     autogradNotImplementedFallback: that raises no version for any kernel, and OA010 is a skip.
+//   - Numbers that a fake returns are held against the kernel's by opassert check alone.
 //   - A call that raises is counted. Of ops that are not PyTorch's own it is judged by what it
 //     had written before (OA009), and by nothing else.
 //   - References of Python to a result do not show in its use counts from PyTorch

@@ -16,7 +16,9 @@ const (
 	notCalled  = "the fake was not called: the process was killed or left by os._exit, has no Python, or a fake ended what calls them"
 	unwritten  = "calls whose arguments fakes are not called on, such as objects and tensors that are not plain, or of more kinds than are kept"
 	uncompiled = "the op has no fake, and the program compiles nothing"
-	unkept     = "values not compared with those of the kernel for the CPU: what tensors held is not kept until that is called; check -cases-from does, of what -record wrote"
+	unkept     = "bytes not compared with those of the kernel for the CPU: storages of more than 64 KiB, contents that are not read, and what is beyond 64 MiB of all calls"
+	undecided  = "values not compared with those of the kernel for the CPU: they are random, or what the memory held, or in a storage of more than 64 KiB"
+	unasked    = "values not compared with those of the kernel for the CPU: -tolerance asks for that"
 )
 
 // fake judges a call of an op's fake, on arguments like those of a call of its kernel.
@@ -36,13 +38,13 @@ func (p *process) fake(data []byte) error {
 	switch {
 	case why != "":
 		return errors.New(why)
-	case unknown == "" && fake.Missing && fake.On == "" && !p.run.compiles():
+	case unknown == "" && fake.Missing && fake.Beside == nil && !p.run.compiles():
 		unknown = uncompiled
 	}
 	verdict := asserts.Verdict{Skips: []asserts.Skip{{Code: asserts.MetaAlias, Reason: unknown, Count: 1}}}
 	if unknown == "" {
 		verdict = p.run.compare(op.faked, &real.Seen, fake)
-		said := p.run.hold(number, answered{engine.Setting(call), asserts.Pair{Real: &real.Seen, Other: fake.Settled(&real.Seen)}})
+		said := p.run.hold(number, answered{engine.Setting(call), asserts.Pair{Real: &real.Seen, Other: p.run.answering(fake).Settled(&real.Seen)}})
 		for _, v := range verdict.Violations {
 			v.Fix = cmp.Or(said(v), v.Fix)
 		}
@@ -85,16 +87,71 @@ func fakeHead(data []byte) (op int64, contexts []int64, text string) {
 // fake. That the fake is missing is reported only for a program that compiles.
 func (r *run) compare(op *asserts.Op, real *asserts.Seen, fake *asserts.Fake) asserts.Verdict {
 	var verdict asserts.Verdict
-	if fake.On == "" || r.compiles() {
+	if r.answering(fake) == fake {
 		verdict = asserts.JudgeFake(op, real, fake, r.config.Policy)
 	}
-	if fake.On != "" {
-		twin := asserts.JudgeTwin(op, real, fake.Settled(real), fake.On, r.config.Policy)
-		verdict.Violations = append(verdict.Violations, twin.Violations...)
-		verdict.Skips = append(append(verdict.Skips, twin.Skips...), asserts.Skip{Code: asserts.MetaAlias, Reason: unkept, Count: 1})
+	if fake.Beside != nil {
+		twin := fake.Beside.Settled(real)
+		add(&verdict, asserts.JudgeTwin(op, real, twin, cpu, r.config.Policy))
+		add(&verdict, r.compareBytes(op, real, twin))
 	}
 	return verdict
 }
+
+// answering returns what answers for a fake: where it is missing, and the program compiles nothing,
+// the kernel for the CPU.
+func (r *run) answering(fake *asserts.Fake) *asserts.Fake {
+	if fake.Missing && fake.Beside != nil && !r.compiles() {
+		return fake.Beside
+	}
+	return fake
+}
+
+// compareBytes judges what a call wrote and computed by the same call of the op's kernel for the CPU.
+func (r *run) compareBytes(op *asserts.Op, real, twin *asserts.Seen) asserts.Verdict {
+	skip := func(reason string, n int) asserts.Verdict {
+		return asserts.Verdict{Skips: []asserts.Skip{{Code: asserts.MetaAlias, Reason: reason, Count: n}}}
+	}
+	if !kept(real.Before) {
+		return skip(unkept, 1)
+	}
+	verdict := asserts.JudgeChanges(op, real, twin, cpu, r.config.Policy)
+	if r.config.Tolerance == 0 {
+		add(&verdict, skip(unasked, 1))
+		return verdict
+	}
+	faults, unreadable := asserts.Beyond(op, real, twin, r.config.Tolerance)
+	if n := asserts.Unknown(op, real, twin); n > 0 {
+		add(&verdict, skip(undecided, n))
+	}
+	if unreadable > 0 {
+		add(&verdict, skip("values not compared: "+asserts.Unreadable, unreadable))
+	}
+	add(&verdict, asserts.JudgeFaults(op, real, faults, r.config.Policy))
+	return verdict
+}
+
+// kept reports whether the bytes of tensors are known.
+func kept(all []asserts.Observation) bool {
+	return !slices.ContainsFunc(all, func(o asserts.Observation) bool { return o.Defined() && (o.Content == nil || o.Content.Bytes == nil) })
+}
+
+// add adds to a verdict what another has of other subjects.
+func add(to *asserts.Verdict, more asserts.Verdict) {
+	reported := slices.Clone(to.Violations)
+	for _, v := range more.Violations {
+		same := func(w *asserts.Violation) bool {
+			return w.Subject.Return == v.Subject.Return && w.Subject.Index == v.Subject.Index
+		}
+		if !slices.ContainsFunc(reported, same) {
+			to.Violations = append(to.Violations, v)
+		}
+	}
+	to.Skips = append(to.Skips, more.Skips...)
+}
+
+// cpu is the device on which an op's kernel is called beside that of another.
+const cpu = "cpu"
 
 // An answered call is that of an op and of its fake.
 type answered struct {
@@ -121,7 +178,7 @@ func (r *run) hold(op int64, call answered) func(*asserts.Violation) string {
 	}
 }
 
-// countFake counts an answer of a fake, and what is not judged of it.
+// countFake counts an answer of a fake, and the checks that it could not be held against.
 func (r *run) countFake(op int64, skips []asserts.Skip) {
 	name := r.ops.numbered(op).name
 	r.mu.Lock()

@@ -72,7 +72,7 @@ func (f *findings) add(v *asserts.Violation, p *process, site []Frame, at spot) 
 	return found
 }
 
-// print is for what is not asked for, once.
+// print prints a finding that no process asks for, once.
 func (f *findings) print(found *Finding) {
 	if f.first != nil && !found.Known && !found.printed {
 		found.printed = true
@@ -80,8 +80,8 @@ func (f *findings) print(found *Finding) {
 	}
 }
 
-// end is for what was not asked for in time: the command that repeats its context does
-// for a finding without another.
+// end prints the findings that were not asked for in time: those without a command get the
+// one that repeats their context.
 func (f *findings) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -111,7 +111,7 @@ func (f *findings) count(v *asserts.Violation, p *process, site []Frame) *Findin
 	return found
 }
 
-// enter records where a process is, and returns what was found since it said so last.
+// enter records the context of a process, and returns the findings since the last one.
 func (f *findings) enter(text string) ([]byte, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -12,8 +12,8 @@ var subclasses = []asserts.Row{{
 	Trait: asserts.DirectSubclass | asserts.WrapperSubclass, Skip: asserts.CodesOf(asserts.FreshStorage), Reason: "subclass: use counts are Python's",
 }}
 
-// inside are the checks that see of what a wrapper subclass shares only what the
-// tensor itself does.
+// inside are the checks that see which storages a wrapper subclass itself shares, and
+// not those of its inner tensors.
 const inside asserts.Codes = 1<<asserts.UndeclaredAlias | 1<<asserts.OutputAlias
 
 const hidden = "wrapper subclass: what is inside is out of sight"

@@ -32,7 +32,7 @@ type watchedOp struct {
 type ops struct {
 	mu     sync.Mutex
 	all    []*watchedOp
-	byText map[string]*watchedOp // by version of libtorch and what is listed
+	byText map[string]*watchedOp // by version of libtorch and the op's line in its listing
 	plan   func(version, device string, op *schema.Op) (contract.Plan, error)
 	wants  func(op string) bool
 	record int // calls of each op; 0: none
@@ -93,7 +93,7 @@ func (o *ops) add(version string, listed *libtorch.Op, raised bool) (*watchedOp,
 		return w, nil
 	}
 	custom := engine.Custom(w.name)
-	composite := listed.Composite && !op.CompositeImplicit // seen above the ops that it calls, which hold what it returns
+	composite := listed.Composite && !op.CompositeImplicit // seen above the ops that it calls, which hold its results
 	boxed := engine.Unseen(op, listed)
 	w.on = func(device string) (contract.Plan, error) { return o.plan(version, device, op) }
 	plan, err := w.on("")
@@ -138,7 +138,7 @@ func (o *ops) add(version string, listed *libtorch.Op, raised bool) (*watchedOp,
 	return w, nil
 }
 
-// excuses reports whether an allowlist waives what a violation breaks on its device, and makes it
+// excuses reports whether an allowlist waives a violation's check on its device, and makes it
 // a note where one says so.
 func (w *watchedOp) excuses(v *asserts.Violation) bool {
 	plan, err := w.on(v.Device)

@@ -34,7 +34,7 @@ type Report struct {
 	SampledOut, TooLarge    int // calls that were observed at the level identity alone
 	Subclass, AboveAutograd int // the same
 	Skips                   []asserts.Skip
-	OpSkips                 []asserts.Result // the same by op, and what was not seen of its calls
+	OpSkips                 []asserts.Result // the same by op, with those of calls that were not seen
 	Unread                  []string         // ops whose schema cannot be read, each with the reason
 	Unrecorded              int              // calls that a file of cases has no words for
 	NeverCalled             []string         // ops of namespaces that are not PyTorch's own
@@ -182,7 +182,7 @@ func (r *run) countTraitsOf(op string, codes asserts.Codes, traits []int64) {
 	}
 }
 
-// WriteSummary writes how many findings there are, and what was and was not observed.
+// WriteSummary writes the number of findings, and of calls that were and were not observed.
 func (r *Report) WriteSummary(w io.Writer) error {
 	var b strings.Builder
 	total := 0

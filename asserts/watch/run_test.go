@@ -89,7 +89,20 @@ type found struct {
 func run(t *testing.T, flags []string, program ...string) outcome {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "found.json")
-	cmd := exec.Command(libtorchtest.Command(t), slices.Concat([]string{"run", "-json", file}, flags, []string{"--"}, program)...)
+	return runCommand(t, file, slices.Concat([]string{libtorchtest.Command(t), "run", "-json", file}, flags, []string{"--"}, program))
+}
+
+// join runs a program of Python that goes on in a fork, which opassert run watches.
+func join(t *testing.T, python string, program ...string) outcome {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "found.json")
+	return runCommand(t, file, slices.Concat([]string{python, "testdata/joined.py", libtorchtest.Command(t), "run", "-json", file, "--"}, program))
+}
+
+// runCommand runs a command which writes what it finds to a file.
+func runCommand(t *testing.T, file string, command []string) outcome {
+	t.Helper()
+	cmd := exec.Command(command[0], command[1:]...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.Run()
@@ -192,25 +205,26 @@ func TestProcesses(t *testing.T) {
 		flags          []string
 		stdout, stderr string
 		by             []string // what starts the program, behind python
+		joins          bool     // also a process that runs already
 	}{
-		{how: "threads", status: 1, count: 2400, pids: 1},
-		{how: "fork", status: 1, count: 2, pids: 2},
-		{how: "spawn", status: 1, count: 2, pids: 2},
+		{how: "threads", joins: true, status: 1, count: 2400, pids: 1},
+		{how: "fork", joins: true, status: 1, count: 2, pids: 2},
+		{how: "spawn", joins: true, status: 1, count: 2, pids: 2},
 		{how: "workers", status: 1, count: 2, pids: 2},
-		{how: "children", status: 1, count: 1, pids: 1, stdout: "child\n"},
-		{how: "cleared", status: 1, count: 2, pids: 2},
-		{how: "other_user", status: 1, count: 1, pids: 1},
+		{how: "children", joins: true, status: 1, count: 1, pids: 1, stdout: "child\n"},
+		{how: "cleared", joins: true, status: 1, count: 2, pids: 2},
+		{how: "other_user", joins: true, status: 1, count: 1, pids: 1},
 		{how: "descriptors", status: 1, count: 1, pids: 1},
 		{how: "no_descriptors", status: 2, stderr: ") could not reach opassert: too many open files"},
-		{how: "daemon", status: 1, count: 1, pids: 1},
-		{how: "temporary", status: 1, count: 2, pids: 2},
-		{how: "system_call", status: 2, stderr: "main) has loaded libtorch_cpu.so, and not opassert's object: it was started without LD_PRELOAD"},
+		{how: "daemon", joins: true, status: 1, count: 1, pids: 1},
+		{how: "temporary", joins: true, status: 1, count: 2, pids: 2},
+		{how: "system_call", joins: true, status: 2, stderr: "main) has loaded libtorch_cpu.so, and not opassert's object: it was started without LD_PRELOAD"},
 		{how: "main", by: []string{"-m", "torch.distributed.run", "--nproc_per_node", "2", "--standalone"}, status: 1, count: 2, pids: 2},
 		{how: "at_exit", status: 1, count: 1, pids: 1},
-		{how: "killed", status: 128 + 9, count: 1, pids: 1},
-		{how: "crashes", status: 128 + 6, count: 1, pids: 1},
-		{how: "status", status: 7, count: 1, pids: 1},
-		{how: "closes", status: 1, count: 1, pids: 1},
+		{how: "killed", joins: true, status: 128 + 9, count: 1, pids: 1},
+		{how: "crashes", joins: true, status: 128 + 6, count: 1, pids: 1},
+		{how: "status", joins: true, status: 7, count: 1, pids: 1},
+		{how: "closes", joins: true, status: 1, count: 1, pids: 1},
 		{how: "raised", status: 1, count: 1, pids: 1, flags: []string{"-fail"}, stdout: "RuntimeError: OA007 undeclared-alias  bad::returns_input  return 0 \"result\"   [cpu, float32]\n"},
 		{how: "main", status: 1, count: 1, pids: 1, flags: []string{"-fail"}, stderr: "RuntimeError: OA007 undeclared-alias"},
 		{how: "main", status: 0, flags: []string{"-op", "aten::*"}},
@@ -221,32 +235,40 @@ func TestProcesses(t *testing.T) {
 	eachPython(t, func(t *testing.T, p python) {
 		library := p.seeded(t)
 		for _, tt := range tests {
-			t.Run(tt.how+strings.Join(slices.Concat(tt.flags, tt.by), ""), func(t *testing.T) {
-				if tt.how == "other_user" && os.Getuid() != 0 {
-					t.Skip("it takes root to become another user")
-				}
-				t.Setenv("TMPDIR", t.TempDir())
-				if tt.by != nil && strings.HasPrefix(p.torch.Number(), "1.") {
-					t.Skip("torchrun of 1.13 does not start with Python 3.11")
-				}
-				o := run(t, tt.flags, slices.Concat([]string{p.path}, tt.by, []string{"testdata/processes.py", library, tt.how})...)
-				if o.status != tt.status {
-					t.Errorf("exit status %d, want %d\n%s", o.status, tt.status, o.stderr)
-				}
-				count, pids := 0, 0
-				for _, f := range o.found {
-					count, pids = count+f.Count, pids+len(f.Pids)
-					if n := len(f.Site); tt.how != "closes" && (n == 0 || f.Site[n-1].Function != "fault") {
-						t.Errorf("site %v", f.Site)
+			for _, joins := range slices.Compact([]bool{false, tt.joins}) {
+				t.Run(fmt.Sprint(tt.how, tt.flags, tt.by, joins), func(t *testing.T) {
+					if tt.how == "other_user" && os.Getuid() != 0 {
+						t.Skip("it takes root to become another user")
 					}
-				}
-				if count != tt.count || pids != tt.pids {
-					t.Errorf("%d times in %d processes, want %d in %d\n%s", count, pids, tt.count, tt.pids, o.stderr)
-				}
-				if !strings.Contains(o.stdout, tt.stdout) || !strings.Contains(o.stderr, tt.stderr) {
-					t.Errorf("stdout %q, want %q; stderr %q, want %q", o.stdout, tt.stdout, o.stderr, tt.stderr)
-				}
-			})
+					t.Setenv("TMPDIR", t.TempDir())
+					if tt.by != nil && strings.HasPrefix(p.torch.Number(), "1.") {
+						t.Skip("torchrun of 1.13 does not start with Python 3.11")
+					}
+					program := []string{"testdata/processes.py", library, tt.how}
+					var o outcome
+					if joins {
+						o = join(t, p.path, program...)
+					} else {
+						o = run(t, tt.flags, slices.Concat([]string{p.path}, tt.by, program)...)
+					}
+					if o.status != tt.status {
+						t.Errorf("exit status %d, want %d\n%s", o.status, tt.status, o.stderr)
+					}
+					count, pids := 0, 0
+					for _, f := range o.found {
+						count, pids = count+f.Count, pids+len(f.Pids)
+						if n := len(f.Site); tt.how != "closes" && (n == 0 || f.Site[n-1].Function != "fault") {
+							t.Errorf("site %v", f.Site)
+						}
+					}
+					if count != tt.count || pids != tt.pids {
+						t.Errorf("%d times in %d processes, want %d in %d\n%s", count, pids, tt.count, tt.pids, o.stderr)
+					}
+					if !strings.Contains(o.stdout, tt.stdout) || !strings.Contains(o.stderr, tt.stderr) {
+						t.Errorf("stdout %q, want %q; stderr %q, want %q", o.stdout, tt.stdout, o.stderr, tt.stderr)
+					}
+				})
+			}
 		}
 	})
 }

@@ -37,20 +37,25 @@ type Config struct {
 	Command        []string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
+	Child          *Child                                                             // the program, where it runs already; may be nil
 	Objects        *live.Watch                                                        // of the same program; may be nil
-	Plan           func(version, device string, op *schema.Op) (contract.Plan, error) // what the ops of a version of libtorch are held against, and with a device, there
+	Plan           func(version, device string, op *schema.Op) (contract.Plan, error) // that the ops of a version of libtorch are held against, and with a device, there
 	Policy         *asserts.Policy
 	Wants          func(op string) bool // which ops; nil: all
 	Record         int                  // distinct calls that are kept of each op that is not PyTorch's own or that Wants names
 	Strings        bool                 // string arguments are kept too
 	Content        Content
 	Fakes          Content             // when the program ends, once for each kind of arguments
+	Tolerance      float64             // how far values on a device may be from those of the kernel for the CPU, relative to 1 + their size; 0: they are not compared
 	Sample         int                 // of the calls of PyTorch's own ops, one in so many is observed at the level content
 	MaxBytes       int64               // calls on larger storages are observed at the level identity; 0: no limit
 	Fail           bool                // raise a finding at the call
 	Found          func(*Finding)      // called with each distinct finding at once; may be nil
 	Known          func(*Finding) bool // whether a baseline has a finding, which then is neither printed nor raised; may be nil
 }
+
+// A Child is a program that runs already.
+type Child = preload.Child
 
 // level returns the level of PyTorch's own ops, or of others.
 func (c Config) level(custom bool) asserts.Level {
@@ -117,7 +122,7 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 	defer r.object.Close()
 	r.object.Serve(func() preload.Answer { return (&process{run: r, pending: make(map[int64]call)}).answer })
 	begun := time.Now()
-	program := preload.Program{Command: config.Command, Stdin: config.Stdin, Stdout: config.Stdout, Stderr: config.Stderr}
+	program := preload.Program{Command: config.Command, Stdin: config.Stdin, Stdout: config.Stdout, Stderr: config.Stderr, Child: config.Child}
 	preloads := []*preload.Object{r.object}
 	if config.Objects != nil {
 		preloads = append(preloads, config.Objects.Object)
@@ -245,8 +250,8 @@ func (r *run) judge(op *watchedOp, seen *asserts.Seen, around surroundings) []*a
 	})
 }
 
-// countUnseen counts what the judge passes over where others than the op may have
-// taken a reference.
+// countUnseen counts the checks that the judge leaves out where others than the op may
+// have taken a reference.
 func (r *run) countUnseen(name string, op *asserts.Op, seen *asserts.Seen) {
 	codes := codesOf(op)
 	if !codes.Has(asserts.KeptArgument) || seen.Level < asserts.Content || seen.Alone {
@@ -259,8 +264,8 @@ func (r *run) countUnseen(name string, op *asserts.Op, seen *asserts.Seen) {
 	}
 }
 
-// countHidden counts the results of which what is inside is out of sight, where
-// nothing was found.
+// countHidden counts the results whose inner tensors are out of sight, where nothing
+// was found.
 func (r *run) countHidden(op *watchedOp, seen *asserts.Seen, found []*asserts.Violation) {
 	for code := range (codesOf(op.judged) & inside).All() {
 		if slices.ContainsFunc(found, func(v *asserts.Violation) bool { return v.Code == code }) {

@@ -8,19 +8,19 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// The kinds of the watcher's frames, with what opassert answers.
+// The kinds of the watcher's frames, with the answers of opassert.
 const (
 	frameHello      = 'H' // process, parent, rank, version of libtorch, folder of Python's modules, Python's threads -> settings
-	frameOp         = 'O' // A where versions are raised later, else -, and what schemas.cpp lists of an op -> an About, an Expectation, and a Subject for each argument and return that holds tensors
+	frameOp         = 'O' // A where versions are raised later, else -, and the record of an op in the listing of schemas.cpp -> an About, an Expectation, and a Subject for each argument and return that holds tensors
 	frameNames      = 'N' // names of ops that are not PyTorch's own -> nothing
-	frameCall       = 'C' // an Asked, the modes in words, and what was seen of a call that does not look usual -> nothing, or a number
+	frameCall       = 'C' // an Asked, the modes in words, and the observations of a call that does not look usual -> nothing, or a number
 	frameSite       = 'S' // that number, who answered, a letter for the sort of frames and the frames, in lines -> nothing, or what to raise, or ? and a line of generated code
 	frameOrigin     = 'L' // that line, then file, line and function of each frame that it comes from -> nothing
 	frameRecord     = 'R' // a Recorded, names of arguments and their values -> nothing
 	frameFakes      = 'P' // nothing -> the program of Python's that calls fakes
 	frameFake       = 'F' // the op's number, how many contexts it was called in and their numbers, a call in the words of fakes.py, a line with those of the same call of its fake, and in lines a letter for the sort of frames and those of the call, where they are known -> nothing
 	frameBackward   = 'B' // a Come, a letter for the sort of frames and those of the call -> nothing, or what to raise
-	frameContext    = 'T' // process, number, name of a context, command that repeats it -> what was found since the last one, as a JSON array
+	frameContext    = 'T' // process, number, name of a context, command that repeats it -> the findings since the last one, as a JSON array
 	frameNotWatched = 'E' // why a process is not watched -> nothing
 )
 
@@ -36,7 +36,7 @@ const (
 const (
 	backwardEnds    = 0 // PyTorch's fallback is there, which warns
 	backwardRaises  = 1 // torch.library.custom_op's is there
-	backwardRecords = 2 // its kernel calls what autograd records
+	backwardRecords = 2 // its kernel calls ops that autograd records
 )
 
 // traitOf says what the counters of traits count, in their order.
@@ -55,7 +55,7 @@ var traitOf = []asserts.Traits{
 // uncountedTrait is the counter of calls whose results' uses are not known.
 const uncountedTrait = 9
 
-// Settings are what opassert answers a greeting with, before the namespaces of PyTorch's own ops.
+// Settings are the answer to a greeting, before the namespaces of PyTorch's own ops.
 type settings struct {
 	content  int64 // of which ops contents are looked at
 	sample   int64 // of so many calls of PyTorch's own ops, one
@@ -68,13 +68,13 @@ func (w *settings) words() []int64 {
 	return []int64{w.content, w.sample, w.maxBytes, w.record, w.fakes}
 }
 
-// About is what opassert says of an op, before what it expects of the calls.
+// About is opassert's answer about an op, before the Expectation of its calls.
 type about struct {
 	number   int64
 	custom   int64 // of a namespace that is not PyTorch's
 	watched  int64 // opassert wants to know of its calls
 	recorded int64 // its arguments go into a file of cases
-	followed int64 // what it returns is, until a backward comes there
+	followed int64 // its results are, until a backward comes there
 }
 
 func (w *about) words() []int64 {
@@ -106,7 +106,7 @@ func (w *subject) words() []int64 {
 	return []int64{w.index, w.list, w.write, w.checks, w.bases, w.selves, w.others, w.peers, w.allowed}
 }
 
-// Asked is what a call was, before its modes.
+// Asked describes a call, before its modes.
 type asked struct {
 	op            int64
 	level         int64

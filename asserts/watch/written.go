@@ -27,7 +27,7 @@ func (r *run) noteUnwritten() error {
 			}
 			at := asserts.Place{Index: subject.Index, Name: subject.Name, Type: subject.Type, Element: asserts.NoElement, Aliased: true}
 			pid := slices.Min(slices.Collect(maps.Keys(r.processes)))
-			r.findings.add(asserts.Unwritten(op.name, op.judged.Schema, at, calls, sizes), &process{run: r, pid: pid, rank: r.processes[pid]}, nil, spot{})
+			r.findings.add(asserts.Unwritten(op.name, op.judged.Schema, at, asserts.Itself, calls, sizes), &process{run: r, pid: pid, rank: r.processes[pid]}, nil, spot{})
 		}
 	}
 	return nil

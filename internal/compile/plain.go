@@ -11,7 +11,7 @@ import (
 // Plain returns the file of a shared library of C that depends on libc alone,
 // and compiles it first if the cache does not hold it.
 func Plain(name, source string) (string, error) {
-	flags := []string{"-x", "c", "-O2", "-g0", "-fPIC", "-shared", "-w"}
+	flags := []string{"-x", "c", "-O2", "-g0", "-fPIC", "-shared", "-Wl,-Bsymbolic-functions", "-w"}
 	key := sha256.Sum256(fmt.Appendf(nil, "%s %q\n%s", Architecture, flags, source))
 	name = fmt.Sprintf("%s-%x.so", name, key[:8])
 	return cached(name, func(work, file string) error {

@@ -3,6 +3,7 @@
 import collections
 import ctypes
 import functools
+import os
 from ctypes import string_at
 from json import loads  # tests may replace what they call of modules
 
@@ -45,8 +46,8 @@ class Watcher:
         self._kept = []
         self._context = library.opassert_context
         self._context.argtypes, self._context.restype = [ctypes.c_char_p], ctypes.c_void_p
-        self._fakes = ctypes.PyDLL(None).opassert_fakes if library is _program else None
-        self._free = _program.free
+        self._fakes = ctypes.PyDLL(library._name).opassert_fakes
+        self._free = library.free
         self._free.argtypes = [ctypes.c_void_p]
 
     def enter(self, name, again=""):
@@ -69,14 +70,23 @@ class Watcher:
     def call_fakes(self):
         """Holds the fakes of the ops that were called against their kernels now, and not
         when the program ends."""
-        if self._fakes:
-            self._fakes()
+        self._fakes()
 
 
-_program = ctypes.CDLL(None)
+_object = ctypes.CDLL(None)  # or the one that was opened for this process
 
 
 @functools.cache
 def watcher():
     """Returns the watcher of this process, None where it is not watched."""
-    return Watcher(_program) if hasattr(_program, "opassert_context") else None
+    return Watcher(_object) if hasattr(_object, "opassert_context") else None
+
+
+def watch_process(file, place):
+    """Has this process watched from now on: by the object in a file, which finds opassert at a place."""
+    global _object
+    library = ctypes.CDLL(file)
+    if not library.opassert_join(place):
+        raise OSError("%s can't be used in this process" % os.fsdecode(file))
+    _object = library
+    watcher.cache_clear()

@@ -1,7 +1,7 @@
 """pytest --opassert: each test fails for what the ops that it called did wrong.
 
-pytest is started again under `opassert run`, which loads a watcher into it and into each
-process that it starts. Before each phase of a test the watcher hears which test that is;
+pytest goes on in a fork, and what it was becomes `opassert run`, which has a watcher loaded
+into it and into each process that it starts. Before each phase of a test the watcher hears which test that is;
 after it, it says what was found. Nothing imports PyTorch before the tests do.
 """
 
@@ -13,7 +13,7 @@ from shlex import join, quote
 
 import pytest
 
-from . import command
+from . import command, process
 from .findings import OpassertError, OpassertWarning, watcher
 
 LEVELS = "identity", "content", "meta"
@@ -58,26 +58,38 @@ def pytest_load_initial_conftests(early_config, args):
     # Before pytest captures what is written, and before anything imports PyTorch.
     settings = Settings(early_config.known_args_namespace, early_config.getini)
     if settings.on and watcher() is None:
-        restart(early_config, settings)
+        enter(early_config, settings)
     return (yield)
 
 
-def restart(config, settings):
-    """Replaces this process with the same under opassert run."""
+def enter(config, settings):
+    """Becomes a process that opassert run watches."""
     if sys.platform != "linux":
         raise pytest.UsageError("--opassert: programs are watched on Linux only")
-    if list(config.invocation_params.args) != sys.argv[1:]:
-        raise pytest.UsageError("--opassert: this process was not started as pytest: start it with opassert run -- %s" % join(sys.orig_argv))
-    if os.environ.get("OPASSERT_PYTEST") == str(os.getppid()):
-        raise pytest.UsageError("--opassert: nothing could be loaded into pytest; opassert doctor says more")
     try:
         opassert = command.path()
     except FileNotFoundError as error:
         raise pytest.UsageError("--opassert: %s" % error)
+    run = [opassert, "run", *settings.flags()]
+    program = ["--", sys.executable, *sys.orig_argv[1:]]
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
+    if not process.can_fork():
+        restart(config, run + program)
+    try:
+        process.fork(run, program)
+    except OSError as error:
+        raise pytest.UsageError("--opassert: %s; opassert doctor says more" % error)
+
+
+def restart(config, run):
+    """Replaces this process with the same under opassert run."""
+    if list(config.invocation_params.args) != sys.argv[1:]:
+        raise pytest.UsageError("--opassert: this process was not started as pytest: start it with opassert run -- %s" % join(sys.orig_argv))
+    if os.environ.get("OPASSERT_PYTEST") == str(os.getppid()):
+        raise pytest.UsageError("--opassert: nothing could be loaded into pytest; opassert doctor says more")
     os.environ["OPASSERT_PYTEST"] = str(getpid())
-    os.execv(opassert, [opassert, "run", *settings.flags(), "--", sys.executable, *sys.orig_argv[1:]])
+    os.execv(run[0], run)
 
 
 def pytest_configure(config):
@@ -98,7 +110,7 @@ class Plugin:
         self.process = getpid()
         self.item = None  # the last one of this process
         self.items = {}
-        self.outside = []  # what was found outside the tests: (node id, reports)
+        self.outside = []  # what comes too late for its test, or is of none: (context, the test's node id and location, report)
         self.watcher.enter("collection", self.again(""))
 
     def again(self, nodeid):
@@ -139,8 +151,8 @@ class Plugin:
             return
         for f in found:
             item = self.items.get(test_of(f))
-            if item is None or not allowed(item, f):
-                self.outside.append((f.context, str(f)))
+            if item is None or not (EXPECTED in item.stash or allowed(item, f)):
+                self.outside.append((f.context, item and (item.nodeid, item.location), str(f)))
 
     def pytest_collection_finish(self, session):
         self.items = {item.nodeid: item for item in session.items}
@@ -183,6 +195,8 @@ class Plugin:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, item, call):
         report = yield
+        if hasattr(report, "wasxfail"):
+            item.stash[EXPECTED] = True
         found = item.stash.get(FOUND, [])
         if not found or (call.when == "setup" and report.passed):
             return report
@@ -237,18 +251,18 @@ class Plugin:
         self.outside += getattr(node, "workeroutput", {}).get("opassert", [])
 
     def report(self, session):
-        """Reports what was found outside the tests as what fails by itself."""
+        """Reports what comes too late for its test as an error of that, as one of its teardown, and what is of no test
+        as what fails by itself."""
         texts = {}
-        for context, text in self.outside:
-            texts.setdefault(context, []).append(text)
-        for context, reports in texts.items():
+        for context, test, text in self.outside:
             if self.warn:
-                for text in reports:
-                    warnings.warn_explicit(OpassertWarning(text), None, context, 0)
+                warnings.warn_explicit(OpassertWarning(text), None, context, 0)
                 continue
+            nodeid, location = test or ("%s [opassert]" % context, (context, None, "opassert"))
+            texts.setdefault((nodeid, tuple(location), "teardown" if test else "call"), []).append(text)
+        for (nodeid, location, when), reports in texts.items():
             report = pytest.TestReport(
-                nodeid="%s [opassert]" % context, location=(context, None, "opassert"), keywords={}, outcome="failed",
-                longrepr="\n\n".join(dict.fromkeys(reports)), when="call",
+                nodeid=nodeid, location=location, keywords={}, outcome="failed", longrepr="\n\n".join(dict.fromkeys(reports)), when=when
             )
             self.config.hook.pytest_runtest_logreport(report=report)
             if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
@@ -263,6 +277,7 @@ class Plugin:
 SUMMARISED = pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED, pytest.ExitCode.USAGE_ERROR
 
 FOUND = pytest.StashKey()
+EXPECTED = pytest.StashKey()  # of a test that is expected to fail, as it does
 
 # The phases that follow others: each is entered where the one before it ends, which is a question less.
 NEXT = {"setup": "call", "call": "teardown"}

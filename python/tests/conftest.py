@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -14,13 +15,16 @@ collect_ignore = ["plugged", "projects", "varied"]
 
 
 class Outcome:
-    """How a pytest has ended: tests maps each name, in order, to its outcome."""
+    """How a pytest has ended: tests maps each name, in order, to its outcome; timed are those with a duration, counts what its last line says."""
 
     def __init__(self, done, took, junit):
         self.status, self.stdout, self.stderr, self.took = done.returncode, done.stdout, done.stderr, took
-        self.tests, self.texts = {}, {}
+        self.tests, self.texts, self.timed = {}, {}, set()
+        self.counts = re.sub(r" in [\d.]+s.*|^=* ?", "", (self.stdout.strip().split("\n") or [""])[-1])
         for case in xml.etree.ElementTree.parse(junit).getroot().iter("testcase") if os.path.exists(junit) else ():
             # A test with an error in its teardown has two outcomes.
+            if float(case.get("time", -1)) >= 0:
+                self.timed.add(case.get("name"))
             outcomes = [c.tag for c in case if c.tag in ("failure", "error", "skipped")] or ["passed"]
             self.tests[case.get("name")] = "+".join(filter(None, [self.tests.get(case.get("name")), *outcomes]))
             self.texts[case.get("name")] = "".join([self.texts.get(case.get("name"), ""), *(c.text or "" for c in case)])

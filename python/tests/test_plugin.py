@@ -44,11 +44,9 @@ test_set_up failure: OA007 OA009
 test_class_first passed
 test_class_last error: OA007 OA009
 test_inner_pytest failure: OA007 OA009
-test_fake passed
-test_fake_again passed
+test_fake error: OA011
+test_fake_again error: OA011
 test_last passed
-test_fake (call) [opassert] failure: OA011
-test_fake_again (call) [opassert] failure: OA011
 """
 
 
@@ -117,13 +115,50 @@ def test_forked(project, files):
     """Each test runs in a process of its own, and so do its fakes."""
     outcome = project(**files, test_crashes=CRASHES)("--opassert", "--forked", "-k", "not module", status=1, **FORKED)
     want = ["test_abort error: OA007 OA009", "test_ends error: OA007 OA009", "test_ends_good error"]
-    want += [line for line in GUILTY.strip().split("\n") if "module" not in line and "[opassert]" not in line]
-    for name in ("test_fake", "test_fake_again"):
-        want[want.index(name + " passed")] = name + " error: OA011"
+    want += [line for line in GUILTY.strip().split("\n") if "module" not in line]
     # A class ends with each of its tests.
     want[want.index("test_class_first passed")] = "test_class_first error: OA007 OA009"
     assert shown(outcome) == want, outcome.stdout + outcome.stderr
     assert "EXITED with status 7" in outcome.texts["test_ends_good"] and "CRASHED with signal 6" in outcome.texts["test_abort"]
+
+
+FAKES = """
+import myops, pytest, torch
+def half(n=4): return myops.half(torch.ones(n))
+def test_good(): torch.ops.myops.good(torch.ones(2))
+def test_fake(): half()
+def test_caught():
+    try: half(6)
+    except BaseException: pass
+@pytest.mark.parametrize("n", [8, 8, 10])
+def test_parameter(n): half(n)
+@pytest.mark.xfail
+def test_expected():
+    half(12)
+    assert 0
+def test_again(n=[0]):
+    half(14)
+    n[0] += 1
+    assert n[0] == 2
+def test_fails():
+    half(16)
+    assert 0, "by itself"
+@pytest.mark.opassert("OA011")
+def test_allowed(): half(18)
+"""
+
+
+@pytest.mark.parametrize("flags", ["", "-n2", "--forked", "--reruns=1"])
+def test_fakes(project, files, flags):
+    """A fake is called when the session ends, or the process of a test, and what it does wrong is an error of each test that called its op."""
+    outcome = project(myops=files["myops"], test_fakes=FAKES)("--opassert", *flags.split(), status=1, **(FORKED if flags == "--forked" else {}))
+    guilty = {name for name, text in outcome.texts.items() if "OA011 meta-alias" in text}
+    assert guilty == {*outcome.tests} - {"test_good", "test_allowed", "test_expected"}, outcome.stdout
+    assert all({"error", "failure"} & {*outcome.tests[name].split("+")} for name in guilty), outcome.tests
+    for name in guilty:
+        assert re.search("^ERROR test_fakes.py::%s" % re.escape(name), outcome.stdout, re.M), (name, outcome.stdout)
+    assert outcome.tests["test_good"] == outcome.tests["test_allowed"] == "passed" and "skipped" in outcome.tests["test_expected"]
+    assert "by itself" in outcome.texts["test_fails"]
 
 
 def test_crash(project, files):
@@ -139,7 +174,7 @@ def test_crash(project, files):
 def test_quits(project, files):
     quits = "import myops, pytest\ndef test_quits():\n    myops.bad()\n    pytest.exit('enough', returncode=7)\ndef test_never(): pass\n"
     outcome = project(myops=files["myops"], test_quits=quits)("--opassert", status=7)
-    assert "test_quits (call) [opassert] failure: OA007 OA009" in shown(outcome)
+    assert "test_quits error: OA007 OA009" in shown(outcome)
     assert "OA009 undeclared-write  myops::scale" in outcome.stdout, outcome.stdout
 
 
@@ -159,21 +194,51 @@ def small(n):
         "def test_{i}(subtests):\n    for k in range(3):\n        with subtests.test(k=k): assert k != {i} % 4",
         "class Test{i}(unittest.TestCase):\n    def test_{i}(self):\n        for k in range(3):\n            with self.subTest(k=k): self.assertNotEqual(k, {i} % 4)",
         "@pytest.mark.flaky(reruns=2)\ndef test_{i}(n=[0]):\n    n[0] += 1\n    assert torch.ones(n[0]).sum() > {i} % 4",
+        "def test_{i}(ends_badly): torch.ones(2).neg()",
+        "class Test{i}:\n    @pytest.fixture(scope='class')\n    def own(self): yield torch.ones({i} % 5)\n    def test_{i}(self, own, packaged, session): assert own.sum() + packaged + session > 3\n    def test_{i}_again(self, own): own.add_(1)",
+        "def test_{i}():\n    for k in range({i} % 3): warnings.warn('%d of {i}' % k)\n    torch.ones(2).sum()",
+        "def test_{i}(): assert subprocess.call([sys.executable, '-c', 'raise SystemExit({i} % 3)']) == 0",
+        "def test_{i}():\n    def work(): sums.append(torch.ones({i} % 7).sum().item())\n    sums, all = [], [threading.Thread(target=work) for _ in range(3)]\n    [t.start() for t in all], [t.join() for t in all]\n    assert sum(sums) < 12",
+        "def test_{i}():\n    try: torch.ones(2) @ torch.ones({i} % 4); raise KeyError({i})\n    except BaseException: pass",
+        "def test_{i}():\n    async def sums(): await asyncio.sleep(0); return torch.ones({i} % 5).sum()\n    assert asyncio.run(sums()) < 3",
+        "def test_{i}(capfd, monkeypatch, tmp_path):\n    monkeypatch.chdir(tmp_path)\n    os.system('echo {i}')\n    assert capfd.readouterr().out == '{i}\\n'; assert {i} % 5",
     ]
-    head = "import pytest, torch, unittest, myops\n@pytest.fixture\ndef broken(): raise KeyError(1)\n@pytest.fixture(scope='module')\ndef good(): return torch.ones(2)\n"
+    head = """import asyncio, os, pytest, subprocess, sys, threading, torch, unittest, warnings, myops
+@pytest.fixture
+def broken(): raise KeyError(1)
+@pytest.fixture
+def ends_badly():
+    yield
+    raise KeyError(2)
+@pytest.fixture(scope='module')
+def good(): return torch.ones(2)
+@pytest.fixture(scope='package')
+def packaged(): return torch.ones(1)
+@pytest.fixture(scope='session')
+def session():
+    yield torch.ones(1)
+    torch.ones(2).sum()
+"""
     return head + "\n".join(kinds[i % len(kinds)].format(i=i) for i in range(n))
+
+
+def plain(text):
+    """Returns what is the same whenever a test is run, of a report: no addresses, numbers of processes, folders and names of workers."""
+    return re.sub(r"0x[0-9a-f]+|pytest-\d+|popen-gw\d|gw\d", "", text)
 
 
 @pytest.mark.parametrize("n, flags", [(300, ()), (300, ("-n2",)), (60, ("--forked",))], ids=["serial", "xdist", "forked"])
 def test_others_stay(project, files, n, flags):
-    """Outcomes and order are those without the plugin, and so is the time, of the best of OPASSERT_RUNS runs."""
+    """Outcomes and their texts, counts, order and the exit status are those without the plugin, and so is the time, of the best of OPASSERT_RUNS runs."""
     run = project(myops=files["myops"], test_small=small(n))
     variables = FORKED if "--forked" in flags else {}
     took = []
     for _ in range(int(os.environ.get("OPASSERT_RUNS", "1"))):
         alone, watched = (run(*more, *flags, status=1, **variables) for more in ((), ("--opassert",)))
         assert len(alone.tests) >= n
-        assert watched.tests == alone.tests
+        assert watched.tests == alone.tests and watched.status == alone.status and watched.counts == alone.counts
+        assert {name: plain(text) for name, text in watched.texts.items()} == {name: plain(text) for name, text in alone.texts.items()}
+        assert watched.timed == alone.timed == {*alone.tests}
         if flags != ("-n2",):
             assert list(watched.tests) == list(alone.tests)
         took.append((alone.took, watched.took))
@@ -252,6 +317,24 @@ def test_baseline(project, files, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     assert shown(run("--opassert", "-k", "test_bad or test_bump")) == ["test_bad passed", "test_bump failure: OA009"]
     assert "none.json" in run("--opassert", "--opassert-baseline=none.json", "-k", "test_bad", status=2).stderr
+
+
+@pytest.mark.parametrize("early, forks", [
+    ("import early_none", True), ("import torch", False), ("import threading; threading.Thread(target=threading.Event().wait, daemon=True).start()", False),
+    ("import subprocess; child = subprocess.Popen(['cat'], stdin=subprocess.PIPE)", False),
+])
+def test_early(project, files, early, forks, tmp_path):
+    """pytest goes on in a fork where that is the whole process, else it is started again; what a program of its own is can't be."""
+    counts = "with open('starts', 'a') as file: file.write('.')\n"
+    run = project(**files, early=counts + early, early_none="")
+    assert shown(run("-p", "early", "--opassert", "-k", "test_bad", status=1)) == ["test_bad failure: OA007 OA009"]
+    assert (tmp_path / "starts").read_text() == ("." if forks else "..")
+    program = "import early, pytest, sys; print('ends', pytest.main(['--opassert', '-q', '-k', 'test_bad']))"
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if forks:
+        assert "OA009 undeclared-write" in done.stdout and "ends 1" in done.stdout and done.returncode == 0, done.stdout + done.stderr
+    else:
+        assert "this process was not started as pytest" in done.stderr and "ends 4" in done.stdout, done.stdout + done.stderr
 
 
 def test_import(project, files):

@@ -58,9 +58,9 @@ func newCensus(program int, m mark, objects []*Object) *census {
 // looks at those of the program that are not watched.
 func (c *census) follow(ended <-chan struct{}) {
 	const (
-		often  = 20 * time.Millisecond
-		seldom = 100 * time.Millisecond
-		share  = 50
+		often  = 50 * time.Millisecond // in less none loads a libtorch
+		seldom = 250 * time.Millisecond
+		share  = 100
 		all    = time.Second // at most between looks at every process
 	)
 	for begun := time.Now(); ; {

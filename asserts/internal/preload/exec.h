@@ -242,6 +242,7 @@ static void take_back(void) {
 // A forked child is alone, in the middle of what other threads did.
 static void forked(void) {
   pthread_mutex_init(&lending, NULL);
+  pthread_mutex_init(&imports.lock, NULL);
   if (lent > 0 && environ == during) environ = before;
   lent = 0;
   if (at_work != at_work_here) show_work(at_work = at_work_here);
@@ -272,27 +273,32 @@ static int split(void) {
   return 1;
 }
 
+// know finds the real functions, and reads what the variable says; it reports whether this
+// is a process of a run.
+static int know(const char *value) {
+  Dl_info self;
+  real_execve = next("execve");
+  real_execvpe = next("execvpe");
+  real_fexecve = next("fexecve");
+  real_execveat = next("execveat");
+  if (value == NULL || strlen(value) > sizeof own.cut - sizeof ENTRY || !dladdr(unwatched, &self)) return 0;
+  strcpy(own.cut, value);
+  snprintf(own.text, sizeof own.text, "%s%s", ENTRY, value);
+  snprintf(own.loaded, sizeof own.loaded, "%s", self.dli_fname);
+  if (!split()) {
+    memset(&own, 0, sizeof own);
+    return 0;
+  }
+  snprintf(own.copy, sizeof own.copy, "%s/object.so", own.field[FOLDER]);
+  pthread_atfork(NULL, NULL, forked);
+  return 1;
+}
+
 // begin finds what the object has to know. Constructors of other libraries may
 // call what stands in for libc's functions before the object's own.
 __attribute__((constructor)) static void begin(void) {
   static int begun;
   if (begun) return;
   begun = 1;
-  real_execve = next("execve");
-  real_execvpe = next("execvpe");
-  real_fexecve = next("fexecve");
-  real_execveat = next("execveat");
-  const char *value = getenv(VARIABLE);
-  Dl_info self;
-  if (value == NULL || strlen(value) > sizeof own.cut - sizeof ENTRY || !dladdr(unwatched, &self)) return;
-  strcpy(own.cut, value);
-  snprintf(own.text, sizeof own.text, "%s%s", ENTRY, value);
-  snprintf(own.loaded, sizeof own.loaded, "%s", self.dli_fname);
-  if (!split()) {
-    memset(&own, 0, sizeof own);
-    return;
-  }
-  snprintf(own.copy, sizeof own.copy, "%s/object.so", own.field[FOLDER]);
-  pthread_atfork(NULL, NULL, forked);
-  hide();
+  if (know(getenv(VARIABLE))) hide();
 }

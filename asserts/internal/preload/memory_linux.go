@@ -27,18 +27,34 @@ func NewMemory(name string, size int64) (*os.File, error) {
 // marking is held while the mark is this process's own limit, for a child to inherit.
 var marking sync.Mutex
 
-// startMarked starts a command with a mark, unless the user has limited that time.
-func startMarked(cmd *exec.Cmd) (m mark, err error) {
+// startMarked starts a command with a mark.
+func startMarked(cmd *exec.Cmd) (mark, error) {
 	marking.Lock()
 	defer marking.Unlock()
-	const least = 1 << 62 // microseconds
-	var was unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_RTTIME, &was); err == nil && was.Cur >= least && was.Max == unix.RLIM_INFINITY {
-		m = least + mark(rand.Uint64N(least))
+	m, was := newMark()
+	if m != 0 {
 		unix.Setrlimit(unix.RLIMIT_RTTIME, &unix.Rlimit{Cur: uint64(m), Max: was.Max})
 		defer unix.Setrlimit(unix.RLIMIT_RTTIME, &was)
 	}
 	return m, cmd.Start()
+}
+
+// markRunning marks a child.
+func markRunning(pid int) mark {
+	m, was := newMark()
+	if m == 0 || unix.Prlimit(pid, unix.RLIMIT_RTTIME, &unix.Rlimit{Cur: uint64(m), Max: was.Max}, nil) != nil {
+		return 0
+	}
+	return m
+}
+
+// newMark returns a mark, 0 where the user has limited that time, and the limit.
+func newMark() (m mark, was unix.Rlimit) {
+	const least = 1 << 62 // microseconds
+	if err := unix.Getrlimit(unix.RLIMIT_RTTIME, &was); err == nil && was.Cur >= least && was.Max == unix.RLIM_INFINITY {
+		m = least + mark(rand.Uint64N(least))
+	}
+	return m, was
 }
 
 // peer returns the process at the other end, by the number that it has here.

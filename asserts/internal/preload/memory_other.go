@@ -16,6 +16,8 @@ func NewMemory(string, int64) (*os.File, error) { return nil, errLinux }
 
 func startMarked(*exec.Cmd) (mark, error) { return 0, errLinux }
 
+func markRunning(int) mark { return 0 }
+
 func peer(*net.UnixConn) (int, error) { return 0, errLinux }
 
 func (f Frame) send(*net.UnixConn, *os.File) error { return errLinux }

@@ -31,13 +31,16 @@ import (
 //go:embed preload.h
 var header string
 
+//go:embed imports.h
+var importsHeader string
+
 //go:embed exec.h
 var execHeader string
 
 // A Kind is a sort of object: what it is compiled from and what it looks for.
 type Kind struct {
 	Name     string
-	Source   string                               // in C, which preload.h and exec.h precede
+	Source   string                               // in C, which preload.h, imports.h and exec.h precede
 	Variable string                               // of the environment, by which it finds opassert
 	Library  string                               // how the name of the library begins that it looks into
 	Fit      func(library string) (string, error) // the file of the library that fits that one
@@ -64,7 +67,7 @@ type Object struct {
 // Compile returns the file of the object, and compiles it first unless the cache holds
 // it.
 func (k Kind) Compile() (string, error) {
-	return compile.Plain(k.Name, fmt.Sprintf("#define VARIABLE %q\n", k.Variable)+header+execHeader+k.Source)
+	return compile.Plain(k.Name, fmt.Sprintf("#define VARIABLE %q\n", k.Variable)+header+importsHeader+execHeader+k.Source)
 }
 
 // New makes an object that processes can reach.
@@ -137,7 +140,12 @@ func (o *Object) environment(env []string) []string {
 			break
 		}
 	}
-	return append(env, "LD_PRELOAD="+file, o.kind.Variable+"="+strings.Join([]string{o.secret, o.answer, o.folder.Path, o.file}, ":"))
+	return append(env, "LD_PRELOAD="+file, o.kind.Variable+"="+o.value())
+}
+
+// value returns the text of the variable.
+func (o *Object) value() string {
+	return strings.Join([]string{o.secret, o.answer, o.folder.Path, o.file}, ":")
 }
 
 // An Answer answers the frames of one connection.
@@ -282,6 +290,44 @@ type Program struct {
 	Command        []string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
+	Child          *Child // the program, where it runs already; nil: it is started
+}
+
+// A Child is a child of this process, which this process has forked before it became
+// opassert. It waits for the objects, to open them itself.
+type Child struct {
+	Pid   int
+	Waits *os.File // for the file of each object, and the text of its variable, each with a 0 behind it
+}
+
+// adopt has the child open the objects.
+func (c *Child) adopt(objects []*Object) (*exec.Cmd, mark, error) {
+	process, err := os.FindProcess(c.Pid)
+	if err != nil {
+		return nil, 0, err
+	}
+	m := markRunning(c.Pid)
+	var text strings.Builder
+	for _, o := range objects {
+		text.WriteString(o.file + "\x00" + o.value() + "\x00")
+	}
+	_, err = io.WriteString(c.Waits, text.String())
+	return &exec.Cmd{Process: process}, m, errors.Join(err, c.Waits.Close())
+}
+
+// start starts the program, unless it runs already.
+func (p Program) start(objects []*Object) (*exec.Cmd, mark, error) {
+	if p.Child != nil {
+		return p.Child.adopt(objects)
+	}
+	cmd := exec.Command(p.Command[0], p.Command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.Stdin, p.Stdout, p.Stderr
+	cmd.Env = os.Environ()
+	for _, o := range objects {
+		cmd.Env = o.environment(cmd.Env)
+	}
+	m, err := startMarked(cmd)
+	return cmd, m, err
 }
 
 // An End is how a program ended.
@@ -296,19 +342,17 @@ type End struct {
 // interrupts this process interrupts the program, which ends; and then Run
 // returns. The objects tell what was not watched.
 func (p Program) Run(ctx context.Context, objects ...*Object) (End, error) {
-	cmd := exec.Command(p.Command[0], p.Command[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.Stdin, p.Stdout, p.Stderr
-	cmd.Env = os.Environ()
-	for _, o := range objects {
-		cmd.Env = o.environment(cmd.Env)
+	signals := make(chan os.Signal, 8) // from before the start: one that ended this process left the program running
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) { // as under nohup: the program ignores it too
+			signal.Notify(signals, s)
+		}
 	}
-	m, err := startMarked(cmd)
+	defer signal.Stop(signals)
+	cmd, m, err := p.start(objects)
 	if err != nil {
 		return End{}, err
 	}
-	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer signal.Stop(signals)
 	ended := make(chan struct{})
 	go forward(ctx, cmd.Process, signals, ended)
 	census := newCensus(cmd.Process.Pid, m, objects)

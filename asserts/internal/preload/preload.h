@@ -46,7 +46,9 @@ static struct {
 
 static void begin(void);
 
-static void *next(const char *name) { return dlsym(RTLD_NEXT, name); }
+static void *scope = RTLD_NEXT;  // where the functions are that the object stands in for
+
+static void *next(const char *name) { return dlsym(scope, name); }
 
 static void *open_library(const char *file, int mode) { return ((void *(*)(const char *, int))next("dlopen"))(file, mode); }
 

@@ -27,6 +27,8 @@ struct Host {
   int (*memory)();             // a descriptor of the counts, or -1
   void (*tell)(const char*);  // why the process is not watched
   int64_t (*context)();        // the number of the one that the program is in
+  void (*stand_in)(const char* name, void* ours);  // for a function, wherever others import it,
+  void (*replace)();                               // from here on
 };
 
 // Lost are the processes that could not reach opassert, in the memory that all
@@ -52,7 +54,7 @@ class Channel {
   std::mutex mutex_;
   int fd_ = -1;
   bool inherited_ = false;  // the connection is a parent's: its descriptor is kept, for the program may leave no other
-  ino_t inode_ = 0;  // of the socket: a program may close what it does not know
+  ino_t inode_ = 0;  // of the socket: a program may close descriptors that it does not know
   pid_t pid_ = getpid();
   bool gone_ = false;
 

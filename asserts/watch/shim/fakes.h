@@ -9,12 +9,14 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "device.h"
 #include "observe.h"
 #include "operators.h"
 #include "record.h"
@@ -61,9 +63,28 @@ class Kind {
   }
 };
 
-// Json writes values as replay.py reads them, and tensors as engine.ReadFake does.
+// Json writes values as replay.py reads them, and tensors as engine.ReadFake does. Where it
+// keeps bytes, those of storages on a device are part of the tensors.
 struct Json {
   std::string text;
+  bool keeps = false;
+
+  static constexpr size_t kKept = 64 << 10, kRoom = 64 << 20;  // of a storage, of all calls
+  static inline std::atomic<size_t> kept{0};
+
+  void bytes(const c10::StorageImpl* storage) {
+    const size_t n = size_of(storage);
+    if (!keeps || n > kKept || kept + n > kRoom || (n > 0 && !on_device(storage))) return;
+    const at::Tensor copy = n > 0 ? copied(storage) : at::Tensor();
+    if (n > 0 && !copy.defined()) return;
+    kept += n;
+    text += ",\"bytes\":\"";
+    const auto* data = n > 0 ? static_cast<const unsigned char*>(copy.data_ptr()) : nullptr;
+    for (size_t i = 0; i < n; i++) {
+      for (int half : {data[i] >> 4, data[i] & 15}) text += "0123456789abcdef"[half];
+    }
+    text += '"';
+  }
 
   void string(const std::string& s) {
     text += '"';
@@ -99,6 +120,7 @@ struct Json {
       list(impl->sizes(), [&](int64_t n) { text += "[" + std::to_string(n) + "," + std::to_string(n) + "]"; });
       text += ",\"strides\":";
       list(impl->strides(), [&](int64_t n) { number(n); });
+      bytes(storage);
     }
     text += '}';
   }
@@ -218,22 +240,24 @@ class Fakes {
     return met_[written.op][written.begun.kind.sort][written.begun.kind.whole];
   }
 
-  // begin writes down what an operator is called with, add what it returned, and the tensors
-  // of the arguments that it writes, by position, as they are after the call.
-  static std::string begin(const c10::FunctionSchema& schema, const torch::jit::Stack& stack) {
+  // begin writes down the arguments of a call, add the results, and the tensors of the
+  // arguments that it writes, by position, as they are after the call; with the bytes of
+  // devices where these are kept.
+  static std::string begin(const c10::FunctionSchema& schema, const torch::jit::Stack& stack, bool keep) {
     const auto& arguments = schema.arguments();
     const auto* given = stack.data() + stack.size() - arguments.size();
     Json json{"{\"op\":"};
     json.string(toString(schema.operator_name()));
     json.text += ",\"values\":";
     json.list(arguments, [&](const c10::Argument& a) { json.value(given[&a - arguments.data()], *a.real_type()); });
+    json.keeps = keep;
     json.text += ",\"arguments\":";
     json.list(arguments, [&](const c10::Argument& a) { json.tensors(given[&a - arguments.data()]); });
     return json.text;
   }
 
-  void add(int64_t op, Begun begun, const std::vector<std::vector<at::TensorImpl*>>& written, const torch::jit::Stack& stack, size_t returns) {
-    Json json{std::move(begun.call) + ",\"written\":"};
+  void add(int64_t op, Begun begun, const std::vector<std::vector<at::TensorImpl*>>& written, const torch::jit::Stack& stack, size_t returns, bool keep) {
+    Json json{std::move(begun.call) + ",\"written\":", keep};
     json.list(written, [&](const std::vector<at::TensorImpl*>& of) { json.list(of, [&](at::TensorImpl* impl) { json.tensor(impl); }); });
     json.text += ",\"results\":";
     json.list(c10::ArrayRef<c10::IValue>(stack.data() + stack.size() - returns, returns), [&](const c10::IValue& v) { json.tensors(v); });

@@ -8,19 +8,19 @@
 
 namespace opassert {
 
-// The kinds of the watcher's frames, with what opassert answers.
+// The kinds of the watcher's frames, with the answers of opassert.
 enum frame : uint32_t {
   FRAME_HELLO = 'H',  // process, parent, rank, version of libtorch, folder of Python's modules, Python's threads -> settings
-  FRAME_OP = 'O',  // A where versions are raised later, else -, and what schemas.cpp lists of an op -> an About, an Expectation, and a Subject for each argument and return that holds tensors
+  FRAME_OP = 'O',  // A where versions are raised later, else -, and the record of an op in the listing of schemas.cpp -> an About, an Expectation, and a Subject for each argument and return that holds tensors
   FRAME_NAMES = 'N',  // names of ops that are not PyTorch's own -> nothing
-  FRAME_CALL = 'C',  // an Asked, the modes in words, and what was seen of a call that does not look usual -> nothing, or a number
+  FRAME_CALL = 'C',  // an Asked, the modes in words, and the observations of a call that does not look usual -> nothing, or a number
   FRAME_SITE = 'S',  // that number, who answered, a letter for the sort of frames and the frames, in lines -> nothing, or what to raise, or ? and a line of generated code
   FRAME_ORIGIN = 'L',  // that line, then file, line and function of each frame that it comes from -> nothing
   FRAME_RECORD = 'R',  // a Recorded, names of arguments and their values -> nothing
   FRAME_FAKES = 'P',  // nothing -> the program of Python's that calls fakes
   FRAME_FAKE = 'F',  // the op's number, how many contexts it was called in and their numbers, a call in the words of fakes.py, a line with those of the same call of its fake, and in lines a letter for the sort of frames and those of the call, where they are known -> nothing
   FRAME_BACKWARD = 'B',  // a Come, a letter for the sort of frames and those of the call -> nothing, or what to raise
-  FRAME_CONTEXT = 'T',  // process, number, name of a context, command that repeats it -> what was found since the last one, as a JSON array
+  FRAME_CONTEXT = 'T',  // process, number, name of a context, command that repeats it -> the findings since the last one, as a JSON array
   FRAME_NOT_WATCHED = 'E',  // why a process is not watched -> nothing
 };
 
@@ -36,10 +36,10 @@ enum oa_circumstance {
 enum oa_backward {
   OA_ENDS = 0,  // PyTorch's fallback is there, which warns
   OA_RAISES = 1,  // torch.library.custom_op's is there
-  OA_RECORDS = 2,  // its kernel calls what autograd records
+  OA_RECORDS = 2,  // its kernel calls ops that autograd records
 };
 
-// Settings are what opassert answers a greeting with, before the namespaces of PyTorch's own ops.
+// Settings are the answer to a greeting, before the namespaces of PyTorch's own ops.
 template <class Word = int64_t>
 struct SettingsOf {
   Word content;  // of which ops contents are looked at
@@ -50,14 +50,14 @@ struct SettingsOf {
 };
 using Settings = SettingsOf<>;
 
-// About is what opassert says of an op, before what it expects of the calls.
+// About is opassert's answer about an op, before the Expectation of its calls.
 template <class Word = int64_t>
 struct AboutOf {
   Word number;
   Word custom;  // of a namespace that is not PyTorch's
   Word watched;  // opassert wants to know of its calls
   Word recorded;  // its arguments go into a file of cases
-  Word followed;  // what it returns is, until a backward comes there
+  Word followed;  // its results are, until a backward comes there
 };
 using About = AboutOf<>;
 
@@ -84,7 +84,7 @@ struct SubjectOf {
 };
 using Subject = SubjectOf<>;
 
-// Asked is what a call was, before its modes.
+// Asked describes a call, before its modes.
 template <class Word = int64_t>
 struct AskedOf {
   Word op;

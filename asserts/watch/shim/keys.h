@@ -68,8 +68,8 @@ class Keys {
     return DispatchKeySet();
   }
 
-  // shown is a set as it is printed: a call's has what is ours of the keys that
-  // are still to come. One with all of kSelf was not made for a call.
+  // shown is a set as it is printed: a call's has those of our keys that are still
+  // to come. One with all of kSelf was not made for a call.
   DispatchKeySet shown(DispatchKeySet set) const {
     constexpr DispatchKeySet kSelf({DispatchKey::Conjugate, DispatchKey::Negative, DispatchKey::ZeroTensor});
     return gone_ || !set.has(kBelow) || set.isSupersetOf(kSelf) ? set : set - pair(at_);
@@ -88,8 +88,8 @@ class Keys {
     return keys;
   }
 
-  // enter puts the pair into this thread's set, or what it is now in the place
-  // of what it was.
+  // enter puts the pair into this thread's set, and takes the one out that was there
+  // before it changed.
   void enter() {
     static thread_local int64_t entered = -1;
     const int64_t now = moves_.load(std::memory_order_relaxed);

@@ -1,6 +1,6 @@
-// listed.h keeps the watcher's kernels and keys out of what libtorch lists: in
-// the text of an error, in what it prints for debugging, where it says whether an
-// operator has a kernel for a key.
+// listed.h keeps the watcher's kernels and keys out of libtorch's own listings: the
+// text of an error, its output for debugging, and whether an operator has a kernel
+// for a key.
 #pragma once
 
 #include "imports.h"
@@ -43,7 +43,7 @@ inline std::string dump_state(const OperatorEntry* op) { return without_ours(op-
 inline std::string dump_table(const OperatorEntry* op) { return without_ours(op->dumpComputedTable()); }
 
 // asked_to_dispatch reports whether it may be the Python dispatcher that asks, which
-// has to find every kernel: it calls what it finds.
+// has to find every kernel: it calls those that it finds.
 //
 // Source: torch/_ops.py, resolve_key.
 inline bool asked_to_dispatch() { return c10::impl::PythonDispatcherTLS::get_state() != nullptr; }
@@ -81,7 +81,7 @@ inline std::string text(DispatchKeySet set) { return toString(our_keys.shown(set
 inline std::ostream& print(std::ostream& to, DispatchKeySet set) { return to << our_keys.shown(set); }
 
 // list_without_ours has all libraries call these.
-inline void list_without_ours(Imports& imports) {
+inline void list_without_ours(const Imports& imports) {
   imports.add(&OperatorEntry::dumpState, &dump_state);
   imports.add(&OperatorEntry::dumpComputedTable, &dump_table);
   imports.add(&OperatorEntry::listAllDispatchKeys, &list_keys);

@@ -23,7 +23,9 @@ static const struct {
   int (*dial)(void), (*high)(int fd), (*memory)(void);
   void (*tell)(const char *why);
   int64_t (*context)(void);
-} host = {dial, high, memory, tell, context};
+  void (*stand_in)(const char *name, void *ours);
+  void (*replace)(void);
+} host = {dial, high, memory, tell, context, stand_in, replace};
 
 static int load(char *path) {
   void *watcher = ask_and_open(path);
@@ -56,6 +58,7 @@ static int watching(void) { return __atomic_load_n(&state, __ATOMIC_ACQUIRE) == 
 
 static void opened(void) {
   look();
+  replace();
   if (watching()) loaded();
 }
 
@@ -85,7 +88,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(v
 }
 
 // A line is a connection of the process, and the file that it is: a program may close
-// what it does not know.
+// descriptors that it does not know.
 struct line {
   int fd;
   pid_t pid;
@@ -119,7 +122,7 @@ static struct line *pick_up(void) {
 
 // opassert_context is for a program that reports findings itself, as pytest does: from
 // now on it is in a context, which text names in one line before the command that
-// repeats it. It returns what was found since the last one, as JSON, which the caller
+// repeats it. It returns the findings since the last one, as JSON, which the caller
 // frees; NULL where opassert can't be reached.
 char *opassert_context(const char *text) {
   uint32_t head[2] = {'T', 0};
@@ -143,11 +146,38 @@ char *opassert_context(const char *text) {
   return NULL;
 }
 
-// opassert_fakes calls the fakes of what was called until now, which else is done when
-// the program ends. The caller has Python's lock.
+// opassert_fakes calls the fakes of the ops that were called until now, as is done else
+// when the program ends. The caller has Python's lock.
 void opassert_fakes(void) {
   if (watching()) call_fakes();
 }
 
 // A program that is linked to libtorch has it from the start.
 static void starts(void) { look(); }
+
+// opassert_join is for a process that has opened the object itself and passes what else is
+// in the variable: whether it is one of the run from now on. In the order of symbols libc's
+// functions come before the object's, which go into the tables of imports instead.
+int opassert_join(const char *value) {
+  static const struct {
+    const char *name;
+    void *ours;
+  } all[] = {
+#define OURS(f) {#f, (void *)f},
+      // clang-format off
+      OURS(dlopen) OURS(pthread_create) OURS(system) OURS(popen) OURS(wordexp)
+      OURS(execve) OURS(execvpe) OURS(fexecve) OURS(execveat) OURS(execv) OURS(execvp) OURS(execl) OURS(execlp) OURS(execle)
+      OURS(posix_spawn) OURS(posix_spawnp) OURS(pidfd_spawn) OURS(pidfd_spawnp)
+      // clang-format on
+  };
+  if (own.field[FOLDER] != NULL) return 0;
+  scope = open_library(NULL, RTLD_LAZY);
+  if (!know(value)) return 0;
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    if (next(all[i].name) != NULL) stand_in(all[i].name, all[i].ours);
+  }
+  replace();
+  starts();
+  show_begun();
+  return 1;
+}

@@ -1,4 +1,4 @@
-// python.h is what the watcher knows of Python: the classes of tensors and of
+// python.h holds all that the watcher knows of Python: the classes of tensors and of
 // modes, and where __torch_dispatch__ is called. It uses the interpreter that is
 // in the process, by name, and nothing of it without an interpreter.
 #pragma once
@@ -368,7 +368,7 @@ class Python {
     return object != nullptr ? type_of(object) : nullptr;
   }
 
-  // run runs code on an object under a name, and returns what it leaves as text
+  // run runs code on an object under a name, and returns the text that it leaves
   // under another.
   std::string run(const char* code, const char* name, PyObject* object, const char* left) {
     PyObject* names = dict_();
@@ -409,9 +409,9 @@ method = "\x1f".join(field.replace("\n", " ").replace("\x1f", " ") for field in 
   Difference (*excluded_)() = nullptr;
   void (*ending_)() = nullptr;
 
-  // The loader of torch._C is on the stack; what it is going to do with the module
-  // comes first. What finalizes at the end, as torch.library does what is registered,
-  // is there by the first finalizer, and runs after what is registered later.
+  // The loader of torch._C is on the stack, and has to finish with the module first. A
+  // finalizer of the end, such as that of torch.library for registrations, is there by the
+  // first finalizer, and runs after those that are registered later.
   static constexpr const char* kHide = R"(
 import atexit, sys, weakref
 weakref.finalize(end, end).detach()
@@ -515,8 +515,8 @@ frames = "".join("%s\n%s\n%s\n" % frame for frame in frames)
   }
 };
 
-// stand_in replaces by f what calls __torch_dispatch__ in the table of
-// functions through which libtorch reaches Python, and returns what was there.
+// stand_in replaces by f the function that calls __torch_dispatch__ in the table
+// through which libtorch reaches Python, and returns the one that was there.
 // The table is a C++ object without members: its copy has the same functions.
 template <class F>
 F stand_in(c10::impl::PyInterpreter* interpreter, F f) {

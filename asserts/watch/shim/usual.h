@@ -1,4 +1,4 @@
-// usual.h reports whether what was seen of a call looks usual. It judges
+// usual.h reports whether the observations of a call look usual. It judges
 // nothing: whatever a check might complain of does not look usual, and goes to
 // the judge. It may only ever ask too often, and TestUsual holds it to that.
 //
@@ -73,8 +73,8 @@ struct Seen : Observed {
   }
 };
 
-// An Expected is what an op's plan, with what is waived left out, says of its
-// calls.
+// An Expected is an op's plan without its waived checks, in the words of the
+// wire.
 struct Expected {
   std::vector<Subject> args, returns;
   bool writes = false;  // an argument

@@ -38,7 +38,7 @@ constexpr int kCodes = 32;  // at least as many as there are checks
 // Counts of an operator, in a file that all processes of a run share; Go reads
 // them as counts.go says.
 struct Counts : TalliesOf<std::atomic<int64_t>> {
-  // Written is what the calls did to an argument with (a!) whose contents were seen.
+  // Written counts the changes that calls made to an argument with (a!) whose contents were seen.
   struct Written {
     std::atomic<int64_t> calls, changed, sizes;  // how often; a bit for each of the sizes, as far as they differ
 
@@ -88,7 +88,7 @@ struct Watched {
   bool content = false;
   bool fakes = false;  // the fake is called too
   bool autograd = false;  // it has a kernel for it, or decomposes
-  bool followed = false;  // what it returns is, until a backward comes there
+  bool followed = false;  // its results are, until a backward comes there
   mutable std::atomic<bool> formula{false}, reported{false};  // it has one; that it has none has been reported
   bool writes = false;
   mutable std::atomic<bool> not_copied{false};  // a backend threw where it was to copy bytes, which opassert knows
@@ -117,8 +117,8 @@ std::atomic<int> holders{0};
 
 std::string own_namespaces;  // PyTorch's, with spaces around each
 
-// A Top is a call that is being looked at above autograd, with what the look
-// below, if there is one, has made of it.
+// A Top is a call that is being looked at above autograd, with the observations made
+// below it, if there are some.
 struct Top {
   const Watched* op;
   Top* outer;
@@ -285,8 +285,8 @@ void each_argument(const Watched& op, const Stack& stack, F&& f) {
 }
 
 // Lent are storages that operators returned lately over memory that no allocator
-// made: what a later call returns may lie there again, under another storage.
-// They are known, not held: what the program frees is gone.
+// made: the result of a later call may lie there again, under another storage.
+// They are known, not held: storages that the program frees are gone.
 class Lent {
   struct Row {
     c10::weak_intrusive_ptr<c10::StorageImpl> storage;
@@ -685,7 +685,7 @@ class Look {
       Kind kind;
       for (size_t i = stack_.size() - op_.args; i < stack_.size(); i++) kind.add(stack_[i]);
       const auto meeting = kind.written ? fakes.meet(op_.number, kind, channel.host.context()) : Fakes::TOO_MANY;
-      if (meeting == Fakes::NEW) fake_ = {kind, Fakes::begin(*op_.schema, stack_), kind.elsewhere ? site.place() : ""};
+      if (meeting == Fakes::NEW) fake_ = {kind, Fakes::begin(*op_.schema, stack_, level_ == OA_CONTENTS), kind.elsewhere ? site.place() : ""};
       if (meeting != Fakes::TOO_MANY) return;
     } catch (const std::exception&) {
     }
@@ -694,7 +694,7 @@ class Look {
 
   void end_fake() {
     try {
-      fakes.add(op_.number, std::move(fake_), written(), stack_, op_.returns);
+      fakes.add(op_.number, std::move(fake_), written(), stack_, op_.returns, level_ == OA_CONTENTS);
       op_.counts->kinds.fetch_add(1, std::memory_order_relaxed);
     } catch (const std::exception&) {
       op_.counts->unwritten.fetch_add(1, std::memory_order_relaxed);
@@ -709,7 +709,7 @@ class Look {
     channel.ask(FRAME_RECORD, frame.data(), frame.size(), ignored);
   }
 
-  // ask sends the call to opassert and does what it answers. The site is
+  // ask sends the call to opassert and carries out the answer. The site is
   // asked for apart: it is found out only where there is something to report.
   void ask(int64_t threw) {
     const int64_t own = op_.writes ? 1 : 0;
@@ -747,7 +747,7 @@ class Look {
 };
 
 // excluded_by_program is whether the program excludes kBelow in this thread,
-// where that is not what the dispatcher's set says.
+// where the dispatcher's set says otherwise.
 thread_local std::optional<bool> excluded_by_program;
 
 // Excluding is in scope while kBelow is excluded, or is not, because of us.
@@ -792,8 +792,8 @@ void look_at(const Watched& op, Stack& stack, Place place, F&& f) {
 
 thread_local const Watched* recorded = nullptr;  // the last operator whose kernel below autograd returned what requires grad
 
-// Followed is what a call returns that autograd records, of an operator that is not
-// PyTorch's own: it reports a result without a formula when a backward comes there.
+// Followed is a result that autograd records, of an operator that is not PyTorch's
+// own: it reports one without a formula when a backward comes there.
 class Followed {
   const OperatorHandle& handle_;
   const Watched& op_;
@@ -883,7 +883,7 @@ bool returns_graded(const Watched& op, const Stack& stack) {
 
 void above(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack);
 
-// Registrations follows what is registered, keeps those operators that are not
+// Registrations follows the registrations of operators, keeps those that are not
 // PyTorch's own, and looks at them when their kernels are there.
 class Registrations {
   struct New {
@@ -932,7 +932,7 @@ class Registrations {
  public:
   std::atomic<bool> dirty{false};
 
-  // listen is called for all that is registered, and for what comes later.
+  // listen is called for all registrations, those that come later too.
   void listen() {
     static auto* keep = new c10::RegistrationHandleRAII(c10::Dispatcher::singleton().addRegistrationListener(std::make_unique<Listener>()));
     (void)keep;  // destroyed, it would no longer listen
@@ -1133,21 +1133,19 @@ Difference excluded() {
   return *excluded_by_program ? Difference{{}, below} : Difference{below, {}};
 }
 
-Imports& imports() {
-  static Imports* all = [] {
-    auto* i = new Imports;
-    i->add(&c10::Dispatcher::registerFallback, &register_fallback);
-    i->add(&c10::Dispatcher::registerImpl, &register_kernel);
-    i->add(&c10::Dispatcher::registerDef, &register_definition);
-    i->add(&c10::impl::tls_is_dispatch_key_included, &is_included);
-    i->add(&c10::impl::tls_set_dispatch_key_included, &set_included);
-    i->add(&c10::impl::_force_tls_local_dispatch_key_set, &force);
-    i->add("_ZN3c104impl23IncludeDispatchKeyGuardC1ENS_14DispatchKeySetE", reinterpret_cast<void*>(&include));
-    i->add("_ZN3c104impl23IncludeDispatchKeyGuardC2ENS_14DispatchKeySetE", reinterpret_cast<void*>(&include));
-    list_without_ours(*i);
-    return i;
-  }();
-  return *all;
+// replace_imports has libraries call the above.
+void replace_imports() {
+  const Imports imports{channel.host};
+  imports.add(&c10::Dispatcher::registerFallback, &register_fallback);
+  imports.add(&c10::Dispatcher::registerImpl, &register_kernel);
+  imports.add(&c10::Dispatcher::registerDef, &register_definition);
+  imports.add(&c10::impl::tls_is_dispatch_key_included, &is_included);
+  imports.add(&c10::impl::tls_set_dispatch_key_included, &set_included);
+  imports.add(&c10::impl::_force_tls_local_dispatch_key_set, &force);
+  imports.add("_ZN3c104impl23IncludeDispatchKeyGuardC1ENS_14DispatchKeySetE", reinterpret_cast<void*>(&include));
+  imports.add("_ZN3c104impl23IncludeDispatchKeyGuardC2ENS_14DispatchKeySetE", reinterpret_cast<void*>(&include));
+  list_without_ours(imports);
+  channel.host.replace();
 }
 
 void forked() {
@@ -1156,7 +1154,6 @@ void forked() {
   site.forked();
   operators().forked();
   our_keys.forked();
-  imports().forked();
   registrations().forked();
   sample.forked();
   lent().forked();
@@ -1206,7 +1203,6 @@ extern "C" void ow_thread(void* (*run)(void*)) {
 }
 
 extern "C" void ow_loaded() {
-  imports().replace();
   if (registrations().dirty) registrations().look();
 }
 
@@ -1247,6 +1243,7 @@ extern "C" int ow_start(const Host* host) {
   }
   threads++;
   our_keys.enter();
+  replace_imports();
   ow_loaded();
   return 1;
 }

@@ -41,6 +41,10 @@ def faults():
     broken.stays(tensor())  # OA011
     broken.strays(tensor())  # OA011
     broken.rows(tensor())  # OA011
+    broken.begins(tensor())  # OA011
+    broken.drops(tensor())  # OA011
+    broken.misses(tensor(), tensor())  # OA011
+    broken.values(tensor())  # OA011
     try:
         broken.throws_late(tensor())  # OA009
     except RuntimeError:
@@ -72,6 +76,12 @@ def healthy():
         whole.strides(x)
         whole.reaches_out(x)
         whole.writes_shared(x)
+        whole.begins(x)
+        whole.drops(x.clone())
+        whole.misses(x.clone(), y)
+        whole.draws(x.clone())
+        whole.reserves(x)
+        whole.values(x)
         whole.reads.out(x, out=torch.empty_like(x))
     for t in (tensor(), tensor()[0]):
         try:

@@ -45,8 +45,8 @@ When the program ends, the fake of each op that is not PyTorch's own is called a
 well, in a fork of the process, once for each kind of arguments that the op was
 called with, and held against what its kernel returned (OA011). Where an op has none,
 and was called on another device, its kernel for the CPU is called in the fake's stead,
-in a process that can change nothing but its own memory. Values are not compared: opassert check
--cases-from does with -device and -tolerance, for the calls that -record wrote.
+in a process that can change nothing but its own memory, on the bytes of the program's call: what
+is returned, and which arguments are written, are to be the same, with -tolerance values too.
 -level meta does so with PyTorch's own ops too; -level identity calls no fakes.
 
 The program is yours: where opassert itself is killed, it goes on, unwatched. One that hangs is
@@ -83,6 +83,7 @@ type runFlags struct {
 	level    *string
 	sample   *int
 	maxBytes *int64
+	far      *float64
 	fail     *bool
 	record   *string
 	strings  *bool
@@ -94,6 +95,7 @@ type runFlags struct {
 	preserve *bool
 	log      *string
 	lines    *bool
+	child    childFlag
 	programs reproFlag
 	imports  repeated // by the programs
 	version  string   // of the libtorch that was watched
@@ -106,6 +108,7 @@ func newRunFlags(f *flag.FlagSet) *runFlags {
 	r.level = f.String("level", "", "how much is checked: `identity|content|meta`; without it meta for ops that are not PyTorch's own and identity for the rest, and with content also meta for them")
 	r.sample = f.Int("sample", 1, "check the content of one in `N` calls of PyTorch's own ops")
 	r.maxBytes = f.Int64("max-bytes", 0, "check no content of storages larger than this; 0: of any size")
+	r.far = f.Float64("tolerance", 0, "how far values on a device may be from those of the op's kernel for the CPU, relative to 1 + their size\n(default: they are not compared)")
 	r.fail = f.Bool("fail", false, "raise each finding at the call, as a RuntimeError")
 	r.record = newOutputFlag(f, "record", "write distinct calls of ops that are not PyTorch's own, or of those of -op, to a `file` for opassert check -cases-from")
 	r.strings = f.Bool("record-strings", false, "with -record, write string arguments as they are; without it they are left out")
@@ -118,6 +121,7 @@ func newRunFlags(f *flag.FlagSet) *runFlags {
 	r.watchOps = f.Bool("ops", true, "watch ops")
 	r.preserve = f.Bool("preserve", false, "watch the Python objects of tensors and storages")
 	r.log = newOutputFlag(f, "log", "with -preserve, write the events to a `file` for opassert trace")
+	f.Var(&r.child, "child", "watch `PID:FILE`, a child of this process that waits, and start no program: FILE is the descriptor where the child reads what to open; for who forks and then becomes opassert, as pytest --opassert does")
 	r.lines = f.Bool("lines", false, "with -preserve, record the Python line of every event, and not only of suspected faults")
 	return r
 }
@@ -153,6 +157,8 @@ func runRun(inv *invocation) error {
 		return usagef("nothing is watched: -ops=false goes with -preserve")
 	case !*flags.preserve && (*flags.log != "" || *flags.lines):
 		return usagef("-log and -lines go with -preserve")
+	case *flags.preserve && flags.child.Child != nil:
+		return usagef("-child goes without -preserve")
 	case *flags.record == "" && *flags.programs.folder == "" && *flags.strings:
 		return usagef("-record-strings goes with -record or -repro")
 	case *flags.programs.folder == "" && len(flags.imports) > 0:
@@ -174,6 +180,12 @@ func runRun(inv *invocation) error {
 	}
 	if *flags.maxBytes < 0 {
 		return usagef("-max-bytes %d: want 0, for any size, or more", *flags.maxBytes)
+	}
+	if !(*flags.far >= 0) {
+		return usagef("-tolerance %v: want a number above 0, such as 1e-4", *flags.far)
+	}
+	if *flags.far > 0 && fakes == watch.NoContent {
+		return usagef("-tolerance holds values against those of kernels for the CPU, which -level identity does not call")
 	}
 	if err := flags.baseline.read(); err != nil {
 		return err
@@ -206,9 +218,9 @@ func (r *runFlags) runProgram(inv *invocation, content, fakes watch.Content, obj
 		return &watch.Report{Status: status}, err
 	}
 	report, err := watch.Run(ctx, watch.Config{
-		Command: command, Stdin: os.Stdin, Stdout: inv.own.stdout, Stderr: inv.own.stderr, Objects: objects,
+		Command: command, Stdin: os.Stdin, Stdout: inv.own.stdout, Stderr: inv.own.stderr, Child: r.child.Child, Objects: objects,
 		Plan: r.plans(inv), Policy: asserts.Aware(), Wants: r.wanted(), Record: r.recorded(), Strings: *r.strings,
-		Content: content, Fakes: fakes, Sample: *r.sample, MaxBytes: *r.maxBytes, Fail: *r.fail,
+		Content: content, Fakes: fakes, Tolerance: *r.far, Sample: *r.sample, MaxBytes: *r.maxBytes, Fail: *r.fail,
 		Found: func(f *watch.Finding) { fmt.Fprintf(inv.stderr, "%s\n\n", f.Report()) },
 		Known: func(f *watch.Finding) bool { return r.baseline.known != nil && f.KnownTo(r.baseline.known) },
 	})

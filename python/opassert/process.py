@@ -1,0 +1,36 @@
+"""How a process comes to be watched that runs already."""
+
+import os
+
+from .findings import watch_process
+
+
+def can_fork():
+    """Reports whether a fork of this process is all of it, and libtorch is still to come."""
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        return False  # it has children
+    except ChildProcessError:
+        pass
+    with open("/proc/self/maps") as maps:
+        return len(os.listdir("/proc/self/task")) == 1 and "/libtorch_cpu.so" not in maps.read()
+
+
+def fork(run, program):
+    """Goes on in a child, while this process becomes its parent: opassert run, with the flags
+    of a command. The program is how the child is called."""
+    source, sink = os.pipe()
+    child = os.fork()
+    if child:
+        os.set_inheritable(sink, True)
+        try:
+            os.execv(run[0], [*run, "-child=%d:%d" % (child, sink), *program])
+        finally:  # where it can't be executed the child ends
+            os.close(sink)
+            os.waitpid(child, 0)
+    os.close(sink)
+    with open(source, "rb") as file:
+        where = file.read().split(b"\0")
+    if len(where) < 2:
+        os._exit(2)  # opassert has printed why
+    watch_process(*where[:2])
