@@ -87,7 +87,7 @@ func (j *judge) compare(m *judge, subject Place, real, meta []side) {
 // the op's fake returns something the two are compared instead: it says where a return is meant to be.
 func JudgeDevice(op *Op, real *Seen, fake *Fake, policy *Policy) Verdict {
 	j := newJudge(op, real, policy)
-	if given := j.device(); given != "" && (fake == nil || fake.On != "" || len(fake.Seen.Results) == 0) {
+	if given := j.device(); given != "" && (fake == nil || len(fake.Seen.Results) == 0) {
 		for i := range j.outputs {
 			j.reportStrayed(&j.outputs[i], given)
 		}
@@ -97,7 +97,7 @@ func JudgeDevice(op *Op, real *Seen, fake *Fake, policy *Policy) Verdict {
 
 // reportStrayed adds a note about a return that is not on the device of the arguments.
 func (j *judge) reportStrayed(out *output, given string) {
-	if out.Content == nil || out.Content.Device == given || out.Traits&MetaTensor != 0 || !out.codes.Has(MetaAlias) || j.passesOver(MetaAlias, &out.Observation) {
+	if out.Content == nil || out.Content.Device == given || !out.codes.Has(MetaAlias) || j.passesOver(MetaAlias, &out.Observation) {
 		return
 	}
 	v := j.reportOutput(MetaAlias, out)
@@ -174,8 +174,9 @@ func (j *judge) differences(m *judge, a, b *side) []string {
 		return []string{fmt.Sprintf("%s, %s %s", definedness(a), m.where(), definedness(b))}
 	}
 	var saw []string
-	if real, meta := j.shares(a), m.shares(b); real != meta {
-		saw = append(saw, fmt.Sprintf("it %s, %s it %s", real, m.where(), meta))
+	shares, meta := j.shares(a), m.shares(b)
+	if shares != meta {
+		saw = append(saw, fmt.Sprintf("it %s, %s it %s", shares, m.where(), meta))
 	}
 	x, y := a.seen.Content, b.seen.Content
 	if x == nil || y == nil {
@@ -195,6 +196,8 @@ func (j *judge) differences(m *judge, a, b *side) []string {
 		differ("sizes", x.Sizes, y.Sizes)
 	} else if !sameStrides(x, y) {
 		differ("strides", fmt.Sprintf("%v of sizes %v", x.Strides, x.Sizes), y.Strides)
+	} else if !m.fake && shares == meta && shares != withNothing && x.Offset != y.Offset && !slices.Contains(x.Sizes, 0) {
+		differ("offset", x.Offset, y.Offset)
 	}
 	return saw
 }
@@ -205,6 +208,8 @@ func definedness(s *side) string {
 	}
 	return "undefined"
 }
+
+const withNothing = "shares with nothing"
 
 // shares returns in words which tensor before it a return is or shares with.
 func (j *judge) shares(s *side) string {
@@ -221,7 +226,7 @@ func (j *judge) shares(s *side) string {
 	if i := slices.IndexFunc(j.outByStorage[s.seen.Storage], earlier); i >= 0 {
 		return "shares storage with " + j.outByStorage[s.seen.Storage][i].place().String()
 	}
-	return "shares with nothing"
+	return withNothing
 }
 
 // sameStrides leaves out the strides that reach no element.

@@ -153,7 +153,7 @@ func TestJudgeDevice(t *testing.T) {
 		{two, "lpu:0", "lpu:0", "cpu", nil, "OA011 result: it is on cpu, and every argument on lpu:0"},
 		{two, "lpu:0", "lpu:0", "lpu:1", nil, "OA011 result: it is on lpu:1, and every argument on lpu:0"},
 		{two, "lpu:0", "lpu:0", "cpu", &asserts.Fake{Missing: true}, "OA011 result: it is on cpu, and every argument on lpu:0"},
-		{two, "lpu:0", "lpu:0", "cpu", &asserts.Fake{Seen: answers.Seen, On: "cpu"}, "OA011 result: it is on cpu, and every argument on lpu:0"},
+		{two, "lpu:0", "lpu:0", "cpu", &asserts.Fake{Missing: true, Beside: answers}, "OA011 result: it is on cpu, and every argument on lpu:0"},
 		{two, "lpu:0", "lpu:0", "cpu", answers, ""},
 		{two, "lpu:0", "lpu:0", "lpu:0", nil, ""},
 		{two, "lpu:0", "cpu", "cpu", nil, ""},
@@ -172,8 +172,8 @@ func TestJudgeDevice(t *testing.T) {
 	}
 }
 
-// A return on another device is not reported where it has no contents or none that lie anywhere, where
-// OA011 is waived, or where the policy skips it; an argument without contents says nothing of devices.
+// A return on another device is not reported where it has no contents, where OA011 is waived, or
+// where the policy skips it; an argument without contents says nothing of devices.
 func TestJudgeDeviceSkips(t *testing.T) {
 	on := func(impl asserts.ID, device string, more ...mod) asserts.Observation {
 		return see(impl, impl+1, append(more, holding("abcd"), shaped(func(c *asserts.Snapshot) { c.Device = device }))...)
@@ -188,7 +188,7 @@ func TestJudgeDeviceSkips(t *testing.T) {
 		{"reported", on(3, "lpu:0"), on(5, "cpu"), false, 1},
 		{"an argument without contents", see(3, 4), on(5, "cpu"), false, 1},
 		{"no contents", on(3, "lpu:0"), see(5, 6), false, 0},
-		{"on meta", on(3, "lpu:0"), on(5, "meta", traits(asserts.MetaTensor)), false, 0},
+		{"on meta", on(3, "lpu:0"), on(5, "meta", traits(asserts.MetaTensor)), false, 1},
 		{"a subclass", on(3, "lpu:0"), on(5, "cpu", traits(asserts.WrapperSubclass)), false, 0},
 		{"waived", on(3, "lpu:0"), on(5, "cpu"), true, 0},
 	} {
@@ -485,6 +485,38 @@ func TestJudgeFakeWritten(t *testing.T) {
 		}
 		if skipped := len(verdict.Skips) > 0; skipped != (tt.schema == inPlace && tt.real == 3) {
 			t.Errorf("%s, %d and %d: skips %v", tt.schema, tt.real, tt.fake, verdict.Skips)
+		}
+	}
+}
+
+// Numbers that both calls return are compared, one note for all.
+func TestJudgeFakeNumbers(t *testing.T) {
+	for _, tt := range []struct {
+		name       string
+		real, fake []string
+		want       []string
+	}{
+		{"alike", []string{"3", "true"}, []string{"3", "true"}, nil},
+		{"another", []string{"3", "true"}, []string{"3", "false"}, []string{"OA011 argument self: number true, by its fake false"}},
+		{"two others", []string{"3", "4"}, []string{"5", "6"}, []string{"OA011 argument self: number 3, by its fake 5"}},
+		{"left open", []string{"3", "4"}, []string{"", "4"}, nil},
+		{"not known", []string{"", "4"}, []string{"3", "4"}, nil},
+		{"fewer of the kernel", nil, []string{"3"}, nil},
+		{"fewer of the fake", []string{"3"}, nil, nil},
+	} {
+		args := list{see(1, 2, holding("abcd"))}
+		real := &asserts.Seen{Level: asserts.Content, Before: args, After: args, Numbers: tt.real}
+		fake := &asserts.Fake{Seen: asserts.Seen{Level: asserts.Content, Before: args, After: args, Numbers: tt.fake}}
+		verdict := asserts.JudgeFake(wholeOp("f(Tensor self) -> (int, int)"), real, fake, asserts.Aware())
+		var got []string
+		for _, v := range verdict.Violations {
+			got = append(got, said(v))
+			if !strings.Contains(v.Error(), "as a constant") {
+				t.Errorf("%s: the report does not say what it breaks\n%v", tt.name, v)
+			}
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s\n%s", tt.name, diff)
 		}
 	}
 }

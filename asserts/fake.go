@@ -10,9 +10,9 @@ import (
 // compilers call instead of an op's kernel, on tensors without contents.
 type Fake struct {
 	Seen    Seen   // at the content level, without bytes; no results where it failed
-	Open    []Open // sizes and strides of results that depend on contents
+	Open    []Open // sizes, strides and offsets of results that depend on contents
 	Missing bool   // the op has none
-	On      string // the device whose kernel was called in place of a missing fake: "cpu"
+	Beside  *Fake  // the like call of the op's kernel for the CPU, where the call was on another device
 	Guards  []Guard
 	Fault   string // how it fails the schema: "raises TypeError: ..."
 	Refuses bool   // the fault is an error that a check of its own raises
@@ -30,11 +30,12 @@ type Guard struct {
 	Other string // "x [5]": sizes for which it returns the like
 }
 
-// An Open is a size, or a stride, that a fake leaves open.
+// An Open is a size, a stride or an offset that a fake leaves open.
 type Open struct {
 	Result, Dim int   // the position in Seen.Results, and the dimension
 	Least, Most int64 // of a size
 	Stride      bool
+	Offset      bool // it is that in the storage, of no dimension
 }
 
 // JudgeFake compares the call of an op's fake with that of its kernel: which tensors
@@ -55,6 +56,7 @@ func JudgeFake(op *Op, real *Seen, fake *Fake, policy *Policy) Verdict {
 	default:
 		compareMeta(r, f)
 		r.compareWritten(f)
+		r.compareNumbers(f)
 		for _, g := range fake.Guards {
 			r.reportGuard(g)
 		}
@@ -86,6 +88,7 @@ var consequences = []struct{ saw, breaks string }{
 	{"dtype ", "compiled code reads the bytes of one dtype as those of the other"},
 	{movedTo, "compiled programs copy to, and launch on, another device than the tensor's"},
 	{"device ", "compiled programs copy to, and launch on, another device than the tensor's"},
+	{"number ", "compiled code goes on with the number of the fake, as a constant"},
 	{"sizes ", "the code of inductor asserts the fake's sizes, and where it does not it computes on other elements, or beyond the last"},
 	{"strides ", "the code of inductor asserts the fake's strides, and where it does not it computes on other elements"},
 }
@@ -138,6 +141,17 @@ func (j *judge) compareWritten(m *judge) {
 	}
 }
 
+// compareNumbers compares the numbers that the two calls return.
+func (j *judge) compareNumbers(m *judge) {
+	kernel, fake := j.seen.Numbers, m.seen.Numbers
+	for i := range min(len(kernel), len(fake)) {
+		if a, b := kernel[i], fake[i]; a != b && a != "" && b != "" {
+			j.reportFake(fmt.Sprintf("number %s, by its fake %s", a, b), "let the fake compute the number as the kernel does; or, where it depends on contents, leave it open: torch.library.get_ctx().new_dynamic_size()")
+			return
+		}
+	}
+}
+
 // reshaped reports whether the call changed how a tensor lies in its storage.
 func (in *input) reshaped() bool {
 	b, a := in.before.Content, in.after.Content
@@ -186,6 +200,8 @@ func (f *Fake) Settled(real *Seen) *Seen {
 		}
 		from, to := real.Results[open.Result].Content, seen.Results[open.Result].Content
 		switch {
+		case open.Offset:
+			to.Offset = from.Offset
 		case open.Dim >= len(from.Sizes) || open.Dim >= len(from.Strides):
 		case open.Stride:
 			to.Strides[open.Dim] = from.Strides[open.Dim]

@@ -47,3 +47,32 @@ func TestJudgeFaults(t *testing.T) {
 		}
 	}
 }
+
+// A fault without frames has those of one of the same code about the same, and all are seen.
+func TestFramed(t *testing.T) {
+	fault := func(code asserts.Code, argument string, result int, frames ...string) asserts.Fault {
+		return asserts.Fault{Code: code, Argument: argument, Return: result, Saw: fmt.Sprint(len(frames), " frames"), Frames: frames}
+	}
+	bare := fault(asserts.OutOfBounds, "self", 0)
+	for _, tt := range []struct {
+		fault, other asserts.Fault
+		want         int // frames
+	}{
+		{bare, fault(asserts.OutOfBounds, "self", 0, "a", "b"), 2},
+		{bare, bare, 0},
+		{bare, fault(asserts.OutOfBounds, "other", 0, "a"), 0},
+		{bare, fault(asserts.OutOfBounds, "self", 1, "a"), 0},
+		{bare, fault(asserts.UseAfterFree, "self", 0, "a"), 0},
+		{fault(asserts.OutOfBounds, "self", 0, "a"), fault(asserts.OutOfBounds, "self", 0, "b", "c"), 1},
+	} {
+		got := tt.fault.Framed([]asserts.Fault{bare, tt.other})
+		if len(got.Frames) != tt.want || got.Saw != fmt.Sprint(tt.want, " frames") {
+			t.Errorf("%v with %v: %v", tt.fault, tt.other, got)
+		}
+	}
+	op := wholeOp("f(Tensor self) -> Tensor")
+	verdict := asserts.JudgeFaults(op, new(asserts.Seen), []asserts.Fault{fault(asserts.OutOfBounds, "self", 0, "a", "b")}, asserts.Aware())
+	if got := verdict.Violations[0].Saw; got != "2 frames, in a < b" {
+		t.Errorf("saw %q", got)
+	}
+}

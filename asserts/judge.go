@@ -70,21 +70,6 @@ func JudgeMeta(op *Op, real, meta *Seen, policy *Policy) Verdict {
 	return JudgeTwin(op, real, meta, "meta", policy)
 }
 
-// JudgeTwin is [JudgeMeta] for the call on any other device, which it names.
-func JudgeTwin(op *Op, real, twin *Seen, on string, policy *Policy) Verdict {
-	r, m := newJudge(op, real, policy), newJudge(op, twin, policy)
-	m.on = on
-	if len(r.outputs) == 0 != (len(m.outputs) == 0) {
-		return r.conclude()
-	}
-	for c := range AllCodes.All() {
-		if row := checks[c]; row.compares != nil {
-			row.compares(r, m)
-		}
-	}
-	return r.conclude()
-}
-
 // A judge is one call being judged.
 type judge struct {
 	op     *Op

@@ -18,6 +18,10 @@ type Seen struct {
 	// without a name have their numbers.
 	ArgNames, ResultNames [][]string
 
+	// Numbers are the returns that are integers, floats or bools, as text, those in lists
+	// too; "" is one that is not known. Nil where an engine does not say.
+	Numbers []string
+
 	Modes []Mode // active during the call
 
 	// Earlier are the returns without an alias set and the arguments of the op's call

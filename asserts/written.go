@@ -9,10 +9,20 @@ import (
 // write.
 type Write struct {
 	Arg     int     `json:"arg"` // position in the schema
+	Of      Which   `json:"of,omitempty"`
 	Sizes   []int64 `json:"sizes,omitempty"`
 	Strided bool    `json:"-"` // no view of it has one dimension
 	Changed bool    `json:"changed,omitempty"`
 }
+
+// A Which is a tensor of an argument, in words: it alone, the last of a list of several, or another.
+type Which string
+
+const (
+	Itself Which = ""
+	Other  Which = "other element"
+	Last   Which = "last element"
+)
 
 const (
 	manyCalls = 20
@@ -24,11 +34,15 @@ const (
 func Many(calls, sizes int) bool { return calls >= manyCalls && sizes >= manySizes }
 
 // Unwritten returns a note of an argument that a schema lets its op write, and that none
-// of many calls changed.
-func Unwritten(op, schema string, argument Place, calls, sizes int) *Violation {
+// of many calls changed, or not the last of its elements.
+func Unwritten(op, schema string, argument Place, of Which, calls, sizes int) *Violation {
+	it := "it"
+	if of != Itself {
+		it = "its " + string(of)
+	}
 	return &Violation{
 		Code: SchemaLint, Op: op, Schema: schema, Subject: argument,
-		Saw:    fmt.Sprintf("none of %d calls, on tensors of %d sizes, changed it, and the schema lets the op write it", calls, sizes),
+		Saw:    fmt.Sprintf("none of %d calls, on tensors of %d sizes, changed %s, and the schema lets the op write it", calls, sizes, it),
 		Fix:    "write it, or take its annotation out of the schema",
 		Breaks: "compilers copy the argument, and order the call before and after others, for a write that never comes",
 		Note:   "the op may write it for arguments that these calls do not have",
@@ -58,11 +72,22 @@ func WritesOf(op *Op, seen *Seen) []Write {
 		for e := range min(len(before[a]), len(after[a])) {
 			b, n := &before[a][e], &after[a][e]
 			if legible(b) && legible(n) && storages[b.Storage] == 1 {
-				writes = append(writes, Write{on.Index, b.Content.Sizes, b.Content.needsCopy(), changed(b, n) || !op.Raises && b.Version != n.Version})
+				writes = append(writes, Write{on.Index, which(e, len(before[a])), b.Content.Sizes, b.Content.needsCopy(), changed(b, n) || !op.Raises && b.Version != n.Version})
 			}
 		}
 	}
 	return writes
+}
+
+// which returns which of n elements number i is.
+func which(i, n int) Which {
+	switch {
+	case n == 1:
+		return Itself
+	case i == n-1:
+		return Last
+	}
+	return Other
 }
 
 // legible reports whether a tensor is plain and has bytes that were seen.

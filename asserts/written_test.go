@@ -59,10 +59,12 @@ func TestWritesOf(t *testing.T) {
 		})
 	}
 	list := &asserts.Seen{
-		Before: []asserts.Observation{tensor(1, same), {}, {}, tensor(4, same), tensor(5, same)}, ArgLens: []int{1, 1, 1, 2},
-		After: []asserts.Observation{tensor(1, same), {}, {}, tensor(4, same), tensor(5, func(o *asserts.Observation) { o.Version = 9 })},
+		Before: []asserts.Observation{tensor(1, same), {}, {}, tensor(4, same), tensor(6, same), tensor(5, same)}, ArgLens: []int{1, 1, 1, 3},
+		After: []asserts.Observation{tensor(1, same), {}, {}, tensor(4, same), tensor(6, same), tensor(5, func(o *asserts.Observation) { o.Version = 9 })},
 	}
-	want := []asserts.Write{{Arg: 4, Sizes: []int64{2}}, {Arg: 4, Sizes: []int64{2}, Changed: true}}
+	want := []asserts.Write{
+		{Arg: 4, Of: asserts.Other, Sizes: []int64{2}}, {Arg: 4, Of: asserts.Other, Sizes: []int64{2}}, {Arg: 4, Of: asserts.Last, Sizes: []int64{2}, Changed: true},
+	}
 	if diff := cmp.Diff(want, asserts.WritesOf(op, list)); diff != "" {
 		t.Error(diff)
 	}

@@ -127,6 +127,9 @@ TORCH_LIBRARY(broken, m) {
   m.def("strays(Tensor x) -> Tensor");
   m.def("rows(Tensor x) -> Tensor");
   m.def("leaves(Tensor x) -> Tensor");
+  m.def("begins(Tensor(a) x) -> Tensor(a)");
+  m.def("drops(Tensor(a!) x) -> ()");
+  m.def("misses(Tensor(a!) x, Tensor(b!) count) -> ()");
 }
 
 TORCH_LIBRARY_IMPL(broken, PrivateUse1, m) {
@@ -176,6 +179,9 @@ TORCH_LIBRARY_IMPL(broken, PrivateUse1, m) {
     y.narrow(0, 0, x.numel()).copy_(fresh(x).reshape({-1}));
     return y;
   });
+  m.impl("begins", [](const Tensor& x) { return x.narrow(0, 0, 1); });
+  m.impl("drops", [](Tensor& x) { fresh(x).zero_(); });
+  m.impl("misses", [](Tensor& x, Tensor&) { x.zero_(); });
 }
 
 // What the kernels for the device are held against. No kernel for the CPU says where strays returns.
@@ -187,6 +193,9 @@ TORCH_LIBRARY_IMPL(broken, CPU, m) {
   m.impl("values", [](const Tensor& x) { return x.clone(at::MemoryFormat::Contiguous); });
   m.impl("strides", [](const Tensor& x) { return x.clone(at::MemoryFormat::Contiguous); });
   m.impl("stays", [](const Tensor& x) { return x.clone(at::MemoryFormat::Contiguous); });
+  m.impl("begins", [](const Tensor& x) { return x.narrow(0, x.size(0) - 1, 1); });
+  m.impl("drops", [](Tensor& x) { x.zero_(); });
+  m.impl("misses", [](Tensor& x, Tensor& count) { x.zero_(); count.add_(1); });
 }
 
 TORCH_LIBRARY(whole, m) {
@@ -217,6 +226,11 @@ TORCH_LIBRARY(whole, m) {
   m.def("waits(Tensor x) -> Tensor");
   m.def("throws(Tensor(a!) x) -> Tensor(a!)");
   m.def("makes(Tensor x, *, Device device) -> Tensor");
+  m.def("begins(Tensor(a) x) -> Tensor(a)");
+  m.def("drops(Tensor(a!) x) -> ()");
+  m.def("misses(Tensor(a!) x, Tensor(b!) count) -> ()");
+  m.def("draws(Tensor(a!) x) -> Tensor");
+  m.def("reserves(Tensor x) -> Tensor");
 }
 
 // Those for the CPU, which a program on a device does not call, do more than compute. What some
@@ -227,6 +241,11 @@ TORCH_LIBRARY_IMPL(whole, CPU, m) {
   m.impl("writes_shared", [](const Tensor& x) { *shared().memory = 1; return x.unsqueeze(0).clone(); });
   m.impl("waits", [](const Tensor& x) { for (;;) pause(); return x.clone(); });
   m.impl("finds", [](const Tensor& x) { return x.nonzero(); });
+  m.impl("begins", [](const Tensor& x) { return x.narrow(0, x.size(0) - 1, 1); });
+  m.impl("drops", [](Tensor& x) { x.zero_(); });
+  m.impl("misses", [](Tensor& x, Tensor& count) { x.zero_(); count.add_(1); });
+  m.impl("draws", [](Tensor& x) { return x.copy_(at::rand(x.sizes())).clone(); });
+  m.impl("reserves", [](const Tensor& x) { return at::empty({1000}, x.options()); });
   m.impl("strides", [](const Tensor& x) { return x.clone(at::MemoryFormat::Contiguous); });
 }
 
@@ -256,4 +275,9 @@ TORCH_LIBRARY_IMPL(whole, PrivateUse1, m) {
   m.impl("strides", [](const Tensor& x) { return x.cpu().clone(at::MemoryFormat::Contiguous).to(x.device()); });
   for (const char* name : {"reaches_out", "writes_shared", "waits"}) m.impl(name, [](const Tensor& x) { shared(); return fresh(x); });
   m.impl("makes", [](const Tensor& x, at::Device device) { return at::ones({8}).to(device); });
+  m.impl("begins", [](const Tensor& x) { return x.narrow(0, x.size(0) - 1, 1); });
+  m.impl("drops", [](Tensor& x) { x.zero_(); });
+  m.impl("misses", [](Tensor& x, Tensor& count) { x.zero_(); count.copy_(count.cpu().add(1)); });
+  m.impl("draws", [](Tensor& x) { return fresh(x.copy_(at::rand(x.sizes()).to(x.device()))); });
+  m.impl("reserves", [](const Tensor& x) { return at::zeros({1000}, x.options().device(at::kCPU)).to(x.device()); });
 }

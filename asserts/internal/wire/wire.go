@@ -21,8 +21,8 @@ type Enum struct {
 type Member struct {
 	Name  string // "no version"
 	Doc   string
-	Words string // what a message calls it, or a report
-	Trait string // what it is in package asserts
+	Words string // its name in messages and reports
+	Trait string // its name in package asserts
 }
 
 // Tags say how a value is written down, in requests and in replies.
@@ -49,7 +49,7 @@ var Tags = Enum{Name: "tag", Doc: "How a value is written down, in requests and 
 var Numbers = []Number{
 	{"header words", 3, "A reply starts with its status, its length in words, and the address of the words that did not fit, 0 for none. One that is not OK goes on with two strings: the type of the exception and its message."},
 	{"uncounted", int(asserts.NotCounted), "A use count that is not known."},
-	{"no tensor", -1, "The index of what is not among the tensors of a request."},
+	{"no tensor", -1, "The index of a tensor that a request does not hold."},
 	{"no dtype", -1, "The dtype of a tensor whose elements are of none."},
 	{"no index", -1, "The index of a device that is the current one of its type."},
 	{"addressed", tensor.Addressed, "A bit for each type of devices whose pointers are addresses: Metal's are those of objects."},
@@ -67,8 +67,8 @@ var Enums = []Enum{
 	{Name: "status", Doc: "How a request ended: the first word of a reply.", Members: []Member{
 		{Name: "OK"},
 		{Name: "refused", Doc: "the request is wrong; nothing was called"},
-		{Name: "threw", Doc: "what was called threw"},
-		{Name: "wrote", Doc: "it threw, and what is seen of its arguments changed: that goes before the exception"},
+		{Name: "threw", Doc: "the operator threw"},
+		{Name: "wrote", Doc: "it threw, and its arguments are not as they were: their observations go before the exception"},
 	}},
 	{Name: "level", Doc: "What is seen of a tensor.", Members: []Member{
 		{Name: "off"},
@@ -80,7 +80,7 @@ var Enums = []Enum{
 	{Name: "make", Doc: "The sorts of strided tensors.", Members: []Member{
 		{Name: "plain"}, {Name: "inference"}, {Name: "requires grad"},
 	}},
-	{Name: "flag", Doc: "The bits of what else a tensor says of itself.", Bits: true, Members: []Member{
+	{Name: "flag", Doc: "The bits of a tensor's other properties.", Bits: true, Members: []Member{
 		{Name: "conj"}, {Name: "neg"}, {Name: "grad"}, {Name: "leaf"},
 		{Name: "unowned", Doc: "the storage does not free its bytes"},
 		{Name: "foreign", Doc: "it does by a function that is not the allocator's"},
@@ -90,7 +90,7 @@ var Enums = []Enum{
 		{Name: "freed"},
 		{Name: "read only", Doc: "of an argument that the schema has no write of"},
 	}},
-	{Name: "access", Doc: "The bits of what it did there.", Bits: true, Members: []Member{{Name: "reads"}, {Name: "writes"}}},
+	{Name: "access", Doc: "The bits of how it touched them.", Bits: true, Members: []Member{{Name: "reads"}, {Name: "writes"}}},
 	{Name: "owner", Doc: "Whose the memory is, or was.", Members: []Member{
 		{Name: "temporary", Doc: "of a tensor that the call made"},
 		{Name: "argument"}, {Name: "return"},
@@ -187,16 +187,16 @@ type Frame struct {
 
 var Frames = []Frame{
 	{"hello", "H", "process, parent, rank, version of libtorch, folder of Python's modules, Python's threads -> settings"},
-	{"op", "O", "A where versions are raised later, else -, and what schemas.cpp lists of an op -> an About, an Expectation, and a Subject for each argument and return that holds tensors"},
+	{"op", "O", "A where versions are raised later, else -, and the record of an op in the listing of schemas.cpp -> an About, an Expectation, and a Subject for each argument and return that holds tensors"},
 	{"names", "N", "names of ops that are not PyTorch's own -> nothing"},
-	{"call", "C", "an Asked, the modes in words, and what was seen of a call that does not look usual -> nothing, or a number"},
+	{"call", "C", "an Asked, the modes in words, and the observations of a call that does not look usual -> nothing, or a number"},
 	{"site", "S", "that number, who answered, a letter for the sort of frames and the frames, in lines -> nothing, or what to raise, or ? and a line of generated code"},
 	{"origin", "L", "that line, then file, line and function of each frame that it comes from -> nothing"},
 	{"record", "R", "a Recorded, names of arguments and their values -> nothing"},
 	{"fakes", "P", "nothing -> the program of Python's that calls fakes"},
 	{"fake", "F", "the op's number, how many contexts it was called in and their numbers, a call in the words of fakes.py, a line with those of the same call of its fake, and in lines a letter for the sort of frames and those of the call, where they are known -> nothing"},
 	{"backward", "B", "a Come, a letter for the sort of frames and those of the call -> nothing, or what to raise"},
-	{"context", "T", "process, number, name of a context, command that repeats it -> what was found since the last one, as a JSON array"},
+	{"context", "T", "process, number, name of a context, command that repeats it -> the findings since the last one, as a JSON array"},
 	{"not watched", "E", "why a process is not watched -> nothing"},
 }
 
@@ -208,15 +208,15 @@ type Record struct {
 }
 
 var Records = []Record{
-	{"Settings", "Settings are what opassert answers a greeting with, before the namespaces of PyTorch's own ops.", true, []Field{
+	{"Settings", "Settings are the answer to a greeting, before the namespaces of PyTorch's own ops.", true, []Field{
 		{Name: "content", Doc: "of which ops contents are looked at"}, {Name: "sample", Doc: "of so many calls of PyTorch's own ops, one"},
 		{Name: "max bytes", Doc: "of a storage that is read"}, {Name: "record", Doc: "calls of each op"},
 		{Name: "fakes", Doc: "of which ops fakes are called"},
 	}},
-	{"About", "About is what opassert says of an op, before what it expects of the calls.", true, []Field{
+	{"About", "About is opassert's answer about an op, before the Expectation of its calls.", true, []Field{
 		{Name: "number"}, {Name: "custom", Doc: "of a namespace that is not PyTorch's"}, {Name: "watched", Doc: "opassert wants to know of its calls"},
 		{Name: "recorded", Doc: "its arguments go into a file of cases"},
-		{Name: "followed", Doc: "what it returns is, until a backward comes there"},
+		{Name: "followed", Doc: "its results are, until a backward comes there"},
 	}},
 	{"Expectation", "Expectation is how many Subjects follow.", true, []Field{{Name: "args"}, {Name: "returns"}}},
 	{"Subject", "A Subject is an argument or a return that holds tensors. The sets are bits by position among the arguments, or returns, that do.", true, []Field{
@@ -226,7 +226,7 @@ var Records = []Record{
 		{Name: "others", Doc: "arguments that it shares nothing with"}, {Name: "peers", Doc: "returns that it shares nothing with"},
 		{Name: "allowed", Doc: "arguments that it may share with"},
 	}},
-	{"Asked", "Asked is what a call was, before its modes.", false, []Field{
+	{"Asked", "Asked describes a call, before its modes.", false, []Field{
 		{Name: "op"}, {Name: "level"}, {Name: "circumstances", Doc: "bits of oa_circumstance"}, {Name: "modes", Doc: "bytes of their text"},
 		{Name: "device", Doc: "bytes of the name of the device that a package brings, which is behind the modes"},
 	}},
@@ -254,6 +254,6 @@ var WatchEnums = []Enum{
 	}},
 	{Name: "backward", Doc: "How a backward goes through an op that has no formula.", Members: []Member{
 		{Name: "ends", Doc: "PyTorch's fallback is there, which warns"}, {Name: "raises", Doc: "torch.library.custom_op's is there"},
-		{Name: "records", Doc: "its kernel calls what autograd records"},
+		{Name: "records", Doc: "its kernel calls ops that autograd records"},
 	}},
 }

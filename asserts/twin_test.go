@@ -1,0 +1,105 @@
+package asserts_test
+
+import (
+	"testing"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// An argument that only one of two calls changes is reported; not where the two did not begin with the same
+// bytes, where these are not known, where another argument has the storage, or where the check is waived.
+func TestJudgeChanges(t *testing.T) {
+	const was, is, other = "abcd", "abce", "abcf"
+	const one = "f_(Tensor(a!) self) -> ()"
+	on := func(impl asserts.ID, bytes string) asserts.Observation { return see(impl, impl+1, holding(bytes)) }
+	call := func(before, after list) *asserts.Seen {
+		return &asserts.Seen{Level: asserts.Meta, Before: before, After: after}
+	}
+	of := func(before, after string) *asserts.Seen { return call(list{on(1, before)}, list{on(1, after)}) }
+	without := see(1, 2)
+	noDigest := see(1, 2, holding(was), shaped(func(c *asserts.Snapshot) { c.Digest = 0 }))
+	moved := see(1, 7, holding(is))
+	both := func(second asserts.Observation) *asserts.Seen {
+		return call(list{on(1, was), second}, list{on(1, is), second})
+	}
+	const two = "f_(Tensor(a!) self, Tensor other) -> ()"
+	const kept, changed = "OA011 argument self: the call leaves its bytes as they were, on cpu it changes them", "OA011 argument self: the call changes its bytes, on cpu it leaves them as they were"
+	for _, tt := range []struct {
+		name, schema string
+		real, twin   *asserts.Seen
+		want         string
+	}{
+		{"left", one, of(was, was), of(was, is), kept},
+		{"changed", one, of(was, is), of(was, was), changed},
+		{"both change", one, of(was, is), of(was, other), ""},
+		{"none changes", one, of(was, was), of(was, was), ""},
+		{"not written by the schema", "f(Tensor self) -> ()", of(was, was), of(was, is), ""},
+		{"other bytes before", one, of(other, other), of(was, is), ""},
+		{"more bytes after", one, of(was, was), of(was, "abcde"), ""},
+		{"no bytes", one, of("", ""), of("", ""), ""},
+		{"no contents", one, call(list{without}, list{without}), of(was, is), ""},
+		{"no contents after", one, of(was, was), call(list{on(1, was)}, list{without}), ""},
+		{"bytes that are not known", one, call(list{noDigest}, list{on(1, is)}), call(list{noDigest}, list{noDigest}), ""},
+		{"another storage after", one, call(list{on(1, was)}, list{moved}), of(was, was), ""},
+		{"beside another argument", two, both(on(5, was)), call(list{on(1, was), on(5, was)}, list{on(1, was), on(5, was)}), changed},
+		{"with the storage of another argument", two, both(see(5, 2, holding(was))), call(list{on(1, was), see(5, 2, holding(was))}, list{on(1, was), see(5, 2, holding(was))}), ""},
+		{"without a storage", one, call(list{see(1, 0, holding(was))}, list{see(1, 0, holding(is))}), of(was, was), ""},
+		{"fewer arguments", two, both(on(5, was)), &asserts.Seen{Level: asserts.Meta}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			op := opOf(tt.schema)
+			found := asserts.JudgeChanges(op, tt.real, tt.twin, "cpu", asserts.Aware()).Violations
+			got := ""
+			for _, v := range found {
+				got += said(v)
+			}
+			if got != tt.want {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+			op = opOf(tt.schema)
+			op.Waived = []asserts.Code{asserts.MetaAlias}
+			if found := asserts.JudgeChanges(op, tt.real, tt.twin, "cpu", asserts.Aware()).Violations; len(found) > 0 {
+				t.Errorf("waived: %v", found)
+			}
+		})
+	}
+}
+
+// A view that begins at another element than on the other device is reported, and no fresh result or one without
+// elements.
+func TestJudgeTwinOffsets(t *testing.T) {
+	at := func(impl, storage asserts.ID, offset int64, sizes ...int64) asserts.Observation {
+		return see(impl, storage, holding("abcd"), shaped(func(c *asserts.Snapshot) { c.Offset, c.Sizes, c.Strides = offset, sizes, []int64{1} }))
+	}
+	call := func(result asserts.Observation) *asserts.Seen {
+		args := list{at(1, 2, 0, 4)}
+		return &asserts.Seen{Level: asserts.Meta, Before: args, After: args, Results: list{result}}
+	}
+	op := opOf("f(Tensor(a) self) -> Tensor(a)")
+	for _, tt := range []struct {
+		name       string
+		real, twin asserts.Observation
+		want       string
+	}{
+		{"same", at(3, 2, 1, 2), at(3, 2, 1, 2), ""},
+		{"other", at(3, 2, 0, 2), at(3, 2, 1, 2), "OA011 result: offset 0, on cpu 1"},
+		{"without elements", at(3, 2, 0, 0), at(3, 2, 1, 0), ""},
+		{"fresh", at(3, 4, 0, 2), at(3, 4, 1, 2), ""},
+		{"a view on one alone", at(3, 2, 0, 2), at(3, 4, 1, 2), "OA011 result: it shares storage with argument self, on cpu it shares with nothing"},
+	} {
+		got := ""
+		for _, v := range asserts.JudgeTwin(op, call(tt.real), call(tt.twin), "cpu", asserts.Aware()).Violations {
+			got += said(v)
+		}
+		if got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+	beside := asserts.Fake{Seen: *call(at(3, 2, 1, 2)), Open: []asserts.Open{{Offset: true}}}
+	if v := asserts.JudgeTwin(op, call(at(3, 2, 0, 2)), beside.Settled(call(at(3, 2, 0, 2))), "cpu", asserts.Aware()).Violations; len(v) > 0 {
+		t.Errorf("that is left open: %v", v)
+	}
+	if v := asserts.JudgeFake(op, call(at(3, 2, 0, 2)), &asserts.Fake{Seen: *call(at(3, 2, 1, 2))}, asserts.Aware()).Violations; len(v) > 0 {
+		t.Errorf("of a fake: %v", v)
+	}
+}

@@ -1,0 +1,94 @@
+package asserts
+
+import (
+	"math"
+	"testing"
+
+	"github.com/opassert/opassert/internal/tensor"
+)
+
+// elements returns a tensor of a dtype and sizes that has these elements in the order of
+// its strides, each part of a complex one by itself.
+func elements(d tensor.DType, sizes, strides []int64, all ...float64) *Snapshot {
+	s := &Snapshot{DType: d.String(), Sizes: sizes, Strides: strides}
+	part := d.Size()
+	if d.Class() == tensor.Complex {
+		part /= 2
+	}
+	for _, v := range all {
+		b := make([]byte, d.Size())
+		d.Put(b, v, 0)
+		s.Bytes = append(s.Bytes, b[:part]...)
+	}
+	s.Nbytes = int64(len(s.Bytes))
+	return s
+}
+
+func TestBeyond(t *testing.T) {
+	row, square := []int64{1}, []int64{2, 2}
+	flat := func(d tensor.DType, all ...float64) *Snapshot {
+		return elements(d, []int64{int64(len(all))}, row, all...)
+	}
+	cut := flat(tensor.Float32, 1, 2)
+	cut.Bytes = cut.Bytes[:4]
+	for _, tt := range []struct {
+		name  string
+		x, y  *Snapshot
+		n     int
+		which string
+		not   bool // readable
+	}{
+		{"equal", flat(tensor.Float32, 1, 2), flat(tensor.Float32, 1, 2), 0, "", false},
+		{"near", flat(tensor.Float32, 100), flat(tensor.Float32, 101), 0, "", false},
+		{"far", flat(tensor.Float32, 1, 2, 3), flat(tensor.Float32, 1, 2.5, 4), 2, "number 1 is 2, on cpu 2.5", false},
+		{"not a number", flat(tensor.Float64, math.NaN(), math.Inf(1)), flat(tensor.Float64, math.NaN(), math.Inf(1)), 0, "", false},
+		{"one is not a number", flat(tensor.Float64, math.NaN()), flat(tensor.Float64, 1), 1, "number 0 is NaN, on cpu 1", false},
+		{"integers near", flat(tensor.Int64, 100), flat(tensor.Int64, 101), 1, "number 0 is 100, on cpu 101", false},
+		{"bools", flat(tensor.Bool, 1), flat(tensor.Bool, 0), 1, "number 0 is 1, on cpu 0", false},
+		{"imaginary parts", elements(tensor.Complex64, row, row, 1, 2), elements(tensor.Complex64, row, row, 1, 3), 1, "number 0 is 2, on cpu 3", false},
+		{"other strides", elements(tensor.Float32, square, []int64{2, 1}, 1, 2, 3, 4), elements(tensor.Float32, square, []int64{1, 2}, 1, 3, 2, 4), 0, "", false},
+		{"other strides, far", elements(tensor.Float32, square, []int64{2, 1}, 1, 2, 3, 4), elements(tensor.Float32, square, []int64{1, 2}, 1, 2, 3, 4), 2, "number 1 is 2, on cpu 3", false},
+		{"no elements", flat(tensor.Float32), flat(tensor.Float32), 0, "", false},
+		{"other sizes", flat(tensor.Float32, 1), flat(tensor.Float32, 2, 2), 0, "", true},
+		{"other dtypes", flat(tensor.Float32, 1), flat(tensor.Float64, 2), 0, "", true},
+		{"bytes that are not known", cut, flat(tensor.Float32, 1, 3), 0, "", true},
+		{"a dtype without numbers", flat(tensor.Bits8, 1), &Snapshot{DType: "bits8", Sizes: row, Strides: row, Nbytes: 1, Bytes: []byte{1}}, 0, "", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if readable(tt.x, tt.y) == tt.not {
+				t.Fatalf("readable is %v", !tt.not)
+			}
+			if tt.not {
+				return
+			}
+			if n, which := beyond(tt.x, tt.y, 0.01); n != tt.n || which != tt.which {
+				t.Errorf("%d elements, %q; want %d, %q", n, which, tt.n, tt.which)
+			}
+		})
+	}
+}
+
+// A return whose elements differ is a fault beyond the tolerance alone; what cannot be compared is counted.
+func TestBeyondOfCalls(t *testing.T) {
+	op := &Op{Name: "t::f", Schema: "f(Tensor x) -> Tensor", Args: []Subject{{Name: "x", Type: "Tensor"}}, Results: []Subject{{Name: "result", Type: "Tensor"}}}
+	call := func(s *Snapshot) *Seen { return &Seen{Results: []Observation{{Impl: 1, Storage: 2, Content: s}}} }
+	one := func(n float64) *Snapshot { return elements(tensor.Float32, []int64{1}, []int64{1}, n) }
+	two := elements(tensor.Float32, []int64{2}, []int64{1}, 1, 2)
+	for _, tt := range []struct {
+		name               string
+		x, y               *Snapshot
+		faults, unreadable int
+	}{
+		{"equal", one(1), one(1), 0, 0}, {"near", one(100), one(101), 0, 0}, {"far", one(1), one(2), 1, 0}, {"other sizes", one(1), two, 0, 1},
+	} {
+		faults, unreadable := Beyond(op, call(tt.x), call(tt.y), 0.01)
+		if len(faults) != tt.faults || unreadable != tt.unreadable {
+			t.Errorf("%s: %d faults, %d not compared; want %d, %d", tt.name, len(faults), unreadable, tt.faults, tt.unreadable)
+		}
+		for _, f := range faults {
+			if f.Code != MetaAlias || f.Return != 1 || f.Saw != "1 elements differ by more than 0.01 of 1 + their size: number 0 is 1, on cpu 2" || f.Fix == "" {
+				t.Errorf("%s: %+v", tt.name, f)
+			}
+		}
+	}
+}
