@@ -14,7 +14,7 @@ import (
 )
 
 func NewAdapter(o engine.Operator, rng *rand.Rand, th theme) *adapter {
-	return &adapter{op: o.Schema, stored: o.Texts, rng: rng, th: th, seen: make(map[string]int), used: make(map[tried]int), size: make(map[string]int64)}
+	return &adapter{op: o.Schema, makers: make(map[string][]schema.Argument), stored: o.Texts, undone: o.Inverse, rng: rng, th: th, seen: make(map[string]int), used: make(map[tried]int), size: make(map[string]int64)}
 }
 
 // mostUses is how often a rule is used on the same error: many choose at random.
@@ -34,7 +34,7 @@ func (a *adapter) Revise(c *sample.Case, text string) (*sample.Case, bool) {
 	e := readError(text)
 	a.seen[e.key]++
 	next := c.Clone()
-	m := &revision{a, next, text}
+	m := a.revision(next, text)
 	for _, match := range e.matches {
 		id := tried{match.rule, text}
 		if a.used[id] == mostUses {
@@ -128,14 +128,19 @@ var hopeless = []string{
 // rules are tried in order, the first of them on an error as it is.
 var rules = []rule{
 	{words: []string{"could not run"}, pattern: backends, revise: (*revision).backend},
-	on(`the constructor of \S+ takes \(.*\): got \d+ arguments`, (*revision).construct, "the constructor of"),
+	on(`the constructor of \S+ takes \(.*\): (?:got \d+ arguments|of argument \d+: want)`, (*revision).construct, "the constructor of"),
 	on(`has no constructor; .* returns one`, (*revision).make, "has no constructor; "),
 	on(`argument (\d+) "(\w+)": want ([^,]+), got (.*)`, (*revision).wanted, "\": want "),
 	on(`given groups=(\d+), (?:weight of size|expected weight to be (?:at least|divisible by) \d+ at dimension 0, but got weight of size) \[([\d, ]+)\](?:, expected input\[([\d, ]+)\])?`, (*revision).grouped, "given groups="),
 	on(`expected bias to be 1-dimensional with (\d+) elements, but got bias of size \[([\d, ]*)\]`, (*revision).biased, "expected bias"),
 	on(`type \(\w+\) and \w+ type \([\w ]+\) should be the same`, (*revision).equalDTypes, "should be the same"),
+	on(`no such file|fopen|file open failed|(?:cannot|could not|failed to|can't) open`, (*revision).file, "file", "open"),
 	on(``, (*revision).words, ""),
 	on(`must be (?:one of |an? )?.*['"]\w+['"]`, (*revision).object, "must be"),
+	on(`must be an? (?:str|string)\b`, (*revision).asText, "must be a str"),
+	on(`(?:unexpected|unknown|invalid) (?:character|letter)`, (*revision).letter, "character", "letter"),
+	on(`(\w+) must have an? \w+ for each column`, (*revision).eachColumn, "each column"),
+	on(`must be (?:all )?zeros?\b`, (*revision).zero, "zero"),
 	on(`expected (.+?) to be true, but got false`, (*revision).condition, "to be true"),
 	on(`(?s)(?:check|assert) failed:? (.+)`, (*revision).condition, "check failed", "assert failed"),
 	on(`(\w+)['"]?(?: value| argument)? (?:must|should|has to|needs to|to) be (?:strictly )?(positive|non-?negative|(?:greater|larger|less|smaller) than(?: or equal to)?|at (?:least|most)|[<>]=?) ?(-?\d+)?`, (*revision).bounded,
@@ -189,24 +194,25 @@ var rules = []rule{
 	on(`mkldnn`, (*revision).mkldnn, "mkldnn"),
 	on(`\bnested`, (*revision).nested, "nested"),
 	on(`names?\b|named`, (*revision).named, "name"),
+	on(`(\w+): (?:0|-\d+)\b`, (*revision).shownBelowOne, ": 0", ": -"),
 }
 
 // words sets a text to one of the values that the error offers.
 func (m *revision) words([]string) bool {
 	var at []int
-	for i, arg := range m.op.Func.Args {
+	for i, arg := range m.args {
 		if Unwrap(arg.Type).Name == "str" {
 			at = append(at, i)
 		}
 	}
 	about := func(i int) bool {
-		v := m.c.Args[i]
-		return containsWord(m.text, m.c.Names[i]) || v.Kind == sample.TextValue && v.Text != "" && strings.Contains(m.text, v.Text)
+		v := m.args[i].value
+		return containsWord(m.text, m.args[i].Name) || v.Kind == sample.TextValue && v.Text != "" && strings.Contains(m.text, v.Text)
 	}
 	if len(at) == 0 || !choice().MatchString(m.text) && !slices.ContainsFunc(at, about) {
 		return false
 	}
-	offered := slices.DeleteFunc(namedWords(m.text), func(w string) bool { return slices.Contains(m.c.Names, w) })
+	offered := slices.DeleteFunc(namedWords(m.text), func(w string) bool { return slices.ContainsFunc(m.args, func(g given) bool { return g.Name == w }) })
 	if len(offered) == 0 {
 		return false
 	}
@@ -214,9 +220,10 @@ func (m *revision) words([]string) bool {
 	if named := slices.DeleteFunc(m.mentioned(), func(i int) bool { return !slices.Contains(at, i) }); len(named) > 0 {
 		i = named[0]
 	}
-	old := m.c.Args[i]
-	m.c.Args[i] = sample.Text(sample.Pick(m.rng, offered))
-	return old.String() != m.c.Args[i].String()
+	v := m.args[i].value
+	old := *v
+	*v = sample.Text(sample.Pick(m.rng, offered))
+	return old.String() != v.String()
 }
 
 // quotedClass matches a name that errors quote, of a class as they are written.
@@ -226,12 +233,97 @@ var quotedClass = regexp.MustCompile("['\"`]([A-Z]\\w+)['\"`]")
 // constructor's error says what it takes.
 func (m *revision) object([]string) bool {
 	offered := quotedClass.FindAllStringSubmatch(m.text, 8)
-	i := slices.IndexFunc(m.op.Func.Args, func(a schema.Argument) bool { return Unwrap(a.Type).Name == "Any" })
-	if i < 0 || len(offered) == 0 || m.c.Args[i].Kind == sample.NewValue {
+	i := slices.IndexFunc(m.args, func(g given) bool { return Unwrap(g.Type).Name == "Any" })
+	if i < 0 || len(offered) == 0 || m.args[i].value.Kind == sample.NewValue {
 		return false
 	}
-	m.c.Args[i] = sample.Value{Kind: sample.NewValue, Text: sample.CustomClasses + m.op.Namespace + "." + sample.Pick(m.rng, offered)[1]}
+	*m.args[i].value = sample.Value{Kind: sample.NewValue, Text: sample.CustomClasses + m.op.Namespace + "." + sample.Pick(m.rng, offered)[1]}
 	return true
+}
+
+// asText sets an argument of any type, that the error names, to a string.
+func (m *revision) asText([]string) bool {
+	for _, i := range m.mentioned() {
+		if arg := m.args[i]; Unwrap(arg.Type).Name == "Any" && arg.value.Kind != sample.TextValue {
+			*arg.value = sample.Text(arg.Name)
+			return true
+		}
+	}
+	return false
+}
+
+// letter sets a string that the error names to another letter.
+func (m *revision) letter([]string) bool {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	for _, i := range m.mentioned() {
+		if arg := m.args[i]; Unwrap(arg.Type).Name == "str" {
+			at := m.rng.IntN(len(letters))
+			*arg.value = sample.Text(letters[at : at+1])
+			return true
+		}
+	}
+	return false
+}
+
+// file sets a string to the name of a file that is there.
+func (m *revision) file([]string) bool {
+	const empty = "/dev/null"
+	i := slices.IndexFunc(m.args, func(g given) bool { return g.value.Kind == sample.TextValue && g.value.Text != empty })
+	if i < 0 {
+		return false
+	}
+	*m.args[i].value = sample.Text(empty)
+	return true
+}
+
+var shownNumber = regexp.MustCompile(`(\w+): (0|-\d+)\b`)
+
+// shownBelowOne makes the numbers and sizes one that the error shows to be less, as in "pad_h: -1".
+func (m *revision) shownBelowOne([]string) bool {
+	changed := false
+	for _, shown := range shownNumber.FindAllStringSubmatch(strings.ToLower(m.text), -1) {
+		i := m.argument(shown[1])
+		if i < 0 {
+			continue
+		}
+		v := m.args[i].value
+		if n, _ := strconv.ParseInt(shown[2], 10, 64); v.Kind == sample.IntValue && v.Int == n {
+			v.Int, changed = 1, true
+		}
+		for _, t := range Separate(v.AppendTensors(nil), m.c.Tensors()) {
+			for k := range t.Sizes {
+				changed = changed || t.Sizes[k] == 0
+				t.Sizes[k] = max(1, t.Sizes[k])
+			}
+		}
+	}
+	return changed
+}
+
+// zero fills the tensors that the error names with zeros.
+func (m *revision) zero([]string) bool {
+	changed := false
+	for _, t := range Separate(m.targets(), m.c.Tensors()) {
+		before := t.String()
+		t.Fill, t.Values = sample.Fill{Name: "const"}, nil
+		changed = changed || t.String() != before
+	}
+	return changed
+}
+
+// eachColumn takes matrices with a column for each element of the argument that the error names.
+func (m *revision) eachColumn(groups []string) bool {
+	i := m.argument(groups[1])
+	if i < 0 {
+		return false
+	}
+	changed, columns := false, int64(max(1, len(m.args[i].value.List)))
+	for _, t := range Separate(m.c.Tensors(), m.c.Tensors()) {
+		if len(t.Sizes) == 2 && t.Sizes[1] != columns {
+			t.Sizes[1], changed = columns, true
+		}
+	}
+	return changed
 }
 
 // plainForms takes functional tensors all over where some were, or else ordinary ones.
@@ -247,12 +339,12 @@ func (m *revision) plainForms([]string) bool {
 
 // listLength makes a list as long as was asked for.
 func (m *revision) listLength(groups []string) bool {
-	i := slices.Index(m.c.Names, groups[1])
+	i := slices.IndexFunc(m.args, func(g given) bool { return g.Name == groups[1] })
 	n, err := strconv.Atoi(groups[2])
-	if i < 0 || err != nil || n > 8 || Unwrap(m.op.Func.Args[i].Type).Kind != schema.List {
+	if i < 0 || err != nil || n > 8 || Unwrap(m.args[i].Type).Kind != schema.List {
 		return false
 	}
-	v := &m.c.Args[i]
+	v := m.args[i].value
 	if v.Kind != sample.ListValue || len(v.List) == 0 {
 		*v = same(n, 1)
 		return true
@@ -272,28 +364,28 @@ func (m *revision) oneOf(groups []string) bool {
 	if first < 0 || second < 0 || first == second {
 		return false
 	}
-	if slices.Contains(m.About, m.c.Names[second]) || !slices.Contains(m.About, m.c.Names[first]) && m.c.Omits(first) && !m.c.Omits(second) {
+	if slices.Contains(m.About, m.args[second].Name) || !slices.Contains(m.About, m.args[first].Name) && m.args[first].omitted() && !m.args[second].omitted() {
 		first, second = second, first
 	}
-	arg := m.op.Func.Args[first]
-	if m.c.Omits(first) {
+	arg := m.args[first]
+	if arg.omitted() {
 		rank := 3
 		if ts := m.c.Tensors(); len(ts) > 0 {
 			rank = len(ts[0].Sizes)
 		}
-		m.c.Args[first] = same(max(1, rank-2), 4)
+		*arg.value = same(max(1, rank-2), 4)
 		if Unwrap(arg.Type).Kind != schema.List || !IsInt(Unwrap(arg.Type).Elem[0]) {
 			arg.Type = Unwrap(arg.Type)
-			m.c.Args[first] = candidate(m.rng, arg, &m.th)
+			*arg.value = candidate(m.rng, arg.Argument, &m.th)
 		}
 	}
 	Separate(m.c.Tensors(), m.c.Tensors())
-	return m.leaveOut(second)
+	return leaveOut(m.args[second])
 }
 
 // leaveOut sets an argument that can be omitted to its value in most calls.
-func (m *revision) leaveOut(i int) bool {
-	arg, v := m.op.Func.Args[i], sample.None()
+func leaveOut(arg given) bool {
+	v := sample.None()
 	switch {
 	case arg.Default != "":
 		v = sample.Value{}
@@ -302,8 +394,8 @@ func (m *revision) leaveOut(i int) bool {
 	case arg.Type.Kind != schema.Optional:
 		return false
 	}
-	old := m.c.Args[i]
-	m.c.Args[i] = v
+	old := *arg.value
+	*arg.value = v
 	return old.String() != v.String()
 }
 
@@ -346,7 +438,7 @@ func (m *revision) backend(groups []string) bool {
 	return true
 }
 
-var constructor = regexp.MustCompile(`.*the constructor of (\S+) takes \((.*)\): got \d+ arguments`)
+var constructor = regexp.MustCompile(`.*the constructor of (\S+) takes \((.*)\): (?:got \d+ arguments|of argument \d+: want)`)
 
 // construct sets for objects the arguments that their constructor takes, as the engine
 // says it.
@@ -356,6 +448,7 @@ func (m *revision) construct([]string) bool {
 	if err != nil {
 		return false
 	}
+	m.makers[said[1]] = takes.Func.Args
 	var fill func(values []sample.Value) bool
 	fill = func(values []sample.Value) (changed bool) {
 		for i := range values {
@@ -390,6 +483,7 @@ func (m *revision) make([]string) bool {
 	for i, v := range m.c.Args {
 		if v.Kind == sample.NewValue && v.Text == said[1] {
 			m.c.Args[i], changed = madeBy(m.rng, maker, &m.th), true
+			m.makers[m.c.Args[i].Text] = maker.Func.Args
 		}
 	}
 	return changed
@@ -412,11 +506,11 @@ func (m *revision) dtypeWord(groups []string) bool {
 		return false
 	}
 	dtype, changed := word.String(), false
-	for i, arg := range m.op.Func.Args {
+	for _, arg := range m.args {
 		if Unwrap(arg.Type).Name == "ScalarType" && containsWord(m.text, arg.Name) && sample.OneIn(m.rng, 2) {
 			v := sample.Value{Kind: sample.DTypeValue, Text: dtype}
-			changed = m.c.Args[i].String() != v.String()
-			m.c.Args[i] = v
+			changed = arg.value.String() != v.String()
+			*arg.value = v
 		}
 	}
 	if changed {
@@ -464,8 +558,8 @@ func (m *revision) notImplemented(groups []string) bool {
 	} else {
 		dtype = sample.Pick(m.rng, []string{"float32", "float32", "float64", "int64"})
 	}
-	for i := range m.c.Args {
-		if v := &m.c.Args[i]; v.Kind == sample.DTypeValue && v.Text == bad.String() {
+	for _, arg := range m.args {
+		if v := arg.value; v.Kind == sample.DTypeValue && v.Text == bad.String() {
 			v.Text = dtype
 		}
 	}
@@ -516,8 +610,8 @@ func (m *revision) vector(groups []string) bool {
 // oneElement takes one element for a tensor of as many as the error says, not in a list.
 func (m *revision) oneElement(groups []string) bool {
 	var many []*sample.TensorSpec
-	for _, v := range m.c.Args {
-		if t := v.Tensor; t != nil && strconv.FormatInt(tensor.Numel(t.Sizes), 10) == groups[1] {
+	for _, arg := range m.args {
+		if t := arg.value.Tensor; t != nil && strconv.FormatInt(tensor.Numel(t.Sizes), 10) == groups[1] {
 			many = append(many, t)
 		}
 	}
@@ -548,10 +642,10 @@ func (m *revision) dimRange(groups []string) bool {
 	last, err := strconv.Atoi(groups[1])
 	bad, _ := strconv.ParseInt(groups[2], 10, 64)
 	changed := false
-	for i := range m.c.Args {
-		v := &m.c.Args[i]
+	for _, arg := range m.args {
+		v := arg.value
 		if v.Kind == sample.DefaultValue {
-			if d, err := strconv.ParseInt(m.op.Func.Args[i].Default, 10, 64); err == nil && d == bad && strings.HasPrefix(m.c.Names[i], "dim") {
+			if d, err := strconv.ParseInt(arg.Default, 10, 64); err == nil && d == bad && strings.HasPrefix(arg.Name, "dim") {
 				*v, changed = sample.Int(0), true
 			}
 		}
@@ -605,8 +699,8 @@ func integral(t *sample.TensorSpec) bool { return sample.Element(t.DType).Class(
 // atLeastOne makes numbers below zero that are not named one.
 func (m *revision) atLeastOne([]string) bool {
 	changed := false
-	for i := range m.c.Args {
-		if v := &m.c.Args[i]; v.Kind == sample.IntValue && v.Int < 0 {
+	for _, arg := range m.args {
+		if v := arg.value; v.Kind == sample.IntValue && v.Int < 0 {
 			v.Int, changed = 1, true
 		}
 	}
@@ -638,9 +732,9 @@ func (m *revision) multiple(groups []string) bool {
 func (m *revision) equalLists([]string) bool {
 	var lists []*sample.Value
 	model := 0
-	for i := range m.c.Args {
-		if v := &m.c.Args[i]; v.Kind == sample.ListValue && len(v.AppendTensors(nil)) > 0 {
-			if slices.Contains(m.About, m.c.Names[i]) {
+	for _, arg := range m.args {
+		if v := arg.value; v.Kind == sample.ListValue && len(v.AppendTensors(nil)) > 0 {
+			if slices.Contains(m.About, arg.Name) {
 				model = len(lists)
 			}
 			lists = append(lists, v)
@@ -711,6 +805,9 @@ func (m *revision) equalDTypes([]string) bool {
 		return false
 	}
 	Separate(ts, ts)
+	if named := m.targets(); len(m.mentioned()) > 1 && len(named) > 1 {
+		ts = named
+	}
 	old := m.c.String()
 	for _, t := range ts {
 		t.DType = ts[0].DType
@@ -727,8 +824,8 @@ func quantized(f engine.Form) bool { return f == engine.Quantized || f == engine
 // define sets arguments that were left out.
 func (m *revision) define([]string) bool {
 	var absent []int
-	for i, v := range m.c.Args {
-		if v.Kind == sample.NoneValue || v.Kind == sample.DefaultValue && strings.Contains(m.op.Func.Args[i].Default, "None") {
+	for i, arg := range m.args {
+		if v := arg.value; v.Kind == sample.NoneValue || v.Kind == sample.DefaultValue && strings.Contains(arg.Default, "None") {
 			absent = append(absent, i)
 		}
 	}
@@ -740,11 +837,11 @@ func (m *revision) define([]string) bool {
 		absent = named
 	}
 	for _, i := range absent {
-		arg := m.op.Func.Args[i]
+		arg := m.args[i]
 		if arg.Type.Kind == schema.Optional {
 			arg.Type = arg.Type.Elem[0]
 		}
-		m.c.Args[i] = candidate(m.rng, arg, &m.th)
+		*arg.value = candidate(m.rng, arg.Argument, &m.th)
 	}
 	return true
 }
@@ -792,29 +889,45 @@ func (m *revision) named([]string) bool {
 // mutate changes one or two arguments, those that the error names first, to
 // values that the error mentions or to any others.
 func (a *adapter) mutate(c *sample.Case, text string) {
-	m := revision{a, c, text}
-	named := m.mentioned()
 	for range 1 + a.rng.IntN(2) {
-		if len(c.Args) == 0 {
+		m := a.revision(c, text)
+		if len(m.args) == 0 || m.encoded() {
 			return
 		}
-		i := a.rng.IntN(len(c.Args))
+		named := m.mentioned()
+		i := a.rng.IntN(len(m.args))
 		if len(named) > 0 && !sample.OneIn(a.rng, 3) {
 			i = sample.Pick(a.rng, named)
 		}
-		m.mutateArg(i)
+		m.mutateArg(m.args[i])
 	}
 }
 
-func (m *revision) mutateArg(i int) {
-	v := &m.c.Args[i]
+// encoded lets the op that another one undoes make the first tensor, now and then.
+func (m *revision) encoded() bool {
+	i := slices.IndexFunc(m.args, func(g given) bool { return g.value.Kind == sample.TensorValue })
+	if m.undone == nil || i != 0 || !sample.OneIn(m.rng, 4) {
+		return false
+	}
+	v := m.args[0].value
+	*v = madeBy(m.rng, m.undone, &m.th)
+	m.makers[v.Text] = m.undone.Func.Args
+	return true
+}
+
+func (m *revision) mutateArg(arg given) {
+	v := arg.value
+	if Unwrap(arg.Type).Name == "Any" && sample.OneIn(m.rng, 2) {
+		*v = candidate(m.rng, arg.Argument, &m.th)
+		return
+	}
 	switch v.Kind {
 	case sample.TensorValue:
 		m.mutateTensor(Separate([]*sample.TensorSpec{v.Tensor}, m.c.Tensors())[0])
 	case sample.IntValue:
 		v.Int = m.number()
 	case sample.ListValue:
-		m.mutateList(v, m.op.Func.Args[i])
+		m.mutateList(v, arg.Argument)
 	case sample.TupleValue, sample.DictValue, sample.CallValue, sample.AfterValue, sample.NewValue, sample.SameValue:
 		if ts := v.AppendTensors(nil); len(ts) > 0 {
 			m.mutateTensor(Separate(ts, m.c.Tensors())[m.rng.IntN(len(ts))])
@@ -826,11 +939,10 @@ func (m *revision) mutateArg(i int) {
 		}
 		th := m.th
 		th.vary = true
-		arg := m.op.Func.Args[i]
 		if arg.Type.Kind == schema.Optional && v.Kind == sample.NoneValue {
 			arg.Type = arg.Type.Elem[0]
 		}
-		*v = candidate(m.rng, arg, &th)
+		*v = candidate(m.rng, arg.Argument, &th)
 	}
 }
 

@@ -123,6 +123,28 @@ func TestRules(t *testing.T) {
 			"TensorAccessor expected 1 dims but tensor has 2", "aten::f(a=float32[2], rows=int64[2, 3])"},
 		{"the same dtype", "f(Tensor points, Tensor box) -> Tensor", []string{"float64[2]", "int64[2]"},
 			"expected `points` and `box` to have the same dtype, got Double and Long", "aten::f(points=float64[2], box=float64[2])"},
+		{"the same dtype of two of three", "f(Tensor points, Tensor box, Tensor periodic) -> Tensor", []string{"float64[2]", "int64[2]", "bool[3]"},
+			"expected `points` and `box` to have the same dtype, got Double and Long", "aten::f(points=float64[2], box=float64[2], periodic=bool[3])"},
+		{"the same dtype as others", "f(Tensor points, Tensor box) -> Tensor", []string{"float64[2]", "int64[2]"},
+			"points must have the same dtype", "aten::f(points=float64[2], box=float64[2])"},
+		{"another letter", "f(Tensor self, str other, str kinds) -> Tensor", []string{"float32[2]", "'a'", "'a'"},
+			"unexpected character in `kinds`: a", `aten::f(self=float32[2], other="a", kinds="d")`},
+		{"a letter of no string", "f(Tensor kinds) -> Tensor", []string{"float32[2]"}, "unexpected character in `kinds`: a", "aten::f(kinds=float32[0])"},
+		{"a column for each name", "f(Tensor self, Tensor row, str[] names) -> Tensor", []string{"float32[2, 3]", "float32[3]", "['x', 'y']"},
+			"the names must have an entry for each column of the array", `aten::f(self=float32[2, 2], row=float32[3], names=["x", "y"])`},
+		{"a column for one name", "f(Tensor self, str names) -> Tensor", []string{"float32[2, 3]", "'x'"},
+			"the names must have an entry for each column of the array", `aten::f(self=float32[2, 1], names="x")`},
+		{"zeros", "f(Tensor cell, Tensor other) -> Tensor", []string{"float32[2] = [1, 2]", "float32[2]"},
+			"the vector of cell must be zero", "aten::f(cell=float32[2] const:0, other=float32[2])"},
+		{"a string of any type", "f(Tensor self, Any names) -> Tensor", []string{"float32[2]", "3"},
+			"names must be a string, a list of strings or a tuple", `aten::f(self=float32[2], names="names")`},
+		{"a file", "f(int n, str path) -> ()", []string{"1", "'sum'"},
+			"open file failed because of errno 2 on fopen: No such file or directory, file path: sum", `aten::f(n=1, path="/dev/null")`},
+		{"a file that is there", "f(str path) -> ()", []string{"'/dev/null'"}, "failed to open a file", `aten::f(path="none")`},
+		{"numbers and sizes below one", "f(Tensor weight, int pad_h, int pad_w, int stride) -> ()", []string{"float32[2, 0]", "-1", "0", "2"},
+			"weight_h: 0 other: 0 pad_h: -1 pad_w: -1 stride: 0", "aten::f(weight=float32[2, 1], pad_h=1, pad_w=0, stride=2)"},
+		{"sizes that arguments say", "f(Tensor grad, int channels, int height) -> Tensor", []string{"float32[2]", "5", "-1"},
+			"grad should have shape [2, channels, height]", "aten::f(grad=float32[2, 5, 0], channels=5, height=-1)"},
 		{"sizes with a cross", "f(Tensor points) -> Tensor", []string{"float32[2]"},
 			"`points` must be n x 3 tensor, but the shape is [2]", "aten::f(points=float32[2, 3])"},
 		{"a size below zero", "f(Tensor a, int n) -> Tensor", []string{"float32[2]", "-2"}, "zeros: Dimension size must be non-negative.", "aten::f(a=float32[2], n=1)"},
@@ -285,6 +307,65 @@ func TestAdaptConstructor(t *testing.T) {
 	for _, v := range next.Args[0].List {
 		if len(v.List) != 3 || v.List[0].Kind != sample.TensorValue || v.List[1].Kind != sample.TupleValue || v.List[2].Kind != sample.DictValue {
 			t.Errorf("adapted to %s", next.Args[0].Recipe())
+		}
+	}
+}
+
+// Errors name what constructors take as they name what the op takes.
+func TestAdaptWhatObjectsAreMadeOf(t *testing.T) {
+	op := must.Get(schema.ParseDispatcher("ns::f(__torch__.torch.classes.ns.Q[] _0, Tensor values) -> Tensor"))(t)
+	const takes = `argument 0 "_0": the constructor of __torch__.torch.classes.ns.Q takes (Tensor points, Tensor values, str kind): `
+	own, inner := 0, 0
+	for seed := range uint64(8) {
+		a := NewAdapter(engine.Operator{Schema: op}, sample.NewRandom(seed, "f", 0), Themes[0])
+		c := NewGenerator(op, new(Recipes)).Generate(sample.NewRandom(seed, "f", 0), 0)
+		c = a.Adapt(a.Adapt(c, takes+"got 0 arguments"), takes+"of argument 1: want Tensor, got a list")
+		c = a.Adapt(c, "`points` must be a 4 dimensional tensor")
+		c = a.Adapt(c, "`kind` must be one of 'low' or 'low'")
+		for _, q := range c.Args[0].List {
+			if len(q.List) != 3 || len(q.List[0].Tensor.Sizes) != 4 {
+				t.Fatalf("adapted to %s", c)
+			}
+		}
+		if got := c.Args[0].List[0].List[2].Text; got != "low" {
+			t.Errorf("the kind is %q in %s", got, c)
+		}
+		c = a.Adapt(c, "`values` must be a 5-D tensor")
+		of := func(v sample.Value) int { return len(v.Tensor.Sizes) / 5 }
+		if of(c.Args[1])+of(c.Args[0].List[0].List[1]) != 1 || of(c.Args[0].List[0].List[1]) != of(c.Args[0].List[1].List[1]) {
+			t.Errorf("the op's own or those of objects get 5 dimensions, not %s", c)
+		}
+		own += of(c.Args[1])
+		inner += of(c.Args[0].List[0].List[1])
+	}
+	if own == 0 || inner == 0 {
+		t.Errorf("of eight, the op's own values were changed %d times, those of objects %d times", own, inner)
+	}
+}
+
+// What an op reads is now and then written by the op that it undoes, whose arguments errors name too.
+func TestAdaptEncoded(t *testing.T) {
+	decode, encode := must.Get(schema.ParseOp("decode(Tensor data, int mode) -> Tensor"))(t), must.Get(schema.ParseOp("encode(Tensor image) -> Tensor"))(t)
+	decode.Namespace, encode.Namespace = "my", "my"
+	made := 0
+	for seed := range uint64(16) {
+		a := NewAdapter(engine.Operator{Schema: decode, Inverse: encode}, sample.NewRandom(seed, "f", 0), Themes[0])
+		c := &sample.Case{Op: "my::decode", Names: []string{"data", "mode"}, Args: []sample.Value{sample.Tensor("float32", 2), sample.Int(1)}}
+		if c = a.Adapt(c, "no such format"); c.Args[0].Kind == sample.CallValue {
+			made++
+			if got := a.Adapt(c, "image must be a 4-D tensor").Args[0].Recipe(); got != "my::encode(float32[2, 3, 4, 4])" {
+				t.Errorf("adapted to %s", got)
+			}
+		}
+	}
+	if made == 0 || made == 16 {
+		t.Errorf("%d of 16 are encoded", made)
+	}
+	first := NewAdapter(engine.Operator{Schema: encode}, sample.NewRandom(0, "f", 0), Themes[0])
+	for range 16 {
+		c := &sample.Case{Op: "my::encode", Names: []string{"image"}, Args: []sample.Value{sample.Tensor("float32", 2)}}
+		if c = first.Adapt(c, "no such format"); c.Args[0].Kind == sample.CallValue {
+			t.Errorf("%s has no op that it undoes", c)
 		}
 	}
 }

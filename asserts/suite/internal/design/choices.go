@@ -73,6 +73,9 @@ func enumeration(text string) []string {
 			continue
 		}
 		word := strings.Trim(field, ",.;:'\"`()[]{}")
+		if !joined && slices.Contains(articles, all[len(all)-1]) { // before a noun
+			return all[:len(all)-1]
+		}
 		if !joined || !plain.MatchString(word) {
 			break
 		}
@@ -83,6 +86,8 @@ func enumeration(text string) []string {
 	}
 	return all
 }
+
+var articles = []string{"a", "an", "the"}
 
 // Probe returns a value of a type that makes no sense; false where every value
 // of the type does.

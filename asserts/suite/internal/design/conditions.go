@@ -10,7 +10,6 @@ import (
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/internal/tensor"
-	"github.com/opassert/opassert/schema"
 )
 
 // A check without a message is thrown with its condition as C++ spells it, such
@@ -63,9 +62,9 @@ var firstNumber = regexp.MustCompile(`^-?\d+\b`)
 
 // indexed replaces the arguments that number dimensions in a condition by their values.
 func (m *revision) indexed(text string) string {
-	for i, name := range m.c.Names {
-		if v := m.c.Args[i]; v.Kind == sample.IntValue {
-			n, name := strconv.FormatInt(v.Int, 10), strings.ToLower(name)
+	for _, arg := range m.args {
+		if v := arg.value; v.Kind == sample.IntValue {
+			n, name := strconv.FormatInt(v.Int, 10), strings.ToLower(arg.Name)
 			text = strings.NewReplacer("size("+name+")", "size("+n+")", "["+name+"]", "["+n+"]").Replace(text)
 		}
 	}
@@ -167,7 +166,7 @@ func (m *revision) term(text string) argumentTerm {
 		t.what = "sizes"
 	}
 	if i := m.argument(g[1]); i >= 0 {
-		if ts := m.c.Args[i].AppendTensors(nil); len(ts) > 0 {
+		if ts := m.args[i].value.AppendTensors(nil); len(ts) > 0 {
 			t.tensor = Separate(ts[:1], m.c.Tensors())[0]
 		}
 	}
@@ -176,8 +175,8 @@ func (m *revision) term(text string) argumentTerm {
 
 // numbered returns the argument of a name where it is a number or a dtype.
 func (m *revision) numbered(name string) argumentTerm {
-	for i, n := range m.c.Names {
-		if v := &m.c.Args[i]; strings.EqualFold(n, name) && (v.Kind == sample.IntValue || v.Kind == sample.FloatValue || v.Kind == sample.DTypeValue) {
+	for _, arg := range m.args {
+		if v := arg.value; strings.EqualFold(arg.Name, name) && (v.Kind == sample.IntValue || v.Kind == sample.FloatValue || v.Kind == sample.DTypeValue) {
 			return argumentTerm{value: v, what: "value"}
 		}
 	}
@@ -201,13 +200,13 @@ func (t argumentTerm) holds(operator string, other argumentTerm, text string) bo
 // for input_c, or -1.
 func (m *revision) argument(variable string) int {
 	found := -1
-	for i, name := range m.c.Names {
-		name = strings.ToLower(name)
+	for i, arg := range m.args {
+		name := strings.ToLower(arg.Name)
 		if name == variable {
 			return i
 		}
 		related := strings.HasPrefix(variable, name) || len(variable) > 1 && strings.HasPrefix(name, variable)
-		if related && (found < 0 || len(name) > len(m.c.Names[found])) {
+		if related && (found < 0 || len(name) > len(m.args[found].Name)) {
 			found = i
 		}
 	}
@@ -428,7 +427,7 @@ func (m *revision) described(groups []string) bool {
 	}
 	changed := false
 	for _, i := range m.mentioned() {
-		for _, t := range Separate(m.c.Args[i].AppendTensors(nil), m.c.Tensors()) {
+		for _, t := range Separate(m.args[i].value.AppendTensors(nil), m.c.Tensors()) {
 			before := t.String()
 			t.Sizes = m.lettered(letters, t.Sizes)
 			if dtype != "" {
@@ -441,7 +440,7 @@ func (m *revision) described(groups []string) bool {
 	return changed
 }
 
-// lettered returns the sizes that letters and numbers denote; has are the sizes
+// lettered returns the sizes that letters, numbers and arguments denote; has are the sizes
 // of the tensor now.
 func (m *revision) lettered(letters []string, has []int64) []int64 {
 	sizes := make([]int64, len(letters))
@@ -449,6 +448,10 @@ func (m *revision) lettered(letters []string, has []int64) []int64 {
 		n, err := strconv.ParseInt(letter, 10, 64)
 		if err == nil {
 			sizes[k] = min(n, 1<<12)
+			continue
+		}
+		if t := m.numbered(letter); t.value != nil && t.value.Kind == sample.IntValue {
+			sizes[k] = max(0, min(t.value.Int, 64))
 			continue
 		}
 		if _, known := m.size[letter]; !known {
@@ -487,7 +490,7 @@ func (m *revision) have(groups []string) bool {
 		return false
 	}
 	changed := false
-	for _, t := range Separate(m.c.Args[i].AppendTensors(nil), m.c.Tensors()) {
+	for _, t := range Separate(m.args[i].value.AppendTensors(nil), m.c.Tensors()) {
 		at := len(t.Sizes) - 1
 		if len(t.Sizes) > 2 {
 			at = 1
@@ -508,8 +511,8 @@ func (m *revision) channelled(groups []string) bool {
 		return false
 	}
 	changed := false
-	model := Model(m.c.Args[of].AppendTensors(nil))
-	for _, t := range Separate(m.c.Args[vector].AppendTensors(nil), m.c.Tensors()) {
+	model := Model(m.args[of].value.AppendTensors(nil))
+	for _, t := range Separate(m.args[vector].value.AppendTensors(nil), m.c.Tensors()) {
 		if model != nil && len(model.Sizes) > 1 {
 			changed = changed || !slices.Equal(t.Sizes, model.Sizes[1:2])
 			t.Sizes = slices.Clone(model.Sizes[1:2])
@@ -524,10 +527,10 @@ func (m *revision) divisible(groups []string) bool {
 	n, _ := strconv.ParseInt(groups[2], 10, 64)
 	i := m.argument(groups[2])
 	if i < 0 { // num_groups, of an argument groups
-		i = slices.IndexFunc(m.op.Func.Args, func(a schema.Argument) bool { return strings.HasSuffix(groups[2], "_"+a.Name) })
+		i = slices.IndexFunc(m.args, func(g given) bool { return strings.HasSuffix(groups[2], "_"+g.Name) })
 	}
-	if i >= 0 && m.c.Args[i].Kind == sample.IntValue {
-		n = m.c.Args[i].Int
+	if i >= 0 && m.args[i].value.Kind == sample.IntValue {
+		n = m.args[i].value.Int
 	}
 	ts := Separate(m.c.Tensors(), m.c.Tensors())
 	big := Model(ts)

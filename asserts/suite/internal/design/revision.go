@@ -18,7 +18,9 @@ import (
 // none applies, it tries values that the error mentions, and then others.
 type adapter struct {
 	op     *schema.Op
-	stored []string // the texts of its library
+	makers map[string][]schema.Argument // what constructors and ops take that make objects, by their names
+	stored []string                     // the texts of its library
+	undone *schema.Op                   // the op whose results it takes, or nil
 	rng    *rand.Rand
 	th     theme
 	seen   map[string]int   // errors, numbers left out
@@ -38,14 +40,44 @@ type tried struct {
 type revision struct {
 	*adapter
 	c    *sample.Case
+	args []given
 	text string
+}
+
+// A given is an argument with its value.
+type given struct {
+	schema.Argument
+	value *sample.Value
+}
+
+func (g given) omitted() bool {
+	return g.value.Kind == sample.NoneValue || g.value.Kind == sample.DefaultValue
+}
+
+// revision returns a change of a case, whose arguments are the op's own, and after them those of
+// what makes objects for them.
+func (a *adapter) revision(c *sample.Case, text string) *revision {
+	m := &revision{adapter: a, c: c, text: text}
+	m.take(a.op.Func.Args, c.Args)
+	return m
+}
+
+func (m *revision) take(args []schema.Argument, values []sample.Value) {
+	for i := range min(len(args), len(values)) {
+		m.args = append(m.args, given{args[i], &values[i]})
+	}
+	for i := range values {
+		v := &values[i]
+		m.take(m.makers[v.Text], v.List)
+	}
 }
 
 // mentioned finds the arguments that the error begins a clause with, or else names, or of
 // which it names a part: cu_seqlens_q by cu_seqlens, and key_cache by caches.
 func (m *revision) mentioned() []int {
 	var about, found, parts []int
-	for i, name := range m.c.Names {
+	for i, arg := range m.args {
+		name := arg.Name
 		if containsWord(m.text, name+":") {
 			about = append(about, i)
 		}
@@ -58,11 +90,25 @@ func (m *revision) mentioned() []int {
 	}
 	switch {
 	case len(about) > 0:
-		return about
+		return m.level(about)
 	case len(found) > 0:
-		return found
+		return m.level(found)
 	}
 	return parts
+}
+
+// level leaves out, of arguments among which the op has one and an object another of the same
+// name, the op's or those of objects.
+func (m *revision) level(found []int) []int {
+	own := len(m.op.Func.Args)
+	twice := slices.ContainsFunc(found, func(i int) bool {
+		return i < own && slices.ContainsFunc(found, func(j int) bool { return j >= own && m.args[i].Name == m.args[j].Name })
+	})
+	if !twice {
+		return found
+	}
+	of := sample.OneIn(m.rng, 2)
+	return slices.DeleteFunc(found, func(i int) bool { return (i < own) == of })
 }
 
 func containsWord(text, word string) bool {
@@ -88,7 +134,7 @@ func isWord(b byte) bool {
 func (m *revision) targets() []*sample.TensorSpec {
 	var out []*sample.TensorSpec
 	for _, i := range m.mentioned() {
-		out = m.c.Args[i].AppendTensors(out)
+		out = m.args[i].value.AppendTensors(out)
 	}
 	if len(out) > 0 {
 		return out
@@ -102,7 +148,7 @@ func (m *revision) targets() []*sample.TensorSpec {
 
 // at returns the position of the argument of that name, or -1.
 func (m *revision) at(name string) int {
-	return slices.IndexFunc(m.c.Names, func(n string) bool { return strings.EqualFold(n, name) })
+	return slices.IndexFunc(m.args, func(g given) bool { return strings.EqualFold(g.Name, name) })
 }
 
 func (m *revision) setForm(ts []*sample.TensorSpec, f engine.Form) {
