@@ -31,7 +31,7 @@ func TestWireListedAnew(t *testing.T) {
 	old, now := list("CPU"), list("CPU PrivateUse1")
 	old.records["aten::gone"] = &record{}
 	f, g := old.records["aten::f"].read(), old.records["aten::g"].read()
-	now.keep(old)
+	now.keep(old.records)
 	if now.records["aten::f"].read() != f || now.records["aten::gone"] == nil {
 		t.Error("an operator is not what it was")
 	}

@@ -22,7 +22,7 @@ char* oa_open(char* list);
 void oa_remote(int socket);
 
 static inline void go_start(int64_t* r, int64_t c) { oa_table.start(r, c); }
-static inline void go_schemas(int64_t* r, int64_t c) { oa_table.schemas(r, c); }
+static inline void go_schemas(const char* o, int64_t n, int64_t* r, int64_t c) { oa_table.schemas(o, n, r, c); }
 static inline void go_load(const char* p, int64_t n, int64_t* r, int64_t c) { oa_table.load(p, n, r, c); }
 static inline void go_device(const char* d, int64_t n, int64_t* r, int64_t c) { oa_table.device(d, n, r, c); }
 static inline void go_call(const int64_t* q, int64_t n, int64_t* r, int64_t c) { oa_table.call(q, n, r, c); }
@@ -36,6 +36,7 @@ static inline void go_generator(int64_t s, int64_t* r, int64_t c) { oa_table.gen
 static inline void go_storage(int64_t i, int64_t* r, int64_t c) { oa_table.storage(i, r, c); }
 static inline void go_seed(int64_t s, int64_t* r, int64_t c) { oa_table.seed(s, r, c); }
 static inline void go_left(int64_t* r, int64_t c) { oa_table.left(r, c); }
+static inline void go_threads(int64_t n, int64_t* r, int64_t c) { oa_table.threads(n, r, c); }
 static inline void go_memory(int64_t a, int64_t f, int64_t* r, int64_t c) { oa_table.memory(a, f, r, c); }
 static inline void go_fill(int64_t d, int64_t f, int64_t* r, int64_t c) { oa_table.fill(d, f, r, c); }
 static inline void go_spill(int64_t s, int64_t* d, int64_t n) { oa_table.spill(s, d, n); }

@@ -34,6 +34,8 @@ package libtorch
 #cgo nocallback go_seed
 #cgo noescape go_left
 #cgo nocallback go_left
+#cgo noescape go_threads
+#cgo nocallback go_threads
 #cgo noescape go_memory
 #cgo nocallback go_memory
 #cgo noescape go_fill
@@ -78,7 +80,9 @@ func chars[T byte](s []T) *C.char { return (*C.char)(unsafe.Pointer(unsafe.Slice
 
 func nativeStart(reply []int64) { C.go_start(ints(reply), C.int64_t(len(reply))) }
 
-func nativeSchemas(reply []int64) { C.go_schemas(ints(reply), C.int64_t(len(reply))) }
+func nativeSchemas(name string, reply []int64) {
+	C.go_schemas((*C.char)(unsafe.Pointer(unsafe.StringData(name))), C.int64_t(len(name)), ints(reply), C.int64_t(len(reply)))
+}
 
 func nativeLoad(path string, reply []int64) {
 	C.go_load((*C.char)(unsafe.Pointer(unsafe.StringData(path))), C.int64_t(len(path)), ints(reply), C.int64_t(len(reply)))
@@ -126,6 +130,10 @@ func nativeStorage(impl int64, reply []int64) {
 
 func nativeSeed(seed int64, reply []int64) {
 	C.go_seed(C.int64_t(seed), ints(reply), C.int64_t(len(reply)))
+}
+
+func nativeThreads(count int64, reply []int64) {
+	C.go_threads(C.int64_t(count), ints(reply), C.int64_t(len(reply)))
 }
 
 func nativeMemory(ahead, fill int64, reply []int64) {

@@ -11,7 +11,7 @@ func open([]string) error { return ErrNoCgo }
 // Nothing below is reached, since open fails first.
 
 func nativeStart(reply []int64)                               { absent() }
-func nativeSchemas(reply []int64)                             { absent() }
+func nativeSchemas(name string, reply []int64)                { absent() }
 func nativeLoad(path string, reply []int64)                   { absent() }
 func nativeDevice(name string, reply []int64)                 { absent() }
 func nativeCall(request, reply []int64)                       { absent() }
@@ -24,6 +24,7 @@ func nativeMeta(impls, reply []int64)                         { absent() }
 func nativeGenerator(seed int64, reply []int64)               { absent() }
 func nativeStorage(impl int64, reply []int64)                 { absent() }
 func nativeSeed(seed int64, reply []int64)                    { absent() }
+func nativeThreads(count int64, reply []int64)                { absent() }
 func nativeMemory(ahead, fill int64, reply []int64)           { absent() }
 func nativeFill(device, fill int64, reply []int64)            { absent() }
 func nativeLeft(reply []int64)                                { absent() }

@@ -71,6 +71,7 @@ func (h holding) list() bool    { return h.subject() && h[0] != 't' }
 var registry struct {
 	mu     sync.Mutex // for listing anew
 	listed atomic.Pointer[listing]
+	alone  sync.Map // by name, the records that were read before there was one
 }
 
 // A listing is the operators that the dispatcher listed. Reading thousands of operators takes
@@ -142,14 +143,47 @@ func Names() (map[string]bool, error) {
 
 // Lookup finds an operator by name: "aten::add.Tensor", "aten::relu".
 func Lookup(name string) (*Op, error) {
-	l, err := listed()
+	r, err := recordOf(name)
 	if err != nil {
 		return nil, err
 	}
-	if r := l.records[name]; r != nil {
+	if r != nil {
 		return r.read(), nil
 	}
 	return nil, fmt.Errorf("libtorch has no operator %s; names look like aten::add.Tensor, and a library that has more is loaded with LoadLibrary", name)
+}
+
+// recordOf returns the record of an operator, or nil. It lists no others: most workers, and
+// most programs, need few.
+func recordOf(name string) (*record, error) {
+	if l := registry.listed.Load(); l != nil {
+		return l.records[name], nil
+	}
+	if r, ok := registry.alone.Load(name); ok {
+		return r.(*record), nil
+	}
+	if err := start(); err != nil {
+		return nil, err
+	}
+	text, err := schemas(name)
+	read := parseListing(text)[name]
+	if err != nil || read == nil {
+		return nil, err
+	}
+	r, _ := registry.alone.LoadOrStore(name, read)
+	return r.(*record), nil
+}
+
+// schemas returns the list that schemas.cpp writes of one operator, or of all.
+func schemas(name string) (string, error) {
+	s := newScratch()
+	defer s.free()
+	nativeSchemas(name, s.reply)
+	reply, err := s.read("list operators")
+	if err != nil {
+		return "", err
+	}
+	return reply.text(), nil
 }
 
 func listed() (*listing, error) {
@@ -167,25 +201,25 @@ func listed() (*listing, error) {
 func list() (*listing, error) {
 	registry.mu.Lock()
 	defer registry.mu.Unlock()
-	s := newScratch()
-	defer s.free()
-	nativeSchemas(s.reply)
-	reply, err := s.read("list operators")
+	text, err := schemas("")
 	if err != nil {
 		return nil, err
 	}
-	l := &listing{records: parseListing(reply.text())}
+	l := &listing{records: parseListing(text)}
 	l.made = sync.OnceValue(l.objects)
 	if old := registry.listed.Load(); old != nil {
-		l.keep(old)
+		l.keep(old.records)
+	}
+	for name, r := range registry.alone.Range {
+		l.keep(map[string]*record{name.(string): r.(*record)})
 	}
 	registry.listed.Store(l)
 	return l, nil
 }
 
-// keep puts the records of an earlier listing where they are as they were.
-func (l *listing) keep(old *listing) {
-	for name, r := range old.records {
+// keep puts earlier records where they are as they were.
+func (l *listing) keep(old map[string]*record) {
+	for name, r := range old {
 		if now := l.records[name]; now == nil || now.text == r.text {
 			l.records[name] = r
 		}
@@ -198,7 +232,7 @@ func parseListing(text string) map[string]*record {
 	found := make(map[string]*record, len(records))
 	n := 0
 	for part := range strings.SplitSeq(text, "\x1eop\x1f") {
-		part = strings.TrimPrefix(part, "op\x1f")
+		part = strings.TrimSuffix(strings.TrimPrefix(part, "op\x1f"), "\x1e")
 		_, rest, _ := strings.Cut(part, "\x1f")
 		name, rest, _ := strings.Cut(rest, "\x1f")
 		overload, _, whole := strings.Cut(rest, "\x1f")
@@ -221,7 +255,7 @@ func join(name, overload string) string {
 }
 
 func (r *record) parse() *Op {
-	records := strings.Split(strings.TrimSuffix(r.text, "\x1e"), "\x1e")
+	records := strings.Split(r.text, "\x1e")
 	op := newOp(strings.Split(records[0], "\x1f"))
 	for _, record := range records[1:] {
 		switch f := strings.Split(record, "\x1f"); f[0] {

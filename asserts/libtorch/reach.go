@@ -27,11 +27,18 @@ func (op *Op) Unpassable() string {
 			continue
 		}
 		class := objectType(a.Type)
-		if class != "" && !strings.HasPrefix(class, "__torch__.") && !strings.HasPrefix(class, "Dict(") && !strings.HasPrefix(class, "(") && !registry.listed.Load().made()[class] {
+		if class != "" && !strings.HasPrefix(class, "__torch__.") && !strings.HasPrefix(class, "Dict(") && !strings.HasPrefix(class, "(") && !made(class) {
 			return fmt.Sprintf("argument %d %q: no operator returns a %s, and it can't be made here", i, a.Name, class)
 		}
 	}
 	return ""
+}
+
+// made reports whether some operator returns an object of a type.
+func made(class string) bool {
+	l, err := listed()
+	return err == nil && //mutate:equivalent true: there is an Op, so there is a listing
+		l.made()[class]
 }
 
 // objectType returns the type that an [Object] has to have to be of this type, or

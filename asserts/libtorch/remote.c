@@ -52,7 +52,7 @@ static void ask(struct oa_message m, const int64_t *words, const char *data, int
 }
 
 static void remote_start(int64_t *r, int64_t c) { ask((struct oa_message){.function = OA_FN_start, .cap = c}, NULL, NULL, r, NULL); }
-static void remote_schemas(int64_t *r, int64_t c) { ask((struct oa_message){.function = OA_FN_schemas, .cap = c}, NULL, NULL, r, NULL); }
+static void remote_schemas(const char *o, int64_t n, int64_t *r, int64_t c) { ask((struct oa_message){.function = OA_FN_schemas, .data = n, .cap = c}, NULL, o, r, NULL); }
 static void remote_load(const char *p, int64_t n, int64_t *r, int64_t c) { ask((struct oa_message){.function = OA_FN_load, .data = n, .cap = c}, NULL, p, r, NULL); }
 static void remote_device(const char *d, int64_t n, int64_t *r, int64_t c) { ask((struct oa_message){.function = OA_FN_device, .data = n, .cap = c}, NULL, d, r, NULL); }
 static void remote_call(const int64_t *q, int64_t n, int64_t *r, int64_t c) { ask((struct oa_message){.function = OA_FN_call, .words = n, .cap = c}, q, NULL, r, NULL); }
@@ -65,6 +65,7 @@ static void remote_meta(const int64_t *q, int64_t n, int64_t *r, int64_t c) { as
 static void remote_generator(int64_t s, int64_t *r, int64_t c) { ask((struct oa_message){.function = OA_FN_generator, .first = s, .cap = c}, NULL, NULL, r, NULL); }
 static void remote_storage(int64_t i, int64_t *r, int64_t c) { ask((struct oa_message){.function = OA_FN_storage, .first = i, .cap = c}, NULL, NULL, r, NULL); }
 static void remote_seed(int64_t s, int64_t *r, int64_t c) { ask((struct oa_message){.function = OA_FN_seed, .first = s, .cap = c}, NULL, NULL, r, NULL); }
+static void remote_threads(int64_t n, int64_t *r, int64_t c) { ask((struct oa_message){.function = OA_FN_threads, .first = n, .cap = c}, NULL, NULL, r, NULL); }
 static void remote_memory(int64_t a, int64_t f, int64_t *r, int64_t c) { ask((struct oa_message){.function = OA_FN_memory, .first = a, .second = f, .cap = c}, NULL, NULL, r, NULL); }
 static void remote_fill(int64_t d, int64_t f, int64_t *r, int64_t c) { ask((struct oa_message){.function = OA_FN_fill, .first = d, .second = f, .cap = c}, NULL, NULL, r, NULL); }
 static void remote_left(int64_t *r, int64_t c) { ask((struct oa_message){.function = OA_FN_left, .cap = c}, NULL, NULL, r, NULL); }

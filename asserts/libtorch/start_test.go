@@ -23,3 +23,33 @@ func TestBuiltForAnother(t *testing.T) {
 		}
 	}
 }
+
+// An operator that is looked up before any is listed is read alone, and stays the Op that it
+// was when all are.
+func TestLookupAlone(t *testing.T) {
+	if err := start(); err != nil {
+		t.Skip(err)
+	}
+	before := registry.listed.Swap(nil)
+	t.Cleanup(func() { registry.listed.Store(before) })
+	for _, name := range []string{"aten::add.Tensor", "aten::relu"} {
+		registry.alone.Delete(name)
+		op, err := Lookup(name)
+		again, _ := Lookup(name)
+		if err != nil || op.Name != name || again != op || registry.listed.Load() != nil {
+			t.Fatalf("%s is %v, then %v, %v", name, op, again, err)
+		}
+	}
+	for _, name := range []string{"aten::relu.", "aten::no_such", "none", ""} {
+		if op, err := Lookup(name); err == nil || registry.listed.Load() != nil {
+			t.Errorf("%q is %v", name, op)
+		}
+	}
+	alone, _ := Lookup("aten::relu")
+	if _, err := Ops(); err != nil {
+		t.Fatal(err)
+	}
+	if listed, _ := Lookup("aten::relu"); listed != alone {
+		t.Error("listed, it is another Op")
+	}
+}

@@ -128,6 +128,19 @@ func Seed(seed uint64) error {
 	return err
 }
 
+// Threads sets the number of threads among which ops divide their work, except ops that others
+// call: these keep to one, as all do from the start.
+func Threads(count int) error {
+	if err := start(); err != nil {
+		return err
+	}
+	s := newScratch()
+	defer s.free()
+	nativeThreads(int64(count), s.reply)
+	_, err := s.read("threads")
+	return err
+}
+
 // Left describes the state of the process, besides tensors, that calls have changed since
 // the last library was loaded or Left was last called, a line each, and restores it.
 func Left() (string, error) {

@@ -56,8 +56,8 @@ const (
 const (
 	statusOK      = 0
 	statusRefused = 1 // the request is wrong; nothing was called
-	statusThrew   = 2 // what was called threw
-	statusWrote   = 3 // it threw, and what is seen of its arguments changed: that goes before the exception
+	statusThrew   = 2 // the operator threw
+	statusWrote   = 3 // it threw, and its arguments are not as they were: their observations go before the exception
 )
 
 // What is seen of a tensor.
@@ -76,7 +76,7 @@ const (
 	makeRequiresGrad = 2
 )
 
-// The bits of what else a tensor says of itself.
+// The bits of a tensor's other properties.
 const (
 	flagConj    = 1 << 0
 	flagNeg     = 1 << 1
@@ -93,7 +93,7 @@ const (
 	touchReadOnly = 2 // of an argument that the schema has no write of
 )
 
-// The bits of what it did there.
+// The bits of how it touched them.
 const (
 	accessReads  = 1 << 0
 	accessWrites = 1 << 1
@@ -113,7 +113,7 @@ const headerWords = 3
 // A use count that is not known.
 const uncounted = -1
 
-// The index of what is not among the tensors of a request.
+// The index of a tensor that a request does not hold.
 const noTensor = -1
 
 // The dtype of a tensor whose elements are of none.
@@ -143,7 +143,7 @@ var traits = [16]asserts.Traits{
 	0,                         // uncounted result
 }
 
-// A head is what is seen of every tensor.
+// A head begins the observation of every tensor.
 type head [4]int64
 
 func (h *head) impl() int64        { return int64(h[0]) }

@@ -54,7 +54,7 @@ var keyOf = map[engine.Form]string{engine.Conjugate: "Conjugate", engine.Negativ
 // mark is a byte that a device keeps.
 const mark = 0x5a
 
-// lost returns the error of a device that does not keep what is copied to it, or "". After an
+// lost returns the error of a device that loses bytes copied to it, or "". After an
 // error that sticks, and where it has no memory left, nothing on it works before its process
 // ends.
 func (p place) lost() string {

@@ -132,3 +132,35 @@ func TestTypedCallsOnDevices(t *testing.T) {
 		t.Errorf("%d ops, and abs.out has no kernel for PrivateUse1 and the CPU\n%s%s", len(ops), dumped.stderr, listed.stderr)
 	})
 }
+
+// The calls that a program makes on a device are recorded, of PyTorch's own ops one in so many
+// with contents, and check makes them again there.
+func TestRecordedCallsOnDevice(t *testing.T) {
+	if os.Getenv("OPASSERT_LONG") == "" {
+		t.Skip("half a minute; OPASSERT_LONG=1 runs it")
+	}
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		t.Setenv("DEVICE_OPS", libtorchtest.Openreg(t, "../../..", python))
+		program := "import torch, device_ops\nx = torch.ones(2, 3, device='openreg:1')\nfor _ in range(8):\n    x.abs()\ntorch.ops.broken.drops(x.t())\ntorch.ops.whole.drops(x)\n"
+		cases := filepath.Join(t.TempDir(), "cases.yaml")
+		ran := run(t, "testdata", "run", "-level", "content", "-sample", "4", "-record", cases, "--", python.Path, "-c", program)
+		if ran.status != 1 || !strings.Contains(ran.stderr, "calls not in the sample for content") || strings.Count(ran.stderr, "broken::drops  argument 0 \"x\"") != 2 {
+			t.Errorf("exit status %d\n%s", ran.status, ran.stderr)
+		}
+		if recorded := string(must.Get(os.ReadFile(cases))(t)); !strings.Contains(recorded, "float32[3, 2] transposed") {
+			t.Errorf("recorded\n%s", recorded)
+		}
+		got := check(t, python, "testdata", "-device", "openreg:1", "-module", "device_ops", "-cases-from", cases, "-cases", "1", "-op", "broken::drops", "-op", "whole::drops", "-json")
+		var results []asserts.Result
+		must.Do(t, json.Unmarshal([]byte(got.stdout), &results))
+		found := make(map[string]bool)
+		for _, r := range results {
+			if r.Status == asserts.Violated && strings.Contains(r.Report, "the call leaves its bytes as they were, on cpu it changes them") {
+				found[r.Op] = true
+			}
+		}
+		if !found["broken::drops"] || len(found) != 1 || got.status != 1 {
+			t.Errorf("exit status %d, found %v\n%s", got.status, found, got.stderr)
+		}
+	})
+}

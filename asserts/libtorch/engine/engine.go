@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
@@ -28,10 +29,12 @@ type Libtorch struct {
 	old     map[string]bool       // the ops that were there before libraries were loaded, nil where none is
 	host    *host                 // of kernels in Python, or nil
 	left    []*suite.LoadError
-	texts   []string // in those that were
-	place   place    // of the tensors of cases; none: on the CPU
-	watched bool     // memory is
-	filled  bool     // that of the place is
+	loaded  []string                // files of those that were
+	texts   []string                // in them
+	makes   map[string][]*schema.Op // by the class of objects that they return
+	place   place                   // of the tensors of cases; none: on the CPU
+	watched bool                    // memory is
+	filled  bool                    // that of the place is
 }
 
 // shimVariable lists, one a line, the shared libraries that a worker loads
@@ -77,7 +80,7 @@ func Open(file []*schema.Op, loading func(string)) (*Libtorch, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Libtorch{version: version, host: host, schemas: make(map[string]*schema.Op)}
+	l := &Libtorch{version: version, host: host, schemas: make(map[string]*schema.Op), makes: make(map[string][]*schema.Op)}
 	for _, op := range file {
 		l.schemas[op.Namespace+"::"+op.Func.Name.String()] = op
 	}
@@ -97,7 +100,7 @@ func Open(file []*schema.Op, loading func(string)) (*Libtorch, error) {
 			l.left = append(l.left, &suite.LoadError{Library: path, Why: err.Error()})
 			continue
 		}
-		l.texts = append(l.texts, texts(path)...)
+		l.loaded, l.texts = append(l.loaded, path), append(l.texts, texts(path)...)
 	}
 	loading("")
 	return l, nil
@@ -199,7 +202,7 @@ func (l *Libtorch) operator(op *libtorch.Op) engine.Operator {
 	var written registration
 	if o.Added {
 		written = l.registration(op.Name)
-		o.Site, o.Texts = asserts.Site{File: op.File, Line: ownLine(op)}, slices.Concat(l.texts, written.Texts)
+		o.Site, o.Texts = asserts.Site{File: op.File, Line: ownLine(op, l.loaded)}, slices.Concat(l.texts, written.Texts)
 	}
 	if l.host != nil && l.host.added[op.Name].File != "" {
 		o.Site = l.host.added[op.Name]
@@ -219,7 +222,7 @@ func (l *Libtorch) operator(op *libtorch.Op) engine.Operator {
 	// Autograd, and views that the ops make which it calls, raise its counts.
 	o.Uncounted = op.Top && Custom(op.Name)
 	if o.Unseen = Unseen(o.Schema, op); o.Added {
-		o.Makers = l.makers(o.Schema)
+		o.Makers, o.Inverse = l.makers(o.Schema), inverse(op.Name)
 	}
 	if o.Kernel == engine.NoKernel {
 		o.Missing = "it has no kernel for " + l.place.Name
@@ -233,8 +236,8 @@ func (l *Libtorch) operator(op *libtorch.Op) engine.Operator {
 }
 
 // Schema reads the schema that the dispatcher has of an op. Of PyTorch's own
-// ops those that decompose may return their arguments; what a library defines
-// without a dispatch key is a kernel like another.
+// ops those that decompose may return their arguments; a library's kernel without a
+// dispatch key is one like another.
 func Schema(op *libtorch.Op) (*schema.Op, error) {
 	text := op.Schema
 	if op.Namespace == "aten" {
@@ -463,6 +466,12 @@ func (l *Libtorch) Seed(seed int64) error {
 	return libtorch.Seed(uint64(seed))
 }
 
+// Threads sets the number of threads among which ops divide their work, except ops that they call.
+func (l *Libtorch) Threads(count int) error { return libtorch.Threads(count) }
+
+// Spent returns the processor time of this process.
+func (l *Libtorch) Spent() time.Duration { return spent() }
+
 const unlikely = 0x6f7061737365
 
 func (l *Libtorch) Subjects(op *asserts.Op) *asserts.Op { return asserts.WithParts(op) }
@@ -475,8 +484,8 @@ func (l *Libtorch) Look(t engine.Tensor) []asserts.Observation {
 	return append([]asserts.Observation{whole}, parts...)
 }
 
-// Harmless returns why parts of tensors share with good reason: what kernels in Python do
-// to a quantizer PyTorch's own ops do for them.
+// Harmless returns why parts of tensors share with good reason: for kernels in Python it is
+// PyTorch's own ops that make quantizers.
 func (l *Libtorch) Harmless(op *asserts.Op, v *asserts.Violation) string {
 	if l.host != nil && v.Subject.Inside && v.Against.Inside && slices.Contains([]string{"scales", "zero_points"}, v.Subject.Part()) {
 		return "members of a quantizer, which PyTorch's own clone shares"
@@ -505,6 +514,7 @@ func (l *Libtorch) Call(name string, args []any, level asserts.Level) (engine.Ou
 	if err != nil {
 		return out, l.raised(thrown(l.made(err)))
 	}
+	out.Seen.Numbers = numbers(l.out.Results)
 	for _, v := range l.out.Results {
 		out.Results = append(out.Results, fromTorch(v))
 	}
@@ -525,6 +535,12 @@ func callGraded(op *libtorch.Op, level asserts.Level, out *libtorch.Outcome, val
 	}
 	for range values { // it refuses each at most once
 		err := op.Call(level, out, values...)
+		if err != nil && strings.Contains(err.Error(), writesLeaf) {
+			for _, v := range values {
+				setGrad(set, v, false)
+			}
+			return op.Call(level, out, values...)
+		}
 		i := slices.IndexFunc(op.Args[:len(values)], func(a libtorch.Argument) bool { return a.Name == ungraded(err) })
 		if i < 0 {
 			return err
@@ -535,6 +551,12 @@ func callGraded(op *libtorch.Op, level asserts.Level, out *libtorch.Outcome, val
 }
 
 var takesNoGrad = regexp.MustCompile(`^The function '.*' is not differentiable with respect to argument '(\w+)'`)
+
+// writesLeaf is the error of an op that writes an argument which its schema does not let it
+// write: the write is seen where that does not require grad.
+//
+// Source: torch/csrc/autograd/VariableTypeUtils.h, check_inplace.
+const writesLeaf = "a leaf Variable that requires grad is being used in an in-place operation"
 
 // ungraded returns the argument that, by an error, must not require grad.
 //
@@ -621,6 +643,27 @@ func torchValues(all []any) []libtorch.Value {
 		values[i] = torchValue(a)
 	}
 	return values
+}
+
+// numbers returns the texts of values that are integers, floats or bools, those in lists too.
+func numbers(values []libtorch.Value) (all []string) {
+	for _, v := range values {
+		switch v.Kind {
+		case libtorch.KindInt:
+			all = append(all, strconv.FormatInt(v.Int, 10))
+		case libtorch.KindBool:
+			all = append(all, strconv.FormatBool(v.Int != 0))
+		case libtorch.KindFloat:
+			all = append(all, strconv.FormatFloat(v.Float, 'g', -1, 64))
+		case libtorch.KindInts:
+			for _, n := range v.Ints {
+				all = append(all, strconv.FormatInt(n, 10))
+			}
+		case libtorch.KindList:
+			all = append(all, numbers(v.List)...)
+		}
+	}
+	return all
 }
 
 func fromTorch(v libtorch.Value) any {

@@ -2,9 +2,13 @@ package engine
 
 import (
 	"cmp"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"math"
+	"strconv"
+	"strings"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
@@ -19,15 +23,16 @@ type fakeCall struct {
 	Op        string // which was called first: another one where the op decomposes
 	Site      [2]any // file and line
 	Missing   bool
-	On        string // the device whose kernel answers for one that is missing
+	Beside    *fakeCall // of the kernel for the CPU
 	Fault     string
 	Refuses   bool   // by a check of its own
 	Unknown   string // why it was not called
 	Guards    []fakeGuard
-	Elsewhere []string        // devices of what it returns for tensors on a GPU
+	Elsewhere []string        // devices of its results for tensors on a GPU
 	Arguments [][]*fakeTensor // by position in the schema
 	Written   [][]*fakeTensor // those of arguments with (a!), after the call
 	Results   [][]*fakeTensor
+	Numbers   []json.RawMessage // of the returns; a float is a string
 }
 
 // A fakeGuard is a condition on sizes that a fake sets for nothing.
@@ -42,7 +47,9 @@ type fakeTensor struct {
 	Tensor, Storage asserts.ID
 	DType, Device   string
 	Sizes           [][2]*int64 // from, to; nil: without an end
-	Strides         []*int64    // nil: what it depends on is not known
+	Strides         []*int64    // nil: it depends on something unknown
+	Offset          *int64      // nil: not known
+	Bytes           *string     // of the storage, in hexadecimal; nil: not known
 }
 
 // NoFake returns why no fake of an op can be called, or "".
@@ -76,7 +83,8 @@ func (l *Libtorch) Fake(op *asserts.Op, args []any) (*asserts.Fake, string) {
 // see host/replay.py.
 func FakesProgram() string {
 	const uncollected = "import gc\ngc.disable()\n" // a third of what the imports would take; replay.py enables it
-	return uncollected + hostProgram("places", "parts", "registrations", "fakes", "symbols", "replay")
+	later := "SYMBOLS = " + strconv.QuoteToASCII(hostProgram("parts", "symbols")) + "\n"
+	return uncollected + later + hostProgram("places", "registrations", "fakes", "replay")
 }
 
 // ReadFake reads what host/fakes.py says of the call of an op's fake, or returns why
@@ -123,7 +131,7 @@ func withoutTensors(values []any) []any {
 }
 
 func (c *fakeCall) fake(op *asserts.Op) *asserts.Fake {
-	f := &asserts.Fake{Missing: c.Missing, On: c.On, Fault: c.Fault, Refuses: c.Refuses, Elsewhere: c.Elsewhere}
+	f := &asserts.Fake{Missing: c.Missing, Fault: c.Fault, Refuses: c.Refuses, Elsewhere: c.Elsewhere}
 	f.Site.File, _ = c.Site[0].(string)
 	if line, ok := c.Site[1].(float64); ok {
 		f.Site.Line = int(line)
@@ -148,7 +156,22 @@ func (c *fakeCall) fake(op *asserts.Op) *asserts.Fake {
 		f.Seen.ResultLens = append(f.Seen.ResultLens, n)
 	}
 	f.Seen.Number()
+	for _, n := range c.Numbers {
+		f.Seen.Numbers = append(f.Seen.Numbers, numberText(n))
+	}
+	if c.Beside != nil {
+		f.Beside = c.Beside.fake(op)
+	}
 	return f
+}
+
+// numberText returns the text of a number that a fake returns, "" for a symbol.
+func numberText(n json.RawMessage) string {
+	if text, err := strconv.Unquote(string(n)); err == nil {
+		f, _ := strconv.ParseFloat(text, 64) // as Python writes it
+		return strconv.FormatFloat(f, 'g', -1, 64)
+	}
+	return strings.TrimPrefix(string(n), "null")
 }
 
 // written returns the tensors of an argument after the call: those before it, where
@@ -160,8 +183,8 @@ func (c *fakeCall) written(arg int) []*fakeTensor {
 	return c.Arguments[arg]
 }
 
-// see adds the tensors of a subject, and what they leave open, and returns how many
-// there are.
+// see adds the tensors of a subject, and the sizes and strides that they leave open, and
+// returns how many there are.
 func (c *fakeCall) see(to *[]asserts.Observation, tensors []*fakeTensor, open *[]asserts.Open) int {
 	for _, t := range tensors {
 		if t == nil {
@@ -191,12 +214,24 @@ func (t *fakeTensor) observation() asserts.Observation {
 		}
 		o.Content.Strides = append(o.Content.Strides, stride)
 	}
+	if t.Offset != nil {
+		o.Content.Offset = *t.Offset
+	}
+	if t.Bytes != nil {
+		held, _ := hex.DecodeString(*t.Bytes)
+		h := fnv.New64a()
+		h.Write(held)
+		o.Content.Bytes, o.Content.Nbytes, o.Content.Digest = held, int64(len(held)), h.Sum64()
+	}
 	return o
 }
 
-// open returns the sizes and strides that depend on data, of result number i.
+// open returns the sizes, the strides and the offset that depend on data, of result number i.
 func (t *fakeTensor) open(i int) []asserts.Open {
 	var all []asserts.Open
+	if t.Offset == nil {
+		all = append(all, asserts.Open{Result: i, Offset: true})
+	}
 	for dim, size := range t.Sizes {
 		if least, most := ends(size); least != most {
 			all = append(all, asserts.Open{Result: i, Dim: dim, Least: least, Most: most})

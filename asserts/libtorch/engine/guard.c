@@ -3,8 +3,8 @@
 // A worker's guard is the first of its processes, and stays as small as it is
 // here. It notices that the run is gone, as the pipe of the requests has no
 // writer then, whatever the worker does at the time: load a library, or hang in
-// a kernel. It adopts what kernels start, however these hide it, and ends all of
-// it with the worker.
+// a kernel. It adopts the processes that kernels start, however these hide them, and
+// ends them with the worker.
 #define _GNU_SOURCE
 #include "guard.h"
 
@@ -67,8 +67,8 @@ int wait_for(int child) {
   }
 }
 
-// started lists what a process has started, and what that has, as far as there
-// is room, and returns how many.
+// started lists the descendants of a process, as far as there is room, and returns how
+// many.
 static int started(int process, int *list, int room) {
   char path[64];
   int n = 0;

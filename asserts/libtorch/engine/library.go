@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,12 +29,12 @@ func torchs(name string) bool {
 
 var (
 	shortText = regexp.MustCompile(`^[A-Za-z][\w.+-]{0,23}$`)
-	message   = regexp.MustCompile(`^[ -~\n]{8,400}$`)
+	message   = regexp.MustCompile(`^[ -~\n]+$`)
 )
 
 // texts returns the short texts and the messages in the read-only data of a shared
-// library, in its order: modes that its kernels compare arguments with, and what they
-// say of those.
+// library, in its order: modes that its kernels compare arguments with, and messages
+// about those.
 func texts(path string) []string {
 	file, err := elf.Open(path)
 	if err != nil {
@@ -48,7 +49,7 @@ func texts(path string) []string {
 		}
 		data, _ := section.Data()
 		for text := range bytes.SplitSeq(data, []byte{0}) {
-			if !seen[string(text)] && (shortText.Match(text) || message.Match(text) && bytes.ContainsRune(text, ' ')) {
+			if !seen[string(text)] && (shortText.Match(text) || 8 <= len(text) && len(text) <= 400 && message.Match(text) && bytes.ContainsRune(text, ' ')) {
 				seen[string(text)] = true
 				all = append(all, string(text))
 			}
@@ -57,11 +58,23 @@ func texts(path string) []string {
 	return all
 }
 
+// source reads a source whose path a compiler was given, which may have been that from a folder
+// above the libraries.
+func source(file string, libraries []string) ([]byte, error) {
+	text, err := os.ReadFile(file)
+	for _, library := range libraries {
+		for dir := filepath.Dir(library); err != nil && !filepath.IsAbs(file) && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+			text, err = os.ReadFile(filepath.Join(dir, file))
+		}
+	}
+	return text, err
+}
+
 // ownLine returns the line of a source in which an op is defined, where that can be
 // read; else that of its namespace's registrations. A macro may have the op's name as an
 // argument, or the definitions in it, above its use.
-func ownLine(op *libtorch.Op) int {
-	source, err := os.ReadFile(op.File)
+func ownLine(op *libtorch.Op, libraries []string) int {
+	source, err := source(op.File, libraries)
 	if err != nil {
 		return op.Line
 	}
@@ -82,6 +95,23 @@ func ownLine(op *libtorch.Op) int {
 	return op.Line
 }
 
+// undone are words of names of ops, each before that of the op whose results it takes.
+var undone = strings.NewReplacer("decode", "encode", "load", "save", "unpack", "pack", "dequantize", "quantize", "decompress", "compress")
+
+// inverse returns the op that makes a tensor for one that reads it, by their names, or nil.
+func inverse(name string) *schema.Op {
+	other := undone.Replace(name)
+	op, err := libtorch.Lookup(other)
+	if other == name || err != nil || len(op.Returns) == 0 || op.Returns[0].Type != "Tensor" {
+		return nil
+	}
+	parsed, err := Schema(op)
+	if err != nil {
+		return nil
+	}
+	return parsed
+}
+
 // makers returns the ops that return an object of a class that an op takes.
 func (l *Libtorch) makers(op *schema.Op) []*schema.Op {
 	var all []*schema.Op
@@ -95,11 +125,15 @@ func (l *Libtorch) makers(op *schema.Op) []*schema.Op {
 
 // makersOf returns the ops that return one object, of a class.
 func (l *Libtorch) makersOf(class string) []*schema.Op {
+	if all, known := l.makes[class]; known { // an op that takes one may ask at each call
+		return all
+	}
 	ops, err := libtorch.Ops()
 	if err != nil {
 		return nil
 	}
 	var all []*schema.Op
+	defer func() { l.makes[class] = all }()
 	for _, op := range ops {
 		if len(op.Returns) != 1 || op.Returns[0].Type != class {
 			continue

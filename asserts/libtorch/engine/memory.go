@@ -34,7 +34,7 @@ func (l *Libtorch) Arrange(ahead bool, fill byte) {
 	}
 }
 
-// Touched returns what the last call of an op touched that it may not, and why the memory of some
+// Touched returns the faults of the last call of an op in memory, and why the memory of some
 // storage since Arrange is not watched, and not filled.
 func (l *Libtorch) Touched(op *asserts.Op) (faults []asserts.Fault, unwatched, unfilled string) {
 	if l.place.Name != "" {
@@ -83,9 +83,7 @@ func fault(op *asserts.Op, t *libtorch.Touch) asserts.Fault {
 		f.Saw = fmt.Sprintf("%s %s of the storage of %s, which has %d bytes", does, distance(t), owner, t.Nbytes)
 		f.Fix = "keep every access within the tensor's sizes, strides and offset: c10's allocator allocates only the bytes that it is asked for"
 	}
-	if frames := Frames(t.Frames); len(frames) > 0 {
-		f.Saw += ", in " + strings.Join(frames, " < ")
-	}
+	f.Frames = Frames(t.Frames)
 	return f
 }
 

@@ -13,13 +13,14 @@ import (
 
 // The ops with which the Python of a worker's kernels calls what is registered for
 // another op besides its kernels, lists what calls changed, and reads what a kernel asks for
-// that raised, and what its source says; see host/formulas.py, host/state.py,
-// host/conditions.py and host/texts.py.
+// that raised, what its source says, and which writes it loses; see host/formulas.py,
+// host/state.py, host/conditions.py, host/texts.py and host/drops.py.
 const (
 	rulesOp        = "opassert_host::rules"
 	leftOp         = "opassert_host::left"
 	askedOp        = "opassert_host::asked"
 	registrationOp = "opassert_host::registration"
+	droppedOp      = "opassert_host::dropped"
 )
 
 // A ruleFault is a fault as host/formulas.py writes it.
@@ -33,7 +34,7 @@ type ruleFault struct {
 func (l *Libtorch) Ruled() bool { return l.host != nil && l.out.Autograd }
 
 // Rules calls, through autograd, an op's formula and its rules for vmap and autocast,
-// and returns what is wrong with them, or why they can't be called.
+// and returns their faults, or why they can't be called.
 func (l *Libtorch) Rules(op *asserts.Op, args []any) ([]asserts.Fault, string) {
 	called, err := libtorch.Lookup(op.Name)
 	host, without := libtorch.Lookup(rulesOp)
@@ -61,8 +62,28 @@ func (l *Libtorch) Rules(op *asserts.Op, args []any) ([]asserts.Fault, string) {
 	return faults, answer.Why
 }
 
-// Left returns what calls changed besides their tensors since it was last called: it
-// is undone.
+// Dropped calls the kernel of an op in Python, and returns the arguments of which it writes copies
+// that nothing reads, and where.
+func (l *Libtorch) Dropped(op *asserts.Op, args []any) map[string]asserts.Site {
+	called, err := libtorch.Lookup(op.Name)
+	host, without := libtorch.Lookup(droppedOp)
+	if cmp.Or(err, without) != nil {
+		return nil
+	}
+	text, err := called.PassTo(host, torchValues(args)...)
+	var answer []ruleFault
+	if err != nil || json.Unmarshal([]byte(text), &answer) != nil {
+		return nil
+	}
+	dropped := make(map[string]asserts.Site)
+	for _, d := range answer {
+		dropped[d.Argument] = asserts.Site{File: d.File, Line: d.Line}
+	}
+	return dropped
+}
+
+// Left returns the changes that calls made besides those of tensors since it was last
+// called, and undoes them.
 func (l *Libtorch) Left() []asserts.Fault {
 	changes := libtorch.Left
 	if l.host != nil {
@@ -93,7 +114,7 @@ func leftInPython() (string, error) {
 	return out.Results[0].Str, nil
 }
 
-// A registration is what a user wrote of an op in Python besides its schema.
+// A registration is the Python code that a user registered for an op.
 type registration struct {
 	Texts      []string // in the source of its kernel
 	Decomposes bool     // it is registered as CompositeImplicitAutograd, by that name

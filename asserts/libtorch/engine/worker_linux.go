@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"runtime"
 	"strconv"
+	"syscall"
+	"time"
 	"unsafe"
 
 	"github.com/opassert/opassert/asserts/suite"
@@ -55,4 +57,13 @@ func getenv(name string) string {
 	cname := C.CString(name)
 	defer C.free(unsafe.Pointer(cname))
 	return C.GoString(C.getenv(cname))
+}
+
+// spent returns the processor time of this process.
+func spent() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err) // there is no other error than an unknown who
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -82,11 +82,11 @@ static void load(const char *variable) {
   }
   free(list);
   int64_t reply[1 << 8];
-  static const char *const first[] = {"oa_start", "oa_schemas"};
-  for (int i = 0; i < 2; i++) {
-    void (*ask)(int64_t *, int64_t) = (void (*)(int64_t *, int64_t))dlsym(RTLD_DEFAULT, first[i]);
-    if (ask != NULL) ask(reply, sizeof reply / sizeof *reply);
-  }
+  const int64_t words = sizeof reply / sizeof *reply;
+  void (*started)(int64_t *, int64_t) = (void (*)(int64_t *, int64_t))dlsym(RTLD_DEFAULT, "oa_start");
+  if (started != NULL) started(reply, words);
+  void (*listed)(const char *, int64_t, int64_t *, int64_t) = (void (*)(const char *, int64_t, int64_t *, int64_t))dlsym(RTLD_DEFAULT, "oa_schemas");
+  if (listed != NULL) listed("", 0, reply, words);
 }
 
 // always_the_same_addresses starts a process again without random addresses,

@@ -67,19 +67,26 @@ bool named(const Dl_info& at, std::initializer_list<const char*> prefixes) {
   return std::any_of(prefixes.begin(), prefixes.end(), [&](const char* p) { return strncmp(file, p, strlen(p)) == 0; });
 }
 
-// refused reports whether the frames are those of a kernel that called abort() itself.
+// refused reports whether the frames are those of a kernel that called abort() itself, or by assert().
 bool refused() {
   void* frames[OA_DEPTH];
   Dl_info at, own;
   if (at::in_parallel_region() || !dladdr(reinterpret_cast<void*>(read_aborts), &own)) return false;
-  bool aborts = false, caller = false;
+  bool aborts = false, caller = false, in_libc = false, asserts = false;
   const int n = backtrace(frames, OA_DEPTH);
   for (int i = 3; i < n && dladdr(static_cast<char*>(frames[i]) - 1, &at) && at.dli_fname != nullptr; i++) {
     if (aborts && at.dli_fbase == own.dli_fbase) return caller;
     if (named(at, {"python", "libpython"})) return false;
-    if (aborts && !caller && named(at, {"libc.so", "libstdc++.so", OA_LIBRARIES})) return false;
+    const auto is = [&](const char* name) { return at.dli_sname != nullptr && strcmp(at.dli_sname, name) == 0; };
+    if (aborts && !caller && named(at, {"libc.so"})) {
+      in_libc = true;
+      asserts = asserts || is("__assert_fail");
+      continue;
+    }
+    if (in_libc && !asserts) return false;
+    if (aborts && !caller && named(at, {"libstdc++.so", OA_LIBRARIES})) return false;
     caller = caller || aborts;
-    aborts = aborts || (at.dli_sname != nullptr && strcmp(at.dli_sname, "abort") == 0);
+    aborts = aborts || is("abort");
   }
   return false;
 }

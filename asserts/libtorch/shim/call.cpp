@@ -155,8 +155,8 @@ class Changes {
 
 // MadeObjects are those of custom classes that a call makes, in the order in which they
 // stand in the request. They are made before the tensors are observed, for they may
-// keep some, and live until they were observed again: what a kernel puts into one
-// is held then.
+// keep some, and live until these were observed again: a tensor that a kernel puts
+// into one is held then.
 struct MadeObjects {
   std::vector<IValue> made;
   size_t read = 0;  // so many of them were read again
@@ -198,13 +198,19 @@ class Reader {
     return v;
   }
 
+  // list reads a list; where any type is wanted, its elements are of the type of the first.
   IValue list(const c10::Type& want, Held& held) {
     int64_t n = in_.word();
-    c10::TypePtr elem = want.containedType(0);
-    c10::impl::GenericList list(elem);
-    list.reserve(n);
+    const bool any = want.kind() == TypeKind::AnyType;
+    c10::TypePtr elem = any ? c10::TypePtr(c10::AnyType::get()) : want.containedType(0);
+    std::vector<IValue> items;
     held.items.reserve(n);
-    for (int64_t i = 0; i < n; i++) list.push_back(item(*elem, held));
+    for (int64_t i = 0; i < n; i++) {
+      items.push_back(item(*elem, held));
+      if (any) elem = items[0].type();
+    }
+    c10::impl::GenericList list(elem);
+    for (auto& v : items) list.push_back(std::move(v));
     return list;
   }
 
@@ -324,7 +330,7 @@ class Reader {
     }
     if (tag == OA_NONE && (type->kind() == TypeKind::AnyType || type->kind() == TypeKind::NoneType)) return IValue();
     if (tag == OA_OBJECT) return object(*type);
-    if (tag == OA_LIST && type->kind() == TypeKind::ListType) return list(*type, held);
+    if (tag == OA_LIST && (type->kind() == TypeKind::ListType || type->kind() == TypeKind::AnyType)) return list(*type, held);
     if (tag == OA_TUPLE && type->kind() == TypeKind::TupleType) return tuple(*type, held);
     if (tag == OA_DICT && type->kind() == TypeKind::DictType) return dict(*type, held);
     if (tag == OA_NEW) return made(*type);
@@ -364,7 +370,7 @@ torch::jit::Stack read(const Operator& op, Request& in, Tensors tensors, Contain
 }
 
 // bare_fallback turns off the fallback of ops without a kernel for autograd: since 2.1
-// it makes what they return require grad, so that backward warns, once in a process.
+// it makes their results require grad, so that backward warns, once in a process.
 //
 // Source: torch/csrc/autograd/autograd_not_implemented_fallback.cpp;
 // torch/testing/_internal/optests/autograd_registration.py sets the mode too.
@@ -410,8 +416,8 @@ void run_marked(const Operator& op, torch::jit::Stack& stack, const Tensors& ten
   run(op, stack, autograd);
 }
 
-// refuse_lazy refuses what ends the process in PyTorch itself: its fallbacks for conj
-// and neg tensors take what an op wrote from its first return, also where it has none.
+// refuse_lazy refuses a call that would end the process in PyTorch itself: its fallbacks for
+// conj and neg tensors take a written argument from the first return, also of an op without returns.
 //
 // Source: aten/src/ATen/native/MathBitsFallback.h.
 void refuse_lazy(const Operator& op, const torch::jit::Stack& stack) {

@@ -27,11 +27,11 @@ c10::Device found(const std::string& name);
 at::Tensor moved(const at::TensorOptions& options, c10::Storage storage, int64_t n, const char* data, int64_t ndata, c10::IntArrayRef sizes,
                  c10::IntArrayRef strides, int64_t offset);
 
-// fill has what is allocated on a type of devices hold a byte until it is written, and reports
-// whether it does. It is that of one type in a process.
+// fill makes memory allocated on a type of devices hold a byte until it is written, and reports
+// whether it does. A process fills one type of devices at most.
 bool fill(c10::DeviceType type, unsigned char byte);
 
-// copy_fault is what the backend threw in this thread since it was last cleared.
+// copy_fault is the last error of the backend in this thread since it was cleared.
 inline thread_local std::string copy_fault;
 
 }  // namespace opassert

@@ -26,7 +26,7 @@ constexpr int kMostTouches = 8;            // that are noted of a call
 constexpr unsigned char kCanary = 0xC7;
 constexpr size_t kAlignment = 64;
 
-// A Block is memory of a tensor, or what it was.
+// A Block is the memory of a tensor that lives, or of one that was freed.
 struct Block {
   char* data = nullptr;
   size_t nbytes = 0;
@@ -40,7 +40,7 @@ struct Block {
   char* end() const { return pages + size; }
 };
 
-// A Touch is what a kernel touched of a block that it may not.
+// A Touch is a range of bytes that a kernel touched and may not touch.
 struct Touch {
   oa_touch how;
   bool write, read;
@@ -95,8 +95,7 @@ Block* nearest(char* address) {
   return nullptr;
 }
 
-// note adds what was touched to what is known of the block, and returns it where it
-// is new.
+// note adds the bytes to the touch of their block, and returns that where it is new.
 Touch* note(oa_touch how, const Block* b, bool write, bool read, int64_t first, int64_t last) {
   const int n = std::min(memory.touched.load(), kMostTouches);
   for (int i = 0; i < n; i++) {

@@ -16,8 +16,8 @@
 
 namespace opassert {
 
-// Aligned has what is allocated meanwhile lie at a multiple of so many bytes, and not
-// of the 64 that c10's own allocator has.
+// Aligned makes memory allocated meanwhile begin at a multiple of so many bytes, not of
+// the 64 of c10's own allocator.
 class Aligned {
   size_t before_;
 
@@ -26,7 +26,7 @@ class Aligned {
   ~Aligned();
 };
 
-// A Watch is the time in which what a kernel touches is noted.
+// While a Watch lives, the memory that a kernel touches is noted.
 class Watch {
   const bool on_;
 

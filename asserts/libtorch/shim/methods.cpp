@@ -1,5 +1,5 @@
-// methods.cpp makes operators of the methods of custom classes: what is called and
-// observed is an operator.
+// methods.cpp registers an operator for each method of custom classes, since only
+// operators are called and observed.
 #include "methods.h"
 
 #include "remote.h"

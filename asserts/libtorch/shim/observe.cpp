@@ -48,7 +48,7 @@ at::QuantizerPtr quantizer_of(TensorImpl* impl) {
   return quantized ? quantized->quantizer() : at::QuantizerPtr();
 }
 
-// parts calls f with each tensor that the tensor holds inside, with what it is,
+// parts calls f with each tensor that the tensor holds inside, with its role,
 // and with how many of its uses are ours: OA_UNCOUNTED for the value of a
 // functional wrapper, whose storage may hold it once more.
 template <class F>
@@ -193,7 +193,7 @@ std::string_view layout_of(const TensorImpl* impl, std::string& text) {
   return text = stream.str();
 }
 
-// quantization_of returns what a quantizer that holds no tensors is, "" for none.
+// quantization_of describes a quantizer that holds no tensors; "" for none.
 std::string quantization_of(const TensorImpl* impl) {
   auto quantizer = quantizer_of(const_cast<TensorImpl*>(impl));
   if (!quantizer) return "";
@@ -326,8 +326,8 @@ int64_t uses_of(const T* impl) {
   return count - 1 + refs - (object && count > 1);
 }
 
-// record writes what observe writes of one tensor; last is the number of its
-// parts, or what it is as a part.
+// record writes the words that observe has for one tensor; last is the number of its
+// parts, or its role as a part.
 void record(TensorImpl* impl, int64_t ours, int64_t last, oa_level level, Reply& out) {
   c10::StorageImpl* storage = storage_of(impl);
   int64_t impl_uses = uses_of(impl);

@@ -59,15 +59,14 @@ template <class T>
 inline References<T> references = nullptr;
 
 // has_numbers reports whether sizes, strides and offset are numbers that a tensor
-// has itself. Others have symbols for them, or a Python class: whoever asks these
-// for a number changes what a compiler takes to be known, or runs the class's
-// code. Never ask.
+// has itself. Others have symbols for them, or a Python class: asking these for a
+// number makes a compiler add a guard, or runs the class's code. Never ask.
 bool has_numbers(const c10::TensorImpl* impl);
 
-// uncount takes out of a fresh result's uses, as observe wrote them, what
-// autograd holds of it where it recorded inside the kernel: the base of a view,
-// and what a backward saves. What can't be distinguished is not counted. A
-// result that is not alone may be what another one's backward saved.
+// uncount subtracts from a fresh result's uses, as observe wrote them, those of
+// autograd where it recorded inside the kernel: the base of a view, and a tensor
+// saved for backward. Uses that look alike are not counted. A result that
+// is not alone may have been saved for the backward of another one.
 void uncount(const c10::TensorImpl* impl, bool alone, HeadOf<Reply> seen);
 
 // count_python has what Python keeps count as a use from now on, where this process

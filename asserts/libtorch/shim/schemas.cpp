@@ -277,20 +277,22 @@ class Listing {
   const std::string& text() const { return text_; }
 };
 
-// all returns every operator, the ones met before at the address they had.
-std::vector<const Operator*> all() {
+// find returns the operator of a name, at the address where it was before, or null.
+const Operator* find(const c10::OperatorName& name) {
   static std::mutex mutex;
   static std::map<std::pair<std::string, std::string>, std::unique_ptr<Operator>> known;
   std::lock_guard<std::mutex> lock(mutex);
-  std::vector<const Operator*> ops;
-  for (const auto& name : c10::Dispatcher::singleton().getAllOpNames()) {
-    auto handle = c10::Dispatcher::singleton().findSchema(name);
-    if (!handle) continue;
-    auto& op = known[{name.name, name.overload_name}];
-    if (op == nullptr) op = describe(*handle);
-    ops.push_back(op.get());
-  }
-  return ops;
+  auto handle = c10::Dispatcher::singleton().findSchema(name);
+  if (!handle) return nullptr;
+  auto& op = known[{name.name, name.overload_name}];
+  if (op == nullptr) op = describe(*handle);
+  return op.get();
+}
+
+// named returns the name that "aten::add.Tensor" is.
+c10::OperatorName named(const std::string& text) {
+  const size_t dot = text.find('.', text.rfind(':') + 1);
+  return {text.substr(0, dot), dot == std::string::npos ? "" : text.substr(dot + 1)};
 }
 
 bool may_be_object(const c10::Type& type) {
@@ -341,11 +343,17 @@ static struct {
   std::string text;  // the last listing; "" when it may have changed
 } oa_listed;
 
-void oa_schemas(int64_t* words, int64_t cap) {
+void oa_schemas(const char* name, int64_t n, int64_t* words, int64_t cap) {
   reply(words, cap, [&](Reply& out) {
+    if (n > 0) {
+      const Operator* op = find(named(std::string(name, n)));
+      return out.text(op == nullptr ? "" : listed(*op));
+    }
     std::lock_guard<std::mutex> lock(oa_listed.mutex);
     if (oa_listed.text.empty()) {
-      for (const Operator* op : all()) oa_listed.text += listed(*op);
+      for (const auto& each : c10::Dispatcher::singleton().getAllOpNames()) {
+        if (const Operator* op = find(each)) oa_listed.text += listed(*op);
+      }
     }
     out.text(oa_listed.text);
   });

@@ -53,7 +53,7 @@ struct Session {
     int64_t* r = reply.data();
     switch (ask.function) {
       case OA_FN_start: return oa_start(r, c);
-      case OA_FN_schemas: return oa_schemas(r, c);
+      case OA_FN_schemas: return oa_schemas(data.data(), ask.data, r, c);
       case OA_FN_load: return oa_load(data.data(), ask.data, r, c);
       case OA_FN_device: return oa_device(data.data(), ask.data, r, c);
       case OA_FN_call: return oa_call(q, n, r, c);
@@ -66,6 +66,7 @@ struct Session {
       case OA_FN_generator: return oa_generator(a, r, c);
       case OA_FN_storage: return oa_storage(a, r, c);
       case OA_FN_seed: return oa_seed(a, r, c);
+      case OA_FN_threads: return oa_threads(a, r, c);
       case OA_FN_memory: return oa_memory(a, b, r, c);
       case OA_FN_fill: return oa_fill(a, b, r, c);
       case OA_FN_left: return oa_left(r, c);
@@ -86,7 +87,7 @@ struct Session {
 
 }  // namespace
 
-void oa_serve(int socket, int stack, void (*after)(int seeded)) {
+void oa_serve(int socket, int stack, void (*after)(int set)) {
   oa_watch_crashes(stack, "", nullptr);
   oa_crashes.said = oa_said;
   opassert::read_aborts();
@@ -96,7 +97,8 @@ void oa_serve(int socket, int stack, void (*after)(int seeded)) {
   while (s.next()) {
     s.call();
     if (getpid() != server) _exit(0);  // a kernel has forked, and returned in the child too
-    if (s.ask.function == OA_FN_call || s.ask.function == OA_FN_seed) after(s.ask.function == OA_FN_seed);
+    const bool set = s.ask.function == OA_FN_seed || s.ask.function == OA_FN_threads;
+    if (set || s.ask.function == OA_FN_call) after(set);
     if (!s.answer()) return;
   }
 }

@@ -18,15 +18,15 @@ extern "C" {
 #define OA_FUNCTIONS(f)                                                  \
   f(start) f(schemas) f(load) f(device) f(call) f(observe) f(bytes)      \
       f(strided) f(wrap) f(mark) f(meta) f(generator) f(storage) f(seed) \
-          f(memory) f(fill) f(left) f(spill) f(release) f(drop)
+          f(threads) f(memory) f(fill) f(left) f(spill) f(release) f(drop)
 
 // oa_start sets libtorch up for callers that count: one intra-op thread, no
 // backtraces, no warnings. It replies with the version, a string.
 void oa_start(int64_t* reply, int64_t cap);
 
-// oa_schemas replies with one string that lists every operator with a schema;
-// schemas.cpp says how.
-void oa_schemas(int64_t* reply, int64_t cap);
+// oa_schemas replies with one string that lists every operator with a schema, or that of
+// a name alone, "aten::add.Tensor"; schemas.cpp says how.
+void oa_schemas(const char* name, int64_t n, int64_t* reply, int64_t cap);
 
 // oa_load loads a shared library, which may register operators.
 void oa_load(const char* path, int64_t n, int64_t* reply, int64_t cap);
@@ -74,13 +74,17 @@ void oa_storage(int64_t impl, int64_t* reply, int64_t cap);
 // oa_seed seeds the default CPU generator.
 void oa_seed(int64_t seed, int64_t* reply, int64_t cap);
 
+// oa_threads sets the number of threads among which operators divide their work, except
+// operators that others call: these keep to one.
+void oa_threads(int64_t count, int64_t* reply, int64_t cap);
+
 // oa_memory has the tensors of this process lie between pages that can't be touched,
 // behind one where ahead is 1, else before one, and filled with a byte until they are
-// written. It replies with what the last observed call touched that it may not; memory.cpp
-// says how it reads.
+// written. It replies with the bytes that the last observed call touched and may not touch;
+// memory.cpp says how.
 void oa_memory(int64_t ahead, int64_t fill, int64_t* reply, int64_t cap);
 
-// oa_fill has what is allocated on a type of devices hold a byte until it is written. It
+// oa_fill makes memory allocated on a type of devices hold a byte until it is written. It
 // replies whether it does.
 void oa_fill(int64_t device, int64_t fill, int64_t* reply, int64_t cap);
 

@@ -5,6 +5,7 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <ATen/record_function.h>
 #include <c10/core/AutogradState.h>
 #include <c10/core/DefaultDtype.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
@@ -16,6 +17,10 @@
 
 #include "wire.h"
 
+// Of the OpenMP that libtorch is linked to, if it is: at::set_num_threads() waits for the threads of
+// another pool too.
+extern "C" __attribute__((weak)) void omp_set_num_threads(int);
+
 namespace opassert {
 namespace {
 
@@ -24,9 +29,16 @@ using Text = std::string;
 Text text(bool on) { return on ? "true" : "false"; }
 bool on(const Text& value) { return value == text(true); }
 
+// dispatch_keys keeps the last text: there are seldom others, and it takes longer than most kernels.
 Text dispatch_keys() {
-  auto keys = c10::impl::tls_local_dispatch_key_set();
-  return "included " + c10::toString(keys.included_) + ", excluded " + c10::toString(keys.excluded_);
+  static thread_local c10::DispatchKeySet included, excluded;
+  static thread_local Text text;
+  const auto now = c10::impl::tls_local_dispatch_key_set();
+  if (text.empty() || now.included_ != included || now.excluded_ != excluded) {
+    included = now.included_, excluded = now.excluded_;
+    text = "included " + c10::toString(included) + ", excluded " + c10::toString(excluded);
+  }
+  return text;
 }
 
 Text flushes_denormals() {
@@ -68,6 +80,9 @@ at::Context& context() { return at::globalContext(); }
 c10::AutogradState& autograd() { return c10::AutogradState::get_tls_state(); }
 c10::impl::LocalDispatchKeySet remembered_keys{c10::impl::PODLocalDispatchKeySet()};
 
+constexpr const char* kSeed = "the seed of the default generator";
+constexpr const char* kThreads = "at::get_num_threads()";
+
 // The dispatch keys come last: inference mode sets some.
 const Setting kSettings[] = {
     {"c10::InferenceMode::is_enabled()", [] { return text(autograd().get_inference_mode()); },
@@ -92,11 +107,10 @@ const Setting kSettings[] = {
      [](const Text& v) { context().setBenchmarkCuDNN(on(v)); }},
     {"at::Context::deterministicCuDNN()", [] { return text(context().deterministicCuDNN()); },
      [](const Text& v) { context().setDeterministicCuDNN(on(v)); }},
-    {"at::get_num_threads()", [] { return std::to_string(at::get_num_threads()); },
-     [](const Text& v) { at::set_num_threads(std::stoi(v)); }},
+    {kThreads, [] { return std::to_string(at::get_num_threads()); }, [](const Text& v) { at::set_num_threads(std::stoi(v)); }},
     {"the flushing of denormal numbers", flushes_denormals, [](const Text& v) { context().setFlushDenormal(on(v)); }},
     {"fegetround()", [] { return std::to_string(fegetround()); }, [](const Text& v) { fesetround(std::stoi(v)); }},
-    {"the seed of the default generator", seed, set_seed},
+    {kSeed, seed, set_seed},
     {"the locale", [] { return Text(setlocale(LC_ALL, nullptr)); }, [](const Text& v) { setlocale(LC_ALL, v.c_str()); }},
     {"the working directory", working_directory,
      [](const Text& v) {
@@ -106,6 +120,26 @@ const Setting kSettings[] = {
 };
 
 std::vector<Text> remembered;  // a value for each setting
+
+void remember(const char* name, const Text& value) {
+  for (size_t i = 0; i < remembered.size(); i++) {
+    if (kSettings[i].name == name) remembered[i] = value;
+  }
+}
+
+// Operators keep to one thread that others call: the sums of PyTorch's own round by the number
+// of threads.
+thread_local int depth = 0;
+int threads = 1;
+
+std::unique_ptr<at::ObserverContext> begins(const at::RecordFunction&) {
+  if (depth++ == 1) omp_set_num_threads(1);
+  return nullptr;
+}
+
+void ends(const at::RecordFunction&, at::ObserverContext*) {
+  if (--depth == 1) omp_set_num_threads(threads);
+}
 
 }  // namespace
 
@@ -123,9 +157,20 @@ void oa_seed(int64_t seed, int64_t* words, int64_t cap) {
   reply(words, cap, [&](Reply&) {
     const Text value = std::to_string(static_cast<uint64_t>(seed));
     set_seed(value);
-    for (size_t i = 0; i < remembered.size(); i++) {
-      if (kSettings[i].write == set_seed) remembered[i] = value;
-    }
+    remember(kSeed, value);
+  });
+}
+
+void oa_threads(int64_t count, int64_t* words, int64_t cap) {
+  static at::CallbackHandle inner = at::INVALID_CALLBACK_HANDLE;
+  reply(words, cap, [&](Reply&) {
+    if (omp_set_num_threads == nullptr) throw Refusal("this libtorch divides work without OpenMP");
+    if (inner != at::INVALID_CALLBACK_HANDLE) at::removeCallback(inner);
+    inner = at::INVALID_CALLBACK_HANDLE;
+    if (count > 1) inner = at::addThreadLocalCallback(at::RecordFunctionCallback(begins, ends).scopes({at::RecordScope::FUNCTION}));
+    threads = static_cast<int>(count);
+    omp_set_num_threads(threads);
+    remember(kThreads, std::to_string(count));
   });
 }
 

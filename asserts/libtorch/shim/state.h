@@ -3,7 +3,7 @@
 
 namespace opassert {
 
-// remember_state remembers how it is, as what it is to be between calls.
+// remember_state records the state that there is to be between calls.
 void remember_state();
 
 }  // namespace opassert

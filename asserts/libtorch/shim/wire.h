@@ -130,7 +130,7 @@ class Reply {
     }
   }
 
-  // keep has what is written so far stand before an exception.
+  // keep leaves the words written so far before an exception.
   void keep() { kept_ = n_; }
 
   void fail(oa_status status, const std::string& type, const std::string& message) {

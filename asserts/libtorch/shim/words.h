@@ -56,8 +56,8 @@ enum oa_trait {
 enum oa_status {
   OA_OK = 0,
   OA_REFUSED = 1,  // the request is wrong; nothing was called
-  OA_THREW = 2,  // what was called threw
-  OA_WROTE = 3,  // it threw, and what is seen of its arguments changed: that goes before the exception
+  OA_THREW = 2,  // the operator threw
+  OA_WROTE = 3,  // it threw, and its arguments are not as they were: their observations go before the exception
 };
 
 // What is seen of a tensor.
@@ -76,7 +76,7 @@ enum oa_make {
   OA_REQUIRES_GRAD = 2,
 };
 
-// The bits of what else a tensor says of itself.
+// The bits of a tensor's other properties.
 enum oa_flag {
   OA_CONJ = 1 << 0,
   OA_NEG = 1 << 1,
@@ -93,7 +93,7 @@ enum oa_touch {
   OA_READ_ONLY = 2,  // of an argument that the schema has no write of
 };
 
-// The bits of what it did there.
+// The bits of how it touched them.
 enum oa_access {
   OA_READS = 1 << 0,
   OA_WRITES = 1 << 1,
@@ -114,7 +114,7 @@ enum { OA_HEADER_WORDS = 3 };
 // A use count that is not known.
 enum { OA_UNCOUNTED = -1 };
 
-// The index of what is not among the tensors of a request.
+// The index of a tensor that a request does not hold.
 enum { OA_NO_TENSOR = -1 };
 
 // The dtype of a tensor whose elements are of none.

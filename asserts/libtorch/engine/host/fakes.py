@@ -4,7 +4,6 @@ import ctypes
 import dis
 
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, is_fake
-from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map_only
 
@@ -45,6 +44,15 @@ def held(value):
     return [value] if value is None or isinstance(value, torch.Tensor) else []
 
 
+def numbers(value):
+    """Returns the numbers of a return, for JSON; None stands for a symbol. A float is text: some are none of JSON's."""
+    if isinstance(value, (list, tuple)):
+        return [n for v in value for n in numbers(v)]
+    if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+        return [None]
+    return [str(value) if isinstance(value, float) else value] if isinstance(value, (bool, int, float)) else []
+
+
 def reach(symbol):
     """Returns the least and the greatest value of a size; None where it has no bound.
 
@@ -73,7 +81,7 @@ def described(tensor, sort=FakeTensor):
     }
 
 
-def unlike(schema, values):
+def unlike(schema, values, fake=is_fake):
     """Says how what a fake returns is not what a schema has, "" where it is."""
     returns = schema.returns
     if len(returns) == 0:
@@ -83,7 +91,7 @@ def unlike(schema, values):
     if len(returns) > 1 and len(values) != len(returns):
         return f"returns {len(values)} values, and the schema {len(returns)}"
     for r, v in zip(returns, [values] if len(returns) == 1 else values):
-        if str(r.type) == "Tensor" and v is not None and not is_fake(v):
+        if str(r.type) == "Tensor" and v is not None and not fake(v):
             return "returns a tensor that is not a FakeTensor" if isinstance(v, torch.Tensor) else f"returns {type(v).__name__}, and the schema a Tensor"
     return ""
 
@@ -148,14 +156,19 @@ def answered(function, args, kwargs, mode):
         return answer | ({"missing": True} if unregistered else {"fault": text, "refuses": refuses(error)})
     if fault := unlike(schema, values):
         return answer | {"fault": fault}
-    values = values if len(schema.returns) > 1 else [values] * len(schema.returns)
-    after = [[described(t) for t in held(v)] for v in given]
+    return answer | outcome(schema, before, given, values, described)
+
+
+def outcome(schema, before, given, values, describe):
+    """Returns what a call has left of its arguments, and returned."""
+    after = [[describe(t) for t in held(v)] for v in given]
     writes = [a.alias_info is not None and a.alias_info.is_write for a in schema.arguments]
     for a, write, was, now in zip(schema.arguments, writes, before, after):
         if shaped(was) != shaped(now) and not write:
-            return answer | {"fault": f"leaves {a.name} with other sizes or strides than before, which the schema does not let it write"}
+            return {"fault": f"leaves {a.name} with other sizes or strides than before, which the schema does not let it write"}
     written = [now if write else [] for write, now in zip(writes, after)]
-    return answer | {"arguments": before, "written": written, "results": [[described(t) for t in held(v)] for v in values]}
+    values = values if len(schema.returns) > 1 else [values] * len(schema.returns)
+    return {"arguments": before, "written": written, "results": [[describe(t) for t in held(v)] for v in values], "numbers": numbers(values[: len(schema.returns)])}
 
 
 def fake_mode(sizes):

@@ -1,6 +1,7 @@
 """The formulas of ops for autograd, and their rules for vmap and autocast, called beside
 the kernels."""
 
+from torch._library.simple_registry import singleton
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 
@@ -29,6 +30,12 @@ def text_of(error):
     return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}{raised_at(error)}"
 
 
+def dispatch_rules(name):
+    """Returns the rules of an op for classes with __torch_dispatch__."""
+    custom = OPDEFS.get(name.partition(".")[0])
+    return custom._torch_dispatch_fns if custom else singleton.find(name).torch_dispatch_rules._data
+
+
 class Rules(Slopes):
     """The calls of what is registered for an op besides its kernels, and what is wrong with it."""
 
@@ -36,7 +43,7 @@ class Rules(Slopes):
         self.has = has  # a formula or rules: what is left else is the kernel
         self.function, self.schema, self.name = function, function._schema, function.name()
         self.leaves, self.spec = tree_flatten((args, kwargs))
-        self.faults = []
+        self.faults, self.unmade = [], []
         names = [a.name for a in self.schema.arguments]
         written = {a.name for a in self.schema.arguments if a.alias_info and a.alias_info.is_write}
         of = [names[i] for i, a in enumerate(args) for _ in tree_flatten(a)[0]] + [n for n, a in kwargs.items() for _ in tree_flatten(a)[0]]
@@ -44,7 +51,9 @@ class Rules(Slopes):
         self.tensors = [i for i, _ in tensors]
         self.named = dict(tensors)
         self.written = [i for i, n in tensors if n in written]
-        self.graded = [i for i, n in tensors if self.leaves[i].dtype.is_floating_point or self.leaves[i].dtype.is_complex]
+        optional = {a.name for a in self.schema.arguments if str(a.type) == "Optional[Tensor]"}
+        self.optional = [i for i, n in tensors if n in optional and n not in written]
+        self.graded = [i for i, n in tensors if self.leaves[i].dtype.is_floating_point or self.leaves[i].dtype in (torch.complex64, torch.complex128)]  # PyTorch lacks kernels for complex32
 
     def add(self, saw, fix, place=("", 0), argument="", note=""):
         if not any(f["argument"] == argument for f in self.faults):
@@ -151,6 +160,30 @@ class Rules(Slopes):
                 if None not in gradients and differs(gradient, want[self.graded.index(i)]):
                     self.add(f"{what} its backward returns another gradient of {self.named[i]}", "let the gradient depend on what is computed alone", place, self.named[i])
 
+    def check_call(self, place):
+        """Holds a call through a kernel for autograd against the schema."""
+        try:
+            leaves, values = self.call()
+        except Exception:
+            return
+        self.check_kept("called through autograd it", {i: (leaves[i], bytes_of(self.leaves[i])) for i in self.tensors}, held(values), place)
+
+    def check_absent(self, place):
+        """Calls the formula without each optional tensor, where the kernel takes that."""
+        for absent in self.optional:
+            of = [i for i in self.graded if i != absent]
+            try:
+                self.call(lambda i, t: None if i == absent else t)
+            except Exception:
+                continue
+            try:
+                leaves, values = self.call(lambda i, t: None if i == absent else t.requires_grad_(i in of))
+                results = [t for t in held(values) if t is not None]
+                if of and any(t.requires_grad for t in results):
+                    self.gradients(results, leaves, of, [distinct(t) for t in results])
+            except Exception as error:
+                self.add_raised(f"without {self.named[absent]}, which the kernel takes, its formula raises", error, place, self.named[absent])
+
     def check_in_place(self, place):
         """Holds the graph of what the op writes against the write: its formula has to lie between."""
         before = {}
@@ -183,6 +216,7 @@ class Rules(Slopes):
 
     def check_vmap(self, place):
         rolled = [self.leaves[i].flatten().roll(1).view(self.leaves[i].shape) for i in self.tensors]
+        promoted = None
         ways = [(self.tensors, 0), (self.tensors, -1)] + [([i], 0) for i in self.tensors if len(self.tensors) > 1]
         for of, dim in ways:
             sides = {i: (self.leaves[i], r) for i, r in zip(self.tensors, rolled) if i in of}
@@ -205,9 +239,16 @@ class Rules(Slopes):
                 got = torch.vmap(one, in_dims=dim, randomness="different")(*batched)
             except Exception as error:
                 return self.add_raised(f"its rule for vmap, {where}, raises", error, place, self.named[of[0]])
-            if any(g.shape[:1] != (2,) or differs(g[n], w) for n in range(2) for g, w in zip(got, want[n])):
-                return self.add(f"its rule for vmap, {where}, does not return what calls one by one do", "return what the kernel does for each, and where the batch stands", place, self.named[of[0]])
+            pairs = [(g, w, n) for n in range(2) for g, w in zip(got, want[n])]
+            if any(g.shape[:1] != (2,) or differs(g[n], w) for g, w, n in pairs):
+                fault = f"its rule for vmap, {where}, does not return what calls one by one do", "return what the kernel does for each, and where the batch stands", place, self.named[of[0]]
+                if not all(g.shape[:1] == (2,) and not differs(g[n].to(w.dtype), w) for g, w, n in pairs):
+                    return self.add(*fault)
+                promoted = promoted or fault
+                continue
             self.check_kept(f"its rule for vmap, {where},", kept, got, place)
+        if promoted:
+            self.add(*promoted, note="its dtype alone is another: a batch of tensors without dimensions has one, and is promoted like others")
 
     def check_autocast(self, dtype, place):
         if not all(self.leaves[i].dtype == torch.float32 for i in self.graded) or not self.graded:
@@ -226,6 +267,24 @@ class Rules(Slopes):
             self.add(f"under torch.autocast of {dtype} it returns other sizes", "cast arguments, and leave the rest to the kernel", place, self.named[self.graded[0]])
         self.check_kept(f"under torch.autocast of {dtype} it", {i: (casted[i], bytes_of(self.leaves[i])) for i in self.tensors}, cast, place)
 
+    def check_dispatch(self, kind, rule):
+        """Calls a rule for a class of modes, or of tensors, which is made of the plain ones."""
+        plain, place = {i: self.leaves[i].detach().clone() for i in self.tensors}, site(rule)
+        kept, what = {i: (t, bytes_of(t)) for i, t in plain.items()}, f"its rule for {kind.__name__}"
+        mode = issubclass(kind, TorchDispatchMode)
+        try:
+            entered = kind() if mode else contextlib.nullcontext()
+            made = {i: t if mode else kind(t) for i, t in plain.items()}
+        except Exception as error:
+            return self.unmade.append(f"no {kind.__name__} is made of {'nothing' if mode else 'a tensor'}: {explained(error)}")
+        try:
+            with entered:
+                results = held(self.call(lambda i, t: made[i])[1])
+        except Exception as error:
+            return self.add(f"{what} raises {text_of(error)}", "let it take what the kernel takes", place, note="the class may be for other arguments")
+        inside = [v for r in results for v in ([r] if type(r) is torch.Tensor else getattr(r, "__dict__", {}).values()) if isinstance(v, torch.Tensor)]
+        self.check_kept(what, kept, inside, place)
+
     def check(self):
         rules = registered.rules.get(self.name, {})
         custom = OPDEFS.get(self.name.partition(".")[0])
@@ -240,9 +299,14 @@ class Rules(Slopes):
                 with torch.enable_grad():
                     if self.has:
                         self.check_formula()
+                        self.check_absent(registered.formula(self.name))
                     self.check_modes()
+            if not custom and ("Autograd" in rules or "AutogradCPU" in rules):
+                self.check_call(registered.formula(self.name))
             if vmap and not self.written and self.tensors:
                 self.check_vmap(site(vmap))
+            for kind, rule in dispatch_rules(self.name).items():
+                self.check_dispatch(kind, rule)
             if autocast:
                 self.check_autocast(autocast, registered.kernel(self.name))
 
@@ -255,10 +319,10 @@ def rules(request):
     function, args, kwargs = call
     name = function.name()
     registered.marked = False
-    has = bool(registered.formula(name)[0] or registered.rules.get(name) or torch._C._dispatch_has_kernel_for_dispatch_key(name, "AutogradCPU"))
+    has = bool(registered.formula(name)[0] or registered.rules.get(name) or dispatch_rules(name) or torch._C._dispatch_has_kernel_for_dispatch_key(name, "AutogradCPU"))
     checked = Rules(function, args, kwargs, has)
     checked.check()
-    why = "" if has or checked.faults else "nothing is registered for autograd, vmap or autocast"
+    why = "; ".join(checked.unmade) if has or checked.faults else "nothing is registered for autograd, vmap or autocast"
     return json.dumps({"why": why, "faults": checked.faults})
 
 

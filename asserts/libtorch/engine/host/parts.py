@@ -6,11 +6,8 @@ Where anything asks for more, the package is imported whole.
 import importlib.util
 import types
 
-import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
-ROOT = os.path.dirname(torch.__file__) + os.sep
-PACKAGE = "torch._dynamo"
 PARTS = "config", "exc", "source"
 
 

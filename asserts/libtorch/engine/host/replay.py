@@ -4,20 +4,29 @@ It runs in a fork of the program, when that ends: see fakes.h of the watcher, wh
 passes calls, the number of the first, and the file to answer to.
 """
 
+import functools
 import gc
 import logging
 
-from torch._library.simple_registry import singleton
+import torch
 
+from torch._library.simple_registry import singleton
+from torch.overrides import TorchFunctionMode
+
+ROOT = os.path.dirname(torch.__file__) + os.sep
+PACKAGE = "torch._dynamo"
 LIBRARIES = {*sys.stdlib_module_names, "torch", "sympy", "numpy", "typing_extensions"}
 
 
 class Registered:
     """What the program has registered; of what is there by a dispatch key alone the place is not known."""
 
-    def fake(self, name):
+    def function(self, name):
         custom = OPDEFS.get(name.partition(".")[0])
-        function = custom._abstract_fn if custom else singleton.find(name).fake_impl.kernel
+        return custom._abstract_fn if custom else singleton.find(name).fake_impl.kernel
+
+    def fake(self, name):
+        function = self.function(name)
         return function and site(function)
 
 
@@ -46,7 +55,7 @@ class Likes:
         if place not in self.storages:
             self.storages[place] = torch.empty((t["nbytes"] + 15) // 16 * 16, dtype=torch.uint8, device=self.device)
             if self.fill:
-                self.fill(self.storages[place].view(dtype))
+                self.fill(self.storages[place].view(dtype), place)
         sizes, strides = [least for least, _ in t["sizes"]], t["strides"]
         made = self.storages[place].view(dtype).as_strided(sizes, strides, t["offset"]).detach()
         # Under the mode each of these would cost as much as the call of a fake.
@@ -77,21 +86,45 @@ def arguments(function, call, likes):
     return args, kwargs
 
 
-CONTENTS = [lambda t: t.zero_(), lambda t: t.fill_(1), lambda t: t.zero_()[::2].fill_(1)]
+CONTENTS = [lambda t, _: t.zero_(), lambda t, _: t.fill_(1), lambda t, _: t.zero_()[::2].fill_(1)]
+PERTURB = -6  # of mallopt: what memory holds that is allocated
+KEPT = 64 << 10  # bytes of a storage
 
 
-def computed(function, call, fill):
-    """Calls the kernel for the CPU on arguments like those of a call, with contents of our own, and says what it returns."""
+def kept(call):
+    """Returns what fills storages with what those of a call held, None where that is not kept of all."""
+    given = [t for of in call["arguments"] for t in of if t]
+    if not all("bytes" in t for t in given):
+        return None
+    bytes_of = {t["storage"]: bytes.fromhex(t["bytes"]) for t in given}
+    return lambda t, place: ctypes.memmove(t.data_ptr(), bytes_of[place], len(bytes_of[place]))
+
+
+def seen(tensor, nbytes):
+    """Describes a tensor on the CPU with its bytes, those of an argument's storage as far as that of the call goes."""
+    one = described(tensor, torch.Tensor)
+    if not one or not one["storage"]:
+        return one
+    storage = tensor.untyped_storage()
+    n = min(storage.nbytes(), nbytes.get(one["storage"], KEPT))
+    return one | {"offset": tensor.storage_offset(), "nbytes": n, "bytes": ctypes.string_at(storage.data_ptr(), n).hex()}
+
+
+def computed(function, call, likes, called=None, describe=lambda t: described(t, torch.Tensor)):
+    """Calls an op, or a function in its stead, on arguments like those of a call, and says what it returns."""
     schema = function._schema
-    args, kwargs = arguments(function, call, Likes("cpu", fill))
+    args, kwargs = arguments(function, call, likes)
     given = [kwargs[a.name] if a.kwarg_only else args[i] for i, a in enumerate(schema.arguments)]
+    before = [[describe(t) for t in held(v)] for v in given]
+    return outcome(schema, before, given, (called or function)(*args, **kwargs), describe)
 
-    def tensors(values):
-        return [[described(t, torch.Tensor) for t in held(v)] for v in values]
 
-    before, values = tensors(given), function(*args, **kwargs)
-    written = tensors([v if a.alias_info and a.alias_info.is_write else [] for a, v in zip(schema.arguments, given)])
-    return {"arguments": before, "written": written, "results": tensors(values if len(schema.returns) > 1 else [values] * len(schema.returns))}
+def filled(function, call, fill, turn):
+    """Calls the kernel for the CPU on arguments with contents. What is random, or left as memory was, differs by turn."""
+    likes, given = Likes("cpu", fill), {t["storage"]: t["nbytes"] for of in call["arguments"] for t in of if t}
+    torch.default_generator.manual_seed(turn)
+    getattr(ctypes.CDLL(None), "mallopt", lambda *_: 0)(PERTURB, 90 + turn)
+    return computed(function, call, likes, describe=lambda t: seen(t, {made.untyped_storage()._cdata: given[place] for place, made in likes.storages.items()}))
 
 
 def plain(answer):
@@ -100,15 +133,21 @@ def plain(answer):
     return written, [[t and (t["dtype"], len(t["sizes"])) for t in of] for of in answer["results"]]
 
 
+def alike(values):
+    return values[0] if values.count(values[0]) == len(values) else None
+
+
 def agreed(tensors):
-    """Returns a result with those sizes and strides left open in which it differs from itself in other calls."""
+    """Returns a tensor with all left open in which it differs from itself in other calls."""
     first = tensors[0]
     if first is None:
         return None
     sizes, strides = (list(zip(*(t[part] for t in tensors))) for part in ("sizes", "strides"))
     return first | {
-        "sizes": [s[0] if s.count(s[0]) == len(s) else [0, None] for s in sizes],
-        "strides": [s[0] if s.count(s[0]) == len(s) else None for s in strides],
+        "sizes": [alike(s) or [0, None] for s in sizes],
+        "strides": [alike(s) for s in strides],
+        "offset": alike([t.get("offset") for t in tensors]),
+        "bytes": alike([t.get("bytes") for t in tensors]),
     }
 
 
@@ -132,7 +171,9 @@ def beside(function, call):
             return json.loads(file.read() or b"[]")
     try:
         torch.set_num_threads(1)  # a fork has none of the program's
-        answers = json.dumps([computed(function, call, fill) for fill in CONTENTS])
+        fill = kept(call)
+        fills = [fill, fill] if fill else CONTENTS
+        answers = json.dumps([filled(function, call, fill, turn) for turn, fill in enumerate(fills)])
         with open(-end, "wb", buffering=0) as file:
             file.write(answers.encode())
     finally:
@@ -140,19 +181,82 @@ def beside(function, call):
 
 
 def on_cpu(function, call):
-    """Returns how the kernel for the CPU answers a call on another device, {} where that is not known."""
+    """Returns how the kernel for the CPU answers a call on another device, None where that is not known."""
     answers = beside(function, call) if comparable(function, call) else []
-    if not answers or any(plain(a) != plain(answers[0]) for a in answers):
-        return {}
-    results = [[agreed(t) for t in zip(*of)] for of in zip(*(a["results"] for a in answers))]
-    return answers[0] | {"on": "cpu", "results": results}
+    if not answers or any("fault" in a or plain(a) != plain(answers[0]) for a in answers):
+        return None
+    settled = {part: [[agreed(t) for t in zip(*of)] for of in zip(*(a[part] for a in answers))] for part in ("written", "results")}
+    return answers[0] | settled
+
+
+def importing():
+    """Reports whether a fake imports what the caller is part of: half of a module would stay."""
+    frame = sys._getframe(2)
+    while frame and frame.f_code is not likewise.__code__:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
+
+
+class LikeOthers(TorchFunctionMode):
+    """Refuses all that does not make a tensor like another, and leaves that empty."""
+
+    MAKERS = torch.empty_like, torch.zeros_like, torch.ones_like
+    ASKED = [getattr(torch.Tensor, name).__get__ for name in ("dtype", "device", "layout")]
+    refused = False
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        if function not in self.ASKED and function not in self.MAKERS:
+            self.refused = True
+            if not importing():
+                raise NotImplementedError
+            return function(*args, **(kwargs or {}))
+        return (function if function in self.ASKED else torch.empty_like)(*args, **(kwargs or {}))
+
+
+def likewise(function, call):
+    """Calls a fake that does nothing but make tensors like others, as it does for symbolic sizes too; None for any other.
+
+    It is called on tensors of the CPU: what is made like a fake tensor asks for imports that take longer than the fakes of most programs.
+    """
+    fake = registered.function(function.name())
+    if not fake or any(t["device"] != "cpu" for of in call["arguments"] for t in of if t):
+        return None
+
+    def called(*args, **kwargs):
+        with LikeOthers() as mode:
+            values = fake(*args, **kwargs)
+        if mode.refused or unlike(function._schema, values, lambda v: isinstance(v, torch.Tensor) and v.is_cpu):
+            raise NotImplementedError
+        return values
+
+    with contextlib.suppress(Exception):
+        return {"op": function.name(), "site": site(fake)} | computed(function, call, Likes("cpu"), called)
+
+
+def is_its_own(name):
+    """Reports whether the kernel of an op is its fake: one for every device."""
+    has = functools.partial(torch._C._dispatch_has_kernel_for_dispatch_key, name)
+    return not has("Meta") and any(has(key) for key in ("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional"))
+
+
+@functools.cache
+def import_symbols():
+    """Runs the rest of the program, which has symbols, and fake tensors import what it does."""
+    exec(SYMBOLS, globals())
 
 
 def again(call):
-    """Calls the fake of an op on arguments like those of a call, also under symbolic sizes; without one the CPU's kernel, where another device's was called."""
+    """Calls the fake of an op on arguments like those of a call, also under symbolic sizes, and the CPU's kernel where another device's was called."""
     function = overload(call["op"])
     if function is None:
         return {"unknown": "the op is gone when the program ends"}
+    if answer := likewise(function, call):
+        return answer
+    if PACKAGE not in sys.modules and function.namespace not in NAMESPACES and is_its_own(function.name()):
+        return {"unknown": "the op's kernel is its fake, and the program compiles nothing"}
+    import_symbols()
     mode = fake_mode(ShapeEnv())
     args, kwargs = arguments(function, call, Likes(mode=mode))
     entered = Entered()
@@ -162,9 +266,7 @@ def again(call):
     sys.setprofile(None)
     if "results" in answer and times.get(function, 0) < CALLS:
         answer |= under_symbols(function, *arguments(function, call, Likes()), answer)
-    if answer.get("missing"):
-        answer |= on_cpu(function, call)
-    return answer | {"site": answer["site"] if answer["site"][0] else entered.site or ["", 0]}
+    return answer | {"beside": on_cpu(function, call), "site": answer["site"] if answer["site"][0] else entered.site or ["", 0]}
 
 
 def tell(answer):

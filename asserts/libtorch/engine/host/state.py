@@ -73,6 +73,8 @@ def current_device():
 
 PRINTING = torch._tensor_str.PRINT_OPTS
 
+THREADS = "torch.get_num_threads()"
+
 # What may be changed, by the words of who reads it: how it is read, and set. What comes
 # first is set first.
 STATE = {
@@ -89,7 +91,7 @@ STATE = {
         lambda: deterministic.fill_uninitialized_memory,
         lambda v: setattr(deterministic, "fill_uninitialized_memory", v),
     ),
-    "torch.get_num_threads()": (torch.get_num_threads, torch.set_num_threads),
+    THREADS: (torch.get_num_threads, torch.set_num_threads),
     "torch.get_float32_matmul_precision()": (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
     "torch.backends.mkldnn.enabled": (torch._C._get_mkldnn_enabled, torch._C._set_mkldnn_enabled),
     "torch.backends.cudnn.enabled": (torch._C._get_cudnn_enabled, torch._C._set_cudnn_enabled),
@@ -133,6 +135,8 @@ STATE = {
     "sys.path": (lambda: list(sys.path), lambda v: refill(sys.path, v)),
 }
 
+PATCHED = (torch, torch.Tensor, torch.nn.functional, torch.nn.Module, torch.linalg)  # whose functions are looked at
+
 IMPORTS = {"numpy.geterr()", "warnings.filters", "os.environ", "sys.path"}  # what modules set for the process while they are imported
 
 
@@ -175,15 +179,17 @@ class State:
         """Remembers the state, in the process that serves."""
         self.values = {name: read() for name, (read, _) in STATE.items()}
         self.modules = len(sys.modules)
+        self.functions = [(owner, set(vars(owner)), {n: f for n, f in vars(owner).items() if callable(f)}) for owner in PATCHED]
         self.draw()
         self.output = os.memfd_create("stdout")
         os.dup2(self.output, 1)
 
     def draw(self):
-        """Remembers the random generators, processes and files: the first tensor on a device may start its driver's."""
+        """Remembers the random generators, threads, processes and files: the first tensor on a device may start its driver's."""
         self.children, self.files = children(), open_files()
         self.seed = torch.default_generator.initial_seed()
         self.python, self.numpy = random.getstate(), numpys_generator()
+        self.values[THREADS] = torch.get_num_threads()
 
     def look(self):
         """Notes what is not as it was, and makes it so."""
@@ -215,6 +221,22 @@ class State:
         while hooks_on_top(True):
             torch._C._autograd._pop_saved_tensors_default_hooks()
             self.said.append("hooks for saved tensors were left on")
+
+    def look_at_functions(self):
+        """Puts back the functions of PyTorch that were replaced or removed, or methods that a class inherits."""
+        for owner, names, functions in self.functions:
+            now = vars(owner)
+            if len(now) == len(names) and functions.items() <= now.items():
+                continue
+            replaced = {n: f for n, f in functions.items() if now.get(n) is not f}
+            over = [n for n in now.keys() - names if hasattr(getattr(owner, "__base__", None), n)]
+            for name, function in replaced.items():
+                setattr(owner, name, function)
+            for name in over:
+                delattr(owner, name)
+            names |= now.keys()
+            place = f"{owner.__module__}." if isinstance(owner, type) else ""
+            self.said += [f"{place}{owner.__name__}.{name} was replaced" for name in sorted([*replaced, *over])]
 
     def look_at_generators(self):
         if torch.default_generator.initial_seed() != self.seed:
@@ -261,16 +283,17 @@ class State:
         if self.leaks == LEAKS:
             self.said.append(f"{LEAKS} calls in a row left a file open")
 
-    def after(self, seeding):
-        """Is called after each call of an op, and after the default generator was seeded."""
+    def after(self, set):
+        """Is called after each call of an op, and after the default generator or the number of threads was set."""
         try:
-            self.draw() if seeding else self.look()
+            self.draw() if set else self.look()
         except BaseException as error:
             self.said.append(f"what the call changed can't be undone: {explained(error)}")
 
 
 def left():
     """Returns what calls changed since this was last called, as lines."""
+    state.look_at_functions()  # which takes as long as all else that is looked at after each call
     said, state.said = list(dict.fromkeys(state.said)), []
     return "\n".join(said)
 

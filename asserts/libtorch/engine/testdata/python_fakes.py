@@ -51,6 +51,16 @@ right("where_x_is(Tensor x) -> Tensor", lambda x: torch.full_like(x, 1), lambda 
 wrong("kernel_forgets(Tensor x) -> Tensor", "dtype", lambda x: x.clone() if x.numel() else x.new_zeros(x.shape, dtype=torch.float64 if x.dtype != torch.float64 else torch.float32), lambda x: torch.empty_like(x))
 wrong("fake_forgets(Tensor x) -> Tensor", "dtype", lambda x: x.clone(), lambda x: torch.empty_like(x) if x.numel() else x.new_empty(x.shape, dtype=torch.bool))
 
+# Numbers.
+
+wrong("number_count(Tensor x) -> (Tensor, int)", "number ", lambda x: (x.clone(), x.dim()), lambda x: (torch.empty_like(x), -1))
+wrong("number_mean(Tensor x) -> float", "number 0.5, by its fake 0", lambda x: 0.5, lambda x: 0.0)
+wrong("number_sign(Tensor x) -> bool", "number true, by its fake false", lambda x: True, lambda x: False)
+wrong("number_rows(Tensor x) -> int[]", "number ", lambda x: [7, x.numel()], lambda x: [7, -1])
+right("number_counted(Tensor x) -> (Tensor, SymInt)", lambda x: (x.clone(), int((x != 0).sum())), lambda x: (torch.empty_like(x), torch.library.get_ctx().new_dynamic_size()))
+right("number_shape(Tensor x, float f=0.1) -> (int[], float, bool)", lambda x, f=0.1: (list(x.shape), f, x.dim() > 1), lambda x, f=0.1: (list(x.shape), f, x.dim() > 1))
+right("number_bounds(Tensor x) -> (float, float, float)", lambda x: (1e300, float("inf"), float("nan")), lambda x: (1e300, float("inf"), float("nan")))
+
 # What shares with what.
 
 wrong("fake_aliases(Tensor x) -> Tensor", "it shares with nothing, by its fake it is argument x", lambda x: x.clone(), lambda x: x)

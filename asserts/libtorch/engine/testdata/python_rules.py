@@ -3,6 +3,7 @@ what is said of it, and ops beside them whose are right."""
 
 import torch
 from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
 
 wrong = torch.library.Library("rules", "DEF")
 right = torch.library.Library("ruled", "DEF")
@@ -191,6 +192,27 @@ op(wrong, "squares_gradient(Tensor x) -> Tensor", torch.sin, "for twice the grad
 op(wrong, "in_attribute(Tensor x) -> Tensor", square, "its backward computes with argument x, which was written after the call", lambda ctx, grad: 2 * ctx.x * grad, save_in_attribute)
 op(wrong, "output_in_attribute(Tensor x) -> Tensor", torch.exp, "its backward computes with result 0, which was written after the call", lambda ctx, grad: ctx.y * grad, save_output_in_attribute)
 
+
+
+def add_bias(x, bias=None):
+    return x * 2 if bias is None else x * 2 + bias
+
+
+def save_kinds(ctx, inputs, output):
+    ctx.kinds = [(t.shape, t.dtype) for t in inputs]
+
+
+def save_kinds_given(ctx, inputs, output):
+    ctx.kinds = [t if t is None else (t.shape, t.dtype) for t in inputs]
+
+
+def add_bias_back(ctx, grad):
+    return tuple(kind and (grad * n).sum_to_size(kind[0]).to(kind[1]) for n, kind in zip((2, 1), ctx.kinds))
+
+
+op(wrong, "absent(Tensor x, Tensor? bias=None) -> Tensor", add_bias, "without bias, which the kernel takes, its formula raises AttributeError", add_bias_back, save_kinds)
+op(right, "absent(Tensor x, Tensor? bias=None) -> Tensor", add_bias, "", add_bias_back, save_kinds_given)
+op(right, "wanted(Tensor x, Tensor? bias=None) -> Tensor", lambda x, bias=None: x * 2 + bias, "", add_bias_back, save_kinds)
 op(wrong, "half(Tensor x) -> Tensor", square, "note its gradient of x is not the derivative", lambda ctx, grad: grad * ctx.saved_tensors[0], save)
 op(wrong, "one(Tensor x) -> Tensor", lambda x: x**0, "note its gradient of x is not the derivative: nan", lambda ctx, grad: grad * 0 / (ctx.saved_tensors[0] - ctx.saved_tensors[0]), save)
 op(wrong, "of_one(Tensor x, Tensor y) -> Tensor", times_of_one_dtype, "note its gradient of y is not the derivative: none", lambda ctx, grad: (grad * ctx.saved_tensors[1], None), save)
@@ -368,6 +390,18 @@ def times_batched(info, in_dims, x, y):
     return moved[0] * moved[1], 0
 
 
+def add_ones(x):
+    if x.dim() != 0:
+        raise ValueError("x must have 0 dimensions")
+    return x + torch.ones(2)
+
+
+def ones_batched(info, in_dims, x):
+    return x.unsqueeze(-1) + torch.ones(2), 0  # where x is float64, this is too
+
+
+op(wrong, "vmap_promotes(Tensor x) -> Tensor", add_ones, "note its rule for vmap, of x batched at dimension 0, does not return what calls one by one do", vmap=ones_batched)
+
 def times_summed(ctx, grad):
     x, y = ctx.saved_tensors
     return like(grad * y, x).sum_to_size(x.shape), like(grad * x, y).sum_to_size(y.shape)
@@ -410,3 +444,113 @@ def mark(x: Tensor) -> Tensor:
 
 
 mark.register_autograd(lambda ctx, grad: None, setup_context=lambda ctx, inputs, output: ctx.mark_non_differentiable(output))
+
+
+# Rules for classes with __torch_dispatch__.
+
+
+class Holding(torch.Tensor):
+    @staticmethod
+    def __new__(cls, inner):
+        made = torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype, device=inner.device)
+        made.inner = inner
+        return made
+
+    @classmethod
+    def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
+        raise NotImplementedError(str(function))
+
+
+class Named(Holding):
+    @staticmethod
+    def __new__(cls, inner, name):
+        return Holding.__new__(cls, inner)
+
+
+class Counting(TorchDispatchMode):
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        return function(*args, **(kwargs or {}))
+
+
+def writes_inner(_, function, types, args, kwargs):
+    return Holding(args[0].inner.zero_().clone())
+
+
+def returns_inner(_, function, types, args, kwargs):
+    return Holding(args[0].inner)
+
+
+def refuses_all(_, function, types, args, kwargs):
+    raise ValueError("not here")
+
+
+def calls_inner(_, function, types, args, kwargs):
+    return Holding(function(args[0].inner))
+
+
+def writes_under_mode(_, function, types, args, kwargs):
+    args[0].zero_()
+    return function(*args)
+
+
+def calls_under_mode(_, function, types, args, kwargs):
+    return function(*args)
+
+
+def dispatched(library, name, kind, rule, says=""):
+    op(library, f"{name}(Tensor x) -> Tensor", copy, says, lambda ctx, grad: grad.clone(), save)
+    torch.library.register_torch_dispatch(f"{library.ns}::{name}", kind, rule, lib=library)
+
+
+dispatched(wrong, "dispatch_writes", Holding, writes_inner, "its rule for Holding writes x")
+dispatched(wrong, "dispatch_returns", Holding, returns_inner, "its rule for Holding returns the storage of x")
+dispatched(wrong, "dispatch_refuses", Holding, refuses_all, "note its rule for Holding raises ValueError: not here")
+dispatched(wrong, "dispatch_mode", Counting, writes_under_mode, "its rule for Counting writes x")
+dispatched(right, "dispatches", Holding, calls_inner)
+dispatched(right, "dispatches_named", Named, refuses_all)  # of which none is made of a tensor alone
+dispatched(right, "dispatches_mode", Counting, calls_under_mode)
+
+
+def custom_holding(x: Tensor) -> Tensor:
+    return x.clone()
+
+
+for namespace, rule in (("rules", writes_inner), ("ruled", calls_inner)):
+    custom = torch.library.custom_op(f"{namespace}::custom_holding", mutates_args=())(custom_holding)
+    custom.register_torch_dispatch(Holding, rule)
+    custom.register_autograd(lambda ctx, grad: grad.clone())
+EXPECTED["rules::custom_holding"] = "its rule for Holding writes x"
+
+
+# Kernels for autograd.
+
+
+def autograd(library, name, kernel, says=""):
+    op(library, f"{name}(Tensor x) -> Tensor", copy, says)
+    library.impl(name, kernel, "Autograd", with_keyset=True)
+
+
+class Below(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, keys):
+        with torch._C._AutoDispatchBelowAutograd():
+            return torch.ops.ruled.below.default.redispatch(keys & torch._C._after_autograd_keyset, x)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad.clone(), None
+
+
+def below(keys, x):
+    return Below.apply(x, keys)
+
+
+def writes_and_goes_on(keys, x):
+    if x.is_floating_point():
+        x.zero_()
+    return below(keys, x)
+
+
+autograd(wrong, "autograd_writes", writes_and_goes_on, "called through autograd it writes x")
+autograd(wrong, "autograd_returns", lambda keys, x: x.detach(), "called through autograd it returns the storage of x")
+autograd(right, "below", below)

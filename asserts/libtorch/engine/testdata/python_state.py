@@ -78,6 +78,9 @@ simple("alarm", "a pending signal.setitimer() changed: it was False and is True"
 simple("anomaly", "anomaly detection changed: False became True", lambda: torch.autograd.set_detect_anomaly(True))
 simple("denormals", "the flushing of denormal numbers changed: it was False and is True", flushing)
 simple("printing", "the print options changed: precision was 4 and is 2", lambda: torch.set_printoptions(precision=2))
+simple("patched", "torch.nn.functional.gelu was replaced", lambda: setattr(torch.nn.functional, "gelu", torch.nn.functional.relu))
+simple("patched_method", "torch.Tensor.relu was replaced", lambda: setattr(torch.Tensor, "relu", torch.Tensor.sigmoid))
+simple("removed", "torch.kaiser_window was replaced", lambda: delattr(torch, "kaiser_window"))
 simple("function_mode", "the mode Calling was left on", lambda: begin(Calling()))
 simple("dispatch_mode", "the mode Dispatching was left on", lambda: begin(Dispatching()))
 if hasattr(torch._C._autograd, "_top_saved_tensors_default_hooks"):

@@ -6,9 +6,11 @@ EXPECTED has these, each with the argument and what is said of it.
 import torch
 
 library = torch.library.Library("unwritten", "DEF")
-never = dict(nothing="x", clone="into", many="xs", second="state", rebinds="into")
+never = dict(nothing="x", many="xs", second="state", rebinds="into", all_but_last="xs")
 EXPECTED = {f"unwritten::{op}": f"{argument}: none of " for op, argument in never.items()}
 lost = dict(copies="sum", flattens="x", positive="x")
+dropped = dict(clips_some="x", fills_some="into", clone="into")
+EXPECTED |= {f"unwritten::{op}": f"{argument}: the call leaves it as it was, and writes a copy of it that nothing reads" for op, argument in dropped.items()}
 EXPECTED |= {f"unwritten::{op}": f"{argument}: the call changes it, and leaves it as it was where it is transposed" for op, argument in lost.items()}
 
 
@@ -35,6 +37,11 @@ def many(xs):
     [x + 1 for x in xs]
 
 
+@op("(Tensor(a!)[] xs) -> ()")
+def all_but_last(xs):
+    [x.fill_(2) for x in xs[: max(1, len(xs) - 1)]]
+
+
 @op("(Tensor(a!) x, Tensor(b!) state) -> ()")
 def second(x, state):
     x.zero_()
@@ -55,6 +62,17 @@ def positive(x):
     x.reshape(-1).clamp_(min=0)
 
 
+@op("(Tensor(a!) x) -> ()")
+def clips_some(x):
+    big = x[x > 0] if not x.is_complex() else x.flatten()[:0]
+    big.clamp_(max=0) if big.numel() else x.zero_()
+
+
+@torch.library.custom_op("unwritten::fills_some", mutates_args=("into",))
+def fills_some(x: torch.Tensor, into: torch.Tensor) -> None:
+    into.flatten(start_dim=0).view(-1)[:1].clone().zero_() if x.numel() else into.fill_(1)
+
+
 # Its versions rise all the same.
 @torch.library.custom_op("unwritten::rebinds", mutates_args=("into",))
 def rebinds(x: torch.Tensor, into: torch.Tensor) -> None:
@@ -65,6 +83,20 @@ def rebinds(x: torch.Tensor, into: torch.Tensor) -> None:
 @torch.library.custom_op("unwritten::clips", mutates_args=("x",))
 def clips(x: torch.Tensor) -> None:
     x.clamp_(-10, 10)
+
+
+@op("(Tensor(a!) x) -> ()")
+def clips_some_rightly(x):
+    if not x.is_complex():
+        big = x[x > 1000].clamp_(max=1000)
+        x[x > 1000] = big
+
+
+@op("(Tensor(a!) x, Tensor y) -> ()")
+def seldom_writes(x, y):
+    scratch = x.clone().zero_()
+    if bool((scratch != 0).any()) or y.numel() == 0:
+        x.fill_(1)
 
 
 @op("(Tensor(a!) x) -> ()")

@@ -1,0 +1,65 @@
+"""What a kernel writes to a copy of an argument, and nothing reads: a write that is lost."""
+
+
+class Drops(TorchDispatchMode):
+    """Follows the copies of tensors through the ops that a kernel calls."""
+
+    def __init__(self, given):
+        self.of = {self.storage(t): name for name, tensors in given.items() for t in tensors}  # the name of the argument
+        self.given = set(self.of)
+        self.written = {}  # where a copy was written that was not read since
+        self.kept = []  # the copies: no other tensor is to lie where one lay
+
+    @staticmethod
+    def storage(tensor):
+        return tensor.untyped_storage()._cdata if tensor.layout == torch.strided else 0
+
+    def used(self, schema, args, kwargs):
+        """Returns the storages that an op reads, and those that it writes."""
+        read, written = set(), set()
+        for i, a in enumerate(schema.arguments):
+            of = written if a.alias_info and a.alias_info.is_write else read
+            of |= {self.storage(t) for t in held(args[i] if i < len(args) else kwargs.get(a.name)) if t is not None}
+        return read, written
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        results = function(*args, **(kwargs or {}))
+        read, written = self.used(function._schema, args, kwargs or {})
+        if not any(r.alias_info and not r.alias_info.is_write for r in function._schema.returns):  # else it makes a view
+            self.written = {s: place for s, place in self.written.items() if s not in read}
+        self.written |= {s: caller() for s in written & self.of.keys() - self.given}
+        sources = [self.of[s] for s in sorted(read & self.of.keys())]
+        for tensor in held(results):
+            if tensor is not None and sources and self.storage(tensor) not in self.of:
+                self.kept.append(tensor)
+                self.of[self.storage(tensor)] = sources[0]
+        return results
+
+
+def caller():
+    """Returns the file and the line that called an op, outside of PyTorch and of this program."""
+    frame = sys._getframe(2)
+    while frame and frame.f_code.co_filename.startswith((ROOT, "<")):
+        frame = frame.f_back
+    return (frame.f_code.co_filename, frame.f_lineno) if frame else ("", 0)
+
+
+def dropped(request):
+    """Calls a kernel with what a request would, and says of which arguments it writes copies that nothing reads."""
+    call = captured(request)
+    if call is None:
+        return "[]"
+    function, args, kwargs = call
+    given = {a.name: held(args[i] if i < len(args) else kwargs.get(a.name)) for i, a in enumerate(function._schema.arguments) if a.alias_info and a.alias_info.is_write}
+    drops = Drops({name: [t for t in tensors if t is not None] for name, tensors in given.items()})
+    try:
+        with drops:
+            results = function.redispatch(torch._C.DispatchKeySet(torch._C.DispatchKey.CPU), *args, **kwargs)
+    except Exception:
+        return "[]"
+    for tensor in held([results]):
+        drops.written.pop(tensor is not None and drops.storage(tensor), None)
+    return json.dumps([{"argument": drops.of[s], "file": file, "line": line} for s, (file, line) in drops.written.items()])
+
+
+LENT["dropped(int[] request) -> str"] = dropped
