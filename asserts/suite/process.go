@@ -408,6 +408,8 @@ func (p *process) explain(crash *ending, status string) error {
 		crash.Cause, crash.outside = status, status == killed
 	case design.ContainsAny(text, exhausted):
 		crash.Cause = report.OutOfMemory
+	case isGo && len(trace) == 0 && inKernel.MatchString(text):
+		crash.Cause = first
 	case isGo && (len(trace) == 0 || strings.HasPrefix(trace[0], ours)):
 		return errors.New(text)
 	case isGo:
@@ -424,6 +426,10 @@ func (p *process) explain(crash *ending, status string) error {
 
 // goExit is the status of a Go program that panicked.
 const goExit = "exit status 2"
+
+// inKernel matches the Go run time's report where it found its own memory broken while a kernel ran,
+// in the first thread of a worker: kernels in C may write anywhere.
+var inKernel = regexp.MustCompile(`(?m)^fatal error: (?s:.*)^goroutine 1 .*\[syscall.*locked to thread\]:\nruntime\.cgocall\(`)
 
 var signalText = regexp.MustCompile(`\bSIG[A-Z]{3,}\b`)
 

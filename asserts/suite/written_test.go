@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 // An argument is said to be never written after many calls, on tensors of several
 // sizes, none of which changed it.
 func TestNeverWritten(t *testing.T) {
-	parsed, err := schema.ParseOp("op(Tensor x, Tensor(a!) y) -> ()")
+	parsed, err := schema.ParseOp("op(Tensor x, Tensor(a!)[] y) -> ()")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,6 +23,7 @@ func TestNeverWritten(t *testing.T) {
 		calls, sizes int
 		changed      int // the call that changes it, from 1
 		elements     int
+		of           []asserts.Which // its elements that every call changes
 		want         string
 	}{
 		{name: "many", calls: 20, sizes: 3, elements: 1, want: "none of 20 calls, on tensors of 3 sizes, changed it"},
@@ -30,13 +32,26 @@ func TestNeverWritten(t *testing.T) {
 		{name: "changed by the last", calls: 30, sizes: 4, elements: 1, changed: 30},
 		{name: "changed by the first", calls: 30, sizes: 4, elements: 1, changed: 1},
 		{name: "a list counts once a call", calls: 19, sizes: 3, elements: 2},
+		{name: "a whole list", calls: 20, sizes: 3, elements: 3, want: "none of 20 calls, on tensors of 3 sizes, changed it,"},
+		{name: "all of a list", calls: 20, sizes: 3, elements: 3, of: []asserts.Which{asserts.Other, asserts.Last}},
+		{name: "the last alone", calls: 20, sizes: 3, elements: 2, of: []asserts.Which{asserts.Last}},
+		{name: "all but the last", calls: 20, sizes: 3, elements: 3, of: []asserts.Which{asserts.Other}, want: "none of 20 calls, on tensors of 3 sizes, changed its last element,"},
+		{name: "all but the last, of few sizes", calls: 20, sizes: 2, elements: 3, of: []asserts.Which{asserts.Other}},
+		{name: "all but the last, of few", calls: 19, sizes: 3, elements: 2, of: []asserts.Which{asserts.Other}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			all := make(writes)
 			for n := range tt.calls {
 				var call []asserts.Write
-				for range tt.elements {
-					call = append(call, asserts.Write{Arg: 1, Sizes: []int64{int64(n % tt.sizes)}, Changed: n+1 == tt.changed})
+				for i := range tt.elements {
+					of := asserts.Other
+					switch {
+					case tt.elements == 1:
+						of = asserts.Itself
+					case i == tt.elements-1:
+						of = asserts.Last
+					}
+					call = append(call, asserts.Write{Arg: 1, Of: of, Sizes: []int64{int64(n % tt.sizes)}, Changed: n+1 == tt.changed || slices.Contains(tt.of, of)})
 				}
 				all.add(call)
 			}

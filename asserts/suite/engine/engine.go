@@ -82,6 +82,8 @@ type Operator struct {
 	Texts []string
 	// Makers are the ops that return an object of a class that it takes.
 	Makers []*schema.Op
+	// Inverse is the op whose results it takes, such as the encoder of a decoder, or nil.
+	Inverse *schema.Op
 	// Site is where its kernel is registered or written, where that is known.
 	Site asserts.Site
 	// Function is its kernel where that is a Go function, or nil.

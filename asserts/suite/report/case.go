@@ -34,6 +34,7 @@ type Case struct {
 // What a result may follow besides the elements of the arguments, at the end of what was seen.
 const (
 	Neighbours = "lies beside an argument in its storage"
+	Threads    = "at::set_num_threads was called with"
 	Earlier    = "the arguments held in an earlier call, after which they were written"
 )
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/internal/printable"
@@ -229,11 +230,11 @@ func (c *Comparison) WriteJSON(w io.Writer) error {
 //go:embed compare.html
 var comparePage string
 
-var compareTemplate = template.Must(template.New("compare").Parse(comparePage))
+var compareTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("compare").Parse(comparePage)) })
 
 // WriteHTML writes the comparison as one page that needs nothing else.
 func (c *Comparison) WriteHTML(w io.Writer) error {
-	return compareTemplate.Execute(w, struct {
+	return compareTemplate().Execute(w, struct {
 		Runs    []comparedRun
 		Rows    []history
 		Changes []change

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
@@ -15,7 +16,8 @@ import (
 //go:embed page.html
 var pageText string
 
-var page = template.Must(template.New("page").Parse(pageText))
+// page is read when it is written first: a worker, which may live for one call alone, needs none.
+var page = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageText)) })
 
 // A pageData is the data of the page.
 type pageData struct {
@@ -86,7 +88,7 @@ func (r *Report) WriteHTML(w io.Writer) error {
 	for _, u := range r.Unrun {
 		data.Rows = append(data.Rows, pageRow{Op: u.Op, Kernel: u.Kernel, Why: u.why()})
 	}
-	return page.Execute(w, data)
+	return page().Execute(w, data)
 }
 
 // lists puts value classes among the lists, and returns where they are.

@@ -20,11 +20,11 @@ func Lint(o engine.Operator) []*Finding {
 	return found
 }
 
-// Unwritten returns a note of an argument that none of many calls changed.
-func Unwritten(o engine.Operator, arg, calls, sizes int) *Finding {
+// Unwritten returns a note of an argument, or of one of its elements, that none of many calls changed.
+func Unwritten(o engine.Operator, arg int, of asserts.Which, calls, sizes int) *Finding {
 	a := o.Schema.Func.Args[arg]
 	argument := asserts.Place{Index: arg, Name: a.Name, Type: a.Type.String(), Element: asserts.NoElement, Aliased: true}
-	v := asserts.Unwritten(o.Name(), o.Schema.Func.String(), argument, calls, sizes)
+	v := asserts.Unwritten(o.Name(), o.Schema.Func.String(), argument, of, calls, sizes)
 	v.Repro = "-op " + v.Op
 	return &Finding{Violation: v, Call: "none: all calls", Case: -1, Times: 1}
 }

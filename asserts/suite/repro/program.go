@@ -66,10 +66,16 @@ func (s Source) Texts(f Fault) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, bare := k.before(func(way way) string { return k.crash(way, f.Crash.Cause) }), false
+	crash := func(way way) string { return k.crash(way, f.Crash.Cause) }
+	body, bare := k.before(crash), false
+	if k.makesObjects() {
+		body = crash
+	}
 	switch {
 	case f.Finding == nil && f.Crash.Device == engine.Meta:
 		return nil, errors.New("the call on meta crashes")
+	case f.Finding == nil && f.Crash.Device == engine.Fake:
+		return nil, errors.New("the call of its fake crashes")
 	case f.Finding != nil && slices.Contains(f.Finding.Devices, engine.Rules):
 		return nil, errors.New("what is registered besides the kernel has no program")
 	case f.Finding != nil && f.Finding.Violation.Code == asserts.UninitialisedResult && !f.onCPU():
@@ -114,6 +120,14 @@ func (s Source) Texts(f Fault) ([]string, error) {
 	return all, nil
 }
 
+// makesObjects reports whether constructors of custom classes or other ops make arguments: these
+// may end the process themselves.
+func (k *call) makesObjects() bool {
+	return slices.ContainsFunc(k.lines, func(line string) bool {
+		return strings.Contains(line, "torch.classes.") || strings.Contains(line, "torch.ops.")
+	})
+}
+
 // before makes the arguments before the statements that call the op.
 func (k *call) before(calls func(way) string) func(way) string {
 	return func(w way) string { return strings.Join(append(slices.Clone(k.lines), calls(w)), "\n") }
@@ -125,7 +139,7 @@ func (s Source) deviceOf(f Fault) string {
 	switch {
 	case s.Device != "" && !f.onCPU():
 		return s.Device
-	case s.Device == "" && f.Finding != nil && !slices.Contains([]engine.Device{engine.CPU, engine.Meta}, engine.Device(f.Finding.Violation.Device)):
+	case s.Device == "" && f.Finding != nil && !slices.Contains([]string{string(engine.CPU), string(engine.Meta), f.Finding.On()}, f.Finding.Violation.Device):
 		return f.Finding.Violation.Device
 	}
 	return ""
@@ -349,8 +363,12 @@ func (k *call) crash(w way, cause string) string {
 	if cause == report.Hang {
 		late = ""
 	}
+	making := ""
+	if k.makesObjects() {
+		making = strings.Join(k.lines, "\n") + "\n"
+	}
 	return "child = os.fork()\nif child == 0:\n    signal.alarm(60)\n    resource.setrlimit(resource.RLIMIT_CPU, (5, 5))\n    torch.set_num_threads(1)\n" +
-		indented(w.statement(k.expression(w))) + `
+		indented(making+w.statement(k.expression(w))) + `
     os._exit(0)
 status = os.waitpid(child, 0)[1]
 ` + late + `if os.WIFSIGNALED(status):
@@ -516,6 +534,10 @@ var followed = map[string]sight{
 	report.Neighbours: {
 		before: "surround([{held}], byte)", fault: follows,
 		says: "{x} follows bytes of an argument's storage that are not its elements",
+	},
+	report.Threads: {
+		before: "torch.set_num_threads(2 if byte == 0xA6 else 1)", fault: follows,
+		says: "{x} follows the number of threads",
 	},
 	report.Earlier: {
 		before: "kept.append([{held}])  # so that no other argument comes to lie there\nif byte == 0xA6:\n    scale(kept[-1], 0.5)\n{call}\n    scale(kept[-1], 2)",

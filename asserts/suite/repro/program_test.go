@@ -93,6 +93,7 @@ var examples = map[string]Fault{
 	"uninitialised":    finding("x::two", "two(Tensor self) -> (Tensor a, Tensor b)", `{self: "float32[2]"}`, asserts.UninitialisedResult, result(1, "b"), asserts.Place{}, engine.CPU),
 	"nondeterministic": finding("x::f_", "f_(Tensor(a!) self) -> Tensor(a!)", `{self: "float32[2]"}`, asserts.NondeterministicResult, argument(0, "self"), asserts.Place{}),
 	"neighbours":       seeing(finding("x::f", unary, `{self: "float32[2] sliced"}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), "4 of 8 bytes follow what "+report.Neighbours),
+	"threads":          seeing(finding("x::f", unary, `{self: "float32[65537]"}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), "4 of 8 bytes follow what "+report.Threads),
 	"earlier":          seeing(finding("x::f", "f(Tensor self, Tensor[] xs) -> Tensor", `{self: "float32[2]", xs: "[int64[2]]"}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), "4 of 8 bytes follow what "+report.Earlier),
 	"crash": {
 		Op:    &report.OpResult{Op: "aten::f", Schema: unary},
@@ -225,6 +226,7 @@ func TestNoProgram(t *testing.T) {
 		"what is registered besides the kernel has no program":  finding("x::f", unary, `{self: "float32[1]"}`, asserts.AutogradKernel, result(0, "result"), asserts.Place{}, engine.CPU, engine.Rules),
 		"no program fills the memory of a device before a call": finding("x::f", unary, `{self: "float32[1]"}`, asserts.UninitialisedResult, result(0, "result"), asserts.Place{}, "openreg:1"),
 		"the call on meta crashes":                              {Op: lone.Op, Crash: &report.Crash{Device: engine.Meta, Recipe: "{}"}},
+		"the call of its fake crashes":                          {Op: lone.Op, Crash: &report.Crash{Device: engine.Fake, Recipe: "{}"}},
 		"the process ended before the call":                     {Op: lone.Op, Crash: &report.Crash{}},
 		`self: unknown dtype "floof"`:                           finding("x::f", unary, `{self: "floof[1]"}`, asserts.UndeclaredWrite, argument(0, "self"), asserts.Place{}),
 	} {
@@ -519,6 +521,17 @@ func TestDeviceOfWatched(t *testing.T) {
 	}
 }
 
+// Of a run, the devices are those that were called.
+func TestDevicesOfRun(t *testing.T) {
+	f := finding("x::f", unary, `{self: "float32[2]"}`, asserts.MetaAlias, asserts.Place{}, asserts.Place{}, engine.CPU, engine.Fake)
+	f.Finding.Violation.Device = f.Finding.On()
+	for _, text := range must.Get(Source{Version: "libtorch 2.6.0"}.Texts(f))(t) {
+		if strings.Contains(text, "set_default_device") {
+			t.Errorf("no device is called %s:\n%s", f.Finding.On(), text)
+		}
+	}
+}
+
 // A program makes its tensors on the device on which the fault was seen, once what brings it is imported.
 func TestDevice(t *testing.T) {
 	on := Source{Version: "libtorch 2.6.0", Device: "openreg:1", Modules: []string{"torch_openreg"}}
@@ -531,6 +544,21 @@ func TestDevice(t *testing.T) {
 			if got := strings.Contains(text, "import torch_openreg\ntorch.set_default_device(\"openreg:1\")\n"); got != (devices[0] != engine.CPU) {
 				t.Errorf("%v: the device is set: %v, in\n%s", devices, got, text)
 			}
+		}
+	}
+}
+
+// A constructor that ends the process is called where the op is: in a process of its own.
+func TestObjectsOfCrash(t *testing.T) {
+	crash := func(recipe string) string {
+		f := Fault{Op: &report.OpResult{Op: "x::f", Schema: "x::f(Any a) -> ()"}, Crash: &report.Crash{Cause: "SIGSEGV", Recipe: recipe, Device: engine.CPU}}
+		return must.Get(Source{Version: "libtorch 2.6.0"}.Texts(f))(t)[0]
+	}
+	for recipe, within := range map[string]bool{`{a: "x.Q(float32[2])"}`: true, `{a: "x::q(float32[2])"}`: true, `{a: "float32[2]"}`: false} {
+		text := crash(recipe)
+		made, forked := strings.Index(text, "\na = "), strings.Index(text, "os.fork()")
+		if inner := strings.Index(text, "\n    a = "); (inner > forked) != within || (made >= 0) == within {
+			t.Errorf("%s: made in the child: %v, want %v\n%s", recipe, inner > forked, within, text)
 		}
 	}
 }

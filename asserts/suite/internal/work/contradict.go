@@ -10,8 +10,8 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// others change a tensor in what a kernel, or its fake, may contradict itself by: its
-// contents, sizes or strides. Its dtype and its number of dimensions stay.
+// others change the contents, the sizes or the strides of a tensor, by which a kernel or
+// its fake may contradict itself. Its dtype and its number of dimensions stay.
 var others = []change{
 	each(func(t *sample.TensorSpec) { t.Values, t.Fill = nil, sample.Fill{} }),
 	each(func(t *sample.TensorSpec) { t.Values, t.Fill = nil, sample.Fill{Name: "const"} }),

@@ -6,21 +6,29 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
+// unseeded is the skip of a result that may follow the seed.
+var unseeded = asserts.Skip{
+	Code: asserts.NondeterministicResult, Count: 1,
+	Reason: fmt.Sprintf("no call with another seed was made: %d settings of the other arguments had one", mostSettings),
+}
+
 // drawn returns the returns of a call that are others with another seed, of an op that does
 // not say that it is random. It asks once for each setting, of a few.
-func (r *Runner) drawn(t *Target, a *attempt) (faults []asserts.Fault) {
+func (r *Runner) drawn(t *Target, a *attempt) (faults []asserts.Fault, skips []asserts.Skip) {
 	key := setting(a.c)
-	if !t.operator.Added || !t.repeatable() || t.seeded[key] || len(t.seeded) == mostSettings {
-		return nil
+	switch {
+	case !t.operator.Added || !t.repeatable() || t.seeded[key]:
+		return nil, nil
+	case !t.seeded.first(key):
+		return nil, []asserts.Skip{unseeded}
 	}
-	t.seeded[key] = true
 	all := r.seenAgain(t, a.c, firstTime)
 	r.Seed++
 	all = append(all, r.seenAgain(t, a.c, firstTime)...)
 	r.Seed--
 	first := a.calls[0].seen
 	if len(all) < 2 || !t.same(first, all[0]) {
-		return nil
+		return nil, nil
 	}
 	for _, d := range asserts.Differing(t.judged, first, all[1]) {
 		faults = append(faults, asserts.Fault{
@@ -31,5 +39,5 @@ func (r *Runner) drawn(t *Target, a *attempt) (faults []asserts.Fault) {
 			Note:   "programs that are not compiled do without",
 		})
 	}
-	return faults
+	return faults, nil
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// followed returns what the results of a call follow besides the elements of its arguments,
-// where it returns the same again. Of ops of a library: PyTorch has some that restride.
+// followed returns the bytes besides the elements of its arguments on which the results of a
+// call depend, where it returns the same again. Of ops of a library: PyTorch has some that restride.
 func (r *Runner) followed(t *Target, a *attempt) []asserts.Fault {
 	if !t.operator.Added || t.leavesMemory() {
 		return nil

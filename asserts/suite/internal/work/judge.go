@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/asserts/suite/report"
 )
@@ -27,7 +28,11 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.Case) []*report.Fin
 			}
 			if i > 0 {
 				found = append(found, r.compare(t, &a.calls[0], c, &tally, result)...)
-				found = append(found, r.compareValues(t, a, c, &tally, result)...)
+				for _, f := range r.compareValues(t, a, c, &tally, result) {
+					if !slices.ContainsFunc(found, f.SameFault) {
+						found = append(found, f)
+					}
+				}
 			}
 		}
 		result.Devices[c.on] = tally
@@ -41,7 +46,11 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.Case) []*report.Fin
 		found = append(found, r.judgeRules(t, a, result)...)
 	}
 	found = append(found, r.judgeMemory(t, a, found, result)...)
-	faults := slices.Concat(asserts.InferenceReturns(t.judged, a.calls[0].seen), r.lost(t, a), r.drawn(t, a))
+	lost, unasked := r.lost(t, a)
+	drawn, unseeded := r.drawn(t, a)
+	dropped, unfollowed := r.dropped(t, a)
+	result.Devices.Add(report.Devices{a.calls[0].on: {Skips: slices.Concat(unasked, unseeded, unfollowed)}})
+	faults := slices.Concat(asserts.InferenceReturns(t.judged, a.calls[0].seen), lost, drawn, dropped)
 	found = append(found, r.judgeFaults(t, a, faults, result, a.calls[0].on)...)
 	a.calls[0].left = append(a.calls[0].left, r.left()...)
 	for _, c := range a.calls {
@@ -90,7 +99,35 @@ func uncounted(all []asserts.Observation) []asserts.Observation {
 func (r *Runner) compare(t *Target, first, other *call, tally *report.Tally, result *report.Case) []*report.Finding {
 	verdict := asserts.JudgeTwin(t.judged, first.seen, other.seen, string(other.on), r.Policy)
 	tally.AddVerdict(verdict)
-	return t.findings(verdict.Violations, result, first.on, other.on)
+	found := t.findings(verdict.Violations, result, first.on, other.on)
+	if t.repeatable() {
+		verdict = asserts.JudgeChanges(t.judged, first.seen, other.seen, string(other.on), r.Policy)
+		tally.AddVerdict(verdict)
+		found = append(found, t.findings(verdict.Violations, result, first.on, other.on)...)
+	}
+	return found
+}
+
+// compareValues compares the elements that a call returned or wrote with those of the same call
+// on the CPU, where a tolerance was asked for. What it leaves out is a skip.
+func (r *Runner) compareValues(t *Target, a *attempt, other *call, tally *report.Tally, result *report.Case) []*report.Finding {
+	first := &a.calls[0]
+	if r.Tolerance == 0 || other.on != engine.CPU {
+		return nil
+	}
+	skip := func(reason string, n int) {
+		if n > 0 {
+			tally.AddSkips([]asserts.Skip{{Code: asserts.MetaAlias, Reason: "values not compared: " + reason, Count: n}})
+		}
+	}
+	if !t.repeatable() || t.leavesMemory() {
+		skip("they are random, or what the memory held", 1)
+		return nil
+	}
+	skip(unkept, asserts.Unknown(t.judged, first.seen, other.seen))
+	faults, unreadable := asserts.Beyond(t.judged, first.seen, other.seen, r.Tolerance)
+	skip(asserts.Unreadable, unreadable)
+	return r.judgeFaults(t, a, faults, result, first.on, other.on)
 }
 
 // finding is a finding with the case that shows it.

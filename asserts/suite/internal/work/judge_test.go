@@ -344,8 +344,8 @@ func TestTwice(t *testing.T) {
 	}
 }
 
-// A return on another device than the arguments is noted on a device other than the CPU, at the
-// level of second calls, where the op's fake returns nothing and no error is the same fault.
+// A return on another device than the arguments is noted on a device other than the CPU, of a library's
+// ops on that too, at the level of second calls, where the op's fake returns nothing and no error is the same fault.
 func TestJudgeDevice(t *testing.T) {
 	missing := &asserts.Fake{Missing: true}
 	for _, tt := range []struct {
@@ -359,6 +359,7 @@ func TestJudgeDevice(t *testing.T) {
 		{"alone", []engine.Device{"lpu"}, asserts.Meta, nil, false, "OA011 result on lpu"},
 		{"below the level", []engine.Device{"lpu"}, asserts.Content, nil, false, ""},
 		{"on the CPU", []engine.Device{engine.CPU}, asserts.Meta, nil, false, ""},
+		{"of a library on the CPU", []engine.Device{engine.CPU}, asserts.Meta, nil, false, "OA011 result on cpu"},
 		{"beside another fault", []engine.Device{"lpu"}, asserts.Meta, nil, true, "OA009 argument a on lpu; OA011 result on lpu"},
 		{"beside a note", []engine.Device{"lpu"}, asserts.Meta, missing, false, "OA011 result on lpu; OA011 result on lpu, fake"},
 		{"beside sizes that differ", []engine.Device{"lpu", engine.CPU}, asserts.Meta, nil, false, "OA011 result on lpu, cpu"},
@@ -377,6 +378,7 @@ func TestJudgeDevice(t *testing.T) {
 			return []any{made}, nil
 		})
 		b.e.devices, b.Level = tt.devices, tt.level
+		b.t.operator.Added = strings.HasPrefix(tt.name, "of a library")
 		if tt.fake != nil {
 			if !tt.fake.Missing {
 				a := must.Get(b.Try(b.t, b.call(t, "float32[2]")))(t)
@@ -505,5 +507,72 @@ func TestFakes(t *testing.T) {
 	b.Level, b.e.lacks = asserts.Content, nil
 	if _, c := b.judged(t, "float32[2]"); len(c.Devices) != 1 {
 		t.Errorf("below the level of second calls there are %v", c.Devices)
+	}
+}
+
+// What a tolerance does not compare is a skip with its reason.
+func TestValuesNotCompared(t *testing.T) {
+	differs := func(e *fakeEngine, args []any) ([]any, error) {
+		result := e.like(first(args))
+		if result.device == "openreg" {
+			(*result.data)[0] ^= 1
+		}
+		return []any{result}, nil
+	}
+	for _, tt := range []struct {
+		name, schema, want, found string
+		beside                    engine.Device
+		tolerance                 float64
+	}{
+		{"compared", "t::f(Tensor a) -> Tensor", "", "OA011 result on openreg, cpu", engine.CPU, 1e-9},
+		{"without a tolerance", "t::f(Tensor a) -> Tensor", "", "", engine.CPU, 0},
+		{"with Meta", "t::f(Tensor a) -> Tensor", "", "", engine.Meta, 1e-9},
+		{"random", "t::f(Tensor a, *, Generator? generator=None) -> Tensor", "values not compared: they are random, or what the memory held", "", engine.CPU, 1e-9},
+		{"memory", "t::empty_like(Tensor a) -> Tensor", "values not compared: they are random, or what the memory held", "", engine.CPU, 1e-9},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t, tt.schema, differs)
+			b.e.devices, b.Tolerance = []engine.Device{"openreg", tt.beside}, tt.tolerance
+			found, c := b.judged(t, "int64[2]")
+			if got := words(found); got != tt.found {
+				t.Errorf("found %q, want %q", got, tt.found)
+			}
+			var got string
+			for _, s := range c.Devices[tt.beside].Skips {
+				if strings.HasPrefix(s.Reason, "values") {
+					got += s.Reason
+				}
+			}
+			if got != tt.want {
+				t.Errorf("skipped %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// A write that only one device makes is reported once, with and without a tolerance, and none of a random op.
+func TestWritesOnOneDevice(t *testing.T) {
+	writes := func(e *fakeEngine, args []any) ([]any, error) {
+		if x := first(args); x.device == engine.CPU {
+			x.write()
+		}
+		return nil, nil
+	}
+	for _, tt := range []struct {
+		name, schema, found string
+		tolerance           float64
+	}{
+		{"without a tolerance", "t::f(Tensor(a!) a) -> ()", "OA011 argument a on openreg, cpu", 0},
+		{"with a tolerance", "t::f(Tensor(a!) a) -> ()", "OA011 argument a on openreg, cpu", 1e-9},
+		{"random", "t::f(Tensor(a!) a, *, Generator? generator=None) -> ()", "", 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t, tt.schema, writes)
+			b.e.devices, b.Tolerance = []engine.Device{"openreg", engine.CPU}, tt.tolerance
+			found, _ := b.judged(t, "int64[2]")
+			if got := words(found); got != tt.found {
+				t.Errorf("found %q, want %q", got, tt.found)
+			}
+		})
 	}
 }

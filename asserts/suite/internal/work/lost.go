@@ -1,6 +1,7 @@
 package work
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
@@ -17,14 +18,23 @@ func transpose(all []*sample.TensorSpec) {
 	}
 }
 
+// unasked is the skip of a write that may be lost in a transposed tensor.
+var unasked = asserts.Skip{
+	Code: asserts.SchemaLint, Count: 1,
+	Reason: fmt.Sprintf("no call with transposed tensors was made: the kernel refused %d such", mostRefused),
+}
+
 // lost returns the arguments that a call changes, and that it leaves as they were where the
 // tensors are transposed. One that is changed where it is strided is written through its strides.
-func (r *Runner) lost(t *Target, a *attempt) (faults []asserts.Fault) {
+func (r *Runner) lost(t *Target, a *attempt) (faults []asserts.Fault, skips []asserts.Skip) {
 	flat := asserts.WritesOf(t.judged, a.calls[0].seen)
 	asks := func(w asserts.Write) bool { return w.Changed && len(w.Sizes) > 1 && !t.strided[w.Arg] }
 	t.reaches(flat)
-	if !t.operator.Added || !a.c.Plain() || t.refused == mostRefused || !slices.ContainsFunc(flat, asks) {
-		return nil
+	if !t.operator.Added || !a.c.Plain() || !slices.ContainsFunc(flat, asks) {
+		return nil, nil
+	}
+	if t.refused == mostRefused {
+		return nil, []asserts.Skip{unasked}
 	}
 	t.refused++
 	for b := range r.again(t, a.c, transpose) {
@@ -37,7 +47,7 @@ func (r *Runner) lost(t *Target, a *attempt) (faults []asserts.Fault) {
 			}
 		}
 	}
-	return faults
+	return faults, nil
 }
 
 // reaches notes the arguments that a call changed where they are strided.

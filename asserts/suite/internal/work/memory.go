@@ -15,10 +15,19 @@ import (
 // argument that it wrote is compared by itself.
 func (r *Runner) threwAstray(t *Target, c *sample.Case, err error) {
 	message, isThrown := engine.Message(err)
-	faults := slices.DeleteFunc(r.touched(t).faults, func(f asserts.Fault) bool { return !slices.Contains(onMemory, f.Code) })
+	faults := r.strays(t)
+	if isThrown && len(faults) == 0 && r.watcher() != nil && !dispatched(message) && t.refusals.first(message) {
+		r.seenAgain(t, c, otherSide)
+		faults = r.strays(t)
+	}
 	if isThrown && len(faults) > 0 {
 		t.thrown(c, asserts.JudgeFaults(t.judged, new(asserts.Seen), faults, r.Policy), message)
 	}
+}
+
+// strays returns what the last call touched outside of its tensors.
+func (r *Runner) strays(t *Target) []asserts.Fault {
+	return slices.DeleteFunc(r.touched(t).faults, func(f asserts.Fault) bool { return !slices.Contains(onMemory, f.Code) })
 }
 
 // onMemory are the checks that a watcher finds broken.
@@ -28,14 +37,15 @@ var onMemory = []asserts.Code{asserts.OutOfBounds, asserts.UseAfterFree}
 // else touches that memory is their doing.
 const elsewhere asserts.Codes = 1<<asserts.InputImpl | 1<<asserts.InputStorage | 1<<asserts.WithinStorage
 
-// judgeMemory counts the checks on memory, and returns what is wrong, except of what
-// an error was found already.
+// judgeMemory counts the checks on memory, and returns the faults, except of tensors
+// of which an error was found already.
 func (r *Runner) judgeMemory(t *Target, a *attempt, found []*report.Finding, result *report.Case) []*report.Finding {
 	if r.watcher() == nil {
 		return nil
 	}
 	on, again := a.calls[0].on, r.repeat(t, a)
 	if again.made && len(again.faults) == 0 {
+		t.steady = a
 		again.faults = r.followed(t, a)
 	}
 	tally := result.Devices[on]
@@ -75,5 +85,5 @@ func (t *Target) thrown(c *sample.Case, verdict asserts.Verdict, message string)
 	for _, v := range verdict.Violations {
 		v.Saw += fmt.Sprintf(", and then it threw: %s", sample.Clip(message))
 	}
-	t.threw = append(t.threw, &thrownCall{c: c, verdict: verdict})
+	t.threw = append(t.threw, &judgedCall{c: c, verdict: verdict})
 }

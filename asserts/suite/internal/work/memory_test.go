@@ -1,6 +1,7 @@
 package work
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -84,6 +85,7 @@ func TestMemory(t *testing.T) {
 		return append(results, more...), err
 	}
 	plain, outside := "t::f(Tensor a) -> Tensor", []asserts.Fault{{Code: asserts.OutOfBounds, Argument: "a"}}
+	stopped := []asserts.Fault{{Code: asserts.OutOfBounds, Argument: "a", Frames: []string{"f.cpp:1"}}}
 	for _, tt := range []struct {
 		name, schema string
 		kernel       func(*fakeEngine, []any) ([]any, error)
@@ -121,22 +123,24 @@ func TestMemory(t *testing.T) {
 		{name: "aligned", schema: plain, kernel: sides, calls: 5, judged: 1},
 		{name: "aligned, follows", schema: plain, kernel: sidesAndFollows, want: "OA020 result on cpu", calls: 5, judged: 1},
 		{name: "not watched", schema: plain, kernel: follows, off: true, calls: 1},
-		{name: "outside", schema: plain, kernel: follows, calls: 1, want: "OA018 argument a on cpu", touches: outside, before: outside},
+		{name: "outside", schema: plain, kernel: follows, calls: 2, want: "OA018 argument a on cpu", touches: outside, before: outside},
+		{name: "outside, stopped", schema: plain, kernel: follows, calls: 1, want: "OA018 argument a on cpu", touches: stopped, before: outside},
+		{name: "outside, throws again", schema: plain, kernel: fails(2), calls: 1, want: "OA018 argument a on cpu", touches: outside},
 		{name: "known", schema: plain, kernel: func(e *fakeEngine, args []any) ([]any, error) {
 			calls++
 			(*first(args).data)[0]++
 			return copies(e, args)
-		}, calls: 1, want: "OA009 argument a on cpu", touches: []asserts.Fault{{Code: asserts.UndeclaredWrite, Argument: "a"}}},
+		}, calls: 2, want: "OA009 argument a on cpu", touches: []asserts.Fault{{Code: asserts.UndeclaredWrite, Argument: "a"}}},
 		{name: "known of another", schema: "t::f(Tensor a, Tensor b) -> Tensor", kernel: func(e *fakeEngine, args []any) ([]any, error) {
 			calls++
 			(*first(args).data)[0]++
 			return copies(e, args)
-		}, calls: 1, want: "OA009 argument a on cpu; OA018 argument b on cpu", touches: []asserts.Fault{{Code: asserts.OutOfBounds, Argument: "b"}}},
+		}, calls: 2, want: "OA009 argument a on cpu; OA018 argument b on cpu", touches: []asserts.Fault{{Code: asserts.OutOfBounds, Argument: "b"}}},
 		{name: "elsewhere", schema: plain, kernel: func(e *fakeEngine, args []any) ([]any, error) {
 			calls++
 			first(args).storage = asserts.NewID()
 			return copies(e, args)
-		}, calls: 1, want: "OA002 argument a on cpu", touches: []asserts.Fault{{Code: asserts.OutOfBounds}}},
+		}, calls: 2, want: "OA002 argument a on cpu", touches: []asserts.Fault{{Code: asserts.OutOfBounds}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			calls = 0
@@ -157,6 +161,47 @@ func TestMemory(t *testing.T) {
 				t.Errorf("called %d times, want %d; judged %d, want %d", calls, tt.calls, n, tt.judged)
 			}
 		})
+	}
+}
+
+// A write that no page stopped is reported with the kernel's frames where one stops it on the other side.
+func TestFrames(t *testing.T) {
+	b := newBench(t, "t::f(Tensor a, Tensor b) -> Tensor", copies)
+	outside := func(argument, saw string, frames ...string) asserts.Fault {
+		return asserts.Fault{Code: asserts.OutOfBounds, Argument: argument, Saw: saw, Frames: frames}
+	}
+	b.Engine, b.Level = &watchingEngine{
+		fakeEngine: b.e,
+		touches:    []asserts.Fault{outside("a", "a pattern of a"), outside("b", "a pattern of b")},
+		before:     []asserts.Fault{outside("b", "a page of b", "f.cpp:1", "g.cpp:2")},
+	}, asserts.Content
+	var saw []string
+	found, _ := b.judged(t, "uint8[2]", "uint8[2]")
+	for _, f := range found {
+		saw = append(saw, f.Violation.Saw)
+	}
+	if want := []string{"a pattern of a", "a page of b, in f.cpp:1 < g.cpp:2"}; !slices.Equal(saw, want) {
+		t.Errorf("saw %q, want %q", saw, want)
+	}
+}
+
+// Where the call on the other side throws, no frames are its.
+func TestFramesOfNone(t *testing.T) {
+	calls := 0
+	b := newBench(t, "t::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		if calls++; calls > 1 {
+			return nil, &engine.Thrown{Message: "no"}
+		}
+		return copies(e, args)
+	})
+	b.Engine, b.Level = &watchingEngine{
+		fakeEngine: b.e,
+		touches:    []asserts.Fault{{Code: asserts.OutOfBounds, Argument: "a", Saw: "a pattern"}},
+		before:     []asserts.Fault{{Code: asserts.OutOfBounds, Argument: "a", Saw: "a page", Frames: []string{"f.cpp:1"}}},
+	}, asserts.Content
+	found, _ := b.judged(t, "uint8[2]")
+	if len(found) != 1 || found[0].Violation.Saw != "a pattern" {
+		t.Errorf("found %q", words(found))
 	}
 }
 
@@ -201,7 +246,7 @@ func TestThrewAstray(t *testing.T) {
 		}
 		var c report.Case
 		for _, call := range b.t.threw {
-			b.addThrown(b.t, call, &c)
+			b.addJudged(b.t, call, &c)
 		}
 		got := ""
 		for _, f := range c.Found {
@@ -210,6 +255,53 @@ func TestThrewAstray(t *testing.T) {
 		if got != tt.want || len(b.t.threw) > len(c.Found) {
 			t.Errorf("%s: found %q in %d calls, want %q", tt.name, got, len(b.t.threw), tt.want)
 		}
+	}
+}
+
+// A call that threw is made again on the other side, once for each message of a few.
+func TestThrewOnOtherSide(t *testing.T) {
+	calls, message := 0, "no"
+	b := newBench(t, "t::f(Tensor(a!) a) -> Tensor", func(*fakeEngine, []any) ([]any, error) {
+		if calls++; message == "ours" {
+			return nil, errOurs
+		}
+		return nil, &engine.Thrown{Message: message}
+	})
+	w := &watchingEngine{fakeEngine: b.e, before: []asserts.Fault{{Code: asserts.OutOfBounds, Argument: "a", Saw: "before"}}}
+	b.Engine, b.Level = w, asserts.Content
+	try := func(text string) (n, found int) {
+		calls, message, b.t.threw = 0, text, nil
+		if _, err := b.Try(b.t, b.call(t, "float32[2]")); err == nil {
+			t.Fatal("no error")
+		}
+		return calls, len(b.t.threw)
+	}
+	for _, tt := range []struct {
+		text         string
+		calls, found int
+		change       func()
+	}{
+		{"not watched", 1, 0, func() { w.off = true }},
+		{"no", 2, 1, func() { w.off = false }},
+		{"no", 1, 0, func() {}},
+		{"Could not run 'f'", 1, 0, func() {}},
+		{"ours", 1, 0, func() {}},
+		{"another", 1, 1, func() { w.touches = w.before }},
+		{"another", 2, 1, func() { w.touches = nil }},
+	} {
+		tt.change()
+		if n, found := try(tt.text); n != tt.calls || found != tt.found {
+			t.Errorf("%s: %d calls and %d found, want %d and %d", tt.text, n, found, tt.calls, tt.found)
+		}
+	}
+	for i := range mostSettings {
+		try(fmt.Sprint(i))
+	}
+	if n, _ := try("too many"); n != 1 {
+		t.Errorf("%d calls behind %d messages", n, mostSettings)
+	}
+	if b.e.live > 0 {
+		t.Errorf("%d tensors are left", b.e.live)
 	}
 }
 

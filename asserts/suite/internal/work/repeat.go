@@ -39,9 +39,10 @@ type repetition struct {
 var unkept = fmt.Sprintf("no bytes are kept of a storage of more than %d", asserts.SnapshotLimit)
 
 // repeat makes the first call of an attempt again, unless it touched memory that it may
-// not: what it returns may be what it read there.
+// not touch: its results may be the bytes that it read there.
 func (r *Runner) repeat(t *Target, a *attempt) repetition {
 	if len(a.memory.faults) > 0 {
+		r.frame(t, a)
 		return repetition{}
 	}
 	first, then := a.calls[0].seen, r.seenAgain(t, a.c, otherSide)
@@ -75,6 +76,18 @@ func (r *Runner) repeat(t *Target, a *attempt) repetition {
 	return shown
 }
 
+// frame makes a call again that was not stopped at a page where it wrote memory that it may
+// not: on the other side it may be, which shows the kernel's frames.
+func (r *Runner) frame(t *Target, a *attempt) {
+	faults := a.memory.faults
+	if slices.ContainsFunc(faults, func(f asserts.Fault) bool { return len(f.Frames) == 0 }) && r.seenAgain(t, a.c, otherSide) != nil {
+		more := r.touched(t).faults
+		for i := range faults {
+			faults[i] = faults[i].Framed(more)
+		}
+	}
+}
+
 // repeatable reports whether the op is to return the same again.
 func (t *Target) repeatable() bool {
 	op := t.operator.Schema
@@ -84,7 +97,7 @@ func (t *Target) repeatable() bool {
 }
 
 // leaves matches the names of ops whose work is to return memory as it is, and not
-// those of ops on what is empty, as remove_empty_rows, or on images, as resize_bilinear.
+// those of ops on empty things, as remove_empty_rows, or on images, as resize_bilinear.
 // mayLeave matches those of ops that may: then no byte is written.
 var (
 	leaves   = regexp.MustCompile(`^_?(new_)?(empty|alloc|uninit)|^_?resize[sd]?(_as|_sparse|_output)*_?$|_resize_?$`)
@@ -102,7 +115,7 @@ func (t *Target) mustWrite(d asserts.Difference) bool {
 }
 
 // seenAgain makes calls with new arguments, which have the same values, each in memory that is
-// arranged in another way, and returns what is seen; nil where one throws.
+// arranged in another way, and returns the observations; nil where one throws.
 func (r *Runner) seenAgain(t *Target, c *sample.Case, ways ...arrangement) (all []*asserts.Seen) {
 	for _, how := range ways {
 		m := maker{engine: r.Engine, room: &r.room}
@@ -116,8 +129,8 @@ func (r *Runner) seenAgain(t *Target, c *sample.Case, ways ...arrangement) (all 
 	return all
 }
 
-// seen makes the arguments of a case and the call, and returns those and what is seen, nil
-// where it throws.
+// seen makes the arguments of a case and the call, and returns those and the observations,
+// nil where it throws.
 func (r *Runner) seen(t *Target, m *maker, c *sample.Case, how arrangement) ([]any, *asserts.Seen) {
 	_, args, err := r.arguments(m, c, how)
 	if err != nil {
@@ -126,7 +139,7 @@ func (r *Runner) seen(t *Target, m *maker, c *sample.Case, how arrangement) ([]a
 	return args, r.called(t, args)
 }
 
-// called makes a call and returns what is seen, nil where it throws.
+// called makes a call and returns the observations, nil where it throws.
 func (r *Runner) called(t *Target, args []any) *asserts.Seen {
 	out, err := r.Engine.Call(t.Gen.Name, args, asserts.Content)
 	if err != nil {

@@ -25,12 +25,12 @@ func (r *Runner) run(t *Target, number int) report.Case {
 		r.ranOnce(t, a, &result)
 	}
 	for _, c := range threw {
-		r.addThrown(t, c, &result)
+		r.addJudged(t, c, &result)
 	}
 	return result
 }
 
-// ran judges an attempt, and looks for the smallest calls that show what it shows.
+// ran judges an attempt, and looks for the smallest calls that show its faults.
 func (r *Runner) ran(t *Target, a *attempt, result *report.Case) {
 	if result.Ran = true; t.Single {
 		a = r.held(t, a)
@@ -74,12 +74,28 @@ func (r *Runner) ran(t *Target, a *attempt, result *report.Case) {
 	}
 }
 
-// ranOnce judges an attempt, or adds to the result of its case what the call showed before.
+// ranToo adds what another attempt shows to the result of a case.
+func (r *Runner) ranToo(t *Target, a *attempt, result *report.Case) {
+	shown := report.Case{Case: result.Case}
+	r.ran(t, a, &shown)
+	result.Devices.Add(shown.Devices)
+	result.Found = append(result.Found, shown.Found...)
+}
+
+// ranOnce judges an attempt, or adds the result of the same call to that of its case.
 func (r *Runner) ranOnce(t *Target, a *attempt, result *report.Case) {
 	if a.before == nil {
 		shown := report.Case{Case: result.Case}
 		r.ran(t, a, &shown)
-		r.uneven(t, a.c, &shown)
+		if b := r.uneven(t, a.c); b != nil {
+			r.ranToo(t, b, &shown)
+		}
+		b, skips := r.large(t, a.c)
+		shown.Devices.Add(report.Devices{a.calls[0].on: {Skips: skips}})
+		if b != nil {
+			r.ranToo(t, b, &shown)
+			r.divides(t, b.c, &shown)
+		}
 		a.before = &made{c: a.c, result: shown}
 		t.made[a.key] = a.before
 	}

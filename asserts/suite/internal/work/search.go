@@ -22,11 +22,14 @@ const (
 // mostTries is how many times at most, where each change brings the case closer.
 const mostTries = 8 * tries
 
-// vary returns a call that has all classes of a row, with the first setting in
-// which the kernel takes them, and its place; and with what else the kernel's
-// errors ask for.
+// vary returns a call that has all classes of a row, in the first setting that the
+// kernel takes, changed as its errors ask for, and the place of that setting.
 func (r *Runner) vary(t *Target, row design.Row, number int) (*attempt, *design.Origin, error) {
 	d := t.design()
+	dtype := d.DType(row)
+	if err := t.dtypes.Error(dtype); err != nil {
+		return nil, nil, err
+	}
 	rng := sample.NewRandom(0, t.Gen.Name, number)
 	var last error
 	for _, s := range d.Settings(row, t.Origins) {
@@ -36,11 +39,17 @@ func (r *Runner) vary(t *Target, row design.Row, number int) (*attempt, *design.
 			continue
 		}
 		a, err := r.settle(t, c, rng, d.About(row), func(c *sample.Case) { d.Apply(c, row.Classes, s.Ways) })
+		if err == nil && last != nil {
+			t.dtypes.Took(dtype)
+		}
 		if err == nil {
 			return a, &design.Origin{Base: slices.Index(d.Bases, s.Base), Way: s.Ways[0]}, nil
 		}
-		last = err
+		if last = err; t.dtypes.Enough(dtype) {
+			break
+		}
 	}
+	t.dtypes.Add(dtype, last)
 	return nil, nil, last
 }
 

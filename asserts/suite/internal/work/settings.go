@@ -7,8 +7,20 @@ import (
 )
 
 // mostSettings is for how many values of an op's other arguments a call is made with
-// tensors of other sizes, or another seed.
+// tensors of other sizes, another seed, or more threads.
 const mostSettings = 8
+
+// once are the settings of an op, or its messages, for which a call was made.
+type once map[string]bool
+
+// first reports whether a key is new, and there are not enough.
+func (o once) first(key string) bool {
+	if o[key] || len(o) == mostSettings {
+		return false
+	}
+	o[key] = true
+	return true
+}
 
 // setting returns the part that cases share whose tensors alone differ.
 func setting(c *sample.Case) string {

@@ -20,19 +20,25 @@ type Target struct {
 	waived   []asserts.Excuse
 	*design.Learned
 	Listener
-	plan    *design.Design    // once the openings are over
-	threw   []*thrownCall     // calls of the case that threw
-	found   []*report.Finding // in this worker, which minimises each once
-	noFake  string            // why no fake can be called
-	asides  map[asideOf]*aside
-	made    map[string]*made // by the key of its call
-	uneven  map[string]bool  // settings of which a call with sizes that differ was looked for
-	seeded  map[string]bool  // settings of which a call with another seed was made
-	strided map[int]bool     // arguments that a call changed where they are strided
-	refused int              // calls with transposed tensors
-	AsItIs  bool             // findings keep the calls that showed them
-	Single  bool             // one case was asked for: no call before it holds results
-	Without []engine.Device  // no calls there: one ended its process
+	plan     *design.Design    // once the openings are over
+	threw    []*judgedCall     // calls of the case that threw
+	found    []*report.Finding // in this worker, which minimises each once
+	noFake   string            // why no fake can be called
+	asides   map[asideOf]*aside
+	made     map[string]*made // by the key of its call
+	dtypes   *design.Refused
+	uneven   once            // of which a call with sizes that differ was looked for
+	seeded   once            // of which a call with another seed was made
+	divided  once            // of which a call with two threads was made
+	refusals once            // messages of calls that were made again on the other side
+	strided  map[int]bool    // arguments that a call changed where they are strided
+	refused  int             // calls with transposed tensors
+	kept     int             // calls that left as it was what they may write
+	steady   *attempt        // the last that returned the same twice
+	errors   map[string]bool // after which that was made again
+	AsItIs   bool            // findings keep the calls that showed them
+	Single   bool            // one case was asked for: no call before it holds results
+	Without  []engine.Device // no calls there: one ended its process
 }
 
 // A Listener is called before steps that may end the process. Each
@@ -63,7 +69,7 @@ func NewTarget(e engine.Engine, operator engine.Operator, p engine.Plan, book *d
 	p.Op.Checks = slices.DeleteFunc(slices.Clone(p.Op.Checks), operator.CannotShow)
 	t := &Target{
 		operator: operator, devices: e.Devices(), Gen: design.NewGenerator(operator.Schema, book),
-		judged: e.Subjects(&p.Op), unthrown: e.Subjects(p.Op.Thrown()), waived: p.Waived, asides: make(map[asideOf]*aside), made: make(map[string]*made), uneven: make(map[string]bool), strided: make(map[int]bool), seeded: make(map[string]bool), Learned: &design.Learned{Named: make(map[int][]sample.Value), Origins: make(map[int]design.Origin)},
+		judged: e.Subjects(&p.Op), unthrown: e.Subjects(p.Op.Thrown()), waived: p.Waived, asides: make(map[asideOf]*aside), made: make(map[string]*made), dtypes: design.NewRefused(), uneven: make(once), seeded: make(once), divided: make(once), refusals: make(once), strided: make(map[int]bool), errors: make(map[string]bool), Learned: &design.Learned{Named: make(map[int][]sample.Value), Origins: make(map[int]design.Origin)},
 	}
 	if f, ok := e.(faker); ok {
 		t.noFake = f.NoFake(t.judged)
@@ -115,7 +121,7 @@ func (t *Target) outOfSight(seen *asserts.Seen) []asserts.Skip {
 	return skips
 }
 
-// defined counts the tensors of an argument; what is about none in particular
+// defined counts the tensors of an argument; a check of no argument in particular
 // counts as one.
 func (t *Target) defined(on asserts.Ref, seen *asserts.Seen) int {
 	arg, ok := on.Arg()
@@ -146,8 +152,8 @@ type attempt struct {
 	before *made          // the same call, in place of this one; or nil
 }
 
-// A memory is what a call did to memory, and why that of some storage was not watched, or not
-// filled.
+// A memory holds the faults of a call in memory, and why that of some storage was not watched,
+// or not filled.
 type memory struct {
 	faults              []asserts.Fault
 	unwatched, unfilled string
@@ -199,14 +205,14 @@ type asideOf struct {
 	shape string
 }
 
-// A thrownCall is a call that threw, with the faults found before that.
-type thrownCall struct {
+// A judgedCall is a call that a case made besides its own, with what is wrong with it.
+type judgedCall struct {
 	c       *sample.Case
 	verdict asserts.Verdict
 }
 
-// A made call is the result of a case, which those that make the same call share: many classes set
-// what a call has already, and errors ask for the same again.
+// A made call is the result of a case, which those that make the same call share: a call has many
+// classes already, and errors ask for the same again.
 type made struct {
 	c      *sample.Case
 	err    error       // it threw

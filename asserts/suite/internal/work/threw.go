@@ -1,6 +1,8 @@
 package work
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
@@ -22,9 +24,51 @@ func (r *Runner) threw(t *Target, c *sample.Case, seen *asserts.Seen, err error)
 	}
 }
 
-// addThrown adds what a call that threw had done wrong before, and counts what of it
-// could not be judged.
-func (r *Runner) addThrown(t *Target, w *thrownCall, result *report.Case) {
+// digits are left out where errors are compared: each call has other sizes.
+var digits = regexp.MustCompile(`\d+`)
+
+// unspoiled is the skip of a call that threw and may have left a kernel's own state halfway.
+var unspoiled = asserts.Skip{
+	Code: asserts.NondeterministicResult, Count: 1,
+	Reason: fmt.Sprintf("no call that returned was made again after one that threw: it was after %d others", mostRefused),
+}
+
+// spoils makes the last call that returned the same twice once more, after another that threw,
+// and holds its results against those of before: a kernel that throws halfway may leave state
+// of its own. It asks once for each error.
+func (r *Runner) spoils(t *Target, c *sample.Case, err error) {
+	message, isThrown := engine.Message(err)
+	text := digits.ReplaceAllString(message, "")
+	if t.steady == nil || !t.operator.Added || !isThrown || dispatched(message) || t.errors[text] {
+		return
+	}
+	if len(t.errors) == mostRefused {
+		t.threw = append(t.threw, &judgedCall{c: c, verdict: asserts.Verdict{Skips: []asserts.Skip{unspoiled}}})
+		return
+	}
+	t.errors[text] = true
+	was := t.steady.calls[0].seen
+	for _, then := range r.seenAgain(t, t.steady.c, firstTime) {
+		var faults []asserts.Fault
+		for _, d := range asserts.Differing(t.judged, was, then) {
+			faults = append(faults, asserts.Fault{
+				Code: asserts.NondeterministicResult, Argument: d.Argument, Return: d.Return,
+				Saw:    fmt.Sprintf("%d of %d bytes of what %s returns are not those of before this call, which threw: %s", d.Bytes, d.Of, t.steady.c, sample.Clip(message)),
+				Breaks: "a program that catches the error goes on with other results",
+				Fix:    "undo what the kernel sets of its own before it throws: by a guard in C++, in Python in a finally clause",
+				Note:   "no schema promises that a result is the same again",
+			})
+		}
+		if len(faults) > 0 {
+			t.threw = append(t.threw, &judgedCall{c: c, verdict: asserts.JudgeFaults(t.judged, was, faults, r.Policy)})
+			t.steady = nil // what is wrong already
+		}
+	}
+}
+
+// addJudged adds the faults of another call, and counts the checks that it could not be held
+// against.
+func (r *Runner) addJudged(t *Target, w *judgedCall, result *report.Case) {
 	on := r.Engine.Devices()[0]
 	result.Devices.Add(report.Devices{on: {Skips: w.verdict.Skips}})
 	for _, f := range t.findings(w.verdict.Violations, result, on) {

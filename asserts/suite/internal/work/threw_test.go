@@ -79,10 +79,77 @@ func TestThrewAfterWriting(t *testing.T) {
 		}
 		var c report.Case
 		for _, call := range slices.Concat(b.t.threw, b.t.threw) {
-			b.addThrown(b.t, call, &c)
+			b.addJudged(b.t, call, &c)
 		}
 		if got := words(c.Found) + skipped(&c); got != tt.want {
 			t.Errorf("%s: found %s, want %s", tt.name, got, tt.want)
+		}
+		if b.e.live != 0 {
+			t.Errorf("%s: %d tensors live", tt.name, b.e.live)
+		}
+	}
+}
+
+// A call that returned the same twice is made again after another that threw, once for each
+// error: what a kernel leaves of its own is found.
+func TestSpoils(t *testing.T) {
+	const one, two = "float32[2]", "float32[2, 2]"
+	for _, tt := range []struct {
+		name    string
+		leaves  bool
+		message string
+		change  func(*bench)
+		want    string
+	}{
+		{"state is left", true, "SystemExit: 3", func(*bench) {}, "OA021 result on cpu"},
+		{"nothing is left", false, "SystemExit: 3", func(*bench) {}, ""},
+		{"an error of ours", true, "", func(*bench) {}, ""},
+		{"no call returned before", true, "SystemExit: 3", func(b *bench) { b.t.steady = nil }, ""},
+		{"of PyTorch", true, "SystemExit: 3", func(b *bench) { b.t.operator.Added = false }, ""},
+		{"of the dispatcher", true, "ZeroTensors are immutable. Please use", func(*bench) {}, ""},
+		{"an error that was met", true, "SystemExit: 3", func(b *bench) { b.t.errors["SystemExit: "] = true }, ""},
+		{"after many", true, "SystemExit: 3", func(b *bench) {
+			for i := range mostRefused {
+				b.t.errors[strings.Repeat("x", i)] = true
+			}
+		}, "skipped OA021 1: no call that returned was made again after one that threw: it was after 8 others"},
+		{"after some", true, "SystemExit: 3", func(b *bench) {
+			for i := range mostRefused - 1 {
+				b.t.errors[strings.Repeat("x", i)] = true
+			}
+		}, "OA021 result on cpu"},
+	} {
+		left := byte(0)
+		kernel := func(e *fakeEngine, args []any) ([]any, error) {
+			if len(first(args).spec.Sizes) == 2 {
+				if tt.leaves {
+					left = 9
+				}
+				if tt.message == "" {
+					return nil, errOurs
+				}
+				return nil, &engine.Thrown{Message: tt.message}
+			}
+			r := e.like(first(args))
+			(*r.data)[0] = left
+			return []any{r}, nil
+		}
+		b := benchOf(t, "ns::f(Tensor a) -> Tensor", kernel, func(o *engine.Operator, _ *engine.Plan) { o.Added = true }, "")
+		c := b.call(t, one)
+		b.t.steady = &attempt{c: c, calls: []call{{seen: b.seenAgain(b.t, c, firstTime)[0]}}}
+		tt.change(b)
+		if _, err := b.Try(b.t, b.call(t, two)); err == nil {
+			t.Fatalf("%s: no error", tt.name)
+		}
+		if kept := b.t.steady != nil; kept == (strings.HasPrefix(tt.want, "OA021") || tt.name == "no call returned before") {
+			t.Errorf("%s: the call before is made again after the next error: %v", tt.name, kept)
+		}
+		var result report.Case
+		for _, call := range b.t.threw {
+			b.addJudged(b.t, call, &result)
+		}
+		if got := words(result.Found) + skipped(&result); got != tt.want {
+			t.Errorf("%s: found %q, want %q", tt.name, got, tt.want)
 		}
 		if b.e.live != 0 {
 			t.Errorf("%s: %d tensors live", tt.name, b.e.live)

@@ -31,6 +31,7 @@ func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 	if err != nil {
 		r.threw(t, c, &out.Seen, err)
 		r.threwAstray(t, c, err)
+		r.spoils(t, c, err)
 		return nil, err
 	}
 	out.Seen.Earlier = r.earlier.now(r.Engine, t)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
-	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 // widenings change sizes of tensors that have two dimensions and more: as the product of
@@ -31,22 +30,17 @@ func square(t *sample.TensorSpec) bool {
 }
 
 // uneven makes a call with square matrices again with sizes that differ, once for each
-// setting, and adds what that shows to the result of its case: where sizes are equal, a
-// fake or a kernel for meta that takes one dimension for another returns the right ones.
-func (r *Runner) uneven(t *Target, c *sample.Case, result *report.Case) {
-	key := setting(c)
-	if r.Level < asserts.Meta || !t.operator.Added || !c.Plain() || shared(c) || t.uneven[key] || len(t.uneven) == mostSettings || len(matrices(c.Tensors())) == 0 {
-		return
+// setting, and returns it, or nil: where sizes are equal, a fake or a kernel for meta that
+// takes one dimension for another returns the right ones.
+func (r *Runner) uneven(t *Target, c *sample.Case) *attempt {
+	if r.Level < asserts.Meta || !t.operator.Added || !c.Plain() || shared(c) || len(matrices(c.Tensors())) == 0 || !t.uneven.first(setting(c)) {
+		return nil
 	}
-	t.uneven[key] = true
 	if !slices.ContainsFunc(matrices(c.Tensors()), square) {
-		return
+		return nil
 	}
 	for a := range r.again(t, c, widenings...) {
-		wide := report.Case{Case: result.Case}
-		r.ran(t, a, &wide)
-		result.Devices.Add(wide.Devices)
-		result.Found = append(result.Found, wide.Found...)
-		return
+		return a
 	}
+	return nil
 }

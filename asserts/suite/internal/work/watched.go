@@ -12,7 +12,7 @@ type watcher interface {
 	// Arrange sets where new tensors lie, behind a page that can't be touched or before
 	// one, and what their memory holds until it is written.
 	Arrange(ahead bool, fill byte)
-	// Touched returns what the last call of an op touched that it may not, and why the memory
+	// Touched returns the faults of the last call of an op in memory, and why the memory
 	// of some storage since Arrange is not watched, and why it is not filled, or "".
 	Touched(op *asserts.Op) (faults []asserts.Fault, unwatched, unfilled string)
 }
@@ -37,7 +37,7 @@ func (r *Runner) arrange(how arrangement) {
 	}
 }
 
-// touched returns what the last call touched that it may not.
+// touched returns the faults of the last call in memory.
 func (r *Runner) touched(t *Target) (touched memory) {
 	if w := r.watcher(); w != nil {
 		touched.faults, touched.unwatched, touched.unfilled = w.Touched(t.judged)

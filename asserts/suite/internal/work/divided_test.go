@@ -1,0 +1,272 @@
+package work
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/tensor"
+)
+
+// A dividingEngine has threads.
+type dividingEngine struct {
+	*fakeEngine
+	threads int
+	refuses int // to have so many
+	server  int
+	spent   time.Duration
+}
+
+func (e *dividingEngine) Server() int { return e.server }
+
+func (e *dividingEngine) Spent() time.Duration { return e.spent }
+
+func (e *dividingEngine) Threads(count int) error {
+	if count == e.refuses {
+		return errOurs
+	}
+	e.threads = count
+	return nil
+}
+
+// A dividingBench has an op of a library whose result follows what a test says.
+func dividingBench(t *testing.T, follows func(e *dividingEngine, x *fakeTensor) (byte, error)) (*bench, *dividingEngine) {
+	var e *dividingEngine
+	kernel := func(_ *fakeEngine, args []any) ([]any, error) {
+		value, err := follows(e, first(args))
+		if err != nil {
+			return nil, err
+		}
+		return []any{e.tensor(engine.Dense{DType: "uint8", Data: []byte{value}}, engine.Strided, first(args).device)}, nil
+	}
+	b := benchOf(t, "ns::f(Tensor a, Tensor b, int n) -> Tensor", kernel, func(o *engine.Operator, _ *engine.Plan) { o.Added = true }, "")
+	e = &dividingEngine{fakeEngine: b.e, threads: 1}
+	b.Engine, b.Level = e, asserts.Content
+	return b, e
+}
+
+// divided returns what is found of a call, and the call that shows it.
+func (b *bench) divided(t *testing.T, args ...string) (saw, call string) {
+	t.Helper()
+	result := report.Case{Devices: make(report.Devices)}
+	b.ranOnce(b.t, must.Get(b.Try(b.t, b.call(t, args...)))(t), &result)
+	for _, f := range result.Found {
+		if f.Violation.Code != asserts.NondeterministicResult || f.Violation.Note == "" {
+			t.Errorf("found %v, note %q", f.Violation, f.Violation.Note)
+		}
+		saw, call = saw+f.Violation.Saw, f.Call
+	}
+	return saw, call
+}
+
+// A result that follows the number of threads is a note of the call with tensors that are worth
+// dividing, where the kernel takes some.
+func TestDivides(t *testing.T) {
+	threads := func(e *dividingEngine, _ *fakeTensor) (byte, error) { return byte(e.threads), nil }
+	number := byte(0)
+	counts := func(*dividingEngine, *fakeTensor) (byte, error) { number++; return number, nil }
+	nothing := func(*dividingEngine, *fakeTensor) (byte, error) { return 1, nil }
+	no := &engine.Thrown{Message: "no"}
+	ifSizes := func(takes func(sizes []int64) bool) func(*dividingEngine, *fakeTensor) (byte, error) {
+		return func(e *dividingEngine, x *fakeTensor) (byte, error) {
+			if !takes(x.spec.Sizes) {
+				return 0, no
+			}
+			return byte(e.threads), nil
+		}
+	}
+	slow := func(e *dividingEngine, x *fakeTensor) (byte, error) {
+		if tensor.Numel(x.spec.Sizes) > worthDividing/16 {
+			e.spent += soon
+		}
+		return byte(e.threads), nil
+	}
+	nearlySlow := func(e *dividingEngine, x *fakeTensor) (byte, error) {
+		e.spent += soon - 1
+		return byte(e.threads), nil
+	}
+	slept := func(e *dividingEngine, x *fakeTensor) (byte, error) {
+		if tensor.Numel(x.spec.Sizes) > worthDividing/16 {
+			time.Sleep(late)
+		}
+		return byte(e.threads), nil
+	}
+	calls := 0
+	throwsIf := func(throws func(*dividingEngine) bool) func(*dividingEngine, *fakeTensor) (byte, error) {
+		return func(e *dividingEngine, x *fakeTensor) (byte, error) {
+			if throws(e) {
+				return 0, no
+			}
+			return byte(e.threads), nil
+		}
+	}
+	for _, tt := range []struct {
+		name    string
+		follows func(*dividingEngine, *fakeTensor) (byte, error)
+		change  func(*bench, *dividingEngine)
+		a, b    string
+		want    string // the call
+	}{
+		{"threads", threads, nil, "uint8[3, 4]", "uint8[4]", "a=uint8[16387, 4], b=uint8[4]"},
+		{"alike", threads, nil, "uint8[3, 4]", "uint8[3, 4]", "a=uint8[16387, 4], b=uint8[16387, 4]"},
+		{"alike, and refused", ifSizes(func(s []int64) bool { return s[0] == 3 }), nil, "uint8[3, 4]", "uint8[3, 4]", "a=uint8[3, 4], b=uint8[3, 4]"},
+		{"one vector", ifSizes(func(s []int64) bool { return len(s) == 1 }), nil, "uint8[5]", "none", "a=uint8[65541], b=None"},
+		{"none of them", ifSizes(func(s []int64) bool { return tensor.Numel(s) == 12 }), nil, "uint8[3, 4]", "uint8[4]", "a=uint8[3, 4], b=uint8[4]"},
+		{"a number", threads, nil, "uint8[]", "uint8[]", ""},
+		{"one is empty", threads, nil, "uint8[0, 2]", "uint8[1]", "a=uint8[0, 2], b=uint8[65537]"},
+		{"nothing to divide", threads, nil, "uint8[0, 2]", "uint8[0]", ""},
+		{"not threads", nothing, nil, "uint8[3]", "uint8[3]", ""},
+		{"each call another", counts, nil, "uint8[3]", "uint8[3]", ""},
+		{"throws again", throwsIf(func(e *dividingEngine) bool { calls++; return calls > 4 }), nil, "uint8[3]", "uint8[3]", ""},
+		{"throws with two", throwsIf(func(e *dividingEngine) bool { return e.threads == 2 }), nil, "uint8[3]", "uint8[3]", ""},
+		{"none to have", threads, func(b *bench, e *dividingEngine) { b.Engine = e.fakeEngine }, "uint8[3]", "uint8[3]", ""},
+		{"not two", threads, func(_ *bench, e *dividingEngine) { e.refuses = 2 }, "uint8[3]", "uint8[3]", ""},
+		{"not one again", threads, func(_ *bench, e *dividingEngine) { e.refuses = 1 }, "uint8[3]", "uint8[3]", ""},
+		{"of PyTorch", threads, func(b *bench, _ *dividingEngine) { b.t.operator.Added = false }, "uint8[3]", "uint8[3]", ""},
+		{"in another process", threads, func(_ *bench, e *dividingEngine) { e.server = 7 }, "uint8[3]", "uint8[3]", ""},
+		{"slow", slow, nil, "uint8[3]", "uint8[3]", ""},
+		{"nearly slow", nearlySlow, nil, "uint8[3]", "uint8[3]", "a=uint8[65539], b=uint8[65539]"},
+		{"sleeps", slept, nil, "uint8[3]", "uint8[3]", ""},
+		{"says so", threads, func(b *bench, _ *dividingEngine) { b.t.operator.Schema.Tags = []string{"nondeterministic_seeded"} }, "uint8[3]", "uint8[3]", ""},
+		{"leaves memory", threads, func(b *bench, _ *dividingEngine) { b.t.operator.Schema.Func.Name.Base = "empty" }, "uint8[3]", "uint8[3]", ""},
+		{"not plain", threads, nil, "float32[3] neg", "uint8[3]", ""},
+		{"one twice", threads, nil, "uint8[3]", "same:a", ""},
+	} {
+		b, e := dividingBench(t, tt.follows)
+		if tt.change != nil {
+			tt.change(b, e)
+		}
+		saw, call := b.divided(t, tt.a, tt.b, "1")
+		want, bytes := "", "1 of "
+		if tt.want != "" {
+			want = fmt.Sprintf("ns::f(%s, c=1)", tt.want)
+		}
+		if call != want || (saw != "") != (want != "") || saw != "" && saw[:len(bytes)] != bytes {
+			t.Errorf("%s: found %q of %q, want %q", tt.name, saw, call, want)
+		}
+		if e.refuses != 1 && e.threads != 1 {
+			t.Errorf("%s: %d threads are left", tt.name, e.threads)
+		}
+	}
+}
+
+// Large tensors are asked for once for each setting; what is wrong with them alone is found.
+func TestDividesOnce(t *testing.T) {
+	b, _ := dividingBench(t, func(_ *dividingEngine, x *fakeTensor) (byte, error) {
+		if tensor.Numel(x.spec.Sizes) > 1000 {
+			x.write()
+		}
+		return 1, nil
+	})
+	found := func(n string) string {
+		result := report.Case{Devices: make(report.Devices)}
+		b.ranOnce(b.t, must.Get(b.Try(b.t, b.call(t, "uint8[3]", "uint8[3]", n)))(t), &result)
+		return words(result.Found)
+	}
+	if first, again := found("1"), found("1"); first != "OA009 argument a on cpu" || again != "" {
+		t.Errorf("found %q, and then %q", first, again)
+	}
+}
+
+// Results that differ, and of which no bytes are kept, are a skip.
+func TestDividesUnkept(t *testing.T) {
+	b, e := dividingBench(t, func(e *dividingEngine, _ *fakeTensor) (byte, error) { return byte(e.threads), nil })
+	e.unkept = true
+	result := report.Case{Devices: make(report.Devices)}
+	b.ranOnce(b.t, must.Get(b.Try(b.t, b.call(t, "uint8[3]", "uint8[3]", "1")))(t), &result)
+	skip := asserts.Skip{Code: asserts.NondeterministicResult, Reason: unkept, Count: 1}
+	if len(result.Found) > 0 || !slices.Contains(result.Devices[engine.CPU].Skips, skip) {
+		t.Errorf("found %q, skips %v", words(result.Found), result.Devices[engine.CPU].Skips)
+	}
+}
+
+// Each call is told before it is made, and none is made after one that threw or where no other
+// number of threads can be had.
+func TestDividesCalls(t *testing.T) {
+	for _, tt := range []struct {
+		name         string
+		throws       int // which call with large tensors
+		refuses      int
+		large, tried int
+	}{
+		{"all", 0, 0, 4, 3},
+		{"the second throws", 2, 0, 2, 3},
+		{"the third throws", 3, 0, 3, 3},
+		{"no two threads", 0, 2, 3, 3},
+	} {
+		large, tried := 0, 0
+		b, e := dividingBench(t, func(e *dividingEngine, x *fakeTensor) (byte, error) {
+			if tensor.Numel(x.spec.Sizes) > worthDividing {
+				if large++; large == tt.throws {
+					return 0, &engine.Thrown{Message: "no"}
+				}
+			}
+			return byte(e.threads), nil
+		})
+		e.refuses = tt.refuses
+		a := must.Get(b.Try(b.t, b.call(t, "uint8[3]", "uint8[3]", "1")))(t)
+		b.t.Trying = func(c *sample.Case) {
+			if c != nil {
+				tried++
+			}
+		}
+		c, skips := b.large(b.t, a.c)
+		if c == nil || len(skips) > 0 {
+			t.Fatalf("%s: no large call, %v", tt.name, skips)
+		}
+		b.divides(b.t, c.c, &report.Case{Devices: make(report.Devices)})
+		if large != tt.large || tried != tt.tried {
+			t.Errorf("%s: %d calls with large tensors, %d told, want %d and %d", tt.name, large, tried, tt.large, tt.tried)
+		}
+	}
+}
+
+// Where no call with two threads is made, that is a skip with its reason.
+func TestUndividedIsCounted(t *testing.T) {
+	quick := func(e *dividingEngine, _ *fakeTensor) (byte, error) { return byte(e.threads), nil }
+	slow := func(e *dividingEngine, x *fakeTensor) (byte, error) {
+		if tensor.Numel(x.spec.Sizes) > worthDividing/16 {
+			e.spent += soon
+		}
+		return 1, nil
+	}
+	for _, tt := range []struct {
+		want    string
+		follows func(*dividingEngine, *fakeTensor) (byte, error)
+		change  func(*bench, *dividingEngine)
+	}{
+		{"the kernels are in another process", quick, func(_ *bench, e *dividingEngine) { e.server = 7 }},
+		{"8 settings of the other arguments had one", quick, func(b *bench, _ *dividingEngine) {
+			for i := range mostSettings {
+				b.t.divided.first(fmt.Sprint(i))
+			}
+		}},
+		{"one with 4096 elements takes 2ms or more", slow, func(*bench, *dividingEngine) {}},
+		{"", quick, func(*bench, *dividingEngine) {}},
+		{"", quick, func(b *bench, _ *dividingEngine) { b.t.divided.first(setting(b.call(t, "uint8[3]", "uint8[3]", "1"))) }},
+	} {
+		b, e := dividingBench(t, tt.follows)
+		tt.change(b, e)
+		result := report.Case{Devices: make(report.Devices)}
+		b.ranOnce(b.t, must.Get(b.Try(b.t, b.call(t, "uint8[3]", "uint8[3]", "1")))(t), &result)
+		got := ""
+		for _, s := range result.Devices[engine.CPU].Skips {
+			if s.Count == 0 {
+				t.Errorf("%v is no skip", s)
+			}
+			if reason, ok := strings.CutPrefix(s.Reason, "no call with two threads was made: "); ok && s.Code == asserts.NondeterministicResult && s.Count == 1 {
+				got += reason
+			}
+		}
+		if got != tt.want {
+			t.Errorf("skipped %q, want %q", got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package work
+
+import (
+	"fmt"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+)
+
+// A follower is an engine that follows the copies that kernels make of arguments.
+type follower interface {
+	// Dropped calls an op's kernel and returns the arguments of which it writes copies that
+	// nothing reads, and where.
+	Dropped(op *asserts.Op, args []any) map[string]asserts.Site
+}
+
+// unfollowed is the skip of a write that may go to a copy for some values.
+var unfollowed = asserts.Skip{
+	Code: asserts.SchemaLint, Count: 1,
+	Reason: fmt.Sprintf("the copies that the kernel makes of an argument were not followed: they were in %d calls that left one as it was", mostSettings),
+}
+
+// dropped returns the arguments that a call is to write and leaves as they were, and of which it
+// writes a copy that nothing reads: with other values it may write them.
+func (r *Runner) dropped(t *Target, a *attempt) (faults []asserts.Fault, skips []asserts.Skip) {
+	e, ok := r.Engine.(follower)
+	left := make(map[string]bool)
+	for _, w := range asserts.WritesOf(t.judged, a.calls[0].seen) {
+		if !w.Changed {
+			left[t.operator.Schema.Func.Args[w.Arg].Name] = true
+		}
+	}
+	if !ok || !t.operator.Added || len(left) == 0 {
+		return nil, nil
+	}
+	if t.kept == mostSettings {
+		return nil, []asserts.Skip{unfollowed}
+	}
+	t.kept++
+	r.callAside(t, a.c, engine.Rules, "kernel, followed", func(args []any) *aside {
+		for argument, site := range e.Dropped(t.judged, args) {
+			if left[argument] {
+				faults = append(faults, droppedWrite(argument, site))
+			}
+		}
+		return nil
+	})
+	return faults, nil
+}
+
+// droppedWrite is a note of an argument whose write goes to a copy for some values.
+func droppedWrite(argument string, site asserts.Site) asserts.Fault {
+	return asserts.Fault{
+		Code: asserts.SchemaLint, Argument: argument, Site: site,
+		Saw:    "the call leaves it as it was, and writes a copy of it that nothing reads",
+		Fix:    "write the argument itself, as x[mask] = value does, or copy the result back: a tensor as index and reshape() return a copy",
+		Breaks: "for such values the tensor keeps what it held, without an error",
+		Note:   "the copy may be read where no op shows it",
+	}
+}

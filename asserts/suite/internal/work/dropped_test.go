@@ -1,0 +1,80 @@
+package work
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/internal/must"
+)
+
+// A copying engine is one whose kernels write copies of arguments, which it follows.
+type copying struct {
+	*fakeEngine
+	dropped  map[string]asserts.Site
+	followed int
+}
+
+func (c *copying) Dropped(*asserts.Op, []any) map[string]asserts.Site {
+	c.followed++
+	return c.dropped
+}
+
+// A call that leaves an argument as it was is followed, up to a number; a copy that is written for
+// nothing is noted.
+func TestDropped(t *testing.T) {
+	line := asserts.Site{File: "ops.py", Line: 3}
+	all := map[string]asserts.Site{"a": line, "b": line}
+	for _, tt := range []struct {
+		name    string
+		writes  int // the argument that the kernel writes
+		a       string
+		change  func(*bench)
+		want    string
+		skipped int
+	}{
+		{"of the first", 1, "float32[2]", func(*bench) {}, "[a]", 0},
+		{"of the second", 0, "float32[2]", func(*bench) {}, "[b]", 0},
+		{"of none", -1, "float32[2]", func(*bench) {}, "[]", 0},
+		{"not plain", 1, "float32[2] neg", func(*bench) {}, "[]", 0},
+		{"of PyTorch", 1, "float32[2]", func(b *bench) { b.t.operator.Added = false }, "[]", 0},
+		{"after some", 1, "float32[2]", func(b *bench) { b.t.kept = mostSettings - 1 }, "[a]", 0},
+		{"after many", 1, "float32[2]", func(b *bench) { b.t.kept = mostSettings }, "[]", 1},
+		{"of an engine that does not follow", 1, "float32[2]", func(b *bench) { b.Engine = b.e }, "[]", 0},
+	} {
+		kernel := func(e *fakeEngine, args []any) ([]any, error) {
+			for i, x := range tensorsOf(args) {
+				if i == tt.writes || tt.writes < 0 {
+					x.write()
+				}
+			}
+			return nil, nil
+		}
+		b := benchOf(t, "ns::f(Tensor(a!) a, Tensor(b!) b) -> ()", kernel, func(o *engine.Operator, _ *engine.Plan) { o.Added = true }, "")
+		follows := &copying{fakeEngine: b.e, dropped: all}
+		b.Engine = follows
+		tt.change(b)
+		a := must.Get(b.Try(b.t, b.call(t, tt.a, "float32[2]")))(t)
+		faults, skips := b.dropped(b.t, a)
+		var got []string
+		for _, f := range faults {
+			if f.Code != asserts.SchemaLint || f.Note == "" || f.Site != line {
+				t.Errorf("%s: %+v is no note of OA012 at its line", tt.name, f)
+			}
+			got = append(got, f.Argument)
+		}
+		if fmt.Sprint(got) != tt.want || len(skips) != tt.skipped || follows.followed != len(got) {
+			t.Errorf("%s: dropped are %v by %d calls, skips %v; want %s, %d skips", tt.name, got, follows.followed, skips, tt.want, tt.skipped)
+		}
+		if b.e.live != 0 {
+			t.Errorf("%s: %d tensors live", tt.name, b.e.live)
+		}
+		result := new(report.Case)
+		b.judge(b.t, a, result)
+		if n := len(result.Devices.Sum().Skips); tt.skipped > 0 && n == 0 {
+			t.Errorf("%s: that a call is not followed is not counted", tt.name)
+		}
+	}
+}
