@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/opassert/opassert/asserts/preserve"
 )
@@ -12,7 +13,7 @@ import (
 //go:embed page.html
 var pageText string
 
-var page = template.Must(template.New("page").Parse(pageText))
+var page = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageText)) })
 
 // Limits of one page. The other lives are in the text and in the JSON.
 const (
@@ -50,7 +51,7 @@ func (h *HTML) Life(l Life) {
 }
 
 // End writes the page.
-func (h *HTML) End(r Report) error { return page.Execute(h.w, h.draw(r)) }
+func (h *HTML) End(r Report) error { return page().Execute(h.w, h.draw(r)) }
 
 func (h *HTML) draw(r Report) pageData {
 	p := pageData{Name: h.name, Report: &r, Summary: r.Summary()}

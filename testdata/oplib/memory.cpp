@@ -167,6 +167,20 @@ Tensor by_count(const Tensor& x) {
   return x + ++calls % 2;
 }
 
+// each_part calls f with the part of n elements that each thread does.
+template <class F>
+void each_part(int64_t n, F f) {
+  const int64_t threads = at::get_num_threads();
+  for (int64_t i = 0; i < threads; i++) f(n * i / threads, n * (i + 1) / threads);
+}
+
+Tensor sum_of_parts(const Tensor& x) {
+  const float* p = values(x);
+  float s = 0;
+  each_part(x.numel(), [&](int64_t from, int64_t to) { s += sum(p + from, to - from); });
+  return number(s);
+}
+
 // Another view of the storage reads all of it.
 double sum_of_storage(const Tensor& x) {
   TORCH_CHECK(x.scalar_type() == at::kFloat, "expected a tensor of float32");
@@ -189,6 +203,7 @@ TORCH_LIBRARY(astray, m) {
   m.def("OA021_by_address(Tensor x) -> Tensor", cpu(by_address));
   m.def("OA021_sums_storage(Tensor x) -> Tensor", cpu(sums_storage));
   m.def("OA021_follows_seed(Tensor x) -> Tensor", cpu(seeded));
+  m.def("OA021_by_threads(Tensor x) -> Tensor", cpu(sum_of_parts));
   m.def("OA021_by_count(Tensor x) -> Tensor", cpu(by_count));
   m.def("OA018_reads_one_more(Tensor x) -> Tensor", cpu(reads_one_more));
   m.def("OA018_reads_columns(Tensor x, Tensor weight) -> Tensor", cpu(reads_columns));
@@ -245,6 +260,19 @@ Tensor grows(const Tensor& x) {
   y.narrow(0, x.numel(), 5000).zero_();
   return y;
 }
+
+// Which thread does which part does not show.
+Tensor greatest(const Tensor& x) {
+  const float* p = values(x);
+  float most = 0;
+  each_part(x.numel(), [&](int64_t from, int64_t to) {
+    for (int64_t i = from; i < to; i++) most = std::max(most, p[i]);
+  });
+  return number(most);
+}
+
+// PyTorch divides it.
+Tensor total(const Tensor& x) { return at::cumsum(x.reshape({-1}), 0).slice(0, -1).clone() + x.sum() + x.mean() + x.norm(); }
 
 Tensor blob(const Tensor& x) {
   static float own[4] = {1, 2, 3, 4};
@@ -306,6 +334,8 @@ TORCH_LIBRARY(within, m) {
   m.def("scratch(Tensor x) -> Tensor", cpu(scratch));
   m.def("remembers(Tensor x) -> Tensor", cpu(remembers));
   m.def("grows(Tensor x) -> Tensor", cpu(grows));
+  m.def("greatest(Tensor x) -> Tensor", cpu(greatest));
+  m.def("total(Tensor x) -> Tensor", cpu(total));
   m.def("blob(Tensor x) -> Tensor", cpu(blob));
   m.def("adds_(Tensor(a!) self, Tensor other) -> ()", cpu(adds));
   m.def("vectors(Tensor x) -> Tensor", cpu(vectors));

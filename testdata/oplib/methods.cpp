@@ -50,9 +50,36 @@ struct Sound : torch::CustomClassHolder {
   double number() { return by; }
 };
 
+// A Table is made from a list of any type, and from a matrix with a column for each of its names.
+struct Table : torch::CustomClassHolder {
+  Table(const c10::IValue& names, const Tensor& values) {
+    TORCH_CHECK(names.isList() && names.type()->containedType(0)->kind() == c10::TypeKind::StringType, "names must be a list of str");
+    TORCH_CHECK(values.dim() == 2, "`values` must be a 2D tensor");
+    TORCH_CHECK(values.size(1) == static_cast<int64_t>(names.toListRef().size()), "the names must have an entry for each column of the values");
+  }
+
+  Tensor added(const Tensor& values) {
+    TORCH_CHECK(values.dim() == 1, "`values` must be a 1D tensor");
+    return values + 1;
+  }
+};
+
+// decode takes only what encode returns.
+Tensor encode(const Tensor& image) {
+  TORCH_CHECK(image.dim() == 3, "image must be a 3D tensor");
+  return at::cat({at::full({2}, 137, at::kByte), at::full({1}, image.size(0), at::kByte)});
+}
+
+Tensor decode(const Tensor& data) {
+  TORCH_CHECK(data.scalar_type() == at::kByte && data.numel() == 3 && data.sum().item<int64_t>() > 274, "no such format");
+  return at::zeros({data[2].item<int64_t>()});
+}
+
 }  // namespace
 
 TORCH_LIBRARY(methods, m) {
+  m.def("encode", encode);
+  m.def("decode", decode);
   m.class_<Broken>("Broken")
       .def(torch::init<int64_t>())
       .def("writes", &Broken::writes)
@@ -66,6 +93,9 @@ TORCH_LIBRARY(methods, m) {
       .def("returns_element", &Broken::returns_element)
       .def("unsqueezes", &Broken::unsqueezes)
       .def("crashes", &Broken::crashes);
+  m.class_<Table>("Table")
+      .def(torch::init<c10::IValue, Tensor>(), "", {torch::arg("names"), torch::arg("values")})
+      .def("added", &Table::added, "", {torch::arg("values")});
   m.class_<Sound>("Sound")
       .def(torch::init<double, std::string>())
       .def("scaled", &Sound::scaled, "", {torch::arg("x")})

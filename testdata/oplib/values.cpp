@@ -8,6 +8,7 @@
 #include <torch/library.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -408,6 +409,12 @@ TORCH_LIBRARY(values, m) {
     return self;
   }));
 
+  m.def("asserts(Tensor self, Tensor other) -> Tensor", cpu([](const Tensor& self, const Tensor& other) {
+    assert(self.dim() == 3 && "self is a batch of matrices");
+    assert(self.sizes() == other.sizes());
+    return self;
+  }));
+
   // Sizes that several tensors have in common, as errors name them.
   m.def("paged(Tensor query, Tensor key_cache, Tensor block_tables, Tensor seq_lens) -> Tensor",
         cpu([](const Tensor& query, const Tensor& key_cache, const Tensor& block_tables, const Tensor& seq_lens) {
@@ -435,6 +442,10 @@ TORCH_LIBRARY(whole, m) {
   m.def("table() -> __torch__.torch.classes.values.Table", any([] { return c10::make_intrusive<Table>(); }));
   m.def("refuses(Tensor self, Tensor other) -> Tensor", cpu([](const Tensor& self, const Tensor& other) {
     check(self.dim() == 2 && other.dim() == 2, "self.dim() == 2 && other.dim() == 2");
+    return self.clone();
+  }));
+  m.def("asserts(Tensor self) -> Tensor", cpu([](const Tensor& self) {
+    assert(self.dim() == 3);
     return self.clone();
   }));
   m.def("copy(Tensor self, str mode='constant', bool flag=False, Scalar scale=1) -> Tensor",
