@@ -456,19 +456,24 @@ func TestJudgeFakeWritten(t *testing.T) {
 	sized := func(n int64) list {
 		return list{see(1, 2, holding("abcd"), shaped(func(c *asserts.Snapshot) { c.Sizes = []int64{n} }))}
 	}
-	const inPlace, out = "f_(Tensor(a!) self) -> ()", "f(Tensor(a!) out) -> ()"
+	const inPlace, out, resize = "f_(Tensor(a!) self) -> ()", "f(Tensor(a!) out) -> ()", "resize_(Tensor(a!) self) -> ()"
 	for _, tt := range []struct {
 		schema     string
 		real, fake int64
 		want       []string
 		fix        string
+		skipped    bool
 	}{
-		{out, 4, 4, nil, ""},
-		{out, 3, 3, nil, ""},
-		{out, 3, 4, []string{"OA011 argument out: after the call it has sizes [3], by its fake [4]"}, "let the fake change"},
-		{out, 4, 3, []string{"OA011 argument out: after the call it has sizes [4], by its fake [3]"}, "let the fake change"},
-		{inPlace, 4, 3, []string{"OA011 argument self: after the call it has sizes [4], by its fake [3]"}, "let the fake leave"},
-		{inPlace, 3, 4, nil, ""}, // OA013
+		{out, 4, 4, nil, "", false},
+		{out, 3, 3, nil, "", false},
+		{out, 3, 4, []string{"OA011 argument out: after the call it has sizes [3], by its fake [4]"}, "let the fake change", false},
+		{out, 4, 3, []string{"OA011 argument out: after the call it has sizes [4], by its fake [3]"}, "let the fake change", false},
+		{inPlace, 4, 4, nil, "", false},
+		{inPlace, 4, 3, []string{"OA011 argument self: after the call it has sizes [4], by its fake [3]"}, "let the fake leave", false},
+		{inPlace, 3, 4, nil, "", true},  // OA013
+		{inPlace, 3, 3, nil, "", false}, // OA013
+		{inPlace, 3, 2, []string{"OA011 argument self: after the call it has sizes [3], by its fake [2]"}, "let the fake change", false},
+		{resize, 3, 4, []string{"OA011 argument self: after the call it has sizes [3], by its fake [4]"}, "let the fake change", false},
 	} {
 		real := &asserts.Seen{Level: asserts.Content, Before: sized(4), After: sized(tt.real)}
 		fake := &asserts.Fake{Seen: asserts.Seen{Level: asserts.Content, Before: sized(4), After: sized(tt.fake)}}
@@ -483,9 +488,56 @@ func TestJudgeFakeWritten(t *testing.T) {
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s, %d and %d\n%s", tt.schema, tt.real, tt.fake, diff)
 		}
-		if skipped := len(verdict.Skips) > 0; skipped != (tt.schema == inPlace && tt.real == 3) {
+		if skipped := len(verdict.Skips) > 0; skipped != tt.skipped {
 			t.Errorf("%s, %d and %d: skips %v", tt.schema, tt.real, tt.fake, verdict.Skips)
 		}
+	}
+}
+
+// A written tensor is compared with the one that the fake was given in its place, and only where the kernel kept it,
+// its contents were seen and the policy does not leave it out.
+func TestJudgeFakeWrittenTensors(t *testing.T) {
+	sized := func(impl asserts.ID, n int64, mods ...mod) asserts.Observation {
+		return see(impl, impl+1, append([]mod{holding("abcd"), shaped(func(c *asserts.Snapshot) { c.Sizes = []int64{n} })}, mods...)...)
+	}
+	four, three := sized(1, 4), sized(1, 3)
+	const one, two, listed = "f(Tensor(a!) out) -> ()", "f(Tensor(a!) x, Tensor(b!) out) -> ()", "f(Tensor(a!)[] out) -> ()"
+	const inPlace = "f_(Tensor(a!) self) -> ()"
+	for _, tt := range []struct {
+		name, schema      string
+		before, real      list
+		givenFake, ofFake list
+		want              []string
+		judged            uint64
+	}{
+		{"the second of two", two, list{four, sized(5, 4)}, list{four, sized(5, 3)}, list{four, sized(5, 4)}, list{four, sized(5, 4)}, []string{"OA011 argument out: after the call it has sizes [3], by its fake [4]"}, 2},
+		{"the second of a list", listed, list{four, sized(5, 4)}, list{four, sized(5, 3)}, list{four, sized(5, 4)}, list{four, sized(5, 4)}, []string{"OA011 argument out[1]: after the call it has sizes [3], by its fake [4]"}, 2},
+		{"a longer list", listed, list{four, sized(5, 4)}, list{four, sized(5, 3)}, list{four}, list{four}, nil, 1},
+		{"another tensor after the call", one, list{four}, list{sized(7, 3)}, list{four}, list{four}, nil, 0},
+		{"undefined", one, list{undefined}, list{undefined}, list{undefined}, list{undefined}, nil, 0},
+		{"a subclass", one, list{four}, list{sized(1, 3, traits(asserts.DirectSubclass))}, list{four}, list{four}, nil, 0},
+		{"not seen before", inPlace, list{see(1, 2)}, list{three}, list{see(1, 2)}, list{four}, []string{"OA011 argument self: after the call it has sizes [3], by its fake [4]"}, 1},
+		{"not seen after", inPlace, list{four}, list{see(1, 2)}, list{four}, list{four}, nil, 1},
+	} {
+		seen := func(before, after list) asserts.Seen {
+			return asserts.Seen{Level: asserts.Content, Before: before, After: after, ArgLens: []int{len(before)}}
+		}
+		real, fake := seen(tt.before, tt.real), seen(tt.givenFake, tt.ofFake)
+		verdict := asserts.JudgeFake(wholeOp(tt.schema), &real, &asserts.Fake{Seen: fake}, asserts.PyTorch())
+		var got []string
+		for _, v := range verdict.Violations {
+			got = append(got, said(v))
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" || uint64(verdict.Judged[asserts.MetaAlias]) != tt.judged {
+			t.Errorf("%s: judged %d\n%s", tt.name, verdict.Judged[asserts.MetaAlias], diff)
+		}
+	}
+	inside := func(part asserts.Observation) asserts.Seen {
+		return asserts.Seen{Level: asserts.Content, ArgLens: []int{1, 1}, Before: list{see(1, 2), sized(5, 4)}, After: list{see(1, 2), part}}
+	}
+	real, fake := inside(sized(5, 4)), asserts.Fake{Seen: inside(sized(5, 3))}
+	if v := asserts.JudgeFake(asserts.WithParts(wholeOp(one)), &real, &fake, asserts.Aware()).Violations; len(v) > 0 {
+		t.Errorf("of a tensor inside of the argument: %v", v)
 	}
 }
 

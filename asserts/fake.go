@@ -134,7 +134,7 @@ func (j *judge) compareWritten(m *judge) {
 			v.Other = b.after
 			v.Saw = leftWith + strings.Join(saw, "; ")
 			v.Fix = "let the fake change the argument as the kernel does, such as with resize_; or the kernel leave it as the fake does"
-			if keeps && b.reshaped() {
+			if keeps && !a.reshaped() {
 				v.Fix = "let the fake leave the argument as it is: the kernel keeps its sizes and strides, as an in-place op is to"
 			}
 		}
@@ -174,7 +174,7 @@ func (j *judge) reportFake(saw, fix string) {
 // reportGuard adds a violation about the argument whose size is asked for.
 func (j *judge) reportGuard(g Guard) {
 	for a := range j.plan.args {
-		if plan := &j.plan.args[a]; plan.Index == g.Arg && !plan.Inside {
+		if plan := &j.plan.args[a]; plan.Index == g.Arg {
 			v := j.report(MetaAlias, plan.place(false, NoElement, ""))
 			v.Saw = fmt.Sprintf("its fake sets the guard %s (%s), and returns the like for other sizes, such as %s", g.Text, g.At, g.Other)
 			v.Fix = "compute with the size as it is, without int, if and range: torch.sym_max and the like; what must be so is for torch._check"
@@ -202,7 +202,7 @@ func (f *Fake) Settled(real *Seen) *Seen {
 		switch {
 		case open.Offset:
 			to.Offset = from.Offset
-		case open.Dim >= len(from.Sizes) || open.Dim >= len(from.Strides):
+		case open.Dim >= min(len(from.Sizes), len(from.Strides)):
 		case open.Stride:
 			to.Strides[open.Dim] = from.Strides[open.Dim]
 		default:

@@ -23,7 +23,7 @@ func JudgeChanges(op *Op, real, twin *Seen, on string, policy *Policy) Verdict {
 	r, m := newJudge(op, real, policy), newJudge(op, twin, policy)
 	m.on = on
 	for i := range min(len(r.inputs), len(m.inputs)) {
-		if a, b := &r.inputs[i], &m.inputs[i]; a.Write && !a.Inside && !r.plan.waived.Has(MetaAlias) && r.alone(a) && sameBytes(a, b) {
+		if a, b := &r.inputs[i], &m.inputs[i]; a.Write && !a.Inside && r.alone(a) && sameBytes(a, b) {
 			r.compareChange(m, a, b)
 		}
 	}
@@ -39,9 +39,6 @@ func (j *judge) alone(in *input) bool {
 // sameBytes reports whether two arguments had the same bytes before the calls, and as many after them.
 func sameBytes(a, b *input) bool {
 	was := a.before.Content
-	if was == nil || was.Nbytes == 0 {
-		return false
-	}
 	for _, o := range []*Observation{&a.before, &a.after, &b.before, &b.after} {
 		if o.Content == nil || o.Content.Digest == 0 || o.Content.Nbytes != was.Nbytes {
 			return false

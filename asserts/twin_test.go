@@ -44,11 +44,12 @@ func TestJudgeChanges(t *testing.T) {
 		{"beside another argument", two, both(on(5, was)), call(list{on(1, was), on(5, was)}, list{on(1, was), on(5, was)}), changed},
 		{"with the storage of another argument", two, both(see(5, 2, holding(was))), call(list{on(1, was), see(5, 2, holding(was))}, list{on(1, was), see(5, 2, holding(was))}), ""},
 		{"without a storage", one, call(list{see(1, 0, holding(was))}, list{see(1, 0, holding(is))}), of(was, was), ""},
+		{"a subclass", one, call(list{see(1, 2, holding(was), traits(asserts.DirectSubclass))}, list{see(1, 2, holding(is), traits(asserts.DirectSubclass))}), of(was, was), ""},
 		{"fewer arguments", two, both(on(5, was)), &asserts.Seen{Level: asserts.Meta}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			op := opOf(tt.schema)
-			found := asserts.JudgeChanges(op, tt.real, tt.twin, "cpu", asserts.Aware()).Violations
+			found := asserts.JudgeChanges(op, tt.real, tt.twin, "cpu", asserts.PyTorch()).Violations
 			got := ""
 			for _, v := range found {
 				got += said(v)
@@ -62,6 +63,17 @@ func TestJudgeChanges(t *testing.T) {
 				t.Errorf("waived: %v", found)
 			}
 		})
+	}
+}
+
+// Tensors inside of arguments are not compared.
+func TestJudgeChangesInside(t *testing.T) {
+	call := func(bytes string) *asserts.Seen {
+		return &asserts.Seen{Level: asserts.Meta, ArgLens: []int{1, 1}, Before: list{see(1, 2), see(3, 4, holding("abcd"))}, After: list{see(1, 2), see(3, 4, holding(bytes))}}
+	}
+	op := asserts.WithParts(opOf("f_(Tensor(a!) self) -> ()"))
+	if v := asserts.JudgeChanges(op, call("abcd"), call("abce"), "cpu", asserts.Aware()).Violations; len(v) > 0 {
+		t.Errorf("%v", v)
 	}
 }
 

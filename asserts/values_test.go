@@ -31,6 +31,8 @@ func TestBeyond(t *testing.T) {
 	}
 	cut := flat(tensor.Float32, 1, 2)
 	cut.Bytes = cut.Bytes[:4]
+	strange := flat(tensor.Uint8, 1)
+	strange.DType = "float3"
 	for _, tt := range []struct {
 		name  string
 		x, y  *Snapshot
@@ -51,7 +53,11 @@ func TestBeyond(t *testing.T) {
 		{"no elements", flat(tensor.Float32), flat(tensor.Float32), 0, "", false},
 		{"other sizes", flat(tensor.Float32, 1), flat(tensor.Float32, 2, 2), 0, "", true},
 		{"other dtypes", flat(tensor.Float32, 1), flat(tensor.Float64, 2), 0, "", true},
+		{"the other is not a number", flat(tensor.Float64, 1), flat(tensor.Float64, math.NaN()), 1, "number 0 is 1, on cpu NaN", false},
 		{"bytes that are not known", cut, flat(tensor.Float32, 1, 3), 0, "", true},
+		{"bytes of the other that are not known", flat(tensor.Float32, 1, 3), cut, 0, "", true},
+		{"elements beyond the storage", elements(tensor.Float32, square, []int64{2, 1}, 1, 2), elements(tensor.Float32, square, []int64{2, 1}, 1, 2), 0, "", true},
+		{"a dtype that is not known", strange, strange, 0, "", true},
 		{"a dtype without numbers", flat(tensor.Bits8, 1), &Snapshot{DType: "bits8", Sizes: row, Strides: row, Nbytes: 1, Bytes: []byte{1}}, 0, "", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -65,6 +71,16 @@ func TestBeyond(t *testing.T) {
 				t.Errorf("%d elements, %q; want %d, %q", n, which, tt.n, tt.which)
 			}
 		})
+	}
+}
+
+// No tolerance is so great that whole numbers may differ.
+func TestBeyondOfWholeNumbers(t *testing.T) {
+	for d, want := range map[tensor.DType]int{tensor.Bool: 1, tensor.Int8: 1, tensor.Float32: 0} {
+		one := []int64{1}
+		if n, _ := beyond(elements(d, one, one, 1), elements(d, one, one, 0), 9); n != want {
+			t.Errorf("%v: %d elements differ, want %d", d, n, want)
+		}
 	}
 }
 

@@ -56,7 +56,7 @@ func (s *Subject) Obliged() bool { return s.Write && !s.Inside && !strings.HasSu
 // and after a call. Optional ones, tensors without elements, those that are not plain,
 // and those that share their storage with another are left out.
 func WritesOf(op *Op, seen *Seen) []Write {
-	if seen == nil || len(seen.ArgLens) > len(op.Args) {
+	if seen == nil {
 		return nil
 	}
 	storages := make(map[ID]int)
@@ -92,7 +92,7 @@ func which(i, n int) Which {
 
 // legible reports whether a tensor is plain and has bytes that were seen.
 func legible(o *Observation) bool {
-	return o.Defined() && o.Traits == 0 && o.Content != nil && o.Content.Nbytes > 0
+	return o.Traits == 0 && o.Content != nil && o.Content.Nbytes > 0
 }
 
 // needsCopy reports whether only a copy of the tensor has one dimension.

@@ -1,6 +1,7 @@
 package asserts_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -79,5 +80,30 @@ func TestWritesOf(t *testing.T) {
 	}
 	if got := asserts.WritesOf(op, nil); got != nil {
 		t.Errorf("of a call that was not made: %v", got)
+	}
+	parts := &asserts.Seen{
+		Before: []asserts.Observation{tensor(1, same), {}, {}, tensor(2, same)}, ArgLens: []int{1, 1, 1, 0, 0, 1, 0, 0},
+		After: []asserts.Observation{tensor(1, same), {}, {}, tensor(2, func(o *asserts.Observation) { o.Version = 4 })},
+	}
+	if got := asserts.WritesOf(asserts.WithParts(op), parts); len(got) > 0 {
+		t.Errorf("%+v, want nothing of tensors inside of others", got)
+	}
+}
+
+// An argument is noted as never written after 20 calls on tensors of 3 sizes, with the tensors that were not.
+func TestUnwritten(t *testing.T) {
+	for _, tt := range []struct {
+		calls, sizes int
+		many         bool
+	}{{20, 3, true}, {1000, 9, true}, {19, 3, false}, {20, 2, false}} {
+		if got := asserts.Many(tt.calls, tt.sizes); got != tt.many {
+			t.Errorf("%d calls on tensors of %d sizes: many is %v", tt.calls, tt.sizes, got)
+		}
+	}
+	const schema = "f(Tensor(a!)[] self) -> ()"
+	for of, want := range map[asserts.Which]string{asserts.Itself: "changed it,", asserts.Last: "changed its last element,"} {
+		if v := asserts.Unwritten("t::f", schema, asserts.Place{Name: "self"}, of, 20, 3); v.Code != asserts.SchemaLint || v.Subject.Name != "self" || !strings.Contains(v.Saw, want) {
+			t.Errorf("%v: want %q", v, want)
+		}
 	}
 }
