@@ -578,6 +578,7 @@ void oa_call(const int64_t* request, int64_t n, int64_t* words, int64_t cap) {
     } catch (...) {
       if (level >= OA_CONTENTS) {
         const size_t after = out.size();
+        stack.clear();  // which holds the arguments still, as it did not before the call
         observe_arguments(tensors, count, std::move(containers), level, out);
         if (changed(out, OA_HEADER_WORDS, after)) out.keep();
         copy_fault.clear();

@@ -2,11 +2,11 @@ package work
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/design"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/asserts/suite/report"
 )
@@ -24,9 +24,6 @@ func (r *Runner) threw(t *Target, c *sample.Case, seen *asserts.Seen, err error)
 	}
 }
 
-// digits are left out where errors are compared: each call has other sizes.
-var digits = regexp.MustCompile(`\d+`)
-
 // unspoiled is the skip of a call that threw and may have left a kernel's own state halfway.
 var unspoiled = asserts.Skip{
 	Code: asserts.NondeterministicResult, Count: 1,
@@ -38,8 +35,11 @@ var unspoiled = asserts.Skip{
 // of its own. It asks once for each error.
 func (r *Runner) spoils(t *Target, c *sample.Case, err error) {
 	message, isThrown := engine.Message(err)
-	text := digits.ReplaceAllString(message, "")
-	if t.steady == nil || !t.operator.Added || !isThrown || dispatched(message) || t.errors[text] {
+	if t.steady == nil || !t.operator.Added || !isThrown || dispatched(message) {
+		return
+	}
+	text := design.WithoutNumbers(message)
+	if t.errors[text] {
 		return
 	}
 	if len(t.errors) == mostRefused {
