@@ -106,7 +106,7 @@ func (f *findings) count(v *asserts.Violation, p *process, site []Frame) *Findin
 		return old
 	}
 	f.byKey[key] = found
-	v.Repro = "opassert run -op " + shell([]string{v.Op}) + " -fail -- " + f.again
+	v.Repro = "opassert run -op " + printable.Shell(v.Op) + " -fail -- " + f.again
 	found.Known = f.known != nil && f.known(found)
 	return found
 }

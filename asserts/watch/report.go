@@ -71,7 +71,7 @@ func (r *run) report(end preload.End, took time.Duration) (*Report, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	rep := &Report{Program: shell(r.config.Command), Level: r.config.level(false), Custom: r.config.level(true), Findings: r.findings.sorted(), Status: end.Status, Took: took, Processes: len(r.processes), Unwatched: append(r.object.Unwatched(), lost...), Left: end.Left, Early: r.early}
+	rep := &Report{Program: printable.Shell(r.config.Command...), Level: r.config.level(false), Custom: r.config.level(true), Findings: r.findings.sorted(), Status: end.Status, Took: took, Processes: len(r.processes), Unwatched: append(r.object.Unwatched(), lost...), Left: end.Left, Early: r.early}
 	called := make(map[string]bool)
 	for i, c := range counts {
 		op := r.ops.all[i]

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/opassert/opassert/asserts/preserve/live"
 	contract "github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/internal/compile"
+	"github.com/opassert/opassert/internal/printable"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -103,7 +103,7 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 	r := &run{
 		config: config, cwd: cwd,
 		ops:       ops{byText: make(map[string]*watchedOp), plan: config.Plan, wants: config.Wants, record: config.Record},
-		findings:  findings{byKey: make(map[string]*Finding), held: make(holders), first: config.Found, known: config.Known, again: shell(config.Command)},
+		findings:  findings{byKey: make(map[string]*Finding), held: make(holders), first: config.Found, known: config.Known, again: printable.Shell(config.Command...)},
 		processes: make(map[int]string), names: make(map[string]bool), skips: make(map[opSkip]int),
 		records: make(map[string]records), origins: newOrigins(), faked: make(map[int64]int), answered: make(map[int64][]answered),
 	}
@@ -304,16 +304,4 @@ func harmlessInside(op *watchedOp, v *asserts.Violation) string {
 		return "a part as it lies in its tensor: autograd makes the view of it"
 	}
 	return ""
-}
-
-// shell writes a command as a shell takes it.
-func shell(words []string) string {
-	var quoted []string
-	for _, w := range words {
-		if w == "" || strings.ContainsAny(w, " \t\n\"'`$\\*?[](){}<>|&;!#~") {
-			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-		quoted = append(quoted, w)
-	}
-	return strings.Join(quoted, " ")
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -119,4 +121,16 @@ func FuzzText(f *testing.F) {
 			t.Fatalf("as JSON %q is %q", want, got)
 		}
 	})
+}
+
+// A shell reads the words of a command back.
+func TestShell(t *testing.T) {
+	words := []string{"opassert", "", "my folder/a.so", "it's", "$HOME", "`x`", `a\b`, "*", "ns::op.out", "-op=f(x)", "a;b", "#", "~", "ü", "a\nb"}
+	out, err := exec.Command("sh", "-c", "printf '%s\\0' "+Shell(words...)).Output()
+	if got := strings.Split(string(out), "\x00"); err != nil || !slices.Equal(got[:len(got)-1], words) {
+		t.Errorf("%s: %q, %v", Shell(words...), got, err)
+	}
+	if got, want := Shell("opassert", "check", "-op", "ns::op.out"), "opassert check -op ns::op.out"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
 }

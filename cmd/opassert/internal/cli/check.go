@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/gen/plan"
 	"github.com/opassert/opassert/internal/installed"
+	"github.com/opassert/opassert/internal/printable"
 	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )
@@ -554,6 +556,9 @@ func (c *checkup) cases() (from, to int) {
 }
 
 func (c *checkup) report(results []*report.OpResult) *report.Report {
+	if here, err := os.Getwd(); err == nil {
+		nameFrom(here, results)
+	}
 	if c.flags.found != nil {
 		printPython(results, c.flags.found.PythonMeta())
 	}
@@ -565,6 +570,22 @@ func (c *checkup) report(results []*report.OpResult) *report.Report {
 		r.Leave(o)
 	}
 	return r
+}
+
+// nameFrom names the files of a folder from there, as those of a Go module are: a report is the same
+// wherever the folder lies.
+func nameFrom(folder string, results []*report.OpResult) {
+	shorten := func(s *asserts.Site) {
+		if rel, _ := filepath.Rel(folder, s.File); filepath.IsAbs(s.File) && filepath.IsLocal(rel) {
+			s.File = rel
+		}
+	}
+	for _, op := range results {
+		shorten(&op.Site)
+		for _, f := range op.Findings {
+			shorten(&f.Violation.Site)
+		}
+	}
 }
 
 // printPython prints for findings on meta that Python has a meta function of its own,
@@ -613,7 +634,7 @@ func (c *checkup) conclude(inv *invocation, r *report.Report, state *runState, u
 // again returns the command that a repro line begins with: the flags that decide
 // the result of a case, and no others.
 func (f *checkFlags) again() string {
-	words := []string{"opassert check -engine", *f.engine}
+	words := []string{"opassert", "check", "-engine", *f.engine}
 	for _, lib := range f.libs {
 		words = append(words, "-lib", lib)
 	}
@@ -643,5 +664,5 @@ func (f *checkFlags) again() string {
 			words = append(words, flag.name, fmt.Sprint(flag.value))
 		}
 	}
-	return strings.Join(words, " ")
+	return printable.Shell(words...)
 }
