@@ -16,13 +16,7 @@ var allowCommand = command{
 	name:    "allow",
 	args:    "audit",
 	summary: "list allowlist entries that no case needed",
-	about: `
-Runs the ops that the allowlists name, with every check, and says of each entry
-whether a case broke what it waives. An entry that no case needed may be one
-too many.
-
-  opassert allow audit -engine libtorch -allow pytorch-1.13`,
-	run: runAllow,
+	run:     runAllow,
 }
 
 // An audited entry is one as allow audit -json prints it.

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"embed"
 	"errors"
 	"flag"
 	"fmt"
@@ -22,7 +23,6 @@ type command struct {
 	name    string
 	args    string // the arguments after the flags, for the usage line
 	summary string // one line
-	about   string // the rest of the help
 	program bool   // its arguments are a program, which has the streams
 	run     func(*invocation) error
 }
@@ -128,6 +128,15 @@ func isHelp(word string) bool {
 	return slices.Contains([]string{"-h", "--h", "-help", "--help", "help"}, word)
 }
 
+//go:embed help
+var helpTexts embed.FS
+
+// helpText returns the text of help/NAME.txt, about a command or a subject.
+func helpText(name string) string {
+	text, _ := helpTexts.ReadFile("help/" + name + ".txt")
+	return string(text)
+}
+
 // help is "opassert help [COMMAND]".
 func help(args []string, own streams, stdout, stderr io.Writer) int {
 	if len(args) == 0 || isHelp(args[0]) {
@@ -135,14 +144,11 @@ func help(args []string, own streams, stdout, stderr io.Writer) int {
 		return 0
 	}
 	switch args[0] {
-	case "cases":
-		fmt.Fprint(stdout, casesHelp)
-		return 0
 	case "checks":
 		checksHelp(stdout)
 		return 0
-	case "config":
-		fmt.Fprint(stdout, settingsHelp)
+	case "cases", "config":
+		fmt.Fprint(stdout, helpText(args[0]))
 		return 0
 	}
 	return dispatch([]string{args[0], "-h"}, own, stdout, stderr)
@@ -287,11 +293,7 @@ func (inv *invocation) help(w io.Writer) {
 	if inv.args != "" {
 		line = append(line, inv.args)
 	}
-	fmt.Fprintf(w, "%s: %s\n\nUsage: %s\n", inv.name, inv.summary, strings.Join(line, " "))
-	if inv.about != "" {
-		fmt.Fprintf(w, "\n%s\n", strings.TrimSpace(inv.about))
-	}
-	fmt.Fprintf(w, "\nFlags:\n")
+	fmt.Fprintf(w, "%s: %s\n\nUsage: %s\n\n%s\nFlags:\n", inv.name, inv.summary, strings.Join(line, " "), helpText(inv.name))
 	inv.flags.SetOutput(w)
 	inv.flags.PrintDefaults()
 }

@@ -13,11 +13,7 @@ var completionCommand = command{
 	name:    "completion",
 	args:    "bash|zsh|fish",
 	summary: "print a script that completes commands and flags in a shell",
-	about: `
-bash: source <(opassert completion bash)
-zsh:  source <(opassert completion zsh), after compinit
-fish: opassert completion fish | source`,
-	run: runCompletion,
+	run:     runCompletion,
 }
 
 func runCompletion(inv *invocation) error {

@@ -24,15 +24,7 @@ import (
 var doctorCommand = command{
 	name:    "doctor",
 	summary: "print what is found on this machine, and what to do about what is not",
-	about: `
-Looks for what the other commands use, and tries it: a PyTorch, what opassert loads
-into it, which is compiled now unless the package or the cache has it, a Python, and a
-program that is watched, beside what LD_PRELOAD has, and without ptrace. Each line
-begins with ok, or says what does not work without it: with NO, or with -- where
-PyTorch's ops are checked nonetheless. Exit status 1: a line with NO.
-
-  opassert doctor`,
-	run: runDoctor,
+	run:     runDoctor,
 }
 
 // An examination is one line of doctor. It returns the result.

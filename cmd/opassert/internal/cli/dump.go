@@ -13,13 +13,7 @@ import (
 var dumpCommand = command{
 	name:    "dump",
 	summary: "write the schemas of a live libtorch as YAML",
-	about: `
-Prints what the dispatcher knows in the form of native_functions.yaml, which
-every other command reads. Ops that the form has no words for are comments,
-each with the reason. With -schema, says instead where that file and the
-library differ, by what the schemas mean: Dimname is str to a dispatcher, and
-1 as good a float as 1.0.`,
-	run: runDump,
+	run:     runDump,
 }
 
 func runDump(inv *invocation) error {

@@ -16,11 +16,7 @@ var explainCommand = command{
 	name:    "explain",
 	args:    "OP|CODE",
 	summary: "show the promises of an op's schema and how they are checked, or describe a check",
-	about: `
-OP is a name with its overload, such as add.Tensor; without one it stands for
-all overloads. In a Go module with packages that opassert gen wrote, its schemas are
-looked at first. CODE is a check's code or name, such as OA009 or fresh-impl.`,
-	run: runExplain,
+	run:     runExplain,
 }
 
 func runExplain(inv *invocation) error {

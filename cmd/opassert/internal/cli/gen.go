@@ -11,20 +11,7 @@ import (
 var genCommand = command{
 	name:    "gen",
 	summary: "generate Go wrappers that check every call of your kernels, or of libtorch",
-	about: `
-A kernel is a Go function or method with a line "//opassert:kernel add.Tensor"
-in its doc comment; parameters in another order than the schema's arguments follow
-by name, as in "//opassert:kernel add.out dst=out a=self", and a receiver is what the
-op writes. In-place kernels may return nothing, or an error. A line beside it, as in
-"//opassert:allow OA009 it sorts its argument", excuses the kernel from a check, with
-the reason. The wrappers check calls in the debug build (go build -tags opassert) and
-are bare calls otherwise.
-
-  //go:generate go tool opassert gen -schema ops.yaml -kernels ./kernels -out ./ops
-
-With -engine libtorch there are no kernels to bind: the functions call the ops
-of a real libtorch, which the program that imports the package finds when it runs.`,
-	run: runGen,
+	run:     runGen,
 }
 
 func runGen(inv *invocation) error {

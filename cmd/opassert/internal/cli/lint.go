@@ -12,19 +12,7 @@ import (
 var lintCommand = command{
 	name:    "lint",
 	summary: "find errors in schemas and registrations; no kernel is called",
-	about: `
-Finds schemas whose name and annotations disagree (OA012). With -module, Python
-modules are imported, and what they register is held against the schemas: the
-parameters and returns of kernels, fakes, rules for vmap and formulas for autograd;
-ops that have a kernel and no fake, ops that compilers drop, and an op whose schema is
-typed twice and differs: torch.library.custom_op replaces the first, and a module may
-catch that PyTorch refuses the second.
-
-  opassert lint -schema native_functions.yaml
-  opassert lint -module mylib
-
-Exit status: 0 nothing found, 1 findings, 2 a schema or a module that can't be read.`,
-	run: runLint,
+	run:     runLint,
 }
 
 // A lintFinding is a finding as lint -json prints it.

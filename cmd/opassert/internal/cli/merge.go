@@ -13,18 +13,7 @@ var mergeCommand = command{
 	name:    "merge",
 	args:    "A.json B.json ...",
 	summary: "merge the reports of shards into one",
-	about: `
-Reads what "opassert check -shard N/M -json" wrote for every part, and writes the
-report of the whole in any form, as one run over all ops would have.
-
-  opassert check -shard 1/2 -json > A.json
-  opassert check -shard 2/2 -json > B.json
-  opassert merge A.json B.json -html report.html
-
-With -repro it writes and runs the programs of what was found, here, and no kernel besides.
-
-Exit status: as that of check; 2 also where a shard is missing.`,
-	run: runMerge,
+	run:     runMerge,
 }
 
 func runMerge(inv *invocation) error {

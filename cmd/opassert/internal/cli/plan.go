@@ -14,11 +14,7 @@ import (
 var planCommand = command{
 	name:    "plan",
 	summary: "show which checks each op gets",
-	about: `
-The preset full plans every check that a schema calls for. pytorch-1.13,
-pytorch-2.6 and pytorch-2.15 plan the debug asserts that those versions' code
-generator emits.`,
-	run: runPlan,
+	run:     runPlan,
 }
 
 // A plannedOp is an op as plan -json prints it.

@@ -14,11 +14,7 @@ var policyCommand = command{
 	name:    "policy",
 	args:    "[NAME]",
 	summary: "show which checks are skipped for which tensors and modes",
-	about: `
-NAME is a policy: aware, the default, or pytorch; without one all are shown. A
-program chooses with OPASSERT=policy=NAME, with asserts.SetPolicy, or for some
-calls with asserts.WithPolicy.`,
-	run: runPolicy,
+	run:     runPolicy,
 }
 
 // A shownPolicy is a policy as policy -json prints it.

@@ -32,46 +32,6 @@ var runCommand = command{
 	name:    "run",
 	args:    "-- PROGRAM [arguments]",
 	summary: "hold every op that a program calls against its schema",
-	about: `
-Runs an unmodified program, with all its child processes and threads, on the
-libtorch that it loads, and holds every op that it calls against its schema.
-What is found is written to standard error, once for each place in the program;
-the program goes on, or with -fail gets a RuntimeError at the call. The exit
-status is the program's own if that is not 0; else 2 where something was not
-watched, such as a process into which nothing could be loaded, or one that still
-runs half a minute after the program; else 1 with findings.
-
-When the program ends, the fake of each op that is not PyTorch's own is called as
-well, in a fork of the process, once for each kind of arguments that the op was
-called with, and held against what its kernel returned (OA011). Where an op has none,
-and was called on another device, its kernel for the CPU is called in the fake's stead,
-in a process that can change nothing but its own memory, on the bytes of the program's call: what
-is returned, and which arguments are written, are to be the same, with -tolerance values too.
--level meta does so with PyTorch's own ops too; -level identity calls no fakes.
-
-The program is yours: where opassert itself is killed, it goes on, unwatched. One that hangs is
-not ended: SIGTERM and SIGHUP are passed on to it, and what was found is written when it ends, as with
-timeout 10m opassert run -- PROGRAM.
-
-With -record it keeps calls of ops, up to 32 different ones of each, without what
-tensors hold and without strings, which may be secrets: a file of cases that the
-user alone can read, with which opassert check calls the ops by themselves.
--record-strings keeps strings too.
-
-With -repro a program is written for each finding, as check -repro does, from the
-recorded calls of its op: sizes, strides and dtypes as the program had them, values made.
-It imports torch and what -repro-import names, and is run by the Python of the command.
-
-With -preserve the Python objects of tensors and storages are watched as well:
-whether each stays the same, and alive, as long as its impl is shared (OA101 to
-OA109). With -fail the process that breaks such a rule is ended. What is found
-is in the text and in -json; with -ops=false ops are not watched.
-
-  opassert run -- python3 train.py
-  opassert run -preserve -- python3 train.py
-  opassert run -preserve -ops=false -log events.log -- python3 train.py
-  opassert run -fail -- pytest tests/
-  opassert run -record cases.yaml -- pytest tests/`,
 	program: true,
 	run:     runRun,
 }

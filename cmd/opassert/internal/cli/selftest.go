@@ -14,12 +14,7 @@ var selftestCommand = command{
 	name:    "selftest",
 	args:    "[FAULT]",
 	summary: "prove every check: planted faults are reported, healthy kernels are not",
-	about: `
-Runs kernels of the embedded engine that each break one rule, through generated
-wrappers, for every check, kind of subject and class of op, and prints the
-matrix. Then the healthy kernels run, on every sort of tensor and under every
-kind of mode. With the name of a fault, shows the report of that one.`,
-	run: runSelftest,
+	run:     runSelftest,
 }
 
 // selftestJSON is the output of selftest -json.

@@ -15,35 +15,6 @@ import (
 	"github.com/opassert/opassert/internal/yamlfile"
 )
 
-// settingsHelp is the output of opassert help config.
-const settingsHelp = `opassert.yaml says what flags are that the command line does not give, so that
-each line of a CI is opassert check, opassert gen, opassert vet or opassert run -- PROGRAM.
-It stands beside go.mod, or in a repository without one at its root: taken is the
-nearest one above the working folder, up to the root of the Go module, of the workspace
-or of the repository. What it sets, the command says on standard error.
-
-  allow: [allow.yaml, pytorch-2.6]
-  baseline: opassert-baseline.txt
-  schema: schemas/ops.yaml
-  gen:
-    kernels: kernels
-    out: ops
-  check:
-    engine: go
-    level: meta
-    packages: [./ops/...]
-  vet:
-    packages: ./...
-
-A key is the name of a flag, as opassert COMMAND -h lists them, for all commands that
-have it; or a command, with flags of its own, which go before those of all. A flag of
-the command line replaces the file's. A flag that may be given several times takes a
-list. Files, folders and patterns are relative to opassert.yaml. In a Go module,
-check leaves schema, base, tags, preset and libtorch to the other commands where they
-stand among the keys for all: generated packages have schemas of their own. At the root
-of a workspace, files of its modules are named and not read.
-`
-
 // settle sets the flags that the command line does not set to the values of
 // opassert.yaml.
 func (inv *invocation) settle() error {

@@ -13,21 +13,7 @@ var traceCommand = command{
 	name:    "trace",
 	args:    "FILE",
 	summary: "find the line of a PyTorch log where an object was not preserved",
-	about: `
-Reads the log of a PyTorch that prints what it does to the Python objects of
-storages, follows every object, impl and tensor in it, and names the first line
-that broke a rule of preservation (OA101 to OA109), what followed from it, the
-most likely cause and the line that later used a freed object. The log may stand
-in prose, be cut, be mixed with other output, and come from several processes
-whose lines begin with a name ([rank0]:). Its lines may be kept as JSON objects,
-as by Docker and journalctl -o json, and cut into parts by the runtime of a
-container. It may be compressed by gzip or bzip2 and be
-UTF-16. FILE is - for standard input. Which rules it is held to depends on
-the version of PyTorch: since 2.10 ownership of objects does not flip.
-
-  opassert trace run.log
-  opassert trace -html run.html run.log`,
-	run: runTrace,
+	run:     runTrace,
 }
 
 // A tracePrinter takes lives as they end, and the report at the end.

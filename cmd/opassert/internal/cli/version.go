@@ -10,9 +10,7 @@ import (
 var versionCommand = command{
 	name:    "version",
 	summary: "print the version, and which libtorch is found",
-	about: `
-opassert -version is the same.`,
-	run: runVersion,
+	run:     runVersion,
 }
 
 func runVersion(inv *invocation) error {

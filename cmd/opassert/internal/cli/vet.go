@@ -14,21 +14,7 @@ var vetCommand = command{
 	name:    "vet",
 	args:    "[packages]",
 	summary: "find calls of kernels that bypass their checks, and marks without effect",
-	about: `
-Reports kernels that are called around their generated wrappers, objects that
-become interfaces through which their kernels are, comments that look like the
-mark of a kernel and are not read, kernels whose parameters' names contradict the
-schema's order, and generated files that no longer match the marks or the schema
-file. A finding ends with its code; a comment excuses a line from it, with the
-reason, at the line's end or alone above it, and is a finding where it excuses nothing:
-
-  kernels.Relu(x) //opassert:allow OA201 the benchmark is of the kernel alone
-
-The packages are those of go vet (default: ./...),
-which can run the analyzer beside its own:
-
-  go vet -vettool=$(which opassert) ./...`,
-	run: runVet,
+	run:     runVet,
 }
 
 func runVet(inv *invocation) error {
