@@ -290,25 +290,19 @@ func (m *revision) shownBelowOne([]string) bool {
 		if n, _ := strconv.ParseInt(shown[2], 10, 64); v.Kind == sample.IntValue && v.Int == n {
 			v.Int, changed = 1, true
 		}
-		for _, t := range Separate(v.AppendTensors(nil), m.c.Tensors()) {
+		grown := m.each(v.AppendTensors(nil), func(t *sample.TensorSpec) {
 			for k := range t.Sizes {
-				changed = changed || t.Sizes[k] == 0
 				t.Sizes[k] = max(1, t.Sizes[k])
 			}
-		}
+		})
+		changed = grown || changed
 	}
 	return changed
 }
 
 // zero fills the tensors that the error names with zeros.
 func (m *revision) zero([]string) bool {
-	changed := false
-	for _, t := range Separate(m.targets(), m.c.Tensors()) {
-		before := t.String()
-		t.Fill, t.Values = sample.Fill{Name: "const"}, nil
-		changed = changed || t.String() != before
-	}
-	return changed
+	return m.each(m.targets(), func(t *sample.TensorSpec) { t.Fill, t.Values = sample.Fill{Name: "const"}, nil })
 }
 
 // eachColumn takes matrices with a column for each element of the argument that the error names.
@@ -317,13 +311,11 @@ func (m *revision) eachColumn(groups []string) bool {
 	if i < 0 {
 		return false
 	}
-	changed, columns := false, int64(max(1, len(m.args[i].value.List)))
-	for _, t := range Separate(m.c.Tensors(), m.c.Tensors()) {
-		if len(t.Sizes) == 2 && t.Sizes[1] != columns {
-			t.Sizes[1], changed = columns, true
+	return m.each(m.c.Tensors(), func(t *sample.TensorSpec) {
+		if len(t.Sizes) == 2 {
+			t.Sizes[1] = int64(max(1, len(m.args[i].value.List)))
 		}
-	}
-	return changed
+	})
 }
 
 // plainForms takes functional tensors all over where some were, or else ordinary ones.
@@ -516,12 +508,7 @@ func (m *revision) dtypeWord(groups []string) bool {
 	if changed {
 		return true
 	}
-	for _, t := range Separate(m.targets(), m.c.Tensors()) {
-		changed = changed || t.DType != dtype
-		t.DType = dtype
-		t.Legal()
-	}
-	return changed
+	return m.each(m.targets(), func(t *sample.TensorSpec) { t.DType = dtype })
 }
 
 // oneDType takes one of the dtypes that an error lists.
@@ -536,10 +523,7 @@ func (m *revision) oneDType(groups []string) bool {
 		return false
 	}
 	dtype := sample.Pick(m.rng, listed)
-	for _, t := range Separate(m.targets(), m.c.Tensors()) {
-		t.DType = dtype
-		t.Legal()
-	}
+	m.each(m.targets(), func(t *sample.TensorSpec) { t.DType = dtype })
 	return true
 }
 
@@ -563,12 +547,11 @@ func (m *revision) notImplemented(groups []string) bool {
 			v.Text = dtype
 		}
 	}
-	for _, t := range Separate(m.c.Tensors(), m.c.Tensors()) {
+	m.each(m.c.Tensors(), func(t *sample.TensorSpec) {
 		if t.DType == bad.String() {
 			t.DType = dtype
-			t.Legal()
 		}
-	}
+	})
 	return true
 }
 
@@ -581,14 +564,12 @@ func (m *revision) rank(groups []string) bool {
 	if n > 6 {
 		return false
 	}
-	changed := false
-	for _, t := range Separate(m.targets(), m.c.Tensors()) {
-		if len(t.Sizes) != n {
-			t.Sizes, changed = sized(n, t.Sizes), true
-			t.Legal()
-		}
-	}
-	return changed
+	return m.each(m.targets(), ranked(n))
+}
+
+// ranked returns a change to a number of dimensions.
+func ranked(n int) func(*sample.TensorSpec) {
+	return func(t *sample.TensorSpec) { t.Sizes = sized(n, t.Sizes) }
 }
 
 func (m *revision) vector(groups []string) bool {
@@ -600,10 +581,7 @@ func (m *revision) vector(groups []string) bool {
 	if len(ts) == len(m.c.Tensors()) && len(ts) > 1 {
 		ts = []*sample.TensorSpec{sample.Pick(m.rng, ts)}
 	}
-	for _, t := range Separate(ts, m.c.Tensors()) {
-		t.Sizes = sized(n, t.Sizes)
-		t.Legal()
-	}
+	m.each(ts, ranked(n))
 	return true
 }
 
@@ -618,21 +596,18 @@ func (m *revision) oneElement(groups []string) bool {
 	if len(many) == 0 {
 		return false
 	}
-	t := Separate([]*sample.TensorSpec{sample.Pick(m.rng, many)}, m.c.Tensors())[0]
-	t.Sizes = []int64{1}
-	t.Legal()
+	m.each([]*sample.TensorSpec{sample.Pick(m.rng, many)}, func(t *sample.TensorSpec) { t.Sizes = []int64{1} })
 	return true
 }
 
 func (m *revision) square(groups []string) bool {
-	for _, t := range Separate(m.targets(), m.c.Tensors()) {
-		n := len(t.Sizes)
-		if n < 2 {
+	m.each(m.targets(), func(t *sample.TensorSpec) {
+		if n := len(t.Sizes); n < 2 {
 			t.Sizes = []int64{3, 3}
-			continue
+		} else {
+			t.Sizes[n-2] = t.Sizes[n-1]
 		}
-		t.Sizes[n-2] = t.Sizes[n-1]
-	}
+	})
 	return true
 }
 
@@ -658,12 +633,11 @@ func (m *revision) dimRange(groups []string) bool {
 	if changed {
 		bad = 0
 	}
-	for _, t := range Separate(m.oneOrMost(few, integral), m.c.Tensors()) {
+	m.each(m.oneOrMost(few, integral), func(t *sample.TensorSpec) {
 		if n := max(len(t.Sizes), int(min(bad, 6))) + 1; n < 6 {
 			t.Sizes = sized(n, t.Sizes)
-			t.Legal()
 		}
-	}
+	})
 	return true
 }
 
@@ -675,10 +649,7 @@ func (m *revision) fewer(groups []string) bool {
 		return false
 	}
 	all := slices.DeleteFunc(m.targets(), func(t *sample.TensorSpec) bool { return len(t.Sizes) != has })
-	for _, t := range Separate(m.oneOrMost(all, func(t *sample.TensorSpec) bool { return !integral(t) }), m.c.Tensors()) {
-		t.Sizes = sized(n, t.Sizes)
-		t.Legal()
-	}
+	m.each(m.oneOrMost(all, func(t *sample.TensorSpec) bool { return !integral(t) }), ranked(n))
 	return len(all) > 0 && n != has
 }
 
@@ -768,14 +739,7 @@ func (m *revision) equalSizes([]string) bool {
 	if sample.OneIn(m.rng, 3) {
 		model = sample.Pick(m.rng, ts)
 	}
-	changed := false
-	for _, t := range ts {
-		if !slices.Equal(t.Sizes, model.Sizes) {
-			t.Sizes, changed = slices.Clone(model.Sizes), true
-			t.Legal()
-		}
-	}
-	return changed
+	return m.each(ts, func(t *sample.TensorSpec) { t.Sizes = slices.Clone(model.Sizes) })
 }
 
 // twoShapes makes a tensor of the one shape that the error shows one of the

@@ -343,25 +343,16 @@ func (m *revision) converted(groups []string) bool {
 	if wants == "" {
 		wants = tensor.Float32.String()
 	}
-	changed := false
-	for _, t := range Separate(m.c.Tensors(), m.c.Tensors()) {
+	return m.each(m.c.Tensors(), func(t *sample.TensorSpec) {
 		if t.DType == groups[1] && wants != groups[1] && (groups[2] == "" || sample.OneIn(m.rng, 2)) {
-			t.DType, changed = wants, true
-			t.Legal()
+			t.DType = wants
 		}
-	}
-	return changed
+	})
 }
 
 // contiguous makes the tensors that the error names contiguous.
 func (m *revision) contiguous([]string) bool {
-	changed := false
-	for _, t := range Separate(m.targets(), m.c.Tensors()) {
-		before := t.String()
-		t.Arrangement, t.Form = tensor.Contiguous, engine.Strided
-		changed = changed || t.String() != before
-	}
-	return changed
+	return m.each(m.targets(), func(t *sample.TensorSpec) { t.Arrangement, t.Form = tensor.Contiguous, engine.Strided })
 }
 
 // elementsAt sets the size that the error expects in a dimension of the arguments
@@ -379,14 +370,7 @@ func (m *revision) lastSize(groups []string) bool {
 }
 
 func (m *revision) resize(n, at int) bool {
-	changed := false
-	for _, t := range Separate(m.targets(), m.c.Tensors()) {
-		before := t.String()
-		argumentTerm{tensor: t, what: "size", at: at}.resize(n)
-		t.Legal()
-		changed = changed || t.String() != before
-	}
-	return changed
+	return m.each(m.targets(), func(t *sample.TensorSpec) { argumentTerm{tensor: t, what: "size", at: at}.resize(n) })
 }
 
 // sameAt makes the tensors that the error names agree in a dimension.
@@ -401,13 +385,7 @@ func (m *revision) sameAt(groups []string) bool {
 	if !ok {
 		return false
 	}
-	changed := false
-	for _, t := range ts[1:] {
-		before := t.String()
-		argumentTerm{tensor: t, what: "size", at: at}.resize(int(n))
-		changed = changed || t.String() != before
-	}
-	return changed
+	return m.each(ts[1:], func(t *sample.TensorSpec) { argumentTerm{tensor: t, what: "size", at: at}.resize(int(n)) })
 }
 
 // described sets the dtype and the sizes of the tensors that the error names to the expected ones, as in
@@ -427,15 +405,10 @@ func (m *revision) described(groups []string) bool {
 	}
 	changed := false
 	for _, i := range m.mentioned() {
-		for _, t := range Separate(m.args[i].value.AppendTensors(nil), m.c.Tensors()) {
-			before := t.String()
-			t.Sizes = m.lettered(letters, t.Sizes)
-			if dtype != "" {
-				t.DType = dtype
-			}
-			t.Legal()
-			changed = changed || t.String() != before
-		}
+		differs := m.each(m.args[i].value.AppendTensors(nil), func(t *sample.TensorSpec) {
+			t.Sizes, t.DType = m.lettered(letters, t.Sizes), cmp.Or(dtype, t.DType)
+		})
+		changed = differs || changed
 	}
 	return changed
 }
@@ -470,14 +443,12 @@ func (m *revision) lettered(letters []string, has []int64) []int64 {
 // dimensioned adds dimensions to tensors of dimension 0.
 func (m *revision) dimensioned(groups []string) bool {
 	n, err := strconv.Atoi(groups[1])
-	changed := false
-	for _, t := range Separate(m.c.Tensors(), m.c.Tensors()) {
-		if n = max(n, -n-1); err == nil && len(t.Sizes) == 0 && n < len(byRank)-1 {
-			t.Sizes, changed = sized(n+1, t.Sizes), true
-			t.Legal()
+	n = max(n, -n-1)
+	return m.each(m.c.Tensors(), func(t *sample.TensorSpec) {
+		if err == nil && len(t.Sizes) == 0 && n < len(byRank)-1 {
+			t.Sizes = sized(n+1, t.Sizes)
 		}
-	}
-	return changed
+	})
 }
 
 // have sets the channels, or the last dimension, of the argument that the error names where its size is
@@ -489,17 +460,15 @@ func (m *revision) have(groups []string) bool {
 	if i < 0 || err != nil || err2 != nil || want > 1<<12 {
 		return false
 	}
-	changed := false
-	for _, t := range Separate(m.args[i].value.AppendTensors(nil), m.c.Tensors()) {
+	return m.each(m.args[i].value.AppendTensors(nil), func(t *sample.TensorSpec) {
 		at := len(t.Sizes) - 1
 		if len(t.Sizes) > 2 {
 			at = 1
 		}
 		if at >= 0 && t.Sizes[at] == has {
-			t.Sizes[at], changed = want, want != has
+			t.Sizes[at] = want
 		}
-	}
-	return changed
+	})
 }
 
 // channelled makes an argument a vector with one element for each channel of another.
@@ -510,15 +479,10 @@ func (m *revision) channelled(groups []string) bool {
 	if vector < 0 || of < 0 {
 		return false
 	}
-	changed := false
 	model := Model(m.args[of].value.AppendTensors(nil))
-	for _, t := range Separate(m.args[vector].value.AppendTensors(nil), m.c.Tensors()) {
-		if model != nil && len(model.Sizes) > 1 {
-			changed = changed || !slices.Equal(t.Sizes, model.Sizes[1:2])
-			t.Sizes = slices.Clone(model.Sizes[1:2])
-		}
-	}
-	return changed
+	return model != nil && len(model.Sizes) > 1 && m.each(m.args[vector].value.AppendTensors(nil), func(t *sample.TensorSpec) {
+		t.Sizes = slices.Clone(model.Sizes[1:2])
+	})
 }
 
 // divisible makes the dimension that the error names, the channels, or the last dimension a multiple of
@@ -547,13 +511,11 @@ func (m *revision) divisible(groups []string) bool {
 	if d%n != 0 {
 		return replaceSize(m.c, ts, d, (d/n+1)*n, false)
 	}
-	changed := false
-	for _, t := range ts[1:] {
+	return m.each(ts[1:], func(t *sample.TensorSpec) {
 		if len(t.Sizes) > 0 && t.Sizes[0]%n != 0 {
-			t.Sizes[0], changed = (t.Sizes[0]/n+1)*n, true
+			t.Sizes[0] = (t.Sizes[0]/n + 1) * n
 		}
-	}
-	return changed
+	})
 }
 
 // larger makes the sides of the first tensor longer.

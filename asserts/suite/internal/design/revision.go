@@ -151,14 +151,24 @@ func (m *revision) at(name string) int {
 	return slices.IndexFunc(m.args, func(g given) bool { return strings.EqualFold(g.Name, name) })
 }
 
-func (m *revision) setForm(ts []*sample.TensorSpec, f engine.Form) {
+// each makes a change to tensors, one by one, and reports whether any of them differs then.
+func (m *revision) each(ts []*sample.TensorSpec, change func(*sample.TensorSpec)) (changed bool) {
 	for _, t := range Separate(ts, m.c.Tensors()) {
+		before := t.String()
+		change(t)
+		t.Legal()
+		changed = changed || t.String() != before
+	}
+	return changed
+}
+
+func (m *revision) setForm(ts []*sample.TensorSpec, f engine.Form) {
+	m.each(ts, func(t *sample.TensorSpec) {
 		t.SetForm(f)
 		if f == engine.Mkldnn || f == engine.Quantized {
 			t.DType = "float32"
 		}
-		t.Legal()
-	}
+	})
 }
 
 // number returns one that the error mentions, or a small one.
