@@ -642,41 +642,53 @@ func (b *designer) sharing() {
 // sizeClasses are sizes of the tensors in step with each other.
 func (b *designer) sizeClasses(of selector) []valueClass {
 	var all []valueClass
-	add := func(name string, n int64, ways ...resize) {
+	add := func(name string, n int64, ways []resize, everywhere ...resize) {
 		v := valueClass{name: name}
 		for _, way := range ways {
-			v.ways = append(v.ways, func(c *sample.Case) bool { return way(c, Separate(of(c), c.Tensors()), n) })
+			v.ways = append(v.ways, way.on(of, n))
+		}
+		for _, way := range everywhere {
+			v.ways = append(v.ways, way.on(b.inputs, n))
 		}
 		all = append(all, v)
 	}
 	for _, n := range []int64{0, 1, 8} {
-		add("first dimension "+strconv.FormatInt(n, 10), n, leading, symbol(0, false), symbol(0, true), alone(0), b.everywhere(leading), b.everywhere(symbol(0, true)))
+		add("first dimension "+strconv.FormatInt(n, 10), n, []resize{leading, symbol(0, false), symbol(0, true), alone(0)}, leading, symbol(0, true))
 	}
 	for _, n := range []int64{0, 1, 7, 8, 64} {
-		add("last dimension "+strconv.FormatInt(n, 10), n, trailing, symbol(-1, false), symbol(-1, true), alone(-1), b.everywhere(symbol(-1, true)))
+		add("last dimension "+strconv.FormatInt(n, 10), n, []resize{trailing, symbol(-1, false), symbol(-1, true), alone(-1)}, symbol(-1, true))
 	}
 	for _, n := range []int64{0, 4, 16, 32} {
-		add("channels "+strconv.FormatInt(n, 10), n, channels, ofRank(3, symbol(1, false)), ofRank(3, symbol(1, true)))
+		add("channels "+strconv.FormatInt(n, 10), n, []resize{channels, ofRank(3, symbol(1, false)), ofRank(3, symbol(1, true))})
 	}
 	for _, n := range []int64{4096, 32768} {
-		add("more than "+strconv.FormatInt(n, 10), n, beyond(batches), beyond(leading), beyond(symbol(0, false)), beyond(trailing), beyond(symbol(-1, true)), beyond(alone(0)))
+		add("more than "+strconv.FormatInt(n, 10), n, []resize{beyond(batches), beyond(leading), beyond(symbol(0, false)), beyond(trailing), beyond(symbol(-1, true)), beyond(alone(0))})
 	}
-	add("odd sides", 0, odd)
-	add("unbatched", 0, unbatched(0, false), b.everywhere(unbatched(0, false)), b.everywhere(unbatched(0, true)), b.everywhere(unbatched(1, false)))
-	add("batched", 2, batched)
-	add("6 dimensions", 6, deepened)
+	add("odd sides", 0, []resize{odd})
+	add("unbatched", 0, []resize{unbatched(0, false)}, unbatched(0, false), unbatched(0, true), unbatched(1, false))
+	add("batched", 2, []resize{batched})
+	add("6 dimensions", 6, []resize{deepened})
 	for k, d := range symbols(of(b.base)) {
 		for _, n := range []int64{1, 8, 16} {
 			if d != n {
-				add("size "+strconv.FormatInt(d, 10)+" is "+strconv.FormatInt(n, 10), n, every(k, false), every(k, true))
+				add("size "+strconv.FormatInt(d, 10)+" is "+strconv.FormatInt(n, 10), n, []resize{every(k, false), every(k, true)})
 			}
 		}
 	}
 	return all
 }
 
-// A resize changes sizes of tensors of a call; n is the new size.
-type resize func(c *sample.Case, ts []*sample.TensorSpec, n int64) bool
+// A resize changes sizes of tensors of a call, of which m is the model; n is the new size.
+type resize func(c *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, n int64) bool
+
+// on makes the change to the selected tensors, where they have a model.
+func (way resize) on(of selector, n int64) func(*sample.Case) bool {
+	return func(c *sample.Case) bool {
+		ts := Separate(of(c), c.Tensors())
+		m := Model(ts)
+		return m != nil && way(c, ts, m, n)
+	}
+}
 
 // Model is the first of the tensors with the most dimensions.
 func Model(ts []*sample.TensorSpec) *sample.TensorSpec {
@@ -693,11 +705,7 @@ func Model(ts []*sample.TensorSpec) *sample.TensorSpec {
 }
 
 // leading changes the first dimension of the tensors with the most dimensions.
-func leading(c *sample.Case, ts []*sample.TensorSpec, n int64) bool {
-	m := Model(ts)
-	if m == nil {
-		return false
-	}
+func leading(_ *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, n int64) bool {
 	d, rank := m.Sizes[0], len(m.Sizes)
 	for _, t := range ts {
 		if len(t.Sizes) == rank && t.Sizes[0] == d {
@@ -708,11 +716,7 @@ func leading(c *sample.Case, ts []*sample.TensorSpec, n int64) bool {
 }
 
 // trailing changes the last dimension of every tensor that agrees in it.
-func trailing(c *sample.Case, ts []*sample.TensorSpec, n int64) bool {
-	m := Model(ts)
-	if m == nil {
-		return false
-	}
+func trailing(_ *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, n int64) bool {
 	d := m.Sizes[len(m.Sizes)-1]
 	for _, t := range ts {
 		if r := len(t.Sizes); r > 0 && t.Sizes[r-1] == d {
@@ -723,9 +727,8 @@ func trailing(c *sample.Case, ts []*sample.TensorSpec, n int64) bool {
 }
 
 // channels changes the second dimension, and vectors of its size.
-func channels(c *sample.Case, ts []*sample.TensorSpec, n int64) bool {
-	m := Model(ts)
-	if m == nil || len(m.Sizes) < 3 {
+func channels(_ *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, n int64) bool {
+	if len(m.Sizes) < 3 {
 		return false
 	}
 	d := m.Sizes[1]
@@ -743,30 +746,24 @@ func channels(c *sample.Case, ts []*sample.TensorSpec, n int64) bool {
 // symbol changes every dimension that is as large as one of the model's, with
 // whole numbers that say it where they are to follow.
 func symbol(dim int, numbers bool) resize {
-	return func(c *sample.Case, ts []*sample.TensorSpec, n int64) bool {
-		m := Model(ts)
-		if m == nil || dim >= len(m.Sizes) {
+	return func(c *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, n int64) bool {
+		if dim >= len(m.Sizes) {
 			return false
 		}
-		at := dim
-		if dim < 0 {
-			at += len(m.Sizes)
-		}
-		return replaceSize(c, ts, m.Sizes[at], n, numbers)
+		return replaceSize(c, ts, m.Sizes[(dim+len(m.Sizes))%len(m.Sizes)], n, numbers)
 	}
 }
 
 // ofRank makes the change where the model has so many dimensions.
 func ofRank(rank int, way resize) resize {
-	return func(c *sample.Case, ts []*sample.TensorSpec, n int64) bool {
-		m := Model(ts)
-		return m != nil && len(m.Sizes) >= rank && way(c, ts, n)
+	return func(c *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, n int64) bool {
+		return len(m.Sizes) >= rank && way(c, ts, m, n)
 	}
 }
 
 // every changes the call's size number k in every argument that has it.
 func every(k int, numbers bool) resize {
-	return func(c *sample.Case, ts []*sample.TensorSpec, n int64) bool {
+	return func(c *sample.Case, ts []*sample.TensorSpec, _ *sample.TensorSpec, n int64) bool {
 		all := symbols(ts)
 		return k < len(all) && replaceSize(c, ts, all[k], n, numbers)
 	}
@@ -792,16 +789,8 @@ func replaceSize(c *sample.Case, ts []*sample.TensorSpec, d, n int64, numbers bo
 
 // alone changes one dimension of one tensor.
 func alone(dim int) resize {
-	return func(c *sample.Case, ts []*sample.TensorSpec, n int64) bool {
-		m := Model(ts)
-		if m == nil {
-			return false
-		}
-		at := dim
-		if dim < 0 {
-			at += len(m.Sizes)
-		}
-		m.Sizes[at] = n
+	return func(_ *sample.Case, _ []*sample.TensorSpec, m *sample.TensorSpec, n int64) bool {
+		m.Sizes[(dim+len(m.Sizes))%len(m.Sizes)] = n
 		return true
 	}
 }
@@ -809,24 +798,23 @@ func alone(dim int) resize {
 // beyond makes the change that leaves the model with more elements than n, by as
 // few as is easily found.
 func beyond(way resize) resize {
-	return func(c *sample.Case, ts []*sample.TensorSpec, n int64) bool {
-		m := Model(ts)
-		if m == nil || tensor.Numel(m.Sizes) == 0 {
+	return func(c *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, n int64) bool {
+		if tensor.Numel(m.Sizes) == 0 {
 			return false
 		}
 		for to := int64(65); to <= 1<<16+1; to = 2*to - 1 {
-			if !way(c, ts, to) {
+			if !way(c, ts, m, to) {
 				return false
 			}
 			if tensor.Numel(m.Sizes) <= n {
 				continue
 			}
 			for part := int64(5); part < 8 && to > 65; part++ { // of sizes that may be twice as large
-				if way(c, ts, part*to/8|1); tensor.Numel(m.Sizes) > n {
+				if way(c, ts, m, part*to/8|1); tensor.Numel(m.Sizes) > n {
 					return true
 				}
 			}
-			return way(c, ts, to)
+			return way(c, ts, m, to)
 		}
 		return false
 	}
@@ -834,35 +822,26 @@ func beyond(way resize) resize {
 
 // batches enlarges a batch: a longer first dimension where it counts samples, or one
 // more before the others.
-func batches(c *sample.Case, ts []*sample.TensorSpec, n int64) bool {
-	m := Model(ts)
-	switch {
-	case m == nil:
-		return false
-	case len(m.Sizes) == 1 || len(m.Sizes) == 3 && m.Sizes[0] > 64 || len(m.Sizes) > 3:
-		return leading(c, ts, n)
+func batches(c *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, n int64) bool {
+	if len(m.Sizes) == 1 || len(m.Sizes) == 3 && m.Sizes[0] > 64 || len(m.Sizes) > 3 {
+		return leading(c, ts, m, n)
 	}
-	return batched(c, ts, n)
+	return batched(c, ts, m, n)
 }
 
-// everywhere makes the change to all tensors but those that results go into,
-// indices and masks among them.
-func (b *designer) everywhere(way resize) resize {
-	return func(c *sample.Case, _ []*sample.TensorSpec, n int64) bool {
-		var ts []*sample.TensorSpec
-		for i, arg := range b.op.Func.Args {
-			if !IsOut(arg) {
-				ts = c.Args[i].AppendTensors(ts)
-			}
+// inputs are all tensors but those that results go into, indices and masks among them.
+func (b *designer) inputs(c *sample.Case) (ts []*sample.TensorSpec) {
+	for i, arg := range b.op.Func.Args {
+		if !IsOut(arg) {
+			ts = c.Args[i].AppendTensors(ts)
 		}
-		return way(c, Separate(ts, c.Tensors()), n)
 	}
+	return ts
 }
 
 // odd makes the sides of the first tensor with the most dimensions odd.
-func odd(c *sample.Case, ts []*sample.TensorSpec, _ int64) bool {
-	m := Model(ts)
-	if m == nil || len(m.Sizes) < 3 {
+func odd(_ *sample.Case, _ []*sample.TensorSpec, m *sample.TensorSpec, _ int64) bool {
+	if len(m.Sizes) < 3 {
 		return false
 	}
 	for i := min(2, len(m.Sizes)-1); i < len(m.Sizes); i++ {
@@ -874,9 +853,8 @@ func odd(c *sample.Case, ts []*sample.TensorSpec, _ int64) bool {
 // unbatched takes a dimension from the tensors with the most, and where asked
 // for from the others that are as large in it.
 func unbatched(dim int, others bool) resize {
-	return func(c *sample.Case, ts []*sample.TensorSpec, _ int64) bool {
-		m := Model(ts)
-		if m == nil || dim >= len(m.Sizes) {
+	return func(_ *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, _ int64) bool {
+		if dim >= len(m.Sizes) {
 			return false
 		}
 		d, rank := m.Sizes[dim], len(m.Sizes)
@@ -890,32 +868,27 @@ func unbatched(dim int, others bool) resize {
 	}
 }
 
-func batched(c *sample.Case, ts []*sample.TensorSpec, n int64) bool {
-	m := Model(ts)
-	if m == nil || len(m.Sizes) > 5 {
+func batched(_ *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, n int64) bool {
+	if len(m.Sizes) > 5 {
 		return false
 	}
-	rank := len(m.Sizes)
-	for _, t := range ts {
-		if len(t.Sizes) == rank {
-			t.Sizes = append([]int64{n}, t.Sizes...)
-			t.Legal()
-		}
-	}
-	return true
+	return prepend(ts, len(m.Sizes), []int64{n})
 }
 
 // deepened puts dimensions of size 1 before those of the tensors with the most,
 // up to n.
-func deepened(c *sample.Case, ts []*sample.TensorSpec, n int64) bool {
-	m := Model(ts)
-	if m == nil || int64(len(m.Sizes)) >= n {
+func deepened(_ *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, n int64) bool {
+	if int64(len(m.Sizes)) >= n {
 		return false
 	}
-	rank := len(m.Sizes)
+	return prepend(ts, len(m.Sizes), slices.Repeat([]int64{1}, int(n)-len(m.Sizes)))
+}
+
+// prepend puts dimensions before those of the tensors that have so many.
+func prepend(ts []*sample.TensorSpec, rank int, sizes []int64) bool {
 	for _, t := range ts {
 		if len(t.Sizes) == rank {
-			t.Sizes = slices.Concat(slices.Repeat([]int64{1}, int(n)-rank), t.Sizes)
+			t.Sizes = slices.Concat(sizes, t.Sizes)
 			t.Legal()
 		}
 	}
