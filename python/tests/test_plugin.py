@@ -321,7 +321,7 @@ def test_baseline(project, files, tmp_path):
 
 @pytest.mark.parametrize("early, forks", [
     ("import early_none", True), ("import torch", False), ("import threading; threading.Thread(target=threading.Event().wait, daemon=True).start()", False),
-    ("import subprocess; child = subprocess.Popen(['cat'], stdin=subprocess.PIPE)", False),
+    ("import subprocess, sys; child = subprocess.Popen([sys.executable, '-c', 'input()'], stdin=subprocess.PIPE)", False),
 ])
 def test_early(project, files, early, forks, tmp_path):
     """pytest goes on in a fork where that is the whole process, else it is started again; what a program of its own is can't be."""
