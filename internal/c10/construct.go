@@ -94,7 +94,9 @@ func checkSizes(sizes, strides []int64) {
 func (t *Tensor) OnMeta() *Tensor {
 	o := t.Options()
 	o.Device = Meta
-	room := Empty([]int64{t.Storage().Nbytes() / t.DType().Size()}, o)
+	storage := t.Storage()
+	defer storage.Release()
+	room := Empty([]int64{storage.Nbytes() / t.DType().Size()}, o)
 	defer room.Release()
 	return room.AsStrided(t.Sizes(), t.Strides(), t.Offset())
 }

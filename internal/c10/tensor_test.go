@@ -1,6 +1,7 @@
 package c10
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -75,6 +76,16 @@ func TestMisuse(t *testing.T) {
 	impl := keep.get()
 	keep.Release()
 	panics(t, "more often than retained", impl.release)
+}
+
+func TestOnMeta(t *testing.T) {
+	x := Empty([]int64{2, 3}, f32).AsStrided([]int64{3}, []int64{2}, 1)
+	m := x.OnMeta()
+	if !m.IsMeta() || m.DType() != Float32 || !slices.Equal(m.Sizes(), x.Sizes()) || !slices.Equal(m.Strides(), x.Strides()) || m.Offset() != 1 {
+		t.Errorf("%v %v %v from %d", m.Device(), m.Sizes(), m.Strides(), m.Offset())
+	}
+	uses(t, "meta", m, 1, 1)
+	uses(t, "its model, and the base of that", x, 1, 2)
 }
 
 func TestRebind(t *testing.T) {
