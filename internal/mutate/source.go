@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"go/ast"
@@ -95,59 +96,8 @@ const (
 	recorder = "OPASSERT_MUTANT_LOG"
 )
 
-const switchSource = `package %s
-
-import (
-	"fmt"
-	"os"
-	"strconv"
-	"strings"
-	"sync/atomic"
-)
-
-var mutantID, mutantWay = func() (int, string) {
-	id, way, _ := strings.Cut(os.Getenv(%q), " ")
-	n, err := strconv.Atoi(id)
-	if err != nil {
-		return -1, ""
-	}
-	return n, way
-}()
-
-// mutantLogged holds the values that are logged: nothing is allocated for them again.
-var mutantLog, mutantLogged = os.Getenv(%q), make([]atomic.Bool, 1<<16)
-
-func mutant(id int, v bool) bool {
-	if mutantLog != "" {
-		mutantRecord(id, v)
-	}
-	if id != mutantID {
-		return v
-	}
-	switch mutantWay {
-	case "not":
-		return !v
-	case "true":
-		return true
-	}
-	return false
-}
-
-func mutantRecord(id int, v bool) {
-	i := 2 * id
-	if v {
-		i++
-	}
-	if mutantLogged[i].Swap(true) {
-		return
-	}
-	line := fmt.Sprintln(id, v)
-	if f, err := os.OpenFile(mutantLog, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666); err == nil {
-		f.WriteString(line)
-		f.Close()
-	}
-}
-`
+//go:embed switch.go.txt
+var switchSource string
 
 // switched returns the source with mutant(n, ...) around each condition; first
 // is the first one's number.

@@ -32,36 +32,15 @@ const (
 	QUInt8
 	QInt32
 	BFloat16
-	QUInt4x2
-	QUInt2x4
-	Bits1x8
-	Bits2x4
-	Bits4x2
-	Bits8
-	Bits16
-	Float8E5M2
-	Float8E4M3FN
-	Float8E5M2FNUZ
-	Float8E4M3FNUZ
-	Uint16
-	Uint32
-	Uint64
-	Uint1
-	Uint2
-	Uint3
-	Uint4
-	Uint5
-	Uint6
-	Uint7
-	Int1
-	Int2
-	Int3
-	Int4
-	Int5
-	Int6
-	Int7
-	Float8E8M0FNU
-	Float4E2M1FNx2
+)
+
+// The numbers of those between and behind these have no name here.
+const (
+	Bits8        DType = 21
+	Float8E4M3FN DType = 24
+	Uint16       DType = 27
+	Uint32       DType = 28
+	Uint64       DType = 29
 )
 
 // A Class is a group of dtypes that kernels distinguish.
@@ -88,52 +67,52 @@ type dtype struct {
 }
 
 var dtypes = [...]dtype{
-	Uint8:          whole("uint8", 1, 0, math.MaxUint8, "byte"),
-	Int8:           whole("int8", 1, math.MinInt8, math.MaxInt8, "char"),
-	Int16:          whole("int16", 2, math.MinInt16, math.MaxInt16, "short"),
-	Int32:          whole("int32", 4, math.MinInt32, math.MaxInt32, "int"),
-	Int64:          whole("int64", 8, math.MinInt64, math.MaxInt64, "long", "long int", "integral", "integer"),
-	Float16:        {"float16", 2, Floating, 0x1.ffcp15, -0x1.ffcp15, 0x1p-24, float16, []string{"half"}},
-	Float32:        {"float32", 4, Floating, math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32, float32s, []string{"float", "floating-point", "floating point"}},
-	Float64:        {"float64", 8, Floating, math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64, float64s, []string{"double"}},
-	Complex32:      {"complex32", 4, Complex, 0x1.ffcp15, -0x1.ffcp15, 0x1p-24, float16, nil},
-	Complex64:      {"complex64", 8, Complex, math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32, float32s, []string{"complex", "complexfloat", "cfloat"}},
-	Complex128:     {"complex128", 16, Complex, math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64, float64s, []string{"complexdouble"}},
-	Bool:           {"bool", 1, Boolean, 1, 0, 1, truths, []string{"boolean"}},
-	QInt8:          scaled("qint8", 1, math.MinInt8, math.MaxInt8),
-	QUInt8:         scaled("quint8", 1, 0, math.MaxUint8),
-	QInt32:         scaled("qint32", 4, math.MinInt32, math.MaxInt32),
-	BFloat16:       {"bfloat16", 2, Floating, 0x1.fep127, -0x1.fep127, 0x1p-133, bfloat16, nil},
-	QUInt4x2:       {name: "quint4x2", class: Scaled},
-	QUInt2x4:       {name: "quint2x4", class: Scaled},
-	Bits1x8:        {name: "bits1x8", size: 1},
-	Bits2x4:        {name: "bits2x4", size: 1},
-	Bits4x2:        {name: "bits4x2", size: 1},
-	Bits8:          {name: "bits8", size: 1},
-	Bits16:         {name: "bits16", size: 2},
-	Float8E5M2:     {name: "float8_e5m2", size: 1, class: Floating},
-	Float8E4M3FN:   {"float8_e4m3fn", 1, Floating, 448, -448, 0x1p-9, float8, nil},
-	Float8E5M2FNUZ: {name: "float8_e5m2fnuz", size: 1, class: Floating},
-	Float8E4M3FNUZ: {name: "float8_e4m3fnuz", size: 1, class: Floating},
-	Uint16:         whole("uint16", 2, 0, math.MaxUint16),
-	Uint32:         whole("uint32", 4, 0, math.MaxUint32),
-	Uint64:         whole("uint64", 8, 0, math.MaxInt64),
-	Uint1:          {name: "uint1", size: 1},
-	Uint2:          {name: "uint2", size: 1},
-	Uint3:          {name: "uint3", size: 1},
-	Uint4:          {name: "uint4", size: 1},
-	Uint5:          {name: "uint5", size: 1},
-	Uint6:          {name: "uint6", size: 1},
-	Uint7:          {name: "uint7", size: 1},
-	Int1:           {name: "int1", size: 1},
-	Int2:           {name: "int2", size: 1},
-	Int3:           {name: "int3", size: 1},
-	Int4:           {name: "int4", size: 1},
-	Int5:           {name: "int5", size: 1},
-	Int6:           {name: "int6", size: 1},
-	Int7:           {name: "int7", size: 1},
-	Float8E8M0FNU:  {name: "float8_e8m0fnu", size: 1},
-	Float4E2M1FNx2: {name: "float4_e2m1fn_x2", size: 1},
+	Uint8:      whole("uint8", 1, 0, math.MaxUint8, "byte"),
+	Int8:       whole("int8", 1, math.MinInt8, math.MaxInt8, "char"),
+	Int16:      whole("int16", 2, math.MinInt16, math.MaxInt16, "short"),
+	Int32:      whole("int32", 4, math.MinInt32, math.MaxInt32, "int"),
+	Int64:      whole("int64", 8, math.MinInt64, math.MaxInt64, "long", "long int", "integral", "integer"),
+	Float16:    {"float16", 2, Floating, 0x1.ffcp15, -0x1.ffcp15, 0x1p-24, float16, []string{"half"}},
+	Float32:    {"float32", 4, Floating, math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32, float32s, []string{"float", "floating-point", "floating point"}},
+	Float64:    {"float64", 8, Floating, math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64, float64s, []string{"double"}},
+	Complex32:  {"complex32", 4, Complex, 0x1.ffcp15, -0x1.ffcp15, 0x1p-24, float16, nil},
+	Complex64:  {"complex64", 8, Complex, math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32, float32s, []string{"complex", "complexfloat", "cfloat"}},
+	Complex128: {"complex128", 16, Complex, math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64, float64s, []string{"complexdouble"}},
+	Bool:       {"bool", 1, Boolean, 1, 0, 1, truths, []string{"boolean"}},
+	QInt8:      scaled("qint8", 1, math.MinInt8, math.MaxInt8),
+	QUInt8:     scaled("quint8", 1, 0, math.MaxUint8),
+	QInt32:     scaled("qint32", 4, math.MinInt32, math.MaxInt32),
+	BFloat16:   {"bfloat16", 2, Floating, 0x1.fep127, -0x1.fep127, 0x1p-133, bfloat16, nil},
+	{name: "quint4x2", class: Scaled},
+	{name: "quint2x4", class: Scaled},
+	{name: "bits1x8", size: 1},
+	{name: "bits2x4", size: 1},
+	{name: "bits4x2", size: 1},
+	Bits8: {name: "bits8", size: 1},
+	{name: "bits16", size: 2},
+	{name: "float8_e5m2", size: 1, class: Floating},
+	Float8E4M3FN: {"float8_e4m3fn", 1, Floating, 448, -448, 0x1p-9, float8, nil},
+	{name: "float8_e5m2fnuz", size: 1, class: Floating},
+	{name: "float8_e4m3fnuz", size: 1, class: Floating},
+	Uint16: whole("uint16", 2, 0, math.MaxUint16),
+	Uint32: whole("uint32", 4, 0, math.MaxUint32),
+	Uint64: whole("uint64", 8, 0, math.MaxInt64),
+	{name: "uint1", size: 1},
+	{name: "uint2", size: 1},
+	{name: "uint3", size: 1},
+	{name: "uint4", size: 1},
+	{name: "uint5", size: 1},
+	{name: "uint6", size: 1},
+	{name: "uint7", size: 1},
+	{name: "int1", size: 1},
+	{name: "int2", size: 1},
+	{name: "int3", size: 1},
+	{name: "int4", size: 1},
+	{name: "int5", size: 1},
+	{name: "int6", size: 1},
+	{name: "int7", size: 1},
+	{name: "float8_e8m0fnu", size: 1},
+	{name: "float4_e2m1fn_x2", size: 1},
 }
 
 func whole(name string, size int, lowest, largest int64, words ...string) dtype {
