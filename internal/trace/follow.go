@@ -189,13 +189,13 @@ func (f *follower) access(r *record) {
 }
 
 // event adds an event of this line to a life.
-func (f *follower) event(l *Life, w What) { l.add(Event{Line: f.number, What: w, Count: NoCount}) }
+func (f *follower) event(l *Life, w *What) { l.add(Event{Line: f.number, What: w, Count: NoCount}) }
 
-func (f *follower) eventAt(l *Life, w What, at Address) {
+func (f *follower) eventAt(l *Life, w *What, at Address) {
 	l.add(Event{Line: f.number, What: w, At: at, Count: NoCount})
 }
 
-func (f *follower) eventCount(l *Life, w What, n int64) {
+func (f *follower) eventCount(l *Life, w *What, n int64) {
 	l.add(Event{Line: f.number, What: w, Count: int32(min(n, math.MaxInt32))})
 }
 

@@ -48,7 +48,7 @@ type jsonLife struct {
 
 type jsonEvent struct {
 	Line     int64         `json:"line"`
-	Event    What          `json:"event"`
+	Event    *What         `json:"event"`
 	Address  *Address      `json:"address,omitempty"`
 	UseCount *int32        `json:"use_count,omitempty"`
 	Type     string        `json:"type,omitempty"`

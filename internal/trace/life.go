@@ -45,72 +45,43 @@ func (a Address) String() string {
 // MarshalText is String.
 func (a Address) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
-// A What is a kind of event in a life.
-type What uint8
+// A What is a kind of event in a life, by its name and in words.
+type What struct{ name, words string }
 
-const (
-	FirstSeen What = iota
-	Created
-	SetHermetic
-	SetPlain
-	Handed
-	Resurrected
-	Released
-	ReleasedHermetic
-	CheckNone
-	CheckDiffers
-	UseCount
-	ImplGoes
-	Preserved
-	KeptAnyway
-	Deallocated
-	UsedAfter
-	FoundType
-	NotSeenEnd
-	DataMoved
-	SlotEmpty
-	EmptyAndUsed
-	GotObject
-	Freed
-	Accessed
-	Replaced
-	Breaks
+var (
+	FirstSeen        = &What{"first-seen", "first seen; made where the log does not show it"}
+	Created          = &What{"created", "created for impl"}
+	SetHermetic      = &What{"made-hermetic", "made in a hermetic context"}
+	SetPlain         = &What{"made-not-hermetic", "made outside hermetic contexts"}
+	Handed           = &What{"handed-out", "handed out again for impl"}
+	Resurrected      = &What{"resurrected", "resurrected for impl"}
+	Released         = &What{"released", "last reference released"}
+	ReleasedHermetic = &What{"released-hermetic", "released in a hermetic context"}
+	CheckNone        = &What{"check-none", "the slot's check answers none"}
+	CheckDiffers     = &What{"check-differs", "not preserved: the slot's check answers"}
+	UseCount         = &What{"use-count", "use count of its impl"}
+	ImplGoes         = &What{"impl-goes", "its impl is freed and releases it"}
+	Preserved        = &What{"preserved", "preserved"}
+	KeptAnyway       = &What{"kept", "neither preserved nor deallocated"}
+	Deallocated      = &What{"deallocated", "deallocated"}
+	UsedAfter        = &What{"used-after", "used after deallocation, by impl"}
+	FoundType        = &What{"found-type", "found there: a"}
+	NotSeenEnd       = &What{"end-not-seen", "its memory is used again; the log does not show its end"}
+	DataMoved        = &What{"data-moved", "its impl's bytes are now at"}
+	SlotEmpty        = &What{"slot-empty", "the slot is empty"}
+	EmptyAndUsed     = &What{"slot-empty", "the slot is empty, use count"}
+	GotObject        = &What{"got-object", "gets object"}
+	Freed            = &What{"freed", "freed"}
+	Accessed         = &What{"accessed", "asked for its storage, data at"}
+	Replaced         = &What{"storage-replaced", "its storage was replaced (or it is another tensor): data now at"}
+	Breaks           = &What{"breaks", "breaks the rule"}
 )
 
-var whats = [...]struct{ name, words string }{
-	FirstSeen:        {"first-seen", "first seen; made where the log does not show it"},
-	Created:          {"created", "created for impl"},
-	SetHermetic:      {"made-hermetic", "made in a hermetic context"},
-	SetPlain:         {"made-not-hermetic", "made outside hermetic contexts"},
-	Handed:           {"handed-out", "handed out again for impl"},
-	Resurrected:      {"resurrected", "resurrected for impl"},
-	Released:         {"released", "last reference released"},
-	ReleasedHermetic: {"released-hermetic", "released in a hermetic context"},
-	CheckNone:        {"check-none", "the slot's check answers none"},
-	CheckDiffers:     {"check-differs", "not preserved: the slot's check answers"},
-	UseCount:         {"use-count", "use count of its impl"},
-	ImplGoes:         {"impl-goes", "its impl is freed and releases it"},
-	Preserved:        {"preserved", "preserved"},
-	KeptAnyway:       {"kept", "neither preserved nor deallocated"},
-	Deallocated:      {"deallocated", "deallocated"},
-	UsedAfter:        {"used-after", "used after deallocation, by impl"},
-	FoundType:        {"found-type", "found there: a"},
-	NotSeenEnd:       {"end-not-seen", "its memory is used again; the log does not show its end"},
-	DataMoved:        {"data-moved", "its impl's bytes are now at"},
-	SlotEmpty:        {"slot-empty", "the slot is empty"},
-	EmptyAndUsed:     {"slot-empty", "the slot is empty, use count"},
-	GotObject:        {"got-object", "gets object"},
-	Freed:            {"freed", "freed"},
-	Accessed:         {"accessed", "asked for its storage, data at"},
-	Replaced:         {"storage-replaced", "its storage was replaced (or it is another tensor): data now at"},
-	Breaks:           {"breaks", "breaks the rule"},
-}
-
 // String describes the event in words.
-func (w What) String() string { return whats[w].words }
+func (w *What) String() string { return w.words }
 
 // MarshalText returns the name of the event: "created".
-func (w What) MarshalText() ([]byte, error) { return []byte(whats[w].name), nil }
+func (w *What) MarshalText() ([]byte, error) { return []byte(w.name), nil }
 
 // NoCount is the Count of an event that is about no use count, and that of a line.
 const NoCount = -1
@@ -118,9 +89,9 @@ const NoCount = -1
 // An Event is one line in a life.
 type Event struct {
 	Line  int64
-	At    Address       // the other object of the event, if any
-	Count int32         // a use count, or NoCount
-	What  What          //
+	At    Address // the other object of the event, if any
+	Count int32   // a use count, or NoCount
+	What  *What
 	Code  preserve.Code // the invariant that it breaks, if any
 	Type  string
 }

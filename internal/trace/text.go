@@ -61,7 +61,7 @@ func (t *Text) Life(l Life) {
 	}
 }
 
-func (l *Life) has(w What) bool {
+func (l *Life) has(w *What) bool {
 	return slices.ContainsFunc(l.Events, func(e Event) bool { return e.What == w })
 }
 
