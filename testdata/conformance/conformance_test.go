@@ -40,34 +40,3 @@ func TestLoad(t *testing.T) {
 		}
 	}
 }
-
-func TestRowsPrintBack(t *testing.T) {
-	for _, version := range Versions {
-		rows, err := unzip(version + "/ops.tsv.gz")
-		if err != nil {
-			t.Fatal(err)
-		}
-		table, err := Load(version)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines := strings.Split(string(rows), "\n")
-		for i, facts := range table.Ops {
-			if row, err := facts.Row(); err != nil || row != lines[i] {
-				t.Errorf("%s:%d:\n%s\nprints back as\n%s\n%v", version, i+1, lines[i], row, err)
-			}
-		}
-	}
-}
-
-func TestParseRowRefuses(t *testing.T) {
-	for _, row := range []string{
-		"",
-		"add\tfunctional\t\t\tvariable_type\t\tzz self\tadd() -> ()",
-		"add\tfunctional\t\t\tvariable_type\t\tii\tadd() -> ()",
-	} {
-		if facts, err := parseRow(row); err == nil {
-			t.Errorf("parseRow(%q) = %+v, want an error", row, facts)
-		}
-	}
-}
