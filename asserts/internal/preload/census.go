@@ -145,8 +145,10 @@ func (c *census) meet(pid int) {
 	m := c.members[pid]
 	if s.ended && m != nil {
 		m.ended()
+		return
 	}
-	if s.ended {
+	if s.ended { // or one of the kernel's
+		c.foreign[pid] = true
 		return
 	}
 	if m != nil && (m.began != s.began || m.image != s.image) {

@@ -80,4 +80,8 @@ func TestEnded(t *testing.T) {
 	if c.meet(pid); c.members[pid].String() != "process "+strconv.Itoa(pid)+" (a command)" || len(c.running()) > 0 {
 		t.Errorf("%v, running %v", c.members[pid], c.running())
 	}
+	other := newCensus(os.Getpid(), 0, nil)
+	if other.meet(pid); !other.foreign[pid] || len(other.members) != 1 {
+		t.Errorf("of another program: foreign %v, members %v", other.foreign, other.members)
+	}
 }

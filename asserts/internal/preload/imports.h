@@ -24,6 +24,7 @@ struct tables {
     const ElfW(Rela) * at;
     size_t size;
   } calls, data;
+  size_t relative;  // of the data, which come first and have no names
   ElfW(Addr) sealed;  // read-only after loading
   size_t sealed_size;
 };
@@ -47,6 +48,7 @@ static void read_dynamic(struct tables *t, const ElfW(Dyn) * d) {
       case DT_PLTRELSZ: t->calls.size = value / sizeof *t->calls.at; break;
       case DT_RELA: t->data.at = at; break;
       case DT_RELASZ: t->data.size = value / sizeof *t->data.at; break;
+      case DT_RELACOUNT: t->relative = value; break;
     }
   }
 }
@@ -104,7 +106,7 @@ static int replace_in(struct dl_phdr_info *object, size_t size, void *unused) {
   for (const ElfW(Rela) *r = t.calls.at; r < t.calls.at + t.calls.size; r++) {
     if (is_import(r)) replace_import(&t, r);
   }
-  for (const ElfW(Rela) *r = t.data.at; r < t.data.at + t.data.size; r++) {
+  for (const ElfW(Rela) *r = t.data.at + t.relative; r < t.data.at + t.data.size; r++) {
     if (is_import(r)) replace_import(&t, r);
   }
   return 0;
