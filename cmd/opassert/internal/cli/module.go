@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -220,32 +221,19 @@ func (f *checkFlags) program(s gen.Suite, path string) *program {
 	return p
 }
 
-// serveProgram is a worker of one generated package. By the go command's overlay it
+// workerText is the program of a worker of one generated package. By the go command's overlay it
 // is in a folder below that package, where it may import the same internal packages.
-var serveProgram = template.Must(template.New("").Parse(`package main
+//
+//go:embed worker.go.tmpl
+var workerText string
 
-import (
-	"github.com/opassert/opassert/asserts/maker"
-	"github.com/opassert/opassert/asserts/optest"
-
-	library {{printf "%q" .Maker.Pkg.Path}}
-	{{with .Observer}}observer {{printf "%q" .Pkg.Path}}{{end}}
-	ops {{printf "%q" .Path}}
-)
-
-func main() {
-	var options []maker.Option
-	{{with .Options}}options = append(options, library.{{.Name}}()...){{end}}
-	{{with .Observer}}options = append(options, maker.Observe(observer.{{.Name}})){{end}}
-	optest.Serve(ops.{{.Kernels}}, library.{{.Maker.Name}}, options...)
-}
-`))
+var workerProgram = template.Must(template.New("").Parse(workerText))
 
 // build builds the worker of a generated package, in the module's own settings.
 func (m *goModule) build(s gen.Suite, path string) error {
 	const folder = "opassertworker"
 	var text bytes.Buffer
-	if err := serveProgram.Execute(&text, s); err != nil {
+	if err := workerProgram.Execute(&text, s); err != nil {
 		return err
 	}
 	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {filepath.Join(s.Dir, folder, "main.go"): path + ".go"}})
