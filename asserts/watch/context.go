@@ -113,7 +113,7 @@ func (o *occurrence) report() string {
 // of returns where a process is: in the context that it has set, or the nearest of
 // those that it descends from. 0 is for the context that it is in now.
 func (h holders) of(pid int, number int64) spot {
-	for ; pid > 1 && len(h) > 0; pid = parent(pid) {
+	for ; pid > 1 && len(h) > 0; pid = parent(pid) { //mutate:equivalent true: only saves time
 		at := h[pid]
 		if at == nil {
 			continue

@@ -140,6 +140,38 @@ func TestContextsOfEnded(t *testing.T) {
 	equal(t, "of another", r.enter(t, pid, 5, "five"))
 }
 
+// A process that has ended is one also before anybody has waited for it, and what it leaves goes to
+// the one that started it and to no other.
+func TestContextsOfEndedUnderAnother(t *testing.T) {
+	shell := exec.Command("true")
+	if err := shell.Start(); err != nil {
+		t.Skip(err)
+	}
+	defer shell.Wait()
+	pid := shell.Process.Pid
+	for deadline := time.Now().Add(time.Minute); !ended(pid) && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	starter := new(holder)
+	h := holders{pid: {above: starter, since: make([]*occurrence, 2)}}
+	if n := len(h.inherit(new(holder))); n != 0 {
+		t.Errorf("another inherits %d findings", n)
+	}
+	if n := len(h.inherit(starter)); n != 2 {
+		t.Errorf("the one that started it inherits %d findings, want 2", n)
+	}
+}
+
+// What was found in two contexts is said of each.
+func TestFoundInTwoContexts(t *testing.T) {
+	r, pid := newHeard(), os.Getpid()
+	r.enter(t, pid, 1, "one")
+	r.enter(t, pid, 2, "two")
+	r.find("a", pid, 1)
+	r.find("a", pid, 2)
+	equal(t, "since two", r.enter(t, pid, 3, "three"), "one: a 1", "two: a 1")
+}
+
 // What is known to a baseline, or debatable, is no program's business.
 func TestContextsOfKnownFindings(t *testing.T) {
 	r, pid := newHeard(), os.Getpid()

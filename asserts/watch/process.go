@@ -20,13 +20,8 @@ type process struct {
 	rank    string
 	version string // of libtorch
 	layout  layout
-	pending map[int64]call // calls whose site has been asked for
+	pending map[int64][]*asserts.Violation // of calls whose site has been asked for
 	next    int64
-}
-
-// A call is one that broke rules.
-type call struct {
-	broken []*asserts.Violation
 }
 
 // answer answers a frame.
@@ -125,7 +120,7 @@ func (p *process) call(data []byte) ([]byte, error) {
 		return nil, nil
 	}
 	p.next++
-	p.pending[p.next] = call{broken}
+	p.pending[p.next] = broken
 	return []byte(strconv.FormatInt(p.next, 10)), nil
 }
 
@@ -137,13 +132,13 @@ func (p *process) site(text string) ([]byte, error) {
 		return nil, errors.New("the watcher's site is cut short")
 	}
 	number, err := strconv.ParseInt(parts[0], 10, 64)
-	c, ok := p.pending[number]
+	broken, ok := p.pending[number]
 	if err != nil || !ok {
 		return nil, errors.New("the watcher's site is of no call")
 	}
 	delete(p.pending, number)
-	answeredBy(p.layout.answer(parts[1]), c.broken)
-	return p.add(c.broken, parts[2])
+	answeredBy(p.layout.answer(parts[1]), broken)
+	return p.add(broken, parts[2])
 }
 
 // add records the violations of a call at a place, and returns the message to raise.

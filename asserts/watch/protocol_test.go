@@ -36,7 +36,7 @@ func FuzzFrames(f *testing.F) {
 			findings:  findings{byKey: make(map[string]*Finding), held: make(holders)},
 			processes: make(map[int]string), names: make(map[string]bool), skips: make(map[opSkip]int), records: make(map[string]records), origins: newOrigins(),
 		}
-		p := &process{run: r, pending: make(map[int64]call)}
+		p := &process{run: r, pending: make(map[int64][]*asserts.Violation)}
 		for _, frame := range []preload.Frame{{Kind: kind, Data: data}, {Kind: kind2, Data: data2}} {
 			if _, err := p.answer(frame); err != nil && err.Error() == "" {
 				t.Fatal("an error that says nothing")

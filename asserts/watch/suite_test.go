@@ -2,9 +2,14 @@ package watch
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"html"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/report"
@@ -53,5 +58,59 @@ func TestPageOfProgram(t *testing.T) {
 		if strings.Contains(page, not) {
 			t.Errorf("the page says %q:\n%s", not, page)
 		}
+	}
+}
+
+// Programs that were written for a report's findings are those of the run's, op by op in their order; a
+// finding of an op that was not called, as of its schema alone, is in no such report.
+func TestAdoptPrograms(t *testing.T) {
+	find := func(op string) *Finding { return &Finding{Violation: &asserts.Violation{Op: op}} }
+	r := &Report{
+		Called:   []*report.OpResult{{Op: "mylib::a"}, {Op: "mylib::b"}},
+		Findings: []*Finding{find("mylib::b"), find("mylib::a"), find("mylib::uncalled"), find("mylib::b")},
+	}
+	s := r.Suite()
+	for _, op := range s.Ops {
+		for i, f := range op.Findings {
+			f.Program = &report.Program{File: fmt.Sprintf("%s-%d.py", op.Op, i)}
+		}
+	}
+	r.AdoptPrograms(s)
+	var got []string
+	for _, f := range r.Findings {
+		if f.Program == nil {
+			f.Program = new(report.Program)
+		}
+		got = append(got, f.Program.File)
+	}
+	if want := []string{"mylib::b-0.py", "mylib::a-0.py", "", "mylib::b-1.py"}; !slices.Equal(got, want) {
+		t.Errorf("programs %q, want %q", got, want)
+	}
+}
+
+// Findings as JSON have their frames, and who answered in place of a kernel.
+func TestFindingsAsJSON(t *testing.T) {
+	answer := &asserts.Answer{Class: "m.C", Site: asserts.Site{File: "m.py", Line: 3, Func: "m.B.f"}}
+	at := asserts.Place{Name: "x", Element: asserts.NoElement}
+	r := &Report{Findings: []*Finding{
+		{Violation: &asserts.Violation{Op: "a", Code: asserts.FreshImpl, Subject: at}, Count: 1},
+		{Violation: &asserts.Violation{Op: "b", Code: asserts.FreshImpl, Subject: at, Answer: answer}, Count: 2, Site: []Frame{{File: "train.py", Line: 42, Function: "step"}}},
+	}}
+	var text bytes.Buffer
+	must.Do(t, r.WriteJSON(&text, "more"))
+	var got []any
+	must.Do(t, json.Unmarshal(text.Bytes(), &got))
+	type object = map[string]any
+	want := []any{
+		object{"code": "OA003", "op": "a", "subject": "argument x", "saw": "", "fix": "", "count": 1., "pids": nil, "site": []any{}},
+		object{
+			"code": "OA003", "op": "b", "subject": "argument x", "saw": "", "fix": "", "count": 2., "pids": nil,
+			"answeredBy": object{"file": "m.py", "line": 3., "function": "m.B.f"}, "class": "m.C",
+			"site": []any{object{"file": "train.py", "line": 42., "function": "step"}},
+		},
+		"more",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }

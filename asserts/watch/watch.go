@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"io"
@@ -120,7 +121,7 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 		return nil, err
 	}
 	defer r.object.Close()
-	r.object.Serve(func() preload.Answer { return (&process{run: r, pending: make(map[int64]call)}).answer })
+	r.object.Serve(func() preload.Answer { return (&process{run: r, pending: make(map[int64][]*asserts.Violation)}).answer })
 	begun := time.Now()
 	program := preload.Program{Command: config.Command, Stdin: config.Stdin, Stdout: config.Stdout, Stderr: config.Stderr, Child: config.Child}
 	preloads := []*preload.Object{r.object}
@@ -231,15 +232,7 @@ func (r *run) judge(op *watchedOp, seen *asserts.Seen, around surroundings) []*a
 	r.countUnseen(op.name, judged, seen)
 	r.countHidden(op, seen, verdict.Violations)
 	return slices.DeleteFunc(verdict.Violations, func(v *asserts.Violation) bool {
-		if reason := harmlessInside(op, v); reason != "" {
-			r.skip(op.name, v.Code, reason, 1)
-			return true
-		}
-		if reason := around.excuse(v.Code); reason != "" {
-			r.skip(op.name, v.Code, reason, 1)
-			return true
-		}
-		if reason := libtorch.HarmlessParts(judged, v); reason != "" {
+		if reason := cmp.Or(harmlessInside(op, v), around.excuse(v.Code), libtorch.HarmlessParts(judged, v)); reason != "" {
 			r.skip(op.name, v.Code, reason, 1)
 			return true
 		}
