@@ -70,8 +70,8 @@ type Result struct {
 }
 
 // Generate makes wrappers of the kernels in a Go package. Faults in the
-// user's files come as a [scanner.ErrorList]; the result then says what found
-// no partner all the same.
+// user's files come as a [scanner.ErrorList]; the result then lists the kernels and ops
+// without a partner all the same.
 func Generate(o Options) (Result, error) {
 	if err := distinctFolders(o.Kernels, o.Out); err != nil {
 		return Result{}, err

@@ -22,7 +22,7 @@ func (r *reader) dumped() bool {
 	return strings.HasPrefix(line, "#") && strings.HasSuffix(line, ", written by opassert dump.")
 }
 
-// demands warns of what torchgen refuses in how ops go together: derived are
+// demands warns of combinations of ops that torchgen refuses: derived are
 // those that it makes for each group.
 //
 // Source: torchgen/model.py, NativeFunctionsGroup and NativeFunctionsViewGroup;

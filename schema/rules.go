@@ -9,7 +9,7 @@ import (
 	"github.com/opassert/opassert/internal/yamlfile"
 )
 
-// checkEntry reports what torchgen refuses in one entry, beyond the form of
+// checkEntry reports the errors of torchgen about one entry, beyond the form of
 // its keys.
 //
 // Source: torchgen/model.py, NativeFunction.from_yaml and __post_init__.

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// checkFunction reports what torchgen, or the dispatcher's own parser, refuses
-// in a schema that is well formed, and reports whether there was nothing.
+// checkFunction reports the errors of torchgen, or of the dispatcher's own parser, about
+// a schema that is well formed, and reports whether there were none.
 //
 // Source: torchgen/model.py, FunctionSchema.__post_init__ and
 // Arguments._preparse; aten/src/ATen/core/function_schema.h,

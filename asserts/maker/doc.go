@@ -14,12 +14,12 @@
 // opassert check builds with the tag opassert, so that the release build has
 // nothing of this. Package maker itself imports package asserts alone.
 //
-// What the library does not have it says with [Unsupported]: the case then goes
-// on with a tensor that it has, and the report counts what was left out. Strides
+// FromSpec refuses a tensor that the library does not have with [Unsupported]: the case then goes
+// on with one that it has, and the report counts the refusals. Strides
 // and offsets that FromSpec lacks are had from the library's own view ops, such as
 // narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a).
 //
-// What else there is to say of a library are [Option] values, which the function beside it
+// Other facts about a library are [Option] values, which the function beside it
 // with the mark //opassert:options returns, a func() []maker.Option. The function
 // that observes tensors of a foreign type, with the mark //opassert:observe, is found.
 package maker

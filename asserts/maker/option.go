@@ -10,8 +10,7 @@ import (
 // An Option says more of a library than how a tensor is made.
 type Option func(*Options)
 
-// Options are what a run of the kernels knows of a library: what its Option
-// values set.
+// Options are the facts about a library that its Option values set, for a run of the kernels.
 type Options struct {
 	Receivers  []any
 	Observe    func(v any, o *asserts.Observation, level asserts.Level)
@@ -20,7 +19,7 @@ type Options struct {
 	RandomSeed func(int64)
 	Skipped    map[string]string // reasons, by op
 	Cases      int               // of an op; 0 is all that its values call for
-	Seed       uint64            // what cases are made from; 0 is the default
+	Seed       uint64            // of the cases; 0 is the default
 }
 
 // Receiver is the value that kernels are called on which are methods of its type,

@@ -62,7 +62,7 @@ func Storage[E asserts.Element](s Spec) ([]E, error) {
 // without strides: a slice of the storage, as data[1:3] is where other elements
 // lie before and behind them. It fails where E is not the tensor's dtype, where
 // dims are given and the number of dimensions is none of them, and for a tensor
-// whose elements lie otherwise: a copy would not be what the case is about.
+// whose elements lie otherwise: the case is not about a copy.
 func Elements[E asserts.Element](s Spec, dims ...int) ([]E, error) {
 	if len(dims) > 0 && !slices.Contains(dims, s.Dim()) {
 		return nil, Unsupported("tensors of %d dimensions", s.Dim())

@@ -24,9 +24,8 @@ type Job struct {
 // JobVariable holds the Job as JSON.
 const JobVariable = "OPASSERT_JOB"
 
-// Serve runs what `opassert check` asks a program for that it makes for the
-// kernels, until the command has no more to ask. It is called by such programs
-// alone.
+// Serve answers the requests of `opassert check`, until there are no more. It is called by the
+// programs alone that this command makes for kernels.
 func Serve[T any](kernels []asserts.Kernel, newTensor func(maker.Spec) (T, error), options ...maker.Option) {
 	if err := serve(kernels, newTensor, options); err != nil {
 		suite.Refuse(err)

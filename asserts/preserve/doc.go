@@ -35,10 +35,10 @@
 // A slot still has its interpreter's tag in 2.12, and hermetic contexts have
 // their own objects; in 2.15 both are gone. [ProtocolOf] returns that of a version.
 //
-// # What is here
+// # Contents
 //
 // [Code] lists the invariants, OA101 to OA109, and [Protocol.Next] is the state
-// machine of one object: what may follow what. Package trace follows the objects of a
+// machine of one object. Package trace follows the objects of a
 // PyTorch, live or by the text log of an instrumented one.
 //
 // A Go library follows its handles with a [Registry]: it says when one is made,
@@ -58,7 +58,7 @@
 //		...
 //	}
 //
-// Its users' tests, and its own, then find what was not released, with
+// Its users' tests, and its own, then find the handles that were not released, with
 // go test -tags opassert:
 //
 //	func TestMatch(t *testing.T) {

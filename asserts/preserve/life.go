@@ -31,7 +31,7 @@ func (s Step) String() string {
 	return [...]string{"create", "hand", "preserve", "resurrect", "deallocate"}[s]
 }
 
-// What a step leads to, and the invariant that it breaks, or 0. From
+// The state after a step, and the invariant that the step breaks, or 0. From
 // [Unknown] everything may follow: a log can begin anywhere.
 var transitions = [...][Deallocate + 1]struct {
 	to     State

@@ -15,7 +15,7 @@ import (
 
 // A Registry follows the Go handles of a library: values that own a reference
 // to something that Go's collector does not see. The library reports to it each
-// handle made, used and released, and [CheckLeaks] finds what was not.
+// handle made, used and released, and [CheckLeaks] finds those that were not released.
 //
 // It is at work in the debug build, with the build tag opassert. Without it
 // every method returns at once, and every [Token] is zero.

@@ -13,7 +13,7 @@ import (
 )
 
 // countsOf is one op's part of the file of counts, which all processes map:
-// struct Counts of watch.cpp. What follows the counts is struct Lost of channel.h.
+// struct Counts of watch.cpp. Behind the counts is struct Lost of channel.h.
 type countsOf struct {
 	tallies
 	traits, contentTraits [16]int64

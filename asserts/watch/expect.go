@@ -5,8 +5,8 @@ import (
 	"github.com/opassert/opassert/asserts/internal/usual"
 )
 
-// expect returns what usual.h tests the calls of an op against: the checks of
-// its plan, those that are waived left out, subject by subject.
+// expect returns the checks of an op's plan, except those that are waived, subject by subject:
+// usual.h tests calls against them.
 func expect(op *asserts.Op, waived asserts.Codes) []int64 {
 	e := (&expectation{int64(len(op.Args)), int64(len(op.Results))}).words()
 	for i := range op.Args {

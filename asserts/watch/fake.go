@@ -98,8 +98,8 @@ func (r *run) compare(op *asserts.Op, real *asserts.Seen, fake *asserts.Fake) as
 	return verdict
 }
 
-// answering returns what answers for a fake: where it is missing, and the program compiles nothing,
-// the kernel for the CPU.
+// answering returns the fake, or where it is missing and the program compiles nothing, the kernel
+// for the CPU.
 func (r *run) answering(fake *asserts.Fake) *asserts.Fake {
 	if fake.Missing && fake.Beside != nil && !r.compiles() {
 		return fake.Beside
@@ -136,7 +136,7 @@ func kept(all []asserts.Observation) bool {
 	return !slices.ContainsFunc(all, func(o asserts.Observation) bool { return o.Defined() && (o.Content == nil || o.Content.Bytes == nil) })
 }
 
-// add adds to a verdict what another has of other subjects.
+// add adds to a verdict the violations of another on other subjects, and all its skips.
 func add(to *asserts.Verdict, more asserts.Verdict) {
 	reported := slices.Clone(to.Violations)
 	for _, v := range more.Violations {
@@ -159,8 +159,8 @@ type answered struct {
 	asserts.Pair
 }
 
-// hold adds an answered call, and returns what earlier ones say of who is wrong where its
-// fake differs.
+// hold adds an answered call, and returns a function that finds, where its fake differs, the one
+// that is wrong by earlier calls.
 func (r *run) hold(op int64, call answered) func(*asserts.Violation) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// subclasses are skipped besides what the policy skips: Python has
+// subclasses are skipped besides the rows of the policy: Python has
 // references to the results of a subclass before they are counted.
 var subclasses = []asserts.Row{{
 	Trait: asserts.DirectSubclass | asserts.WrapperSubclass, Skip: asserts.CodesOf(asserts.FreshStorage), Reason: "subclass: use counts are Python's",

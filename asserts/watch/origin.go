@@ -52,7 +52,7 @@ func calledFrom(site, origin []Frame) []Frame {
 	return append(site[:len(site):len(site)], origin...)
 }
 
-// origins are those of lines of generated code, FILE:LINE, and what waits for
+// origins are those of lines of generated code, FILE:LINE, and the calls that wait for
 // one: the program's Python looks it up when it next comes by.
 type origins struct {
 	mu      sync.Mutex

@@ -124,8 +124,7 @@ func (p *process) call(data []byte) ([]byte, error) {
 	return []byte(strconv.FormatInt(p.next, 10)), nil
 }
 
-// site records where a call that broke rules stands, and returns what to
-// raise.
+// site records the place of a call that broke rules, and returns the message to raise.
 func (p *process) site(text string) ([]byte, error) {
 	parts := strings.SplitN(text, "\n", 3)
 	if len(parts) < 3 || parts[2] == "" {

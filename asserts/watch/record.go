@@ -47,7 +47,7 @@ func (r *run) record(data []byte) error {
 	return nil
 }
 
-// WriteCases writes the calls that were recorded as a file of cases. What is left
+// WriteCases writes the calls that were recorded as a file of cases. Arguments that are left
 // out of one, check makes from the schema.
 func (r *Report) WriteCases(w io.Writer) error {
 	if _, err := io.WriteString(w, "# Distinct calls that a program made; use them with opassert check -cases-from.\n"); err != nil {

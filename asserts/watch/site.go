@@ -132,8 +132,8 @@ func (l layout) nativeFrames(text string) []Frame {
 // known holds the answers of addr2line.
 var known sync.Map // "module+offset" -> []Frame
 
-// source returns the user's source lines of an address, the innermost of what
-// was inlined first; with no debug information the module and the function.
+// source returns the user's source lines of an address, those of inlined calls first, the innermost
+// ahead; with no debug information the module and the function.
 func (l layout) source(module string, offset uint64, symbol string) []Frame {
 	key := fmt.Sprintf("%s+%x", module, offset)
 	if k, ok := known.Load(key); ok {
@@ -167,8 +167,7 @@ func (l layout) lookUp(module string, offset uint64) []Frame {
 	return frames
 }
 
-// base returns what an address in a program that is not position-independent
-// begins at.
+// base returns the address at which a program that is not position-independent begins, else 0.
 func base(module string) uint64 {
 	f, err := elf.Open(module)
 	if err != nil || f.Type != elf.ET_EXEC {

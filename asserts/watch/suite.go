@@ -9,8 +9,8 @@ import (
 	"github.com/opassert/opassert/internal/printable"
 )
 
-// Suite returns the report in the form of a suite's, for what writes those and
-// for baselines. A call of the program is a case of the op.
+// Suite returns the report in the form of a suite's, for its writers and for baselines. A
+// call of the program is a case of the op.
 func (r *Report) Suite() *report.Report {
 	s := &report.Report{Engine: printable.Line(r.Program), Level: r.Level, Command: "opassert run"}
 	s.Watched = fmt.Sprintf("PyTorch's own ops at the level %v, others at %v", r.Level, r.Custom)

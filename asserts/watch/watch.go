@@ -96,8 +96,8 @@ var shim embed.FS
 
 func sources() fs.FS { return compile.Embedded(shim, "shim") }
 
-// Run runs the program to its end. An error says why it was not started; what
-// else goes wrong is in the report.
+// Run runs the program to its end. An error says why it was not started; all other
+// failures are in the report.
 func Run(ctx context.Context, config Config) (*Report, error) {
 	cwd, _ := os.Getwd()
 	config.Policy = config.Policy.With(subclasses...)
@@ -199,7 +199,7 @@ func (r *run) registered(names []string) {
 // surroundings are those of a call, whoever's kernel it is.
 type surroundings struct {
 	concurrent bool // another thread wrote
-	below      bool // autograd's kernels are off, and with them what raises versions
+	below      bool // autograd's kernels are off, and with them those that raise versions
 	threw      bool // the call
 }
 

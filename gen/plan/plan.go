@@ -98,8 +98,8 @@ func (p *Planner) Allowing(op *schema.Op, check, reason string, at token.Positio
 	return &Planner{p.preset, append(slices.Clip(p.allow), &allowlist.List{Path: at.Filename, Entries: []*allowlist.Entry{e}}), p.at}, nil
 }
 
-// ParseCheck reads a check's code or name. What else may be meant is suggested where
-// it is neither.
+// ParseCheck reads a check's code or name. The error of a text that is neither suggests one, or
+// one of the others.
 func ParseCheck(text string, others ...string) (asserts.Code, error) {
 	code, ok := asserts.ParseCode(text)
 	if !ok {

@@ -14,8 +14,8 @@ import (
 // until the other end of a pipe is closed everywhere, and then ends the group.
 const script = `(read _ <&3; kill -9 0) >/dev/null 2>&1 & exec "$@" 3<&-`
 
-// Command makes a command end with this process, with all that it starts but what
-// leaves its group, and with its context. The command has no files of its own besides the
+// Command makes a command end with this process and with its context, and with it all processes
+// of its group. The command has no files of its own besides the
 // usual three. Release is called when it has ended.
 func Command(cmd *exec.Cmd) (release func()) {
 	waits, held, err := os.Pipe()

@@ -75,7 +75,7 @@ func (l *Library) Path(t *installed.Torch) (string, error) {
 	})
 }
 
-// key names what the library depends on, except the compiler: one that is in
+// key is a digest of the library's inputs, except the compiler: one that is in
 // the cache serves where no compiler is.
 func (l *Library) key(t *installed.Torch) (string, error) {
 	hash := sha256.New()

@@ -15,7 +15,7 @@ import (
 )
 
 // A template is a library that was compiled elsewhere for a release of libtorch. It
-// has blanks for what differs between the places where one is installed; beside it is
+// has blanks for the facts that differ between the places where one is installed; beside it is
 // a file with the headers that it was compiled against, which have to be the same.
 
 // Where the folder for libtorch and its version are written in a template.

@@ -140,7 +140,7 @@ func (s *searcher) addFolder(dir, how string) {
 	}
 }
 
-// addPrefix adds what Python sees under a prefix, and the prefix's own
+// addPrefix adds the Python packages under a prefix, and the prefix's own
 // libtorch. It reports whether there was a Python package.
 func (s *searcher) addPrefix(prefix, how string) bool {
 	all := packages(prefix)

@@ -1,5 +1,5 @@
-// Package installed finds the PyTorch that a user means, and says what is
-// needed to compile against its libtorch. It reads files, and where those do
+// Package installed finds the PyTorch that a user means, with the files and flags that
+// compiling against its libtorch needs. It reads files, and where those do
 // not tell asks a Python where its torch is; it loads and imports nothing.
 package installed
 
@@ -77,7 +77,7 @@ func (t *Torch) Schemas() (string, error) {
 	return "", fmt.Errorf("%v has no native_functions.yaml; the Python package has one from PyTorch 1.13 on", t)
 }
 
-// Inspect reads what is in a folder: an unpacked libtorch, the Python package
+// Inspect returns the PyTorch in a folder: an unpacked libtorch, the Python package
 // torch, the folder of packages that holds it, an environment whose Python sees
 // it, a prefix such as /usr, or the folder lib of any of them. It is an error if nothing there is
 // a PyTorch; [Torch.Usable] says whether it is a whole one.

@@ -1,5 +1,5 @@
-// Package locked has files and folders that belong to one process. What a process
-// that was killed leaves is known by its lock, which ends with it.
+// Package locked has files and folders that belong to one process. Those that a killed
+// process leaves are known by their locks, which end with it.
 package locked
 
 import (

@@ -1,4 +1,4 @@
-// Prebuild compiles what opassert loads into programs and workers, for each libtorch
+// Prebuild compiles the libraries that opassert loads into programs and workers, for each libtorch
 // of its arguments, into a folder that is packaged with the command; see .ci/wheel.
 // $CXX compiles for $GOARCH, where that is set.
 package main

@@ -1,4 +1,4 @@
-// Package printable writes what others wrote, such as names, messages and paths,
+// Package printable writes foreign text, such as names, messages and paths,
 // so that a terminal, a CI and a reader take it for text and for nothing else.
 //
 // Control characters, those that turn the direction of text, and others that are
@@ -135,7 +135,7 @@ type Writer struct {
 	command command // that a line may become
 }
 
-// NewWriter returns a Writer to w. What it is given last may have to be flushed.
+// NewWriter returns a Writer to w. The end of the text may have to be flushed.
 func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
 
 // Write writes text, which may begin or end within a character.

@@ -1,6 +1,6 @@
 // Package tensor is the vocabulary of tensors: one table each for dtypes, forms,
-// arrangements, layouts, memory formats, quantization schemes and devices. What
-// C++ needs of them is generated into shim/words.h.
+// arrangements, layouts, memory formats, quantization schemes and devices. The
+// words for them in C++ are generated into shim/words.h.
 package tensor
 
 import (

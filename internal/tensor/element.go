@@ -27,7 +27,7 @@ func (d DType) Put(dst []byte, re, im float64) {
 	}
 }
 
-// Get reads what Put wrote; of a complex element, the real part. It is NaN for a
+// Get reads an element as Put writes it; of a complex one, the real part. It is NaN for a
 // dtype that is not Writable.
 func (d DType) Get(src []byte) float64 {
 	if row := d.row(); row.codec.get != nil {

@@ -11,7 +11,7 @@
 // file counts. The subject is a data pointer (0x..., which stands for the
 // StorageImpl), "PyObject: 0x..." or "tensor PyObject: 0x...", each with or
 // without ", interpreter: 0x...". File names and LINE differ between patches
-// and are not looked at. What is not such a line is prose and passed over; such
+// and are not looked at. Any other line is prose and passed over; such
 // a line with a message that is not known is counted as unknown. Colours, times
 // and names before a line are passed over, and so is other output that another
 // thread printed behind a message, on its line; a message that is torn by it is
@@ -34,7 +34,7 @@
 // # Reading
 //
 // A [Reader] is an io.Writer: it takes the log in pieces of any size, in one
-// pass. What it keeps is what lives: an object's [Life] is handed over when it
+// pass. It keeps the living alone: an object's [Life] is handed over when it
 // ends, with at most [MaxEvents] of its events. [Read] does it all for a file.
 //
 // The data pointer is the only name that the log has for an impl. Null pointers

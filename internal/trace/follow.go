@@ -423,8 +423,8 @@ func (f *follower) newlyLikely(near likelihood, i *impl, old *object) likelihood
 	return likely
 }
 
-// decide says of each doubt that no line settled whether it is a violation. What
-// comes again and again is more likely healthy.
+// decide says of each doubt that no line settled whether it is a violation. Lines that
+// come again and again are more likely healthy.
 func (f *follower) decide() {
 	again := map[string]int{}
 	for _, v := range f.violations {
@@ -685,7 +685,7 @@ func (f *follower) firstSeen(at uint64) *object {
 	return o
 }
 
-// step makes a step in an object's life. What does not follow is only a
+// step makes a step in an object's life. One that does not follow is only a
 // violation if no hole in the log explains it.
 func (f *follower) step(o *object, s preserve.Step) {
 	to, code := f.protocol.Next(o.State, s)

@@ -252,8 +252,8 @@ func (f *follower) keptAnyway(o *object) {
 	}
 }
 
-// pointedAt reports whether the log shows that a slot points at the object. What
-// it showed before a hole only counts if this release names the same impl:
+// pointedAt reports whether the log shows that a slot points at the object. A line
+// before a hole only counts if this release names the same impl:
 // another object may be at the address since.
 func (f *follower) pointedAt(o *object) bool {
 	return (o.Made == MadePlain || o.facts.slotAt != 0) && (o.madeGap == f.gaps || o.same)

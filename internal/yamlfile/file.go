@@ -213,7 +213,7 @@ func (f *File) syntaxError(err error) {
 	f.ReportAt(f.offsetPos(f.lines[min(line, len(f.lines))-1].off), "not YAML: %s%s", msg, f.hint(msg, line))
 }
 
-// hint returns what to do about a syntax error in a line, "" where nothing is known.
+// hint returns the advice about a syntax error in a line, "" for none.
 func (f *File) hint(msg string, line int) string {
 	text := f.text[f.lines[min(line, len(f.lines))-1].off:]
 	switch blank := text[:len(text)-len(bytes.TrimLeft(text, " \t"))]; {

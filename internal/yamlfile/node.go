@@ -49,7 +49,7 @@ func UnknownKey(key *yaml.Node, keys []string) string {
 	return fmt.Sprintf("unknown key %q%s", Clip(key.Value), Suggest(key.Value, keys))
 }
 
-// ReportKind reports a node that is something else than what is expected.
+// ReportKind reports a node of another kind than is expected.
 func (f *File) ReportKind(n *yaml.Node, expected string) {
 	switch {
 	case n.Kind == yaml.AliasNode:

@@ -2,7 +2,7 @@
 // on an unmodified PyTorch: opassert run -preserve.
 //
 // A preloaded object stands in for the functions by which libtorch_python hands
-// objects out, and for the deallocation of their types. What happens goes into
+// objects out, and for the deallocation of their types. Their calls go into
 // a ring of records in shared memory, one for each process, which this package
 // reads and judges: by the states of package preserve, and by one of two
 // protocols.
@@ -25,7 +25,7 @@
 // second protocol; a subclass of UntypedStorage) an object that is first seen
 // through its slot is unknown, and not dead.
 //
-// # What it finds in PyTorch
+// # Findings in PyTorch
 //
 // OA101 in PyTorch 2.6, of a storage that came from another process through
 // shared memory (torch.multiprocessing, a DataLoader's workers): the slot of its

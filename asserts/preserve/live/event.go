@@ -41,8 +41,8 @@ const (
 const eventSize = 64
 
 // An event is one record. A wrap has the slot, its owner and the use count as
-// they were before, and the tag as it is after; its type is 0 if what was
-// handed out is not the object of a tensor or storage. The name of a type stands
+// they were before, and the tag as it is after; its type is 0 if the object that
+// was handed out is not that of a tensor or storage. The name of a type stands
 // where it is first seen: objects of it may have been made before, unseen,
 // unless it is a new class.
 type event struct {

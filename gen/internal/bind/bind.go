@@ -165,7 +165,7 @@ func (b *binder) pair(ops []*schema.Op) ([]pair, Unbound) {
 	return pairs, unbound
 }
 
-// pythonName matches what Python writes around the name of an op: torch.ops.aten.relu.default.
+// pythonName matches the text that Python writes around the name of an op: torch.ops.aten.relu.default.
 var pythonName = regexp.MustCompile(`^((torch|ops|aten|at)[.:/]+)+|\.default$`)
 
 // whole is the op as its kernel runs it: in one piece, even if it is composite.

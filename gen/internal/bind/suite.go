@@ -156,7 +156,7 @@ func kernelList(pkg *types.Package) *types.Var {
 // under each alias.
 func typeName(t types.Type) string { return types.TypeString(unalias(t), nil) }
 
-// unalias is types.Unalias, also of what pointers and slices lead to.
+// unalias is types.Unalias, also of the elements of pointers and slices.
 func unalias(t types.Type) types.Type {
 	switch t := types.Unalias(t).(type) {
 	case *types.Pointer:

@@ -95,8 +95,8 @@ func (p *progress) opDone(r *report.OpResult) {
 	}
 }
 
-// line is the progress as it is now. The time that is left is what the ops that ran
-// have taken, for those that will.
+// line is the progress as it is now. The time that is left is estimated from that of the ops
+// that ran.
 func (p *progress) line() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -260,7 +260,7 @@ func (s *settled) present(f *flag.Flag, values []settings.Value, dir string) {
 	}
 }
 
-// remedy returns what to do about a file that is not there.
+// remedy returns the advice about a file that is not there.
 func remedy(f *flag.Flag, text string) string {
 	if f.Name == "allow" {
 		return cmp.Or(yamlfile.Suggest(text, allowlist.PresetNames()), "; want a file, or one of the presets "+strings.Join(allowlist.PresetNames(), ", "))

@@ -1,5 +1,5 @@
 // Package watch calls kernels of the embedded engine without wrappers, for
-// tests: it records what generated code would.
+// tests: it makes the record that generated code would.
 package watch
 
 import (
