@@ -32,10 +32,6 @@ func JSON(w io.Writer, v any, indent string) error {
 
 // Line returns a text as one line: its line breaks and tabs are escaped too.
 func Line(text string) string {
-	plain := strings.IndexFunc(text, func(r rune) bool { return !seen(r) || r == utf8.RuneError })
-	if plain < 0 {
-		return text
-	}
 	var line []byte
 	for text != "" {
 		r, n := utf8.DecodeRuneInString(text)
@@ -55,7 +51,7 @@ func Text(text string) string {
 }
 
 // Printf is [fmt.Fprintf], with each argument as [Line] writes it; those that are
-// [Lines] and those of %q stay as they are.
+// [Lines] stay as they are.
 func Printf(w io.Writer, format string, args ...any) error {
 	_, err := io.WriteString(w, Sprintf(format, args...))
 	return err
@@ -78,7 +74,7 @@ type argument struct{ value any }
 
 func (a argument) Format(state fmt.State, verb rune) {
 	text := fmt.Sprintf(fmt.FormatString(state, verb), a.value)
-	if _, ok := a.value.(Lines); !ok && verb != 'q' {
+	if _, ok := a.value.(Lines); !ok {
 		text = Line(text)
 	}
 	io.WriteString(state, text)
@@ -142,12 +138,9 @@ func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
 func (w *Writer) Write(text []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	all := text
-	if len(w.partial) > 0 {
-		all = append(w.partial, text...)
-	}
+	all := append(w.partial, text...)
 	w.out = w.out[:0]
-	for len(all) > 0 && utf8.FullRune(all) {
+	for utf8.FullRune(all) {
 		r, n := utf8.DecodeRune(all)
 		w.put(r, string(all[:n]))
 		all = all[n:]

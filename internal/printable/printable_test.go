@@ -34,7 +34,7 @@ func TestText(t *testing.T) {
 		{"three colons", ":::", `:\u003a:`},
 		{"after other spaces", "\u00a0\u3000::error", "\u00a0\u3000:\\u003aerror"},
 		{"after a return", "a\r::error", `a\r::error`},
-		{"old command", "x ##[error]y ##vso[task]z ##teamcity[a ###[b #[c ## [d", `x ##\u005berror]y ##vso\u005btask]z ##teamcity\u005ba ###\u005bb #[c ## [d`},
+		{"old command", "x ##[error]y ##vso[task]z ##teamcity[a ###[b #[c ## [d #e#[f", `x ##\u005berror]y ##vso\u005btask]z ##teamcity\u005ba ###\u005bb #[c ## [d #e#[f`},
 	}
 	for _, tt := range tests {
 		if diff := cmp.Diff(tt.want, Text(tt.text)); diff != "" {
@@ -47,6 +47,15 @@ func TestText(t *testing.T) {
 		if diff := cmp.Diff(tt.want, b.String()); diff != "" {
 			t.Errorf("%s, byte by byte (-want +got):\n%s", tt.name, diff)
 		}
+	}
+}
+
+// An error of the writer below is the Writer's.
+func TestWriteError(t *testing.T) {
+	closed, to := io.Pipe()
+	closed.Close()
+	if n, err := NewWriter(to).Write([]byte("a")); n != 0 || err == nil {
+		t.Errorf("%d bytes are written, %v", n, err)
 	}
 }
 
