@@ -32,9 +32,8 @@ var _ = add(check{
 // Source: torch/testing/_internal/optests/autograd_registration.py, which has
 // the half that a kernel calls into autograd.
 func (j *judge) autogradKernels() {
-	graded := slices.ContainsFunc(j.inputs, input.graded)
-	for i := range j.outputs {
-		out := &j.outputs[i]
+	graded := slices.ContainsFunc(j.inputs, (*input).graded)
+	for _, out := range j.outputs {
 		if !out.codes.Has(AutogradKernel) || !out.Defined() {
 			continue
 		}
@@ -48,7 +47,7 @@ func (j *judge) autogradKernels() {
 			reason = "a tensor of its dtype can't require grad"
 		case !graded:
 			reason = "no argument requires grad"
-		case slices.ContainsFunc(j.byImpl[out.Impl], func(in *input) bool { return in.graded() }):
+		case slices.ContainsFunc(j.byImpl[out.Impl], (*input).graded):
 			reason = "the argument that is written required grad before the call"
 		case j.op.Autograd && !out.Content.RequiresGrad:
 			reason = "the op's kernel for autograd, or what it decomposes into, says that there is no gradient"
@@ -73,4 +72,4 @@ func (j *judge) autogradKernels() {
 }
 
 // graded reports whether a tensor required grad before the call.
-func (in input) graded() bool { return in.before.Content != nil && in.before.Content.RequiresGrad }
+func (in *input) graded() bool { return in.before.Content != nil && in.before.Content.RequiresGrad }

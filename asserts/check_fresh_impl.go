@@ -34,8 +34,7 @@ var _ = add(check{
 // freshImpls reports where OA007 and OA008 have not said whose the TensorImpl
 // is.
 func (j *judge) freshImpls() {
-	for i := range j.outputs {
-		out := &j.outputs[i]
+	for _, out := range j.outputs {
 		if !out.codes.Has(FreshImpl) || !out.Defined() || j.inferenceView(out) || j.passesOver(FreshImpl, &out.Observation) {
 			continue
 		}

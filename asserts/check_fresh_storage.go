@@ -31,8 +31,7 @@ var _ = add(check{
 // StorageImpl is.
 func (j *judge) freshStorages() {
 	var fresh []*output
-	for i := range j.outputs {
-		out := &j.outputs[i]
+	for _, out := range j.outputs {
 		if !out.codes.Has(FreshStorage) || !out.Defined() || j.passesOver(FreshStorage, &out.Observation) {
 			continue
 		}

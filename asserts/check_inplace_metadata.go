@@ -52,8 +52,7 @@ func (op *Op) reshapes() bool {
 // TensorImpl or StorageImpl comes other metadata: that is OA001 or OA002.
 func (j *judge) inplaceMetadata() {
 	reported := make(map[ID]bool)
-	for i := range j.inputs {
-		in := &j.inputs[i]
+	for _, in := range j.inputs {
 		impl := in.before.Impl
 		if !in.codes.Has(InplaceMetadata) || !in.before.Defined() || in.newImpl || in.newStorage || reported[impl] {
 			continue

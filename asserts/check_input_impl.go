@@ -27,8 +27,7 @@ var _ = add(check{
 
 func (j *judge) inputImpls() {
 	known := make(map[change]bool)
-	for i := range j.inputs {
-		in := &j.inputs[i]
+	for _, in := range j.inputs {
 		b, a := &in.before, &in.after
 		if !in.codes.Has(InputImpl) || !in.mustKeepImpl() || !j.judged(InputImpl, b) || a.Impl == b.Impl {
 			continue

@@ -28,8 +28,7 @@ var _ = add(check{
 
 func (j *judge) inputStorages() {
 	known := make(map[change]bool)
-	for i := range j.inputs {
-		in := &j.inputs[i]
+	for _, in := range j.inputs {
 		b, a := &in.before, &in.after
 		if !in.codes.Has(InputStorage) || in.Inside && !b.isStorage() || in.newImpl || !b.Defined() || !j.judged(InputStorage, b) || a.Storage == b.Storage {
 			continue

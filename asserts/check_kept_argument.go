@@ -53,11 +53,10 @@ func fixTooOften(v *Violation) string {
 func (j *judge) keptArguments() {
 	reported := make(map[ID]bool)
 	j.writtenLate(reported)
-	for i := range j.inputs {
+	for _, in := range j.inputs {
 		if !j.seen.Alone {
 			break // others may have taken a reference
 		}
-		in := &j.inputs[i]
 		b, a := &in.before, &in.after
 		if !in.codes.Has(KeptArgument) || !b.Defined() || b.Impl != a.Impl || b.Storage != a.Storage || reported[b.Impl] {
 			continue
@@ -90,7 +89,7 @@ func (j *judge) keptArguments() {
 // fewer after it, unless another argument gave its StorageImpl up.
 func (j *judge) releasedTooOften(in *input, reported map[ID]bool) {
 	b, a := &in.before, &in.after
-	moved := func(in input) bool { return in.before.Impl != in.after.Impl || in.before.Storage != in.after.Storage }
+	moved := func(in *input) bool { return in.before.Impl != in.after.Impl || in.before.Storage != in.after.Storage }
 	what := ""
 	switch {
 	case !j.seen.Made || slices.ContainsFunc(j.inputs, moved):
@@ -116,8 +115,7 @@ func uses(what string, o *Observation) int32 {
 // writtenLate reports the arguments that were written after the call:
 // some milliseconds later, or those of the call before in this one.
 func (j *judge) writtenLate(reported map[ID]bool) {
-	for i := range j.inputs {
-		in := &j.inputs[i]
+	for _, in := range j.inputs {
 		known := func(v *Violation) bool { return v.Before.Storage == in.before.Storage }
 		if text := changedLater(&in.after, &in.late); in.codes.Has(KeptArgument) && text != "" && !slices.ContainsFunc(j.verdict.Violations, known) {
 			j.reportInput(KeptArgument, in).Saw = fmt.Sprintf("of %s %s after the call", in.place(), text)
@@ -126,9 +124,9 @@ func (j *judge) writtenLate(reported map[ID]bool) {
 	}
 	for _, e := range j.seen.Earlier {
 		text := changedLater(&e.Then, &e.Now)
-		at := slices.IndexFunc(j.inputs, func(in input) bool { return in.Index == e.Arg-1 && in.codes.Has(KeptArgument) })
+		at := slices.IndexFunc(j.inputs, func(in *input) bool { return in.Index == e.Arg-1 && in.codes.Has(KeptArgument) })
 		if text != "" && at >= 0 {
-			j.reportInput(KeptArgument, &j.inputs[at]).Saw = fmt.Sprintf("of the %s of the call before %s in this one: it was kept", j.inputs[at].place(), text)
+			j.reportInput(KeptArgument, j.inputs[at]).Saw = fmt.Sprintf("of the %s of the call before %s in this one: it was kept", j.inputs[at].place(), text)
 			reported[j.inputs[at].before.Impl] = true
 			return
 		}
@@ -137,21 +135,21 @@ func (j *judge) writtenLate(reported map[ID]bool) {
 
 // keeps returns the reason why the use counts of an argument may rise, or "".
 func (j *judge) keeps(in *input) string {
-	wrapped := func(out output) bool { return out.Traits&FunctionalWrapper != 0 }
+	wrapped := func(out *output) bool { return out.Traits&FunctionalWrapper != 0 }
 	graded := func(c *Snapshot) bool { return c != nil && c.RequiresGrad }
 	switch b, a := &in.before, &in.after; {
 	case !b.counted() || !a.counted():
 		return notCounted
 	case slices.ContainsFunc(j.outputs, wrapped):
 		return "a functional wrapper, which may hold it, is returned"
-	case graded(b.Content) || graded(a.Content) || slices.ContainsFunc(j.outputs, func(out output) bool { return graded(out.Content) }):
+	case graded(b.Content) || graded(a.Content) || slices.ContainsFunc(j.outputs, func(out *output) bool { return graded(out.Content) }):
 		return "autograd may keep it"
-	case !j.seen.Made && slices.ContainsFunc(j.outputs, func(out output) bool { return b.Storage != 0 && out.Storage == b.Storage && out.Impl != b.Impl }):
+	case !j.seen.Made && slices.ContainsFunc(j.outputs, func(out *output) bool { return b.Storage != 0 && out.Storage == b.Storage && out.Impl != b.Impl }):
 		if j.seen.Plain {
 			return "a view of it is returned, which may hold it"
 		}
 		return "autograd keeps the base of a view"
-	case slices.ContainsFunc(j.outputs, func(out output) bool { return overlaps(&out.Observation, a) }):
+	case slices.ContainsFunc(j.outputs, func(out *output) bool { return overlaps(&out.Observation, a) }):
 		return "what is returned lies in its memory, and may hold it"
 	}
 	return ""
@@ -161,8 +159,8 @@ func (j *judge) keeps(in *input) string {
 // the parts of other arguments.
 func (j *judge) holders(impl, storage ID) (impls, storages int32) {
 	on := make(map[ID]bool)
-	for i := range j.outputs {
-		switch out := &j.outputs[i]; {
+	for _, out := range j.outputs {
+		switch {
 		case out.Impl == impl:
 			impls++
 		case out.Storage == storage && storage != 0: // a view, which may hold its base
@@ -170,8 +168,8 @@ func (j *judge) holders(impl, storage ID) (impls, storages int32) {
 			on[out.Impl] = true
 		}
 	}
-	for i := range j.inputs {
-		b, a := &j.inputs[i].before, &j.inputs[i].after
+	for _, in := range j.inputs {
+		b, a := &in.before, &in.after
 		if a.Impl == impl && b.Impl != impl {
 			impls++
 		} else if a.Storage == storage && (b.Storage != storage || b.Impl != a.Impl) {

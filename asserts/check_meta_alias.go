@@ -40,8 +40,8 @@ type side struct {
 
 func (j *judge) returned(result int) []side {
 	var sides []side
-	for i := range j.outputs {
-		if out := &j.outputs[i]; out.result == result {
+	for _, out := range j.outputs {
+		if out.result == result {
 			sides = append(sides, side{out.place(), out.Observation})
 		}
 	}
@@ -88,8 +88,8 @@ func (j *judge) compare(m *judge, subject Place, real, meta []side) {
 func JudgeDevice(op *Op, real *Seen, fake *Fake, policy *Policy) Verdict {
 	j := newJudge(op, real, policy)
 	if given := j.device(); given != "" && (fake == nil || len(fake.Seen.Results) == 0) {
-		for i := range j.outputs {
-			j.reportStrayed(&j.outputs[i], given)
+		for _, out := range j.outputs {
+			j.reportStrayed(out, given)
 		}
 	}
 	return j.conclude()
@@ -107,9 +107,8 @@ func (j *judge) reportStrayed(out *output, given string) {
 
 // device returns the device of all arguments, "" where they are on several or one may name another.
 func (j *judge) device() (device string) {
-	for i := range j.inputs {
-		c := j.inputs[i].before.Content
-		switch {
+	for _, in := range j.inputs {
+		switch c := in.before.Content; {
 		case c == nil:
 		case device != "" && c.Device != device, strings.Contains(j.op.Schema, "Device"):
 			return ""
@@ -214,17 +213,17 @@ const withNothing = "shares with nothing"
 // shares returns in words which tensor before it a return is or shares with.
 func (j *judge) shares(s *side) string {
 	earlier := func(out *output) bool { return comparePlaces(out.place(), s.at) < 0 }
-	if ins := j.byImpl[s.seen.Impl]; len(ins) > 0 {
-		return "is " + ins[0].place().String()
-	}
-	if i := slices.IndexFunc(j.outByImpl[s.seen.Impl], earlier); i >= 0 {
-		return "is " + j.outByImpl[s.seen.Impl][i].place().String()
-	}
-	if ins := j.byStorage[s.seen.Storage]; len(ins) > 0 {
-		return "shares storage with " + ins[0].place().String()
-	}
-	if i := slices.IndexFunc(j.outByStorage[s.seen.Storage], earlier); i >= 0 {
-		return "shares storage with " + j.outByStorage[s.seen.Storage][i].place().String()
+	for _, with := range []struct {
+		words   string
+		inputs  []*input
+		outputs []*output
+	}{{"is ", j.byImpl[s.seen.Impl], j.outByImpl[s.seen.Impl]}, {"shares storage with ", j.byStorage[s.seen.Storage], j.outByStorage[s.seen.Storage]}} {
+		if len(with.inputs) > 0 {
+			return with.words + with.inputs[0].place().String()
+		}
+		if i := slices.IndexFunc(with.outputs, earlier); i >= 0 {
+			return with.words + with.outputs[i].place().String()
+		}
 	}
 	return withNothing
 }

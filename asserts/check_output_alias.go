@@ -45,8 +45,7 @@ func plansOutputAlias(_ *Op, on, against *Subject) bool {
 // outputAliases leaves storage of an argument to OA007; of several returns that
 // share, each is reported against the first.
 func (j *judge) outputAliases() {
-	for i := range j.outputs {
-		out := &j.outputs[i]
+	for _, out := range j.outputs {
 		if !out.Defined() || out.codes.Has(OutputAlias) && !j.judged(OutputAlias, &out.Observation) {
 			continue
 		}
@@ -72,8 +71,7 @@ func (j *judge) outputAliases() {
 // outputsBefore returns the returns before out with which it shares so.
 func (j *judge) outputsBefore(out *output, shares func(a, b *Observation) bool) []*output {
 	var outs []*output
-	for i := range j.outputs {
-		peer := &j.outputs[i]
+	for _, peer := range j.outputs {
 		if peer == out {
 			break
 		}

@@ -42,8 +42,7 @@ func (op *Op) owner(r *Subject) *Subject {
 }
 
 func (j *judge) writtenReturns() {
-	for i := range j.outputs {
-		out := &j.outputs[i]
+	for _, out := range j.outputs {
 		owners := j.owners(out, out.against[ReturnedSelf])
 		if len(owners) == 0 || !j.judged(ReturnedSelf, &out.Observation, &owners[0].before) {
 			continue
@@ -67,8 +66,7 @@ func (j *judge) writtenReturns() {
 // the argument was undefined there is nothing to return.
 func (j *judge) owners(out *output, args []int) []*input {
 	var owners, all []*input
-	for i := range j.inputs {
-		in := &j.inputs[i]
+	for _, in := range j.inputs {
 		if !slices.Contains(args, in.arg) || !in.before.Defined() && !in.after.Defined() {
 			continue
 		}

@@ -34,8 +34,7 @@ var _ = add(check{
 // undeclaredAliases reports a return that shares with several arguments once:
 // for the one that it is, else for the first whose storage it has.
 func (j *judge) undeclaredAliases() {
-	for i := range j.outputs {
-		out := &j.outputs[i]
+	for _, out := range j.outputs {
 		if len(out.against[UndeclaredAlias]) == 0 || !out.Defined() || out.wrong || !j.judged(UndeclaredAlias, &out.Observation) {
 			continue
 		}

@@ -45,8 +45,7 @@ const unread = "bytes not read: a subclass's own, or on a device that did not co
 // covers.
 func (j *judge) undeclaredWrites() {
 	storages, impls, raised := make(map[ID]bool), make(map[ID]bool), make(map[ID]bool)
-	for i := range j.inputs {
-		in := &j.inputs[i]
+	for _, in := range j.inputs {
 		if !in.codes.Has(UndeclaredWrite) || !in.before.Defined() || in.newStorage {
 			continue
 		}
@@ -67,7 +66,7 @@ func (j *judge) undeclaredWrites() {
 		if len(written) > 0 {
 			j.skipped[Skip{Code: UndeclaredWrite, Reason: "storage shared with a written argument"}]++
 		}
-		isWritten := func(w input) bool {
+		isWritten := func(w *input) bool {
 			return w.Write && (w.before.Impl == in.before.Impl || w.after.Impl == in.before.Impl)
 		}
 		if slices.ContainsFunc(j.inputs, isWritten) || in.before.Impl != in.after.Impl || !j.seesContents(UndeclaredWrite, in) {
@@ -110,7 +109,7 @@ func (j *judge) writtenOver(in *input) bool {
 // holdsWritten reports whether a part of a tensor is on a storage that the op
 // may write: a view's base may wrap the same tensor and have the same counter.
 func (j *judge) holdsWritten(in *input) bool {
-	return slices.ContainsFunc(j.inputs, func(p input) bool {
+	return slices.ContainsFunc(j.inputs, func(p *input) bool {
 		return p.Inside && p.Index == in.Index && len(j.writtenOn(p.before.Storage)) > 0
 	})
 }

@@ -38,8 +38,7 @@ const noVersion = "no version counter"
 // another written one, whose version rose: it was written through that one.
 func (j *judge) versionBumps() {
 	reported := make(map[ID]bool)
-	for i := range j.inputs {
-		in := &j.inputs[i]
+	for _, in := range j.inputs {
 		storage := in.before.Storage
 		if !in.codes.Has(VersionBump) || !in.before.Defined() || in.newImpl || reported[storage] {
 			continue

@@ -45,8 +45,7 @@ func (op *Op) base(r *Subject) *Subject {
 }
 
 func (j *judge) views() {
-	for i := range j.outputs {
-		out := &j.outputs[i]
+	for _, out := range j.outputs {
 		bases := out.like(j.of(out.against[ViewStorage]))
 		if len(bases) == 0 {
 			continue

@@ -38,8 +38,7 @@ var _ = add(check{
 // withinStorages leaves a return alone that is an argument which was so before
 // the call.
 func (j *judge) withinStorages() {
-	for i := range j.outputs {
-		out := &j.outputs[i]
+	for _, out := range j.outputs {
 		if !out.codes.Has(WithinStorage) || !out.Defined() || out.wrong || j.passesOver(WithinStorage, &out.Observation) {
 			continue
 		}

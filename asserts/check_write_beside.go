@@ -35,8 +35,7 @@ var _ = add(check{
 
 // writesBeside leaves storage of an argument without (a!) to OA009.
 func (j *judge) writesBeside() {
-	for i := range j.inputs {
-		in := &j.inputs[i]
+	for _, in := range j.inputs {
 		storage := in.before.Storage
 		if !in.codes.Has(WriteBeside) || in.Inside && !in.before.isStorage() || !in.before.Defined() || j.passesOverContents(WriteBeside, in) {
 			continue

@@ -33,8 +33,8 @@ func (j *judge) blame(v *Violation, what string, ins []*input, outs []*output) {
 // of returns the defined tensors of some arguments.
 func (j *judge) of(args []int) []*input {
 	var ins []*input
-	for i := range j.inputs {
-		if in := &j.inputs[i]; slices.Contains(args, in.arg) && in.before.Defined() {
+	for _, in := range j.inputs {
+		if slices.Contains(args, in.arg) && in.before.Defined() {
 			ins = append(ins, in)
 		}
 	}
@@ -120,8 +120,8 @@ func (j *judge) counting(o *Observation) []*input { return j.sharing(o, counts) 
 
 func (j *judge) sharing(o *Observation, shares func(a, b *Observation) bool) []*input {
 	var ins []*input
-	for i := range j.inputs {
-		if in := &j.inputs[i]; shares(o, &in.after) {
+	for _, in := range j.inputs {
+		if shares(o, &in.after) {
 			ins = append(ins, in)
 		}
 	}

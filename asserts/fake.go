@@ -114,13 +114,12 @@ func consequence(saw string) string {
 // arguments with that the op writes. Where the kernel changes those of an argument that
 // is to keep them, and the fake does not, it is the kernel's fault: OA013.
 func (j *judge) compareWritten(m *judge) {
-	for i := range j.inputs {
-		a := &j.inputs[i]
-		k := slices.IndexFunc(m.inputs, func(b input) bool { return b.arg == a.arg && b.element == a.element })
+	for _, a := range j.inputs {
+		k := slices.IndexFunc(m.inputs, func(b *input) bool { return b.arg == a.arg && b.element == a.element })
 		if !a.Write || a.Inside || k < 0 || a.before.Impl != a.after.Impl || !a.after.Defined() {
 			continue
 		}
-		b := &m.inputs[k]
+		b := m.inputs[k]
 		keeps := !a.output() && !j.op.reshapes()
 		if keeps && a.reshaped() && !b.reshaped() {
 			j.skipped[Skip{Code: MetaAlias, Reason: "the kernel contradicts the schema, the fake does not"}]++

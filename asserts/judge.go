@@ -80,8 +80,8 @@ type judge struct {
 	fake   bool   // the call is that of a fake
 	on     string // the device of a call that is held against another
 
-	inputs  []input
-	outputs []output
+	inputs  []*input
+	outputs []*output
 
 	// The inputs that an impl or a storage belonged to, before or after.
 	byImpl, byStorage map[ID][]*input
@@ -145,33 +145,21 @@ func (j *judge) takeInputs(seen *Seen) {
 	for a := range j.plan.args {
 		plan := &j.plan.args[a]
 		for e := range max(len(before[a]), len(after[a])) {
-			in := input{subjectPlan: plan, arg: a, element: e, called: called(seen.ArgNames, a, e)}
-			if !plan.List {
-				in.element = NoElement
-			}
-			if e < len(before[a]) {
-				in.before = before[a][e].marked()
-			}
-			if e < len(after[a]) {
-				in.after = after[a][e].marked()
-			}
-			if e < len(late[a]) {
-				in.late = late[a][e]
-			}
-			j.inputs = append(j.inputs, in)
+			j.inputs = append(j.inputs, &input{
+				subjectPlan: plan, arg: a, element: plan.element(e), called: nth(nth(seen.ArgNames, a), e),
+				before: nth(before[a], e).marked(), after: nth(after[a], e).marked(), late: nth(late[a], e),
+			})
 		}
 	}
 }
 
 // file makes the tensors known by their IDs.
 func (j *judge) file() {
-	for i := range j.inputs {
-		in := &j.inputs[i]
+	for _, in := range j.inputs {
 		index(j.byImpl, in, in.before.Impl, in.after.Impl)
 		index(j.byStorage, in, in.before.Storage, in.after.Storage)
 	}
-	for i := range j.outputs {
-		out := &j.outputs[i]
+	for _, out := range j.outputs {
 		index(j.outByImpl, out, out.Impl)
 		index(j.outByStorage, out, out.Storage)
 	}
@@ -190,24 +178,28 @@ func (j *judge) takeOutputs(seen *Seen) {
 	for r, run := range split(seen.Results, seen.ResultLens, j.op.Results) {
 		plan := &j.plan.results[r]
 		for e := range run {
-			out := output{subjectPlan: plan, Observation: run[e].marked(), result: r, element: e, called: called(seen.ResultNames, r, e)}
-			if !plan.List {
-				out.element = NoElement
-			}
-			if e < len(late[r]) {
-				out.late = late[r][e]
-			}
-			j.outputs = append(j.outputs, out)
+			j.outputs = append(j.outputs, &output{
+				subjectPlan: plan, result: r, element: plan.element(e), called: nth(nth(seen.ResultNames, r), e),
+				Observation: run[e].marked(), late: nth(late[r], e),
+			})
 		}
 	}
 }
 
-// called returns the name of a subject's tensor, where it has one.
-func called(names [][]string, subject, element int) string {
-	if subject < len(names) && element < len(names[subject]) {
-		return names[subject][element]
+// element returns the place in a list of a subject's tensor, NoElement where it is no list.
+func (s *subjectPlan) element(i int) int {
+	if s.List {
+		return i
 	}
-	return ""
+	return NoElement
+}
+
+// nth returns element number i, or the zero value behind the end.
+func nth[T any](all []T, i int) (element T) {
+	if i < len(all) {
+		element = all[i]
+	}
+	return element
 }
 
 // marked adds the trait that engines leave to the judge.

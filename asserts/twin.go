@@ -23,7 +23,7 @@ func JudgeChanges(op *Op, real, twin *Seen, on string, policy *Policy) Verdict {
 	r, m := newJudge(op, real, policy), newJudge(op, twin, policy)
 	m.on = on
 	for i := range min(len(r.inputs), len(m.inputs)) {
-		if a, b := &r.inputs[i], &m.inputs[i]; a.Write && !a.Inside && r.alone(a) && sameBytes(a, b) {
+		if a, b := r.inputs[i], m.inputs[i]; a.Write && !a.Inside && r.alone(a) && sameBytes(a, b) {
 			r.compareChange(m, a, b)
 		}
 	}

@@ -12,8 +12,7 @@ type broken struct {
 
 // setAside removes tensors that can no longer be observed from the call.
 func (j *judge) setAside() {
-	for i := range j.inputs {
-		in := &j.inputs[i]
+	for _, in := range j.inputs {
 		if in.after.unobservable() == "" {
 			continue
 		}
@@ -24,8 +23,7 @@ func (j *judge) setAside() {
 		j.broken = append(j.broken, broken{code, in.place(), in.before, in.after})
 		in.before, in.after = Observation{}, Observation{}
 	}
-	for i := range j.outputs {
-		out := &j.outputs[i]
+	for _, out := range j.outputs {
 		if out.unobservable() == "" {
 			continue
 		}
