@@ -23,9 +23,7 @@ func (s *supervisor) op(ctx context.Context, o engine.Operator) *report.OpResult
 		s.stop()
 	}
 	if o.Added || o.Schema.Pos.Filename != "" { // PyTorch's own are declared so on purpose
-		res.Findings = append(res.Findings, slices.DeleteFunc(s.known.writes.notes(o), func(f *report.Finding) bool {
-			return slices.ContainsFunc(res.Findings, f.SameFault) // a call showed why
-		})...)
+		res.Findings = report.AddNew(res.Findings, s.known.writes.notes(o)) // unless a call showed why
 	}
 	if s.run.Lint {
 		res.Findings = append(res.Findings, report.Lint(o)...)

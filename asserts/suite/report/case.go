@@ -56,6 +56,16 @@ func (f *Finding) SameFault(g *Finding) bool {
 	return v.Code == w.Code && v.Subject.Return == w.Subject.Return && v.Subject.Index == w.Subject.Index
 }
 
+// AddNew adds findings, except those of faults that are there.
+func AddNew(found, more []*Finding) []*Finding {
+	for _, f := range more {
+		if !slices.ContainsFunc(found, f.SameFault) {
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
 // WriteCases writes calls of ops, by their names, as a file of cases.
 func WriteCases(w io.Writer, calls map[string][]string) error {
 	var b strings.Builder

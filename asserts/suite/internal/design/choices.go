@@ -106,13 +106,10 @@ func Probe(t schema.Type) (sample.Value, bool) {
 // Choices returns the values that an error names for an argument that was a
 // probe.
 func Choices(probe sample.Value, text string) []sample.Value {
-	var found []sample.Value
 	if probe.Kind == sample.TextValue {
-		for _, w := range namedWords(text) {
-			found = append(found, sample.Text(w))
-		}
-		return found
+		return texts(sample.TextValue, namedWords(text))
 	}
+	var found []sample.Value
 	for _, n := range number.FindAllString(text, 8) {
 		if v, _ := strconv.ParseFloat(n, 64); math.Abs(v) < probeInt { // infinite where it is out of range
 			for _, d := range []float64{0, -1, 1} {

@@ -228,6 +228,10 @@ var (
 	largeInts  = []int64{1 << 31, -1<<31 - 1, math.MaxInt64}
 	someFloats = []float64{-1, -0.5, 0, math.Copysign(0, -1), 0.25, 0.5, 1, 1.5, 2, 3, 1e-7, 1e30, 1e-310, math.NaN(), math.Inf(1), math.Inf(-1)}
 	someLayout = tensor.Layouts[:tensor.LayoutSparseCsr+1]
+
+	scalarInts   = []int64{-1, 0, 1, 2, 3, 8, 100, 1 << 40}
+	scalarFloats = []float64{-1.5, -1, 0, math.Copysign(0, -1), 0.5, 1, 2, 1e30, math.NaN(), math.Inf(1), math.Inf(-1)}
+	bothBools    = []bool{true, false}
 )
 
 // usualWords are texts that ops of PyTorch take as modes.
@@ -241,48 +245,34 @@ var usualWords = []string{
 // ScalarValues are those of a base type that holds no tensor, or nil, in an engine
 // that has these devices.
 func ScalarValues(name string, devices []engine.Device) []sample.Value {
-	var all []sample.Value
 	switch name {
 	case "int", "SymInt":
-		for _, n := range someInts {
-			all = append(all, sample.Int(n))
-		}
+		return sample.Values(someInts, sample.Int)
 	case "float":
-		for _, f := range someFloats {
-			all = append(all, sample.Float(f))
-		}
+		return sample.Values(someFloats, sample.Float)
 	case "Scalar":
-		for _, n := range []int64{-1, 0, 1, 2, 3, 8, 100, 1 << 40} {
-			all = append(all, sample.Int(n))
-		}
-		for _, f := range []float64{-1.5, -1, 0, math.Copysign(0, -1), 0.5, 1, 2, 1e30, math.NaN(), math.Inf(1), math.Inf(-1)} {
-			all = append(all, sample.Float(f))
-		}
-		all = append(all, sample.Bool(true), sample.Bool(false), sample.Value{Kind: sample.ComplexValue, Complex: 0.5 + 1i})
+		return slices.Concat(sample.Values(scalarInts, sample.Int), sample.Values(scalarFloats, sample.Float), sample.Values(bothBools, sample.Bool),
+			[]sample.Value{{Kind: sample.ComplexValue, Complex: 0.5 + 1i}})
 	case "bool":
-		all = []sample.Value{sample.Bool(true), sample.Bool(false)}
+		return sample.Values(bothBools, sample.Bool)
 	case "ScalarType":
-		all = texts(sample.DTypeValue, slices.Concat(everyDType, sample.QuantizedDTypes))
+		return texts(sample.DTypeValue, slices.Concat(everyDType, sample.QuantizedDTypes))
 	case "Layout":
-		all = texts(sample.LayoutValue, someLayout)
+		return texts(sample.LayoutValue, someLayout)
 	case "MemoryFormat":
-		all = texts(sample.FormatValue, tensor.MemoryFormats)
+		return texts(sample.FormatValue, tensor.MemoryFormats)
 	case "Device":
-		all = texts(sample.DeviceValue, devices)
+		return texts(sample.DeviceValue, devices)
 	case "Generator":
-		all = []sample.Value{{Kind: sample.GeneratorValue, Int: 7}}
+		return []sample.Value{{Kind: sample.GeneratorValue, Int: 7}}
 	case "QScheme":
-		all = texts(sample.QSchemeValue, tensor.QSchemes)
+		return texts(sample.QSchemeValue, tensor.QSchemes)
 	}
-	return all
+	return nil
 }
 
 func texts[T ~string](kind sample.ValueKind, names []T) []sample.Value {
-	var all []sample.Value
-	for _, n := range names {
-		all = append(all, sample.Value{Kind: kind, Text: string(n)})
-	}
-	return all
+	return sample.Values(names, func(n T) sample.Value { return sample.Value{Kind: kind, Text: string(n)} })
 }
 
 // SetValue sets argument i to a value.

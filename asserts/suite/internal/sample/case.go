@@ -175,13 +175,9 @@ func (t *TensorSpec) String() string {
 	return strings.Join(words, " ")
 }
 
-func sizesText(sizes []int64) string {
-	words := make([]string, len(sizes))
-	for i, s := range sizes {
-		words[i] = strconv.FormatInt(s, 10)
-	}
-	return "[" + strings.Join(words, ", ") + "]"
-}
+func sizesText(sizes []int64) string { return "[" + joined(sizes, decimal) + "]" }
+
+func decimal(n int64) string { return strconv.FormatInt(n, 10) }
 
 // String returns the value as a reader would write it.
 func (v Value) String() string {
@@ -193,7 +189,7 @@ func (v Value) String() string {
 	case TensorValue:
 		return v.Tensor.String()
 	case IntValue:
-		return strconv.FormatInt(v.Int, 10)
+		return decimal(v.Int)
 	case FloatValue:
 		return strconv.FormatFloat(v.Float, 'g', -1, 64)
 	case BoolValue:
@@ -207,11 +203,7 @@ func (v Value) String() string {
 	case StorageValue:
 		return "storage of " + v.Tensor.String()
 	case ListValue:
-		words := make([]string, len(v.List))
-		for i, e := range v.List {
-			words[i] = e.String()
-		}
-		return "[" + strings.Join(words, ", ") + "]"
+		return "[" + joined(v.List, Value.String) + "]"
 	case TupleValue, DictValue, CallValue, AfterValue, NewValue, SameValue:
 		return v.Recipe()
 	}
@@ -289,11 +281,15 @@ func Bool(b bool) Value {
 }
 
 func Ints(ns ...int64) Value {
-	v := Value{Kind: ListValue}
-	for _, n := range ns {
-		v.List = append(v.List, Int(n))
+	return Value{Kind: ListValue, List: Values(ns, Int)}
+}
+
+// Values returns a value for each of the things that one is made of.
+func Values[T any](of []T, one func(T) Value) (all []Value) {
+	for _, n := range of {
+		all = append(all, one(n))
 	}
-	return v
+	return all
 }
 
 func Tensor(dtype string, sizes ...int64) Value {

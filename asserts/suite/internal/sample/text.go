@@ -16,3 +16,12 @@ func shortened(text string, most int) string {
 	}
 	return strings.ToValidUTF8(text[:most], "") + "..."
 }
+
+// joined returns the texts of values with commas between.
+func joined[T any](all []T, text func(T) string) string {
+	words := make([]string, len(all))
+	for i, v := range all {
+		words[i] = text(v)
+	}
+	return strings.Join(words, ", ")
+}

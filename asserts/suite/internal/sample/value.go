@@ -162,10 +162,10 @@ func (p *valueParser) quoted() string {
 	}
 }
 
-func (p *valueParser) list(end, what string) []Value {
-	var all []Value
+// items reads items with commas between, to the end of what holds them.
+func (p *valueParser) items(end, what string, read func()) {
 	for !p.accept(end) {
-		all = append(all, p.value())
+		read()
 		if !p.accept(",") {
 			if !p.accept(end) {
 				p.fail("a %s has no end: want %s", what, end)
@@ -173,31 +173,27 @@ func (p *valueParser) list(end, what string) []Value {
 			break
 		}
 	}
+}
+
+func (p *valueParser) list(end, what string) (all []Value) {
+	p.items(end, what, func() { all = append(all, p.value()) })
 	return all
 }
 
 func (p *valueParser) dict() Value {
 	v := Value{Kind: DictValue}
 	keys := make(map[string]bool)
-	for !p.accept("}") {
+	p.items("}", "dict", func() {
 		key := p.key()
 		if keys[key.Recipe()] {
 			p.fail("the key %s is in the dict twice", key.Recipe())
 		}
 		keys[key.Recipe()] = true
-		v.List = append(v.List, key)
 		if !p.accept(":") {
 			p.fail("want : between the key of a dict and its value")
-			break
 		}
-		v.List = append(v.List, p.value())
-		if !p.accept(",") {
-			if !p.accept("}") {
-				p.fail("a dict has no end: want }")
-			}
-			break
-		}
-	}
+		v.List = append(v.List, key, p.value())
+	})
 	return v
 }
 
@@ -527,13 +523,7 @@ func (p *valueParser) bound(option, text string) float64 {
 
 // Recipe writes a value as parseValue reads it.
 func (v Value) Recipe() string {
-	all := func(open, end string) string {
-		words := make([]string, len(v.List))
-		for i, e := range v.List {
-			words[i] = e.Recipe()
-		}
-		return open + strings.Join(words, ", ") + end
-	}
+	all := func(open, end string) string { return open + joined(v.List, Value.Recipe) + end }
 	switch v.Kind {
 	case NoneValue:
 		return "none"

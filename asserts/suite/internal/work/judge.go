@@ -21,18 +21,12 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.Case) []*report.Fin
 		if c.seen == nil {
 			tally.Uncalled = map[string]int{c.why: 1}
 		} else {
-			for _, f := range r.judgeOn(t, c, &tally, result) {
-				if i == 0 || !slices.ContainsFunc(found, f.SameFault) {
-					found = append(found, f)
-				}
-			}
-			if i > 0 {
-				found = append(found, r.compare(t, &a.calls[0], c, &tally, result)...)
-				for _, f := range r.compareValues(t, a, c, &tally, result) {
-					if !slices.ContainsFunc(found, f.SameFault) {
-						found = append(found, f)
-					}
-				}
+			own := r.judgeOn(t, c, &tally, result)
+			if i == 0 {
+				found = own
+			} else {
+				found = append(report.AddNew(found, own), r.compare(t, &a.calls[0], c, &tally, result)...)
+				found = report.AddNew(found, r.compareValues(t, a, c, &tally, result))
 			}
 		}
 		result.Devices[c.on] = tally
@@ -54,11 +48,7 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.Case) []*report.Fin
 	found = append(found, r.judgeFaults(t, a, faults, result, a.calls[0].on)...)
 	a.calls[0].left = append(a.calls[0].left, r.left()...)
 	for _, c := range a.calls {
-		for _, f := range r.judgeFaults(t, a, c.left, result, c.on) {
-			if !slices.ContainsFunc(found, f.SameFault) {
-				found = append(found, f)
-			}
-		}
+		found = report.AddNew(found, r.judgeFaults(t, a, c.left, result, c.on))
 	}
 	return found
 }
