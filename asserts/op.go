@@ -68,12 +68,15 @@ func (r Ref) Arg() (i int, ok bool) { return int(r) - 1, r > 0 }
 func (r Ref) Result() (i int, ok bool) { return -1 - int(r), r < 0 }
 
 // Subject returns the subject that r refers to, or nil.
-func (op *Op) Subject(r Ref) *Subject {
-	if i, ok := r.Arg(); ok && i < len(op.Args) {
-		return &op.Args[i]
+func (op *Op) Subject(r Ref) *Subject { return referred(r, op.Args, op.Results) }
+
+// referred returns the one of arguments and returns that a Ref refers to, or nil.
+func referred[T any](r Ref, args, results []T) *T {
+	if i, ok := r.Arg(); ok && i < len(args) {
+		return &args[i]
 	}
-	if i, ok := r.Result(); ok && i < len(op.Results) {
-		return &op.Results[i]
+	if i, ok := r.Result(); ok && i < len(results) {
+		return &results[i]
 	}
 	return nil
 }

@@ -153,15 +153,7 @@ func (p *plan) add(c Check) string {
 }
 
 // subject returns the subject that r refers to, or nil.
-func (p *plan) subject(r Ref) *subjectPlan {
-	if i, ok := r.Arg(); ok && i < len(p.args) {
-		return &p.args[i]
-	}
-	if i, ok := r.Result(); ok && i < len(p.results) {
-		return &p.results[i]
-	}
-	return nil
-}
+func (p *plan) subject(r Ref) *subjectPlan { return referred(r, p.args, p.results) }
 
 // cleanFacts are those that Call.clean looks at.
 const cleanFacts = usual.SameImpl | usual.SameStorage | usual.SameVersion | usual.SameContents | usual.SameMetadata | usual.Counted |
