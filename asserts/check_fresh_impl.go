@@ -42,7 +42,7 @@ func (j *judge) freshImpls() {
 		sharers := j.outByImpl[out.Impl] // out is one of them
 		known := len(shared)+len(sharers) > 1
 		named := out.aliased || known && out.wrong || !allShare(out, shared, sameImpl) || othersAccused(out, sharers, FreshImpl)
-		j.countHolders(FreshImpl, out, out.ImplUses, out.aliased || known)
+		j.countHolders(FreshImpl, out.ImplUses, out.aliased || known)
 		if named || !known && out.ImplUses <= 1 {
 			continue
 		}
@@ -58,7 +58,7 @@ func (j *judge) freshImpls() {
 
 // countHolders counts the check on who holds a return as judged, or as a skip where
 // that shows in nothing: in no use count, and in no tensor of the call.
-func (j *judge) countHolders(code Code, out *output, uses int32, shown bool) {
+func (j *judge) countHolders(code Code, uses int32, shown bool) {
 	if uses == NotCounted && !shown {
 		j.skipped[Skip{Code: code, Reason: notCounted}]++
 		return

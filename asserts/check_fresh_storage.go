@@ -38,7 +38,7 @@ func (j *judge) freshStorages() {
 		shared := j.byStorage[out.Storage]
 		sharers := j.outByStorage[out.Storage]
 		named := out.aliased || !allShare(out, shared, sameStorage) || othersAccused(out, sharers, FreshStorage)
-		j.countHolders(FreshStorage, out, out.StorageUses, named)
+		j.countHolders(FreshStorage, out.StorageUses, named)
 		switch {
 		case named:
 			continue

@@ -49,7 +49,7 @@ func (j *judge) outputAliases() {
 		if !out.Defined() || out.codes.Has(OutputAlias) && !j.judged(OutputAlias, &out.Observation) {
 			continue
 		}
-		if j.byImpl[out.Impl] != nil || j.byStorage[out.Storage] != nil || j.over(&out.Observation) != nil || j.counting(&out.Observation) != nil {
+		if j.byImpl[out.Impl] != nil || j.byStorage[out.Storage] != nil || len(j.over(&out.Observation))+len(j.counting(&out.Observation)) > 0 {
 			continue
 		}
 		if peer := j.peer(out, j.outByImpl[out.Impl]); peer != nil {

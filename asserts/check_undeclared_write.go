@@ -117,13 +117,7 @@ func (j *judge) holdsWritten(in *input) bool {
 // writtenOn returns the arguments that the op may write and that were, or come
 // to be, on a storage.
 func (j *judge) writtenOn(storage ID) []*input {
-	var written []*input
-	for _, in := range j.byStorage[storage] {
-		if in.Write {
-			written = append(written, in)
-		}
-	}
-	return written
+	return slices.DeleteFunc(slices.Clone(j.byStorage[storage]), func(in *input) bool { return !in.Write })
 }
 
 // writtenBeside returns how many bytes of a storage changed that none of the
@@ -144,16 +138,10 @@ func writtenBeside(b, a *Snapshot, written []*input) (text string, known bool) {
 			}
 		}
 	}
-	if bytes.Equal(beside, b.Bytes[:n]) {
-		return "", true
+	if changed := unequal(beside, b.Bytes[:n]); changed > 0 {
+		text = fmt.Sprintf("%d bytes changed that no written argument covers", changed)
 	}
-	changed := 0
-	for i := range n {
-		if beside[i] != b.Bytes[i] {
-			changed++
-		}
-	}
-	return fmt.Sprintf("%d bytes changed that no written argument covers", changed), true
+	return text, true
 }
 
 func fixUndeclaredWrite(op *Op, v *Violation) string {

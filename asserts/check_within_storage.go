@@ -2,6 +2,7 @@ package asserts
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/opassert/opassert/asserts/internal/usual"
@@ -63,10 +64,8 @@ func (j *judge) withinStorages() {
 // cameSo reports whether a return is an argument that reached as far before the
 // call.
 func (j *judge) cameSo(out *output) bool {
-	for _, in := range j.byImpl[out.Impl] {
-		if b := in.before.Content; in.before.Impl == out.Impl && b != nil && b.Nbytes == out.Content.Nbytes && len(changedShape(b, out.Content)) == 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(j.byImpl[out.Impl], func(in *input) bool {
+		b := in.before.Content
+		return in.before.Impl == out.Impl && b != nil && b.Nbytes == out.Content.Nbytes && len(changedShape(b, out.Content)) == 0
+	})
 }

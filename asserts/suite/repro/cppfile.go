@@ -131,7 +131,7 @@ func (s Source) cppText(f Fault, below bool) (string, error) {
 		c.lines = append(append(c.lines, p.before...), stack)
 		c.judged(p, guard)
 	}
-	return c.text(append(s.about(f), "", "Build it: "+strings.Join(s.buildLine(f), " ")), s), nil
+	return c.text(append(s.about(f), "", "Build it: "+strings.Join(s.buildLine(f), " "))), nil
 }
 
 // buildLine returns the command that builds a program of a fault.
@@ -359,7 +359,7 @@ std::puts("`+notThere+`");`)
 }
 
 // text puts the program together.
-func (c *cppFile) text(about []string, s Source) string {
+func (c *cppFile) text(about []string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	for _, l := range about {

@@ -115,7 +115,7 @@ func (s Source) Texts(f Fault) ([]string, error) {
 	}
 	var all []string
 	for _, way := range ways {
-		all = append(all, s.text(f, k, body(way)))
+		all = append(all, s.text(f, body(way)))
 	}
 	return all, nil
 }
@@ -206,7 +206,7 @@ func (k *call) public() string {
 }
 
 // text puts a program together.
-func (s Source) text(f Fault, k *call, body string) string {
+func (s Source) text(f Fault, body string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	for _, l := range s.about(f) {
