@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -109,12 +110,7 @@ func (r *running) add(goroutine uint64, t *T) {
 func (r *running) remove(goroutine uint64, t *T) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var rest []*T
-	for _, other := range r.byID[goroutine] {
-		if other != t {
-			rest = append(rest, other)
-		}
-	}
+	rest := slices.DeleteFunc(r.byID[goroutine], func(other *T) bool { return other == t })
 	r.byID[goroutine] = rest
 	if len(rest) == 0 { //mutate:equivalent false: only saves memory
 		delete(r.byID, goroutine)

@@ -27,13 +27,10 @@ func (b *Recipes) Check(ops []*schema.Op) error {
 	for _, r := range *b {
 		var matched []*schema.Op
 		for _, pattern := range r.Ops {
-			one, before := &Recipes{{Ops: []*yaml.Node{pattern}}}, len(matched)
-			for _, op := range ops {
-				if one.For(op) {
-					matched = append(matched, op)
-				}
-			}
-			if len(matched) == before && !reported[pattern] && (len(r.Ops) == 1 || !strings.ContainsAny(pattern.Value, "*?[")) {
+			one := &Recipes{{Ops: []*yaml.Node{pattern}}}
+			meant := slices.DeleteFunc(slices.Clone(ops), func(op *schema.Op) bool { return !one.For(op) })
+			matched = append(matched, meant...)
+			if len(meant) == 0 && !reported[pattern] && (len(r.Ops) == 1 || !strings.ContainsAny(pattern.Value, "*?[")) {
 				reported[pattern] = true
 				r.file.Report(pattern, "no op %s%s", pattern.Value, f.suggest(pattern.Value))
 			}

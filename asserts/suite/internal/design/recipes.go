@@ -207,13 +207,9 @@ func asText(n *yaml.Node) string {
 // namespace or without.
 func (b *Recipes) of(namespace string, name schema.Name) []*Recipe {
 	names := namesOf(namespace, name)
-	var found []*Recipe
-	for _, r := range *b {
-		if slices.ContainsFunc(r.Ops, func(pattern *yaml.Node) bool { return matches(pattern.Value, names) }) {
-			found = append(found, r)
-		}
-	}
-	return found
+	return slices.DeleteFunc(slices.Clone(*b), func(r *Recipe) bool {
+		return !slices.ContainsFunc(r.Ops, func(pattern *yaml.Node) bool { return matches(pattern.Value, names) })
+	})
 }
 
 // namesOf returns the names that a pattern may have for an op.
