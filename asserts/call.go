@@ -11,7 +11,7 @@ import (
 // compile.
 const Generated2 = true
 
-// A Call records what is seen of one call of a kernel: NewCall, Begin, Arg for each
+// A Call records the observations of one call of a kernel: NewCall, Begin, Arg for each
 // argument that holds tensors, the kernel, Returned, the same arguments again,
 // Result for each return, Judge. A list is List and then each of its tensors. A call that
 // fails with an error records no results; its arguments are judged all the
@@ -33,8 +33,8 @@ type Call struct {
 // for each tensor that is not a list element, arguments twice over. A list of n
 // takes n+1 places; where there are fewer left, the record goes onto the heap.
 //
-// It is apart from Begin so that it is inlined: the compiler takes what is
-// stored through a pointer for what leaves the stack.
+// It is apart from Begin so that it is inlined: to the compiler a value
+// stored through a pointer leaves the stack.
 func NewCall(buf []Observation) Call { return Call{obs: buf} }
 
 // Begin starts the record of a call of the op. It panics when buf is too small
@@ -167,8 +167,8 @@ func (c *Call) Judge() {
 	}
 }
 
-// end counts between looking and telling: an atomic operation waits for what
-// is still being written, and the observations just have been.
+// end counts between looking and telling: an atomic operation waits for
+// pending writes, and the observations were just written.
 func (c *Call) end() {
 	h := c.settings.holding
 	again := false

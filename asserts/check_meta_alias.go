@@ -119,8 +119,8 @@ func (j *judge) device() (device string) {
 	return device
 }
 
-// contradicts returns which of the two calls the schema speaks against, and what to
-// do. Of sizes, strides and dtypes it says nothing.
+// contradicts returns which of the two calls the schema speaks against, and the
+// remedy. Of sizes, strides and dtypes the schema says nothing.
 func (j *judge) contradicts(m *judge, at Place) string {
 	real, meta := j.breaks(at), m.breaks(at)
 	switch {

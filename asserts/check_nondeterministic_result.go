@@ -1,7 +1,7 @@
 package asserts
 
-// NondeterministicResult is OA021. A run that repeats calls finds what breaks it: what
-// differs by itself is a note, as no schema promises otherwise.
+// NondeterministicResult is OA021. A run that repeats calls finds its violations: a
+// difference without another cause is a note, as no schema promises otherwise.
 const NondeterministicResult Code = 21
 
 var _ = add(check{

@@ -1,7 +1,7 @@
 package asserts
 
-// OutOfBounds is OA018. The engine that allocates the memory of tensors finds what
-// breaks it.
+// OutOfBounds is OA018. The engine that allocates the memory of tensors finds its
+// violations.
 const OutOfBounds Code = 18
 
 var _ = add(check{

@@ -1,6 +1,6 @@
 package asserts
 
-// UninitialisedResult is OA020. A run that repeats calls finds what breaks it.
+// UninitialisedResult is OA020. A run that repeats calls finds its violations.
 const UninitialisedResult Code = 20
 
 var _ = add(check{

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// A Pair is the call of a kernel, and what it was held against: the call of its fake, or
+// A Pair is the call of a kernel, and the one that it is compared with: the call of its fake, or
 // the same call on meta.
 type Pair struct{ Real, Other *Seen }
 
-// facts are what is compared of a return, in that order, and what of the arguments each
-// may depend on: with these alike, that a kernel returns another is its fault.
+// facts are the properties of a return that are compared, in that order, each with the properties of
+// arguments that it may depend on: where these are alike, a kernel that returns another is at fault.
 var facts = []struct {
 	name      string
 	of, given func(*Snapshot) string

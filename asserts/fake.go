@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Fake is a call of what torch.library.register_fake registers: the function that
+// A Fake is a call of a function that torch.library.register_fake registers: the one that
 // compilers call instead of an op's kernel, on tensors without contents.
 type Fake struct {
 	Seen    Seen   // at the content level, without bytes; no results where it failed

@@ -137,7 +137,7 @@ func (h *holding) letGo(s *held) {
 	h.spare = append(h.spare, s)
 }
 
-// Look calls read, which fills in what the content level adds, unless a call
+// Look calls read, which fills in the Content, unless a call
 // of another goroutine holds the tensor's storage: then the tensor is
 // [Contended]. Observe calls it once Storage is set. Outside a checked call
 // there is nothing to wait for.
@@ -168,8 +168,8 @@ func (h *holding) read(o *Observation, read func()) {
 	}
 }
 
-// readAgain panics where a second look finds the bytes at another address: what is observed
-// is a copy, and every kernel would be accused of moving it. The copy may lie on the stack,
+// readAgain panics where a second look finds the bytes at another address: the engine
+// observes a copy, and every kernel would be accused of moving it. The copy may lie on the stack,
 // and so the second look has a frame more.
 //
 //go:noinline

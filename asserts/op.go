@@ -60,11 +60,11 @@ func ArgRef(i int) Ref { return Ref(1 + i) }
 // ResultRef returns the Ref of Op.Results[i].
 func ResultRef(i int) Ref { return Ref(-1 - i) }
 
-// Arg returns the position in Op.Args, and whether that is what r refers to.
+// Arg returns the position in Op.Args, and whether r refers to an argument.
 func (r Ref) Arg() (i int, ok bool) { return int(r) - 1, r > 0 }
 
-// Result returns the position in Op.Results, and whether that is what r refers
-// to.
+// Result returns the position in Op.Results, and whether r refers to a
+// return.
 func (r Ref) Result() (i int, ok bool) { return -1 - int(r), r < 0 }
 
 // Subject returns the subject that r refers to, or nil.

@@ -160,7 +160,7 @@ const cleanFacts = usual.SameImpl | usual.SameStorage | usual.SameVersion | usua
 	usual.Filled | usual.NotKept | usual.Unshared | usual.Unreturned | usual.OneHolder | usual.OwnStorage | usual.IsArgument |
 	usual.OnArgument | usual.OffArguments | usual.OffReturns | usual.WithinStorage
 
-// shortcut returns what Call.clean needs to know of the returns, or false where
+// shortcut returns the facts of the returns that Call.clean needs, or false where
 // the judge has to look at every call.
 func (p *plan) shortcut() ([]quickResult, bool) {
 	if p.unknown(Identity) {

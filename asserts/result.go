@@ -105,7 +105,7 @@ func (r Result) key() string {
 	return key
 }
 
-// what names the subject of the result.
+// what names the check of the result, or its status.
 func (r Result) what() string {
 	if r.Code == 0 {
 		return string(r.Status)

@@ -165,8 +165,8 @@ func replace[T any](value T, field func(*settings) *T) (restore func()) {
 	return func() { update(func(s *settings) { *field(s) = old }) }
 }
 
-// SetLevel sets how much of each tensor is checked, and returns what
-// undoes it. Off turns everything off; nothing beyond Content is done on a
+// SetLevel sets how much of each tensor is checked, and returns a function that
+// restores the level before. Off turns everything off; nothing beyond Content is done on a
 // call.
 func SetLevel(l Level) (restore func()) {
 	return replace(l, func(s *settings) *Level { return &s.level })

@@ -105,7 +105,7 @@ func (s *smallSnapshot) copy(raw []byte) []byte {
 	return s.copied
 }
 
-// ObserveSlice fills in what there is to see of a tensor t of these sizes, whose
+// ObserveSlice fills in the observation of a tensor t of these sizes, whose
 // elements lie in row-major order in data, for a library that counts neither
 // references nor versions. A nil t is an undefined tensor.
 func ObserveSlice[T any, E Element](o *Observation, level Level, t *T, data []E, sizes ...int64) {

@@ -36,7 +36,7 @@ type Violation struct {
 }
 
 // NewViolation returns a violation about a return of an op, by its position in
-// Op.Results, of a check that no [Seen] shows: the caller adds what was seen.
+// Op.Results, of a check that no [Seen] shows: the caller adds the evidence.
 func NewViolation(op *Op, code Code, result int) *Violation {
 	return &Violation{Code: code, Op: op.Name, Schema: op.Schema, Subject: op.Results[result].place(true, NoElement, "")}
 }

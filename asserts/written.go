@@ -52,7 +52,7 @@ func Unwritten(op, schema string, argument Place, of Which, calls, sizes int) *V
 // Obliged reports whether a schema has an argument written that every call has.
 func (s *Subject) Obliged() bool { return s.Write && !s.Inside && !strings.HasSuffix(s.Type, "?") }
 
-// WritesOf returns what became of the arguments with (a!) whose contents were seen before
+// WritesOf returns the outcome for the arguments with (a!) whose contents were seen before
 // and after a call. Optional ones, tensors without elements, those that are not plain,
 // and those that share their storage with another are left out.
 func WritesOf(op *Op, seen *Seen) []Write {

@@ -12,7 +12,7 @@
 // kernels start ends with their worker, and workers end when their run is gone,
 // however it ended: .ci/hardship puts that to the test. [Check] runs cases in the caller's process.
 //
-// What runs the kernels is an [engine.Engine], and what they are held against
-// an [engine.Plan]; both are handed in. The suite knows no library: the packages
+// An [engine.Engine] runs the kernels, and an [engine.Plan] says what they are held
+// against; both are handed in. The suite knows no library: the packages
 // asserts/libtorch/engine and asserts/c10/engine have one each.
 package suite

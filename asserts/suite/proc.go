@@ -93,7 +93,7 @@ func (p pid) startedTime() time.Duration {
 }
 
 // A crew is the processes that the kernels of a run run in. One that sleeps may wait for
-// what another has started: for an extension that both call for.
+// a process that another has started: for an extension that both call for.
 type crew struct{ sync.Map }
 
 // startedTime returns the processor time of all that they have started.

@@ -32,7 +32,7 @@ type Config struct {
 const memoryLimit = 512 << 20
 
 // heapGrowth, in percent, makes collections few: a worker holds a few megabytes, and drops
-// what it makes for each case.
+// its values after each case.
 const heapGrowth = 800
 
 // Serve runs a worker: it answers requests until the run ends it.

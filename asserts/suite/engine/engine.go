@@ -172,7 +172,7 @@ type Lost struct{ Message string }
 
 func (l *Lost) Error() string { return "the device is lost: " + l.Message }
 
-// Demands returns the text that a kernel threw with what its source asks for, and false
+// Demands returns the text that a kernel threw with the demands of its source, and false
 // for a failure of another sort.
 func Demands(err error) (string, bool) {
 	var t *Thrown

@@ -31,7 +31,7 @@ type Case struct {
 	Writes  []asserts.Write `json:"writes,omitempty"` // of the call on the first device
 }
 
-// What a result may follow besides the elements of the arguments, at the end of what was seen.
+// The things besides the elements of arguments that a result may follow, at the end of the evidence.
 const (
 	Neighbours = "lies beside an argument in its storage"
 	Threads    = "at::set_num_threads was called with"

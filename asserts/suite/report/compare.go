@@ -81,7 +81,7 @@ func changes(from, to *Report) []change {
 	return all
 }
 
-// only returns what a report shows and another one, with the ops others, does not. Of an op
+// only returns the changes to a report from another one with the ops others. Of an op
 // that is gone that is the op alone.
 func (r *Report) only(others map[string]*OpResult, op, finding, crash changeKind) (all []change) {
 	for _, own := range r.Ops {
@@ -131,7 +131,7 @@ func (r *OpResult) crash() *Crash {
 	return nil
 }
 
-// WriteText writes the numbers of each run, what changed between them, and since when
+// WriteText writes the numbers of each run, the changes between them, and since when
 // each finding is there. New ops are counted.
 func (c *Comparison) WriteText(w io.Writer) error {
 	t := textWriter{w: w}

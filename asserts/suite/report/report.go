@@ -90,7 +90,7 @@ func (r *Report) Empty() string {
 }
 
 // Results returns the report in the form that every writer takes: findings and
-// crashes; ops that never ran, and what was skipped, each with its reason; and
+// crashes; ops that never ran, and skips, each with its reason; and
 // the checks that held, op by op.
 func (r *Report) Results() []asserts.Result {
 	var all []asserts.Result
@@ -218,8 +218,8 @@ func SeedFlag(seed uint64) string {
 	return fmt.Sprintf(" -seed %d", seed)
 }
 
-// WriteText writes the findings and the crashes by kernel family, then what
-// never ran, and the totals.
+// WriteText writes the findings and the crashes by kernel family, then the ops
+// that never ran, and the totals.
 func (r *Report) WriteText(w io.Writer) error {
 	if err := r.WriteFindings(w); err != nil {
 		return err

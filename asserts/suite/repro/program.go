@@ -260,7 +260,7 @@ func (s Source) text(f Fault, body string) string {
 	return b.String()
 }
 
-// raises is the exit status of what a program does not expect: 1 says that the fault is there.
+// raises sets the exit status of an unexpected exception to 2: 1 says that the fault is there.
 const raises = "sys.excepthook = lambda *raised: sys.__excepthook__(*raised) or sys.exit(2)"
 
 // constants returns the import of the names of module math that a body uses.
@@ -643,8 +643,8 @@ func (k *call) held() []string {
 	return names
 }
 
-// moved returns what moves the storages of the arguments to where an expression allocates n
-// bytes.
+// moved returns the statement that moves the storages of the arguments to the n bytes that an
+// expression allocates.
 func (k *call) moved(places, allocate string) []string {
 	held := strings.Join(k.held(), ", ")
 	if held == "" {
@@ -675,7 +675,7 @@ func (k *call) amongPages(w way, before ...string) string {
 	return strings.Join(lines, "\n")
 }
 
-// isRestored reports whether a violation is a write after which the call restored what was there.
+// isRestored reports whether a violation is a write after which the call restored the old bytes.
 func isRestored(v *asserts.Violation) bool {
 	return v.Code == asserts.UndeclaredWrite && strings.Contains(v.Saw, engine.Restored)
 }

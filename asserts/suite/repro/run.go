@@ -75,8 +75,8 @@ type fault struct {
 }
 
 // Write writes a program for each finding and each crash of a report that counts, one
-// for those of a family that show the same, runs it, and notes in the report what
-// became of it. Once the context ends no more are run, which is an error.
+// for those of a family that show the same, runs it, and records its outcome
+// in the report. Once the context ends no more are run, which is an error.
 func (d *Folder) Write(ctx context.Context, r *report.Report, workers int) error {
 	all := faults(r)
 	d.once = sync.Once{}
@@ -292,7 +292,7 @@ func Compare(p *report.Program, engine string, found, holds []string) error {
 }
 
 // precompile has the compiler read the headers once, and returns the flags by which
-// programs are built with what it has read.
+// programs are built with the result.
 func (d *Folder) precompile(by *runner, folder string) []string {
 	file := filepath.Join(folder, "headers.h")
 	if err := os.WriteFile(file, []byte(headers), 0o666); err != nil {

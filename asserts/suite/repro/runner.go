@@ -23,7 +23,7 @@ import (
 )
 
 // A runner runs programs of Python, each in a process of its own, forked from one that
-// has imported torch, which takes longer than most programs, or also what another imported.
+// has imported torch, which takes longer than most programs, or also the modules of another program.
 type runner struct {
 	ctx             context.Context
 	python, printed string // printed is the file for a program's output

@@ -230,7 +230,7 @@ func (m *revision) words([]string) bool {
 var quotedClass = regexp.MustCompile("['\"`]([A-Z]\\w+)['\"`]")
 
 // object sets an argument of any type to an object of a class that the error offers: its
-// constructor's error says what it takes.
+// constructor's error names its arguments.
 func (m *revision) object([]string) bool {
 	offered := quotedClass.FindAllStringSubmatch(m.text, 8)
 	i := slices.IndexFunc(m.args, func(g given) bool { return Unwrap(g.Type).Name == "Any" })
@@ -460,7 +460,7 @@ func (m *revision) construct([]string) bool {
 	return fill(m.c.Args)
 }
 
-// made matches what an engine says of an object that an op makes, with its schema.
+// made matches the error of an engine for an object that an op makes, with its schema.
 var made = regexp.MustCompile(`class (\S+) has no constructor; (\S+?)::(.*) returns one`)
 
 // make lets an op make the objects that no constructor does.

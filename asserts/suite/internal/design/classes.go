@@ -211,7 +211,7 @@ func tensorClasses(of selector, dtype string, written bool) []valueClass {
 	return all
 }
 
-// endClasses are those of what whole numbers of other sizes end at.
+// endClasses are those of the ends of whole numbers of other sizes.
 func endClasses(of selector, dtype string) []valueClass {
 	var all []valueClass
 	for _, d := range []string{"int8", "int16", "int32"} {

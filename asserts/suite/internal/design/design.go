@@ -209,7 +209,7 @@ func (a argClass) varies() bool {
 	return false
 }
 
-// ChooseBases orders what ran in the openings: an ordinary call of each rank,
+// ChooseBases orders the calls that ran in the openings: an ordinary one of each rank,
 // then one of each family of forms, then others, ordinary ones first; no two
 // alike.
 func ChooseBases(ran []*sample.Case) []*sample.Case {

@@ -38,7 +38,7 @@ func (d *Design) DType(r Row) ClassDType {
 // enough is how many dtypes of a sort every base refuses before one base speaks for all.
 const enough = 3
 
-// Refused holds the dtypes that no base takes, so that what is known is not asked of each base anew.
+// Refused holds the dtypes that no base takes, so that no base is asked for a known answer.
 type Refused struct {
 	errors map[ClassDType]error
 	sorts  map[sort]int  // how many of each
@@ -70,7 +70,7 @@ func (r *Refused) Error(c ClassDType) error {
 	return r.errors[c]
 }
 
-// Enough reports whether the other bases are known to refuse what one refuses.
+// Enough reports whether the other bases are known to refuse the dtypes that one refuses.
 func (r *Refused) Enough(c ClassDType) bool {
 	return c.only() && r.sorts[c.sort()] >= enough && !r.later[c.sort()]
 }

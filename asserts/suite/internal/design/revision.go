@@ -55,7 +55,7 @@ func (g given) omitted() bool {
 }
 
 // revision returns a change of a case, whose arguments are the op's own, and after them those of
-// what makes objects for them.
+// the calls that make objects for them.
 func (a *adapter) revision(c *sample.Case, text string) *revision {
 	m := &revision{adapter: a, c: c, text: text}
 	m.take(a.op.Func.Args, c.Args)

@@ -162,7 +162,7 @@ func (p *valueParser) quoted() string {
 	}
 }
 
-// items reads items with commas between, to the end of what holds them.
+// items reads items with commas between, to the end of their container.
 func (p *valueParser) items(end, what string, read func()) {
 	for !p.accept(end) {
 		read()

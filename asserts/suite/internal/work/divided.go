@@ -53,7 +53,7 @@ func alike(ts []*sample.TensorSpec) bool {
 	return !slices.ContainsFunc(ts, func(t *sample.TensorSpec) bool { return !slices.Equal(t.Sizes, ts[0].Sizes) })
 }
 
-// lengthen multiplies the first size of each tensor by the same number, or nearly: what is odd does
+// lengthen multiplies the first size of each tensor by the same number, or nearly: odd numbers do
 // not divide evenly.
 func lengthen(ts []*sample.TensorSpec, elements int64) {
 	for _, t := range ts {
@@ -110,7 +110,7 @@ func (r *Runner) quick(t *Target, c *sample.Case) bool {
 	return false
 }
 
-// divides makes a call with one thread and with two, and adds what follows their number to the
+// divides makes a call with one thread and with two, and adds differences between the two to the
 // result of its case.
 func (r *Runner) divides(t *Target, c *sample.Case, result *report.Case) {
 	e := r.Engine.(divider)

@@ -25,7 +25,7 @@ func (r *Runner) threwAstray(t *Target, c *sample.Case, err error) {
 	}
 }
 
-// strays returns what the last call touched outside of its tensors.
+// strays returns the accesses of the last call outside of its tensors.
 func (r *Runner) strays(t *Target) []asserts.Fault {
 	return slices.DeleteFunc(r.touched(t).faults, func(f asserts.Fault) bool { return !slices.Contains(onMemory, f.Code) })
 }

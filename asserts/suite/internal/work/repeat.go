@@ -14,8 +14,8 @@ import (
 
 // The same call is made again in memory that holds something else until it is written, and
 // on the other side of pages that can't be touched. Where the bytes of a return differ, three
-// calls more, on the first side, distinguish what follows the memory from what differs by
-// itself, and from what follows how tensors are aligned.
+// calls more, on the first side, distinguish results that follow the memory from those that
+// differ by themselves, and from those that follow the alignment of tensors.
 
 const (
 	firstFill  = 0x5A
@@ -109,7 +109,7 @@ func (t *Target) leavesMemory() bool {
 	return leaves.MatchString(name) || mayLeave.MatchString(name)
 }
 
-// mustWrite reports whether the op is to write bytes that follow what memory held.
+// mustWrite reports whether the op is to write bytes that follow the old contents of memory.
 func (t *Target) mustWrite(d asserts.Difference) bool {
 	return !t.leavesMemory() || mayLeave.MatchString(t.operator.Schema.Func.Name.Base) && d.Bytes < d.Of
 }

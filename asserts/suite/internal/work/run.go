@@ -74,7 +74,7 @@ func (r *Runner) ran(t *Target, a *attempt, result *report.Case) {
 	}
 }
 
-// ranToo adds what another attempt shows to the result of a case.
+// ranToo adds the findings of another attempt to the result of a case.
 func (r *Runner) ranToo(t *Target, a *attempt, result *report.Case) {
 	shown := report.Case{Case: result.Case}
 	r.ran(t, a, &shown)
@@ -229,7 +229,7 @@ type Span struct {
 	Resumed  bool  // an earlier worker has run what they build on
 }
 
-// prepare runs what a case builds on and no worker has reported: the openings
+// prepare runs the cases that a case builds on and no worker has reported: the openings
 // before it, and the classes apart, except those that ended a worker. What
 // this worker ran itself is not run again; starting is called before each.
 func (r *Runner) prepare(t *Target, from int, s Span, starting func(int)) {

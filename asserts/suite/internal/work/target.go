@@ -205,7 +205,7 @@ type asideOf struct {
 	shape string
 }
 
-// A judgedCall is a call that a case made besides its own, with what is wrong with it.
+// A judgedCall is a call that a case made besides its own, with its verdict.
 type judgedCall struct {
 	c       *sample.Case
 	verdict asserts.Verdict

@@ -11,7 +11,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// threw judges a call that threw by what is seen of its arguments.
+// threw judges a call that threw by the observations of its arguments.
 func (r *Runner) threw(t *Target, c *sample.Case, seen *asserts.Seen, err error) {
 	message, isThrown := engine.Message(err)
 	switch {
