@@ -26,8 +26,8 @@ type pageData struct {
 	Reach    []string // as in text
 	Served   string   // the same
 	Devices  []engine.Device
-	Codes    []pageCode
-	Columns  []pageCode // of the coverage matrix; none of a program, whose calls are not counted by check
+	Codes    []asserts.Code
+	Columns  []asserts.Code // of the coverage matrix; none of a program, whose calls are not counted by check
 	Findings []pageFinding
 	Crashes  []pageCrash
 	Rows     []pageRow // of the coverage matrix
@@ -35,13 +35,10 @@ type pageData struct {
 	known    map[string]int
 }
 
-type pageCode struct{ Code, Name, Rule string }
-
 type pageFinding struct {
-	Code, Name, Op, Subject, Device, Saw, Call, Report, Repro string
-	Known                                                     bool
-	Note                                                      string
-	Program                                                   *Program
+	*asserts.Violation
+	Finding *Finding
+	Report  string
 }
 
 type pageCrash struct {
@@ -68,15 +65,14 @@ type pageRow struct {
 func (r *Report) WriteHTML(w io.Writer) error {
 	data := pageData{Report: r, Totals: r.Totals(), Rows: []pageRow{}, known: make(map[string]int)}
 	data.Served, data.Devices = servedLine(data.Totals.Served), data.Totals.Devices.Names()
-	for c := range asserts.AllCodes.All() {
-		data.Codes = append(data.Codes, pageCode{c.String(), c.Name(), c.Rule()})
-	}
+	data.Codes = slices.Collect(asserts.AllCodes.All())
 	if r.Watched == "" {
 		data.Reach, data.Columns = data.Totals.lines(), data.Codes
 	}
 	for _, op := range r.Ops {
 		for _, f := range op.Findings {
-			data.Findings = append(data.Findings, r.pageFinding(op, f))
+			v := r.violation(op, f)
+			data.Findings = append(data.Findings, pageFinding{v, f, v.Error() + f.program()})
 		}
 		for _, c := range op.Crashes {
 			data.Crashes = append(data.Crashes, r.pageCrash(op, c))
@@ -103,14 +99,6 @@ func (d *pageData) lists(c Classes) map[string]int {
 		at[arg] = d.known[text]
 	}
 	return at
-}
-
-func (r *Report) pageFinding(op *OpResult, f *Finding) pageFinding {
-	v := r.violation(op, f)
-	return pageFinding{
-		Code: v.Code.String(), Name: v.Code.Name(), Op: v.Op, Subject: v.Subject.String(), Device: f.On(),
-		Saw: v.Saw, Call: f.Call, Report: v.Error() + f.program(), Repro: v.Repro, Known: f.Known, Note: v.Note, Program: f.Program,
-	}
 }
 
 func (r *Report) pageCrash(op *OpResult, c Crash) pageCrash {
