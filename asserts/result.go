@@ -3,6 +3,7 @@ package asserts
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -69,36 +70,30 @@ func (s Summary) Results() []Result {
 
 // title is a result in a line.
 func (r Result) title() string {
-	parts := []string{r.what()}
-	if r.Op != "" {
-		parts = append(parts, r.Op)
-	}
-	if r.Subject != "" {
-		parts = append(parts, r.Subject)
-	}
+	number, on := "", ""
 	if r.Case != "" {
-		parts = append(parts, "case "+r.Case)
+		number = "case " + r.Case
 	}
 	if r.Device != "" {
-		parts = append(parts, "["+strings.TrimSuffix(r.Device+", "+r.DType, ", ")+"]")
+		on = "[" + strings.TrimSuffix(r.Device+", "+r.DType, ", ") + "]"
 	}
-	return strings.Join(parts, "  ")
+	return columns(r.what(), r.Op, r.Subject, number, on)
+}
+
+// columns joins the texts that are not empty.
+func columns(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), "  ")
 }
 
 // key identifies the result in every run that has it: it does not depend on the case
 // and the dtype that showed it.
 func (r Result) key() string {
-	parts := []string{r.what()}
-	if r.Op != "" {
-		parts = append(parts, r.Op)
-	}
-	if subject, _, _ := strings.Cut(r.Subject, "["); subject != "" {
-		parts = append(parts, subject)
-	}
+	subject, _, _ := strings.Cut(r.Subject, "[")
+	on := ""
 	if r.Device != "" {
-		parts = append(parts, "["+r.Device+"]")
+		on = "[" + r.Device + "]"
 	}
-	key := strings.Join(parts, "  ")
+	key := columns(r.what(), r.Op, subject, on)
 	if reason, _, _ := strings.Cut(r.Reason, "\n"); reason != "" && (r.Code == 0 || r.Status == Skipped) {
 		key += ": " + reason
 	}
