@@ -315,12 +315,12 @@ func indented(text string) string { return "    " + strings.ReplaceAll(text, "\n
 
 // judged is the call between the observations before and after it.
 func (k *call) judged(w way, p *predicate) string {
-	var b strings.Builder
+	before := ""
 	if p.twice {
-		b.WriteString(guarded(w.statement("earlier = " + k.expression(w))))
+		before = guarded(w.statement("earlier = " + k.expression(w)))
 	}
 	for _, statement := range p.before {
-		b.WriteString(statement + "\n")
+		before += statement + "\n"
 	}
 	call := guarded(w.statement("result = " + k.expression(w)))
 	if !strings.Contains(p.fault+p.after, "result") { // an op may write, and raise then
@@ -329,12 +329,10 @@ func (k *call) judged(w way, p *predicate) string {
 	if strings.Contains(p.fault, "share(") && k.op.Namespace != "aten" {
 		call = strings.Replace(call, "    print(\"the call", refused+"    print(\"the call", 1)
 	}
-	b.WriteString(call)
 	if p.after != "" {
-		b.WriteString(p.after + "\n")
+		call += p.after + "\n"
 	}
-	b.WriteString(verdict(p.fault, p.says, notThere))
-	return b.String()
+	return before + call + verdict(p.fault, p.says, notThere)
 }
 
 // refused ends the program where PyTorch's custom_op refuses the result of its kernel.
@@ -420,23 +418,27 @@ const differs = "what is planned with differs from what is returned"
 
 // compared is the call beside the one that a compiler plans with, or that of the CPU.
 func (k *call) compared(w way, device engine.Device) string {
-	var b strings.Builder
+	setup, says := k.twins(planning[device]), differs
 	if w.bare {
-		b.WriteString(unregistered)
+		setup = unregistered + setup
 	}
-	b.WriteString(planning[device])
-	fmt.Fprintf(&b, "args, kwargs = (lambda *args, **kwargs: (args, kwargs))(%s)\n", strings.Join(k.args, ", "))
-	b.WriteString("twins_args, twins_kwargs = replaced((args, kwargs), twin)\n")
-	b.WriteString(guarded(w.statement("result = " + w.function + "(*args, **kwargs)")))
-	plan := "with mode:\n" + indented(w.statement("plan = "+w.function+"(*twins_args, **twins_kwargs)"))
-	b.WriteString("try:\n" + indented(plan) + "\nexcept Exception as e:\n")
-	fmt.Fprintf(&b, "    print(\"%sthe call with %s tensors raises:\", e)\n    sys.exit(1)\n", there, device)
-	says := differs
 	if device == engine.CPU {
 		says = "what the call on the CPU returns differs from what is returned"
 	}
-	b.WriteString(verdict("planned(result) != planned(plan) or shared(args, result) != shared(twins_args, plan)", says, notThere))
-	return b.String()
+	return setup + guarded(w.statement("result = "+w.function+"(*args, **kwargs)")) +
+		w.plans("with mode:", "plan = ", string(device)+" tensors") +
+		verdict("planned(result) != planned(plan) or shared(args, result) != shared(twins_args, plan)", says, notThere)
+}
+
+// twins makes the arguments of the call, and of the one that a compiler plans with.
+func (k *call) twins(mode string) string {
+	return mode + "args, kwargs = (lambda *args, **kwargs: (args, kwargs))(" + strings.Join(k.args, ", ") + ")\ntwins_args, twins_kwargs = replaced((args, kwargs), twin)\n"
+}
+
+// plans makes the call that a compiler plans with: an error of it is the fault.
+func (w way) plans(within, result, with string) string {
+	return "try:\n" + indented(within+"\n"+indented(w.statement(result+w.function+"(*twins_args, **twins_kwargs)"))) + "\nexcept Exception as e:\n" +
+		fmt.Sprintf("    print(\"%sthe call with %s raises:\", e)\n    sys.exit(1)\n", there, with)
 }
 
 // symbolic are the words of a finding that a fake raises where sizes are symbols, or asks
@@ -465,21 +467,15 @@ def twin(t):
 // asked is the call that a compiler plans with, and whether it raises, or asks for what is
 // not so of other sizes.
 func (k *call) asked(w way, saw string) string {
-	var b strings.Builder
-	b.WriteString(symbols)
-	fmt.Fprintf(&b, "args, kwargs = (lambda *args, **kwargs: (args, kwargs))(%s)\n", strings.Join(k.args, ", "))
-	b.WriteString("twins_args, twins_kwargs = replaced((args, kwargs), twin)\nothers = {}\n")
+	setup := k.twins(symbols) + "others = {}\n"
 	for _, m := range others.FindAllStringSubmatch(symbolic.FindStringSubmatch(saw)[1], -1) {
 		i := slices.IndexFunc(k.op.Func.Args, func(a schema.Argument) bool { return a.Name == m[1] })
-		fmt.Fprintf(&b, "others.update(zip([s.node.expr for s in twin(%s%s).shape], %s))\n", k.names[i], m[2], m[3])
+		setup += fmt.Sprintf("others.update(zip([s.node.expr for s in twin(%s%s).shape], %s))\n", k.names[i], m[2], m[3])
 	}
-	b.WriteString(guarded(w.statement(w.function + "(*args, **kwargs)")))
-	b.WriteString("try:\n" + indented("with mode, torch._dispatch.python.enable_python_dispatcher():\n"+indented(w.statement(w.function+"(*twins_args, **twins_kwargs)"))) + "\nexcept Exception as e:\n")
-	fmt.Fprintf(&b, "    print(\"%sthe call with symbolic sizes raises:\", e)\n    sys.exit(1)\n", there)
-	b.WriteString("asked = [g.expr for g in sizes.guards if g.expr.subs(others) == False]\n")
-	b.WriteString("print(\"sizes:\", others, \"of which is not so:\", asked)\n")
-	b.WriteString(verdict("asked", "the fake asks for what is not so of other sizes: compilers compile anew for those", notThere))
-	return b.String()
+	return setup + guarded(w.statement(w.function+"(*args, **kwargs)")) +
+		w.plans("with mode, torch._dispatch.python.enable_python_dispatcher():", "", "symbolic sizes") +
+		"asked = [g.expr for g in sizes.guards if g.expr.subs(others) == False]\nprint(\"sizes:\", others, \"of which is not so:\", asked)\n" +
+		verdict("asked", "the fake asks for what is not so of other sizes: compilers compile anew for those", notThere)
 }
 
 // Name returns the name of a fault's file, without an extension: aten__softmax_out-OA015-out.
