@@ -257,3 +257,9 @@ const Restored = "what it held is there again after the call"
 func (o Operator) CannotShow(c asserts.Check) bool {
 	return slices.ContainsFunc(o.Unseen, func(u Unseen) bool { return u.Code == c.Code && u.On == c.On })
 }
+
+// A Plan is the checks of the calls of an op.
+type Plan struct {
+	Op     asserts.Op       // with every check up to the run's level, waived ones included
+	Waived []asserts.Excuse // the checks that an allowlist waives
+}
