@@ -210,21 +210,19 @@ func (p *process) read(key string) {
 func (p *process) ready(patience time.Duration) bool {
 	for {
 		line, ok := p.next(patience)
-		if rest, isReady := strings.CutPrefix(line, lineReady+" "); isReady {
+		switch word, rest, _ := strings.Cut(line, " "); word {
+		case lineReady:
 			g := greetedBy(rest)
 			p.worker, p.refusal = g.process(), g.understood()
 			p.crew.Store(p, pid(p.worker.Pid))
 			return p.refusal == nil
-		}
-		if quoted, ok := strings.CutPrefix(line, lineLoad+" "); ok {
-			library, _ := strconv.Unquote(quoted)
+		case lineLoad:
+			library, _ := strconv.Unquote(rest)
 			p.loads = append(p.loads, library)
-		}
-		if text, ok := strings.CutPrefix(line, lineFault+" "); ok {
-			p.refusal = ownFault(text)
-		}
-		if text, ok := strings.CutPrefix(line, lineForeign+" "); ok {
-			p.refusal = foreign(text)
+		case lineFault:
+			p.refusal = ownFault(rest)
+		case lineForeign:
+			p.refusal = foreign(rest)
 		}
 		if !ok || p.died || p.refusal != nil {
 			return false
