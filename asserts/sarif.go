@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/url"
 	"path/filepath"
+	"slices"
 
 	"github.com/opassert/opassert/internal/printable"
 )
@@ -105,20 +106,6 @@ func sarifRules() []sarifRule {
 	return rules
 }
 
-// ruleIndex is where sarifRules has a code.
-func ruleIndex(code Code) int {
-	if code == 0 {
-		return 0
-	}
-	i := 1
-	for c := range AllCodes.All() {
-		if c < code {
-			i++
-		}
-	}
-	return i
-}
-
 func (r Result) sarif(root string) sarifResult {
 	kinds := map[Status][2]string{
 		Violated: {"fail", "error"},
@@ -131,7 +118,7 @@ func (r Result) sarif(root string) sarifResult {
 	}
 	s := sarifResult{
 		RuleID:       r.Code.String(),
-		RuleIndex:    ruleIndex(r.Code),
+		RuleIndex:    1 + slices.Index(slices.Collect(AllCodes.All()), r.Code), // in sarifRules
 		Kind:         kinds[r.Status][0],
 		Level:        kinds[r.Status][1],
 		Message:      sarifText{printable.Text(r.message())},
