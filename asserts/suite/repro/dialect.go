@@ -312,37 +312,20 @@ func spelled(dtype tensor.DType) bool {
 
 // integer reads all digits, of which a float64 holds 53 bits.
 func integer(dtype tensor.DType, b []byte) string {
-	word := make([]byte, 8)
-	_, lowest := bounds(dtype)
-	if lowest < 0 && b[len(b)-1]&0x80 != 0 {
-		for i := range word {
-			word[i] = 0xff
-		}
+	word := append(make([]byte, 8-len(b)), b...)
+	n, shift := binary.LittleEndian.Uint64(word), 64-8*len(b)
+	if _, lowest, _ := dtype.Limits(); lowest < 0 {
+		return strconv.FormatInt(int64(n)>>shift, 10)
 	}
-	copy(word, b)
-	n := binary.LittleEndian.Uint64(word)
-	if lowest < 0 {
-		return strconv.FormatInt(int64(n), 10)
-	}
-	return strconv.FormatUint(n, 10)
-}
-
-func bounds(dtype tensor.DType) (largest, lowest float64) {
-	largest, lowest, _ = dtype.Limits()
-	return largest, lowest
+	return strconv.FormatUint(n>>shift, 10)
 }
 
 // float returns the shortest number that reads as this one, in so many bits.
 func float(v float64, bits int) string {
-	switch {
-	case math.IsNaN(v):
-		return "nan"
-	case math.IsInf(v, 1):
-		return "inf"
-	case math.IsInf(v, -1):
-		return "-inf"
-	}
 	text := strconv.FormatFloat(v, 'g', -1, bits)
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return strings.ToLower(strings.TrimPrefix(text, "+"))
+	}
 	if read, _ := strconv.ParseFloat(text, 64); bits == 32 && math.Abs(read) > math.MaxFloat32 { // in 64 bits, as PyTorch reads it
 		return float(v, 64)
 	}
