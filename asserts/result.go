@@ -123,7 +123,9 @@ func (r Result) message() string {
 // that was skipped, and the totals.
 func WriteText(w io.Writer, results []Result) error {
 	var b strings.Builder
+	counts := make(map[Status]int)
 	for _, r := range results {
+		counts[r.Status]++
 		switch r.Status {
 		case Passed:
 		case Known:
@@ -144,13 +146,7 @@ func WriteText(w io.Writer, results []Result) error {
 	}
 	var totals []string
 	for _, s := range []Status{Violated, Noted, Crashed, Failed, Known, Skipped, Passed} {
-		n := 0
-		for _, r := range results {
-			if r.Status == s {
-				n++
-			}
-		}
-		if n > 0 || s == Violated {
+		if n := counts[s]; n > 0 || s == Violated {
 			totals = append(totals, fmt.Sprintf("%d %s", n, s))
 		}
 	}
