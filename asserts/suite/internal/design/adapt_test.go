@@ -152,6 +152,10 @@ func TestRules(t *testing.T) {
 			"Wi (4) must be an integer multiple of Wo (3)", "aten::f(a=float32[2, 6], nlon_out=3)"},
 		{"described with its dimensions", "f(Tensor key) -> Tensor", []string{"float32[5, 6, 7]"},
 			"key must be a 2-D [tokens, size]", "aten::f(key=float32[5, 3])"},
+		{"two of one letter", "f(Tensor q, Tensor k, Tensor mask) -> Tensor", []string{"float32[5, 6]", "float32[7]", "float32[2]"},
+			"q and k must be [heads, seq, dim]", "aten::f(q=float32[5, 3, 4], k=float32[5, 3, 4], mask=float32[2])"},
+		{"a letter that is a size", "f(Tensor mask, Tensor n) -> Tensor", []string{"float32[5, 6]", "float32[7]"},
+			"mask must be [n]", "aten::f(mask=float32[5], n=float32[7])"},
 		{"the shape of another", "f(Tensor ids, Tensor weights) -> Tensor", []string{"int32[2, 3]", "float32[3]"},
 			"weights must have the shape of ids", "aten::f(ids=int32[2, 3], weights=float32[2, 3])"},
 		{"plain tensors", "f(Tensor self) -> Tensor", []string{"float32[3] zero"},
@@ -196,6 +200,22 @@ func TestLetters(t *testing.T) {
 	}
 	if _, changed := a.Revise(&sample.Case{Names: []string{"mode"}, Args: []sample.Value{sample.Int(1)}}, "mode must be [x]"); changed {
 		t.Error("an argument without tensors is changed")
+	}
+}
+
+// The length of a sequence has one size, whatever an error calls it; another word has its own.
+func TestLengths(t *testing.T) {
+	op := must.Get(schema.ParseOp("f(Tensor q, Tensor mask) -> Tensor"))(t)
+	c := &sample.Case{Op: "aten::f", Names: []string{"q", "mask"}}
+	for _, text := range []string{"float32[5]", "float32[2]"} {
+		c.Args = append(c.Args, must.Get(sample.ParseValue(text, sample.NewSymbols(0)))(t))
+	}
+	a := NewAdapter(engine.Operator{Schema: op}, sample.NewRandom(4, "f", 0), Themes[0])
+	for _, text := range []string{"q must be [heads, seq, dim]", "mask must be [q_len, kv_heads]"} {
+		c = a.Adapt(c, text)
+	}
+	if got, want := c.String(), "aten::f(q=float32[5, 3, 4], mask=float32[3, 5])"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 

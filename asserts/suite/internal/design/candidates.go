@@ -1,6 +1,7 @@
 package design
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -223,9 +224,13 @@ func intFor(r *rand.Rand, name string, th *theme) sample.Value {
 // of its computation.
 var structural = regexp.MustCompile(`^(dim|axis|pad|quant|n$|N$|k$|step$|start|end|offset|diagonal|reduction|index)|size|length|mode|type|layout|format|level|version|seed|ndim|_dim|max_|_id`)
 
-// Lively returns a number that changes the results of an op, in place of one that
-// leaves factors or sums unchanged; false where the argument has another value.
+// Lively returns a value that changes the results of an op: a number in place of one that
+// leaves factors or sums unchanged, a tensor with elements in place of one with none; false
+// where the argument has another value.
 func Lively(arg schema.Argument, v sample.Value) (sample.Value, bool) {
+	if v.Kind == sample.TensorValue {
+		return peopled(arg, v)
+	}
 	if t := Unwrap(arg.Type); t.Kind != schema.Base || t.Name != "float" && t.Name != "Scalar" && !IsInt(t) || positive.MatchString(arg.Name) || structural.MatchString(arg.Name) {
 		return v, false
 	}
@@ -247,6 +252,19 @@ func Lively(arg schema.Argument, v sample.Value) (sample.Value, bool) {
 		return sample.Float(0.75), true
 	}
 	return v, false
+}
+
+// peopled returns a tensor with elements: a kernel takes nearly any others with one that has none,
+// and does little.
+func peopled(arg schema.Argument, v sample.Value) (sample.Value, bool) {
+	if IsOut(arg) || !slices.Contains(v.Tensor.Sizes, 0) {
+		return v, false
+	}
+	v = v.Clone()
+	for i, n := range v.Tensor.Sizes {
+		v.Tensor.Sizes[i] = cmp.Or(n, 3)
+	}
+	return v, true
 }
 
 func floatFor(r *rand.Rand, name string, th *theme) sample.Value {

@@ -9,7 +9,7 @@ import (
 )
 
 // A number that leaves factors or sums as they are is replaced, where it is not a
-// dimension, a size or a mode.
+// dimension, a size or a mode; so is a tensor without elements, that no result goes into.
 func TestLively(t *testing.T) {
 	for _, tt := range []struct{ arg, value, want string }{
 		{"int by", "0", "3"},
@@ -37,6 +37,10 @@ func TestLively(t *testing.T) {
 		{"int stride", "1", ""},
 		{"int reduction", "1", ""},
 		{"int end", "0", ""},
+		{"Tensor index", "int64[0]", "int64[3]"},
+		{"Tensor? index", "int64[2, 0]", "int64[2, 3]"},
+		{"Tensor index", "int64[2]", ""},
+		{"Tensor(a!) out", "int64[0]", ""},
 	} {
 		op := must.Get(schema.ParseOp("f(" + tt.arg + ") -> ()"))(t)
 		v := must.Get(sample.ParseValue(tt.value, sample.NewSymbols(0)))(t)

@@ -2,6 +2,7 @@ package design
 
 import (
 	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -427,6 +428,7 @@ func (m *revision) lettered(letters []string, has []int64) []int64 {
 			sizes[k] = max(0, min(t.value.Int, 64))
 			continue
 		}
+		letter = m.kin(letter)
 		if _, known := m.size[letter]; !known {
 			m.size[letter] = sample.SymbolSizes[len(m.size)%4]
 			if first := Model(m.c.Tensors()); len(has) == len(letters) {
@@ -439,6 +441,22 @@ func (m *revision) lettered(letters []string, has []int64) []int64 {
 	}
 	return sizes
 }
+
+// kin returns the word that errors had for the length of a sequence, where a letter that none had
+// is such a word too: q_len after "[heads, seq, dim]".
+func (m *revision) kin(letter string) string {
+	if _, known := m.size[letter]; known || !lengthOf.MatchString(letter) {
+		return letter
+	}
+	for _, other := range slices.Sorted(maps.Keys(m.size)) {
+		if lengthOf.MatchString(other) {
+			return other
+		}
+	}
+	return letter
+}
+
+var lengthOf = regexp.MustCompile(`(^|_)(len|length|seq|seqlen|seq_len|tokens)($|_[a-z]$)`)
 
 // dimensioned adds dimensions to tensors of dimension 0.
 func (m *revision) dimensioned(groups []string) bool {

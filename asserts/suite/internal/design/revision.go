@@ -81,7 +81,7 @@ func (m *revision) mentioned() []int {
 		if containsWord(m.text, name+":") {
 			about = append(about, i)
 		}
-		if len(name) > 1 && containsWord(m.text, name) {
+		if containsWord(m.text, name) && (len(name) > 1 || m.subject(name)) {
 			found = append(found, i)
 		}
 		if at := strings.LastIndexByte(name, '_'); at > 2 && (containsWord(m.text, name[:at]) || containsWord(m.text, name[at+1:]+"s")) {
@@ -95,6 +95,15 @@ func (m *revision) mentioned() []int {
 		return m.level(found)
 	}
 	return parts
+}
+
+// subject reports whether the error begins with names of arguments alone, and that is one of
+// them, as in "q and k must be": elsewhere a letter is a size, or a word.
+func (m *revision) subject(name string) bool {
+	names, _, ok := strings.Cut(m.text, " must ")
+	words := strings.FieldsFunc(names, func(r rune) bool { return r == ',' || r == ' ' || r == '`' || r == '\'' })
+	words = slices.DeleteFunc(words, func(w string) bool { return w == "and" })
+	return ok && slices.Contains(words, name) && !slices.ContainsFunc(words, func(w string) bool { return m.at(w) < 0 })
 }
 
 // level leaves out, of arguments among which the op has one and an object another of the same
