@@ -10,6 +10,7 @@ import (
 type Write struct {
 	Arg     int     `json:"arg"` // position in the schema
 	Of      Which   `json:"of,omitempty"`
+	DType   string  `json:"dtype,omitempty"`
 	Sizes   []int64 `json:"sizes,omitempty"`
 	Strided bool    `json:"-"` // no view of it has one dimension
 	Changed bool    `json:"changed,omitempty"`
@@ -36,16 +37,31 @@ func Many(calls, sizes int) bool { return calls >= manyCalls && sizes >= manySiz
 // Unwritten returns a note of an argument that a schema lets its op write, and that none
 // of many calls changed, or not the last of its elements.
 func Unwritten(op, schema string, argument Place, of Which, calls, sizes int) *Violation {
-	it := "it"
+	it, alike := "it", "sizes"
+	if sizes == 1 {
+		alike = "size"
+	}
 	if of != Itself {
 		it = "its " + string(of)
 	}
 	return &Violation{
 		Code: SchemaLint, Op: op, Schema: schema, Subject: argument,
-		Saw:    fmt.Sprintf("none of %d calls, on tensors of %d sizes, changed %s, and the schema lets the op write it", calls, sizes, it),
+		Saw:    fmt.Sprintf("none of %d calls, on tensors of %d %s, changed %s, and the schema lets the op write it", calls, sizes, alike, it),
 		Fix:    "write it, or take its annotation out of the schema",
 		Breaks: "compilers copy the argument, and order the call before and after others, for a write that never comes",
 		Note:   "the op may write it for arguments that these calls do not have",
+	}
+}
+
+// UnwrittenAs returns a note of an argument that calls change, and that no call changes where it has
+// one of these dtypes.
+func UnwrittenAs(op, schema string, argument Place, calls int, dtypes []string) *Violation {
+	return &Violation{
+		Code: SchemaLint, Op: op, Schema: schema, Subject: argument,
+		Saw:    fmt.Sprintf("others change it, and none of %d calls where it is %s did", calls, strings.Join(dtypes, " or ")),
+		Fix:    "copy the result back, or refuse such a tensor: to(dtype) returns a copy of it, and what is written there is lost",
+		Breaks: "such a tensor keeps its old value, without an error",
+		Note:   "the op may have nothing to write for such a tensor",
 	}
 }
 
@@ -72,7 +88,7 @@ func WritesOf(op *Op, seen *Seen) []Write {
 		for e := range min(len(before[a]), len(after[a])) {
 			b, n := &before[a][e], &after[a][e]
 			if legible(b) && legible(n) && storages[b.Storage] == 1 {
-				writes = append(writes, Write{on.Index, which(e, len(before[a])), b.Content.Sizes, b.Content.needsCopy(), changed(b, n) || !op.Raises && b.Version != n.Version})
+				writes = append(writes, Write{on.Index, which(e, len(before[a])), b.Content.DType, b.Content.Sizes, b.Content.needsCopy(), changed(b, n) || !op.Raises && b.Version != n.Version})
 			}
 		}
 	}

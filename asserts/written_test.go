@@ -32,16 +32,16 @@ func TestWritesOf(t *testing.T) {
 		before, after func(*asserts.Observation)
 		want          []asserts.Write
 	}{
-		{"nothing changes", same, same, []asserts.Write{{Arg: 1, Sizes: []int64{2}}}},
-		{"a byte", same, func(o *asserts.Observation) { o.Content.Bytes, o.Content.Digest = []byte{1, 3}, 8 }, []asserts.Write{{Arg: 1, Sizes: []int64{2}, Changed: true}}},
-		{"the version", same, func(o *asserts.Observation) { o.Version = 4 }, []asserts.Write{{Arg: 1, Sizes: []int64{2}, Changed: true}}},
-		{"the sizes", same, func(o *asserts.Observation) { o.Content.Sizes = []int64{1} }, []asserts.Write{{Arg: 1, Sizes: []int64{2}, Changed: true}}},
-		{"the storage", same, func(o *asserts.Observation) { o.Storage = 999 }, []asserts.Write{{Arg: 1, Sizes: []int64{2}, Changed: true}}},
-		{"the tensor", same, func(o *asserts.Observation) { o.Impl = 999 }, []asserts.Write{{Arg: 1, Sizes: []int64{2}, Changed: true}}},
+		{"nothing changes", same, same, []asserts.Write{{Arg: 1, DType: "uint8", Sizes: []int64{2}}}},
+		{"a byte", same, func(o *asserts.Observation) { o.Content.Bytes, o.Content.Digest = []byte{1, 3}, 8 }, []asserts.Write{{Arg: 1, DType: "uint8", Sizes: []int64{2}, Changed: true}}},
+		{"the version", same, func(o *asserts.Observation) { o.Version = 4 }, []asserts.Write{{Arg: 1, DType: "uint8", Sizes: []int64{2}, Changed: true}}},
+		{"the sizes", same, func(o *asserts.Observation) { o.Content.Sizes = []int64{1} }, []asserts.Write{{Arg: 1, DType: "uint8", Sizes: []int64{2}, Changed: true}}},
+		{"the storage", same, func(o *asserts.Observation) { o.Storage = 999 }, []asserts.Write{{Arg: 1, DType: "uint8", Sizes: []int64{2}, Changed: true}}},
+		{"the tensor", same, func(o *asserts.Observation) { o.Impl = 999 }, []asserts.Write{{Arg: 1, DType: "uint8", Sizes: []int64{2}, Changed: true}}},
 		{"strided", func(o *asserts.Observation) { o.Content.Sizes, o.Content.Strides = []int64{2, 1, 2}, []int64{1, 9, 2} }, same,
-			[]asserts.Write{{Arg: 1, Sizes: []int64{2, 1, 2}, Strided: true, Changed: true}}},
+			[]asserts.Write{{Arg: 1, DType: "uint8", Sizes: []int64{2, 1, 2}, Strided: true, Changed: true}}},
 		{"flat", func(o *asserts.Observation) { o.Content.Sizes, o.Content.Strides = []int64{2, 1, 3}, []int64{6, 9, 2} }, same,
-			[]asserts.Write{{Arg: 1, Sizes: []int64{2, 1, 3}, Changed: true}}},
+			[]asserts.Write{{Arg: 1, DType: "uint8", Sizes: []int64{2, 1, 3}, Changed: true}}},
 		{"not seen before", func(o *asserts.Observation) { o.Content = nil }, same, nil},
 		{"not seen after", same, func(o *asserts.Observation) { o.Content = nil }, nil},
 		{"without elements", func(o *asserts.Observation) { o.Content.Nbytes = 0 }, same, nil},
@@ -64,7 +64,7 @@ func TestWritesOf(t *testing.T) {
 		After: []asserts.Observation{tensor(1, same), {}, {}, tensor(4, same), tensor(6, same), tensor(5, func(o *asserts.Observation) { o.Version = 9 })},
 	}
 	want := []asserts.Write{
-		{Arg: 4, Of: asserts.Other, Sizes: []int64{2}}, {Arg: 4, Of: asserts.Other, Sizes: []int64{2}}, {Arg: 4, Of: asserts.Last, Sizes: []int64{2}, Changed: true},
+		{Arg: 4, DType: "uint8", Of: asserts.Other, Sizes: []int64{2}}, {Arg: 4, DType: "uint8", Of: asserts.Other, Sizes: []int64{2}}, {Arg: 4, DType: "uint8", Of: asserts.Last, Sizes: []int64{2}, Changed: true},
 	}
 	if diff := cmp.Diff(want, asserts.WritesOf(op, list)); diff != "" {
 		t.Error(diff)

@@ -28,7 +28,8 @@ func TestNeverWritten(t *testing.T) {
 	}{
 		{name: "many", calls: 20, sizes: 3, elements: 1, want: "none of 20 calls, on tensors of 3 sizes, changed it"},
 		{name: "few", calls: 19, sizes: 3, elements: 1},
-		{name: "of few sizes", calls: 40, sizes: 2, elements: 1},
+		{name: "of few sizes", calls: 99, sizes: 2, elements: 1},
+		{name: "many of few sizes", calls: 100, sizes: 1, elements: 1, want: "none of 100 calls, on tensors of 1 size, changed it"},
 		{name: "changed by the last", calls: 30, sizes: 4, elements: 1, changed: 30},
 		{name: "changed by the first", calls: 30, sizes: 4, elements: 1, changed: 1},
 		{name: "a list counts once a call", calls: 19, sizes: 3, elements: 2},
@@ -64,6 +65,44 @@ func TestNeverWritten(t *testing.T) {
 			}
 			if len(notes) != 1 || !strings.HasPrefix(notes[0].Violation.Saw, tt.want) || notes[0].Violation.Note == "" || notes[0].Violation.Subject.Name != "y" {
 				t.Errorf("noted %v, want %q", notes, tt.want)
+			}
+		})
+	}
+}
+
+// An argument that calls change is said to be left where it has other dtypes of floating point, unless one
+// of those is changed too.
+func TestNeverWrittenAs(t *testing.T) {
+	parsed, err := schema.ParseOp("op(Tensor(a!) y) -> ()")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name          string
+		changed, left []string
+		want          string
+	}{
+		{"two", []string{"float32"}, []string{"float16", "float64", "float16", "float64"}, "others change it, and none of 4 calls where it is float16 or float64 did"},
+		{"few calls", []string{"float32"}, []string{"float16", "float64", "float64"}, ""},
+		{"one", []string{"float32"}, []string{"float64", "float64", "float64", "float64"}, ""},
+		{"changed before", []string{"float32", "float64"}, []string{"float64", "float16", "float64", "float16", "float64"}, ""},
+		{"whole numbers", []string{"float32"}, []string{"int8", "int64", "int32", "bool"}, ""},
+		{"by another dtype of none", []string{"int64"}, []string{"float32", "float64", "float16", "bfloat16"}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			all := make(writes)
+			for _, d := range tt.changed {
+				all.add([]asserts.Write{{DType: d, Sizes: []int64{2}, Changed: true}})
+			}
+			for _, d := range tt.left {
+				all.add([]asserts.Write{{DType: d, Sizes: []int64{2}}})
+			}
+			saw := ""
+			for _, n := range all.notes(engine.Operator{Schema: parsed}) {
+				saw += n.Violation.Saw
+			}
+			if saw != tt.want {
+				t.Errorf("noted %q, want %q", saw, tt.want)
 			}
 		})
 	}

@@ -49,6 +49,8 @@ func TestLibraryState(t *testing.T) {
 		"seed":                "the seed of the default generator changed: it was ",
 		"locale":              "the locale changed: it was C and is C.UTF-8",
 		"folder":              "the working directory changed: it was ",
+		"variable":            `the environment variable OMP_PROC_BIND changed: it was not set and is "true"`,
+		"prints":              "the standard output got ",
 		"keys":                "the dispatch keys of the thread changed: it was ",
 	} {
 		if got := said["changes::"+op]; !strings.HasPrefix(got, want) || strings.Contains(got, "; ") {

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <setjmp.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -57,7 +58,29 @@ class Captured {
   }
 };
 
+// Printed counts what is written to stdout between begin and end, which passes it on. Signal handlers end it.
+class Printed {
+  const int memory_ = memfd_create("stdout", MFD_CLOEXEC), stdout_ = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 10);
+  bool on_ = false;
+
+ public:
+  int64_t bytes = 0;  // since it was asked for
+
+  void begin() { on_ = memory_ >= 0 && stdout_ >= 0 && dup2(memory_, STDOUT_FILENO) >= 0; }
+
+  void end() {
+    if (!std::exchange(on_, false)) return;
+    dup2(stdout_, STDOUT_FILENO);
+    const off_t n = lseek(memory_, 0, SEEK_CUR);
+    if (n <= 0) return;
+    bytes += n;
+    for (off_t at = 0; at < n && sendfile(stdout_, memory_, &at, n - at) > 0;) {}
+    if (ftruncate(memory_, 0) == 0) lseek(memory_, 0, SEEK_SET);
+  }
+};
+
 Captured* captured = nullptr;
+Printed* output = nullptr;
 thread_local sigjmp_buf* landing = nullptr;
 struct sigaction before[NSIG];
 
@@ -94,11 +117,15 @@ bool refused() {
 void deadly(int sig, siginfo_t* info, void* context) {
   if (sig == SIGABRT && landing != nullptr && captured->wrote() && refused()) siglongjmp(*std::exchange(landing, nullptr), 1);
   captured->pass();
+  if (output != nullptr) output->end();
   if (before[sig].sa_flags & SA_SIGINFO) return before[sig].sa_sigaction(sig, info, context);
   sigaction(sig, &before[sig], nullptr);  // the signal recurs, and is handled by that
 }
 
-void exiting() { captured->pass(); }
+void exiting() {
+  captured->pass();
+  if (output != nullptr) output->end();
+}
 
 }  // namespace
 
@@ -113,11 +140,17 @@ void read_aborts() {
   for (int sig : oa_deadly) sigaction(sig, &action, &before[sig]);
 }
 
+int64_t printed() {
+  if (output == nullptr) output = new Printed;
+  return std::exchange(output->bytes, 0);
+}
+
 void refusable(const std::function<void()>& call) {
   const at::ThreadLocalState state;
   sigjmp_buf here;
   if (sigsetjmp(here, 1) != 0) {
     captured->end();
+    if (output != nullptr) output->end();
     at::ThreadLocalState::setThreadLocalState(state);
     throw std::runtime_error(captured->text);
   }
@@ -125,9 +158,11 @@ void refusable(const std::function<void()>& call) {
     explicit Watched(sigjmp_buf* here) {
       landing = here;
       captured->begin();
+      if (output != nullptr) output->begin();
     }
     ~Watched() {
       landing = nullptr;
+      if (output != nullptr) output->end();
       captured->pass();
     }
   } watched(&here);

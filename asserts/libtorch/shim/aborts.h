@@ -2,6 +2,7 @@
 // of ExecuTorch do, throws that message instead.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 
 namespace opassert {
@@ -14,5 +15,9 @@ inline bool aborts_read = false;
 // then called abort(). An abort without a message stays one, and so do those of
 // other threads, of the C and C++ libraries, and of kernels that Python called.
 void refusable(const std::function<void()>& call);
+
+// printed returns how many bytes such calls wrote to stdout since it was asked before; those after
+// the first question are counted.
+int64_t printed();
 
 }  // namespace opassert

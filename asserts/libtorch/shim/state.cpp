@@ -14,7 +14,10 @@
 
 #include <cfenv>
 #include <clocale>
+#include <cstring>
+#include <map>
 
+#include "aborts.h"
 #include "wire.h"
 
 // Of the OpenMP that libtorch is linked to, if it is: at::set_num_threads() waits for the threads of
@@ -121,6 +124,41 @@ const Setting kSettings[] = {
 
 std::vector<Text> remembered;  // a value for each setting
 
+using Variables = std::map<Text, Text>;
+Variables environment;
+
+// variables returns the environment, which is read anew where an entry moved: one that is set is another.
+const Variables& variables() {
+  static std::vector<const char*> entries;
+  static Variables now;
+  size_t n = 0;
+  while (environ[n] != nullptr && n < entries.size() && environ[n] == entries[n]) n++;
+  if (n == entries.size() && environ[n] == nullptr) return now;
+  entries.clear(), now.clear();
+  for (char** entry = environ; *entry != nullptr; entry++) {
+    entries.push_back(*entry);
+    if (const char* equals = strchr(*entry, '=')) now.emplace(Text(*entry, equals - *entry), equals + 1);
+  }
+  return now;
+}
+
+void add(Text& all, const Text& line) { all += (all.empty() ? "" : "\n") + line; }
+
+// look_at_environment adds the variables that are not as they were, and sets them back.
+void look_at_environment(Text& all) {
+  const Variables now = variables();
+  if (remembered.empty() || now == environment) return;
+  auto shown = [](const Variables& of, const Text& name) { return of.count(name) ? "\"" + of.at(name) + "\"" : Text("not set"); };
+  Variables either = now;
+  either.insert(environment.begin(), environment.end());
+  for (const auto& [name, _] : either) {
+    const Text was = shown(environment, name), is = shown(now, name);
+    if (was == is) continue;
+    add(all, "the environment variable " + name + " changed: it was " + was + " and is " + is);
+    environment.count(name) ? setenv(name.c_str(), environment.at(name).c_str(), 1) : unsetenv(name.c_str());
+  }
+}
+
 void remember(const char* name, const Text& value) {
   for (size_t i = 0; i < remembered.size(); i++) {
     if (kSettings[i].name == name) remembered[i] = value;
@@ -130,10 +168,13 @@ void remember(const char* name, const Text& value) {
 // Operators keep to one thread that others call: the sums of PyTorch's own round by the number
 // of threads.
 thread_local int depth = 0;
-int threads = 1;
+int threads = 1;  // of the operator that calls them
 
 std::unique_ptr<at::ObserverContext> begins(const at::RecordFunction&) {
-  if (depth++ == 1) omp_set_num_threads(1);
+  if (depth++ == 1) {
+    threads = at::get_num_threads();
+    omp_set_num_threads(1);
+  }
   return nullptr;
 }
 
@@ -147,6 +188,7 @@ void remember_state() {
   remembered_keys = c10::impl::tls_local_dispatch_key_set();
   remembered.clear();
   for (const Setting& s : kSettings) remembered.push_back(s.read());
+  environment = variables();
 }
 
 }  // namespace opassert
@@ -168,8 +210,7 @@ void oa_threads(int64_t count, int64_t* words, int64_t cap) {
     if (inner != at::INVALID_CALLBACK_HANDLE) at::removeCallback(inner);
     inner = at::INVALID_CALLBACK_HANDLE;
     if (count > 1) inner = at::addThreadLocalCallback(at::RecordFunctionCallback(begins, ends).scopes({at::RecordScope::FUNCTION}));
-    threads = static_cast<int>(count);
-    omp_set_num_threads(threads);
+    omp_set_num_threads(static_cast<int>(count));
     remember(kThreads, std::to_string(count));
   });
 }
@@ -180,7 +221,7 @@ void oa_left(int64_t* words, int64_t cap) {
     for (size_t i = 0; i < remembered.size(); i++) {
       const Text was = remembered[i], now = kSettings[i].read();
       if (now == was) continue;
-      all += (all.empty() ? "" : "\n") + Text(kSettings[i].name) + " changed: it was " + was + " and is " + now;
+      add(all, Text(kSettings[i].name) + " changed: it was " + was + " and is " + now);
       try {
         kSettings[i].write(was);
       } catch (const Refusal& e) {
@@ -188,6 +229,8 @@ void oa_left(int64_t* words, int64_t cap) {
         remembered[i] = now;  // which the next calls do not change
       }
     }
+    look_at_environment(all);
+    if (const int64_t bytes = printed()) add(all, "the standard output got " + std::to_string(bytes) + " bytes");
     out.text(all);
   });
 }

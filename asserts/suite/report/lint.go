@@ -22,9 +22,21 @@ func Lint(o engine.Operator) []*Finding {
 
 // Unwritten returns a note of an argument, or of one of its elements, that none of many calls changed.
 func Unwritten(o engine.Operator, arg int, of asserts.Which, calls, sizes int) *Finding {
+	return ofAll(asserts.Unwritten(o.Name(), o.Schema.Func.String(), written(o, arg), of, calls, sizes))
+}
+
+// UnwrittenAs returns a note of an argument that calls with some dtypes alone change.
+func UnwrittenAs(o engine.Operator, arg, calls int, dtypes []string) *Finding {
+	return ofAll(asserts.UnwrittenAs(o.Name(), o.Schema.Func.String(), written(o, arg), calls, dtypes))
+}
+
+func written(o engine.Operator, arg int) asserts.Place {
 	a := o.Schema.Func.Args[arg]
-	argument := asserts.Place{Index: arg, Name: a.Name, Type: a.Type.String(), Element: asserts.NoElement, Aliased: true}
-	v := asserts.Unwritten(o.Name(), o.Schema.Func.String(), argument, of, calls, sizes)
+	return asserts.Place{Index: arg, Name: a.Name, Type: a.Type.String(), Element: asserts.NoElement, Aliased: true}
+}
+
+// ofAll is what all calls of an op show, and none alone.
+func ofAll(v *asserts.Violation) *Finding {
 	v.Repro = "-op " + v.Op
 	return &Finding{Violation: v, Call: "none: all calls", Case: -1, Times: 1}
 }

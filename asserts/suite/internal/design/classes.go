@@ -359,37 +359,47 @@ func plainLists(base []sample.Value, elem string, fixed int, devices []engine.De
 	return all
 }
 
+// manyTensors is more than kernels that copy a list to a fixed array have room for.
+const manyTensors = 40
+
+// tensorList is the class of a changed list of tensors.
+func tensorList(i int, name string, change func(list []sample.Value) []sample.Value) valueClass {
+	return class1(name, func(c *sample.Case) bool {
+		Separate(c.Tensors(), c.Tensors())
+		v := &c.Args[i]
+		if v.Kind != sample.ListValue || len(v.List) == 0 && name != "[]" {
+			return false
+		}
+		v.List = change(v.List)
+		return true
+	})
+}
+
+// ofLength returns a change of a list to a length, by its first tensor where it is shorter.
+func ofLength(length int) func(list []sample.Value) []sample.Value {
+	return func(list []sample.Value) []sample.Value {
+		for len(list) < length {
+			list = append(list, list[0].Clone())
+		}
+		return list[:length]
+	}
+}
+
 // listLengths are a list of tensors at other lengths, with gaps where it may
 // have some, and of one tensor.
 func listLengths(i int, t schema.Type) []valueClass {
 	var all []valueClass
-	add := func(name string, change func(list []sample.Value) []sample.Value) {
-		all = append(all, class1(name, func(c *sample.Case) bool {
-			Separate(c.Tensors(), c.Tensors())
-			v := &c.Args[i]
-			if v.Kind != sample.ListValue || len(v.List) == 0 && name != "[]" {
-				return false
-			}
-			v.List = change(v.List)
-			return true
-		}))
-	}
 	for length := range 4 {
-		add("["+strings.Repeat("Tensor ", length)+"]", func(list []sample.Value) []sample.Value {
-			for len(list) < length {
-				list = append(list, list[0].Clone())
-			}
-			return list[:length]
-		})
+		all = append(all, tensorList(i, "["+strings.Repeat("Tensor ", length)+"]", ofLength(length)))
 	}
 	if t.Elem[0].Kind == schema.Optional {
 		for k := range 2 {
-			add("None at "+strconv.Itoa(k), func(list []sample.Value) []sample.Value {
+			all = append(all, tensorList(i, "None at "+strconv.Itoa(k), func(list []sample.Value) []sample.Value {
 				if k < len(list) {
 					list[k] = sample.None()
 				}
 				return list
-			})
+			}))
 		}
 	}
 	return all

@@ -435,6 +435,9 @@ func (b *designer) tensors() {
 		}
 		if t := Unwrap(arg.Type); t.Kind == schema.List {
 			b.add(arg.Name, listLengths(i, t)...)
+			if b.added {
+				b.late = append(b.late, argClass{arg: arg.Name, valueClass: tensorList(i, "["+strconv.Itoa(manyTensors)+" Tensor]", ofLength(manyTensors))})
+			}
 			for _, v := range tensorClasses(lastOf(i), ts[0].DType, true) {
 				v.name = "last " + v.name
 				b.add(arg.Name, v)

@@ -89,3 +89,28 @@ func TestSettingsWithElementsFirst(t *testing.T) {
 		t.Errorf("the bases of a class are %s", got)
 	}
 }
+
+// Lists of tensors are long too where they are a library's, and last: a kernel may have no room for one.
+func TestLongLists(t *testing.T) {
+	op := ops(t, "ns::f(Tensor[] all) -> Tensor")[0]
+	ran := &sample.Case{Names: []string{"all"}, Args: []sample.Value{read(t, "[float32[2], float32[3]]")}}
+	for _, added := range []bool{true, false} {
+		d := NewDesign(engine.Operator{Schema: op, Added: added}, nil, 0, &Learned{Ran: []*sample.Case{ran}})
+		at := slices.IndexFunc(d.Classes, func(c argClass) bool { return c.name == "[40 Tensor]" })
+		if at >= 0 != added {
+			t.Errorf("added %v: class %d", added, at)
+		}
+		if !added {
+			continue
+		}
+		c := ran.Clone()
+		if !d.Classes[at].ways[0](c) || len(c.Tensors()) != 40 || slices.Equal(c.Tensors()[39].Sizes, c.Tensors()[1].Sizes) {
+			t.Errorf("class %d makes %v", at, c)
+		}
+		for _, other := range d.Classes[at:] {
+			if other.arg == "all" && strings.HasPrefix(other.name, "[T") {
+				t.Errorf("%q comes after", other.name)
+			}
+		}
+	}
+}

@@ -123,6 +123,7 @@ func (r *Runner) divides(t *Target, c *sample.Case, result *report.Case) {
 		return
 	}
 	two := r.seenAgain(t, c, firstTime)
+	left := r.left() // such as one thread, which they had before
 	if e.Threads(1) != nil || two == nil {
 		return
 	}
@@ -132,7 +133,7 @@ func (r *Runner) divides(t *Target, c *sample.Case, result *report.Case) {
 	for i := range faults {
 		faults[i].Note = "sums of floating point round by the order of their terms"
 	}
-	verdict := asserts.JudgeFaults(t.judged, one[0], faults, r.Policy)
+	verdict := asserts.JudgeFaults(t.judged, one[0], append(faults, left...), r.Policy)
 	if n := asserts.Unknown(t.judged, one[0], two[0]); n > 0 {
 		verdict.Skips = append(verdict.Skips, asserts.Skip{Code: asserts.NondeterministicResult, Reason: unkept, Count: n})
 	}

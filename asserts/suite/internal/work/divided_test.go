@@ -22,9 +22,17 @@ type dividingEngine struct {
 	refuses int // to have so many
 	server  int
 	spent   time.Duration
+	left    []asserts.Fault // of calls with two threads
 }
 
 func (e *dividingEngine) Server() int { return e.server }
+
+func (e *dividingEngine) Left() []asserts.Fault {
+	if e.threads == 2 {
+		return e.left
+	}
+	return nil
+}
 
 func (e *dividingEngine) Spent() time.Duration { return e.spent }
 
@@ -64,6 +72,17 @@ func (b *bench) divided(t *testing.T, args ...string) (saw, call string) {
 		saw, call = saw+f.Violation.Saw, f.Call
 	}
 	return saw, call
+}
+
+// What a call leaves changed that had two threads is found.
+func TestDividesLeaves(t *testing.T) {
+	b, e := dividingBench(t, func(*dividingEngine, *fakeTensor) (byte, error) { return 1, nil })
+	e.left = []asserts.Fault{{Code: asserts.UndeclaredWrite, Saw: "one thread is left", Note: "it may"}}
+	result := report.Case{Devices: make(report.Devices)}
+	b.ranOnce(b.t, must.Get(b.Try(b.t, b.call(t, "uint8[3]", "uint8[3]", "1")))(t), &result)
+	if len(result.Found) != 1 || result.Found[0].Violation.Saw != "one thread is left" {
+		t.Errorf("found %v", result.Found)
+	}
 }
 
 // A result that follows the number of threads is a note of the call with tensors that are worth
