@@ -406,12 +406,12 @@ func (p *process) explain(crash *ending, status string) error {
 		crash.Cause, crash.outside = status, status == killed
 	case design.ContainsAny(text, exhausted):
 		crash.Cause = report.OutOfMemory
-	case isGo && len(trace) == 0 && inKernel.MatchString(text):
-		crash.Cause = first
-	case isGo && (len(trace) == 0 || strings.HasPrefix(trace[0], ours)):
+	case isGo && len(trace) > 0 && !strings.HasPrefix(trace[0], ours):
+		crash.Cause, crash.Frames = first, trace
+	case isGo && (strings.HasPrefix(first, "panic: ") || ownFatal.MatchString(first)):
 		return errors.New(text)
 	case isGo:
-		crash.Cause, crash.Frames = first, trace
+		crash.Cause = first
 	case signalText.MatchString(text):
 		crash.Cause = signalText.FindString(text)
 	case status == "":
@@ -425,9 +425,9 @@ func (p *process) explain(crash *ending, status string) error {
 // goExit is the status of a Go program that panicked.
 const goExit = "exit status 2"
 
-// inKernel matches the Go run time's report where it found its own memory broken while a kernel ran,
-// in the first thread of a worker: kernels in C may write anywhere.
-var inKernel = regexp.MustCompile(`(?m)^fatal error: (?s:.*)^goroutine 1 .*\[syscall.*locked to thread\]:\nruntime\.cgocall\(`)
+// ownFatal matches those fatal errors of Go's run time for which no memory is broken: Go code is to
+// blame. For others a kernel is that wrote over the run time's memory, in this call or an earlier one.
+var ownFatal = regexp.MustCompile(`^fatal error: (all goroutines are asleep|no goroutines|concurrent map|sync: |stack overflow)`)
 
 var signalText = regexp.MustCompile(`\bSIG[A-Z]{3,}\b`)
 

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A fatal error of Go's run time is the kernel's where one ran and no Go code did, and
-// opassert's own otherwise.
+// A fatal error of Go's run time is a kernel's, whatever ran when it was seen, and opassert's own
+// where Go code alone can cause it.
 func TestExplainBrokenMemory(t *testing.T) {
 	const (
 		broken = "fatal error: failed to put span on newly-allocated spanSPMC\n"
@@ -18,18 +18,24 @@ func TestExplainBrokenMemory(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
 		own        bool
+		frames     string
 	}{
-		{"in a kernel", "runtime: bad\n" + broken + worker + kernel, false},
-		{"beside no kernel", broken + worker + idle, true},
-		{"a panic", "panic: nil map\n" + worker + kernel, true},
-		{"in Go code", broken + goCode, true},
+		{"in a kernel", "runtime: bad\n" + broken + worker + kernel, false, ""},
+		{"beside no kernel", broken + worker + idle, false, ""},
+		{"a panic", "panic: nil map\n" + worker + kernel, true, ""},
+		{"in Go code", broken + goCode, false, ""},
+		{"in a kernel in Go", broken + "\ngoroutine 1 [running]:\nkernels.Add(0x1)\n", false, "kernels.Add"},
+		{"a deadlock", "fatal error: all goroutines are asleep - deadlock!\n" + idle, true, ""},
+		{"a map", "fatal error: concurrent map writes\n" + goCode, true, ""},
+		{"a mutex", "fatal error: sync: unlock of unlocked mutex\n" + goCode, true, ""},
+		{"a recursion", "runtime: goroutine stack exceeds 1000000000-byte limit\nfatal error: stack overflow\n" + goCode, true, ""},
 	} {
 		p := &process{stderr: new(lastBytes)}
 		p.stderr.Write([]byte(tt.text))
 		crash := new(ending)
 		err := p.explain(crash, goExit)
-		if (err != nil) != tt.own || !tt.own && crash.Cause != strings.TrimSpace(broken) {
-			t.Errorf("%s: %v, cause %q", tt.name, err, crash.Cause)
+		if (err != nil) != tt.own || !tt.own && (crash.Cause != strings.TrimSpace(broken) || strings.Join(crash.Frames, " ") != tt.frames) {
+			t.Errorf("%s: %v, cause %q in %q", tt.name, err, crash.Cause, crash.Frames)
 		}
 	}
 }
