@@ -69,7 +69,7 @@ func UnwrittenAs(op, schema string, argument Place, calls int, dtypes []string) 
 func (s *Subject) Obliged() bool { return s.Write && !s.Inside && !strings.HasSuffix(s.Type, "?") }
 
 // WritesOf returns the outcome for the arguments with (a!) whose contents were seen before
-// and after a call. Optional ones, tensors without elements, those that are not plain,
+// and after a call. Absent ones, tensors without elements, those that are not plain,
 // and those that share their storage with another are left out.
 func WritesOf(op *Op, seen *Seen) []Write {
 	if seen == nil {
@@ -82,7 +82,7 @@ func WritesOf(op *Op, seen *Seen) []Write {
 	before, after := split(seen.Before, seen.ArgLens, op.Args), split(seen.After, seen.ArgLens, op.Args)
 	var writes []Write
 	for a, on := range op.Args {
-		if !on.Obliged() {
+		if !on.Write || on.Inside {
 			continue
 		}
 		for e := range min(len(before[a]), len(after[a])) {

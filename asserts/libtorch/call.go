@@ -71,8 +71,8 @@ func (op *Op) Call(level asserts.Level, out *Outcome, args ...Value) error {
 	return nil
 }
 
-// PassTo calls another operator, of schema (int[] request) -> str, with the request of
-// a call of this one, and returns its result. The tensors are held until then.
+// PassTo calls another operator, of schema (int[] request, str op) -> str, with the request of
+// a call of this one and its name, and returns its result. The tensors are held until then.
 func (op *Op) PassTo(other *Op, args ...Value) (string, error) {
 	s := newScratch()
 	defer s.free()
@@ -80,7 +80,7 @@ func (op *Op) PassTo(other *Op, args ...Value) (string, error) {
 	if err := op.request(s, &out, args); err != nil {
 		return "", err
 	}
-	if err := other.Call(asserts.Off, &answer, Ints(s.request...)); err != nil {
+	if err := other.Call(asserts.Off, &answer, Ints(s.request...), String(op.Name)); err != nil {
 		return "", err
 	}
 	return answer.Results[0].Str, nil

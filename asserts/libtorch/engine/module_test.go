@@ -281,7 +281,7 @@ func TestBuilds(t *testing.T) {
 }
 
 // An argument that a schema lets its op write, and that no call of many changed, or none where it
-// is strided, is a note; optional ones, and those that some call changes, are not.
+// is strided, is a note; those that some call changes are not.
 func TestUnwritten(t *testing.T) {
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
 		got := check(t, python, "testdata", "-module", "python_unwritten", "-level", "content", "-json")
@@ -460,23 +460,25 @@ func TestState(t *testing.T) {
 }
 
 // Formulas for autograd, and rules for vmap and autocast, that are wrong are found at
-// their lines, and nothing is said of right ones.
+// their lines, and nothing is said of right ones; where calls begin at a kernel too.
 func TestRules(t *testing.T) {
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
-		got := check(t, python, "testdata", "-module", "python_rules", "-through", "autograd", "-cases", "40", "-json")
-		said := saw(t, got, 1, "python_rules.py")
-		for op, words := range expected(t, python, "python_rules") {
-			words, noted := strings.CutPrefix(words, "note ")
-			if line := "OA014 " + words; !strings.Contains("\n"+said[op], map[bool]string{false: "\n", true: "note "}[noted]+line) {
-				t.Errorf("%s: said is %q, want %q", op, said[op], words)
+		for _, level := range []string{"-through=autograd", "-level=content"} {
+			got := check(t, python, "testdata", "-module", "python_rules", level, "-cases", "40", "-json")
+			said := saw(t, got, 1, "python_rules.py")
+			for op, words := range expected(t, python, "python_rules") {
+				words, noted := strings.CutPrefix(words, "note ")
+				if line := "OA014 " + words; !strings.Contains("\n"+said[op], map[bool]string{false: "\n", true: "note "}[noted]+line) {
+					t.Errorf("%s: %s: said is %q, want %q", level, op, said[op], words)
+				}
+				delete(said, op)
 			}
-			delete(said, op)
-		}
-		for op, words := range said {
-			t.Errorf("%s is right, and said is %q", op, words)
-		}
-		if strings.Contains(got.stdout, "could not be called") {
-			t.Errorf("rules were not called\n%s", got.stdout)
+			for op, words := range said {
+				t.Errorf("%s: %s is right, and said is %q", level, op, words)
+			}
+			if strings.Contains(got.stdout, "could not be called") {
+				t.Errorf("%s: rules were not called\n%s", level, got.stdout)
+			}
 		}
 	})
 }

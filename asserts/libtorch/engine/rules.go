@@ -17,6 +17,7 @@ import (
 // host/state.py, host/conditions.py, host/texts.py and host/drops.py.
 const (
 	rulesOp        = "opassert_host::rules"
+	ownRulesOp     = "opassert_host::own_rules"
 	leftOp         = "opassert_host::left"
 	askedOp        = "opassert_host::asked"
 	registrationOp = "opassert_host::registration"
@@ -29,15 +30,19 @@ type ruleFault struct {
 	Line                           int
 }
 
-// Ruled reports whether rules are called: where kernels are Python's, and calls begin
-// at autograd.
-func (l *Libtorch) Ruled() bool { return l.host != nil && l.out.Autograd }
+// Ruled reports whether rules are called: where kernels are Python's.
+func (l *Libtorch) Ruled() bool { return l.host != nil }
 
-// Rules calls, through autograd, an op's formula and its rules for vmap and autocast,
-// and returns their faults, or why they can't be called.
+// Rules calls an op's formula for autograd and its rules for vmap and autocast, and returns
+// their faults, or why they can't be called. Where calls begin at a backend they are those that a
+// user registered.
 func (l *Libtorch) Rules(op *asserts.Op, args []any) ([]asserts.Fault, string) {
+	name := ownRulesOp
+	if l.out.Autograd {
+		name = rulesOp
+	}
 	called, err := libtorch.Lookup(op.Name)
-	host, without := libtorch.Lookup(rulesOp)
+	host, without := libtorch.Lookup(name)
 	if err := cmp.Or(err, without); err != nil {
 		return nil, err.Error()
 	}

@@ -44,7 +44,7 @@ def caller():
     return (frame.f_code.co_filename, frame.f_lineno) if frame else ("", 0)
 
 
-def dropped(request):
+def dropped(request, _):
     """Calls a kernel with what a request would, and says of which arguments it writes copies that nothing reads."""
     call = captured(request)
     if call is None:
@@ -62,4 +62,4 @@ def dropped(request):
     return json.dumps([{"argument": drops.of[s], "file": file, "line": line} for s, (file, line) in drops.written.items()])
 
 
-LENT["dropped(int[] request) -> str"] = dropped
+LENT["dropped(int[] request, str op) -> str"] = dropped

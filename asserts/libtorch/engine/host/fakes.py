@@ -200,7 +200,7 @@ def elsewhere(function, args, kwargs):
     return sorted({t.device.type for t in held(values) if t is not None} - {"cuda"})
 
 
-def fake(request):
+def fake(request, _):
     """Calls the fake of an op on what a request would call its kernel with, and says what it returns."""
     call = captured(request)
     if call is None:
@@ -214,7 +214,7 @@ def fake(request):
     return json.dumps(answer)
 
 
-LENT = {"fake(int[] request) -> str": fake}
+LENT = {"fake(int[] request, str op) -> str": fake}
 
 
 def lend():

@@ -39,8 +39,9 @@ def dispatch_rules(name):
 class Rules(Slopes):
     """The calls of what is registered for an op besides its kernels, and what is wrong with it."""
 
-    def __init__(self, function, args, kwargs, has):
+    def __init__(self, function, args, kwargs, has, all):
         self.has = has  # a formula or rules: what is left else is the kernel
+        self.all = all  # else a formula that a user registered, and rules
         self.function, self.schema, self.name = function, function._schema, function.name()
         self.leaves, self.spec = tree_flatten((args, kwargs))
         self.faults, self.unmade = [], []
@@ -285,22 +286,44 @@ class Rules(Slopes):
         inside = [v for r in results for v in ([r] if type(r) is torch.Tensor else getattr(r, "__dict__", {}).values()) if isinstance(v, torch.Tensor)]
         self.check_kept(what, kept, inside, place)
 
+    def check_composite(self, place):
+        """Holds an op that decomposes against what autograd sees of it: the ops that it calls."""
+        try:
+            results = self.differentiated(self.graded)[1]
+        except Exception as error:
+            said = f"where an argument requires grad it raises {text_of(error)}"
+            return self.add(said, "call ops of PyTorch, or register the kernel for a backend and a formula", place, note="no gradient is silently wrong")
+        given = [distinct(t) for t in results]
+        for i in self.graded if any(map(torch.is_floating_point, results)) and not any(t.requires_grad for t in results) else ():
+            if precise([self.leaves[i], *given]) and self.slope(i, given):
+                return self.add(
+                    f"its results follow {self.named[i]}, which requires grad, and none of them does: the op decomposes, and what it calls is not seen by autograd",
+                    "register the kernel for a backend, as for the CPU, and a formula by torch.library.register_autograd()",
+                    place,
+                    self.named[i],
+                    "it may be meant to have no gradient",
+                )
+
     def check(self):
         rules = registered.rules.get(self.name, {})
         custom = OPDEFS.get(self.name.partition(".")[0])
-        vmap = rules.get("FuncTorchBatched") or custom and custom._vmap_fn
+        vmap = custom and custom._vmap_fn or rules.get("FuncTorchBatched")
         cast = getattr(custom, "_autocast_dtype", {"cpu": getattr(custom, "_autocast_cpu_dtype", None)})
         autocast = cast.get("cpu") or rules.get("AutocastCPU") and torch.bfloat16
         with torch.random.fork_rng(devices=[]):
-            if self.graded and self.written and self.has:
+            formula = self.has and (self.all or own_formula(self.name))
+            if self.graded and self.written and formula:
                 with torch.enable_grad():
                     self.check_in_place(registered.formula(self.name))
             elif self.graded and not self.written:
                 with torch.enable_grad():
-                    if self.has:
+                    if formula:
                         self.check_formula()
                         self.check_absent(registered.formula(self.name))
-                    self.check_modes()
+                    if self.all or formula:
+                        self.check_modes()
+                    if registered.decomposes(self.name):
+                        self.check_composite(registered.kernel(self.name))
             if not custom and ("Autograd" in rules or "AutogradCPU" in rules):
                 self.check_call(registered.formula(self.name))
             if vmap and not self.written and self.tensors:
@@ -311,19 +334,41 @@ class Rules(Slopes):
                 self.check_autocast(autocast, registered.kernel(self.name))
 
 
-def rules(request):
-    """Calls the formula and the rules of an op with what a request would call it with, and says what is wrong with them."""
+def own_formula(name):
+    """Reports whether a user registered a formula for an op, or a kernel for autograd."""
+    place = registered.formula(name)[0]
+    return place and not place.startswith(ROOT)
+
+
+def captured_whole(request, op):
+    """Returns what a request calls, as captured() does, also of an op that decomposes before a mode sees it."""
     call = captured(request)
+    if call is None or call[0].name() == op:
+        return call
+
+    namespace, _, name = op.partition("::")
+    library = torch._C._dispatch_library("IMPL", namespace, "CPU")
+    library.impl(name, "CPU", lambda *args, **kwargs: None, False)  # with which it is no op that decomposes, until this is deleted
+    call = captured(request)
+    del library
+    return call
+
+
+def rules(request, op, all=True):
+    """Calls the formula and the rules of an op with what a request would call it with, and says what is wrong with them."""
+    call = captured_whole(request, op)
     if call is None:
         return '{"why": "the request makes no call"}'
     function, args, kwargs = call
     name = function.name()
     registered.marked = False
-    has = bool(registered.formula(name)[0] or registered.rules.get(name) or dispatch_rules(name) or torch._C._dispatch_has_kernel_for_dispatch_key(name, "AutogradCPU"))
-    checked = Rules(function, args, kwargs, has)
+    below = all and torch._C._dispatch_has_kernel_for_dispatch_key(name, "AutogradCPU")
+    has = bool(registered.formula(name)[0] or registered.rules.get(name) or dispatch_rules(name) or below)
+    checked = Rules(function, args, kwargs, has, all)
     checked.check()
     why = "; ".join(checked.unmade) if has or checked.faults else "nothing is registered for autograd, vmap or autocast"
     return json.dumps({"why": why, "faults": checked.faults})
 
 
-LENT["rules(int[] request) -> str"] = rules
+LENT["rules(int[] request, str op) -> str"] = rules
+LENT["own_rules(int[] request, str op) -> str"] = lambda request, op: rules(request, op, all=False)

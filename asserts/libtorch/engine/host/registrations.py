@@ -129,6 +129,10 @@ class Registrations:
         if site(function)[0]:
             self.functions.setdefault(name, {})[key] = function
 
+    def decomposes(self, name):
+        """Reports whether all that is registered for an op is a function that decomposes it."""
+        return name not in OPDEFS and self.functions.get(name, {}).keys() == {"CompositeImplicitAutograd"} and name not in self.rules
+
     def own(self, name):
         """Reports whether it was PyTorch that registered an op meanwhile."""
         return self.definers.get(name, ("", 0))[0].startswith(ROOT)

@@ -94,8 +94,8 @@ def returned(function):
 
 def check_function(code, what, op, schema, function, before=()):
     """Holds a kernel, a fake or a rule for vmap, which takes others first, against a schema."""
+    takes = parameters(written(function) if inspect.isroutine(function) else function)  # of an object, or functools.partial, what is left to pass
     function = written(function)
-    takes = parameters(function)
     if takes is None or not site(function)[0]:
         return
     for fault in faults_of(takes, schema.arguments, len(before)):

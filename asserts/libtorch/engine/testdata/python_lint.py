@@ -2,6 +2,7 @@
 and ops beside them that are right. None is called."""
 
 import contextlib
+import functools
 
 import torch
 from torch import Tensor
@@ -79,6 +80,15 @@ op(wrong, "returns_pair(Tensor x) -> Tensor", pair, one, "OA012 the kernel for C
 op(wrong, "no_fake(Tensor x) -> Tensor", one, None, "OA011 it has a kernel, and no fake")
 op(wrong, "void(Tensor x) -> ()", one, one, "OA012 it returns nothing and declares no write")
 op(wrong, "in_place_(Tensor x) -> Tensor", one, one, "OA012 in_place_ is in-place by its name, but x is not written")
+
+
+class Scaling:
+    def __call__(self, x, n):
+        return torch.empty_like(x)
+
+
+op(wrong, "object_takes_more(Tensor x) -> Tensor", Scaling(), one, "OA012 the kernel for CPU does not take what the schema passes: it needs n, which the schema does not have")
+op(wrong, "partial_takes_less(Tensor x, int n) -> Tensor", functools.partial(two, torch.ones(2)), two, "OA012 the kernel for CPU does not take what the schema passes: it takes 1 by position, and is passed 2")
 
 
 def setup(ctx, inputs, output):
@@ -178,3 +188,5 @@ op(right, "composite(Tensor x) -> Tensor", one, key="CompositeImplicitAutograd")
 op(right, "explicit(Tensor x) -> Tensor", one, key="CompositeExplicitAutograd")
 op(right, "other_names(Tensor x, int n) -> Tensor", two, lambda input, count: torch.empty_like(input))
 op(right, "optional_more(Tensor x) -> Tensor", one, defaulted)
+op(right, "object(Tensor x, int n) -> Tensor", Scaling(), Scaling())
+op(right, "partial(Tensor x) -> Tensor", functools.partial(swapped, 2), functools.partial(two, n=2))

@@ -554,3 +554,24 @@ def writes_and_goes_on(keys, x):
 autograd(wrong, "autograd_writes", writes_and_goes_on, "called through autograd it writes x")
 autograd(wrong, "autograd_returns", lambda keys, x: x.detach(), "called through autograd it returns the storage of x")
 autograd(right, "below", below)
+
+
+# Ops that decompose, of which autograd sees what they call.
+
+
+def composite(library, name, kernel, says=""):
+    library.define(f"{name}(Tensor x) -> Tensor")
+    library.impl(name, kernel, "CompositeImplicitAutograd")
+    if says:
+        EXPECTED[f"{library.ns}::{name}"] = says
+
+
+def doubled_in_numpy(x):
+    return torch.from_numpy(x.detach().contiguous().numpy() * 2) if x.dtype == torch.float32 else x * 2
+
+
+composite(wrong, "ends_in_numpy", doubled_in_numpy, "note its results follow x, which requires grad, and none of them does: the op decomposes")
+composite(wrong, "needs_no_grad", lambda x: torch.from_numpy(x.numpy() + 1) if x.dtype == torch.float32 else x * 2, "note where an argument requires grad it raises RuntimeError: Can't call numpy()")
+composite(right, "decomposes", lambda x: (x * 2).sum())
+composite(right, "counts_in_numpy", lambda x: torch.tensor(float((x.detach().abs() > 0).sum())))
+composite(right, "finds_places", lambda x: (x.real > 0).nonzero())

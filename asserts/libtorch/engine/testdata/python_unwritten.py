@@ -6,7 +6,7 @@ EXPECTED has these, each with the argument and what is said of it.
 import torch
 
 library = torch.library.Library("unwritten", "DEF")
-never = dict(nothing="x", many="xs", second="state", rebinds="into", all_but_last="xs")
+never = dict(nothing="x", many="xs", second="state", rebinds="into", all_but_last="xs", counts="count")
 EXPECTED = {f"unwritten::{op}": f"{argument}: none of " for op, argument in never.items()}
 lost = dict(copies="sum", flattens="x", positive="x")
 dropped = dict(clips_some="x", fills_some="into", clone="into")
@@ -79,6 +79,13 @@ def rebinds(x: torch.Tensor, into: torch.Tensor) -> None:
     into = x.relu()
 
 
+@op("(Tensor(a!) x, Tensor(b!)? count=None) -> ()")
+def counts(x, count=None):
+    x.zero_()
+    if count is not None:
+        count = count + 1
+
+
 # What is right.
 @torch.library.custom_op("unwritten::clips", mutates_args=("x",))
 def clips(x: torch.Tensor) -> None:
@@ -119,9 +126,11 @@ def writes(x):
     x.zero_()
 
 
-@op("(Tensor x, Tensor(a!)? out=None) -> ()")
-def optional(x, out=None):
-    x + 1
+@op("(Tensor(a!) x, Tensor(b!)? count=None) -> ()")
+def counts_rightly(x, count=None):
+    x.zero_()
+    if count is not None:
+        count += 1
 
 
 @op("(Tensor x, Tensor(a!) found) -> ()")
