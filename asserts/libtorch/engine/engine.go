@@ -159,14 +159,20 @@ var namespaces = []string{"aten", "quantized", "sparse", "mkldnn", "nested"}
 
 var inner = regexp.MustCompile(`^Could not run '([\w:.]+)' with arguments from`)
 
+// onGPU matches what kernels say that ask for tensors on a GPU.
+var onGPU = regexp.MustCompile(`(?i)\b(?:must|should|ha(?:s|ve) to|needs? to|expected|requires?) (?:all )?(?:to )?(?:be )?(?:an? |on )?(?:the )?(?:same )?(?:cuda|gpu)\b`)
+
 // Beyond finds the calls that an op makes of another one, which has no kernel
-// for any sort of tensor that the op itself takes; and, through autograd, out=.
+// for any sort of tensor that the op itself takes; what asks for a GPU; and, through autograd, out=.
 func (l *Libtorch) Beyond(op, text string) string {
 	if strings.Contains(text, "arguments don't support automatic differentiation, but one of the arguments requires grad") {
 		return "its kernel for autograd refuses arguments that require grad, as one with out= should"
 	}
 	if m := unconstructed.FindStringSubmatch(text); m != nil {
 		return "no op and no constructor makes an object of its class " + m[1]
+	}
+	if l.place.Name == "" && onGPU.MatchString(text) {
+		return "its kernel asks for tensors on a GPU"
 	}
 	m := inner.FindStringSubmatch(text)
 	if m == nil || m[1] == op {

@@ -49,6 +49,17 @@ func TestBeyond(t *testing.T) {
 			t.Errorf("%s calls %s: %q", tt.op, tt.calls, got)
 		}
 	}
+	for text, want := range map[string]bool{
+		"q, k, and v must be on the same CUDA device": true,
+		"x must be a CUDA tensor":                     true,
+		"weight should be on cuda":                    true,
+		"x must not be a CUDA tensor":                 false,
+		"x must be on the CPU":                        false,
+	} {
+		if got := l.Beyond("aten::add.out", text); (got != "") != want {
+			t.Errorf("%s: the reason is %q", text, got)
+		}
+	}
 	if got := l.Beyond("aten::add.out", "expected a vector"); got != "" {
 		t.Error(got)
 	}
