@@ -11,7 +11,7 @@ import xml.etree.ElementTree
 import pytest
 
 
-collect_ignore = ["plugged", "projects", "varied"]
+collect_ignore = ["arranged", "plugged", "projects", "varied"]
 
 
 class Outcome:
@@ -27,7 +27,7 @@ class Outcome:
                 self.timed.add(case.get("name"))
             outcomes = [c.tag for c in case if c.tag in ("failure", "error", "skipped")] or ["passed"]
             self.tests[case.get("name")] = "+".join(filter(None, [self.tests.get(case.get("name")), *outcomes]))
-            self.texts[case.get("name")] = "".join([self.texts.get(case.get("name"), ""), *(c.text or "" for c in case)])
+            self.texts[case.get("name")] = "\n".join(filter(None, [self.texts.get(case.get("name")), *(c.text for c in case)]))
 
 
 @pytest.fixture
@@ -67,6 +67,11 @@ def files():
 @pytest.fixture(scope="session")
 def varied(files):
     return {"myops": files["myops"], **read("varied")}
+
+
+@pytest.fixture(scope="session")
+def arranged(files):
+    return {"myops": files["myops"], **read("arranged")}
 
 
 @pytest.fixture(scope="session")

@@ -255,6 +255,12 @@ def test_varied(project, varied, flags):
     hold_guilty(project(**varied), shlex.split(flags), FORKED if "--forked" in flags else {})
 
 
+@pytest.mark.parametrize("flags", ["", "-n2"])
+def test_arranged(project, arranged, flags):
+    """So are those of unittest's modules and classes, under modes and defaults of PyTorch, and in its threads and processes."""
+    hold_guilty(project(**arranged), flags.split(), {})
+
+
 @pytest.mark.parametrize("flags", ["", "-n2", "--cov=myops --cov-branch"])
 def test_plugged(project, plugged, flags):
     """So it is in tests that other plugins run."""
