@@ -48,20 +48,20 @@ func JudgeFake(op *Op, real *Seen, fake *Fake, policy *Policy) Verdict {
 	f.fake = true
 	switch {
 	case fake.Missing:
-		r.reportFake("it has a kernel, and no fake", `register one, torch.library.register_fake("`+op.Name+`"), which makes tensors of the kernel's sizes, strides and dtypes`)
+		r.reportCall("it has a kernel, and no fake", `register one, torch.library.register_fake("`+op.Name+`"), which makes tensors of the kernel's sizes, strides and dtypes`)
 	case fake.Refuses:
-		r.reportFake("the kernel returns, and its fake "+fake.Fault, "let the kernel refuse the arguments too, where the op is not for them; else take the check out of the fake")
+		r.reportCall("the kernel returns, and its fake "+fake.Fault, "let the kernel refuse the arguments too, where the op is not for them; else take the check out of the fake")
 	case fake.Fault != "":
-		r.reportFake("the kernel returns, and its fake "+fake.Fault, "make the fake take what the kernel takes, and return what the schema says")
+		r.reportCall("the kernel returns, and its fake "+fake.Fault, "make the fake take what the kernel takes, and return what the schema says")
 	default:
 		compareMeta(r, f)
 		r.compareWritten(f)
-		r.compareNumbers(f)
+		r.compareNumbers(f, 0, "let the fake compute the number as the kernel does; or, where it depends on contents, leave it open: torch.library.get_ctx().new_dynamic_size()")
 		for _, g := range fake.Guards {
 			r.reportGuard(g)
 		}
 		if len(fake.Elsewhere) > 0 {
-			r.reportFake(movedTo+strings.Join(fake.Elsewhere, ", "), "make tensors on the device of the arguments: x.new_empty(sizes), or torch.empty(sizes, device=x.device)")
+			r.reportCall(movedTo+strings.Join(fake.Elsewhere, ", "), "make tensors on the device of the arguments: x.new_empty(sizes), or torch.empty(sizes, device=x.device)")
 		}
 	}
 	verdict := r.conclude()
@@ -141,11 +141,11 @@ func (j *judge) compareWritten(m *judge) {
 }
 
 // compareNumbers compares the numbers that the two calls return.
-func (j *judge) compareNumbers(m *judge) {
-	kernel, fake := j.seen.Numbers, m.seen.Numbers
-	for i := range min(len(kernel), len(fake)) {
-		if a, b := kernel[i], fake[i]; a != b && a != "" && b != "" {
-			j.reportFake(fmt.Sprintf("number %s, by its fake %s", a, b), "let the fake compute the number as the kernel does; or, where it depends on contents, leave it open: torch.library.get_ctx().new_dynamic_size()")
+func (j *judge) compareNumbers(m *judge, tolerance float64, fix string) {
+	kernel, other := j.seen.Numbers, m.seen.Numbers
+	for i := range min(len(kernel), len(other)) {
+		if a, b := kernel[i], other[i]; a != "" && b != "" && !nearText(a, b, tolerance) {
+			j.reportCall(fmt.Sprintf("number %s, %s %s", a, m.where(), b), fix)
 			return
 		}
 	}
@@ -157,8 +157,8 @@ func (in *input) reshaped() bool {
 	return b != nil && a != nil && len(changedShape(b, a)) > 0
 }
 
-// reportFake adds a violation that concerns no particular return.
-func (j *judge) reportFake(saw, fix string) {
+// reportCall adds a violation that concerns no particular return.
+func (j *judge) reportCall(saw, fix string) {
 	place := Place{Element: -1}
 	switch {
 	case len(j.plan.results) > 0:

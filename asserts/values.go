@@ -4,17 +4,35 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// Unreadable is why tensors that differ are not compared.
-const Unreadable = "the sizes or the dtype differ, the elements are not numbers, or not all bytes are kept"
+// unreadableWhy is why tensors that differ are not compared.
+const unreadableWhy = "the sizes or the dtype differ, the elements are not numbers, or not all bytes are kept"
 
-// Beyond returns the returns, and the arguments that are written, of which elements differ between a call
+const asTheCPU = "compute what the kernel for the CPU computes, or ask for a greater -tolerance"
+
+// JudgeValues compares what a call returns and writes with that of the same one on the CPU: elements of
+// tensors, and numbers.
+func JudgeValues(op *Op, real, twin *Seen, on string, tolerance float64, policy *Policy) Verdict {
+	faults, unreadable := beyondOf(op, real, twin, tolerance)
+	verdict := JudgeFaults(op, real, faults, policy)
+	if unreadable > 0 {
+		verdict.Skips = append(verdict.Skips, Skip{Code: MetaAlias, Reason: "values not compared: " + unreadableWhy, Count: unreadable})
+	}
+	r, m := newJudge(op, real, policy), newJudge(op, twin, policy)
+	m.on = on
+	r.compareNumbers(m, tolerance, asTheCPU)
+	verdict.Violations = append(verdict.Violations, r.conclude().Violations...)
+	return verdict
+}
+
+// beyondOf returns the returns, and the arguments that are written, of which elements differ between a call
 // and the same one on the CPU by more than a tolerance, relative to 1 + their size, and how many
 // of those that differ cannot be compared.
-func Beyond(op *Op, real, twin *Seen, tolerance float64) (faults []Fault, unreadable int) {
+func beyondOf(op *Op, real, twin *Seen, tolerance float64) (faults []Fault, unreadable int) {
 	for _, d := range Differing(op, real, twin) {
 		if !readable(d.Tensors[0], d.Tensors[1]) {
 			unreadable++
@@ -24,7 +42,7 @@ func Beyond(op *Op, real, twin *Seen, tolerance float64) (faults []Fault, unread
 			faults = append(faults, Fault{
 				Code: MetaAlias, Argument: d.Argument, Return: d.Return,
 				Saw: fmt.Sprintf("%d elements differ by more than %g of 1 + their size: %s", n, tolerance, which),
-				Fix: "compute what the kernel for the CPU computes, or ask for a greater -tolerance",
+				Fix: asTheCPU,
 			})
 		}
 	}
@@ -60,6 +78,13 @@ func beyond(x, y *Snapshot, tolerance float64) (n int, which string) {
 		}
 	}
 	return n, which
+}
+
+// nearText reports whether two numbers that are texts are the same within a tolerance.
+func nearText(a, b string, tolerance float64) bool {
+	x, unlike := strconv.ParseFloat(a, 64)
+	y, also := strconv.ParseFloat(b, 64)
+	return a == b || unlike == nil && also == nil && near(x, y, tolerance)
 }
 
 // whole reports whether all bytes of a tensor are known.

@@ -97,7 +97,7 @@ func TestBeyondOfCalls(t *testing.T) {
 	}{
 		{"equal", one(1), one(1), 0, 0}, {"near", one(100), one(101), 0, 0}, {"far", one(1), one(2), 1, 0}, {"other sizes", one(1), two, 0, 1},
 	} {
-		faults, unreadable := Beyond(op, call(tt.x), call(tt.y), 0.01)
+		faults, unreadable := beyondOf(op, call(tt.x), call(tt.y), 0.01)
 		if len(faults) != tt.faults || unreadable != tt.unreadable {
 			t.Errorf("%s: %d faults, %d not compared; want %d, %d", tt.name, len(faults), unreadable, tt.faults, tt.unreadable)
 		}
@@ -105,6 +105,24 @@ func TestBeyondOfCalls(t *testing.T) {
 			if f.Code != MetaAlias || f.Return != 1 || f.Saw != "1 elements differ by more than 0.01 of 1 + their size: number 0 is 1, on cpu 2" || f.Fix == "" {
 				t.Errorf("%s: %+v", tt.name, f)
 			}
+		}
+	}
+}
+
+// Numbers are held against those of the CPU within the tolerance, and none that is not known.
+func TestValuesThatAreNumbers(t *testing.T) {
+	op := &Op{Name: "t::f", Args: []Subject{{Name: "x"}}}
+	for _, tt := range []struct{ x, y, saw string }{
+		{"6", "24", "number 6, on cpu 24"}, {"true", "false", "number true, on cpu false"}, {"1", "true", "number 1, on cpu true"},
+		{"100.5", "100.25", ""}, {"NaN", "NaN", ""}, {"true", "true", ""}, {"6", "", ""}, {"", "6", ""},
+	} {
+		verdict := JudgeValues(op, &Seen{Numbers: []string{tt.x}}, &Seen{Numbers: []string{tt.y}}, "cpu", 0.01, Aware())
+		var saw string
+		for _, v := range verdict.Violations {
+			saw += v.Saw
+		}
+		if saw != tt.saw {
+			t.Errorf("%s and %s: %q, want %q", tt.x, tt.y, saw, tt.saw)
 		}
 	}
 }

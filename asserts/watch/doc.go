@@ -100,10 +100,10 @@
 //     for autograd, such as ops of C++ libraries: others raise it later. The summary
 //     counts those.
 //   - What a kernel prints, and changes in its process besides tensors, is found by check
-//     alone: in a program others do so at the same time.
+//     alone: in a program others do so at the same time. Of a kernel for a device it is seen
+//     whether it leaves another device the current one of the thread, a note.
 //   - An op that writes and returns nothing, on a backend whose autograd is
 //     autogradNotImplementedFallback: that raises no version for any kernel, and OA010 is a skip.
-//   - Numbers that a fake returns are held against the kernel's by opassert check alone.
 //   - A call that raises is counted. Of ops that are not PyTorch's own it is judged by what it
 //     had written before (OA009), and by nothing else.
 //   - References of Python to a result do not show in its use counts from PyTorch

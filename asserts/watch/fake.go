@@ -120,14 +120,10 @@ func (r *run) compareBytes(op *asserts.Op, real, twin *asserts.Seen) asserts.Ver
 		add(&verdict, skip(unasked, 1))
 		return verdict
 	}
-	faults, unreadable := asserts.Beyond(op, real, twin, r.config.Tolerance)
 	if n := asserts.Unknown(op, real, twin); n > 0 {
 		add(&verdict, skip(undecided, n))
 	}
-	if unreadable > 0 {
-		add(&verdict, skip("values not compared: "+asserts.Unreadable, unreadable))
-	}
-	add(&verdict, asserts.JudgeFaults(op, real, faults, r.config.Policy))
+	add(&verdict, asserts.JudgeValues(op, real, twin, cpu, r.config.Tolerance, r.config.Policy))
 	return verdict
 }
 

@@ -115,6 +115,7 @@ func (p *process) call(data []byte) ([]byte, error) {
 	seen.Number()
 	broken := p.run.judge(op, &seen, surroundings{
 		concurrent: a.circumstances&circumstanceConcurrent != 0, below: a.circumstances&circumstanceBelow != 0, threw: a.circumstances&circumstanceThrew != 0,
+		moved: a.circumstances&circumstanceMoved != 0,
 	})
 	if len(broken) == 0 {
 		return nil, nil

@@ -201,6 +201,7 @@ type surroundings struct {
 	concurrent bool // another thread wrote
 	below      bool // autograd's kernels are off, and with them those that raise versions
 	threw      bool // the call
+	moved      bool // the call left another device the current one
 }
 
 // excuse returns the reason why a violation is not the kernel's, or "" if it is.
@@ -224,6 +225,10 @@ func (r *run) judge(op *watchedOp, seen *asserts.Seen, around surroundings) []*a
 		judged = judged.Thrown()
 	}
 	verdict := asserts.Judge(judged, seen, r.config.Policy)
+	if around.moved {
+		moved := []asserts.Fault{engine.Changed("the current device of the backend is another than before the call")}
+		verdict.Violations = append(verdict.Violations, asserts.JudgeFaults(judged, seen, moved, r.config.Policy).Violations...)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range append(verdict.Skips, verdict.Unheld(judged, seen)...) {

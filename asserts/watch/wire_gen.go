@@ -30,6 +30,7 @@ const (
 	circumstanceAlone      = 1 << 1 // no other thread can hold tensors
 	circumstanceBelow      = 1 << 2 // below ADInplaceOrView, as in a compiled graph
 	circumstanceThrew      = 1 << 3 // the call threw: nothing was returned
+	circumstanceMoved      = 1 << 4 // the current device of the arguments' backend is another than before
 )
 
 // How a backward goes through an op that has no formula.

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -121,6 +122,8 @@ TORCH_LIBRARY(broken, m) {
   m.def("returns_other_(Tensor(a!) x) -> Tensor(a!)");
   m.def("resizes_(Tensor(a!) x) -> Tensor(a!)");
   m.def("strides(Tensor x) -> Tensor");
+  m.def("number(Tensor x) -> float");
+  m.def("moves(Tensor x) -> Tensor");
   m.def("values(Tensor x) -> Tensor");
   m.def("throws_late(Tensor x) -> Tensor");
   m.def("stays(Tensor x) -> Tensor");
@@ -168,6 +171,12 @@ TORCH_LIBRARY_IMPL(broken, PrivateUse1, m) {
   });
   m.impl("returns_other_", [](Tensor& x) { x.copy_(fresh(x)); return fresh(x); });
   m.impl("strides", [](const Tensor& x) { return x.dim() == 2 ? fresh(x.t().contiguous()).t() : fresh(x); });
+  m.impl("number", [](const Tensor& x) { return double(x.dim()); });
+  m.impl("moves", [](const Tensor& x) {
+    const c10::impl::VirtualGuardImpl backend(x.device().type());
+    backend.setDevice(c10::Device(x.device().type(), 1 - backend.getDevice().index()));
+    return x.clone();
+  });
   m.impl("values", [](const Tensor& x) { return fresh(x).copy_(x.cpu().logical_not()); });
   m.impl("resizes_", [](Tensor& x) -> Tensor& { return x.unsqueeze_(0); });
   m.impl("throws_late", [](const Tensor& x) -> Tensor { poke(x, x.storage_offset() * x.itemsize()); TORCH_CHECK(x.dim() == 1, "the launch failed"); return fresh(x); });
@@ -190,6 +199,8 @@ TORCH_LIBRARY_IMPL(broken, Meta, m) {
 }
 
 TORCH_LIBRARY_IMPL(broken, CPU, m) {
+  m.impl("number", [](const Tensor& x) { return double(x.numel()); });
+  m.impl("moves", [](const Tensor& x) { return x.clone(); });
   m.impl("values", [](const Tensor& x) { return x.clone(at::MemoryFormat::Contiguous); });
   m.impl("strides", [](const Tensor& x) { return x.clone(at::MemoryFormat::Contiguous); });
   m.impl("stays", [](const Tensor& x) { return x.clone(at::MemoryFormat::Contiguous); });

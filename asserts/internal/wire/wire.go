@@ -251,6 +251,7 @@ var WatchEnums = []Enum{
 		{Name: "concurrent", Doc: "another thread may have written"}, {Name: "alone", Doc: "no other thread can hold tensors"},
 		{Name: "below", Doc: "below ADInplaceOrView, as in a compiled graph"},
 		{Name: "threw", Doc: "the call threw: nothing was returned"},
+		{Name: "moved", Doc: "the current device of the arguments' backend is another than before"},
 	}},
 	{Name: "backward", Doc: "How a backward goes through an op that has no formula.", Members: []Member{
 		{Name: "ends", Doc: "PyTorch's fallback is there, which warns"}, {Name: "raises", Doc: "torch.library.custom_op's is there"},

@@ -98,12 +98,16 @@ func (l *Libtorch) Left() []asserts.Fault {
 	if err != nil || changed == "" {
 		return nil
 	}
-	return []asserts.Fault{{
-		Code: asserts.UndeclaredWrite,
-		Saw:  strings.ReplaceAll(changed, "\n", "; "),
+	return []asserts.Fault{Changed(strings.ReplaceAll(changed, "\n", "; "))}
+}
+
+// Changed returns the fault of a call that changes what is in no tensor.
+func Changed(saw string) asserts.Fault {
+	return asserts.Fault{
+		Code: asserts.UndeclaredWrite, Saw: saw,
 		Fix:  "leave the state of the process as it was: by a guard in C++, in Python in a with statement or a finally clause",
 		Note: "no schema declares what is in no tensor: compilers may drop or reorder the call all the same",
-	}}
+	}
 }
 
 // leftInPython is [libtorch.Left] where kernels are Python's.

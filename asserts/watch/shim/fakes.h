@@ -144,6 +144,24 @@ struct Json {
     for (const c10::IValue& e : v.toListRef()) collect(e, all);
   }
 
+  // numbers writes those of a return behind others, as numbers of fakes.py has them.
+  void numbers(const c10::IValue& v) {
+    if (v.isList()) {
+      for (const c10::IValue& e : v.toListRef()) numbers(e);
+    } else if (v.isInt() || v.isBool() || v.isDouble()) {
+      if (text.back() != '[') text += ',';
+      if (v.isInt()) number(v.toInt());
+      if (v.isBool()) text += v.toBool() ? "true" : "false";
+      if (v.isDouble()) string(digits(v.toDouble()));
+    }
+  }
+
+  static std::string digits(double n) {
+    char all[40];
+    snprintf(all, sizeof all, "%.17g", n);
+    return all;
+  }
+
   void as(const char* kind, const std::string& value) {
     text += std::string("{\"") + kind + "\":";
     string(value);
@@ -165,9 +183,7 @@ struct Json {
     } else if (v.isInt()) {
       enumerated(v.toInt(), type.str());
     } else if (v.isDouble()) {
-      char digits[40];
-      snprintf(digits, sizeof digits, "%.17g", v.toDouble());
-      as("float", digits);  // also one of no fraction, which would be read as an int
+      as("float", digits(v.toDouble()));  // also one of no fraction, which would be read as an int
     } else if (v.isDevice()) {
       as("device", v.toDevice().str());
     } else if (v.isString()) {
@@ -260,7 +276,11 @@ class Fakes {
     Json json{std::move(begun.call) + ",\"written\":", keep};
     json.list(written, [&](const std::vector<at::TensorImpl*>& of) { json.list(of, [&](at::TensorImpl* impl) { json.tensor(impl); }); });
     json.text += ",\"results\":";
-    json.list(c10::ArrayRef<c10::IValue>(stack.data() + stack.size() - returns, returns), [&](const c10::IValue& v) { json.tensors(v); });
+    const c10::ArrayRef<c10::IValue> results(stack.data() + stack.size() - returns, returns);
+    json.list(results, [&](const c10::IValue& v) { json.tensors(v); });
+    json.text += ",\"numbers\":[";
+    for (const c10::IValue& v : results) json.numbers(v);
+    json.text += ']';
     std::lock_guard<std::mutex> lock(mutex_);
     written_.push_back({op, {begun.kind, json.text + "}", std::move(begun.place)}});
   }

@@ -30,6 +30,7 @@ enum oa_circumstance {
   OA_ALONE = 1 << 1,  // no other thread can hold tensors
   OA_BELOW = 1 << 2,  // below ADInplaceOrView, as in a compiled graph
   OA_THREW = 1 << 3,  // the call threw: nothing was returned
+  OA_MOVED = 1 << 4,  // the current device of the arguments' backend is another than before
 };
 
 // How a backward goes through an op that has no formula.

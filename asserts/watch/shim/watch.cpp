@@ -5,6 +5,7 @@
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include <atomic>
@@ -379,6 +380,8 @@ class Look {
   std::string case_;     // how the arguments are recorded
   Fakes::Begun fake_;    // how the call of the fake begins
   std::string handler_;  // a line for the subclass that is called: like a mode it may keep results
+  const c10::impl::DeviceGuardImplInterface* backend_ = nullptr;  // of an argument that is neither on the CPU nor on Meta
+  c10::DeviceIndex current_ = 0;                                  // of its devices, when the call began
   bool returned_ = false;
   const size_t accused_ = accused.size();
   static constexpr int64_t kWords = 512;
@@ -453,6 +456,7 @@ class Look {
       const oa_level level = level_of(s);
       see(impl, level);
       inputs_.push_back({weak(impl), {}, level});
+      if (impl != nullptr && !impl->is_cpu()) note_current(impl);
       if (impl != nullptr && has_to_be_held(impl)) inputs_.back().hold();
       holds_.hold(impl);
     });
@@ -491,7 +495,7 @@ class Look {
     if (!fake_.call.empty()) end_fake();
     if (!tried("a call could not be observed", [&] { see_returned(); })) return;
     Call call(op_.expected, seen_.contiguous());
-    const bool once = count_once();
+    const bool once = count_once(), left = moved();
     if (once && counted_ != nullptr) (op_.counts->*counted_).fetch_add(1, std::memory_order_relaxed);
     if (once && op_.custom && level_ == OA_CONTENTS) {
       call.each_write([&](int64_t argument, bool first, const Seen& before, bool change) {
@@ -499,9 +503,9 @@ class Look {
       });
     }
     if ((place_ == ABOVE_AUTOGRAD && top->reported) || passed_on()) return;
-    if (!call.usual()) {
+    if (!call.usual() || left) {
       if (once) op_.counts->asked.fetch_add(1, std::memory_order_relaxed);
-      ask(0);
+      ask(left ? OA_MOVED : 0);
       return;
     }
     if (!once) return;
@@ -511,6 +515,22 @@ class Look {
   }
 
  private:
+  void note_current(TensorImpl* impl) {
+    if (backend_ != nullptr || place_ != BELOW_AUTOGRAD || !has_numbers(impl) || impl->is_meta() || !c10::impl::hasDeviceGuardImpl(impl->device_type())) return;
+    tried("the current device is not known", [&] {
+      const auto* backend = c10::impl::getDeviceGuardImpl(impl->device_type());
+      current_ = backend->getDevice().index();
+      backend_ = backend;
+    });
+  }
+
+  // moved reports whether the call left another device the current one.
+  bool moved() const {
+    bool left = false;
+    if (backend_ != nullptr) tried("the current device is not known", [&] { left = backend_->getDevice().index() != current_; });
+    return left;
+  }
+
   // has_to_be_held reports whether an argument may be gone after the call: the stack
   // alone has it, or a list in which a fallback puts a plain one in its place. Of
   // PyTorch's own kernels none counts, and from 2.10 on to hold later takes

@@ -45,6 +45,9 @@ def faults():
     broken.drops(tensor())  # OA011
     broken.misses(tensor(), tensor())  # OA011
     broken.values(tensor())  # OA011
+    broken.number(tensor())  # OA011
+    broken.moves(tensor())  # OA009
+    torch.openreg.set_device(0)
     try:
         broken.throws_late(tensor())  # OA009
     except RuntimeError:

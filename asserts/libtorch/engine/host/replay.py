@@ -152,11 +152,11 @@ def agreed(tensors):
 
 
 def comparable(function, call):
-    """Reports whether a call was on a device alone, and returns or writes tensors, which a kernel for the CPU would too."""
+    """Reports whether a call was on a device alone, and returns or writes something, which a kernel for the CPU would too."""
     schema, devices = function._schema, {t["device"].partition(":")[0] for of in call["arguments"] for t in of if t}
-    tensors = any("Tensor" in str(r.type) for r in schema.returns) or any(a.alias_info and a.alias_info.is_write for a in schema.arguments)
+    answers = schema.returns or any(a.alias_info and a.alias_info.is_write for a in schema.arguments)
     strings = any("str" in str(a.type) for a in schema.arguments)  # which may be names of files
-    return devices and not devices & {"cpu", "meta"} and tensors and not strings and torch._C._dispatch_has_kernel_for_dispatch_key(call["op"], "CPU")
+    return devices and not devices & {"cpu", "meta"} and answers and not strings and torch._C._dispatch_has_kernel_for_dispatch_key(call["op"], "CPU")
 
 
 def beside(function, call):
@@ -186,7 +186,7 @@ def on_cpu(function, call):
     if not answers or any("fault" in a or plain(a) != plain(answers[0]) for a in answers):
         return None
     settled = {part: [[agreed(t) for t in zip(*of)] for of in zip(*(a[part] for a in answers))] for part in ("written", "results")}
-    return answers[0] | settled
+    return answers[0] | settled | {"numbers": [alike(of) for of in zip(*(a["numbers"] for a in answers))]}
 
 
 def importing():

@@ -25,7 +25,7 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.Case) []*report.Fin
 			if i == 0 {
 				found = own
 			} else {
-				found = append(report.AddNew(found, own), r.compare(t, &a.calls[0], c, &tally, result)...)
+				found = append(report.AddNew(found, own), r.compare(t, a, c, &tally, result)...)
 				found = report.AddNew(found, r.compareValues(t, a, c, &tally, result))
 			}
 		}
@@ -86,12 +86,17 @@ func uncounted(all []asserts.Observation) []asserts.Observation {
 }
 
 // compare compares the call on another device with the first.
-func (r *Runner) compare(t *Target, first, other *call, tally *report.Tally, result *report.Case) []*report.Finding {
+func (r *Runner) compare(t *Target, a *attempt, other *call, tally *report.Tally, result *report.Case) []*report.Finding {
+	first := &a.calls[0]
 	verdict := asserts.JudgeTwin(t.judged, first.seen, other.seen, string(other.on), r.Policy)
 	tally.AddVerdict(verdict)
 	found := t.findings(verdict.Violations, result, first.on, other.on)
 	if t.repeatable() {
-		verdict = asserts.JudgeChanges(t.judged, first.seen, other.seen, string(other.on), r.Policy)
+		changes := func(real, twin *asserts.Seen) asserts.Verdict {
+			return asserts.JudgeChanges(t.judged, real, twin, string(other.on), r.Policy)
+		}
+		verdict = changes(first.seen, other.seen)
+		verdict.Violations = r.settled(t, a, verdict.Violations, changes)
 		tally.AddVerdict(verdict)
 		found = append(found, t.findings(verdict.Violations, result, first.on, other.on)...)
 	}
@@ -111,13 +116,18 @@ func (r *Runner) compareValues(t *Target, a *attempt, other *call, tally *report
 		}
 	}
 	if !t.repeatable() || t.leavesMemory() {
-		skip("they are random, or what the memory held", 1)
+		skip(undecided, 1)
 		return nil
 	}
 	skip(unkept, asserts.Unknown(t.judged, first.seen, other.seen))
-	faults, unreadable := asserts.Beyond(t.judged, first.seen, other.seen, r.Tolerance)
-	skip(asserts.Unreadable, unreadable)
-	return r.judgeFaults(t, a, faults, result, first.on, other.on)
+	compared := func(real, twin *asserts.Seen) asserts.Verdict {
+		return asserts.JudgeValues(t.judged, real, twin, string(other.on), r.Tolerance, r.Policy)
+	}
+	verdict := compared(first.seen, other.seen)
+	tally.AddSkips(verdict.Skips)
+	settled := r.settled(t, a, verdict.Violations, compared)
+	skip(undecided, len(verdict.Violations)-len(settled))
+	return t.findings(settled, result, first.on, other.on)
 }
 
 // finding is a finding with the case that shows it.

@@ -512,6 +512,7 @@ func TestFakes(t *testing.T) {
 
 // What a tolerance does not compare is a skip with its reason.
 func TestValuesNotCompared(t *testing.T) {
+	calls := byte(0)
 	differs := func(e *fakeEngine, args []any) ([]any, error) {
 		result := e.like(first(args))
 		if result.device == "openreg" {
@@ -519,19 +520,31 @@ func TestValuesNotCompared(t *testing.T) {
 		}
 		return []any{result}, nil
 	}
+	random := func(on engine.Device) func(*fakeEngine, []any) ([]any, error) {
+		return func(e *fakeEngine, args []any) ([]any, error) {
+			result := e.like(first(args))
+			if calls++; result.device == on {
+				(*result.data)[0] = calls
+			}
+			return []any{result}, nil
+		}
+	}
 	for _, tt := range []struct {
 		name, schema, want, found string
 		beside                    engine.Device
 		tolerance                 float64
+		kernel                    func(*fakeEngine, []any) ([]any, error)
 	}{
-		{"compared", "t::f(Tensor a) -> Tensor", "", "OA011 result on openreg, cpu", engine.CPU, 1e-9},
-		{"without a tolerance", "t::f(Tensor a) -> Tensor", "", "", engine.CPU, 0},
-		{"with Meta", "t::f(Tensor a) -> Tensor", "", "", engine.Meta, 1e-9},
-		{"random", "t::f(Tensor a, *, Generator? generator=None) -> Tensor", "values not compared: they are random, or what the memory held", "", engine.CPU, 1e-9},
-		{"memory", "t::empty_like(Tensor a) -> Tensor", "values not compared: they are random, or what the memory held", "", engine.CPU, 1e-9},
+		{"compared", "t::f(Tensor a) -> Tensor", "", "OA011 result on openreg, cpu", engine.CPU, 1e-9, differs},
+		{"without a tolerance", "t::f(Tensor a) -> Tensor", "", "", engine.CPU, 0, differs},
+		{"with Meta", "t::f(Tensor a) -> Tensor", "", "", engine.Meta, 1e-9, differs},
+		{"random", "t::f(Tensor a, *, Generator? generator=None) -> Tensor", "values not compared: they are random, or what the memory held", "", engine.CPU, 1e-9, differs},
+		{"memory", "t::empty_like(Tensor a) -> Tensor", "values not compared: they are random, or what the memory held", "", engine.CPU, 1e-9, differs},
+		{"random, and no schema says so", "t::f(Tensor a) -> Tensor", "values not compared: they are random, or what the memory held", "", engine.CPU, 1e-9, random("openreg")},
+		{"random on the CPU alone", "t::f(Tensor a) -> Tensor", "values not compared: they are random, or what the memory held", "", engine.CPU, 1e-9, random(engine.CPU)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			b := newBench(t, tt.schema, differs)
+			b := newBench(t, tt.schema, tt.kernel)
 			b.e.devices, b.Tolerance = []engine.Device{"openreg", tt.beside}, tt.tolerance
 			found, c := b.judged(t, "int64[2]")
 			if got := words(found); got != tt.found {
