@@ -23,12 +23,20 @@ type witness interface {
 }
 
 // left returns the changes besides those of tensors since it was last called, of
-// calls that threw too.
+// calls that threw too: their notes name the last of these.
 func (r *Runner) left() []asserts.Fault {
-	if e, ok := r.Engine.(witness); ok {
-		return e.Left()
+	e, ok := r.Engine.(witness)
+	if !ok {
+		return nil
 	}
-	return nil
+	faults, threw := e.Left(), r.threwLast
+	r.threwLast = nil
+	for i := range faults {
+		if threw != nil {
+			faults[i].Note += "; a call before this one may have left it, which threw: " + sample.Clip(threw.String())
+		}
+	}
+	return faults
 }
 
 // rulesOf returns the calls of an op's rules with the arguments of a case, where calls

@@ -9,6 +9,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // A ruledEngine has rules, and calls that change more than tensors.
@@ -116,5 +117,35 @@ func TestForgetChanges(t *testing.T) {
 	b.Forget()
 	if found, _ := b.judged(t, "float32[2]"); len(found) > 0 {
 		t.Errorf("found %q of the op before", words(found))
+	}
+}
+
+// A note of state that is left changed names the last call that threw since the state was last looked at.
+func TestLeftByWhatThrew(t *testing.T) {
+	throws := true
+	b := newBench(t, "t::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		if throws {
+			return nil, &engine.Thrown{Message: "no"}
+		}
+		return copies(e, args)
+	})
+	e := &ruledEngine{fakeEngine: b.e, without: true}
+	b.Engine = e
+	note := func() (all string) {
+		e.changed = []asserts.Fault{{Code: asserts.UndeclaredWrite, Saw: "printed", Note: "n"}}
+		for _, f := range must.Get(b.Try(b.t, b.call(t, "float32[2]")))(t).calls[0].left {
+			all += f.Note
+		}
+		return all
+	}
+	if _, err := b.Try(b.t, b.call(t, "float32[3]")); err == nil {
+		t.Fatal("the call returned")
+	}
+	throws = false
+	if got, want := note(), "n; a call before this one may have left it, which threw: t::f(a=float32[3])"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := note(); got != "n" {
+		t.Errorf("got %q of a call after one that returned", got)
 	}
 }

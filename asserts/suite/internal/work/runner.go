@@ -3,6 +3,7 @@ package work
 import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
 // A Runner runs the cases of ops in this process, one after the other.
@@ -18,6 +19,8 @@ type Runner struct {
 	room     []byte // for the bytes of a tensor
 	earlier  earlier
 	readings map[string]string // errors of an op, with why no arguments avoid them, or ""
+
+	threwLast *sample.Case // since it was last asked what calls left changed
 }
 
 // earlier holds the fresh returns of the last call of an op, and its arguments if

@@ -29,6 +29,7 @@ func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 	}
 	out, err := r.Engine.Call(t.Gen.Name, args, min(r.Level, asserts.Content))
 	if err != nil {
+		r.threwLast = c
 		r.threw(t, c, &out.Seen, err)
 		r.threwAstray(t, c, err)
 		r.spoils(t, c, err)
