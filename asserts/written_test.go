@@ -75,7 +75,7 @@ func TestWritesOf(t *testing.T) {
 		Before: []asserts.Observation{tensor(1, same), tensor(2, same), tensor(3, same)}, ArgLens: []int{1, 1, 1, 0},
 		After: []asserts.Observation{tensor(1, same), tensor(2, func(o *asserts.Observation) { o.Version = 4 }), tensor(3, same)},
 	}
-	unchanged := []asserts.Write{{Arg: 1, Sizes: []int64{2}}, {Arg: 3, Sizes: []int64{2}}} // what calls the kernel raised the version
+	unchanged := []asserts.Write{{Arg: 1, DType: "uint8", Sizes: []int64{2}}, {Arg: 3, DType: "uint8", Sizes: []int64{2}}} // what calls the kernel raised the version
 	if diff := cmp.Diff(unchanged, asserts.WritesOf(&raised, seen)); diff != "" {
 		t.Error(diff)
 	}
