@@ -348,7 +348,7 @@ def captured_whole(request, op):
 
     namespace, _, name = op.partition("::")
     library = torch._C._dispatch_library("IMPL", namespace, "CPU")
-    library.impl(name, "CPU", lambda *args, **kwargs: None, False)  # with which it is no op that decomposes, until this is deleted
+    library.impl(name, "CPU", lambda *args, **kwargs: None, False)  # the op does not decompose while it has a kernel for a backend
     call = captured(request)
     del library
     return call
