@@ -97,9 +97,17 @@ func TestBeyondOfCalls(t *testing.T) {
 	}{
 		{"equal", one(1), one(1), 0, 0}, {"near", one(100), one(101), 0, 0}, {"far", one(1), one(2), 1, 0}, {"other sizes", one(1), two, 0, 1},
 	} {
-		faults, unreadable := beyondOf(op, call(tt.x), call(tt.y), 0.01)
-		if len(faults) != tt.faults || unreadable != tt.unreadable {
-			t.Errorf("%s: %d faults, %d not compared; want %d, %d", tt.name, len(faults), unreadable, tt.faults, tt.unreadable)
+		faults, _ := beyondOf(op, call(tt.x), call(tt.y), 0.01)
+		verdict := JudgeValues(op, call(tt.x), call(tt.y), "cpu", 0.01, Aware())
+		unreadable := 0
+		for _, s := range verdict.Skips {
+			if s.Code != MetaAlias || s.Reason != "values not compared: "+unreadableWhy || s.Count == 0 {
+				t.Errorf("%s: skipped %+v", tt.name, s)
+			}
+			unreadable += s.Count
+		}
+		if len(faults) != tt.faults || len(verdict.Violations) != tt.faults || unreadable != tt.unreadable {
+			t.Errorf("%s: %d faults, %d not compared; want %d, %d", tt.name, len(verdict.Violations), unreadable, tt.faults, tt.unreadable)
 		}
 		for _, f := range faults {
 			if f.Code != MetaAlias || f.Return != 1 || f.Saw != "1 elements differ by more than 0.01 of 1 + their size: number 0 is 1, on cpu 2" || f.Fix == "" {
@@ -114,6 +122,7 @@ func TestValuesThatAreNumbers(t *testing.T) {
 	op := &Op{Name: "t::f", Args: []Subject{{Name: "x"}}}
 	for _, tt := range []struct{ x, y, saw string }{
 		{"6", "24", "number 6, on cpu 24"}, {"true", "false", "number true, on cpu false"}, {"1", "true", "number 1, on cpu true"},
+		{"true", "0", "number true, on cpu 0"}, {"0", "false", "number 0, on cpu false"}, {"100", "101", ""}, // of floating point too
 		{"100.5", "100.25", ""}, {"NaN", "NaN", ""}, {"true", "true", ""}, {"6", "", ""}, {"", "6", ""},
 	} {
 		verdict := JudgeValues(op, &Seen{Numbers: []string{tt.x}}, &Seen{Numbers: []string{tt.y}}, "cpu", 0.01, Aware())

@@ -65,9 +65,6 @@ func UnwrittenAs(op, schema string, argument Place, calls int, dtypes []string) 
 	}
 }
 
-// Obliged reports whether a schema has an argument written that every call has.
-func (s *Subject) Obliged() bool { return s.Write && !s.Inside && !strings.HasSuffix(s.Type, "?") }
-
 // WritesOf returns the outcome for the arguments with (a!) whose contents were seen before
 // and after a call. Absent ones, tensors without elements, those that are not plain,
 // and those that share their storage with another are left out.

@@ -107,4 +107,9 @@ func TestUnwritten(t *testing.T) {
 			t.Errorf("%v: want %q", v, want)
 		}
 	}
+	for sizes, want := range map[int]string{1: "on tensors of 1 size,", 2: "on tensors of 2 sizes,"} {
+		if v := asserts.Unwritten("t::f", schema, asserts.Place{Name: "self"}, asserts.Itself, 20, sizes); !strings.Contains(v.Saw, want) {
+			t.Errorf("%v: want %q", v, want)
+		}
+	}
 }

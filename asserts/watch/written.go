@@ -3,6 +3,7 @@ package watch
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/opassert/opassert/asserts"
 )
@@ -22,7 +23,7 @@ func (r *run) noteUnwritten() error {
 		for a := range op.judged.Args {
 			subject := &op.judged.Args[a]
 			calls, sizes, changed := c.writes(a)
-			if changed || !subject.Obliged() || !asserts.Many(calls, sizes) {
+			if changed || !obliged(subject) || !asserts.Many(calls, sizes) {
 				continue
 			}
 			at := asserts.Place{Index: subject.Index, Name: subject.Name, Type: subject.Type, Element: asserts.NoElement, Aliased: true}
@@ -31,4 +32,9 @@ func (r *run) noteUnwritten() error {
 		}
 	}
 	return nil
+}
+
+// obliged reports whether a schema has an argument written that every call has.
+func obliged(s *asserts.Subject) bool {
+	return s.Write && !s.Inside && !strings.HasSuffix(s.Type, "?")
 }
