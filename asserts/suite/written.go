@@ -34,9 +34,9 @@ const changedNow = -1
 func (w *argumentCalls) see(of asserts.Write) {
 	w.sizes[fmt.Sprint(of.Sizes)] = true
 	w.changed = w.changed || of.Changed
-	d, ok := tensor.ParseDType(of.DType)
+	d, _ := tensor.ParseDType(of.DType) // uint8 for the name of another
 	switch {
-	case !ok || d.Class() != tensor.Floating || w.left[of.DType] == changedNow:
+	case d.Class() != tensor.Floating || w.left[of.DType] == changedNow:
 	case of.Changed:
 		w.left[of.DType] = changedNow
 	default:
