@@ -15,9 +15,12 @@ import (
 type argumentCalls struct {
 	calls   int
 	sizes   map[string]bool
-	left    map[string]int // of its dtypes of floating point: calls, but no longer once one changed it
-	changed bool           // by some call
+	by      map[string]*dtypeCalls // of its dtypes of floating point
+	changed bool                   // by some call
 }
+
+// dtypeCalls counts the calls with a dtype, and those of them that changed the argument.
+type dtypeCalls struct{ calls, changed int }
 
 const (
 	// alikeCalls is how many say that an argument is never written, on tensors of few sizes: they
@@ -27,31 +30,34 @@ const (
 	fewDTypes, fewCalls = 2, 4
 )
 
-// changedNow is in place of the calls with a dtype for which one changed the argument.
-const changedNow = -1
-
 // see counts a tensor of a call.
 func (w *argumentCalls) see(of asserts.Write) {
 	w.sizes[fmt.Sprint(of.Sizes)] = true
 	w.changed = w.changed || of.Changed
-	d, _ := tensor.ParseDType(of.DType) // uint8 for the name of another
-	switch {
-	case d.Class() != tensor.Floating || w.left[of.DType] == changedNow:
-	case of.Changed:
-		w.left[of.DType] = changedNow
-	default:
-		w.left[of.DType]++
+	if d, _ := tensor.ParseDType(of.DType); d.Class() != tensor.Floating { // uint8 for the name of another
+		return
+	}
+	if w.by[of.DType] == nil {
+		w.by[of.DType] = new(dtypeCalls)
+	}
+	w.by[of.DType].calls++
+	if of.Changed {
+		w.by[of.DType].changed++
 	}
 }
 
-// lost returns the dtypes of an argument that others change, and how many calls left it as it was.
+// lost returns the dtypes of an argument that others change, half of their calls at least, and how many
+// calls left it as it was.
 func (w *argumentCalls) lost() (calls int, dtypes []string) {
-	for _, d := range slices.Sorted(maps.Keys(w.left)) {
-		if n := w.left[d]; n != changedNow {
-			calls, dtypes = calls+n, append(dtypes, d)
+	var others dtypeCalls
+	for _, d := range slices.Sorted(maps.Keys(w.by)) {
+		if by := w.by[d]; by.changed == 0 {
+			calls, dtypes = calls+by.calls, append(dtypes, d)
+		} else {
+			others.calls, others.changed = others.calls+by.calls, others.changed+by.changed
 		}
 	}
-	if calls < fewCalls || len(dtypes) < fewDTypes || len(dtypes) == len(w.left) {
+	if calls < fewCalls || len(dtypes) < fewDTypes || others.changed == 0 || 2*others.changed < others.calls {
 		return 0, nil
 	}
 	return calls, dtypes
@@ -76,7 +82,7 @@ func (all writes) add(call []asserts.Write) {
 		}
 		for _, which := range slices.Compact([]asserts.Which{asserts.Itself, w.Of}) {
 			if all[w.Arg][which] == nil {
-				all[w.Arg][which] = &argumentCalls{sizes: make(map[string]bool), left: make(map[string]int)}
+				all[w.Arg][which] = &argumentCalls{sizes: make(map[string]bool), by: make(map[string]*dtypeCalls)}
 			}
 			of := all[w.Arg][which]
 			if !seen[destination{w.Arg, which}] {

@@ -86,6 +86,8 @@ func TestNeverWrittenAs(t *testing.T) {
 		{"few calls", []string{"float32"}, []string{"float16", "float64", "float64"}, ""},
 		{"one", []string{"float32"}, []string{"float64", "float64", "float64", "float64"}, ""},
 		{"changed before", []string{"float32", "float64"}, []string{"float64", "float16", "float64", "float16", "float64"}, ""},
+		{"half of the others", []string{"float32", "float32"}, []string{"float32", "float32", "float16", "float64", "float16", "float64"}, "others change it, and none of 4 calls where it is float16 or float64 did"},
+		{"fewer than half", []string{"float32"}, []string{"float32", "float32", "float16", "float64", "float16", "float64"}, ""},
 		{"whole numbers", []string{"float32"}, []string{"int8", "int64", "int32", "bool"}, ""},
 		{"by another dtype of none", []string{"int64"}, []string{"float32", "float64", "float16", "bfloat16"}, ""},
 	} {

@@ -2,7 +2,6 @@ package watch_test
 
 import (
 	"encoding/json"
-	"maps"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -42,8 +41,7 @@ func TestFakesAreHeldAgainstTheirKernels(t *testing.T) {
 		if err != nil || len(want) == 0 {
 			t.Fatal("no ops are expected", err)
 		}
-		delete(want, "fakes::on_the_cpu")                                                                 // check alone calls fakes on tensors of a GPU that is not there
-		maps.DeleteFunc(want, func(op, _ string) bool { return strings.HasPrefix(op, "fakes::number_") }) // and compares numbers
+		delete(want, "fakes::on_the_cpu") // check alone calls fakes on tensors of a GPU that is not there
 		for _, f := range o.found {
 			site := f.Site[len(f.Site)-1]
 			if f.Code != "OA011" || want[f.Op] == "" || !strings.Contains(f.Saw, want[f.Op]) || filepath.Base(site.File) != "python_fakes.py" || site.Line == 0 {

@@ -466,7 +466,11 @@ func TestRules(t *testing.T) {
 		for _, level := range []string{"-through=autograd", "-level=content"} {
 			got := check(t, python, "testdata", "-module", "python_rules", level, "-cases", "40", "-json")
 			said := saw(t, got, 1, "python_rules.py")
-			for op, words := range expected(t, python, "python_rules") {
+			want := expected(t, python, "python_rules")
+			if level == "-through=autograd" {
+				delete(want, "rules::needs_no_grad") // all its calls raise there
+			}
+			for op, words := range want {
 				words, noted := strings.CutPrefix(words, "note ")
 				if line := "OA014 " + words; !strings.Contains("\n"+said[op], map[bool]string{false: "\n", true: "note "}[noted]+line) {
 					t.Errorf("%s: %s: said is %q, want %q", level, op, said[op], words)

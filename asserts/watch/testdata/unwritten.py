@@ -16,7 +16,7 @@ for i in range(calls):
     def tensor():
         return torch.full(sizes, -1.0 if i == calls - 1 else 1.0)
 
-    for name in ("nothing", "clone", "second", "finds", "optional"):
+    for name in ("nothing", "clone", "second", "finds", "counts"):
         getattr(torch.ops.unwritten, name)(tensor(), tensor())
     for name in ("writes", "adds", "fills"):
         getattr(torch.ops.unwritten, name)(tensor())
