@@ -563,8 +563,18 @@ func TestValuesNotCompared(t *testing.T) {
 	}
 }
 
-// A write that only one device makes is reported once, with and without a tolerance, and none of a random op.
+// A write that only one device makes is reported once, with and without a tolerance, and none of a random op;
+// one that comes and goes is a skip.
 func TestWritesOnOneDevice(t *testing.T) {
+	calls := 0
+	sometimes := func(e *fakeEngine, args []any) ([]any, error) {
+		if x := first(args); x.device == engine.CPU {
+			if calls++; calls%2 == 1 {
+				x.write()
+			}
+		}
+		return nil, nil
+	}
 	writes := func(e *fakeEngine, args []any) ([]any, error) {
 		if x := first(args); x.device == engine.CPU {
 			x.write()
@@ -574,17 +584,29 @@ func TestWritesOnOneDevice(t *testing.T) {
 	for _, tt := range []struct {
 		name, schema, found string
 		tolerance           float64
+		kernel              func(*fakeEngine, []any) ([]any, error)
+		skipped             []int
 	}{
-		{"without a tolerance", "t::f(Tensor(a!) a) -> ()", "OA011 argument a on openreg, cpu", 0},
-		{"with a tolerance", "t::f(Tensor(a!) a) -> ()", "OA011 argument a on openreg, cpu", 1e-9},
-		{"random", "t::f(Tensor(a!) a, *, Generator? generator=None) -> ()", "", 0},
+		{"without a tolerance", "t::f(Tensor(a!) a) -> ()", "OA011 argument a on openreg, cpu", 0, writes, nil},
+		{"with a tolerance", "t::f(Tensor(a!) a) -> ()", "OA011 argument a on openreg, cpu", 1e-9, writes, nil},
+		{"random", "t::f(Tensor(a!) a, *, Generator? generator=None) -> ()", "", 0, writes, nil},
+		{"random, and no schema says so", "t::f(Tensor(a!) a) -> ()", "", 0, sometimes, []int{1}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			b := newBench(t, tt.schema, writes)
+			b := newBench(t, tt.schema, tt.kernel)
 			b.e.devices, b.Tolerance = []engine.Device{"openreg", engine.CPU}, tt.tolerance
-			found, _ := b.judged(t, "int64[2]")
+			found, c := b.judged(t, "int64[2]")
 			if got := words(found); got != tt.found {
 				t.Errorf("found %q, want %q", got, tt.found)
+			}
+			var skipped []int
+			for _, s := range c.Devices[engine.CPU].Skips {
+				if s.Reason == "writes not compared: "+undecided {
+					skipped = append(skipped, s.Count)
+				}
+			}
+			if !slices.Equal(skipped, tt.skipped) {
+				t.Errorf("skipped %v, want %v", skipped, tt.skipped)
 			}
 		})
 	}
