@@ -88,6 +88,22 @@ func TestDeviceThatIsNotThere(t *testing.T) {
 	})
 }
 
+// An index that no device has is told with those that have one.
+func TestDeviceOfNoSuchIndex(t *testing.T) {
+	if os.Getenv("OPASSERT_LONG") == "" {
+		t.Skip("it builds openreg; OPASSERT_LONG=1 runs it")
+	}
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		libtorchtest.Openreg(t, "../../..", python)
+		for _, name := range []string{"openreg:2", "openreg:7", "openreg:999"} {
+			got := check(t, python, "testdata", "-device", name, "-module", "torch_openreg")
+			if want := "device " + name + " is not there: the devices of that type are openreg:0 to openreg:1\n"; got.status != 2 || !strings.HasSuffix(got.stderr, want) {
+				t.Errorf("exit status %d\n%s", got.status, cmp.Diff(want, got.stderr))
+			}
+		}
+	})
+}
+
 // A program calls ops on the devices that a library brings through wrappers of gen, which find
 // what a kernel of that device writes; dump and list name the key of its kernels.
 func TestTypedCallsOnDevices(t *testing.T) {

@@ -16,6 +16,7 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace c10 {
@@ -171,8 +172,16 @@ void ready(Context& context, c10::DeviceType type, long) {
   if (type == c10::DeviceType::CUDA) context.lazyInitCUDA();
 }
 
+// indices names the devices of a type by their indices.
+std::string indices(const std::string& type, int64_t count) {
+  if (count == 0) return "there is no device of that type here";
+  if (count == 1) return "the only device of that type is " + type + ":0";
+  return "the devices of that type are " + type + ":0 to " + type + ":" + std::to_string(count - 1);
+}
+
 c10::Device found(const std::string& name) {
   const std::string brings = "; name the package that brings it with -module, as in check -device openreg -module torch_openreg";
+  const std::string type = name.substr(0, name.find(':'));
   c10::Device device(c10::DeviceType::Meta);
   try {
     device = c10::Device(name);
@@ -182,7 +191,9 @@ c10::Device found(const std::string& name) {
   if (device.type() == c10::DeviceType::Meta || !c10::impl::hasDeviceGuardImpl(device.type())) throw Refusal("nothing that is loaded has kernels for it" + brings);
   const auto* backend = c10::impl::getDeviceGuardImpl(device.type());
   const int64_t count = backend->deviceCount();
-  if (device.index() >= count || count == 0) throw Refusal("the number of devices of that type is " + std::to_string(count));
+  // A Device has eight bits for its index, and drops what is above them.
+  const int64_t index = device.has_index() ? std::strtoll(name.c_str() + type.size() + 1, nullptr, 10) : 0;
+  if (index >= count) throw Refusal(indices(type, count));
   ready(at::globalContext(), device.type(), 0);
   return device.has_index() ? device : backend->getDevice();
 }
