@@ -127,12 +127,12 @@ func (r *Runner) divides(t *Target, c *sample.Case, result *report.Case) {
 	if e.Threads(1) != nil || two == nil {
 		return
 	}
-	faults := t.follows(one[0], two[0], report.Threads,
-		"on a machine with other cores it computes another result",
-		"divide the work into parts that follow its size alone, and combine their results in order")
-	for i := range faults {
-		faults[i].Note = "sums of floating point round by the order of their terms"
-	}
+	faults := t.differing(one[0], two[0], asserts.Fault{
+		Saw:    "follow what " + report.Threads,
+		Breaks: "on a machine with other cores it computes another result",
+		Fix:    "divide the work into parts that follow its size alone, and combine their results in order",
+		Note:   "sums of floating point round by the order of their terms",
+	})
 	verdict := asserts.JudgeFaults(t.judged, one[0], append(faults, left...), r.Policy)
 	if n := asserts.Unknown(t.judged, one[0], two[0]); n > 0 {
 		verdict.Skips = append(verdict.Skips, asserts.Skip{Code: asserts.NondeterministicResult, Reason: unkept, Count: n})

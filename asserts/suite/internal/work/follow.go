@@ -1,7 +1,6 @@
 package work
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
@@ -38,22 +37,19 @@ func (r *Runner) followsNeighbours(t *Target, a *attempt) []asserts.Fault {
 	if t.operator.Schema.View() != schema.NotView || !slices.ContainsFunc(a.c.Tensors(), (*sample.TensorSpec).Surrounded) {
 		return nil
 	}
-	calls := []*asserts.Seen{a.calls[0].seen}
-	for _, beside := range []int{1, 0, 1} {
-		m := maker{engine: r.Engine, room: &r.room, beside: beside}
-		defer m.release()
-		_, then := r.seen(t, &m, a.c, firstTime)
-		if then == nil || len(calls) == 1 && t.same(calls[0], then) {
-			return nil
-		}
-		calls = append(calls, then)
-	}
-	if !t.same(calls[0], calls[2]) || !t.same(calls[1], calls[3]) {
+	first, then := a.calls[0].seen, r.seenAgain(t, a.c, neighbours)
+	if then == nil || t.same(first, then[0]) {
 		return nil
 	}
-	return t.follows(calls[0], calls[1], report.Neighbours,
-		"of a slice or another view it computes another result than of a copy with the same elements",
-		"compute with the argument's elements alone: from data_ptr() or storage_offset() on, by stride()")
+	again := r.seenAgain(t, a.c, firstTime, neighbours)
+	if again == nil || !t.same(first, again[0]) || !t.same(then[0], again[1]) {
+		return nil
+	}
+	return t.differing(first, then[0], asserts.Fault{
+		Saw:    "follow what " + report.Neighbours,
+		Breaks: "of a slice or another view it computes another result than of a copy with the same elements",
+		Fix:    "compute with the argument's elements alone: from data_ptr() or storage_offset() on, by stride()",
+	})
 }
 
 // followsEarlier makes a call, writes its arguments and makes it again, and holds that
@@ -63,11 +59,11 @@ func (r *Runner) followsEarlier(t *Target, c *sample.Case) []asserts.Fault {
 	if slices.ContainsFunc(t.judged.Args, writes) || !slices.ContainsFunc(c.Tensors(), (*sample.TensorSpec).Usual) {
 		return nil
 	}
-	old, other := maker{engine: r.Engine, room: &r.room}, maker{engine: r.Engine, room: &r.room, later: 1}
+	old, other := maker{engine: r.Engine, room: &r.room}, maker{engine: r.Engine, room: &r.room}
 	defer old.release()
 	defer other.release()
 	args, first := r.seen(t, &old, c, firstTime)
-	fresh, want := r.seen(t, &other, c, firstTime)
+	fresh, want := r.seen(t, &other, c, otherValue)
 	if first == nil || want == nil {
 		return nil
 	}
@@ -80,18 +76,9 @@ func (r *Runner) followsEarlier(t *Target, c *sample.Case) []asserts.Fault {
 	if then == nil || t.same(then, want) || !t.same(then, r.calledAgain(t, args)) || !t.same(want, r.calledAgain(t, fresh)) {
 		return nil
 	}
-	return t.follows(then, want, report.Earlier,
-		"after an optimizer's step, or another write in place, it computes with the old elements",
-		"cache nothing by the address or the identity of a tensor, or compare its _version too")
-}
-
-// follows returns the differences between two calls as faults.
-func (t *Target) follows(a, b *asserts.Seen, what, breaks, fix string) (faults []asserts.Fault) {
-	for _, d := range asserts.Differing(t.judged, a, b) {
-		faults = append(faults, asserts.Fault{
-			Code: asserts.NondeterministicResult, Argument: d.Argument, Return: d.Return,
-			Saw: fmt.Sprintf("%d of %d bytes follow what %s", d.Bytes, d.Of, what), Breaks: breaks, Fix: fix,
-		})
-	}
-	return faults
+	return t.differing(then, want, asserts.Fault{
+		Saw:    "follow what " + report.Earlier,
+		Breaks: "after an optimizer's step, or another write in place, it computes with the old elements",
+		Fix:    "cache nothing by the address or the identity of a tensor, or compare its _version too",
+	})
 }

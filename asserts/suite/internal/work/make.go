@@ -20,8 +20,7 @@ type maker struct {
 	yields  bool            // where the library lacks a tensor, another one is made
 	lacks   map[string]int
 	earlier []any // arguments
-	later   int   // turns by which usual values of floating point are later
-	beside  int   // turns by which are those in the bytes beside tensors
+	arrangement
 }
 
 // args makes the arguments of a case. What cannot be made is an error of the

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -16,17 +17,6 @@ import (
 // on the other side of pages that can't be touched. Where the bytes of a return differ, three
 // calls more, on the first side, distinguish results that follow the memory from those that
 // differ by themselves, and from those that follow the alignment of tensors.
-
-const (
-	firstFill  = 0x5A
-	secondFill = 0xA6
-)
-
-var (
-	firstTime = arrangement{fill: firstFill}
-	otherFill = arrangement{fill: secondFill}
-	otherSide = arrangement{fill: secondFill, ahead: true}
-)
 
 // A repetition is the result of a repeated call.
 type repetition struct {
@@ -67,10 +57,10 @@ func (r *Runner) repeat(t *Target, a *attempt) repetition {
 		of := func(e asserts.Difference) bool { return d.Argument == e.Argument && d.Return == e.Return }
 		if slices.ContainsFunc(own, of) {
 			if t.mustWrite(d) { // memory that is not filled differs too
-				shown.faults = append(shown.faults, nondeterministic(d))
+				shown.faults = append(shown.faults, about(d, nondeterministic))
 			}
 		} else if i := slices.IndexFunc(filled, of); i >= 0 && t.mustWrite(filled[i]) {
-			shown.faults = append(shown.faults, uninitialised(filled[i]))
+			shown.faults = append(shown.faults, about(filled[i], uninitialised))
 		}
 	}
 	return shown
@@ -114,8 +104,8 @@ func (t *Target) mustWrite(d asserts.Difference) bool {
 	return !t.leavesMemory() || mayLeave.MatchString(t.operator.Schema.Func.Name.Base) && d.Bytes < d.Of
 }
 
-// seenAgain makes calls with new arguments, which have the same values, each in memory that is
-// arranged in another way, and returns the observations; nil where one throws.
+// seenAgain makes calls with new arguments, each arranged in another way, and returns the
+// observations; nil where one throws.
 func (r *Runner) seenAgain(t *Target, c *sample.Case, ways ...arrangement) (all []*asserts.Seen) {
 	for _, how := range ways {
 		m := maker{engine: r.Engine, room: &r.room}
@@ -149,19 +139,33 @@ func (r *Runner) called(t *Target, args []any) *asserts.Seen {
 	return &out.Seen
 }
 
-func uninitialised(d asserts.Difference) asserts.Fault {
-	return asserts.Fault{
-		Code: asserts.UninitialisedResult, Argument: d.Argument, Return: d.Return,
-		Saw: fmt.Sprintf("%d of %d bytes follow what the memory held before the call: they differ where it is filled with %#02x and with %#02x, and where it is filled alike they are the same", d.Bytes, d.Of, firstFill, secondFill),
-		Fix: "write every element, also where a dimension is empty or nothing is computed: at::zeros in place of at::empty",
+// differing returns a fault for each result whose bytes differ between two calls.
+func (t *Target) differing(a, b *asserts.Seen, like asserts.Fault) (faults []asserts.Fault) {
+	for _, d := range asserts.Differing(t.judged, a, b) {
+		faults = append(faults, about(d, like))
 	}
+	return faults
 }
 
-func nondeterministic(d asserts.Difference) asserts.Fault {
-	return asserts.Fault{
-		Code: asserts.NondeterministicResult, Argument: d.Argument, Return: d.Return,
-		Saw:  fmt.Sprintf("%d of %d bytes differ between two calls with the same values and the same seed", d.Bytes, d.Of),
-		Fix:  "let the result depend on the arguments alone, not on addresses, time, threads or earlier calls; a random one takes a Generator and has the tag nondeterministic_seeded",
-		Note: "no schema promises that a result is the same again",
-	}
+// about returns a fault with the difference of which it says the cause.
+func about(d asserts.Difference, like asserts.Fault) asserts.Fault {
+	like.Code = cmp.Or(like.Code, asserts.NondeterministicResult)
+	like.Argument, like.Return = d.Argument, d.Return
+	like.Saw = fmt.Sprintf("%d of %d bytes %s", d.Bytes, d.Of, like.Saw)
+	return like
+}
+
+var uninitialised = asserts.Fault{
+	Code: asserts.UninitialisedResult,
+	Saw:  fmt.Sprintf("follow what the memory held before the call: they differ where it is filled with %#02x and with %#02x, and where it is filled alike they are the same", firstFill, secondFill),
+	Fix:  "write every element, also where a dimension is empty or nothing is computed: at::zeros in place of at::empty",
+}
+
+// unpromised is the note of results that differ.
+const unpromised = "no schema promises that a result is the same again"
+
+var nondeterministic = asserts.Fault{
+	Saw:  "differ between two calls with the same values and the same seed",
+	Fix:  "let the result depend on the arguments alone, not on addresses, time, threads or earlier calls; a random one takes a Generator and has the tag nondeterministic_seeded",
+	Note: unpromised,
 }

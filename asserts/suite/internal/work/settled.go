@@ -32,9 +32,7 @@ func (r *Runner) settled(t *Target, a *attempt, found []*asserts.Violation, comp
 func (r *Runner) madeAgain(t *Target, a *attempt) []call {
 	m := maker{engine: r.Engine, room: &r.room}
 	defer m.release()
-	r.Seed++
-	defer func() { r.Seed-- }()
-	c, args, err := r.arguments(&m, a.c, otherFill)
+	c, args, err := r.arguments(&m, a.c, otherDraw)
 	if err != nil {
 		return nil
 	}

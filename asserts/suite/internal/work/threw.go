@@ -49,16 +49,12 @@ func (r *Runner) spoils(t *Target, c *sample.Case, err error) {
 	t.errors[text] = true
 	was := t.steady.calls[0].seen
 	for _, then := range r.seenAgain(t, t.steady.c, firstTime) {
-		var faults []asserts.Fault
-		for _, d := range asserts.Differing(t.judged, was, then) {
-			faults = append(faults, asserts.Fault{
-				Code: asserts.NondeterministicResult, Argument: d.Argument, Return: d.Return,
-				Saw:    fmt.Sprintf("%d of %d bytes of what %s returns are not those of before this call, which threw: %s", d.Bytes, d.Of, t.steady.c, sample.Clip(message)),
-				Breaks: "a program that catches the error goes on with other results",
-				Fix:    "undo what the kernel sets of its own before it throws: by a guard in C++, in Python in a finally clause",
-				Note:   "no schema promises that a result is the same again",
-			})
-		}
+		faults := t.differing(was, then, asserts.Fault{
+			Saw:    fmt.Sprintf("of what %s returns are not those of before this call, which threw: %s", t.steady.c, sample.Clip(message)),
+			Breaks: "a program that catches the error goes on with other results",
+			Fix:    "undo what the kernel sets of its own before it throws: by a guard in C++, in Python in a finally clause",
+			Note:   unpromised,
+		})
 		if len(faults) > 0 {
 			t.threw = append(t.threw, &judgedCall{c: c, verdict: asserts.JudgeFaults(t.judged, was, faults, r.Policy)})
 			t.steady = nil // what is wrong already

@@ -25,12 +25,6 @@ func (r *Runner) watcher() watcher {
 	return nil
 }
 
-// An arrangement is how tensors lie in memory that is watched.
-type arrangement struct {
-	ahead bool // behind a page that can't be touched, else before one
-	fill  byte // what their memory holds until it is written
-}
-
 func (r *Runner) arrange(how arrangement) {
 	if w := r.watcher(); w != nil {
 		w.Arrange(how.ahead, how.fill)
@@ -45,12 +39,13 @@ func (r *Runner) touched(t *Target) (touched memory) {
 	return touched
 }
 
-// arguments makes those of a case in memory that is arranged, and seeds the engine.
+// arguments makes those of a case as an arrangement says, and seeds the engine.
 func (r *Runner) arguments(m *maker, c *sample.Case, how arrangement) (*sample.Case, []any, error) {
 	r.arrange(how)
+	m.arrangement = how
 	c, args, err := m.made(c)
 	if err == nil {
-		err = r.Engine.Seed(int64(r.Seed))
+		err = r.Engine.Seed(int64(r.Seed + how.seed))
 	}
 	return c, args, err
 }
