@@ -38,21 +38,16 @@ func FindDevice(name string) (Place, error) {
 	if p, ok := places.Load(name); ok {
 		return p.(Place), nil
 	}
-	if err := start(); err != nil {
-		return Place{}, err
-	}
-	s := newScratch()
-	defer s.free()
-	nativeDevice(name, s.reply)
-	r, err := s.read("device " + name)
+	p, err := ask("device "+name, func(s *scratch) { nativeDevice(name, s.reply) }, func(r *reader) Place {
+		typ, index := r.word(), r.word()
+		if plain, _, _ := strings.Cut(name, ":"); typ == tensor.DeviceBrought {
+			Bring(plain)
+		}
+		return Place{Fallback: r.word() != 0, Resolves: r.word() != 0, Key: r.text(), Name: deviceName(typ, index)}
+	})
 	if err != nil {
-		return Place{}, err
+		return p, err
 	}
-	typ, index := r.word(), r.word()
-	if plain, _, _ := strings.Cut(name, ":"); typ == tensor.DeviceBrought {
-		Bring(plain)
-	}
-	p := Place{Fallback: r.word() != 0, Resolves: r.word() != 0, Key: r.text(), Name: deviceName(typ, index)}
 	places.Store(name, p)
 	return p, nil
 }

@@ -81,13 +81,8 @@ func newHandle(address int64, drop func(int64), bytes int64) handle {
 
 // storageBytes returns how many bytes of the CPU's memory a tensor keeps.
 func storageBytes(impl int64) int64 {
-	s := newScratch()
-	defer s.free()
-	nativeBytes(impl, nil, s.reply)
-	if r, err := s.read("measure"); err == nil {
-		return r.word()
-	}
-	return 0
+	n, _ := ask("measure", func(s *scratch) { nativeBytes(impl, nil, s.reply) }, (*reader).word)
+	return n
 }
 
 func takeSlot() uint32 {

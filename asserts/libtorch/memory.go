@@ -39,38 +39,27 @@ const (
 // since the last WatchMemory lie in memory that is not watched: those of more than 8 MB,
 // or beyond two thousand at a time. There is no way back.
 func WatchMemory(ahead bool, fill byte) (touches []Touch, unwatched int, err error) {
-	if err := start(); err != nil {
-		return nil, 0, err
-	}
-	s := newScratch()
-	defer s.free()
 	side := int64(0)
 	if ahead {
 		side = 1
 	}
-	nativeMemory(side, int64(fill), s.reply)
-	r, err := s.read("watch memory")
-	if err != nil {
-		return nil, 0, err
-	}
-	unwatched = int(r.word())
-	touches = make([]Touch, r.word())
-	for i := range touches {
-		r.touch(&touches[i])
-	}
-	return touches, unwatched, nil
+	touches, err = ask("watch memory", func(s *scratch) { nativeMemory(side, int64(fill), s.reply) }, func(r *reader) []Touch {
+		unwatched = int(r.word())
+		all := make([]Touch, r.word())
+		for i := range all {
+			r.touch(&all[i])
+		}
+		return all
+	})
+	return touches, unwatched, err
 }
 
 // FillMemory has what is allocated on a device hold a byte until it is written, and reports
 // whether it does: not where the device's backend has a caching allocator, or allocates by another
 // than the one that it registers.
 func FillMemory(on Place, fill byte) (bool, error) {
-	s := newScratch()
-	defer s.free()
 	device, _, _ := parseDevice(on.Name)
-	nativeFill(device, int64(fill), s.reply)
-	r, err := s.read("fill memory")
-	return err == nil && r.word() != 0, err
+	return ask("fill memory", func(s *scratch) { nativeFill(device, int64(fill), s.reply) }, func(r *reader) bool { return r.word() != 0 })
 }
 
 // touch reads a touch as memory.cpp writes it.

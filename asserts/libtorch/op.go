@@ -176,14 +176,7 @@ func recordOf(name string) (*record, error) {
 
 // schemas returns the list that schemas.cpp writes of one operator, or of all.
 func schemas(name string) (string, error) {
-	s := newScratch()
-	defer s.free()
-	nativeSchemas(name, s.reply)
-	reply, err := s.read("list operators")
-	if err != nil {
-		return "", err
-	}
-	return reply.text(), nil
+	return ask("list operators", func(s *scratch) { nativeSchemas(name, s.reply) }, (*reader).text)
 }
 
 func listed() (*listing, error) {

@@ -102,14 +102,7 @@ var started = sync.OnceValues(func() (string, error) {
 	if err := load(); err != nil {
 		return "", fmt.Errorf("libtorch: %w", err)
 	}
-	s := newScratch()
-	defer s.free()
-	nativeStart(s.reply)
-	r, err := s.read("start")
-	if err != nil {
-		return "", err
-	}
-	return r.text(), nil
+	return reply("start", func(s *scratch) { nativeStart(s.reply) }, (*reader).text)
 })
 
 // start sets libtorch up, once.
@@ -150,10 +143,7 @@ func LoadLibrary(path string) error {
 	if err := start(); err != nil {
 		return err
 	}
-	s := newScratch()
-	defer s.free()
-	nativeLoad(path, s.reply)
-	if _, err := s.read("load library"); err != nil {
+	if _, err := ask("load library", func(s *scratch) { nativeLoad(path, s.reply) }, (*reader).nothing); err != nil {
 		version, _ := started()
 		return builtForAnother(err, version)
 	}

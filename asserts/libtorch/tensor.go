@@ -73,7 +73,7 @@ func (t Tensor) Bytes() ([]byte, error) {
 	return data, t.ask("read", read, measure)
 }
 
-// ask crosses the border with one tensor.
+// ask crosses the border with one tensor, and reads the reply.
 func (t Tensor) ask(what string, cross func(address int64, s *scratch), take func(*reader)) error {
 	s := newScratch()
 	defer s.free()
@@ -90,71 +90,57 @@ func (t Tensor) ask(what string, cross func(address int64, s *scratch), take fun
 	return err
 }
 
+// ask sets libtorch up if need be, crosses the border and reads the reply.
+func ask[T any](what string, cross func(*scratch), take func(*reader) T) (taken T, err error) {
+	if err := start(); err != nil {
+		return taken, err
+	}
+	return reply(what, cross, take)
+}
+
+// reply crosses the border and reads the reply.
+func reply[T any](what string, cross func(*scratch), take func(*reader) T) (taken T, err error) {
+	s := newScratch()
+	defer s.free()
+	cross(s)
+	r, err := s.read(what)
+	if err == nil {
+		taken = take(&r)
+	}
+	return taken, err
+}
+
 // StorageOf returns an object that refers to the tensor's storage, for
 // arguments of type Storage.
 func StorageOf(t Tensor) (Object, error) {
 	var o Object
-	err := t.ask("storage", func(address int64, s *scratch) { nativeStorage(address, s.reply) }, func(r *reader) {
-		o = newObject(r.word())
-	})
+	err := t.ask("storage", func(address int64, s *scratch) { nativeStorage(address, s.reply) }, func(r *reader) { o = r.object() })
 	return o, err
 }
 
 // NewGenerator makes a CPU generator, for arguments of type Generator.
 func NewGenerator(seed uint64) (Object, error) {
-	if err := start(); err != nil {
-		return Object{}, err
-	}
-	s := newScratch()
-	defer s.free()
-	nativeGenerator(int64(seed), s.reply)
-	r, err := s.read("generator")
-	if err != nil {
-		return Object{}, err
-	}
-	return newObject(r.word()), nil
+	return ask("generator", func(s *scratch) { nativeGenerator(int64(seed), s.reply) }, (*reader).object)
 }
 
 // Seed seeds the default CPU generator, which kernels draw from that are given
 // none.
 func Seed(seed uint64) error {
-	if err := start(); err != nil {
-		return err
-	}
-	s := newScratch()
-	defer s.free()
-	nativeSeed(int64(seed), s.reply)
-	_, err := s.read("seed")
+	_, err := ask("seed", func(s *scratch) { nativeSeed(int64(seed), s.reply) }, (*reader).nothing)
 	return err
 }
 
 // Threads sets the number of threads among which ops divide their work, except ops that others
 // call: these keep to one, as all do from the start.
 func Threads(count int) error {
-	if err := start(); err != nil {
-		return err
-	}
-	s := newScratch()
-	defer s.free()
-	nativeThreads(int64(count), s.reply)
-	_, err := s.read("threads")
+	_, err := ask("threads", func(s *scratch) { nativeThreads(int64(count), s.reply) }, (*reader).nothing)
 	return err
 }
 
 // Left describes the state of the process, besides tensors, that calls have changed since
 // the last library was loaded or Left was last called, a line each, and restores it.
 func Left() (string, error) {
-	if err := start(); err != nil {
-		return "", err
-	}
-	s := newScratch()
-	defer s.free()
-	nativeLeft(s.reply)
-	r, err := s.read("state")
-	if err != nil {
-		return "", err
-	}
-	return r.text(), nil
+	return ask("state", func(s *scratch) { nativeLeft(s.reply) }, (*reader).text)
 }
 
 // MetaTwins returns tensors on the meta device with the same relations as ts: the same

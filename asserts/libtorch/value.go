@@ -1,8 +1,10 @@
 package libtorch
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/opassert/opassert/internal/tensor"
@@ -12,24 +14,24 @@ import (
 type ValueKind uint8
 
 const (
-	KindNone    ValueKind = iota // None, for an optional argument
-	KindDefault                  // the argument's default in the schema
-	KindTensor                   // Tensor
-	KindInt                      // Int; also SymInt, ScalarType, Layout, MemoryFormat, QScheme
-	KindFloat                    // Float
-	KindBool                     // Int is not 0
-	KindComplex                  // Float and Imag
-	KindString                   // Str
-	KindDevice                   // Str: "cpu", "meta", "cuda:1"
-	KindStream                   // Str is the device, Int the stream's id
-	KindInts                     // Ints, a list
-	KindTensors                  // Tensors, a list
-	KindList                     // List, any other list
-	KindObject                   // Object; in a result Str is its type
-	KindTuple                    // List; in arguments only, as are the next
-	KindDict                     // List, each key before its value
-	KindNew                      // an object of the custom class Str, made by its constructor from List
-	KindSame                     // the earlier argument number Int; in arguments only
+	KindNone    ValueKind = tagNone    // None, for an optional argument
+	KindDefault ValueKind = tagDefault // the argument's default in the schema
+	KindTensor  ValueKind = tagTensor  // Tensor
+	KindInt     ValueKind = tagInt     // Int; also SymInt, ScalarType, Layout, MemoryFormat, QScheme
+	KindFloat   ValueKind = tagFloat   // Float
+	KindBool    ValueKind = tagBool    // Int is not 0
+	KindComplex ValueKind = tagComplex // Float and Imag
+	KindString  ValueKind = tagString  // Str
+	KindDevice  ValueKind = tagDevice  // Str: "cpu", "meta", "cuda:1"
+	KindStream  ValueKind = tagStream  // Str is the device, Int the stream's id
+	KindList    ValueKind = tagList    // List, a list of other values than ints or tensors
+	KindObject  ValueKind = tagObject  // Object; in a result Str is its type
+	KindTuple   ValueKind = tagTuple   // List; in arguments only, as are the next
+	KindDict    ValueKind = tagDict    // List, each key before its value
+	KindNew     ValueKind = tagNew     // an object of the custom class Str, made by its constructor from List
+	KindSame    ValueKind = tagSame    // the earlier argument number Int; in arguments only
+	KindInts    ValueKind = iota       // Ints, a list
+	KindTensors                        // Tensors, a list
 )
 
 // A Value is an argument or a result of an operator, as plain data. An int
@@ -227,12 +229,10 @@ func (s *scratch) write(v *Value, next int64) (int64, error) {
 	case KindTensor:
 		s.put(tagTensor, next)
 		next++
-	case KindInt:
-		s.put(tagInt, v.Int)
+	case KindInt, KindBool, KindSame:
+		s.put(int64(v.Kind), v.Int)
 	case KindFloat:
 		s.put(tagFloat, int64(math.Float64bits(v.Float)))
-	case KindBool:
-		s.put(tagBool, v.Int)
 	case KindComplex:
 		s.put(tagComplex, int64(math.Float64bits(v.Float)), int64(math.Float64bits(v.Imag)))
 	case KindString:
@@ -260,19 +260,15 @@ func (s *scratch) write(v *Value, next int64) (int64, error) {
 			next++
 		}
 	case KindList, KindTuple, KindDict, KindNew:
+		s.put(int64(v.Kind))
 		n := int64(len(v.List))
 		switch v.Kind {
-		case KindList:
-			s.put(tagList, n)
-		case KindTuple:
-			s.put(tagTuple, n)
 		case KindDict:
-			s.put(tagDict, n/2)
+			n /= 2
 		case KindNew:
-			s.put(tagNew)
 			s.putText(v.Str)
-			s.put(n)
 		}
+		s.put(n)
 		for i := range v.List {
 			// A missing tensor among tensors has its place in the request.
 			none := v.List[i].Kind == KindNone
@@ -284,8 +280,6 @@ func (s *scratch) write(v *Value, next int64) (int64, error) {
 				next++
 			}
 		}
-	case KindSame:
-		s.put(tagSame, v.Int)
 	case KindObject:
 		address, err := s.hold(v.Object.h)
 		switch {
@@ -359,7 +353,7 @@ func (r *reader) value() Value {
 	case tagList:
 		return r.listValue()
 	case tagObject:
-		v := newObject(r.word()).Value()
+		v := r.object().Value()
 		v.Str = r.text()
 		return v
 	}
@@ -369,53 +363,43 @@ func (r *reader) value() Value {
 // listValue returns a list of the kind that its elements allow.
 func (r *reader) listValue() Value {
 	list := make([]Value, r.word())
-	tensors, ints := true, true
 	for i := range list {
 		list[i] = r.value()
-		tensors = tensors && list[i].Kind == KindTensor
-		ints = ints && list[i].Kind == KindInt
 	}
+	other := func(kind ValueKind) bool {
+		return slices.ContainsFunc(list, func(v Value) bool { return v.Kind != kind })
+	}
+	v := List(list...)
 	switch {
 	case len(list) == 0:
-		return List()
-	case tensors:
-		v := Tensors(make([]Tensor, len(list))...)
-		for i := range list {
-			v.Tensors[i] = list[i].Tensor
+	case !other(KindTensor):
+		v = Tensors()
+		for _, item := range list {
+			v.Tensors = append(v.Tensors, item.Tensor)
 		}
-		return v
-	case ints:
-		v := Ints(make([]int64, len(list))...)
-		for i := range list {
-			v.Ints[i] = list[i].Int
+	case !other(KindInt):
+		v = Ints()
+		for _, item := range list {
+			v.Ints = append(v.Ints, item.Int)
 		}
-		return v
 	}
-	return List(list...)
+	return v
 }
 
 // Release releases the handles in the value, all of them, and returns the first
 // error.
-func (v Value) Release() error {
-	var first error
-	note := func(err error) {
-		if first == nil {
-			first = err
-		}
-	}
+func (v Value) Release() (err error) {
 	switch v.Kind {
 	case KindTensor:
-		note(v.Tensor.Release())
+		return v.Tensor.Release()
 	case KindObject:
-		note(v.Object.Release())
-	case KindTensors:
-		for _, t := range v.Tensors {
-			note(t.Release())
-		}
-	case KindList, KindTuple, KindDict, KindNew:
-		for _, item := range v.List {
-			note(item.Release())
-		}
+		return v.Object.Release()
 	}
-	return first
+	for _, t := range v.Tensors {
+		err = cmp.Or(err, t.Release())
+	}
+	for _, item := range v.List {
+		err = cmp.Or(err, item.Release())
+	}
+	return err
 }

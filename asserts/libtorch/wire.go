@@ -111,6 +111,12 @@ func (r *reader) count() int {
 	return len(r.words[:n])
 }
 
+// nothing reads a reply that has nothing after its header.
+func (r *reader) nothing() struct{} { return struct{}{} }
+
+// object takes over an object.
+func (r *reader) object() Object { return newObject(r.word()) }
+
 func (r *reader) float() float64 { return math.Float64frombits(uint64(r.word())) }
 
 func (r *reader) text() string {
