@@ -52,7 +52,7 @@ func (op *Op) Call(level asserts.Level, out *Outcome, args ...Value) error {
 	if err := op.request(s, out, args); err != nil {
 		return err
 	}
-	nativeCall(s.request, s.reply)
+	cross(crossing{function: fnCall}, s.request, s.reply)
 	r := s.answer()
 	if s.reply[0] == statusWrote {
 		inputs := out.takeArguments(&r, op)

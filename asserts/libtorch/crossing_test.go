@@ -11,6 +11,6 @@ func BenchmarkCrossing(b *testing.B) {
 	defer s.free()
 	b.ReportAllocs()
 	for b.Loop() {
-		nativeObserve(0, 1, s.reply)
+		cross(crossing{function: fnObserve, second: 1}, nil, s.reply)
 	}
 }

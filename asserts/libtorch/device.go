@@ -38,7 +38,7 @@ func FindDevice(name string) (Place, error) {
 	if p, ok := places.Load(name); ok {
 		return p.(Place), nil
 	}
-	p, err := ask("device "+name, func(s *scratch) { nativeDevice(name, s.reply) }, func(r *reader) Place {
+	p, err := ask("device "+name, crossing{function: fnDevice, data: []byte(name)}, func(r *reader) Place {
 		typ, index := r.word(), r.word()
 		if plain, _, _ := strings.Cut(name, ":"); typ == tensor.DeviceBrought {
 			Bring(plain)

@@ -53,17 +53,21 @@ func at(index uint32) *slot {
 	return &table.chunks[index/chunkSlots].Load()[index%chunkSlots]
 }
 
+func release(impl int64) { cross(crossing{function: fnRelease, first: impl}, nil, nil) }
+
+func drop(object int64) { cross(crossing{function: fnDrop, first: object}, nil, nil) }
+
 // newTensor takes over a reference to a TensorImpl.
 func newTensor(impl int64) Tensor {
 	var bytes int64
 	if asserts.Enabled {
 		bytes = storageBytes(impl)
 	}
-	return Tensor{newHandle(impl, nativeRelease, bytes)}
+	return Tensor{newHandle(impl, release, bytes)}
 }
 
 // newObject takes over a reference to any other value.
-func newObject(address int64) Object { return Object{newHandle(address, nativeDrop, 0)} }
+func newObject(address int64) Object { return Object{newHandle(address, drop, 0)} }
 
 // newHandle takes over a reference, which drop releases.
 func newHandle(address int64, drop func(int64), bytes int64) handle {
@@ -81,7 +85,7 @@ func newHandle(address int64, drop func(int64), bytes int64) handle {
 
 // storageBytes returns how many bytes of the CPU's memory a tensor keeps.
 func storageBytes(impl int64) int64 {
-	n, _ := ask("measure", func(s *scratch) { nativeBytes(impl, nil, s.reply) }, (*reader).word)
+	n, _ := ask("measure", crossing{function: fnBytes, first: impl}, (*reader).word)
 	return n
 }
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-struct oa_table oa_table;
+__typeof__(oa_cross) *oa_crosses;
 
 char *oa_open(char *list) {
   void *lib = NULL;
@@ -17,14 +17,7 @@ char *oa_open(char *list) {
     lib = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     if (lib == NULL) return strdup(dlerror());
   }
-  const struct {
-    const char *name;
-    void **at;
-  } all[] = {
-#define ENTRY(f) {"oa_" #f, (void **)&oa_table.f},
-      OA_FUNCTIONS(ENTRY)};
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-    if ((*all[i].at = dlsym(lib, all[i].name)) == NULL) return strdup(dlerror());
-  }
+  *(void **)&oa_crosses = dlsym(lib, "oa_cross");
+  if (oa_crosses == NULL) return strdup(dlerror());
   return NULL;
 }

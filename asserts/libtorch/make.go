@@ -222,7 +222,7 @@ func (s *Spec) strided() (Tensor, error) {
 	c.put(int64(s.DType), device, index, sort, base, nbytes, s.Offset, int64(len(s.Sizes)))
 	c.put(s.Sizes...)
 	c.put(s.strides()...)
-	nativeStrided(c.request, data, c.reply)
+	cross(crossing{function: fnStrided, data: data}, c.request, c.reply)
 	r, err := c.read("make")
 	if err != nil {
 		return Tensor{}, err
@@ -391,7 +391,7 @@ func (s *Spec) wrapped() (Tensor, error) {
 	}
 	defer base.Release()
 	var t Tensor
-	err = base.ask("wrap", func(address int64, c *scratch) { nativeWrap(address, c.reply) }, func(r *reader) {
+	err = base.ask("wrap", crossing{function: fnWrap}, func(r *reader) {
 		t = newTensor(r.word())
 	})
 	return t, err
@@ -402,7 +402,7 @@ func (s *Spec) marked() (Tensor, error) {
 	if err != nil {
 		return Tensor{}, err
 	}
-	err = t.ask("mark", func(address int64, c *scratch) { nativeMark(address, c.reply) }, func(*reader) {})
+	err = t.ask("mark", crossing{function: fnMark}, func(*reader) {})
 	return t, err
 }
 

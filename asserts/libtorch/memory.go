@@ -43,7 +43,7 @@ func WatchMemory(ahead bool, fill byte) (touches []Touch, unwatched int, err err
 	if ahead {
 		side = 1
 	}
-	touches, err = ask("watch memory", func(s *scratch) { nativeMemory(side, int64(fill), s.reply) }, func(r *reader) []Touch {
+	touches, err = ask("watch memory", crossing{function: fnMemory, first: side, second: int64(fill)}, func(r *reader) []Touch {
 		unwatched = int(r.word())
 		all := make([]Touch, r.word())
 		for i := range all {
@@ -59,7 +59,7 @@ func WatchMemory(ahead bool, fill byte) (touches []Touch, unwatched int, err err
 // than the one that it registers.
 func FillMemory(on Place, fill byte) (bool, error) {
 	device, _, _ := parseDevice(on.Name)
-	return ask("fill memory", func(s *scratch) { nativeFill(device, int64(fill), s.reply) }, func(r *reader) bool { return r.word() != 0 })
+	return ask("fill memory", crossing{function: fnFill, first: device, second: int64(fill)}, func(r *reader) bool { return r.word() != 0 })
 }
 
 // touch reads a touch as memory.cpp writes it.

@@ -176,7 +176,7 @@ func recordOf(name string) (*record, error) {
 
 // schemas returns the list that schemas.cpp writes of one operator, or of all.
 func schemas(name string) (string, error) {
-	return ask("list operators", func(s *scratch) { nativeSchemas(name, s.reply) }, (*reader).text)
+	return ask("list operators", crossing{function: fnSchemas, data: []byte(name)}, (*reader).text)
 }
 
 func listed() (*listing, error) {

@@ -102,7 +102,7 @@ var started = sync.OnceValues(func() (string, error) {
 	if err := load(); err != nil {
 		return "", fmt.Errorf("libtorch: %w", err)
 	}
-	return reply("start", func(s *scratch) { nativeStart(s.reply) }, (*reader).text)
+	return reply("start", crossing{function: fnStart}, (*reader).text)
 })
 
 // start sets libtorch up, once.
@@ -143,7 +143,7 @@ func LoadLibrary(path string) error {
 	if err := start(); err != nil {
 		return err
 	}
-	if _, err := ask("load library", func(s *scratch) { nativeLoad(path, s.reply) }, (*reader).nothing); err != nil {
+	if _, err := ask("load library", crossing{function: fnLoad, data: []byte(path)}, (*reader).nothing); err != nil {
 		version, _ := started()
 		return builtForAnother(err, version)
 	}

@@ -39,7 +39,7 @@ func (t Tensor) observe(level asserts.Level, take func(*reader)) error {
 	if !t.Defined() {
 		return nil
 	}
-	return t.ask("observe", func(address int64, s *scratch) { nativeObserve(address, level, s.reply) }, take)
+	return t.ask("observe", crossing{function: fnObserve, second: int64(level)}, take)
 }
 
 // Observe is [Tensor.See] for package asserts: a handle that was released is
@@ -65,16 +65,15 @@ func (t Tensor) Bytes() ([]byte, error) {
 	var data []byte
 	size := 0
 	measure := func(r *reader) { size = int(r.word()) }
-	read := func(address int64, s *scratch) { nativeBytes(address, data, s.reply) }
-	if err := t.ask("read", read, measure); err != nil {
+	if err := t.ask("read", crossing{function: fnBytes, data: data}, measure); err != nil {
 		return nil, err
 	}
 	data = make([]byte, size)
-	return data, t.ask("read", read, measure)
+	return data, t.ask("read", crossing{function: fnBytes, data: data}, measure)
 }
 
 // ask crosses the border with one tensor, and reads the reply.
-func (t Tensor) ask(what string, cross func(address int64, s *scratch), take func(*reader)) error {
+func (t Tensor) ask(what string, c crossing, take func(*reader)) error {
 	s := newScratch()
 	defer s.free()
 	address, err := t.h.use()
@@ -82,7 +81,8 @@ func (t Tensor) ask(what string, cross func(address int64, s *scratch), take fun
 		return err
 	}
 	s.held = append(s.held, t.h)
-	cross(address, s)
+	c.first = address
+	cross(c, nil, s.reply)
 	r, err := s.read(what)
 	if err == nil {
 		take(&r)
@@ -91,18 +91,18 @@ func (t Tensor) ask(what string, cross func(address int64, s *scratch), take fun
 }
 
 // ask sets libtorch up if need be, crosses the border and reads the reply.
-func ask[T any](what string, cross func(*scratch), take func(*reader) T) (taken T, err error) {
+func ask[T any](what string, c crossing, take func(*reader) T) (taken T, err error) {
 	if err := start(); err != nil {
 		return taken, err
 	}
-	return reply(what, cross, take)
+	return reply(what, c, take)
 }
 
 // reply crosses the border and reads the reply.
-func reply[T any](what string, cross func(*scratch), take func(*reader) T) (taken T, err error) {
+func reply[T any](what string, c crossing, take func(*reader) T) (taken T, err error) {
 	s := newScratch()
 	defer s.free()
-	cross(s)
+	cross(c, nil, s.reply)
 	r, err := s.read(what)
 	if err == nil {
 		taken = take(&r)
@@ -114,33 +114,33 @@ func reply[T any](what string, cross func(*scratch), take func(*reader) T) (take
 // arguments of type Storage.
 func StorageOf(t Tensor) (Object, error) {
 	var o Object
-	err := t.ask("storage", func(address int64, s *scratch) { nativeStorage(address, s.reply) }, func(r *reader) { o = r.object() })
+	err := t.ask("storage", crossing{function: fnStorage}, func(r *reader) { o = r.object() })
 	return o, err
 }
 
 // NewGenerator makes a CPU generator, for arguments of type Generator.
 func NewGenerator(seed uint64) (Object, error) {
-	return ask("generator", func(s *scratch) { nativeGenerator(int64(seed), s.reply) }, (*reader).object)
+	return ask("generator", crossing{function: fnGenerator, first: int64(seed)}, (*reader).object)
 }
 
 // Seed seeds the default CPU generator, which kernels draw from that are given
 // none.
 func Seed(seed uint64) error {
-	_, err := ask("seed", func(s *scratch) { nativeSeed(int64(seed), s.reply) }, (*reader).nothing)
+	_, err := ask("seed", crossing{function: fnSeed, first: int64(seed)}, (*reader).nothing)
 	return err
 }
 
 // Threads sets the number of threads among which ops divide their work, except ops that others
 // call: these keep to one, as all do from the start.
 func Threads(count int) error {
-	_, err := ask("threads", func(s *scratch) { nativeThreads(int64(count), s.reply) }, (*reader).nothing)
+	_, err := ask("threads", crossing{function: fnThreads, first: int64(count)}, (*reader).nothing)
 	return err
 }
 
 // Left describes the state of the process, besides tensors, that calls have changed since
 // the last library was loaded or Left was last called, a line each, and restores it.
 func Left() (string, error) {
-	return ask("state", func(s *scratch) { nativeLeft(s.reply) }, (*reader).text)
+	return ask("state", crossing{function: fnLeft}, (*reader).text)
 }
 
 // MetaTwins returns tensors on the meta device with the same relations as ts: the same
@@ -166,7 +166,7 @@ func MetaTwins(ts ...Tensor) ([]Tensor, error) {
 		}
 		places[i] = place[address]
 	}
-	nativeMeta(s.request, s.reply)
+	cross(crossing{function: fnMeta}, s.request, s.reply)
 	r, err := s.read("meta twins")
 	if err != nil {
 		return nil, err

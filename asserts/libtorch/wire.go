@@ -27,6 +27,12 @@ var scratches = sync.Pool{New: func() any {
 	return &scratch{request: make([]int64, 0, 256), reply: make([]int64, 1024)}
 }}
 
+// A crossing is a function of the shim, with what it takes besides the words of a request.
+type crossing struct {
+	function, first, second int64
+	data                    []byte
+}
+
 func newScratch() *scratch {
 	s := scratches.Get().(*scratch)
 	s.request = s.request[:0]
@@ -82,7 +88,7 @@ func (s *scratch) answer() reader {
 		spill, head := s.reply[2], s.reply
 		s.reply = make([]int64, n)
 		copy(s.reply, head)
-		nativeSpill(spill, s.reply[len(head):])
+		cross(crossing{function: fnSpill, first: spill}, nil, s.reply[len(head):])
 	}
 	return reader{words: s.reply[headerWords:n]}
 }

@@ -4,6 +4,31 @@ package libtorch
 
 import "github.com/opassert/opassert/asserts"
 
+// The functions of shim.h that Go calls.
+const (
+	fnStart     = 0
+	fnSchemas   = 1
+	fnLoad      = 2
+	fnDevice    = 3
+	fnCall      = 4
+	fnObserve   = 5
+	fnBytes     = 6
+	fnStrided   = 7
+	fnWrap      = 8
+	fnMark      = 9
+	fnMeta      = 10
+	fnGenerator = 11
+	fnStorage   = 12
+	fnSeed      = 13
+	fnThreads   = 14
+	fnMemory    = 15
+	fnFill      = 16
+	fnLeft      = 17
+	fnSpill     = 18
+	fnRelease   = 19
+	fnDrop      = 20
+)
+
 // How a value is written down, in requests and in replies.
 const (
 	tagNone    = 0  // in a request: the index that a tensor there would have, or oa_no_tensor. In a reply: -

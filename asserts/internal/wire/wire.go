@@ -45,6 +45,12 @@ var Tags = Enum{Name: "tag", Doc: "How a value is written down, in requests and 
 	{"same", "the number of an earlier argument", "another argument", ""},
 }}
 
+// Functions are those of shim.h, less their oa_, that Go calls.
+var Functions = []string{
+	"start", "schemas", "load", "device", "call", "observe", "bytes", "strided", "wrap", "mark", "meta", "generator", "storage", "seed", "threads", "memory", "fill", "left", "spill",
+	"release", "drop",
+}
+
 // Numbers that stand alone.
 var Numbers = []Number{
 	{"header words", 3, "A reply starts with its status, its length in words, and the address of the words that did not fit, 0 for none. One that is not OK goes on with two strings: the type of the exception and its message."},

@@ -12,12 +12,6 @@ enum {
   OA_LOST = 77
 };
 
-enum oa_function {
-#define OA_NUMBER(f) OA_FN_##f,
-  OA_FUNCTIONS(OA_NUMBER)
-#undef OA_NUMBER
-};
-
 // The words and the data of the request follow.
 struct oa_message {
   int64_t key;            // which the answer repeats: what a kernel writes to the socket has another

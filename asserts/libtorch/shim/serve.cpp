@@ -49,31 +49,8 @@ struct Session {
   }
 
   void call() {
-    const int64_t *q = words.data(), n = ask.words, a = ask.first, b = ask.second, c = ask.cap;
-    int64_t* r = reply.data();
-    switch (ask.function) {
-      case OA_FN_start: return oa_start(r, c);
-      case OA_FN_schemas: return oa_schemas(data.data(), ask.data, r, c);
-      case OA_FN_load: return oa_load(data.data(), ask.data, r, c);
-      case OA_FN_device: return oa_device(data.data(), ask.data, r, c);
-      case OA_FN_call: return oa_call(q, n, r, c);
-      case OA_FN_observe: return oa_observe(a, b, r, c);
-      case OA_FN_bytes: return oa_bytes(a, bytes.data(), ask.bytes, r, c);
-      case OA_FN_strided: return oa_strided(q, n, data.data(), ask.data, r, c);
-      case OA_FN_wrap: return oa_wrap(a, r, c);
-      case OA_FN_mark: return oa_mark(a, r, c);
-      case OA_FN_meta: return oa_meta(q, n, r, c);
-      case OA_FN_generator: return oa_generator(a, r, c);
-      case OA_FN_storage: return oa_storage(a, r, c);
-      case OA_FN_seed: return oa_seed(a, r, c);
-      case OA_FN_threads: return oa_threads(a, r, c);
-      case OA_FN_memory: return oa_memory(a, b, r, c);
-      case OA_FN_fill: return oa_fill(a, b, r, c);
-      case OA_FN_left: return oa_left(r, c);
-      case OA_FN_spill: return oa_spill(a, r, c);
-      case OA_FN_release: return oa_release(a);
-      case OA_FN_drop: return oa_drop(a);
-    }
+    std::vector<char>& d = ask.function == OA_FN_bytes ? bytes : data;
+    oa_cross(ask.function, ask.first, ask.second, words.data(), ask.words, d.data(), d.size(), reply.data(), ask.cap);
   }
 
   // answer writes as many words as the reply has, and the bytes.
@@ -86,6 +63,32 @@ struct Session {
 };
 
 }  // namespace
+
+void oa_cross(int64_t function, int64_t a, int64_t b, const int64_t* q, int64_t n, char* d, int64_t nd, int64_t* r, int64_t c) {
+  switch (function) {
+    case OA_FN_start: return oa_start(r, c);
+    case OA_FN_schemas: return oa_schemas(d, nd, r, c);
+    case OA_FN_load: return oa_load(d, nd, r, c);
+    case OA_FN_device: return oa_device(d, nd, r, c);
+    case OA_FN_call: return oa_call(q, n, r, c);
+    case OA_FN_observe: return oa_observe(a, b, r, c);
+    case OA_FN_bytes: return oa_bytes(a, d, nd, r, c);
+    case OA_FN_strided: return oa_strided(q, n, d, nd, r, c);
+    case OA_FN_wrap: return oa_wrap(a, r, c);
+    case OA_FN_mark: return oa_mark(a, r, c);
+    case OA_FN_meta: return oa_meta(q, n, r, c);
+    case OA_FN_generator: return oa_generator(a, r, c);
+    case OA_FN_storage: return oa_storage(a, r, c);
+    case OA_FN_seed: return oa_seed(a, r, c);
+    case OA_FN_threads: return oa_threads(a, r, c);
+    case OA_FN_memory: return oa_memory(a, b, r, c);
+    case OA_FN_fill: return oa_fill(a, b, r, c);
+    case OA_FN_left: return oa_left(r, c);
+    case OA_FN_spill: return oa_spill(a, r, c);
+    case OA_FN_release: return oa_release(a);
+    case OA_FN_drop: return oa_drop(a);
+  }
+}
 
 void oa_serve(int socket, int stack, void (*after)(int set)) {
   oa_watch_crashes(stack, "", nullptr);

@@ -14,11 +14,9 @@
 extern "C" {
 #endif
 
-// OA_FUNCTIONS applies a macro to each function of this border, less its oa_.
-#define OA_FUNCTIONS(f)                                                  \
-  f(start) f(schemas) f(load) f(device) f(call) f(observe) f(bytes)      \
-      f(strided) f(wrap) f(mark) f(meta) f(generator) f(storage) f(seed) \
-          f(threads) f(memory) f(fill) f(left) f(spill) f(release) f(drop)
+// oa_cross calls a function of this border, with those of its arguments that the function has: two
+// numbers, the words of a request, data, and room for a reply.
+void oa_cross(int64_t function, int64_t first, int64_t second, const int64_t* words, int64_t n, char* data, int64_t ndata, int64_t* reply, int64_t cap);
 
 // oa_start sets libtorch up for callers that count: one intra-op thread, no
 // backtraces, no warnings. It replies with the version, a string.

@@ -4,6 +4,31 @@
 #ifndef OPASSERT_WORDS_H
 #define OPASSERT_WORDS_H
 
+// The functions of shim.h that Go calls.
+enum oa_function {
+  OA_FN_start = 0,
+  OA_FN_schemas = 1,
+  OA_FN_load = 2,
+  OA_FN_device = 3,
+  OA_FN_call = 4,
+  OA_FN_observe = 5,
+  OA_FN_bytes = 6,
+  OA_FN_strided = 7,
+  OA_FN_wrap = 8,
+  OA_FN_mark = 9,
+  OA_FN_meta = 10,
+  OA_FN_generator = 11,
+  OA_FN_storage = 12,
+  OA_FN_seed = 13,
+  OA_FN_threads = 14,
+  OA_FN_memory = 15,
+  OA_FN_fill = 16,
+  OA_FN_left = 17,
+  OA_FN_spill = 18,
+  OA_FN_release = 19,
+  OA_FN_drop = 20,
+};
+
 // How a value is written down, in requests and in replies.
 enum oa_tag {
   OA_NONE = 0,  // in a request: the index that a tensor there would have, or oa_no_tensor. In a reply: -

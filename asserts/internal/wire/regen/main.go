@@ -99,7 +99,7 @@ func steps(fields []wire.Field) []step {
 func main() {
 	head := places(wire.Head)
 	data := map[string]any{
-		"Numbers": wire.Numbers, "Tags": wire.Tags, "Enums": append([]wire.Enum{wire.Tags, wire.Parts, wire.Traits}, wire.Enums...), "Parts": wire.Parts, "Traits": wire.Traits,
+		"Numbers": wire.Numbers, "Functions": wire.Functions, "Tags": wire.Tags, "Enums": append([]wire.Enum{wire.Tags, wire.Parts, wire.Traits}, wire.Enums...), "Parts": wire.Parts, "Traits": wire.Traits,
 		"Head": head, "HeadWords": head[len(head)-1].Word + 1, "Contents": steps(wire.Contents), "Last": steps(wire.Contents)[len(wire.Contents)-1],
 		"Frames": wire.Frames, "Records": wire.Records, "WatchEnums": wire.WatchEnums,
 		"DTypes": tensor.DTypes(), "Forms": tensor.Forms, "Arrangements": tensor.Arrangements, "Libraries": tensor.Libraries,
