@@ -4,7 +4,7 @@ package libtorch
 
 import "github.com/opassert/opassert/asserts"
 
-// The functions of shim.h that Go calls.
+// What oa_cross of shim.h does.
 const (
 	fnStart     = 0
 	fnSchemas   = 1
@@ -25,8 +25,8 @@ const (
 	fnFill      = 16
 	fnLeft      = 17
 	fnSpill     = 18
-	fnRelease   = 19
-	fnDrop      = 20
+	fnRelease   = fnSpill + 1
+	fnDrop      = fnSpill + 2
 )
 
 // How a value is written down, in requests and in replies.

@@ -45,10 +45,9 @@ var Tags = Enum{Name: "tag", Doc: "How a value is written down, in requests and 
 	{"same", "the number of an earlier argument", "another argument", ""},
 }}
 
-// Functions are those of shim.h, less their oa_, that Go calls.
+// Functions are those of border.h.
 var Functions = []string{
-	"start", "schemas", "load", "device", "call", "observe", "bytes", "strided", "wrap", "mark", "meta", "generator", "storage", "seed", "threads", "memory", "fill", "left", "spill",
-	"release", "drop",
+	"start", "schemas", "load", "device", "call", "observe", "bytes", "strided", "wrap", "mark", "meta", "generator", "storage", "seed", "threads", "memory", "fill", "left",
 }
 
 // Numbers that stand alone.

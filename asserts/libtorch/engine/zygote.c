@@ -82,11 +82,8 @@ static void load(const char *variable) {
   }
   free(list);
   int64_t reply[1 << 8];
-  const int64_t words = sizeof reply / sizeof *reply;
-  void (*started)(int64_t *, int64_t) = (void (*)(int64_t *, int64_t))dlsym(RTLD_DEFAULT, "oa_start");
-  if (started != NULL) started(reply, words);
-  void (*listed)(const char *, int64_t, int64_t *, int64_t) = (void (*)(const char *, int64_t, int64_t *, int64_t))dlsym(RTLD_DEFAULT, "oa_schemas");
-  if (listed != NULL) listed("", 0, reply, words);
+  __typeof__(oa_cross) *cross = (__typeof__(oa_cross) *)dlsym(RTLD_DEFAULT, "oa_cross");
+  for (int f = OA_FN_start; cross != NULL && f <= OA_FN_schemas; f++) cross(f, 0, 0, NULL, 0, NULL, 0, reply, sizeof reply / sizeof *reply);
 }
 
 // always_the_same_addresses starts a process again without random addresses,

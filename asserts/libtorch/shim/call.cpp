@@ -1,4 +1,5 @@
 // call.cpp calls an operator, boxed, and observes its arguments and results.
+#include "border.h"
 #include "device.h"
 
 #include <ATen/core/LegacyTypeDispatch.h>
@@ -544,74 +545,85 @@ using namespace opassert;
 // observations are left out. Where the kernel throws and they differ, those of arguments remain.
 //
 // The order makes the counts exact: results are observed before they are moved.
-void oa_call(const int64_t* request, int64_t n, int64_t* words, int64_t cap) {
-  reply(words, cap, [&](Reply& out) {
-    Request in(request, n);
-    const Operator& op = *reinterpret_cast<const Operator*>(in.word());
-    auto level = static_cast<oa_level>(in.word());
-    bool autograd = in.word() != 0;
-    int64_t held = in.word(), count = in.word();
-    Tensors tensors{in.words(held), held};
+void opassert::border::call(const Crossing& in, Reply& out) {
+  Request request(in.words, in.n);
+  const Operator& op = *reinterpret_cast<const Operator*>(request.word());
+  auto level = static_cast<oa_level>(request.word());
+  bool autograd = request.word() != 0;
+  int64_t held = request.word(), count = request.word();
+  Tensors tensors{request.words(held), held};
 
-    MadeObjects objects;
-    if (level != OA_OFF && op.objects) {
-      Request ahead = in;
-      Containers ignored;
-      read(op, ahead, tensors, ignored, objects);
-      objects.read = 0;
-    }
-    Holds holds;
-    if (level != OA_OFF) {
-      for (int64_t i = 0; i < count; i++) observe(tensors.at(i), level, out);
-      for (int64_t i = 0; i < count; i++) holds.hold(tensors.at(i));
-    }
-    Containers containers;
-    torch::jit::Stack stack = read(op, in, tensors, containers, objects);
-    if (level == OA_OFF) containers.rows.clear();
-    refuse_lazy(op, stack);
-    quiet_warnings();
-    try {
-      Watch watch(level != OA_OFF, op.handle, stack);
-      auto call = [&] { run_marked(op, stack, tensors, autograd); };
-      aborts_read ? refusable(call) : call();
-      watch.returned(stack);
-    } catch (...) {
-      if (level >= OA_CONTENTS) {
-        const size_t after = out.size();
-        stack.clear();  // which holds the arguments still, as it did not before the call
-        observe_arguments(tensors, count, std::move(containers), level, out);
-        if (changed(out, OA_HEADER_WORDS, after)) out.keep();
-        copy_fault.clear();
-      }
-      throw;
-    }
-    if (level != OA_OFF) {
+  MadeObjects objects;
+  if (level != OA_OFF && op.objects) {
+    Request ahead = request;
+    Containers ignored;
+    read(op, ahead, tensors, ignored, objects);
+    objects.read = 0;
+  }
+  Holds holds;
+  if (level != OA_OFF) {
+    for (int64_t i = 0; i < count; i++) observe(tensors.at(i), level, out);
+    for (int64_t i = 0; i < count; i++) holds.hold(tensors.at(i));
+  }
+  Containers containers;
+  torch::jit::Stack stack = read(op, request, tensors, containers, objects);
+  if (level == OA_OFF) containers.rows.clear();
+  refuse_lazy(op, stack);
+  quiet_warnings();
+  try {
+    Watch watch(level != OA_OFF, op.handle, stack);
+    auto call = [&] { run_marked(op, stack, tensors, autograd); };
+    aborts_read ? refusable(call) : call();
+    watch.returned(stack);
+  } catch (...) {
+    if (level >= OA_CONTENTS) {
+      const size_t after = out.size();
+      stack.clear();  // which holds the arguments still, as it did not before the call
       observe_arguments(tensors, count, std::move(containers), level, out);
-      for (const IValue& v : stack) {
-        out.word(count_tensors(v));
-        observe_result(v, level, out);
-      }
-      if (level >= OA_CONTENTS && !copy_fault.empty()) throw std::runtime_error(std::exchange(copy_fault, ""));
+      if (changed(out, OA_HEADER_WORDS, after)) out.keep();
+      copy_fault.clear();
     }
-    for (IValue& v : stack) write(std::move(v), out);
-  });
+    throw;
+  }
+  if (level != OA_OFF) {
+    observe_arguments(tensors, count, std::move(containers), level, out);
+    for (const IValue& v : stack) {
+      out.word(count_tensors(v));
+      observe_result(v, level, out);
+    }
+    if (level >= OA_CONTENTS && !copy_fault.empty()) throw std::runtime_error(std::exchange(copy_fault, ""));
+  }
+  for (IValue& v : stack) write(std::move(v), out);
 }
 
-void oa_release(int64_t impl) {
-  c10::raw::intrusive_ptr::decref(reinterpret_cast<c10::TensorImpl*>(impl));
+// load loads a shared library, which may register operators.
+void opassert::border::load(const Crossing& in, Reply&) {
+  std::setvbuf(stdout, nullptr, _IONBF, 0);  // the output of a library must show even if it ends the process
+  const size_t methods = count_methods();
+  void* library = dlopen(in.text().c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) throw Refusal(dlerror());
+  define_methods(methods);
+  read_aborts();
+  list_anew();
+  remember_state();
 }
 
-void oa_drop(int64_t object) { delete reinterpret_cast<IValue*>(object); }
+void oa_cross(int64_t function, int64_t first, int64_t second, const int64_t* words, int64_t n, char* data, int64_t size, int64_t* answer, int64_t cap) {
+#define OA_POINTER(f) border::f,
+  static constexpr void (*all[])(const Crossing&, Reply&) = {OA_FUNCTIONS(OA_POINTER)};
+#undef OA_POINTER
+  switch (function) {
+    case OA_FN_spill: {  // moves the words of a reply that did not fit
+      std::unique_ptr<std::vector<int64_t>> spilt(reinterpret_cast<std::vector<int64_t>*>(first));
+      std::memcpy(answer, spilt->data(), std::min<size_t>(cap, spilt->size()) * sizeof(int64_t));
+      return;
+    }
+    case OA_FN_release: return c10::raw::intrusive_ptr::decref(reinterpret_cast<c10::TensorImpl*>(first));
+    case OA_FN_drop: delete reinterpret_cast<IValue*>(first); return;
+  }
+  reply(answer, cap, [&](Reply& out) { all[function]({first, second, words, n, data, size}, out); });
+}
 
-void oa_load(const char* path, int64_t n, int64_t* words, int64_t cap) {
-  reply(words, cap, [&](Reply&) {
-    std::setvbuf(stdout, nullptr, _IONBF, 0);  // the output of a library must show even if it ends the process
-    const size_t methods = count_methods();
-    void* library = dlopen(std::string(path, n).c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) throw Refusal(dlerror());
-    define_methods(methods);
-    read_aborts();
-    list_anew();
-    remember_state();
-  });
+void oa_call(const int64_t* words, int64_t n, int64_t* answer, int64_t cap) {
+  oa_cross(OA_FN_call, 0, 0, words, n, nullptr, 0, answer, cap);
 }

@@ -1,3 +1,4 @@
+#include "border.h"
 #include "memory.h"
 
 #include <c10/core/CPUAllocator.h>
@@ -415,30 +416,33 @@ void Watch::end() {
 
 using namespace opassert;
 
-void oa_memory(int64_t ahead, int64_t fill, int64_t* words, int64_t cap) {
-  reply(words, cap, [&](Reply& out) {
-    if (own_allocator == nullptr) begin();
-    memory.ahead = ahead != 0;
-    memory.fill = static_cast<unsigned char>(fill);
-    const int n = std::min(memory.touched.load(), kMostTouches);
-    out.word(memory.unwatched.exchange(0));
-    out.word(n);
-    for (int i = 0; i < n; i++) {
-      const Touch& t = memory.touches[i];
-      out.word(t.how);
-      out.word((t.read ? OA_READS : 0) | (t.write ? OA_WRITES : 0));
-      out.word(t.owner);
-      out.word(t.index);
-      out.word(t.nbytes);
-      out.word(t.first);
-      out.word(t.last);
-      std::string frames;
-      for (int j = 0; j < t.depth; j++) {
-        char line[OA_LINE];
-        if (oa_frame_line(line, "", t.frames[j]) > 0) frames += line;
-      }
-      out.text(frames);
+// memory has the tensors of this process lie between pages that can't be touched,
+// behind one where ahead is 1, else before one, and filled with a byte until they are
+// written. It replies with the bytes that the last observed call touched and may not touch;
+// memory.cpp says how.
+void opassert::border::memory(const Crossing& in, Reply& out) {
+  auto& memory = opassert::memory;
+  if (own_allocator == nullptr) begin();
+  memory.ahead = in.first != 0;
+  memory.fill = static_cast<unsigned char>(in.second);
+  const int n = std::min(memory.touched.load(), kMostTouches);
+  out.word(memory.unwatched.exchange(0));
+  out.word(n);
+  for (int i = 0; i < n; i++) {
+    const Touch& t = memory.touches[i];
+    out.word(t.how);
+    out.word((t.read ? OA_READS : 0) | (t.write ? OA_WRITES : 0));
+    out.word(t.owner);
+    out.word(t.index);
+    out.word(t.nbytes);
+    out.word(t.first);
+    out.word(t.last);
+    std::string frames;
+    for (int j = 0; j < t.depth; j++) {
+      char line[OA_LINE];
+      if (oa_frame_line(line, "", t.frames[j]) > 0) frames += line;
     }
-    memory.touched = 0;
-  });
+    out.text(frames);
+  }
+  memory.touched = 0;
 }

@@ -1,4 +1,5 @@
 // schemas.cpp lists the operators of the dispatcher.
+#include "border.h"
 #include "observe.h"
 
 #include <ATen/core/enum_tag.h>
@@ -343,20 +344,20 @@ static struct {
   std::string text;  // the last listing; "" when it may have changed
 } oa_listed;
 
-void oa_schemas(const char* name, int64_t n, int64_t* words, int64_t cap) {
-  reply(words, cap, [&](Reply& out) {
-    if (n > 0) {
-      const Operator* op = find(named(std::string(name, n)));
-      return out.text(op == nullptr ? "" : listed(*op));
+// schemas replies with one string that lists every operator with a schema, or that of
+// a name alone, "aten::add.Tensor"; schemas.cpp says how.
+void opassert::border::schemas(const Crossing& in, Reply& out) {
+  if (in.size > 0) {
+    const Operator* op = find(named(in.text()));
+    return out.text(op == nullptr ? "" : listed(*op));
+  }
+  std::lock_guard<std::mutex> lock(oa_listed.mutex);
+  if (oa_listed.text.empty()) {
+    for (const auto& each : c10::Dispatcher::singleton().getAllOpNames()) {
+      if (const Operator* op = find(each)) oa_listed.text += listed(*op);
     }
-    std::lock_guard<std::mutex> lock(oa_listed.mutex);
-    if (oa_listed.text.empty()) {
-      for (const auto& each : c10::Dispatcher::singleton().getAllOpNames()) {
-        if (const Operator* op = find(each)) oa_listed.text += listed(*op);
-      }
-    }
-    out.text(oa_listed.text);
-  });
+  }
+  out.text(oa_listed.text);
 }
 
 void opassert::list_anew() {

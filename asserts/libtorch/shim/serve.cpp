@@ -64,32 +64,6 @@ struct Session {
 
 }  // namespace
 
-void oa_cross(int64_t function, int64_t a, int64_t b, const int64_t* q, int64_t n, char* d, int64_t nd, int64_t* r, int64_t c) {
-  switch (function) {
-    case OA_FN_start: return oa_start(r, c);
-    case OA_FN_schemas: return oa_schemas(d, nd, r, c);
-    case OA_FN_load: return oa_load(d, nd, r, c);
-    case OA_FN_device: return oa_device(d, nd, r, c);
-    case OA_FN_call: return oa_call(q, n, r, c);
-    case OA_FN_observe: return oa_observe(a, b, r, c);
-    case OA_FN_bytes: return oa_bytes(a, d, nd, r, c);
-    case OA_FN_strided: return oa_strided(q, n, d, nd, r, c);
-    case OA_FN_wrap: return oa_wrap(a, r, c);
-    case OA_FN_mark: return oa_mark(a, r, c);
-    case OA_FN_meta: return oa_meta(q, n, r, c);
-    case OA_FN_generator: return oa_generator(a, r, c);
-    case OA_FN_storage: return oa_storage(a, r, c);
-    case OA_FN_seed: return oa_seed(a, r, c);
-    case OA_FN_threads: return oa_threads(a, r, c);
-    case OA_FN_memory: return oa_memory(a, b, r, c);
-    case OA_FN_fill: return oa_fill(a, b, r, c);
-    case OA_FN_left: return oa_left(r, c);
-    case OA_FN_spill: return oa_spill(a, r, c);
-    case OA_FN_release: return oa_release(a);
-    case OA_FN_drop: return oa_drop(a);
-  }
-}
-
 void oa_serve(int socket, int stack, void (*after)(int set)) {
   oa_watch_crashes(stack, "", nullptr);
   oa_crashes.said = oa_said;

@@ -1,5 +1,6 @@
 // state.cpp finds the state of the process that a kernel leaves changed, and undoes it: the
 // next call is to find what every other finds.
+#include "border.h"
 #include "state.h"
 
 #include <ATen/CPUGeneratorImpl.h>
@@ -195,42 +196,41 @@ void remember_state() {
 
 using namespace opassert;
 
-void oa_seed(int64_t seed, int64_t* words, int64_t cap) {
-  reply(words, cap, [&](Reply&) {
-    const Text value = std::to_string(static_cast<uint64_t>(seed));
-    set_seed(value);
-    remember(kSeed, value);
-  });
+// seed seeds the default CPU generator.
+void opassert::border::seed(const Crossing& in, Reply&) {
+  const Text value = std::to_string(static_cast<uint64_t>(in.first));
+  set_seed(value);
+  remember(kSeed, value);
 }
 
-void oa_threads(int64_t count, int64_t* words, int64_t cap) {
+// threads sets the number of threads among which operators divide their work, except
+// operators that others call: these keep to one.
+void opassert::border::threads(const Crossing& in, Reply&) {
   static at::CallbackHandle inner = at::INVALID_CALLBACK_HANDLE;
-  reply(words, cap, [&](Reply&) {
-    if (omp_set_num_threads == nullptr) throw Refusal("this libtorch divides work without OpenMP");
-    if (inner != at::INVALID_CALLBACK_HANDLE) at::removeCallback(inner);
-    inner = at::INVALID_CALLBACK_HANDLE;
-    if (count > 1) inner = at::addThreadLocalCallback(at::RecordFunctionCallback(begins, ends).scopes({at::RecordScope::FUNCTION}));
-    omp_set_num_threads(static_cast<int>(count));
-    remember(kThreads, std::to_string(count));
-  });
+  if (omp_set_num_threads == nullptr) throw Refusal("this libtorch divides work without OpenMP");
+  if (inner != at::INVALID_CALLBACK_HANDLE) at::removeCallback(inner);
+  inner = at::INVALID_CALLBACK_HANDLE;
+  if (in.first > 1) inner = at::addThreadLocalCallback(at::RecordFunctionCallback(begins, ends).scopes({at::RecordScope::FUNCTION}));
+  omp_set_num_threads(static_cast<int>(in.first));
+  remember(kThreads, std::to_string(in.first));
 }
 
-void oa_left(int64_t* words, int64_t cap) {
-  reply(words, cap, [&](Reply& out) {
-    Text all;
-    for (size_t i = 0; i < remembered.size(); i++) {
-      const Text was = remembered[i], now = kSettings[i].read();
-      if (now == was) continue;
-      add(all, Text(kSettings[i].name) + " changed: it was " + was + " and is " + now);
-      try {
-        kSettings[i].write(was);
-      } catch (const Refusal& e) {
-        all += ", and it can't be undone: " + e.message;
-        remembered[i] = now;  // which the next calls do not change
-      }
+// left replies with the changes of the process besides those of tensors since the last
+// library was loaded or it was last called, and undoes them: a string, a line each.
+void opassert::border::left(const Crossing& in, Reply& out) {
+  Text all;
+  for (size_t i = 0; i < remembered.size(); i++) {
+    const Text was = remembered[i], now = kSettings[i].read();
+    if (now == was) continue;
+    add(all, Text(kSettings[i].name) + " changed: it was " + was + " and is " + now);
+    try {
+      kSettings[i].write(was);
+    } catch (const Refusal& e) {
+      all += ", and it can't be undone: " + e.message;
+      remembered[i] = now;  // which the next calls do not change
     }
-    look_at_environment(all);
-    if (const int64_t bytes = printed()) add(all, "the standard output got " + std::to_string(bytes) + " bytes");
-    out.text(all);
-  });
+  }
+  look_at_environment(all);
+  if (const int64_t bytes = printed()) add(all, "the standard output got " + std::to_string(bytes) + " bytes");
+  out.text(all);
 }

@@ -1,5 +1,6 @@
 // tensors.cpp makes what only C++ can make; ops, called as any other, make
 // the rest from it.
+#include "border.h"
 #include "device.h"
 
 #include <ATen/CPUGeneratorImpl.h>
@@ -76,139 +77,134 @@ at::Tensor twin(const at::Tensor& t, c10::Storage storage) {
 
 using namespace opassert;
 
-void oa_start(int64_t* words, int64_t cap) {
-  reply(words, cap, [&](Reply& out) {
-    at::set_num_threads(1);
-    // A backtrace costs two hundred times what the throw does, and names none
-    // of the user's frames.
-    c10::SetStackTraceFetcher(std::function<std::string()>([] { return std::string(); }));
-    remember_state();
-    out.text(OPASSERT_LIBTORCH_VERSION);
-  });
+// start sets libtorch up for callers that count: one intra-op thread, no
+// backtraces, no warnings. It replies with the version, a string.
+void opassert::border::start(const Crossing& in, Reply& out) {
+  at::set_num_threads(1);
+  // A backtrace costs two hundred times what the throw does, and names none
+  // of the user's frames.
+  c10::SetStackTraceFetcher(std::function<std::string()>([] { return std::string(); }));
+  remember_state();
+  out.text(OPASSERT_LIBTORCH_VERSION);
 }
 
-void oa_strided(const int64_t* request, int64_t n, const char* data, int64_t ndata, int64_t* words, int64_t cap) {
-  reply(words, cap, [&](Reply& out) {
-    Request in(request, n);
-    auto dtype = c10::scalarTypeToTypeMeta(static_cast<c10::ScalarType>(in.word()));
-    auto device = static_cast<c10::DeviceType>(in.word());
-    const c10::Device place(device, static_cast<c10::DeviceIndex>(in.word()));
-    int64_t sort = in.word();
-    auto* base = reinterpret_cast<TensorImpl*>(in.word());
-    int64_t nbytes = in.word(), offset = in.word(), dims = in.word();
-    c10::IntArrayRef sizes(in.words(dims), dims), strides(in.words(dims), dims);
-    const bool elsewhere = device != c10::DeviceType::CPU && device != c10::DeviceType::Meta;
-    int64_t need = at::detail::computeStorageNbytes(sizes, strides, dtype.itemsize(), offset);
-    if (nbytes < need || ndata > nbytes) {
-      throw Refusal("a storage of " + std::to_string(nbytes) + " bytes is too small: the tensor needs " +
-                    std::to_string(need) + ", the data has " + std::to_string(ndata));
+// strided makes a tensor: dtype, device type, device index, sort, base, storage bytes,
+// offset, dimensions, sizes, strides. It has a storage of its own that starts
+// with data, the rest is zero; or, where base is a TensorImpl, that of base,
+// with its version counter.
+void opassert::border::strided(const Crossing& in, Reply& out) {
+  Request request(in.words, in.n);
+  auto dtype = c10::scalarTypeToTypeMeta(static_cast<c10::ScalarType>(request.word()));
+  auto device = static_cast<c10::DeviceType>(request.word());
+  const c10::Device place(device, static_cast<c10::DeviceIndex>(request.word()));
+  int64_t sort = request.word();
+  auto* base = reinterpret_cast<TensorImpl*>(request.word());
+  int64_t nbytes = request.word(), offset = request.word(), dims = request.word();
+  c10::IntArrayRef sizes(request.words(dims), dims), strides(request.words(dims), dims);
+  const bool elsewhere = device != c10::DeviceType::CPU && device != c10::DeviceType::Meta;
+  int64_t need = at::detail::computeStorageNbytes(sizes, strides, dtype.itemsize(), offset);
+  if (nbytes < need || in.size > nbytes) {
+    throw Refusal("a storage of " + std::to_string(nbytes) + " bytes is too small: the tensor needs " +
+                  std::to_string(need) + ", the data has " + std::to_string(in.size));
+  }
+  if (base != nullptr) {
+    const c10::Storage& shared = base->unsafe_storage();
+    if (!shared || shared.device_type() != device || static_cast<int64_t>(shared.nbytes()) < need) {
+      throw Refusal("a view needs " + std::to_string(need) + " bytes of a storage on the same device");
     }
-    if (base != nullptr) {
-      const c10::Storage& shared = base->unsafe_storage();
-      if (!shared || shared.device_type() != device || static_cast<int64_t>(shared.nbytes()) < need) {
-        throw Refusal("a view needs " + std::to_string(need) + " bytes of a storage on the same device");
-      }
-      at::Tensor view = elsewhere ? moved(at::TensorOptions(dtype).device(place), shared, 0, nullptr, 0, sizes, strides, offset)
-                                  : new_tensor(shared, device, dtype, sizes, strides, offset);
-      view.unsafeGetTensorImpl()->set_version_counter(base->version_counter());
-      return give(std::move(view), out);
+    at::Tensor view = elsewhere ? moved(at::TensorOptions(dtype).device(place), shared, 0, nullptr, 0, sizes, strides, offset)
+                                : new_tensor(shared, device, dtype, sizes, strides, offset);
+    view.unsafeGetTensorImpl()->set_version_counter(base->version_counter());
+    return give(std::move(view), out);
+  }
+  c10::InferenceMode guard(sort == OA_INFERENCE);
+  at::Tensor t;
+  if (elsewhere) {
+    t = moved(at::TensorOptions(dtype).device(place), c10::Storage(), nbytes, in.data, in.size, sizes, strides, offset);
+  } else {
+    Aligned elements(dtype.itemsize());  // as those of a slice are
+    c10::Storage storage = new_storage(nbytes, device);
+    if (device == c10::DeviceType::CPU && nbytes > 0) {
+      char* bytes = static_cast<char*>(storage.data_ptr().get());
+      std::memcpy(bytes, in.data, in.size);
+      std::memset(bytes + in.size, 0, nbytes - in.size);
     }
-    c10::InferenceMode guard(sort == OA_INFERENCE);
-    at::Tensor t;
-    if (elsewhere) {
-      t = moved(at::TensorOptions(dtype).device(place), c10::Storage(), nbytes, data, ndata, sizes, strides, offset);
-    } else {
-      Aligned elements(dtype.itemsize());  // as those of a slice are
-      c10::Storage storage = new_storage(nbytes, device);
-      if (device == c10::DeviceType::CPU && nbytes > 0) {
-        char* bytes = static_cast<char*>(storage.data_ptr().get());
-        std::memcpy(bytes, data, ndata);
-        std::memset(bytes + ndata, 0, nbytes - ndata);
-      }
-      t = new_tensor(std::move(storage), device, dtype, sizes, strides, offset);
+    t = new_tensor(std::move(storage), device, dtype, sizes, strides, offset);
+  }
+  if (sort == OA_REQUIRES_GRAD) t.unsafeGetTensorImpl()->set_requires_grad(true);
+  give(std::move(t), out);
+}
+
+// device replies with the type and the index of a device, which may have a name
+// that a package brings, whether it has a kernel for operators that have none, whether its
+// copy ends for conjugated and negated tensors, and the dispatch key of its kernels, a string.
+void opassert::border::device(const Crossing& in, Reply& out) {
+  const c10::Device device = found(in.text());
+  out.word(static_cast<int64_t>(device.type()));
+  out.word(device.index());
+  const c10::DispatchKey key = at::TensorOptions().device(device).computeDispatchKey();
+  out.word(c10::Dispatcher::singleton().hasBackendFallbackForDispatchKey(key));
+  out.word(resolves(key));
+  out.text(c10::toString(key));
+}
+
+// fill makes memory allocated on a type of devices hold a byte until it is written. It
+// replies whether it does.
+void opassert::border::fill(const Crossing& in, Reply& out) {
+  out.word(opassert::fill(static_cast<c10::DeviceType>(in.first), static_cast<unsigned char>(in.second)));
+}
+
+// wrap makes a FunctionalTensorWrapper around a tensor.
+void opassert::border::wrap(const Crossing& in, Reply& out) {
+  give(at::functionalization::impl::to_functional_tensor(borrow(in.first)), out);
+}
+
+// mark sets the python dispatch key of a tensor, the mark of a subclass.
+void opassert::border::mark(const Crossing& in, Reply&) { in.tensor()->set_python_dispatch(true); }
+
+// meta replies with meta twins of n tensors: the same sizes, strides,
+// offsets and dtypes, sharing a storage where the originals share one.
+void opassert::border::meta(const Crossing& in, Reply& out) {
+  std::unordered_map<c10::StorageImpl*, c10::Storage> storages;
+  std::vector<at::Tensor> twins;
+  for (int64_t i = 0; i < in.n; i++) {
+    at::Tensor t = borrow(in.words[i]);
+    const c10::Storage& storage = t.unsafeGetTensorImpl()->unsafe_storage();
+    if (!storage || t.is_quantized() || t.is_nested()) {
+      throw Refusal("tensor " + std::to_string(i) + " has no twin on meta: it is not a plain strided one");
     }
-    if (sort == OA_REQUIRES_GRAD) t.unsafeGetTensorImpl()->set_requires_grad(true);
-    give(std::move(t), out);
-  });
+    c10::Storage& meta = storages[storage.unsafeGetStorageImpl()];
+    if (!meta) meta = new_storage(storage.nbytes(), c10::DeviceType::Meta);
+    twins.push_back(twin(t, meta));
+  }
+  for (at::Tensor& t : twins) give(std::move(t), out);
 }
 
-void oa_device(const char* name, int64_t n, int64_t* words, int64_t cap) {
-  reply(words, cap, [&](Reply& out) {
-    const c10::Device device = found(std::string(name, n));
-    out.word(static_cast<int64_t>(device.type()));
-    out.word(device.index());
-    const c10::DispatchKey key = at::TensorOptions().device(device).computeDispatchKey();
-    out.word(c10::Dispatcher::singleton().hasBackendFallbackForDispatchKey(key));
-    out.word(resolves(key));
-    out.text(c10::toString(key));
-  });
+// generator makes a CPU generator, and replies with that object.
+void opassert::border::generator(const Crossing& in, Reply& out) { give(c10::IValue(at::detail::createCPUGenerator(in.first)), out); }
+
+// storage makes a reference to a tensor's storage, and replies with that object.
+void opassert::border::storage(const Crossing& in, Reply& out) {
+  const c10::Storage& storage = in.tensor()->unsafe_storage();
+  if (!storage) throw Refusal("the tensor has no storage");
+  give(c10::IValue(storage), out);
 }
 
-void oa_fill(int64_t device, int64_t byte, int64_t* words, int64_t cap) {
-  reply(words, cap, [&](Reply& out) { out.word(fill(static_cast<c10::DeviceType>(device), static_cast<unsigned char>(byte))); });
+// observe replies with the observation of one tensor.
+void opassert::border::observe(const Crossing& in, Reply& out) {
+  observe(in.tensor(), static_cast<oa_level>(in.second), out);
 }
 
-void oa_wrap(int64_t impl, int64_t* words, int64_t cap) {
-  reply(words, cap, [&](Reply& out) {
-    give(at::functionalization::impl::to_functional_tensor(borrow(impl)), out);
-  });
-}
-
-void oa_mark(int64_t impl, int64_t* words, int64_t cap) {
-  reply(words, cap, [&](Reply&) { reinterpret_cast<TensorImpl*>(impl)->set_python_dispatch(true); });
-}
-
-void oa_meta(const int64_t* impls, int64_t n, int64_t* words, int64_t cap) {
-  reply(words, cap, [&](Reply& out) {
-    std::unordered_map<c10::StorageImpl*, c10::Storage> storages;
-    std::vector<at::Tensor> twins;
-    for (int64_t i = 0; i < n; i++) {
-      at::Tensor t = borrow(impls[i]);
-      const c10::Storage& storage = t.unsafeGetTensorImpl()->unsafe_storage();
-      if (!storage || t.is_quantized() || t.is_nested()) {
-        throw Refusal("tensor " + std::to_string(i) + " has no twin on meta: it is not a plain strided one");
-      }
-      c10::Storage& meta = storages[storage.unsafeGetStorageImpl()];
-      if (!meta) meta = new_storage(storage.nbytes(), c10::DeviceType::Meta);
-      twins.push_back(twin(t, meta));
-    }
-    for (at::Tensor& t : twins) give(std::move(t), out);
-  });
-}
-
-void oa_generator(int64_t seed, int64_t* words, int64_t cap) {
-  reply(words, cap, [&](Reply& out) { give(c10::IValue(at::detail::createCPUGenerator(seed)), out); });
-}
-
-void oa_storage(int64_t impl, int64_t* words, int64_t cap) {
-  reply(words, cap, [&](Reply& out) {
-    const c10::Storage& storage = reinterpret_cast<TensorImpl*>(impl)->unsafe_storage();
-    if (!storage) throw Refusal("the tensor has no storage");
-    give(c10::IValue(storage), out);
-  });
-}
-
-void oa_observe(int64_t impl, int64_t level, int64_t* words, int64_t cap) {
-  reply(words, cap, [&](Reply& out) {
-    observe(reinterpret_cast<TensorImpl*>(impl), static_cast<oa_level>(level), out);
-  });
-}
-
-void oa_bytes(int64_t impl, char* dst, int64_t n, int64_t* words, int64_t cap) {
-  reply(words, cap, [&](Reply& out) {
-    const c10::Storage& storage = reinterpret_cast<TensorImpl*>(impl)->unsafe_storage();
-    const auto* from = storage.unsafeGetStorageImpl();
-    at::Tensor copy = from && n > 0 && on_device(from) ? copied(from) : at::Tensor();
-    if (!copy_fault.empty()) throw std::runtime_error(std::exchange(copy_fault, ""));
-    const void* data = copy.defined() ? copy.data_ptr() : from ? bytes_of(from)
-                                                               : nullptr;
-    int64_t nbytes = data || (from && on_device(from)) ? storage.nbytes() : 0;
-    if (n > 0 && nbytes > 0) std::memcpy(dst, data, std::min(n, nbytes));
-    out.word(nbytes);
-  });
-}
-
-void oa_spill(int64_t spill, int64_t* dst, int64_t n) {
-  std::unique_ptr<std::vector<int64_t>> words(reinterpret_cast<std::vector<int64_t>*>(spill));
-  std::memcpy(dst, words->data(), std::min<size_t>(n, words->size()) * sizeof(int64_t));
+// bytes copies up to n bytes of a tensor's storage to dst and replies with
+// the size of the storage; a storage that is nowhere has size 0.
+void opassert::border::bytes(const Crossing& in, Reply& out) {
+  const c10::Storage& storage = in.tensor()->unsafe_storage();
+  const auto* from = storage.unsafeGetStorageImpl();
+  at::Tensor copy = from && in.size > 0 && on_device(from) ? copied(from) : at::Tensor();
+  if (!copy_fault.empty()) throw std::runtime_error(std::exchange(copy_fault, ""));
+  const void* data = copy.defined() ? copy.data_ptr() : from ? bytes_of(from)
+                                                             : nullptr;
+  int64_t nbytes = data || (from && on_device(from)) ? storage.nbytes() : 0;
+  if (in.size > 0 && nbytes > 0) std::memcpy(in.data, data, std::min(in.size, nbytes));
+  out.word(nbytes);
 }

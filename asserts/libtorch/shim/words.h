@@ -4,7 +4,7 @@
 #ifndef OPASSERT_WORDS_H
 #define OPASSERT_WORDS_H
 
-// The functions of shim.h that Go calls.
+// The functions of border.h, and what oa_cross does besides.
 enum oa_function {
   OA_FN_start = 0,
   OA_FN_schemas = 1,
@@ -25,9 +25,10 @@ enum oa_function {
   OA_FN_fill = 16,
   OA_FN_left = 17,
   OA_FN_spill = 18,
-  OA_FN_release = 19,
-  OA_FN_drop = 20,
+  OA_FN_release,
+  OA_FN_drop,
 };
+#define OA_FUNCTIONS(f) f(start) f(schemas) f(load) f(device) f(call) f(observe) f(bytes) f(strided) f(wrap) f(mark) f(meta) f(generator) f(storage) f(seed) f(threads) f(memory) f(fill) f(left)
 
 // How a value is written down, in requests and in replies.
 enum oa_tag {

@@ -1,0 +1,29 @@
+// border.h: the functions that Go calls, each of a Crossing. What they throw is replied.
+#pragma once
+
+#include "words.h"
+#include "wire.h"
+
+#include <string>
+
+namespace opassert {
+
+// A Crossing is the arguments of a function, those that it has.
+struct Crossing {
+  int64_t first, second;
+  const int64_t* words;
+  int64_t n;
+  char* data;
+  int64_t size;
+
+  c10::TensorImpl* tensor() const { return reinterpret_cast<c10::TensorImpl*>(first); }
+  std::string text() const { return {data, static_cast<size_t>(size)}; }
+};
+
+namespace border {
+#define OA_DECLARE(f) void f(const Crossing&, Reply&);
+OA_FUNCTIONS(OA_DECLARE)
+#undef OA_DECLARE
+}  // namespace border
+
+}  // namespace opassert
