@@ -69,6 +69,7 @@ func TestFollowed(t *testing.T) {
 		{name: "beside, in a view", schema: "t::f(Tensor(a) a) -> Tensor(a)", arg: near, kernel: next},
 		{name: "beside none", arg: "uint8[3] const:9", kernel: beside},
 		{name: "beside throws", arg: near, kernel: at(3, no, right), calls: 1},
+		{name: "beside throws again", arg: near, kernel: at(4, no, beside), calls: 2},
 		{name: "beside by chance", arg: near, kernel: at(3, other, right), calls: 3},
 		{name: "beside differs again", arg: near, kernel: at(4, other, beside), calls: 3},
 		{name: "earlier", arg: earlier, kernel: caching(), want: followsEarlier, calls: 5},
