@@ -9,6 +9,8 @@ import (
 
 // A follower is an engine that follows the copies that kernels make of arguments.
 type follower interface {
+	// Ruled reports whether it does.
+	Ruled() bool
 	// Dropped calls an op's kernel and returns the arguments of which it writes copies that
 	// nothing reads, and where.
 	Dropped(op *asserts.Op, args []any) map[string]asserts.Site
@@ -30,7 +32,7 @@ func (r *Runner) dropped(t *Target, a *attempt) (faults []asserts.Fault, skips [
 			left[t.operator.Schema.Func.Args[w.Arg].Name] = true
 		}
 	}
-	if !ok || !t.operator.Added || len(left) == 0 {
+	if !ok || !e.Ruled() || !t.operator.Added || len(left) == 0 {
 		return nil, nil
 	}
 	if t.kept == mostSettings {

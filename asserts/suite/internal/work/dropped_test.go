@@ -15,7 +15,12 @@ type copying struct {
 	*fakeEngine
 	dropped  map[string]asserts.Site
 	followed int
+	without  bool // Python
 }
+
+func (c *copying) Ruled() bool { return !c.without }
+
+func (*copying) Rules(*asserts.Op, []any) ([]asserts.Fault, string) { return nil, "" }
 
 func (c *copying) Dropped(*asserts.Op, []any) map[string]asserts.Site {
 	c.followed++
@@ -42,6 +47,10 @@ func TestDropped(t *testing.T) {
 		{"of PyTorch", 1, "float32[2]", func(b *bench) { b.t.operator.Added = false }, "[]", 0},
 		{"after some", 1, "float32[2]", func(b *bench) { b.t.kept = mostSettings - 1 }, "[a]", 0},
 		{"after many", 1, "float32[2]", func(b *bench) { b.t.kept = mostSettings }, "[]", 1},
+		{"of kernels that are not Python's, after many", 1, "float32[2]", func(b *bench) {
+			b.t.kept = mostSettings
+			b.Engine.(*copying).without = true
+		}, "[]", 0},
 		{"of an engine that does not follow", 1, "float32[2]", func(b *bench) { b.Engine = b.e }, "[]", 0},
 	} {
 		kernel := func(e *fakeEngine, args []any) ([]any, error) {
