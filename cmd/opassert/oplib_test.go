@@ -213,6 +213,51 @@ func TestLibraryByName(t *testing.T) {
 	}
 }
 
+// Of a wheel with a library for each of several PyTorches the one that fits is checked, and
+// the others are named; one that fits none is an error.
+func TestWheelOfSeveralPyTorches(t *testing.T) {
+	long(t)
+	command, lib := tool(t)
+	venv := t.TempDir()
+	packages, source := filepath.Join(venv, "packages"), filepath.Join(venv, "other.c")
+	both, wrong := filepath.Join(packages, "both"), filepath.Join(packages, "wrong")
+	for file, text := range map[string]string{
+		filepath.Join(venv, "bin/python3"):    "#!/bin/sh\necho modules in " + packages + "\n",
+		filepath.Join(both, "_C_torch113.so"): string(must.Get(os.ReadFile(lib))(t)),
+		filepath.Join(wrong, "__init__.py"):   "",
+		source: `void registers(void) __asm__("_ZN5torch7LibraryC1Ev");` +
+			"\n__attribute__((constructor)) static void load(void) { registers(); }\n",
+	} {
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, []byte(text), 0o777)))
+	}
+	for _, dir := range []string{both, wrong} {
+		if out, err := exec.Command("cc", "-shared", "-fPIC", "-o", filepath.Join(dir, "_C_torch999.so"), source).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	other := " (it was built for another PyTorch than "
+	for _, tt := range []struct {
+		name   string
+		status int
+		want   []string
+	}{
+		{"both", 0, []string{"2 of 2 ran", "not loaded  " + filepath.Join(both, "_C_torch999.so"), other}},
+		{"wrong", 2, []string{other}},
+	} {
+		cmd := exec.Command(command, "check", "-lib", tt.name, "-op", "oplib::scale", "-cases", "3")
+		cmd.Dir, cmd.Env = venv, append(os.Environ(), "VIRTUAL_ENV="+venv)
+		out, err := cmd.CombinedOutput()
+		if cmd.ProcessState.ExitCode() != tt.status {
+			t.Errorf("%s: ended with %v, want %d\n%s", tt.name, err, tt.status, out)
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(string(out), want) {
+				t.Errorf("%s: lacks %q:\n%s", tt.name, want, out)
+			}
+		}
+	}
+}
+
 // What dump writes, the other commands read.
 func TestDumpReadsBack(t *testing.T) {
 	long(t)

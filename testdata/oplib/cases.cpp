@@ -81,3 +81,9 @@ TORCH_LIBRARY(cases, m) {
     return when(index.max().item<int64_t>() == values.size(0) - 1 && offsets[0].item<int64_t>() == 0 && offsets[-1].item<int64_t>() == index.numel());
   });
 }
+
+// Of two ops in namespaces of PyTorch one is this library's. The other is PyTorch's own, by the path
+// of its source: a library may bring more of PyTorch with it.
+TORCH_LIBRARY_FRAGMENT(prepacked, m) { m.def("of_the_library(Tensor self) -> Tensor", [](const Tensor& self) { return self.clone(); }); }
+#line 1 "aten/src/ATen/native/Meanwhile.cpp"
+TORCH_LIBRARY_FRAGMENT(quantized, m) { m.def("meanwhile(Tensor self) -> Tensor", [](const Tensor& self) { return self.clone(); }); }
