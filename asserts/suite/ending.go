@@ -3,6 +3,7 @@ package suite
 import (
 	"strings"
 
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/work"
 	"github.com/opassert/opassert/asserts/suite/report"
 )
@@ -30,6 +31,11 @@ func said(before, line string) string {
 		return before
 	}
 	return line
+}
+
+// onDevice reports whether the op was called on a device that is not PyTorch's own.
+func (e *ending) onDevice() bool {
+	return e.Device != "" && e.Device != engine.CPU && e.Device != engine.Meta
 }
 
 // expected reports whether the worker ended at a limit of ours on memory or time,

@@ -41,6 +41,7 @@ func statFields(file string) [][]byte {
 	return bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:]) // the name before it may hold anything
 }
 
+// state returns the letter for what a process or a thread does, from its stat.
 func state(file string) string {
 	if fields := statFields(file); len(fields) > fieldState {
 		return string(fields[fieldState])
@@ -50,6 +51,9 @@ func state(file string) string {
 
 // stopped reports whether a process waits to be continued.
 func (p pid) stopped() bool { return state(fmt.Sprintf("/proc/%d/stat", p)) == "T" }
+
+// ended reports whether a process has ended that nothing has waited for yet.
+func (p pid) ended() bool { return state(fmt.Sprintf("/proc/%d/stat", p)) == "Z" }
 
 // runnable reports whether a thread of a process has a processor, or waits for one.
 func (p pid) runnable() bool {

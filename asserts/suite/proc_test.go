@@ -8,7 +8,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
+	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/internal/must"
 )
 
@@ -52,5 +54,29 @@ func TestHelpers(t *testing.T) {
 	must.Do(t, exec.Command("sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done").Run())
 	if help.work() {
 		t.Error("there is no limit")
+	}
+}
+
+// A call that hangs on a device after a process that its worker started has ended has lost the
+// device, with the last words there; on the CPU, and where all of them live, it hangs.
+func TestDeviceWhoseProcessEnded(t *testing.T) {
+	const child = "until grep -q sleep /proc/$$/comm; do :; done &" // ends once nothing waits for it
+	for _, tt := range []struct{ device, first, cause, said string }{
+		{"openreg:0", child, report.DeviceLost, "a process of the device has ended: RuntimeError: no memory"},
+		{"openreg:0", "", report.Hang, ""},
+		{"cpu", child, report.Hang, ""},
+	} {
+		s := perform(t, func(q request, n int) []string {
+			return []string{startOf(0), lineCall + " x", "Traceback:\nRuntimeError: no memory\n|" + lineDevice + " " + tt.device}
+		})
+		s.lives = true
+		s.p.worker = s.sleeper(t, tt.first)
+		for tt.first != "" && !s.p.deserted() {
+			time.Sleep(time.Millisecond)
+		}
+		crash, err := s.once(t.Context(), request{Op: "ns::f", To: 3}, 100*time.Millisecond, nil)
+		if err != nil || crash.Cause != tt.cause || crash.Said != tt.said || s.p == nil || s.p.deserted() {
+			t.Errorf("%s after %q: %v, %+v; want %s, %q, and another worker", tt.device, tt.first, err, crash, tt.cause, tt.said)
+		}
 	}
 }

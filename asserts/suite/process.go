@@ -277,6 +277,12 @@ func (p *process) pids() []pid {
 	return pid(p.cmd.Process.Pid).family()
 }
 
+// deserted reports whether a process that the worker has started has ended, and the worker has not
+// noticed: where that is its device, it waits for an answer for ever.
+func (p *process) deserted() bool {
+	return slices.ContainsFunc(p.pids(), func(id pid) bool { return slices.ContainsFunc(id.children(), pid.ended) })
+}
+
 // time returns the processor time that these have taken; 0 where that is not known.
 func (p *process) time() (sum time.Duration) {
 	for _, id := range p.pids() {

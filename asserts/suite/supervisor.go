@@ -191,7 +191,11 @@ func (s *supervisor) start() error {
 func (s *supervisor) ended(crash *ending) error {
 	if !s.p.over() {
 		crash.outside = slices.ContainsFunc(s.p.pids(), pid.stopped)
-		crash.Cause, crash.Frames = report.Hang, s.p.interrupt()
+		if crash.Cause = report.Hang; crash.onDevice() && s.p.deserted() {
+			output := s.p.stderr.String()
+			crash.Cause, crash.Said = report.DeviceLost, "a process of the device has ended: "+output[strings.LastIndexByte(output, '\n')+1:]
+		}
+		crash.Frames = s.p.interrupt()
 		crash.dump = s.p.stderr.String()
 		s.renew()
 		return nil

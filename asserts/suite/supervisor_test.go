@@ -97,11 +97,12 @@ func noWorker() *exec.Cmd { return exec.Command("/nonexistent/worker") }
 func (s *script) live(t *testing.T) {
 	t.Helper()
 	s.lives = true
-	s.p.worker = s.sleeper(t)
+	s.p.worker = s.sleeper(t, "")
 }
 
-func (s *script) sleeper(t *testing.T) *os.Process {
-	cmd := exec.Command("sleep", "600")
+// sleeper starts a process that begins with a command of the shell.
+func (s *script) sleeper(t *testing.T, first string) *os.Process {
+	cmd := exec.Command("sh", "-c", first+" exec sleep 600")
 	must.Do(t, cmd.Start())
 	t.Cleanup(func() { cmd.Process.Kill() })
 	go func() {
@@ -110,7 +111,7 @@ func (s *script) sleeper(t *testing.T) *os.Process {
 		defer s.ends.Unlock()
 		if !s.over {
 			s.p.lines <- lineDied + " SIGABRT"
-			s.p.lines <- fmt.Sprint(lineReady, " ", speaking(s.sleeper(t).Pid))
+			s.p.lines <- fmt.Sprint(lineReady, " ", speaking(s.sleeper(t, "").Pid))
 		}
 	}()
 	return cmd.Process
