@@ -149,6 +149,52 @@ func TestTypedCallsOnDevices(t *testing.T) {
 	})
 }
 
+// An allowlist excuses an op on the devices that it names, and a preset a copy on those that packages
+// bring: check and run report what others do.
+func TestAllowlistOfDevices(t *testing.T) {
+	if os.Getenv("OPASSERT_LONG") == "" {
+		t.Skip("half a minute; OPASSERT_LONG=1 runs it")
+	}
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		t.Setenv("DEVICE_OPS", libtorchtest.Openreg(t, "../../..", python))
+		allow := filepath.Join(t.TempDir(), "allow.yaml")
+		entries := "- {op: broken::writes, checks: [OA009], device: openreg, reason: on each of them}\n" +
+			"- {op: broken::writes_second, checks: [OA009], device: \"openreg:1\", reason: on this one}\n" +
+			"- {op: broken::keeps_version, checks: [OA010], device: \"openreg:0\", reason: on another}\n" +
+			"- {op: broken::returns_memory, checks: [OA007], device: cuda, reason: on another type}\n"
+		must.Do(t, os.WriteFile(allow, []byte(entries), 0o666))
+		args := []string{"-device", "openreg:1", "-module", "device_ops", "-cases", "6", "-allow", allow, "-json"}
+		for _, op := range []string{"broken::writes", "broken::writes_second", "broken::keeps_version", "broken::returns_memory", "aten::_copy_from"} {
+			args = append(args, "-op", op)
+		}
+		got := check(t, python, "testdata", args...)
+		var results []asserts.Result
+		must.Do(t, json.Unmarshal([]byte(got.stdout), &results))
+		seen := make(map[string]string)
+		for _, r := range results {
+			reason, waived := strings.CutPrefix(r.Reason, "waived: ")
+			switch {
+			case r.Status == asserts.Violated && r.Code != asserts.MetaAlias:
+				seen[r.Op] = r.Code.String()
+			case waived && r.Code == asserts.UndeclaredWrite:
+				seen[r.Op], _, _ = strings.Cut(reason, ";")
+			}
+		}
+		want := map[string]string{
+			"broken::writes": "on each of them", "broken::writes_second": "on this one", "broken::keeps_version": "OA010",
+			"broken::returns_memory": "OA007", "aten::_copy_from": "how backends copy", "aten::_copy_from.out": "how backends copy",
+		}
+		if diff := cmp.Diff(want, seen); diff != "" || got.status != 1 {
+			t.Errorf("exit status %d (-want +got):\n%s%s", got.status, diff, got.stderr)
+		}
+		program := "import torch, device_ops\nfor n in range(2):\n    x = torch.ones(2, 3, device=f'openreg:{n}')\n    torch.ops.broken.writes_second(torch.ones_like(x), x)\n"
+		ran := run(t, "testdata", "run", "-level", "content", "-allow", allow, "--", python.Path, "-c", program)
+		if ran.status != 1 || !strings.Contains(ran.stderr, "findings 1, 1 times") || !strings.Contains(ran.stderr, "argument 1 \"y\"   [openreg:0, float32]") {
+			t.Errorf("exit status %d\n%s", ran.status, ran.stderr)
+		}
+	})
+}
+
 // The calls that a program makes on a device are recorded, of PyTorch's own ops one in so many
 // with contents, and check makes them again there.
 func TestRecordedCallsOnDevice(t *testing.T) {
