@@ -7,29 +7,63 @@ def interpreted(wrap):
     """Returns wrap_triton that also takes what the interpreter runs, as that of PyTorch 2.6 does not."""
 
     def wrapped(kernel):
-        return kernel if type(kernel).__name__ == "InterpretedFunction" else wrap(kernel)
+        inner = kernel
+        while type(inner).__name__ in ("Autotuner", "Heuristics"):
+            inner = inner.fn
+        return kernel if type(inner).__name__ == "InterpretedFunction" else wrap(kernel)
 
     return wrapped
 
 
-def tame_triton():
-    """Makes the interpreter launch nothing on fake tensors, which the fakes of traced ops pass, and keep no argument in a cycle."""
-    interpreter = sys.modules.get("triton.runtime.interpreter")
-    if interpreter is None:
-        return
-    launch = interpreter.GridExecutor.__call__
+class Clockless:
+    """A driver that measures no time: an autotuner of Triton 3.2 asks for one while a module is imported."""
+
+    def __init__(self, drivers):
+        self.drivers = drivers
+
+    def get_benchmarker(self):
+        return None
+
+    def __getattr__(self, name):
+        return getattr(self.drivers.default, name)
+
+
+def unless_fake(run):
+    """Returns what runs a kernel, and nothing on fake tensors, which the fakes of traced ops pass."""
+
+    def ran(this, *args, **keywords):
+        if not any(isinstance(value, FakeTensor) for value in (*args, *keywords.values())):
+            return run(this, *args, **keywords)
+
+    return ran
+
+
+def keeping_none(launch):
+    """Returns a launch that keeps no argument in a cycle."""
 
     def launched(this, *args, **keywords):
-        if any(isinstance(value, FakeTensor) for value in (*args, *keywords.values())):
-            return
         try:
             launch(this, *args, **keywords)
         finally:
             gc.collect()
 
-    interpreter.GridExecutor.__call__ = launched
+    return launched
+
+
+def tame_triton():
+    """Makes the interpreter take the first configuration: an autotuner measures them by the clock of a GPU."""
+    interpreter, autotuner = map(sys.modules.get, ("triton.runtime.interpreter", "triton.runtime.autotuner"))
+    if interpreter is None:
+        return
+    interpreter.GridExecutor.__call__ = unless_fake(keeping_none(interpreter.GridExecutor.__call__))
+    for tuned in autotuner.Autotuner, autotuner.Heuristics:
+        tuned.run = unless_fake(tuned.run)
+    autotuner.Autotuner._bench = lambda *args, **keywords: [0.0]
     gc.freeze()  # so that it looks at what calls leave alone
 
 
+if os.environ.get("TRITON_INTERPRET") == "1" and "triton.runtime.driver" in sys.modules:
+    drivers = sys.modules["triton.runtime.driver"].driver
+    drivers.set_active(Clockless(drivers))
 if hasattr(torch.library, "wrap_triton"):
     torch.library.wrap_triton = interpreted(torch.library.wrap_triton)
