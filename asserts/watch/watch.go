@@ -163,7 +163,7 @@ func (r *run) fit(library string) (string, error) {
 
 // Watcher observes the calls in a program.
 func Watcher() *compile.Library {
-	return &compile.Library{Name: "watch", Files: []fs.FS{libtorch.Sources(), sources()}, Units: []string{"observe.cpp", "device.cpp", "schemas.cpp", "watch.cpp"}, Link: []string{"-O2"}}
+	return &compile.Library{Name: "watch", Files: []fs.FS{libtorch.Sources(), sources()}, Units: []string{"observe.cpp", "device.cpp", "schemas.cpp", "watch.cpp"}, Link: []string{"-O2", "-DNDEBUG"}}
 }
 
 func (r *run) layout(pythonLibrary string) layout {

@@ -265,7 +265,7 @@ void contents(const TensorImpl* impl, const c10::StorageImpl* storage, const voi
 // is_unread reports whether a storage has bytes that cannot be read. Those of a
 // functional wrapper are its value's, and a zero tensor has none.
 bool is_unread(const TensorImpl* impl, const c10::StorageImpl* storage) {
-  return storage != nullptr && size_of(storage) > 0 && bytes_of(storage) == nullptr && !is_meta(impl, storage) && !on_device(storage) &&
+  return storage != nullptr && bytes_of(storage) == nullptr && size_of(storage) > 0 && !is_meta(impl, storage) && !on_device(storage) &&
          !impl->key_set().has_any(DispatchKeySet({DispatchKey::Functionalize, DispatchKey::ZeroTensor}));
 }
 
@@ -355,7 +355,7 @@ void record(TensorImpl* impl, int64_t ours, int64_t last, oa_level level, Reply&
       if (data == nullptr) head.set_traits(head.traits() | OA_UNREAD);
     }
   }
-  for (int64_t word : words) out.word(word);
+  out.all(words);
   if (level >= OA_CONTENTS) contents(impl, storage, data, level, out);
 }
 

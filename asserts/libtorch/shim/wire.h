@@ -81,6 +81,17 @@ class Reply {
     n_++;
   }
 
+  // all writes words that nearly always fit.
+  template <size_t N>
+  __attribute__((always_inline)) void all(const int64_t (&words)[N]) {
+    if (n_ + N > cap_) {
+      for (int64_t w : words) word(w);
+      return;
+    }
+    std::memcpy(words_ + n_, words, sizeof words);
+    n_ += N;
+  }
+
   void bits(double d) {
     int64_t w;
     std::memcpy(&w, &d, sizeof w);

@@ -217,6 +217,7 @@ class Fakes {
 
   struct Written {
     int64_t op;
+    c10::OperatorName name;
     Begun begun;
   };
 
@@ -272,7 +273,7 @@ class Fakes {
     return json.text;
   }
 
-  void add(int64_t op, Begun begun, const std::vector<std::vector<at::TensorImpl*>>& written, const torch::jit::Stack& stack, size_t returns, bool keep) {
+  void add(int64_t op, c10::OperatorName name, Begun begun, const std::vector<std::vector<at::TensorImpl*>>& written, const torch::jit::Stack& stack, size_t returns, bool keep) {
     Json json{std::move(begun.call) + ",\"written\":", keep};
     json.list(written, [&](const std::vector<at::TensorImpl*>& of) { json.list(of, [&](at::TensorImpl* impl) { json.tensor(impl); }); });
     json.text += ",\"results\":";
@@ -282,12 +283,13 @@ class Fakes {
     for (const c10::IValue& v : results) json.numbers(v);
     json.text += ']';
     std::lock_guard<std::mutex> lock(mutex_);
-    written_.push_back({op, {begun.kind, json.text + "}", std::move(begun.place)}});
+    written_.push_back({op, std::move(name), {begun.kind, json.text + "}", std::move(begun.place)}});
   }
 
-  bool empty() {
+  // take returns the calls that were written down since it did so last.
+  std::vector<Written> take() {
     std::lock_guard<std::mutex> lock(mutex_);
-    return written_.empty();
+    return std::exchange(written_, {});
   }
 
   // forked leaves the calls to the parent, and knows their kinds.
@@ -300,12 +302,7 @@ class Fakes {
   // number on, and answer with a line for each, after one that says that it can. One
   // that ends its fork is left out. Tell gets a call and an answer.
   template <class Fork, class Run, class Tell>
-  void call_all(Fork&& fork, Run&& run, Tell&& tell) {
-    std::vector<Written> calls;
-    {
-      std::lock_guard<std::mutex> lock(mutex_);
-      calls.swap(written_);
-    }
+  static void call_all(const std::vector<Written>& calls, Fork&& fork, Run&& run, Tell&& tell) {
     std::string all;
     for (const Written& w : calls) all += (all.empty() ? "[" : ",") + w.begun.call;
     bool hangs = false;

@@ -337,6 +337,8 @@ class Python {
     run_(program.c_str(), 257 /* Py_file_input */, names, names);
   }
 
+  bool has_module(const char* name) { return item_(modules_(), name) != nullptr; }
+
   // without_formula reports whether torch.library.custom_op made an operator, and it
   // has no formula for autograd.
   bool without_formula(const std::string& op) {

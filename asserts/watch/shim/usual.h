@@ -78,6 +78,7 @@ struct Seen : Observed {
 struct Expected {
   std::vector<Subject> args, returns;
   bool writes = false;  // an argument
+  int64_t planned = 0;  // checks of any of them
 
   Expected() = default;
   explicit Expected(const int64_t* words) {
@@ -89,6 +90,7 @@ struct Expected {
       for (Subject& s : *subjects) {
         take(words, s);
         writes = writes || s.write;
+        planned |= s.checks;
       }
     }
   }
@@ -289,17 +291,14 @@ class Call {
 
   // unheld returns the checks that no tensor was held against, as bits.
   int64_t unheld() {
-    int64_t planned = 0, held = 0;
-    for (const auto* subjects : {&expected_.args, &expected_.returns}) {
-      for (const Subject& s : *subjects) planned |= s.checks;
-    }
+    int64_t held = 0;
     for (const Input& in : in_) {
       if (in.before.impl() != 0 || in.after.impl() != 0) held |= expected_.args[in.subject].checks;
     }
     for (const Output& out : out_) {
       if (out.seen.impl() != 0) held |= held_against(expected_.returns[out.subject]);
     }
-    return planned & ~held;
+    return expected_.planned & ~held;
   }
 };
 

@@ -359,8 +359,10 @@ class Look {
     Impl impl;
     oa_level level;
 
+    Input(TensorImpl* in, oa_level level, bool held) : known(held ? weak(nullptr) : weak(in)), impl(held ? Impl::reclaim_copy(in) : Impl()), level(level) {}
+
     TensorImpl* address() const {
-      TensorImpl* at = known._unsafe_get_target();
+      TensorImpl* at = impl.defined() ? impl.get() : known._unsafe_get_target();
       return at == c10::UndefinedTensorImpl::singleton() ? nullptr : at;
     }
 
@@ -384,9 +386,7 @@ class Look {
   c10::DeviceIndex current_ = 0;                                  // of its devices, when the call began
   bool returned_ = false;
   const size_t accused_ = accused.size();
-  static constexpr int64_t kWords = 512;
-  int64_t words_[kWords];
-  Reply seen_{words_, kWords};
+  Reply seen_;
 
   void see(TensorImpl* impl, oa_level level) {
     const size_t at = seen_.size();
@@ -438,7 +438,10 @@ class Look {
   }
 
  public:
-  Look(const Watched& op, Stack& stack, Place place) : op_(op), stack_(stack), place_(place) {
+  // Words are room for what is seen, which is beside the Look: an optional that has it is filled with zeros first.
+  using Words = int64_t[512];
+
+  Look(const Watched& op, Stack& stack, Place place, Words& words) : op_(op), stack_(stack), place_(place), seen_(words, std::size(words)) {
     static thread_local const bool met = (holders++, true);
     (void)met;
     if (place != ABOVE_AUTOGRAD) op.counts->calls.fetch_add(1, std::memory_order_relaxed);
@@ -455,9 +458,8 @@ class Look {
     each_argument(op, stack, [&](TensorImpl* impl, const Subject& s) {
       const oa_level level = level_of(s);
       see(impl, level);
-      inputs_.push_back({weak(impl), {}, level});
+      inputs_.emplace_back(impl, level, impl != nullptr && has_to_be_held(impl));
       if (impl != nullptr && !impl->is_cpu()) note_current(impl);
-      if (impl != nullptr && has_to_be_held(impl)) inputs_.back().hold();
       holds_.hold(impl);
     });
     if (place_ == PYTHON) {
@@ -714,7 +716,7 @@ class Look {
 
   void end_fake() {
     try {
-      fakes.add(op_.number, std::move(fake_), written(), stack_, op_.returns, level_ == OA_CONTENTS);
+      fakes.add(op_.number, op_.schema->operator_name(), std::move(fake_), written(), stack_, op_.returns, level_ == OA_CONTENTS);
       op_.counts->kinds.fetch_add(1, std::memory_order_relaxed);
     } catch (const std::exception&) {
       op_.counts->unwritten.fetch_add(1, std::memory_order_relaxed);
@@ -799,8 +801,9 @@ struct Inside {
 // call lets f run the kernel and looks at the call before and after.
 template <class F>
 void look_at(const Watched& op, Stack& stack, Place place, F&& f) {
+  Look::Words words;
   std::optional<Look> look;
-  if (!tried("a call could not be observed", [&] { look.emplace(op, stack, place); })) return f();
+  if (!tried("a call could not be observed", [&] { look.emplace(op, stack, place, words); })) return f();
   try {
     f();
   } catch (...) {
@@ -903,6 +906,9 @@ bool returns_graded(const Watched& op, const Stack& stack) {
 
 void above(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack);
 
+// own reports whether an operator is of a namespace of PyTorch's.
+bool own(const std::string& name) { return own_namespaces.find(" " + name.substr(0, name.find("::")) + " ") != std::string::npos; }
+
 // Registrations follows the registrations of operators, keeps those that are not
 // PyTorch's own, and looks at them when their kernels are there.
 class Registrations {
@@ -918,10 +924,6 @@ class Registrations {
     void onOperatorRegistered(const OperatorHandle& handle) override;
     void onOperatorDeregistered(const OperatorHandle& handle) override { operators().forget(handle); }
   };
-
-  static bool own(const std::string& name) {
-    return own_namespaces.find(" " + name.substr(0, name.find("::")) + " ") != std::string::npos;
-  }
 
   // settled reports whether nothing more of an operator is to come.
   bool settled(New& op) {
@@ -1181,12 +1183,36 @@ void forked() {
   holders = 1;
 }
 
-// call_fakes is for the end of the program. The forks are none of its processes.
+// is_its_fake reports whether the kernel of an operator is its fake, one for every device,
+// in a program that compiles nothing. What registers a fake has a kernel for Meta.
+bool is_its_fake(const c10::OperatorName& name) {
+  const auto handle = c10::Dispatcher::singleton().findSchema(name);
+  const auto has = [&](DispatchKey key) { return handle->hasKernelForDispatchKey(key); };
+  return handle && !own(name.name) && !has(DispatchKey::Meta) && (has(DispatchKey::CompositeExplicitAutograd) || has(DispatchKey::CompositeExplicitAutogradNonFunctional)) &&
+         !python.has_module("torch._dynamo");
+}
+
+constexpr const char* kItsFake = R"({"unknown":"the op's kernel is its fake, and the program compiles nothing"})";
+
+void tell_fake(const Fakes::Written& written, const std::string& answer) {
+  Fakes::Contexts numbers = fakes.contexts(written);
+  numbers.insert(numbers.begin(), {written.op, int64_t(numbers.size())});
+  std::string ignored, frame(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(int64_t));
+  frame += written.begun.call + "\n" + answer + "\n" + written.begun.place;
+  channel.ask(FRAME_FAKE, frame.data(), frame.size(), ignored);
+}
+
+// call_fakes is for the end of the program. The forks, which cost it most, are none of its
+// processes.
 void call_fakes() {
+  std::vector<Fakes::Written> calls;
+  for (const Fakes::Written& written : fakes.take()) {
+    is_its_fake(written.name) ? tell_fake(written, kItsFake) : calls.push_back(written);
+  }
   std::string program;
-  if (fakes.empty() || !channel.ask(FRAME_FAKES, nullptr, 0, program)) return;
-  fakes.call_all(
-      [] { return python.fork(); },
+  if (calls.empty() || !channel.ask(FRAME_FAKES, nullptr, 0, program)) return;
+  Fakes::call_all(
+      calls, [] { return python.fork(); },
       [&](const std::string& calls, size_t first, int to) {
     our_keys.retire();
     channel.close();
@@ -1194,13 +1220,7 @@ void call_fakes() {
     for (int standard : {1, 2}) dup2(nowhere, standard);
     python.replay(program, calls, first, to);
   },
-      [](const Fakes::Written& written, const std::string& answer) {
-    Fakes::Contexts numbers = fakes.contexts(written);
-    numbers.insert(numbers.begin(), {written.op, int64_t(numbers.size())});
-    std::string ignored, frame(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(int64_t));
-    frame += written.begun.call + "\n" + answer + "\n" + written.begun.place;
-    channel.ask(FRAME_FAKE, frame.data(), frame.size(), ignored);
-  });
+      tell_fake);
 }
 
 // claim takes the keys. What it throws in a static initialiser would end the

@@ -8,6 +8,7 @@ import types
 
 from torch.utils._python_dispatch import _disable_current_modes
 
+PACKAGE = "torch._dynamo"
 PARTS = "config", "exc", "source"
 
 

@@ -14,7 +14,6 @@ from torch._library.simple_registry import singleton
 from torch.overrides import TorchFunctionMode
 
 ROOT = os.path.dirname(torch.__file__) + os.sep
-PACKAGE = "torch._dynamo"
 LIBRARIES = {*sys.stdlib_module_names, "torch", "sympy", "numpy", "typing_extensions"}
 
 
@@ -235,12 +234,6 @@ def likewise(function, call):
         return {"op": function.name(), "site": site(fake)} | computed(function, call, Likes("cpu"), called)
 
 
-def is_its_own(name):
-    """Reports whether the kernel of an op is its fake: one for every device."""
-    has = functools.partial(torch._C._dispatch_has_kernel_for_dispatch_key, name)
-    return not has("Meta") and any(has(key) for key in ("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional"))
-
-
 @functools.cache
 def import_symbols():
     """Runs the rest of the program, which has symbols, and fake tensors import what it does."""
@@ -254,8 +247,6 @@ def again(call):
         return {"unknown": "the op is gone when the program ends"}
     if answer := likewise(function, call):
         return answer
-    if PACKAGE not in sys.modules and function.namespace not in NAMESPACES and is_its_own(function.name()):
-        return {"unknown": "the op's kernel is its fake, and the program compiles nothing"}
     import_symbols()
     mode = fake_mode(ShapeEnv())
     args, kwargs = arguments(function, call, Likes(mode=mode))
