@@ -102,8 +102,21 @@ var started = sync.OnceValues(func() (string, error) {
 	if err := load(); err != nil {
 		return "", fmt.Errorf("libtorch: %w", err)
 	}
-	return reply("start", crossing{function: fnStart}, (*reader).text)
+	return setUp()
 })
+
+func setUp() (version string, err error) {
+	return reply("start", crossing{function: fnStart}, (*reader).text)
+}
+
+// Remember makes the state that the process has now that which [Left] restores.
+func Remember() error {
+	if err := start(); err != nil {
+		return err
+	}
+	_, err := setUp()
+	return err
+}
 
 // start sets libtorch up, once.
 func start() error {

@@ -138,7 +138,7 @@ func Threads(count int) error {
 }
 
 // Left describes the state of the process, besides tensors, that calls have changed since
-// the last library was loaded or Left was last called, a line each, and restores it.
+// the last library was loaded, or [Remember] or Left was last called, a line each, and restores it.
 func Left() (string, error) {
 	return ask("state", crossing{function: fnLeft}, (*reader).text)
 }

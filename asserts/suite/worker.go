@@ -47,6 +47,11 @@ func Serve(e engine.Engine, cfg Config) error {
 	if err := os.Chdir(os.Getenv(WorkerVariable)); err != nil {
 		return fmt.Errorf("go to the worker's folder: %w", err)
 	}
+	if r, ok := e.(rememberer); ok {
+		if err := r.Remember(); err != nil {
+			return err
+		}
+	}
 	debug.SetGCPercent(heapGrowth)
 	os.Unsetenv(WorkerVariable) // processes that kernels start are not workers
 	s := &server{
@@ -61,6 +66,10 @@ func Serve(e engine.Engine, cfg Config) error {
 	}
 	return nil
 }
+
+// A rememberer is an engine that restores, between calls, the state that it remembered: the
+// folder is part of it.
+type rememberer interface{ Remember() error }
 
 // kernels returns the process that kernels run in: this one, or the one that an
 // engine names.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -49,8 +50,10 @@ func TestLibraryState(t *testing.T) {
 		"seed":                "the seed of the default generator changed: it was ",
 		"locale":              "the locale changed: it was C and is C.UTF-8",
 		"folder":              "the working directory changed: it was ",
+		"removed_folder":      "the working directory changed: it was ",
 		"variable":            `the environment variable OMP_PROC_BIND changed: it was not set and is "true"`,
 		"prints":              "the standard output got ",
+		"prints_late":         "the standard output got ",
 		"keys":                "the dispatch keys of the thread changed: it was ",
 	} {
 		if got := said["changes::"+op]; !strings.HasPrefix(got, want) || strings.Contains(got, "; ") {
@@ -73,5 +76,15 @@ func TestLibraryStateThatStays(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	if text := string(out); err != nil || !strings.Contains(text, "and is /, and it can't be undone: there is no way back to ") || strings.Contains(text, "OA009 undeclared-write  restores::") {
 		t.Errorf("%v:\n%s", err, text)
+	}
+}
+
+// What kernels leave in the working directory is in their worker's, not in the user's.
+func TestKernelsLeaveNoFile(t *testing.T) {
+	cmd := exec.Command(libtorchtest.Command(t), "check", "-engine", "libtorch", "-op", "aten::from_file", "-cases", "40", "-state", filepath.Join(t.TempDir(), "state"))
+	cmd.Dir = t.TempDir()
+	out, err := cmd.CombinedOutput()
+	if left := must.Get(os.ReadDir(cmd.Dir))(t); err != nil || len(left) > 0 || !strings.Contains(string(out), " ran; ") {
+		t.Errorf("%v, with %v in the folder:\n%s", err, left, out)
 	}
 }

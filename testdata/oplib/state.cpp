@@ -54,6 +54,11 @@ TORCH_LIBRARY(changes, m) {
   }));
   m.def("variable(Tensor x) -> Tensor", after([] { setenv("OMP_PROC_BIND", "true", 1); }));
   m.def("prints(Tensor x) -> Tensor", after([] { std::printf("called"); }));
+  m.def("prints_late(Tensor x) -> Tensor", after([] {
+    static char room[BUFSIZ];
+    std::setvbuf(stdout, room, _IOFBF, sizeof room);
+    std::printf("kept in a buffer");
+  }));
   m.def("keys(Tensor x) -> Tensor", after([] { c10::impl::tls_set_dispatch_key_excluded(c10::DispatchKey::AutocastCPU, false); }));
 }
 

@@ -11,7 +11,9 @@
 #include <sys/sendfile.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
+#include <iostream>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -58,7 +60,8 @@ class Captured {
   }
 };
 
-// Printed counts what is written to stdout between begin and end, which passes it on. Signal handlers end it.
+// Printed counts what is written to stdout between begin and end, which passes it on. What buffers hold is
+// written before both, but not where a signal handler ends it, which may have stopped in one.
 class Printed {
   const int memory_ = memfd_create("stdout", MFD_CLOEXEC), stdout_ = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 10);
   bool on_ = false;
@@ -66,7 +69,15 @@ class Printed {
  public:
   int64_t bytes = 0;  // since it was asked for
 
-  void begin() { on_ = memory_ >= 0 && stdout_ >= 0 && dup2(memory_, STDOUT_FILENO) >= 0; }
+  void begin() {
+    flush();
+    on_ = memory_ >= 0 && stdout_ >= 0 && dup2(memory_, STDOUT_FILENO) >= 0;
+  }
+
+  static void flush() {
+    std::cout.flush();
+    std::fflush(stdout);
+  }
 
   void end() {
     if (!std::exchange(on_, false)) return;
@@ -162,7 +173,10 @@ void refusable(const std::function<void()>& call) {
     }
     ~Watched() {
       landing = nullptr;
-      if (output != nullptr) output->end();
+      if (output != nullptr) {
+        Printed::flush();
+        output->end();
+      }
       captured->pass();
     }
   } watched(&here);

@@ -147,7 +147,7 @@ void add(Text& all, const Text& line) { all += (all.empty() ? "" : "\n") + line;
 
 // look_at_environment adds the variables that are not as they were, and sets them back.
 void look_at_environment(Text& all) {
-  const Variables now = variables();
+  const Variables& now = variables();
   if (remembered.empty() || now == environment) return;
   auto shown = [](const Variables& of, const Text& name) { return of.count(name) ? "\"" + of.at(name) + "\"" : Text("not set"); };
   Variables either = now;
@@ -220,8 +220,9 @@ void opassert::border::threads(const Crossing& in, Reply&) {
 void opassert::border::left(const Crossing& in, Reply& out) {
   Text all;
   for (size_t i = 0; i < remembered.size(); i++) {
-    const Text was = remembered[i], now = kSettings[i].read();
-    if (now == was) continue;
+    const Text now = kSettings[i].read();
+    if (now == remembered[i]) continue;
+    const Text was = remembered[i];
     add(all, Text(kSettings[i].name) + " changed: it was " + was + " and is " + now);
     try {
       kSettings[i].write(was);
