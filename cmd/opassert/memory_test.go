@@ -61,7 +61,7 @@ func TestMemory(t *testing.T) {
 		"OA018_writes_scratch":  {"the storage of a tensor that the call made"},
 		"OA019_reads_freed":     {"reads memory that was freed: byte 0 of the "},
 		"OA009_restores":        {"the kernel writes byte 0 of the storage of argument x, and what it held is there again"},
-		"OA021_follows_seed":    {"bytes follow the seed of the default generator"},
+		"OA021_follows_seed":    {"bytes follow the seed of the default generators"},
 		"OA021_by_threads":      {"bytes follow what at::set_num_threads was called with", "  note    sums of floating point round by the order of their terms"},
 		"OA021_by_address":      {"  note    no schema promises that a result is the same again"},
 	} {

@@ -185,9 +185,12 @@ class State:
         os.dup2(self.output, 1)
 
     def draw(self):
-        """Remembers the random generators, threads, processes and files: the first tensor on a device may start its driver's."""
+        """Remembers the random generators, which get the same seed, threads, processes and files: the first tensor on a device may start its driver's."""
         self.children, self.files = children(), open_files()
         self.seed = torch.default_generator.initial_seed()
+        random.seed(self.seed)
+        if "numpy" in sys.modules:
+            sys.modules["numpy"].random.seed(self.seed % (1 << 32))
         self.python, self.numpy = random.getstate(), numpys_generator()
         self.values[THREADS] = torch.get_num_threads()
 

@@ -31,8 +31,8 @@ func (r *Runner) drawn(t *Target, a *attempt) (faults []asserts.Fault, skips []a
 }
 
 var seeded = asserts.Fault{
-	Saw:    "follow the seed of the default generator",
-	Fix:    "register the op with the tag nondeterministic_seeded, or let it take a Generator",
+	Saw:    "follow the seed of the default generators",
+	Fix:    "draw from PyTorch's generator, and register the op with the tag nondeterministic_seeded, or let it take a Generator",
 	Breaks: "compilers take two calls with the same arguments for one, and compute a result anew for backward with other numbers",
 	Note:   "programs that are not compiled do without",
 }
