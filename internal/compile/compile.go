@@ -31,7 +31,7 @@ type Library struct {
 	Name  string   // of the file in the cache: "shim"
 	Files []fs.FS  // the sources and headers: the files at the top of each, put together in one folder
 	Units []string // the sources, which are compiled as one: reading headers is most of the cost
-	Link  []string // words for the linker besides libtorch's own: "-ldl"
+	Link  []string // flags of the compiler and the linker besides libtorch's own: "-O2", "-ldl"
 }
 
 // Embedded returns the files of a folder in the program.

@@ -84,6 +84,10 @@ TORCH_LIBRARY(cases, m) {
 
 // Of two ops in namespaces of PyTorch one is this library's. The other is PyTorch's own, by the path
 // of its source: a library may bring more of PyTorch with it.
-TORCH_LIBRARY_FRAGMENT(prepacked, m) { m.def("of_the_library(Tensor self) -> Tensor", [](const Tensor& self) { return self.clone(); }); }
+TORCH_LIBRARY_FRAGMENT(prepacked, m) {
+  m.def("of_the_library(Tensor self) -> Tensor", [](const Tensor& self) { return self.clone(); });
+}
 #line 1 "aten/src/ATen/native/Meanwhile.cpp"
-TORCH_LIBRARY_FRAGMENT(quantized, m) { m.def("meanwhile(Tensor self) -> Tensor", [](const Tensor& self) { return self.clone(); }); }
+TORCH_LIBRARY_FRAGMENT(quantized, m) {
+  m.def("meanwhile(Tensor self) -> Tensor", [](const Tensor& self) { return self.clone(); });
+}
