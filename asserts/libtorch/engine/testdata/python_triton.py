@@ -12,9 +12,12 @@ EXPECTED = {
     "wrong_triton::second": "OA009",
     "wrong_triton::same": "OA007",
     "wrong_triton::longer": "OA011",
-    "wrong_triton::tuned": "OA009",
 }
 BLOCK = 16
+# An autotuner of Triton 3.2 asks for a GPU where it is made.
+TUNES = tuple(map(int, triton.__version__.split(".")[:2])) > (3, 2)
+if TUNES:
+    EXPECTED["wrong_triton::tuned"] = "OA009"
 
 
 @triton.jit
@@ -26,15 +29,6 @@ def add_kernel(x, y, out, n, BLOCK: tl.constexpr):
 
 @triton.jit
 def scale_kernel(x, by, n, BLOCK: tl.constexpr):
-    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    mask = at < n
-    tl.store(x + at, tl.load(x + at, mask=mask) * by, mask=mask)
-
-
-@triton.autotune(configs=[triton.Config({"BLOCK": block}) for block in (16, 32)], key=["n"])
-@triton.heuristics({"TWICE": lambda args: args["n"] % 2 == 0})
-@triton.jit
-def tuned_kernel(x, by, n, BLOCK: tl.constexpr, TWICE: tl.constexpr):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     mask = at < n
     tl.store(x + at, tl.load(x + at, mask=mask) * by, mask=mask)
@@ -78,21 +72,6 @@ def _(x, by):
     return torch.empty_like(x)
 
 
-@triton_op("right_triton::tuned", mutates_args={})
-def right_tuned(x: Tensor, by: float) -> Tensor:
-    flat(x)
-    out = x.clone()
-    wrap_triton(tuned_kernel)[lambda meta: (triton.cdiv(x.numel(), meta["BLOCK"]),)](out, by, x.numel())
-    return out
-
-
-@triton_op("wrong_triton::tuned", mutates_args={})
-def tuned(x: Tensor, by: float) -> Tensor:
-    flat(x)
-    wrap_triton(tuned_kernel)[lambda meta: (triton.cdiv(x.numel(), meta["BLOCK"]),)](x, by, x.numel())
-    return x.clone()
-
-
 @triton_op("wrong_triton::scaled", mutates_args={})
 def scaled(x: Tensor, by: float) -> Tensor:
     flat(x)
@@ -126,3 +105,27 @@ def longer(x: Tensor, y: Tensor) -> Tensor:
 @longer.register_fake
 def _(x, y):
     return x.new_empty((x.numel() + 1,))
+
+
+if TUNES:
+
+    @triton.autotune(configs=[triton.Config({"BLOCK": block}) for block in (16, 32)], key=["n"])
+    @triton.heuristics({"TWICE": lambda args: args["n"] % 2 == 0})
+    @triton.jit
+    def tuned_kernel(x, by, n, BLOCK: tl.constexpr, TWICE: tl.constexpr):
+        at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        mask = at < n
+        tl.store(x + at, tl.load(x + at, mask=mask) * by, mask=mask)
+
+    @triton_op("right_triton::tuned", mutates_args={})
+    def right_tuned(x: Tensor, by: float) -> Tensor:
+        flat(x)
+        out = x.clone()
+        wrap_triton(tuned_kernel)[lambda meta: (triton.cdiv(x.numel(), meta["BLOCK"]),)](out, by, x.numel())
+        return out
+
+    @triton_op("wrong_triton::tuned", mutates_args={})
+    def tuned(x: Tensor, by: float) -> Tensor:
+        flat(x)
+        wrap_triton(tuned_kernel)[lambda meta: (triton.cdiv(x.numel(), meta["BLOCK"]),)](x, by, x.numel())
+        return x.clone()
