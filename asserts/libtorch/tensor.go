@@ -103,9 +103,8 @@ func reply[T any](what string, c crossing, take func(*reader) T) (taken T, err e
 	s := newScratch()
 	defer s.free()
 	cross(c, nil, s.reply)
-	r, err := s.read(what)
-	if err == nil {
-		taken = take(&r)
+	if s.rest, err = s.read(what); err == nil {
+		taken = take(&s.rest)
 	}
 	return taken, err
 }

@@ -18,6 +18,7 @@ type scratch struct {
 	reply   []int64
 	held    []handle // in use until free
 	starts  []int    // of each argument: the index of its first tensor in the request
+	rest    reader   // of the reply: on the stack it would escape, and be allocated for each result
 }
 
 // maxPooled keeps the memory of an unusually long reply from staying.
