@@ -85,7 +85,7 @@ def watcher():
 def watch_process(file, place):
     """Has this process watched from now on: by the object in a file, which finds opassert at a place."""
     global _object
-    library = ctypes.CDLL(file)
+    library = ctypes.CDLL(os.fsdecode(file))  # not of bytes: Python 3.14 compares its end with text
     if not library.opassert_join(place):
         raise OSError("%s can't be used in this process" % os.fsdecode(file))
     _object = library

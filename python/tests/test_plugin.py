@@ -286,6 +286,24 @@ def test_version():
     assert said.startswith("opassert %s go" % importlib.metadata.version("opassert")), said
 
 
+def test_version_of_python(project, tmp_path):
+    """ctypes of Python 3.14 takes no library whose name is bytes."""
+    strict = """
+import ctypes
+
+class Strict(ctypes.CDLL):
+    def __init__(self, name, *args, **keywords):
+        if isinstance(name, bytes):
+            raise TypeError("endswith first arg must be bytes or a tuple of bytes, not str")
+        super().__init__(name, *args, **keywords)
+
+ctypes.CDLL = Strict
+"""
+    run = project(sitecustomize=strict, test_plain="import ctypes\ndef test_strict(): assert ctypes.CDLL.__name__ == 'Strict'\n")
+    path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
+    assert run("--opassert", status=0, PYTHONPATH=path).tests == {"test_strict": "passed"}
+
+
 def test_without_pytorch(project):
     run = project(test_plain="import sys\ndef test_a(): assert 'torch' not in sys.modules\ndef test_b(): assert 0\n")
     assert run("--opassert", "-k", "test_a", status=0).tests == {"test_a": "passed"}
