@@ -65,6 +65,8 @@ func TestDeviceWhoseProcessEnded(t *testing.T) {
 		{"openreg:0", child, report.DeviceLost, "a process of the device has ended: RuntimeError: no memory"},
 		{"openreg:0", "", report.Hang, ""},
 		{"cpu", child, report.Hang, ""},
+		{"meta", child, report.Hang, ""},
+		{"", child, report.Hang, ""},
 	} {
 		s := perform(t, func(q request, n int) []string {
 			return []string{startOf(0), lineCall + " x", "Traceback:\nRuntimeError: no memory\n|" + lineDevice + " " + tt.device}
