@@ -88,7 +88,7 @@ func TestDeviceThatIsNotThere(t *testing.T) {
 	})
 }
 
-// An index that no device has is told with those that have one.
+// An index without a device is refused, and the message lists the indices that there are.
 func TestDeviceOfNoSuchIndex(t *testing.T) {
 	if os.Getenv("OPASSERT_LONG") == "" {
 		t.Skip("it builds openreg; OPASSERT_LONG=1 runs it")
