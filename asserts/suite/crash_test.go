@@ -138,6 +138,7 @@ func TestCrashedAgain(t *testing.T) {
 		{"hangs in a call", report.Hang, append([]string{startOf(0), lineCall + " " + call}, died(report.Hang)...), nil, 1, ""},
 		{"hangs somewhere", report.Hang, append([]string{startOf(0), lineFrame + " g"}, died(report.Hang)...), nil, 1, ""},
 		{"hangs nowhere", report.Hang, append([]string{startOf(0)}, died(report.Hang)...), nil, 0, "never ends, though no call is made"},
+		{"ends its calls and not the case", report.Hang, append([]string{startOf(0), lineCall + " " + call, lineCall + " "}, died(report.Hang)...), nil, 0, ""},
 		{"ends nowhere", "SIGSEGV", append([]string{startOf(0)}, died("SIGSEGV")...), nil, 1, ""},
 		{"an answer that is cut", "SIGSEGV", garbled, nil, 0, "a worker's answer"},
 		{"a smaller call's answer that is cut", "SIGSEGV", append([]string{startOf(0), lineCall + " " + call}, died("SIGSEGV")...), garbled, 0, "a worker's answer"},
