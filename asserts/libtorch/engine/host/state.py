@@ -1,9 +1,12 @@
 """What calls change besides their tensors: reported, and undone before the next call."""
 
+import atexit
+import functools
 import gc
 import locale
 import logging
 import random
+import threading
 import warnings
 
 from torch.overrides import _pop_mode as pop_function_mode
@@ -14,7 +17,7 @@ from torch.utils._python_dispatch import _pop_mode as pop_dispatch_mode
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGCHLD, signal.SIGUSR1, signal.SIGPIPE)
 SHOWN = 200  # characters of what is printed
 LEAKS = 3  # a kernel may open a file once
-GENERATIONS = 64  # of a Mersenne twister, more than a call draws
+GENERATIONS = 1 << 14  # of a Mersenne twister, more than a call draws
 TINY = 5e-324
 hooks_on_top = getattr(torch._C._autograd, "_top_saved_tensors_default_hooks", lambda tracing: None)  # of PyTorch 2.7 and later
 libc = ctypes.CDLL(None)
@@ -41,19 +44,23 @@ def set_standard_files(files):
     sys.stdin, sys.stdout, sys.stderr = files
 
 
-def open_files():
-    return len(os.listdir("/proc/self/fd"))
-
-
 def umask():
     mask = os.umask(0)
     os.umask(mask)
     return mask
 
 
-def numpys_errors():
-    numpy = sys.modules.get("numpy")
-    return numpy and numpy.geterr()
+def of_module(name, read, write):
+    """Returns how a setting of a module is read, None where nothing has imported that, and set."""
+
+    def reads():
+        return read(sys.modules[name]) if name in sys.modules else None
+
+    def writes(value):
+        if value is not None:
+            write(sys.modules[name], value)
+
+    return reads, writes
 
 
 def numpys_generator():
@@ -112,12 +119,24 @@ STATE = {
     "the print options": (lambda: dict(vars(PRINTING)), lambda v: vars(PRINTING).update(v)),
     "the level of the root logger": (lambda: logging.root.level, logging.root.setLevel),
     "logging.disable()": (lambda: logging.root.manager.disable, logging.disable),
-    "numpy.geterr()": (numpys_errors, lambda v: v and sys.modules["numpy"].seterr(**v)),
+    "numpy.geterr()": of_module("numpy", lambda m: m.geterr(), lambda m, v: m.seterr(**v)),
+    "numpy.get_printoptions()": of_module("numpy", lambda m: m.get_printoptions(), lambda m, v: m.set_printoptions(**v)),
+    "decimal.getcontext()": of_module(
+        "decimal",
+        lambda m: {name: getattr(m.getcontext(), name) for name in ("prec", "rounding", "Emin", "Emax", "capitals", "clamp")},
+        lambda m, v: [setattr(m.getcontext(), *setting) for setting in v.items()],
+    ),
+    "socket.getdefaulttimeout()": (socket.getdefaulttimeout, socket.setdefaulttimeout),
+    "torch.is_warn_always_enabled()": (torch.is_warn_always_enabled, torch.set_warn_always),
+    "torch.multiprocessing.get_sharing_strategy()": (torch.multiprocessing.get_sharing_strategy, torch.multiprocessing.set_sharing_strategy),
+    "os.sched_getaffinity()": (lambda: os.sched_getaffinity(0), lambda v: os.sched_setaffinity(0, v)),
     "a pending signal.setitimer()": (lambda: signal.getitimer(signal.ITIMER_REAL)[0] > 0, lambda on: signal.setitimer(signal.ITIMER_REAL, 0)),
     "the umask": (umask, os.umask),
     "the working directory": (os.getcwd, os.chdir),
     "sys.stdin, stdout or stderr": (standard_files, set_standard_files),
     "sys.excepthook": (lambda: sys.excepthook, lambda v: setattr(sys, "excepthook", v)),
+    "sys.unraisablehook": (lambda: sys.unraisablehook, lambda v: setattr(sys, "unraisablehook", v)),
+    "threading.excepthook": (lambda: threading.excepthook, lambda v: setattr(threading, "excepthook", v)),
     "sys.displayhook": (lambda: sys.displayhook, lambda v: setattr(sys, "displayhook", v)),
     "sys.gettrace()": (sys.gettrace, sys.settrace),
     "sys.getprofile()": (sys.getprofile, sys.setprofile),
@@ -137,7 +156,14 @@ STATE = {
 
 PATCHED = (torch, torch.Tensor, torch.nn.functional, torch.nn.Module, torch.linalg)  # whose functions are looked at
 
-IMPORTS = {"numpy.geterr()", "warnings.filters", "os.environ", "sys.path"}  # what modules set for the process while they are imported
+# What is to be as many after a call as before, by the words of one that a call leaves: how it is counted.
+COUNTS = {
+    "left a file open": lambda: len(os.listdir("/proc/self/fd")),
+    "left a thread running": threading.active_count,
+    "registered a function with atexit": atexit._ncallbacks,
+}
+
+IMPORTS = {"numpy.geterr()", "numpy.get_printoptions()", "decimal.getcontext()", "warnings.filters", "os.environ", "sys.path"}  # what modules set for the process while they are imported
 
 
 def shown(was, now):
@@ -153,30 +179,28 @@ def shown(was, now):
     return f"it was {was} and is {now}"
 
 
-def twister(words):
+def twister(words, at):
     generator = random.Random()
-    generator.setstate((3, (*words, len(words)), None))
+    generator.setstate((3, (*words, at), None))
     return generator
 
 
+@functools.lru_cache
 def seeded_twister(was, now):
     """Reports whether the words of a Mersenne twister are none that it comes to by drawing."""
-    generator = twister(was)
-    for _ in range(GENERATIONS):
-        if generator.getstate()[1][: len(now)] == now:
-            return False
-        generator.getrandbits(32 * len(now))
-    return True
+    came, all = twister(now, 0).getrandbits(32), 32 * len(was)
+    generator = twister(was, len(was))
+    return was != now and not any(generator.getrandbits(all) & 0xFFFFFFFF == came for _ in range(GENERATIONS))
 
 
 class State:
     """The state of the process between calls."""
 
     said = []  # since it was asked for
-    leaks = 0  # calls in a row that left a file open
 
     def begin(self):
         """Remembers the state, in the process that serves."""
+        self.leaks = {}  # calls in a row after which there is more of what is counted
         self.values = {name: read() for name, (read, _) in STATE.items()}
         self.modules = len(sys.modules)
         self.functions = [(owner, set(vars(owner)), {n: f for n, f in vars(owner).items() if callable(f)}) for owner in PATCHED]
@@ -186,7 +210,7 @@ class State:
 
     def draw(self):
         """Remembers the random generators, which get the same seed, threads, processes and files: the first tensor on a device may start its driver's."""
-        self.children, self.files = children(), open_files()
+        self.children, self.counted = children(), {left: count() for left, count in COUNTS.items()}
         self.seed = torch.default_generator.initial_seed()
         random.seed(self.seed)
         if "numpy" in sys.modules:
@@ -210,7 +234,7 @@ class State:
         self.look_at_generators()
         self.look_at_output()
         self.look_at_children()
-        self.look_at_files()
+        self.look_at_counts()
 
     def look_at_modes(self):
         """Takes off the modes that were left on, except that of the default device."""
@@ -280,11 +304,12 @@ class State:
             if not ended:
                 self.children.add(pid)
 
-    def look_at_files(self):
-        was, self.files = self.files, open_files()
-        self.leaks = self.leaks + 1 if self.files > was else 0
-        if self.leaks == LEAKS:
-            self.said.append(f"{LEAKS} calls in a row left a file open")
+    def look_at_counts(self):
+        for left, count in COUNTS.items():
+            was, self.counted[left] = self.counted[left], count()
+            self.leaks[left] = self.leaks.get(left, 0) + 1 if self.counted[left] > was else 0
+            if self.leaks[left] == LEAKS:
+                self.said.append(f"{LEAKS} calls in a row {left}")
 
     def after(self, set):
         """Is called after each call of an op, and after the default generator or the number of threads was set."""

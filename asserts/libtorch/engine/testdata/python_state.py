@@ -1,16 +1,21 @@
 """Kernels that change the state of the process, each with what is said of it, and kernels
 beside them that leave it as it was."""
 
+import atexit
 import ctypes
+import decimal
 import gc
 import logging
 import os
 import random
 import signal
+import socket
 import sys
+import threading
 import warnings
 from multiprocessing import shared_memory
 
+import numpy
 import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -94,6 +99,15 @@ simple("directory", "the working directory changed", leave_directory)
 simple("path", "sys.path changed: it had", lambda: sys.path.append("/nowhere"))
 simple("standard_output", "sys.stdin, stdout or stderr changed", lambda: setattr(sys, "stdout", sys.stderr))
 simple("logging", "the level of the root logger changed: it was 30 and is 10", lambda: logging.getLogger().setLevel(logging.DEBUG))
+simple("numpys_printing", "numpy.get_printoptions() changed: precision was 8 and is 2", lambda: numpy.set_printoptions(precision=2))
+simple("decimals", "decimal.getcontext() changed: prec was 28 and is 7", lambda: setattr(decimal.getcontext(), "prec", 7))
+simple("timeout", "socket.getdefaulttimeout() changed: it was None and is 3.0", lambda: socket.setdefaulttimeout(3.0))
+simple("warnings_always", "torch.is_warn_always_enabled() changed: it was False and is True", lambda: torch.set_warn_always(True))
+simple("sharing", "torch.multiprocessing.get_sharing_strategy() changed: it was file_descriptor and is file_system", lambda: torch.multiprocessing.set_sharing_strategy("file_system"))
+simple("thread_error", "threading.excepthook changed", lambda: setattr(threading, "excepthook", print))
+simple("threads_left", "3 calls in a row left a thread running", lambda: threading.Thread(target=threading.Event().wait, daemon=True).start())
+simple("at_exit", "3 calls in a row registered a function with atexit", lambda: atexit.register(abs, 1))
+simple("numpys_seed", "numpy.random was seeded", lambda: numpy.random.seed(1))
 simple("umask", "the umask changed", lambda: os.umask(0o077))
 simple("recursion", "sys.getrecursionlimit() changed: it was 1000 and is 5000", lambda: sys.setrecursionlimit(5000))
 simple("collector", "gc.isenabled() changed: it was True and is False", gc.disable)
@@ -160,6 +174,22 @@ def opens(x):
 def draws(x):
     torch.rand(3)
     random.shuffle(list(range(2000)))
+    return x.clone()
+
+
+@op()
+def draws_much(x):
+    random.getrandbits(1 << 26)
+    numpy.random.rand(1 << 20)
+    return x.clone()
+
+
+@op()
+def divides(x):
+    decimal.Decimal(1) / 3
+    thread = threading.Thread(target=abs, args=(1,))
+    thread.start()
+    thread.join()
     return x.clone()
 
 
