@@ -36,7 +36,7 @@ func HostEnvironment(python *installed.Python, modules []string) ([]string, erro
 	environment, err := Environment(python.Torch, nil)
 	return append(environment,
 		"OPASSERT_PYTHON="+python.Path,
-		"OPASSERT_HOST="+hostProgram("places", "load", "builds", "registrations", "fakes", "symbols", "drops", "slopes", "formulas", "state", "conditions", "texts", "triton", "serve"),
+		"OPASSERT_HOST="+hostProgram("places", "load", "builds", "registrations", "parameters", "fakes", "symbols", "drops", "slopes", "formulas", "state", "conditions", "texts", "triton", "serve"),
 		"OPASSERT_MODULES="+strings.Join(modules, ","),
 		// What a fork would leave behind, threads, and what compiles beside.
 		"OPENBLAS_NUM_THREADS=1", "TORCHINDUCTOR_COMPILE_THREADS=1",

@@ -281,7 +281,7 @@ func TestBuilds(t *testing.T) {
 }
 
 // An argument that a schema lets its op write, and that no call of many changed, or none where it
-// is strided, is a note; those that some call changes are not.
+// is strided, is a note, as is a default that the schema does not have; those that some call changes are not.
 func TestUnwritten(t *testing.T) {
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
 		got := check(t, python, "testdata", "-module", "python_unwritten", "-level", "content", "-json")

@@ -57,14 +57,17 @@ func (l *Libtorch) Rules(op *asserts.Op, args []any) ([]asserts.Fault, string) {
 	if err := json.Unmarshal([]byte(text), &answer); err != nil {
 		return nil, fmt.Sprintf("the answer %q can't be read: %v", text, err)
 	}
+	return faultsOf(asserts.AutogradKernel, answer.Faults), answer.Why
+}
+
+func faultsOf(code asserts.Code, said []ruleFault) []asserts.Fault {
 	var faults []asserts.Fault
-	for _, f := range answer.Faults {
+	for _, f := range said {
 		faults = append(faults, asserts.Fault{
-			Code: asserts.AutogradKernel, Argument: f.Argument, Saw: f.Saw, Fix: f.Fix, Note: f.Note,
-			Site: asserts.Site{File: f.File, Line: f.Line},
+			Code: code, Argument: f.Argument, Saw: f.Saw, Fix: f.Fix, Note: f.Note, Site: asserts.Site{File: f.File, Line: f.Line},
 		})
 	}
-	return faults, answer.Why
+	return faults
 }
 
 // Dropped calls the kernel of an op in Python, and returns the arguments of which it writes copies
@@ -135,6 +138,7 @@ func leftInPython() (string, error) {
 type registration struct {
 	Texts      []string // in the source of its kernel
 	Decomposes bool     // it is registered as CompositeImplicitAutograd, by that name
+	Faults     []ruleFault
 }
 
 // registration returns that of an op, an empty one where its kernel is not Python's.

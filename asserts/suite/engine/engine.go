@@ -75,6 +75,8 @@ type Operator struct {
 	// Raises reports that what calls its kernel raises the versions of the arguments that it may
 	// write, whether it does or not.
 	Raises bool
+	// Faults are what is wrong with how it is registered, found without a call.
+	Faults []asserts.Fault
 	// Added reports that it came with a library that was loaded besides.
 	Added bool
 	// Texts are the short texts and messages in the libraries that were loaded besides,

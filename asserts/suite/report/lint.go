@@ -8,14 +8,18 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// Lint returns the faults of an op's schema as findings.
+// Lint returns the faults of an op's schema, and of how it is registered, as findings.
 func Lint(o engine.Operator) []*Finding {
 	var found []*Finding
+	add := func(v asserts.Violation, call string) {
+		v.Code, v.Op, v.Schema = asserts.SchemaLint, o.Name(), o.Schema.Func.String()
+		found = append(found, &Finding{Violation: &v, Call: call, Case: -1, Times: 1})
+	}
 	for _, f := range schema.LintOp(o.Schema) {
-		v := &asserts.Violation{
-			Code: asserts.SchemaLint, Op: o.Name(), Schema: o.Schema.Func.String(), Subject: place(o.Schema, f), Saw: f.Message, Fix: f.Fix,
-		}
-		found = append(found, &Finding{Violation: v, Call: "none: the schema alone", Case: -1, Times: 1})
+		add(asserts.Violation{Subject: place(o.Schema, func(a schema.Argument) bool { return a.Pos == f.Pos }), Saw: f.Message, Fix: f.Fix}, "none: the schema alone")
+	}
+	for _, f := range o.Faults {
+		add(asserts.Violation{Subject: place(o.Schema, func(a schema.Argument) bool { return a.Name == f.Argument }), Saw: f.Saw, Fix: f.Fix, Note: f.Note, Site: f.Site}, "none: what is registered")
 	}
 	return found
 }
@@ -41,9 +45,9 @@ func ofAll(v *asserts.Violation) *Finding {
 	return &Finding{Violation: v, Call: "none: all calls", Case: -1, Times: 1}
 }
 
-// place returns the argument at the position of the lint, or the first.
-func place(op *schema.Op, f schema.Finding) asserts.Place {
-	i := max(0, slices.IndexFunc(op.Func.Args, func(a schema.Argument) bool { return a.Pos == f.Pos }))
+// place returns the argument that is meant, or the first.
+func place(op *schema.Op, meant func(schema.Argument) bool) asserts.Place {
+	i := max(0, slices.IndexFunc(op.Func.Args, meant))
 	if len(op.Func.Args) == 0 {
 		return asserts.Place{Element: asserts.NoElement}
 	}

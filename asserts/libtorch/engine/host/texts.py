@@ -23,12 +23,23 @@ def texts(value, seen):
             yield from texts(named, seen)
 
 
+def other_defaults(kernel, arguments):
+    """Yields how the defaults of a kernel are not those of a schema."""
+    takes, (file, line) = parameters(kernel), site(kernel)
+    places = places_of(takes, arguments) if takes and file else {}
+    for note, said in ("", defaults_unlike(places, arguments)), ("the function may be called by itself too", defaults_beyond(places, arguments)):
+        for argument, saw in said:
+            yield {"Argument": argument, "Saw": saw, "Fix": f"write {spelt(arguments)}, or the default into the schema", "Note": note, "File": file, "Line": line}
+
+
 def registration(op):
     """Returns what a user wrote of an op besides its schema."""
     custom = OPDEFS.get(op.partition(".")[0])
     kernels = [custom._init_fn] if custom else [f for key, f in registered.functions.get(op, {}).items() if key != "fake"]
     found = list(dict.fromkeys(t for k in kernels for t in texts(written(k), set())))
-    return json.dumps({"Texts": found[:MOST_TEXTS], "Decomposes": op in registered.decomposing})
+    schema = overload(op)
+    faults = [fault for k in kernels for fault in other_defaults(k, schema._schema.arguments)] if schema else []
+    return json.dumps({"Texts": found[:MOST_TEXTS], "Decomposes": op in registered.decomposing, "Faults": faults})
 
 
 MOST_TEXTS = 512

@@ -412,7 +412,7 @@ def _(xs):
 
 
 @fine("optional(Tensor x, Tensor? bias=None) -> Tensor")
-def _(x, bias):
+def _(x, bias=None):
     return x.clone() if bias is None else x + bias
 
 
@@ -485,3 +485,21 @@ def _(x):
 @torch.library.custom_op("healthy::custom_out", mutates_args={"out"})
 def custom_out(x: Tensor, out: Tensor) -> None:
     out.copy_(x)
+
+
+# Kernels whose defaults are, or are not, the schema's.
+
+
+@fault("other_default(Tensor x, float slope=0.1) -> Tensor", "OA012")
+def _(x, slope=0.01):
+    return x * slope
+
+
+@fault("no_default_of_kernel(Tensor x, float slope=0.1) -> Tensor", "OA012")
+def _(x, slope):
+    return x * slope
+
+
+@fine("same_default(Tensor x, float slope=0.1, *, int n=2) -> Tensor")
+def _(x, slope=0.1, *, n=2):
+    return x * slope * n

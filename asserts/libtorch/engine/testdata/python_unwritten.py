@@ -13,6 +13,8 @@ dropped = dict(clips_some="x", fills_some="into", clone="into")
 EXPECTED |= {f"unwritten::{op}": f"{argument}: the call leaves it as it was, and writes a copy of it that nothing reads" for op, argument in dropped.items()}
 EXPECTED |= {f"unwritten::{op}": f"{argument}: the call changes it, and leaves it as it was where it is transposed" for op, argument in lost.items()}
 
+EXPECTED["unwritten::adds_some"] = "n: its n=1 is not in the schema: calls of the op without n are refused"
+
 
 def op(schema):
     def register(kernel):
@@ -160,3 +162,8 @@ def seldom(x):
 @op("(Tensor(a!) x) -> Tensor(a!)")
 def fills(x):
     return x.fill_(0)
+
+
+@op("(Tensor(a!) x, int n) -> ()")
+def adds_some(x, n=1):
+    x.add_(n)
