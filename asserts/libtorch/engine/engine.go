@@ -159,8 +159,13 @@ var namespaces = []string{"aten", "quantized", "sparse", "mkldnn", "nested"}
 
 var inner = regexp.MustCompile(`^Could not run '([\w:.]+)' with arguments from`)
 
-// onGPU matches what kernels say that ask for tensors on a GPU.
-var onGPU = regexp.MustCompile(`(?i)\b(?:must|should|ha(?:s|ve) to|needs? to|expected|requires?) (?:all )?(?:to )?(?:be )?(?:an? |on )?(?:the )?(?:same )?(?:cuda|gpu)\b`)
+// onGPU matches what kernels say, in small letters, that ask for tensors on a GPU.
+var onGPU = regexp.MustCompile(`\b(?:must|should|ha(?:s|ve) to|needs? to|expected|requires?) (?:all )?(?:to )?(?:be )?(?:an? |on )?(?:the )?(?:same )?(?:cuda|gpu)\b`)
+
+func asksForGPU(text string) bool {
+	text = strings.ToLower(text)
+	return (strings.Contains(text, "gpu") || strings.Contains(text, "cuda")) && onGPU.MatchString(text) // patterns are slow
+}
 
 // Beyond finds the calls that an op makes of another one, which has no kernel
 // for any sort of tensor that the op itself takes; what asks for a GPU; and, through autograd, out=.
@@ -171,7 +176,7 @@ func (l *Libtorch) Beyond(op, text string) string {
 	if m := unconstructed.FindStringSubmatch(text); m != nil {
 		return "no op and no constructor makes an object of its class " + m[1]
 	}
-	if l.place.Name == "" && onGPU.MatchString(text) {
+	if l.place.Name == "" && asksForGPU(text) {
 		return "its kernel asks for tensors on a GPU"
 	}
 	m := inner.FindStringSubmatch(text)
