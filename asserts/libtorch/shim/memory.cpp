@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <unordered_map>
 
 #include "observe.h"
 #include "stack.h"
@@ -34,6 +35,8 @@ struct Block {
   char* pages = nullptr;  // where its own pages begin
   size_t size = 0;        // of these
   bool live = false, locked = false;
+  bool writable = false;    // by the call, as an argument
+  int64_t freed = -kSlots;  // how many slots had been taken when it was freed
   oa_owner owner = OA_TEMPORARY;
   int64_t index = 0;
   int at = -1;  // among the live ones
@@ -64,8 +67,10 @@ struct {
   std::mutex lock;
   char* arena = nullptr;
   Block slots[kSlots], large[kLarge];
-  int free[kSlots], first = 0, count = 0;  // slots, in the order in which they were freed
-  std::vector<int> closed;                 // large blocks, in the order in which they were freed
+  int next = 0;                         // slot to look at first
+  int64_t taken = 0;                    // slots so far
+  int open_from = kSlots, open_to = 0;  // the slots that may be free and not closed
+  std::vector<int> closed;              // large blocks, in the order in which they were freed
   std::vector<Block*> live;
 
   Touch touches[kMostTouches];
@@ -128,7 +133,7 @@ int wrote(void* context) {
 
 // opened opens the pages of a block where an address lies in one of them, else its
 // page, and reports whether it may.
-bool opened(const Block* b, char* address) {
+bool opened(Block* b, char* address) {
   char* page = reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(address) / kPage * kPage);
   const bool own = page >= b->pages && page < b->end();
   if (!own || !b->live) {
@@ -136,6 +141,7 @@ bool opened(const Block* b, char* address) {
     if (i >= kMostOpened) return false;
     memory.open[i] = page;
   }
+  if (own) b->locked = false;
   return mprotect(own ? b->pages : page, own ? b->size : kPage, PROT_READ | PROT_WRITE) == 0;
 }
 
@@ -226,15 +232,33 @@ Block* take_large(size_t nbytes) {
   return b;
 }
 
-Block* take(size_t nbytes) {
-  if (nbytes > kPage) return take_large(nbytes);
-  if (memory.count == 0) return nullptr;
-  Block* b = &memory.slots[memory.free[memory.first]];
-  memory.first = (memory.first + 1) % kSlots;
-  memory.count--;
-  permit(b->pages, b->size, PROT_READ | PROT_WRITE);
-  return b;
+// close_freed closes the slots that were freed outside of a call: neighbours together, as
+// each change of pages costs as much as a small kernel.
+void close_freed() {
+  for (int i = memory.open_from; i < memory.open_to; i++) {
+    const int first = i;
+    while (i < memory.open_to && !memory.slots[i].live) i++;
+    if (i > first) permit(memory.slots[first].pages, memory.slots[i - 1].end() - memory.slots[first].pages, PROT_NONE);
+  }
+  memory.open_from = kSlots, memory.open_to = 0;
 }
+
+// take_slot takes the next one that was not freed lately, if there is one.
+Block* take_slot() {
+  for (const int rest : {kSlots / 2, 0}) {
+    for (int looks = 0; looks < kSlots; looks++) {
+      Block* b = &memory.slots[memory.next];
+      memory.next = (memory.next + 1) % kSlots;
+      if (b->live || memory.taken - b->freed < rest) continue;
+      memory.taken++;
+      permit(b->pages, b->size, PROT_READ | PROT_WRITE);
+      return b;
+    }
+  }
+  return nullptr;
+}
+
+Block* take(size_t nbytes) { return nbytes > kPage ? take_large(nbytes) : take_slot(); }
 
 void close(Block* b) {
   looked(b, memory.watching);
@@ -242,9 +266,12 @@ void close(Block* b) {
   memory.live[b->at]->at = b->at;
   memory.live.pop_back();
   b->live = false;
-  permit(b->pages, b->size, PROT_NONE);
-  if (b->size == kPage) {
-    memory.free[(memory.first + memory.count++) % kSlots] = b - memory.slots;
+  const bool slot = b->size == kPage;
+  if (!slot || memory.watching) permit(b->pages, b->size, PROT_NONE);
+  if (slot) {
+    const int i = b - memory.slots;
+    b->freed = memory.taken;
+    if (!memory.watching) memory.open_from = std::min(memory.open_from, i), memory.open_to = std::max(memory.open_to, i + 1);
     return;
   }
   madvise(b->pages, b->size, MADV_DONTNEED);
@@ -290,11 +317,9 @@ void begin() {
   void* arena = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (arena == MAP_FAILED) throw Refusal("cannot reserve address space for watched memory");
   memory.arena = static_cast<char*>(arena);
-  memory.count = kSlots;
   for (int i = 0; i < kSlots; i++) {
     memory.slots[i].pages = memory.arena + i * kStride + kGuard;
     memory.slots[i].size = kPage;
-    memory.free[i] = i;
   }
   memory.live.reserve(kSlots + kLarge);
   memory.closed.reserve(kLarge);
@@ -328,6 +353,16 @@ void shut() {
   memory.opened = 0;
 }
 
+// frame_line returns the line for a frame, which is looked for once: among the symbols of
+// libtorch that takes longer than most calls.
+const std::string& frame_line(void* frame) {
+  static std::unordered_map<void*, std::string> lines;
+  const auto [at, added] = lines.try_emplace(frame);
+  char line[OA_LINE];
+  if (added && oa_frame_line(line, "", frame) > 0) at->second = line;
+  return at->second;
+}
+
 template <class F>
 void each_tensor(const c10::IValue& v, const F& f) {
   if (v.isTensor() && v.toTensor().defined()) f(v.toTensor());
@@ -348,6 +383,8 @@ void lock(Block* b) {
   b->locked = true;
 }
 
+// unlock lets a call write what an earlier one read: it stays locked between the two, as hardly
+// any is written there.
 void unlock(Block* b) {
   if (b->locked) permit(b->pages, b->size, PROT_READ | PROT_WRITE);
   b->locked = false;
@@ -362,27 +399,30 @@ Aligned::Aligned(size_t bytes) : before_(memory.alignment) {
 Aligned::~Aligned() { memory.alignment = before_; }
 
 void Watch::begin(const c10::FunctionSchema& schema, const torch::jit::Stack& arguments) {
+  std::lock_guard<std::mutex> guard(memory.lock);
   shut();
+  close_freed();
   memory.touched = 0;
   for (Block* b : memory.live) {
     looked(b, false);  // what others broke
     b->owner = OA_EARLIER;
-  }
-  for (size_t i = 0; i < arguments.size(); i++) {
-    each_tensor(arguments[i], [&](const at::Tensor& t) {
-      Block* b = block_of(t);
-      if (b == nullptr || b->owner == OA_ARGUMENT) return;
-      b->owner = OA_ARGUMENT;
-      b->index = i;
-      lock(b);
-    });
+    b->writable = false;
   }
   for (size_t i = 0; i < arguments.size(); i++) {
     const auto* alias = schema.arguments()[i].alias_info();
-    if (alias == nullptr || !alias->isWrite()) continue;
-    each_tensor(arguments[i], [](const at::Tensor& t) {
-      if (Block* b = block_of(t)) unlock(b);
+    const bool written = alias != nullptr && alias->isWrite();
+    each_tensor(arguments[i], [&](const at::Tensor& t) {
+      Block* b = block_of(t);
+      if (b == nullptr) return;
+      b->writable = b->writable || written;
+      if (b->owner == OA_ARGUMENT) return;
+      b->owner = OA_ARGUMENT;
+      b->index = i;
     });
+  }
+  for (Block* b : memory.live) {
+    if (b->owner == OA_ARGUMENT && !b->writable) lock(b);
+    else unlock(b);
   }
   memory.watching = true;
 }
@@ -401,10 +441,7 @@ void Watch::note(const torch::jit::Stack& returns) {
 void Watch::end() {
   memory.watching = false;
   std::lock_guard<std::mutex> guard(memory.lock);
-  for (Block* b : memory.live) {
-    unlock(b);
-    looked(b, true);
-  }
+  for (Block* b : memory.live) looked(b, true);
   for (int i = 0; i < std::min(memory.touched.load(), kMostTouches); i++) {
     Touch& t = memory.touches[i];
     if (t.owner == OA_TEMPORARY && t.block->live && t.block->data == t.data) t.owner = t.block->owner, t.index = t.block->index;
@@ -438,10 +475,7 @@ void opassert::border::memory(const Crossing& in, Reply& out) {
     out.word(t.first);
     out.word(t.last);
     std::string frames;
-    for (int j = 0; j < t.depth; j++) {
-      char line[OA_LINE];
-      if (oa_frame_line(line, "", t.frames[j]) > 0) frames += line;
-    }
+    for (int j = 0; j < t.depth; j++) frames += frame_line(t.frames[j]);
     out.text(frames);
   }
   memory.touched = 0;

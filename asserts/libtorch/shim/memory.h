@@ -2,8 +2,9 @@
 // that touches one is noted, and goes on: the page is opened for the call.
 //
 // Memory ends, or begins, where a page does. What is left of its pages has a pattern,
-// which is looked at after the call. Memory that is freed stays closed until two
-// thousand others were. Arguments that a call does not write are read-only in it.
+// which is looked at after the call. Memory that is freed is closed before the next call, and
+// stays so until a thousand others were taken. Arguments that a call does not write are
+// read-only in it.
 #pragma once
 
 #include <ATen/core/ivalue.h>
