@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <iostream>
 #include <stdexcept>
 #include <string>
@@ -23,6 +24,9 @@
 
 namespace opassert {
 namespace {
+
+// kTerminated is the line that std::terminate() writes where no exception is thrown.
+constexpr char kTerminated[] = "terminate called without an active exception";
 
 // Captured keeps what is written to stderr in memory. Signal handlers end it.
 class Captured {
@@ -45,12 +49,17 @@ class Captured {
     const off_t n = lseek(memory_, 0, SEEK_CUR);
     if (n <= 0) return;
     ssize_t length = std::max<ssize_t>(0, pread(memory_, text, std::min(n, kLongest), std::max<off_t>(0, n - kLongest)));
-    while (length > 0 && strchr(" \n", text[length - 1]) != nullptr) length--;
-    text[length] = 0;
+    const auto trim = [&] {
+      while (length > 0 && strchr(" \n", text[length - 1]) != nullptr) length--;
+      text[length] = 0;
+    };
+    trim();
+    constexpr ssize_t line = sizeof kTerminated - 1;
+    if (length > line && strcmp(text + length - line, kTerminated) == 0) length -= line, trim();
     if (ftruncate(memory_, 0) == 0) lseek(memory_, 0, SEEK_SET);
   }
 
-  bool wrote() const { return on_ && lseek(memory_, 0, SEEK_CUR) > 0; }
+  bool wrote(size_t more) const { return on_ && lseek(memory_, 0, SEEK_CUR) > off_t(more); }
 
   // pass ends it, and writes the text to stderr.
   void pass() {
@@ -101,15 +110,16 @@ bool named(const Dl_info& at, std::initializer_list<const char*> prefixes) {
   return std::any_of(prefixes.begin(), prefixes.end(), [&](const char* p) { return strncmp(file, p, strlen(p)) == 0; });
 }
 
-// refused reports whether the frames are those of a kernel that called abort() itself, or by assert().
+// refused reports whether the frames are those of a kernel that wrote a message and called abort() or std::terminate()
+// itself, or abort() by assert().
 bool refused() {
   void* frames[OA_DEPTH];
   Dl_info at, own;
   if (at::in_parallel_region() || !dladdr(reinterpret_cast<void*>(read_aborts), &own)) return false;
-  bool aborts = false, caller = false, in_libc = false, asserts = false;
+  bool aborts = false, caller = false, in_libc = false, asserts = false, in_libstdcpp = false, terminates = false;
   const int n = backtrace(frames, OA_DEPTH);
   for (int i = 3; i < n && dladdr(static_cast<char*>(frames[i]) - 1, &at) && at.dli_fname != nullptr; i++) {
-    if (aborts && at.dli_fbase == own.dli_fbase) return caller;
+    if (aborts && at.dli_fbase == own.dli_fbase) return caller && captured->wrote(terminates ? sizeof kTerminated : 0);
     if (named(at, {"python", "libpython"})) return false;
     const auto is = [&](const char* name) { return at.dli_sname != nullptr && strcmp(at.dli_sname, name) == 0; };
     if (aborts && !caller && named(at, {"libc.so"})) {
@@ -117,7 +127,12 @@ bool refused() {
       asserts = asserts || is("__assert_fail");
       continue;
     }
-    if (in_libc && !asserts) return false;
+    if (aborts && !caller && named(at, {"libstdc++.so"}) && !std::current_exception()) {
+      in_libstdcpp = true;
+      terminates = is("_ZSt9terminatev");
+      continue;
+    }
+    if (in_libc && !asserts || in_libstdcpp && !terminates) return false;
     if (aborts && !caller && named(at, {"libstdc++.so", OA_LIBRARIES})) return false;
     caller = caller || aborts;
     aborts = aborts || is("abort");
@@ -126,7 +141,7 @@ bool refused() {
 }
 
 void deadly(int sig, siginfo_t* info, void* context) {
-  if (sig == SIGABRT && landing != nullptr && captured->wrote() && refused()) siglongjmp(*std::exchange(landing, nullptr), 1);
+  if (sig == SIGABRT && landing != nullptr && refused()) siglongjmp(*std::exchange(landing, nullptr), 1);
   captured->pass();
   if (output != nullptr) output->end();
   if (before[sig].sa_flags & SA_SIGINFO) return before[sig].sa_sigaction(sig, info, context);

@@ -1,5 +1,5 @@
 // aborts.h: a kernel that refuses its arguments by a message and abort(), as those
-// of ExecuTorch do, throws that message instead.
+// of ExecuTorch do, or std::terminate(), throws that message instead.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ void read_aborts();
 inline bool aborts_read = false;
 
 // refusable makes a call once aborts are read, and throws what its kernel wrote to stderr where the kernel
-// then called abort(). An abort without a message stays one, and so do those of
+// then called one of them. An abort without a message stays one, and so do those of
 // other threads, of the C and C++ libraries, and of kernels that Python called.
 void refusable(const std::function<void()>& call);
 
