@@ -4,7 +4,7 @@ package asserts
 type Difference struct {
 	Argument  string       // that is written; "": a return
 	Return    int          // one more than its position
-	Bytes, Of int          // how many differ, and of how many
+	Bytes, Of int          // how many differ, 0 where that is not known, and of how many
 	Tensors   [2]*Snapshot // the first of it that differs, in the one call and in the other
 }
 
@@ -26,18 +26,19 @@ func Differing(op *Op, a, b *Seen) []Difference {
 	return all
 }
 
-// Unknown returns how many of the tensors that Differing compares it left out, though
-// their digests differ.
-func Unknown(op *Op, a, b *Seen) (n int) {
-	eachPair(op, a, b, func(_ Difference, x, y []Observation) {
+// Unknown returns those of the tensors that Differing compares and leaves out whose
+// digests differ.
+func Unknown(op *Op, a, b *Seen) (all []Difference) {
+	eachPair(op, a, b, func(d Difference, x, y []Observation) {
 		for i := range min(len(x), len(y)) {
 			s, t := x[i].Content, y[i].Content
 			if s != nil && t != nil && s.Digest != t.Digest && len(changedShape(s, t)) == 0 && !known(s, t) {
-				n++
+				d.Of = int(s.Nbytes)
+				all = append(all, d)
 			}
 		}
 	})
-	return n
+	return all
 }
 
 // eachPair calls add with the tensors of each return, and of each argument that is

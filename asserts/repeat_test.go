@@ -81,7 +81,7 @@ func TestUnknown(t *testing.T) {
 		seen := func(o asserts.Observation) *asserts.Seen {
 			return &asserts.Seen{Results: []asserts.Observation{o}, After: []asserts.Observation{o}}
 		}
-		if n := asserts.Unknown(op, seen(tt.a), seen(tt.b)); n != tt.want {
+		if n := len(asserts.Unknown(op, seen(tt.a), seen(tt.b))); n != tt.want {
 			t.Errorf("%s: %d, want %d", tt.name, n, tt.want)
 		}
 	}

@@ -120,7 +120,7 @@ func (r *run) compareBytes(op *asserts.Op, real, twin *asserts.Seen) asserts.Ver
 		add(&verdict, skip(unasked, 1))
 		return verdict
 	}
-	if n := asserts.Unknown(op, real, twin); n > 0 {
+	if n := len(asserts.Unknown(op, real, twin)); n > 0 {
 		add(&verdict, skip(undecided, n))
 	}
 	add(&verdict, asserts.JudgeValues(op, real, twin, cpu, r.config.Tolerance, r.config.Policy))

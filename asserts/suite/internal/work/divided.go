@@ -110,8 +110,8 @@ func (r *Runner) quick(t *Target, c *sample.Case) bool {
 	return false
 }
 
-// divides makes a call with one thread and with two, and adds differences between the two to the
-// result of its case.
+// divides makes a call with one thread and with two, and adds differences between the two, and what
+// is wrong with the second alone, to the result of its case.
 func (r *Runner) divides(t *Target, c *sample.Case, result *report.Case) {
 	e := r.Engine.(divider)
 	if t.Trying != nil {
@@ -119,7 +119,7 @@ func (r *Runner) divides(t *Target, c *sample.Case, result *report.Case) {
 		defer t.Trying(nil)
 	}
 	one := r.seenAgain(t, c, firstTime, firstTime)
-	if one == nil || !t.same(one[0], one[1]) || e.Threads(2) != nil {
+	if one == nil || len(t.unlike(one[0], one[1])) > 0 || e.Threads(2) != nil {
 		return
 	}
 	two := r.seenAgain(t, c, firstTime)
@@ -127,15 +127,25 @@ func (r *Runner) divides(t *Target, c *sample.Case, result *report.Case) {
 	if e.Threads(1) != nil || two == nil {
 		return
 	}
-	faults := t.differing(one[0], two[0], asserts.Fault{
-		Saw:    "follow what " + report.Threads,
-		Breaks: "on a machine with other cores it computes another result",
-		Fix:    "divide the work into parts that follow its size alone, and combine their results in order",
-		Note:   "sums of floating point round by the order of their terms",
-	})
-	verdict := asserts.JudgeFaults(t.judged, one[0], append(faults, left...), r.Policy)
-	if n := asserts.Unknown(t.judged, one[0], two[0]); n > 0 {
-		verdict.Skips = append(verdict.Skips, asserts.Skip{Code: asserts.NondeterministicResult, Reason: unkept, Count: n})
+	for _, d := range t.unlike(one[0], two[0]) {
+		left = append(left, about(d, asserts.Fault{
+			Saw:    "follow what " + report.Threads,
+			Breaks: "on a machine with other cores it computes another result",
+			Fix:    "divide the work into parts that follow its size alone, and combine their results in order",
+			Note:   "sums of floating point round by the order of their terms",
+		}))
+	}
+	r.addJudged(t, &judgedCall{c, asserts.JudgeFaults(t.judged, one[0], left, r.Policy)}, result)
+	var verdict asserts.Verdict
+	for _, v := range asserts.Judge(t.judged, two[0], r.Policy).Violations {
+		if v.Saw += ", with two threads"; r.Engine.Harmless(t.judged, v) == "" {
+			verdict.Violations = append(verdict.Violations, v)
+		}
 	}
 	r.addJudged(t, &judgedCall{c, verdict}, result)
+}
+
+// unlike returns the results that differ between two calls, those of which no bytes are kept too.
+func (t *Target) unlike(a, b *asserts.Seen) []asserts.Difference {
+	return append(asserts.Differing(t.judged, a, b), asserts.Unknown(t.judged, a, b)...)
 }

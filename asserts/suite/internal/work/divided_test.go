@@ -2,7 +2,6 @@ package work
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -194,15 +193,36 @@ func TestDividesOnce(t *testing.T) {
 	}
 }
 
-// Results that differ, and of which no bytes are kept, are a skip.
+// A result of which no bytes are kept is compared by its digest, where it is the same again.
 func TestDividesUnkept(t *testing.T) {
-	b, e := dividingBench(t, func(e *dividingEngine, _ *fakeTensor) (byte, error) { return byte(e.threads), nil })
-	e.unkept = true
+	calls := byte(0)
+	for _, tt := range []struct {
+		want    string
+		follows func(e *dividingEngine, _ *fakeTensor) (byte, error)
+	}{
+		{"some of 1 bytes follow what " + report.Threads, func(e *dividingEngine, _ *fakeTensor) (byte, error) { return byte(e.threads), nil }},
+		{"", func(*dividingEngine, *fakeTensor) (byte, error) { calls++; return calls, nil }},
+	} {
+		b, e := dividingBench(t, tt.follows)
+		e.unkept = true
+		if saw, _ := b.divided(t, "uint8[3]", "uint8[3]", "1"); saw != tt.want {
+			t.Errorf("saw %q, want %q", saw, tt.want)
+		}
+	}
+}
+
+// What a call writes only where two threads divide it is found, and named for that.
+func TestDividesWrites(t *testing.T) {
+	b, _ := dividingBench(t, func(e *dividingEngine, x *fakeTensor) (byte, error) {
+		if e.threads == 2 {
+			x.write()
+		}
+		return 1, nil
+	})
 	result := report.Case{Devices: make(report.Devices)}
 	b.ranOnce(b.t, must.Get(b.Try(b.t, b.call(t, "uint8[3]", "uint8[3]", "1")))(t), &result)
-	skip := asserts.Skip{Code: asserts.NondeterministicResult, Reason: unkept, Count: 1}
-	if len(result.Found) > 0 || !slices.Contains(result.Devices[engine.CPU].Skips, skip) {
-		t.Errorf("found %q, skips %v", words(result.Found), result.Devices[engine.CPU].Skips)
+	if got := words(result.Found); got != "OA009 argument a on cpu" || !strings.HasSuffix(result.Found[0].Violation.Saw, ", with two threads") {
+		t.Errorf("found %q", got)
 	}
 }
 

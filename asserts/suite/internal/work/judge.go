@@ -123,7 +123,7 @@ func (r *Runner) compareValues(t *Target, a *attempt, other *call, tally *report
 		skip(undecided, 1)
 		return nil
 	}
-	skip(unkept, asserts.Unknown(t.judged, first.seen, other.seen))
+	skip(unkept, len(asserts.Unknown(t.judged, first.seen, other.seen)))
 	compared := func(real, twin *asserts.Seen) asserts.Verdict {
 		return asserts.JudgeValues(t.judged, real, twin, string(other.on), r.Tolerance, r.Policy)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
@@ -44,7 +45,7 @@ func (r *Runner) repeat(t *Target, a *attempt) repetition {
 	}
 	differ := asserts.Differing(t.judged, first, then[0])
 	if len(differ) == 0 {
-		return repetition{made: true, unknown: asserts.Unknown(t.judged, first, then[0]) > 0}
+		return repetition{made: true, unknown: len(asserts.Unknown(t.judged, first, then[0])) > 0}
 	}
 	more := r.seenAgain(t, a.c, otherFill, otherFill, firstTime)
 	if more == nil {
@@ -151,7 +152,11 @@ func (t *Target) differing(a, b *asserts.Seen, like asserts.Fault) (faults []ass
 func about(d asserts.Difference, like asserts.Fault) asserts.Fault {
 	like.Code = cmp.Or(like.Code, asserts.NondeterministicResult)
 	like.Argument, like.Return = d.Argument, d.Return
-	like.Saw = fmt.Sprintf("%d of %d bytes %s", d.Bytes, d.Of, like.Saw)
+	differ := "some"
+	if d.Bytes > 0 {
+		differ = strconv.Itoa(d.Bytes)
+	}
+	like.Saw = fmt.Sprintf("%s of %d bytes %s", differ, d.Of, like.Saw)
 	return like
 }
 
