@@ -119,6 +119,7 @@ TORCH_LIBRARY(values, m) {
   TENSOR(channels_16, self.dim() == 4 && self.size(1) > 0 && self.size(1) % 16 == 0);
   TENSOR(odd_last, self.dim() > 1 && self.size(-1) > 4 && self.size(-1) % 2 == 1);
   TENSOR(vectors, self.dim() > 1 && self.size(-1) == 64);
+  TENSOR(long_rows, self.dim() > 1 && self.size(-1) > 1024);
   m.def("unbatched(Tensor self) -> Tensor", cpu([](const Tensor& self) {
     TORCH_CHECK(self.dim() == 3 || self.dim() == 4, "expected 3D or 4D input (got ", self.dim(), "D)");
     return unless(self.dim() == 3, self);

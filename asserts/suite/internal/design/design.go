@@ -664,9 +664,9 @@ func (b *designer) sizeClasses(of selector) []valueClass {
 	for _, n := range []int64{0, 4, 16, 32} {
 		add("channels "+strconv.FormatInt(n, 10), n, []resize{channels, ofRank(3, symbol(1, false)), ofRank(3, symbol(1, true))})
 	}
-	for _, n := range []int64{4096, 32768} {
-		add("more than "+strconv.FormatInt(n, 10), n, []resize{beyond(batches), beyond(leading), beyond(symbol(0, false)), beyond(trailing), beyond(symbol(-1, true)), beyond(alone(0))})
-	}
+	rows, columns := []resize{beyond(batches), beyond(leading), beyond(symbol(0, false))}, []resize{beyond(trailing), beyond(symbol(-1, true))}
+	add("more than 4096", 4096, slices.Concat(rows, columns, []resize{beyond(alone(0))}))
+	add("more than 32768", 32768, slices.Concat(columns, rows, []resize{beyond(alone(0))})) // in long rows
 	add("odd sides", 0, []resize{odd})
 	add("unbatched", 0, []resize{unbatched(0, false)}, unbatched(0, false), unbatched(0, true), unbatched(1, false))
 	add("batched", 2, []resize{batched})
