@@ -19,7 +19,7 @@ type Case struct {
 	Idle    bool            `json:"idle,omitempty"`  // it only asks the kernel, or there was nothing to call
 	Ran     bool            `json:"ran,omitempty"`
 	Error   string          `json:"error,omitempty"`   // of the closest attempt, for a case that never ran
-	Close   int             `json:"close,omitempty"`   // how close that came
+	Close   int             `json:"close,omitempty"`   // how close that came, or Unmade
 	Closest string          `json:"closest,omitempty"` // the attempt itself, as a case of a file of cases
 	Unfit   string          `json:"unfit,omitempty"`   // why the case of a recipe did not run unchanged
 	Devices Devices         `json:"devices,omitempty"`
@@ -30,6 +30,10 @@ type Case struct {
 	Found   []*Finding      `json:"found,omitempty"`
 	Writes  []asserts.Write `json:"writes,omitempty"` // of the call on the first device
 }
+
+// Unmade is how close the attempts came where something could not be made for each: the
+// error is not the kernel's.
+const Unmade = -1
 
 // The things besides the elements of arguments that a result may follow, at the end of the evidence.
 const (

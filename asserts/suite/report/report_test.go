@@ -39,6 +39,8 @@ func TestEmpty(t *testing.T) {
 		{[]*OpResult{never}, "aten::never never ran: not today"},
 		{[]*OpResult{never, {Op: "aten::b"}}, "none of 2 ops ran; the first is aten::never: not today"},
 		{[]*OpResult{{Op: "aten::a", Crashes: []Crash{{Cause: "hang"}}}}, "aten::a never ran: hang"},
+		{[]*OpResult{{Op: "aten::a", Error: "unmade", close: Unmade, Crashes: []Crash{{Cause: "hang"}}}}, "aten::a never ran: hang"},
+		{[]*OpResult{{Op: "aten::a", Error: "no", Crashes: []Crash{{Cause: "hang"}}}}, "aten::a never ran: no"},
 		{[]*OpResult{{Op: "aten::a"}}, "aten::a never ran: no case was tried"},
 		{[]*OpResult{never, {Ran: 1}}, ""},
 		{[]*OpResult{never, {Crashes: []Crash{{Alone: true}}}}, ""},

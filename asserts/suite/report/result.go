@@ -295,10 +295,10 @@ func (r *OpResult) reason() string {
 	switch {
 	case r.Missing != "":
 		return r.Missing
+	case len(r.Crashes) > 0 && (r.Error == "" || r.close == Unmade):
+		return r.Crashes[0].Cause
 	case r.Error != "":
 		return r.Error
-	case len(r.Crashes) > 0:
-		return r.Crashes[0].Cause
 	case r.Fault != "":
 		return r.fault()
 	}

@@ -118,17 +118,20 @@ func TestErrorOfAnOp(t *testing.T) {
 	if op.Add(&Case{Error: "first", Closest: "x"}); op.Error != "first" || op.Closest != "x" {
 		t.Errorf("%s with %s came closest", op.Closest, op.Error)
 	}
+	if op.Add(&Case{Error: "unmade", Close: Unmade}); op.Error != "first" {
+		t.Errorf("%s came closest", op.Error)
+	}
 	*op = OpResult{}
 	for _, c := range []Case{
-		{Error: "size 2", Close: 0, Closest: "a", Unfit: "no"}, {Case: 1, Error: "size 3", Close: 2, Closest: "b", Unfit: "nor"}, {Case: 2, Error: "rank", Close: 1, Closest: "c"},
+		{Error: "unmade", Close: Unmade, Closest: "u"}, {Error: "size 2", Close: 0, Closest: "a", Unfit: "no"}, {Case: 1, Error: "size 3", Close: 2, Closest: "b", Unfit: "nor"}, {Case: 2, Error: "rank", Close: 1, Closest: "c"},
 		{Case: 3, Idle: true, Error: "idle"},
 	} {
 		op.Add(&c)
 	}
-	if op.Error != "size 3" || op.Closest != "b" || op.Cases != 3 {
+	if op.Error != "size 3" || op.Closest != "b" || op.Cases != 4 {
 		t.Errorf("%d cases, of which %s with %s came closest", op.Cases, op.Closest, op.Error)
 	}
-	if diff := cmp.Diff(map[string]int{"size 2": 2, "rank": 1}, op.Said); diff != "" {
+	if diff := cmp.Diff(map[string]int{"unmade": 1, "size 2": 2, "rank": 1}, op.Said); diff != "" {
 		t.Errorf("errors (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(map[int]string{0: "no", 1: "nor"}, op.Unfit); diff != "" {
@@ -136,7 +139,7 @@ func TestErrorOfAnOp(t *testing.T) {
 	}
 	op.Add(&Case{Ran: true})
 	op.Add(&Case{Error: "size 4"})
-	if op.Error != "" || op.Closest != "" || op.Said != nil || op.Ran != 1 || op.Cases != 5 {
+	if op.Error != "" || op.Closest != "" || op.Said != nil || op.Ran != 1 || op.Cases != 6 {
 		t.Errorf("after a case that ran: %+v", op)
 	}
 }

@@ -320,6 +320,30 @@ func TestSearchEnds(t *testing.T) {
 	}
 }
 
+// What the dispatcher says comes closer than an argument that could not be made.
+func TestSearchCalled(t *testing.T) {
+	first := true
+	b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		switch {
+		case sizesOf(args[0].(*fakeTensor)) == "[1]":
+			return nil, &engine.Thrown{Message: "Could not run 'ns::f'"}
+		case first:
+			first = false
+			return nil, &engine.Thrown{Message: "not yet"}
+		}
+		return []any{e.tensor(engine.Dense{DType: "uint8", Sizes: []int64{1}, Data: []byte{1}}, engine.Strided, engine.CPU)}, nil
+	})
+	s := b.search(b.t, rand.New(coin(0)), b.call(t, "ns::f(float32[2])"))
+	if s.err == nil || s.err.Error() != "Could not run 'ns::f'" || s.close != 0 {
+		t.Errorf("%v, %d close", s.err, s.close)
+	}
+	b = newBench(t, "ns::f(Tensor a) -> Tensor", thrown("not yet"))
+	var c report.Case
+	if b.search(b.t, rand.New(coin(0)), b.call(t, "ns::f(float32[2])")).record(&c); c.Close != report.Unmade {
+		t.Errorf("%d close where nothing was made", c.Close)
+	}
+}
+
 // What comes closest is the call with the last new error that the kernel made.
 func TestSearchClosest(t *testing.T) {
 	for _, unmade := range []bool{false, true} {

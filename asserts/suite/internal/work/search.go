@@ -105,6 +105,9 @@ func (s *search) record(result *report.Case) (*attempt, error) {
 		return s.a, nil
 	}
 	result.Close, result.Closest = s.close, s.closest.Recipe()
+	if errors.As(s.err, new(*unmade)) {
+		result.Close = report.Unmade
+	}
 	return nil, s.err
 }
 
@@ -142,7 +145,7 @@ func (r *Runner) search(t *Target, rng *rand.Rand, c *sample.Case) *search {
 			s.close++
 			left = tries
 		}
-		if s.closest == nil || called && news {
+		if s.closest == nil || called && (news || errors.As(s.err, new(*unmade))) {
 			s.err, s.closest = err, c
 		}
 		switch {
