@@ -251,6 +251,8 @@ Block* take_slot() {
       memory.next = (memory.next + 1) % kSlots;
       if (b->live || memory.taken - b->freed < rest) continue;
       memory.taken++;
+      // A mapping of its own, that is never merged with its neighbours' and split again.
+      if (b->freed < 0) madvise(b->pages, b->size, MADV_DONTDUMP);
       permit(b->pages, b->size, PROT_READ | PROT_WRITE);
       return b;
     }
