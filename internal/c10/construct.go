@@ -33,9 +33,6 @@ func Full(sizes []int64, value float64, o Options) *Tensor {
 	return t
 }
 
-// Scalar makes a 0-dim tensor.
-func Scalar(value float64, o Options) *Tensor { return Full(nil, value, o) }
-
 // FromFloats makes a contiguous tensor of the values, converted to o.DType.
 func FromFloats(values []float64, sizes []int64, o Options) *Tensor {
 	Check(int64(len(values)) == Numel(sizes), "%d values for a tensor of %d", len(values), Numel(sizes))

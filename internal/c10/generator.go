@@ -1,6 +1,7 @@
 package c10
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"sync"
 )
@@ -30,26 +31,10 @@ func Seed(seed int64) {
 	defaultGenerator.rng = rand.New(rand.NewPCG(uint64(seed), 0))
 }
 
-// pick returns the default generator for a nil one.
-func (g *Generator) pick() *Generator {
-	if g == nil {
-		return defaultGenerator
-	}
-	return g
-}
-
-// Uniform returns a number in [from, to).
+// Uniform returns a number in [from, to); a nil generator is the default one.
 func (g *Generator) Uniform(from, to float64) float64 {
-	g = g.pick()
+	g = cmp.Or(g, defaultGenerator)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return from + (to-from)*g.rng.Float64()
-}
-
-// Normal returns a normally distributed number.
-func (g *Generator) Normal(mean, std float64) float64 {
-	g = g.pick()
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return mean + std*g.rng.NormFloat64()
 }

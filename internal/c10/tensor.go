@@ -155,16 +155,11 @@ func (t *Tensor) Dim() int64 { return int64(len(t.get().sizes)) }
 // Size returns the size of a dimension; a negative one counts from the end.
 func (t *Tensor) Size(dim int64) int64 { return t.get().sizes[WrapDim(dim, t.Dim())] }
 
-// Stride returns the stride of a dimension; a negative one counts from the end.
-func (t *Tensor) Stride(dim int64) int64 { return t.Strides()[WrapDim(dim, t.Dim())] }
-
 // Numel is the number of elements.
 func (t *Tensor) Numel() int64 { return Numel(t.get().sizes) }
 
 func (t *Tensor) DType() DType   { return t.get().dtype }
-func (t *Tensor) Device() Device { return t.get().device }
 func (t *Tensor) Layout() Layout { return t.get().layout }
-func (t *Tensor) Kind() Kind     { return t.get().kind }
 
 // IsMeta reports whether the tensor has no bytes.
 func (t *Tensor) IsMeta() bool { return t.get().device == Meta }

@@ -1072,33 +1072,6 @@ var opAminmaxOut = asserts.Op{Name: "aten::aminmax.out", Schema: "aminmax.out(Te
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 3, Name: "min", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}, {Index: 4, Name: "max", Type: "Tensor(b!)", Before: []string{"b"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "min_return", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "max_return", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
 }
 
-// Arange calls kernels.Arange, checked as out-of-place.
-//
-//	arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-func Arange(end float64, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool) *c10.Tensor {
-	if !enabled {
-		return kernels.Arange(end, dtype, layout, device, pinMemory)
-	}
-	var obs [1]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opArange)
-	result := kernels.Arange(end, dtype, layout, device, pinMemory)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opArange = asserts.Op{Name: "aten::arange", Schema: "arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
 // ArangeStart calls kernels.ArangeStart, checked as out-of-place.
 //
 //	arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
@@ -1304,43 +1277,6 @@ func Bernoulli_Float(self *c10.Tensor, p float64, generator *c10.Generator) *c10
 
 var opBernoulli_Float = asserts.Op{Name: "aten::bernoulli_.float", Schema: "bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"nondeterministic_seeded"},
-}
-
-// Bmm calls kernels.BMM, checked as out-of-place.
-//
-//	bmm(Tensor self, Tensor mat2) -> Tensor
-func Bmm(ctx context.Context, self, mat2 *c10.Tensor) (*c10.Tensor, error) {
-	if !enabled {
-		return kernels.BMM(ctx, self, mat2)
-	}
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.BeginContext(ctx, &opBmm)
-	call.Arg(self)
-	call.Arg(mat2)
-	result, err := kernels.BMM(ctx, self, mat2)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(mat2)
-		if err == nil {
-			call.Result(result)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(mat2)
-		if err == nil {
-			call.Keep(result)
-		}
-	}
-	call.Judge()
-	return result, err
-}
-
-var opBmm = asserts.Op{Name: "aten::bmm", Schema: "bmm(Tensor self, Tensor mat2) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "mat2", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // BroadcastTensors is composite: it returns views.
@@ -1857,39 +1793,6 @@ var opDiagonal = asserts.Op{Name: "aten::diagonal", Schema: "diagonal(Tensor(a) 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// DivTensor calls kernels.DivTensor, checked as out-of-place.
-//
-//	div.Tensor(Tensor self, Tensor other) -> Tensor
-func DivTensor(self, other *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.DivTensor(self, other)
-	}
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opDivTensor)
-	call.Arg(self)
-	call.Arg(other)
-	result := kernels.DivTensor(self, other)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(other)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(other)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opDivTensor = asserts.Op{Name: "aten::div.Tensor", Schema: "div.Tensor(Tensor self, Tensor other) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
 // Dropout is composite: when there is nothing to drop it returns its
 // argument.
 //
@@ -2048,39 +1951,6 @@ var opEmptyStrided = asserts.Op{Name: "aten::empty_strided", Schema: "empty_stri
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// EqTensor calls kernels.EqTensor, checked as out-of-place.
-//
-//	eq.Tensor(Tensor self, Tensor other) -> Tensor
-func EqTensor(self, other *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.EqTensor(self, other)
-	}
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opEqTensor)
-	call.Arg(self)
-	call.Arg(other)
-	result := kernels.EqTensor(self, other)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(other)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(other)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opEqTensor = asserts.Op{Name: "aten::eq.Tensor", Schema: "eq.Tensor(Tensor self, Tensor other) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
 // Equal calls kernels.Equal, checked as out-of-place.
 //
 //	equal(Tensor self, Tensor other) -> bool
@@ -2110,36 +1980,6 @@ func Equal(self, other *c10.Tensor) bool {
 
 var opEqual = asserts.Op{Name: "aten::equal", Schema: "equal(Tensor self, Tensor other) -> bool",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Tags: []string{"data_dependent_output"},
-}
-
-// Exp calls kernels.Exp, checked as out-of-place.
-//
-//	exp(Tensor self) -> Tensor
-func Exp(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.Exp(self)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opExp)
-	call.Arg(self)
-	result := kernels.Exp(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opExp = asserts.Op{Name: "aten::exp", Schema: "exp(Tensor self) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Expand calls kernels.Expand, checked as view.
@@ -2227,39 +2067,6 @@ func Fill_Scalar(self *c10.Tensor, value float64) *c10.Tensor {
 
 var opFill_Scalar = asserts.Op{Name: "aten::fill_.Scalar", Schema: "fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-}
-
-// FlattenUsingInts calls kernels.FlattenUsingInts, checked as view.
-//
-//	flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)
-func FlattenUsingInts(self *c10.Tensor, startDim, endDim int64) *c10.Tensor {
-	if !enabled {
-		return kernels.FlattenUsingInts(self, startDim, endDim)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opFlattenUsingInts)
-	call.Arg(self)
-	result := kernels.FlattenUsingInts(self, startDim, endDim)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opFlattenUsingInts = asserts.Op{Name: "aten::flatten.using_ints", Schema: "flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
-	// waived: OA003 fresh-impl: as reshape
-	// waived: OA004 view-storage: as reshape
-	Waived: []asserts.Code{3, 4},
 }
 
 // Full calls kernels.Full, checked as out-of-place.
@@ -2509,98 +2316,6 @@ var opIsCoalesced = asserts.Op{Name: "aten::is_coalesced", Schema: "is_coalesced
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
 }
 
-// IsSameSize calls kernels.IsSameSize, checked as out-of-place.
-//
-//	is_same_size(Tensor self, Tensor other) -> bool
-func IsSameSize(self, other *c10.Tensor) bool {
-	if !enabled {
-		return kernels.IsSameSize(self, other)
-	}
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opIsSameSize)
-	call.Arg(self)
-	call.Arg(other)
-	result := kernels.IsSameSize(self, other)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(other)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(other)
-	}
-	call.Judge()
-	return result
-}
-
-var opIsSameSize = asserts.Op{Name: "aten::is_same_size", Schema: "is_same_size(Tensor self, Tensor other) -> bool",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}},
-}
-
-// Item calls kernels.Item, checked as out-of-place.
-//
-//	item(Tensor self) -> Scalar
-func Item(self *c10.Tensor) float64 {
-	if !enabled {
-		return kernels.Item(self)
-	}
-	var obs [2]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opItem)
-	call.Arg(self)
-	result := kernels.Item(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-	}
-	call.Judge()
-	return result
-}
-
-var opItem = asserts.Op{Name: "aten::item", Schema: "item(Tensor self) -> Scalar",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Tags: []string{"data_dependent_output"},
-}
-
-// Lerp_Scalar calls kernels.LerpScalarInPlace, checked as in-place.
-//
-//	lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)
-func Lerp_Scalar(self, end *c10.Tensor, weight float64) *c10.Tensor {
-	if !enabled {
-		return kernels.LerpScalarInPlace(self, end, weight)
-	}
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opLerp_Scalar)
-	call.Arg(self)
-	call.Arg(end)
-	result := kernels.LerpScalarInPlace(self, end, weight)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(end)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(end)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opLerp_Scalar = asserts.Op{Name: "aten::lerp_.Scalar", Schema: "lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "end", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-}
-
 // Lift returns its argument: the op exists for tracers, which replace it.
 // The allowlist excuses it.
 //
@@ -2713,78 +2428,6 @@ var opMaskedFill_Scalar = asserts.Op{Name: "aten::masked_fill_.Scalar", Schema: 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "mask", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// MaskedSelect calls kernels.MaskedSelect, checked as out-of-place.
-//
-//	masked_select(Tensor self, Tensor mask) -> Tensor
-func MaskedSelect(self, mask *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.MaskedSelect(self, mask)
-	}
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opMaskedSelect)
-	call.Arg(self)
-	call.Arg(mask)
-	result := kernels.MaskedSelect(self, mask)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(mask)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(mask)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opMaskedSelect = asserts.Op{Name: "aten::masked_select", Schema: "masked_select(Tensor self, Tensor mask) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "mask", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"dynamic_output_shape"},
-}
-
-// Matmul is composite: vectors are taken as matrices of one row or column.
-//
-// Matmul calls kernels.Matmul, checked as out-of-place.
-//
-//	matmul(Tensor self, Tensor other) -> Tensor
-func Matmul(ctx context.Context, self, other *c10.Tensor) (*c10.Tensor, error) {
-	if !enabled {
-		return kernels.Matmul(ctx, self, other)
-	}
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.BeginContext(ctx, &opMatmul)
-	call.Arg(self)
-	call.Arg(other)
-	result, err := kernels.Matmul(ctx, self, other)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(other)
-		if err == nil {
-			call.Result(result)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(other)
-		if err == nil {
-			call.Keep(result)
-		}
-	}
-	call.Judge()
-	return result, err
-}
-
-var opMatmul = asserts.Op{Name: "aten::matmul", Schema: "matmul(Tensor self, Tensor other) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
 // MaxDim calls kernels.MaxDim, checked as out-of-place.
 //
 //	max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
@@ -2855,36 +2498,8 @@ var opMaxDimMax = asserts.Op{Name: "aten::max.dim_max", Schema: "max.dim_max(Ten
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 3, Name: "max", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}, {Index: 4, Name: "max_values", Type: "Tensor(b!)", Before: []string{"b"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "values", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "indices", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
 }
 
-// MeanDim calls kernels.MeanDim, checked as out-of-place.
+// Mm stops between rows when ctx is done.
 //
-//	mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
-func MeanDim(self *c10.Tensor, dim []int64, keepdim bool, dtype *c10.DType) *c10.Tensor {
-	if !enabled {
-		return kernels.MeanDim(self, dim, keepdim, dtype)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opMeanDim)
-	call.Arg(self)
-	result := kernels.MeanDim(self, dim, keepdim, dtype)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opMeanDim = asserts.Op{Name: "aten::mean.dim", Schema: "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
 // Mm calls kernels.MM, checked as out-of-place.
 //
 //	mm(Tensor self, Tensor mat2) -> Tensor
@@ -3222,63 +2837,6 @@ var opNonzero = asserts.Op{Name: "aten::nonzero", Schema: "nonzero(Tensor self) 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"dynamic_output_shape"},
 }
 
-// Normal_ calls kernels.NormalInPlace, checked as in-place.
-//
-//	normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)
-func Normal_(self *c10.Tensor, mean, std float64, generator *c10.Generator) *c10.Tensor {
-	if !enabled {
-		return kernels.NormalInPlace(self, mean, std, generator)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opNormal_)
-	call.Arg(self)
-	result := kernels.NormalInPlace(self, mean, std, generator)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opNormal_ = asserts.Op{Name: "aten::normal_", Schema: "normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"nondeterministic_seeded"},
-}
-
-// Ones calls kernels.Ones, checked as out-of-place.
-//
-//	ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-func Ones(size []int64, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool) *c10.Tensor {
-	if !enabled {
-		return kernels.Ones(size, dtype, layout, device, pinMemory)
-	}
-	var obs [1]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opOnes)
-	result := kernels.Ones(size, dtype, layout, device, pinMemory)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opOnes = asserts.Op{Name: "aten::ones", Schema: "ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
 // Permute calls kernels.Permute, checked as view.
 //
 //	permute(Tensor(a) self, int[] dims) -> Tensor(a)
@@ -3555,33 +3113,6 @@ var opRreluWithNoise = asserts.Op{Name: "aten::rrelu_with_noise", Schema: "rrelu
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "noise", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"nondeterministic_seeded"},
 }
 
-// ScalarTensor calls kernels.ScalarTensor, checked as out-of-place.
-//
-//	scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-func ScalarTensor(s float64, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool) *c10.Tensor {
-	if !enabled {
-		return kernels.ScalarTensor(s, dtype, layout, device, pinMemory)
-	}
-	var obs [1]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opScalarTensor)
-	result := kernels.ScalarTensor(s, dtype, layout, device, pinMemory)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opScalarTensor = asserts.Op{Name: "aten::scalar_tensor", Schema: "scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
 // SelectInt calls kernels.SelectInt, checked as view.
 //
 //	select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)
@@ -3679,36 +3210,6 @@ var opSet_SourceTensor = asserts.Op{Name: "aten::set_.source_Tensor", Schema: "s
 	Waived: []asserts.Code{2},
 }
 
-// Sigmoid calls kernels.Sigmoid, checked as out-of-place.
-//
-//	sigmoid(Tensor self) -> Tensor
-func Sigmoid(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.Sigmoid(self)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opSigmoid)
-	call.Arg(self)
-	result := kernels.Sigmoid(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opSigmoid = asserts.Op{Name: "aten::sigmoid", Schema: "sigmoid(Tensor self) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
 // SizeInt calls kernels.SizeInt, checked as out-of-place.
 //
 //	size.int(Tensor self, int dim) -> int
@@ -3765,76 +3266,6 @@ func SliceTensor(self *c10.Tensor, dim int64, start, end *int64, step int64) *c1
 
 var opSliceTensor = asserts.Op{Name: "aten::slice.Tensor", Schema: "slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
-}
-
-// Sort calls kernels.Sort, checked as out-of-place.
-//
-//	sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)
-func Sort(self *c10.Tensor, dim int64, descending bool) (values *c10.Tensor, indices *c10.Tensor) {
-	if !enabled {
-		return kernels.Sort(self, dim, descending)
-	}
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opSort)
-	call.Arg(self)
-	values, indices = kernels.Sort(self, dim, descending)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(values)
-		call.Result(indices)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(values)
-		call.Keep(indices)
-	}
-	call.Judge()
-	return values, indices
-}
-
-var opSort = asserts.Op{Name: "aten::sort", Schema: "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "values", Type: "Tensor"}, {Index: 1, Name: "indices", Type: "Tensor"}},
-}
-
-// SortValues calls kernels.SortValues, checked as in-place.
-//
-//	sort.values(Tensor self, int dim=-1, bool descending=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)
-func SortValues(self *c10.Tensor, dim int64, descending bool, values, indices *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return kernels.SortValues(self, dim, descending, values, indices)
-	}
-	var obs [8]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opSortValues)
-	call.Arg(self)
-	call.Arg(values)
-	call.Arg(indices)
-	values_, indices_ := kernels.SortValues(self, dim, descending, values, indices)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(values)
-		call.Arg(indices)
-		call.Result(values_)
-		call.Result(indices_)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(values)
-		call.Keep(indices)
-		call.Keep(values_)
-		call.Keep(indices_)
-	}
-	call.Judge()
-	return values_, indices_
-}
-
-var opSortValues = asserts.Op{Name: "aten::sort.values", Schema: "sort.values(Tensor self, int dim=-1, bool descending=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 3, Name: "values", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}, {Index: 4, Name: "indices", Type: "Tensor(b!)", Before: []string{"b"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "values_return", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "indices_return", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
 }
 
 // SparseCooTensorIndicesSize is composite.
@@ -4071,111 +3502,6 @@ var opSqueeze_ = asserts.Op{Name: "aten::squeeze_", Schema: "squeeze_(Tensor(a!)
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
 }
 
-// Squeeze_Dim calls kernels.SqueezeDimInPlace, checked as in-place.
-//
-//	squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)
-func Squeeze_Dim(self *c10.Tensor, dim int64) *c10.Tensor {
-	if !enabled {
-		return kernels.SqueezeDimInPlace(self, dim)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opSqueeze_Dim)
-	call.Arg(self)
-	result := kernels.SqueezeDimInPlace(self, dim)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opSqueeze_Dim = asserts.Op{Name: "aten::squeeze_.dim", Schema: "squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
-}
-
-// Stack calls kernels.Stack, checked as out-of-place.
-//
-//	stack(Tensor[] tensors, int dim=0) -> Tensor
-func Stack(tensors []*c10.Tensor, dim int64) (*c10.Tensor, error) {
-	if !enabled {
-		return kernels.Stack(tensors, dim)
-	}
-	var obs [35]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opStack)
-	call.List(len(tensors))
-	for _, t := range tensors {
-		call.Arg(t)
-	}
-	result, err := kernels.Stack(tensors, dim)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.List(len(tensors))
-		for _, t := range tensors {
-			call.Arg(t)
-		}
-		if err == nil {
-			call.Result(result)
-		}
-	}()
-	if call.Keeps() {
-		for _, t := range tensors {
-			call.Keep(t)
-		}
-		if err == nil {
-			call.Keep(result)
-		}
-	}
-	call.Judge()
-	return result, err
-}
-
-var opStack = asserts.Op{Name: "aten::stack", Schema: "stack(Tensor[] tensors, int dim=0) -> Tensor",
-	Args: []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
-// SubTensor calls kernels.SubTensor, checked as out-of-place.
-//
-//	sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
-func SubTensor(self, other *c10.Tensor, alpha float64) *c10.Tensor {
-	if !enabled {
-		return kernels.SubTensor(self, other, alpha)
-	}
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opSubTensor)
-	call.Arg(self)
-	call.Arg(other)
-	result := kernels.SubTensor(self, other, alpha)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(other)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(other)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opSubTensor = asserts.Op{Name: "aten::sub.Tensor", Schema: "sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
 // Sum calls kernels.Sum, checked as out-of-place.
 //
 //	sum(Tensor self, *, ScalarType? dtype=None) -> Tensor
@@ -4327,43 +3653,6 @@ func T_(self *c10.Tensor) *c10.Tensor {
 
 var opT_ = asserts.Op{Name: "aten::t_", Schema: "t_(Tensor(a!) self) -> Tensor(a!)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
-}
-
-// TensorSplitSections is composite: it splits into exactly so many pieces.
-//
-// TensorSplitSections calls kernels.TensorSplitSections, checked as view.
-//
-//	tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]
-func TensorSplitSections(self *c10.Tensor, sections, dim int64) []*c10.Tensor {
-	if !enabled {
-		return kernels.TensorSplitSections(self, sections, dim)
-	}
-	var obs [19]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opTensorSplitSections)
-	call.Arg(self)
-	result := kernels.TensorSplitSections(self, sections, dim)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
-	return result
-}
-
-var opTensorSplitSections = asserts.Op{Name: "aten::tensor_split.sections", Schema: "tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
 // ToDtype calls kernels.ToDtype, checked as view.
@@ -4598,36 +3887,6 @@ func UnbindCopyIntOut(self *c10.Tensor, dim int64, out []*c10.Tensor) {
 
 var opUnbindCopyIntOut = asserts.Op{Name: "aten::unbind_copy.int_out", Schema: "unbind_copy.int_out(Tensor self, int dim=0, *, Tensor(a!)[] out) -> ()",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 2, Name: "out", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, Out: true, List: true}},
-}
-
-// Unfold calls kernels.Unfold, checked as view.
-//
-//	unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)
-func Unfold(self *c10.Tensor, dimension, size, step int64) *c10.Tensor {
-	if !enabled {
-		return kernels.Unfold(self, dimension, size, step)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opUnfold)
-	call.Arg(self)
-	result := kernels.Unfold(self, dimension, size, step)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opUnfold = asserts.Op{Name: "aten::unfold", Schema: "unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // Uniform_ calls kernels.UniformInPlace, checked as in-place.
@@ -4965,36 +4224,6 @@ var opZeros = asserts.Op{Name: "aten::zeros", Schema: "zeros(SymInt[] size, *, S
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// ZerosLike calls kernels.ZerosLike, checked as out-of-place.
-//
-//	zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
-func ZerosLike(self *c10.Tensor, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool, memoryFormat *c10.MemoryFormat) *c10.Tensor {
-	if !enabled {
-		return kernels.ZerosLike(self, dtype, layout, device, pinMemory, memoryFormat)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opZerosLike)
-	call.Arg(self)
-	result := kernels.ZerosLike(self, dtype, layout, device, pinMemory, memoryFormat)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opZerosLike = asserts.Op{Name: "aten::zeros_like", Schema: "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
 // Kernels are the ops of this package with their kernels.
 var Kernels = []asserts.Kernel{
 	{Op: &opInternalAmpForeachNonFiniteCheckAndUnscale_, Func: kernels.AmpForeachNonFiniteCheckAndUnscaleInPlace},
@@ -5027,7 +4256,6 @@ var Kernels = []asserts.Kernel{
 	{Op: &opAmax, Func: kernels.Amax},
 	{Op: &opAminmax, Func: kernels.Aminmax},
 	{Op: &opAminmaxOut, Func: kernels.AminmaxOut},
-	{Op: &opArange, Func: kernels.Arange},
 	{Op: &opArangeStart, Func: kernels.ArangeStart},
 	{Op: &opArangeStartOut, Func: kernels.ArangeStartOut},
 	{Op: &opArgmax, Func: kernels.Argmax},
@@ -5035,7 +4263,6 @@ var Kernels = []asserts.Kernel{
 	{Op: &opAsStrided_, Func: kernels.AsStridedInPlace},
 	{Op: &opBernoulli, Func: kernels.Bernoulli},
 	{Op: &opBernoulli_Float, Func: kernels.BernoulliFloatInPlace},
-	{Op: &opBmm, Func: kernels.BMM},
 	{Op: &opBroadcastTensors, Func: kernels.BroadcastTensors},
 	{Op: &opCat, Func: kernels.Cat},
 	{Op: &opCatOut, Func: kernels.CatOut},
@@ -5051,19 +4278,15 @@ var Kernels = []asserts.Kernel{
 	{Op: &opCumsum, Func: kernels.Cumsum},
 	{Op: &opDetach, Func: kernels.Detach},
 	{Op: &opDiagonal, Func: kernels.Diagonal},
-	{Op: &opDivTensor, Func: kernels.DivTensor},
 	{Op: &opDropout, Func: kernels.Dropout},
 	{Op: &opEmbedding, Func: kernels.Embedding},
 	{Op: &opEmptyMemoryFormat, Func: kernels.EmptyMemoryFormat},
 	{Op: &opEmptyLike, Func: kernels.EmptyLike},
 	{Op: &opEmptyStrided, Func: kernels.EmptyStrided},
-	{Op: &opEqTensor, Func: kernels.EqTensor},
 	{Op: &opEqual, Func: kernels.Equal},
-	{Op: &opExp, Func: kernels.Exp},
 	{Op: &opExpand, Func: kernels.Expand},
 	{Op: &opEye, Func: kernels.Eye},
 	{Op: &opFill_Scalar, Func: kernels.FillScalarInPlace},
-	{Op: &opFlattenUsingInts, Func: kernels.FlattenUsingInts},
 	{Op: &opFull, Func: kernels.Full},
 	{Op: &opGather, Func: kernels.Gather},
 	{Op: &opGelu, Func: kernels.Gelu},
@@ -5071,17 +4294,11 @@ var Kernels = []asserts.Kernel{
 	{Op: &opIndexAdd_, Func: kernels.IndexAddInPlace},
 	{Op: &opIndexPut_, Func: kernels.IndexPutInPlace},
 	{Op: &opIsCoalesced, Func: kernels.IsCoalesced},
-	{Op: &opIsSameSize, Func: kernels.IsSameSize},
-	{Op: &opItem, Func: kernels.Item},
-	{Op: &opLerp_Scalar, Func: kernels.LerpScalarInPlace},
 	{Op: &opLift, Func: kernels.Lift},
 	{Op: &opLinear, Func: kernels.Linear},
 	{Op: &opMaskedFill_Scalar, Func: kernels.MaskedFillScalarInPlace},
-	{Op: &opMaskedSelect, Func: kernels.MaskedSelect},
-	{Op: &opMatmul, Func: kernels.Matmul},
 	{Op: &opMaxDim, Func: kernels.MaxDim},
 	{Op: &opMaxDimMax, Func: kernels.MaxDimMax},
-	{Op: &opMeanDim, Func: kernels.MeanDim},
 	{Op: &opMm, Func: kernels.MM},
 	{Op: &opMulTensor, Func: kernels.MulTensor},
 	{Op: &opMulOut, Func: kernels.MulOut},
@@ -5092,8 +4309,6 @@ var Kernels = []asserts.Kernel{
 	{Op: &opNativeLayerNorm, Func: kernels.NativeLayerNorm},
 	{Op: &opNeg, Func: kernels.Neg},
 	{Op: &opNonzero, Func: kernels.Nonzero},
-	{Op: &opNormal_, Func: kernels.NormalInPlace},
-	{Op: &opOnes, Func: kernels.Ones},
 	{Op: &opPermute, Func: kernels.Permute},
 	{Op: &opRandGenerator, Func: kernels.RandGenerator},
 	{Op: &opRandpermGenerator, Func: kernels.RandpermGenerator},
@@ -5103,15 +4318,11 @@ var Kernels = []asserts.Kernel{
 	{Op: &opResize_, Func: kernels.ResizeInPlace},
 	{Op: &opResizeAs_, Func: kernels.ResizeAsInPlace},
 	{Op: &opRreluWithNoise, Func: kernels.RreluWithNoise},
-	{Op: &opScalarTensor, Func: kernels.ScalarTensor},
 	{Op: &opSelectInt, Func: kernels.SelectInt},
 	{Op: &opSet_, Func: kernels.SetInPlace},
 	{Op: &opSet_SourceTensor, Func: kernels.SetSourceTensorInPlace},
-	{Op: &opSigmoid, Func: kernels.Sigmoid},
 	{Op: &opSizeInt, Func: kernels.SizeInt},
 	{Op: &opSliceTensor, Func: kernels.SliceTensor},
-	{Op: &opSort, Func: kernels.Sort},
-	{Op: &opSortValues, Func: kernels.SortValues},
 	{Op: &opSparseCooTensorIndicesSize, Func: kernels.SparseCooTensorIndicesSize},
 	{Op: &opSplitTensor, Func: kernels.SplitTensor},
 	{Op: &opSplitCopyTensorOut, Func: kernels.SplitCopyTensorOut},
@@ -5119,15 +4330,11 @@ var Kernels = []asserts.Kernel{
 	{Op: &opSqueeze, Func: kernels.Squeeze},
 	{Op: &opSqueezeDim, Func: kernels.SqueezeDim},
 	{Op: &opSqueeze_, Func: kernels.SqueezeInPlace},
-	{Op: &opSqueeze_Dim, Func: kernels.SqueezeDimInPlace},
-	{Op: &opStack, Func: kernels.Stack},
-	{Op: &opSubTensor, Func: kernels.SubTensor},
 	{Op: &opSum, Func: kernels.Sum},
 	{Op: &opSumIntListOut, Func: kernels.SumIntListOut},
 	{Op: &opSumDimIntList, Func: kernels.SumDimIntList},
 	{Op: &opT, Func: kernels.T},
 	{Op: &opT_, Func: kernels.TInPlace},
-	{Op: &opTensorSplitSections, Func: kernels.TensorSplitSections},
 	{Op: &opToDtype, Func: kernels.ToDtype},
 	{Op: &opTopk, Func: kernels.TopK},
 	{Op: &opTransposeInt, Func: kernels.TransposeInt},
@@ -5135,7 +4342,6 @@ var Kernels = []asserts.Kernel{
 	{Op: &opUnbindInt, Func: kernels.UnbindInt},
 	{Op: &opUnbindCopyInt, Func: kernels.UnbindCopyInt},
 	{Op: &opUnbindCopyIntOut, Func: kernels.UnbindCopyIntOut},
-	{Op: &opUnfold, Func: kernels.Unfold},
 	{Op: &opUniform_, Func: kernels.UniformInPlace},
 	{Op: &opUnsqueeze, Func: kernels.Unsqueeze},
 	{Op: &opUnsqueeze_, Func: kernels.UnsqueezeInPlace},
@@ -5147,5 +4353,4 @@ var Kernels = []asserts.Kernel{
 	{Op: &opWhereSelf, Func: kernels.WhereSelf},
 	{Op: &opZero_, Func: kernels.ZeroInPlace},
 	{Op: &opZeros, Func: kernels.Zeros},
-	{Op: &opZerosLike, Func: kernels.ZerosLike},
 }

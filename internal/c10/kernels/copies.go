@@ -1,10 +1,6 @@
 package kernels
 
-import (
-	"slices"
-
-	"github.com/opassert/opassert/internal/c10"
-)
+import "github.com/opassert/opassert/internal/c10"
 
 //opassert:kernel clone
 func Clone(self *c10.Tensor, memoryFormat *c10.MemoryFormat) *c10.Tensor {
@@ -54,19 +50,4 @@ func Reshape(self *c10.Tensor, shape []int64) *c10.Tensor {
 	out := c10.Empty(sizes, self.Options())
 	copyElements(out, self)
 	return out
-}
-
-//opassert:kernel flatten.using_ints
-func FlattenUsingInts(self *c10.Tensor, startDim, endDim int64) *c10.Tensor {
-	start, end := c10.WrapDim(startDim, self.Dim()), c10.WrapDim(endDim, self.Dim())
-	c10.Check(start <= end, "flatten from dimension %d to %d", startDim, endDim)
-	if self.Dim() == 0 {
-		return Reshape(self, []int64{1})
-	}
-	if start == end {
-		return self.Retain()
-	}
-	sizes := self.Sizes()
-	flat := c10.Numel(sizes[start : end+1])
-	return Reshape(self, slices.Concat(sizes[:start], []int64{flat}, sizes[end+1:]))
 }

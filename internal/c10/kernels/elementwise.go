@@ -56,29 +56,8 @@ func AddScalar(self *c10.Tensor, other, alpha float64) *c10.Tensor {
 	return unary(self, func(v float64) float64 { return v + alpha*other })
 }
 
-//opassert:kernel sub.Tensor
-func SubTensor(self, other *c10.Tensor, alpha float64) *c10.Tensor {
-	return binary(self, other, plus(-alpha))
-}
-
 //opassert:kernel mul.Tensor
 func MulTensor(self, other *c10.Tensor) *c10.Tensor { return binary(self, other, times) }
-
-//opassert:kernel div.Tensor
-func DivTensor(self, other *c10.Tensor) *c10.Tensor {
-	o := c10.Common(self, other)
-	if !o.DType.IsFloat() {
-		o.DType = c10.Float32
-	}
-	return binaryAs(o, self, other, func(a, b float64) float64 { return a / b })
-}
-
-//opassert:kernel eq.Tensor
-func EqTensor(self, other *c10.Tensor) *c10.Tensor {
-	return binaryAs(c10.Common(self, other).With(c10.Bool), self, other, func(a, b float64) float64 {
-		return number(a == b)
-	})
-}
 
 func number(b bool) float64 {
 	if b {
@@ -94,14 +73,6 @@ func Neg(self *c10.Tensor) *c10.Tensor {
 
 //opassert:kernel abs
 func Abs(self *c10.Tensor) *c10.Tensor { return unary(self, math.Abs) }
-
-//opassert:kernel exp
-func Exp(self *c10.Tensor) *c10.Tensor { return unary(self, math.Exp) }
-
-//opassert:kernel sigmoid
-func Sigmoid(self *c10.Tensor) *c10.Tensor {
-	return unary(self, func(v float64) float64 { return 1 / (1 + math.Exp(-v)) })
-}
 
 //opassert:kernel relu
 func Relu(self *c10.Tensor) *c10.Tensor { return unary(self, rectified) }

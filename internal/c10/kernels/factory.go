@@ -43,29 +43,9 @@ func Zeros(size []int64, dtype *c10.DType, layout *c10.Layout, device *c10.Devic
 	return c10.Full(size, 0, newOptions(dtype, layout, device))
 }
 
-//opassert:kernel zeros_like
-func ZerosLike(self *c10.Tensor, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool, memoryFormat *c10.MemoryFormat) *c10.Tensor {
-	return c10.Full(self.Sizes(), 0, overrides(self.Options(), dtype, layout, device))
-}
-
-//opassert:kernel ones
-func Ones(size []int64, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool) *c10.Tensor {
-	return c10.Full(size, 1, newOptions(dtype, layout, device))
-}
-
 //opassert:kernel full
 func Full(size []int64, fillValue float64, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool) *c10.Tensor {
 	return c10.Full(size, fillValue, newOptions(dtype, layout, device))
-}
-
-//opassert:kernel scalar_tensor
-func ScalarTensor(s float64, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool) *c10.Tensor {
-	return c10.Scalar(s, newOptions(dtype, layout, device))
-}
-
-//opassert:kernel arange
-func Arange(end float64, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool) *c10.Tensor {
-	return ArangeStart(0, end, dtype, layout, device, pinMemory)
 }
 
 //opassert:kernel arange.start

@@ -160,20 +160,6 @@ func (g geometry) diagonal(offset, dim1, dim2 int64) geometry {
 	return g
 }
 
-func (g geometry) unfold(dim, size, step int64) geometry {
-	d := g.wrap(dim)
-	if len(g.sizes) == 0 {
-		c10.Check(0 <= size && size <= 1 && step > 0, "unfold of size %d, step %d over 1", size, step)
-		return geometry{[]int64{size}, []int64{1}, g.offset}
-	}
-	c10.Check(0 <= size && size <= g.sizes[d] && step > 0, "unfold of size %d, step %d over %d", size, step, g.sizes[d])
-	g.sizes = append(g.sizes, size)
-	g.strides = append(g.strides, g.strides[d])
-	g.sizes[d] = (g.sizes[d]-size)/step + 1
-	g.strides[d] *= step
-	return g
-}
-
 // reshape returns the geometry of the same elements under other sizes, and
 // whether there is one.
 //

@@ -196,25 +196,6 @@ func checkValues(t *c10.Tensor, op string) {
 	c10.Check(!t.IsMeta(), "%s depends on values, and a meta tensor has none", op)
 }
 
-//opassert:kernel masked_select
-func MaskedSelect(self, mask *c10.Tensor) *c10.Tensor {
-	checkValues(mask, "masked_select")
-	sizes := broadcastSizes(self, mask)
-	view := Expand(self, sizes, false)
-	defer view.Release()
-	var chosen []int64
-	for i, v := range readAs(mask, sizes) {
-		if v != 0 {
-			chosen = append(chosen, int64(i))
-		}
-	}
-	out := c10.Empty([]int64{int64(len(chosen))}, self.Options())
-	for i, from := range chosen {
-		out.CopyElement(int64(i), view, from)
-	}
-	return out
-}
-
 //opassert:kernel embedding
 func Embedding(weight, indices *c10.Tensor, paddingIdx int64, scaleGradByFreq, sparse bool) (*c10.Tensor, error) {
 	if weight.Dim() != 2 {

@@ -15,11 +15,6 @@ func AddTensorInPlace(self, other *c10.Tensor, alpha float64) *c10.Tensor {
 //opassert:kernel mul_.Tensor
 func MulTensorInPlace(self, other *c10.Tensor) *c10.Tensor { return binaryInPlace(self, other, times) }
 
-//opassert:kernel lerp_.Scalar
-func LerpScalarInPlace(self, end *c10.Tensor, weight float64) *c10.Tensor {
-	return binaryInPlace(self, end, func(a, b float64) float64 { return a + weight*(b-a) })
-}
-
 //opassert:kernel relu_
 func ReluInPlace(self *c10.Tensor) *c10.Tensor { return overwrite(self, mapped(self, rectified)) }
 

@@ -17,11 +17,6 @@ func SqueezeInPlace(self *c10.Tensor) *c10.Tensor {
 	return geometryOf(self).squeezeAll().impose(self)
 }
 
-//opassert:kernel squeeze_.dim
-func SqueezeDimInPlace(self *c10.Tensor, dim int64) *c10.Tensor {
-	return geometryOf(self).squeeze(dim).impose(self)
-}
-
 //opassert:kernel unsqueeze_
 func UnsqueezeInPlace(self *c10.Tensor, dim int64) *c10.Tensor {
 	return geometryOf(self).unsqueeze(dim).impose(self)

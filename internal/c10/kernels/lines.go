@@ -97,15 +97,6 @@ func order(values []float64, descending bool) []int {
 	return indices
 }
 
-//opassert:kernel sort
-func Sort(self *c10.Tensor, dim int64, descending bool) (values, indices *c10.Tensor) {
-	n := int64(1)
-	if self.Dim() > 0 {
-		n = self.Size(dim)
-	}
-	return TopK(self, n, dim, descending, true)
-}
-
 //opassert:kernel topk
 func TopK(self *c10.Tensor, k, dim int64, largest, sorted bool) (values, indices *c10.Tensor) {
 	sizes := slices.Clone(self.Sizes())

@@ -39,19 +39,6 @@ func equalButFor(d int64, a, b []int64) bool {
 	return len(a) == len(b) && equalSizes(a[:d], b[:d]) && equalSizes(a[d+1:], b[d+1:])
 }
 
-//opassert:kernel stack
-func Stack(tensors []*c10.Tensor, dim int64) (*c10.Tensor, error) {
-	views := make([]*c10.Tensor, len(tensors))
-	for i, t := range tensors {
-		views[i] = Unsqueeze(t, dim)
-	}
-	defer releaseAll(views)
-	if len(views) == 0 {
-		return nil, c10.Errorf("stack of no tensors")
-	}
-	return Cat(views, c10.WrapDim(dim, views[0].Dim()))
-}
-
 // BroadcastTensors is composite: it returns views.
 //
 //opassert:kernel broadcast_tensors

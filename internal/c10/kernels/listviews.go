@@ -42,23 +42,6 @@ func Chunk(self *c10.Tensor, chunks, dim int64) []*c10.Tensor {
 	return SplitTensor(self, (self.Size(dim)+chunks-1)/chunks, dim)
 }
 
-// TensorSplitSections is composite: it splits into exactly so many pieces.
-//
-//opassert:kernel tensor_split.sections
-func TensorSplitSections(self *c10.Tensor, sections, dim int64) []*c10.Tensor {
-	c10.Check(sections > 0, "%d sections", sections)
-	n := self.Size(dim)
-	var lengths []int64
-	for i := range sections {
-		length := n / sections
-		if i < n%sections {
-			length++
-		}
-		lengths = append(lengths, length)
-	}
-	return SplitWithSizes(self, lengths, dim)
-}
-
 //opassert:kernel unbind_copy.int
 func UnbindCopyInt(self *c10.Tensor, dim int64) []*c10.Tensor {
 	pieces := UnbindInt(self, dim)

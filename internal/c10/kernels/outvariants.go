@@ -43,12 +43,6 @@ func MaxDimMax(self *c10.Tensor, dim int64, keepdim bool, max, maxValues *c10.Te
 	return copyOut(max, values), copyOut(maxValues, indices)
 }
 
-//opassert:kernel sort.values
-func SortValues(self *c10.Tensor, dim int64, descending bool, values, indices *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	sorted, order := Sort(self, dim, descending)
-	return copyOut(values, sorted), copyOut(indices, order)
-}
-
 //opassert:kernel aminmax.out
 func AminmaxOut(self *c10.Tensor, dim *int64, keepdim bool, min, max *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	lowest, highest := Aminmax(self, dim, keepdim)

@@ -44,11 +44,6 @@ func UniformInPlace(self *c10.Tensor, from, to float64, generator *c10.Generator
 	return overwrite(self, mapped(self, func(float64) float64 { return generator.Uniform(from, to) }))
 }
 
-//opassert:kernel normal_
-func NormalInPlace(self *c10.Tensor, mean, std float64, generator *c10.Generator) *c10.Tensor {
-	return overwrite(self, mapped(self, func(float64) float64 { return generator.Normal(mean, std) }))
-}
-
 //opassert:kernel multinomial
 func Multinomial(self *c10.Tensor, numSamples int64, replacement bool, generator *c10.Generator) (*c10.Tensor, error) {
 	if self.Dim() != 1 || !replacement && numSamples > self.Numel() {

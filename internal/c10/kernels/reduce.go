@@ -105,13 +105,6 @@ func SumDimIntList(self *c10.Tensor, dim []int64, keepdim bool, dtype *c10.DType
 	return reduce(self, dim, keepdim, sumOptions(self, dtype), total)
 }
 
-//opassert:kernel mean.dim
-func MeanDim(self *c10.Tensor, dim []int64, keepdim bool, dtype *c10.DType) *c10.Tensor {
-	o := sumOptions(self, dtype)
-	c10.Check(o.DType.IsFloat(), "mean of %v", o.DType)
-	return reduce(self, dim, keepdim, o, average)
-}
-
 //opassert:kernel amax
 func Amax(self *c10.Tensor, dim []int64, keepdim bool) *c10.Tensor {
 	return reduce(self, dim, keepdim, self.Options(), func(group []float64) float64 {

@@ -13,19 +13,13 @@ func LocalScalarDense(self *c10.Tensor) float64 {
 	return self.Float(0)
 }
 
-//opassert:kernel item
-func Item(self *c10.Tensor) float64 { return LocalScalarDense(self) }
-
 //opassert:kernel size.int
 func SizeInt(self *c10.Tensor, dim int64) int64 { return self.Size(dim) }
-
-//opassert:kernel is_same_size
-func IsSameSize(self, other *c10.Tensor) bool { return equalSizes(self.Sizes(), other.Sizes()) }
 
 //opassert:kernel equal
 func Equal(self, other *c10.Tensor) bool {
 	checkValues(self, "equal")
-	if !IsSameSize(self, other) {
+	if !equalSizes(self.Sizes(), other.Sizes()) {
 		return false
 	}
 	for i := range self.Numel() {
@@ -46,7 +40,7 @@ func ChooseQparamsPerTensor(self *c10.Tensor, reduceRange bool) (float64, int64)
 	if reduceRange {
 		steps = 127
 	}
-	bottom, top := min(Item(lowest), 0), max(Item(highest), 0)
+	bottom, top := min(LocalScalarDense(lowest), 0), max(LocalScalarDense(highest), 0)
 	scale := max((top-bottom)/steps, 1e-9)
 	return scale, int64(min(max(math.RoundToEven(-bottom/scale), 0), steps))
 }

@@ -18,8 +18,8 @@ func TestValues(t *testing.T) {
 	withNaN := matrix(2, 3, 1, nan, 3, 2, 5, -1)
 	sq := matrix(2, 2, 1, 2, 3, 4)
 	v := vector(1, 2, 3)
-	cube := View(Arange(12, nil, nil, nil, nil), []int64{2, 3, 2})
-	cube3 := View(Arange(9, nil, nil, nil, nil), []int64{3, 3})
+	cube := View(ArangeStart(0, 12, nil, nil, nil, nil), []int64{2, 3, 2})
+	cube3 := View(ArangeStart(0, 9, nil, nil, nil, nil), []int64{3, 3})
 	idx, far := numbers(1, 0, 1), numbers(2, -1)
 	gi, gi2 := View(numbers(2, 0, 1, 1), []int64{2, 2}), View(numbers(1, 0, 0, 1), []int64{2, 2})
 	mask := ToDtype(matrix(2, 3, 1, 0, 1, 0, 1, 1), c10.Bool, false, false, nil)
@@ -34,14 +34,9 @@ func TestValues(t *testing.T) {
 		{"one(AddTensor(x, y, 2))", one(AddTensor(x, y, 2)), []value{{[]int64{2, 3}, []float64{-1, 5.5, -2.5, 3, 9, 5}}}},
 		{"one(AddTensor(x, v, 1))", one(AddTensor(x, v, 1)), []value{{[]int64{2, 3}, []float64{-1, 3.5, 2.5, 4, 3, 2}}}},
 		{"one(AddScalar(x, 3, 2))", one(AddScalar(x, 3, 2)), []value{{[]int64{2, 3}, []float64{4, 7.5, 5.5, 9, 7, 5}}}},
-		{"one(SubTensor(x, y, 2))", one(SubTensor(x, y, 2)), []value{{[]int64{2, 3}, []float64{-3, -2.5, 1.5, 3, -7, -7}}}},
 		{"one(MulTensor(x, y))", one(MulTensor(x, y)), []value{{[]int64{2, 3}, []float64{-1, 3, 0.5, 0, 4, -3}}}},
-		{"one(DivTensor(y, x))", one(DivTensor(y, x)), []value{{[]int64{2, 3}, []float64{-0.25, 1.33333337, 2, 0, 4, -3}}}},
-		{"one(EqTensor(x, v))", one(EqTensor(x, v)), []value{{[]int64{2, 3}, []float64{0, 0, 0, 0, 0, 0}}}},
 		{"one(Neg(x))", one(Neg(x)), []value{{[]int64{2, 3}, []float64{2, -1.5, 0.5, -3, -1, 1}}}},
 		{"one(Abs(x))", one(Abs(x)), []value{{[]int64{2, 3}, []float64{2, 1.5, 0.5, 3, 1, 1}}}},
-		{"one(Exp(x))", one(Exp(x)), []value{{[]int64{2, 3}, []float64{0.135335281, 4.48168898, 0.606530666, 20.085537, 2.71828175, 0.36787945}}}},
-		{"one(Sigmoid(x))", one(Sigmoid(x)), []value{{[]int64{2, 3}, []float64{0.119202919, 0.817574441, 0.377540678, 0.952574134, 0.731058598, 0.268941432}}}},
 		{"one(Relu(x))", one(Relu(x)), []value{{[]int64{2, 3}, []float64{0, 1.5, 0, 3, 1, 0}}}},
 		{`one(Gelu(x, "none"))`, one(Gelu(x, "none")), []value{{[]int64{2, 3}, []float64{-0.0455000997, 1.39978909, -0.154268786, 2.99595022, 0.841344714, -0.158655286}}}},
 		{`one(Gelu(x, "tanh"))`, one(Gelu(x, "tanh")), []value{{[]int64{2, 3}, []float64{-0.0454022884, 1.39957154, -0.154285997, 2.99636269, 0.841192007, -0.158807993}}}},
@@ -54,7 +49,6 @@ func TestValues(t *testing.T) {
 		{"one(Sum(mask, nil))", one(Sum(mask, nil)), []value{{[]int64{}, []float64{4}}}},
 		{"one(SumDimIntList(x, []int64{0}, false, nil))", one(SumDimIntList(x, []int64{0}, false, nil)), []value{{[]int64{3}, []float64{1, 2.5, -1.5}}}},
 		{"one(SumDimIntList(cube, []int64{0, -1}, true, nil))", one(SumDimIntList(cube, []int64{0, -1}, true, nil)), []value{{[]int64{1, 3, 1}, []float64{14, 22, 30}}}},
-		{"one(MeanDim(x, []int64{1}, false, nil))", one(MeanDim(x, []int64{1}, false, nil)), []value{{[]int64{2}, []float64{-0.333333343, 1}}}},
 		{"one(Amax(withNaN, []int64{1}, true))", one(Amax(withNaN, []int64{1}, true)), []value{{[]int64{2, 1}, []float64{nan, 5}}}},
 		{"one(Argmax(x, nil, false))", one(Argmax(x, nil, false)), []value{{[]int64{}, []float64{3}}}},
 		{"one(Argmax(withNaN, ptr(int64(1)), false))", one(Argmax(withNaN, ptr(int64(1)), false)), []value{{[]int64{2}, []float64{1, 1}}}},
@@ -69,20 +63,12 @@ func TestValues(t *testing.T) {
 		{"one(Cumsum(cube, 0, nil))", one(Cumsum(cube, 0, nil)), []value{{[]int64{2, 3, 2}, []float64{0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16}}}},
 		{"one(Softmax(x, 1, false))", one(Softmax(x, 1, false)), []value{{[]int64{2, 3}, []float64{0.0259086546, 0.857976794, 0.116114534, 0.866813302, 0.11731042, 0.0158762392}}}},
 		{"one(Softmax(x, 0, false))", one(Softmax(x, 0, false)), []value{{[]int64{2, 3}, []float64{0.00669285096, 0.622459352, 0.622459352, 0.993307173, 0.377540678, 0.377540678}}}},
-		{"two(Sort(x, -1, false))", two(Sort(x, -1, false)), []value{{[]int64{2, 3}, []float64{-2, -0.5, 1.5, -1, 1, 3}}, {[]int64{2, 3}, []float64{0, 2, 1, 2, 1, 0}}}},
-		{"two(Sort(x, 0, true))", two(Sort(x, 0, true)), []value{{[]int64{2, 3}, []float64{3, 1.5, -0.5, -2, 1, -1}}, {[]int64{2, 3}, []float64{1, 0, 0, 0, 1, 1}}}},
-		{"two(Sort(withNaN, 1, false))", two(Sort(withNaN, 1, false)), []value{{[]int64{2, 3}, []float64{1, 3, nan, -1, 2, 5}}, {[]int64{2, 3}, []float64{0, 2, 1, 2, 0, 1}}}},
 		{"two(TopK(x, 2, 1, true, true))", two(TopK(x, 2, 1, true, true)), []value{{[]int64{2, 2}, []float64{1.5, -0.5, 3, 1}}, {[]int64{2, 2}, []float64{1, 2, 0, 1}}}},
 		{"two(TopK(x, 1, 0, false, true))", two(TopK(x, 1, 0, false, true)), []value{{[]int64{1, 3}, []float64{-2, 1, -1}}, {[]int64{1, 3}, []float64{0, 1, 1}}}},
 		{"fallible(MM(ctx, x, Permute(y, []int64{1, 0})))", fallible(MM(ctx, x, Permute(y, []int64{1, 0}))), []value{{[]int64{2, 2}, []float64{2.5, 4.5, 4.5, 1}}}},
-		{"fallible(BMM(ctx, cube, TransposeInt(cube, 1, 2)))", fallible(BMM(ctx, cube, TransposeInt(cube, 1, 2))), []value{{[]int64{2, 3, 3}, []float64{1, 3, 5, 3, 13, 23, 5, 23, 41, 85, 111, 137, 111, 145, 179, 137, 179, 221}}}},
 		{"fallible(AddMM(ctx, v, sq, SliceTensor(x, 0, nil, nil, 1), 0.5, 2))", fallible(AddMM(ctx, v, sq, SliceTensor(x, 0, nil, nil, 1), 0.5, 2)), []value{{[]int64{2, 3}, []float64{8.5, 8, -3.5, 12.5, 18, -9.5}}}},
-		{"fallible(Matmul(ctx, v, v))", fallible(Matmul(ctx, v, v)), []value{{[]int64{}, []float64{14}}}},
-		{"fallible(Matmul(ctx, x, v))", fallible(Matmul(ctx, x, v)), []value{{[]int64{2}, []float64{-0.5, 2}}}},
-		{"fallible(Matmul(ctx, T(v), T(x)))", fallible(Matmul(ctx, T(v), T(x))), []value{{[]int64{2}, []float64{-0.5, 2}}}},
 		{"fallible(Linear(ctx, x, y, nil))", fallible(Linear(ctx, x, y, nil)), []value{{[]int64{2, 2}, []float64{2.5, 4.5, 4.5, 1}}}},
 		{"fallible(Linear(ctx, x, y, SelectInt(sq, 0, 1)))", fallible(Linear(ctx, x, y, SelectInt(sq, 0, 1))), []value{{[]int64{2, 2}, []float64{5.5, 8.5, 7.5, 5}}}},
-		{"fallible(Linear(ctx, v, y, SelectInt(sq, 0, 1)))", fallible(Linear(ctx, v, y, SelectInt(sq, 0, 1))), []value{{[]int64{2}, []float64{4.5, 21}}}},
 		{"three(NativeLayerNorm(x, []int64{3}, v, v, 1e-5))", three(NativeLayerNorm(x, []int64{3}, v, v, 1e-5)), []value{{[]int64{2, 3}, []float64{-0.162473559, 4.55744171, 2.65125799, 2.22474265, 2, -0.674227953}}, {[]int64{2, 1}, []float64{-0.333333343, 1}}, {[]int64{2, 1}, []float64{0.697484136, 0.612371325}}}},
 		{"three(NativeLayerNorm(x, []int64{2, 3}, nil, nil, 1e-5))", three(NativeLayerNorm(x, []int64{2, 3}, nil, nil, 1e-5)), []value{{[]int64{2, 3}, []float64{-1.3930496, 0.696524858, -0.497517705, 1.59205675, 0.398014188, -0.796028376}}, {[]int64{1, 1}, []float64{0.333333313}}, {[]int64{1, 1}, []float64{0.597021282}}}},
 		{"fallible(IndexTensor(x, list(idx)))", fallible(IndexTensor(x, list(idx))), []value{{[]int64{3, 3}, []float64{3, 1, -1, -2, 1.5, -0.5, 3, 1, -1}}}},
@@ -93,16 +79,12 @@ func TestValues(t *testing.T) {
 		{"one(Gather(x, 1, gi, false))", one(Gather(x, 1, gi, false)), []value{{[]int64{2, 2}, []float64{-0.5, -2, 1, 1}}}},
 		{"one(Nonzero(z))", one(Nonzero(z)), []value{{[]int64{3, 2}, []float64{0, 1, 1, 0, 1, 2}}}},
 		{"one(Nonzero(scalar(3)))", one(Nonzero(scalar(3))), []value{{[]int64{1, 0}, []float64{}}}},
-		{"one(MaskedSelect(x, mask))", one(MaskedSelect(x, mask)), []value{{[]int64{4}, []float64{-2, -0.5, 1, -1}}}},
 		{"fallible(Embedding(x, gi2, -1, false, false))", fallible(Embedding(x, gi2, -1, false, false)), []value{{[]int64{2, 2, 3}, []float64{3, 1, -1, -2, 1.5, -0.5, -2, 1.5, -0.5, 3, 1, -1}}}},
 		{"fallible(Cat(list(x, y, x), 1))", fallible(Cat(list(x, y, x), 1)), []value{{[]int64{2, 9}, []float64{-2, 1.5, -0.5, 0.5, 2, -1, -2, 1.5, -0.5, 3, 1, -1, 0, 4, 3, 3, 1, -1}}}},
-		{"fallible(Stack(list(x, y), 1))", fallible(Stack(list(x, y), 1)), []value{{[]int64{2, 2, 3}, []float64{-2, 1.5, -0.5, 0.5, 2, -1, 3, 1, -1, 0, 4, 3}}}},
-		{"fallible(Stack(list(x, y), -1))", fallible(Stack(list(x, y), -1)), []value{{[]int64{2, 3, 2}, []float64{-2, 0.5, 1.5, 2, -0.5, -1, 3, 0, 1, 4, -1, 3}}}},
 		{"BroadcastTensors(list(x, v, scalar(3)))", BroadcastTensors(list(x, v, scalar(3))), []value{{[]int64{2, 3}, []float64{-2, 1.5, -0.5, 3, 1, -1}}, {[]int64{2, 3}, []float64{1, 2, 3, 1, 2, 3}}, {[]int64{2, 3}, []float64{3, 3, 3, 3, 3, 3}}}},
 		{"ForeachAddList(list(x, v), list(y, v), 2)", ForeachAddList(list(x, v), list(y, v), 2), []value{{[]int64{2, 3}, []float64{-1, 5.5, -2.5, 3, 9, 5}}, {[]int64{3}, []float64{3, 6, 9}}}},
 		{"ForeachMulScalar(list(x, v), 3)", ForeachMulScalar(list(x, v), 3), []value{{[]int64{2, 3}, []float64{-6, 4.5, -1.5, 9, 3, -3}}, {[]int64{3}, []float64{3, 6, 9}}}},
 		{"one(Reshape(T(x), []int64{2, -1}))", one(Reshape(T(x), []int64{2, -1})), []value{{[]int64{2, 3}, []float64{-2, 3, 1.5, 1, -0.5, -1}}}},
-		{"one(FlattenUsingInts(cube, 1, -1))", one(FlattenUsingInts(cube, 1, -1)), []value{{[]int64{2, 6}, []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}}}},
 		{"one(Clone(T(x), nil))", one(Clone(T(x), nil)), []value{{[]int64{3, 2}, []float64{-2, 3, 1.5, 1, -0.5, -1}}}},
 		{"one(Contiguous(T(x), c10.Contiguous))", one(Contiguous(T(x), c10.Contiguous)), []value{{[]int64{3, 2}, []float64{-2, 3, 1.5, 1, -0.5, -1}}}},
 		{"one(ToDtype(x, c10.Int64, false, false, nil))", one(ToDtype(x, c10.Int64, false, false, nil)), []value{{[]int64{2, 3}, []float64{-2, 1, 0, 3, 1, -1}}}},
@@ -132,17 +114,12 @@ func TestValues(t *testing.T) {
 		{"one(Diagonal(x, 1, 0, 1))", one(Diagonal(x, 1, 0, 1)), []value{{[]int64{2}, []float64{1.5, -1}}}},
 		{"one(Diagonal(cube, -1, 2, 1))", one(Diagonal(cube, -1, 2, 1)), []value{{[]int64{2, 1}, []float64{1, 7}}}},
 		{"one(Diagonal(x, 7, 0, 1))", one(Diagonal(x, 7, 0, 1)), []value{{[]int64{0}, []float64{}}}},
-		{"one(Unfold(x, 1, 2, 1))", one(Unfold(x, 1, 2, 1)), []value{{[]int64{2, 2, 2}, []float64{-2, 1.5, 1.5, -0.5, 3, 1, 1, -1}}}},
-		{"one(Unfold(cube, 1, 2, 1))", one(Unfold(cube, 1, 2, 1)), []value{{[]int64{2, 2, 2, 2}, []float64{0, 2, 1, 3, 2, 4, 3, 5, 6, 8, 7, 9, 8, 10, 9, 11}}}},
-		{"one(Unfold(scalar(3), 0, 1, 1))", one(Unfold(scalar(3), 0, 1, 1)), []value{{[]int64{1}, []float64{3}}}},
 		{"one(ViewAsReal(ViewAsComplex(cube)))", one(ViewAsReal(ViewAsComplex(cube))), []value{{[]int64{2, 3, 2}, []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}}}},
 		{"one(ViewAsReal(T(ViewAsComplex(cube))))", one(ViewAsReal(T(ViewAsComplex(cube)))), []value{{[]int64{3, 2, 2}, []float64{0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11}}}},
 		{"SplitTensor(v, 2, 0)", SplitTensor(v, 2, 0), []value{{[]int64{2}, []float64{1, 2}}, {[]int64{1}, []float64{3}}}},
 		{"SplitWithSizes(x, []int64{1, 2}, 1)", SplitWithSizes(x, []int64{1, 2}, 1), []value{{[]int64{2, 1}, []float64{-2, 3}}, {[]int64{2, 2}, []float64{1.5, -0.5, 1, -1}}}},
 		{"UnbindInt(x, 1)", UnbindInt(x, 1), []value{{[]int64{2}, []float64{-2, 3}}, {[]int64{2}, []float64{1.5, 1}}, {[]int64{2}, []float64{-0.5, -1}}}},
 		{"Chunk(x, 2, 1)", Chunk(x, 2, 1), []value{{[]int64{2, 2}, []float64{-2, 1.5, 3, 1}}, {[]int64{2, 1}, []float64{-0.5, -1}}}},
-		{"TensorSplitSections(x, 2, -1)", TensorSplitSections(x, 2, -1), []value{{[]int64{2, 2}, []float64{-2, 1.5, 3, 1}}, {[]int64{2, 1}, []float64{-0.5, -1}}}},
-		{"TensorSplitSections(v, 4, 0)", TensorSplitSections(v, 4, 0), []value{{[]int64{1}, []float64{1}}, {[]int64{1}, []float64{2}}, {[]int64{1}, []float64{3}}, {[]int64{0}, []float64{}}}},
 		{"UnbindCopyInt(x, 0)", UnbindCopyInt(x, 0), []value{{[]int64{3}, []float64{-2, 1.5, -0.5}}, {[]int64{3}, []float64{3, 1, -1}}}},
 		{"SplitTensor(SliceTensor(v, 0, nil, ptr(int64(0)), 1), 2, 0)", SplitTensor(SliceTensor(v, 0, nil, ptr(int64(0)), 1), 2, 0), []value{{[]int64{0}, []float64{}}}},
 		{"one(ToDense(ToSparseSparseDim(z, 2), nil, nil))", one(ToDense(ToSparseSparseDim(z, 2), nil, nil)), []value{{[]int64{2, 3}, []float64{0, 2, 0, 3, 0, 4}}}},
@@ -157,16 +134,11 @@ func TestValues(t *testing.T) {
 		{"one(ValuesOfCOO(Coalesce(dup)))", one(ValuesOfCOO(Coalesce(dup))), []value{{[]int64{2}, []float64{2, 4}}}},
 		{"one(ToDense(AddTensor(dup, dup, 2), nil, nil))", one(ToDense(AddTensor(dup, dup, 2), nil, nil)), []value{{[]int64{2, 3}, []float64{0, 6, 0, 0, 0, 12}}}},
 		{"one(Zeros([]int64{2}, nil, nil, nil, nil))", one(Zeros([]int64{2}, nil, nil, nil, nil)), []value{{[]int64{2}, []float64{0, 0}}}},
-		{"one(Ones([]int64{1, 2}, nil, nil, nil, nil))", one(Ones([]int64{1, 2}, nil, nil, nil, nil)), []value{{[]int64{1, 2}, []float64{1, 1}}}},
 		{"one(Full([]int64{2}, 7.9, ptr(c10.Int32), nil, nil, nil))", one(Full([]int64{2}, 7.9, ptr(c10.Int32), nil, nil, nil)), []value{{[]int64{2}, []float64{7, 7}}}},
-		{"one(ZerosLike(x, nil, nil, nil, nil, nil))", one(ZerosLike(x, nil, nil, nil, nil, nil)), []value{{[]int64{2, 3}, []float64{0, 0, 0, 0, 0, 0}}}},
-		{"one(ScalarTensor(0.5, nil, nil, nil, nil))", one(ScalarTensor(0.5, nil, nil, nil, nil)), []value{{[]int64{}, []float64{0.5}}}},
-		{"one(Arange(2.5, nil, nil, nil, nil))", one(Arange(2.5, nil, nil, nil, nil)), []value{{[]int64{3}, []float64{0, 1, 2}}}},
 		{"one(ArangeStart(-1, 2, nil, nil, nil, nil))", one(ArangeStart(-1, 2, nil, nil, nil, nil)), []value{{[]int64{3}, []float64{-1, 0, 1}}}},
 		{"one(Eye(2, nil, nil, nil, nil))", one(Eye(2, nil, nil, nil, nil)), []value{{[]int64{2, 2}, []float64{1, 0, 0, 1}}}},
 		{"one(AddTensorInPlace(fresh(x), v, 2))", one(AddTensorInPlace(fresh(x), v, 2)), []value{{[]int64{2, 3}, []float64{0, 5.5, 5.5, 5, 5, 5}}}},
 		{"one(MulTensorInPlace(fresh(x), y))", one(MulTensorInPlace(fresh(x), y)), []value{{[]int64{2, 3}, []float64{-1, 3, 0.5, 0, 4, -3}}}},
-		{"one(LerpScalarInPlace(fresh(x), y, 0.25))", one(LerpScalarInPlace(fresh(x), y, 0.25)), []value{{[]int64{2, 3}, []float64{-1.375, 1.625, -0.625, 2.25, 1.75, 0}}}},
 		{"one(ReluInPlace(fresh(x)))", one(ReluInPlace(fresh(x))), []value{{[]int64{2, 3}, []float64{0, 1.5, 0, 3, 1, 0}}}},
 		{"one(ClampInPlace(fresh(x), nil, ptr(0.5)))", one(ClampInPlace(fresh(x), nil, ptr(0.5))), []value{{[]int64{2, 3}, []float64{-2, 0.5, -0.5, 0.5, 0.5, -1}}}},
 		{"one(FillScalarInPlace(fresh(x), 2))", one(FillScalarInPlace(fresh(x), 2)), []value{{[]int64{2, 3}, []float64{2, 2, 2, 2, 2, 2}}}},
@@ -182,7 +154,6 @@ func TestValues(t *testing.T) {
 		{"one(TransposeInPlace(fresh(x), 0, -1))", one(TransposeInPlace(fresh(x), 0, -1)), []value{{[]int64{3, 2}, []float64{-2, 3, 1.5, 1, -0.5, -1}}}},
 		{"one(SqueezeInPlace(UnsqueezeInPlace(fresh(x), 0)))", one(SqueezeInPlace(UnsqueezeInPlace(fresh(x), 0))), []value{{[]int64{2, 3}, []float64{-2, 1.5, -0.5, 3, 1, -1}}}},
 		{"one(UnsqueezeInPlace(fresh(x), 1))", one(UnsqueezeInPlace(fresh(x), 1)), []value{{[]int64{2, 1, 3}, []float64{-2, 1.5, -0.5, 3, 1, -1}}}},
-		{"one(SqueezeDimInPlace(UnsqueezeInPlace(fresh(x), 1), 1))", one(SqueezeDimInPlace(UnsqueezeInPlace(fresh(x), 1), 1)), []value{{[]int64{2, 3}, []float64{-2, 1.5, -0.5, 3, 1, -1}}}},
 		{"one(AsStridedInPlace(fresh(x), []int64{3}, []int64{1}, ptr(int64(2))))", one(AsStridedInPlace(fresh(x), []int64{3}, []int64{1}, ptr(int64(2)))), []value{{[]int64{3}, []float64{-0.5, 3, 1}}}},
 		{"one(ResizeInPlace(fresh(x), []int64{2, 2}, nil))", one(ResizeInPlace(fresh(x), []int64{2, 2}, nil)), []value{{[]int64{2, 2}, []float64{-2, 1.5, -0.5, 3}}}},
 		{"one(ResizeAsInPlace(fresh(x), v, nil))", one(ResizeAsInPlace(fresh(x), v, nil)), []value{{[]int64{3}, []float64{-2, 1.5, -0.5}}}},
@@ -194,7 +165,6 @@ func TestValues(t *testing.T) {
 		{"one(SumIntListOut(x, []int64{0}, false, nil, out()))", one(SumIntListOut(x, []int64{0}, false, nil, out())), []value{{[]int64{3}, []float64{1, 2.5, -1.5}}}},
 		{"fallible(CatOut(list(x, y), 0, out()))", fallible(CatOut(list(x, y), 0, out())), []value{{[]int64{4, 3}, []float64{-2, 1.5, -0.5, 3, 1, -1, 0.5, 2, -1, 0, 4, 3}}}},
 		{"two(MaxDimMax(x, 1, false, out(), out()))", two(MaxDimMax(x, 1, false, out(), out())), []value{{[]int64{2}, []float64{1.5, 3}}, {[]int64{2}, []float64{1, 0}}}},
-		{"two(SortValues(x, 1, false, out(), out()))", two(SortValues(x, 1, false, out(), out())), []value{{[]int64{2, 3}, []float64{-2, -0.5, 1.5, -1, 1, 3}}, {[]int64{2, 3}, []float64{0, 2, 1, 2, 1, 0}}}},
 		{"two(AminmaxOut(x, ptr(int64(1)), false, out(), out()))", two(AminmaxOut(x, ptr(int64(1)), false, out(), out())), []value{{[]int64{2}, []float64{-2, -1}}, {[]int64{2}, []float64{1.5, 3}}}},
 		{"one(ArangeStartOut(5, 0, -2, out()))", one(ArangeStartOut(5, 0, -2, out())), []value{{[]int64{3}, []float64{5, 3, 1}}}},
 	} {
@@ -247,7 +217,7 @@ func numbers(values ...int64) *c10.Tensor {
 	return c10.FromInts(values, []int64{int64(len(values))}, c10.Options{})
 }
 
-func scalar(v float64) *c10.Tensor { return c10.Scalar(v, c10.Options{DType: c10.Float32}) }
+func scalar(v float64) *c10.Tensor { return c10.Full(nil, v, c10.Options{DType: c10.Float32}) }
 
 func fresh(t *c10.Tensor) *c10.Tensor { return Clone(t, nil) }
 

@@ -99,11 +99,6 @@ func Diagonal(self *c10.Tensor, offset, dim1, dim2 int64) *c10.Tensor {
 	return geometryOf(self).diagonal(offset, dim1, dim2).view(self)
 }
 
-//opassert:kernel unfold
-func Unfold(self *c10.Tensor, dimension, size, step int64) *c10.Tensor {
-	return geometryOf(self).unfold(dimension, size, step).view(self)
-}
-
 //opassert:kernel view_as_real
 func ViewAsReal(self *c10.Tensor) *c10.Tensor {
 	c10.Check(self.DType() == c10.Complex64, "view_as_real of %v", self.DType())

@@ -14,14 +14,10 @@ func factories() []testCase {
 			call("empty_strided", "columns", []int64{2, 3}, []int64{1, 2}, noDType, noLayout, device, noBool),
 			call("zeros", "matrix", []int64{2, 3}, noDType, noLayout, device, noBool),
 			call("zeros", "0-dim", []int64{}, ptr(c10.Bool), ptr(c10.Strided), device, ptr(false)),
-			call("ones", "empty", []int64{0, 2}, noDType, noLayout, device, noBool),
 			call("full", "vector", []int64{4}, 7.0, ptr(c10.Uint8), noLayout, device, noBool),
-			call("scalar_tensor", "double", 0.1, ptr(c10.Float64), noLayout, device, noBool),
-			call("arange", "five", 4.5, noDType, noLayout, device, noBool),
 			call("arange.start", "none", 2.0, 2.0, noDType, noLayout, device, noBool),
 			call("eye", "three", 3, noDType, noLayout, device, noBool),
 		),
 		unary("empty_like", noDType, noLayout, noDevice, noBool, noFormat),
-		unary("zeros_like", ptr(c10.Int64), noLayout, noDevice, noBool, noFormat),
 	)
 }

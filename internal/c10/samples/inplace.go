@@ -21,7 +21,6 @@ func inPlace() []testCase {
 	return slices.Concat(
 		binaryInPlace("add_.Tensor", 2.0),
 		binaryInPlace("mul_.Tensor"),
-		binaryInPlace("lerp_.Scalar", 0.25),
 		binaryInPlace("copy_", false),
 		unaryInPlace("relu_"),
 		unaryInPlace("clamp_", ptr(-1.0), noFloat),

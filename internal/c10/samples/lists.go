@@ -1,16 +1,13 @@
 package samples
 
 func lists() []testCase {
-	vector, ts, outs := floats(2), list(floats(2), floats(3)), list(written(2), written(3))
+	ts, outs := list(floats(2), floats(3)), list(written(2), written(3))
 	return []testCase{
 		call("cat", "two", list(floats(2, 3), floats(2, 1)), 1),
 		call("cat", "one", list(floats(2, 3)), 0),
 		call("cat", "empties", list(floats(0, 3), floats(0, 3)), -2),
 		call("cat", "twice", list(read, floats(1, 3), read), 0),
 		call("cat", "refused", list(), 0),
-		call("stack", "three", list(floats(2, 3), floats(2, 3), floats(2, 3)), -1),
-		call("stack", "0-dim", list(floats(), floats()), 0),
-		call("stack", "twice", list(vector, vector), 0),
 		call("broadcast_tensors", "three", list(floats(2, 1), floats(3), floats())),
 		call("_foreach_add.List", "two", list(floats(2, 3), floats()), list(floats(2, 3), floats()), 2.0),
 		call("_foreach_add.List", "none", list(), list(), 2.0),

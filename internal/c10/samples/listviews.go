@@ -9,7 +9,6 @@ func listViews() []testCase {
 		call("unbind.int", "columns", floats(2, 3), 1),
 		call("unbind.int", "none", floats(0, 3), 0),
 		call("chunk", "three", floats(5, 2), 3, 0),
-		call("tensor_split.sections", "three", floats(5, 2), 3, 0),
 		call("unbind_copy.int", "rows", floats(2, 3), 0),
 		call("unbind_copy.int_out", "rows", floats(2, 3), 0, list(written(3), written(0))),
 		call("split_copy.Tensor_out", "uneven", floats(3, 2), 2, 0, list(written(2, 2), written(1, 2))),

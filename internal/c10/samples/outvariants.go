@@ -31,8 +31,6 @@ func out() []testCase {
 			call("cat.out", "resized", list(floats(2, 3)), 1, written(0)),
 			call("max.dim_max", "rows", floats(2, 3), 1, false, written(2), outInts(2)),
 			call("max.dim_max", "resized", floats(2, 3), 0, true, written(0), outInts(0)),
-			call("sort.values", "rows", floats(2, 3), -1, true, written(2, 3), outInts(2, 3)),
-			call("sort.values", "into-itself", wrote, -1, false, wrote, outInts(2, 3)),
 			call("aminmax.out", "rows", floats(2, 3), ptr(int64(1)), false, written(2), written(2)),
 			call("aminmax.out", "all", floats(2, 3), noInt, false, written(), written()),
 			call("arange.start_out", "up", 1.0, 8.0, 2.0, written(4)),

@@ -9,7 +9,6 @@ func random() []testCase {
 		call("bernoulli", "empty", chances(0), generator),
 		call("bernoulli_.float", "matrix", written(2, 3), 0.5, generator),
 		call("uniform_", "matrix", written(2, 3), -1.0, 1.0, generator),
-		call("normal_", "0-dim", written(), 0.0, 1.0, generator),
 		call("multinomial", "replaced", chances(5), 8, true, generator),
 		call("multinomial", "kept", chances(5), 4, false, generator),
 		call("multinomial", "refused", chances(5), 6, false, generator),

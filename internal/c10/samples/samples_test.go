@@ -195,7 +195,7 @@ func sharesWithWritten(a subject, args []subject) bool {
 
 // keepsArgument lists the ops whose result is their argument, or a view of it, by
 // design.
-var keepsArgument = []string{"lift", "broadcast_tensors", "contiguous", "dropout", "flatten.using_ints", "reshape", "to.dtype"}
+var keepsArgument = []string{"lift", "broadcast_tensors", "contiguous", "dropout", "reshape", "to.dtype"}
 
 func checkResult(t *testing.T, s Sample, op *asserts.Op, r subject, args []subject) {
 	switch {

@@ -37,8 +37,6 @@ func views() []testCase {
 			call("squeeze.dim", "no-op", floats(2, 3), 1),
 			call("diagonal", "main", floats(2, 3), 0, 0, 1),
 			call("diagonal", "below", floats(3, 2, 3), -1, 2, 0),
-			call("unfold", "windows", floats(2, 5), 1, 3, 2),
-			call("unfold", "0-dim", floats(), 0, 1, 1),
 			call("view_as_real", "matrix", complexes(2, 3)),
 			call("view_as_complex", "pairs", floats(3, 2)).in(without(strided)...),
 		},
