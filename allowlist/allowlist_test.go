@@ -129,7 +129,7 @@ func TestParseErrors(t *testing.T) {
 		{"key twice", "- op: add\n  op: mul\n  checks: all\n  reason: r\n", []string{"a.yaml:2:3: the key op is given twice, first in line 1"}},
 		{"unknown check", "- op: add\n  checks: [OA001, OA099]\n  reason: r\n", []string{`a.yaml:2:19: unknown check "OA099"`}},
 		{"no such op", "- op: sub\n  checks: all\n  reason: r\n", []string{`a.yaml:1:3: no op in the schema is called "sub"`}},
-		{"nearest op", "- op: Add_\n  checks: all\n  reason: r\n", []string{`did you mean "add"?`}},
+		{"nearest op", "- op: Add_\n  checks: all\n  reason: r\n", []string{`did you mean add?`}},
 		{"bad version", "- op: add\n  checks: all\n  reason: r\n  versions: 2.6\n", []string{"a.yaml:4:13: version bound \"2.6\" does not begin"}},
 		{"bad day", "- op: add\n  checks: all\n  reason: r\n  expires: soon\n", []string{`a.yaml:4:12: "soon" is not a day`}},
 		{"bad device", "- op: add\n  checks: all\n  reason: r\n  device: openreg:x\n", []string{`a.yaml:4:11: unknown device "openreg:x": a device is a type, such as cuda, or one of it, such as openreg:1`}},
@@ -190,7 +190,7 @@ func TestNames(t *testing.T) {
 		{"aten::add.Tensor", ""},
 		{"''", `a.yaml:1:7: expected text that is not empty, found ""`},
 		{"sub", `a.yaml:1:3: no op in the schema is called "sub"`},
-		{"ADD_", `a.yaml:1:3: no op in the schema is called "ADD_"; did you mean "add"?`},
+		{"ADD_", `a.yaml:1:3: no op in the schema is called "ADD_"; did you mean add?`},
 	} {
 		got := ""
 		if _, err := Parse("a.yaml", []byte("- op: "+tt.op+"\n  checks: all\n  reason: r\n"), []*schema.Op{add}); err != nil {

@@ -1,8 +1,8 @@
 package allowlist
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -202,29 +202,7 @@ func (p *parser) checkNames(entries []*Entry, ops []*schema.Op) {
 	}
 	for _, e := range entries {
 		if e.Op != "" && !known[e.Op] {
-			p.ReportAt(e.Pos, "no op in the schema is called %q%s", e.Op, nearest(e.Op, known))
+			p.ReportAt(e.Pos, "no op in the schema is called %q%s", e.Op, yamlfile.SuggestOp(e.Op, maps.Keys(known)))
 		}
 	}
-}
-
-// nearest words a suggestion: a known name of the same spelling except for an
-// overload, a trailing underscore or letter case.
-func nearest(name string, known map[string]bool) string {
-	plain := func(s string) string {
-		base, _, _ := strings.Cut(s, ".")
-		return strings.ToLower(strings.Trim(base, "_"))
-	}
-	var near []string
-	for k := range known {
-		if plain(k) == plain(name) {
-			near = append(near, k)
-		}
-	}
-	if len(near) == 0 {
-		return ""
-	}
-	best := slices.MinFunc(near, func(a, b string) int {
-		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
-	})
-	return fmt.Sprintf("; did you mean %q?", best)
 }

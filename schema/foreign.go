@@ -2,6 +2,7 @@ package schema
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -257,25 +258,12 @@ func (e *entry) opName() string { return strings.TrimPrefix(e.named.Value, "aten
 func (r *reader) lookUp(e *entry, base map[string]*Op) {
 	found := base[e.opName()]
 	if found == nil {
-		r.warn(e.named, "the base has no op %s%s", e.opName(), nearOp(e.opName(), base))
+		r.warn(e.named, "the base has no op %s%s", e.opName(), yamlfile.SuggestOp(e.opName(), maps.Keys(base)))
 		return
 	}
 	op := *found
 	op.Named = r.Pos(e.named)
 	e.op = &op
-}
-
-// nearOp suggests an op that begins in the same way.
-func nearOp(name string, base map[string]*Op) string {
-	const same = 3
-	var near []string
-	for known := range base {
-		if strings.HasPrefix(known, name[:min(same, len(name))]) {
-			near = append(near, known)
-		}
-	}
-	slices.Sort(near)
-	return yamlfile.Suggest(name, near)
 }
 
 // base returns the ops of the base file by name.

@@ -1,6 +1,12 @@
 package yamlfile
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+)
 
 // Suggest returns the end of a message about an unknown word: the nearest known
 // word, or nothing if none is near.
@@ -15,6 +21,31 @@ func Suggest(word string, known []string) string {
 		return ""
 	}
 	return fmt.Sprintf("; did you mean %s?", nearest)
+}
+
+// SuggestOp is Suggest for the name of an op: one that is the same except for an overload, a
+// trailing underscore or letter case, or else the nearest of those that begin alike.
+func SuggestOp(name string, known iter.Seq[string]) string {
+	const alike = 3
+	var same, near []string
+	for k := range known {
+		switch {
+		case plainName(k) == plainName(name):
+			same = append(same, k)
+		case strings.HasPrefix(k, name[:min(alike, len(name))]):
+			near = append(near, k)
+		}
+	}
+	if len(same) > 0 {
+		return "; did you mean " + slices.MinFunc(same, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) }) + "?"
+	}
+	slices.Sort(near)
+	return Suggest(name, near)
+}
+
+func plainName(op string) string {
+	base, _, _ := strings.Cut(op, ".")
+	return strings.ToLower(strings.Trim(base, "_"))
 }
 
 // distance is the number of letters to add, drop, change or swap with their

@@ -1,6 +1,7 @@
 package yamlfile
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -154,5 +155,17 @@ func TestSuggest(t *testing.T) {
 	}
 	if got := Suggest("tagz", []string{"tegs", "tags", "togz"}); got != "; did you mean tags?" && got != "; did you mean togz?" {
 		t.Errorf("nearest of three: %q", got)
+	}
+}
+
+func TestSuggestOp(t *testing.T) {
+	known := []string{"add.Tensor", "add_", "chunk", "abs", "addmm"}
+	for name, want := range map[string]string{"ADD": "add_", "add.out": "add_", "chunkk": "chunk", "xhunk": "", "a": "", "": "", "_abs_": "abs"} {
+		if want != "" {
+			want = "; did you mean " + want + "?"
+		}
+		if got := SuggestOp(name, slices.Values(known)); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
 	}
 }

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/preserve"
 	"github.com/opassert/opassert/gen/vet"
+	"github.com/opassert/opassert/internal/yamlfile"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -130,16 +132,11 @@ func overloads(ops []*schema.Op, name string) []*schema.Op {
 }
 
 func suggest(ops []*schema.Op, name string) string {
-	plain := func(s string) string {
-		base, _, _ := strings.Cut(s, ".")
-		return strings.ToLower(strings.Trim(base, "_"))
-	}
+	var names []string
 	for _, op := range ops {
-		if plain(op.Name()) == plain(name) {
-			return fmt.Sprintf("; did you mean %s?", op.Name())
-		}
+		names = append(names, op.Name())
 	}
-	return ""
+	return yamlfile.SuggestOp(name, slices.Values(names))
 }
 
 func (inv *invocation) explain(op *schema.Op, planned plannedOp) {
