@@ -1,8 +1,10 @@
 package main
 
 import (
+	"encoding/json"
 	"go/format"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,6 +12,28 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/internal/must"
 )
+
+// Checks that are begun compile.
+func TestBegunCompiles(t *testing.T) {
+	root, here := t.TempDir(), must.Get(filepath.Abs("../.."))(t)
+	folders := []string{"asserts", "internal/c10/faults"}
+	for _, dir := range folders {
+		must.Do(t, os.MkdirAll(filepath.Join(root, dir), 0o777))
+	}
+	must.Do(t, begin(root, "within-page", true))
+	must.Do(t, begin(root, "within-line", false))
+	begun := make(map[string]string)
+	for _, dir := range folders {
+		for _, file := range must.Get(filepath.Glob(filepath.Join(root, dir, "*.go")))(t) {
+			begun[filepath.Join(here, dir, filepath.Base(file))] = file
+		}
+	}
+	overlay := filepath.Join(root, "overlay.json")
+	must.Do(t, os.WriteFile(overlay, must.Get(json.Marshal(map[string]any{"Replace": begun}))(t), 0o666))
+	if out, err := exec.Command("go", "build", "-overlay", overlay, filepath.Join(here, folders[1])).CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
 
 // A check that is begun is two files of Go, with a code that no check has.
 func TestBegin(t *testing.T) {
