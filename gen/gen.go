@@ -103,7 +103,7 @@ func Generate(o Options) (Result, error) {
 		}
 	}
 	text, err := emit.Wrappers(in.file, wrappers)
-	if err != nil {
+	if err != nil { //mutate:equivalent false: no input is one that can't be printed
 		return result, err
 	}
 	result.Files = o.file(text)
@@ -123,7 +123,7 @@ func GenerateTyped(o Options) (Result, error) {
 		return result, err
 	}
 	text, err := emit.Typed(in.file, funcs)
-	if err != nil {
+	if err != nil { //mutate:equivalent false: no input is one that can't be printed
 		return result, err
 	}
 	result.Files = o.file(text)

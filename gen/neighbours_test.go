@@ -11,7 +11,7 @@ import (
 )
 
 func TestCheckNeighbours(t *testing.T) {
-	const text = head + "\npackage ops\n\nconst enabled = true\n\nfunc Add() {}\n\nvar opAdd int\n\nfunc init() {}\n"
+	const text = head + "\npackage ops\n\nconst enabled = true\n\nfunc Add() {}\n\nvar opAdd int\n\nfunc init() {}\n\nvar _ = 1\n"
 	tests := []struct{ name, file, text, want string }{
 		{"nothing in common", "a.go", "package ops\n\nfunc Sub() {}\n\nfunc init() {}\n\ntype T int\n\nfunc (T) Add() {}\n\nvar _ = T(0)\n", ""},
 		{"a function", "a.go", "package ops\n\nfunc Add() {}\n",
@@ -29,6 +29,9 @@ func TestCheckNeighbours(t *testing.T) {
 		{"another system", "a_plan9.go", "package main\n", ""},
 		{"torn", "a.go", "package other {\n", ""},
 		{"no Go", "a.txt", "package main\n", ""},
+		{"assembly", "a.s", "package main\n", ""},
+		{"a name like a test's", "a.go", "package ops_test\n",
+			"a.go:1:9: this is package ops_test, and opassert_gen.go would be package ops: choose -package ops_test, or another folder with -out"},
 		{"the file of before", FileName, "package main\n", ""},
 	}
 	for _, tt := range tests {
@@ -43,6 +46,11 @@ func TestCheckNeighbours(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+	t.Chdir(t.TempDir())
+	must.Do(t, os.WriteFile("a.go", []byte("package ops\n"), 0o666))
+	if err := checkNeighbours(File{FileName, []byte("package ops\n\nfunc {")}); err == nil {
+		t.Error("what is generated is no Go, and no error")
 	}
 	if err := checkNeighbours(File{filepath.Join(t.TempDir(), "none", FileName), []byte(text)}); err != nil {
 		t.Errorf("a folder that is not there: %v", err)

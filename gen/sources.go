@@ -37,10 +37,7 @@ func (o Options) sources() ([]string, error) {
 }
 
 func sourceName(root, file string) string {
-	abs, err := filepath.Abs(file)
-	if err != nil {
-		return filepath.Base(file)
-	}
+	abs, _ := filepath.Abs(file) // or else "", to which there is no way
 	name, err := filepath.Rel(root, abs)
 	name = filepath.ToSlash(name)
 	if err != nil || filepath.IsAbs(file) && strings.HasPrefix(name, "../") {

@@ -25,6 +25,8 @@ func TestSources(t *testing.T) {
 		{"absolute", ".", Options{Schema: filepath.Join(module, "ops.yaml"), Out: filepath.Join(module, "sub", "ops")}, []string{"ops.yaml"}},
 		{"absolute, outside", "module", Options{Schema: filepath.Join(dir, "torch", "ops.yaml"), Out: "ops"}, []string{"ops.yaml"}},
 		{"relative, outside", "module/sub", Options{Schema: "../../torch/ops.yaml", Out: "ops"}, []string{"../torch/ops.yaml"}},
+		{"absolute, below", ".", Options{Schema: filepath.Join(module, "sub", "ops.yaml"), Out: filepath.Join(module, "ops")}, []string{"sub/ops.yaml"}},
+		{"a preset from elsewhere", "module/sub", Options{Schema: "ops.yaml", Out: "ops", Allow: []string{"pytorch-2.6"}}, []string{"sub/ops.yaml", "pytorch-2.6"}},
 		{"no module", ".", Options{Schema: "ops.yaml", Out: "ops"}, []string{"../ops.yaml"}},
 		{
 			"all kinds", "module",

@@ -47,6 +47,16 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
+// A folder that takes no files, such as one of /proc, is an error.
+func TestWriteNowhere(t *testing.T) {
+	if err := Write([]File{{"/proc/self/a.go", nil}}); err == nil {
+		t.Error("written")
+	}
+	if _, err := Stale([]File{{t.TempDir(), nil}}); err == nil {
+		t.Error("a folder is read as a file")
+	}
+}
+
 // What was written by hand is not overwritten; what a crash left empty is.
 func TestStaleRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.go")

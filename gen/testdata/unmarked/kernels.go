@@ -1,0 +1,2 @@
+// Package unmarked has no kernel.
+package unmarked
