@@ -1,8 +1,14 @@
 """The formulas of ops for autograd, and their rules for vmap and autocast, called beside
 the kernels."""
 
+import re
+
 from torch._library.simple_registry import singleton
 from torch.utils._pytree import tree_flatten, tree_unflatten
+
+
+# What formulas say that have no gradient; of a kernel that lacks a dtype it is a RuntimeError in 2.6.
+REFUSES = re.compile(r"no autograd formula was registered|\bnot (yet |currently )?(implemented|supported)\b|\bunsupported\b|\b(does not|doesn't) support\b|differentiate twice", re.I)
 
 
 def differs(a, b):
@@ -111,8 +117,7 @@ class Rules(Slopes):
 
     def add_raised(self, what, error, place, argument=""):
         note = ""
-        refuses = "no autograd formula was registered", '" not implemented for '  # the latter is a RuntimeError in 2.6
-        if isinstance(error, NotImplementedError) or any(words in str(error) for words in refuses):
+        if isinstance(error, NotImplementedError) or REFUSES.search(str(error)):
             note = "it says that it has no gradient: no result is silently wrong"
         elif len({self.leaves[i].is_complex() for i in self.graded}) == 2:
             note = "arguments are real and complex: what multiplies them has a complex gradient for both, and PyTorch refuses that of a real one"

@@ -65,6 +65,10 @@ def raises(ctx, grad):
     raise ValueError("no gradient here")
 
 
+def refuses(ctx, grad):
+    raise RuntimeError("double backward of refuses is not supported")
+
+
 def raises_of_doubles(ctx, grad):
     if grad.dtype == torch.float64:
         raise TypeError("no doubles")
@@ -144,6 +148,7 @@ def counts(ctx, grad):
 op(wrong, "raises(Tensor x) -> Tensor", square, "its backward raises ValueError: no gradient here", raises, save)
 op(wrong, "raises_of_doubles(Tensor x) -> Tensor", square, "its backward raises TypeError: no doubles", raises_of_doubles, save)
 op(wrong, "lacks_doubles(Tensor x) -> Tensor", square, "note its backward raises RuntimeError", lacks_doubles, save)
+op(wrong, "refuses(Tensor x) -> Tensor", square, "note its backward raises RuntimeError: double backward of refuses is not supported", refuses, save)
 op(wrong, "raises_of_scalars(Tensor x) -> Tensor", square, "its backward raises IndexError", raises_of_scalars, save)
 op(wrong, "saved_itself(Tensor x) -> Tensor", square, "the gradient of x shares storage with argument x", saved_itself, save)
 op(wrong, "view_of_saved(Tensor x) -> Tensor", square, "the gradient of x shares storage with argument x", view_of_saved, save)
