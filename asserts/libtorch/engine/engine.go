@@ -160,7 +160,7 @@ var namespaces = []string{"aten", "quantized", "sparse", "mkldnn", "nested"}
 var inner = regexp.MustCompile(`^Could not run '([\w:.]+)' with arguments from`)
 
 // onGPU matches what kernels say, in small letters, that ask for tensors on a GPU.
-var onGPU = regexp.MustCompile(`\b(?:must|should|ha(?:s|ve) to|needs? to|expected|requires?) (?:all )?(?:to )?(?:be )?(?:an? |on )?(?:the )?(?:same )?(?:cuda|gpu)\b`)
+var onGPU = regexp.MustCompile(`\b(?:must|should|ha(?:s|ve) to|needs? to|expected|requires?) (?:all |the \w+ parameter )?(?:to )?(?:be )?(?:on )?(?:an? |the )?(?:same )?(?:cuda|gpu)\b`)
 
 func asksForGPU(text string) bool {
 	text = strings.ToLower(text)

@@ -50,11 +50,13 @@ func TestBeyond(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]bool{
-		"q, k, and v must be on the same CUDA device": true,
-		"x must be a CUDA tensor":                     true,
-		"weight should be on cuda":                    true,
-		"x must not be a CUDA tensor":                 false,
-		"x must be on the CPU":                        false,
+		"q, k, and v must be on the same CUDA device":       true,
+		"x must be a CUDA tensor":                           true,
+		"weight should be on cuda":                          true,
+		"inputs must be on a CUDA device":                   true,
+		"Expected the device parameter to be a cuda device": true,
+		"x must not be a CUDA tensor":                       false,
+		"x must be on the CPU":                              false,
 	} {
 		if got := l.Beyond("aten::add.out", text); (got != "") != want {
 			t.Errorf("%s: the reason is %q", text, got)

@@ -159,7 +159,11 @@ func (r *OpResult) count(c *Case) {
 		}
 	}
 	if c.Beyond != "" {
-		addTo(&r.beyond, c.Beyond, 1)
+		counts := 1
+		if c.Unfit != "" { // which a user wrote
+			counts = GiveUp
+		}
+		addTo(&r.beyond, c.Beyond, counts)
 	}
 }
 

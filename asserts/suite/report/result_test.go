@@ -17,7 +17,7 @@ import (
 )
 
 // An op is counted apart where as many cases as give it up ended in errors that
-// no arguments avoid, and nowhere else.
+// no arguments avoid, or one that a user wrote, and nowhere else.
 func TestOpsThatCannotRunAreApart(t *testing.T) {
 	ended := func(beyond string, cases int) *OpResult {
 		op := &OpResult{Op: "aten::f", Below: true}
@@ -27,6 +27,9 @@ func TestOpsThatCannotRunAreApart(t *testing.T) {
 		op.Bound()
 		return op
 	}
+	written := &OpResult{Op: "aten::f", Below: true}
+	written.Add(&Case{Error: "no", Unfit: "this case never ran: no", Beyond: "it calls g"})
+	written.Bound()
 	ran := ended("it calls g", GiveUp)
 	ran.Add(&Case{Ran: true})
 	ran.Cannot = ""
@@ -38,6 +41,7 @@ func TestOpsThatCannotRunAreApart(t *testing.T) {
 		{ended("it calls g", GiveUp), 1},
 		{ended("it calls g", GiveUp-1), 0},
 		{ended("", GiveUp), 0},
+		{written, 1},
 		{ran, 0},
 	} {
 		sum := (&Report{Ops: []*OpResult{tt.op}}).Totals()
