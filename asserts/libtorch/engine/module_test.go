@@ -325,6 +325,7 @@ func TestNoModule(t *testing.T) {
 		for name, text := range map[string]string{
 			"raising.py": "import torch\n\nraise RuntimeError('no device\\nhere')\n",
 			"ending.py":  "import os\nos.abort()\n",
+			"closing.py": "import os\nos.closerange(3, 200)\n",
 			"empty.py":   "import torch\n",
 			"typo.py":    "import torch\n\ndef f(:\n",
 		} {
@@ -339,6 +340,7 @@ func TestNoModule(t *testing.T) {
 			{"-module ,", "it names no module"},
 			{"-module raising", "opassert check: load raising: RuntimeError: no device here (" + filepath.Join(folder, "raising.py") + ":3)\n"},
 			{"-module ending", "opassert check: load ending: SIGABRT"},
+			{"-module closing", "opassert check: load closing: exit status 1"},
 			{"-module empty", "opassert check: nothing to check: empty adds no ops\n"},
 			{"-module empty -lib x.so", "-lib goes without -module: a module loads its libraries itself"},
 			{"-module empty -libtorch x", "-libtorch goes without -module and -python: the PyTorch is the one that -python imports"},
@@ -347,9 +349,14 @@ func TestNoModule(t *testing.T) {
 			{"-module empty -engine c10", "-module is for the engine libtorch: c10 imports no modules"},
 		} {
 			got := check(t, python, folder, strings.Fields(tt.args)...)
-			if got.status != 2 || !strings.Contains(got.stderr, tt.want) {
+			if got.status != 2 || !strings.Contains(got.stderr, tt.want) || strings.Contains(got.stderr, "Traceback") {
 				t.Errorf("check %s: exit status %d, want 2 and %q\n%s", tt.args, got.status, tt.want, got.stderr)
 			}
+		}
+		must.Do(t, os.WriteFile(filepath.Join(folder, "json.py"), nil, 0o644))
+		want := filepath.Join(folder, "json.py") + " is in the place of Python's own json"
+		if got := check(t, python, folder, "-module", "empty"); got.status != 2 || !strings.Contains(got.stderr, want) {
+			t.Errorf("a file of the folder is json: exit status %d, want 2 and %q\n%s", got.status, want, got.stderr)
 		}
 	})
 }

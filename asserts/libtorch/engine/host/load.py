@@ -4,10 +4,18 @@ import socket
 
 PACKET = 1 << 13  # bytes
 
+for module in importlib, json, socket, traceback:
+    if not os.path.abspath(module.__file__).startswith(os.path.dirname(os.__file__) + os.sep):
+        sys.exit(f"{module.__file__} is in the place of Python's own {module.__name__}: rename it, or run in another folder")
+
 
 def say(word, *rest):
-    if control:
+    if not control:
+        return
+    try:
         control.send("\t".join((word, *rest)).encode("utf-8", "replace")[:PACKET])
+    except OSError as error:
+        sys.exit(f"the socket to opassert can't be written, as where a module closes files that are not its own: {error}")
 
 
 def load(module):
