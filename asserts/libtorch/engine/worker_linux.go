@@ -18,8 +18,8 @@ import (
 )
 
 // A worker's kernels are called by its first thread, so that they allocate from
-// one heap in every run. Go's scheduler has nothing to do beside it: with another processor
-// it spends a tenth of the time of a run on looking for that.
+// one heap in every run. Beside it Go has nothing to run, and with another processor it spends
+// time on looking for that.
 func init() {
 	if os.Getenv(suite.WorkerVariable) != "" {
 		runtime.LockOSThread()
