@@ -2,14 +2,17 @@ package watch
 
 import (
 	"bytes"
-	"errors"
+	"encoding/binary"
 	"fmt"
+	"io"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/opassert/opassert/asserts/internal/preload"
 	"github.com/opassert/opassert/internal/printable"
 )
 
@@ -30,10 +33,15 @@ type occurrence struct {
 // in the processes that it started: it reports these itself.
 type holder struct {
 	above    *holder        // the process that started it, nil where that has not said where it is
+	diary    *os.File       // what it writes, behind the news; see loader.c
+	read     int64          // how much of it has been read
+	news     uint64         // rises where there is something to ask for
 	contexts map[int64]task // by the numbers that it counts them with
 	now      int64
 	since    []*occurrence // the findings since it asked
 }
+
+const newsSize = 8
 
 // holders are those of a run, by process; findings guards them.
 type holders map[int]*holder
@@ -44,28 +52,75 @@ type spot struct {
 	in     task
 }
 
-// enter records the context that a process names, and returns the findings since it
-// named the last one.
-func (h holders) enter(text string) ([]byte, error) {
-	parts := strings.SplitN(text, "\n", 4)
-	if len(parts) < 4 {
-		return nil, errors.New("a process's context is cut short")
+// diary returns what a process writes its contexts to.
+func (h holders) diary(text string) (*os.File, error) {
+	pid, err := strconv.Atoi(text)
+	if err != nil {
+		return nil, fmt.Errorf("a process's diary: %w", err)
 	}
-	pid, err := strconv.Atoi(parts[0])
-	number, failed := strconv.ParseInt(parts[1], 10, 64)
-	if err := errors.Join(err, failed); err != nil {
-		return nil, fmt.Errorf("a process's context: %w", err)
+	if at := h[pid]; at != nil {
+		return at.diary, nil
 	}
-	at := h[pid]
-	if at == nil {
-		at = &holder{above: h.of(parent(pid), 0).holder, contexts: make(map[int64]task)}
+	at := &holder{above: h.of(parent(pid), 0).holder, read: newsSize, contexts: make(map[int64]task)}
+	if at.diary, err = preload.NewMemory("opassert-diary", newsSize); err == nil {
+		_, err = at.diary.Seek(newsSize, io.SeekStart) // the process goes on from there
+	}
+	if err == nil {
 		h[pid] = at
 	}
-	at.now = number
-	at.contexts[number] = task{parts[2], parts[3]}
+	return at.diary, err
+}
+
+// catchUp reads the contexts that the process has written since: the number of each, its
+// name and the command that repeats it, a line each, and a zero.
+func (at *holder) catchUp() {
+	text, _ := io.ReadAll(io.NewSectionReader(at.diary, at.read, math.MaxInt64-at.read))
+	for entry := range bytes.SplitAfterSeq(text, []byte{0}) {
+		whole, ok := bytes.CutSuffix(entry, []byte{0})
+		if !ok {
+			return // it is writing
+		}
+		at.read += int64(len(entry))
+		parts := strings.SplitN(string(whole), "\n", 3)
+		if number, err := strconv.ParseInt(parts[0], 10, 64); err == nil && len(parts) == 3 {
+			at.now = number
+			at.contexts[number] = task{parts[1], parts[2]}
+		}
+	}
+}
+
+// notify has a process ask, and those that started it: what it does not ask for is theirs.
+// A process that does not see it loses nothing, for what is not asked for is printed.
+func (at *holder) notify() {
+	for ; at != nil; at = at.above {
+		at.news++
+		at.diary.WriteAt(binary.NativeEndian.AppendUint64(nil, at.news), 0)
+	}
+}
+
+// tell returns the findings of a process since it asked last.
+func (h holders) tell(text string) ([]byte, error) {
+	pid, err := strconv.Atoi(text)
+	at := h[pid]
+	if err != nil || at == nil {
+		return nil, fmt.Errorf("process %q has not said where it is", text)
+	}
 	since := append(at.since, h.inherit(at)...)
 	at.since = nil
+	if h.leaves(at) {
+		at.notify() // it asks again
+	}
 	return shownSince(since)
+}
+
+// leaves reports whether a process may inherit findings later.
+func (h holders) leaves(above *holder) bool {
+	for _, at := range h {
+		if at.above == above && (len(at.since) > 0 || h.leaves(at)) {
+			return true
+		}
+	}
+	return false
 }
 
 // inherit returns the findings of the processes that a holder has started and that
@@ -118,6 +173,7 @@ func (h holders) of(pid int, number int64) spot {
 		if at == nil {
 			continue
 		}
+		at.catchUp()
 		if _, known := at.contexts[number]; !known {
 			number = at.now
 		}
@@ -158,6 +214,7 @@ func (at spot) add(found *Finding) bool {
 	if at.holder == nil {
 		return false
 	}
+	defer at.holder.notify()
 	for _, o := range at.holder.since {
 		if o.Finding == found && o.in == at.in {
 			o.times++

@@ -1,11 +1,13 @@
 package watch
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,19 +20,43 @@ import (
 type heard struct {
 	*run
 	printed []string
+	heard   map[int]uint64 // the news that processes have asked for
 }
 
 func newHeard() *heard {
-	r := &heard{}
+	r := &heard{heard: make(map[int]uint64)}
 	r.run = &run{findings: findings{byKey: make(map[string]*Finding), held: make(holders)}}
 	r.findings.first = func(f *Finding) { r.printed = append(r.printed, f.Op) }
 	return r
 }
 
-// enter is what a process says, and what it is answered: context, op and number of each.
+// diary returns that of a process, and what it says in front.
+func (r *heard) diary(t *testing.T, pid int) (file *os.File, news uint64) {
+	t.Helper()
+	file, err := r.findings.diary(strconv.Itoa(pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var word [newsSize]byte
+	if _, err := file.ReadAt(word[:], 0); err != nil {
+		t.Fatal(err)
+	}
+	return file, binary.NativeEndian.Uint64(word[:])
+}
+
+// enter is what a process writes, and what it is answered where there is news: context, op
+// and number of each.
 func (r *heard) enter(t *testing.T, pid, number int, name string) (since []string) {
 	t.Helper()
-	text, err := (&process{run: r.run}).answer(preload.Frame{Kind: frameContext, Data: fmt.Appendf(nil, "%d\n%d\n%s\nrepeat %s", pid, number, name, name)})
+	file, news := r.diary(t, pid)
+	if _, err := fmt.Fprintf(file, "%d\n%s\nrepeat %s\x00", number, name, name); err != nil {
+		t.Fatal(err)
+	}
+	if news == r.heard[pid] {
+		return nil
+	}
+	r.heard[pid] = news
+	text, err := (&process{run: r.run}).answer(preload.Frame{Kind: frameSince, Data: []byte(strconv.Itoa(pid))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,15 +228,63 @@ func TestReportIsText(t *testing.T) {
 	}
 }
 
-// A greeting that is cut short is an error, and changes nothing.
-func TestContextCutShort(t *testing.T) {
-	for _, text := range []string{"", "1", "1\n2\nname", "x\n1\nname\n", "1\nx\nname\n"} {
+// An entry that is not whole, or that nobody could have written, changes nothing.
+func TestEntryCutShort(t *testing.T) {
+	r, pid := newHeard(), os.Getpid()
+	r.enter(t, pid, 1, "one")
+	file, _ := r.diary(t, pid)
+	for _, text := range []string{"", "\x00", "2\x00", "2\nname\x00", "x\nname\nagain\x00", "2\nhalf a na"} {
+		if _, err := file.WriteString(text); err != nil {
+			t.Fatal(err)
+		}
+		if at := r.findings.at(pid, 0); at.in.name != "one" {
+			t.Errorf("%q: in %q", text, at.in.name)
+		}
+	}
+	if _, err := file.WriteString("me\nagain\x00"); err != nil {
+		t.Fatal(err)
+	}
+	if at := r.findings.at(pid, 2); at.in != (task{"half a name", "again"}) {
+		t.Errorf("once it is whole, in %v", at.in)
+	}
+}
+
+// Only a process that has something to ask for is told so, by its own diary.
+func TestNews(t *testing.T) {
+	r, pid := newHeard(), os.Getpid()
+	told := func() uint64 {
+		_, news := r.diary(t, pid)
+		return news
+	}
+	r.enter(t, pid, 1, "one")
+	r.enter(t, 1, 1, "no descendant")
+	r.find("elsewhere", 1, 0)
+	if told() != 0 {
+		t.Error("told of what another process has to ask for")
+	}
+	r.find("a", pid, 0)
+	if told() == 0 {
+		t.Error("not told of a finding")
+	}
+	r.enter(t, pid, 2, "two")
+	if before := told(); r.find("a", pid, 0) == nil || told() == before {
+		t.Error("not told that it was found again")
+	}
+	r.enter(t, pid, 3, "three")
+	if before := told(); len(r.enter(t, pid, 4, "four")) > 0 || told() != before {
+		t.Error("told of nothing")
+	}
+}
+
+// Who has not said where it is can't ask.
+func TestAskedByOthers(t *testing.T) {
+	for _, text := range []string{"", "x", "12"} {
 		r := newHeard()
-		if _, err := (&process{run: r.run}).answer(preload.Frame{Kind: frameContext, Data: []byte(text)}); err == nil {
-			t.Errorf("%q is understood", text)
+		if _, err := (&process{run: r.run}).answer(preload.Frame{Kind: frameSince, Data: []byte(text)}); err == nil {
+			t.Errorf("%q is answered", text)
 		}
-		if len(r.findings.held) > 0 {
-			t.Errorf("%q is a context", text)
-		}
+	}
+	if _, err := newHeard().findings.diary("x"); err == nil {
+		t.Error("a diary of no process")
 	}
 }

@@ -3,6 +3,7 @@ package watch
 import (
 	"cmp"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -111,11 +112,18 @@ func (f *findings) count(v *asserts.Violation, p *process, site []Frame) *Findin
 	return found
 }
 
-// enter records the context of a process, and returns the findings since the last one.
-func (f *findings) enter(text string) ([]byte, error) {
+// diary returns that of a process, by its number.
+func (f *findings) diary(pid string) (*os.File, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.held.enter(text)
+	return f.held.diary(pid)
+}
+
+// since returns the findings of a process, by its number, since it asked last.
+func (f *findings) since(pid string) ([]byte, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.held.tell(pid)
 }
 
 // at returns where a process is; see [holders.of].

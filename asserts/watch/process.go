@@ -51,8 +51,8 @@ func (p *process) reply(f preload.Frame) ([]byte, error) {
 		line, frames, _ := strings.Cut(string(f.Data), "\n")
 		p.run.origins.found(line, p.layout.originFrames(frames))
 		return nil, nil
-	case frameContext:
-		return p.run.findings.enter(string(f.Data))
+	case frameSince:
+		return p.run.findings.since(string(f.Data))
 	case frameRecord:
 		return nil, p.run.record(f.Data)
 	case frameFakes:

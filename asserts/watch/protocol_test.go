@@ -21,7 +21,7 @@ func FuzzFrames(f *testing.F) {
 		data string
 	}{
 		{frameHello, "12\n1\n\n2.6.0\n/torch/lib\n2"}, {frameHello, "x\n\n\n\n\n"}, {frameOp, "-a::b\x00"}, {frameNames, "a::b c"},
-		{frameCall, string(first) + strings.Repeat("\x00", 24)}, {frameSite, "1\nm.C\x1fm.B.f\x1fm.py\x1f3\nP  File \"a.py\", line 3 in f\n"}, {frameContext, "12\n1\ntest\nagain"}, {frameContext, "x\n\n\n"}, {frameRecord, strings.Repeat("\x01", 16) + "x\x1f1\x1f"},
+		{frameCall, string(first) + strings.Repeat("\x00", 24)}, {frameSite, "1\nm.C\x1fm.B.f\x1fm.py\x1f3\nP  File \"a.py\", line 3 in f\n"}, {frameSince, "12"}, {frameSince, "x"}, {frameRecord, strings.Repeat("\x01", 16) + "x\x1f1\x1f"},
 	} {
 		f.Add(seed.kind, []byte(seed.data), seed.kind, []byte(seed.data))
 	}

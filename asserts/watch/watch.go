@@ -112,7 +112,7 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	kind.Fit, kind.Memory = r.fit, func(int) (*os.File, error) { return r.counts, nil }
+	kind.Fit, kind.Memory = r.fit, r.memory
 	if r.counts, err = newCounts(); err != nil {
 		return nil, err
 	}
@@ -145,6 +145,14 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 func Loader() (preload.Kind, error) {
 	text, err := fs.ReadFile(sources(), "loader.c")
 	return preload.Kind{Name: "run", Source: string(text), Variable: "OPASSERT_RUN", Library: "libtorch_cpu.so"}, err
+}
+
+// memory returns the counts, and to a process that gives its number its diary.
+func (r *run) memory(_ int, which string) (*os.File, error) {
+	if which == "" {
+		return r.counts, nil
+	}
+	return r.findings.diary(which)
 }
 
 // fit compiles the watcher for a libtorch, or finds it in the cache.

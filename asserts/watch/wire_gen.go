@@ -20,7 +20,7 @@ const (
 	frameFakes      = 'P' // nothing -> the program of Python's that calls fakes
 	frameFake       = 'F' // the op's number, how many contexts it was called in and their numbers, a call in the words of fakes.py, a line with those of the same call of its fake, and in lines a letter for the sort of frames and those of the call, where they are known -> nothing
 	frameBackward   = 'B' // a Come, a letter for the sort of frames and those of the call -> nothing, or what to raise
-	frameContext    = 'T' // process, number, name of a context, command that repeats it -> the findings since the last one, as a JSON array
+	frameSince      = 'T' // process -> the findings since it asked last, as a JSON array
 	frameNotWatched = 'E' // why a process is not watched -> nothing
 )
 

@@ -40,11 +40,11 @@ var execHeader string
 // A Kind is a sort of object: what it is compiled from and what it looks for.
 type Kind struct {
 	Name     string
-	Source   string                               // in C, which preload.h, imports.h and exec.h precede
-	Variable string                               // of the environment, by which it finds opassert
-	Library  string                               // how the name of the library begins that it looks into
-	Fit      func(library string) (string, error) // the file of the library that fits that one
-	Memory   func(pid int) (*os.File, error)      // what a process that asks for it shares with opassert; may be nil
+	Source   string                                        // in C, which preload.h, imports.h and exec.h precede
+	Variable string                                        // of the environment, by which it finds opassert
+	Library  string                                        // how the name of the library begins that it looks into
+	Fit      func(library string) (string, error)          // the file of the library that fits that one
+	Memory   func(pid int, which string) (*os.File, error) // what a process that asks for it shares with opassert; may be nil
 }
 
 // An Object is loaded into each process of a program.
@@ -194,7 +194,7 @@ func (o *Object) serve(conn *net.UnixConn, connect func() Answer) {
 		case f.Kind == fit:
 			reply.Data, file = o.fit(string(f.Data))
 		case f.Kind == memory && o.kind.Memory != nil:
-			file, err = o.memory(conn)
+			file, err = o.memory(conn, string(f.Data))
 		case connect == nil:
 			err = fmt.Errorf("a process sent a frame of kind %q", f.Kind)
 		default:
@@ -218,12 +218,12 @@ func (o *Object) serve(conn *net.UnixConn, connect func() Answer) {
 }
 
 // memory returns what the process at the other end shares.
-func (o *Object) memory(conn *net.UnixConn) (*os.File, error) {
+func (o *Object) memory(conn *net.UnixConn, which string) (*os.File, error) {
 	pid, err := peer(conn)
 	if err != nil {
 		return nil, err
 	}
-	return o.kind.Memory(pid)
+	return o.kind.Memory(pid, which)
 }
 
 // fit answers a process that has loaded a library: the file of the one that
@@ -413,7 +413,7 @@ type Frame struct {
 // The kinds of frames that an object sends.
 const (
 	fit    = 'W' // where the library is that it looks into, answered by where the one is that fits it, or by nothing; or "!" and a trouble
-	memory = 'M' // answered by the memory
+	memory = 'M' // which, "" for the one that all objects have, answered by the memory
 )
 
 // maxFrame bounds what a broken peer makes this side allocate.

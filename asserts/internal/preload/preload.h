@@ -169,13 +169,16 @@ static int ask(uint32_t kind, char *text, int *passed) {
   return ok;
 }
 
-// memory returns a descriptor of the memory that this process shares with
-// opassert, or -1.
-static int memory(void) {
-  char unused[PATH_MAX] = "";
+// shared returns a descriptor of memory that this process shares with opassert, by
+// a text that says which, or -1.
+static int shared(const char *which) {
+  char text[PATH_MAX];
   int file = -1;
-  return ask('M', unused, &file) ? file : -1;
+  snprintf(text, sizeof text, "%s", which);
+  return ask('M', text, &file) ? file : -1;
 }
+
+static int memory(void) { return shared(""); }
 
 // A process in which opassert can't be reached says so where opassert looks for
 // it: this page can be written and not read.

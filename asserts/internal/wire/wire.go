@@ -201,7 +201,7 @@ var Frames = []Frame{
 	{"fakes", "P", "nothing -> the program of Python's that calls fakes"},
 	{"fake", "F", "the op's number, how many contexts it was called in and their numbers, a call in the words of fakes.py, a line with those of the same call of its fake, and in lines a letter for the sort of frames and those of the call, where they are known -> nothing"},
 	{"backward", "B", "a Come, a letter for the sort of frames and those of the call -> nothing, or what to raise"},
-	{"context", "T", "process, number, name of a context, command that repeats it -> the findings since the last one, as a JSON array"},
+	{"since", "T", "process -> the findings since it asked last, as a JSON array"},
 	{"not watched", "E", "why a process is not watched -> nothing"},
 }
 

@@ -122,7 +122,7 @@ func (w *Watch) notWatched(err error) {
 
 // follow makes a process's ring, with what is asked of the tap in it, and begins
 // to read it.
-func (w *Watch) follow(pid int) (*os.File, error) {
+func (w *Watch) follow(pid int, _ string) (*os.File, error) {
 	f, err := preload.NewMemory("opassert-events", ringSize)
 	if err != nil {
 		return nil, err

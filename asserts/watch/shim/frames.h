@@ -20,7 +20,7 @@ enum frame : uint32_t {
   FRAME_FAKES = 'P',  // nothing -> the program of Python's that calls fakes
   FRAME_FAKE = 'F',  // the op's number, how many contexts it was called in and their numbers, a call in the words of fakes.py, a line with those of the same call of its fake, and in lines a letter for the sort of frames and those of the call, where they are known -> nothing
   FRAME_BACKWARD = 'B',  // a Come, a letter for the sort of frames and those of the call -> nothing, or what to raise
-  FRAME_CONTEXT = 'T',  // process, number, name of a context, command that repeats it -> the findings since the last one, as a JSON array
+  FRAME_SINCE = 'T',  // process -> the findings since it asked last, as a JSON array
   FRAME_NOT_WATCHED = 'E',  // why a process is not watched -> nothing
 };
 

@@ -87,63 +87,80 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(v
   return failed;
 }
 
-// A line is a connection of the process, and the file that it is: a program may close
-// descriptors that it does not know.
-struct line {
+// A diary is where a process writes the contexts that it is in: memory that it shares with
+// opassert, in which a number stands first that rises where there is something to ask for. The
+// descriptor is known by its file: a program may close those that it does not know.
+struct diary {
   int fd;
   pid_t pid;
-  ino_t file;
+  struct stat file;
+  uint64_t heard;
 };
 
-static struct line *kept;  // by opassert_context; NULL while it is in use
+static struct diary *kept;  // by opassert_context; NULL while it is in use
 
-static ino_t file_of(int fd) {
-  struct stat s;
-  return fd >= 0 && fstat(fd, &s) == 0 && S_ISSOCK(s.st_mode) ? s.st_ino : 0;
+static int same_file(int fd, const struct stat *was) {
+  struct stat now;
+  return fd >= 0 && fstat(fd, &now) == 0 && now.st_dev == was->st_dev && now.st_ino == was->st_ino;
 }
 
-static void hang_up(struct line *line) {
-  if (line != NULL && line->file != 0 && file_of(line->fd) == line->file) close(line->fd);
-  free(line);
+static void close_diary(struct diary *diary) {
+  if (diary != NULL && same_file(diary->fd, &diary->file)) close(diary->fd);
+  free(diary);
 }
 
-// pick_up returns the line that is kept, or a new one.
-static struct line *pick_up(void) {
-  struct line *line = __atomic_exchange_n(&kept, NULL, __ATOMIC_ACQ_REL);
-  if (line != NULL && line->pid == getpid() && file_of(line->fd) == line->file) return line;
-  hang_up(line);
-  line = malloc(sizeof *line);
-  if (line == NULL) return NULL;
-  line->fd = high(dial());
-  line->pid = getpid();
-  line->file = file_of(line->fd);
-  return line;
+// open_diary returns the diary that is kept, or that of a process which has none here yet.
+static struct diary *open_diary(void) {
+  struct diary *diary = __atomic_exchange_n(&kept, NULL, __ATOMIC_ACQ_REL);
+  if (diary != NULL && diary->pid == getpid() && same_file(diary->fd, &diary->file)) return diary;
+  close_diary(diary);
+  char pid[32];
+  snprintf(pid, sizeof pid, "%d", (int)getpid());
+  diary = calloc(1, sizeof *diary);
+  if (diary == NULL) return NULL;
+  diary->fd = high(shared(pid));
+  diary->pid = getpid();
+  if (diary->fd >= 0 && fstat(diary->fd, &diary->file) == 0) return diary;
+  free(diary);
+  return NULL;
+}
+
+// findings_since returns the findings since it was asked last, as JSON, which the caller frees;
+// NULL where opassert can't be reached.
+static char *findings_since(void) {
+  char pid[32], *found = NULL;
+  uint32_t head[2] = {'T', (uint32_t)snprintf(pid, sizeof pid, "%d", (int)getpid())};
+  int unused = -1;
+  const int fd = dial();
+  int ok = fd >= 0 && put(fd, (char *)head, sizeof head) && put(fd, pid, head[1]) && get(fd, (char *)head, sizeof head, &unused) &&
+           (found = malloc((size_t)head[1] + 1)) != NULL && get(fd, found, head[1], &unused);
+  if (fd >= 0) close(fd);
+  if (ok) {
+    found[head[1]] = 0;
+    return found;
+  }
+  free(found);
+  return NULL;
 }
 
 // opassert_context is for a program that reports findings itself, as pytest does: from
 // now on it is in a context, which text names in one line before the command that
 // repeats it. It returns the findings since the last one, as JSON, which the caller
-// frees; NULL where opassert can't be reached.
+// frees; NULL where there are none or opassert can't be reached.
 char *opassert_context(const char *text) {
-  uint32_t head[2] = {'T', 0};
-  char *frame = NULL, *found = NULL;
-  int unused = -1;
-  struct line *line = pick_up();
-  const int fd = line != NULL ? line->fd : -1;
+  char *entry = NULL, *found = NULL;
+  uint64_t news = 0;
   const int64_t number = __atomic_add_fetch(&contexts, 1, __ATOMIC_ACQ_REL);
-  const int length = asprintf(&frame, "%d\n%lld\n%s", (int)getpid(), (long long)number, text);
-  head[1] = (uint32_t)length;
-  int ok = fd >= 0 && length >= 0 && put(fd, (char *)head, sizeof head) && put(fd, frame, head[1]) && get(fd, (char *)head, sizeof head, &unused) &&
-           (found = malloc((size_t)head[1] + 1)) != NULL && get(fd, found, head[1], &unused);
-  if (length >= 0) free(frame);
-  if (ok) {
-    found[head[1]] = 0;
-    hang_up(__atomic_exchange_n(&kept, line, __ATOMIC_ACQ_REL));
-    return found;
+  struct diary *diary = open_diary();
+  const int length = diary != NULL ? asprintf(&entry, "%lld\n%s", (long long)number, text) : -1;
+  const int written = length >= 0 && write(diary->fd, entry, (size_t)length + 1) == length + 1;
+  if (length >= 0) free(entry);
+  if (written && pread(diary->fd, &news, sizeof news, 0) == sizeof news && news != diary->heard) {
+    found = findings_since();
+    if (found != NULL) diary->heard = news;
   }
-  free(found);
-  hang_up(line);
-  return NULL;
+  close_diary(__atomic_exchange_n(&kept, diary, __ATOMIC_ACQ_REL));
+  return found;
 }
 
 // opassert_fakes calls the fakes of the ops that were called until now, as is done else
