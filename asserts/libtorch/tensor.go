@@ -72,7 +72,7 @@ func (t Tensor) Bytes() ([]byte, error) {
 	return data, t.ask("read", crossing{function: fnBytes, data: data}, measure)
 }
 
-// ask crosses the border with one tensor, and reads the reply.
+// ask calls the shim with one tensor, and reads the reply.
 func (t Tensor) ask(what string, c crossing, take func(*reader)) error {
 	s := newScratch()
 	defer s.free()
@@ -90,7 +90,7 @@ func (t Tensor) ask(what string, c crossing, take func(*reader)) error {
 	return err
 }
 
-// ask sets libtorch up if need be, crosses the border and reads the reply.
+// ask sets libtorch up if need be, calls the shim and reads the reply.
 func ask[T any](what string, c crossing, take func(*reader) T) (taken T, err error) {
 	if err := start(); err != nil {
 		return taken, err
@@ -98,7 +98,7 @@ func ask[T any](what string, c crossing, take func(*reader) T) (taken T, err err
 	return reply(what, c, take)
 }
 
-// reply crosses the border and reads the reply.
+// reply calls the shim and reads the reply.
 func reply[T any](what string, c crossing, take func(*reader) T) (taken T, err error) {
 	s := newScratch()
 	defer s.free()

@@ -159,8 +159,8 @@ func (p *process) silent() error {
 // loaded the first, and so on.
 type written []string
 
-// wrote waits until everything that the worker wrote before it said last what
-// it loads is there.
+// wrote waits until everything is there that the worker wrote before it last named a
+// library that it loads.
 func (p *process) wrote() written {
 	var parts written
 	for range 100 {

@@ -7,8 +7,8 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// An answer is about a case. Most cases of an op tally the same, which is most of what
-// there is to say of them: the answer names an earlier case whose tallies it shares.
+// An answer is about a case. Most cases of an op tally the same, and tallies are most of an
+// answer: it names an earlier case whose tallies it shares.
 type answer struct {
 	*report.Case
 	Like *int `json:"like,omitempty"`

@@ -43,7 +43,7 @@ type Violation struct {
 	Tensor      Address  // that asked for it then
 	World       string   // the process, as the lines' prefix names it
 	Root        int64    // the line of the violation that this one follows from; 0: it is the first
-	Inferred    string   // why the cause is what it is, where no line says so; "" if one does
+	Inferred    string   // why it is taken for the cause, where no line says so; "" if one does
 	Proof       string   // the line that would prove it
 	Warning     string   // another explanation that is as likely; "" for a violation
 

@@ -17,8 +17,8 @@ type collected struct {
 	Stream  string `json:"stream"` // Docker's
 }
 
-// A text is a string, or as journald writes what has control characters, the
-// numbers of its bytes.
+// A text is a string, or the numbers of its bytes, as journald writes one with control
+// characters.
 type text []byte
 
 func (t *text) UnmarshalJSON(b []byte) error {

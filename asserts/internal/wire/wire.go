@@ -45,7 +45,7 @@ var Tags = Enum{Name: "tag", Doc: "How a value is written down, in requests and 
 	{"same", "the number of an earlier argument", "another argument", ""},
 }}
 
-// Functions are those of border.h.
+// Functions are those of entry.h.
 var Functions = []string{
 	"start", "schemas", "load", "device", "call", "observe", "bytes", "strided", "wrap", "mark", "meta", "generator", "storage", "seed", "threads", "memory", "fill", "left",
 }

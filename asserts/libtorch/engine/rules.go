@@ -11,10 +11,10 @@ import (
 	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
-// The ops with which the Python of a worker's kernels calls what is registered for
-// another op besides its kernels, lists what calls changed, and reads what a kernel asks for
-// that raised, what its source says, and which writes it loses; see host/formulas.py,
-// host/state.py, host/conditions.py, host/texts.py and host/drops.py.
+// The ops with which the Python of a worker's kernels calls the formulas and rules that are
+// registered for another op, lists the changes that calls made, and reads the conditions of a
+// kernel that raised, the texts of its source, and the writes that it loses; see
+// host/formulas.py, host/state.py, host/conditions.py, host/texts.py and host/drops.py.
 const (
 	rulesOp        = "opassert_host::rules"
 	ownRulesOp     = "opassert_host::own_rules"

@@ -1,5 +1,5 @@
 // call.cpp calls an operator, boxed, and observes its arguments and results.
-#include "border.h"
+#include "entry.h"
 #include "device.h"
 
 #include <ATen/core/LegacyTypeDispatch.h>
@@ -545,7 +545,7 @@ using namespace opassert;
 // observations are left out. Where the kernel throws and they differ, those of arguments remain.
 //
 // The order makes the counts exact: results are observed before they are moved.
-void opassert::border::call(const Crossing& in, Reply& out) {
+void opassert::entry::call(const Crossing& in, Reply& out) {
   Request request(in.words, in.n);
   const Operator& op = *reinterpret_cast<const Operator*>(request.word());
   auto level = static_cast<oa_level>(request.word());
@@ -597,7 +597,7 @@ void opassert::border::call(const Crossing& in, Reply& out) {
 }
 
 // load loads a shared library, which may register operators.
-void opassert::border::load(const Crossing& in, Reply&) {
+void opassert::entry::load(const Crossing& in, Reply&) {
   std::setvbuf(stdout, nullptr, _IONBF, 0);  // the output of a library must show even if it ends the process
   const size_t methods = count_methods();
   void* library = dlopen(in.text().c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -609,7 +609,7 @@ void opassert::border::load(const Crossing& in, Reply&) {
 }
 
 void oa_cross(int64_t function, int64_t first, int64_t second, const int64_t* words, int64_t n, char* data, int64_t size, int64_t* answer, int64_t cap) {
-#define OA_POINTER(f) border::f,
+#define OA_POINTER(f) entry::f,
   static constexpr void (*all[])(const Crossing&, Reply&) = {OA_FUNCTIONS(OA_POINTER)};
 #undef OA_POINTER
   switch (function) {

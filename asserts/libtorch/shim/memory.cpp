@@ -1,4 +1,4 @@
-#include "border.h"
+#include "entry.h"
 #include "memory.h"
 
 #include <c10/core/CPUAllocator.h>
@@ -459,7 +459,7 @@ using namespace opassert;
 // behind one where ahead is 1, else before one, and filled with a byte until they are
 // written. It replies with the bytes that the last observed call touched and may not touch;
 // memory.cpp says how.
-void opassert::border::memory(const Crossing& in, Reply& out) {
+void opassert::entry::memory(const Crossing& in, Reply& out) {
   auto& memory = opassert::memory;
   if (own_allocator == nullptr) begin();
   memory.ahead = in.first != 0;

@@ -1,5 +1,5 @@
 // schemas.cpp lists the operators of the dispatcher.
-#include "border.h"
+#include "entry.h"
 #include "observe.h"
 
 #include <ATen/core/enum_tag.h>
@@ -346,7 +346,7 @@ static struct {
 
 // schemas replies with one string that lists every operator with a schema, or that of
 // a name alone, "aten::add.Tensor"; schemas.cpp says how.
-void opassert::border::schemas(const Crossing& in, Reply& out) {
+void opassert::entry::schemas(const Crossing& in, Reply& out) {
   if (in.size > 0) {
     const Operator* op = find(named(in.text()));
     return out.text(op == nullptr ? "" : listed(*op));

@@ -1,8 +1,8 @@
 // shim.h is the C ABI between Go and libtorch: everything that cgo sees.
 //
 // A request is a []int64 without pointers into Go memory, a reply goes into a
-// []int64 that the caller reuses. So no call allocates on either side of the
-// border, and none calls back.
+// []int64 that the caller reuses. So no call allocates in Go or in C++, and none
+// calls back.
 #ifndef OPASSERT_SHIM_H
 #define OPASSERT_SHIM_H
 
@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-// oa_cross calls a function of border.h, with those of its arguments that the function has: two
+// oa_cross calls a function of entry.h, with those of its arguments that the function has: two
 // numbers, the words of a request, data, and room for a reply.
 void oa_cross(int64_t function, int64_t first, int64_t second, const int64_t* words, int64_t n, char* data, int64_t size, int64_t* reply, int64_t cap);
 

@@ -1,6 +1,6 @@
 // state.cpp finds the state of the process that a kernel leaves changed, and undoes it: the
 // next call is to find what every other finds.
-#include "border.h"
+#include "entry.h"
 #include "state.h"
 
 #include <ATen/CPUGeneratorImpl.h>
@@ -197,7 +197,7 @@ void remember_state() {
 using namespace opassert;
 
 // seed seeds the default CPU generator.
-void opassert::border::seed(const Crossing& in, Reply&) {
+void opassert::entry::seed(const Crossing& in, Reply&) {
   const Text value = std::to_string(static_cast<uint64_t>(in.first));
   set_seed(value);
   remember(kSeed, value);
@@ -205,7 +205,7 @@ void opassert::border::seed(const Crossing& in, Reply&) {
 
 // threads sets the number of threads among which operators divide their work, except
 // operators that others call: these keep to one.
-void opassert::border::threads(const Crossing& in, Reply&) {
+void opassert::entry::threads(const Crossing& in, Reply&) {
   static at::CallbackHandle inner = at::INVALID_CALLBACK_HANDLE;
   if (omp_set_num_threads == nullptr) throw Refusal("this libtorch divides work without OpenMP");
   if (inner != at::INVALID_CALLBACK_HANDLE) at::removeCallback(inner);
@@ -217,7 +217,7 @@ void opassert::border::threads(const Crossing& in, Reply&) {
 
 // left replies with the changes of the process besides those of tensors since the last
 // library was loaded or it was last called, and undoes them: a string, a line each.
-void opassert::border::left(const Crossing& in, Reply& out) {
+void opassert::entry::left(const Crossing& in, Reply& out) {
   Text all;
   for (size_t i = 0; i < remembered.size(); i++) {
     const Text now = kSettings[i].read();

@@ -1,6 +1,6 @@
 // tensors.cpp makes what only C++ can make; ops, called as any other, make
 // the rest from it.
-#include "border.h"
+#include "entry.h"
 #include "device.h"
 
 #include <ATen/CPUGeneratorImpl.h>
@@ -79,7 +79,7 @@ using namespace opassert;
 
 // start sets libtorch up for callers that count: one intra-op thread, no
 // backtraces, no warnings. It replies with the version, a string.
-void opassert::border::start(const Crossing& in, Reply& out) {
+void opassert::entry::start(const Crossing& in, Reply& out) {
   at::set_num_threads(1);
   // A backtrace costs two hundred times what the throw does, and names none
   // of the user's frames.
@@ -92,7 +92,7 @@ void opassert::border::start(const Crossing& in, Reply& out) {
 // offset, dimensions, sizes, strides. It has a storage of its own that starts
 // with data, the rest is zero; or, where base is a TensorImpl, that of base,
 // with its version counter.
-void opassert::border::strided(const Crossing& in, Reply& out) {
+void opassert::entry::strided(const Crossing& in, Reply& out) {
   Request request(in.words, in.n);
   auto dtype = c10::scalarTypeToTypeMeta(static_cast<c10::ScalarType>(request.word()));
   auto device = static_cast<c10::DeviceType>(request.word());
@@ -138,7 +138,7 @@ void opassert::border::strided(const Crossing& in, Reply& out) {
 // device replies with the type and the index of a device, which may have a name
 // that a package brings, whether it has a kernel for operators that have none, whether its
 // copy ends for conjugated and negated tensors, and the dispatch key of its kernels, a string.
-void opassert::border::device(const Crossing& in, Reply& out) {
+void opassert::entry::device(const Crossing& in, Reply& out) {
   const c10::Device device = found(in.text());
   out.word(static_cast<int64_t>(device.type()));
   out.word(device.index());
@@ -150,21 +150,21 @@ void opassert::border::device(const Crossing& in, Reply& out) {
 
 // fill makes memory allocated on a type of devices hold a byte until it is written. It
 // replies whether it does.
-void opassert::border::fill(const Crossing& in, Reply& out) {
+void opassert::entry::fill(const Crossing& in, Reply& out) {
   out.word(opassert::fill(static_cast<c10::DeviceType>(in.first), static_cast<unsigned char>(in.second)));
 }
 
 // wrap makes a FunctionalTensorWrapper around a tensor.
-void opassert::border::wrap(const Crossing& in, Reply& out) {
+void opassert::entry::wrap(const Crossing& in, Reply& out) {
   give(at::functionalization::impl::to_functional_tensor(borrow(in.first)), out);
 }
 
 // mark sets the python dispatch key of a tensor, the mark of a subclass.
-void opassert::border::mark(const Crossing& in, Reply&) { in.tensor()->set_python_dispatch(true); }
+void opassert::entry::mark(const Crossing& in, Reply&) { in.tensor()->set_python_dispatch(true); }
 
 // meta replies with meta twins of n tensors: the same sizes, strides,
 // offsets and dtypes, sharing a storage where the originals share one.
-void opassert::border::meta(const Crossing& in, Reply& out) {
+void opassert::entry::meta(const Crossing& in, Reply& out) {
   std::unordered_map<c10::StorageImpl*, c10::Storage> storages;
   std::vector<at::Tensor> twins;
   for (int64_t i = 0; i < in.n; i++) {
@@ -181,23 +181,23 @@ void opassert::border::meta(const Crossing& in, Reply& out) {
 }
 
 // generator makes a CPU generator, and replies with that object.
-void opassert::border::generator(const Crossing& in, Reply& out) { give(c10::IValue(at::detail::createCPUGenerator(in.first)), out); }
+void opassert::entry::generator(const Crossing& in, Reply& out) { give(c10::IValue(at::detail::createCPUGenerator(in.first)), out); }
 
 // storage makes a reference to a tensor's storage, and replies with that object.
-void opassert::border::storage(const Crossing& in, Reply& out) {
+void opassert::entry::storage(const Crossing& in, Reply& out) {
   const c10::Storage& storage = in.tensor()->unsafe_storage();
   if (!storage) throw Refusal("the tensor has no storage");
   give(c10::IValue(storage), out);
 }
 
 // observe replies with the observation of one tensor.
-void opassert::border::observe(const Crossing& in, Reply& out) {
+void opassert::entry::observe(const Crossing& in, Reply& out) {
   observe(in.tensor(), static_cast<oa_level>(in.second), out);
 }
 
 // bytes copies up to n bytes of a tensor's storage to dst and replies with
 // the size of the storage; a storage that is nowhere has size 0.
-void opassert::border::bytes(const Crossing& in, Reply& out) {
+void opassert::entry::bytes(const Crossing& in, Reply& out) {
   const c10::Storage& storage = in.tensor()->unsafe_storage();
   const auto* from = storage.unsafeGetStorageImpl();
   at::Tensor copy = from && in.size > 0 && on_device(from) ? copied(from) : at::Tensor();

@@ -72,10 +72,10 @@ type Operator struct {
 	Kernel Kernel
 	// Autograd reports that it has a kernel for autograd, or decomposes.
 	Autograd bool
-	// Raises reports that what calls its kernel raises the versions of the arguments that it may
-	// write, whether it does or not.
+	// Raises reports that the code which calls its kernel raises the versions of the arguments that it
+	// may write, whether it does or not.
 	Raises bool
-	// Faults are what is wrong with how it is registered, found without a call.
+	// Faults are those of its registration, found without a call.
 	Faults []asserts.Fault
 	// Added reports that it came with a library that was loaded besides.
 	Added bool
@@ -97,8 +97,8 @@ type Operator struct {
 	Cannot string
 	// Unseen are the checks that a call through this engine cannot show.
 	Unseen []Unseen
-	// Uncounted reports that others hold what it returns, as the ops that it calls: the use
-	// counts of that are not judged, and what it returns twice is.
+	// Uncounted reports that others hold its returns, as the ops that it calls: their use
+	// counts are not judged, and a tensor that it returns twice is.
 	Uncounted bool
 }
 
@@ -156,7 +156,7 @@ type Outcome struct {
 // A Thrown is an error of the kernel itself.
 type Thrown struct {
 	Message string
-	Asks    string // what the kernel's source asks for where it threw, as a message might say it
+	Asks    string // the demand of the kernel's source where it threw, as a message might say it
 }
 
 func (t *Thrown) Error() string { return t.Message }

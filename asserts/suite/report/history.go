@@ -151,7 +151,7 @@ func (r *Report) Adopt(further *Report, calls map[string][]string) *Report {
 }
 
 // undecided returns why a run whose first cases are calls does not decide whether an op
-// shows what they show elsewhere, or "": one of them did not end, or was not made as it
+// has the findings that they show elsewhere, or "": one of them did not end, or was not made as it
 // is written and any other case was killed or took too long.
 func (r *OpResult) undecided(calls map[string][]string) string {
 	base, _, _ := strings.Cut(r.Op, ".")

@@ -441,8 +441,8 @@ func (w way) plans(within, result, with string) string {
 		fmt.Sprintf("    print(\"%sthe call with %s raises:\", e)\n    sys.exit(1)\n", there, with)
 }
 
-// symbolic are the words of a finding that a fake raises where sizes are symbols, or asks
-// for what is so of some alone, and others finds the tensors that have other ones.
+// symbolic are the words of a finding that a fake raises where sizes are symbols, or sets a
+// guard that holds for some alone, and others finds the tensors that have other ones.
 var (
 	symbolic = regexp.MustCompile(`^the kernel returns, and its fake under symbolic sizes raises |^its fake sets the guard .* for other sizes, such as (.*)$`)
 	others   = regexp.MustCompile(`(\w+)((?:\[\d+\])*) (\[[\d, ]*\])`)
@@ -464,8 +464,8 @@ def twin(t):
 
 `
 
-// asked is the call that a compiler plans with, and whether it raises, or asks for what is
-// not so of other sizes.
+// asked is the call that a compiler plans with, and whether it raises, or sets a guard that
+// does not hold for other sizes.
 func (k *call) asked(w way, saw string) string {
 	setup := k.twins(symbols) + "others = {}\n"
 	for _, m := range others.FindAllStringSubmatch(symbolic.FindStringSubmatch(saw)[1], -1) {

@@ -110,8 +110,8 @@ func (r *Runner) quick(t *Target, c *sample.Case) bool {
 	return false
 }
 
-// divides makes a call with one thread and with two, and adds differences between the two, and what
-// is wrong with the second alone, to the result of its case.
+// divides makes a call with one thread and with two, and adds differences between the two, and faults
+// of the second alone, to the result of its case.
 func (r *Runner) divides(t *Target, c *sample.Case, result *report.Case) {
 	e := r.Engine.(divider)
 	if t.Trying != nil {

@@ -33,8 +33,8 @@ func (r *Runner) strays(t *Target) []asserts.Fault {
 // onMemory are the checks that a watcher finds broken.
 var onMemory = []asserts.Code{asserts.OutOfBounds, asserts.UseAfterFree}
 
-// elsewhere are the checks that show that a tensor is not where it is said to be: what
-// else touches that memory is their doing.
+// elsewhere are the checks that show that a tensor is not where it is said to be: other
+// touches of that memory follow from that.
 const elsewhere asserts.Codes = 1<<asserts.InputImpl | 1<<asserts.InputStorage | 1<<asserts.WithinStorage
 
 // judgeMemory counts the checks on memory, and returns the faults, except of tensors

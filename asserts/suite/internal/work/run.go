@@ -51,7 +51,7 @@ func (r *Runner) ran(t *Target, a *attempt, result *report.Case) {
 	}
 	result.Found = nil
 	if len(found) > 0 {
-		r.earlier.release() // what is wrong already
+		r.earlier.release() // it has a fault already
 	}
 	for _, f := range found {
 		if i := slices.IndexFunc(t.found, f.Repeats); i >= 0 {
@@ -226,7 +226,7 @@ func (r *Runner) enliven(t *Target, bases []*sample.Case, i int) {
 type Span struct {
 	From, To int
 	Skip     []int // earlier cases that end a worker
-	Resumed  bool  // an earlier worker has run what they build on
+	Resumed  bool  // an earlier worker has run the cases that they build on
 }
 
 // prepare runs the cases that a case builds on and no worker has reported: the openings

@@ -20,7 +20,7 @@ type Runner struct {
 	earlier  earlier
 	readings map[string]string // errors of an op, with why no arguments avoid them, or ""
 
-	threwLast *sample.Case // since it was last asked what calls left changed
+	threwLast *sample.Case // since the changes that calls leave were last asked for
 }
 
 // earlier holds the fresh returns of the last call of an op, and its arguments if

@@ -10,9 +10,9 @@ import (
 // undecided is why values are not compared: no schema says so of every op that draws random numbers.
 const undecided = "they are random, or what the memory held"
 
-// settled returns which violations, of a comparison with the CPU, are of what the kernels return and write each
-// time: both calls are made again, with another seed and in memory that held something else, and
-// what differs from the call before is left out.
+// settled returns which violations, of a comparison with the CPU, are of values that the kernels return and
+// write each time: both calls are made again, with another seed and in memory that held other bytes, and
+// values that differ from those of the call before are left out.
 func (r *Runner) settled(t *Target, a *attempt, found []*asserts.Violation, compared func(real, twin *asserts.Seen) asserts.Verdict) []*asserts.Violation {
 	if len(found) == 0 {
 		return nil

@@ -16,7 +16,7 @@ type Target struct {
 	devices  []engine.Device
 	Gen      *design.Generator
 	judged   *asserts.Op
-	unthrown *asserts.Op // what holds for a call that threw too
+	unthrown *asserts.Op // with the checks of a call that threw
 	waived   []asserts.Excuse
 	*design.Learned
 	Listener
@@ -33,7 +33,7 @@ type Target struct {
 	refusals once            // messages of calls that were made again on the other side
 	strided  map[int]bool    // arguments that a call changed where they are strided
 	refused  int             // calls with transposed tensors
-	kept     int             // calls that left as it was what they may write
+	kept     int             // calls that wrote none of the arguments that they may write
 	steady   *attempt        // the last that returned the same twice
 	errors   map[string]bool // after which that was made again
 	AsItIs   bool            // findings keep the calls that showed them
@@ -47,7 +47,7 @@ type Listener struct {
 	Trying    func(*sample.Case)     // before each try, and with nil after it
 	Calling   func(on engine.Device) // before the op is called
 	Twinning  func(on engine.Device) // before it is called with twins
-	Found     func(*report.Case)     // what a case found, before a smaller call is looked for that finds it
+	Found     func(*report.Case)     // with the findings of a case, before a smaller call is looked for
 	OnLearned func(*design.Learned)  // when the openings are over, once
 }
 

@@ -57,7 +57,7 @@ func (r *Runner) spoils(t *Target, c *sample.Case, err error) {
 		})
 		if len(faults) > 0 {
 			t.threw = append(t.threw, &judgedCall{c: c, verdict: asserts.JudgeFaults(t.judged, was, faults, r.Policy)})
-			t.steady = nil // what is wrong already
+			t.steady = nil // it has a fault already
 		}
 	}
 }

@@ -41,7 +41,7 @@ func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 	first.seen = &out.Seen
 	a.memory = r.touched(t)
 	first.left = r.left()
-	for i := range a.calls[1:] { // other kernels: what they change besides tensors is their own
+	for i := range a.calls[1:] { // other kernels, whose changes besides tensors are their own
 		c := &a.calls[i+1]
 		r.callTwins(t, c)
 		c.left = r.left()

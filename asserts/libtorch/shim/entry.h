@@ -1,4 +1,4 @@
-// border.h: the functions that Go calls, each of a Crossing. What they throw is replied.
+// entry.h: the functions that Go calls, each of a Crossing. An exception is their reply.
 #pragma once
 
 #include "words.h"
@@ -20,10 +20,10 @@ struct Crossing {
   std::string text() const { return {data, static_cast<size_t>(size)}; }
 };
 
-namespace border {
+namespace entry {
 #define OA_DECLARE(f) void f(const Crossing&, Reply&);
 OA_FUNCTIONS(OA_DECLARE)
 #undef OA_DECLARE
-}  // namespace border
+}  // namespace entry
 
 }  // namespace opassert
