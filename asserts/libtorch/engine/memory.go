@@ -7,10 +7,11 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/tensor"
 )
 
 // WatchMemory has tensors lie in memory that is watched, where that is asked for before the first
-// call; or, on a device, in memory that is filled.
+// call; or, on a device, in memory that is filled, there and on the CPU.
 func (l *Libtorch) WatchMemory() (err error) {
 	if l.place.Name != "" {
 		l.filled, err = libtorch.FillMemory(l.place.Place, 0)
@@ -29,6 +30,7 @@ func (l *Libtorch) Watched() bool { return l.watched }
 func (l *Libtorch) Arrange(ahead bool, fill byte) {
 	if l.place.Name != "" {
 		libtorch.FillMemory(l.place.Place, fill)
+		libtorch.FillMemory(libtorch.Place{Name: tensor.CPU}, fill)
 	} else {
 		libtorch.WatchMemory(ahead, fill)
 	}

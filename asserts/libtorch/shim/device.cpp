@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <utility>
 
 namespace c10 {
@@ -106,6 +107,10 @@ struct Filled final : c10::Allocator {
   static void copy_data(const A*, void*, const void*, size_t, long) {}
 
   void fill(const c10::DataPtr& memory, size_t n) const {
+    if (memory.device().is_cpu()) {
+      std::memset(memory.get(), byte, n);
+      return;
+    }
     static thread_local bool filling = false;  // the copy allocates too
     if (std::exchange(filling, true)) return;
     const std::unique_ptr<bool, void (*)(bool*)> filled(&filling, [](bool* was) { *was = false; });
@@ -137,7 +142,8 @@ bool caches(c10::Allocator*, long) {
 }  // namespace
 
 bool fill(c10::DeviceType type, unsigned char byte) {
-  static auto* filled = new Filled;
+  static auto& all = *new std::map<c10::DeviceType, Filled>;
+  Filled* filled = &all[type];
   filled->byte = byte;
   if (filled->own != nullptr) return filled->serves;
   filled->own = c10::GetAllocator(type);

@@ -28,7 +28,7 @@ at::Tensor moved(const at::TensorOptions& options, c10::Storage storage, int64_t
                  c10::IntArrayRef strides, int64_t offset);
 
 // fill makes memory allocated on a type of devices hold a byte until it is written, and reports
-// whether it does. A process fills one type of devices at most.
+// whether it does.
 bool fill(c10::DeviceType type, unsigned char byte);
 
 // copy_fault is the last error of the backend in this thread since it was cleared.

@@ -86,7 +86,7 @@ func (s Source) Texts(f Fault) ([]string, error) {
 		body = k.before(func(way way) string { return k.asked(way, f.Finding.Violation.Saw) })
 	case f.Finding != nil && twin(f.Finding) != "":
 		device := twin(f.Finding)
-		body = k.before(func(way way) string { return k.compared(way, device) })
+		body = k.before(func(way way) string { return k.compared(way, device, f.Finding.Violation.Saw) })
 		bare = device == engine.Meta
 	case f.Finding != nil && f.Finding.Violation.Code == asserts.OutOfBounds:
 		body = k.outside
@@ -416,18 +416,25 @@ torch._meta_registrations._meta_lib_dont_use_me_use_register_meta._destroy()
 
 const differs = "what is planned with differs from what is returned"
 
+// held matches a finding about what tensors hold, or numbers, and finds the tolerance of it where there is one.
+var held = regexp.MustCompile(`^number |^the call (?:changes|leaves) its bytes|^\d+ elements differ by more than (\S+) of`)
+
 // compared is the call beside the one that a compiler plans with, or that of the CPU.
-func (k *call) compared(w way, device engine.Device) string {
-	setup, says := k.twins(planning[device]), differs
+func (k *call) compared(w way, device engine.Device, saw string) string {
+	setup := k.twins(planning[device])
 	if w.bare {
 		setup = unregistered + setup
 	}
-	if device == engine.CPU {
-		says = "what the call on the CPU returns differs from what is returned"
+	calls := setup + guarded(w.statement("result = "+w.function+"(*args, **kwargs)")) + w.plans("with mode:", "plan = ", string(device)+" tensors")
+	if device != engine.CPU {
+		return calls + verdict("planned(result) != planned(plan) or shared(args, result) != shared(twins_args, plan)", differs, notThere)
 	}
-	return setup + guarded(w.statement("result = "+w.function+"(*args, **kwargs)")) +
-		w.plans("with mode:", "plan = ", string(device)+" tensors") +
-		verdict("planned(result) != planned(plan) or shared(args, result) != shared(twins_args, plan)", says, notThere)
+	tolerance := "None"
+	if m := held.FindStringSubmatch(saw); m != nil {
+		tolerance = cmp.Or(m[1], "0")
+	}
+	return calls + "differ = differences(([args, kwargs], result), ([twins_args, twins_kwargs], plan), " + tolerance + ")\nprint(*differ, sep=\"\\n\")\n" +
+		verdict("differ", "what the call on the CPU returns or writes differs from that of the call on the device", notThere)
 }
 
 // twins makes the arguments of the call, and of the one that a compiler plans with.

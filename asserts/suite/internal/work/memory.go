@@ -66,7 +66,7 @@ func (r *Runner) judgeMemory(t *Target, a *attempt, found []*report.Finding, res
 	for _, code := range onMemory {
 		count(code, a.memory.unwatched)
 	}
-	count(asserts.UninitialisedResult, cmp.Or(unrepeated, a.memory.unfilled))
+	count(asserts.UninitialisedResult, cmp.Or(unrepeated, a.memory.unfilled, again.left))
 	count(asserts.NondeterministicResult, unrepeated)
 	result.Devices[on] = tally
 	if slices.ContainsFunc(found, func(f *report.Finding) bool { return elsewhere.Has(f.Violation.Code) }) {

@@ -164,6 +164,57 @@ func TestMemory(t *testing.T) {
 	}
 }
 
+// A kernel for a device leaves memory as it was where the CPU's does too: else that is a finding.
+func TestLeftOnCPU(t *testing.T) {
+	var w *watchingEngine
+	leaves := func(on ...engine.Device) func(*fakeEngine, []any) ([]any, error) {
+		return func(e *fakeEngine, args []any) ([]any, error) {
+			out := e.like(first(args))
+			if slices.Contains(on, out.device) {
+				(*out.data)[0] = w.fill
+			}
+			return []any{out}, nil
+		}
+	}
+	for _, tt := range []struct {
+		name, want string
+		kernel     func(*fakeEngine, []any) ([]any, error)
+		arg, why   string
+	}{
+		{"both", "", leaves("openreg", engine.CPU), "uint8[2] const:9", "the kernel for the CPU leaves memory as it was too"},
+		{"both, of what is not plain", "", leaves("openreg", engine.CPU), "uint8[2] const:9 functional", "the kernel for the CPU was not asked whether it leaves memory as it was: a tensor that is not plain has no twin on cpu"},
+		{"the device alone", "OA020 result on openreg", leaves("openreg"), "uint8[2] const:9", ""},
+		{"the CPU alone", "", leaves(engine.CPU), "uint8[2] const:9", ""},
+		{"no kernel on the CPU", "OA020 result on openreg", func(e *fakeEngine, args []any) ([]any, error) {
+			if first(args).device == engine.CPU {
+				return nil, &engine.Thrown{Message: "no"}
+			}
+			return leaves("openreg")(e, args)
+		}, "uint8[2] const:9", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t, "t::f(Tensor a) -> Tensor", tt.kernel)
+			b.e.devices = []engine.Device{"openreg", engine.CPU}
+			w = &watchingEngine{fakeEngine: b.e}
+			b.Engine = w
+			found, c := b.judged(t, tt.arg)
+			why := ""
+			for _, s := range c.Devices["openreg"].Skips {
+				if s.Code == asserts.UninitialisedResult {
+					why = s.Reason
+				}
+			}
+			if got := words(found); got != tt.want || why != tt.why {
+				t.Errorf("found %q, want %q; skipped %q, want %q", got, tt.want, why, tt.why)
+			}
+			b.earlier.release()
+			if b.e.live > 0 {
+				t.Errorf("%d tensors are left", b.e.live)
+			}
+		})
+	}
+}
+
 // A write that no page stopped is reported with the kernel's frames where one stops it on the other side.
 func TestFrames(t *testing.T) {
 	b := newBench(t, "t::f(Tensor a, Tensor b) -> Tensor", copies)

@@ -22,7 +22,8 @@ import (
 // A repetition is the result of a repeated call.
 type repetition struct {
 	made    bool
-	unknown bool // something differs, but its bytes are not kept
+	unknown bool   // something differs, but its bytes are not kept
+	left    string // why what follows memory is left out, or ""
 	faults  []asserts.Fault
 }
 
@@ -54,17 +55,36 @@ func (r *Runner) repeat(t *Target, a *attempt) repetition {
 	own := slices.Concat(asserts.Differing(t.judged, more[0], more[1]), asserts.Differing(t.judged, first, more[2]))
 	filled := asserts.Differing(t.judged, first, more[0])
 	shown := repetition{made: true}
+	alike, why := r.leftOnCPU(t, a, filled)
 	for _, d := range differ {
 		of := func(e asserts.Difference) bool { return d.Argument == e.Argument && d.Return == e.Return }
 		if slices.ContainsFunc(own, of) {
 			if t.mustWrite(d) { // memory that is not filled differs too
 				shown.faults = append(shown.faults, about(d, nondeterministic))
 			}
-		} else if i := slices.IndexFunc(filled, of); i >= 0 && t.mustWrite(filled[i]) {
+		} else if i := slices.IndexFunc(filled, of); i >= 0 && slices.ContainsFunc(alike, of) {
+			shown.left = why
+		} else if i >= 0 && t.mustWrite(filled[i]) {
 			shown.faults = append(shown.faults, about(filled[i], uninitialised))
 		}
 	}
 	return shown
+}
+
+// leftOnCPU returns which results that follow memory are so on the CPU too, where the call is on another
+// device, and why they are left out: an op whose kernels both leave memory as it was is to.
+func (r *Runner) leftOnCPU(t *Target, a *attempt, filled []asserts.Difference) (alike []asserts.Difference, why string) {
+	switch i := slices.IndexFunc(a.calls, func(c call) bool { return c.on == engine.CPU }); {
+	case i <= 0 || len(filled) == 0:
+		return nil, ""
+	case !a.c.Plain():
+		return filled, "the kernel for the CPU was not asked whether it leaves memory as it was: " + a.calls[i].why
+	}
+	one, other := r.twinAgain(t, a, firstTime), r.twinAgain(t, a, otherFill)
+	if one == nil || other == nil {
+		return nil, ""
+	}
+	return asserts.Differing(t.judged, one, other), "the kernel for the CPU leaves memory as it was too"
 }
 
 // frame makes a call again that was not stopped at a page where it wrote memory that it may

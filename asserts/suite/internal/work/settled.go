@@ -29,19 +29,30 @@ func (r *Runner) settled(t *Target, a *attempt, found []*asserts.Violation, comp
 
 // madeAgain makes the first call of an attempt, and that on the CPU, with other random numbers in other
 // memory, and returns those that return.
-func (r *Runner) madeAgain(t *Target, a *attempt) []call {
+func (r *Runner) madeAgain(t *Target, a *attempt) (all []call) {
+	if seen := r.seenAgain(t, a.c, otherDraw); seen != nil {
+		all = append(all, call{on: a.calls[0].on, seen: seen[0]})
+	}
+	if seen := r.twinAgain(t, a, otherDraw); seen != nil {
+		all = append(all, call{on: engine.CPU, seen: seen})
+	}
+	return all
+}
+
+// twinAgain makes the call of an attempt on the CPU again, where that is beside it, and returns the
+// observations, nil where it throws.
+func (r *Runner) twinAgain(t *Target, a *attempt, how arrangement) *asserts.Seen {
+	if !slices.ContainsFunc(a.calls[1:], func(c call) bool { return c.on == engine.CPU && c.seen != nil }) {
+		return nil
+	}
 	m := maker{engine: r.Engine, room: &r.room}
 	defer m.release()
-	c, args, err := r.arguments(&m, a.c, otherDraw)
+	c, args, err := r.arguments(&m, a.c, how)
 	if err != nil {
 		return nil
 	}
-	all := r.calls(t, &m, c, args)
-	all[0].seen = r.called(t, args)
-	for i := range all[1:] {
-		if twin := &all[i+1]; twin.on == engine.CPU {
-			r.callTwins(t, twin)
-		}
-	}
-	return slices.DeleteFunc(all, func(c call) bool { return c.seen == nil })
+	twin := call{on: engine.CPU}
+	twin.args, twin.why = r.twins(&m, c, args, twin.on)
+	r.callTwins(t, &twin)
+	return twin.seen
 }

@@ -228,3 +228,23 @@ def shared(args, results):
 def planned(results):
     """Returns what a compiler goes by: sizes, strides and dtypes."""
     return [(tuple(r.size()), r.stride(), r.dtype) for r in tensors(results)]
+
+
+def differences(here, there, tolerance):
+    """Returns how a call on a device and the one on the CPU differ. What they hold is compared where there is a tolerance."""
+    (args, results), (cpu_args, cpu_results) = here, there
+    plans = planned(results), planned(cpu_results)
+    said = [] if plans[0] == plans[1] else [f"{plans[0]}, on the CPU {plans[1]}"]
+    if shared(args, results) != shared(cpu_args, cpu_results):
+        said.append("other storages are shared than on the CPU")
+    if tolerance is None or said:
+        return said
+    for x, y in zip(tensors([args, results]), tensors([cpu_args, cpu_results])):
+        x, y = x.detach().cpu(), y.detach()
+        unlike = ~torch.isclose(x, y, rtol=tolerance, atol=tolerance, equal_nan=True)
+        if unlike.any():
+            said.append(f"{int(unlike.sum())} elements, first {x[unlike][0].item()}, on the CPU {y[unlike][0].item()}")
+    numbers = [[v for v in (r if isinstance(r, tuple) else [r]) if isinstance(v, (int, float))] for r in (results, cpu_results)]
+    if numbers[0] != numbers[1]:
+        said.append(f"{numbers[0]}, on the CPU {numbers[1]}")
+    return said

@@ -1,0 +1,88 @@
+import contextlib
+import sys
+
+sys.excepthook = lambda *raised: sys.__excepthook__(*raised) or sys.exit(2)
+
+import torch
+
+
+def tensors(values):
+    """Returns the tensors among values, in order."""
+    if isinstance(values, torch.Tensor):
+        return [values]
+    values = values.values() if isinstance(values, dict) else values
+    return [t for v in values for t in tensors(v)] if isinstance(values, (list, tuple, type({}.values()))) else []
+
+
+def replaced(values, by):
+    """Returns values with what by makes of each tensor and device."""
+    if isinstance(values, (torch.Tensor, torch.device)):
+        return by(values)
+    if isinstance(values, dict):
+        return {k: replaced(v, by) for k, v in values.items()}
+    return type(values)(replaced(v, by) for v in values) if isinstance(values, (list, tuple)) else values
+
+
+def shared(args, results):
+    """Returns which results share a storage with which arguments and results."""
+    return [[r.untyped_storage()._cdata == t.untyped_storage()._cdata for t in tensors([args, results])] for r in tensors(results)]
+
+
+def planned(results):
+    """Returns what a compiler goes by: sizes, strides and dtypes."""
+    return [(tuple(r.size()), r.stride(), r.dtype) for r in tensors(results)]
+
+
+def differences(here, there, tolerance):
+    """Returns how a call on a device and the one on the CPU differ. What they hold is compared where there is a tolerance."""
+    (args, results), (cpu_args, cpu_results) = here, there
+    plans = planned(results), planned(cpu_results)
+    said = [] if plans[0] == plans[1] else [f"{plans[0]}, on the CPU {plans[1]}"]
+    if shared(args, results) != shared(cpu_args, cpu_results):
+        said.append("other storages are shared than on the CPU")
+    if tolerance is None or said:
+        return said
+    for x, y in zip(tensors([args, results]), tensors([cpu_args, cpu_results])):
+        x, y = x.detach().cpu(), y.detach()
+        unlike = ~torch.isclose(x, y, rtol=tolerance, atol=tolerance, equal_nan=True)
+        if unlike.any():
+            said.append(f"{int(unlike.sum())} elements, first {x[unlike][0].item()}, on the CPU {y[unlike][0].item()}")
+    numbers = [[v for v in (r if isinstance(r, tuple) else [r]) if isinstance(v, (int, float))] for r in (results, cpu_results)]
+    if numbers[0] != numbers[1]:
+        said.append(f"{numbers[0]}, on the CPU {numbers[1]}")
+    return said
+
+
+self = torch.tensor([0.05882353, 0.47058824], dtype=torch.float32)
+twins = {}
+
+
+def twin(t):
+    if isinstance(t, torch.device):
+        return torch.device("cpu")
+    storage = t.untyped_storage()
+    elements = storage.nbytes() // t.element_size()
+    base = twins.setdefault(storage._cdata, t.detach().as_strided((elements,), (1,), 0).to("cpu"))
+    return twins.setdefault(id(t), base.as_strided(t.size(), t.stride(), t.storage_offset()))
+
+
+mode = contextlib.nullcontext()
+args, kwargs = (lambda *args, **kwargs: (args, kwargs))(self)
+twins_args, twins_kwargs = replaced((args, kwargs), twin)
+try:
+    result = torch.ops.x.f.default(*args, **kwargs)
+except Exception as e:
+    print("the call raises:", e)
+    sys.exit(2)
+try:
+    with mode:
+        plan = torch.ops.x.f.default(*twins_args, **twins_kwargs)
+except Exception as e:
+    print("the fault is there: the call with cpu tensors raises:", e)
+    sys.exit(1)
+differ = differences(([args, kwargs], result), ([twins_args, twins_kwargs], plan), 0.001)
+print(*differ, sep="\n")
+if differ:
+    print("the fault is there: what the call on the CPU returns or writes differs from that of the call on the device")
+    sys.exit(1)
+print("the fault is not there")
