@@ -56,7 +56,7 @@ func JudgeFake(op *Op, real *Seen, fake *Fake, policy *Policy) Verdict {
 	default:
 		compareMeta(r, f)
 		r.compareWritten(f)
-		r.compareNumbers(f, 0, "let the fake compute the number as the kernel does; or, where it depends on contents, leave it open: torch.library.get_ctx().new_dynamic_size()")
+		r.compareNumbers(f, func(a, b float64) bool { return near(a, b, 0) }, "let the fake compute the number as the kernel does; or, where it depends on contents, leave it open: torch.library.get_ctx().new_dynamic_size()")
 		for _, g := range fake.Guards {
 			r.reportGuard(g)
 		}
@@ -140,11 +140,11 @@ func (j *judge) compareWritten(m *judge) {
 	}
 }
 
-// compareNumbers compares the numbers that the two calls return.
-func (j *judge) compareNumbers(m *judge, tolerance float64, fix string) {
+// compareNumbers compares the numbers that the two calls return, which are to be alike.
+func (j *judge) compareNumbers(m *judge, alike func(a, b float64) bool, fix string) {
 	kernel, other := j.seen.Numbers, m.seen.Numbers
 	for i := range min(len(kernel), len(other)) {
-		if a, b := kernel[i], other[i]; a != "" && b != "" && !nearText(a, b, tolerance) {
+		if a, b := kernel[i], other[i]; a != "" && b != "" && !likeText(a, b, alike) {
 			j.reportCall(fmt.Sprintf("number %s, %s %s", a, m.where(), b), fix)
 			return
 		}

@@ -44,6 +44,7 @@ func TestBeyond(t *testing.T) {
 		{"near", flat(tensor.Float32, 100), flat(tensor.Float32, 101), 0, "", false},
 		{"far", flat(tensor.Float32, 1, 2, 3), flat(tensor.Float32, 1, 2.5, 4), 2, "number 1 is 2, on cpu 2.5", false},
 		{"not a number", flat(tensor.Float64, math.NaN(), math.Inf(1)), flat(tensor.Float64, math.NaN(), math.Inf(1)), 0, "", false},
+		{"one is not finite", flat(tensor.Float64, 1), flat(tensor.Float64, math.Inf(1)), 1, "number 0 is 1, on cpu +Inf", false},
 		{"one is not a number", flat(tensor.Float64, math.NaN()), flat(tensor.Float64, 1), 1, "number 0 is NaN, on cpu 1", false},
 		{"integers near", flat(tensor.Int64, 100), flat(tensor.Int64, 101), 1, "number 0 is 100, on cpu 101", false},
 		{"bools", flat(tensor.Bool, 1), flat(tensor.Bool, 0), 1, "number 0 is 1, on cpu 0", false},
@@ -67,7 +68,7 @@ func TestBeyond(t *testing.T) {
 			if tt.not {
 				return
 			}
-			if n, which := beyond(tt.x, tt.y, 0.01); n != tt.n || which != tt.which {
+			if n, _, which := beyond(tt.x, tt.y, 0.01, spreadOf(new(Op), new(Seen), new(Seen))); n != tt.n || which != tt.which {
 				t.Errorf("%d elements, %q; want %d, %q", n, which, tt.n, tt.which)
 			}
 		})
@@ -78,7 +79,7 @@ func TestBeyond(t *testing.T) {
 func TestBeyondOfWholeNumbers(t *testing.T) {
 	for d, want := range map[tensor.DType]int{tensor.Bool: 1, tensor.Int8: 1, tensor.Float32: 0} {
 		one := []int64{1}
-		if n, _ := beyond(elements(d, one, one, 1), elements(d, one, one, 0), 9); n != want {
+		if n, _, _ := beyond(elements(d, one, one, 1), elements(d, one, one, 0), 9, spreadOf(new(Op), new(Seen), new(Seen))); n != want {
 			t.Errorf("%v: %d elements differ, want %d", d, n, want)
 		}
 	}
@@ -97,7 +98,7 @@ func TestBeyondOfCalls(t *testing.T) {
 	}{
 		{"equal", one(1), one(1), 0, 0}, {"near", one(100), one(101), 0, 0}, {"far", one(1), one(2), 1, 0}, {"other sizes", one(1), two, 0, 1},
 	} {
-		faults, _ := beyondOf(op, call(tt.x), call(tt.y), 0.01)
+		faults, _ := beyondOf(op, call(tt.x), call(tt.y), 0.01, spreadOf(new(Op), new(Seen), new(Seen)))
 		verdict := JudgeValues(op, call(tt.x), call(tt.y), "cpu", 0.01, Aware())
 		unreadable := 0
 		for _, s := range verdict.Skips {

@@ -206,5 +206,11 @@ func (d DType) Limits() (largest, lowest, subnormal float64) {
 	return row.max, row.lowest, row.subnormal
 }
 
+// Step returns the distance between 1 and the next number of a dtype of floating point.
+func (d DType) Step() float64 {
+	fraction, _ := math.Frexp(d.row().max) // all bits of it are ones
+	return 2 - 2*fraction
+}
+
 // Writable reports whether Put can write its elements.
 func (d DType) Writable() bool { return d.row().codec.put != nil }

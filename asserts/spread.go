@@ -1,0 +1,79 @@
+package asserts
+
+import (
+	"math"
+
+	"github.com/opassert/opassert/internal/tensor"
+)
+
+// A spread is how far apart the results of kernels may lie that add and multiply the same numbers in another
+// order: those of the arguments and of the results on the CPU. What a kernel for a device returns is not asked,
+// since garbage would excuse itself.
+type spread struct {
+	endless     bool    // an argument holds a number that is not finite
+	least, most float64 // sizes of the others, but 0
+	limit       float64 // the largest number of the dtypes
+	step        float64 // between 1 and the next number of the coarsest
+	count       float64 // elements of the largest tensor
+}
+
+func spreadOf(op *Op, real, twin *Seen) *spread {
+	s := &spread{least: math.Inf(1), limit: math.MaxFloat64}
+	given := split(real.Before, real.ArgLens, op.Args)
+	for i := range op.Args {
+		if !op.Args[i].output() {
+			s.add(given[i], true)
+		}
+	}
+	s.add(twin.After, false)
+	s.add(twin.Results, false)
+	return s
+}
+
+// add adds the numbers of tensors of floating point.
+func (s *spread) add(all []Observation, given bool) {
+	for _, o := range all {
+		if o.Content == nil {
+			continue
+		}
+		d, known := tensor.ParseDType(o.Content.DType)
+		if c := d.Class(); !known || c != tensor.Floating && c != tensor.Complex || !d.Writable() || !whole(o.Content) {
+			continue
+		}
+		largest, _, _ := d.Limits()
+		s.limit = min(s.limit, largest)
+		s.step = max(s.step, d.Step())
+		s.count = max(s.count, float64(tensor.Numel(o.Content.Sizes)))
+		for _, v := range numbersOf(o.Content, d) {
+			switch v = math.Abs(v); {
+			case math.IsInf(v, 0) || math.IsNaN(v):
+				s.endless = s.endless || given
+			case v > 0:
+				s.least, s.most = min(s.least, v), max(s.most, v)
+			}
+		}
+	}
+}
+
+// rounding returns the size of the rounding errors of a sum of the numbers, or of their products.
+func (s *spread) rounding() float64 {
+	return 2 * s.step * math.Sqrt(s.count) * max(s.most, s.most*s.most)
+}
+
+// overflows reports whether a step on the way to a result, such as exp(2x) or 1/x, may not be finite.
+func (s *spread) overflows() bool {
+	return s.endless || s.most > math.Log(s.limit)/2 || 1/s.least > s.limit
+}
+
+// explains reports whether numbers of a dtype, in which kernels differ, may be results of the same
+// computation in another order.
+func (s *spread) explains(a, b float64, d tensor.DType) bool {
+	largest, _, _ := d.Limits()
+	switch c := d.Class(); {
+	case c == tensor.Integral || c == tensor.Boolean:
+		return s.endless || c == tensor.Integral && s.most > largest
+	case math.IsNaN(a-b) || math.IsInf(a-b, 0):
+		return s.overflows()
+	}
+	return math.Abs(a-b) <= s.rounding()
+}

@@ -1,0 +1,95 @@
+package asserts
+
+import (
+	"math"
+	"testing"
+
+	"github.com/opassert/opassert/internal/tensor"
+)
+
+// What the same computation gives in another order is no finding: of sums that cancel, of numbers that are not
+// finite, and where a step on the way overflows. What no order gives is one.
+func TestSpread(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	plain := []float64{1.5, -2, 0.25}
+	for _, tt := range []struct {
+		name  string
+		given []float64
+		dtype tensor.DType // of them
+		a, b  float64      // on the device, and on the CPU
+		of    tensor.DType // of these
+		found bool
+	}{
+		{"sums that cancel", []float64{1e8, 1, -1e8, 3}, tensor.Float32, 0, 4, tensor.Float32, false},
+		{"a wrong sum of smaller ones", []float64{100, 1, -100, 3}, tensor.Float32, 0, 4, tensor.Float32, true},
+		{"in half precision", []float64{200, 0.3, -200}, tensor.Float16, 0.25, 0.5, tensor.Float16, false},
+		{"plain numbers in half precision", plain, tensor.Float16, -0.25, 0.25, tensor.Float16, true},
+		{"plain numbers", plain, tensor.Float32, -0.25, -0.2, tensor.Float32, true},
+		{"an argument in half precision", []float64{200, 0.3, -200}, tensor.Float16, 0.25, 0.5, tensor.Float32, false},
+		{"one is not finite", []float64{3e38, 3e38, -3e38}, tensor.Float32, inf, 3e38, tensor.Float32, false},
+		{"the other is not finite", []float64{6e4, 6e4, -6e4}, tensor.Float16, 6e4, inf, tensor.Float16, false},
+		{"an argument is not", []float64{-inf, -inf}, tensor.Float32, nan, 0, tensor.Float32, false},
+		{"exp overflows", []float64{100, 1}, tensor.Float32, nan, 1, tensor.Float32, false},
+		{"1/x overflows", []float64{1e-40, 1}, tensor.Float32, inf, 3, tensor.Float32, false},
+		{"other infinities", []float64{3e38, -3e38}, tensor.Float32, inf, -inf, tensor.Float32, false},
+		{"none of plain numbers is", plain, tensor.Float32, nan, 1, tensor.Float32, true},
+		{"none of plain numbers is, on the CPU", plain, tensor.Float32, 1, inf, tensor.Float32, true},
+		{"of wider numbers", []float64{100, 1}, tensor.Float64, nan, 1, tensor.Float64, true},
+		{"whole numbers of what is not finite", []float64{nan, 1}, tensor.Float32, 0, 9, tensor.Int32, false},
+		{"bools of what is not finite", []float64{nan, 1}, tensor.Float32, 0, 1, tensor.Bool, false},
+		{"whole numbers of larger ones", []float64{3e38, 1}, tensor.Float32, 0, 9, tensor.Int32, false},
+		{"whole numbers of plain ones", plain, tensor.Float32, 0, 1, tensor.Int32, true},
+		{"bools of plain ones", []float64{3e38, 1}, tensor.Float32, 0, 1, tensor.Bool, true},
+		{"of whole numbers", []float64{1e8, 1}, tensor.Int64, 0, 4, tensor.Float32, true},
+		{"complex numbers", []float64{1e8, 1, -1e8, 3}, tensor.Complex64, 0, 4, tensor.Complex64, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			flat := func(d tensor.DType, all ...float64) *Snapshot {
+				return elements(d, []int64{int64(len(all) / parts(d))}, []int64{1}, all...)
+			}
+			both := func(v float64) []float64 { return []float64{v, v}[:parts(tt.of)] }
+			op := &Op{Name: "t::f", Args: []Subject{{Name: "x", Type: "Tensor"}}, Results: []Subject{{Name: "result", Type: "Tensor"}}}
+			call := func(v float64) *Seen {
+				given := []Observation{{Impl: 1, Storage: 1, Content: flat(tt.dtype, tt.given...)}}
+				return &Seen{Before: given, After: given, Results: []Observation{{Impl: 2, Storage: 2, Content: flat(tt.of, both(v)...)}}}
+			}
+			verdict := JudgeValues(op, call(tt.a), call(tt.b), "cpu", 1e-3, Aware())
+			if got := len(verdict.Violations) > 0; got != tt.found {
+				t.Errorf("found is %v, want %v", got, tt.found)
+			}
+			if got := len(verdict.Skips) > 0; got == tt.found {
+				t.Errorf("it is counted: %v", got)
+			}
+		})
+	}
+}
+
+// What a device returns, and what out= held before, excuse nothing, nor do numbers that are not known.
+func TestSpreadOfOthers(t *testing.T) {
+	one := func(v float64) []Observation {
+		return []Observation{{Impl: 1, Storage: 1, Content: elements(tensor.Float32, []int64{1}, []int64{1}, v)}}
+	}
+	cut := one(1e30)
+	cut[0].Content.Bytes = nil
+	out := &Op{Args: []Subject{{Name: "out", Write: true}}}
+	in := &Op{Args: []Subject{{Name: "x"}}}
+	for _, tt := range []struct {
+		name       string
+		op         *Op
+		real, twin *Seen
+		most       float64
+	}{
+		{"what a device returns", in, &Seen{Before: one(1), Results: one(1e30)}, &Seen{}, 1},
+		{"what a device writes", in, &Seen{Before: one(1), After: one(1e30)}, &Seen{}, 1},
+		{"what out= held", out, &Seen{Before: one(1e30)}, &Seen{}, 0},
+		{"what is not known", in, &Seen{Before: cut}, &Seen{}, 0},
+		{"what the CPU returns", in, &Seen{Before: one(1)}, &Seen{Results: one(8)}, 8},
+		{"what the CPU writes", in, &Seen{Before: one(1)}, &Seen{After: one(8)}, 8},
+		{"nothing", in, &Seen{Before: []Observation{{}}}, &Seen{}, 0},
+		{"what the CPU returns is not finite", in, &Seen{Before: one(1)}, &Seen{Results: one(math.Inf(1))}, 1},
+	} {
+		if s := spreadOf(tt.op, tt.real, tt.twin); s.most != tt.most || s.endless {
+			t.Errorf("%s: at most %v, want %v; endless is %v", tt.name, s.most, tt.most, s.endless)
+		}
+	}
+}
