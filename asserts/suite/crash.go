@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -71,8 +72,9 @@ func (s *supervisor) crashed(ctx context.Context, o engine.Operator, res *report
 	if s.run.Waived != nil {
 		crash.Waived = s.run.Waived(o.Schema, crash.Cause)
 	}
-	if crash.Foreign = o.Added && s.run.Foreign != nil && s.run.Foreign(crash.Frames); crash.Foreign {
-		crash.Waived = "PyTorch itself ends the process, in a fallback: no function of the op's library is on the stack"
+	if o.Added && s.run.Foreign != nil {
+		why := s.run.Foreign(crash.Frames)
+		crash.Foreign, crash.Waived = why != "", cmp.Or(why, crash.Waived)
 	}
 	if s.own(&crash.Crash).InPython() {
 		crash.Waived = "it calls into Python, and a worker runs none"

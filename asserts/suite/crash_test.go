@@ -93,12 +93,12 @@ func TestWhoseCrash(t *testing.T) {
 		name    string
 		added   bool
 		frame   string
-		foreign func([]string) bool
+		foreign func([]string) string
 		want    string
 	}{
-		{"its own", true, "f (libf.so)", func([]string) bool { return false }, ""},
-		{"the library's", true, "f (libf.so)", func([]string) bool { return true }, "PyTorch itself"},
-		{"of an op of the library", false, "f (libf.so)", func([]string) bool { return true }, ""},
+		{"its own", true, "f (libf.so)", func([]string) string { return "" }, ""},
+		{"the library's", true, "f (libf.so)", func([]string) string { return "PyTorch itself" }, "PyTorch itself"},
+		{"of an op of the library", false, "f (libf.so)", func([]string) string { return "PyTorch itself" }, ""},
 		{"of an engine that does not say", true, "f (libf.so)", nil, ""},
 		{"in Python", true, "g (libpython3.so)", nil, "it calls into Python"},
 	} {

@@ -61,15 +61,18 @@ func TestHelpers(t *testing.T) {
 // device, with the last words there; on the CPU, and where all of them live, it hangs.
 func TestDeviceWhoseProcessEnded(t *testing.T) {
 	const child = "until grep -q sleep /proc/$$/comm; do :; done &" // ends once nothing waits for it
-	for _, tt := range []struct{ device, first, cause, said string }{
-		{"openreg:0", child, report.DeviceLost, "a process of the device has ended: RuntimeError: no memory"},
-		{"openreg:0", "", report.Hang, ""},
-		{"cpu", child, report.Hang, ""},
-		{"meta", child, report.Hang, ""},
-		{"", child, report.Hang, ""},
+	const words = "Traceback:\nRuntimeError: no memory\n"
+	for _, tt := range []struct{ device, first, words, cause, said string }{
+		{"openreg:0", child, words, report.DeviceLost, "a process of the device has ended: RuntimeError: no memory"},
+		{"openreg:0", child, "", report.DeviceLost, "a process of the device has ended"},
+		{"openreg:0", child, " \n\n", report.DeviceLost, "a process of the device has ended"},
+		{"openreg:0", "", words, report.Hang, ""},
+		{"cpu", child, words, report.Hang, ""},
+		{"meta", child, words, report.Hang, ""},
+		{"", child, words, report.Hang, ""},
 	} {
 		s := perform(t, func(q request, n int) []string {
-			return []string{startOf(0), lineCall + " x", "Traceback:\nRuntimeError: no memory\n|" + lineDevice + " " + tt.device}
+			return []string{startOf(0), lineCall + " x", tt.words + "|" + lineDevice + " " + tt.device}
 		})
 		s.lives = true
 		s.p.worker = s.sleeper(t, tt.first)

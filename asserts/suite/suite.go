@@ -30,9 +30,8 @@ type Run struct {
 	// first, into the op's own functions; may be nil.
 	Frames func(raw []string) []string
 
-	// Foreign reports whether such a stack has none of the op's own functions, but the
-	// library's; may be nil.
-	Foreign func(raw []string) bool
+	// Foreign returns why a crash with such a stack is not the op's, or ""; may be nil.
+	Foreign func(raw []string) string
 }
 
 // After how many crashes an op is given up: of its own that repeat alone, of all its

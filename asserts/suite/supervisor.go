@@ -192,8 +192,10 @@ func (s *supervisor) ended(crash *ending) error {
 	if !s.p.over() {
 		crash.outside = slices.ContainsFunc(s.p.pids(), pid.stopped)
 		if crash.Cause = report.Hang; crash.onDevice() && s.p.deserted() {
-			output := s.p.stderr.String()
-			crash.Cause, crash.Said = report.DeviceLost, "a process of the device has ended: "+output[strings.LastIndexByte(output, '\n')+1:]
+			crash.Cause, crash.Said = report.DeviceLost, "a process of the device has ended"
+			if last := strings.TrimSpace(s.p.stderr.String()); last != "" {
+				crash.Said += ": " + last[strings.LastIndexByte(last, '\n')+1:]
+			}
 		}
 		crash.Frames = s.p.interrupt()
 		crash.dump = s.p.stderr.String()

@@ -73,10 +73,22 @@ func nativeFrames(raw []string) []string {
 	return frames[:own] // without those that start a thread
 }
 
-// Foreign reports whether a stack has none of the op's own functions, but PyTorch's: one
+// Foreign returns why a crash is not the op's, or "": none of its own functions is on the stack, or another op
+// ended in a kernel of its backend.
+func Foreign(raw []string) string {
+	if unaided(raw) {
+		return "PyTorch itself ends the process, in a fallback: no function of the op's library is on the stack"
+	}
+	if op := calledIn(raw); op != "" {
+		return fmt.Sprintf("aten::%s ends the process, in a kernel of the backend, which the op calls: -op aten::%[1]s checks that", op)
+	}
+	return ""
+}
+
+// unaided reports whether a stack has none of the op's own functions, but PyTorch's: one
 // of its fallbacks crashed, before the kernel or after it. Where the C library finds
 // that memory is broken, the kernel may have done that before.
-func Foreign(raw []string) bool {
+func unaided(raw []string) bool {
 	for i, line := range raw {
 		file, _, _ := strings.Cut(line, " ")
 		switch {
@@ -89,6 +101,32 @@ func Foreign(raw []string) bool {
 		}
 	}
 	return false // nothing is known of the call
+}
+
+var (
+	// onHost are the beginnings of the names of PyTorch's libraries that have no kernels of other devices.
+	onHost = []string{"libtorch.so", "libtorch_cpu.so", "libtorch_python.so", "libc10.so"}
+
+	// dispatched is a function of PyTorch's that calls an op.
+	dispatched = regexp.MustCompile(`^at::_ops::(\w+)::`)
+)
+
+// calledIn returns the name of the op of PyTorch in whose kernel a stack ends, where that kernel is of another
+// library than PyTorch's for the CPU, or "".
+func calledIn(raw []string) string {
+	backend := false
+	for _, line := range raw {
+		file, rest, _ := strings.Cut(line, " ")
+		_, symbol, _ := strings.Cut(rest, " ")
+		if m := dispatched.FindStringSubmatch(demangle.Filter(symbol, demangle.NoParams)); m != nil && backend {
+			return m[1]
+		}
+		if strings.Contains(file, "-shim-") {
+			return ""
+		}
+		backend = backend || !system(file) && !begins(file, onHost)
+	}
+	return ""
 }
 
 // thrownThere reports whether a frame is of the C++ run time: nothing caught an exception.

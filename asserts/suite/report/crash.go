@@ -14,7 +14,7 @@ type Crash struct {
 	Alone   bool          `json:"alone"`            // it happens again in a process of its own
 	Call    string        `json:"call,omitempty"`   // the smallest call that crashes so
 	Recipe  string        `json:"recipe,omitempty"` // the same as a case of a file of cases
-	Foreign bool          `json:"-"`                // none of the op's own functions was on the stack
+	Foreign bool          `json:"-"`                // another's fault ended the process
 	Device  engine.Device `json:"device,omitempty"` // where the op was called; "" before it was
 	Twin    bool          `json:"-"`                // the op was called there with twins of the tensors of the case
 	Said    string        `json:"said,omitempty"`   // the message with which the op ended it, or the error of a device that is lost

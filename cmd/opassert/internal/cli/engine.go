@@ -37,8 +37,8 @@ type backend struct {
 	// frames turns the stack of a crash into the op's own functions.
 	frames func(raw []string) []string
 
-	// foreign reports whether it has none of those.
-	foreign func(raw []string) bool
+	// foreign returns why the crash is not the op's, or "".
+	foreign func(raw []string) string
 }
 
 var backends = []backend{
