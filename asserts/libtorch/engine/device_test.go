@@ -72,6 +72,27 @@ func TestDevice(t *testing.T) {
 	})
 }
 
+// A device that never ends its work is a result of its case, and those after it have one that works.
+func TestDeviceThatSpins(t *testing.T) {
+	if os.Getenv("OPASSERT_LONG") == "" {
+		t.Skip("half a minute; OPASSERT_LONG=1 runs it")
+	}
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		t.Setenv("DEVICE_OPS", libtorchtest.Openreg(t, "../../..", python))
+		got := check(t, python, "testdata", "-device", "openreg:1", "-module", "device_ops", "-cases", "14", "-timeout", "300ms", "-workers", "1", "-json", "-op", "drives::spins", "-op", "whole::strides")
+		var results []asserts.Result
+		must.Do(t, json.Unmarshal([]byte(got.stdout), &results))
+		passed, hung := make(map[string]bool), false
+		for _, r := range results {
+			passed[r.Op] = passed[r.Op] || r.Status == asserts.Passed && r.Device == "openreg:1"
+			hung = hung || r.Op == "drives::spins" && r.Status == asserts.Crashed && strings.HasPrefix(r.Reason, "hang") && strings.Contains(r.Report, "x=bool[")
+		}
+		if got.status != 1 || !hung || !passed["drives::spins"] || !passed["whole::strides"] {
+			t.Errorf("exit status %d, hung is %v, passed %v\n%s", got.status, hung, passed, got.stderr)
+		}
+	})
+}
+
 // A device that is not there ends the run before it begins, with what to do.
 func TestDeviceThatIsNotThere(t *testing.T) {
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {

@@ -49,7 +49,14 @@ def fills(x):
     return x.clone()
 
 
+def spins(x):
+    """Waits for a device that never ends its work."""
+    while x.dtype == torch.bool:
+        pass
+    return x.clone()
+
+
 library, aten = torch.library.Library("drives", "DEF"), torch.library.Library("aten", "IMPL")
-for kernel in (here, hops, sticks, loses, fills):
+for kernel in (here, hops, sticks, loses, fills, spins):
     library.define(f"{kernel.__name__}(Tensor x) -> Tensor")
     library.impl(kernel.__name__, kernel, "PrivateUse1")
