@@ -33,7 +33,7 @@ type occurrence struct {
 // in the processes that it started: it reports these itself.
 type holder struct {
 	above    *holder        // the process that started it, nil where that has not said where it is
-	diary    *os.File       // what it writes, behind the news; see loader.c
+	diary    *os.File       // what it writes, behind the news; see loader.c; nil once it has ended
 	read     int64          // how much of it has been read
 	news     uint64         // rises where there is something to ask for
 	contexts map[int64]task // by the numbers that it counts them with
@@ -58,7 +58,8 @@ func (h holders) diary(text string) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("a process's diary: %w", err)
 	}
-	if at := h[pid]; at != nil {
+	h.closeEnded()
+	if at := h[pid]; at != nil && at.diary != nil {
 		return at.diary, nil
 	}
 	at := &holder{above: h.of(parent(pid), 0).holder, read: newsSize, contexts: make(map[int64]task)}
@@ -69,6 +70,18 @@ func (h holders) diary(text string) (*os.File, error) {
 		h[pid] = at
 	}
 	return at.diary, err
+}
+
+// closeEnded closes the diaries of processes that have ended, once they are read: a run may start
+// more processes than it may have files open.
+func (h holders) closeEnded() {
+	for pid, at := range h {
+		if at.diary != nil && ended(pid) {
+			at.catchUp()
+			at.diary.Close()
+			at.diary = nil
+		}
+	}
 }
 
 // catchUp reads the contexts that the process has written since: the number of each, its

@@ -276,6 +276,35 @@ func TestNews(t *testing.T) {
 	}
 }
 
+// The diary of a process that has ended is closed, and what it wrote is known: another process of
+// its number gets one of its own.
+func TestDiaryOfOneThatEnded(t *testing.T) {
+	child := exec.Command("sleep", "1000")
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r, pid := newHeard(), child.Process.Pid
+	r.enter(t, os.Getpid(), 1, "above")
+	file, _ := r.diary(t, pid)
+	if _, err := file.WriteString("3\nlast\nagain\x00"); err != nil {
+		t.Fatal(err)
+	}
+	child.Process.Kill()
+	child.Wait()
+	if own, _ := r.diary(t, os.Getpid()); own == nil || r.findings.held[os.Getpid()].diary != own {
+		t.Error("the diary of a process that lives is closed")
+	}
+	if _, err := file.Stat(); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("that of one that ended is open: %v", err)
+	}
+	if at := r.findings.at(pid, 3); at.in != (task{"last", "again"}) {
+		t.Errorf("it ended in %v", at.in)
+	}
+	if next, _ := r.diary(t, pid); next == file {
+		t.Error("the next of its number writes to a closed one")
+	}
+}
+
 // Who has not said where it is can't ask.
 func TestAskedByOthers(t *testing.T) {
 	for _, text := range []string{"", "x", "12"} {

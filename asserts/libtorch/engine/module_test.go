@@ -354,7 +354,7 @@ func TestNoModule(t *testing.T) {
 			}
 		}
 		must.Do(t, os.WriteFile(filepath.Join(folder, "json.py"), nil, 0o644))
-		want := filepath.Join(folder, "json.py") + " is in the place of Python's own json"
+		want := filepath.Join(folder, "json.py") + " hides Python's own json"
 		if got := check(t, python, folder, "-module", "empty"); got.status != 2 || !strings.Contains(got.stderr, want) {
 			t.Errorf("a file of the folder is json: exit status %d, want 2 and %q\n%s", got.status, want, got.stderr)
 		}

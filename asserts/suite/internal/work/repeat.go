@@ -87,6 +87,24 @@ func (r *Runner) leftOnCPU(t *Target, a *attempt, filled []asserts.Difference) (
 	return asserts.Differing(t.judged, one, other), "the kernel for the CPU leaves memory as it was too"
 }
 
+// twinAgain makes the call of an attempt on the CPU again, where that is beside it, and returns the
+// observations, nil where it throws.
+func (r *Runner) twinAgain(t *Target, a *attempt, how arrangement) *asserts.Seen {
+	if !slices.ContainsFunc(a.calls[1:], func(c call) bool { return c.on == engine.CPU && c.seen != nil }) {
+		return nil
+	}
+	m := maker{engine: r.Engine, room: &r.room}
+	defer m.release()
+	c, args, err := r.arguments(&m, a.c, how)
+	if err != nil {
+		return nil
+	}
+	twin := call{on: engine.CPU}
+	twin.args, twin.why = r.twins(&m, c, args, twin.on)
+	r.callTwins(t, &twin)
+	return twin.seen
+}
+
 // frame makes a call again that was not stopped at a page where it wrote memory that it may
 // not: on the other side it may be, which shows the kernel's frames.
 func (r *Runner) frame(t *Target, a *attempt) {

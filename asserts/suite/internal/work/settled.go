@@ -38,21 +38,3 @@ func (r *Runner) madeAgain(t *Target, a *attempt) (all []call) {
 	}
 	return all
 }
-
-// twinAgain makes the call of an attempt on the CPU again, where that is beside it, and returns the
-// observations, nil where it throws.
-func (r *Runner) twinAgain(t *Target, a *attempt, how arrangement) *asserts.Seen {
-	if !slices.ContainsFunc(a.calls[1:], func(c call) bool { return c.on == engine.CPU && c.seen != nil }) {
-		return nil
-	}
-	m := maker{engine: r.Engine, room: &r.room}
-	defer m.release()
-	c, args, err := r.arguments(&m, a.c, how)
-	if err != nil {
-		return nil
-	}
-	twin := call{on: engine.CPU}
-	twin.args, twin.why = r.twins(&m, c, args, twin.on)
-	r.callTwins(t, &twin)
-	return twin.seen
-}
