@@ -36,8 +36,8 @@ func (s *spread) add(all []Observation, given bool) {
 		if o.Content == nil {
 			continue
 		}
-		d, known := tensor.ParseDType(o.Content.DType)
-		if c := d.Class(); !known || c != tensor.Floating && c != tensor.Complex || !d.Writable() || !whole(o.Content) {
+		d, _ := tensor.ParseDType(o.Content.DType) // 0, of no class, where it is not known
+		if c := d.Class(); c != tensor.Floating && c != tensor.Complex || !d.Writable() || !whole(o.Content) {
 			continue
 		}
 		largest, _, _ := d.Limits()

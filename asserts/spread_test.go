@@ -32,6 +32,7 @@ func TestSpread(t *testing.T) {
 		{"exp overflows", []float64{100, 1}, tensor.Float32, nan, 1, tensor.Float32, false},
 		{"1/x overflows", []float64{1e-40, 1}, tensor.Float32, inf, 3, tensor.Float32, false},
 		{"other infinities", []float64{3e38, -3e38}, tensor.Float32, inf, -inf, tensor.Float32, false},
+		{"none of plain numbers and 0 is", []float64{1.5, 0}, tensor.Float32, nan, 1, tensor.Float32, true},
 		{"none of plain numbers is", plain, tensor.Float32, nan, 1, tensor.Float32, true},
 		{"none of plain numbers is, on the CPU", plain, tensor.Float32, 1, inf, tensor.Float32, true},
 		{"of wider numbers", []float64{100, 1}, tensor.Float64, nan, 1, tensor.Float64, true},
@@ -71,6 +72,7 @@ func TestSpreadOfOthers(t *testing.T) {
 	}
 	cut := one(1e30)
 	cut[0].Content.Bytes = nil
+	unread := []Observation{{Impl: 1, Storage: 1, Content: &Snapshot{DType: "float8_e5m2", Sizes: []int64{1}, Strides: []int64{1}, Nbytes: 1, Bytes: []byte{9}}}}
 	out := &Op{Args: []Subject{{Name: "out", Write: true}}}
 	in := &Op{Args: []Subject{{Name: "x"}}}
 	for _, tt := range []struct {
@@ -83,6 +85,7 @@ func TestSpreadOfOthers(t *testing.T) {
 		{"what a device writes", in, &Seen{Before: one(1), After: one(1e30)}, &Seen{}, 1},
 		{"what out= held", out, &Seen{Before: one(1e30)}, &Seen{}, 0},
 		{"what is not known", in, &Seen{Before: cut}, &Seen{}, 0},
+		{"of a dtype that is not read", in, &Seen{Before: unread}, &Seen{}, 0},
 		{"what the CPU returns", in, &Seen{Before: one(1)}, &Seen{Results: one(8)}, 8},
 		{"what the CPU writes", in, &Seen{Before: one(1)}, &Seen{After: one(8)}, 8},
 		{"nothing", in, &Seen{Before: []Observation{{}}}, &Seen{}, 0},

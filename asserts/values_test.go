@@ -136,3 +136,18 @@ func TestValuesThatAreNumbers(t *testing.T) {
 		}
 	}
 }
+
+// Numbers are left out that another order of the same sums gives.
+func TestNumbersOfSums(t *testing.T) {
+	op := &Op{Name: "t::f", Args: []Subject{{Name: "x"}}}
+	for _, tt := range []struct {
+		given float64
+		found int
+	}{{1e8, 0}, {1, 1}} {
+		x := []Observation{{Impl: 1, Storage: 1, Content: elements(tensor.Float32, []int64{2}, []int64{1}, tt.given, -tt.given)}}
+		seen := func(n string) *Seen { return &Seen{Before: x, After: x, Numbers: []string{n}} }
+		if got := len(JudgeValues(op, seen("0"), seen("4"), "cpu", 1e-3, Aware()).Violations); got != tt.found {
+			t.Errorf("of %v: %d findings, want %d", tt.given, got, tt.found)
+		}
+	}
+}

@@ -158,8 +158,7 @@ func TestContextsOfEnded(t *testing.T) {
 	for deadline := time.Now().Add(time.Minute); !ended(grandchild) && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
-	r.find("a", pid, 0)
-	equal(t, "once they have ended", r.enter(t, pid, 3, "three"), "two: a 1", "child: b 1", "grandchild: c 1")
+	equal(t, "once they have ended", r.enter(t, pid, 3, "three"), "child: b 1", "grandchild: c 1")
 	equal(t, "again", r.enter(t, pid, 4, "four"))
 	r.enter(t, child, 1, "another's with its number")
 	r.find("d", child, 0)
@@ -185,6 +184,28 @@ func TestContextsOfEndedUnderAnother(t *testing.T) {
 	}
 	if n := len(h.inherit(starter)); n != 2 {
 		t.Errorf("the one that started it inherits %d findings, want 2", n)
+	}
+}
+
+// A process asks again while one below it has what it has not asked for.
+func TestLeaves(t *testing.T) {
+	top, some := new(holder), []*occurrence{{}}
+	child := &holder{above: top}
+	grandchild := &holder{above: child}
+	h := holders{1: top, 2: child, 3: grandchild}
+	for _, tt := range []struct {
+		child, grandchild            []*occurrence
+		ofTop, ofChild, ofGrandchild bool
+	}{
+		{nil, nil, false, false, false},
+		{some, nil, true, false, false},
+		{nil, some, true, true, false},
+		{some, some, true, true, false},
+	} {
+		child.since, grandchild.since = tt.child, tt.grandchild
+		if h.leaves(top) != tt.ofTop || h.leaves(child) != tt.ofChild || h.leaves(grandchild) != tt.ofGrandchild {
+			t.Errorf("%v: %v %v %v", tt, h.leaves(top), h.leaves(child), h.leaves(grandchild))
+		}
 	}
 }
 

@@ -224,6 +224,12 @@ func TestDividesWrites(t *testing.T) {
 	if got := words(result.Found); got != "OA009 argument a on cpu" || !strings.HasSuffix(result.Found[0].Violation.Saw, ", with two threads") {
 		t.Errorf("found %q", got)
 	}
+	b.e.harmless, b.t.divided = "a reason", make(once)
+	result = report.Case{Devices: make(report.Devices)}
+	b.ranOnce(b.t, must.Get(b.Try(b.t, b.call(t, "uint8[3]", "uint8[3]", "1")))(t), &result)
+	if got := words(result.Found); got != "" {
+		t.Errorf("found %q, which the engine takes for harmless", got)
+	}
 }
 
 // Each call is told before it is made, and none is made after one that threw or where no other

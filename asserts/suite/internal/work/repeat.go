@@ -58,13 +58,16 @@ func (r *Runner) repeat(t *Target, a *attempt) repetition {
 	alike, why := r.leftOnCPU(t, a, filled)
 	for _, d := range differ {
 		of := func(e asserts.Difference) bool { return d.Argument == e.Argument && d.Return == e.Return }
-		if slices.ContainsFunc(own, of) {
+		i := slices.IndexFunc(filled, of)
+		switch {
+		case slices.ContainsFunc(own, of):
 			if t.mustWrite(d) { // memory that is not filled differs too
 				shown.faults = append(shown.faults, about(d, nondeterministic))
 			}
-		} else if i := slices.IndexFunc(filled, of); i >= 0 && slices.ContainsFunc(alike, of) {
+		case i < 0:
+		case slices.ContainsFunc(alike, of):
 			shown.left = why
-		} else if i >= 0 && t.mustWrite(filled[i]) {
+		case t.mustWrite(filled[i]):
 			shown.faults = append(shown.faults, about(filled[i], uninitialised))
 		}
 	}
@@ -74,35 +77,38 @@ func (r *Runner) repeat(t *Target, a *attempt) repetition {
 // leftOnCPU returns which results that follow memory are so on the CPU too, where the call is on another
 // device, and why they are left out: an op whose kernels both leave memory as it was is to.
 func (r *Runner) leftOnCPU(t *Target, a *attempt, filled []asserts.Difference) (alike []asserts.Difference, why string) {
-	switch i := slices.IndexFunc(a.calls, func(c call) bool { return c.on == engine.CPU }); {
-	case i <= 0 || len(filled) == 0:
+	i := slices.IndexFunc(a.calls, func(c call) bool { return c.on == engine.CPU })
+	if i <= 0 {
 		return nil, ""
-	case !a.c.Plain():
+	}
+	if !a.c.Plain() {
 		return filled, "the kernel for the CPU was not asked whether it leaves memory as it was: " + a.calls[i].why
 	}
-	one, other := r.twinAgain(t, a, firstTime), r.twinAgain(t, a, otherFill)
-	if one == nil || other == nil {
+	twins := r.twinAgain(t, a, firstTime, otherFill)
+	if twins == nil {
 		return nil, ""
 	}
-	return asserts.Differing(t.judged, one, other), "the kernel for the CPU leaves memory as it was too"
+	return asserts.Differing(t.judged, twins[0], twins[1]), "the kernel for the CPU leaves memory as it was too"
 }
 
-// twinAgain makes the call of an attempt on the CPU again, where that is beside it, and returns the
-// observations, nil where it throws.
-func (r *Runner) twinAgain(t *Target, a *attempt, how arrangement) *asserts.Seen {
-	if !slices.ContainsFunc(a.calls[1:], func(c call) bool { return c.on == engine.CPU && c.seen != nil }) {
-		return nil
+// twinAgain makes the call of an attempt on the CPU again, once in each way, and returns the observations, nil
+// where one throws.
+func (r *Runner) twinAgain(t *Target, a *attempt, ways ...arrangement) (all []*asserts.Seen) {
+	for _, how := range ways {
+		m := maker{engine: r.Engine, room: &r.room}
+		defer m.release()
+		c, args, err := r.arguments(&m, a.c, how)
+		if err != nil {
+			return nil
+		}
+		twin := call{on: engine.CPU}
+		twin.args, twin.why = r.twins(&m, c, args, twin.on)
+		if r.callTwins(t, &twin); twin.seen == nil {
+			return nil
+		}
+		all = append(all, twin.seen)
 	}
-	m := maker{engine: r.Engine, room: &r.room}
-	defer m.release()
-	c, args, err := r.arguments(&m, a.c, how)
-	if err != nil {
-		return nil
-	}
-	twin := call{on: engine.CPU}
-	twin.args, twin.why = r.twins(&m, c, args, twin.on)
-	r.callTwins(t, &twin)
-	return twin.seen
+	return all
 }
 
 // frame makes a call again that was not stopped at a page where it wrote memory that it may

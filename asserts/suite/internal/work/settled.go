@@ -34,7 +34,7 @@ func (r *Runner) madeAgain(t *Target, a *attempt) (all []call) {
 		all = append(all, call{on: a.calls[0].on, seen: seen[0]})
 	}
 	if seen := r.twinAgain(t, a, otherDraw); seen != nil {
-		all = append(all, call{on: engine.CPU, seen: seen})
+		all = append(all, call{on: engine.CPU, seen: seen[0]})
 	}
 	return all
 }

@@ -34,7 +34,7 @@ func TestSettled(t *testing.T) {
 	for _, tt := range []struct {
 		name, schema, found string
 		kernel              func(*fakeEngine, []any) ([]any, error)
-		calls               int // on openreg
+		calls               int // on openreg, and on cpu
 	}{
 		{"one of two", two, "OA011 result x on openreg, cpu", results, 2},
 		{"all", one, "", last(func(*fakeEngine) error { return nil }), 2},
@@ -54,8 +54,8 @@ func TestSettled(t *testing.T) {
 			if got := words(found); got != tt.found {
 				t.Errorf("found %q, want %q", got, tt.found)
 			}
-			if calls["openreg"] != tt.calls || calls[engine.Meta] != 1 {
-				t.Errorf("%d calls on openreg, want %d; %d on meta, want 1", calls["openreg"], tt.calls, calls[engine.Meta])
+			if calls["openreg"] != tt.calls || calls[engine.CPU] != tt.calls || calls[engine.Meta] != 1 {
+				t.Errorf("calls %v, want %d on openreg and cpu, 1 on meta", calls, tt.calls)
 			}
 			b.earlier.release()
 			if b.e.live > 0 {
