@@ -7,8 +7,8 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// What the same computation gives in another order is no finding: of sums that cancel, of numbers that are not
-// finite, and where a step on the way overflows. What no order gives is one.
+// JudgeValues reports no difference that another order of the same computation explains: sums that cancel, numbers
+// that are not finite, and steps that overflow. It reports every other one.
 func TestSpread(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	plain := []float64{1.5, -2, 0.25}

@@ -137,7 +137,7 @@ func TestValuesThatAreNumbers(t *testing.T) {
 	}
 }
 
-// Numbers are left out that another order of the same sums gives.
+// JudgeValues reports no difference of numbers that another order of the same sums explains.
 func TestNumbersOfSums(t *testing.T) {
 	op := &Op{Name: "t::f", Args: []Subject{{Name: "x"}}}
 	for _, tt := range []struct {

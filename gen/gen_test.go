@@ -53,8 +53,8 @@ func TestGenerate(t *testing.T) {
 	}
 }
 
-// What is wrong is an error of both generations, but for kernels, of which there are none of
-// one. Ops and kernels that were read are listed all the same.
+// Generate and GenerateTyped return an error for the same input, except for kernels, which GenerateTyped
+// does not read. Both list the ops and kernels that were read until then.
 func TestGenerateRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		name         string

@@ -270,7 +270,7 @@ func TestEntryCutShort(t *testing.T) {
 	}
 }
 
-// Only a process that has something to ask for is told so, by its own diary.
+// The number at the front of a diary rises where its process has findings to ask for, and only there.
 func TestNews(t *testing.T) {
 	r, pid := newHeard(), os.Getpid()
 	told := func() uint64 {

@@ -147,7 +147,7 @@ func Loader() (preload.Kind, error) {
 	return preload.Kind{Name: "run", Source: string(text), Variable: "OPASSERT_RUN", Library: "libtorch_cpu.so"}, err
 }
 
-// memory returns the counts, and to a process that gives its number its diary.
+// memory returns the counts, or the diary of the process whose number is asked for.
 func (r *run) memory(_ int, which string) (*os.File, error) {
 	if which == "" {
 		return r.counts, nil

@@ -217,7 +217,7 @@ func (o *Object) serve(conn *net.UnixConn, connect func() Answer) {
 	}
 }
 
-// memory returns what the process at the other end shares.
+// memory returns the memory that the process at the other end asks for.
 func (o *Object) memory(conn *net.UnixConn, which string) (*os.File, error) {
 	pid, err := peer(conn)
 	if err != nil {
@@ -413,7 +413,7 @@ type Frame struct {
 // The kinds of frames that an object sends.
 const (
 	fit    = 'W' // where the library is that it looks into, answered by where the one is that fits it, or by nothing; or "!" and a trouble
-	memory = 'M' // which, "" for the one that all objects have, answered by the memory
+	memory = 'M' // the name of a memory, "" for that of all processes, answered by the memory
 )
 
 // maxFrame bounds what a broken peer makes this side allocate.

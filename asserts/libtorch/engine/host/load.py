@@ -5,7 +5,7 @@ import socket
 PACKET = 1 << 13  # bytes
 
 for module in importlib, json, socket, traceback:
-    if not os.path.abspath(module.__file__).startswith(os.path.dirname(os.__file__) + os.sep):
+    if not os.path.realpath(module.__file__).startswith(os.path.dirname(os.path.realpath(os.__file__)) + os.sep):
         sys.exit(f"{module.__file__} hides Python's own {module.__name__}: rename it, or run in another folder")
 
 

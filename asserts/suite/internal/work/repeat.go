@@ -64,7 +64,7 @@ func (r *Runner) repeat(t *Target, a *attempt) repetition {
 			if t.mustWrite(d) { // memory that is not filled differs too
 				shown.faults = append(shown.faults, about(d, nondeterministic))
 			}
-		case i < 0:
+		case i < 0: // it follows the side of the pages
 		case slices.ContainsFunc(alike, of):
 			shown.left = why
 		case t.mustWrite(filled[i]):
