@@ -9,6 +9,8 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 
 # What formulas say that have no gradient; of a kernel that lacks a dtype it is a RuntimeError in 2.6.
 REFUSES = re.compile(r"no autograd formula was registered|\bnot (yet |currently )?(implemented|supported)\b|\bunsupported\b|\b(does not|doesn't) support\b|differentiate twice", re.I)
+# What Python says in the same words of a mistake.
+MISTAKES = re.compile(r"unsupported (operand|format string|callable)|not supported between|object does(n't| not) support|object not supported")
 
 
 def differs(a, b):
@@ -117,7 +119,7 @@ class Rules(Slopes):
 
     def add_raised(self, what, error, place, argument=""):
         note = ""
-        if isinstance(error, NotImplementedError) or REFUSES.search(str(error)):
+        if isinstance(error, NotImplementedError) or REFUSES.search(str(error)) and not MISTAKES.search(str(error)):
             note = "it says that it has no gradient: no result is silently wrong"
         elif len({self.leaves[i].is_complex() for i in self.graded}) == 2:
             note = "arguments are real and complex: what multiplies them has a complex gradient for both, and PyTorch refuses that of a real one"

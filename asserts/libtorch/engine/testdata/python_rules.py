@@ -31,6 +31,10 @@ def save(ctx, inputs, output):
     ctx.save_for_backward(*(i for i in inputs if isinstance(i, Tensor)))
 
 
+def save_no_limit(ctx, inputs, output):
+    ctx.limit = None
+
+
 def save_output(ctx, inputs, output):
     ctx.save_for_backward(output)
 
@@ -140,6 +144,15 @@ def without_second(ctx, first, second):
     return first + second
 
 
+def compares(ctx, grad):
+    return grad if grad.dim() < ctx.limit else grad * 2
+
+
+def assigns(ctx, grad):
+    grad.shape[0] = 1
+    return grad
+
+
 def counts(ctx, grad):
     counts.calls = getattr(counts, "calls", 0) + 1
     return grad * counts.calls
@@ -161,6 +174,8 @@ op(wrong, "smaller(Tensor x) -> Tensor", copy, "its backward raises RuntimeError
 op(wrong, "needs_contiguous(Tensor x) -> Tensor", square, "for a gradient that is expanded, as that of sum() its backward raises RuntimeError", needs_contiguous, save)
 op(wrong, "for_first_alone(Tensor x, Tensor y) -> Tensor", times, "where y alone requires grad its backward returns another gradient of y", for_first_alone, save)
 op(wrong, "doubled(Tensor x, Tensor y) -> Tensor", times, "where x alone requires grad its backward returns another gradient of x", doubled, save)
+op(wrong, "compares(Tensor x) -> Tensor", square, "its backward raises TypeError: '<' not supported between", compares, save_no_limit)
+op(wrong, "assigns(Tensor x) -> Tensor", square, "its backward raises TypeError: 'torch.Size' object does not support item assignment", assigns, save)
 op(wrong, "counts(Tensor x) -> Tensor", copy, "called a second time, as with retain_graph, its backward returns another gradient of x", counts, save)
 
 
