@@ -102,7 +102,7 @@ func (j *judge) usedAgain(fresh []*output) {
 	for _, out := range fresh {
 		for _, e := range j.seen.Earlier {
 			if text := e.reused(&out.Observation); text != "" {
-				j.reportOutput(FreshStorage, out).Saw = out.place().String() + " " + text
+				j.reportReturnedBefore(out, out.place().String()+" "+text)
 				again = true
 				break
 			}
@@ -113,10 +113,15 @@ func (j *judge) usedAgain(fresh []*output) {
 			continue
 		}
 		if text := changedLater(&e.Then, &e.Now); text != "" {
-			j.reportOutput(FreshStorage, fresh[0]).Saw = "of what the call before returned " + text
+			j.reportReturnedBefore(fresh[0], "of what the call before returned "+text)
 			again = true
 		}
 	}
+}
+
+func (j *judge) reportReturnedBefore(out *output, saw string) {
+	v := j.reportOutput(FreshStorage, out)
+	v.Saw, v.Symptom = saw, ReturnedBefore
 }
 
 // reused returns how a return reuses one of the call before, "" where it does not.

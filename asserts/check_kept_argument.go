@@ -3,7 +3,6 @@ package asserts
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/opassert/opassert/asserts/internal/usual"
 )
@@ -25,7 +24,7 @@ var _ = add(check{
 	after:   1<<InputImpl | 1<<InputStorage,
 	when:    func(seen *Seen) bool { return !seen.Autograd },
 	fixes: func(_ *Op, v *Violation) string {
-		if strings.Contains(v.Saw, tooOften) { // counts of retained tensors may fall too
+		if v.Symptom == Overreleased { // counts of retained tensors may fall too
 			return fixTooOften(v)
 		}
 		return fmt.Sprintf("release every reference to %s before returning, as a cache of a clone does", v.Subject.Name)
@@ -100,6 +99,7 @@ func (j *judge) releasedTooOften(in *input, reported map[ID]bool) {
 	}
 	if what != "" {
 		v := j.reportInput(KeptArgument, in)
+		v.Symptom = Overreleased
 		v.Saw = fmt.Sprintf("the %s of %s %s: use_count %d -> %d", what, v.Subject, tooOften, uses(what, b), uses(what, a))
 		reported[b.Impl] = true
 	}

@@ -79,7 +79,10 @@ func (j *judge) compare(m *judge, subject Place, real, meta []side) {
 		v := j.report(MetaAlias, a.at)
 		v.After, v.Other = a.seen, b.seen
 		v.locate(a.seen.Content)
-		v.Saw, v.Fix = strings.Join(saw, "; "), j.contradicts(m, a.at)
+		v.Saw, v.Fix = texts(saw), j.contradicts(m, a.at)
+		if m.fake {
+			v.Breaks = consequences[saw[0].of]
+		}
 	}
 }
 
@@ -168,14 +171,14 @@ func fixMetaAlias(_ *Op, v *Violation) string {
 	return "the schema does not say which of the two is meant: make the meta kernel return the sizes, strides, dtype and views of the other; or the other those of the meta kernel"
 }
 
-func (j *judge) differences(m *judge, a, b *side) []string {
+func (j *judge) differences(m *judge, a, b *side) []contrast {
 	if a.seen.Defined() != b.seen.Defined() {
-		return []string{fmt.Sprintf("%s, %s %s", definedness(a), m.where(), definedness(b))}
+		return []contrast{{"definedness", fmt.Sprintf("%s, %s %s", definedness(a), m.where(), definedness(b))}}
 	}
-	var saw []string
+	var saw []contrast
 	shares, meta := j.shares(a), m.shares(b)
 	if shares != meta {
-		saw = append(saw, fmt.Sprintf("it %s, %s it %s", shares, m.where(), meta))
+		saw = append(saw, contrast{"sharing", fmt.Sprintf("it %s, %s it %s", shares, m.where(), meta)})
 	}
 	x, y := a.seen.Content, b.seen.Content
 	if x == nil || y == nil {
@@ -183,7 +186,7 @@ func (j *judge) differences(m *judge, a, b *side) []string {
 		return saw
 	}
 	differ := func(what string, real, meta any) {
-		saw = append(saw, fmt.Sprintf("%s %v, %s %v", what, real, m.where(), meta))
+		saw = append(saw, contrast{what, fmt.Sprintf("%s %v, %s %v", what, real, m.where(), meta)})
 	}
 	if x.DType != y.DType {
 		differ("dtype", x.DType, y.DType)
@@ -199,6 +202,17 @@ func (j *judge) differences(m *judge, a, b *side) []string {
 		differ("offset", x.Offset, y.Offset)
 	}
 	return saw
+}
+
+// A contrast is in what two calls differ, and how.
+type contrast struct{ of, text string }
+
+func texts(all []contrast) string {
+	var parts []string
+	for _, c := range all {
+		parts = append(parts, c.text)
+	}
+	return strings.Join(parts, "; ")
 }
 
 func definedness(s *side) string {

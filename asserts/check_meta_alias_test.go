@@ -404,13 +404,17 @@ func TestJudgeFake(t *testing.T) {
 			[]string{"OA011 result: the kernel returns, and its fake raises TypeError: no"}, "let the kernel refuse",
 		},
 		{
+			"raises under symbolic sizes", fresh, see(3, 4), asserts.Fake{Fault: "under symbolic sizes raises TypeError: no", Symbols: true},
+			[]string{"OA011 result (symbolic sizes): the kernel returns, and its fake under symbolic sizes raises TypeError: no"}, "make the fake take",
+		},
+		{
 			"raises, and nothing is returned", "f(Tensor(a!) self) -> ()", undefined, asserts.Fake{Fault: "raises TypeError: no"},
 			[]string{"OA011 argument self: the kernel returns, and its fake raises TypeError: no"}, "make the fake take",
 		},
 		{
 			"guards", "f(int n, Tensor self) -> Tensor", see(3, 4, holding("abcd")),
 			asserts.Fake{Seen: asserts.Seen{Results: list{same}}, Guards: []asserts.Guard{{Arg: 1, Text: "self.shape[0] == 4", At: "ops.py:4", Other: "self [5]"}, {Arg: 0}}},
-			[]string{"OA011 argument self: its fake sets the guard self.shape[0] == 4 (ops.py:4), and returns the like for other sizes, such as self [5]"}, "compute with the size",
+			[]string{"OA011 argument self (size guard): its fake sets the guard self.shape[0] == 4 (ops.py:4), and returns the like for other sizes, such as self [5]"}, "compute with the size",
 		},
 		{
 			"elsewhere", fresh, see(3, 4, holding("abcd")), asserts.Fake{Seen: asserts.Seen{Results: list{same}}, Elsewhere: []string{"cpu", "meta"}},
@@ -435,6 +439,9 @@ func TestJudgeFake(t *testing.T) {
 				got = append(got, said(v))
 				if breaks := strings.Contains(v.Error(), asserts.MetaAlias.Breaks()); breaks != (tt.fake.Missing || tt.name == "undefined") {
 					t.Errorf("the report has the check's words on what it breaks: %v\n%v", breaks, v)
+				}
+				if tt.fake.Guards != nil && v.Sizes != tt.fake.Guards[0].Other {
+					t.Errorf("the guard does not hold for sizes %q", v.Sizes)
 				}
 				if v.Site != tt.fake.Site || !strings.HasPrefix(v.Fix, tt.fix) || (v.Note != "") != (tt.fake.Missing || tt.fake.Elsewhere != nil) {
 					t.Errorf("site %v, fix %q, note %q", v.Site, v.Fix, v.Note)

@@ -58,6 +58,9 @@ func TestSharedCounter(t *testing.T) {
 				if v.Code == asserts.UndeclaredAlias || v.Code == asserts.OutputAlias {
 					line += ": " + v.Saw + ": " + v.Fix
 				}
+				if (v.Symptom == asserts.Overlapping) != strings.Contains(v.Saw, "in the memory of") {
+					t.Errorf("%s: the symptom is %q", v.Saw, v.Symptom)
+				}
 				got = append(got, line)
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {

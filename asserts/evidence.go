@@ -81,6 +81,7 @@ func (j *judge) reportAlias(code Code, out *output, who Place, other Observation
 	case "StorageImpl":
 		v.Saw = fmt.Sprintf("%s shares StorageImpl with %s", v.Subject, who)
 	case "memory":
+		v.Symptom = Overlapping
 		v.Saw = fmt.Sprintf("%s lies in the memory of %s, under another StorageImpl", v.Subject, who)
 	default:
 		v.Saw = fmt.Sprintf("%s has the version counter of %s, on another StorageImpl", v.Subject, who)

@@ -16,6 +16,7 @@ type Fake struct {
 	Guards  []Guard
 	Fault   string // how it fails the schema: "raises TypeError: ..."
 	Refuses bool   // the fault is an error that a check of its own raises
+	Symbols bool   // it raises only where sizes are symbols
 	Site    Site   // of the function
 	// Elsewhere are the other devices of its returns for tensors on a GPU.
 	Elsewhere []string
@@ -48,67 +49,49 @@ func JudgeFake(op *Op, real *Seen, fake *Fake, policy *Policy) Verdict {
 	f.fake = true
 	switch {
 	case fake.Missing:
-		r.reportCall("it has a kernel, and no fake", `register one, torch.library.register_fake("`+op.Name+`"), which makes tensors of the kernel's sizes, strides and dtypes`)
-	case fake.Refuses:
-		r.reportCall("the kernel returns, and its fake "+fake.Fault, "let the kernel refuse the arguments too, where the op is not for them; else take the check out of the fake")
+		v := r.reportCall("it has a kernel, and no fake", `register one, torch.library.register_fake("`+op.Name+`"), which makes tensors of the kernel's sizes, strides and dtypes`)
+		v.Note = "programs that are not compiled do without: torch.compile and torch.export end at the op"
 	case fake.Fault != "":
-		r.reportCall("the kernel returns, and its fake "+fake.Fault, "make the fake take what the kernel takes, and return what the schema says")
+		v := r.reportCall("the kernel returns, and its fake "+fake.Fault, "make the fake take what the kernel takes, and return what the schema says")
+		v.Breaks = stopsCompilers
+		if fake.Refuses {
+			v.Fix = "let the kernel refuse the arguments too, where the op is not for them; else take the check out of the fake"
+		}
+		if fake.Symbols {
+			v.Symptom = SymbolicSizes
+		}
 	default:
 		compareMeta(r, f)
 		r.compareWritten(f)
-		r.compareNumbers(f, func(a, b float64) bool { return near(a, b, 0) }, "let the fake compute the number as the kernel does; or, where it depends on contents, leave it open: torch.library.get_ctx().new_dynamic_size()")
+		v := r.compareNumbers(f, func(a, b float64) bool { return near(a, b, 0) }, "let the fake compute the number as the kernel does; or, where it depends on contents, leave it open: torch.library.get_ctx().new_dynamic_size()")
+		if v != nil {
+			v.Breaks = "compiled code goes on with the number of the fake, as a constant"
+		}
 		for _, g := range fake.Guards {
 			r.reportGuard(g)
 		}
 		if len(fake.Elsewhere) > 0 {
-			r.reportCall(movedTo+strings.Join(fake.Elsewhere, ", "), "make tensors on the device of the arguments: x.new_empty(sizes), or torch.empty(sizes, device=x.device)")
+			v := r.reportCall("for tensors on a GPU its fake returns some on "+strings.Join(fake.Elsewhere, ", "), "make tensors on the device of the arguments: x.new_empty(sizes), or torch.empty(sizes, device=x.device)")
+			v.Breaks, v.Note = consequences["device"], "a kernel for GPUs may be meant to return tensors there"
 		}
 	}
 	verdict := r.conclude()
 	for _, v := range verdict.Violations {
-		v.Site, v.Breaks = fake.Site, consequence(v.Saw)
-		switch {
-		case fake.Missing:
-			v.Note = "programs that are not compiled do without: torch.compile and torch.export end at the op"
-		case strings.HasPrefix(v.Saw, movedTo):
-			v.Note = "a kernel for GPUs may be meant to return tensors there"
-		}
+		v.Site = fake.Site
 	}
 	return verdict
 }
 
-// consequences are the effects of a wrong fake in compilers, by the beginning of the
-// violation's text.
-var consequences = []struct{ saw, breaks string }{
-	{"the kernel returns, and its fake", "torch.compile stops at the op, or leaves the graph for it, and torch.export fails"},
-	{"its fake sets the guard", "torch.compile compiles anew for each such size, and torch.export with a dynamic dimension fails"},
-	{leftWith, "compiled code goes on with the sizes and strides of the fake, of a tensor that has others by then"},
-	{"it is ", lostWrite},
-	{"it shares ", lostWrite},
-	{"dtype ", "compiled code reads the bytes of one dtype as those of the other"},
-	{movedTo, "compiled programs copy to, and launch on, another device than the tensor's"},
-	{"device ", "compiled programs copy to, and launch on, another device than the tensor's"},
-	{"number ", "compiled code goes on with the number of the fake, as a constant"},
-	{"sizes ", "the code of inductor asserts the fake's sizes, and where it does not it computes on other elements, or beyond the last"},
-	{"strides ", "the code of inductor asserts the fake's strides, and where it does not it computes on other elements"},
+// consequences are the effects in compilers of a fake that differs from the kernel, by what differs.
+var consequences = map[string]string{
+	"sharing": "compiled programs drop a write that the one should see, or move it to where the other does not",
+	"dtype":   "compiled code reads the bytes of one dtype as those of the other",
+	"device":  "compiled programs copy to, and launch on, another device than the tensor's",
+	"sizes":   "the code of inductor asserts the fake's sizes, and where it does not it computes on other elements, or beyond the last",
+	"strides": "the code of inductor asserts the fake's strides, and where it does not it computes on other elements",
 }
 
-const leftWith = "after the call it has "
-
-const movedTo = "for tensors on a GPU its fake returns some on "
-
-const lostWrite = "compiled programs drop a write that the one should see, or move it to where the other does not"
-
-// consequence returns the effect of a wrong fake in compilers, "" if it is that of the
-// rule.
-func consequence(saw string) string {
-	for _, c := range consequences {
-		if strings.HasPrefix(saw, c.saw) {
-			return c.breaks
-		}
-	}
-	return ""
-}
+const stopsCompilers = "torch.compile stops at the op, or leaves the graph for it, and torch.export fails"
 
 // compareWritten compares the sizes, strides and dtypes that the two calls leave the
 // arguments with that the op writes. Where the kernel changes those of an argument that
@@ -131,7 +114,8 @@ func (j *judge) compareWritten(m *judge) {
 		if saw := j.differences(m, &side{a.place(), a.after}, &side{b.place(), b.after}); len(saw) > 0 {
 			v := j.reportInput(MetaAlias, a)
 			v.Other = b.after
-			v.Saw = leftWith + strings.Join(saw, "; ")
+			v.Saw = "after the call it has " + texts(saw)
+			v.Breaks = "compiled code goes on with the sizes and strides of the fake, of a tensor that has others by then"
 			v.Fix = "let the fake change the argument as the kernel does, such as with resize_; or the kernel leave it as the fake does"
 			if keeps && !a.reshaped() {
 				v.Fix = "let the fake leave the argument as it is: the kernel keeps its sizes and strides, as an in-place op is to"
@@ -140,15 +124,16 @@ func (j *judge) compareWritten(m *judge) {
 	}
 }
 
-// compareNumbers compares the numbers that the two calls return, which are to be alike.
-func (j *judge) compareNumbers(m *judge, alike func(a, b float64) bool, fix string) {
+// compareNumbers compares the numbers that the two calls return, which are to be alike, and
+// reports the first that are not.
+func (j *judge) compareNumbers(m *judge, alike func(a, b float64) bool, fix string) *Violation {
 	kernel, other := j.seen.Numbers, m.seen.Numbers
 	for i := range min(len(kernel), len(other)) {
 		if a, b := kernel[i], other[i]; a != "" && b != "" && !likeText(a, b, alike) {
-			j.reportCall(fmt.Sprintf("number %s, %s %s", a, m.where(), b), fix)
-			return
+			return j.reportCall(fmt.Sprintf("number %s, %s %s", a, m.where(), b), fix)
 		}
 	}
+	return nil
 }
 
 // reshaped reports whether the call changed how a tensor lies in its storage.
@@ -158,7 +143,7 @@ func (in *input) reshaped() bool {
 }
 
 // reportCall adds a violation that concerns no particular return.
-func (j *judge) reportCall(saw, fix string) {
+func (j *judge) reportCall(saw, fix string) *Violation {
 	place := Place{Element: -1}
 	switch {
 	case len(j.plan.results) > 0:
@@ -168,6 +153,7 @@ func (j *judge) reportCall(saw, fix string) {
 	}
 	v := j.report(MetaAlias, place)
 	v.Saw, v.Fix = saw, fix
+	return v
 }
 
 // reportGuard adds a violation about the argument whose size is asked for.
@@ -175,6 +161,8 @@ func (j *judge) reportGuard(g Guard) {
 	for a := range j.plan.args {
 		if plan := &j.plan.args[a]; plan.Index == g.Arg {
 			v := j.report(MetaAlias, plan.place(false, NoElement, ""))
+			v.Symptom, v.Sizes = SizeGuard, g.Other
+			v.Breaks = "torch.compile compiles anew for each such size, and torch.export with a dynamic dimension fails"
 			v.Saw = fmt.Sprintf("its fake sets the guard %s (%s), and returns the like for other sizes, such as %s", g.Text, g.At, g.Other)
 			v.Fix = "compute with the size as it is, without int, if and range: torch.sym_max and the like; what must be so is for torch._check"
 		}

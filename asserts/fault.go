@@ -9,6 +9,7 @@ type Fault struct {
 	Argument string // that it is about; "": the return, or the process where the check is about neither or about arguments
 	Return   int    // that it is about, one more than its position; 0: the first, where the check is about returns
 	Saw, Fix string
+	Symptom  Symptom
 	Breaks   string   // its effect, where more is known than the check says
 	Note     string   // why it is debatable; "" where it is an error
 	Site     Site     // of the fault, where that is not in the kernel
@@ -32,7 +33,7 @@ func JudgeFaults(op *Op, seen *Seen, faults []Fault) Verdict {
 	for i := range faults {
 		if f := &faults[i]; !j.plan.waived.Has(f.Code) {
 			v := j.report(f.Code, j.at(f))
-			v.Saw, v.Fix, v.Breaks, v.Note, v.Site = f.Saw, f.Fix, f.Breaks, f.Note, f.Site
+			v.Saw, v.Symptom, v.Fix, v.Breaks, v.Note, v.Site = f.Saw, f.Symptom, f.Fix, f.Breaks, f.Note, f.Site
 			if len(f.Frames) > 0 {
 				v.Saw += ", in " + strings.Join(f.Frames, " < ")
 			}

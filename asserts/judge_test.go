@@ -147,6 +147,9 @@ func said(v *asserts.Violation) string {
 	if v.Against.Name != "" {
 		line += " / " + v.Against.String()
 	}
+	if v.Symptom != asserts.Usual {
+		line += " (" + string(v.Symptom) + ")"
+	}
 	return line + ": " + v.Saw
 }
 

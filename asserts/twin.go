@@ -56,7 +56,7 @@ func (j *judge) compareChange(m *judge, a, b *input) {
 		return
 	}
 	v := j.reportInput(MetaAlias, a)
-	v.Other = b.after
+	v.Other, v.Symptom = b.after, OtherContents
 	v.Saw = "the call changes its bytes, " + m.where() + " it leaves them as they were"
 	if there {
 		v.Saw = "the call leaves its bytes as they were, " + m.where() + " it changes them"

@@ -23,7 +23,7 @@ func TestJudgeChanges(t *testing.T) {
 		return call(list{on(1, was), second}, list{on(1, is), second})
 	}
 	const two = "f_(Tensor(a!) self, Tensor other) -> ()"
-	const kept, changed = "OA011 argument self: the call leaves its bytes as they were, on cpu it changes them", "OA011 argument self: the call changes its bytes, on cpu it leaves them as they were"
+	const kept, changed = "OA011 argument self (other contents): the call leaves its bytes as they were, on cpu it changes them", "OA011 argument self (other contents): the call changes its bytes, on cpu it leaves them as they were"
 	for _, tt := range []struct {
 		name, schema string
 		real, twin   *asserts.Seen

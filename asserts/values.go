@@ -32,6 +32,9 @@ func JudgeValues(op *Op, real, twin *Seen, on string, tolerance float64, policy 
 	m.on = on
 	r.compareNumbers(m, func(a, b float64) bool { return near(a, b, tolerance) || of.explains(a, b, tensor.Float64) }, asTheCPU)
 	verdict.Violations = append(verdict.Violations, r.conclude().Violations...)
+	for _, v := range verdict.Violations {
+		v.Symptom, v.Tolerance = OtherContents, tolerance
+	}
 	return verdict
 }
 

@@ -19,6 +19,7 @@ type Violation struct {
 	Subject Place
 	Against Place // the tensor that it is compared or shares with; zero: none
 	Saw     string
+	Symptom Symptom `json:",omitempty"`
 	Fix     string
 	Breaks  string `json:",omitempty"` // where more is known than the check says
 	Note    string `json:",omitempty"` // the reason why it is debatable; "" if it is an error
@@ -26,6 +27,9 @@ type Violation struct {
 
 	Before, After Observation // of the subject; a return has no Before
 	Other         Observation // of Against, after the call
+
+	Tolerance float64 `json:",omitempty"` // of a comparison of OtherContents
+	Sizes     string  `json:",omitempty"` // of an argument, which do not meet a SizeGuard: "x [5]"
 
 	Device, DType string // of the subject, "" below the content level
 	Skipped       []Skip // the policy's skips in the same call

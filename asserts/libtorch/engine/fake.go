@@ -26,6 +26,7 @@ type fakeCall struct {
 	Beside    *fakeCall // of the kernel for the CPU
 	Fault     string
 	Refuses   bool   // by a check of its own
+	Symbols   bool   // it raises only where sizes are symbols
 	Unknown   string // why it was not called
 	Guards    []fakeGuard
 	Elsewhere []string        // devices of its results for tensors on a GPU
@@ -131,7 +132,7 @@ func withoutTensors(values []any) []any {
 }
 
 func (c *fakeCall) fake(op *asserts.Op) *asserts.Fake {
-	f := &asserts.Fake{Missing: c.Missing, Fault: c.Fault, Refuses: c.Refuses, Elsewhere: c.Elsewhere}
+	f := &asserts.Fake{Missing: c.Missing, Fault: c.Fault, Refuses: c.Refuses, Symbols: c.Symbols, Elsewhere: c.Elsewhere}
 	f.Site.File, _ = c.Site[0].(string)
 	if line, ok := c.Site[1].(float64); ok {
 		f.Site.Line = int(line)

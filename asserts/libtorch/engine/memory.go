@@ -6,7 +6,6 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
-	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/internal/tensor"
 )
 
@@ -78,8 +77,8 @@ func fault(op *asserts.Op, t *libtorch.Touch) asserts.Fault {
 		f.Saw = fmt.Sprintf("%s memory that was freed: byte %d of the %d of %s", does, t.First, t.Nbytes, owner)
 		f.Fix = "keep a Tensor, which holds the storage, in place of a pointer; or don't touch the memory once the last of its tensors is gone"
 	case libtorch.ReadOnly:
-		f.Code = asserts.UndeclaredWrite
-		f.Saw = fmt.Sprintf("%s byte %d of the storage of %s, and %s", does, t.First, owner, engine.Restored)
+		f.Code, f.Symptom = asserts.UndeclaredWrite, asserts.Restored
+		f.Saw = fmt.Sprintf("%s byte %d of the storage of %s, and what it held is there again after the call", does, t.First, owner)
 		f.Fix = "write a clone of it: another thread that reads the tensor meanwhile sees what is not its value"
 	default:
 		f.Saw = fmt.Sprintf("%s %s of the storage of %s, which has %d bytes", does, distance(t), owner, t.Nbytes)

@@ -252,9 +252,6 @@ const (
 	Rules Device = "rules"     // where an op's formula for autograd is called, and its rules for vmap and autocast
 )
 
-// Restored are the words of a finding that an argument was written, and is as it was after the call.
-const Restored = "what it held is there again after the call"
-
 // CannotShow reports whether a check is one that the engine cannot show broken.
 func (o Operator) CannotShow(c asserts.Check) bool {
 	return slices.ContainsFunc(o.Unseen, func(u Unseen) bool { return u.Code == c.Code && u.On == c.On })

@@ -35,13 +35,6 @@ type Case struct {
 // error is not the kernel's.
 const Unmade = -1
 
-// The things besides the elements of arguments that a result may follow, at the end of the evidence.
-const (
-	Neighbours = "lies beside an argument in its storage"
-	Threads    = "at::set_num_threads was called with"
-	Earlier    = "the arguments held in an earlier call, after which they were written"
-)
-
 // A Finding is a violation, with the case that shows it.
 type Finding struct {
 	Violation *asserts.Violation `json:"violation"`

@@ -115,7 +115,7 @@ func (s Source) cppText(f Fault, below bool) (string, error) {
 		c.compared(guard)
 	case f.Finding.Violation.Code == asserts.OutOfBounds:
 		c.outside(stack + "\n" + guard)
-	case isRestored(f.Finding.Violation):
+	case f.Finding.Violation.Symptom == asserts.Restored:
 		if err := c.restored(f.Finding.Violation.Subject, stack+"\n"+guard); err != nil {
 			return "", err
 		}

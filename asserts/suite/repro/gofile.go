@@ -366,7 +366,7 @@ func (g *goFile) judged(f Fault, call string) error {
 	if err != nil {
 		return err
 	}
-	if rules[v.Code].fault == "shares" && strings.Contains(v.Saw, "under another StorageImpl") {
+	if v.Symptom == asserts.Overlapping {
 		p.fault = overlapping
 	}
 	g.lines = append(append(g.lines, p.before...), g.results(call, x+" "+y))

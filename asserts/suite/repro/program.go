@@ -82,15 +82,15 @@ func (s Source) Texts(f Fault) ([]string, error) {
 		return nil, errors.New("no program fills the memory of a device before a call")
 	case f.Finding == nil && f.Crash.Recipe == "":
 		return nil, errors.New("the process ended before the call")
-	case f.Finding != nil && symbolic.MatchString(f.Finding.Violation.Saw):
-		body = k.before(func(way way) string { return k.asked(way, f.Finding.Violation.Saw) })
+	case f.Finding != nil && (f.Finding.Violation.Symptom == asserts.SymbolicSizes || f.Finding.Violation.Symptom == asserts.SizeGuard):
+		body = k.before(func(way way) string { return k.asked(way, f.Finding.Violation.Sizes) })
 	case f.Finding != nil && twin(f.Finding) != "":
 		device := twin(f.Finding)
-		body = k.before(func(way way) string { return k.compared(way, device, f.Finding.Violation.Saw) })
+		body = k.before(func(way way) string { return k.compared(way, device, f.Finding.Violation) })
 		bare = device == engine.Meta
 	case f.Finding != nil && f.Finding.Violation.Code == asserts.OutOfBounds:
 		body = k.outside
-	case f.Finding != nil && isRestored(f.Finding.Violation):
+	case f.Finding != nil && f.Finding.Violation.Symptom == asserts.Restored:
 		if body, err = k.restored(f.Finding.Violation.Subject); err != nil {
 			return nil, err
 		}
@@ -416,11 +416,8 @@ torch._meta_registrations._meta_lib_dont_use_me_use_register_meta._destroy()
 
 const differs = "what is planned with differs from what is returned"
 
-// held matches a finding about what tensors hold, or numbers, and finds the tolerance of it where there is one.
-var held = regexp.MustCompile(`^number |^the call (?:changes|leaves) its bytes|^\d+ elements differ by more than (\S+) of`)
-
 // compared is the call beside the one that a compiler plans with, or that of the CPU.
-func (k *call) compared(w way, device engine.Device, saw string) string {
+func (k *call) compared(w way, device engine.Device, v *asserts.Violation) string {
 	setup := k.twins(planning[device])
 	if w.bare {
 		setup = unregistered + setup
@@ -430,8 +427,8 @@ func (k *call) compared(w way, device engine.Device, saw string) string {
 		return calls + verdict("planned(result) != planned(plan) or shared(args, result) != shared(twins_args, plan)", differs, notThere)
 	}
 	tolerance := "None"
-	if m := held.FindStringSubmatch(saw); m != nil {
-		tolerance = cmp.Or(m[1], "0")
+	if v.Symptom == asserts.OtherContents {
+		tolerance = fmt.Sprint(v.Tolerance)
 	}
 	return calls + "differ = differences(([args, kwargs], result), ([twins_args, twins_kwargs], plan), " + tolerance + ")\nprint(*differ, sep=\"\\n\")\n" +
 		verdict("differ", "what the call on the CPU returns or writes differs from that of the call on the device", notThere)
@@ -448,12 +445,8 @@ func (w way) plans(within, result, with string) string {
 		fmt.Sprintf("    print(\"%sthe call with %s raises:\", e)\n    sys.exit(1)\n", there, with)
 }
 
-// symbolic are the words of a finding that a fake raises where sizes are symbols, or sets a
-// guard that holds for some alone, and others finds the tensors that have other ones.
-var (
-	symbolic = regexp.MustCompile(`^the kernel returns, and its fake under symbolic sizes raises |^its fake sets the guard .* for other sizes, such as (.*)$`)
-	others   = regexp.MustCompile(`(\w+)((?:\[\d+\])*) (\[[\d, ]*\])`)
-)
+// others finds the tensors whose sizes do not meet a guard.
+var others = regexp.MustCompile(`(\w+)((?:\[\d+\])*) (\[[\d, ]*\])`)
 
 // symbols is the Python that makes the arguments of a compiler's call where shapes change.
 const symbols = `from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
@@ -473,9 +466,9 @@ def twin(t):
 
 // asked is the call that a compiler plans with, and whether it raises, or sets a guard that
 // does not hold for other sizes.
-func (k *call) asked(w way, saw string) string {
+func (k *call) asked(w way, sizes string) string {
 	setup := k.twins(symbols) + "others = {}\n"
-	for _, m := range others.FindAllStringSubmatch(symbolic.FindStringSubmatch(saw)[1], -1) {
+	for _, m := range others.FindAllStringSubmatch(sizes, -1) {
 		i := slices.IndexFunc(k.op.Func.Args, func(a schema.Argument) bool { return a.Name == m[1] })
 		setup += fmt.Sprintf("others.update(zip([s.node.expr for s in twin(%s%s).shape], %s))\n", k.names[i], m[2], m[3])
 	}
@@ -524,25 +517,23 @@ type sight struct {
 
 // sightOf returns how a program sees the fault of a violation.
 func sightOf(v *asserts.Violation) sight {
-	for what, s := range followed {
-		if strings.HasSuffix(v.Saw, what) {
-			return s
-		}
+	if s, ok := followed[v.Symptom]; ok {
+		return s
 	}
 	return sights[v.Code]
 }
 
 // followed are those of results that follow bytes which a call may not read.
-var followed = map[string]sight{
-	report.Neighbours: {
+var followed = map[asserts.Symptom]sight{
+	asserts.Neighbours: {
 		before: "surround([{held}], byte)", fault: follows,
 		says: "{x} follows bytes of an argument's storage that are not its elements",
 	},
-	report.Threads: {
+	asserts.Threads: {
 		before: "torch.set_num_threads(2 if byte == 0xA6 else 1)", fault: follows,
 		says: "{x} follows the number of threads",
 	},
-	report.Earlier: {
+	asserts.EarlierCall: {
 		before: "kept.append([{held}])  # so that no other argument comes to lie there\nif byte == 0xA6:\n    scale(kept[-1], 0.5)\n{call}\n    scale(kept[-1], 2)",
 		fault:  follows,
 		says:   "{x} follows what the arguments held in an earlier call",
@@ -676,11 +667,6 @@ func (k *call) amongPages(w way, before ...string) string {
 	lines = append(lines, k.moved("places", "(None, torch.empty(n, dtype=torch.uint8))")...)
 	lines = append(append(lines, before...), "torch.manual_seed(0)", w.statement(k.expression(w)))
 	return strings.Join(lines, "\n")
-}
-
-// isRestored reports whether a violation is a write after which the call restored the old bytes.
-func isRestored(v *asserts.Violation) bool {
-	return v.Code == asserts.UndeclaredWrite && strings.Contains(v.Saw, engine.Restored)
 }
 
 const restores = "the call writes %v, and restores what it held"

@@ -46,42 +46,51 @@ func finding(op, schema, recipe string, code asserts.Code, subject, against asse
 	}
 }
 
-// seeing is a fault of which the run saw something in particular.
-func seeing(f Fault, saw string) Fault {
-	f.Finding.Violation.Saw = saw
+// seeing is a fault with a symptom.
+func seeing(f Fault, symptom asserts.Symptom) Fault {
+	f.Finding.Violation.Symptom = symptom
 	return f
+}
+
+// within is a fault of elements that differ by more than a tolerance.
+func within(f Fault, tolerance float64) Fault {
+	f.Finding.Violation.Tolerance = tolerance
+	return seeing(f, asserts.OtherContents)
+}
+
+// guarding is a fault of a fake with a guard that some sizes do not meet.
+func guarding(f Fault, sizes string) Fault {
+	f.Finding.Violation.Sizes = sizes
+	return seeing(f, asserts.SizeGuard)
 }
 
 const unary = "f(Tensor self) -> Tensor"
 
 // faults are one for each predicate, and calls of each sort.
 var examples = map[string]Fault{
-	"input-storage":    finding("x::f_", "f_(Tensor(a!) self) -> Tensor(a!)", `{self: "float32[2]"}`, asserts.InputStorage, argument(0, "self"), asserts.Place{}),
-	"fresh-impl":       finding("x::f", unary, `{self: "float32[2]"}`, asserts.FreshImpl, result(0, "result"), argument(0, "self")),
-	"fresh-impl-held":  finding("x::f", unary, `{self: "float32[2]"}`, asserts.FreshImpl, result(0, "result"), asserts.Place{}),
-	"view-storage":     finding("aten::v", "v(Tensor(a) self) -> Tensor(a)", `{self: "int64[3] range"}`, asserts.ViewStorage, result(0, "result"), argument(0, "self")),
-	"fresh-storage":    finding("x::f", unary, `{self: "bool[]"}`, asserts.FreshStorage, result(0, "result"), asserts.Place{}),
-	"returned-before":  seeing(finding("x::f", "f(int n) -> (Tensor a, Tensor[] b)", `{n: "1"}`, asserts.FreshStorage, asserts.Place{Return: true, Index: 1, Name: "b", Element: 2}, asserts.Place{}), "b[2] has the StorageImpl of what the call before returned"),
-	"returned-self":    finding("aten::f_", "f_(Tensor(a!) self) -> Tensor(a!)", `{self: "complex64[2]"}`, asserts.ReturnedSelf, result(0, "result"), argument(0, "self")),
-	"undeclared-alias": finding("x::f", unary, `{self: "float32[2, 2] transposed"}`, asserts.UndeclaredAlias, result(0, "result"), argument(0, "self")),
-	"output-alias":     finding("x::two", "two(Tensor self) -> (Tensor a, Tensor b)", `{self: "float16[2] const:NaN"}`, asserts.OutputAlias, result(1, "b"), result(0, "a")),
-	"undeclared-write": finding("x::from", "from(Tensor self, *, Tensor from, float? p=None) -> Tensor", `{self: "uint8[2]", from: "float32[1000]", p: "-Inf"}`, asserts.UndeclaredWrite, argument(1, "from"), asserts.Place{}),
-	"version-bump":     finding("x::f_", "f_(Tensor(a!) self, Tensor[] xs) -> ()", `{self: "float32[2]", xs: "[same:self, float64[0]]"}`, asserts.VersionBump, argument(0, "self"), asserts.Place{}),
-	"inplace-metadata": finding("x::f_", "f_(Tensor(a!) self, ScalarType d) -> Tensor(a!)", `{self: "float32[2, 3] padded", d: "dtype:int8"}`, asserts.InplaceMetadata, argument(0, "self"), asserts.Place{}),
-	"write-beside":     finding("aten::f.out", "f.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", `{self: "float32[2]", out: "float32[3] sliced = [1, 2, 3]"}`, asserts.WriteBeside, argument(1, "out"), asserts.Place{}),
-	"kept-argument":    finding("x::f", unary, `{self: "float32[2] requires-grad"}`, asserts.KeptArgument, argument(0, "self"), asserts.Place{}),
-	"within-storage":   finding("x::f", unary, `{self: "float32[2] inference"}`, asserts.WithinStorage, result(0, "result"), asserts.Place{}),
-	"autograd-kernel":  finding("x::f", unary, `{self: "float32[2] requires-grad"}`, asserts.AutogradKernel, result(0, "result"), asserts.Place{}),
-	"meta-alias":       finding("aten::_f", "_f(Tensor self, int dim=0) -> Tensor", `{self: "float32[2]", dim: "1"}`, asserts.MetaAlias, result(0, "result"), asserts.Place{}, engine.CPU, engine.Meta),
-	"beside-cpu":       finding("x::f", unary, `{self: "float32[2]"}`, asserts.MetaAlias, result(0, "result"), asserts.Place{}, "openreg", engine.CPU),
-	"values-beside-cpu": seeing(finding("x::f", unary, `{self: "float32[2]"}`, asserts.MetaAlias, result(0, "result"), asserts.Place{}, "openreg", engine.CPU),
-		"2 elements differ by more than 0.001 of 1 + their size: number 0 is 1, on cpu 2"),
-	"write-beside-cpu": seeing(finding("x::f", "f(Tensor(a!) self) -> ()", `{self: "float32[2]"}`, asserts.MetaAlias, argument(0, "self"), asserts.Place{}, "openreg", engine.CPU),
-		"the call leaves its bytes as they were, on cpu it changes them"),
-	"fake": finding("x::f", unary, `{self: "float32[2]"}`, asserts.MetaAlias, result(0, "result"), asserts.Place{}, engine.CPU, engine.Fake),
-	"guard": seeing(finding("x::f", "f(Tensor[] xs, Tensor from) -> Tensor", `{xs: "[float32[2, 3]]", from: "float32[2]"}`, asserts.MetaAlias, argument(0, "xs"), asserts.Place{}, engine.CPU, engine.Fake),
-		"its fake sets the guard xs[0].shape[1] == 3 (f.py:1), and returns the like for other sizes, such as xs[0] [2, 4], from [5]"),
-	"symbols": seeing(finding("x::f", unary, `{self: "float32[2, 3]"}`, asserts.MetaAlias, result(0, "result"), asserts.Place{}, engine.CPU, engine.Fake), "the kernel returns, and its fake under symbolic sizes raises TypeError: no (f.py:1)"),
+	"input-storage":     finding("x::f_", "f_(Tensor(a!) self) -> Tensor(a!)", `{self: "float32[2]"}`, asserts.InputStorage, argument(0, "self"), asserts.Place{}),
+	"fresh-impl":        finding("x::f", unary, `{self: "float32[2]"}`, asserts.FreshImpl, result(0, "result"), argument(0, "self")),
+	"fresh-impl-held":   finding("x::f", unary, `{self: "float32[2]"}`, asserts.FreshImpl, result(0, "result"), asserts.Place{}),
+	"view-storage":      finding("aten::v", "v(Tensor(a) self) -> Tensor(a)", `{self: "int64[3] range"}`, asserts.ViewStorage, result(0, "result"), argument(0, "self")),
+	"fresh-storage":     finding("x::f", unary, `{self: "bool[]"}`, asserts.FreshStorage, result(0, "result"), asserts.Place{}),
+	"returned-before":   seeing(finding("x::f", "f(int n) -> (Tensor a, Tensor[] b)", `{n: "1"}`, asserts.FreshStorage, asserts.Place{Return: true, Index: 1, Name: "b", Element: 2}, asserts.Place{}), asserts.ReturnedBefore),
+	"returned-self":     finding("aten::f_", "f_(Tensor(a!) self) -> Tensor(a!)", `{self: "complex64[2]"}`, asserts.ReturnedSelf, result(0, "result"), argument(0, "self")),
+	"undeclared-alias":  finding("x::f", unary, `{self: "float32[2, 2] transposed"}`, asserts.UndeclaredAlias, result(0, "result"), argument(0, "self")),
+	"output-alias":      finding("x::two", "two(Tensor self) -> (Tensor a, Tensor b)", `{self: "float16[2] const:NaN"}`, asserts.OutputAlias, result(1, "b"), result(0, "a")),
+	"undeclared-write":  finding("x::from", "from(Tensor self, *, Tensor from, float? p=None) -> Tensor", `{self: "uint8[2]", from: "float32[1000]", p: "-Inf"}`, asserts.UndeclaredWrite, argument(1, "from"), asserts.Place{}),
+	"version-bump":      finding("x::f_", "f_(Tensor(a!) self, Tensor[] xs) -> ()", `{self: "float32[2]", xs: "[same:self, float64[0]]"}`, asserts.VersionBump, argument(0, "self"), asserts.Place{}),
+	"inplace-metadata":  finding("x::f_", "f_(Tensor(a!) self, ScalarType d) -> Tensor(a!)", `{self: "float32[2, 3] padded", d: "dtype:int8"}`, asserts.InplaceMetadata, argument(0, "self"), asserts.Place{}),
+	"write-beside":      finding("aten::f.out", "f.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", `{self: "float32[2]", out: "float32[3] sliced = [1, 2, 3]"}`, asserts.WriteBeside, argument(1, "out"), asserts.Place{}),
+	"kept-argument":     finding("x::f", unary, `{self: "float32[2] requires-grad"}`, asserts.KeptArgument, argument(0, "self"), asserts.Place{}),
+	"within-storage":    finding("x::f", unary, `{self: "float32[2] inference"}`, asserts.WithinStorage, result(0, "result"), asserts.Place{}),
+	"autograd-kernel":   finding("x::f", unary, `{self: "float32[2] requires-grad"}`, asserts.AutogradKernel, result(0, "result"), asserts.Place{}),
+	"meta-alias":        finding("aten::_f", "_f(Tensor self, int dim=0) -> Tensor", `{self: "float32[2]", dim: "1"}`, asserts.MetaAlias, result(0, "result"), asserts.Place{}, engine.CPU, engine.Meta),
+	"beside-cpu":        finding("x::f", unary, `{self: "float32[2]"}`, asserts.MetaAlias, result(0, "result"), asserts.Place{}, "openreg", engine.CPU),
+	"values-beside-cpu": within(finding("x::f", unary, `{self: "float32[2]"}`, asserts.MetaAlias, result(0, "result"), asserts.Place{}, "openreg", engine.CPU), 0.001),
+	"write-beside-cpu":  seeing(finding("x::f", "f(Tensor(a!) self) -> ()", `{self: "float32[2]"}`, asserts.MetaAlias, argument(0, "self"), asserts.Place{}, "openreg", engine.CPU), asserts.OtherContents),
+	"fake":              finding("x::f", unary, `{self: "float32[2]"}`, asserts.MetaAlias, result(0, "result"), asserts.Place{}, engine.CPU, engine.Fake),
+	"guard":             guarding(finding("x::f", "f(Tensor[] xs, Tensor from) -> Tensor", `{xs: "[float32[2, 3]]", from: "float32[2]"}`, asserts.MetaAlias, argument(0, "xs"), asserts.Place{}, engine.CPU, engine.Fake), "xs[0] [2, 4], from [5]"),
+	"symbols":           seeing(finding("x::f", unary, `{self: "float32[2, 3]"}`, asserts.MetaAlias, result(0, "result"), asserts.Place{}, engine.CPU, engine.Fake), asserts.SymbolicSizes),
 	"inside": finding("x::f", "f(Tensor y, Tensor[] xs) -> Tensor", `{y: "float32[2, 2]", xs: "[view:y, float32[2, 2] coo]"}`, asserts.UndeclaredWrite,
 		asserts.Place{Index: 1, Name: "xs.parts", Inside: true, Called: "1.values", Element: asserts.NoElement}, asserts.Place{}),
 	"sparse-write": finding("aten::f", "f(Tensor names, Tensor result) -> Tensor", `{names: "float32[2, 2] csr", result: "float32[2]"}`, asserts.UndeclaredWrite, argument(0, "names"), asserts.Place{}),
@@ -91,14 +100,14 @@ var examples = map[string]Fault{
 		asserts.FreshStorage, result(0, "result"), argument(0, "x")),
 	"out-of-bounds":      finding("x::f", "f(Tensor self, Tensor[] xs) -> Tensor", `{self: "float32[2]", xs: "[view:self]"}`, asserts.OutOfBounds, argument(0, "self"), asserts.Place{}),
 	"out-of-bounds-made": finding("x::f", unary, `{self: "float32[1]"}`, asserts.OutOfBounds, asserts.Place{}, asserts.Place{}),
-	"restored":           seeing(finding("x::f", "f(Tensor self, Tensor[] xs) -> Tensor", `{self: "float32[2]", xs: "[view:self]"}`, asserts.UndeclaredWrite, argument(0, "self"), asserts.Place{}), "the kernel writes byte 0, and "+engine.Restored),
+	"restored":           seeing(finding("x::f", "f(Tensor self, Tensor[] xs) -> Tensor", `{self: "float32[2]", xs: "[view:self]"}`, asserts.UndeclaredWrite, argument(0, "self"), asserts.Place{}), asserts.Restored),
 	"use-after-free": finding("x::f", unary, `{self: "float32[2]"}`, asserts.UseAfterFree,
 		asserts.Place{Return: true, Index: 1, Name: "the process", Element: asserts.NoElement}, asserts.Place{}),
 	"uninitialised":    finding("x::two", "two(Tensor self) -> (Tensor a, Tensor b)", `{self: "float32[2]"}`, asserts.UninitialisedResult, result(1, "b"), asserts.Place{}, engine.CPU),
 	"nondeterministic": finding("x::f_", "f_(Tensor(a!) self) -> Tensor(a!)", `{self: "float32[2]"}`, asserts.NondeterministicResult, argument(0, "self"), asserts.Place{}),
-	"neighbours":       seeing(finding("x::f", unary, `{self: "float32[2] sliced"}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), "4 of 8 bytes follow what "+report.Neighbours),
-	"threads":          seeing(finding("x::f", unary, `{self: "float32[65537]"}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), "4 of 8 bytes follow what "+report.Threads),
-	"earlier":          seeing(finding("x::f", "f(Tensor self, Tensor[] xs) -> Tensor", `{self: "float32[2]", xs: "[int64[2]]"}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), "4 of 8 bytes follow what "+report.Earlier),
+	"neighbours":       seeing(finding("x::f", unary, `{self: "float32[2] sliced"}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), asserts.Neighbours),
+	"threads":          seeing(finding("x::f", unary, `{self: "float32[65537]"}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), asserts.Threads),
+	"earlier":          seeing(finding("x::f", "f(Tensor self, Tensor[] xs) -> Tensor", `{self: "float32[2]", xs: "[int64[2]]"}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), asserts.EarlierCall),
 	"crash": {
 		Op:    &report.OpResult{Op: "aten::f", Schema: unary},
 		Crash: &report.Crash{Case: 7, Cause: "SIGSEGV", Call: "aten::f(self=float32[0])", Recipe: `{self: "float32[0]"}`, Device: "cpu", Frames: []string{"at::native::f"}},

@@ -136,7 +136,7 @@ func (k *call) shares(v *asserts.Violation) (*predicate, error) {
 
 // shows returns the predicate of a finding, about its own tensors.
 func (k *call) shows(f *report.Finding) (*predicate, error) {
-	if f.Violation.Code == asserts.FreshStorage && strings.Contains(f.Violation.Saw, "the call before returned") {
+	if f.Violation.Symptom == asserts.ReturnedBefore {
 		return k.shares(f.Violation)
 	}
 	var read []string

@@ -189,7 +189,7 @@ def under_symbols(function, args, kwargs, static):
     answer = called(symbolic, mode)
     if answer.get("results") is None:
         fault = answer.get("fault", "raises GuardOnDataDependentSymNode")  # as where contents are asked for that no fake knows
-        return {} if outs or fault.startswith("raises GuardOnDataDependentSymNode") else {"fault": f"under symbolic sizes {fault}"}
+        return {} if outs or fault.startswith("raises GuardOnDataDependentSymNode") else {"fault": f"under symbolic sizes {fault}", "symbols": "refuses" in answer}
     if not outs and (fault := unlike_static(answer, static)):
         return {"fault": f"under symbolic sizes {fault}"}
     if not all("Tensor" in str(r.type) for r in function._schema.returns):

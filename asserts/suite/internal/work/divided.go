@@ -129,10 +129,11 @@ func (r *Runner) divides(t *Target, c *sample.Case, result *report.Case) {
 	}
 	for _, d := range t.unlike(one[0], two[0]) {
 		left = append(left, about(d, asserts.Fault{
-			Saw:    "follow what " + report.Threads,
-			Breaks: "on a machine with other cores it computes another result",
-			Fix:    "divide the work into parts that follow its size alone, and combine their results in order",
-			Note:   "sums of floating point round by the order of their terms",
+			Saw:     "follow what at::set_num_threads was called with",
+			Symptom: asserts.Threads,
+			Breaks:  "on a machine with other cores it computes another result",
+			Fix:     "divide the work into parts that follow its size alone, and combine their results in order",
+			Note:    "sums of floating point round by the order of their terms",
 		}))
 	}
 	r.addJudged(t, &judgedCall{c, asserts.JudgeFaults(t.judged, one[0], left)}, result)

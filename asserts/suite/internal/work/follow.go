@@ -5,7 +5,6 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
-	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -46,9 +45,10 @@ func (r *Runner) followsNeighbours(t *Target, a *attempt) []asserts.Fault {
 		return nil
 	}
 	return t.differing(first, then[0], asserts.Fault{
-		Saw:    "follow what " + report.Neighbours,
-		Breaks: "of a slice or another view it computes another result than of a copy with the same elements",
-		Fix:    "compute with the argument's elements alone: from data_ptr() or storage_offset() on, by stride()",
+		Saw:     "follow what lies beside an argument in its storage",
+		Symptom: asserts.Neighbours,
+		Breaks:  "of a slice or another view it computes another result than of a copy with the same elements",
+		Fix:     "compute with the argument's elements alone: from data_ptr() or storage_offset() on, by stride()",
 	})
 }
 
@@ -77,8 +77,9 @@ func (r *Runner) followsEarlier(t *Target, c *sample.Case) []asserts.Fault {
 		return nil
 	}
 	return t.differing(then, want, asserts.Fault{
-		Saw:    "follow what " + report.Earlier,
-		Breaks: "after an optimizer's step, or another write in place, it computes with the old elements",
-		Fix:    "cache nothing by the address or the identity of a tensor, or compare its _version too",
+		Saw:     "follow what the arguments held in an earlier call, after which they were written",
+		Symptom: asserts.EarlierCall,
+		Breaks:  "after an optimizer's step, or another write in place, it computes with the old elements",
+		Fix:     "cache nothing by the address or the identity of a tensor, or compare its _version too",
 	})
 }

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/opassert/opassert/asserts"
@@ -52,8 +53,8 @@ func TestFollowed(t *testing.T) {
 		return []any{view}, nil
 	}
 	const plain, near, earlier = "t::f(Tensor a) -> Tensor", "uint8[3] between const:9", "float32[1]"
-	const followsBeside = "OA021 1 of 3 bytes follow what lies beside an argument in its storage"
-	const followsEarlier = "OA021 1 of 4 bytes follow what the arguments held in an earlier call, after which they were written"
+	const followsBeside = "OA021 (neighbours) 1 of 3 bytes follow what lies beside an argument in its storage"
+	const followsEarlier = "OA021 (earlier call) 1 of 4 bytes follow what the arguments held in an earlier call, after which they were written"
 	for _, tt := range []struct {
 		name, schema, arg string
 		second            string
@@ -73,7 +74,7 @@ func TestFollowed(t *testing.T) {
 		{name: "beside by chance", arg: near, kernel: at(3, other, right), calls: 3},
 		{name: "beside differs again", arg: near, kernel: at(4, other, beside), calls: 3},
 		{name: "earlier", arg: earlier, kernel: caching(), want: followsEarlier, calls: 5},
-		{name: "earlier, complex", arg: "complex64[1]", kernel: caching(), want: "OA021 1 of 8 bytes follow what the arguments held in an earlier call, after which they were written", calls: 5},
+		{name: "earlier, complex", arg: "complex64[1]", kernel: caching(), want: "OA021 (earlier call) 1 of 8 bytes follow what the arguments held in an earlier call, after which they were written", calls: 5},
 		{name: "whole numbers stay", arg: "int8[3]", kernel: caching()},
 		{name: "whole numbers stay beside others", schema: "t::f(Tensor a, Tensor b) -> Tensor", arg: "int8[3]", second: "float32[1]", kernel: caching(), calls: 3},
 		{name: "values stay", arg: "float32[1] const:3", kernel: caching()},
@@ -111,7 +112,7 @@ func TestFollowed(t *testing.T) {
 			found, _ := b.judged(t, args[:len(b.t.operator.Schema.Func.Args)]...)
 			got := ""
 			for _, f := range found {
-				got += f.Violation.Code.String() + " " + f.Violation.Saw
+				got += fmt.Sprintf("%v (%s) %s", f.Violation.Code, f.Violation.Symptom, f.Violation.Saw)
 				if f.Violation.Breaks == "" {
 					t.Error("its effect is not said")
 				}
