@@ -87,72 +87,6 @@ var opInternalChooseQparamsPerTensor = asserts.Op{Name: "aten::_choose_qparams_p
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
 }
 
-// InternalCoalesce sorts the entries and adds up those with equal indices.
-//
-// InternalCoalesce calls kernels.Coalesce, checked as out-of-place.
-//
-//	_coalesce(Tensor self) -> Tensor
-func InternalCoalesce(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.Coalesce(self)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opInternalCoalesce)
-	call.Arg(self)
-	result := kernels.Coalesce(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opInternalCoalesce = asserts.Op{Name: "aten::_coalesce", Schema: "_coalesce(Tensor self) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
-// InternalCummaxHelper calls kernels.CummaxHelper, checked as in-place.
-//
-//	_cummax_helper(Tensor self, Tensor(a!) values, Tensor(b!) indices, int dim) -> ()
-func InternalCummaxHelper(self, values, indices *c10.Tensor, dim int64) {
-	if !enabled {
-		kernels.CummaxHelper(self, values, indices, dim)
-		return
-	}
-	var obs [6]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opInternalCummaxHelper)
-	call.Arg(self)
-	call.Arg(values)
-	call.Arg(indices)
-	kernels.CummaxHelper(self, values, indices, dim)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(values)
-		call.Arg(indices)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(values)
-		call.Keep(indices)
-	}
-	call.Judge()
-}
-
-var opInternalCummaxHelper = asserts.Op{Name: "aten::_cummax_helper", Schema: "_cummax_helper(Tensor self, Tensor(a!) values, Tensor(b!) indices, int dim) -> ()",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "values", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 2, Name: "indices", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
-}
-
 // InternalForeachAddList calls kernels.ForeachAddList, checked as out-of-place.
 //
 //	_foreach_add.List(Tensor[] self, Tensor[] other, *, Scalar alpha=1) -> Tensor[]
@@ -445,55 +379,6 @@ var opInternalLocalScalarDense = asserts.Op{Name: "aten::_local_scalar_dense", S
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Tags: []string{"data_dependent_output"},
 }
 
-// InternalNativeBatchNormLegit moves the running statistics in training, and uses them
-// otherwise. Channels are dimension 1.
-//
-// InternalNativeBatchNormLegit calls kernels.NativeBatchNormLegit, checked as in-place.
-//
-//	_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)
-func InternalNativeBatchNormLegit(input, weight, bias, runningMean, runningVar *c10.Tensor, training bool, momentum, eps float64) (*c10.Tensor, *c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return kernels.NativeBatchNormLegit(input, weight, bias, runningMean, runningVar, training, momentum, eps)
-	}
-	var obs [13]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opInternalNativeBatchNormLegit)
-	call.Arg(input)
-	call.Arg(weight)
-	call.Arg(bias)
-	call.Arg(runningMean)
-	call.Arg(runningVar)
-	result0, result1, result2 := kernels.NativeBatchNormLegit(input, weight, bias, runningMean, runningVar, training, momentum, eps)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(input)
-		call.Arg(weight)
-		call.Arg(bias)
-		call.Arg(runningMean)
-		call.Arg(runningVar)
-		call.Result(result0)
-		call.Result(result1)
-		call.Result(result2)
-	}()
-	if call.Keeps() {
-		call.Keep(input)
-		call.Keep(weight)
-		call.Keep(bias)
-		call.Keep(runningMean)
-		call.Keep(runningVar)
-		call.Keep(result0)
-		call.Keep(result1)
-		call.Keep(result2)
-	}
-	call.Judge()
-	return result0, result1, result2
-}
-
-var opInternalNativeBatchNormLegit = asserts.Op{Name: "aten::_native_batch_norm_legit", Schema: "_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
-	Args: []asserts.Subject{{Name: "input", Type: "Tensor"}, {Index: 1, Name: "weight", Type: "Tensor?", Suffix: "?"}, {Index: 2, Name: "bias", Type: "Tensor?", Suffix: "?"}, {Index: 3, Name: "running_mean", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 4, Name: "running_var", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}, {Index: 2, Name: "result2", Type: "Tensor"}},
-}
-
 // InternalReshapeAlias calls kernels.ReshapeAlias, checked as view.
 //
 //	_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)
@@ -522,36 +407,6 @@ func InternalReshapeAlias(self *c10.Tensor, size, stride []int64) *c10.Tensor {
 
 var opInternalReshapeAlias = asserts.Op{Name: "aten::_reshape_alias", Schema: "_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
-}
-
-// InternalSoftmax calls kernels.Softmax, checked as out-of-place.
-//
-//	_softmax(Tensor self, int dim, bool half_to_float) -> Tensor
-func InternalSoftmax(self *c10.Tensor, dim int64, halfToFloat bool) *c10.Tensor {
-	if !enabled {
-		return kernels.Softmax(self, dim, halfToFloat)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opInternalSoftmax)
-	call.Arg(self)
-	result := kernels.Softmax(self, dim, halfToFloat)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opInternalSoftmax = asserts.Op{Name: "aten::_softmax", Schema: "_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // InternalSparseCooTensorWithDimsAndTensors calls kernels.SparseCooTensorWithDimsAndTensors, checked as out-of-place.
@@ -1129,36 +984,6 @@ var opArangeStartOut = asserts.Op{Name: "aten::arange.start_out", Schema: "arang
 	Args: []asserts.Subject{{Index: 3, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Argmax calls kernels.Argmax, checked as out-of-place.
-//
-//	argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
-func Argmax(self *c10.Tensor, dim *int64, keepdim bool) *c10.Tensor {
-	if !enabled {
-		return kernels.Argmax(self, dim, keepdim)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opArgmax)
-	call.Arg(self)
-	result := kernels.Argmax(self, dim, keepdim)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opArgmax = asserts.Op{Name: "aten::argmax", Schema: "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
 // AsStrided calls kernels.AsStrided, checked as view.
 //
 //	as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)
@@ -1703,36 +1528,6 @@ var opCrowIndices = asserts.Op{Name: "aten::crow_indices", Schema: "crow_indices
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Cumsum calls kernels.Cumsum, checked as out-of-place.
-//
-//	cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
-func Cumsum(self *c10.Tensor, dim int64, dtype *c10.DType) *c10.Tensor {
-	if !enabled {
-		return kernels.Cumsum(self, dim, dtype)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opCumsum)
-	call.Arg(self)
-	result := kernels.Cumsum(self, dim, dtype)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opCumsum = asserts.Op{Name: "aten::cumsum", Schema: "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
 // Detach calls kernels.Detach, checked as view.
 //
 //	detach(Tensor(a) self) -> Tensor(a)
@@ -1828,43 +1623,6 @@ var opDropout = asserts.Op{Name: "aten::dropout", Schema: "dropout(Tensor input,
 	// waived: OA005 fresh-storage: returns its argument where there is nothing to drop
 	// waived: OA007 undeclared-alias: returns its argument where there is nothing to drop
 	Waived: []asserts.Code{3, 5, 7},
-}
-
-// Embedding calls kernels.Embedding, checked as out-of-place.
-//
-//	embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor
-func Embedding(weight, indices *c10.Tensor, paddingIdx int64, scaleGradByFreq, sparse bool) (*c10.Tensor, error) {
-	if !enabled {
-		return kernels.Embedding(weight, indices, paddingIdx, scaleGradByFreq, sparse)
-	}
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opEmbedding)
-	call.Arg(weight)
-	call.Arg(indices)
-	result, err := kernels.Embedding(weight, indices, paddingIdx, scaleGradByFreq, sparse)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(weight)
-		call.Arg(indices)
-		if err == nil {
-			call.Result(result)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(weight)
-		call.Keep(indices)
-		if err == nil {
-			call.Keep(result)
-		}
-	}
-	call.Judge()
-	return result, err
-}
-
-var opEmbedding = asserts.Op{Name: "aten::embedding", Schema: "embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
-	Args: []asserts.Subject{{Name: "weight", Type: "Tensor"}, {Index: 1, Name: "indices", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // EmptyMemoryFormat calls kernels.EmptyMemoryFormat, checked as out-of-place.
@@ -2096,39 +1854,6 @@ var opFull = asserts.Op{Name: "aten::full", Schema: "full(SymInt[] size, Scalar 
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Gather calls kernels.Gather, checked as out-of-place.
-//
-//	gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor
-func Gather(self *c10.Tensor, dim int64, index *c10.Tensor, sparseGrad bool) *c10.Tensor {
-	if !enabled {
-		return kernels.Gather(self, dim, index, sparseGrad)
-	}
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opGather)
-	call.Arg(self)
-	call.Arg(index)
-	result := kernels.Gather(self, dim, index, sparseGrad)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(index)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(index)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opGather = asserts.Op{Name: "aten::gather", Schema: "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 2, Name: "index", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
 // Gelu calls kernels.Gelu, checked as out-of-place.
 //
 //	gelu(Tensor self, *, str approximate='none') -> Tensor
@@ -2202,90 +1927,6 @@ func IndexTensor(self *c10.Tensor, indices []*c10.Tensor) (*c10.Tensor, error) {
 
 var opIndexTensor = asserts.Op{Name: "aten::index.Tensor", Schema: "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "indices", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"dynamic_output_shape"},
-}
-
-// IndexAdd_ calls kernels.IndexAddInPlace, checked as in-place.
-//
-//	index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)
-func IndexAdd_(self *c10.Tensor, dim int64, index, source *c10.Tensor, alpha float64) *c10.Tensor {
-	if !enabled {
-		return kernels.IndexAddInPlace(self, dim, index, source, alpha)
-	}
-	var obs [7]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opIndexAdd_)
-	call.Arg(self)
-	call.Arg(index)
-	call.Arg(source)
-	result := kernels.IndexAddInPlace(self, dim, index, source, alpha)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(index)
-		call.Arg(source)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(index)
-		call.Keep(source)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opIndexAdd_ = asserts.Op{Name: "aten::index_add_", Schema: "index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 2, Name: "index", Type: "Tensor"}, {Index: 3, Name: "source", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-}
-
-// IndexPut_ calls kernels.IndexPutInPlace, checked as in-place.
-//
-//	index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)
-func IndexPut_(self *c10.Tensor, indices []*c10.Tensor, values *c10.Tensor, accumulate bool) (*c10.Tensor, error) {
-	if !enabled {
-		return kernels.IndexPutInPlace(self, indices, values, accumulate)
-	}
-	var obs [39]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opIndexPut_)
-	call.Arg(self)
-	call.List(len(indices))
-	for _, t := range indices {
-		call.Arg(t)
-	}
-	call.Arg(values)
-	result, err := kernels.IndexPutInPlace(self, indices, values, accumulate)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(indices))
-		for _, t := range indices {
-			call.Arg(t)
-		}
-		call.Arg(values)
-		if err == nil {
-			call.Result(result)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range indices {
-			call.Keep(t)
-		}
-		call.Keep(values)
-		if err == nil {
-			call.Keep(result)
-		}
-	}
-	call.Judge()
-	return result, err
-}
-
-var opIndexPut_ = asserts.Op{Name: "aten::index_put_", Schema: "index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "indices", Type: "Tensor?[]", Suffix: "?[]", List: true}, {Index: 2, Name: "values", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // IsCoalesced calls kernels.IsCoalesced, checked as out-of-place.
@@ -2426,76 +2067,6 @@ func MaskedFill_Scalar(self, mask *c10.Tensor, value float64) *c10.Tensor {
 
 var opMaskedFill_Scalar = asserts.Op{Name: "aten::masked_fill_.Scalar", Schema: "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "mask", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-}
-
-// MaxDim calls kernels.MaxDim, checked as out-of-place.
-//
-//	max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-func MaxDim(self *c10.Tensor, dim int64, keepdim bool) (values *c10.Tensor, indices *c10.Tensor) {
-	if !enabled {
-		return kernels.MaxDim(self, dim, keepdim)
-	}
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opMaxDim)
-	call.Arg(self)
-	values, indices = kernels.MaxDim(self, dim, keepdim)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(values)
-		call.Result(indices)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(values)
-		call.Keep(indices)
-	}
-	call.Judge()
-	return values, indices
-}
-
-var opMaxDim = asserts.Op{Name: "aten::max.dim", Schema: "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "values", Type: "Tensor"}, {Index: 1, Name: "indices", Type: "Tensor"}},
-}
-
-// MaxDimMax calls kernels.MaxDimMax, checked as in-place.
-//
-//	max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) max, Tensor(b!) max_values) -> (Tensor(a!) values, Tensor(b!) indices)
-func MaxDimMax(self *c10.Tensor, dim int64, keepdim bool, max, maxValues *c10.Tensor) (values *c10.Tensor, indices *c10.Tensor) {
-	if !enabled {
-		return kernels.MaxDimMax(self, dim, keepdim, max, maxValues)
-	}
-	var obs [8]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opMaxDimMax)
-	call.Arg(self)
-	call.Arg(max)
-	call.Arg(maxValues)
-	values, indices = kernels.MaxDimMax(self, dim, keepdim, max, maxValues)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(max)
-		call.Arg(maxValues)
-		call.Result(values)
-		call.Result(indices)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(max)
-		call.Keep(maxValues)
-		call.Keep(values)
-		call.Keep(indices)
-	}
-	call.Judge()
-	return values, indices
-}
-
-var opMaxDimMax = asserts.Op{Name: "aten::max.dim_max", Schema: "max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) max, Tensor(b!) max_values) -> (Tensor(a!) values, Tensor(b!) indices)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 3, Name: "max", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}, {Index: 4, Name: "max_values", Type: "Tensor(b!)", Before: []string{"b"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "values", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "indices", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
 }
 
 // Mm stops between rows when ctx is done.
@@ -2639,40 +2210,6 @@ var opMul_Tensor = asserts.Op{Name: "aten::mul_.Tensor", Schema: "mul_.Tensor(Te
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Multinomial calls kernels.Multinomial, checked as out-of-place.
-//
-//	multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor
-func Multinomial(self *c10.Tensor, numSamples int64, replacement bool, generator *c10.Generator) (*c10.Tensor, error) {
-	if !enabled {
-		return kernels.Multinomial(self, numSamples, replacement, generator)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opMultinomial)
-	call.Arg(self)
-	result, err := kernels.Multinomial(self, numSamples, replacement, generator)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		if err == nil {
-			call.Result(result)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		if err == nil {
-			call.Keep(result)
-		}
-	}
-	call.Judge()
-	return result, err
-}
-
-var opMultinomial = asserts.Op{Name: "aten::multinomial", Schema: "multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"nondeterministic_seeded"},
-}
-
 // Narrow is composite: it is a slice.
 //
 // Narrow calls kernels.Narrow, checked as view.
@@ -2735,46 +2272,6 @@ func NativeDropout(input *c10.Tensor, p float64, train *bool) (*c10.Tensor, *c10
 
 var opNativeDropout = asserts.Op{Name: "aten::native_dropout", Schema: "native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)",
 	Args: []asserts.Subject{{Name: "input", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}}, Tags: []string{"nondeterministic_seeded"},
-}
-
-// NativeLayerNorm calls kernels.NativeLayerNorm, checked as out-of-place.
-//
-//	native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)
-func NativeLayerNorm(input *c10.Tensor, normalizedShape []int64, weight, bias *c10.Tensor, eps float64) (*c10.Tensor, *c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return kernels.NativeLayerNorm(input, normalizedShape, weight, bias, eps)
-	}
-	var obs [9]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opNativeLayerNorm)
-	call.Arg(input)
-	call.Arg(weight)
-	call.Arg(bias)
-	result0, result1, result2 := kernels.NativeLayerNorm(input, normalizedShape, weight, bias, eps)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(input)
-		call.Arg(weight)
-		call.Arg(bias)
-		call.Result(result0)
-		call.Result(result1)
-		call.Result(result2)
-	}()
-	if call.Keeps() {
-		call.Keep(input)
-		call.Keep(weight)
-		call.Keep(bias)
-		call.Keep(result0)
-		call.Keep(result1)
-		call.Keep(result2)
-	}
-	call.Judge()
-	return result0, result1, result2
-}
-
-var opNativeLayerNorm = asserts.Op{Name: "aten::native_layer_norm", Schema: "native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)",
-	Args: []asserts.Subject{{Name: "input", Type: "Tensor"}, {Index: 2, Name: "weight", Type: "Tensor?", Suffix: "?"}, {Index: 3, Name: "bias", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}, {Index: 2, Name: "result2", Type: "Tensor"}},
 }
 
 // Neg calls kernels.Neg, checked as out-of-place.
@@ -2891,33 +2388,6 @@ func RandGenerator(size []int64, generator *c10.Generator, dtype *c10.DType, lay
 }
 
 var opRandGenerator = asserts.Op{Name: "aten::rand.generator", Schema: "rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"nondeterministic_seeded"},
-}
-
-// RandpermGenerator calls kernels.RandpermGenerator, checked as out-of-place.
-//
-//	randperm.generator(SymInt n, *, Generator? generator, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-func RandpermGenerator(n int64, generator *c10.Generator, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool) *c10.Tensor {
-	if !enabled {
-		return kernels.RandpermGenerator(n, generator, dtype, layout, device, pinMemory)
-	}
-	var obs [1]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opRandpermGenerator)
-	result := kernels.RandpermGenerator(n, generator, dtype, layout, device, pinMemory)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opRandpermGenerator = asserts.Op{Name: "aten::randperm.generator", Schema: "randperm.generator(SymInt n, *, Generator? generator, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"nondeterministic_seeded"},
 }
 
@@ -3338,45 +2808,6 @@ var opSplitTensor = asserts.Op{Name: "aten::split.Tensor", Schema: "split.Tensor
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
-// SplitCopyTensorOut calls kernels.SplitCopyTensorOut, checked as in-place.
-//
-//	split_copy.Tensor_out(Tensor self, SymInt split_size, int dim=0, *, Tensor(a!)[] out) -> ()
-func SplitCopyTensorOut(self *c10.Tensor, splitSize, dim int64, out []*c10.Tensor) {
-	if !enabled {
-		kernels.SplitCopyTensorOut(self, splitSize, dim, out)
-		return
-	}
-	var obs [36]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opSplitCopyTensorOut)
-	call.Arg(self)
-	call.List(len(out))
-	for _, t := range out {
-		call.Arg(t)
-	}
-	kernels.SplitCopyTensorOut(self, splitSize, dim, out)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(out))
-		for _, t := range out {
-			call.Arg(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range out {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
-}
-
-var opSplitCopyTensorOut = asserts.Op{Name: "aten::split_copy.Tensor_out", Schema: "split_copy.Tensor_out(Tensor self, SymInt split_size, int dim=0, *, Tensor(a!)[] out) -> ()",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 3, Name: "out", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, Out: true, List: true}},
-}
-
 // SplitWithSizes calls kernels.SplitWithSizes, checked as view.
 //
 //	split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]
@@ -3532,39 +2963,6 @@ var opSum = asserts.Op{Name: "aten::sum", Schema: "sum(Tensor self, *, ScalarTyp
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// SumIntListOut calls kernels.SumIntListOut, checked as in-place.
-//
-//	sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)
-func SumIntListOut(self *c10.Tensor, dim []int64, keepdim bool, dtype *c10.DType, out *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.SumIntListOut(self, dim, keepdim, dtype, out)
-	}
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opSumIntListOut)
-	call.Arg(self)
-	call.Arg(out)
-	result := kernels.SumIntListOut(self, dim, keepdim, dtype, out)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(out)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(out)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opSumIntListOut = asserts.Op{Name: "aten::sum.IntList_out", Schema: "sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 4, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-}
-
 // SumDimIntList calls kernels.SumDimIntList, checked as out-of-place.
 //
 //	sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
@@ -3686,38 +3084,6 @@ var opToDtype = asserts.Op{Name: "aten::to.dtype", Schema: "to.dtype(Tensor(a) s
 	// waived: OA003 fresh-impl: returns its argument where there is nothing to convert, else a copy
 	// waived: OA004 view-storage: returns its argument where there is nothing to convert, else a copy
 	Waived: []asserts.Code{3, 4},
-}
-
-// Topk calls kernels.TopK, checked as out-of-place.
-//
-//	topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)
-func Topk(self *c10.Tensor, k, dim int64, largest, sorted bool) (values *c10.Tensor, indices *c10.Tensor) {
-	if !enabled {
-		return kernels.TopK(self, k, dim, largest, sorted)
-	}
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opTopk)
-	call.Arg(self)
-	values, indices = kernels.TopK(self, k, dim, largest, sorted)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(values)
-		call.Result(indices)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(values)
-		call.Keep(indices)
-	}
-	call.Judge()
-	return values, indices
-}
-
-var opTopk = asserts.Op{Name: "aten::topk", Schema: "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "values", Type: "Tensor"}, {Index: 1, Name: "indices", Type: "Tensor"}},
 }
 
 // TransposeInt calls kernels.TransposeInt, checked as view.
@@ -3889,36 +3255,6 @@ var opUnbindCopyIntOut = asserts.Op{Name: "aten::unbind_copy.int_out", Schema: "
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 2, Name: "out", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, Out: true, List: true}},
 }
 
-// Uniform_ calls kernels.UniformInPlace, checked as in-place.
-//
-//	uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)
-func Uniform_(self *c10.Tensor, from, to float64, generator *c10.Generator) *c10.Tensor {
-	if !enabled {
-		return kernels.UniformInPlace(self, from, to, generator)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opUniform_)
-	call.Arg(self)
-	result := kernels.UniformInPlace(self, from, to, generator)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opUniform_ = asserts.Op{Name: "aten::uniform_", Schema: "uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"nondeterministic_seeded"},
-}
-
 // Unsqueeze calls kernels.Unsqueeze, checked as view.
 //
 //	unsqueeze(Tensor(a) self, int dim) -> Tensor(a)
@@ -4007,38 +3343,6 @@ func Values(self *c10.Tensor) *c10.Tensor {
 
 var opValues = asserts.Op{Name: "aten::values", Schema: "values(Tensor(a) self) -> Tensor(a)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
-}
-
-// VarMeanCorrection calls kernels.VarMeanCorrection, checked as out-of-place.
-//
-//	var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)
-func VarMeanCorrection(self *c10.Tensor, dim []int64, correction *float64, keepdim bool) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return kernels.VarMeanCorrection(self, dim, correction, keepdim)
-	}
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opVarMeanCorrection)
-	call.Arg(self)
-	result0, result1 := kernels.VarMeanCorrection(self, dim, correction, keepdim)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result0)
-		call.Result(result1)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result0)
-		call.Keep(result1)
-	}
-	call.Judge()
-	return result0, result1
-}
-
-var opVarMeanCorrection = asserts.Op{Name: "aten::var_mean.correction", Schema: "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
 // View calls kernels.View, checked as view.
@@ -4228,8 +3532,6 @@ var opZeros = asserts.Op{Name: "aten::zeros", Schema: "zeros(SymInt[] size, *, S
 var Kernels = []asserts.Kernel{
 	{Op: &opInternalAmpForeachNonFiniteCheckAndUnscale_, Func: kernels.AmpForeachNonFiniteCheckAndUnscaleInPlace},
 	{Op: &opInternalChooseQparamsPerTensor, Func: kernels.ChooseQparamsPerTensor},
-	{Op: &opInternalCoalesce, Func: kernels.Coalesce},
-	{Op: &opInternalCummaxHelper, Func: kernels.CummaxHelper},
 	{Op: &opInternalForeachAddList, Func: kernels.ForeachAddList},
 	{Op: &opInternalForeachAdd_List, Func: kernels.ForeachAddListInPlace},
 	{Op: &opInternalForeachMulScalar, Func: kernels.ForeachMulScalar},
@@ -4237,9 +3539,7 @@ var Kernels = []asserts.Kernel{
 	{Op: &opInternalFusedMovingAvgObsFqHelper, Func: kernels.FusedMovingAvgObsFqHelper},
 	{Op: &opInternalIndices, Func: kernels.Indices},
 	{Op: &opInternalLocalScalarDense, Func: kernels.LocalScalarDense},
-	{Op: &opInternalNativeBatchNormLegit, Func: kernels.NativeBatchNormLegit},
 	{Op: &opInternalReshapeAlias, Func: kernels.ReshapeAlias},
-	{Op: &opInternalSoftmax, Func: kernels.Softmax},
 	{Op: &opInternalSparseCooTensorWithDimsAndTensors, Func: kernels.SparseCooTensorWithDimsAndTensors},
 	{Op: &opInternalToDense, Func: kernels.ToDense},
 	{Op: &opInternalToSparseSparseDim, Func: kernels.ToSparseSparseDim},
@@ -4258,7 +3558,6 @@ var Kernels = []asserts.Kernel{
 	{Op: &opAminmaxOut, Func: kernels.AminmaxOut},
 	{Op: &opArangeStart, Func: kernels.ArangeStart},
 	{Op: &opArangeStartOut, Func: kernels.ArangeStartOut},
-	{Op: &opArgmax, Func: kernels.Argmax},
 	{Op: &opAsStrided, Func: kernels.AsStrided},
 	{Op: &opAsStrided_, Func: kernels.AsStridedInPlace},
 	{Op: &opBernoulli, Func: kernels.Bernoulli},
@@ -4275,11 +3574,9 @@ var Kernels = []asserts.Kernel{
 	{Op: &opContiguous, Func: kernels.Contiguous},
 	{Op: &opCopy_, Func: kernels.CopyInPlace},
 	{Op: &opCrowIndices, Func: kernels.CrowIndices},
-	{Op: &opCumsum, Func: kernels.Cumsum},
 	{Op: &opDetach, Func: kernels.Detach},
 	{Op: &opDiagonal, Func: kernels.Diagonal},
 	{Op: &opDropout, Func: kernels.Dropout},
-	{Op: &opEmbedding, Func: kernels.Embedding},
 	{Op: &opEmptyMemoryFormat, Func: kernels.EmptyMemoryFormat},
 	{Op: &opEmptyLike, Func: kernels.EmptyLike},
 	{Op: &opEmptyStrided, Func: kernels.EmptyStrided},
@@ -4288,30 +3585,22 @@ var Kernels = []asserts.Kernel{
 	{Op: &opEye, Func: kernels.Eye},
 	{Op: &opFill_Scalar, Func: kernels.FillScalarInPlace},
 	{Op: &opFull, Func: kernels.Full},
-	{Op: &opGather, Func: kernels.Gather},
 	{Op: &opGelu, Func: kernels.Gelu},
 	{Op: &opIndexTensor, Func: kernels.IndexTensor},
-	{Op: &opIndexAdd_, Func: kernels.IndexAddInPlace},
-	{Op: &opIndexPut_, Func: kernels.IndexPutInPlace},
 	{Op: &opIsCoalesced, Func: kernels.IsCoalesced},
 	{Op: &opLift, Func: kernels.Lift},
 	{Op: &opLinear, Func: kernels.Linear},
 	{Op: &opMaskedFill_Scalar, Func: kernels.MaskedFillScalarInPlace},
-	{Op: &opMaxDim, Func: kernels.MaxDim},
-	{Op: &opMaxDimMax, Func: kernels.MaxDimMax},
 	{Op: &opMm, Func: kernels.MM},
 	{Op: &opMulTensor, Func: kernels.MulTensor},
 	{Op: &opMulOut, Func: kernels.MulOut},
 	{Op: &opMul_Tensor, Func: kernels.MulTensorInPlace},
-	{Op: &opMultinomial, Func: kernels.Multinomial},
 	{Op: &opNarrow, Func: kernels.Narrow},
 	{Op: &opNativeDropout, Func: kernels.NativeDropout},
-	{Op: &opNativeLayerNorm, Func: kernels.NativeLayerNorm},
 	{Op: &opNeg, Func: kernels.Neg},
 	{Op: &opNonzero, Func: kernels.Nonzero},
 	{Op: &opPermute, Func: kernels.Permute},
 	{Op: &opRandGenerator, Func: kernels.RandGenerator},
-	{Op: &opRandpermGenerator, Func: kernels.RandpermGenerator},
 	{Op: &opRelu, Func: kernels.Relu},
 	{Op: &opRelu_, Func: kernels.ReluInPlace},
 	{Op: &opReshape, Func: kernels.Reshape},
@@ -4325,28 +3614,23 @@ var Kernels = []asserts.Kernel{
 	{Op: &opSliceTensor, Func: kernels.SliceTensor},
 	{Op: &opSparseCooTensorIndicesSize, Func: kernels.SparseCooTensorIndicesSize},
 	{Op: &opSplitTensor, Func: kernels.SplitTensor},
-	{Op: &opSplitCopyTensorOut, Func: kernels.SplitCopyTensorOut},
 	{Op: &opSplitWithSizes, Func: kernels.SplitWithSizes},
 	{Op: &opSqueeze, Func: kernels.Squeeze},
 	{Op: &opSqueezeDim, Func: kernels.SqueezeDim},
 	{Op: &opSqueeze_, Func: kernels.SqueezeInPlace},
 	{Op: &opSum, Func: kernels.Sum},
-	{Op: &opSumIntListOut, Func: kernels.SumIntListOut},
 	{Op: &opSumDimIntList, Func: kernels.SumDimIntList},
 	{Op: &opT, Func: kernels.T},
 	{Op: &opT_, Func: kernels.TInPlace},
 	{Op: &opToDtype, Func: kernels.ToDtype},
-	{Op: &opTopk, Func: kernels.TopK},
 	{Op: &opTransposeInt, Func: kernels.TransposeInt},
 	{Op: &opTranspose_, Func: kernels.TransposeInPlace},
 	{Op: &opUnbindInt, Func: kernels.UnbindInt},
 	{Op: &opUnbindCopyInt, Func: kernels.UnbindCopyInt},
 	{Op: &opUnbindCopyIntOut, Func: kernels.UnbindCopyIntOut},
-	{Op: &opUniform_, Func: kernels.UniformInPlace},
 	{Op: &opUnsqueeze, Func: kernels.Unsqueeze},
 	{Op: &opUnsqueeze_, Func: kernels.UnsqueezeInPlace},
 	{Op: &opValues, Func: kernels.Values},
-	{Op: &opVarMeanCorrection, Func: kernels.VarMeanCorrection},
 	{Op: &opView, Func: kernels.View},
 	{Op: &opViewAsComplex, Func: kernels.ViewAsComplex},
 	{Op: &opViewAsReal, Func: kernels.ViewAsReal},

@@ -20,7 +20,7 @@ var pairs = []struct{ name, params, results, call string }{
 	{"Add", "a, b *c10.Tensor, alpha float64", "*c10.Tensor", "AddTensor(a, b, alpha)"},
 	{"Cat", "ts []*c10.Tensor, dim int64", "(*c10.Tensor, error)", "Cat(ts, dim)"},
 	{"Linear", "ctx context.Context, a, b *c10.Tensor", "(*c10.Tensor, error)", "Linear(ctx, a, b, nil)"},
-	{"Max", "a *c10.Tensor, dim int64, keep bool", "(*c10.Tensor, *c10.Tensor)", "MaxDim(a, dim, keep)"},
+	{"Aminmax", "a *c10.Tensor, dim *int64, keep bool", "(*c10.Tensor, *c10.Tensor)", "Aminmax(a, dim, keep)"},
 }
 
 // In the release build a wrapper is inlined away: whoever calls it has the

@@ -13,20 +13,6 @@ import (
 
 // What PyTorch 1.13.1 returns, where arguments are written besides the results.
 
-func TestBatchNorm(t *testing.T) {
-	input, mean, variance := matrix(3, 2, 1, 3, 2, 5, 4, -1), vector(1, 2), vector(1, 4)
-	expectRounded(t, "training", three(NativeBatchNormLegit(input, vector(2, 3), vector(.5, 1), mean, variance, true, .1, 1e-5)),
-		[]float64{-1.6381, 1.8018, -0.0345, 4.2071, 3.1726, -3.0089}, []float64{2.3333, 2.3333}, []float64{0.8018, 0.4009})
-	expectRounded(t, "running statistics", list(mean, variance), []float64{1.1333, 2.0333}, []float64{1.1333, 4.5333})
-
-	mean, variance = vector(1, 2), vector(1, 4)
-	expectRounded(t, "evaluation", three(NativeBatchNormLegit(input, nil, nil, mean, variance, false, .1, 1e-5)),
-		[]float64{0, 0.5, 1, 1.5, 3, -1.5}, []float64{}, []float64{})
-	if mean.Version() != 0 || variance.Version() != 0 {
-		t.Errorf("evaluation wrote the running statistics")
-	}
-}
-
 func TestFusedObserver(t *testing.T) {
 	on := vector(1)
 	lowest, highest, scale := vector(math.Inf(1)), vector(math.Inf(-1)), vector(1)
@@ -41,12 +27,6 @@ func TestFusedObserver(t *testing.T) {
 	highest.Fill(1)
 	expectRounded(t, "second", observe(.5), []float64{-1.4, 1.4, -.4667, 2.1, .9333, -.9333}, []float64{0, 1, 1, 0, 1, 1})
 	expectRounded(t, "moved", list(lowest, highest, scale, zeroPoint), []float64{-1.5}, []float64{2}, []float64{.2333}, []float64{6})
-}
-
-func TestCummaxHelper(t *testing.T) {
-	values, indices := matrix(2, 4, 0, 0, 0, 0, 0, 0, 0, 0), c10.Empty([]int64{2, 4}, c10.Options{DType: c10.Int64})
-	CummaxHelper(matrix(2, 4, 1, 3, 2, 3, 4, nan, 1, 5), values, indices, 1)
-	expectRounded(t, "cummax", list(values, indices), []float64{1, 3, 3, 3, 4, nan, nan, nan}, []float64{0, 1, 1, 3, 0, 1, 1, 1})
 }
 
 func TestQparams(t *testing.T) {
@@ -80,21 +60,15 @@ func TestLists(t *testing.T) {
 	first, second := out(), out()
 	UnbindCopyIntOut(matrix(2, 2, 1, 2, 3, 4), 0, list(first, second))
 	expectRounded(t, "unbound", list(first, second), []float64{1, 2}, []float64{3, 4})
-	SplitCopyTensorOut(vector(1, 2, 3), 2, 0, list(first, second))
-	expectRounded(t, "split", list(first, second), []float64{1, 2}, []float64{3})
 }
 
 // Moving values keeps every bit, and integers that a float64 can't hold.
 func TestMovesAreExact(t *testing.T) {
 	big := numbers(math.MaxInt64, math.MinInt64+1)
 	moved := list(Clone(big, nil), SelectInt(big, 0, 0))
-	values, _ := TopK(big, 2, 0, false, true)
 	picked, err := IndexTensor(big, list(numbers(1, 0)))
 	if err != nil || picked.Int(1) != math.MaxInt64 || moved[0].Int(1) != math.MinInt64+1 || moved[1].Int(0) != math.MaxInt64 {
 		t.Errorf("moved to %v %v, %v", moved[0].Int(1), picked.Int(1), err)
-	}
-	if values.Int(1) != math.MaxInt64 {
-		t.Errorf("sorted to %d", values.Int(1))
 	}
 }
 
@@ -112,36 +86,26 @@ func TestScalars(t *testing.T) {
 
 func TestRandom(t *testing.T) {
 	g := c10.NewGenerator(3)
-	perm := read(RandpermGenerator(50, g, nil, nil, nil, nil))
-	if slices.IsSorted(perm) {
-		t.Errorf("the permutation is the identity")
-	}
-	slices.Sort(perm)
-	if !slices.Equal(perm, stepped(0, 50, 1)) {
-		t.Errorf("no permutation: %v", perm)
-	}
-
-	uniform := read(UniformInPlace(RandGenerator([]int64{2000}, g, nil, nil, nil, nil), 2, 4, g))
+	uniform := read(RandGenerator([]int64{2000}, g, nil, nil, nil, nil))
 	coins := read(BernoulliFloatInPlace(room(2000), .25, g))
 	for _, tt := range []struct {
 		name              string
 		values            []float64
 		mean, spread, off float64
 	}{
-		{"uniform", uniform, 3, 1. / 3, .1},
+		{"uniform", uniform, .5, 1. / 12, .025},
 		{"bernoulli", coins, .25, .1875, .05},
 	} {
-		mean, spread := average(tt.values), squaredDeviation(tt.values)/2000
+		mean, spread := total(tt.values)/2000, 0.0
+		for _, v := range tt.values {
+			spread += (v - mean) * (v - mean) / 2000
+		}
 		if math.Abs(mean-tt.mean) > tt.off || math.Abs(spread-tt.spread) > tt.off {
 			t.Errorf("%s: mean %v, variance %v", tt.name, mean, spread)
 		}
 	}
 	if got := read(Bernoulli(vector(0, 1, 0, 1), g)); !slices.Equal(got, []float64{0, 1, 0, 1}) {
 		t.Errorf("certain events came out as %v", got)
-	}
-	drawn, err := Multinomial(vector(0, 3, 0, 1), 2, false, g)
-	if err != nil || drawn.Int(0)+drawn.Int(1) != 4 || drawn.Int(0) == drawn.Int(1) {
-		t.Errorf("drew %v, %v", read(drawn), err)
 	}
 }
 
@@ -201,7 +165,6 @@ func TestRefusals(t *testing.T) {
 		{"share memory", func() { MulTensorInPlace(Expand(v, []int64{2, 3}, false), v) }},
 		{"needs a bound", func() { Clamp(x, nil, nil) }},
 		{"the greatest of no elements", func() { Amax(room(0), nil, false) }},
-		{"the top 4", func() { TopK(v, 4, 0, true, true) }},
 		{"reduced twice", func() { SumDimIntList(x, []int64{1, -1}, false, nil) }},
 		{"depends on values", func() { LocalScalarDense(meta) }},
 		{"depends on values", func() { Nonzero(meta) }},
@@ -228,7 +191,6 @@ func TestRefusals(t *testing.T) {
 		{"index 3 is outside", func() (*c10.Tensor, error) { return IndexTensor(v, list(numbers(3))) }},
 		{"2 indices", func() (*c10.Tensor, error) { return IndexTensor(v, list(numbers(0), numbers(0))) }},
 		{"no index", func() (*c10.Tensor, error) { return IndexTensor(v, list(nil)) }},
-		{"samples of", func() (*c10.Tensor, error) { return Multinomial(v, 4, false, nil) }},
 	} {
 		if got, err := tt.call(); err == nil || got != nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("got %v, %v; want an error that says %q", got, err, tt.want)

@@ -124,55 +124,6 @@ func IndexTensor(self *c10.Tensor, indices []*c10.Tensor) (*c10.Tensor, error) {
 	return out, nil
 }
 
-//opassert:kernel index_put_
-func IndexPutInPlace(self *c10.Tensor, indices []*c10.Tensor, values *c10.Tensor, accumulate bool) (*c10.Tensor, error) {
-	checkNoOverlap(self)
-	s, err := selected(self, indices)
-	if err != nil {
-		return nil, err
-	}
-	defer s.view.Release()
-	for i, v := range readAs(values, s.sizes) {
-		to := s.sources[i]
-		if accumulate {
-			v += s.view.Float(to)
-		}
-		s.view.SetFloat(to, v)
-	}
-	self.MarkWritten()
-	return self, nil
-}
-
-//opassert:kernel index_add_
-func IndexAddInPlace(self *c10.Tensor, dim int64, index, source *c10.Tensor, alpha float64) *c10.Tensor {
-	checkNoOverlap(self)
-	c10.Check(index.Numel() == source.Size(dim), "%d indices for %d slices", index.Numel(), source.Size(dim))
-	for i := range index.Numel() {
-		to, from := SelectInt(self, dim, index.Int(i)), SelectInt(source, dim, i)
-		fill(to, zipped(to, from, to.Sizes(), plus(alpha)))
-		to.Release()
-		from.Release()
-	}
-	self.MarkWritten()
-	return self
-}
-
-//opassert:kernel gather
-func Gather(self *c10.Tensor, dim int64, index *c10.Tensor, sparseGrad bool) *c10.Tensor {
-	d := c10.WrapDim(dim, self.Dim())
-	c10.Check(index.Dim() == self.Dim(), "gather by %v from %v", index.Sizes(), self.Sizes())
-	at, from := geometry{sizes: index.Sizes()}, c10.ContiguousStrides(self.Sizes())
-	at.strides = slices.Clone(from)
-	at.strides[d] = 0
-	out := c10.Empty(index.Sizes(), self.Options())
-	for i := range index.Numel() {
-		k := index.Int(i)
-		c10.Check(0 <= k && k < self.Size(d), "index %d is outside a dimension of size %d", k, self.Size(d))
-		out.CopyElement(i, self, at.at(i)+k*from[d])
-	}
-	return out
-}
-
 //opassert:kernel nonzero
 func Nonzero(self *c10.Tensor) *c10.Tensor {
 	checkValues(self, "nonzero")
@@ -194,12 +145,4 @@ func Nonzero(self *c10.Tensor) *c10.Tensor {
 // checkValues refuses a meta tensor where the result depends on values.
 func checkValues(t *c10.Tensor, op string) {
 	c10.Check(!t.IsMeta(), "%s depends on values, and a meta tensor has none", op)
-}
-
-//opassert:kernel embedding
-func Embedding(weight, indices *c10.Tensor, paddingIdx int64, scaleGradByFreq, sparse bool) (*c10.Tensor, error) {
-	if weight.Dim() != 2 {
-		return nil, c10.Errorf("embedding weights are a matrix, not %v", weight.Sizes())
-	}
-	return IndexTensor(weight, []*c10.Tensor{indices})
 }

@@ -57,11 +57,6 @@ func UnbindCopyIntOut(self *c10.Tensor, dim int64, out []*c10.Tensor) {
 	copyEachOut(out, UnbindInt(self, dim))
 }
 
-//opassert:kernel split_copy.Tensor_out
-func SplitCopyTensorOut(self *c10.Tensor, splitSize, dim int64, out []*c10.Tensor) {
-	copyEachOut(out, SplitTensor(self, splitSize, dim))
-}
-
 func copyEachOut(out, pieces []*c10.Tensor) {
 	c10.Check(len(out) == len(pieces), "%d out tensors for %d pieces", len(out), len(pieces))
 	for i, piece := range pieces {

@@ -6,23 +6,6 @@ import (
 	"github.com/opassert/opassert/internal/c10"
 )
 
-//opassert:kernel _cummax_helper
-func CummaxHelper(self, values, indices *c10.Tensor, dim int64) {
-	for l := range lines(self.Sizes(), dim) {
-		best := 0
-		from := l.read(self)
-		for k, v := range from {
-			if compare(v, from[best]) >= 0 {
-				best = k
-			}
-			values.SetFloat(l.at(int64(k)), from[best])
-			indices.SetInt(l.at(int64(k)), int64(best))
-		}
-	}
-	values.MarkWritten()
-	indices.MarkWritten()
-}
-
 // FusedMovingAvgObsFqHelper watches the range of a tensor, derives scale and
 // zero point, and rounds the tensor to them. It works on the whole tensor, not
 // by row.

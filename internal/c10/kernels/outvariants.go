@@ -23,11 +23,6 @@ func MulOut(self, other, out *c10.Tensor) *c10.Tensor {
 	return overwriteOut(out, sizes, zipped(self, other, sizes, times))
 }
 
-//opassert:kernel sum.IntList_out
-func SumIntListOut(self *c10.Tensor, dim []int64, keepdim bool, dtype *c10.DType, out *c10.Tensor) *c10.Tensor {
-	return copyOut(out, SumDimIntList(self, dim, keepdim, dtype))
-}
-
 //opassert:kernel cat.out
 func CatOut(tensors []*c10.Tensor, dim int64, out *c10.Tensor) (*c10.Tensor, error) {
 	result, err := Cat(tensors, dim)
@@ -35,12 +30,6 @@ func CatOut(tensors []*c10.Tensor, dim int64, out *c10.Tensor) (*c10.Tensor, err
 		return nil, err
 	}
 	return copyOut(out, result), nil
-}
-
-//opassert:kernel max.dim_max
-func MaxDimMax(self *c10.Tensor, dim int64, keepdim bool, max, maxValues *c10.Tensor) (values, indices *c10.Tensor) {
-	values, indices = MaxDim(self, dim, keepdim)
-	return copyOut(max, values), copyOut(maxValues, indices)
 }
 
 //opassert:kernel aminmax.out

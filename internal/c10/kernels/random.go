@@ -8,21 +8,6 @@ func RandGenerator(size []int64, generator *c10.Generator, dtype *c10.DType, lay
 	return fill(out, mapped(out, func(float64) float64 { return generator.Uniform(0, 1) }))
 }
 
-//opassert:kernel randperm.generator
-func RandpermGenerator(n int64, generator *c10.Generator, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool) *c10.Tensor {
-	values := make([]float64, n)
-	for i := range values {
-		j := int(generator.Uniform(0, float64(i+1)))
-		values[i] = values[j]
-		values[j] = float64(i)
-	}
-	long := c10.Int64
-	if dtype == nil {
-		dtype = &long
-	}
-	return c10.FromFloats(values, []int64{n}, newOptions(dtype, layout, device))
-}
-
 // chance returns 1 with probability p.
 func chance(generator *c10.Generator, p float64) float64 {
 	c10.Check(0 <= p && p <= 1, "probability %v", p)
@@ -37,44 +22,6 @@ func Bernoulli(self *c10.Tensor, generator *c10.Generator) *c10.Tensor {
 //opassert:kernel bernoulli_.float
 func BernoulliFloatInPlace(self *c10.Tensor, p float64, generator *c10.Generator) *c10.Tensor {
 	return overwrite(self, mapped(self, func(float64) float64 { return chance(generator, p) }))
-}
-
-//opassert:kernel uniform_
-func UniformInPlace(self *c10.Tensor, from, to float64, generator *c10.Generator) *c10.Tensor {
-	return overwrite(self, mapped(self, func(float64) float64 { return generator.Uniform(from, to) }))
-}
-
-//opassert:kernel multinomial
-func Multinomial(self *c10.Tensor, numSamples int64, replacement bool, generator *c10.Generator) (*c10.Tensor, error) {
-	if self.Dim() != 1 || !replacement && numSamples > self.Numel() {
-		return nil, c10.Errorf("%d samples of %v weights", numSamples, self.Sizes())
-	}
-	weights := read(self)
-	out := c10.Empty([]int64{numSamples}, self.Options().With(c10.Int64))
-	for i := range numSamples {
-		k := draw(weights, generator)
-		out.SetInt(i, int64(k))
-		if !replacement {
-			weights[k] = 0
-		}
-	}
-	return out, nil
-}
-
-// draw returns a number with a chance in proportion to its weight.
-func draw(weights []float64, generator *c10.Generator) int {
-	left := generator.Uniform(0, total(weights))
-	last := 0
-	for k, w := range weights {
-		if w == 0 {
-			continue
-		}
-		last = k
-		if left -= w; left < 0 {
-			break
-		}
-	}
-	return last
 }
 
 //opassert:kernel native_dropout

@@ -80,8 +80,6 @@ func total(values []float64) float64 {
 	return sum
 }
 
-func average(values []float64) float64 { return total(values) / float64(len(values)) }
-
 // sumOptions returns the options of a sum: the asked type, or int64 for whole
 // numbers.
 func sumOptions(self *c10.Tensor, dtype *c10.DType) c10.Options {
@@ -131,23 +129,11 @@ func compare(a, b float64) int {
 	return cmp.Compare(a, b)
 }
 
-//opassert:kernel argmax
-func Argmax(self *c10.Tensor, dim *int64, keepdim bool) *c10.Tensor {
-	return reduce(self, dimList(dim), keepdim, self.Options().With(c10.Int64), func(group []float64) float64 {
-		return float64(indexOfMax(group))
-	})
-}
-
 func dimList(dim *int64) []int64 {
 	if dim == nil {
 		return nil
 	}
 	return []int64{*dim}
-}
-
-//opassert:kernel max.dim
-func MaxDim(self *c10.Tensor, dim int64, keepdim bool) (values, indices *c10.Tensor) {
-	return Amax(self, []int64{dim}, keepdim), Argmax(self, &dim, keepdim)
 }
 
 //opassert:kernel aminmax
@@ -157,25 +143,4 @@ func Aminmax(self *c10.Tensor, dim *int64, keepdim bool) (min, max *c10.Tensor) 
 	lowest := Amax(negated, dimList(dim), keepdim)
 	defer lowest.Release()
 	return Neg(lowest), Amax(self, dimList(dim), keepdim)
-}
-
-//opassert:kernel var_mean.correction
-func VarMeanCorrection(self *c10.Tensor, dim []int64, correction *float64, keepdim bool) (*c10.Tensor, *c10.Tensor) {
-	c10.Check(self.DType().IsFloat(), "var_mean of %v", self.DType())
-	less := 1.0
-	if correction != nil {
-		less = *correction
-	}
-	spread := reduce(self, dim, keepdim, self.Options(), func(group []float64) float64 {
-		return squaredDeviation(group) / (float64(len(group)) - less)
-	})
-	return spread, reduce(self, dim, keepdim, self.Options(), average)
-}
-
-func squaredDeviation(values []float64) float64 {
-	mean, sum := average(values), 0.0
-	for _, v := range values {
-		sum += (v - mean) * (v - mean)
-	}
-	return sum
 }

@@ -82,32 +82,6 @@ func ToSparseSparseDim(self *c10.Tensor, sparseDim int64) *c10.Tensor {
 	return assembleCOO(Clone(transposed, nil), values, self.Sizes(), true)
 }
 
-// Coalesce sorts the entries and adds up those with equal indices.
-//
-//opassert:kernel _coalesce
-func Coalesce(self *c10.Tensor) *c10.Tensor {
-	c10.Check(self.Values().Dim() == 1, "coalesce with dense dimensions is not built")
-	at := flatIndices(self)
-	entries := order(at, false)
-	dims, values := self.Indices().Size(0), self.Values()
-	var columns []int64
-	var sums []float64
-	for k, entry := range entries {
-		if k > 0 && at[entry] == at[entries[k-1]] {
-			sums[len(sums)-1] += values.Float(int64(entry))
-			continue
-		}
-		for d := range dims {
-			columns = append(columns, self.Indices().Int(d*values.Numel()+int64(entry)))
-		}
-		sums = append(sums, values.Float(int64(entry)))
-	}
-	n := int64(len(sums))
-	byEntry := c10.FromInts(columns, []int64{n, dims}, values.Options())
-	TInPlace(byEntry)
-	return assembleCOO(byEntry, c10.FromFloats(sums, []int64{n}, values.Options()), self.Sizes(), true)
-}
-
 // flatIndices is entryElements of a COO tensor.
 func flatIndices(self *c10.Tensor) []float64 {
 	strides := c10.ContiguousStrides(self.Sizes())
@@ -148,8 +122,9 @@ func ToSparseCSR(self *c10.Tensor, denseDim *int64) *c10.Tensor {
 	c10.Check(self.Dim() == 2 && denseDim == nil, "a CSR tensor is made of a matrix")
 	checkValues(self, "to_sparse_csr")
 	crow, col, values := []int64{0}, []int64{}, []float64{}
-	for row := range lines(self.Sizes(), 1) {
-		for k, v := range row.read(self) {
+	all, columns := read(self), self.Size(1)
+	for row := range self.Size(0) {
+		for k, v := range all[row*columns : (row+1)*columns] {
 			if v != 0 {
 				col, values = append(col, int64(k)), append(values, v)
 			}

@@ -19,9 +19,7 @@ func TestValues(t *testing.T) {
 	sq := matrix(2, 2, 1, 2, 3, 4)
 	v := vector(1, 2, 3)
 	cube := View(ArangeStart(0, 12, nil, nil, nil, nil), []int64{2, 3, 2})
-	cube3 := View(ArangeStart(0, 9, nil, nil, nil, nil), []int64{3, 3})
 	idx, far := numbers(1, 0, 1), numbers(2, -1)
-	gi, gi2 := View(numbers(2, 0, 1, 1), []int64{2, 2}), View(numbers(1, 0, 0, 1), []int64{2, 2})
 	mask := ToDtype(matrix(2, 3, 1, 0, 1, 0, 1, 1), c10.Bool, false, false, nil)
 	dup := c10.NewSparseCOO(View(numbers(1, 0, 1, 2, 1, 2), []int64{2, 3}), v, []int64{2, 3}, false)
 
@@ -50,36 +48,19 @@ func TestValues(t *testing.T) {
 		{"one(SumDimIntList(x, []int64{0}, false, nil))", one(SumDimIntList(x, []int64{0}, false, nil)), []value{{[]int64{3}, []float64{1, 2.5, -1.5}}}},
 		{"one(SumDimIntList(cube, []int64{0, -1}, true, nil))", one(SumDimIntList(cube, []int64{0, -1}, true, nil)), []value{{[]int64{1, 3, 1}, []float64{14, 22, 30}}}},
 		{"one(Amax(withNaN, []int64{1}, true))", one(Amax(withNaN, []int64{1}, true)), []value{{[]int64{2, 1}, []float64{nan, 5}}}},
-		{"one(Argmax(x, nil, false))", one(Argmax(x, nil, false)), []value{{[]int64{}, []float64{3}}}},
-		{"one(Argmax(withNaN, ptr(int64(1)), false))", one(Argmax(withNaN, ptr(int64(1)), false)), []value{{[]int64{2}, []float64{1, 1}}}},
-		{"one(Argmax(cube, ptr(int64(0)), true))", one(Argmax(cube, ptr(int64(0)), true)), []value{{[]int64{1, 3, 2}, []float64{1, 1, 1, 1, 1, 1}}}},
-		{"two(MaxDim(x, 1, false))", two(MaxDim(x, 1, false)), []value{{[]int64{2}, []float64{1.5, 3}}, {[]int64{2}, []float64{1, 0}}}},
-		{"two(MaxDim(withNaN, 0, true))", two(MaxDim(withNaN, 0, true)), []value{{[]int64{1, 3}, []float64{2, nan, 3}}, {[]int64{1, 3}, []float64{1, 0, 0}}}},
 		{"two(Aminmax(x, ptr(int64(0)), false))", two(Aminmax(x, ptr(int64(0)), false)), []value{{[]int64{3}, []float64{-2, 1, -1}}, {[]int64{3}, []float64{3, 1.5, -0.5}}}},
 		{"two(Aminmax(x, nil, false))", two(Aminmax(x, nil, false)), []value{{[]int64{}, []float64{-2}}, {[]int64{}, []float64{3}}}},
-		{"two(VarMeanCorrection(x, []int64{1}, nil, false))", two(VarMeanCorrection(x, []int64{1}, nil, false)), []value{{[]int64{2}, []float64{3.08333325, 4}}, {[]int64{2}, []float64{-0.333333343, 1}}}},
-		{"two(VarMeanCorrection(x, nil, ptr(0.0), true))", two(VarMeanCorrection(x, nil, ptr(0.0), true)), []value{{[]int64{1, 1}, []float64{2.80555558}}, {[]int64{1, 1}, []float64{0.333333343}}}},
-		{"one(Cumsum(x, 1, nil))", one(Cumsum(x, 1, nil)), []value{{[]int64{2, 3}, []float64{-2, -0.5, -1, 3, 4, 3}}}},
-		{"one(Cumsum(cube, 0, nil))", one(Cumsum(cube, 0, nil)), []value{{[]int64{2, 3, 2}, []float64{0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16}}}},
-		{"one(Softmax(x, 1, false))", one(Softmax(x, 1, false)), []value{{[]int64{2, 3}, []float64{0.0259086546, 0.857976794, 0.116114534, 0.866813302, 0.11731042, 0.0158762392}}}},
-		{"one(Softmax(x, 0, false))", one(Softmax(x, 0, false)), []value{{[]int64{2, 3}, []float64{0.00669285096, 0.622459352, 0.622459352, 0.993307173, 0.377540678, 0.377540678}}}},
-		{"two(TopK(x, 2, 1, true, true))", two(TopK(x, 2, 1, true, true)), []value{{[]int64{2, 2}, []float64{1.5, -0.5, 3, 1}}, {[]int64{2, 2}, []float64{1, 2, 0, 1}}}},
-		{"two(TopK(x, 1, 0, false, true))", two(TopK(x, 1, 0, false, true)), []value{{[]int64{1, 3}, []float64{-2, 1, -1}}, {[]int64{1, 3}, []float64{0, 1, 1}}}},
 		{"fallible(MM(ctx, x, Permute(y, []int64{1, 0})))", fallible(MM(ctx, x, Permute(y, []int64{1, 0}))), []value{{[]int64{2, 2}, []float64{2.5, 4.5, 4.5, 1}}}},
 		{"fallible(AddMM(ctx, v, sq, SliceTensor(x, 0, nil, nil, 1), 0.5, 2))", fallible(AddMM(ctx, v, sq, SliceTensor(x, 0, nil, nil, 1), 0.5, 2)), []value{{[]int64{2, 3}, []float64{8.5, 8, -3.5, 12.5, 18, -9.5}}}},
 		{"fallible(Linear(ctx, x, y, nil))", fallible(Linear(ctx, x, y, nil)), []value{{[]int64{2, 2}, []float64{2.5, 4.5, 4.5, 1}}}},
 		{"fallible(Linear(ctx, x, y, SelectInt(sq, 0, 1)))", fallible(Linear(ctx, x, y, SelectInt(sq, 0, 1))), []value{{[]int64{2, 2}, []float64{5.5, 8.5, 7.5, 5}}}},
-		{"three(NativeLayerNorm(x, []int64{3}, v, v, 1e-5))", three(NativeLayerNorm(x, []int64{3}, v, v, 1e-5)), []value{{[]int64{2, 3}, []float64{-0.162473559, 4.55744171, 2.65125799, 2.22474265, 2, -0.674227953}}, {[]int64{2, 1}, []float64{-0.333333343, 1}}, {[]int64{2, 1}, []float64{0.697484136, 0.612371325}}}},
-		{"three(NativeLayerNorm(x, []int64{2, 3}, nil, nil, 1e-5))", three(NativeLayerNorm(x, []int64{2, 3}, nil, nil, 1e-5)), []value{{[]int64{2, 3}, []float64{-1.3930496, 0.696524858, -0.497517705, 1.59205675, 0.398014188, -0.796028376}}, {[]int64{1, 1}, []float64{0.333333313}}, {[]int64{1, 1}, []float64{0.597021282}}}},
 		{"fallible(IndexTensor(x, list(idx)))", fallible(IndexTensor(x, list(idx))), []value{{[]int64{3, 3}, []float64{3, 1, -1, -2, 1.5, -0.5, 3, 1, -1}}}},
 		{"fallible(IndexTensor(x, list(nil, far)))", fallible(IndexTensor(x, list(nil, far))), []value{{[]int64{2, 2}, []float64{-0.5, -0.5, -1, -1}}}},
 		{"fallible(IndexTensor(cube, list(idx, nil, idx)))", fallible(IndexTensor(cube, list(idx, nil, idx))), []value{{[]int64{3, 3}, []float64{7, 9, 11, 0, 2, 4, 7, 9, 11}}}},
 		{"fallible(IndexTensor(cube, list(nil, idx, idx)))", fallible(IndexTensor(cube, list(nil, idx, idx))), []value{{[]int64{2, 3}, []float64{3, 0, 3, 9, 6, 9}}}},
 		{"fallible(IndexTensor(x, list(mask)))", fallible(IndexTensor(x, list(mask))), []value{{[]int64{4}, []float64{-2, -0.5, 1, -1}}}},
-		{"one(Gather(x, 1, gi, false))", one(Gather(x, 1, gi, false)), []value{{[]int64{2, 2}, []float64{-0.5, -2, 1, 1}}}},
 		{"one(Nonzero(z))", one(Nonzero(z)), []value{{[]int64{3, 2}, []float64{0, 1, 1, 0, 1, 2}}}},
 		{"one(Nonzero(scalar(3)))", one(Nonzero(scalar(3))), []value{{[]int64{1, 0}, []float64{}}}},
-		{"fallible(Embedding(x, gi2, -1, false, false))", fallible(Embedding(x, gi2, -1, false, false)), []value{{[]int64{2, 2, 3}, []float64{3, 1, -1, -2, 1.5, -0.5, -2, 1.5, -0.5, 3, 1, -1}}}},
 		{"fallible(Cat(list(x, y, x), 1))", fallible(Cat(list(x, y, x), 1)), []value{{[]int64{2, 9}, []float64{-2, 1.5, -0.5, 0.5, 2, -1, -2, 1.5, -0.5, 3, 1, -1, 0, 4, 3, 3, 1, -1}}}},
 		{"BroadcastTensors(list(x, v, scalar(3)))", BroadcastTensors(list(x, v, scalar(3))), []value{{[]int64{2, 3}, []float64{-2, 1.5, -0.5, 3, 1, -1}}, {[]int64{2, 3}, []float64{1, 2, 3, 1, 2, 3}}, {[]int64{2, 3}, []float64{3, 3, 3, 3, 3, 3}}}},
 		{"ForeachAddList(list(x, v), list(y, v), 2)", ForeachAddList(list(x, v), list(y, v), 2), []value{{[]int64{2, 3}, []float64{-1, 5.5, -2.5, 3, 9, 5}}, {[]int64{3}, []float64{3, 6, 9}}}},
@@ -130,8 +111,6 @@ func TestValues(t *testing.T) {
 		{"one(ColIndices(ToSparseCSR(z, nil)))", one(ColIndices(ToSparseCSR(z, nil))), []value{{[]int64{3}, []float64{1, 0, 2}}}},
 		{"one(Values(ToSparseCSR(z, nil)))", one(Values(ToSparseCSR(z, nil))), []value{{[]int64{3}, []float64{2, 3, 4}}}},
 		{"one(ToDense(dup, nil, nil))", one(ToDense(dup, nil, nil)), []value{{[]int64{2, 3}, []float64{0, 2, 0, 0, 0, 4}}}},
-		{"one(Indices(Coalesce(dup)))", one(Indices(Coalesce(dup))), []value{{[]int64{2, 2}, []float64{0, 1, 1, 2}}}},
-		{"one(ValuesOfCOO(Coalesce(dup)))", one(ValuesOfCOO(Coalesce(dup))), []value{{[]int64{2}, []float64{2, 4}}}},
 		{"one(ToDense(AddTensor(dup, dup, 2), nil, nil))", one(ToDense(AddTensor(dup, dup, 2), nil, nil)), []value{{[]int64{2, 3}, []float64{0, 6, 0, 0, 0, 12}}}},
 		{"one(Zeros([]int64{2}, nil, nil, nil, nil))", one(Zeros([]int64{2}, nil, nil, nil, nil)), []value{{[]int64{2}, []float64{0, 0}}}},
 		{"one(Full([]int64{2}, 7.9, ptr(c10.Int32), nil, nil, nil))", one(Full([]int64{2}, 7.9, ptr(c10.Int32), nil, nil, nil)), []value{{[]int64{2}, []float64{7, 7}}}},
@@ -145,11 +124,6 @@ func TestValues(t *testing.T) {
 		{"one(ZeroInPlace(fresh(x)))", one(ZeroInPlace(fresh(x))), []value{{[]int64{2, 3}, []float64{0, 0, 0, 0, 0, 0}}}},
 		{"one(CopyInPlace(fresh(x), v, false))", one(CopyInPlace(fresh(x), v, false)), []value{{[]int64{2, 3}, []float64{1, 2, 3, 1, 2, 3}}}},
 		{"one(MaskedFillScalarInPlace(fresh(x), mask, 9))", one(MaskedFillScalarInPlace(fresh(x), mask, 9)), []value{{[]int64{2, 3}, []float64{9, 1.5, 9, 3, 9, 9}}}},
-		{"fallible(IndexPutInPlace(fresh(x), list(idx), v, false))", fallible(IndexPutInPlace(fresh(x), list(idx), v, false)), []value{{[]int64{2, 3}, []float64{1, 2, 3, 1, 2, 3}}}},
-		{"fallible(IndexPutInPlace(fresh(x), list(idx), v, true))", fallible(IndexPutInPlace(fresh(x), list(idx), v, true)), []value{{[]int64{2, 3}, []float64{-1, 3.5, 2.5, 5, 5, 5}}}},
-		{"fallible(IndexPutInPlace(fresh(x), list(nil, far), scalar(9), false))", fallible(IndexPutInPlace(fresh(x), list(nil, far), scalar(9), false)), []value{{[]int64{2, 3}, []float64{-2, 1.5, 9, 3, 1, 9}}}},
-		{"fallible(IndexPutInPlace(fresh(x), list(mask), scalar(9), false))", fallible(IndexPutInPlace(fresh(x), list(mask), scalar(9), false)), []value{{[]int64{2, 3}, []float64{9, 1.5, 9, 3, 9, 9}}}},
-		{"one(IndexAddInPlace(fresh(x), 0, idx, cube3, 2))", one(IndexAddInPlace(fresh(x), 0, idx, cube3, 2)), []value{{[]int64{2, 3}, []float64{4, 9.5, 9.5, 15, 17, 19}}}},
 		{"one(TInPlace(fresh(x)))", one(TInPlace(fresh(x))), []value{{[]int64{3, 2}, []float64{-2, 3, 1.5, 1, -0.5, -1}}}},
 		{"one(TransposeInPlace(fresh(x), 0, -1))", one(TransposeInPlace(fresh(x), 0, -1)), []value{{[]int64{3, 2}, []float64{-2, 3, 1.5, 1, -0.5, -1}}}},
 		{"one(SqueezeInPlace(UnsqueezeInPlace(fresh(x), 0)))", one(SqueezeInPlace(UnsqueezeInPlace(fresh(x), 0))), []value{{[]int64{2, 3}, []float64{-2, 1.5, -0.5, 3, 1, -1}}}},
@@ -162,9 +136,7 @@ func TestValues(t *testing.T) {
 		{"one(AbsOut(x, out()))", one(AbsOut(x, out())), []value{{[]int64{2, 3}, []float64{2, 1.5, 0.5, 3, 1, 1}}}},
 		{"one(AddOut(x, v, 2, out()))", one(AddOut(x, v, 2, out())), []value{{[]int64{2, 3}, []float64{0, 5.5, 5.5, 5, 5, 5}}}},
 		{"one(MulOut(x, y, out()))", one(MulOut(x, y, out())), []value{{[]int64{2, 3}, []float64{-1, 3, 0.5, 0, 4, -3}}}},
-		{"one(SumIntListOut(x, []int64{0}, false, nil, out()))", one(SumIntListOut(x, []int64{0}, false, nil, out())), []value{{[]int64{3}, []float64{1, 2.5, -1.5}}}},
 		{"fallible(CatOut(list(x, y), 0, out()))", fallible(CatOut(list(x, y), 0, out())), []value{{[]int64{4, 3}, []float64{-2, 1.5, -0.5, 3, 1, -1, 0.5, 2, -1, 0, 4, 3}}}},
-		{"two(MaxDimMax(x, 1, false, out(), out()))", two(MaxDimMax(x, 1, false, out(), out())), []value{{[]int64{2}, []float64{1.5, 3}}, {[]int64{2}, []float64{1, 0}}}},
 		{"two(AminmaxOut(x, ptr(int64(1)), false, out(), out()))", two(AminmaxOut(x, ptr(int64(1)), false, out(), out())), []value{{[]int64{2}, []float64{-2, -1}}, {[]int64{2}, []float64{1.5, 3}}}},
 		{"one(ArangeStartOut(5, 0, -2, out()))", one(ArangeStartOut(5, 0, -2, out())), []value{{[]int64{3}, []float64{5, 3, 1}}}},
 	} {
@@ -230,8 +202,6 @@ func list(ts ...*c10.Tensor) []*c10.Tensor { return ts }
 func one(t *c10.Tensor) []*c10.Tensor { return list(t) }
 
 func two(a, b *c10.Tensor) []*c10.Tensor { return list(a, b) }
-
-func three(a, b, c *c10.Tensor) []*c10.Tensor { return list(a, b, c) }
 
 func fallible(t *c10.Tensor, err error) []*c10.Tensor {
 	if err != nil {

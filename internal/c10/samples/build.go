@@ -203,11 +203,6 @@ func written(sizes ...int64) *description {
 	return elements(sizes, c10.Float32, (*builder).apart, wave)
 }
 
-// outInts is a tensor of int64 that may be written.
-func outInts(sizes ...int64) *description {
-	return elements(sizes, c10.Int64, (*builder).apart, wave)
-}
-
 // ints is a tensor of numbers from 0 to n-1.
 func ints(n int64, sizes ...int64) *description {
 	return elements(sizes, c10.Int64, (*builder).shared, func(i int64) float64 { return float64(i * 2 % n) })

@@ -11,6 +11,5 @@ func listViews() []testCase {
 		call("chunk", "three", floats(5, 2), 3, 0),
 		call("unbind_copy.int", "rows", floats(2, 3), 0),
 		call("unbind_copy.int_out", "rows", floats(2, 3), 0, list(written(3), written(0))),
-		call("split_copy.Tensor_out", "uneven", floats(3, 2), 2, 0, list(written(2, 2), written(1, 2))),
 	}
 }

@@ -4,7 +4,6 @@ import "github.com/opassert/opassert/internal/c10"
 
 func mutable() []testCase {
 	return []testCase{
-		call("_cummax_helper", "rows", floats(2, 3), written(2, 3), outInts(2, 3), 1),
 		call("_fused_moving_avg_obs_fq_helper", "observing", observer(ones(), ones())...),
 		call("_fused_moving_avg_obs_fq_helper", "off", observer(ints(1, 1), ints(1, 1))...),
 	}

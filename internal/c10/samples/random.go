@@ -4,14 +4,9 @@ func random() []testCase {
 	places := []sort{plain, meta}
 	return []testCase{
 		call("rand.generator", "matrix", []int64{2, 3}, generator, noDType, noLayout, device, noBool).in(places...),
-		call("randperm.generator", "six", 6, generator, noDType, noLayout, device, noBool).in(places...),
 		call("bernoulli", "matrix", chances(2, 3), generator),
 		call("bernoulli", "empty", chances(0), generator),
 		call("bernoulli_.float", "matrix", written(2, 3), 0.5, generator),
-		call("uniform_", "matrix", written(2, 3), -1.0, 1.0, generator),
-		call("multinomial", "replaced", chances(5), 8, true, generator),
-		call("multinomial", "kept", chances(5), 4, false, generator),
-		call("multinomial", "refused", chances(5), 6, false, generator),
 		call("native_dropout", "training", floats(2, 3), 0.5, ptr(true)),
 		call("native_dropout", "unsaid", floats(2, 3), 1.0, noBool),
 		call("native_dropout", "evaluation", floats(2, 3), 0.5, ptr(false)),

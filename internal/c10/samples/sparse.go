@@ -32,7 +32,6 @@ func sparse() []testCase {
 			call("_indices", "coo", coo),
 			call("_values", "coo", coo),
 			call("is_coalesced", "coo", coo),
-			call("_coalesce", "coo", coo),
 			call("_to_dense", "coo", coo, noDType, noBool),
 			call("_to_dense", "csr", csr, ptr(c10.Float64), noBool),
 			call("values", "csr", csr),
