@@ -7,6 +7,13 @@ type arrangement struct {
 	seed   uint64 // added to that of the run
 	later  int    // turns by which usual values of floating point are later
 	beside int    // turns by which the elements are later that lie beside tensors in their storages
+	twin   bool   // with twins of its tensors on the CPU
+}
+
+// onCPU returns the arrangement with twins of the tensors on the CPU.
+func (how arrangement) onCPU() arrangement {
+	how.twin = true
+	return how
 }
 
 const (

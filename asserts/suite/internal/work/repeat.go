@@ -84,31 +84,11 @@ func (r *Runner) leftOnCPU(t *Target, a *attempt, filled []asserts.Difference) (
 	if !a.c.Plain() {
 		return filled, "the kernel for the CPU was not asked whether it leaves memory as it was: " + a.calls[i].why
 	}
-	twins := r.twinAgain(t, a, firstTime, otherFill)
+	twins := r.seenAgain(t, a.c, firstTime.onCPU(), otherFill.onCPU())
 	if twins == nil {
 		return nil, ""
 	}
 	return asserts.Differing(t.judged, twins[0], twins[1]), "the kernel for the CPU leaves memory as it was too"
-}
-
-// twinAgain makes the call of an attempt on the CPU again, once in each way, and returns the observations, nil
-// where one throws.
-func (r *Runner) twinAgain(t *Target, a *attempt, ways ...arrangement) (all []*asserts.Seen) {
-	for _, how := range ways {
-		m := maker{engine: r.Engine, room: &r.room}
-		defer m.release()
-		c, args, err := r.arguments(&m, a.c, how)
-		if err != nil {
-			return nil
-		}
-		twin := call{on: engine.CPU}
-		twin.args, twin.why = r.twins(&m, c, args, twin.on)
-		if r.callTwins(t, &twin); twin.seen == nil {
-			return nil
-		}
-		all = append(all, twin.seen)
-	}
-	return all
 }
 
 // frame makes a call again that was not stopped at a page where it wrote memory that it may
@@ -167,9 +147,15 @@ func (r *Runner) seenAgain(t *Target, c *sample.Case, ways ...arrangement) (all 
 // seen makes the arguments of a case and the call, and returns those and the observations,
 // nil where it throws.
 func (r *Runner) seen(t *Target, m *maker, c *sample.Case, how arrangement) ([]any, *asserts.Seen) {
-	_, args, err := r.arguments(m, c, how)
+	c, args, err := r.arguments(m, c, how)
 	if err != nil {
 		return nil, nil
+	}
+	if how.twin {
+		twin := call{on: engine.CPU}
+		twin.args, twin.why = r.twins(m, c, args, twin.on)
+		r.callTwins(t, &twin)
+		return twin.args, twin.seen
 	}
 	return args, r.called(t, args)
 }

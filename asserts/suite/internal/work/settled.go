@@ -33,7 +33,7 @@ func (r *Runner) madeAgain(t *Target, a *attempt) (all []call) {
 	if seen := r.seenAgain(t, a.c, otherDraw); seen != nil {
 		all = append(all, call{on: a.calls[0].on, seen: seen[0]})
 	}
-	if seen := r.twinAgain(t, a, otherDraw); seen != nil {
+	if seen := r.seenAgain(t, a.c, otherDraw.onCPU()); seen != nil {
 		all = append(all, call{on: engine.CPU, seen: seen[0]})
 	}
 	return all
