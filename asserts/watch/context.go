@@ -33,7 +33,7 @@ type occurrence struct {
 // in the processes that it started: it reports these itself.
 type holder struct {
 	above    *holder        // the process that started it, nil where that has not said where it is
-	diary    *os.File       // what it writes, behind the news; see loader.c; nil once it has ended
+	file     *os.File       // of its contexts, behind the news; see loader.c; nil once it has ended
 	read     int64          // how much of it has been read
 	news     uint64         // rises where there is something to ask for
 	contexts map[int64]task // by the numbers that it counts them with
@@ -52,36 +52,36 @@ type spot struct {
 	in     task
 }
 
-// diary returns what a process writes its contexts to.
-func (h holders) diary(text string) (*os.File, error) {
+// file returns what a process writes its contexts to.
+func (h holders) file(text string) (*os.File, error) {
 	pid, err := strconv.Atoi(text)
 	if err != nil {
-		return nil, fmt.Errorf("a process's diary: %w", err)
+		return nil, fmt.Errorf("the contexts of a process: %w", err)
 	}
 	h.closeEnded()
-	if at := h[pid]; at != nil && at.diary != nil {
-		return at.diary, nil
+	if at := h[pid]; at != nil && at.file != nil {
+		return at.file, nil
 	}
-	file, err := preload.NewMemory("opassert-diary", newsSize)
+	file, err := preload.NewMemory("opassert-contexts", newsSize)
 	if err != nil { //mutate:equivalent false: a limit of files is one of the whole process of a test
 		return nil, err
 	}
 	file.Seek(newsSize, io.SeekStart) // the process goes on from there
-	h[pid] = &holder{above: h.of(parent(pid), 0).holder, diary: file, read: newsSize, contexts: make(map[int64]task)}
+	h[pid] = &holder{above: h.of(parent(pid), 0).holder, file: file, read: newsSize, contexts: make(map[int64]task)}
 	return file, nil
 }
 
-// closeEnded closes the diaries of processes that have ended, once they are read: a run may start
+// closeEnded closes the files of processes that have ended, once they are read: a run may start
 // more processes than it may have files open.
 func (h holders) closeEnded() {
 	for pid, at := range h {
-		if at.diary == nil { //mutate:equivalent false: only saves time
+		if at.file == nil { //mutate:equivalent false: only saves time
 			continue
 		}
 		if ended(pid) {
 			at.catchUp()
-			at.diary.Close()
-			at.diary = nil
+			at.file.Close()
+			at.file = nil
 		}
 	}
 }
@@ -89,7 +89,7 @@ func (h holders) closeEnded() {
 // catchUp reads the contexts that the process has written since: the number of each, its
 // name and the command that repeats it, a line each, and a zero.
 func (at *holder) catchUp() {
-	text, _ := io.ReadAll(io.NewSectionReader(at.diary, at.read, math.MaxInt64-at.read))
+	text, _ := io.ReadAll(io.NewSectionReader(at.file, at.read, math.MaxInt64-at.read))
 	for entry := range bytes.SplitAfterSeq(text, []byte{0}) {
 		whole, ok := bytes.CutSuffix(entry, []byte{0})
 		if !ok {
@@ -109,7 +109,7 @@ func (at *holder) catchUp() {
 func (at *holder) notify() {
 	for ; at != nil; at = at.above {
 		at.news++
-		at.diary.WriteAt(binary.NativeEndian.AppendUint64(nil, at.news), 0)
+		at.file.WriteAt(binary.NativeEndian.AppendUint64(nil, at.news), 0)
 	}
 }
 

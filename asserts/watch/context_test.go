@@ -30,10 +30,10 @@ func newHeard() *heard {
 	return r
 }
 
-// diary returns that of a process, and what it says in front.
-func (r *heard) diary(t *testing.T, pid int) (file *os.File, news uint64) {
+// contexts returns the file of those of a process, and the number at its front.
+func (r *heard) contexts(t *testing.T, pid int) (file *os.File, news uint64) {
 	t.Helper()
-	file, err := r.findings.diary(strconv.Itoa(pid))
+	file, err := r.findings.contexts(strconv.Itoa(pid))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func (r *heard) diary(t *testing.T, pid int) (file *os.File, news uint64) {
 // and number of each.
 func (r *heard) enter(t *testing.T, pid, number int, name string) (since []string) {
 	t.Helper()
-	file, news := r.diary(t, pid)
+	file, news := r.contexts(t, pid)
 	if _, err := fmt.Fprintf(file, "%d\n%s\nrepeat %s\x00", number, name, name); err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +253,7 @@ func TestReportIsText(t *testing.T) {
 func TestEntryCutShort(t *testing.T) {
 	r, pid := newHeard(), os.Getpid()
 	r.enter(t, pid, 1, "one")
-	file, _ := r.diary(t, pid)
+	file, _ := r.contexts(t, pid)
 	for _, text := range []string{"", "\x00", "2\x00", "2\nname\x00", "x\nname\nagain\x00", "2\nhalf a na"} {
 		if _, err := file.WriteString(text); err != nil {
 			t.Fatal(err)
@@ -270,11 +270,11 @@ func TestEntryCutShort(t *testing.T) {
 	}
 }
 
-// The number at the front of a diary rises where its process has findings to ask for, and only there.
+// The number at the front of the file rises where its process has findings to ask for, and only there.
 func TestNews(t *testing.T) {
 	r, pid := newHeard(), os.Getpid()
 	told := func() uint64 {
-		_, news := r.diary(t, pid)
+		_, news := r.contexts(t, pid)
 		return news
 	}
 	r.enter(t, pid, 1, "one")
@@ -297,23 +297,23 @@ func TestNews(t *testing.T) {
 	}
 }
 
-// The diary of a process that has ended is closed, and what it wrote is known: another process of
+// The file of a process that has ended is closed, and what it wrote is known: another process of
 // its number gets one of its own.
-func TestDiaryOfOneThatEnded(t *testing.T) {
+func TestContextsOfOneThatEnded(t *testing.T) {
 	child := exec.Command("sleep", "1000")
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
 	r, pid := newHeard(), child.Process.Pid
 	r.enter(t, os.Getpid(), 1, "above")
-	file, _ := r.diary(t, pid)
+	file, _ := r.contexts(t, pid)
 	if _, err := file.WriteString("3\nlast\nagain\x00"); err != nil {
 		t.Fatal(err)
 	}
 	child.Process.Kill()
 	child.Wait()
-	if own, _ := r.diary(t, os.Getpid()); own == nil || r.findings.held[os.Getpid()].diary != own {
-		t.Error("the diary of a process that lives is closed")
+	if own, _ := r.contexts(t, os.Getpid()); own == nil || r.findings.held[os.Getpid()].file != own {
+		t.Error("the file of a process that lives is closed")
 	}
 	if _, err := file.Stat(); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("that of one that ended is open: %v", err)
@@ -321,7 +321,7 @@ func TestDiaryOfOneThatEnded(t *testing.T) {
 	if at := r.findings.at(pid, 3); at.in != (task{"last", "again"}) {
 		t.Errorf("it ended in %v", at.in)
 	}
-	if next, _ := r.diary(t, pid); next == file {
+	if next, _ := r.contexts(t, pid); next == file {
 		t.Error("the next of its number writes to a closed one")
 	}
 }
@@ -334,7 +334,7 @@ func TestAskedByOthers(t *testing.T) {
 			t.Errorf("%q is answered", text)
 		}
 	}
-	if _, err := newHeard().findings.diary("x"); err == nil {
-		t.Error("a diary of no process")
+	if _, err := newHeard().findings.contexts("x"); err == nil {
+		t.Error("contexts of no process")
 	}
 }

@@ -112,11 +112,11 @@ func (f *findings) count(v *asserts.Violation, p *process, site []Frame) *Findin
 	return found
 }
 
-// diary returns that of a process, by its number.
-func (f *findings) diary(pid string) (*os.File, error) {
+// contexts returns the file of those of a process, by its number.
+func (f *findings) contexts(pid string) (*os.File, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.held.diary(pid)
+	return f.held.file(pid)
 }
 
 // since returns the findings of a process, by its number, since it asked last.

@@ -147,12 +147,12 @@ func Loader() (preload.Kind, error) {
 	return preload.Kind{Name: "run", Source: string(text), Variable: "OPASSERT_RUN", Library: "libtorch_cpu.so"}, err
 }
 
-// memory returns the counts, or the diary of the process whose number is asked for.
+// memory returns the counts, or the contexts of the process whose number is asked for.
 func (r *run) memory(_ int, which string) (*os.File, error) {
 	if which == "" {
 		return r.counts, nil
 	}
-	return r.findings.diary(which)
+	return r.findings.contexts(which)
 }
 
 // fit compiles the watcher for a libtorch, or finds it in the cache.

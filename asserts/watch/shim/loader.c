@@ -87,41 +87,41 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(v
   return failed;
 }
 
-// A diary is where a process writes the contexts that it is in: memory that it shares with
+// A context_file is where a process writes the contexts that it is in: memory that it shares with
 // opassert, in which a number stands first that rises where there is something to ask for. The
 // descriptor is known by its file: a program may close those that it does not know.
-struct diary {
+struct context_file {
   int fd;
   pid_t pid;
   struct stat file;
   uint64_t heard;
 };
 
-static struct diary *kept;  // by opassert_context; NULL while it is in use
+static struct context_file *kept;  // by opassert_context; NULL while it is in use
 
 static int same_file(int fd, const struct stat *was) {
   struct stat now;
   return fd >= 0 && fstat(fd, &now) == 0 && now.st_dev == was->st_dev && now.st_ino == was->st_ino;
 }
 
-static void close_diary(struct diary *diary) {
-  if (diary != NULL && same_file(diary->fd, &diary->file)) close(diary->fd);
-  free(diary);
+static void close_context_file(struct context_file *f) {
+  if (f != NULL && same_file(f->fd, &f->file)) close(f->fd);
+  free(f);
 }
 
-// open_diary returns the diary that is kept, or that of a process which has none here yet.
-static struct diary *open_diary(void) {
-  struct diary *diary = __atomic_exchange_n(&kept, NULL, __ATOMIC_ACQ_REL);
-  if (diary != NULL && diary->pid == getpid() && same_file(diary->fd, &diary->file)) return diary;
-  close_diary(diary);
+// open_context_file returns the file that is kept, or that of a process which has none here yet.
+static struct context_file *open_context_file(void) {
+  struct context_file *f = __atomic_exchange_n(&kept, NULL, __ATOMIC_ACQ_REL);
+  if (f != NULL && f->pid == getpid() && same_file(f->fd, &f->file)) return f;
+  close_context_file(f);
   char pid[32];
   snprintf(pid, sizeof pid, "%d", (int)getpid());
-  diary = calloc(1, sizeof *diary);
-  if (diary == NULL) return NULL;
-  diary->fd = high(shared(pid));
-  diary->pid = getpid();
-  if (diary->fd >= 0 && fstat(diary->fd, &diary->file) == 0) return diary;
-  free(diary);
+  f = calloc(1, sizeof *f);
+  if (f == NULL) return NULL;
+  f->fd = high(shared(pid));
+  f->pid = getpid();
+  if (f->fd >= 0 && fstat(f->fd, &f->file) == 0) return f;
+  free(f);
   return NULL;
 }
 
@@ -151,15 +151,15 @@ char *opassert_context(const char *text) {
   char *entry = NULL, *found = NULL;
   uint64_t news = 0;
   const int64_t number = __atomic_add_fetch(&contexts, 1, __ATOMIC_ACQ_REL);
-  struct diary *diary = open_diary();
-  const int length = diary != NULL ? asprintf(&entry, "%lld\n%s", (long long)number, text) : -1;
-  const int written = length >= 0 && write(diary->fd, entry, (size_t)length + 1) == length + 1;
+  struct context_file *f = open_context_file();
+  const int length = f != NULL ? asprintf(&entry, "%lld\n%s", (long long)number, text) : -1;
+  const int written = length >= 0 && write(f->fd, entry, (size_t)length + 1) == length + 1;
   if (length >= 0) free(entry);
-  if (written && pread(diary->fd, &news, sizeof news, 0) == sizeof news && news != diary->heard) {
+  if (written && pread(f->fd, &news, sizeof news, 0) == sizeof news && news != f->heard) {
     found = findings_since();
-    if (found != NULL) diary->heard = news;
+    if (found != NULL) f->heard = news;
   }
-  close_diary(__atomic_exchange_n(&kept, diary, __ATOMIC_ACQ_REL));
+  close_context_file(__atomic_exchange_n(&kept, f, __ATOMIC_ACQ_REL));
   return found;
 }
 
