@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,58 +9,48 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/opassert/opassert/internal/procstat"
 )
 
 // A pid is the number of a process, of which /proc says more where the system has one.
 type pid int
 
-// Fields of a process's stat in /proc, counted from its state on.
-const (
-	fieldState = 0
-	fieldTimes = 11 // utime, stime, and those of children that were waited for, cutime and cstime
-)
+// fieldTimes is the first of the fields of a process's stat that are times: utime, stime, and
+// those of children that were waited for, cutime and cstime.
+const fieldTimes = 11
 
 // times returns the processor time that a process has taken, and that of its children
 // that were waited for; 0 where the system has no /proc.
 func (p pid) times() (own, waited time.Duration) {
 	const tick = time.Second / 100 // for every CONFIG_HZ
-	fields := statFields(fmt.Sprintf("/proc/%d/stat", p))
+	fields := procstat.Of(int(p))
 	if len(fields) < fieldTimes+4 {
 		return 0, 0
 	}
 	var n [4]int
 	for i := range n {
-		n[i], _ = strconv.Atoi(string(fields[fieldTimes+i]))
+		n[i], _ = strconv.Atoi(fields[fieldTimes+i])
 	}
 	return time.Duration(n[0]+n[1]) * tick, time.Duration(n[2]+n[3]) * tick
 }
 
-func statFields(file string) [][]byte {
-	text, _ := os.ReadFile(file)
-	return bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:]) // the name before it may hold anything
-}
-
-// state returns the letter for what a process or a thread does, from its stat.
-func state(file string) string {
-	if fields := statFields(file); len(fields) > fieldState {
-		return string(fields[fieldState])
-	}
-	return ""
-}
+// does reports whether the state of a process or a thread, the first of its fields, is a letter's.
+func does(fields []string, letter string) bool { return len(fields) > 0 && fields[0] == letter }
 
 // stopped reports whether a process waits to be continued.
-func (p pid) stopped() bool { return state(fmt.Sprintf("/proc/%d/stat", p)) == "T" }
+func (p pid) stopped() bool { return does(procstat.Of(int(p)), "T") }
 
 // ended reports whether a process has ended that nothing has waited for yet.
-func (p pid) ended() bool { return state(fmt.Sprintf("/proc/%d/stat", p)) == "Z" }
+func (p pid) ended() bool { return does(procstat.Of(int(p)), "Z") }
 
 // runnable reports whether a thread of a process has a processor, or waits for one.
 func (p pid) runnable() bool {
-	if state(fmt.Sprintf("/proc/%d/stat", p)) == "R" { // its first thread, as usual
+	if does(procstat.Of(int(p)), "R") { // its first thread, as usual
 		return true
 	}
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", p))
-	return slices.ContainsFunc(threads, func(file string) bool { return state(file) == "R" })
+	return slices.ContainsFunc(threads, func(file string) bool { return does(procstat.Read(file), "R") })
 }
 
 // children returns the processes that p has started and not waited for.

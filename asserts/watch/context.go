@@ -14,6 +14,7 @@ import (
 
 	"github.com/opassert/opassert/asserts/internal/preload"
 	"github.com/opassert/opassert/internal/printable"
+	"github.com/opassert/opassert/internal/procstat"
 )
 
 // A task is the context that a process names, such as a test.
@@ -199,7 +200,7 @@ func (h holders) of(pid int, number int64) spot {
 
 // parent returns the parent of a process, 0 where that is not known.
 func parent(pid int) int {
-	fields := stat(pid)
+	fields := procstat.Of(pid)
 	if len(fields) < 2 {
 		return 0
 	}
@@ -210,18 +211,12 @@ func parent(pid int) int {
 // ended reports whether a process has ended, or is about to.
 func ended(pid int) bool {
 	const exiting = 4 // PF_EXITING of Linux, from before its descriptors are closed
-	fields := stat(pid)
+	fields := procstat.Of(pid)
 	if len(fields) < 7 {
 		return true
 	}
 	flags, _ := strconv.ParseUint(fields[6], 10, 64)
 	return flags&exiting != 0
-}
-
-// stat returns the fields of proc_pid_stat(5) after the name of a process.
-func stat(pid int) []string {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	return strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 }
 
 // add counts a finding at a spot, and reports whether it will be asked for.

@@ -1,0 +1,19 @@
+// Package procstat reads what Linux says of a process or a thread.
+package procstat
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// Of returns the fields of proc_pid_stat(5) of a process, from its state on; none where
+// the system has no /proc, or there is no such process.
+func Of(pid int) []string { return Read(fmt.Sprintf("/proc/%d/stat", pid)) }
+
+// Read returns the same of a thread, by its file.
+func Read(file string) []string {
+	text, _ := os.ReadFile(file)
+	return strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // the name before it may hold anything
+}
