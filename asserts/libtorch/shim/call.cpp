@@ -580,7 +580,7 @@ void opassert::entry::call(const Crossing& in, Reply& out) {
       const size_t after = out.size();
       stack.clear();  // which holds the arguments still, as it did not before the call
       observe_arguments(tensors, count, std::move(containers), level, out);
-      if (changed(out, OA_HEADER_WORDS, after)) out.keep();
+      if (changed(out, OA_HEADER_WORDS, after)) out.wrote();
       copy_fault.clear();
     }
     throw;

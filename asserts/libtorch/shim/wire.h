@@ -66,7 +66,8 @@ class Request {
 class Reply {
   int64_t* words_;
   size_t cap_;
-  size_t n_ = OA_HEADER_WORDS, kept_ = OA_HEADER_WORDS;
+  size_t n_ = OA_HEADER_WORDS, left_ = OA_HEADER_WORDS;
+  bool wrote_ = false;
   std::vector<int64_t> spill_, whole_;
 
  public:
@@ -141,15 +142,19 @@ class Reply {
     }
   }
 
-  // keep leaves the words written so far before an exception.
-  void keep() { kept_ = n_; }
+  // wrote says that the kernel, which throws, wrote its arguments: the words so far, which are
+  // their observations, stay before the exception.
+  void wrote() {
+    left_ = n_;
+    wrote_ = true;
+  }
 
   void fail(oa_status status, const std::string& type, const std::string& message) {
-    n_ = kept_;
+    n_ = left_;
     spill_.resize(n_ - std::min(n_, cap_));
     text(type);
     text(message);
-    finish(kept_ == OA_HEADER_WORDS ? status : OA_WROTE);
+    finish(wrote_ ? OA_WROTE : status);
   }
 };
 
