@@ -3,10 +3,10 @@ package cli
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -61,21 +61,20 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// Each format is in a script, which reads what a user's command writes.
-func TestFormatsHaveScripts(t *testing.T) {
-	var all string
-	scripts := must.Get(filepath.Glob("../../testdata/script/*.txtar"))(t)
-	for _, script := range scripts {
-		all += string(must.Get(os.ReadFile(script))(t))
-	}
-	for _, f := range formats {
-		read := false
-		for _, m := range regexp.MustCompile(`exec opassert check .*-`+f.name+` (\S+)`).FindAllStringSubmatch(all, -1) {
-			read = read || regexp.MustCompile(`(?m)^(grep|cmp) .*\b`+regexp.QuoteMeta(m[1])+`\b`).MatchString(all)
+// The flag of each format names the file that it is written to.
+func TestFormatFlags(t *testing.T) {
+	for i, f := range formats {
+		flags := flag.NewFlagSet("", flag.ContinueOnError)
+		files, file := newFormatFlags(flags), filepath.Join(t.TempDir(), "results")
+		must.Do(t, flags.Parse([]string{"-" + f.name, file}))
+		must.Do(t, files.write(ofEachStatus))
+		var want bytes.Buffer
+		must.Do(t, f.write(&want, ofEachStatus))
+		if got := must.Get(os.ReadFile(file))(t); !bytes.Equal(got, want.Bytes()) {
+			t.Errorf("-%s writes\n%s", f.name, got)
 		}
-		if !read {
-			t.Errorf("no script reads what -%[1]s writes: add to cmd/opassert/testdata/script/check.txtar, with what stands in the file,\n\n"+
-				"exec opassert check -engine c10 -op relu -%[1]s out.%[1]s\ngrep 'relu' out.%[1]s\n\nand a golden to TestWriters in asserts/result_test.go", f.name)
+		if !files.given() || *files[i] != file {
+			t.Errorf("-%s is not known to be given: %v", f.name, files.given())
 		}
 	}
 }
