@@ -10,26 +10,69 @@ import (
 // A loader is an engine that has loaded libraries.
 type loader interface{ Unloaded() []*LoadError }
 
+// A Listed is the ops of an engine, and the worker that listed them, with which a run goes on: to
+// load libraries takes longer than many an op.
+type Listed struct {
+	*Listing
+	scratch *Scratch
+	worker  chan *process // one, until a run takes it
+}
+
+// Close ends the worker, unless a run has taken it.
+func (l *Listed) Close() {
+	if p := l.take(); p != nil {
+		p.stop()
+	}
+	l.scratch.Remove()
+}
+
+// take returns the worker, to the first that asks; of no listing there is none.
+func (l *Listed) take() *process {
+	if l == nil {
+		return nil
+	}
+	select {
+	case p := <-l.worker:
+		return p
+	default:
+		return nil
+	}
+}
+
 // List asks a worker for the ops of its engine.
-func List(worker func() *exec.Cmd) (*Listing, error) {
+func List(worker func() *exec.Cmd) (*Listed, error) {
 	scratch, err := NewScratch()
 	if err != nil {
 		return nil, err
 	}
-	defer scratch.Remove()
-	l, err := list(worker, scratch.work())
+	l := &Listed{scratch: scratch, worker: make(chan *process, 1)}
+	err = l.list(worker)
 	if errors.Is(err, errKilled) {
-		l, err = list(worker, scratch.work())
+		err = l.list(worker)
 	}
-	return l, err
-}
-
-func list(worker func() *exec.Cmd, folder string) (*Listing, error) {
-	p, err := startProcess(worker, folder, new(crew), startup)
 	if err != nil {
+		l.Close()
 		return nil, err
 	}
-	defer p.stop()
+	return l, nil
+}
+
+func (l *Listed) list(worker func() *exec.Cmd) error {
+	p, err := startProcess(worker, l.scratch.work(), new(crew), startup)
+	if err != nil {
+		return err
+	}
+	l.Listing, err = p.list()
+	if err != nil || len(l.Unloaded) > 0 { // others are started without what can't be loaded
+		p.stop()
+		return err
+	}
+	l.worker <- p
+	return nil
+}
+
+func (p *process) list() (*Listing, error) {
+	p.op = "its list"
 	p.send(request{List: true})
 	for {
 		line, ok := p.next(startup)

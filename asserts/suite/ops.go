@@ -112,15 +112,27 @@ func (s *supervisor) confirm(ctx context.Context, res *report.OpResult) error {
 	return nil
 }
 
+// folder returns where the workers go, that of the one that has been started, and what removes it.
+func (r *Run) folder() (string, func(), error) {
+	if r.Listed != nil {
+		return r.Listed.scratch.work(), func() {}, nil
+	}
+	scratch, err := NewScratch()
+	if err != nil {
+		return "", nil, err
+	}
+	return scratch.work(), scratch.Remove, nil
+}
+
 // Do runs every case of every op. When ctx ends it returns the results so far, with
 // the context's error. Faults of opassert itself, such as a worker that does not
 // start, are reported in the results of the ops that they affect.
 func (r *Run) Do(ctx context.Context) ([]*report.OpResult, error) {
-	scratch, err := NewScratch()
+	folder, remove, err := r.folder()
 	if err != nil {
 		return nil, err
 	}
-	defer scratch.Remove()
+	defer remove()
 	queue, crew := make(chan engine.Operator), new(crew)
 	var mu sync.Mutex
 	var results []*report.OpResult
@@ -135,7 +147,7 @@ func (r *Run) Do(ctx context.Context) ([]*report.OpResult, error) {
 	var supervisors sync.WaitGroup
 	for range r.Workers {
 		supervisors.Go(func() {
-			s := supervisor{run: r, folder: scratch.work(), crew: crew}
+			s := supervisor{run: r, folder: folder, crew: crew}
 			defer s.stop()
 			for o := range queue {
 				if r.Started != nil {

@@ -19,6 +19,7 @@ type Run struct {
 	Compiling time.Duration               // of one that compiles its kernel, where Python's are first called; or 0
 	Lint      bool                        // look at the schemas too (OA012)
 	Worker    func() *exec.Cmd            // starts a worker: a process with WorkerVariable set, which calls Serve
+	Listed    *Listed                     // by one that has been started; may be nil
 	Started   func(op string)             // called before each op that runs, several at a time; may be nil
 	Done      func(*report.OpResult)      // called after each op, one at a time; may be nil
 	Known     map[string]*report.OpResult // results of an earlier, interrupted run

@@ -182,7 +182,13 @@ func (s *supervisor) start() error {
 	if s.p != nil || s.broken != nil {
 		return s.broken
 	}
-	s.p, s.broken = startProcess(s.run.Worker, s.folder, s.crew, startup)
+	if s.p = s.run.Listed.take(); s.p != nil {
+		s.p.crew = s.crew
+		s.renew()
+	}
+	if s.p == nil {
+		s.p, s.broken = startProcess(s.run.Worker, s.folder, s.crew, startup)
+	}
 	return s.broken
 }
 

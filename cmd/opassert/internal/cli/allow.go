@@ -56,6 +56,7 @@ func runAllow(inv *invocation) error {
 		return err
 	}
 	checked, err := flags.start(inv)
+	defer checked.close()
 	if err == nil {
 		err = checked.matched(checked.unmatched)
 	}

@@ -169,6 +169,7 @@ func runCheck(inv *invocation) error {
 	}
 	defer flags.module.remove()
 	checked, err := flags.start(inv)
+	defer checked.close()
 	if err == nil {
 		err = errors.Join(checked.matched(checked.unmatched), checked.fit())
 	}
@@ -254,6 +255,11 @@ func (c *checkup) list(inv *invocation) (all []engine.Operator, err error) {
 			return nil, err
 		}
 		engines, p.operators = append(engines, listing.Version), listing.Operators
+		if p.job == nil {
+			p.listed = listing
+		} else { // which the worker has as it was
+			listing.Close()
+		}
 	}
 	qualify(c.programs)
 	for _, p := range c.programs {
@@ -264,9 +270,21 @@ func (c *checkup) list(inv *invocation) (all []engine.Operator, err error) {
 	return all, nil
 }
 
+// close ends the workers that listed ops, where no run has taken them.
+func (c *checkup) close() {
+	if c == nil {
+		return
+	}
+	for _, p := range c.programs {
+		if p.listed != nil {
+			p.listed.Close()
+		}
+	}
+}
+
 // listing asks a worker for its ops, and continues without the libraries that
 // can't be loaded as long as one can.
-func (f *checkFlags) listing(inv *invocation, start func() *exec.Cmd) (*suite.Listing, error) {
+func (f *checkFlags) listing(inv *invocation, start func() *exec.Cmd) (*suite.Listed, error) {
 	for {
 		listing, err := suite.List(start)
 		var failed *suite.LoadError
@@ -279,6 +297,7 @@ func (f *checkFlags) listing(inv *invocation, start func() *exec.Cmd) (*suite.Li
 		}
 		for _, failed := range listing.Unloaded {
 			if len(f.files) == 1 {
+				listing.Close()
 				return nil, failed
 			}
 			f.leave(inv, failed)
@@ -435,7 +454,7 @@ func (c *checkup) do(ctx context.Context, run suite.Run) (results []*report.OpRe
 		chosen[o.Name()] = true
 	}
 	for _, p := range c.programs {
-		run.Worker, run.Operators = p.start, slices.DeleteFunc(slices.Clone(p.operators), func(o engine.Operator) bool { return !chosen[o.Name()] })
+		run.Worker, run.Listed, run.Operators = p.start, p.listed, slices.DeleteFunc(slices.Clone(p.operators), func(o engine.Operator) bool { return !chosen[o.Name()] })
 		run.Workers = min(*c.flags.workers, max(1, len(run.Operators)))
 		done, err := run.Do(ctx)
 		if results = append(results, done...); err != nil {

@@ -67,6 +67,7 @@ func (c *comparison) from(ctx context.Context, inv *invocation, i int) error {
 		return errors.Join(c.confirm(ctx, inv), c.found.Programs(repro.Compare), c.out.writeComparison(inv, &c.found))
 	}
 	checked, err := c.flags.alone(i).start(inv)
+	defer checked.close()
 	if err != nil {
 		return err
 	}
@@ -137,6 +138,7 @@ func (c *comparison) confirmed(ctx context.Context, inv *invocation, i int, call
 		return err
 	}
 	checked, err := one.start(inv)
+	defer checked.close()
 	if err != nil {
 		return err
 	}

@@ -53,6 +53,7 @@ type program struct {
 	suite     *gen.Suite  // whose kernels it runs, where it is not this command
 	job       *optest.Job // the job of its workers
 	space     string      // a namespace for its ops
+	listed    *suite.Listed
 	operators []engine.Operator
 }
 
