@@ -1,7 +1,9 @@
 package suite
 
 import (
+	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -46,6 +48,9 @@ func TestList(t *testing.T) {
 	} {
 		worker, started := lister(tt.scripts...)
 		l, err := List(worker)
+		if err == nil {
+			defer l.Close()
+		}
 		switch {
 		case *started != tt.started, (err == nil) != (tt.err == ""), err != nil && !strings.Contains(err.Error(), tt.err):
 			t.Errorf("%s: started %d times, want %d; %v, want %s", tt.name, *started, tt.started, err, tt.err)
@@ -57,6 +62,44 @@ func TestList(t *testing.T) {
 	if _, err := List(nil); err == nil {
 		t.Error("a worker has a folder where there is no room for one")
 	}
+}
+
+// A run goes on with what was started for the list, in a worker that has run nothing and in its folder. What
+// could not load a library is not kept.
+func TestRunAfterList(t *testing.T) {
+	all := must.Get(encode(Listing{Operators: must.Get(newFakeEngine().Operators())(t)[:1]}))(t)
+	worker, started := lister(`export key; while ! sh -c '
+		say() { echo "$key $*" >&3; }
+		say "$0$$"
+		while read q; do
+			case $q in
+			*list*) say list ` + all + `; listed=true ;;
+			*) say end "{\"case\":0,\"ran\":${listed-false}}"; say done ;;
+			esac
+		done' "$0"; do say died SIGKILL; done`)
+	l := must.Get(List(worker))(t)
+	run := Run{Operators: l.Operators, To: 1, Workers: 1, Timeout: caseTime, Worker: worker, Listed: l}
+	for want := range 2 {
+		results := must.Get(run.Do(context.Background()))(t)
+		if len(results) != 1 || results[0].Cases != 1 || results[0].Ran != 0 || results[0].Fault != "" || *started != 1+want {
+			t.Errorf("%d were started: %+v", *started, results[0])
+		}
+	}
+	l.Close()
+	if _, err := os.Stat(l.scratch.Folder); !os.IsNotExist(err) {
+		t.Error(err)
+	}
+	l = must.Get(List(worker))(t)
+	p := <-l.worker
+	l.worker <- p
+	if l.Close(); !p.over() {
+		t.Error("no run has taken the worker, and it goes on")
+	}
+	faulty, _ := lister("ready; read q; say list " + must.Get(encode(Listing{Unloaded: []*LoadError{{"x.so", "why"}}}))(t) + "; cat")
+	if l = must.Get(List(faulty))(t); l.take() != nil {
+		t.Error("a worker is kept that could not load a library")
+	}
+	l.Close()
 }
 
 // Check runs an op in this process, unless the engine lacks what it takes.

@@ -181,6 +181,7 @@ func runCheck(inv *invocation) error {
 		return err
 	}
 	base.printAbsent(inv, checked.all)
+	checked.known = base.known
 	if *explain {
 		out.text = func(r *report.Report, w io.Writer) error { return r.WriteExplained(w, checked.all) }
 	}
@@ -201,6 +202,7 @@ type checkup struct {
 	shard     report.Shard
 	planner   *plan.Planner
 	own       *suite.Recipes // the user's cases, or nil
+	known     *report.Baseline
 }
 
 // start finds out which ops there are to run. It loads no op library: a worker
@@ -431,6 +433,9 @@ func (c *checkup) run(ctx context.Context, inv *invocation, write func(*report.R
 	run.Started = progress.opStarted
 	run.Done = func(r *report.OpResult) {
 		state.keep(r)
+		if c.known != nil {
+			c.known.Mark(&report.Report{Ops: []*report.OpResult{r}})
+		}
 		progress.opDone(r)
 	}
 	run.From, run.To = c.cases()

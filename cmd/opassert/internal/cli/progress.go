@@ -13,11 +13,12 @@ import (
 	"github.com/opassert/opassert/internal/printable"
 )
 
-// A progress writes how far a run is: on a terminal a line that changes, elsewhere
-// one each half minute.
+// A progress writes how far a run is: on a terminal a line that changes, and above it what was
+// found, elsewhere a line each half minute.
 type progress struct {
 	show func(line string)
-	stop chan struct{} // taken by the goroutine that shows
+	tell func(title string) // of a finding, where nobody waits for the report
+	stop chan struct{}      // taken by the goroutine that shows
 
 	mu              sync.Mutex
 	begun           time.Time
@@ -37,6 +38,7 @@ func startProgress(inv *invocation, ops []engine.Operator, known map[string]*rep
 		}
 	}
 	each := 30 * time.Second
+	p.tell = func(string) {}
 	p.show = func(line string) {
 		if line != "" {
 			fmt.Fprintln(inv.stderr, "opassert:", line)
@@ -45,6 +47,7 @@ func startProgress(inv *invocation, ops []engine.Operator, known map[string]*rep
 	if terminal := inv.own.stderr; inv.shows() {
 		each = 200 * time.Millisecond
 		p.show = func(line string) { fmt.Fprintf(terminal, "\r\x1b[K\x1b[?7l%s\x1b[?7h", line) } // cut off at the terminal's edge
+		p.tell = func(title string) { fmt.Fprintf(terminal, "\r\x1b[K%s\n", title) }
 		p.show(p.line())
 	}
 	go p.each(each)
@@ -89,6 +92,16 @@ func (p *progress) opDone(r *report.OpResult) {
 	p.done++
 	p.cases += r.Cases
 	p.findings += r.Against()
+	for _, f := range r.Findings {
+		if f.Counts() {
+			p.tell(f.Violation.Title())
+		}
+	}
+	for _, c := range r.Crashes {
+		if c.Counts() {
+			p.tell(printable.Line("crash  " + r.Op + "  " + c.Cause))
+		}
+	}
 	if i := slices.Index(p.running, r.Op); i >= 0 {
 		p.running = slices.Delete(p.running, i, i+1)
 		p.ran++

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/internal/must"
@@ -61,6 +62,17 @@ func TestShows(t *testing.T) {
 	})
 	if out.Len() > 0 {
 		t.Errorf("beside the line of a terminal: %s", &out)
+	}
+	var told []string
+	p := &progress{tell: func(title string) { told = append(told, title) }}
+	note, known := &asserts.Violation{Op: "my::a", Note: "debatable"}, &asserts.Violation{Op: "my::b"}
+	p.opDone(&report.OpResult{
+		Op:       "my::op\n",
+		Findings: []*report.Finding{{Violation: note}, {Violation: known, Known: true}, {Violation: &asserts.Violation{Code: asserts.FreshImpl, Op: "my::op"}}},
+		Crashes:  []report.Crash{{Cause: "hang"}, {Cause: "SIGSEGV", Alone: true}},
+	})
+	if want := []string{`OA003 fresh-impl  my::op  `, `crash  my::op\n  SIGSEGV`}; len(told) != 2 || !strings.HasPrefix(told[0], want[0]) || told[1] != want[1] {
+		t.Errorf("%q, want %q", told, want)
 	}
 	if line := (&progress{begun: time.Now(), all: 3}).line(); line != "0 of 3 ops in 0s, 0 cases, 0 findings" {
 		t.Error(line)
