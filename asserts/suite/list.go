@@ -26,7 +26,7 @@ func (l *Listed) Close() {
 	l.scratch.Remove()
 }
 
-// take returns the worker, to the first that asks; of no listing there is none.
+// take returns the worker to the first that asks, nil to others.
 func (l *Listed) take() *process {
 	if l == nil {
 		return nil

@@ -17,7 +17,7 @@ import (
 // found, elsewhere a line each half minute.
 type progress struct {
 	show func(line string)
-	tell func(title string) // of a finding, where nobody waits for the report
+	tell func(title string) // of a finding, before the report has it
 	stop chan struct{}      // taken by the goroutine that shows
 
 	mu              sync.Mutex
