@@ -133,6 +133,7 @@ TORCH_LIBRARY(broken, m) {
   m.def("begins(Tensor(a) x) -> Tensor(a)");
   m.def("drops(Tensor(a!) x) -> ()");
   m.def("misses(Tensor(a!) x, Tensor(b!) count) -> ()");
+  m.def("makes(Tensor x, *, Device device) -> Tensor");
 }
 
 TORCH_LIBRARY_IMPL(broken, PrivateUse1, m) {
@@ -191,6 +192,7 @@ TORCH_LIBRARY_IMPL(broken, PrivateUse1, m) {
   m.impl("begins", [](const Tensor& x) { return x.narrow(0, 0, 1); });
   m.impl("drops", [](Tensor& x) { fresh(x).zero_(); });
   m.impl("misses", [](Tensor& x, Tensor&) { x.zero_(); });
+  m.impl("makes", [](const Tensor&, at::Device) { return at::ones({8}); });
 }
 
 // What the kernels for the device are held against. No kernel for the CPU says where strays returns.
@@ -252,6 +254,7 @@ TORCH_LIBRARY_IMPL(whole, CPU, m) {
   m.impl("writes_shared", [](const Tensor& x) { *shared().memory = 1; return x.unsqueeze(0).clone(); });
   m.impl("waits", [](const Tensor& x) { for (;;) pause(); return x.clone(); });
   m.impl("finds", [](const Tensor& x) { return x.nonzero(); });
+  m.impl("writes_list", [](TensorList x) { for (const Tensor& t : x) t.logical_not_(); });
   m.impl("begins", [](const Tensor& x) { return x.narrow(0, x.size(0) - 1, 1); });
   m.impl("drops", [](Tensor& x) { x.zero_(); });
   m.impl("misses", [](Tensor& x, Tensor& count) { x.zero_(); count.add_(1); });

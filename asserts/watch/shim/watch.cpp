@@ -636,16 +636,16 @@ class Look {
     return all;
   }
 
-  // written returns the tensors that are held of the arguments that are written, by
-  // position.
+  // written returns the tensors of the arguments that are written, by position; null is one that is undefined
+  // or gone.
   std::vector<std::vector<TensorImpl*>> written() const {
     std::vector<std::vector<TensorImpl*>> all(op_.args);
     const Input* in = inputs_.begin();
     for (size_t a = 0; a < containers_.size(); a++, in += lengths_[a - 1]) {
       const Subject& s = op_.expected.args[a];
-      for (int64_t e = 0; e < lengths_[a] && s.write; e++) {
-        if (in[e].impl.defined()) all[s.index].push_back(in[e].impl.get());
-      }
+      if (!s.write) continue;
+      if (!containers_[a].isNone()) each(containers_[a], true, [&](TensorImpl* impl) { all[s.index].push_back(impl); });
+      for (int64_t e = 0; e < lengths_[a] && containers_[a].isNone(); e++) all[s.index].push_back(in[e].impl.defined() ? in[e].impl.get() : nullptr);
     }
     return all;
   }
