@@ -10,7 +10,8 @@ import (
 // order: those of the arguments and of the results on the CPU. What a kernel for a device returns is not asked,
 // since garbage would excuse itself.
 type spread struct {
-	endless     bool    // an argument holds a number that is not finite
+	infinite    bool    // an argument holds an infinity
+	unordered   bool    // an argument holds a NaN
 	least, most float64 // sizes of the others, but 0
 	limit       float64 // the largest number of the dtypes
 	step        float64 // between 1 and the next number of the coarsest
@@ -46,8 +47,10 @@ func (s *spread) add(all []Observation, given bool) {
 		s.count = max(s.count, float64(tensor.Numel(o.Content.Sizes)))
 		for _, v := range numbersOf(o.Content, d) {
 			switch v = math.Abs(v); {
-			case math.IsInf(v, 0) || math.IsNaN(v):
-				s.endless = s.endless || given
+			case math.IsInf(v, 0):
+				s.infinite = s.infinite || given
+			case math.IsNaN(v):
+				s.unordered = s.unordered || given
 			case v > 0:
 				s.least, s.most = min(s.least, v), max(s.most, v)
 			}
@@ -62,16 +65,19 @@ func (s *spread) rounding() float64 {
 
 // overflows reports whether a step on the way to a result, such as exp(2x) or 1/x, may not be finite.
 func (s *spread) overflows() bool {
-	return s.endless || s.most > math.Log(s.limit)/2 || 1/s.least > s.limit
+	return s.infinite || s.most > math.Log(s.limit)/2 || 1/s.least > s.limit
 }
 
-// explains reports whether numbers of a dtype, in which kernels differ, may be results of the same
-// computation in another order.
+// explains reports whether numbers of a dtype, in which the kernels of a device and of the CPU differ, may be
+// results of the same computation in another order. No order loses a NaN, though a product has one that a
+// choice leaves out.
 func (s *spread) explains(a, b float64, d tensor.DType) bool {
 	largest, _, _ := d.Limits()
 	switch c := d.Class(); {
 	case c == tensor.Integral || c == tensor.Boolean:
-		return s.endless || c == tensor.Integral && s.most > largest
+		return s.infinite || s.unordered || c == tensor.Integral && s.most > largest
+	case math.IsNaN(a) && s.unordered:
+		return true
 	case math.IsNaN(a-b) || math.IsInf(a-b, 0):
 		return s.overflows()
 	}

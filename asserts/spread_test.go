@@ -29,6 +29,11 @@ func TestSpread(t *testing.T) {
 		{"one is not finite", []float64{3e38, 3e38, -3e38}, tensor.Float32, inf, 3e38, tensor.Float32, false},
 		{"the other is not finite", []float64{6e4, 6e4, -6e4}, tensor.Float16, 6e4, inf, tensor.Float16, false},
 		{"an argument is not", []float64{-inf, -inf}, tensor.Float32, nan, 0, tensor.Float32, false},
+		{"an argument is NaN, and the CPU left it out", []float64{nan, 1}, tensor.Float32, nan, 0, tensor.Float32, false},
+		{"an argument is NaN, and the device lost it", []float64{nan, 1}, tensor.Float32, 0, nan, tensor.Float32, true},
+		{"an argument is NaN, and the device has an infinity", []float64{nan, 1}, tensor.Float32, inf, 1, tensor.Float32, true},
+		{"an argument is NaN, and another overflows", []float64{nan, 100}, tensor.Float32, 0, nan, tensor.Float32, false},
+		{"whole numbers of infinities", []float64{inf, 1}, tensor.Float32, 0, 9, tensor.Int32, false},
 		{"exp overflows", []float64{100, 1}, tensor.Float32, nan, 1, tensor.Float32, false},
 		{"1/x overflows", []float64{1e-40, 1}, tensor.Float32, inf, 3, tensor.Float32, false},
 		{"other infinities", []float64{3e38, -3e38}, tensor.Float32, inf, -inf, tensor.Float32, false},
@@ -90,9 +95,10 @@ func TestSpreadOfOthers(t *testing.T) {
 		{"what the CPU writes", in, &Seen{Before: one(1)}, &Seen{After: one(8)}, 8},
 		{"nothing", in, &Seen{Before: []Observation{{}}}, &Seen{}, 0},
 		{"what the CPU returns is not finite", in, &Seen{Before: one(1)}, &Seen{Results: one(math.Inf(1))}, 1},
+		{"what the CPU returns is NaN", in, &Seen{Before: one(1)}, &Seen{Results: one(math.NaN())}, 1},
 	} {
-		if s := spreadOf(tt.op, tt.real, tt.twin); s.most != tt.most || s.endless {
-			t.Errorf("%s: at most %v, want %v; endless is %v", tt.name, s.most, tt.most, s.endless)
+		if s := spreadOf(tt.op, tt.real, tt.twin); s.most != tt.most || s.infinite || s.unordered {
+			t.Errorf("%s: at most %v, want %v; %+v", tt.name, s.most, tt.most, s)
 		}
 	}
 }
