@@ -88,11 +88,14 @@ func (j *judge) compare(m *judge, subject Place, real, meta []side) {
 
 // JudgeDevice reports the returns of a call that lie on another device than every argument. Where
 // the op's fake returns something the two are compared instead: it says where a return is meant to be.
-func JudgeDevice(op *Op, real *Seen, fake *Fake, policy *Policy) Verdict {
+// Devices are those that arguments name.
+func JudgeDevice(op *Op, real *Seen, fake *Fake, devices []string, policy *Policy) Verdict {
 	j := newJudge(op, real, policy)
-	if given := j.device(); given != "" && (fake == nil || len(fake.Seen.Results) == 0) {
+	if given := j.device(devices); given != "" && (fake == nil || len(fake.Seen.Results) == 0) {
 		for _, out := range j.outputs {
-			j.reportStrayed(out, given)
+			if out.Content != nil && !slices.ContainsFunc(devices, names(out.Content.Device)) {
+				j.reportStrayed(out, given)
+			}
 		}
 	}
 	return j.conclude()
@@ -100,7 +103,7 @@ func JudgeDevice(op *Op, real *Seen, fake *Fake, policy *Policy) Verdict {
 
 // reportStrayed adds a note about a return that is not on the device of the arguments.
 func (j *judge) reportStrayed(out *output, given string) {
-	if out.Content == nil || out.Content.Device == given || !out.codes.Has(MetaAlias) || j.passesOver(MetaAlias, &out.Observation) {
+	if out.Content.Device == given || !out.codes.Has(MetaAlias) || j.passesOver(MetaAlias, &out.Observation) {
 		return
 	}
 	v := j.reportOutput(MetaAlias, out)
@@ -108,18 +111,30 @@ func (j *judge) reportStrayed(out *output, given string) {
 	v.Note = "no schema says on which device a return is: fakes and compilers take it to be on that of the arguments"
 }
 
-// device returns the device of all arguments, "" where they are on several or one may name another.
-func (j *judge) device() (device string) {
+// device returns the device of all arguments, "" where they are on several, one names another, or one that may
+// name it does not.
+func (j *judge) device(named []string) (device string) {
+	if len(named) == 0 && strings.Contains(j.op.Schema, "Device") {
+		return ""
+	}
 	for _, in := range j.inputs {
 		switch c := in.before.Content; {
 		case c == nil:
-		case device != "" && c.Device != device, strings.Contains(j.op.Schema, "Device"):
+		case device != "" && c.Device != device:
 			return ""
 		default:
 			device = c.Device
 		}
 	}
+	if len(named) > 0 && !slices.ContainsFunc(named, names(device)) {
+		return ""
+	}
 	return device
+}
+
+// names returns whether a name is a device's, or its type's, of which the current one is meant.
+func names(device string) func(name string) bool {
+	return func(name string) bool { return device == name || strings.HasPrefix(device, name+":") }
 }
 
 // contradicts returns which of the two calls the schema speaks against, and the

@@ -144,24 +144,36 @@ func TestJudgeDevice(t *testing.T) {
 		return &asserts.Seen{Level: asserts.Meta, Before: args, After: args, Results: list{on(5, result)}}
 	}
 	two := "f(Tensor self, Tensor other) -> Tensor"
+	takes := "f(Tensor self, Tensor other, *, Device? device=None) -> Tensor"
 	answers := &asserts.Fake{Seen: *call("lpu:0", "lpu:0", "cpu")}
 	for _, tt := range []struct {
 		schema, x, y, result string
 		fake                 *asserts.Fake
-		want                 string
+		named, want          string
 	}{
-		{two, "lpu:0", "lpu:0", "cpu", nil, "OA011 result: it is on cpu, and every argument on lpu:0"},
-		{two, "lpu:0", "lpu:0", "lpu:1", nil, "OA011 result: it is on lpu:1, and every argument on lpu:0"},
-		{two, "lpu:0", "lpu:0", "cpu", &asserts.Fake{Missing: true}, "OA011 result: it is on cpu, and every argument on lpu:0"},
-		{two, "lpu:0", "lpu:0", "cpu", &asserts.Fake{Missing: true, Beside: answers}, "OA011 result: it is on cpu, and every argument on lpu:0"},
-		{two, "lpu:0", "lpu:0", "cpu", answers, ""},
-		{two, "lpu:0", "lpu:0", "lpu:0", nil, ""},
-		{two, "lpu:0", "cpu", "cpu", nil, ""},
-		{two, "lpu:0", "cpu", "lpu:0", nil, ""},
-		{"f(Tensor self, Tensor other, *, Device device) -> Tensor", "lpu:0", "lpu:0", "cpu", nil, ""},
+		{two, "lpu:0", "lpu:0", "cpu", nil, "", "OA011 result: it is on cpu, and every argument on lpu:0"},
+		{two, "lpu:0", "lpu:0", "lpu:1", nil, "", "OA011 result: it is on lpu:1, and every argument on lpu:0"},
+		{two, "lpu:0", "lpu:0", "cpu", &asserts.Fake{Missing: true}, "", "OA011 result: it is on cpu, and every argument on lpu:0"},
+		{two, "lpu:0", "lpu:0", "cpu", &asserts.Fake{Missing: true, Beside: answers}, "", "OA011 result: it is on cpu, and every argument on lpu:0"},
+		{two, "lpu:0", "lpu:0", "cpu", answers, "", ""},
+		{two, "lpu:0", "lpu:0", "lpu:0", nil, "", ""},
+		{two, "lpu:0", "cpu", "cpu", nil, "", ""},
+		{two, "lpu:0", "cpu", "lpu:0", nil, "", ""},
+		{takes, "lpu:0", "lpu:0", "cpu", nil, "", ""},
+		{takes, "lpu:0", "lpu:0", "cpu", nil, "lpu:0", "OA011 result: it is on cpu, and every argument on lpu:0"},
+		{takes, "lpu:0", "lpu:0", "cpu", nil, "lpu", "OA011 result: it is on cpu, and every argument on lpu:0"},
+		{takes, "lpu:0", "lpu:0", "lpu:0", nil, "lpu:0", ""},
+		{takes, "lpu:0", "lpu:0", "lpu:1", nil, "lpu", ""},
+		{takes, "lpu:0", "lpu:0", "cpu", nil, "cpu", ""},
+		{takes, "lpu:0", "lpu:0", "cpu", nil, "lpu:1", ""},
+		{takes, "lpu:10", "lpu:10", "cpu", nil, "lpu:1", ""},
 	} {
 		got := ""
-		for _, v := range asserts.JudgeDevice(opOf(tt.schema), call(tt.x, tt.y, tt.result), tt.fake, asserts.Aware()).Violations {
+		var named []string
+		if tt.named != "" {
+			named = []string{tt.named}
+		}
+		for _, v := range asserts.JudgeDevice(opOf(tt.schema), call(tt.x, tt.y, tt.result), tt.fake, named, asserts.Aware()).Violations {
 			if got = said(v); v.Note == "" || v.Fix != "return it on the device of the arguments" {
 				t.Errorf("%s: note %q, fix %q", got, v.Note, v.Fix)
 			}
@@ -197,7 +209,7 @@ func TestJudgeDeviceSkips(t *testing.T) {
 			op.Checks = slices.DeleteFunc(op.Checks, func(c asserts.Check) bool { return c.Code == asserts.MetaAlias })
 		}
 		args := list{on(1, "lpu:0"), tt.y}
-		verdict := asserts.JudgeDevice(op, &asserts.Seen{Level: asserts.Meta, Before: args, After: args, Results: list{tt.result}}, nil, asserts.PyTorch())
+		verdict := asserts.JudgeDevice(op, &asserts.Seen{Level: asserts.Meta, Before: args, After: args, Results: list{tt.result}}, nil, nil, asserts.PyTorch())
 		if len(verdict.Violations) != tt.want {
 			t.Errorf("%s: %d violations, want %d", tt.name, len(verdict.Violations), tt.want)
 		}

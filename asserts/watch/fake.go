@@ -51,7 +51,7 @@ func (p *process) fake(data []byte) error {
 	}
 	p.run.countFake(number, verdict.Skips)
 	if len(verdict.Violations) == 0 {
-		verdict = asserts.JudgeDevice(op.faked, &real.Seen, fake, p.run.config.Policy)
+		verdict = asserts.JudgeDevice(op.faked, &real.Seen, fake, engine.Named(call), p.run.config.Policy)
 	}
 	for _, v := range verdict.Violations {
 		if op.excuses(v) {

@@ -113,6 +113,20 @@ func Setting(text string) string {
 	return fmt.Sprint(withoutTensors(call.Values))
 }
 
+// Named returns the devices that the arguments name of a call that ReadFake reads.
+func Named(text string) (devices []string) {
+	var call struct{ Values []any }
+	if json.Unmarshal([]byte(text), &call) != nil {
+		return nil
+	}
+	for _, v := range call.Values {
+		if named, ok := v.(map[string]any); ok && named["device"] != nil {
+			devices = append(devices, fmt.Sprint(named["device"]))
+		}
+	}
+	return devices
+}
+
 func withoutTensors(values []any) []any {
 	var all []any
 	for _, v := range values {

@@ -186,7 +186,9 @@ std::string indices(const std::string& type, int64_t count) {
 }
 
 c10::Device found(const std::string& name) {
-  const std::string brings = "; name the package that brings it with -module, as in check -device openreg -module torch_openreg";
+  const std::string brought = c10::DeviceTypeName(c10::DeviceType::PrivateUse1, true);
+  const std::string brings = brought == "privateuseone" ? "; name the package that brings it with -module, as in check -device openreg -module torch_openreg"
+                                                        : "; the one that a package brought is " + brought;
   const std::string type = name.substr(0, name.find(':'));
   c10::Device device(c10::DeviceType::Meta);
   try {

@@ -44,6 +44,7 @@ def faults():
     broken.begins(tensor())  # OA011
     broken.drops(tensor())  # OA011
     broken.misses(tensor(), tensor())  # OA011
+    broken.makes(tensor(), device=torch.device(DEVICE))  # OA011
     broken.values(tensor())  # OA011
     broken.number(tensor())  # OA011
     broken.moves(tensor())  # OA009
