@@ -257,7 +257,7 @@ func TestOneEntry(t *testing.T) {
 	}
 }
 
-// What has no entries is nothing to look up.
+// A list without entries finds nothing.
 func TestAboutNothing(t *testing.T) {
 	if about := (&List{}).About(nil); about != nil {
 		t.Error(about)

@@ -367,7 +367,7 @@ func TestValidate(t *testing.T) {
 		case test.want != "" && (err == nil || err.Error() != "aten::f: "+test.want):
 			t.Errorf("%v: %v, want %s", test.check, err, test.want)
 		}
-		// What is wrong is left out, and the rest is judged.
+		// The wrong parts are left out, and the rest is judged.
 		o := see(1, 2)
 		asserts.Judge(op, &asserts.Seen{Level: asserts.Content, Before: list{o}, After: list{o}, Results: list{see(3, 2)}}, asserts.Aware())
 	}
@@ -576,7 +576,7 @@ func TestSkipsOfUsualCalls(t *testing.T) {
 	}
 }
 
-// What an engine saw of a call is judged as a wrapper's record is.
+// The observations of an engine are judged as those of a wrapper.
 func TestJudgeSeen(t *testing.T) {
 	c := collect(t)
 	args := list{see(1, 2), see(3, 4)}

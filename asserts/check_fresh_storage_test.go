@@ -8,7 +8,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// What the call before returned stays as it was, and is held by nothing else.
+// The results of the call before stay as they were, and is held by nothing else.
 func TestFreshStorageAfterTheCallBefore(t *testing.T) {
 	at := func(impl, storage asserts.ID, start uintptr, bytes string) asserts.Observation {
 		return see(impl, storage, holding(bytes), shaped(func(c *asserts.Snapshot) { c.Memory = start }))
@@ -53,7 +53,7 @@ func TestFreshStorageAfterTheCallBefore(t *testing.T) {
 		{judgement{name: "not observable now", schema: self, results: list{at(5, 6, 200, "ab")}}, []asserts.Earlier{{Then: was, Now: gone}}},
 		{judgement{name: "not observable then", schema: self, results: list{at(5, 6, 200, "ab")}}, []asserts.Earlier{{Then: gone, Now: was}}},
 
-		// What has changed is said of one return.
+		// A change is reported of one return.
 		{judgement{name: "changed, two returns", schema: "f(Tensor self) -> (Tensor, Tensor)", results: list{at(5, 6, 200, "ab"), at(7, 8, 400, "ab")},
 			want: []string{"OA005 result0 (returned before): of what the call before returned 1 of 2 bytes changed"}}, []asserts.Earlier{{Then: was, Now: written}}},
 		{judgement{name: "changed, beside a view", schema: "f(Tensor(a) self) -> (Tensor(a), Tensor)", results: list{at(3, 2, 100, "ab"), at(7, 8, 400, "ab")},

@@ -310,7 +310,7 @@ func TestFixOfMetaAlias(t *testing.T) {
 	}
 }
 
-// What is on meta in both calls, and what has no contents, is not compared, or not
+// A tensor that is on meta in both calls, or has no contents, is not compared, or not
 // in full.
 func TestJudgeMetaUnseen(t *testing.T) {
 	op, args := opOf("f(Tensor self) -> Tensor"), list{see(1, 2)}

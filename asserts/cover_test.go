@@ -84,7 +84,7 @@ func TestRunsOfNonsense(t *testing.T) {
 	}
 }
 
-// What lies within a storage is not known of elements that share bytes.
+// Whether elements lie within a storage is not known where they share bytes.
 func TestWithin(t *testing.T) {
 	for _, tt := range []struct {
 		snapshot Snapshot

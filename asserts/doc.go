@@ -51,7 +51,7 @@
 //
 // Its name in reports is self.parts.validity. The module in testdata/arrow does both.
 //
-// # What a call costs
+// # The cost of a call
 //
 // Without the build tag opassert ([Enabled] is false) a wrapper is the bare
 // call. With it, the [Level] decides:

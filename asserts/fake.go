@@ -12,7 +12,7 @@ type Fake struct {
 	Seen    Seen   // at the content level, without bytes; no results where it failed
 	Open    []Open // sizes, strides and offsets of results that depend on contents
 	Missing bool   // the op has none
-	Beside  *Fake  // the like call of the op's kernel for the CPU, where the call was on another device
+	Beside  *Fake  // the same call of the op's kernel for the CPU, where the call was on another device
 	Guards  []Guard
 	Fault   string // how it fails the schema: "raises TypeError: ..."
 	Refuses bool   // the fault is an error that a check of its own raises
@@ -23,12 +23,12 @@ type Fake struct {
 }
 
 // A Guard is a condition on sizes that a fake sets where these are symbols, and with
-// other sizes returns the like.
+// other sizes returns the same.
 type Guard struct {
 	Arg   int    // in the schema
 	Text  string // "x.shape[0] == 4"
 	At    string // the line that asks for it
-	Other string // "x [5]": sizes for which it returns the like
+	Other string // "x [5]": sizes for which it returns the same
 }
 
 // An Open is a size, a stride or an offset that a fake leaves open.

@@ -10,7 +10,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// What is inside a tensor has no place in a schema, so no fix speaks of one.
+// Parts of a tensor have no place in a schema, so no fix names one.
 func TestFixOfWhatIsInside(t *testing.T) {
 	op := opOf("f(Tensor self) -> Tensor")
 	op.Args = append(op.Args, asserts.Subject{Name: "self.parts", Type: "Tensor[]", List: true, Inside: true})

@@ -62,7 +62,7 @@ type holding struct {
 	late       []Observation
 }
 
-// What one call has used the next one uses again: at the content level a call is
+// The next call uses the memory of one again: at the content level a call is
 // to allocate little besides its observations.
 var holdings = sync.Pool{New: func() any {
 	h := new(holding)

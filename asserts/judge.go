@@ -186,7 +186,7 @@ func (j *judge) takeOutputs(seen *Seen) {
 	}
 }
 
-// element returns the place in a list of a subject's tensor, NoElement where it is no list.
+// element returns the place in a list of a subject's tensor, NoElement where it is not a list.
 func (s *subjectPlan) element(i int) int {
 	if s.List {
 		return i

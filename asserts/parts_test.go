@@ -59,7 +59,7 @@ func TestWithParts(t *testing.T) {
 	}
 }
 
-// What is inside a view may be what is inside its base; what is inside an
+// The parts of a view may be those of its base; what is inside an
 // argument that has a view is checked as that of any other.
 func TestWithPartsOfView(t *testing.T) {
 	op := wholeOp("f(Tensor(a) self) -> Tensor(a)")

@@ -156,7 +156,7 @@ func TestPolicyStorageless(t *testing.T) {
 	if diff := cmp.Diff(want, verdict.Skips); diff != "" {
 		t.Error(diff)
 	}
-	// What needs no storage is judged.
+	// Checks that need no storage are judged.
 	seen.After = list{see(11, 0), see(3, 0), see(5, 0)}
 	seen.Results = list{see(7, 0, uses(2, 0)), see(3, 0, uses(2, 0)), see(13, 0)}
 	broken := asserts.CodesOf(asserts.InputImpl, asserts.FreshImpl, asserts.UndeclaredAlias, asserts.ReturnedSelf)

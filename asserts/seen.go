@@ -10,7 +10,7 @@ type Seen struct {
 	After   []Observation // the same, after it
 	Results []Observation // every tensor of every return in order; none when the call failed
 
-	// How many tensors each of Op.Args and of Op.Results has here; nil when
+	// The number of tensors that each of Op.Args and of Op.Results has here; nil when
 	// each has one.
 	ArgLens, ResultLens []int
 

@@ -70,7 +70,7 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// What a device returns, and what out= held before, excuse nothing, nor do numbers that are not known.
+// Results of a device, and the contents of out= before, excuse nothing, nor do numbers that are not known.
 func TestSpreadOfOthers(t *testing.T) {
 	one := func(v float64) []Observation {
 		return []Observation{{Impl: 1, Storage: 1, Content: elements(tensor.Float32, []int64{1}, []int64{1}, v)}}

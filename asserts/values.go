@@ -9,12 +9,12 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// unreadableWhy is why tensors that differ are not compared.
+// unreadableWhy is the reason why tensors that differ are not compared.
 const unreadableWhy = "the sizes or the dtype differ, the elements are not numbers, or not all bytes are kept"
 
 const asTheCPU = "compute what the kernel for the CPU computes, or ask for a greater -tolerance"
 
-// inOrder is why numbers that differ are no finding.
+// inOrder is the reason why numbers that differ are not reported.
 const inOrder = "the same computed in another order may differ so, of numbers that large, or not finite"
 
 // equalOnes is why whole numbers that differ are no finding.

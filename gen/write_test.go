@@ -57,7 +57,7 @@ func TestWriteNowhere(t *testing.T) {
 	}
 }
 
-// What was written by hand is not overwritten; what a crash left empty is.
+// A file written by hand is not overwritten; one that a crash left empty is.
 func TestStaleRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.go")
 	for _, tt := range []struct {

@@ -374,7 +374,7 @@ func TestLoadLarge(t *testing.T) {
 	}
 }
 
-// What is right is not complained about.
+// Valid entries cause no errors and no warnings.
 func TestStrictAccepts(t *testing.T) {
 	tags := must.Get(schema.ParseTags("t", []byte("- tag: view_copy\n  desc: x\n- tag: nondeterministic_seeded\n  desc: x\n")))(t)
 	const out = "- func: a_like(Tensor self) -> Tensor\n  structured_delegate: a_like.out\n- func: a_like.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n"
@@ -419,7 +419,7 @@ func TestRandomByArgument(t *testing.T) {
 	}
 }
 
-// What torchgen refuses is of no interest where it does not read the file.
+// The refusals of torchgen do not matter where it does not read the file.
 func TestKernelsGoWithoutTorchgen(t *testing.T) {
 	const out = "- func: add.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  dispatch: {CPU: add_out}\n"
 	for kernels, want := range map[bool]bool{false: true, true: false} {

@@ -268,7 +268,7 @@ func TestParseOpRefuses(t *testing.T) {
 		{"v(Tensor() self) -> Tensor(a)", `1:10: expected an alias set, found ") self) -> Tensor(a)"`},
 		{"v(Tensor(b) self) -> Tensor(a)", `1:22: no argument carries the alias set of this return, (a)`},
 		{"v(Tensor self) -> Tensor(a)", `1:19: no argument carries the alias set of this return, (a)`},
-		// What a schema must obey.
+		// Rules of schemas.
 		{"add(Tensor self, Tensor self) -> Tensor", `1:18: a second argument is named self`},
 		{"add(Tensor self, int x=1, int y) -> Tensor", `1:27: y needs a default value, since x before it has one`},
 		{"add(Tensor self, int x=None) -> Tensor", `1:18: None is not a value for x: make the type int?`},
@@ -405,7 +405,7 @@ func TestParseDispatcherRefuses(t *testing.T) {
 	}
 }
 
-// What a file's reader only warns of can be read again from what its op prints.
+// A schema that a file's reader only warns of can be read again from what its op prints.
 func TestParseOpTakesUnknownTypes(t *testing.T) {
 	for _, text := range []string{"A(A A) -> A", "add(Complicated[]? x) -> (NpuScale, __torch__.torch.glasses.X)"} {
 		if op, err := schema.ParseOp(text); err != nil || op.String() != text {

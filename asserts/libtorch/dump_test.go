@@ -22,7 +22,7 @@ func readBack(file []byte) error {
 	return err
 }
 
-// What the dispatcher holds is read back whole, with what it knows of each op.
+// All ops of the dispatcher are read back, with all that it knows of each.
 func TestDumpReadsBack(t *testing.T) {
 	libtorchtest.Need(t)
 	var b bytes.Buffer

@@ -11,7 +11,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// What a generated function does: a good op returns its results, a broken one is
+// The behaviour of a generated function: a good op returns its results, a broken one is
 // reported at its caller, and a bare call judges nothing.
 func TestInvoke(t *testing.T) {
 	libtorchtest.Need(t)

@@ -37,7 +37,7 @@ const (
 // behind one, ahead, or else before one; it has the byte fill in it until it is written. It
 // returns what the last observed call touched that it may not, once, and how many storages
 // since the last WatchMemory lie in memory that is not watched: those of more than 8 MB,
-// or beyond two thousand at a time. There is no way back.
+// or beyond two thousand at a time. It cannot be undone.
 func WatchMemory(ahead bool, fill byte) (touches []Touch, unwatched int, err error) {
 	side := int64(0)
 	if ahead {

@@ -449,7 +449,7 @@ func TestThrows(t *testing.T) {
 	}
 }
 
-// What a kernel does to its process can be seen from outside.
+// Effects of a kernel on its process can be seen from outside.
 func TestDeadly(t *testing.T) {
 	libtorchtest.Need(t)
 	path := loadOplib(t)

@@ -29,7 +29,7 @@ const (
 	fnDrop      = fnSpill + 2
 )
 
-// How a value is written down, in requests and in replies.
+// The encodings of values, in requests and in replies.
 const (
 	tagNone    = 0  // in a request: the index that a tensor there would have, or oa_no_tensor. In a reply: -
 	tagDefault = 1  // - the schema's default; in requests only
@@ -49,7 +49,7 @@ const (
 	tagSame    = 15 // the number of an earlier argument
 )
 
-// What a tensor inside another is to it.
+// The roles of a tensor inside another.
 const (
 	partWhole             = 0 // it is not inside
 	partValue             = 1 // of a functional wrapper
@@ -77,7 +77,7 @@ const (
 	traitUncountedResult = 1 << 9 // of the watcher's counts alone
 )
 
-// How a request ended: the first word of a reply.
+// The outcomes of a request: the first word of a reply.
 const (
 	statusOK      = 0
 	statusRefused = 1 // the request is wrong; nothing was called
@@ -85,7 +85,7 @@ const (
 	statusWrote   = 3 // it threw, and its arguments are not as they were: their observations go before the exception
 )
 
-// What is seen of a tensor.
+// The levels at which a tensor is seen.
 const (
 	levelOff      = 0
 	levelIdentity = 1
@@ -111,7 +111,7 @@ const (
 	flagForeign = 1 << 5 // it does by a function that is not the allocator's
 )
 
-// How a kernel touched memory that it may not.
+// The ways in which a kernel touched memory that it may not.
 const (
 	touchOutside  = 0 // before it or behind it
 	touchFreed    = 1

@@ -275,7 +275,7 @@ func TestWireReplies(t *testing.T) {
 	(&reader{words: []int64{2, 0}}).count()
 }
 
-// What write writes value reads, as far as replies have it.
+// value reads the values that write writes, of the kinds that replies have.
 func TestWireValues(t *testing.T) {
 	for _, v := range []Value{None(), Int(-3), Float(math.Inf(1)), Bool(true), Bool(false), Complex(1 - 2i), String("nine char"), Device("cuda:1"), Device("cpu"),
 		Ints(1, 2), Ints(), List(Float(1), Bool(false), String("x")), List(List(Int(1)), List())} {

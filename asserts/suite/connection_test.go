@@ -31,7 +31,7 @@ func FuzzReplies(f *testing.F) {
 	})
 }
 
-// What is no encoded value is an error, and what is can be encoded again.
+// Text that does not encode a value is an error; a value that was decoded can be encoded again.
 func FuzzDecode(f *testing.F) {
 	for _, l := range []Listing{{}, {Version: "embedded", Wrote: []string{"x"}}} {
 		text := must.Get(encode(l))(f)

@@ -22,7 +22,7 @@ import (
 // connectionVariable has a process of this test use its connection in one way.
 const connectionVariable = "OPASSERT_TEST_CONNECTION"
 
-// What a worker says before it serves, with a run and without one.
+// The lines of a worker before it serves, with a run and without one.
 func TestConnection(t *testing.T) {
 	switch os.Getenv(connectionVariable) {
 	case "forked":

@@ -120,7 +120,7 @@ func TestWhoseCrash(t *testing.T) {
 	}
 }
 
-// What the second run of a case shows decides what the first one was.
+// The second run of a case decides the cause of the first.
 func TestCrashedAgain(t *testing.T) {
 	call := must.Get(encode(&sample.Case{Op: "ns::f", Names: []string{"a"}, Args: []sample.Value{sample.Tensor("float64", 5, 4)}}))(t)
 	op := engine.Operator{Schema: must.Get(schema.ParseDispatcher("ns::f(Tensor a) -> Tensor"))(t)}

@@ -65,7 +65,7 @@ func TestStateGoesOnWhereItStopped(t *testing.T) {
 	}
 }
 
-// What is not a state file is never written to.
+// A file that is not a state is never written.
 func TestOtherFilesAreLeftAlone(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -166,7 +166,7 @@ func TestStateIsPrivate(t *testing.T) {
 	}
 }
 
-// What a run knows of ops whose inputs are as they were, the next one takes over.
+// Results of ops whose inputs did not change are those of the run before.
 func TestStateOutlivesARunThatIsThrough(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	inputs := map[string]string{"aten::a": "1", "aten::b": "1", "aten::crashes": "1", "aten::unknown": ""}

@@ -175,7 +175,7 @@ func TestCrashThatDoesNotRepeat(t *testing.T) {
 	}
 }
 
-// What an op breaks in its worker's memory is not reported of another.
+// Damage that an op does to its worker's memory is not reported of another op.
 func TestCrashOfAnotherOp(t *testing.T) {
 	results := runFakeOn(t, 1, "breaks_memory", "finds_it_broken")
 	if r := results["finds_it_broken"]; len(r.Crashes) > 0 || r.Ran < 20 {
@@ -217,7 +217,7 @@ func TestMinimalCallIsShown(t *testing.T) {
 }
 
 // A smaller call that ends the worker takes nothing from the case that ran, and
-// is no crash of that case.
+// is not a crash of that case.
 func TestFindingOutlivesSmallerCall(t *testing.T) {
 	r := runFake(t, "crashes_when_smaller")["crashes_when_smaller"]
 	if len(r.Findings) != 1 || len(r.Crashes) > 0 || r.Ran < 20 {
@@ -295,7 +295,7 @@ func TestInterruptedRunGivesWhatIsDone(t *testing.T) {
 	if err != context.Canceled || len(results) == 0 || len(results) == len(ops) {
 		t.Errorf("%d results of %d ops, error %v", len(results), len(ops), err)
 	}
-	// What is known is not run again.
+	// Known results are not computed again.
 	known := &report.OpResult{Op: ops[0].Name(), Ran: 99}
 	run = Run{Operators: ops[:1], To: 3, Workers: 1, Known: map[string]*report.OpResult{known.Op: known}}
 	results, err = run.Do(context.Background())

@@ -391,7 +391,7 @@ func TestSecondCrashOfACause(t *testing.T) {
 	}
 }
 
-// What asks for much may end a worker that lacks memory, or time where it is costly.
+// A call that asks for much memory may end its worker, and a costly one take too long.
 func TestExpected(t *testing.T) {
 	for _, tt := range []struct {
 		cause, cost string
@@ -414,7 +414,7 @@ func TestOnceEnds(t *testing.T) {
 	}
 }
 
-// What a worker says before it is ready decides whether it is, and what the report says of it.
+// The first lines of a worker decide whether it is ready, and how the report describes it.
 func TestReady(t *testing.T) {
 	ready := fmt.Sprint(lineReady, " ", speaking(os.Getpid()))
 	for _, tt := range []struct {
@@ -455,7 +455,7 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// What a worker wrote is reported with the library that it was loading.
+// The output of a worker is reported with the library that it was loading.
 func TestWrittenAfter(t *testing.T) {
 	all := written{"before", "first", " \n", "third"}
 	for i, want := range map[int]string{-1: ": before", 0: ": first", 1: "", 2: ": third", 3: "", -2: ""} {
@@ -495,7 +495,7 @@ func TestWhyLeave(t *testing.T) {
 	}
 }
 
-// What is asked of workers, and what of an op is an error, where things come together.
+// Workers get a request for each op, and errors of an op are its results.
 func TestRequestsOfAScript(t *testing.T) {
 	violation := &report.Finding{Violation: &asserts.Violation{Code: asserts.UndeclaredAlias}}
 	end := func(n int) string { return ended(report.Case{Case: n, Ran: true}) }

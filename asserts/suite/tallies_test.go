@@ -11,7 +11,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// What a case tallied is said once, and read of every case that tallied the same.
+// A tally is written once, and read for each case with the same one.
 func TestAnswersShareTallies(t *testing.T) {
 	tally := func(skips int, uncalled string) report.Devices {
 		return report.Devices{engine.CPU: {

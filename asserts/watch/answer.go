@@ -18,7 +18,7 @@ func (l layout) answer(text string) *asserts.Answer {
 	return &asserts.Answer{Class: fields[0], Site: asserts.Site{File: l.short(fields[2]), Line: line, Func: fields[1]}}
 }
 
-// answeredBy adds to violations who answered the call. There is no kernel to mend then.
+// answeredBy adds to violations who answered the call. No kernel is to be mended then.
 func answeredBy(a *asserts.Answer, broken []*asserts.Violation) {
 	for _, v := range broken {
 		v.Answer = a

@@ -129,7 +129,7 @@ func TestContexts(t *testing.T) {
 	equal(t, "printed at the end", r.printed, "before", "elsewhere", "never asked for")
 }
 
-// What a process has not asked for when it ends is the business of the one that
+// A finding that a process has not asked for when it ends is the business of the one that
 // started it, with the context in which it was found.
 func TestContextsOfEnded(t *testing.T) {
 	shell := exec.Command("sh", "-c", "sleep 60 & echo $!; exec sleep 60")
@@ -209,7 +209,7 @@ func TestLeaves(t *testing.T) {
 	}
 }
 
-// What was found in two contexts is said of each.
+// A finding in two contexts is reported in each.
 func TestFoundInTwoContexts(t *testing.T) {
 	r, pid := newHeard(), os.Getpid()
 	r.enter(t, pid, 1, "one")
@@ -219,7 +219,7 @@ func TestFoundInTwoContexts(t *testing.T) {
 	equal(t, "since two", r.enter(t, pid, 3, "three"), "one: a 1", "two: a 1")
 }
 
-// What is known to a baseline, or debatable, is no program's business.
+// Programs are not told of findings in a baseline, nor of notes.
 func TestContextsOfKnownFindings(t *testing.T) {
 	r, pid := newHeard(), os.Getpid()
 	r.findings.known = func(f *Finding) bool { return f.Op == "known" }
@@ -326,7 +326,7 @@ func TestContextsOfOneThatEnded(t *testing.T) {
 	}
 }
 
-// Who has not said where it is can't ask.
+// A process without a context can't ask.
 func TestAskedByOthers(t *testing.T) {
 	for _, text := range []string{"", "x", "12"} {
 		r := newHeard()

@@ -11,7 +11,7 @@ import (
 	"github.com/opassert/opassert/asserts/libtorch/engine"
 )
 
-// Why a fake was not held against its kernel.
+// The reasons why a fake was not compared with its kernel.
 const (
 	notCalled  = "the fake was not called: the process was killed or left by os._exit, has no Python, or a fake ended what calls them"
 	unwritten  = "calls whose arguments fakes are not called on, such as objects and tensors that are not plain, or of more kinds than are kept"

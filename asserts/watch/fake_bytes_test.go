@@ -7,7 +7,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// What a call on a device wrote and computed is held against the kernel for the CPU where the bytes of its arguments are
+// The results and writes of a call on a device are compared with those of the kernel for the CPU where the bytes of its arguments are
 // known; each subject is reported once, and what is left out is a skip.
 func TestCompareBytes(t *testing.T) {
 	op := &asserts.Op{

@@ -273,7 +273,7 @@ func TestProcesses(t *testing.T) {
 	})
 }
 
-// What can't be seen or judged is in the summary.
+// The summary lists the calls that can't be seen or judged.
 func TestSummarySaysWhatIsNotSeen(t *testing.T) {
 	program := `
 import os, threading

@@ -43,7 +43,7 @@ func skipped(op string, code asserts.Code, reason string, n int) asserts.Result 
 	return asserts.Result{Op: op, Code: code, Status: asserts.Skipped, Count: n, Reason: reason}
 }
 
-// Why contents were not seen of a call, or nothing.
+// The reasons why contents of a call, or nothing of it, were seen.
 const (
 	faked      = "calls were answered by fakes, for a compiler that traced: they say nothing of the kernels"
 	failed     = "calls raised an error of their own"

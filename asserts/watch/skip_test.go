@@ -8,7 +8,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// What a call wrote before it threw is not judged: it is a counted skip.
+// Writes of a call before it threw are not judged: they are a counted skip.
 func TestFailedCallsAreCounted(t *testing.T) {
 	op := &watchedOp{name: "a::b", judged: &asserts.Op{Checks: []asserts.Check{{Code: asserts.FreshImpl}, {Code: asserts.UndeclaredWrite}}}}
 	want := []asserts.Result{{Op: "a::b", Code: asserts.UndeclaredWrite, Status: asserts.Skipped, Count: 2, Reason: failed}}

@@ -24,7 +24,7 @@ const (
 	frameNotWatched = 'E' // why a process is not watched -> nothing
 )
 
-// What else is known of a call.
+// Further facts about a call.
 const (
 	circumstanceConcurrent = 1 << 0 // another thread may have written
 	circumstanceAlone      = 1 << 1 // no other thread can hold tensors
@@ -33,7 +33,7 @@ const (
 	circumstanceMoved      = 1 << 4 // the current device of the arguments' backend is another than before
 )
 
-// How a backward goes through an op that has no formula.
+// The ways in which a backward goes through an op without a formula.
 const (
 	backwardEnds    = 0 // PyTorch's fallback is there, which warns
 	backwardRaises  = 1 // torch.library.custom_op's is there

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	cmd.Run()
 }
 
-// What was started ends when its parent is killed, and so does what it has started.
+// A command ends when its parent is killed, and so do the processes that it has started.
 func TestParentIsKilled(t *testing.T) {
 	parent := exec.Command(os.Args[0])
 	parent.Env = append(os.Environ(), "ATTACHED=1")

@@ -49,7 +49,7 @@ func sparse(values *c10.Tensor) *c10.Tensor {
 
 func wrapped(inner *c10.Tensor) *c10.Tensor { return c10.Wrap(inner, c10.WrapperSubclass) }
 
-// What is inside a tensor is looked at as the tensor is, whether it is a sparse
+// Parts of a tensor are observed as the tensor is, whether it is a sparse
 // one's values or what a wrapper subclass wraps.
 func TestInside(t *testing.T) {
 	for name, make := range map[string]func(*c10.Tensor) *c10.Tensor{"sparse": sparse, "wrapper subclass": wrapped} {

@@ -174,7 +174,7 @@ func TestTemplatesAreEqual(t *testing.T) {
 	}
 }
 
-// What depends on libc alone comes from the package as it is.
+// A library that depends on libc alone comes from the package unchanged.
 func TestPackagedObject(t *testing.T) {
 	_, _, templates := prebuilt(t)
 	compiler := os.Getenv("CXX")

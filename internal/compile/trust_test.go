@@ -115,7 +115,7 @@ func TestNotTrusted(t *testing.T) {
 	}
 }
 
-// What is right is trusted, through links of the user's own too.
+// A library of the user's own is trusted, through links too.
 func TestTrusted(t *testing.T) {
 	dir, torch, compiled := setUp(t)
 	cache := filepath.Join(dir, "cache")

@@ -159,7 +159,7 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// What is broken is named, with what to do.
+// A broken installation is named, with the remedy.
 func TestBroken(t *testing.T) {
 	m := newMaker(t)
 	m.libraries("headless/lib", newStrings, "")
@@ -365,7 +365,7 @@ func TestDebianVersion(t *testing.T) {
 	}
 }
 
-// A file that is no library, or a broken one, is an answer or an error and never
+// A file that is not a library, or a broken one, is an answer or an error and never
 // a panic, and names nothing that is not in it.
 func FuzzELF(f *testing.F) {
 	if self, err := os.ReadFile("/bin/true"); err == nil {

@@ -69,7 +69,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// What is formatted breaks lines where the format does, and nowhere else.
+// Formatted text has line breaks where the format has, and nowhere else.
 func TestPrintf(t *testing.T) {
 	var b bytes.Buffer
 	err := Printf(&b, "%-5s|%d %v %q\n%s\n", "a\nb", 7, []string{"\x1b"}, "\n", Lines("one\ntwo"))

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What is stored as a dtype comes back as the nearest number that it has.
+// A number that is stored as a dtype comes back as the nearest one that it has.
 func TestDTypeElements(t *testing.T) {
 	inf := math.Inf(1)
 	for _, tt := range []struct {

@@ -58,7 +58,7 @@ func BenchmarkRead(b *testing.B) {
 	b.SetBytes(int64(len(piece)) * 10)
 }
 
-// What lives is all that is kept, however long the log.
+// Memory holds the live objects alone, however long the log.
 func TestMemory(t *testing.T) {
 	heap := func(lines int) uint64 {
 		r := NewReader("", func(Life) {})

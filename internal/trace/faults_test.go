@@ -519,7 +519,7 @@ var disguises = []disguise{
 	}},
 }
 
-// What other threads and programs print onto a line that is not ended yet.
+// Output of other threads and programs on a line that is not ended yet.
 var behind = []string{" step 7", "Epoch 3: loss 0.25", "\t12%|█▏        | 3/25 [00:01<00:08]", "warning: [1]", "\r", "INFO:root:done", " in a hurry"}
 
 // What collectors of logs make of the nth line: of Docker, journald, Kubernetes

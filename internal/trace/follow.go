@@ -383,7 +383,7 @@ const (
 	mostLikely            // even then
 )
 
-// How many records later an address is still taken for the same tensor's.
+// The number of records after which an address is still taken for the same tensor's.
 const (
 	soon   = 160
 	atOnce = 32 // one other access or release lies between

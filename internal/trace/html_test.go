@@ -80,7 +80,7 @@ func drawing(p pageData) string {
 	return b.String()
 }
 
-// What the log says is text, not markup.
+// The words of the log are text, not markup.
 func TestPageEscapes(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "<b>.log")
 	text := "[a.cpp:1] (0x10) <script>alert(1)</script>\n[a.cpp:1] (0x10), created storage PyObject of type <i> at 0x20\n"

@@ -68,7 +68,7 @@ func TestFindTag(t *testing.T) {
 	}
 }
 
-// What the patched functions print, and what becomes of it.
+// The lines of the patched functions, and how they are read.
 func TestParse(t *testing.T) {
 	const d, x, i = 0x7f01fc69b600, 0x7f00df0a2340, 0x7f026b8c6160
 	untyped := []byte(untyped)

@@ -260,7 +260,7 @@ func TestPartsWithoutEnd(t *testing.T) {
 	}
 }
 
-// Colours of a terminal are no part of a line.
+// Colours of a terminal are not part of a line.
 func TestUncolored(t *testing.T) {
 	for line, want := range map[string]string{"[a.cpp:1] x": "[a.cpp:1] x", "\x1b[1;31m[a.cpp:1]\x1b[0m x\x1b[": "[a.cpp:1] x", "\x1bMx": "x"} {
 		if got := string(uncolored([]byte(line))); got != want {

@@ -291,7 +291,7 @@ func TestTemporaryFolders(t *testing.T) {
 	}
 }
 
-// What a program preloads of its own stays, and stays the last.
+// Libraries that a program preloads itself stay, and stay the last.
 func TestOwnPreload(t *testing.T) {
 	b := build(t)
 	t.Setenv("LD_PRELOAD", b.fits)

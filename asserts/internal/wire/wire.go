@@ -26,7 +26,7 @@ type Member struct {
 }
 
 // Tags say how a value is written down, in requests and in replies.
-var Tags = Enum{Name: "tag", Doc: "How a value is written down, in requests and in replies.", Members: []Member{
+var Tags = Enum{Name: "tag", Doc: "The encodings of values, in requests and in replies.", Members: []Member{
 	{"none", "in a request: the index that a tensor there would have, or oa_no_tensor. In a reply: -", "None", ""},
 	{"default", "- the schema's default; in requests only", "the default", ""},
 	{"tensor", "in a request: the index among its tensors. In a reply: TensorImpl, owned by the receiver; 0 undefined", "a tensor", ""},
@@ -69,13 +69,13 @@ type Number struct {
 
 // Enums are the others that a libtorch and Go share.
 var Enums = []Enum{
-	{Name: "status", Doc: "How a request ended: the first word of a reply.", Members: []Member{
+	{Name: "status", Doc: "The outcomes of a request: the first word of a reply.", Members: []Member{
 		{Name: "OK"},
 		{Name: "refused", Doc: "the request is wrong; nothing was called"},
 		{Name: "threw", Doc: "the operator threw"},
 		{Name: "wrote", Doc: "it threw, and its arguments are not as they were: their observations go before the exception"},
 	}},
-	{Name: "level", Doc: "What is seen of a tensor.", Members: []Member{
+	{Name: "level", Doc: "The levels at which a tensor is seen.", Members: []Member{
 		{Name: "off"},
 		{Name: "identity"},
 		{Name: "contents"},
@@ -90,7 +90,7 @@ var Enums = []Enum{
 		{Name: "unowned", Doc: "the storage does not free its bytes"},
 		{Name: "foreign", Doc: "it does by a function that is not the allocator's"},
 	}},
-	{Name: "touch", Doc: "How a kernel touched memory that it may not.", Members: []Member{
+	{Name: "touch", Doc: "The ways in which a kernel touched memory that it may not.", Members: []Member{
 		{Name: "outside", Doc: "before it or behind it"},
 		{Name: "freed"},
 		{Name: "read only", Doc: "of an argument that the schema has no write of"},
@@ -104,7 +104,7 @@ var Enums = []Enum{
 }
 
 // Parts are the roles of a tensor inside another, with their names in reports.
-var Parts = Enum{Name: "part", Doc: "What a tensor inside another is to it.", Members: []Member{
+var Parts = Enum{Name: "part", Doc: "The roles of a tensor inside another.", Members: []Member{
 	{Name: "whole", Doc: "it is not inside"},
 	{Name: "value", Doc: "of a functional wrapper", Words: "value"},
 	{Name: "scales", Doc: "of a tensor quantized by channel, as the next", Words: "scales"},
@@ -252,13 +252,13 @@ var Records = []Record{
 
 // WatchEnums are the watcher's.
 var WatchEnums = []Enum{
-	{Name: "circumstance", Doc: "What else is known of a call.", Bits: true, Members: []Member{
+	{Name: "circumstance", Doc: "Further facts about a call.", Bits: true, Members: []Member{
 		{Name: "concurrent", Doc: "another thread may have written"}, {Name: "alone", Doc: "no other thread can hold tensors"},
 		{Name: "below", Doc: "below ADInplaceOrView, as in a compiled graph"},
 		{Name: "threw", Doc: "the call threw: nothing was returned"},
 		{Name: "moved", Doc: "the current device of the arguments' backend is another than before"},
 	}},
-	{Name: "backward", Doc: "How a backward goes through an op that has no formula.", Members: []Member{
+	{Name: "backward", Doc: "The ways in which a backward goes through an op without a formula.", Members: []Member{
 		{Name: "ends", Doc: "PyTorch's fallback is there, which warns"}, {Name: "raises", Doc: "torch.library.custom_op's is there"},
 		{Name: "records", Doc: "its kernel calls ops that autograd records"},
 	}},

@@ -71,7 +71,7 @@ func TestBeyond(t *testing.T) {
 	}
 }
 
-// What an op is said to have thrown does not depend on when it ran.
+// The reported error of an op does not depend on when it ran.
 func TestThrownHasNoTime(t *testing.T) {
 	for _, tt := range []struct{ message, want string }{
 		{"[F1122 04:09:46.508826827 split_cpu.cpp:650] Check failed: T > 0 (-1 vs. 0).", "[F split_cpu.cpp:650] Check failed: T > 0 (-1 vs. 0)."},

@@ -1,4 +1,4 @@
-// What the processes of a worker share: the guard, the zygote and the worker.
+// The declarations that the processes of a worker share: the guard, the zygote and the worker.
 
 // The numbers of their files: see asserts/suite/connection.go.
 enum {

@@ -38,7 +38,7 @@ func HostEnvironment(python *installed.Python, modules []string) ([]string, erro
 		"OPASSERT_PYTHON="+python.Path,
 		"OPASSERT_HOST="+hostProgram("places", "load", "builds", "registrations", "parameters", "fakes", "symbols", "drops", "slopes", "formulas", "state", "conditions", "texts", "triton", "serve"),
 		"OPASSERT_MODULES="+strings.Join(modules, ","),
-		// What a fork would leave behind, threads, and what compiles beside.
+		// No threads, which a fork would leave behind, and no compilers beside it.
 		"OPENBLAS_NUM_THREADS=1", "TORCHINDUCTOR_COMPILE_THREADS=1",
 		"TRITON_INTERPRET="+cmp.Or(os.Getenv("TRITON_INTERPRET"), "1"),
 	), err

@@ -394,7 +394,7 @@ func TestMethods(t *testing.T) {
 	})
 }
 
-// What is found is shown by programs that know nothing of opassert.
+// Findings are reproduced by programs without opassert.
 func TestReproducedWithoutOpassert(t *testing.T) {
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
 		programs := filepath.Join(t.TempDir(), "programs")

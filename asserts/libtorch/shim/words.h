@@ -30,7 +30,7 @@ enum oa_function {
 };
 #define OA_FUNCTIONS(f) f(start) f(schemas) f(load) f(device) f(call) f(observe) f(bytes) f(strided) f(wrap) f(mark) f(meta) f(generator) f(storage) f(seed) f(threads) f(memory) f(fill) f(left)
 
-// How a value is written down, in requests and in replies.
+// The encodings of values, in requests and in replies.
 enum oa_tag {
   OA_NONE = 0,  // in a request: the index that a tensor there would have, or oa_no_tensor. In a reply: -
   OA_DEFAULT = 1,  // - the schema's default; in requests only
@@ -50,7 +50,7 @@ enum oa_tag {
   OA_SAME = 15,  // the number of an earlier argument
 };
 
-// What a tensor inside another is to it.
+// The roles of a tensor inside another.
 enum oa_part {
   OA_WHOLE = 0,  // it is not inside
   OA_VALUE = 1,  // of a functional wrapper
@@ -78,7 +78,7 @@ enum oa_trait {
   OA_UNCOUNTED_RESULT = 1 << 9,  // of the watcher's counts alone
 };
 
-// How a request ended: the first word of a reply.
+// The outcomes of a request: the first word of a reply.
 enum oa_status {
   OA_OK = 0,
   OA_REFUSED = 1,  // the request is wrong; nothing was called
@@ -86,7 +86,7 @@ enum oa_status {
   OA_WROTE = 3,  // it threw, and its arguments are not as they were: their observations go before the exception
 };
 
-// What is seen of a tensor.
+// The levels at which a tensor is seen.
 enum oa_level {
   OA_OFF = 0,
   OA_IDENTITY = 1,
@@ -112,7 +112,7 @@ enum oa_flag {
   OA_FOREIGN = 1 << 5,  // it does by a function that is not the allocator's
 };
 
-// How a kernel touched memory that it may not.
+// The ways in which a kernel touched memory that it may not.
 enum oa_touch {
   OA_OUTSIDE = 0,  // before it or behind it
   OA_FREED = 1,

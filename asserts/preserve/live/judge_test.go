@@ -7,7 +7,7 @@ import (
 	"github.com/opassert/opassert/asserts/preserve"
 )
 
-// What the judge makes of records, without a program.
+// The findings of the judge from records, without a program.
 func TestJudge(t *testing.T) {
 	const impl, other, x, y = 0x100, 0x200, 0x10, 0x20
 	ask := event{kind: wrap, impl: impl, object: x, tag: 7, uses: 2, typ: 1}

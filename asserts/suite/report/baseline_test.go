@@ -12,7 +12,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// What a kernel that reads where it may not dies of differs from run to run.
+// The signal that ends a kernel which reads outside of its tensors differs from run to run.
 func TestBaselineKnowsCrashesOfOneFault(t *testing.T) {
 	shown := func(causes ...string) *Report {
 		op := &OpResult{Op: "aten::a", Ran: 1}

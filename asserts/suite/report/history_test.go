@@ -132,7 +132,7 @@ func TestUntriedAndAdopt(t *testing.T) {
 // Until the calls that show a finding elsewhere were made, nothing says that it is gone; a
 // run of them that was interrupted, killed or too slow decides nothing either.
 func TestWhatDoesNotEndDecidesNothing(t *testing.T) {
-	const first = 2 // cases are such calls: that of x::f, as a pattern takes in x::f.out, and its own
+	const first = 2 // cases are such calls: that of x::f, as a pattern matches x::f.out too, and its own
 	calls := map[string][]string{"aten::f": {"{}"}, "aten::f.out": {"{self: 1}"}}
 	crash := func(number int, alone bool, cause string) []Crash {
 		return []Crash{{Case: number, Cause: cause, Alone: alone}}

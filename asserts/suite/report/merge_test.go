@@ -134,7 +134,7 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
-// The ops of parts that are no shards are added up.
+// The ops of reports that are not shards are added up.
 func TestMergeOfParts(t *testing.T) {
 	one, two := shard(1, "a"), shard(2, "b", "c")
 	one.Shard, two.Shard = Shard{}, Shard{}

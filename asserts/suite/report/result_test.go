@@ -101,7 +101,7 @@ func TestClassesAreToldByArgument(t *testing.T) {
 	}
 }
 
-// What goes wrong beside the op is reported with whose fault it is.
+// A failure outside the op is reported as that of opassert or of the library.
 func TestFaults(t *testing.T) {
 	r := &Report{Ops: []*OpResult{{Op: "a::b", Fault: "a worker does not start"}, {Op: "a::c", Fault: "Observe panics", Library: true}}}
 	faults := [][]string{r.Faults(), r.LibraryFaults()}
@@ -148,7 +148,7 @@ func TestErrorOfAnOp(t *testing.T) {
 	}
 }
 
-// What cases lack, have waived and find is added up.
+// Missing kinds of tensors, waived checks and findings of cases are added up.
 func TestCasesAddUp(t *testing.T) {
 	op := new(OpResult)
 	skip := func(code asserts.Code, reason string) []asserts.Skip {

@@ -76,7 +76,7 @@ func TestGoPrograms(t *testing.T) {
 	}
 }
 
-// What has no literal in Go is named.
+// A value without a literal in Go is named.
 func TestNoGoProgram(t *testing.T) {
 	alias := func(schema, recipe string) Fault {
 		return finding("x::f", schema, recipe, asserts.UndeclaredAlias, result(0, "result"), argument(0, "self"))
@@ -193,7 +193,7 @@ func write(t *testing.T, d *Folder, f Fault) *report.Program {
 	return f.Finding.Program
 }
 
-// What is built is run for so long, and says what kept it.
+// A built program is run with a limit of time, and the report says why it did not end.
 func TestBuilt(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("there is no sh")

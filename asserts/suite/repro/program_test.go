@@ -179,7 +179,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// The guard that leaves autograd out is no context before 2.0.
+// The guard that leaves autograd out is not a context manager before 2.0.
 func TestOldGuard(t *testing.T) {
 	for version, want := range map[string]int{"libtorch 1.13.1": 1, "libtorch 2.1.0": 0} {
 		texts := must.Get(Source{Version: version}.Texts(examples["undeclared-write"]))(t)
@@ -227,7 +227,7 @@ func TestEveryRuleHasAnExample(t *testing.T) {
 	}
 }
 
-// What has no program says why.
+// A fault without a program has a reason.
 func TestNoProgram(t *testing.T) {
 	gone := finding("x::f", "f(Tensor? x=None) -> Tensor", `{}`, asserts.UndeclaredWrite, argument(0, "x"), asserts.Place{})
 	lone := finding("x::f", unary, `{self: "float32[1]"}`, asserts.ViewStorage, result(0, "result"), asserts.Place{})
@@ -409,7 +409,7 @@ func TestTry(t *testing.T) {
 	}
 }
 
-// What only what others imported shows is shown by no program.
+// A fault that needs modules which others imported has no program.
 func TestSmallerShownInTriesAlone(t *testing.T) {
 	dir := t.TempDir()
 	python := filepath.Join(dir, "python3")

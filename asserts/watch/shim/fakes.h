@@ -1,5 +1,5 @@
 // fakes.h writes down calls, one of each kind of arguments, and when the program
-// ends has its Python call the ops' fakes on the like: replay.py does, in a fork, so
+// ends has its Python call the ops' fakes on such tensors: replay.py does, in a fork, so
 // that nothing it does is the program's.
 #pragma once
 

@@ -24,7 +24,7 @@ enum frame : uint32_t {
   FRAME_NOT_WATCHED = 'E',  // why a process is not watched -> nothing
 };
 
-// What else is known of a call.
+// Further facts about a call.
 enum oa_circumstance {
   OA_CONCURRENT = 1 << 0,  // another thread may have written
   OA_ALONE = 1 << 1,  // no other thread can hold tensors
@@ -33,7 +33,7 @@ enum oa_circumstance {
   OA_MOVED = 1 << 4,  // the current device of the arguments' backend is another than before
 };
 
-// How a backward goes through an op that has no formula.
+// The ways in which a backward goes through an op without a formula.
 enum oa_backward {
   OA_ENDS = 0,  // PyTorch's fallback is there, which warns
   OA_RAISES = 1,  // torch.library.custom_op's is there

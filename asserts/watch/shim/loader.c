@@ -18,7 +18,7 @@ static int64_t contexts;  // that the program has said to be in
 
 static int64_t context(void) { return __atomic_load_n(&contexts, __ATOMIC_ACQUIRE); }
 
-// What the watcher needs of the object; see channel.h.
+// The functions of the object that the watcher needs; see channel.h.
 static const struct {
   int (*dial)(void), (*high)(int fd), (*memory)(void);
   void (*tell)(const char *why);
@@ -74,7 +74,7 @@ static void *run_watched(void *p) {
   return s.run(s.arg);
 }
 
-// What a thread's dispatcher includes is the thread's own, so each thread sets it.
+// Each thread sets the keys that its dispatcher includes: they are the thread's own.
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *arg) {
   int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
       (int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))next("pthread_create");

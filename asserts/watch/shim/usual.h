@@ -16,7 +16,7 @@
 
 namespace opassert {
 
-// What is seen of one tensor.
+// The facts seen of one tensor.
 struct Seen : Observed {
   // touches reports whether two storages lie over the same bytes, or two tensors
   // of two storages have one version counter.

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What excuses a line is read wherever it stands, and nothing else is.
+// An excuse of a line is read wherever it stands.
 func TestLineAllows(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "a.go", `package a
 
@@ -31,7 +31,7 @@ func f() {
 	}
 }
 
-// What stands beside a kernel's mark excuses it from a check.
+// A comment beside a kernel's mark excuses it from a check.
 func TestAllow(t *testing.T) {
 	const schema = "relu(Tensor self) -> Tensor"
 	kernel := func(marks string) string { return marks + "\nfunc Relu(self *Tensor) *Tensor { return nil }" }

@@ -127,7 +127,7 @@ func TestSuites(t *testing.T) {
 	}
 }
 
-// What looks like a mark and is not read is reported, each with the reason.
+// Comments that look like marks and are not read are reported, each with the reason.
 func TestUnread(t *testing.T) {
 	dir := t.TempDir()
 	const head = "package kernels\n\n"

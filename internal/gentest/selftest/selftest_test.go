@@ -97,7 +97,7 @@ func healthyPlaces() map[place]bool {
 	return healthy
 }
 
-// What a check can be broken on, a healthy kernel is held against too.
+// For each place where a check can be broken there is a healthy kernel too.
 func TestEveryFaultHasAHealthyTwin(t *testing.T) {
 	healthy := healthyPlaces()
 	for _, f := range faults.Calls() { // a fault in a schema has its twin beside it
@@ -157,7 +157,7 @@ func classOf(op *asserts.Op) faults.Class {
 	return faults.OutOfPlace
 }
 
-// What the table says of a fault's op and subject is what the schema says.
+// The op and subject of a fault in the table are those of the schema.
 func TestFaultsAreWhatTheirSchemasSay(t *testing.T) {
 	ops := map[string]*asserts.Op{}
 	for _, k := range faulty.Kernels {

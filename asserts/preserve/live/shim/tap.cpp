@@ -44,7 +44,7 @@ class PyObjectPreservation {
 
 namespace {
 
-// What an event is: see live/event.go.
+// The kinds of events: see live/event.go.
 enum Kind : uint8_t {
   WRAP = 1,
   RELEASE,
@@ -166,7 +166,7 @@ const int HEAD = FREE_THREADED ? 32 : 16;
 struct Object;
 struct Type;
 using Function = void (*)(Object*);
-// What follows the head of a type and its size.
+// The fields after the head of a type and its size.
 struct About {
   const char* name;
   int64_t basic, item;
@@ -231,7 +231,7 @@ void put(const Event& e) {
   ring->events[head % SIZE] = e;
   ring->head.store(head + 1, std::memory_order_release);
   writing.clear(std::memory_order_release);
-  // What looks wrong is judged before the program goes on, if it may end here.
+  // A suspicious event is judged before the program goes on, if it may end here.
   for (int waited = 0; stops && e.file && ring->tail.load(std::memory_order_acquire) <= head && waited < 50000; waited++) usleep(100);
 }
 
@@ -358,7 +358,7 @@ void put_memory(Kind kind, Object* o, const Hooked& h) {
   put(e);
 }
 
-// What was handed out last for each impl, and which of these objects live.
+// The object that was handed out last for each impl, and which of these objects live.
 std::unordered_map<void*, Object*>* last_of;
 std::unordered_set<Object*>* handed_out;
 
@@ -727,7 +727,7 @@ int variable_class(Type* t, Object* args, Object* more) {
   return class_made(reinterpret_cast<int (*)(Type*, Object*, Object*)>(real[VARIABLE_CLASS])(t, args, more), t);
 }
 
-// What is to be whole in a forked child is not being changed.
+// The state that a forked child needs is not being changed.
 void forks() {
   lock(naming);
   lock(handing);

@@ -251,7 +251,7 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// What a recipe writes prints back as it was written.
+// A recipe prints back as it was written.
 func TestValuesPrintBack(t *testing.T) {
 	for _, text := range []string{"float32[2, 3]", "int64[4] below:3", "float32[3] sliced", "float32[2, 2] csr", "[1, 2]", "0.5", "true", "bool[]", "aten::ones([2, 2], qint8[3] quantized)"} {
 		v := must.Get(sample.ParseValue(text, sample.NewSymbols(0)))(t)
@@ -417,7 +417,7 @@ func TestNamedWords(t *testing.T) {
 	}
 }
 
-// What no constructor makes an op may, as the engine says.
+// Where no constructor makes an object, an op may, as the engine says.
 func TestMadeByOp(t *testing.T) {
 	op := must.Get(schema.ParseDispatcher("my::f(__torch__.torch.classes.my.Table t) -> ()"))(t)
 	c := &sample.Case{Op: "my::f", Names: []string{"t"}, Args: []sample.Value{{Kind: sample.NewValue, Text: "__torch__.torch.classes.my.Table"}}}

@@ -166,7 +166,7 @@ func TestOneTensor(t *testing.T) {
 	}
 }
 
-// What results go into holds something else, where it holds anything of its own.
+// An out argument with elements of its own holds other values than the rest.
 func TestOutsAreMarked(t *testing.T) {
 	op := ops(t, "ns::f(Tensor a, Tensor(b!) out_b, Tensor output, Tensor(c!) inout, *, Tensor(a!) result) -> Tensor(a!)")[0]
 	if is := []bool{false, true, false, false, true}; !slices.EqualFunc(op.Func.Args, is, func(a schema.Argument, out bool) bool { return IsOut(a) == out }) {

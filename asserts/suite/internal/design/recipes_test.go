@@ -75,7 +75,7 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// What a value is filled with says what it holds.
+// The fill of a value determines its elements.
 func TestFillSum(t *testing.T) {
 	for _, tt := range []struct{ n, sum, most int64 }{{4, 9, 3}, {3, 9, 3}, {5, 2, 1}, {1, 7, 7}} {
 		spec := sample.TensorSpec{DType: "int64", Sizes: []int64{tt.n}, Fill: sample.Fill{Name: "sum", Value: float64(tt.sum)}}

@@ -73,7 +73,7 @@ func (b *bench) divided(t *testing.T, args ...string) (saw, call string) {
 	return saw, call
 }
 
-// What a call leaves changed that had two threads is found.
+// A change that a call with two threads leaves is found.
 func TestDividesLeaves(t *testing.T) {
 	b, e := dividingBench(t, func(*dividingEngine, *fakeTensor) (byte, error) { return 1, nil })
 	e.left = []asserts.Fault{{Code: asserts.UndeclaredWrite, Saw: "one thread is left", Note: "it may"}}
@@ -211,7 +211,7 @@ func TestDividesUnkept(t *testing.T) {
 	}
 }
 
-// What a call writes only where two threads divide it is found, and named for that.
+// A write that happens only with two threads is found, and the report says so.
 func TestDividesWrites(t *testing.T) {
 	b, _ := dividingBench(t, func(e *dividingEngine, x *fakeTensor) (byte, error) {
 		if e.threads == 2 {

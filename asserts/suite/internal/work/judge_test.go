@@ -96,7 +96,7 @@ func TestUncalledIsCounted(t *testing.T) {
 	}
 }
 
-// What an allowlist waives is counted by check and reason, and is no finding.
+// Waived violations are counted by check and reason, and not reported.
 func TestWaivedIsCounted(t *testing.T) {
 	waive := func(code asserts.Code) func(*engine.Operator, *engine.Plan) {
 		return func(_ *engine.Operator, p *engine.Plan) {
@@ -114,7 +114,7 @@ func TestWaivedIsCounted(t *testing.T) {
 	}
 }
 
-// What the engine says is harmless is a skip with its reason, and was not judged.
+// A violation that the engine excuses is a skip with its reason, and the check was not judged.
 func TestHarmlessIsSkipped(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", writes(engine.CPU))
 	before, c := b.judged(t, "float32[2]")
@@ -150,7 +150,7 @@ func TestUnseenIsSkipped(t *testing.T) {
 	}
 }
 
-// What a finding says of its call makes it again.
+// The recipe of a finding makes its call again.
 func TestFinding(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", returnsInput)
 	b.Seed = 5
@@ -403,7 +403,7 @@ func (e blindEngine) Call(op string, args []any, level asserts.Level) (engine.Ou
 	return out, err
 }
 
-// What an engine did not see of a call that threw is not judged.
+// Tensors that an engine did not see, of a call that threw, are not judged.
 func TestThrewUnseen(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", thrown("no"))
 	b.Engine = blindEngine{b.e}
@@ -510,7 +510,7 @@ func TestFakes(t *testing.T) {
 	}
 }
 
-// What a tolerance does not compare is a skip with its reason.
+// Values that a tolerance does not compare are a skip with its reason.
 func TestValuesNotCompared(t *testing.T) {
 	calls := byte(0)
 	differs := func(e *fakeEngine, args []any) ([]any, error) {

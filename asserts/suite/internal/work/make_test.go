@@ -71,7 +71,7 @@ func TestMakeWithoutTheOther(t *testing.T) {
 	}
 }
 
-// What cannot be made is an error, with what it is.
+// An argument that cannot be made is an error that names it.
 func TestMakeFails(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", func(*fakeEngine, []any) ([]any, error) { return nil, nil })
 	b.e.kernels["ns::throws"] = thrown("no")

@@ -269,7 +269,7 @@ func (fakelessEngine) Fake(*asserts.Op, []any) (*asserts.Fake, string) {
 	return &asserts.Fake{Missing: true}, ""
 }
 
-// What is noted of a return does not hide an error of it.
+// A note about a return does not hide an error of it.
 func TestMemoryBesideNote(t *testing.T) {
 	b := newBench(t, "t::f(Tensor a) -> Tensor", copies)
 	b.e.devices = b.e.devices[:1]

@@ -110,7 +110,7 @@ func TestWhoChanges(t *testing.T) {
 	}
 }
 
-// What calls of one op changed is not said of the next op.
+// Changes that calls of one op made are not reported of the next op.
 func TestForgetChanges(t *testing.T) {
 	b := newBench(t, "t::f(Tensor a) -> Tensor", copies)
 	b.Engine = &ruledEngine{fakeEngine: b.e, without: true, changed: []asserts.Fault{{Code: asserts.UndeclaredWrite}}}

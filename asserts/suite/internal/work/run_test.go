@@ -268,7 +268,7 @@ func (boundedEngine) Beyond(op, text string) string {
 	return ""
 }
 
-// What an error means is asked for once, and forgotten with the op.
+// The meaning of an error is asked for once, and forgotten with the op.
 func TestReadings(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", copies)
 	if b.beyond("f", "x") != "" || len(b.readings) != 1 {
@@ -320,7 +320,7 @@ func TestSearchEnds(t *testing.T) {
 	}
 }
 
-// What the dispatcher says comes closer than an argument that could not be made.
+// An error of the dispatcher is closer to a call than an argument that could not be made.
 func TestSearchCalled(t *testing.T) {
 	first := true
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
@@ -344,7 +344,7 @@ func TestSearchCalled(t *testing.T) {
 	}
 }
 
-// What comes closest is the call with the last new error that the kernel made.
+// The closest attempt is the call with the last new error of the kernel.
 func TestSearchClosest(t *testing.T) {
 	for _, unmade := range []bool{false, true} {
 		b := newBench(t, "ns::f(Tensor a) -> Tensor", nil)
@@ -631,7 +631,7 @@ func TestSearchComesNoCloser(t *testing.T) {
 	}
 }
 
-// What a kernel's source asks for changes the call, and is not said to be what it threw.
+// A condition from a kernel's source changes the call, and is not reported as its error.
 func TestSearchReadsSource(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		if len(first(args).spec.Sizes) != 3 {
@@ -768,7 +768,7 @@ func TestCasesAreResumed(t *testing.T) {
 	}
 }
 
-// What a case may cost is known once its classes are.
+// The limit of a case is known once its classes are.
 func TestCost(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a, int n) -> Tensor", copies)
 	if cost := b.t.Cost(b.t.planned()); cost != "" {
@@ -854,7 +854,7 @@ func TestUnfitRecipes(t *testing.T) {
 	}
 }
 
-// What ran before is what the cases of a span build on, and no more.
+// The cases of a span build on those before it alone.
 func TestPrepare(t *testing.T) {
 	const schema = "ns::f(Tensor a, int n) -> Tensor"
 	whole := newBench(t, schema, copies)
@@ -897,7 +897,7 @@ func TestSingle(t *testing.T) {
 	}
 }
 
-// What a call that broke a rule returned is not held against the next one.
+// The results of a call that broke a rule are not compared with those of the next one.
 func TestNothingWrongIsHeld(t *testing.T) {
 	for name, tt := range map[string]struct {
 		kernel func(*fakeEngine, []any) ([]any, error)

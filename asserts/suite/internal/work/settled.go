@@ -7,7 +7,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
-// undecided is why values are not compared: no schema says so of every op that draws random numbers.
+// undecided is the reason why values are not compared: no schema says so of every op that draws random numbers.
 const undecided = "they are random, or what the memory held"
 
 // settled returns which violations, of a comparison with the CPU, are of values that the kernels return and

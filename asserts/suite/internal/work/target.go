@@ -83,7 +83,7 @@ func (t *Target) planned() int {
 	return t.Gen.Openings() + len(t.operator.Schema.Func.Args)
 }
 
-// What a case may cost, as cost returns it.
+// The limits of a case, as cost returns them.
 const (
 	WordVaried = "varied" // it has value classes that no op needs to take
 	WordCostly = "costly" // it may take long for good reason

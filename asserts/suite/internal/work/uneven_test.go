@@ -103,7 +103,7 @@ func TestUnevenOnce(t *testing.T) {
 	}
 }
 
-// What that call shows, and what was judged of it, is its case's.
+// Findings and judged checks of that call belong to its case.
 func TestUnevenIsOfItsCase(t *testing.T) {
 	b := benchOf(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		if sizes := first(args).spec.Sizes; len(sizes) == 2 && sizes[0] != sizes[1] {
