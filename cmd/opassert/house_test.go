@@ -48,7 +48,7 @@ var rooms = []room{
 	{"asserts/maker", []string{"=asserts"}, nil},
 	{"asserts/internal", nil, nil},
 	{"asserts/internal/wire", []string{"=asserts", "internal/tensor"}, nil},
-	{"asserts/internal/preload", []string{"internal/compile", "internal/installed", "internal/locked", "internal/printable"}, []string{"golang.org/x/sys"}},
+	{"asserts/internal/preload", []string{"internal/compile", "internal/installed", "internal/locked", "internal/printable", "internal/procstat"}, []string{"golang.org/x/sys"}},
 	{"asserts/libtorch", []string{"=asserts", "=internal/compile", "internal/installed", "=internal/attach", "=asserts/preserve", "internal/tensor"}, nil},
 	{"asserts/preserve", []string{"=asserts", "internal/printable"}, nil},
 	{"asserts/suite", []string{"=asserts", "schema", "internal/locked", "internal/procstat", "internal/tensor"}, nil},

@@ -15,5 +15,10 @@ func Of(pid int) []string { return Read(fmt.Sprintf("/proc/%d/stat", pid)) }
 // Read returns the same of a thread, by its file.
 func Read(file string) []string {
 	text, _ := os.ReadFile(file)
+	return Fields(text)
+}
+
+// Fields returns the same of a file's text.
+func Fields(text []byte) []string {
 	return strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // the name before it may hold anything
 }

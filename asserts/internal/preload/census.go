@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/opassert/opassert/internal/printable"
+	"github.com/opassert/opassert/internal/procstat"
 )
 
 // A census follows all processes of a program through /proc, and finds those
@@ -316,7 +317,7 @@ func why(pid int) string {
 	return "the loader has left LD_PRELOAD out"
 }
 
-// How long processes that outlive the program are waited for, in time of their own:
+// The limit of waiting for processes that outlive the program, in time of their own:
 // those that have something to watch or may have, and others. A machine that is busy
 // may take mostWait until they have had it.
 const (
@@ -425,9 +426,7 @@ type stat struct {
 
 // readStat returns a stat that is zero where there is no such process.
 func readStat(pid int) (s stat) {
-	text := readShort(proc(pid, "stat"))
-	_, rest, _ := strings.Cut(string(text[max(0, bytes.LastIndexByte(text, ')')):]), " ")
-	fields := strings.Fields(rest) // from the third on
+	fields := procstat.Fields(readShort(proc(pid, "stat"))) // from the third on
 	if len(fields) < 26 {
 		return stat{ended: true}
 	}
