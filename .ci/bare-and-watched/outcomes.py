@@ -13,7 +13,7 @@ import zlib
 
 import pytest
 
-# What differs from one process to the next.
+# Texts that differ from one process to the next.
 VARYING = [
     (re.compile(r"0x[0-9a-fA-F]+"), "0x"),
     (re.compile(r"\b\d+(\.\d+)?(e-?\d+)? ?(s|ms|us|seconds)\b"), "TIME"),

@@ -71,7 +71,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// What the memory checks find is waived as any other is, and without watched memory
+// Findings of the memory checks are waived as any others, and without watched memory
 // nothing is said.
 func TestMemoryWaivedAndOff(t *testing.T) {
 	long(t)

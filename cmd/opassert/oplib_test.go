@@ -258,7 +258,7 @@ func TestWheelOfSeveralPyTorches(t *testing.T) {
 	}
 }
 
-// What dump writes, the other commands read.
+// The other commands read the files of dump.
 func TestDumpReadsBack(t *testing.T) {
 	long(t)
 	command, lib := tool(t)
@@ -412,7 +412,7 @@ func TestThroughAutograd(t *testing.T) {
 		t.Errorf("merged with those below autograd: %s", said)
 	}
 
-	// What a baseline has of the check is known, and gone only where it is made.
+	// Findings of the check in a baseline are known, and gone only where it is made.
 	known := filepath.Join(folder, "known.txt")
 	run(0, "merge", whole, "-baseline", known, "-update")
 	run(0, "merge", whole, "-baseline", known)

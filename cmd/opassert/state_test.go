@@ -79,7 +79,7 @@ func TestLibraryStateThatStays(t *testing.T) {
 	}
 }
 
-// What kernels leave in the working directory is in their worker's, not in the user's.
+// Files that kernels leave in the working directory are in that of their worker, not in the user's.
 func TestKernelsLeaveNoFile(t *testing.T) {
 	cmd := exec.Command(libtorchtest.Command(t), "check", "-engine", "libtorch", "-op", "aten::from_file", "-cases", "40", "-state", filepath.Join(t.TempDir(), "state"))
 	cmd.Dir = t.TempDir()

@@ -95,7 +95,7 @@ def restart(config, run):
 def pytest_configure(config):
     config.addinivalue_line("markers", "opassert(*allow, off=False): findings of these checks or ops, such as 'OA009' or 'mylib::op', do not fail the test; with off none does")
     settings = Settings(config.option, config.getini)
-    # What a pytest inside a test breaks is that test's.
+    # Failures of a pytest inside a test belong to that test.
     if settings.on and not watcher().now[0]:
         os.environ.pop("OPASSERT_PYTEST", None)
         config.pluginmanager.register(Plugin(config, settings, watcher()), "opassert-watch")
@@ -157,7 +157,7 @@ class Plugin:
     def pytest_collection_finish(self, session):
         self.items = {item.nodeid: item for item in session.items}
         if getattr(session.config.option, "forked", False) and "torch" in sys.modules:
-            # What calls fakes imports them: once, and not in the process of each test.
+            # The modules for fakes are imported once, and not in the process of each test.
             import torch._dynamo.source, torch._subclasses.fake_tensor, torch.fx.experimental.symbolic_shapes  # noqa: E401, F401
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)

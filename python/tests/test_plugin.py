@@ -380,7 +380,7 @@ def test_opcheck():
     assert results["opassert"] == "SUCCESS" and "test_schema" in results
 
 def test_opcheck_as_torch():
-    # What torch.library.opcheck takes, returns and raises.
+    # Arguments, results and errors of torch.library.opcheck.
     arranged = []
     @torch.library.custom_op("myops::first", mutates_args=())
     def first(xs: typing.List[torch.Tensor], n: int = 0) -> torch.Tensor:

@@ -164,7 +164,7 @@ func (inv *invocation) streams() []use {
 		{use{by: "standard output", writes: true}, inv.own.stdout},
 		{use{by: "standard error", writes: true}, inv.own.stderr},
 	} {
-		file, _ := s.stream.(*os.File) // or nil, which is no file
+		file, _ := s.stream.(*os.File) // or nil, which is not a file
 		if info, err := file.Stat(); err == nil {
 			uses = append(uses, use{by: s.by, writes: s.writes, stream: true, theirs: inv.program, file: info})
 		}

@@ -24,7 +24,7 @@ func inFolder(t *testing.T, files ...string) {
 	}
 }
 
-// pipe returns the path of something that is no file, and what was written to it. It is in
+// pipe returns the path of something that is not a file, and what was written to it. It is in
 // this process alone: a mutant, or a fault, replaces nothing of the system's.
 func pipe(t *testing.T) (path string, written func() string) {
 	t.Helper()
@@ -120,7 +120,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// What one argument of a program and another name is the program's own business.
+// Two arguments of a program may name one file: that is left to the program.
 func TestClaimsOfAProgram(t *testing.T) {
 	inFolder(t, "a", "b")
 	if err := claimed(true, "-out", "a", "--", "prog", "a"); err == nil {
@@ -164,7 +164,7 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// A stream by its name in /dev is no other file than the stream.
+// A stream by its name in /dev is the same file as the stream.
 func TestStreamByItsName(t *testing.T) {
 	inFolder(t, "a")
 	file := must.Get(os.Stat("a"))(t)

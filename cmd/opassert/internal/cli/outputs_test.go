@@ -136,7 +136,7 @@ func TestSweepParts(t *testing.T) {
 	}
 }
 
-// What could not be written to its end takes no place.
+// A file that could not be written to its end replaces none.
 func TestCommitFails(t *testing.T) {
 	inFolder(t, "old")
 	r := must.Get(newReplacement("old", 0o666))(t)
@@ -146,7 +146,7 @@ func TestCommitFails(t *testing.T) {
 	}
 }
 
-// What is bad is what breaks a promise, or may.
+// Bad results break a promise, or may.
 func TestBadOnly(t *testing.T) {
 	var bad []string
 	for _, r := range badOnly(ofEachStatus) {

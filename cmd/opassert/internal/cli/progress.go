@@ -56,7 +56,7 @@ func startProgress(inv *invocation, ops []engine.Operator, known map[string]*rep
 
 // shows reports whether messages are for a terminal.
 func (inv *invocation) shows() bool {
-	f, _ := inv.own.stderr.(*os.File) // or nil, which is no terminal
+	f, _ := inv.own.stderr.(*os.File) // or nil, which is not a terminal
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb" && inv.stderr != io.Discard
 }
