@@ -329,6 +329,46 @@ func TestFindSchemas(t *testing.T) {
 	}
 }
 
+// A library takes the PyTorch whose libtorch the loader would load with it, and no other.
+func TestTakes(t *testing.T) {
+	m := newMaker(t)
+	m.wheel("new/torch", "2.15.0")
+	m.wheel("copy/torch", "2.15.0")
+	m.write("old/torch/__init__.py", "")
+	m.write("old/torch/version.py", "__version__ = '0.9.1'\n")
+	m.libraries("old/torch/lib", newStrings, ".0.9")
+	m.headers("old/torch/include", "201402")
+	m.link("old/torch/lib/libtorch_cpu.so", "old/torch/lib/libtorch_cpu.so.0.9")
+	for name, of := range map[string]string{"ofnew.so": "new/torch/lib/libtorch_cpu.so", "ofold.so": "old/torch/lib/libtorch_cpu.so.0.9"} {
+		m.shared(name, "", "-Wl,--no-as-needed", m.path(of), "-Wl,-rpath,"+filepath.Dir(m.path(of)))
+		m.shared("lost"+name, "", "-Wl,--no-as-needed", m.path(of))
+	}
+	m.shared("ofnone.so", "")
+	m.shared("bylink.so", "", "-Wl,--no-as-needed", m.path("new/torch/lib/libtorch_cpu.so"), "-Wl,-rpath,"+m.path("old/torch/lib"))
+	of := func(version, dir string) string {
+		return "built for libtorch " + version + " in " + m.path(dir) + " and needs "
+	}
+	for _, tt := range []struct{ library, torch, want string }{
+		{"ofnew.so", "new/torch", ""},
+		{"ofnew.so", "copy/torch", ""},
+		{"lostofnew.so", "copy/torch", ""},
+		{"ofold.so", "old/torch", ""},
+		{"lostofold.so", "old/torch", ""},
+		{"bylink.so", "old/torch", ""},
+		{"ofnone.so", "old/torch", ""},
+		{"new/torch/version.py", "old/torch", ""},
+		{"ofold.so", "new/torch", of("0.9.1", "old/torch") + "libtorch_cpu.so.0.9, which is not of libtorch 2.15.0 in "},
+		{"lostofold.so", "new/torch", "built for another PyTorch and needs libtorch_cpu.so.0.9, "},
+		{"ofnew.so", "old/torch", of("2.15.0", "new/torch") + "libtorch_cpu.so, "},
+	} {
+		torch := must.Get(Inspect(m.path(tt.torch)))(t)
+		err := torch.Takes(m.path(tt.library))
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s over %s: %v, want %q", tt.library, tt.torch, err, tt.want)
+		}
+	}
+}
+
 // What a wheel needs and does not find itself is looked for where Python has it.
 func TestPreload(t *testing.T) {
 	m := newMaker(t)

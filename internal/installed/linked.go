@@ -2,6 +2,7 @@ package installed
 
 import (
 	"debug/elf"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,44 @@ func LinkedTo(library string) string {
 	w := walk{seen: make(map[string]bool)}
 	w.into(library, nil)
 	return w.torch
+}
+
+// Takes returns an error for a library of ops that would bring parts of another libtorch into the
+// process: functions of the two call each other, and end it.
+func (t *Torch) Takes(library string) error {
+	names, dirs, _ := needs(library, nil)
+	for _, name := range names {
+		for _, part := range t.link {
+			if stem(name) != stem(part) || name == filepath.Base(part) || same(firstWith(dirs, name), part) {
+				continue
+			}
+			return fmt.Errorf("it was built for %s and needs %s, which is not of %v: choose with -libtorch, or build it again", linked(library), name, t)
+		}
+	}
+	return nil
+}
+
+// linked says which PyTorch a library is linked to.
+func linked(library string) string {
+	if dir := LinkedTo(library); dir != "" {
+		if t, err := Inspect(dir); err == nil {
+			return t.String()
+		}
+	}
+	return "another PyTorch"
+}
+
+// stem returns the name of a shared library without its versions.
+func stem(file string) string {
+	name, _, _ := strings.Cut(filepath.Base(file), ".so")
+	return name
+}
+
+// same reports whether two paths lead to one file.
+func same(a, b string) bool {
+	one, err := os.Stat(a)
+	other, again := os.Stat(b)
+	return err == nil && again == nil && os.SameFile(one, other)
 }
 
 // A walk goes through the libraries that one needs, as ld.so(8) does.
@@ -59,8 +98,7 @@ func needs(path string, above []string) (names, dirs, rpaths []string) {
 }
 
 func isTorch(name string) bool {
-	stem, _, _ := strings.Cut(name, ".so")
-	return slices.Contains([]string{"libtorch_cpu", "libc10", "libtorch"}, stem) && strings.HasPrefix(name+".", stem+".so.")
+	return slices.Contains([]string{"libtorch_cpu", "libc10", "libtorch"}, stem(name)) && strings.HasPrefix(name+".", stem(name)+".so.")
 }
 
 func folders(f *elf.File, tag elf.DynTag, path string) []string {

@@ -87,12 +87,22 @@ func (t *torchFlags) unloaded() error {
 	return nil
 }
 
-// announce finds the libtorch, and prints which it is in one line.
+// announce finds the libtorch, prints which it is in one line, and leaves out libraries that were built
+// for another.
 func (t *torchFlags) announce(inv *invocation) error {
 	if err := t.find(); err != nil {
 		return err
 	}
 	fmt.Fprintf(inv.stderr, "opassert: %v (%s)%s\n", t.found, t.found.Found, t.also())
+	for _, file := range slices.Clone(t.files) {
+		if err := t.found.Takes(file); err != nil {
+			failed := &suite.LoadError{Library: file, Why: err.Error()}
+			if len(t.files) == 1 {
+				return failed
+			}
+			t.leave(inv, failed)
+		}
+	}
 	return nil
 }
 
