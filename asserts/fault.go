@@ -28,8 +28,8 @@ func (f Fault) Framed(others []Fault) Fault {
 }
 
 // JudgeFaults makes violations of faults, where the op's checks are not waived.
-func JudgeFaults(op *Op, seen *Seen, faults []Fault, policy *Policy) Verdict {
-	j := newJudge(op, seen, policy)
+func JudgeFaults(op *Op, seen *Seen, faults []Fault) Verdict {
+	j := judge{op: op, seen: seen, plan: op.resolve()} // none is about a tensor that was observed
 	for i := range faults {
 		if f := &faults[i]; !j.plan.waived.Has(f.Code) {
 			v := j.report(f.Code, j.at(f))

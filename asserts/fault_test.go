@@ -31,10 +31,10 @@ func TestJudgeFaults(t *testing.T) {
 		{"f(Tensor self) -> Tensor", fault(asserts.OutOfBounds, "self"), `argument 0 "self": argument self`},
 	} {
 		op := wholeOp(tt.schema)
-		verdict := asserts.JudgeFaults(op, new(asserts.Seen), []asserts.Fault{tt.fault}, asserts.Aware())
+		verdict := asserts.JudgeFaults(op, new(asserts.Seen), []asserts.Fault{tt.fault})
 		waived := *op
 		waived.Waived = []asserts.Code{tt.fault.Code}
-		if verdict := asserts.JudgeFaults(&waived, new(asserts.Seen), []asserts.Fault{tt.fault}, asserts.Aware()); len(verdict.Violations) > 0 {
+		if verdict := asserts.JudgeFaults(&waived, new(asserts.Seen), []asserts.Fault{tt.fault}); len(verdict.Violations) > 0 {
 			t.Errorf("%s: what is waived is reported", tt.schema)
 		}
 		var got []string
@@ -71,7 +71,7 @@ func TestFramed(t *testing.T) {
 		}
 	}
 	op := wholeOp("f(Tensor self) -> Tensor")
-	verdict := asserts.JudgeFaults(op, new(asserts.Seen), []asserts.Fault{fault(asserts.OutOfBounds, "self", 0, "a", "b")}, asserts.Aware())
+	verdict := asserts.JudgeFaults(op, new(asserts.Seen), []asserts.Fault{fault(asserts.OutOfBounds, "self", 0, "a", "b")})
 	if got := verdict.Violations[0].Saw; got != "2 frames, in a < b" {
 		t.Errorf("saw %q", got)
 	}

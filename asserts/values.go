@@ -25,7 +25,7 @@ const equalOnes = "they are indices of equal elements, of which an op may return
 func JudgeValues(op *Op, real, twin *Seen, on string, tolerance float64, policy *Policy) Verdict {
 	of := spreadOf(op, real, twin)
 	faults, left := beyondOf(op, real, twin, tolerance, of)
-	verdict := JudgeFaults(op, real, faults, policy)
+	verdict := JudgeFaults(op, real, faults)
 	for _, why := range []string{unreadableWhy, inOrder, equalOnes} {
 		if left[why] > 0 {
 			verdict.Skips = append(verdict.Skips, Skip{Code: MetaAlias, Reason: "values not compared: " + why, Count: left[why]})

@@ -235,7 +235,7 @@ func (r *run) judge(op *watchedOp, seen *asserts.Seen, around surroundings) []*a
 	verdict := asserts.Judge(judged, seen, r.config.Policy)
 	if around.moved {
 		moved := []asserts.Fault{engine.Changed("the current device of the backend is another than before the call")}
-		verdict.Violations = append(verdict.Violations, asserts.JudgeFaults(judged, seen, moved, r.config.Policy).Violations...)
+		verdict.Violations = append(verdict.Violations, asserts.JudgeFaults(judged, seen, moved).Violations...)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -214,21 +214,36 @@ size_t closed_bytes() {
   return n;
 }
 
-void drop_closed() {
-  drop_large(&memory.large[memory.closed.front()]);
-  memory.closed.erase(memory.closed.begin());
+// take_closed takes one of a size out of the earlier half of those that were freed, or the
+// first, whose memory it returns; a block that was freed lately stays closed.
+Block* take_closed(size_t size) {
+  auto& closed = memory.closed;
+  const auto half = closed.begin() + (closed.size() + 1) / 2;
+  const auto fits = std::find_if(closed.begin(), half, [size](int i) { return memory.large[i].size == size; });
+  Block* b = &memory.large[fits == half ? closed.front() : *fits];
+  closed.erase(fits == half ? closed.begin() : fits);
+  if (fits != half) return b;
+  drop_large(b);
+  return nullptr;
 }
 
-Block* take_large(size_t nbytes) {
-  const size_t size = pages_of(nbytes);
-  while (!memory.closed.empty() && (closed_bytes() + size > kClosed || memory.closed.size() > kLarge / 2)) drop_closed();
+Block* map_large(size_t size) {
   auto* b = std::find_if(memory.large, memory.large + kLarge, [](const Block& b) { return b.pages == nullptr; });
-  if (nbytes > kLargest || b == memory.large + kLarge) return nullptr;
+  if (b == memory.large + kLarge) return nullptr;
   void* map = mmap(nullptr, size + 2 * kGuard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (map == MAP_FAILED) return nullptr;
   b->pages = static_cast<char*>(map) + kGuard;
   b->size = size;
-  permit(b->pages, size, PROT_READ | PROT_WRITE);
+  return b;
+}
+
+Block* take_large(size_t nbytes) {
+  const size_t size = pages_of(nbytes);
+  if (nbytes > kLargest) return nullptr;
+  Block* b = nullptr;
+  while (b == nullptr && !memory.closed.empty() && (closed_bytes() + size > kClosed || memory.closed.size() > kLarge / 2)) b = take_closed(size);
+  if (b == nullptr) b = map_large(size);
+  if (b != nullptr) permit(b->pages, size, PROT_READ | PROT_WRITE);
   return b;
 }
 
@@ -276,7 +291,6 @@ void close(Block* b) {
     if (!memory.watching) memory.open_from = std::min(memory.open_from, i), memory.open_to = std::max(memory.open_to, i + 1);
     return;
   }
-  madvise(b->pages, b->size, MADV_DONTNEED);
   memory.closed.push_back(b - memory.large);
 }
 

@@ -136,7 +136,7 @@ func (r *Runner) divides(t *Target, c *sample.Case, result *report.Case) {
 			Note:    "sums of floating point round by the order of their terms",
 		}))
 	}
-	r.addJudged(t, &judgedCall{c, asserts.JudgeFaults(t.judged, one[0], left, r.Policy)}, result)
+	r.addJudged(t, &judgedCall{c, asserts.JudgeFaults(t.judged, one[0], left)}, result)
 	var verdict asserts.Verdict
 	for _, v := range asserts.Judge(t.judged, two[0], r.Policy).Violations {
 		if v.Saw += ", with two threads"; r.Engine.Harmless(t.judged, v) == "" {

@@ -21,7 +21,7 @@ func (r *Runner) threwAstray(t *Target, c *sample.Case, err error) {
 		faults = r.strays(t)
 	}
 	if isThrown && len(faults) > 0 {
-		t.thrown(c, asserts.JudgeFaults(t.judged, new(asserts.Seen), faults, r.Policy), message)
+		t.thrown(c, asserts.JudgeFaults(t.judged, new(asserts.Seen), faults), message)
 	}
 }
 

@@ -66,6 +66,6 @@ func (r *Runner) judgeRules(t *Target, a *attempt, result *report.Case) []*repor
 
 // judgeFaults makes findings of the faults that the engine itself found.
 func (r *Runner) judgeFaults(t *Target, a *attempt, faults []asserts.Fault, result *report.Case, on ...engine.Device) []*report.Finding {
-	verdict := asserts.JudgeFaults(t.judged, a.calls[0].seen, faults, r.Policy)
+	verdict := asserts.JudgeFaults(t.judged, a.calls[0].seen, faults)
 	return t.findings(verdict.Violations, result, on...)
 }

@@ -56,7 +56,7 @@ func (r *Runner) spoils(t *Target, c *sample.Case, err error) {
 			Note:   unpromised,
 		})
 		if len(faults) > 0 {
-			t.threw = append(t.threw, &judgedCall{c: c, verdict: asserts.JudgeFaults(t.judged, was, faults, r.Policy)})
+			t.threw = append(t.threw, &judgedCall{c: c, verdict: asserts.JudgeFaults(t.judged, was, faults)})
 			t.steady = nil // it has a fault already
 		}
 	}
