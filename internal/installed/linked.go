@@ -23,7 +23,7 @@ func (t *Torch) Takes(library string) error {
 	names, dirs, _ := needs(library, nil)
 	for _, name := range names {
 		for _, part := range t.link {
-			if stem(name) != stem(part) || name == filepath.Base(part) || same(firstWith(dirs, name), part) {
+			if stem(name) != stem(part) || name == filepath.Base(part) || sameFile(firstWith(dirs, name), part) {
 				continue
 			}
 			return fmt.Errorf("it was built for %s and needs %s, which is not of %v: choose with -libtorch, or build it again", linked(library), name, t)
@@ -46,13 +46,6 @@ func linked(library string) string {
 func stem(file string) string {
 	name, _, _ := strings.Cut(filepath.Base(file), ".so")
 	return name
-}
-
-// same reports whether two paths lead to one file.
-func same(a, b string) bool {
-	one, err := os.Stat(a)
-	other, again := os.Stat(b)
-	return err == nil && again == nil && os.SameFile(one, other)
 }
 
 // A walk goes through the libraries that one needs, as ld.so(8) does.
