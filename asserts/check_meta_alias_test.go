@@ -108,6 +108,9 @@ func TestJudgeMeta(t *testing.T) {
 				if v.Fix == "" {
 					t.Errorf("no fix: %v", v)
 				}
+				if v.Breaks != "" {
+					t.Errorf("its effect is that of a fake: %s", v.Breaks)
+				}
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Error(diff)
