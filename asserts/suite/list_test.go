@@ -79,6 +79,9 @@ func TestRunAfterList(t *testing.T) {
 		done' "$0"; do say died SIGKILL; done`)
 	l := must.Get(List(worker))(t)
 	run := Run{Operators: l.Operators, To: 1, Workers: 1, Timeout: caseTime, Worker: worker, Listed: l}
+	if folder, _, err := run.folder(); folder != l.scratch.work() || err != nil {
+		t.Errorf("the others go to %s: %v", folder, err)
+	}
 	for want := range 2 {
 		results := must.Get(run.Do(context.Background()))(t)
 		if len(results) != 1 || results[0].Cases != 1 || results[0].Ran != 0 || results[0].Fault != "" || *started != 1+want {
