@@ -132,7 +132,7 @@ func (j *judge) device(named []string) (device string) {
 	return device
 }
 
-// names returns whether a name is a device's, or its type's, of which the current one is meant.
+// names reports whether a name is a device's, or its type's, of which the current one is meant.
 func names(device string) func(name string) bool {
 	return func(name string) bool { return device == name || strings.HasPrefix(device, name+":") }
 }
