@@ -40,6 +40,9 @@ type process struct {
 	op string // the last that it was asked for
 }
 
+// startup is a third of how long a worker may take to start.
+const startup = 20 * time.Second
+
 // startProcess starts a worker that goes to a folder, and waits until it is
 // ready. Where it is killed meanwhile, another one is started.
 func startProcess(worker func() *exec.Cmd, folder string, crew *crew, patience time.Duration) (*process, error) {

@@ -57,9 +57,6 @@ func (r *Run) longest() time.Duration { return max(r.Timeout, r.Compiling) }
 // costly is the part of that time that a costly case gets.
 const costly = 2
 
-// startup is a third of how long a worker may take to start.
-const startup = 20 * time.Second
-
 func (r *Run) feed(ctx context.Context, queue chan<- engine.Operator, finish func(*report.OpResult)) {
 	defer close(queue)
 	for _, o := range r.Operators {
