@@ -392,6 +392,21 @@ func TestJudgeDevice(t *testing.T) {
 	}
 }
 
+// An op that names a device is held to that one.
+func TestJudgeNamedDevice(t *testing.T) {
+	for on, want := range map[engine.Device]string{"lpu": "", "lpu:0": "", "xpu": "OA011 result on lpu"} {
+		b := newBench(t, "ns::f(Tensor a, Device b) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+			made := e.like(first(args))
+			made.device = on
+			return []any{made}, nil
+		})
+		b.e.devices, b.Level = []engine.Device{"lpu"}, asserts.Meta
+		if found, _ := b.judged(t, "float32[2]", "device:lpu"); words(found) != want {
+			t.Errorf("returned on %s: found %q, want %q", on, words(found), want)
+		}
+	}
+}
+
 // A blindEngine sees nothing of a call that threw.
 type blindEngine struct{ *fakeEngine }
 
