@@ -1,7 +1,7 @@
 package asserts
 
-// A Symptom tells the violations of one check apart where a program shows them in another way, or
-// their remedy is another.
+// A Symptom is the kind of a violation, among those of its check: each has a program and a remedy of
+// its own.
 type Symptom string
 
 const (

@@ -17,7 +17,7 @@ const asTheCPU = "compute what the kernel for the CPU computes, or ask for a gre
 // inOrder is the reason why numbers that differ are not reported.
 const inOrder = "the same computed in another order may differ so, of numbers that large, or not finite"
 
-// equalOnes is why whole numbers that differ are no finding.
+// equalOnes is the reason why whole numbers that differ are not reported.
 const equalOnes = "they are indices of equal elements, of which an op may return any"
 
 // JudgeValues compares what a call returns and writes with that of the same one on the CPU: elements of

@@ -64,8 +64,8 @@ func (f *faking) send(op int64, call, answer string) error {
 	return f.fake(append(data, call+"\n"+answer+"\nP  File \"user.py\", line 9 in main\n"...))
 }
 
-// A call of a fake is compared with that of its kernel, or with that of the CPU's where there is none; records that
-// can't be read are errors, and fakes that were not called are skips.
+// A kernel is compared with its fake, or without one with the kernel for the CPU; a record that can't be read is an
+// error, and a fake that was not called is a skip.
 func TestFakeRecords(t *testing.T) {
 	same, other, far := fakeTensorText(3, "float32", "cpu", 2), fakeTensorText(3, "float64", "cpu", 2), fakeTensorText(3, "float32", "lpu:0", 2)
 	missing := fakeText(1, "", `, "missing": true, "site": ["", 0]`)

@@ -32,7 +32,7 @@ func (t *Torch) Takes(library string) error {
 	return nil
 }
 
-// linked says which PyTorch a library is linked to.
+// linked returns the PyTorch that a library is linked to, in words.
 func linked(library string) string {
 	if dir := LinkedTo(library); dir != "" {
 		if t, err := Inspect(dir); err == nil {

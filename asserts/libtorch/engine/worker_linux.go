@@ -19,7 +19,8 @@ import (
 
 // A worker's kernels are called by its first thread, so that they allocate from
 // one heap in every run. Beside it Go has nothing to run, and with another processor it spends
-// time on looking for that. The timers of kernels have no delay, as those of Go's other threads.
+// time on looking for that. Timers of that thread are not late, as those of
+// Go's other threads are: see zygote.c.
 func init() {
 	if os.Getenv(suite.WorkerVariable) != "" {
 		runtime.LockOSThread()
