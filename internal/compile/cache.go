@@ -18,7 +18,7 @@ import (
 // is tried.
 func cached(name string, make func(work, file string) error) (string, error) {
 	for _, dir := range folders() {
-		if file := filepath.Join(dir, name); trusted(file) {
+		if file := filepath.Join(dir, name); checkMount(dir) == nil && trusted(file) {
 			use(file)
 			return file, nil
 		}
@@ -48,9 +48,12 @@ func noFolder(errs []error) error {
 func Folder() (string, error) {
 	var errs []error
 	for dir := range writable() {
-		f, err := os.CreateTemp(dir, "tried-")
+		err := checkMount(dir)
 		if err == nil {
-			return dir, errors.Join(f.Close(), os.Remove(f.Name()))
+			var f *os.File
+			if f, err = os.CreateTemp(dir, "tried-"); err == nil {
+				return dir, errors.Join(f.Close(), os.Remove(f.Name()))
+			}
 		}
 		errs = append(errs, err)
 	}
@@ -166,6 +169,9 @@ func takesNoMore(dir, name string, err error) bool {
 // store makes a library in a folder, whole or not at all. Processes that want
 // the same one wait for the first of them.
 func store(dir, name string, make func(work, file string) error) (string, error) {
+	if err := checkMount(dir); err != nil {
+		return "", err
+	}
 	file := filepath.Join(dir, name)
 	unlock, err := lock(file)
 	if err != nil {

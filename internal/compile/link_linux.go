@@ -1,6 +1,12 @@
 package compile
 
-import "github.com/opassert/opassert/internal/installed"
+import (
+	"errors"
+	"os"
+	"syscall"
+
+	"github.com/opassert/opassert/internal/installed"
+)
 
 // linkFlags are those of the linker, for a library that looks for libtorch in a
 // folder. That goes into DT_RPATH, since
@@ -8,4 +14,16 @@ import "github.com/opassert/opassert/internal/installed"
 func (l *Library) linkFlags(t *installed.Torch, rpath string) []string {
 	flags := []string{"-Wl,--no-as-needed", "-Wl,--disable-new-dtags", "-Xlinker", "-rpath", "-Xlinker", rpath}
 	return append(append(flags, t.Link()...), l.Link...)
+}
+
+const noexec = 0x8 // ST_NOEXEC of <sys/statvfs.h>
+
+// checkMount returns an error where the dynamic linker loads nothing from a folder, as
+// that of a hardened machine's /tmp.
+func checkMount(dir string) error {
+	var mount syscall.Statfs_t
+	if err := syscall.Statfs(dir, &mount); err == nil && mount.Flags&noexec != 0 {
+		return &os.PathError{Op: "load", Path: dir, Err: errors.New("mounted noexec")}
+	}
+	return nil
 }

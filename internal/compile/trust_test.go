@@ -153,18 +153,53 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
+// mounted returns the folder of the cache, as a disk of its own.
+func mounted(t *testing.T, dir string, flags uintptr, data string) string {
+	t.Helper()
+	cache := filepath.Join(dir, "cache")
+	do(t, os.Mkdir(cache, 0o700))
+	err := syscall.Mount("none", cache, "tmpfs", flags, data)
+	if errors.Is(err, syscall.EPERM) {
+		t.Skip("only root may mount a disk")
+	}
+	do(t, err)
+	t.Cleanup(func() { syscall.Unmount(cache, syscall.MNT_DETACH) })
+	return cache
+}
+
+// Where nothing may be loaded from the cache, a library is made elsewhere, and where
+// that leaves no folder the error says why.
+func TestNoexec(t *testing.T) {
+	dir, torch, compiled := setUp(t)
+	cache := mounted(t, dir, 0, "mode=700")
+	temporary := filepath.Join(dir, fmt.Sprintf("opassert-%d", os.Geteuid()))
+	if file := path(t, library(unit), torch); filepath.Dir(filepath.Dir(file)) != cache {
+		t.Errorf("it is %s", file)
+	}
+	do(t, syscall.Mount("none", cache, "tmpfs", syscall.MS_REMOUNT|syscall.MS_NOEXEC, ""))
+	if file := path(t, library(unit), torch); filepath.Dir(file) != temporary || compiled() != 2 {
+		t.Errorf("it is %s, compiled %d times", file, compiled())
+	}
+	if folder, err := Folder(); folder != temporary {
+		t.Errorf("the next is made in %s, %v", folder, err)
+	}
+	t.Setenv("TMPDIR", cache)
+	old := lasting
+	lasting = cache
+	t.Cleanup(func() { lasting = old })
+	if _, err := library(unit + "int more;").Path(torch); err == nil || !strings.Contains(err.Error(), cache+"/opassert: mounted noexec") {
+		t.Errorf("with no other folder: %v", err)
+	}
+	if _, err := Folder(); err == nil || !strings.Contains(err.Error(), "mounted noexec") {
+		t.Errorf("with no other folder: %v", err)
+	}
+}
+
 // A cache on a disk that is full costs a place in the cache and nothing else, and
 // keeps nothing of what was begun there.
 func TestFullDisk(t *testing.T) {
 	dir, torch, compiled := setUp(t)
-	cache := filepath.Join(dir, "cache")
-	do(t, os.Mkdir(cache, 0o700))
-	err := syscall.Mount("none", cache, "tmpfs", 0, "size=16k,mode=700")
-	if errors.Is(err, syscall.EPERM) {
-		t.Skip("only root may mount a small disk")
-	}
-	do(t, err)
-	t.Cleanup(func() { syscall.Unmount(cache, syscall.MNT_DETACH) })
+	cache := mounted(t, dir, 0, "size=16k,mode=700")
 	file := path(t, library(unit), torch)
 	if temporary := filepath.Join(dir, fmt.Sprintf("opassert-%d", os.Geteuid())); filepath.Dir(file) != temporary || compiled() != 2 {
 		t.Errorf("it is %s, compiled %d times", file, compiled())
