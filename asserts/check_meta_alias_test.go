@@ -571,8 +571,8 @@ func TestJudgeFakeNumbers(t *testing.T) {
 		want       []string
 	}{
 		{"alike", []string{"3", "true"}, []string{"3", "true"}, nil},
-		{"another", []string{"3", "true"}, []string{"3", "false"}, []string{"OA011 argument self: number true, by its fake false"}},
-		{"two others", []string{"3", "4"}, []string{"5", "6"}, []string{"OA011 argument self: number 3, by its fake 5"}},
+		{"another", []string{"3", "true"}, []string{"3", "false"}, []string{"OA011 argument self (other contents): number true, by its fake false"}},
+		{"two others", []string{"3", "4"}, []string{"5", "6"}, []string{"OA011 argument self (other contents): number 3, by its fake 5"}},
 		{"left open", []string{"3", "4"}, []string{"", "4"}, nil},
 		{"not known", []string{"", "4"}, []string{"3", "4"}, nil},
 		{"fewer of the kernel", nil, []string{"3"}, nil},

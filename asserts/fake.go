@@ -65,7 +65,7 @@ func JudgeFake(op *Op, real *Seen, fake *Fake, policy *Policy) Verdict {
 		r.compareWritten(f)
 		v := r.compareNumbers(f, func(a, b float64) bool { return near(a, b, 0) }, "let the fake compute the number as the kernel does; or, where it depends on contents, leave it open: torch.library.get_ctx().new_dynamic_size()")
 		if v != nil {
-			v.Breaks = "compiled code goes on with the number of the fake, as a constant"
+			v.Symptom, v.Breaks = OtherContents, "compiled code goes on with the number of the fake, as a constant"
 		}
 		for _, g := range fake.Guards {
 			r.reportGuard(g)

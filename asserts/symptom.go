@@ -16,4 +16,6 @@ const (
 	OtherContents  Symptom = "other contents"  // elements, or numbers, differ between two calls
 	SymbolicSizes  Symptom = "symbolic sizes"  // a fake raises where sizes are symbols
 	SizeGuard      Symptom = "size guard"      // a fake sets a condition that other sizes do not meet
+	Backward       Symptom = "backward"        // a formula raises where the kernel returns
+	WithoutTensor  Symptom = "without tensor"  // it does so without an optional tensor
 )

@@ -115,7 +115,7 @@ func TestModule(t *testing.T) {
 func TestTriton(t *testing.T) {
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
 		if exec.Command(python.Path, "-c", "import triton").Run() != nil {
-			t.Logf("%s has no triton, which takes 1 GB: its kernels do not run", python.Path)
+			t.Logf("not run: the kernels of Triton, as %s has no triton, which takes 1 GB", python.Path)
 			return
 		}
 		got := check(t, python, "testdata", "-module", "python_triton", "-cases", "24", "-json")
@@ -398,14 +398,17 @@ func TestMethods(t *testing.T) {
 func TestReproducedWithoutOpassert(t *testing.T) {
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
 		programs := filepath.Join(t.TempDir(), "programs")
-		args := []string{"-module", "python_faults", "-repro", programs}
-		for _, op := range []string{"writes", "returns_view", "custom_returns", "inplace_clone_", "keeps_argument", "view_copies", "caches"} {
-			args = append(args, "-op", "faults::"+op)
+		args := []string{"-module", "python_faults,python_fakes,python_rules", "-repro", programs}
+		for _, op := range []string{
+			"faults::writes", "faults::returns_view", "faults::custom_returns", "faults::inplace_clone_", "faults::keeps_argument", "faults::view_copies", "faults::caches",
+			"fakes::number_count", "fakes::number_rows", "rules::custom", "rules::absent",
+		} {
+			args = append(args, "-op", op)
 		}
 		got := check(t, python, "testdata", args...)
 		shown := strings.Count(got.stdout, ": reproduced without opassert")
-		if others := strings.Count(got.stdout, "\n  program ") - shown; shown < 7 || others > 0 {
-			t.Errorf("%d reproduced, %d not, want 7 and 0\n%s%s", shown, others, got.stdout, got.stderr)
+		if others := strings.Count(got.stdout, "\n  program ") - shown; shown < 11 || others > 0 {
+			t.Errorf("%d reproduced, %d not, want 11 and 0\n%s%s", shown, others, got.stdout, got.stderr)
 		}
 		files, _ := filepath.Glob(filepath.Join(programs, "faults_writes-OA009-*.py"))
 		if len(files) != 1 {

@@ -28,6 +28,7 @@ const (
 type ruleFault struct {
 	Argument, Saw, Fix, Note, File string
 	Line                           int
+	Symptom                        asserts.Symptom
 }
 
 // Ruled reports whether rules are called: where kernels are Python's.
@@ -64,7 +65,7 @@ func faultsOf(code asserts.Code, said []ruleFault) []asserts.Fault {
 	var faults []asserts.Fault
 	for _, f := range said {
 		faults = append(faults, asserts.Fault{
-			Code: code, Argument: f.Argument, Saw: f.Saw, Fix: f.Fix, Note: f.Note, Site: asserts.Site{File: f.File, Line: f.Line},
+			Code: code, Argument: f.Argument, Saw: f.Saw, Symptom: f.Symptom, Fix: f.Fix, Note: f.Note, Site: asserts.Site{File: f.File, Line: f.Line},
 		})
 	}
 	return faults

@@ -77,7 +77,9 @@ func (s Source) Texts(f Fault) ([]string, error) {
 	case f.Finding == nil && f.Crash.Device == engine.Fake:
 		return nil, errors.New("the call of its fake crashes")
 	case f.Finding != nil && slices.Contains(f.Finding.Devices, engine.Rules):
-		return nil, errors.New("what is registered besides the kernel has no program")
+		if body, err = k.differentiated(f.Finding.Violation); err != nil {
+			return nil, err
+		}
 	case f.Finding != nil && f.Finding.Violation.Code == asserts.UninitialisedResult && !f.onCPU():
 		return nil, errors.New("no program fills the memory of a device before a call")
 	case f.Finding == nil && f.Crash.Recipe == "":
@@ -423,7 +425,10 @@ func (k *call) compared(w way, device engine.Device, v *asserts.Violation) strin
 		setup = unregistered + setup
 	}
 	calls := setup + guarded(w.statement("result = "+w.function+"(*args, **kwargs)")) + w.plans("with mode:", "plan = ", string(device)+" tensors")
-	if device != engine.CPU {
+	switch {
+	case device != engine.CPU && v.Symptom == asserts.OtherContents:
+		return calls + verdict("any(a != b for a, b in zip(numbers(result), numbers(plan)) if None not in (a, b))", "a number that is planned with differs from what is returned", notThere)
+	case device != engine.CPU:
 		return calls + verdict("planned(result) != planned(plan) or shared(args, result) != shared(twins_args, plan)", differs, notThere)
 	}
 	tolerance := "None"
@@ -436,13 +441,41 @@ func (k *call) compared(w way, device engine.Device, v *asserts.Violation) strin
 
 // twins makes the arguments of the call, and of the one that a compiler plans with.
 func (k *call) twins(mode string) string {
-	return mode + "args, kwargs = (lambda *args, **kwargs: (args, kwargs))(" + strings.Join(k.args, ", ") + ")\ntwins_args, twins_kwargs = replaced((args, kwargs), twin)\n"
+	return mode + k.passed() + "twins_args, twins_kwargs = replaced((args, kwargs), twin)\n"
+}
+
+// passed makes a tuple and a dict of the arguments of the call.
+func (k *call) passed() string {
+	return "args, kwargs = (lambda *args, **kwargs: (args, kwargs))(" + strings.Join(k.args, ", ") + ")\n"
 }
 
 // plans makes the call that a compiler plans with: an error of it is the fault.
 func (w way) plans(within, result, with string) string {
 	return "try:\n" + indented(within+"\n"+indented(w.statement(result+w.function+"(*twins_args, **twins_kwargs)"))) + "\nexcept Exception as e:\n" +
 		fmt.Sprintf("    print(\"%sthe call with %s raises:\", e)\n    sys.exit(1)\n", there, with)
+}
+
+// differentiated is the call that its kernel takes, and the same one with arguments that require
+// grad and its backward.
+func (k *call) differentiated(v *asserts.Violation) (func(way) string, error) {
+	changed := ""
+	switch v.Symptom {
+	case asserts.Backward:
+	case asserts.WithoutTensor:
+		x, err := k.place(v.Subject)
+		if err != nil {
+			return nil, err
+		}
+		changed = fmt.Sprintf("args, kwargs = replaced((args, kwargs), lambda t: None if t is %s else t)\n", x)
+	default:
+		return nil, errors.New("of what is registered besides the kernel, a backward that raises alone has a program")
+	}
+	return k.before(func(w way) string {
+		call := w.function + "(*args, **kwargs)"
+		return k.passed() + changed + guarded(call) + "args, kwargs = leaves((args, kwargs))\n" +
+			"try:\n" + indented("backward("+call+")") + "\nexcept Exception as e:\n" +
+			fmt.Sprintf("    print(\"%swhere arguments require grad it raises:\", e)\n    sys.exit(1)\nprint(%q)\n", there, notThere)
+	}), nil
 }
 
 // others finds the tensors whose sizes do not meet a guard.

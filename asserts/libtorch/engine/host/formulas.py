@@ -64,9 +64,9 @@ class Rules(Slopes):
         self.optional = [i for i, n in tensors if n in optional and n not in written]
         self.graded = [i for i, n in tensors if self.leaves[i].dtype.is_floating_point or self.leaves[i].dtype in (torch.complex64, torch.complex128)]  # PyTorch lacks kernels for complex32
 
-    def add(self, saw, fix, place=("", 0), argument="", note=""):
+    def add(self, saw, fix, place=("", 0), argument="", note="", symptom=""):
         if not any(f["argument"] == argument for f in self.faults):
-            self.faults.append({"argument": argument, "saw": saw, "fix": fix, "note": note, "file": place[0], "line": place[1]})
+            self.faults.append({"argument": argument, "saw": saw, "symptom": symptom, "fix": fix, "note": note, "file": place[0], "line": place[1]})
 
     def call(self, replace=lambda i, t: t):
         """Calls the op with copies of its tensors, of which others may take the place."""
@@ -103,7 +103,7 @@ class Rules(Slopes):
         try:
             first = self.gradients(results, leaves, self.graded, given)
         except Exception as error:
-            return self.add_raised("its backward raises", error, place)
+            return self.add_raised("its backward raises", error, place, symptom="backward")
         for name, tensor, was in kept:
             if changed(tensor, was):
                 return self.add(f"its backward writes {name}", "let backward work on a copy", place)
@@ -117,13 +117,13 @@ class Rules(Slopes):
         if not self.faults:
             self.check_slopes(first, [g * t.requires_grad for t, g in zip(results, given)], place)
 
-    def add_raised(self, what, error, place, argument=""):
+    def add_raised(self, what, error, place, argument="", symptom=""):
         note = ""
         if isinstance(error, NotImplementedError) or REFUSES.search(str(error)) and not MISTAKES.search(str(error)):
             note = "it says that it has no gradient: no result is silently wrong"
         elif len({self.leaves[i].is_complex() for i in self.graded}) == 2:
             note = "arguments are real and complex: what multiplies them has a complex gradient for both, and PyTorch refuses that of a real one"
-        self.add(f"{what} {text_of(error)}", "let it take what the kernel takes, and return what that would", place, argument, note)
+        self.add(f"{what} {text_of(error)}", "let it take what the kernel takes, and return what that would", place, argument, note, symptom)
 
     def check_gradients(self, gradients, leaves, results, place):
         storages = {t.untyped_storage()._cdata: n for n, t in [(f"argument {self.named[i]}", leaves[i]) for i in self.tensors] + [("what the op returned", t) for t in results]}
@@ -190,7 +190,7 @@ class Rules(Slopes):
                 if of and any(t.requires_grad for t in results):
                     self.gradients(results, leaves, of, [distinct(t) for t in results])
             except Exception as error:
-                self.add_raised(f"without {self.named[absent]}, which the kernel takes, its formula raises", error, place, self.named[absent])
+                self.add_raised(f"without {self.named[absent]}, which the kernel takes, its formula raises", error, place, self.named[absent], "without tensor")
 
     def check_in_place(self, place):
         """Holds the graph of what the op writes against the write: its formula has to lie between."""

@@ -33,6 +33,13 @@ def planned(results):
     return [(tuple(r.size()), r.stride(), r.dtype) for r in tensors(results)]
 
 
+def numbers(results):
+    """Returns the numbers among results, in order, and None for all else, such as what no compiler knows."""
+    if isinstance(results, (list, tuple)):
+        return [n for r in results for n in numbers(r)]
+    return [results if isinstance(results, (int, float, complex)) else None]
+
+
 def differences(here, there, tolerance):
     """Returns how a call on a device and the one on the CPU differ. What they hold is compared where there is a tolerance."""
     (args, results), (cpu_args, cpu_results) = here, there
@@ -47,9 +54,8 @@ def differences(here, there, tolerance):
         unlike = ~torch.isclose(x, y, rtol=tolerance, atol=tolerance, equal_nan=True)
         if unlike.any():
             said.append(f"{int(unlike.sum())} elements, first {x[unlike][0].item()}, on the CPU {y[unlike][0].item()}")
-    numbers = [[v for v in (r if isinstance(r, tuple) else [r]) if isinstance(v, (int, float))] for r in (results, cpu_results)]
-    if numbers[0] != numbers[1]:
-        said.append(f"{numbers[0]}, on the CPU {numbers[1]}")
+    if numbers(results) != numbers(cpu_results):
+        said.append(f"{numbers(results)}, on the CPU {numbers(cpu_results)}")
     return said
 
 
