@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/opassert/opassert/asserts/internal/usual"
+	"github.com/opassert/opassert/internal/usual"
 )
 
 // A check is everything about one check. All lists of checks are made from these

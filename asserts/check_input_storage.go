@@ -3,7 +3,7 @@ package asserts
 import (
 	"fmt"
 
-	"github.com/opassert/opassert/asserts/internal/usual"
+	"github.com/opassert/opassert/internal/usual"
 )
 
 // InputStorage is OA002.

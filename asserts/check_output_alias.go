@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/opassert/opassert/asserts/internal/usual"
+	"github.com/opassert/opassert/internal/usual"
 )
 
 // OutputAlias is OA008.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/opassert/opassert/asserts/internal/usual"
+	"github.com/opassert/opassert/internal/usual"
 )
 
 // ReturnedSelf is OA006.

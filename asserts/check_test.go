@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opassert/opassert/asserts/internal/usual"
+	"github.com/opassert/opassert/internal/usual"
 )
 
 // Every row is whole: what plans a check also judges it, in an order that

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/opassert/opassert/asserts/internal/usual"
+	"github.com/opassert/opassert/internal/usual"
 )
 
 // UndeclaredWrite is OA009.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/internal/usual"
 	"github.com/opassert/opassert/gen/plan"
 	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/usual"
 	"github.com/opassert/opassert/schema"
 )
 

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/opassert/opassert/asserts/internal/usual"
+	"github.com/opassert/opassert/internal/usual"
 )
 
 // A plan is an Op with its names resolved, made at the first call.

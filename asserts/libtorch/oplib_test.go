@@ -14,10 +14,10 @@ import (
 	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
-	"github.com/opassert/opassert/asserts/libtorch/engine"
 	"github.com/opassert/opassert/gen/plan"
 	"github.com/opassert/opassert/internal/libtorchtest"
 	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/torch"
 )
 
 const oplib = "../../testdata/oplib"
@@ -77,7 +77,7 @@ func tensor(t testing.TB, spec libtorch.Spec) libtorch.Tensor {
 // planned returns the op with every check that its schema calls for.
 func planned(t testing.TB, op *libtorch.Op) *asserts.Op {
 	t.Helper()
-	parsed := must.Get(engine.Schema(op))(t)
+	parsed := must.Get(torch.Schema(op))(t)
 	planner := must.Get(plan.NewPlanner("full", nil, allowlist.Where{}))(t)
 	all := planner.Plan(parsed).Asserts(asserts.Meta)
 	return asserts.WithParts(&all)

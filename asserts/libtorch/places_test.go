@@ -8,10 +8,10 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
-	"github.com/opassert/opassert/asserts/libtorch/engine"
-	contract "github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/internal/libtorchtest"
 	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/torch"
 )
 
 // unplanted says which checks that calls of libtorch show places.cpp does not
@@ -42,7 +42,7 @@ var unbroken = []struct{ sorts, ops, reason string }{
 // that call.
 func TestEveryPlaceIsPlanted(t *testing.T) {
 	libtorchtest.Need(t)
-	must.Do(t, libtorch.LoadLibrary(libtorchtest.Library(t, "places", "../watch/testdata", "places.cpp")))
+	must.Do(t, libtorch.LoadLibrary(libtorchtest.Library(t, "places", "../../internal/watch/testdata", "places.cpp")))
 	all := must.Get(libtorch.Ops())(t)
 	ops := slices.DeleteFunc(all, func(op *libtorch.Op) bool { return !strings.HasPrefix(op.Name, "place::OA") })
 	planted := asserts.Codes(0)
@@ -142,9 +142,9 @@ func planted(t *testing.T, op *libtorch.Op, spec libtorch.Spec) (verdict asserts
 	return verdict, nil
 }
 
-func unseen(t *testing.T, op *libtorch.Op) []contract.Unseen {
-	parsed := must.Get(engine.Schema(op))(t)
-	return engine.Unseen(parsed, op)
+func unseen(t *testing.T, op *libtorch.Op) []engine.Unseen {
+	parsed := must.Get(torch.Schema(op))(t)
+	return torch.Unseen(parsed, op)
 }
 
 // placed makes a tensor, or an undefined one.

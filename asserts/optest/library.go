@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/internal/gokernels"
 	"github.com/opassert/opassert/asserts/maker"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/gokernels"
 	"github.com/opassert/opassert/schema"
 )
 

@@ -14,5 +14,5 @@
 //
 // An [engine.Engine] runs the kernels, and an [engine.Plan] says what they are held
 // against; both are handed in. The suite knows no library: the packages
-// asserts/libtorch/engine and asserts/c10/engine have one each.
+// internal/torch and internal/c10/engine have one each.
 package suite

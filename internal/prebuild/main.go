@@ -11,10 +11,10 @@ import (
 	"path/filepath"
 
 	"github.com/opassert/opassert/asserts/libtorch"
-	"github.com/opassert/opassert/asserts/preserve/live"
-	"github.com/opassert/opassert/asserts/watch"
 	"github.com/opassert/opassert/internal/compile"
 	"github.com/opassert/opassert/internal/installed"
+	"github.com/opassert/opassert/internal/live"
+	"github.com/opassert/opassert/internal/watch"
 )
 
 func main() {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/opassert/opassert/asserts/watch"
+	"github.com/opassert/opassert/internal/watch"
 )
 
 // A childFlag is the value of -child.

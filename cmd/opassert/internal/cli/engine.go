@@ -10,16 +10,16 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
-	embedded "github.com/opassert/opassert/asserts/c10/engine"
-	torch "github.com/opassert/opassert/asserts/libtorch/engine"
 	"github.com/opassert/opassert/asserts/optest"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/gen"
+	embedded "github.com/opassert/opassert/internal/c10/engine"
 	"github.com/opassert/opassert/internal/c10/kernels"
 	"github.com/opassert/opassert/internal/gentest"
 	"github.com/opassert/opassert/internal/gentest/faulty"
 	"github.com/opassert/opassert/internal/installed"
+	"github.com/opassert/opassert/internal/torch"
 	"github.com/opassert/opassert/schema"
 )
 

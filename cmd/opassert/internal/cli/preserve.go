@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/opassert/opassert/asserts/preserve/live"
+	"github.com/opassert/opassert/internal/live"
 	"github.com/opassert/opassert/internal/printable"
 )
 

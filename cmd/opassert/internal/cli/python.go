@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	torch "github.com/opassert/opassert/asserts/libtorch/engine"
 	"github.com/opassert/opassert/internal/installed"
+	"github.com/opassert/opassert/internal/torch"
 )
 
 // moduleFlags name Python modules, and who imports them.

@@ -1,8 +1,0 @@
-//go:build linux
-
-package engine
-
-// This file makes zygote.c part of the package.
-
-// #cgo LDFLAGS: -ldl
-import "C"

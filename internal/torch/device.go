@@ -1,0 +1,144 @@
+package torch
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/tensor"
+)
+
+// On makes the tensors of cases lie on a device, by its name.
+func (l *Libtorch) On(name string) error {
+	found, err := libtorch.FindDevice(name)
+	var thrown *libtorch.Error
+	switch {
+	case errors.As(err, &thrown):
+		return fmt.Errorf("device %s is not there: %s", name, thrown.Message)
+	case err != nil:
+		return err
+	}
+	l.place = place{found}
+	if why := l.place.lost(); why != "" { // it may take as long as a driver to come up: no case's time
+		return fmt.Errorf("device %s keeps nothing: %s", name, why)
+	}
+	return nil
+}
+
+// A place is the device of the tensors of cases.
+type place struct{ libtorch.Place }
+
+// below reports whether an op has a kernel below autograd for the device, or one that
+// serves all.
+func (p place) below(op *libtorch.Op) bool {
+	return slices.ContainsFunc(op.Kernels, func(key string) bool {
+		return key == p.Key || key != "CPU" && slices.Contains(below, key)
+	})
+}
+
+// lacks returns the tensors of a form that cannot be made on the device, or "".
+func (p place) lacks(f engine.Form) string {
+	if p.Name != "" && !p.Resolves && (f == engine.Conjugate || f == engine.Negative) {
+		return fmt.Sprintf("%s tensors on %s, whose copies of them never end: aten::_copy_from has no kernel for %s", tensor.Forms[f], p.Name, keyOf[f])
+	}
+	return ""
+}
+
+// keyOf are the dispatch keys of forms that a fallback resolves.
+var keyOf = map[engine.Form]string{engine.Conjugate: "Conjugate", engine.Negative: "Negative"}
+
+// mark is a byte that a device keeps.
+const mark = 0x5a
+
+// lost returns the error of a device that loses bytes copied to it, or "". After an
+// error that sticks, and where it has no memory left, nothing on it works before its process
+// ends.
+func (p place) lost() string {
+	if p.Name == "" {
+		return ""
+	}
+	dtype, _ := libtorch.ParseDType("uint8")
+	t, err := libtorch.Make(libtorch.Spec{DType: dtype, Device: p.Name, Sizes: []int64{1}, Bytes: []byte{mark}})
+	if err != nil {
+		return err.Error()
+	}
+	defer t.Release()
+	kept, err := t.Bytes()
+	switch {
+	case err != nil:
+		return err.Error()
+	case !bytes.Equal(kept, []byte{mark}):
+		return fmt.Sprintf("a byte that is copied to it and back is %x, and was %x", kept, mark)
+	}
+	return ""
+}
+
+// hold ends the worker where the device is lost, with the case that lost it.
+func (p place) hold() {
+	if why := p.lost(); why != "" {
+		panic(&engine.Lost{Message: stamp.ReplaceAllString(why[:min(len(why), longest)], "[$1 ")})
+	}
+}
+
+// kernel returns the sort of kernel that serves the device.
+func (p place) kernel(op *libtorch.Op) engine.Kernel {
+	switch {
+	case slices.Contains(op.Kernels, p.Key) || slices.Contains(op.Kernels, "Autograd"+p.Key):
+		return engine.OwnKernel
+	case p.below(op) || slices.Contains(op.Kernels, "CompositeImplicitAutograd") || op.Autograd && len(op.Runs) == 0:
+		return engine.SharedKernel
+	case p.Fallback:
+		return engine.FallbackKernel
+	}
+	return engine.NoKernel
+}
+
+// hostTwins returns tensors on the CPU that are to each other what ts are: the same
+// bytes, sizes, strides and offsets, and one storage where two share one.
+func hostTwins(ts ...libtorch.Tensor) ([]libtorch.Tensor, error) {
+	twins := make([]libtorch.Tensor, len(ts))
+	on := make(map[asserts.ID]libtorch.Tensor)
+	for i, t := range ts {
+		seen, err := t.See(asserts.Content)
+		if err == nil && !seen.Defined() {
+			continue
+		}
+		if same := slices.Index(ts[:i], t); same >= 0 {
+			twins[i] = twins[same]
+			continue
+		}
+		if err == nil {
+			twins[i], err = hostTwin(t, &seen, on[seen.Storage])
+		}
+		if err != nil {
+			libtorch.ReleaseAll(twins...)
+			return nil, err
+		}
+		if !on[seen.Storage].Defined() {
+			on[seen.Storage] = twins[i]
+		}
+	}
+	return twins, nil
+}
+
+// hostTwin returns the twin of one, which shares the storage of another where that is a
+// tensor.
+func hostTwin(t libtorch.Tensor, seen *asserts.Observation, of libtorch.Tensor) (libtorch.Tensor, error) {
+	c := seen.Content
+	dtype, known := libtorch.ParseDType(c.DType)
+	if !known || c.Layout != "Strided" || c.Strides == nil && len(c.Sizes) > 0 {
+		return libtorch.Tensor{}, &libtorch.Error{Op: "twins", Refused: true, Message: "a tensor that is not a plain strided one has none on the CPU"}
+	}
+	spec := libtorch.Spec{DType: dtype, Sizes: c.Sizes, Strides: c.Strides, Offset: c.Offset, Of: of}
+	if !of.Defined() {
+		var err error
+		if spec.Bytes, err = t.Bytes(); err != nil {
+			return libtorch.Tensor{}, err
+		}
+	}
+	return libtorch.Make(spec)
+}

@@ -1,0 +1,146 @@
+package torch
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ianlancetaylor/demangle"
+
+	"github.com/opassert/opassert/internal/tensor"
+)
+
+// recursive follows a function that calls itself.
+const recursive = ", recursive"
+
+// mostFrames is how much of a stack a report has room for.
+const mostFrames = 12
+
+// Frames turns the stack of a crash, as a worker writes it, into the functions
+// of the op: innermost first, as far as the call that opassert made, without
+// the dispatcher's own. Python's functions follow those that they called.
+func Frames(raw []string) []string {
+	python := slices.IndexFunc(raw, func(line string) bool { return strings.HasPrefix(line, "Fatal Python error") })
+	if python < 0 {
+		return nativeFrames(raw)
+	}
+	return append(nativeFrames(raw[:python]), pythonFrames(raw[python:])...)
+}
+
+// pythonFrame is a line of Python's module faulthandler.
+var pythonFrame = regexp.MustCompile(`^  File "(.*)", line (\d+) in (.*)$`)
+
+// pythonFrames returns the functions of Python that are not the host's or those of
+// torch that call a kernel.
+func pythonFrames(raw []string) (frames []string) {
+	for _, line := range raw {
+		m := pythonFrame.FindStringSubmatch(line)
+		if m != nil && m[1] != hostFile && !strings.Contains(m[1], "/torch/_") && len(frames) < mostFrames {
+			frames = append(frames, fmt.Sprintf("%s (%s:%s)", m[3], m[1], m[2]))
+		}
+	}
+	return frames
+}
+
+func nativeFrames(raw []string) []string {
+	var frames []string
+	own := 0 // up to the outermost of the op's own
+	for _, line := range raw {
+		file, rest, _ := strings.Cut(line, " ")
+		offset, symbol, _ := strings.Cut(rest, " ")
+		if strings.Contains(file, "-shim-") || !strings.Contains(file, ".so") || strings.HasPrefix(file, "libpython") {
+			break
+		}
+		name := demangle.Filter(symbol, demangle.NoParams, demangle.NoTemplateParams)
+		if symbol == "?" {
+			name = file + "+" + offset
+		} else {
+			name += " (" + file + ")"
+		}
+		switch n := len(frames); {
+		case n == 0 && system(file): // where an op that corrupts memory, or aborts, ends
+		case begins(name, dispatchers) || n == mostFrames:
+		case n > 0 && strings.TrimSuffix(frames[n-1], recursive) == name:
+			frames[n-1] = name + recursive
+		default:
+			frames = append(frames, name)
+			if !system(file) {
+				own = n + 1
+			}
+		}
+	}
+	return frames[:own] // without those that start a thread
+}
+
+// Foreign returns why a crash is not the op's, or "": none of its own functions is on the stack, or another op
+// ended in a kernel of its backend.
+func Foreign(raw []string) string {
+	if unaided(raw) {
+		return "PyTorch itself ends the process, in a fallback: no function of the op's library is on the stack"
+	}
+	if op := calledIn(raw); op != "" {
+		return fmt.Sprintf("aten::%s ends the process, in a kernel of the backend, which the op calls: -op aten::%[1]s checks that", op)
+	}
+	return ""
+}
+
+// unaided reports whether a stack has none of the op's own functions, but PyTorch's: one
+// of its fallbacks crashed, before the kernel or after it. Where the C library finds
+// that memory is broken, the kernel may have done that before.
+func unaided(raw []string) bool {
+	for i, line := range raw {
+		file, _, _ := strings.Cut(line, " ")
+		switch {
+		case strings.Contains(file, "-shim-"):
+			return i > 0
+		case i == 0 && system(file) && !slices.ContainsFunc(raw, thrownThere):
+			return false
+		case !system(file) && !begins(file, tensor.Libraries):
+			return false
+		}
+	}
+	return false // nothing is known of the call
+}
+
+var (
+	// onHost are the beginnings of the names of PyTorch's libraries that have no kernels of other devices.
+	onHost = []string{"libtorch.so", "libtorch_cpu.so", "libtorch_python.so", "libc10.so"}
+
+	// dispatched is a function of PyTorch's that calls an op.
+	dispatched = regexp.MustCompile(`^at::_ops::(\w+)::`)
+)
+
+// calledIn returns the name of the op of PyTorch in whose kernel a stack ends, where that kernel is of another
+// library than PyTorch's for the CPU, or "".
+func calledIn(raw []string) string {
+	backend := false
+	for _, line := range raw {
+		file, rest, _ := strings.Cut(line, " ")
+		_, symbol, _ := strings.Cut(rest, " ")
+		if m := dispatched.FindStringSubmatch(demangle.Filter(symbol, demangle.NoParams)); m != nil && backend {
+			return m[1]
+		}
+		if strings.Contains(file, "-shim-") {
+			return ""
+		}
+		backend = backend || !system(file) && !begins(file, onHost)
+	}
+	return ""
+}
+
+// thrownThere reports whether a frame is of the C++ run time: nothing caught an exception.
+func thrownThere(line string) bool { return strings.HasPrefix(line, "libstdc++.so") }
+
+// runtimes are the beginnings of the names of the C and C++ run times' files.
+var runtimes = []string{"libc.so", "libstdc++.so", "libgcc_s.so", "libpthread.so", "libm.so", "ld-linux"}
+
+func system(file string) bool { return begins(file, runtimes) }
+
+// begins reports whether a text begins with one of the prefixes.
+func begins(text string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(text, p) })
+}
+
+// dispatchers are the prefixes of the names of the dispatcher's functions.
+var dispatchers = []string{"c10::impl::", "c10::Dispatcher::", "c10::OperatorHandle::", "c10::KernelFunction::", "c10::BoxedKernel::"}

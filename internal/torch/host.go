@@ -1,0 +1,83 @@
+package torch
+
+import (
+	"cmp"
+	"embed"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/internal/installed"
+)
+
+//go:embed host/*.py
+var hostFiles embed.FS
+
+// hostProgram returns the files of a program of Python's, one after the other: each
+// uses what those before it define.
+func hostProgram(names ...string) string {
+	var program strings.Builder
+	for _, name := range names {
+		text, _ := hostFiles.ReadFile("host/" + name + ".py")
+		program.Write(append(text, '\n'))
+	}
+	return program.String()
+}
+
+// hostFile is the name in Python of a program without a file.
+const hostFile = "<string>"
+
+// HostEnvironment returns the variables with which a worker has its kernels in a
+// Python that imports modules.
+func HostEnvironment(python *installed.Python, modules []string) ([]string, error) {
+	environment, err := Environment(python.Torch, nil)
+	return append(environment,
+		"OPASSERT_PYTHON="+python.Path,
+		"OPASSERT_HOST="+hostProgram("places", "load", "builds", "registrations", "parameters", "fakes", "symbols", "drops", "slopes", "formulas", "state", "conditions", "texts", "triton", "serve"),
+		"OPASSERT_MODULES="+strings.Join(modules, ","),
+		// No threads, which a fork would leave behind, and no compilers beside it.
+		"OPENBLAS_NUM_THREADS=1", "TORCHINDUCTOR_COMPILE_THREADS=1",
+		"TRITON_INTERPRET="+cmp.Or(os.Getenv("TRITON_INTERPRET"), "1"),
+	), err
+}
+
+// A host is the Python of a worker's kernels.
+type host struct {
+	server int                     // the process that was forked for this worker
+	added  map[string]asserts.Site // the ops that its modules added, and their kernels
+	asked  map[string]string       // the conditions that kernels ask for, by what they raised
+}
+
+// hosted connects a worker to the Python of its kernels; nil where it has none.
+func hosted() (*host, error) {
+	calls, server, list := remote()
+	if calls == 0 {
+		return nil, nil
+	}
+	h := &host{server, make(map[string]asserts.Site), make(map[string]string)}
+	for line := range strings.Lines(list) {
+		words := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(words) != 3 {
+			return nil, fmt.Errorf("the host of the kernels lists the op %q", line)
+		}
+		number, _ := strconv.Atoi(words[2])
+		h.added[words[0]] = asserts.Site{File: words[1], Line: number}
+	}
+	return h, libtorch.UseRemote(calls)
+}
+
+func (h *host) adds(op string) bool {
+	_, ok := h.added[op]
+	return ok
+}
+
+// Server returns the process that runs kernels for this one, or 0.
+func (l *Libtorch) Server() int {
+	if l.host == nil {
+		return 0
+	}
+	return l.host.server
+}

@@ -1,0 +1,164 @@
+package torch
+
+import (
+	"bytes"
+	"debug/elf"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/schema"
+)
+
+// ofTorch are parts of the paths of PyTorch's own sources.
+var ofTorch = regexp.MustCompile(`(^|/)(aten/src/ATen|torch/csrc|caffe2|c10)/`)
+
+// torchs reports whether PyTorch itself registered an op, as it may while a library is
+// loaded that brings more of PyTorch with it.
+func torchs(name string) bool {
+	if Custom(name) {
+		return false
+	}
+	op, err := libtorch.Lookup(name)
+	return err == nil && ofTorch.MatchString(op.File)
+}
+
+var (
+	shortText = regexp.MustCompile(`^[A-Za-z][\w.+-]{0,23}$`)
+	message   = regexp.MustCompile(`^[ -~\n]+$`)
+)
+
+// texts returns the short texts and the messages in the read-only data of a shared
+// library, in its order: modes that its kernels compare arguments with, and messages
+// about those.
+func texts(path string) []string {
+	file, err := elf.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	var all []string
+	seen := make(map[string]bool)
+	for _, section := range file.Sections {
+		if !strings.HasPrefix(section.Name, ".rodata") || section.Size > 1<<26 {
+			continue
+		}
+		data, _ := section.Data()
+		for text := range bytes.SplitSeq(data, []byte{0}) {
+			if !seen[string(text)] && (shortText.Match(text) || 8 <= len(text) && len(text) <= 400 && message.Match(text) && bytes.ContainsRune(text, ' ')) {
+				seen[string(text)] = true
+				all = append(all, string(text))
+			}
+		}
+	}
+	return all
+}
+
+// source reads a source whose path a compiler was given, which may have been that from a folder
+// above the libraries.
+func source(file string, libraries []string) ([]byte, error) {
+	text, err := os.ReadFile(file)
+	for _, library := range libraries {
+		for dir := filepath.Dir(library); err != nil && !filepath.IsAbs(file) && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+			text, err = os.ReadFile(filepath.Join(dir, file))
+		}
+	}
+	return text, err
+}
+
+// ownLine returns the line of a source in which an op is defined, where that can be
+// read; else that of its namespace's registrations. A macro may have the op's name as an
+// argument, or the definitions in it, above its use.
+func ownLine(op *libtorch.Op, libraries []string) int {
+	source, err := source(op.File, libraries)
+	if err != nil {
+		return op.Line
+	}
+	_, name, _ := strings.Cut(op.Name, "::")
+	name = regexp.QuoteMeta(name)
+	written := regexp.MustCompile(`"(?:` + op.Namespace + `::)?` + name + `["(]`)
+	passed := regexp.MustCompile(`[(,]\s*` + name + `\s*[,)]`)
+	lines := slices.Collect(strings.Lines(string(source)))
+	from := min(max(op.Line-1, 0), len(lines))
+	for _, place := range []struct {
+		from, to int
+		defines  *regexp.Regexp
+	}{{from, len(lines), written}, {from, len(lines), passed}, {0, from, written}} {
+		if i := slices.IndexFunc(lines[place.from:place.to], place.defines.MatchString); i >= 0 {
+			return place.from + i + 1
+		}
+	}
+	return op.Line
+}
+
+// undone are words of names of ops, each before that of the op whose results it takes.
+var undone = strings.NewReplacer("decode", "encode", "load", "save", "unpack", "pack", "dequantize", "quantize", "decompress", "compress")
+
+// inverse returns the op that makes a tensor for one that reads it, by their names, or nil.
+func inverse(name string) *schema.Op {
+	other := undone.Replace(name)
+	op, err := libtorch.Lookup(other)
+	if other == name || err != nil || len(op.Returns) == 0 || op.Returns[0].Type != "Tensor" {
+		return nil
+	}
+	parsed, err := Schema(op)
+	if err != nil {
+		return nil
+	}
+	return parsed
+}
+
+// makers returns the ops that return an object of a class that an op takes.
+func (l *Libtorch) makers(op *schema.Op) []*schema.Op {
+	var all []*schema.Op
+	for _, arg := range op.Func.Args {
+		if class := arg.Type.String(); strings.Contains(class, ".torch.classes.") {
+			all = append(all, l.makersOf(strings.TrimSuffix(class, "?"))...)
+		}
+	}
+	return all
+}
+
+// makersOf returns the ops that return one object, of a class.
+func (l *Libtorch) makersOf(class string) []*schema.Op {
+	if all, known := l.makes[class]; known { // an op that takes one may ask at each call
+		return all
+	}
+	ops, err := libtorch.Ops()
+	if err != nil {
+		return nil
+	}
+	var all []*schema.Op
+	defer func() { l.makes[class] = all }()
+	for _, op := range ops {
+		if len(op.Returns) != 1 || op.Returns[0].Type != class {
+			continue
+		}
+		if parsed, err := Schema(op); err == nil {
+			all = append(all, parsed)
+		}
+	}
+	return all
+}
+
+var unconstructed = regexp.MustCompile(`class (\S+) has no constructor$`)
+
+// made adds to the error of a class without a constructor the op that makes one.
+func (l *Libtorch) made(err error) error {
+	e, ok := err.(*libtorch.Error)
+	if !ok || !strings.HasSuffix(e.Message, "has no constructor") {
+		return err
+	}
+	if m := unconstructed.FindStringSubmatch(e.Message); m != nil {
+		for _, op := range l.makersOf(m[1]) {
+			own := *e
+			own.Message += fmt.Sprintf("; %s::%s returns one", op.Namespace, op.Func)
+			return &own
+		}
+	}
+	return err
+}

@@ -1,0 +1,64 @@
+package torch
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/installed"
+	"github.com/opassert/opassert/internal/locked"
+	"github.com/opassert/opassert/schema"
+)
+
+// A LintFinding is a fault of a registration, found without a call.
+type LintFinding struct {
+	Code, Op, Message, Fix string
+	File                   string
+	Line                   int
+}
+
+// LintModules imports modules in a Python and returns the faults of the kernels,
+// fakes and formulas that they register, and with the schemas of their ops; and how many
+// ops there are. What the modules print goes to talk.
+func LintModules(python *installed.Python, modules []string, talk io.Writer) (found []LintFinding, ops int, err error) {
+	folder, err := locked.NewFolder(os.TempDir(), "opassert-lint-")
+	if err != nil {
+		return nil, 0, err
+	}
+	defer folder.Remove()
+	answer := filepath.Join(folder.Path, "answer")
+	var said strings.Builder
+	cmd := exec.Command(python.Path, "-c", hostProgram("places", "load", "registrations", "parameters", "signatures"))
+	cmd.Env = append(os.Environ(), "OPASSERT_MODULES="+strings.Join(modules, ","), "OPASSERT_ANSWER="+answer)
+	cmd.Stdout, cmd.Stderr = talk, &said
+	if err := cmd.Run(); err != nil {
+		return nil, 0, fmt.Errorf("%s: %w\n%s", python.Path, err, strings.TrimSpace(said.String()))
+	}
+	text, err := os.ReadFile(answer)
+	var named struct {
+		Found []LintFinding
+		Ops   []struct {
+			Op, Schema, File string
+			Line             int
+		}
+	}
+	if err = errors.Join(err, json.Unmarshal(text, &named)); err != nil {
+		return nil, 0, err
+	}
+	for _, op := range named.Ops {
+		parsed, err := schema.ParseDispatcher(op.Schema)
+		if err != nil {
+			continue // in a type that only the dispatcher knows
+		}
+		for _, f := range schema.LintOp(parsed) {
+			named.Found = append(named.Found, LintFinding{Code: asserts.SchemaLint.String(), Op: op.Op, Message: f.Message, Fix: f.Fix, File: op.File, Line: op.Line})
+		}
+	}
+	return named.Found, len(named.Ops), nil
+}

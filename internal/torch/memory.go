@@ -1,0 +1,131 @@
+package torch
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/internal/tensor"
+)
+
+// WatchMemory has tensors lie in memory that is watched, where that is asked for before the first
+// call; or, on a device, in memory that is filled, there and on the CPU.
+func (l *Libtorch) WatchMemory() (err error) {
+	if l.place.Name != "" {
+		l.filled, err = libtorch.FillMemory(l.place.Place, 0)
+	} else {
+		_, _, err = libtorch.WatchMemory(false, 0)
+	}
+	l.watched = err == nil
+	return err
+}
+
+// Watched reports whether memory is watched.
+func (l *Libtorch) Watched() bool { return l.watched }
+
+// Arrange sets where new tensors lie, behind a page that can't be touched or before
+// one, and what their memory holds until it is written.
+func (l *Libtorch) Arrange(ahead bool, fill byte) {
+	if l.place.Name != "" {
+		libtorch.FillMemory(l.place.Place, fill)
+		libtorch.FillMemory(libtorch.Place{Name: tensor.CPU}, fill)
+	} else {
+		libtorch.WatchMemory(ahead, fill)
+	}
+}
+
+// Touched returns the faults of the last call of an op in memory, and why the memory of some
+// storage since Arrange is not watched, and not filled.
+func (l *Libtorch) Touched(op *asserts.Op) (faults []asserts.Fault, unwatched, unfilled string) {
+	if l.place.Name != "" {
+		if !l.filled {
+			unfilled = "the backend of " + l.place.Name + " allocates by a caching allocator, or by none that is registered"
+		}
+		return nil, "memory of " + l.place.Name + " is its backend's", unfilled
+	}
+	touches, n, _ := libtorch.WatchMemory(false, 0)
+	if n > 0 {
+		unwatched = "a storage is too large to be watched, or one too many"
+	}
+	outside := false // what strays far comes across memory of others
+	for i := range touches {
+		t := &touches[i]
+		if !outside || t.How == libtorch.Outside && t.Owner != libtorch.OfEarlier {
+			faults = append(faults, fault(op, t))
+		}
+		outside = outside || t.How == libtorch.Outside
+	}
+	return faults, unwatched, unwatched
+}
+
+// fault describes a touch in words.
+func fault(op *asserts.Op, t *libtorch.Touch) asserts.Fault {
+	called, _ := libtorch.Lookup(op.Name)
+	f := asserts.Fault{Code: asserts.OutOfBounds}
+	owner := ownerOf(called, t)
+	switch t.Owner {
+	case libtorch.OfArgument:
+		f.Argument = called.Args[t.Index].Name
+	case libtorch.OfReturn:
+		f.Return = t.Index + 1
+	}
+	does := "the kernel " + strings.Join(verbs(t), " and ")
+	switch t.How {
+	case libtorch.Freed:
+		f.Code = asserts.UseAfterFree
+		f.Saw = fmt.Sprintf("%s memory that was freed: byte %d of the %d of %s", does, t.First, t.Nbytes, owner)
+		f.Fix = "keep a Tensor, which holds the storage, in place of a pointer; or don't touch the memory once the last of its tensors is gone"
+	case libtorch.ReadOnly:
+		f.Code, f.Symptom = asserts.UndeclaredWrite, asserts.Restored
+		f.Saw = fmt.Sprintf("%s byte %d of the storage of %s, and what it held is there again after the call", does, t.First, owner)
+		f.Fix = "write a clone of it: another thread that reads the tensor meanwhile sees what is not its value"
+	default:
+		f.Saw = fmt.Sprintf("%s %s of the storage of %s, which has %d bytes", does, distance(t), owner, t.Nbytes)
+		f.Fix = "keep every access within the tensor's sizes, strides and offset: c10's allocator allocates only the bytes that it is asked for"
+	}
+	f.Frames = Frames(t.Frames)
+	return f
+}
+
+func verbs(t *libtorch.Touch) (all []string) {
+	if t.Reads {
+		all = append(all, "reads")
+	}
+	if t.Writes {
+		all = append(all, "writes")
+	}
+	return all
+}
+
+// distance returns how far outside a storage a touch was: "byte 1 behind the end".
+func distance(t *libtorch.Touch) string {
+	near, far, where := t.First-t.Nbytes+1, t.Last-t.Nbytes+1, "behind the end"
+	switch {
+	case t.Last < 0:
+		near, far, where = -t.Last, -t.First, "before the beginning"
+	case t.First < 0:
+		return fmt.Sprintf("bytes from %d before the beginning to %d behind the end", -t.First, far)
+	}
+	if near == far {
+		return fmt.Sprintf("byte %d %s", near, where)
+	}
+	return fmt.Sprintf("bytes %d to %d %s", near, far, where)
+}
+
+// ownerOf names whose memory was touched.
+func ownerOf(op *libtorch.Op, t *libtorch.Touch) string {
+	earlier := ""
+	if t.How == libtorch.Freed {
+		earlier = " of an earlier call"
+	}
+	switch t.Owner {
+	case libtorch.OfArgument:
+		return "argument " + op.Args[t.Index].Name + earlier
+	case libtorch.OfReturn:
+		return fmt.Sprintf("return %d%s", t.Index, earlier)
+	case libtorch.OfEarlier:
+		return "a tensor that was there before the call"
+	}
+	return "a tensor that the call made"
+}

@@ -1,0 +1,178 @@
+package torch
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/asserts/suite/engine"
+)
+
+// The ops with which the Python of a worker's kernels calls the formulas and rules that are
+// registered for another op, lists the changes that calls made, and reads the conditions of a
+// kernel that raised, the texts of its source, and the writes that it loses; see
+// host/formulas.py, host/state.py, host/conditions.py, host/texts.py and host/drops.py.
+const (
+	rulesOp        = "opassert_host::rules"
+	ownRulesOp     = "opassert_host::own_rules"
+	leftOp         = "opassert_host::left"
+	askedOp        = "opassert_host::asked"
+	registrationOp = "opassert_host::registration"
+	droppedOp      = "opassert_host::dropped"
+)
+
+// A ruleFault is a fault as host/formulas.py writes it.
+type ruleFault struct {
+	Argument, Saw, Fix, Note, File string
+	Line                           int
+	Symptom                        asserts.Symptom
+}
+
+// Ruled reports whether rules are called: where kernels are Python's.
+func (l *Libtorch) Ruled() bool { return l.host != nil }
+
+// Rules calls an op's formula for autograd and its rules for vmap and autocast, and returns
+// their faults, or why they can't be called. Where calls begin at a backend they are those that a
+// user registered.
+func (l *Libtorch) Rules(op *asserts.Op, args []any) ([]asserts.Fault, string) {
+	name := ownRulesOp
+	if l.out.Autograd {
+		name = rulesOp
+	}
+	called, err := libtorch.Lookup(op.Name)
+	host, without := libtorch.Lookup(name)
+	if err := cmp.Or(err, without); err != nil {
+		return nil, err.Error()
+	}
+	text, err := called.PassTo(host, torchValues(args)...)
+	if err != nil {
+		return nil, "the rules could not be called: " + thrown(err).Error()
+	}
+	var answer struct {
+		Why    string
+		Faults []ruleFault
+	}
+	if err := json.Unmarshal([]byte(text), &answer); err != nil {
+		return nil, fmt.Sprintf("the answer %q can't be read: %v", text, err)
+	}
+	return faultsOf(asserts.AutogradKernel, answer.Faults), answer.Why
+}
+
+func faultsOf(code asserts.Code, said []ruleFault) []asserts.Fault {
+	var faults []asserts.Fault
+	for _, f := range said {
+		faults = append(faults, asserts.Fault{
+			Code: code, Argument: f.Argument, Saw: f.Saw, Symptom: f.Symptom, Fix: f.Fix, Note: f.Note, Site: asserts.Site{File: f.File, Line: f.Line},
+		})
+	}
+	return faults
+}
+
+// Dropped calls the kernel of an op in Python, and returns the arguments of which it writes copies
+// that nothing reads, and where.
+func (l *Libtorch) Dropped(op *asserts.Op, args []any) map[string]asserts.Site {
+	called, err := libtorch.Lookup(op.Name)
+	host, without := libtorch.Lookup(droppedOp)
+	if cmp.Or(err, without) != nil {
+		return nil
+	}
+	text, err := called.PassTo(host, torchValues(args)...)
+	var answer []ruleFault
+	if err != nil || json.Unmarshal([]byte(text), &answer) != nil {
+		return nil
+	}
+	dropped := make(map[string]asserts.Site)
+	for _, d := range answer {
+		dropped[d.Argument] = asserts.Site{File: d.File, Line: d.Line}
+	}
+	return dropped
+}
+
+// Left returns the changes that calls made besides those of tensors since it was last
+// called, and undoes them.
+func (l *Libtorch) Left() []asserts.Fault {
+	changes := libtorch.Left
+	if l.host != nil {
+		changes = leftInPython
+	}
+	changed, err := changes()
+	if err != nil || changed == "" {
+		return nil
+	}
+	return []asserts.Fault{Changed(strings.ReplaceAll(changed, "\n", "; "))}
+}
+
+// Remember makes the state of this process that which Left restores.
+func (l *Libtorch) Remember() error {
+	if l.host != nil {
+		return nil // kernels are in another
+	}
+	return libtorch.Remember()
+}
+
+// Changed returns the fault of a call that changes what is in no tensor.
+func Changed(saw string) asserts.Fault {
+	return asserts.Fault{
+		Code: asserts.UndeclaredWrite, Saw: saw,
+		Fix:  "leave the state of the process as it was: by a guard in C++, in Python in a with statement or a finally clause",
+		Note: "no schema declares what is in no tensor: compilers may drop or reorder the call all the same",
+	}
+}
+
+// leftInPython is [libtorch.Left] where kernels are Python's.
+func leftInPython() (string, error) {
+	var out libtorch.Outcome
+	left, err := libtorch.Lookup(leftOp)
+	if err == nil {
+		err = left.Call(asserts.Off, &out)
+	}
+	if err != nil {
+		return "", err
+	}
+	return out.Results[0].Str, nil
+}
+
+// A registration is the Python code that a user registered for an op.
+type registration struct {
+	Texts      []string // in the source of its kernel
+	Decomposes bool     // it is registered as CompositeImplicitAutograd, by that name
+	Faults     []ruleFault
+}
+
+// registration returns that of an op, an empty one where its kernel is not Python's.
+func (l *Libtorch) registration(op string) registration {
+	var r registration
+	if l.host == nil {
+		return r
+	}
+	var out libtorch.Outcome
+	lent, err := libtorch.Lookup(registrationOp)
+	if err == nil && lent.Call(asserts.Off, &out, torchValue(op)) == nil {
+		_ = json.Unmarshal([]byte(out.Results[0].Str), &r) // as of a kernel without source
+	}
+	return r
+}
+
+// raised adds the failed condition in the source of a kernel in Python to the exception that it raised.
+func (l *Libtorch) raised(err error) error {
+	t, ok := err.(*engine.Thrown)
+	if !ok || l.host == nil || !strings.Contains(t.Message, "At:\n") {
+		return err
+	}
+	condition, known := l.host.asked[t.Message]
+	if !known {
+		var out libtorch.Outcome
+		asked, err := libtorch.Lookup(askedOp)
+		if err == nil && asked.Call(asserts.Off, &out, torchValue(t.Message)) == nil {
+			condition = out.Results[0].Str
+		}
+		l.host.asked[t.Message] = condition
+	}
+	if condition == "" {
+		return err
+	}
+	return &engine.Thrown{Message: t.Message, Asks: "assert failed: " + condition}
+}

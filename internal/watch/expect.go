@@ -1,0 +1,46 @@
+package watch
+
+import (
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/usual"
+)
+
+// expect returns the checks of an op's plan, except those that are waived, subject by subject:
+// usual.h tests calls against them.
+func expect(op *asserts.Op, waived asserts.Codes) []int64 {
+	e := (&expectation{int64(len(op.Args)), int64(len(op.Results))}).words()
+	for i := range op.Args {
+		e = append(e, expected(op, waived, asserts.ArgRef(i)).words()...)
+	}
+	for i := range op.Results {
+		e = append(e, expected(op, waived, asserts.ResultRef(i)).words()...)
+	}
+	return e
+}
+
+func expected(op *asserts.Op, waived asserts.Codes, on asserts.Ref) *subject {
+	of := op.Subject(on)
+	s := &subject{index: int64(of.Index), list: truth(of.List), write: truth(of.Write)}
+	sets := map[usual.Facts]*int64{usual.OnArgument: &s.bases, usual.IsArgument: &s.selves, usual.OffArguments: &s.others, usual.OffReturns: &s.peers}
+	for _, c := range op.Plan() {
+		if c.On != on || waived.Has(c.Code) {
+			continue
+		}
+		s.checks |= 1 << c.Code
+		for fact, set := range sets {
+			if c.Code.Usual().Has(fact) {
+				*set |= member(c.Against)
+			}
+		}
+	}
+	s.allowed = s.bases | s.selves
+	return s
+}
+
+func member(r asserts.Ref) int64 {
+	i, ok := r.Arg()
+	if !ok {
+		i, _ = r.Result()
+	}
+	return 1 << (i & 63)
+}
