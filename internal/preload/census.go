@@ -31,7 +31,8 @@ type census struct {
 	members  map[int]*member
 	foreign  map[int]bool   // processes that are not the program's
 	commands map[int]string // of all that were members
-	last     string         // the process that was started last, when all were looked at
+
+	before, last int // the process or thread that was started last, at the last two looks
 }
 
 // A member is a process of the program.
@@ -55,8 +56,7 @@ func newCensus(program int, m mark, objects []*Object) *census {
 }
 
 // follow looks until the program has ended: often, for a process may be short,
-// but almost all of the time of a processor is the program's. Where none was started it
-// looks at those of the program that are not watched.
+// but almost all of the time of a processor is the program's.
 func (c *census) follow(ended <-chan struct{}) {
 	const (
 		often  = 50 * time.Millisecond // in less none loads a libtorch
@@ -66,12 +66,13 @@ func (c *census) follow(ended <-chan struct{}) {
 	)
 	for begun := time.Now(); ; {
 		looked, last := time.Now(), lastStarted()
-		if last != c.last || last == "" || last == "0" || looked.Sub(begun) > all {
-			c.last, begun = last, looked
+		if looked.Sub(begun) > all || !c.counts(last) {
+			begun = looked
 			c.look()
 		} else {
-			c.lookAgain()
+			c.lookAtStarted(last)
 		}
+		c.before, c.last = c.last, last
 		select {
 		case <-ended:
 			c.look()
@@ -82,15 +83,31 @@ func (c *census) follow(ended <-chan struct{}) {
 }
 
 // lastStarted returns the number of the process or thread of this machine that was
-// started last, "" where that is not known.
-func lastStarted() string {
-	text := readShort("/proc/loadavg")
-	fields := strings.Fields(string(text))
-	return strings.Join(fields[max(0, len(fields)-1):], "")
+// started last, 0 where that is not known.
+func lastStarted() int {
+	fields := strings.Fields(string(readShort("/proc/loadavg")))
+	last, _ := strconv.Atoi(strings.Join(fields[max(0, len(fields)-1):], ""))
+	return last
 }
 
-// lookAgain looks at the processes of the program that are not watched yet.
-func (c *census) lookAgain() {
+// counts reports whether the numbers up to the last one say what was started since: they
+// rise until they begin again. It takes no longer to look at every process than at as many.
+func (c *census) counts(last int) bool {
+	return c.before > 0 && c.before <= c.last && c.last <= last && last-c.before <= len(c.foreign)+len(c.members)
+}
+
+// lookAtStarted looks at the processes that were started since, and at those of the program
+// that are not watched yet. A number is given before the process is there: those of the look before
+// come again.
+func (c *census) lookAtStarted(last int) {
+	for pid := c.before + 1; pid <= last; pid++ {
+		if pid > c.last {
+			delete(c.foreign, pid) // it was that of another
+		}
+		if !c.foreign[pid] {
+			c.meet(pid)
+		}
+	}
 	for _, pid := range slices.Sorted(maps.Keys(c.members)) {
 		if !c.members[pid].watched {
 			c.meet(pid)
@@ -426,8 +443,9 @@ type stat struct {
 
 // readStat returns a stat that is zero where there is no such process.
 func readStat(pid int) (s stat) {
+	const thread = "-1"                                     // instead of the signal that a process ends with
 	fields := procstat.Fields(readShort(proc(pid, "stat"))) // from the third on
-	if len(fields) < 26 {
+	if len(fields) < 36 || fields[38-3] == thread {
 		return stat{ended: true}
 	}
 	number := func(i int) uint64 {
@@ -461,8 +479,7 @@ type mark uint64
 
 // on reports whether a process has the mark.
 func (m mark) on(pid int) bool {
-	limits, _ := os.ReadFile(proc(pid, "limits"))
-	_, rest, _ := strings.Cut(string(limits), "\nMax realtime timeout ")
+	_, rest, _ := strings.Cut(string(readShort(proc(pid, "limits"))), "\nMax realtime timeout ")
 	fields := strings.Fields(rest)
 	return m != 0 && len(fields) > 0 && fields[0] == strconv.FormatUint(uint64(m), 10)
 }

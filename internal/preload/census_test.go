@@ -1,6 +1,7 @@
 package preload
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"strconv"
@@ -82,5 +83,90 @@ func TestEnded(t *testing.T) {
 	other := newCensus(os.Getpid(), 0, nil)
 	if other.meet(pid); !other.foreign[pid] || len(other.members) != 1 {
 		t.Errorf("of another program: foreign %v, members %v", other.foreign, other.members)
+	}
+}
+
+// Where few were started since, these are looked at alone.
+func TestLookAtStarted(t *testing.T) {
+	cmd := exec.Command("sleep", "600")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	pid := cmd.Process.Pid
+	for _, tt := range []struct {
+		name         string
+		before, last int // at the looks before
+		now          int
+		foreign      map[int]bool
+		want         bool
+	}{
+		{"it is the last", pid - 2, pid - 1, pid, nil, true},
+		{"others follow", pid - 2, pid - 1, pid + 2, nil, true},
+		{"its number was given, and it was not there", pid - 1, pid, pid, nil, true},
+		{"its number was another's", pid - 2, pid - 1, pid, map[int]bool{pid: true}, true},
+		{"it is another's, as was seen", pid - 1, pid, pid, map[int]bool{pid: true}, false},
+		{"it was there long ago", pid, pid, pid + 1, nil, false},
+		{"it is not the last", pid - 3, pid - 2, pid - 1, nil, false},
+	} {
+		c := newCensus(os.Getpid(), 0, nil)
+		c.before, c.last = tt.before, tt.last
+		if tt.foreign != nil {
+			c.foreign = tt.foreign
+		}
+		c.lookAtStarted(tt.now)
+		if got := c.members[pid] != nil; got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// Numbers that begin again, that are not known, or that are more than there are processes, do not
+// say what was started.
+func TestCounts(t *testing.T) {
+	for _, tt := range []struct {
+		before, last, now int
+		want              bool
+	}{
+		{7, 7, 7, true}, {7, 8, 9, true}, {7, 7, 10, true}, {1, 2, 3, true},
+		{7, 7, 11, false},                  // three processes are known
+		{7, 8, 3, false},                   // from the beginning
+		{8, 3, 4, false}, {8, 3, 9, false}, // at the look before
+		{0, 0, 0, false}, {0, 1, 2, false}, // not known yet
+		{7, 0, 0, false}, {7, 7, 0, false},
+	} {
+		c := newCensus(os.Getpid(), 0, nil)
+		c.foreign = map[int]bool{1: true, 2: true}
+		if c.before, c.last = tt.before, tt.last; c.counts(tt.now) != tt.want {
+			t.Errorf("%+v: %v", tt, !tt.want)
+		}
+	}
+}
+
+// The system knows a thread by a number too.
+func TestThread(t *testing.T) {
+	threads, err := os.ReadDir("/proc/self/task")
+	if err != nil || len(threads) < 2 { // of Go's own
+		t.Fatalf("%d threads: %v", len(threads), err)
+	}
+	for _, thread := range threads {
+		if tid, _ := strconv.Atoi(thread.Name()); tid != os.Getpid() && readStat(tid).began != 0 {
+			t.Errorf("thread %d counts as a process", tid)
+		}
+	}
+}
+
+// What was started last is known by its number.
+func TestLastStarted(t *testing.T) {
+	if text := readShort("/proc/loadavg"); len(text) == 0 || bytes.HasSuffix(text, []byte(" 0\n")) {
+		t.Skipf("the system says %q", text)
+	}
+	cmd := exec.Command("true")
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if lastStarted() == 0 {
+		t.Error("is not known")
 	}
 }
