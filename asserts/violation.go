@@ -88,9 +88,9 @@ var Process = Place{Return: true, Index: -1, Name: "the process", Element: NoEle
 
 // A Site is a place in a program.
 type Site struct {
-	File string // relative to the program's module; of another module, behind its path
-	Line int
-	Func string
+	File string `json:"file"` // relative to the program's module; of another module, behind its path
+	Line int    `json:"line"`
+	Func string `json:"function"`
 }
 
 // String names the place in a sentence: "argument tensors[1]", "result0".

@@ -97,7 +97,7 @@ func TestCheckModules(t *testing.T) {
 			if slices.Sort(got); !slices.Equal(got, want) {
 				t.Errorf("found %v, want %v", got, want)
 			}
-			if want := `"File": "kernels/kernels.go"`; !strings.Contains(out, want) {
+			if want := `"file": "kernels/kernels.go"`; !strings.Contains(out, want) {
 				t.Errorf("no result is at %s", want)
 			}
 			out, err = run("go", "test", "-v", "-tags", "opassert", "-skip", "^(Test|Fuzz)Ops$", ".") // which fail, for the bug

@@ -121,7 +121,7 @@ func usage(w io.Writer) {
 	for _, c := range commands {
 		fmt.Fprintf(w, "  %-10s %s\n", c.name, c.summary)
 	}
-	fmt.Fprintf(w, "\nopassert COMMAND -h shows a command's flags, opassert help checks every check, opassert help cases the form of a file of cases, opassert help config that of opassert.yaml. Exit status: 0 clean, 1 findings, 2 usage or failure.\n")
+	fmt.Fprintf(w, "\nopassert COMMAND -h shows a command's flags, opassert help checks every check, opassert help cases the form of a file of cases, opassert help config that of opassert.yaml, opassert help json what -json writes. Exit status: 0 clean, 1 findings, 2 usage or failure.\n")
 }
 
 func isHelp(word string) bool {
@@ -147,7 +147,7 @@ func help(args []string, own streams, stdout, stderr io.Writer) int {
 	case "checks":
 		checksHelp(stdout)
 		return 0
-	case "cases", "config":
+	case "cases", "config", "json":
 		fmt.Fprint(stdout, helpText(args[0]))
 		return 0
 	}

@@ -1,16 +1,26 @@
 package cli
 
 import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/preserve"
+	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/internal/live"
 	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/watch"
 )
 
 // Each command has a text of its own, and each text is of a command or a subject.
 func TestHelpTexts(t *testing.T) {
-	want := append(commandNames(), "cases", "config")
+	want := append(commandNames(), "cases", "config", "json")
 	slices.Sort(want)
 	var got []string
 	for _, file := range must.Get(helpTexts.ReadDir("help"))(t) {
@@ -22,4 +32,46 @@ func TestHelpTexts(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("texts of %v, want of %v", got, want)
 	}
+}
+
+// What -json writes of a result is described, key by key and status by status.
+func TestJSONHelp(t *testing.T) {
+	words := strings.FieldsFunc(helpText("json"), func(r rune) bool { return !unicode.IsLetter(r) })
+	for _, written := range []any{asserts.Result{}, asserts.Site{}, lintFinding{}, report.Program{}, watch.Frame{}} {
+		of := reflect.TypeOf(written)
+		for i := range of.NumField() {
+			key, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+			if key != "-" && !slices.Contains(words, key) {
+				t.Errorf("no word about the key %q of %v", key, of)
+			}
+		}
+	}
+	for _, key := range keysOfFindings(t) {
+		if !slices.Contains(words, key) {
+			t.Errorf("no word about the key %q of run", key)
+		}
+	}
+	for _, status := range []asserts.Status{asserts.Violated, asserts.Noted, asserts.Passed, asserts.Skipped, asserts.Crashed, asserts.Known, asserts.Failed} {
+		if !slices.Contains(words, string(status)) {
+			t.Errorf("no word about the status %q", status)
+		}
+	}
+}
+
+// keysOfFindings returns the keys of findings of run that have all.
+func keysOfFindings(t *testing.T) []string {
+	objects := &live.Report{Findings: []*live.Finding{{Code: preserve.SameObject, Type: "m.C", Made: "m.py:1", Root: new(live.Finding), Site: new(live.Frame)}}}
+	ops := &watch.Report{Findings: []*watch.Finding{{
+		Violation: &asserts.Violation{Op: "my::op", Code: asserts.FreshImpl, Note: "debatable", Answer: &asserts.Answer{Class: "m.C"}},
+		Pids:      []int{1}, Rank: "0", Known: true, Program: new(report.Program),
+	}}}
+	var text bytes.Buffer
+	must.Do(t, ops.WriteJSON(&text, objects.JSON()...))
+	var found []map[string]any
+	must.Do(t, json.Unmarshal(text.Bytes(), &found))
+	var keys []string
+	for _, f := range found {
+		keys = slices.AppendSeq(keys, maps.Keys(f))
+	}
+	return keys
 }
