@@ -55,6 +55,10 @@ FileBaton.try_acquire, FileBaton.release, FileBaton.wait = noting_acquire, notin
 def children():
     """Returns the processes that this one has started, and those that it has adopted."""
     try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)  # which takes a hundredth of the time
+    except ChildProcessError:
+        return set()
+    try:
         return {int(pid) for task in os.listdir("/proc/self/task") for pid in open(f"/proc/self/task/{task}/children").read().split()}
     except OSError:  # a kernel of Linux without that file, or a thread that has ended
         return set()

@@ -19,8 +19,10 @@ def differs(a, b):
         return (a is None) != (b is None)
     if a.shape != b.shape or a.dtype != b.dtype:
         return True
+    if a.dtype != torch.complex32 and torch.equal(a, b):  # which has no kernel for it
+        return False
     if not (a.is_floating_point() or a.is_complex()):
-        return not torch.equal(a, b)
+        return True
     wide = torch.complex128 if a.is_complex() else torch.float64
     sure = a.isfinite() & b.isfinite()  # what is not depends on how it is computed
     return not torch.allclose(a[sure].to(wide), b[sure].to(wide), 1e-2, 1e-3)
@@ -59,6 +61,8 @@ class Rules(Slopes):
         tensors = [(i, n) for i, n in enumerate(of) if isinstance(self.leaves[i], torch.Tensor)]
         self.tensors = [i for i, _ in tensors]
         self.named = dict(tensors)
+        on_cpu = {self.leaves[i].device.type for i in self.tensors} <= {"cpu", "meta"}
+        self.seed = torch.default_generator.manual_seed if on_cpu else torch.manual_seed  # the latter notes a stack for each driver that is not up
         self.written = [i for i, n in tensors if n in written]
         optional = {a.name for a in self.schema.arguments if str(a.type) == "Optional[Tensor]"}
         self.optional = [i for i, n in tensors if n in optional and n not in written]
@@ -72,7 +76,7 @@ class Rules(Slopes):
         """Calls the op with copies of its tensors, of which others may take the place."""
         leaves = [replace(i, v.detach().clone()) if isinstance(v, torch.Tensor) else v for i, v in enumerate(self.leaves)]
         args, kwargs = tree_unflatten(leaves, self.spec)
-        torch.manual_seed(0)
+        self.seed(0)
         return leaves, self.function(*args, **kwargs)
 
     # Autograd.
@@ -82,7 +86,7 @@ class Rules(Slopes):
         return leaves, [t for t in held(values) if t is not None]
 
     def gradients(self, results, leaves, of, given, create_graph=False):
-        torch.manual_seed(0)
+        self.seed(0)
         pairs = [(t, g) for t, g in zip(results, given) if t.requires_grad and g is not None]
         return torch.autograd.grad(
             [t for t, _ in pairs], [leaves[i] for i in of], [g for _, g in pairs], retain_graph=True, create_graph=create_graph, allow_unused=True

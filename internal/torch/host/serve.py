@@ -65,6 +65,7 @@ for module in filter(None, os.environ["OPASSERT_MODULES"].split(",")):
     load(module)
 tame_triton()
 say("load", quoted(""))
+gc.freeze()  # so that it looks at what calls leave alone, and writes nothing to the pages that forks share
 for path in os.environ["OPASSERT_SHIM"].split("\n"):
     shim = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
 shim.oa_methods(ctypes.c_int64(methods_before))
