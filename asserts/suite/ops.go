@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/design"
 	"github.com/opassert/opassert/asserts/suite/report"
@@ -80,13 +81,19 @@ func (s *supervisor) cases(ctx context.Context, o engine.Operator, res *report.O
 		}
 		res.Left = whyLeave(res, &crash.Crash, slow)
 	}
-	if len(res.Crashes) == 0 {
-		return nil
+	if len(res.Crashes) > 0 {
+		err := s.confirm(ctx, res)
+		s.renew() // so that the next op does not inherit the state that this one broke
+		return err
 	}
-	err := s.confirm(ctx, res)
-	s.renew() // so that the next op does not inherit the state that this one broke
-	return err
+	if slices.ContainsFunc(res.Findings, aboutProcess) {
+		s.renew() // what a process changes but once, the next op may change too
+	}
+	return nil
 }
+
+// aboutProcess reports whether a finding is about state that is in no tensor.
+func aboutProcess(f *report.Finding) bool { return f.Violation.Subject == asserts.Process }
 
 // confirm runs the findings of an op that crashed again, each in a process of
 // its own, and keeps those that show there too; it counts those whose call ends that.

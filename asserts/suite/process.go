@@ -54,6 +54,9 @@ func startProcess(worker func() *exec.Cmd, folder string, crew *crew, patience t
 }
 
 func startOnce(cmd *exec.Cmd, folder string, crew *crew, patience time.Duration) (*process, error) {
+	if err := os.MkdirAll(folder, 0o777); err != nil { // a kernel of the worker before may have removed it
+		return nil, fmt.Errorf("start a worker: %w", err)
+	}
 	p := &process{cmd: cmd, folder: folder, crew: crew, stderr: new(lastBytes), lines: make(chan string, 64), ended: make(chan struct{})}
 	cmd.Env = append(cmd.Environ(), WorkerVariable+"="+folder, "TMPDIR="+folder)
 	cmd.Stdout, cmd.Stderr = p.stderr, p.stderr

@@ -22,15 +22,10 @@ func NewScratch() (*Scratch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no folder for what kernels write; set $TMPDIR to one that can be written: %w", err)
 	}
-	s := &Scratch{Folder: own.Path, own: own}
-	if err := os.Mkdir(s.work(), 0o777); err != nil {
-		s.Remove()
-		return nil, err
-	}
-	return s, nil
+	return &Scratch{Folder: own.Path, own: own}, nil
 }
 
-// work is where workers go.
+// work is where workers go: the first one makes it.
 func (s *Scratch) work() string { return filepath.Join(s.Folder, "work") }
 
 // Remove removes the folder.

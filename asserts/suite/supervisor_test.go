@@ -675,6 +675,24 @@ func TestRenew(t *testing.T) {
 	}
 }
 
+// A worker whose state outside tensors an op changed runs no other op.
+func TestWorkerThatAnOpLeftChanged(t *testing.T) {
+	for _, tt := range []struct {
+		about   asserts.Place
+		renewed bool
+	}{{asserts.Place{Name: "a"}, false}, {asserts.Process, true}} {
+		s := perform(t, func(q request, n int) []string {
+			f := &report.Finding{Violation: &asserts.Violation{Code: asserts.UndeclaredWrite, Subject: tt.about}}
+			return []string{startOf(0), ended(report.Case{Ran: true, Found: []*report.Finding{f}}), lineDone}
+		})
+		s.live(t)
+		first := s.p.worker.Pid
+		if res, _ := s.do(t); len(res.Findings) != 1 || s.p.worker.Pid == first == tt.renewed {
+			t.Errorf("%v: %d findings; another worker: %v", tt.about, len(res.Findings), s.p.worker.Pid != first)
+		}
+	}
+}
+
 // A worker that died and that no other one replaces is stopped.
 func TestDeadOnce(t *testing.T) {
 	s := perform(t, func(q request, n int) []string { return []string{startOf(1), lineDied + " SIGSEGV", closing} })
