@@ -8,6 +8,9 @@ type Difference struct {
 	Tensors   [2]*Snapshot // the first of it that differs, in the one call and in the other
 }
 
+// Same reports whether another difference is of the same return or argument.
+func (d Difference) Same(e Difference) bool { return d.Argument == e.Argument && d.Return == e.Return }
+
 // Differing returns the returns, and the arguments that are written, whose elements
 // differ between two calls, with the first tensor of a list where they do. Tensors with
 // bytes that are not known are left out where they have the same shape, and returns

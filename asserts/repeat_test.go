@@ -117,3 +117,20 @@ func TestDifferingPlaces(t *testing.T) {
 		}
 	}
 }
+
+// Differences are of the same subject where both the argument and the return are equal.
+func TestSameDifference(t *testing.T) {
+	d := asserts.Difference{Argument: "x", Return: 1}
+	for _, tt := range []struct {
+		other asserts.Difference
+		want  bool
+	}{
+		{asserts.Difference{Argument: "x", Return: 1, Bytes: 3}, true},
+		{asserts.Difference{Argument: "y", Return: 1}, false},
+		{asserts.Difference{Argument: "x", Return: 2}, false},
+	} {
+		if got := d.Same(tt.other); got != tt.want {
+			t.Errorf("the same as %+v: %v", tt.other, got)
+		}
+	}
+}

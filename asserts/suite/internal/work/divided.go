@@ -118,8 +118,8 @@ func (r *Runner) divides(t *Target, c *sample.Case, result *report.Case) {
 		t.Trying(c)
 		defer t.Trying(nil)
 	}
-	one := r.seenAgain(t, c, firstTime, firstTime)
-	if one == nil || len(t.unlike(one[0], one[1])) > 0 || e.Threads(2) != nil {
+	one := r.seenAgain(t, c, firstTime)
+	if one == nil || e.Threads(2) != nil {
 		return
 	}
 	two := r.seenAgain(t, c, firstTime)
@@ -127,7 +127,11 @@ func (r *Runner) divides(t *Target, c *sample.Case, result *report.Case) {
 	if e.Threads(1) != nil || two == nil {
 		return
 	}
-	for _, d := range t.unlike(one[0], two[0]) {
+	unlike := t.unlike(one[0], two[0])
+	if len(unlike) > 0 && !r.repeats(t, c, firstTime, one[0]) {
+		unlike = nil
+	}
+	for _, d := range unlike {
 		left = append(left, about(d, asserts.Fault{
 			Saw:     "follow what at::set_num_threads was called with",
 			Symptom: asserts.Threads,

@@ -241,10 +241,12 @@ func TestDividesCalls(t *testing.T) {
 		refuses      int
 		large, tried int
 	}{
-		{"all", 0, 0, 4, 3},
+		{"all", 0, 0, 13, 3},
 		{"the second throws", 2, 0, 2, 3},
 		{"the third throws", 3, 0, 3, 3},
-		{"no two threads", 0, 2, 3, 3},
+		{"no two threads", 0, 2, 2, 3},
+		{"not one again", 0, 1, 3, 3},
+		{"alike", 0, 0, 3, 3},
 	} {
 		large, tried := 0, 0
 		b, e := dividingBench(t, func(e *dividingEngine, x *fakeTensor) (byte, error) {
@@ -252,6 +254,9 @@ func TestDividesCalls(t *testing.T) {
 				if large++; large == tt.throws {
 					return 0, &engine.Thrown{Message: "no"}
 				}
+			}
+			if tt.name == "alike" {
+				return 1, nil
 			}
 			return byte(e.threads), nil
 		})

@@ -22,12 +22,11 @@ func (r *Runner) drawn(t *Target, a *attempt) (faults []asserts.Fault, skips []a
 	case !t.seeded.first(key):
 		return nil, []asserts.Skip{unseeded}
 	}
-	all := r.seenAgain(t, a.c, firstTime, otherSeed)
-	first := a.calls[0].seen
-	if all == nil || !t.same(first, all[0]) {
+	first, other := a.calls[0].seen, r.seenAgain(t, a.c, otherSeed)
+	if other == nil || t.same(first, other[0]) || !r.repeats(t, a.c, firstTime, first) {
 		return nil, nil
 	}
-	return t.differing(first, all[1], seeded), nil
+	return t.differing(first, other[0], seeded), nil
 }
 
 var seeded = asserts.Fault{

@@ -53,6 +53,9 @@ func TestMemory(t *testing.T) {
 	}
 	counts := returns(func() byte { return byte(calls) })
 	toggles := returns(func() byte { return byte(calls % 2) })
+	chances := func(number int) func(*fakeEngine, []any) ([]any, error) { // follows the memory but for one call
+		return returns(func() byte { return w.fill + map[bool]byte{true: 1}[calls == number] })
+	}
 	sides := returns(func() byte { return map[bool]byte{true: 1}[w.ahead] })
 	sidesAndFollows := returns(func() byte { return map[bool]byte{true: 1}[w.ahead] + w.fill })
 	fails := func(from int) func(*fakeEngine, []any) ([]any, error) {
@@ -99,30 +102,33 @@ func TestMemory(t *testing.T) {
 		judged       int // times that OA020 was
 	}{
 		{name: "right", schema: plain, kernel: returns(func() byte { return 1 }), calls: 2, judged: 1},
-		{name: "follows", schema: plain, kernel: follows, want: "OA020 result on cpu", calls: 5, judged: 1},
-		{name: "counts", schema: plain, kernel: counts, want: "OA021 result on cpu", calls: 5, judged: 1},
-		{name: "toggles", schema: plain, kernel: toggles, want: "OA021 result on cpu", calls: 5, judged: 1},
-		{name: "writes", schema: "t::f_(Tensor(a!) a) -> ()", kernel: writes, want: "OA020 argument a on cpu", calls: 5, judged: 1},
+		{name: "follows", schema: plain, kernel: follows, want: "OA020 result on cpu", calls: 23, judged: 1},
+		{name: "counts", schema: plain, kernel: counts, want: "OA021 result on cpu", calls: 5},
+		{name: "toggles", schema: plain, kernel: toggles, want: "OA021 result on cpu", calls: 5},
+		{name: "differs at last", schema: plain, kernel: chances(23), want: "OA021 result on cpu", calls: 23},
+		{name: "differs on the first side at last", schema: plain, kernel: chances(22), want: "OA021 result on cpu", calls: 23},
+		{name: "writes", schema: "t::f_(Tensor(a!) a) -> ()", kernel: writes, want: "OA020 argument a on cpu", calls: 23, judged: 1},
 		{name: "its work", schema: "t::my_empty(Tensor a) -> Tensor", kernel: leaves, calls: 5, judged: 1},
 		{name: "its work, not filled", schema: "t::empty(Tensor a) -> Tensor", kernel: counts, calls: 5, judged: 1},
-		{name: "its work in part", schema: "t::my_empty(Tensor a) -> Tensor", kernel: follows, want: "OA020 result on cpu", calls: 5, judged: 1},
+		{name: "its work in part", schema: "t::my_empty(Tensor a) -> Tensor", kernel: follows, want: "OA020 result on cpu", calls: 23, judged: 1},
 		{name: "its work too", schema: "t::_empty_quantized(Tensor a) -> Tensor", kernel: follows, calls: 5, judged: 1},
-		{name: "of what is empty", schema: "t::drop_empty_rows(Tensor a) -> Tensor", kernel: follows, calls: 5, judged: 1, want: "OA020 result on cpu"},
+		{name: "of what is empty", schema: "t::drop_empty_rows(Tensor a) -> Tensor", kernel: follows, calls: 23, judged: 1, want: "OA020 result on cpu"},
 		{name: "random", schema: "t::f(Tensor a, Generator? g=None) -> Tensor", kernel: counts, calls: 2},
 		{name: "tagged", schema: plain, kernel: counts, tags: []string{"core", "nondeterministic_seeded"}, calls: 2},
-		{name: "tagged otherwise", schema: plain, kernel: counts, tags: []string{"core"}, want: "OA021 result on cpu", calls: 5, judged: 1},
+		{name: "tagged otherwise", schema: plain, kernel: counts, tags: []string{"core"}, want: "OA021 result on cpu", calls: 5},
 		{name: "no tensors again", schema: plain, calls: 1,
 			kernel: without(func(e *fakeEngine) { e.lacks = func(engine.Dense, engine.Form) bool { return true } })},
 		{name: "no seed again", schema: plain, calls: 1, kernel: without(func(e *fakeEngine) { e.seed = errOurs })},
-		{name: "each", schema: "t::f_(Tensor(a!) a, Tensor(b!) b) -> (Tensor, Tensor)", kernel: all, calls: 10, judged: 1,
+		{name: "each", schema: "t::f_(Tensor(a!) a, Tensor(b!) b) -> (Tensor, Tensor)", kernel: all, calls: 46,
 			want: "OA020 argument a on cpu; OA020 result1 on cpu; OA021 argument b on cpu; OA021 result0 on cpu"},
 		{name: "fails again", schema: plain, kernel: fails(2), calls: 1},
+		{name: "fails on the first side", schema: plain, kernel: fails(3), calls: 2},
 		{name: "fails at last", schema: plain, kernel: fails(4), calls: 3},
 		{name: "before", schema: plain, kernel: follows, calls: 2, want: "OA018 argument a on cpu", before: outside},
 		{name: "before, random", schema: "t::f(Tensor a, Generator? g=None) -> Tensor", kernel: counts, calls: 2, want: "OA018 argument a on cpu", before: outside},
 		{name: "before, fails again", schema: plain, kernel: fails(2), calls: 1, before: outside},
 		{name: "aligned", schema: plain, kernel: sides, calls: 5, judged: 1},
-		{name: "aligned, follows", schema: plain, kernel: sidesAndFollows, want: "OA020 result on cpu", calls: 5, judged: 1},
+		{name: "aligned, follows", schema: plain, kernel: sidesAndFollows, want: "OA020 result on cpu", calls: 23, judged: 1},
 		{name: "not watched", schema: plain, kernel: follows, off: true, calls: 1},
 		{name: "outside", schema: plain, kernel: follows, calls: 2, want: "OA018 argument a on cpu", touches: outside, before: outside},
 		{name: "outside, stopped", schema: plain, kernel: follows, calls: 1, want: "OA018 argument a on cpu", touches: stopped, before: outside},

@@ -15,9 +15,16 @@ import (
 )
 
 // The same call is made again in memory that holds something else until it is written, and
-// on the other side of pages that can't be touched. Where the bytes of a return differ, three
-// calls more, on the first side, distinguish results that follow the memory from those that
+// on the other side of pages that can't be touched. Where the bytes of a return differ, more
+// calls, on the first side, distinguish results that follow the memory from those that
 // differ by themselves, and from those that follow the alignment of tensors.
+
+// often is how many times two ways to make a call are held to differ: where an op adds in the order in which
+// its threads come, the results of two calls are now and then the same, and those of others not.
+const often = 10
+
+// unsteady is the reason why no result is held to follow memory.
+const unsteady = "the results of two calls differ in memory that is filled alike too"
 
 // A repetition is the result of a repeated call.
 type repetition struct {
@@ -48,30 +55,52 @@ func (r *Runner) repeat(t *Target, a *attempt) repetition {
 	if len(differ) == 0 {
 		return repetition{made: true, unknown: len(asserts.Unknown(t.judged, first, then[0])) > 0}
 	}
-	more := r.seenAgain(t, a.c, otherFill, otherFill, firstTime)
-	if more == nil {
+	filled, own, made := r.apart(t, a, differ)
+	if !made {
 		return repetition{}
 	}
-	own := slices.Concat(asserts.Differing(t.judged, more[0], more[1]), asserts.Differing(t.judged, first, more[2]))
-	filled := asserts.Differing(t.judged, first, more[0])
 	shown := repetition{made: true}
 	alike, why := r.leftOnCPU(t, a, filled)
 	for _, d := range differ {
-		of := func(e asserts.Difference) bool { return d.Argument == e.Argument && d.Return == e.Return }
-		i := slices.IndexFunc(filled, of)
+		i := slices.IndexFunc(filled, d.Same)
 		switch {
-		case slices.ContainsFunc(own, of):
+		case slices.ContainsFunc(own, d.Same):
 			if t.mustWrite(d) { // memory that is not filled differs too
-				shown.faults = append(shown.faults, about(d, nondeterministic))
+				shown.left, shown.faults = unsteady, append(shown.faults, about(d, nondeterministic))
 			}
 		case i < 0: // it follows the side of the pages
-		case slices.ContainsFunc(alike, of):
+		case slices.ContainsFunc(alike, d.Same):
 			shown.left = why
 		case t.mustWrite(filled[i]):
 			shown.faults = append(shown.faults, about(filled[i], uninitialised))
 		}
 	}
 	return shown
+}
+
+// apart returns which results differ between calls in memory that is filled in two ways, on the first side, and
+// which of those that differ on the other differ by themselves too.
+func (r *Runner) apart(t *Target, a *attempt, differ []asserts.Difference) (filled, own []asserts.Difference, made bool) {
+	first, other := a.calls[0].seen, r.seenAgain(t, a.c, otherFill)
+	if other == nil {
+		return nil, nil, false
+	}
+	filled = asserts.Differing(t.judged, first, other[0])
+	for range often {
+		again := r.seenAgain(t, a.c, otherFill, firstTime)
+		if again == nil {
+			return nil, nil, false
+		}
+		own = slices.Concat(own, asserts.Differing(t.judged, other[0], again[0]), asserts.Differing(t.judged, first, again[1]))
+		follows := func(d asserts.Difference) bool {
+			i := slices.IndexFunc(filled, d.Same)
+			return i >= 0 && t.mustWrite(filled[i]) && !slices.ContainsFunc(own, d.Same)
+		}
+		if !slices.ContainsFunc(differ, follows) {
+			break
+		}
+	}
+	return filled, own, true
 }
 
 // leftOnCPU returns which results that follow memory are so on the CPU too, where the call is on another

@@ -55,7 +55,7 @@ func (r *Runner) spoils(t *Target, c *sample.Case, err error) {
 			Fix:    "undo what the kernel sets of its own before it throws: by a guard in C++, in Python in a finally clause",
 			Note:   unpromised,
 		})
-		if len(faults) > 0 {
+		if len(faults) > 0 && r.repeats(t, t.steady.c, firstTime, then) {
 			t.threw = append(t.threw, &judgedCall{c: c, verdict: asserts.JudgeFaults(t.judged, was, faults)})
 			t.steady = nil // it has a fault already
 		}
