@@ -12,7 +12,7 @@ namespace opassert {
 struct Operator {
   c10::OperatorHandle handle;
   bool composite;  // CompositeImplicitAutograd, and nothing of its own for the CPU: runs by calling others
-  bool top;        // the same, or no kernel below autograd runs on CPU tensors: calls begin at autograd's
+  bool top;        // the same, or it has no kernel below autograd for CPU tensors nor for another device: calls begin at autograd's
   bool view;       // a return is annotated
   bool write;      // an argument is annotated (a!)
   bool objects;    // an argument may be an object of a custom class
@@ -20,6 +20,9 @@ struct Operator {
 
 // describe returns what there is to know of an operator.
 std::unique_ptr<Operator> describe(const c10::OperatorHandle& handle);
+
+// has_autograd reports whether an operator has a kernel for autograd, of all backends or of one, or decomposes.
+bool has_autograd(const c10::OperatorHandle& handle);
 
 // listed returns the records of an operator; schemas.cpp says how they read. A
 // record ends with RS, its fields with US.

@@ -242,9 +242,7 @@ class Listing {
     for (DispatchKey key : kRuns) {
       if (op.handle.hasComputedKernelForDispatchKey(key)) flags += std::string("on:") + c10::toString(key) + " ";
     }
-    for (DispatchKey key : {DispatchKey::Autograd, DispatchKey::AutogradCPU, DispatchKey::AutogradPrivateUse1, DispatchKey::CompositeImplicitAutograd}) {
-      if (op.handle.hasKernelForDispatchKey(key)) flags += "autograd ";
-    }
+    if (has_autograd(op.handle)) flags += "autograd ";
     if (op.handle.hasKernelForDispatchKey(DispatchKey::ADInplaceOrView)) flags += "raises ";
     if (op.handle.hasComputedKernelForDispatchKey(DispatchKey::Meta)) flags += "meta ";
     if (op.handle.schema().is_vararg()) flags += "vararg ";
@@ -296,6 +294,16 @@ c10::OperatorName named(const std::string& text) {
   return {text.substr(0, dot), dot == std::string::npos ? "" : text.substr(dot + 1)};
 }
 
+// runs_below reports whether an operator has a kernel below autograd for CPU tensors, or for those of another device.
+bool runs_below(const c10::OperatorHandle& handle) {
+  return std::any_of(std::begin(kRuns), std::end(kRuns), [&](DispatchKey key) { return handle.hasComputedKernelForDispatchKey(key); }) ||
+         std::any_of(listed_keys().begin(), listed_keys().end(), [&](const auto& key) {
+    const std::string& name = key.second;
+    const bool below = name.find("Autograd") == std::string::npos && name.find("Meta") == std::string::npos;
+    return below && handle.hasKernelForDispatchKey(key.first);
+  });
+}
+
 bool may_be_object(const c10::Type& type) {
   if (type.kind() == c10::TypeKind::ClassType || type.kind() == c10::TypeKind::AnyType) return true;
   const auto inner = type.containedTypes();
@@ -315,12 +323,16 @@ std::string double_text(double d) {
   return text;
 }
 
+bool has_autograd(const c10::OperatorHandle& handle) {
+  const c10::DispatchKeySet keys = c10::getRuntimeDispatchKeySet(DispatchKey::Autograd);
+  auto has = [&](DispatchKey key) { return handle.hasKernelForDispatchKey(key); };
+  return has(DispatchKey::CompositeImplicitAutograd) || has(DispatchKey::Autograd) || std::any_of(keys.begin(), keys.end(), has);
+}
+
 std::unique_ptr<Operator> describe(const c10::OperatorHandle& handle) {
   auto op = std::make_unique<Operator>(Operator{handle, false, false, false, false, false});
   op->composite = handle.hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd) && !handle.hasKernelForDispatchKey(DispatchKey::CPU);
-  bool autograd = handle.hasKernelForDispatchKey(DispatchKey::Autograd) || handle.hasKernelForDispatchKey(DispatchKey::AutogradCPU) ||
-                  handle.hasKernelForDispatchKey(DispatchKey::AutogradPrivateUse1);
-  op->top = op->composite || (autograd && !handle.hasKernelForDispatchKey(DispatchKey::PrivateUse1) && std::none_of(std::begin(kRuns), std::end(kRuns), [&](DispatchKey key) { return handle.hasComputedKernelForDispatchKey(key); }));
+  op->top = op->composite || (has_autograd(handle) && !runs_below(handle));
   for (const Argument& ret : handle.schema().returns()) op->view |= ret.alias_info() != nullptr;
   for (const Argument& arg : handle.schema().arguments()) {
     op->write |= arg.alias_info() != nullptr && arg.alias_info()->isWrite();

@@ -152,13 +152,6 @@ bool tried(const char* what, F&& f) {
   return false;
 }
 
-// has_autograd reports whether an operator has a kernel for autograd, or decomposes.
-bool has_autograd(const OperatorHandle& handle) {
-  const DispatchKeySet keys = c10::getRuntimeDispatchKeySet(DispatchKey::Autograd);
-  auto has = [&](DispatchKey key) { return handle.hasKernelForDispatchKey(key); };
-  return has(DispatchKey::CompositeImplicitAutograd) || has(DispatchKey::Autograd) || std::any_of(keys.begin(), keys.end(), has);
-}
-
 // Operators finds opassert's answer about an operator, asking when it is new.
 class Operators {
   std::mutex mutex_;
