@@ -16,6 +16,7 @@ type spread struct {
 	limit       float64 // the largest number of the dtypes
 	step        float64 // between 1 and the next number of the coarsest
 	count       float64 // elements of the largest tensor
+	unkept      bool    // not all bytes of an argument are kept
 }
 
 func spreadOf(op *Op, real, twin *Seen) *spread {
@@ -37,6 +38,7 @@ func (s *spread) add(all []Observation, given bool) {
 		if o.Content == nil {
 			continue
 		}
+		s.unkept = s.unkept || given && int64(len(o.Content.Bytes)) < o.Content.Nbytes
 		d, _ := tensor.ParseDType(o.Content.DType) // 0, of no class, where it is not known
 		if c := d.Class(); c != tensor.Floating && c != tensor.Complex || !d.Writable() || !whole(o.Content) {
 			continue

@@ -33,7 +33,9 @@ func JudgeValues(op *Op, real, twin *Seen, on string, tolerance float64, policy 
 	}
 	r, m := newJudge(op, real, policy), newJudge(op, twin, policy)
 	m.on = on
-	r.compareNumbers(m, func(a, b float64) bool { return near(a, b, tolerance) || of.explains(a, b, tensor.Float64) }, asTheCPU)
+	r.compareNumbers(m, func(a, b float64) bool {
+		return of.unkept || near(a, b, tolerance) || of.explains(a, b, tensor.Float64)
+	}, asTheCPU)
 	verdict.Violations = append(verdict.Violations, r.conclude().Violations...)
 	for _, v := range verdict.Violations {
 		v.Symptom, v.Tolerance = OtherContents, tolerance
@@ -47,7 +49,7 @@ func JudgeValues(op *Op, real, twin *Seen, on string, tolerance float64, policy 
 func beyondOf(op *Op, real, twin *Seen, tolerance float64, of *spread) (faults []Fault, left map[string]int) {
 	left = make(map[string]int)
 	for _, d := range Differing(op, real, twin) {
-		if !readable(d.Tensors[0], d.Tensors[1]) {
+		if of.unkept || !readable(d.Tensors[0], d.Tensors[1]) {
 			left[unreadableWhy]++
 			continue
 		}
