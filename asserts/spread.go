@@ -13,6 +13,7 @@ type spread struct {
 	infinite    bool    // an argument holds an infinity
 	unordered   bool    // an argument holds a NaN
 	least, most float64 // sizes of the others, but 0
+	whole       float64 // size of the largest whole number of an argument
 	limit       float64 // the largest number of the dtypes
 	step        float64 // between 1 and the next number of the coarsest
 	count       float64 // elements of the largest tensor
@@ -32,7 +33,7 @@ func spreadOf(op *Op, real, twin *Seen) *spread {
 	return s
 }
 
-// add adds the numbers of tensors of floating point.
+// add adds the numbers of tensors.
 func (s *spread) add(all []Observation, given bool) {
 	for _, o := range all {
 		if o.Content == nil {
@@ -40,13 +41,18 @@ func (s *spread) add(all []Observation, given bool) {
 		}
 		s.unkept = s.unkept || given && int64(len(o.Content.Bytes)) < o.Content.Nbytes
 		d, _ := tensor.ParseDType(o.Content.DType) // 0, of no class, where it is not known
-		if c := d.Class(); c != tensor.Floating && c != tensor.Complex || !d.Writable() || !whole(o.Content) {
+		c := d.Class()
+		if c == tensor.Boolean || !d.Writable() || !whole(o.Content) {
+			continue
+		}
+		s.count = max(s.count, float64(tensor.Numel(o.Content.Sizes)))
+		if c == tensor.Integral {
+			s.whole = max(s.whole, largestOf(numbersOf(o.Content, d)))
 			continue
 		}
 		largest, _, _ := d.Limits()
 		s.limit = min(s.limit, largest)
 		s.step = max(s.step, d.Step())
-		s.count = max(s.count, float64(tensor.Numel(o.Content.Sizes)))
 		for _, v := range numbersOf(o.Content, d) {
 			switch v = math.Abs(v); {
 			case math.IsInf(v, 0):
@@ -60,9 +66,22 @@ func (s *spread) add(all []Observation, given bool) {
 	}
 }
 
-// rounding returns the size of the rounding errors of a sum of the numbers, or of their products.
-func (s *spread) rounding() float64 {
-	return 2 * s.step * math.Sqrt(s.count) * max(s.most, s.most*s.most)
+// rounding returns the size of the rounding errors of a sum of the numbers, or of their products, that is of a
+// dtype. Sums of whole numbers round where they are too large for its steps.
+func (s *spread) rounding(d tensor.DType) float64 {
+	step, most := max(s.step, d.Step()), s.most
+	if s.whole*step > 1 {
+		most = max(most, s.whole)
+	}
+	return 2 * step * math.Sqrt(s.count) * max(most, most*most)
+}
+
+// largestOf returns the size of the largest number.
+func largestOf(all []float64) (largest float64) {
+	for _, v := range all {
+		largest = max(largest, math.Abs(v))
+	}
+	return largest
 }
 
 // overflows reports whether a step on the way to a result, such as exp(2x) or 1/x, may not be finite.
@@ -83,5 +102,5 @@ func (s *spread) explains(a, b float64, d tensor.DType) bool {
 	case math.IsNaN(a-b) || math.IsInf(a-b, 0):
 		return s.overflows()
 	}
-	return math.Abs(a-b) <= s.rounding()
+	return math.Abs(a-b) <= s.rounding(d)
 }

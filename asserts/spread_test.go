@@ -46,7 +46,9 @@ func TestSpread(t *testing.T) {
 		{"whole numbers of larger ones", []float64{3e38, 1}, tensor.Float32, 0, 9, tensor.Int32, false},
 		{"whole numbers of plain ones", plain, tensor.Float32, 0, 1, tensor.Int32, true},
 		{"bools of plain ones", []float64{3e38, 1}, tensor.Float32, 0, 1, tensor.Bool, true},
-		{"of whole numbers", []float64{1e8, 1}, tensor.Int64, 0, 4, tensor.Float32, true},
+		{"of whole numbers that are not exact", []float64{1e8, 1}, tensor.Int64, 0, 4, tensor.Float32, false},
+		{"of whole numbers that are", []float64{1e6, 1}, tensor.Int64, 0, 4, tensor.Float32, true},
+		{"of whole numbers that are in double precision", []float64{1e8, 1}, tensor.Int64, 0, 4, tensor.Float64, true},
 		{"complex numbers", []float64{1e8, 1, -1e8, 3}, tensor.Complex64, 0, 4, tensor.Complex64, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -99,6 +101,49 @@ func TestSpreadOfOthers(t *testing.T) {
 	} {
 		if s := spreadOf(tt.op, tt.real, tt.twin); s.most != tt.most || s.infinite || s.unordered {
 			t.Errorf("%s: at most %v, want %v; %+v", tt.name, s.most, tt.most, s)
+		}
+	}
+}
+
+// Which numbers are not known matters of arguments alone, and truth values are no terms of a sum.
+func TestSpreadOfArguments(t *testing.T) {
+	cut := []Observation{{Impl: 1, Storage: 1, Content: elements(tensor.Float32, []int64{1}, []int64{1}, 1)}}
+	cut[0].Content.Bytes = nil
+	flags := []Observation{{Impl: 1, Storage: 1, Content: elements(tensor.Bool, []int64{1}, []int64{1}, 1)}}
+	in := &Op{Args: []Subject{{Name: "x"}}}
+	for _, tt := range []struct {
+		name       string
+		real, twin *Seen
+		unkept     bool
+	}{
+		{"an argument", &Seen{Before: cut}, &Seen{}, true},
+		{"a result on the CPU", &Seen{}, &Seen{Results: cut}, false},
+		{"truth values", &Seen{Before: flags}, &Seen{}, false},
+	} {
+		if s := spreadOf(in, tt.real, tt.twin); s.unkept != tt.unkept || s.count != 0 {
+			t.Errorf("%s: not kept is %v, %v terms", tt.name, s.unkept, s.count)
+		}
+	}
+}
+
+// A tensor has other numbers where its bytes are others, if they can't be read.
+func TestUnreadNumbers(t *testing.T) {
+	one := func(d string, digest uint64, all ...float64) *Snapshot {
+		s := elements(tensor.Float32, []int64{1}, []int64{1}, all...)
+		s.DType, s.Digest = d, digest
+		return s
+	}
+	for _, tt := range []struct {
+		was, is *Snapshot
+		want    bool
+	}{
+		{one("float32", 1, 2), one("float32", 2, 3), true},
+		{one("float32", 1, 0), one("float32", 2, math.Copysign(0, -1)), false},
+		{one("float8_e5m2", 1, 2), one("float8_e5m2", 1, 2), false},
+		{one("float8_e5m2", 1, 2), one("float8_e5m2", 2, 2), true},
+	} {
+		if got := otherNumbers(tt.was, tt.is); got != tt.want {
+			t.Errorf("%s %v, then %v: %v", tt.was.DType, tt.was.Bytes, tt.is.Bytes, got)
 		}
 	}
 }

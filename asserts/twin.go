@@ -1,6 +1,10 @@
 package asserts
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/opassert/opassert/internal/tensor"
+)
 
 // JudgeTwin is [JudgeMeta] for the call on any other device, which it names.
 func JudgeTwin(op *Op, real, twin *Seen, on string, policy *Policy) Verdict {
@@ -51,7 +55,7 @@ func (j *judge) compareChange(m *judge, a, b *input) {
 	if !j.judged(MetaAlias, &a.after, &b.after) {
 		return
 	}
-	changes, there := a.before.Content.Digest != a.after.Content.Digest, b.before.Content.Digest != b.after.Content.Digest
+	changes, there := otherNumbers(a.before.Content, a.after.Content), otherNumbers(b.before.Content, b.after.Content)
 	if changes == there {
 		return
 	}
@@ -63,4 +67,14 @@ func (j *judge) compareChange(m *judge, a, b *input) {
 	}
 	v.Fix = "the schema says that it may be written, not when: make " + m.kernel() + " write it where the other does; or the other where " + m.kernel() + " does"
 	v.Breaks = "a program computes with other numbers on one of the devices"
+}
+
+// otherNumbers reports whether a tensor that was written has other contents: zero of another sign is the same
+// number, as what adds 0 leaves, and so is NaN of other bits.
+func otherNumbers(was, is *Snapshot) bool {
+	if !readable(was, is) {
+		return was.Digest != is.Digest
+	}
+	d, _ := tensor.ParseDType(was.DType)
+	return !slices.EqualFunc(numbersOf(was, d), numbersOf(is, d), func(a, b float64) bool { return near(a, b, 0) })
 }

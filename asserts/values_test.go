@@ -176,3 +176,27 @@ func TestValuesOfUnkeptArguments(t *testing.T) {
 		}
 	}
 }
+
+// A tensor that is written has the same contents where its numbers are the same: zero of either sign, and NaN
+// of any bits. Of what are no numbers each bit counts.
+func TestOtherNumbers(t *testing.T) {
+	nan := elements(tensor.Float32, []int64{2}, []int64{1}, math.NaN(), math.Copysign(0, -1))
+	for name, tt := range map[string]struct {
+		change func(*Snapshot)
+		other  bool
+	}{
+		"the same":             {func(s *Snapshot) { s.Digest = 1 }, false},
+		"another sign of 0":    {func(s *Snapshot) { s.Bytes[7] = 0 }, false},
+		"another NaN":          {func(s *Snapshot) { s.Bytes[0]++ }, false},
+		"another number":       {func(s *Snapshot) { s.Bytes[4]++ }, true},
+		"bytes not kept":       {func(s *Snapshot) { s.Bytes = s.Bytes[:4] }, true},
+		"another size":         {func(s *Snapshot) { s.Sizes = []int64{1} }, true},
+		"no number is a dtype": {func(s *Snapshot) { s.DType = "bits8" }, true},
+	} {
+		was, is := *nan, *nan
+		was.Digest, is.Digest, is.Bytes = 1, 2, append([]byte{}, nan.Bytes...)
+		if tt.change(&is); otherNumbers(&was, &is) != tt.other {
+			t.Errorf("%s: %v, want %v", name, !tt.other, tt.other)
+		}
+	}
+}

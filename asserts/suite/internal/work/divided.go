@@ -149,8 +149,3 @@ func (r *Runner) divides(t *Target, c *sample.Case, result *report.Case) {
 	}
 	r.addJudged(t, &judgedCall{c, verdict}, result)
 }
-
-// unlike returns the results that differ between two calls, those of which no bytes are kept too.
-func (t *Target) unlike(a, b *asserts.Seen) []asserts.Difference {
-	return append(asserts.Differing(t.judged, a, b), asserts.Unknown(t.judged, a, b)...)
-}

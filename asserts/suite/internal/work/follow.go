@@ -30,6 +30,11 @@ func (t *Target) same(a, b *asserts.Seen) bool {
 	return b != nil && len(asserts.Differing(t.judged, a, b)) == 0
 }
 
+// unlike returns the results that differ between two calls, those of which no bytes are kept too.
+func (t *Target) unlike(a, b *asserts.Seen) []asserts.Difference {
+	return append(asserts.Differing(t.judged, a, b), asserts.Unknown(t.judged, a, b)...)
+}
+
 // repeats reports whether a call returns the same as it did each time that it is made again.
 func (r *Runner) repeats(t *Target, c *sample.Case, how arrangement, seen *asserts.Seen) bool {
 	for range often {
