@@ -1,20 +1,19 @@
 """pytest --opassert: each test fails for what the ops that it called did wrong.
 
 pytest goes on in a fork, and what it was becomes `opassert run`, which has a watcher loaded
-into it and into each process that it starts. Before each phase of a test the watcher hears which test that is;
-after it, it says what was found. Nothing imports PyTorch before the tests do.
+into it and into each process that it starts. Nothing imports PyTorch before the tests do. Each pytest
+imports this module, also one that is too old to be watched.
 """
 
 import os
 import sys
-import warnings
-from os import getpid  # tests may replace what they call of modules
-from shlex import join, quote
+from importlib.metadata import version
+from shlex import join
 
 import pytest
 
 from . import command, process
-from .findings import OpassertError, OpassertWarning, watcher
+from .findings import watcher
 
 LEVELS = "identity", "content", "meta"
 
@@ -53,19 +52,25 @@ class Settings:
         return flags + (["-baseline=" + self.baseline] if self.baseline else [])
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_load_initial_conftests(early_config, args):
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_load_initial_conftests(early_config):
     # Before pytest captures what is written, and before anything imports PyTorch.
     settings = Settings(early_config.known_args_namespace, early_config.getini)
     if settings.on and watcher() is None:
         enter(early_config, settings)
-    return (yield)
+    yield
+
+
+LEAST = {"pytest": (7, 0), "pluggy": (1, 2)}
 
 
 def enter(config, settings):
     """Becomes a process that opassert run watches."""
     if sys.platform != "linux":
         raise pytest.UsageError("--opassert: programs are watched on Linux only")
+    for name, least in LEAST.items():
+        if tuple(map(int, version(name).split(".")[:2])) < least:
+            raise pytest.UsageError("--opassert: %s %s is too old: install %d.%d or a newer one" % (name, version(name), *least))
     try:
         opassert = command.path()
     except FileNotFoundError as error:
@@ -88,7 +93,7 @@ def restart(config, run):
         raise pytest.UsageError("--opassert: this process was not started as pytest: start it with opassert run -- %s" % join(sys.orig_argv))
     if os.environ.get("OPASSERT_PYTEST") == str(os.getppid()):
         raise pytest.UsageError("--opassert: nothing could be loaded into pytest; opassert doctor says more")
-    os.environ["OPASSERT_PYTEST"] = str(getpid())
+    os.environ["OPASSERT_PYTEST"] = str(os.getpid())
     os.execv(run[0], run)
 
 
@@ -97,204 +102,7 @@ def pytest_configure(config):
     settings = Settings(config.option, config.getini)
     # Failures of a pytest inside a test belong to that test.
     if settings.on and not watcher().now[0]:
+        from .pytest_watch import Plugin
+
         os.environ.pop("OPASSERT_PYTEST", None)
         config.pluginmanager.register(Plugin(config, settings, watcher()), "opassert-watch")
-
-
-class Plugin:
-    def __init__(self, config, settings, watcher):
-        self.config = config
-        self.warn = settings.fail == "warn"
-        self.watcher = watcher
-        self.flags = join(a for a in ("--opassert-level=" + settings.level,) if settings.level)
-        self.process = getpid()
-        self.item = None  # the last one of this process
-        self.items = {}
-        self.outside = []  # what comes too late for its test, or is of none: (context, the test's node id and location, report)
-        self.watcher.enter("collection", self.again(""))
-
-    def again(self, nodeid):
-        group = nodeid.rfind("@")
-        if group > max(nodeid.rfind("]"), nodeid.rfind("::")):  # of xdist's loadgroup, which pytest does not take
-            nodeid = nodeid[:group]
-        return " ".join(filter(None, ["pytest --opassert", self.flags, quote(nodeid) if nodeid else ""]))
-
-    # A phase of a test.
-
-    def forked(self):
-        """Reports whether this process is one of pytest-forked, which ends with its test."""
-        return getpid() != self.process
-
-    def enter(self, item, when):
-        """Says that a phase begins, and keeps what was found before it; once is enough."""
-        context = "%s (%s)" % (item.nodeid, when)
-        if self.watcher.now[0] != context:
-            self.late(self.watcher.enter(context, self.again(item.nodeid)))
-
-    def found(self, item, when):
-        """Says that a phase has ended, and returns what was found in it."""
-        if self.forked() and when == "teardown":
-            self.watcher.call_fakes()
-        context = "%s (%s)" % (item.nodeid, when)
-        if when in NEXT:
-            found = self.watcher.enter("%s (%s)" % (item.nodeid, NEXT[when]), self.again(item.nodeid))
-        else:
-            found = self.watcher.enter("between tests", self.again(""))
-        own = [f for f in found if f.context == context or (self.forked() and when == "teardown")]
-        self.late([f for f in found if f not in own])
-        return [f for f in own if not allowed(item, f)]
-
-    def late(self, found):
-        """Keeps what comes too late for its test."""
-        if self.forked():
-            self.watcher.keep(found)
-            return
-        for f in found:
-            item = self.items.get(test_of(f))
-            if item is None or not (EXPECTED in item.stash or allowed(item, f)):
-                self.outside.append((f.context, item and (item.nodeid, item.location), str(f)))
-
-    def pytest_collection_finish(self, session):
-        self.items = {item.nodeid: item for item in session.items}
-        if getattr(session.config.option, "forked", False) and "torch" in sys.modules:
-            # The modules for fakes are imported once, and not in the process of each test.
-            import torch._dynamo.source, torch._subclasses.fake_tensor, torch.fx.experimental.symbolic_shapes  # noqa: E401, F401
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_setup(self, item):
-        self.item, item.stash[FOUND] = item, []
-        return (yield from self.watched(item, "setup"))
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_call(self, item):
-        return (yield from self.watched(item, "call"))
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_teardown(self, item):
-        return (yield from self.watched(item, "teardown"))
-
-    def watched(self, item, when):
-        """Runs a phase. What its setup broke fails the call, which runs nonetheless."""
-        self.enter(item, when)
-        failed = True
-        try:
-            result = yield
-            failed = False
-        finally:
-            found = self.found(item, when)
-            if self.warn:
-                for f in found:
-                    item.warn(OpassertWarning(str(f)))
-            else:
-                item.stash[FOUND] += found
-            # A failure of the test's own stays: the report says what was found besides.
-            if not failed and when != "setup" and item.stash[FOUND]:
-                raise OpassertError(item.stash[FOUND])
-        return result
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_makereport(self, item, call):
-        report = yield
-        if hasattr(report, "wasxfail"):
-            item.stash[EXPECTED] = True
-        found = item.stash.get(FOUND, [])
-        if not found or (call.when == "setup" and report.passed):
-            return report
-        item.stash[FOUND] = []
-        text = "\n\n".join(str(f) for f in found)
-        if isinstance(getattr(call.excinfo, "value", None), OpassertError):
-            report.longrepr = text
-        elif (report.failed or hasattr(report, "wasxfail")) and hasattr(report.longrepr, "addsection"):
-            report.longrepr.addsection("opassert", text)
-        elif hasattr(report, "wasxfail"):
-            report.sections.append(("opassert", text))
-        else:
-            own = str(report.longrepr) + "\n\n" if report.failed else ""
-            report.outcome, report.longrepr = "failed", own + text
-        return report
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_logreport(self, report):
-        """Adds what a test broke in a process that ended before it could report it."""
-        if not report.failed or (self.item and self.item.nodeid == report.nodeid):
-            return
-        found = self.watcher.enter(*self.watcher.now)
-        own = [f for f in found if test_of(f) == report.nodeid]
-        self.late([f for f in found if f not in own])
-        if own:
-            report.longrepr = "\n\n".join(map(str, [report.longrepr, *own]))
-
-    # Outside the tests.
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_make_collect_report(self, collector):
-        self.late(self.watcher.enter(collector.nodeid or "collection", self.again(collector.nodeid)))
-        try:
-            return (yield)
-        finally:
-            self.late(self.watcher.enter("collection", self.again("")))
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self, session):
-        self.watcher.call_fakes()
-        self.late(self.watcher.enter("", ""))
-        if self.item:  # its phase may have ended the session
-            self.late(self.item.stash[FOUND])
-        worker = getattr(self.config, "workeroutput", None)
-        if worker is not None:
-            worker["opassert"] = self.outside
-        else:
-            self.report(session)
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node, error):
-        self.outside += getattr(node, "workeroutput", {}).get("opassert", [])
-
-    def report(self, session):
-        """Reports what comes too late for its test as an error of that, as one of its teardown, and what is of no test
-        as what fails by itself."""
-        texts = {}
-        for context, test, text in self.outside:
-            if self.warn:
-                warnings.warn_explicit(OpassertWarning(text), None, context, 0)
-                continue
-            nodeid, location = test or ("%s [opassert]" % context, (context, None, "opassert"))
-            texts.setdefault((nodeid, tuple(location), "teardown" if test else "call"), []).append(text)
-        for (nodeid, location, when), reports in texts.items():
-            report = pytest.TestReport(
-                nodeid=nodeid, location=location, keywords={}, outcome="failed", longrepr="\n\n".join(dict.fromkeys(reports)), when=when
-            )
-            self.config.hook.pytest_runtest_logreport(report=report)
-            if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
-                session.exitstatus = pytest.ExitCode.TESTS_FAILED
-            terminal = self.config.pluginmanager.get_plugin("terminalreporter")
-            if terminal and session.exitstatus not in SUMMARISED:
-                terminal.section(report.nodeid)
-                terminal.write_line(report.longrepr)
-
-
-# The exit statuses with which pytest prints its reports of failures.
-SUMMARISED = pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED, pytest.ExitCode.USAGE_ERROR
-
-FOUND = pytest.StashKey()
-EXPECTED = pytest.StashKey()  # of a test that is expected to fail, as it does
-
-# The phases that follow others: each is entered where the one before it ends, which is a question less.
-NEXT = {"setup": "call", "call": "teardown"}
-
-
-def test_of(finding):
-    """The node id of the test in which something was found."""
-    return finding.context.rpartition(" (")[0]
-
-
-def allowed(item, finding):
-    """Reports whether a mark of the test, its class or its module allows a finding."""
-    for mark in item.iter_markers("opassert"):
-        allow = mark.kwargs.get("allow", ())
-        names = {*mark.args, *([allow] if isinstance(allow, str) else allow)}
-        if mark.kwargs.get("off") or "off" in names:
-            return True
-        if names & {finding.code, finding.op, finding.op.partition(".")[0]}:
-            return True
-    return False

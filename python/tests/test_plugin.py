@@ -304,6 +304,15 @@ ctypes.CDLL = Strict
     assert run("--opassert", status=0, PYTHONPATH=path).tests == {"test_strict": "passed"}
 
 
+def test_version_of_pluggy(project):
+    """Where pytest is too old to be watched, it runs as without the package, and --opassert says what to install."""
+    run = project(test_plain="def test_a(): pass\ndef test_b(): assert 0\n")
+    others = "-p", "no:xdist", "-p", "no:rerunfailures"
+    old = {"PYTHONPATH": os.path.join(sys.prefix, "old")}
+    assert run(*others, status=1, **old).tests == {"test_a": "passed", "test_b": "failure"}
+    assert "--opassert: pluggy 1.0.0 is too old: install 1.2 or a newer one" in run("--opassert", *others, status=4, **old).stderr
+
+
 def test_without_pytorch(project):
     run = project(test_plain="import sys\ndef test_a(): assert 'torch' not in sys.modules\ndef test_b(): assert 0\n")
     assert run("--opassert", "-k", "test_a", status=0).tests == {"test_a": "passed"}

@@ -1,0 +1,212 @@
+"""What the plugin does around the tests of a process that is watched.
+
+Before each phase of a test the watcher hears which test that is; after it, it says what was found.
+"""
+
+import sys
+import warnings
+from os import getpid  # tests may replace what they call of modules
+from shlex import join, quote
+
+import pytest
+
+from .findings import OpassertError, OpassertWarning
+
+
+class Plugin:
+    def __init__(self, config, settings, watcher):
+        self.config = config
+        self.warn = settings.fail == "warn"
+        self.watcher = watcher
+        self.flags = join(a for a in ("--opassert-level=" + settings.level,) if settings.level)
+        self.process = getpid()
+        self.item = None  # the last one of this process
+        self.items = {}
+        self.outside = []  # what comes too late for its test, or is of none: (context, the test's node id and location, report)
+        self.watcher.enter("collection", self.again(""))
+
+    def again(self, nodeid):
+        group = nodeid.rfind("@")
+        if group > max(nodeid.rfind("]"), nodeid.rfind("::")):  # of xdist's loadgroup, which pytest does not take
+            nodeid = nodeid[:group]
+        return " ".join(filter(None, ["pytest --opassert", self.flags, quote(nodeid) if nodeid else ""]))
+
+    # A phase of a test.
+
+    def forked(self):
+        """Reports whether this process is one of pytest-forked, which ends with its test."""
+        return getpid() != self.process
+
+    def enter(self, item, when):
+        """Says that a phase begins, and keeps what was found before it; once is enough."""
+        context = "%s (%s)" % (item.nodeid, when)
+        if self.watcher.now[0] != context:
+            self.late(self.watcher.enter(context, self.again(item.nodeid)))
+
+    def found(self, item, when):
+        """Says that a phase has ended, and returns what was found in it."""
+        if self.forked() and when == "teardown":
+            self.watcher.call_fakes()
+        context = "%s (%s)" % (item.nodeid, when)
+        if when in NEXT:
+            found = self.watcher.enter("%s (%s)" % (item.nodeid, NEXT[when]), self.again(item.nodeid))
+        else:
+            found = self.watcher.enter("between tests", self.again(""))
+        own = [f for f in found if f.context == context or (self.forked() and when == "teardown")]
+        self.late([f for f in found if f not in own])
+        return [f for f in own if not allowed(item, f)]
+
+    def late(self, found):
+        """Keeps what comes too late for its test."""
+        if self.forked():
+            self.watcher.keep(found)
+            return
+        for f in found:
+            item = self.items.get(test_of(f))
+            if item is None or not (EXPECTED in item.stash or allowed(item, f)):
+                self.outside.append((f.context, item and (item.nodeid, item.location), str(f)))
+
+    def pytest_collection_finish(self, session):
+        self.items = {item.nodeid: item for item in session.items}
+        if getattr(session.config.option, "forked", False) and "torch" in sys.modules:
+            # The modules for fakes are imported once, and not in the process of each test.
+            import torch._dynamo.source, torch._subclasses.fake_tensor, torch.fx.experimental.symbolic_shapes  # noqa: E401, F401
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_setup(self, item):
+        self.item, item.stash[FOUND] = item, []
+        return (yield from self.watched(item, "setup"))
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_call(self, item):
+        return (yield from self.watched(item, "call"))
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_teardown(self, item):
+        return (yield from self.watched(item, "teardown"))
+
+    def watched(self, item, when):
+        """Runs a phase. What its setup broke fails the call, which runs nonetheless."""
+        self.enter(item, when)
+        failed = True
+        try:
+            result = yield
+            failed = False
+        finally:
+            found = self.found(item, when)
+            if self.warn:
+                for f in found:
+                    item.warn(OpassertWarning(str(f)))
+            else:
+                item.stash[FOUND] += found
+            # A failure of the test's own stays: the report says what was found besides.
+            if not failed and when != "setup" and item.stash[FOUND]:
+                raise OpassertError(item.stash[FOUND])
+        return result
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(self, item, call):
+        report = yield
+        if hasattr(report, "wasxfail"):
+            item.stash[EXPECTED] = True
+        found = item.stash.get(FOUND, [])
+        if not found or (call.when == "setup" and report.passed):
+            return report
+        item.stash[FOUND] = []
+        text = "\n\n".join(str(f) for f in found)
+        if isinstance(getattr(call.excinfo, "value", None), OpassertError):
+            report.longrepr = text
+        elif (report.failed or hasattr(report, "wasxfail")) and hasattr(report.longrepr, "addsection"):
+            report.longrepr.addsection("opassert", text)
+        elif hasattr(report, "wasxfail"):
+            report.sections.append(("opassert", text))
+        else:
+            own = str(report.longrepr) + "\n\n" if report.failed else ""
+            report.outcome, report.longrepr = "failed", own + text
+        return report
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report):
+        """Adds what a test broke in a process that ended before it could report it."""
+        if not report.failed or (self.item and self.item.nodeid == report.nodeid):
+            return
+        found = self.watcher.enter(*self.watcher.now)
+        own = [f for f in found if test_of(f) == report.nodeid]
+        self.late([f for f in found if f not in own])
+        if own:
+            report.longrepr = "\n\n".join(map(str, [report.longrepr, *own]))
+
+    # Outside the tests.
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_make_collect_report(self, collector):
+        self.late(self.watcher.enter(collector.nodeid or "collection", self.again(collector.nodeid)))
+        try:
+            return (yield)
+        finally:
+            self.late(self.watcher.enter("collection", self.again("")))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session):
+        self.watcher.call_fakes()
+        self.late(self.watcher.enter("", ""))
+        if self.item:  # its phase may have ended the session
+            self.late(self.item.stash[FOUND])
+        worker = getattr(self.config, "workeroutput", None)
+        if worker is not None:
+            worker["opassert"] = self.outside
+        else:
+            self.report(session)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node, error):
+        self.outside += getattr(node, "workeroutput", {}).get("opassert", [])
+
+    def report(self, session):
+        """Reports what comes too late for its test as an error of that, as one of its teardown, and what is of no test
+        as what fails by itself."""
+        texts = {}
+        for context, test, text in self.outside:
+            if self.warn:
+                warnings.warn_explicit(OpassertWarning(text), None, context, 0)
+                continue
+            nodeid, location = test or ("%s [opassert]" % context, (context, None, "opassert"))
+            texts.setdefault((nodeid, tuple(location), "teardown" if test else "call"), []).append(text)
+        for (nodeid, location, when), reports in texts.items():
+            report = pytest.TestReport(
+                nodeid=nodeid, location=location, keywords={}, outcome="failed", longrepr="\n\n".join(dict.fromkeys(reports)), when=when
+            )
+            self.config.hook.pytest_runtest_logreport(report=report)
+            if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
+            terminal = self.config.pluginmanager.get_plugin("terminalreporter")
+            if terminal and session.exitstatus not in SUMMARISED:
+                terminal.section(report.nodeid)
+                terminal.write_line(report.longrepr)
+
+
+# The exit statuses with which pytest prints its reports of failures.
+SUMMARISED = pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED, pytest.ExitCode.USAGE_ERROR
+
+FOUND = pytest.StashKey()
+EXPECTED = pytest.StashKey()  # of a test that is expected to fail, as it does
+
+# The phases that follow others: each is entered where the one before it ends, which is a question less.
+NEXT = {"setup": "call", "call": "teardown"}
+
+
+def test_of(finding):
+    """The node id of the test in which something was found."""
+    return finding.context.rpartition(" (")[0]
+
+
+def allowed(item, finding):
+    """Reports whether a mark of the test, its class or its module allows a finding."""
+    for mark in item.iter_markers("opassert"):
+        allow = mark.kwargs.get("allow", ())
+        names = {*mark.args, *([allow] if isinstance(allow, str) else allow)}
+        if mark.kwargs.get("off") or "off" in names:
+            return True
+        if names & {finding.code, finding.op, finding.op.partition(".")[0]}:
+            return True
+    return False
