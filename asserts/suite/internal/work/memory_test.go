@@ -53,7 +53,7 @@ func TestMemory(t *testing.T) {
 	}
 	counts := returns(func() byte { return byte(calls) })
 	toggles := returns(func() byte { return byte(calls % 2) })
-	chances := func(number int) func(*fakeEngine, []any) ([]any, error) { // follows the memory but for one call
+	chances := func(number int) func(*fakeEngine, []any) ([]any, error) { // follows the memory, except in one call
 		return returns(func() byte { return w.fill + map[bool]byte{true: 1}[calls == number] })
 	}
 	sides := returns(func() byte { return map[bool]byte{true: 1}[w.ahead] })
