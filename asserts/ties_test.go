@@ -33,6 +33,7 @@ func TestTied(t *testing.T) {
 		{"floating point", matrix, tensor.Float32, []float64{0}, []float64{2}, false},
 		{"of complex numbers", elements(tensor.Complex64, []int64{2}, []int64{1}, 1, 1, 1, 1), tensor.Int64, []float64{0}, []float64{1}, false},
 		{"of a dtype that is not read", &Snapshot{DType: "float8_e5m2", Sizes: []int64{2}, Strides: []int64{1}, Nbytes: 2, Bytes: []byte{9, 9}}, tensor.Int64, []float64{0}, []float64{1}, false},
+		{"of a tensor that is not within its storage", &Snapshot{DType: "float32", Sizes: []int64{4}, Strides: []int64{1}, Nbytes: 8, Bytes: make([]byte, 8)}, tensor.Int64, []float64{0}, []float64{1}, false},
 		{"of 0, and beyond the last", elements(tensor.Float32, []int64{2}, []int64{1}, 0, 1), tensor.Int64, []float64{5}, []float64{0}, false},
 		{"of 0, and beyond the last on the CPU", elements(tensor.Float32, []int64{2}, []int64{1}, 0, 1), tensor.Int64, []float64{0}, []float64{5}, false},
 		{"of none", elements(tensor.Float32, []int64{0, 2}, []int64{2, 1}), tensor.Int64, []float64{0}, []float64{1}, false},

@@ -14,6 +14,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/schema"
 )
 
 // An op is counted apart where as many cases as give it up ended in errors that
@@ -340,5 +341,33 @@ func TestDevicesEqual(t *testing.T) {
 		if a := tally(); a.Equal(other) {
 			t.Errorf("%v equals %v", a, other)
 		}
+	}
+}
+
+// A fault of a registration is about the argument that it names, or else the first.
+func TestLintOfArguments(t *testing.T) {
+	op := must.Get(schema.ParseDispatcher("ns::f(Tensor a, Tensor b) -> Tensor"))(t)
+	for argument, want := range map[string]int{"a": 0, "b": 1, "c": 0} {
+		found := Lint(engine.Operator{Schema: op, Faults: []asserts.Fault{{Argument: argument, Saw: "it is not the kernel's"}}})
+		if len(found) != 1 || found[0].Violation.Subject.Index != want {
+			t.Errorf("%s: %+v, want argument %d", argument, found, want)
+		}
+	}
+}
+
+// Of findings that are there, none is added again.
+func TestAddNew(t *testing.T) {
+	about := func(code asserts.Code, index int) *Finding {
+		return &Finding{Violation: &asserts.Violation{Code: code, Subject: asserts.Place{Index: index}}}
+	}
+	found := AddNew([]*Finding{about(asserts.UndeclaredWrite, 0)}, []*Finding{
+		about(asserts.UndeclaredWrite, 0), about(asserts.UndeclaredWrite, 1), about(asserts.UndeclaredAlias, 0), about(asserts.UndeclaredWrite, 1),
+	})
+	var got []string
+	for _, f := range found {
+		got = append(got, fmt.Sprint(f.Violation.Code, f.Violation.Subject.Index))
+	}
+	if want := []string{"OA009 0", "OA009 1", "OA007 0"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
