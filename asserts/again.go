@@ -151,7 +151,7 @@ func (h *holding) earlier(args []Observation) []Earlier {
 }
 
 // alone reports whether no other goroutine runs: each is one that package testing has
-// waiting.
+// waiting, or has ended.
 func alone() bool {
 	if runtime.NumGoroutine() > most { //mutate:equivalent false: only saves time
 		return false
@@ -166,7 +166,7 @@ func alone() bool {
 		switch function := waitsIn(stacks[i].Stack()); {
 		case strings.HasSuffix(function, "/asserts.alone"):
 			callers++
-		case !strings.HasPrefix(function, "testing.") && !strings.HasPrefix(function, "os/signal."):
+		case function != "" && !strings.HasPrefix(function, "testing.") && !strings.HasPrefix(function, "os/signal."):
 			return false
 		}
 	}
@@ -175,7 +175,8 @@ func alone() bool {
 
 const most = 12 // goroutines, beyond which none is alone
 
-// waitsIn returns the function outside package runtime that a goroutine is in.
+// waitsIn returns the function outside package runtime that a goroutine is in, or "" where
+// it has ended: for a moment it is still listed.
 func waitsIn(stack []uintptr) string {
 	frames := runtime.CallersFrames(stack)
 	for {

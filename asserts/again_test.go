@@ -315,6 +315,21 @@ func TestAlone(t *testing.T) {
 	<-stopped
 }
 
+// A test whose goroutine has ended is listed for a moment, and is nobody that uses a tensor.
+func TestAloneAfterATest(t *testing.T) {
+	not := 0
+	for range 5000 {
+		t.Run("", func(*testing.T) {
+			if !asserts.Alone() {
+				not++
+			}
+		})
+	}
+	if not > 0 {
+		t.Errorf("%d of 5000 tests are not alone", not)
+	}
+}
+
 // Who says that other goroutines do not use the tensors is believed; the call before
 // is one of the same goroutine all the same.
 func TestLookedAtAgainBesideGoroutines(t *testing.T) {
