@@ -46,17 +46,17 @@ others = Others()
 
 
 def import_parts():
-    from torch.fx.experimental import symbolic_shapes
-
     torch._dynamo = importlib.util.module_from_spec(importlib.util.find_spec(PACKAGE))
     torch._dynamo.__class__ = Parts
     torch._dynamo.disable = lambda function, *_, **keywords: function  # for calls in Python: nothing is compiled
     sys.modules[PACKAGE] = torch._dynamo
     for part in PARTS:
         importlib.import_module(f"{PACKAGE}.{part}")
-    symbolic_shapes.uninteresting_files = set  # whose modules it would import to leave them out of messages
     sys.meta_path.insert(0, others)
 
 
 if PACKAGE not in sys.modules:
     import_parts()
+from torch.fx.experimental import symbolic_shapes  # noqa: E402
+
+symbolic_shapes.uninteresting_files = set  # whose modules it would import to leave them out of messages
