@@ -152,15 +152,22 @@ func (s *searcher) addPrefix(prefix, how string) bool {
 	return len(all) > 0
 }
 
-// home returns the virtual environment that the command is installed in, or "": a
-// user who names the command by its path means that one, active or not.
+// home returns the environment that the command is installed in, or "": a user who names
+// the command by its path means that one, active or not.
 var home = func() string {
 	command, err := os.Executable()
-	if err == nil {
-		command, err = filepath.EvalSymlinks(command)
+	if err != nil {
+		return ""
 	}
-	prefix := filepath.Dir(filepath.Dir(command))
-	if err != nil || !exists(filepath.Join(prefix, "pyvenv.cfg")) {
+	return environmentOf(command)
+}
+
+// environmentOf returns the virtual environment, or that of conda, that a command is
+// installed in, or "".
+func environmentOf(command string) string {
+	file, err := filepath.EvalSymlinks(command)
+	prefix := filepath.Dir(filepath.Dir(file))
+	if err != nil || !exists(filepath.Join(prefix, "pyvenv.cfg")) && !exists(filepath.Join(prefix, "conda-meta")) {
 		return ""
 	}
 	return prefix

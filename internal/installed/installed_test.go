@@ -296,6 +296,23 @@ func TestFind(t *testing.T) {
 	})
 }
 
+// The command is installed in an environment where its folder is beside what makes one.
+func TestEnvironmentOf(t *testing.T) {
+	for mark, want := range map[string]bool{"pyvenv.cfg": true, "conda-meta": true, "lib": false} {
+		prefix := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
+		command := filepath.Join(prefix, "bin", "opassert")
+		must.Do(t, os.MkdirAll(filepath.Dir(command), 0o755))
+		must.Do(t, os.MkdirAll(filepath.Join(prefix, mark), 0o755))
+		if got := environmentOf(command); got != "" {
+			t.Errorf("%s: a command that is not there is installed in %q", mark, got)
+		}
+		must.Do(t, os.WriteFile(command, nil, 0o755))
+		if got := environmentOf(command); (got == prefix) != want {
+			t.Errorf("%s: installed in %q, want %v", mark, got, want)
+		}
+	}
+}
+
 // A Python whose PyTorch is too old for the ops of modules is refused.
 func TestFindPython(t *testing.T) {
 	m := newMaker(t)

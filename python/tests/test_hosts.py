@@ -97,3 +97,13 @@ def test_hooks(tmp_path):
     outcomes, said = commit()
     assert outcomes == {"opassert lint": "Failed", "opassert gen -check": "Failed"}, said
     assert "hosted::twice" in said, said
+
+
+def test_module_is_the_command(tmp_path):
+    program = "import os, sys; print(sys.executable, os.environ.get('VIRTUAL_ENV')); sys.exit(3)"
+    variables = {**os.environ, "PATH": str(tmp_path), "VIRTUAL_ENV": str(tmp_path)}
+    python = tmp_path / "python3"
+    python.write_text("#!/bin/sh\nexit 4\n")
+    python.chmod(0o755)
+    done = subprocess.run([sys.executable, "-m", "opassert", "run", "--", "python3", "-c", program], env=variables, stdout=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stdout) == (3, f"{os.path.dirname(sys.executable)}/python3 None\n")
