@@ -373,11 +373,13 @@ func TestInterleavingsFindPlantedProtocols(t *testing.T) {
 	} {
 		t.Run(p.name, func(t *testing.T) {
 			s := seedOrClock()
-			g := NewPlayer(s, newTestEngine(), p)
-			took := g.Play(200_000)
-			if g.wrong == nil && len(g.found) == 0 {
-				t.Errorf("seed %d: not found in %d steps", s, took)
+			for n := range uint64(20) { // some games come to a state in which nothing goes wrong
+				g := NewPlayer(s+n, newTestEngine(), p)
+				if g.Play(20_000); g.wrong != nil || len(g.found) > 0 {
+					return
+				}
 			}
+			t.Errorf("seed %d: not found in 20 games", s)
 		})
 	}
 }
