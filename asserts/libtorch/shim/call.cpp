@@ -2,10 +2,10 @@
 #include "entry.h"
 #include "device.h"
 
-#include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/class_type.h>
 #include <ATen/core/function.h>
 #include <ATen/core/stack.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/custom_class_detail.h>
 #include <torch/csrc/api/include/torch/version.h>
 #if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 1)
@@ -383,6 +383,25 @@ void bare_fallback() {
 #endif
 }
 
+// LeftOut leaves dispatch keys out. What a kernel leaves out besides, or lets in, stays: the guards
+// of PyTorch 2.15 undo that, and no program that calls the kernel has one around it.
+class LeftOut {
+ public:
+  explicit LeftOut(c10::DispatchKeySet keys) : keys_(keys - c10::impl::tls_local_dispatch_key_set().excluded_) { set(true); }
+  LeftOut(const LeftOut&) = delete;
+  LeftOut& operator=(const LeftOut&) = delete;
+  ~LeftOut() { set(false); }
+
+ private:
+  void set(bool out) {
+    auto now = c10::impl::tls_local_dispatch_key_set();
+    now.excluded_ = out ? now.excluded_ | keys_ : now.excluded_ - keys_;
+    c10::impl::_force_tls_local_dispatch_key_set(now);
+  }
+
+  const c10::DispatchKeySet keys_;
+};
+
 // run calls the operator at the depth at which autograd calls it: a view, or
 // one that writes, below autograd, so that ADInplaceOrView still tracks views
 // and bumps versions; any other below that, for it would see views that the
@@ -397,10 +416,10 @@ void run(const Operator& op, torch::jit::Stack& stack, bool autograd) {
   if (op.top || autograd) {
     op.handle.callBoxed(&stack);
   } else if (op.view || op.write) {
-    at::AutoDispatchBelowAutograd guard;
+    LeftOut guard(c10::autograd_dispatch_keyset);
     op.handle.callBoxed(&stack);
   } else {
-    at::AutoDispatchBelowADInplaceOrView guard;
+    LeftOut guard(c10::autograd_dispatch_keyset_with_ADInplaceOrView);
     op.handle.callBoxed(&stack);
   }
 }
@@ -410,7 +429,7 @@ void run(const Operator& op, torch::jit::Stack& stack, bool autograd) {
 void run_marked(const Operator& op, torch::jit::Stack& stack, const Tensors& tensors, bool autograd) {
   for (int64_t i = 0; i < tensors.n; i++) {
     if (tensors.at(i) != nullptr && tensors.at(i)->is_python_dispatch()) {
-      c10::impl::ExcludeDispatchKeyGuard guard(c10::python_ks);
+      LeftOut guard(c10::python_ks);
       return run(op, stack, autograd);
     }
   }

@@ -11,7 +11,6 @@ import warnings
 
 from torch.overrides import _pop_mode as pop_function_mode
 from torch.utils import _device as default_device
-from torch.utils import deterministic
 from torch.utils._python_dispatch import _pop_mode as pop_dispatch_mode
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGCHLD, signal.SIGUSR1, signal.SIGPIPE)
@@ -19,6 +18,8 @@ SHOWN = 200  # characters of what is printed
 LEAKS = 3  # a kernel may open a file once
 GENERATIONS = 1 << 14  # of a Mersenne twister, more than a call draws
 TINY = 5e-324
+AUTOCAST = "cpu", "cuda"
+APART = "deterministic_algorithms", "float32_matmul_precision", "thread_name"  # settings that are read otherwise, and one of a thread
 hooks_on_top = getattr(torch._C._autograd, "_top_saved_tensors_default_hooks", lambda tracing: None)  # of PyTorch 2.7 and later
 libc = ctypes.CDLL(None)
 lasting = []  # guards that undo what others did: they may not end
@@ -68,6 +69,39 @@ def numpys_generator():
     return numpy and numpy.random.get_state(legacy=True)
 
 
+def of_devices(read, write):
+    """Returns how a setting of types of devices is read, and set."""
+    return lambda: {device: read(device) for device in AUTOCAST}, lambda v: [write(*setting) for setting in v.items()]
+
+
+def excluded():
+    return {key: True for key in str(torch._C._dispatch_tls_local_exclude_set())[len("DispatchKeySet(") : -1].split(", ")}
+
+
+def set_excluded(keys):
+    for key in excluded().keys() ^ keys.keys():
+        torch._C._dispatch_tls_set_dispatch_key_excluded(torch._C._parse_dispatch_key(key), key in keys)
+
+
+def settings():
+    """Returns what torch._C has a function to read of, and one to set, in all the process."""
+    found = {}
+    for name in (n.removeprefix("_get_") for n in dir(torch._C) if n.startswith("_get_")):
+        write = getattr(torch._C, f"_set_{name}", None)
+        read = getattr(torch._C, f"_get_{name}")
+        with contextlib.suppress(TypeError):  # it is read of something
+            if write and read() is not None and name not in APART:
+                found[f"the setting {name}"] = read, write
+    return found
+
+
+def matmul_precision():
+    try:
+        return torch.get_float32_matmul_precision()
+    except RuntimeError:
+        return "set by another function"  # as by torch.backends.cuda.matmul, in the newest PyTorch
+
+
 def current_device():
     """Returns the index of the current device of the type that a package brings; 0 without a driver."""
     if not hasattr(torch, "accelerator") or torch._C._get_privateuse1_backend_name() == "privateuseone":
@@ -94,17 +128,11 @@ STATE = {
         lambda: (torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()),
         lambda v: torch.use_deterministic_algorithms(v[0], warn_only=v[1]),
     ),
-    "torch.utils.deterministic.fill_uninitialized_memory": (
-        lambda: deterministic.fill_uninitialized_memory,
-        lambda v: setattr(deterministic, "fill_uninitialized_memory", v),
-    ),
     THREADS: (torch.get_num_threads, torch.set_num_threads),
-    "torch.get_float32_matmul_precision()": (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
-    "torch.backends.mkldnn.enabled": (torch._C._get_mkldnn_enabled, torch._C._set_mkldnn_enabled),
-    "torch.backends.cudnn.enabled": (torch._C._get_cudnn_enabled, torch._C._set_cudnn_enabled),
-    "torch.backends.cudnn.benchmark": (torch._C._get_cudnn_benchmark, torch._C._set_cudnn_benchmark),
-    "torch.backends.cudnn.deterministic": (torch._C._get_cudnn_deterministic, torch._C._set_cudnn_deterministic),
-    "the dtype of autocast on the CPU": (lambda: torch.get_autocast_dtype("cpu"), lambda t: torch.set_autocast_dtype("cpu", t)),
+    "torch.get_float32_matmul_precision()": (matmul_precision, torch.set_float32_matmul_precision),
+    "torch.is_autocast_enabled()": of_devices(torch.is_autocast_enabled, torch.set_autocast_enabled),
+    "torch.get_autocast_dtype()": of_devices(torch.get_autocast_dtype, torch.set_autocast_dtype),
+    "the dispatch keys that the thread leaves out": (excluded, set_excluded),
     "the cache of autocast": (torch.is_autocast_cache_enabled, torch.set_autocast_cache_enabled),
     "the kernels of scaled_dot_product_attention()": (
         lambda: (torch._C._get_flash_sdp_enabled(), torch._C._get_mem_efficient_sdp_enabled(), torch._C._get_math_sdp_enabled()),
@@ -126,8 +154,8 @@ STATE = {
         lambda m: {name: getattr(m.getcontext(), name) for name in ("prec", "rounding", "Emin", "Emax", "capitals", "clamp")},
         lambda m, v: [setattr(m.getcontext(), *setting) for setting in v.items()],
     ),
+    **settings(),
     "socket.getdefaulttimeout()": (socket.getdefaulttimeout, socket.setdefaulttimeout),
-    "torch.is_warn_always_enabled()": (torch.is_warn_always_enabled, torch.set_warn_always),
     "torch.multiprocessing.get_sharing_strategy()": (torch.multiprocessing.get_sharing_strategy, torch.multiprocessing.set_sharing_strategy),
     "os.sched_getaffinity()": (lambda: os.sched_getaffinity(0), lambda v: os.sched_setaffinity(0, v)),
     "a pending signal.setitimer()": (lambda: signal.getitimer(signal.ITIMER_REAL)[0] > 0, lambda on: signal.setitimer(signal.ITIMER_REAL, 0)),
