@@ -279,6 +279,21 @@ class Rules(Slopes):
             self.add(f"under torch.autocast of {dtype} it returns other sizes", "cast arguments, and leave the rest to the kernel", place, self.named[self.graded[0]])
         self.check_kept(f"under torch.autocast of {dtype} it", {i: (casted[i], bytes_of(self.leaves[i])) for i in self.tensors}, cast, place)
 
+    def check_ambient(self, place):
+        """Looks for results of an op without a rule that have another dtype under autocast: its kernel calls ops that have one."""
+        if not self.graded or any(self.leaves[i].dtype != torch.float32 for i in self.graded):
+            return
+        with contextlib.suppress(Exception):  # as the call itself did
+            with torch.autocast("cpu"):
+                cast = [t.dtype for t in held(self.call()[1]) if t is not None]
+            if torch.bfloat16 in cast and torch.bfloat16 not in [t.dtype for t in held(self.call()[1]) if t is not None]:
+                self.add(
+                    "under torch.autocast it returns torch.bfloat16, and has no rule: compiled programs call it outside of autocast",
+                    "register a rule by torch.library.register_autocast(), or let the kernel call what it calls under torch.autocast(..., enabled=False)",
+                    place,
+                    note="programs without autocast, or that are not compiled, do without",
+                )
+
     def check_dispatch(self, kind, rule):
         """Calls a rule for a class of modes, or of tensors, which is made of the plain ones."""
         plain, place = {i: self.leaves[i].detach().clone() for i in self.tensors}, site(rule)
@@ -343,6 +358,8 @@ class Rules(Slopes):
                 self.check_dispatch(kind, rule)
             if autocast:
                 self.check_autocast(autocast, registered.kernel(self.name))
+            elif not registered.decomposes(self.name):
+                self.check_ambient(registered.kernel(self.name))
 
 
 def own_formula(name):

@@ -94,6 +94,17 @@ class Slopes:
                     place,
                     argument,
                 )
+        with contextlib.suppress(Exception):  # the kernel takes no other values
+            leaves, results = self.differentiated(self.graded)
+            self.call(lambda i, t: (t * 2 + 1).requires_grad_() if i in self.graded else t)
+            for i, a, b in zip(self.graded, first, self.gradients(results, leaves, self.graded, given)):
+                if differs(a, b):
+                    self.add(
+                        f"after the op was called with other elements its backward returns another gradient of {self.named[i]}",
+                        "save by ctx.save_for_backward, or in attributes of ctx, not in memory that calls share",
+                        place,
+                        self.named[i],
+                    )
 
     def check_slopes(self, first, given, place):
         arguments = [self.leaves[i] for i in self.graded]

@@ -248,6 +248,22 @@ def trains(x: Tensor) -> Tensor:
 trains.register_autograd(lambda ctx, grad: grad * 0.5, setup_context=save)
 EXPECTED["rules::trains"] = "note result 0 has other elements where an argument requires grad"
 
+# Formulas that save where the next call does.
+
+last = {}
+
+
+def save_last(ctx, inputs, output):
+    last["x"] = inputs[0].detach().clone()
+
+
+def save_own(ctx, inputs, output):
+    ctx.last = last["x"] = inputs[0].detach().clone()
+
+
+op(wrong, "of_last(Tensor x) -> Tensor", square, "after the op was called with other elements its backward returns another gradient of x", torch.autograd.function.once_differentiable(lambda ctx, grad: grad * 2 * last["x"]), save_last)
+op(right, "of_own(Tensor x) -> Tensor", square, "", torch.autograd.function.once_differentiable(lambda ctx, grad: grad * 2 * ctx.last), save_own)
+
 # Formulas of more than one result.
 
 
@@ -270,6 +286,7 @@ EXPECTED["rules::custom"] = "its backward raises RuntimeError"
 # Formulas that lead nowhere, and results that none can lead to.
 
 op(wrong, "infers(Tensor x) -> Tensor", torch.inference_mode()(copy), "note it is an inference tensor, and no argument is", lambda ctx, grad: grad.clone(), save)
+op(wrong, "leaf(Tensor x) -> Tensor", lambda x: x.detach().clone().requires_grad_(x.is_floating_point()), "note it requires grad, and no argument does", lambda ctx, grad: grad.clone(), save)
 
 
 class Detached(torch.autograd.Function):
@@ -379,6 +396,28 @@ def casts(library, cast, says=""):
 
 casts(wrong, lambda x, y: (x.bfloat16(), y), "under torch.autocast of torch.bfloat16 it leaves x as it was")
 casts(right, lambda x, y: (x, y.bfloat16()))
+
+
+def project(x):
+    return torch.nn.functional.linear(x, x.new_ones((1, x.shape[-1]))) if x.is_floating_point() else x.clone()
+
+
+def project_always(x):
+    with torch.autocast("cpu", enabled=False):
+        return project(x)
+
+
+def narrow(x):
+    return x.to(torch.bfloat16, copy=True) if x.is_floating_point() else x.clone()
+
+
+def widened(ctx, grad):
+    return grad.to(ctx.saved_tensors[0].dtype).expand_as(ctx.saved_tensors[0]) * 1
+
+
+op(wrong, "ambient(Tensor x) -> Tensor", project, "note under torch.autocast it returns torch.bfloat16, and has no rule", widened, save)
+op(right, "ambient(Tensor x) -> Tensor", project_always, "", widened, save)
+op(right, "narrow(Tensor x) -> Tensor", narrow, "", widened, save)
 op(wrong, "autocast(Tensor x, Tensor y) -> Tensor", takes_floats, "under torch.autocast of torch.bfloat16 it raises TypeError: no bfloat16 here", autocast=torch.bfloat16)
 
 

@@ -44,7 +44,7 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.Case) []*report.Fin
 	drawn, unseeded := r.drawn(t, a)
 	dropped, unfollowed := r.dropped(t, a)
 	result.Devices.Add(report.Devices{a.calls[0].on: {Skips: slices.Concat(unasked, unseeded, unfollowed)}})
-	faults := slices.Concat(asserts.InferenceReturns(t.judged, a.calls[0].seen), lost, drawn, dropped)
+	faults := slices.Concat(asserts.MarkedReturns(t.judged, a.calls[0].seen), lost, drawn, dropped)
 	found = append(found, r.judgeFaults(t, a, faults, result, a.calls[0].on)...)
 	a.calls[0].left = append(a.calls[0].left, r.left()...)
 	for _, c := range a.calls {

@@ -1,0 +1,50 @@
+package asserts_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// A return without a version counter, or that requires grad, is noted where some argument is
+// there and none is so.
+func TestMarkedReturns(t *testing.T) {
+	plain, inference := see(1, 2), see(3, 4, traits(asserts.NoVersion))
+	ends := func(leaf bool) mod {
+		return func(o *asserts.Observation) { o.Content = &asserts.Snapshot{RequiresGrad: true, Leaf: leaf} }
+	}
+	leaf, graded := see(5, 6, ends(true)), see(7, 8, ends(false))
+	for _, tt := range []struct {
+		name            string
+		before, results list
+		lens            []int
+		want            []int
+	}{
+		{"both plain", list{plain}, list{plain, see(9, 2)}, []int{1, 1}, nil},
+		{"the first", list{plain}, list{inference, plain}, []int{1, 1}, []int{1}},
+		{"in a list", list{plain}, list{plain, plain, inference}, []int{1, 2}, []int{2}},
+		{"both", list{plain, {}}, list{inference, inference}, []int{1, 1}, []int{1, 2}},
+		{"of an inference tensor", list{plain, see(9, 4, traits(asserts.NoVersion))}, list{inference, plain}, []int{1, 1}, nil},
+		{"of no tensor", list{{}, {}}, list{inference, leaf}, []int{1, 1}, nil},
+		{"the argument itself", list{plain}, list{see(1, 2, traits(asserts.NoVersion)), plain}, []int{1, 1}, nil},
+		{"a leaf", list{plain}, list{plain, leaf}, []int{1, 1}, []int{2}},
+		{"a leaf of a leaf", list{plain, leaf}, list{see(9, 10, ends(true)), plain}, []int{1, 1}, nil},
+		{"what autograd made", list{plain}, list{graded, plain}, []int{1, 1}, nil},
+		{"one of each", list{plain}, list{plain, leaf, inference}, []int{1, 2}, []int{2, 2}},
+	} {
+		op := opOf("f(Tensor? x, Tensor? y) -> (Tensor, Tensor[])")
+		var got []int
+		for _, f := range asserts.MarkedReturns(op, &asserts.Seen{Before: tt.before, Results: tt.results, ResultLens: tt.lens}) {
+			if f.Code != asserts.AutogradKernel || f.Note == "" || !strings.HasSuffix(f.Saw, "and no argument is") && !strings.HasSuffix(f.Saw, "and no argument does") {
+				t.Errorf("%s: %+v is no note of OA014", tt.name, f)
+			}
+			got = append(got, f.Return)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
