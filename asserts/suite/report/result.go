@@ -173,7 +173,7 @@ func (r *OpResult) Bound() {
 		return
 	}
 	for _, why := range slices.Sorted(maps.Keys(r.beyond)) {
-		if n := r.beyond[why]; n >= GiveUp && n > r.beyond[r.Cannot] {
+		if n := r.beyond[why]; n >= min(GiveUp, r.Cases) && n > r.beyond[r.Cannot] {
 			r.Cannot = why
 		}
 	}
@@ -230,8 +230,8 @@ func (f *Finding) Repeats(earlier *Finding) bool {
 	return f.SameFault(earlier) && (a.Note != "" || b.Note == "") && a.Against.Return == b.Against.Return && a.Against.Name == b.Against.Name
 }
 
-// GiveUp is after how many cases an op is left alone when all of them
-// ended in errors that no arguments avoid, such as that of a missing kernel.
+// GiveUp is after how many cases, or after all where an op has fewer, it is left alone when all of
+// them ended in errors that no arguments avoid, such as that of a missing kernel.
 const GiveUp = 10
 
 // AddCrash adds a crash. It replaces those on other devices in the same case, and

@@ -17,7 +17,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// An op is counted apart where as many cases as give it up ended in errors that
+// An op is counted apart where as many cases as give it up, or all of fewer, ended in errors that
 // no arguments avoid, or one that a user wrote, and nowhere else.
 func TestOpsThatCannotRunAreApart(t *testing.T) {
 	ended := func(beyond string, cases int) *OpResult {
@@ -30,7 +30,12 @@ func TestOpsThatCannotRunAreApart(t *testing.T) {
 	}
 	written := &OpResult{Op: "aten::f", Below: true}
 	written.Add(&Case{Error: "no", Unfit: "this case never ran: no", Beyond: "it calls g"})
+	written.Add(&Case{Case: 1, Error: "no"})
 	written.Bound()
+	refused := ended("it calls g", GiveUp-1)
+	refused.Add(&Case{Case: GiveUp, Error: "no"})
+	refused.Cannot = ""
+	refused.Bound()
 	ran := ended("it calls g", GiveUp)
 	ran.Add(&Case{Ran: true})
 	ran.Cannot = ""
@@ -40,7 +45,9 @@ func TestOpsThatCannotRunAreApart(t *testing.T) {
 		apart int
 	}{
 		{ended("it calls g", GiveUp), 1},
-		{ended("it calls g", GiveUp-1), 0},
+		{ended("it calls g", GiveUp-1), 1},
+		{ended("it calls g", 1), 1},
+		{refused, 0},
 		{ended("", GiveUp), 0},
 		{written, 1},
 		{ran, 0},
@@ -220,11 +227,11 @@ func TestErrorAfterNote(t *testing.T) {
 
 // An op cannot run for the reason of most of its cases.
 func TestBound(t *testing.T) {
-	op := &OpResult{Cannot: "b", beyond: map[string]int{"a": GiveUp, "b": GiveUp + 2, "c": GiveUp + 1}}
+	op := &OpResult{Cases: 3 * GiveUp, Cannot: "b", beyond: map[string]int{"a": GiveUp, "b": GiveUp + 2, "c": GiveUp + 1}}
 	if op.Bound(); op.Cannot != "b" {
 		t.Errorf("%s", op.Cannot)
 	}
-	crashed := &OpResult{Crashes: []Crash{{}}, beyond: map[string]int{"a": GiveUp}}
+	crashed := &OpResult{Cases: GiveUp, Crashes: []Crash{{}}, beyond: map[string]int{"a": GiveUp}}
 	if crashed.Bound(); crashed.Cannot != "" {
 		t.Errorf("an op that crashes: %s", crashed.Cannot)
 	}
