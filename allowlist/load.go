@@ -10,6 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/internal/yamlfile"
 	"github.com/opassert/opassert/schema"
@@ -64,11 +65,7 @@ func (p *parser) entries(root *yaml.Node) []*Entry {
 		p.ReportKind(root, "a list of entries, - {op: ..., checks: [...], reason: ...}")
 		return nil
 	}
-	var entries []*Entry
-	for _, n := range root.Content {
-		entries = append(entries, p.entry(n))
-	}
-	return entries
+	return loop.Map(root.Content, p.entry)
 }
 
 // fields are the keys of an entry, each with the method that reads its value.
@@ -129,11 +126,7 @@ func (p *parser) causes(n *yaml.Node) []string {
 	if n.Kind != yaml.SequenceNode {
 		return []string{p.text(n)}
 	}
-	var causes []string
-	for _, c := range n.Content {
-		causes = append(causes, p.text(c))
-	}
-	return causes
+	return loop.Map(n.Content, p.text)
 }
 
 // text reads a text that is not empty. One written in several lines becomes

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/opassert/opassert/internal/loop"
 )
 
 // MetaAlias is OA011.
@@ -223,11 +225,7 @@ func (j *judge) differences(m *judge, a, b *side) []contrast {
 type contrast struct{ of, text string }
 
 func texts(all []contrast) string {
-	var parts []string
-	for _, c := range all {
-		parts = append(parts, c.text)
-	}
-	return strings.Join(parts, "; ")
+	return loop.Join(all, "; ", func(c contrast) string { return c.text })
 }
 
 func definedness(s *side) string {

@@ -3,6 +3,8 @@ package asserts
 import (
 	"slices"
 	"strconv"
+
+	"github.com/opassert/opassert/internal/loop"
 )
 
 // A Part is a tensor inside another one: the indices or the values of a sparse tensor,
@@ -114,11 +116,7 @@ func partsOf(tensors []Observation) (parts []Observation, names []string) {
 }
 
 func lengths(runs [][]Observation) []int {
-	var lens []int
-	for _, run := range runs {
-		lens = append(lens, len(run))
-	}
-	return lens
+	return loop.Map(runs, func(run []Observation) int { return len(run) })
 }
 
 func padded(names [][]string, n int) [][]string {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/printable"
 )
 
@@ -214,11 +215,7 @@ func (v *Violation) breaks() string {
 }
 
 func skipList(skips []Skip) string {
-	var parts []string
-	for _, s := range skips {
-		parts = append(parts, fmt.Sprintf("%v (%s, %d)", s.Code, s.Reason, s.Count))
-	}
-	return strings.Join(parts, ", ")
+	return loop.Join(skips, ", ", func(s Skip) string { return fmt.Sprintf("%v (%s, %d)", s.Code, s.Reason, s.Count) })
 }
 
 // Waive is the allowlist entry that would excuse it, as YAML.
@@ -237,11 +234,7 @@ type Violations []*Violation
 
 // Error is the reports, with an empty line between.
 func (vs Violations) Error() string {
-	var reports []string
-	for _, v := range vs {
-		reports = append(reports, v.Error())
-	}
-	return strings.Join(reports, "\n\n")
+	return loop.Join(vs, "\n\n", (*Violation).Error)
 }
 
 // Unwrap returns the violations one by one.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/opassert/opassert/internal/loop"
 )
 
 // Note [Demands of torchgen on a file]: torchgen also refuses files whose ops do not
@@ -89,11 +91,7 @@ func (e *entry) dispatchesAs() []string {
 	if e.op.CompositeImplicit && !e.has(compositeImplicit) {
 		return []string{compositeImplicit + " " + name}
 	}
-	var names []string
-	for _, k := range e.kernels {
-		names = append(names, k.key+" "+name)
-	}
-	return names
+	return loop.Map(e.kernels, func(k kernel) string { return k.key + " " + name })
 }
 
 // otherwiseGrouped are the out= ops that torchgen takes alone, since their other

@@ -7,6 +7,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/internal/yamlfile"
 )
@@ -49,10 +50,7 @@ func (e *entry) has(key string) bool {
 
 // keys returns the dispatch keys of the table, sorted.
 func (e *entry) keys() []string {
-	var keys []string
-	for _, k := range e.kernels {
-		keys = append(keys, k.key)
-	}
+	keys := loop.Map(e.kernels, func(k kernel) string { return k.key })
 	slices.Sort(keys)
 	return keys
 }

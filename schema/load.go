@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/yamlfile"
 )
 
@@ -96,10 +97,7 @@ func (c Config) parse(path string, src []byte, tags *TagSet, errs scanner.ErrorL
 
 func (r *reader) file() *File {
 	entries := r.entries()
-	file := &File{Path: r.Path}
-	for _, e := range entries {
-		file.Ops = append(file.Ops, e.op)
-	}
+	file := &File{Path: r.Path, Ops: loop.Map(entries, func(e *entry) *Op { return e.op })}
 	r.checkDuplicates(entries)
 	own := slices.DeleteFunc(slices.Clone(entries), func(e *entry) bool { return e.foreign })
 	// The rest compares entries, so an entry that is missing because of an error

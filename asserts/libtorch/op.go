@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/opassert/opassert/internal/loop"
 )
 
 // An Op is one operator overload of the live dispatcher. It must not be
@@ -95,11 +97,7 @@ func (r *record) read() *Op {
 
 // all returns every operator, sorted by name.
 func (l *listing) all() []*Op {
-	var ops []*Op
-	for _, name := range slices.Sorted(maps.Keys(l.records)) {
-		ops = append(ops, l.records[name].read())
-	}
-	return ops
+	return loop.Map(slices.Sorted(maps.Keys(l.records)), func(name string) *Op { return l.records[name].read() })
 }
 
 // objects looks into the records alone: most workers need no op but their own.
@@ -345,10 +343,7 @@ func (op *Op) spell() string {
 		b.WriteString("...")
 	}
 	b.WriteString(") -> ")
-	var returns []string
-	for _, r := range op.Returns {
-		returns = append(returns, strings.TrimSuffix(r.Type+" "+r.Name, " "))
-	}
+	returns := loop.Map(op.Returns, func(r Return) string { return strings.TrimSuffix(r.Type+" "+r.Name, " ") })
 	if op.varret {
 		returns = append(returns, "...")
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/tensor"
 )
 
@@ -373,15 +374,9 @@ func (r *reader) listValue() Value {
 	switch {
 	case len(list) == 0:
 	case !other(KindTensor):
-		v = Tensors()
-		for _, item := range list {
-			v.Tensors = append(v.Tensors, item.Tensor)
-		}
+		v = Tensors(loop.Map(list, func(item Value) Tensor { return item.Tensor })...)
 	case !other(KindInt):
-		v = Ints()
-		for _, item := range list {
-			v.Ints = append(v.Ints, item.Int)
-		}
+		v = Ints(loop.Map(list, func(item Value) int64 { return item.Int })...)
 	}
 	return v
 }

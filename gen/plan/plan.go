@@ -12,6 +12,7 @@ import (
 
 	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/yamlfile"
 	"github.com/opassert/opassert/schema"
 )
@@ -54,11 +55,7 @@ type preset struct {
 // design, and for each version of PyTorch known here the checks that its code
 // generator emits.
 func Presets() []string {
-	var names []string
-	for _, p := range presets {
-		names = append(names, p.name)
-	}
-	return names
+	return loop.Map(presets, func(p preset) string { return p.name })
 }
 
 var presets = []preset{

@@ -20,6 +20,7 @@ import (
 
 	"github.com/opassert/opassert/internal/attach"
 	"github.com/opassert/opassert/internal/installed"
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/printable"
 )
 
@@ -134,11 +135,8 @@ func dialect(t *installed.Torch) []string {
 	return []string{"-std=" + t.Standard, "-O1", "-g0", "-fPIC", "-shared", "-w", "-D_GLIBCXX_USE_CXX11_ABI=" + abi}
 }
 
-func includes(t *installed.Torch) (flags []string) {
-	for _, dir := range t.Include {
-		flags = append(flags, "-I"+dir)
-	}
-	return flags
+func includes(t *installed.Torch) []string {
+	return loop.Map(t.Include, func(dir string) string { return "-I" + dir })
 }
 
 // Precompiled ends the name of a header that the compiler has read before.

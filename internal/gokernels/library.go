@@ -15,6 +15,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )
@@ -322,9 +323,7 @@ func (e *Engine) Seed(seed int64) error {
 func (e *Engine) Look(t engine.Tensor) []asserts.Observation {
 	all := []asserts.Observation{observeBroken(t.(*handle).Tensor, asserts.Content)}
 	if c := all[0].Content; c != nil {
-		for _, p := range c.Parts {
-			all = append(all, p.Observation)
-		}
+		all = append(all, loop.Map(c.Parts, func(p asserts.Part) asserts.Observation { return p.Observation })...)
 	}
 	return all
 }

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+
+	"github.com/opassert/opassert/internal/loop"
 )
 
 const versionHeader = "torch/csrc/api/include/torch/version.h"
@@ -74,10 +76,7 @@ func headerVersion(path string) string {
 	if err != nil {
 		return ""
 	}
-	var parts []string
-	for _, m := range headerNumber.FindAllStringSubmatch(string(text), 3) {
-		parts = append(parts, m[1])
-	}
+	parts := loop.Map(headerNumber.FindAllStringSubmatch(string(text), 3), func(m []string) string { return m[1] })
 	if len(parts) < 3 {
 		return ""
 	}

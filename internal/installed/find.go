@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/opassert/opassert/internal/attach"
+	"github.com/opassert/opassert/internal/loop"
 )
 
 // Find returns the libtorch that a user selected, and the others that are installed.
@@ -38,10 +39,7 @@ func Find(dir string, libs ...string) (*Torch, []*Torch, error) {
 	if len(all) == 0 {
 		return nil, nil, ErrNotFound
 	}
-	var errs []error
-	for _, t := range all {
-		errs = append(errs, fmt.Errorf("%v: %w", t, t.Usable()))
-	}
+	errs := loop.Map(all, func(t *Torch) error { return fmt.Errorf("%v: %w", t, t.Usable()) })
 	return nil, nil, errors.Join(errs...)
 }
 

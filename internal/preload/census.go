@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/printable"
 	"github.com/opassert/opassert/internal/procstat"
 )
@@ -425,11 +426,7 @@ func (c *census) running() []*member {
 }
 
 func join(all []*member) string {
-	var names []string
-	for _, m := range all {
-		names = append(names, m.String())
-	}
-	return strings.Join(names, ", ")
+	return loop.Join(all, ", ", (*member).String)
 }
 
 // A stat is what the kernel says of a process to everybody.

@@ -26,6 +26,7 @@ import (
 	"github.com/opassert/opassert/internal/compile"
 	"github.com/opassert/opassert/internal/installed"
 	"github.com/opassert/opassert/internal/locked"
+	"github.com/opassert/opassert/internal/loop"
 )
 
 //go:embed preload.h
@@ -269,10 +270,7 @@ func (o *Object) Unwatched() []string {
 
 // Close ends Serve, and waits a little for what has been sent to be read.
 func (o *Object) Close() error {
-	var errs []error
-	for _, l := range o.listeners {
-		errs = append(errs, l.Close())
-	}
+	errs := loop.Map(o.listeners, net.Listener.Close)
 	done := make(chan struct{})
 	go func() {
 		o.serving.Wait()

@@ -17,6 +17,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/internal/installed"
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )
@@ -527,9 +528,7 @@ func (l *Libtorch) Call(name string, args []any, level asserts.Level) (engine.Ou
 		return out, l.raised(thrown(l.made(err)))
 	}
 	out.Seen.Numbers = numbers(l.out.Results)
-	for _, v := range l.out.Results {
-		out.Results = append(out.Results, fromTorch(v))
-	}
+	out.Results = loop.Map(l.out.Results, fromTorch)
 	return out, nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/internal/loop"
 )
 
 // fakeOp is the op with which the Python of a worker's kernels calls the fake of
@@ -171,9 +172,7 @@ func (c *fakeCall) fake(op *asserts.Op) *asserts.Fake {
 		f.Seen.ResultLens = append(f.Seen.ResultLens, n)
 	}
 	f.Seen.Number()
-	for _, n := range c.Numbers {
-		f.Seen.Numbers = append(f.Seen.Numbers, numberText(n))
-	}
+	f.Seen.Numbers = append(f.Seen.Numbers, loop.Map(c.Numbers, numberText)...)
 	if c.Beside != nil {
 		f.Beside = c.Beside.fake(op)
 	}

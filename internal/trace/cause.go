@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/asserts/preserve"
+	"github.com/opassert/opassert/internal/loop"
 )
 
 // A Cause is why an object was not preserved: why the slot's check does not
@@ -82,10 +83,7 @@ func (v *Violation) Saw() string {
 
 // Lines returns the numbers of the evidence, sorted.
 func (v *Violation) Lines() []int64 {
-	lines := make([]int64, 0, len(v.Evidence))
-	for _, e := range v.Evidence {
-		lines = append(lines, e.Line)
-	}
+	lines := append([]int64{}, loop.Map(v.Evidence, func(e Reason) int64 { return e.Line })...) // in JSON never null
 	slices.Sort(lines)
 	return slices.Compact(lines)
 }

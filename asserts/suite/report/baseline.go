@@ -11,6 +11,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/loop"
 )
 
 // A Baseline is the findings and crashes of ops that are known. A line is a
@@ -127,9 +128,7 @@ func (b *Baseline) Update(r *Report) {
 func (r *Report) baseline() []baselineLine {
 	var lines []baselineLine
 	for _, op := range r.Ops {
-		for _, f := range op.Findings {
-			lines = append(lines, f.baseline())
-		}
+		lines = append(lines, loop.Map(op.Findings, (*Finding).baseline)...)
 		for _, c := range op.Crashes {
 			if c.Alone && c.Waived == "" {
 				lines = append(lines, c.baseline(op.Op))

@@ -10,6 +10,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/design"
+	"github.com/opassert/opassert/internal/loop"
 )
 
 // A Case is the result of one case.
@@ -81,9 +82,5 @@ func WriteCases(w io.Writer, calls map[string][]string) error {
 
 // On names the devices of a finding in a text.
 func (f *Finding) On() string {
-	var names []string
-	for _, d := range f.Devices {
-		names = append(names, string(d))
-	}
-	return strings.Join(names, ", ")
+	return loop.Join(f.Devices, ", ", func(d engine.Device) string { return string(d) })
 }

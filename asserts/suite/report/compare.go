@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/printable"
 )
 
@@ -278,11 +279,7 @@ func (c *Comparison) WriteTable(w io.Writer) error {
 // Untried returns for each engine the calls with which others have findings that it has
 // not, by op: cases of ops that it has.
 func (c *Comparison) Untried() []map[string][]string {
-	var all []map[string][]string
-	for _, r := range c.Reports {
-		all = append(all, c.untried(byName(r.Ops)))
-	}
-	return all
+	return loop.Map(c.Reports, func(r *Report) map[string][]string { return c.untried(byName(r.Ops)) })
 }
 
 func (c *Comparison) untried(own map[string]*OpResult) map[string][]string {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/loop"
 )
 
 // A history is how one finding stands with each engine of a comparison, in their
@@ -35,10 +36,7 @@ const (
 // histories returns the history of every finding of any of the reports, by op.
 func histories(reports []*Report) []history {
 	all := []history{}
-	var ops []map[string]*OpResult
-	for _, r := range reports {
-		ops = append(ops, byName(r.Ops))
-	}
+	ops := loop.Map(reports, func(r *Report) map[string]*OpResult { return byName(r.Ops) })
 	for i, r := range reports {
 		for _, op := range r.Ops {
 			for _, f := range op.Findings {
@@ -75,10 +73,7 @@ func newHistory(reports []*Report, ops []map[string]*OpResult, op string, f *Fin
 // Programs calls a function with each program of a finding, the engine that it is for, the
 // engines that have the finding, and those whose check holds.
 func (c *Comparison) Programs(with func(p *Program, engine string, found, holds []string) error) error {
-	var ops []map[string]*OpResult
-	for _, r := range c.Reports {
-		ops = append(ops, byName(r.Ops))
-	}
+	ops := loop.Map(c.Reports, func(r *Report) map[string]*OpResult { return byName(r.Ops) })
 	for _, r := range c.Reports {
 		for _, op := range r.Ops {
 			for _, f := range op.Findings {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/loop"
 )
 
 // An Unrun is an op that a run on a device leaves out, as the device has no kernel of
@@ -46,10 +47,7 @@ var servedBy = map[engine.Kernel]string{
 
 // servedLine returns the ops by sort of kernel, "" where the device is the CPU.
 func servedLine(all []Served) string {
-	var parts []string
-	for _, s := range all {
-		parts = append(parts, fmt.Sprintf("%d of %d %s", s.Ran, s.Ops, servedBy[s.Kernel]))
-	}
+	parts := loop.Map(all, func(s Served) string { return fmt.Sprintf("%d of %d %s", s.Ran, s.Ops, servedBy[s.Kernel]) })
 	if len(parts) == 0 {
 		return ""
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/printable"
 )
 
@@ -97,10 +98,7 @@ func (r *Report) Results() []asserts.Result {
 	for _, op := range r.Ops {
 		all = append(all, op.timed(r.results(op))...)
 	}
-	for _, u := range r.Unrun {
-		all = append(all, u.result())
-	}
-	return all
+	return append(all, loop.Map(r.Unrun, Unrun.result)...)
 }
 
 // timed says with an op's first result how long the op took.
@@ -140,10 +138,7 @@ func (r *Report) results(op *OpResult) []asserts.Result {
 // Lacking returns the kinds of tensors that a library does not have, with the number that
 // others replaced; "" if it lacks nothing.
 func Lacking(lacks map[string]int) string {
-	var words []string
-	for _, what := range slices.Sorted(maps.Keys(lacks)) {
-		words = append(words, fmt.Sprintf("%s %d", what, lacks[what]))
-	}
+	words := loop.Map(slices.Sorted(maps.Keys(lacks)), func(what string) string { return fmt.Sprintf("%s %d", what, lacks[what]) })
 	if len(words) == 0 {
 		return ""
 	}
@@ -260,11 +255,7 @@ func (r *Report) WriteFindings(w io.Writer) error {
 // writeFamily writes the findings and crashes of a family.
 func (r *Report) writeFamily(t *textWriter, f *family) {
 	if len(f.ops) > 1 {
-		var names []string
-		for _, op := range f.ops {
-			names = append(names, op.Op)
-		}
-		t.line("%s: %d in %s\n", f.name, len(f.findings)+len(f.crashes), strings.Join(names, ", "))
+		t.line("%s: %d in %s\n", f.name, len(f.findings)+len(f.crashes), loop.Join(f.ops, ", ", func(op *OpResult) string { return op.Op }))
 	}
 	for _, found := range f.findings {
 		t.line("%s\n%s\n", printable.Lines(r.violation(found.op, found.Finding).Error()), printable.Lines(found.text(found.op.Op)))

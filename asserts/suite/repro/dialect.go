@@ -11,6 +11,7 @@ import (
 
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )
@@ -227,11 +228,7 @@ func (d *dialect) tensor(t *sample.TensorSpec, turn int) (string, error) {
 		full := func(v, dtype string) string { return d.call("full", d.tuple(t.Sizes[:1]), v, d.dtype+d.names(dtype)) }
 		return d.call("quantize_per_channel", d.dense(&like, turn), full("0.1", "float64"), full(zero, "int64"), "0", dtype), nil
 	case engine.Nested, engine.NestedEven:
-		var parts []string
-		for _, sizes := range nestedSizes(t) {
-			parts = append(parts, d.dense(&sample.TensorSpec{DType: t.DType, Sizes: sizes}, turn))
-		}
-		return d.call("_nested_tensor_from_tensor_list", fmt.Sprintf(d.list, strings.Join(parts, ", "))), nil
+		return d.call("_nested_tensor_from_tensor_list", fmt.Sprintf(d.list, loop.Join(nestedSizes(t), ", ", func(sizes []int64) string { return d.dense(&sample.TensorSpec{DType: t.DType, Sizes: sizes}, turn) }))), nil
 	}
 	form := cmp.Or(d.forms[t.Form], forms[t.Form])
 	if form == "" {

@@ -12,6 +12,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/printable"
 	"github.com/opassert/opassert/schema"
 )
@@ -115,10 +116,7 @@ func (s Source) Texts(f Fault) ([]string, error) {
 	if bare {
 		ways = append(ways, way{function: ways[len(ways)-1].function, bare: true})
 	}
-	var all []string
-	for _, way := range ways {
-		all = append(all, s.text(f, body(way)))
-	}
+	all := loop.Map(ways, func(way way) string { return s.text(f, body(way)) })
 	return all, nil
 }
 

@@ -22,6 +22,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/yamlfile"
 	"github.com/opassert/opassert/schema"
 )
@@ -48,14 +49,9 @@ type Wrapper struct {
 
 // Locals returns the names that the wrapper declares.
 func (w Wrapper) Locals() []string {
-	names := []string{w.Call, w.Buf, w.Elem, w.Err}
-	for _, p := range w.Params {
-		names = append(names, p.Name)
-	}
-	for _, r := range w.Results {
-		names = append(names, r.Name)
-	}
-	return names
+	params := loop.Map(w.Params, func(p Param) string { return p.Name })
+	results := loop.Map(w.Results, func(r Result) string { return r.Name })
+	return slices.Concat([]string{w.Call, w.Buf, w.Elem, w.Err}, params, results)
 }
 
 // A Param is a parameter of a wrapper.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/yamlfile"
 	"github.com/opassert/opassert/schema"
 )
@@ -70,18 +71,10 @@ func written(args []schema.Argument) int {
 	return max(0, slices.IndexFunc(args, func(a schema.Argument) bool { return a.Alias != nil && a.Alias.Write }))
 }
 
-func names(vars []*types.Var) (all []string) {
-	for _, v := range vars {
-		all = append(all, v.Name())
-	}
-	return all
-}
+func names(vars []*types.Var) []string { return loop.Map(vars, (*types.Var).Name) }
 
-func argNames(args []schema.Argument) (all []string) {
-	for _, a := range args {
-		all = append(all, a.Name)
-	}
-	return all
+func argNames(args []schema.Argument) []string {
+	return loop.Map(args, func(a schema.Argument) string { return a.Name })
 }
 
 // Unnamed returns which parameter for a tensor of an op that writes one has the name of

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -119,10 +120,7 @@ func tensorIn(declared schema.Type, t types.Type) types.Type {
 }
 
 func typeNames(found []candidate) string {
-	var names []string
-	for _, c := range found {
-		names = append(names, typeName(c.tensor))
-	}
+	names := loop.Map(found, func(c candidate) string { return typeName(c.tensor) })
 	slices.Sort(names)
 	return strings.Join(names, ", ")
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/opassert/opassert/gen/internal/bind"
 	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/internal/loop"
 )
 
 // kernels is the list of the package's ops with the functions that run them.
@@ -15,10 +16,7 @@ func (w *writer) kernels(wrappers []bind.Wrapper) *jen.Statement {
 		names[f.Name] = true
 		fields := []jen.Code{field("Op", addressOf(jen.Id(f.OpVar))), field("Func", w.kernel(f))}
 		if f.Order != nil {
-			var order []jen.Code
-			for _, at := range f.Order {
-				order = append(order, jen.Lit(at))
-			}
+			order := loop.Map(f.Order, func(at int) jen.Code { return jen.Lit(at) })
 			fields = append(fields, field("Order", slice(jen.Int(), order...)))
 		}
 		lines = append(lines, line(literal(jen.Null(), fields...)))

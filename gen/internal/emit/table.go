@@ -9,6 +9,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/internal/loop"
 )
 
 // table is the op as data, without the parts that package asserts derives.
@@ -60,10 +61,9 @@ func (w *writer) planned(p plan.Plan, op asserts.Op) []jen.Code {
 		lines = append(lines, line(field("Waived", w.codes(op.Waived))))
 	}
 	if len(op.Notes) > 0 {
-		var notes []jen.Code
-		for _, n := range op.Notes {
-			notes = append(notes, literal(jen.Null(), field("Code", jen.Lit(int(n.Code))), field("Reason", jen.Lit(n.Reason))))
-		}
+		notes := loop.Map(op.Notes, func(n asserts.Excuse) jen.Code {
+			return literal(jen.Null(), field("Code", jen.Lit(int(n.Code))), field("Reason", jen.Lit(n.Reason)))
+		})
 		lines = append(lines, line(field("Notes", slice(w.asserts("Excuse"), notes...))))
 	}
 	if len(op.Checks) > 0 {
@@ -89,10 +89,7 @@ func checked(p plan.Plan) string {
 func line(value jen.Code) *jen.Statement { return tight(value, jen.Op(",")) }
 
 func (w *writer) subjects(list []asserts.Subject) *jen.Statement {
-	var values []jen.Code
-	for _, s := range list {
-		values = append(values, literal(jen.Null(), subject(s)...))
-	}
+	values := loop.Map(list, func(s asserts.Subject) jen.Code { return literal(jen.Null(), subject(s)...) })
 	return slice(w.asserts("Subject"), values...)
 }
 
@@ -116,18 +113,12 @@ func subject(s asserts.Subject) []jen.Code {
 }
 
 func (w *writer) codes(list []asserts.Code) *jen.Statement {
-	var values []jen.Code
-	for _, c := range list {
-		values = append(values, jen.Lit(int(c)))
-	}
+	values := loop.Map(list, func(c asserts.Code) jen.Code { return jen.Lit(int(c)) })
 	return slice(w.asserts("Code"), values...)
 }
 
 func texts(list []string) *jen.Statement {
-	var values []jen.Code
-	for _, text := range list {
-		values = append(values, jen.Lit(text))
-	}
+	values := loop.Map(list, func(text string) jen.Code { return jen.Lit(text) })
 	return slice(jen.String(), values...)
 }
 

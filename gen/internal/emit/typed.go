@@ -6,6 +6,7 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"github.com/opassert/opassert/gen/internal/typed"
+	"github.com/opassert/opassert/internal/loop"
 )
 
 // typed is the function: the call, and its results in Go's types.
@@ -32,18 +33,12 @@ func (w *writer) typedBody(f typed.Func) []jen.Code {
 }
 
 func returned(f typed.Func) []jen.Code {
-	var ids []jen.Code
-	for _, r := range f.Results {
-		ids = append(ids, jen.Id(r.Name))
-	}
+	ids := loop.Map(f.Results, func(r typed.Value) jen.Code { return jen.Id(r.Name) })
 	return append(ids, jen.Id(f.Err))
 }
 
 func (w *writer) typedParams(params []typed.Value) []jen.Code {
-	var all []parameter
-	for _, p := range params {
-		all = append(all, parameter{p.Name, p.Type, false})
-	}
+	all := loop.Map(params, func(p typed.Value) parameter { return parameter{p.Name, p.Type, false} })
 	return w.params(all)
 }
 
@@ -51,10 +46,7 @@ func (w *writer) typedResults(f typed.Func) *jen.Statement {
 	if len(f.Results) == 0 {
 		return jen.Error()
 	}
-	var all []jen.Code
-	for _, r := range f.Results {
-		all = append(all, jen.Id(r.Name).Add(w.typ(r.Type)))
-	}
+	all := loop.Map(f.Results, func(r typed.Value) jen.Code { return jen.Id(r.Name).Add(w.typ(r.Type)) })
 	return parens(append(all, jen.Id(f.Err).Error())...)
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"github.com/opassert/opassert/gen/internal/bind"
+	"github.com/opassert/opassert/internal/loop"
 )
 
 // wrapper is the function: the bare call, and the call between the
@@ -48,10 +49,7 @@ func kernelName(fn *types.Func) string {
 }
 
 func (w *writer) wrapperParams(f bind.Wrapper) []jen.Code {
-	var all []parameter
-	for _, p := range f.Params {
-		all = append(all, parameter{p.Name, p.Type, p.Variadic})
-	}
+	all := loop.Map(f.Params, func(p bind.Param) parameter { return parameter{p.Name, p.Type, p.Variadic} })
 	return w.params(all)
 }
 
@@ -130,10 +128,7 @@ func (w *writer) kernelCall(f bind.Wrapper) *jen.Statement {
 }
 
 func resultNames(f bind.Wrapper) []jen.Code {
-	var names []jen.Code
-	for _, r := range f.Results {
-		names = append(names, jen.Id(r.Name))
-	}
+	names := loop.Map(f.Results, func(r bind.Result) jen.Code { return jen.Id(r.Name) })
 	if f.Err != "" {
 		names = append(names, jen.Id(f.Err))
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/opassert/opassert/internal/c10/samples"
 	"github.com/opassert/opassert/internal/gentest"
 	"github.com/opassert/opassert/internal/gentest/faulty"
+	"github.com/opassert/opassert/internal/loop"
 )
 
 // A HealthyResult is the outcome of one call of a healthy kernel.
@@ -53,11 +54,7 @@ func healthyUnder(mode asserts.Mode, level asserts.Level) []HealthyResult {
 }
 
 func silent() []samples.Sample {
-	var calls []samples.Sample
-	for _, s := range faults.AllSilent() {
-		calls = append(calls, samples.Sample{Op: s.Op, Name: s.Why, Args: s.Args})
-	}
-	return calls
+	return loop.Map(faults.AllSilent(), func(s faults.Silent) samples.Sample { return samples.Sample{Op: s.Op, Name: s.Why, Args: s.Args} })
 }
 
 func runAll(wrappers map[string]any, calls []samples.Sample, mode asserts.Mode, level asserts.Level) []HealthyResult {

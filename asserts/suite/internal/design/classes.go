@@ -8,6 +8,7 @@ import (
 
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )
@@ -247,14 +248,14 @@ var usualWords = []string{
 func ScalarValues(name string, devices []engine.Device) []sample.Value {
 	switch name {
 	case "int", "SymInt":
-		return sample.Values(someInts, sample.Int)
+		return loop.Map(someInts, sample.Int)
 	case "float":
-		return sample.Values(someFloats, sample.Float)
+		return loop.Map(someFloats, sample.Float)
 	case "Scalar":
-		return slices.Concat(sample.Values(scalarInts, sample.Int), sample.Values(scalarFloats, sample.Float), sample.Values(bothBools, sample.Bool),
+		return slices.Concat(loop.Map(scalarInts, sample.Int), loop.Map(scalarFloats, sample.Float), loop.Map(bothBools, sample.Bool),
 			[]sample.Value{{Kind: sample.ComplexValue, Complex: 0.5 + 1i}})
 	case "bool":
-		return sample.Values(bothBools, sample.Bool)
+		return loop.Map(bothBools, sample.Bool)
 	case "ScalarType":
 		return texts(sample.DTypeValue, slices.Concat(everyDType, sample.QuantizedDTypes))
 	case "Layout":
@@ -272,7 +273,7 @@ func ScalarValues(name string, devices []engine.Device) []sample.Value {
 }
 
 func texts[T ~string](kind sample.ValueKind, names []T) []sample.Value {
-	return sample.Values(names, func(n T) sample.Value { return sample.Value{Kind: kind, Text: string(n)} })
+	return loop.Map(names, func(n T) sample.Value { return sample.Value{Kind: kind, Text: string(n)} })
 }
 
 // SetValue sets argument i to a value.
@@ -288,10 +289,7 @@ func SetValue(i int, v sample.Value) func(*sample.Case) bool {
 // of the base's length with values of every sort.
 func intLists(base []sample.Value, fixed int) []sample.Value {
 	n := len(base)
-	var all []sample.Value
-	for _, v := range []int64{-1, 0, 1, 2, 3, 4, 8} {
-		all = append(all, same(n, v))
-	}
+	all := loop.Map([]int64{-1, 0, 1, 2, 3, 4, 8}, func(v int64) sample.Value { return same(n, v) })
 	up, down := same(n, 0), same(n, 0)
 	for k := range n {
 		up.List[k].Int, down.List[k].Int = int64(k), int64(n-1-k)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )
@@ -143,11 +144,7 @@ func vacant(c *sample.Case) int {
 
 // About names the arguments that a row's classes are about.
 func (d *Design) About(r Row) []string {
-	var args []string
-	for _, i := range r.Classes {
-		args = append(args, d.Classes[i].arg)
-	}
-	return args
+	return loop.Map(r.Classes, func(i int) string { return d.Classes[i].arg })
 }
 
 // Apply puts into a call the classes of a row. It reports whether the call has

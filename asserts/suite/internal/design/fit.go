@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/internal/yamlfile"
 	"github.com/opassert/opassert/schema"
@@ -222,11 +223,7 @@ var examples = map[string]string{
 
 // exampleOf returns a value of a type, "" where none is known.
 func exampleOf(t schema.Type) string {
-	var elems []string
-	for _, e := range t.Elem {
-		elems = append(elems, exampleOf(e))
-	}
-	switch inner := strings.Join(elems, ", "); t.Kind {
+	switch inner := loop.Join(t.Elem, ", ", exampleOf); t.Kind {
 	case schema.List:
 		return "[" + inner + "]"
 	case schema.Tuple:

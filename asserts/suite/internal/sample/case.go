@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/tensor"
 )
 
@@ -281,15 +282,7 @@ func Bool(b bool) Value {
 }
 
 func Ints(ns ...int64) Value {
-	return Value{Kind: ListValue, List: Values(ns, Int)}
-}
-
-// Values returns a value for each of the things that one is made of.
-func Values[T any](of []T, one func(T) Value) (all []Value) {
-	for _, n := range of {
-		all = append(all, one(n))
-	}
-	return all
+	return Value{Kind: ListValue, List: loop.Map(ns, Int)}
 }
 
 func Tensor(dtype string, sizes ...int64) Value {

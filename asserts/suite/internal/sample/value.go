@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/internal/yamlfile"
 )
@@ -410,10 +411,7 @@ func elements(sizes []int64) float64 {
 
 // where returns which sizes symbols stand for, for an error that others may not have.
 func (s *SymbolTable) where() string {
-	var words []string
-	for _, name := range slices.Sorted(maps.Keys(s.Of)) {
-		words = append(words, fmt.Sprintf("%s is %d", name, s.Of[name]))
-	}
+	words := loop.Map(slices.Sorted(maps.Keys(s.Of)), func(name string) string { return fmt.Sprintf("%s is %d", name, s.Of[name]) })
 	if len(words) == 0 {
 		return ""
 	}

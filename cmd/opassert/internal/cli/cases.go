@@ -8,6 +8,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/yamlfile"
 	"github.com/opassert/opassert/schema"
 )
@@ -32,10 +33,7 @@ func (c *checkup) fit() error {
 		return err
 	}
 	c.own = own
-	var ops []*schema.Op
-	for _, o := range c.all {
-		ops = append(ops, o.Schema)
-	}
+	ops := loop.Map(c.all, func(o engine.Operator) *schema.Op { return o.Schema })
 	for _, p := range c.programs {
 		if p.job != nil { // cases of Go kernels cannot lack anything
 			continue

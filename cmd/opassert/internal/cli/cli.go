@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/printable"
 	"github.com/opassert/opassert/internal/yamlfile"
 )
@@ -109,11 +110,7 @@ func dispatch(args []string, own streams, stdout, stderr io.Writer) int {
 }
 
 func commandNames() []string {
-	var names []string
-	for _, c := range commands {
-		names = append(names, c.name)
-	}
-	return names
+	return loop.Map(commands, func(c command) string { return c.name })
 }
 
 func usage(w io.Writer) {

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"strings"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/optest"
@@ -19,6 +18,7 @@ import (
 	"github.com/opassert/opassert/internal/gentest"
 	"github.com/opassert/opassert/internal/gentest/faulty"
 	"github.com/opassert/opassert/internal/installed"
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/torch"
 	"github.com/opassert/opassert/schema"
 )
@@ -61,11 +61,7 @@ type program struct {
 const engineVariable = "OPASSERT_ENGINE"
 
 func engineNames() string {
-	var names []string
-	for _, b := range backends {
-		names = append(names, b.name)
-	}
-	return strings.Join(names, ", ")
+	return loop.Join(backends, ", ", func(b backend) string { return b.name })
 }
 
 // backend returns the backend that the flags ask for.

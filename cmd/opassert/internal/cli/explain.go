@@ -10,6 +10,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/preserve"
 	"github.com/opassert/opassert/gen/vet"
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/yamlfile"
 	"github.com/opassert/opassert/schema"
 )
@@ -132,10 +133,7 @@ func overloads(ops []*schema.Op, name string) []*schema.Op {
 }
 
 func suggest(ops []*schema.Op, name string) string {
-	var names []string
-	for _, op := range ops {
-		names = append(names, op.Name())
-	}
+	names := loop.Map(ops, (*schema.Op).Name)
 	return yamlfile.SuggestOp(name, slices.Values(names))
 }
 

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/opassert/opassert/internal/loop"
 )
 
 // An outputFlag is a flag that names a file which the command writes.
@@ -146,10 +148,7 @@ func (inv *invocation) claimFiles(args []string) error {
 	if err := inv.claim(uses...); err != nil {
 		return err
 	}
-	var errs []error
-	for _, out := range outputs {
-		errs = append(errs, out.check())
-	}
+	errs := loop.Map(outputs, output.check)
 	return errors.Join(errs...)
 }
 

@@ -5,9 +5,9 @@ import (
 	"flag"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/loop"
 )
 
 // A format is one in which opassert check and opassert run write results.
@@ -28,11 +28,7 @@ var formats = []format{
 type formatFlags []*string
 
 func newFormatFlags(f *flag.FlagSet) formatFlags {
-	var files formatFlags
-	for _, of := range formats {
-		files = append(files, newOutputFlag(f, of.name, of.usage))
-	}
-	return files
+	return loop.Map(formats, func(of format) *string { return newOutputFlag(f, of.name, of.usage) })
 }
 
 // write writes each file that is asked for, the others too where one fails.
@@ -50,9 +46,5 @@ func (files formatFlags) given() bool {
 
 // formatNames lists the flags, as in "-junit, -sarif".
 func formatNames() string {
-	var names []string
-	for _, f := range formats {
-		names = append(names, "-"+f.name)
-	}
-	return strings.Join(names, ", ")
+	return loop.Join(formats, ", ", func(f format) string { return "-" + f.name })
 }

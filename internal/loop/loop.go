@@ -1,0 +1,17 @@
+// Package loop has the loops that package slices leaves out.
+package loop
+
+import "strings"
+
+// Map returns what a function returns for each element; nil for an empty slice.
+func Map[E, T any](all []E, of func(E) T) (made []T) {
+	for _, e := range all {
+		made = append(made, of(e))
+	}
+	return made
+}
+
+// Join is [strings.Join] of the texts that a function returns for each element.
+func Join[E any](all []E, separator string, of func(E) string) string {
+	return strings.Join(Map(all, of), separator)
+}
