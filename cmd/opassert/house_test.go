@@ -61,7 +61,6 @@ var rooms = []room{
 	{"cmd/opassert", []string{"schema", "allowlist", "gen", "asserts", "internal"}, nil},
 	{"internal/addcheck", []string{"=asserts"}, nil},
 	{"internal/prebuild", []string{"internal/compile", "internal/installed", "internal/watch", "internal/live", "=asserts/libtorch"}, nil},
-	{"internal/references", nil, []string{"golang.org/x/tools"}},
 	{"internal/mutate", nil, nil},
 	{"internal/must", nil, nil},
 	{"internal/loop", nil, nil},

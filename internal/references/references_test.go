@@ -1,7 +1,11 @@
-package main
+// Package references counts the references between the files of packages: a file
+// refers to a name of another one once, however often it does. Of files that
+// refer to each other, some refer up, whichever comes first.
+package references
 
 import (
-	"bytes"
+	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -14,7 +18,7 @@ import (
 // costs least.
 func TestCount(t *testing.T) {
 	all := must.Get(load(".", []string{"./testdata/upper", "./testdata/lower"}))(t)
-	var got bytes.Buffer
+	var got strings.Builder
 	write(&got, all)
 	const want = `github.com/opassert/opassert/internal/references/testdata/upper: 4 references between its files, 1 of them up; 3 to other packages
 	second.go refers to A in first.go
@@ -62,5 +66,14 @@ func TestRoomsOfTheSuite(t *testing.T) {
 		var list strings.Builder
 		write(&list, all)
 		t.Errorf("%d references go up, want at most %d: move what is declared too high\n%s", up, most, &list)
+	}
+}
+
+func write(w io.Writer, all []reference) {
+	for _, c := range count(all) {
+		fmt.Fprintf(w, "%s: %d references between its files, %d of them up; %d to other packages\n", c.pkg, c.within, len(c.up), c.across)
+		for _, r := range c.up {
+			fmt.Fprintf(w, "\t%s refers to %s in %s\n", r.from.name, r.object, r.to.name)
+		}
 	}
 }
