@@ -58,13 +58,11 @@ func runLint(inv *invocation) error {
 func lintSchemas(inv *invocation, source *schemaFlags) ([]lintFinding, error) {
 	ops, err := source.load(inv)
 	findings := []lintFinding{}
-	for _, op := range ops {
-		for _, f := range schema.LintOp(op) {
-			findings = append(findings, lintFinding{
-				Code: asserts.SchemaLint.String(), Op: f.Op, File: f.Pos.Filename, Line: f.Pos.Line, Column: f.Pos.Column,
-				Message: f.Message, Fix: f.Fix,
-			})
-		}
+	for _, f := range schema.Lint(&schema.File{Ops: ops}) {
+		findings = append(findings, lintFinding{
+			Code: asserts.SchemaLint.String(), Op: f.Op, File: f.Pos.Filename, Line: f.Pos.Line, Column: f.Pos.Column,
+			Message: f.Message, Fix: f.Fix,
+		})
 	}
 	return findings, err
 }
