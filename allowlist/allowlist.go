@@ -103,7 +103,7 @@ func (l *List) Expired(day time.Time) []*Entry {
 
 func (e *Entry) holds(at Where) bool {
 	return (e.Device == "" || e.Device == at.Device || slices.Contains(tensor.DeviceTypes(at.Device), e.Device)) &&
-		e.Versions.Contains(at.Version) && !e.expired(at.Day)
+		e.Versions.contains(at.Version) && !e.expired(at.Day)
 }
 
 func (e *Entry) expired(day time.Time) bool {

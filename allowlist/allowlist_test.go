@@ -299,8 +299,8 @@ func TestRange(t *testing.T) {
 		{"<=2.6", "2.6:5", true},
 	}
 	for _, tt := range tests {
-		r := must.Get(ParseRange(tt.text))(t)
-		if got := r.Contains(tt.version); got != tt.want {
+		r := must.Get(parseRange(tt.text))(t)
+		if got := r.contains(tt.version); got != tt.want {
 			t.Errorf("%q holds %s: %v, want %v", tt.text, tt.version, got, tt.want)
 		}
 	}

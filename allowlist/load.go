@@ -170,7 +170,7 @@ func (p *parser) checks(n *yaml.Node) asserts.Codes {
 }
 
 func (p *parser) versions(n *yaml.Node) Range {
-	r, err := ParseRange(n.Value)
+	r, err := parseRange(n.Value)
 	if err != nil {
 		p.Report(n, "%v; write versions as \">=1.13, <2.6\"", err)
 	}

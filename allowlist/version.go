@@ -18,8 +18,8 @@ type bound struct {
 	version []int
 }
 
-// ParseRange reads a range such as ">=1.13, <2.6".
-func ParseRange(text string) (Range, error) {
+// parseRange reads a range such as ">=1.13, <2.6".
+func parseRange(text string) (Range, error) {
 	var r Range
 	for _, part := range strings.Split(text, ",") {
 		part = strings.TrimSpace(part)
@@ -39,9 +39,9 @@ func ParseRange(text string) (Range, error) {
 	return r, nil
 }
 
-// Contains reports whether the version is in the range. A version that can't
+// contains reports whether the version is in the range. A version that can't
 // be read, such as an empty one, is only in the zero Range.
-func (r Range) Contains(version string) bool {
+func (r Range) contains(version string) bool {
 	if len(r.bounds) == 0 {
 		return true
 	}

@@ -43,7 +43,6 @@ var isDispatchKey = func() map[string]bool {
 	return m
 }()
 
-// has reports whether the entry dispatches on the key.
 func (e *entry) has(key string) bool {
 	return slices.ContainsFunc(e.kernels, func(k kernel) bool { return k.key == key })
 }

@@ -297,7 +297,7 @@ func (r *reader) entryTags(e *entry) []string {
 	}
 	var tags []string
 	for _, w := range words {
-		if !r.tags.Has(w.text) {
+		if !r.tags.has(w.text) {
 			r.ReportAt(w.pos, "unknown tag %q%s", yamlfile.Clip(w.text), yamlfile.Suggest(w.text, r.tags.names))
 		}
 		tags = append(tags, w.text)

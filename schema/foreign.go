@@ -251,7 +251,6 @@ func (r *reader) resolve(entries []*entry) []*entry {
 	return slices.DeleteFunc(entries, func(e *entry) bool { return e.op == nil })
 }
 
-// opName is the op that an entry names.
 func (e *entry) opName() string { return strings.TrimPrefix(e.named.Value, "aten::") }
 
 // lookUp finds the schema of the op that an entry names.

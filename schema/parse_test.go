@@ -372,11 +372,11 @@ func TestParseDispatcherModel(t *testing.T) {
 	if diff := cmp.Diff(want, op.Func, ignore); diff != "" {
 		t.Errorf("want - got +\n%s", diff)
 	}
-	if got, want := op.Func.Args[1].TypeString(), "Tensor(a)[](b!)"; got != want {
-		t.Errorf("TypeString() = %s, want %s", got, want)
+	if got, want := op.Func.Args[1].String(), "Tensor(a)[](b!) x"; got != want {
+		t.Errorf("String() = %s, want %s", got, want)
 	}
-	if got, want := op.Func.Returns[0].TypeString(), "(int, t)?"; got != want {
-		t.Errorf("TypeString() = %s, want %s", got, want)
+	if got, want := op.Func.Returns[0].String(), "(int, t)?"; got != want {
+		t.Errorf("String() = %s, want %s", got, want)
 	}
 }
 

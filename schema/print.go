@@ -108,8 +108,8 @@ func (n Name) append(b []byte) []byte {
 // String prints the argument: "Tensor(a!) self", "int dim=0".
 func (a Argument) String() string { return string(a.append(nil)) }
 
-// TypeString prints the type with its alias annotation: "Tensor(a!)[]".
-func (a Argument) TypeString() string { return string(a.Type.append(nil, a.Alias)) }
+// typeString prints the type with its alias annotation: "Tensor(a!)[]".
+func (a Argument) typeString() string { return string(a.Type.append(nil, a.Alias)) }
 
 func (a Argument) append(b []byte) []byte {
 	b = a.Type.append(b, a.Alias)
@@ -122,9 +122,6 @@ func (a Argument) append(b []byte) []byte {
 
 // String prints the return: "Tensor(a)", "Tensor values".
 func (r Return) String() string { return string(r.append(nil)) }
-
-// TypeString prints the type with its alias annotation: "Tensor(a)[]".
-func (r Return) TypeString() string { return string(r.Type.append(nil, r.Alias)) }
 
 func (r Return) append(b []byte) []byte {
 	b = r.Type.append(b, r.Alias)

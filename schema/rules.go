@@ -107,7 +107,7 @@ func (r *reader) checkRandom(e *entry) {
 	f := &e.op.Func
 	name := f.Name.String()
 	dropout := strings.Contains(name, "dropout")
-	if r.tags != nil && r.tags.Has(compliantTag) {
+	if r.tags != nil && r.tags.has(compliantTag) {
 		dropout = dropout || slices.ContainsFunc(f.Args, func(a Argument) bool { return strings.Contains(a.Name, "dropout") })
 	}
 	dropout = dropout && !strings.Contains(name, "backward") && f.Name.Root() != "_cudnn_init_dropout_state"

@@ -12,11 +12,8 @@ import (
 // any tag.
 type TagSet struct{ names []string }
 
-// NewTagSet makes a set of the names.
-func NewTagSet(names ...string) *TagSet { return &TagSet{names: slices.Clone(names)} }
-
-// Has reports whether the tag is declared.
-func (t *TagSet) Has(tag string) bool { return t == nil || slices.Contains(t.names, tag) }
+// has reports whether the tag is declared.
+func (t *TagSet) has(tag string) bool { return t == nil || slices.Contains(t.names, tag) }
 
 // ParseTags reads the bytes of a tags.yaml file, a list of entries with the
 // keys tag and desc. Errors are a [scanner.ErrorList].

@@ -164,10 +164,10 @@ func (r *reader) markedRows(entries []*entry) (oldest, newest int, seen bool) {
 	newest = len(revisions) - 1
 	// Every tags.yaml of PyTorch's declares generated; tags that another one lacks
 	// prove nothing.
-	whole := r.tags != nil && r.tags.Has(generatedTag)
+	whole := r.tags != nil && r.tags.has(generatedTag)
 	for i := 1; i < len(revisions); i++ { // all have a mark but the first
 		rev := &revisions[i]
-		declared := r.tags != nil && r.tags.Has(rev.mark) ||
+		declared := r.tags != nil && r.tags.has(rev.mark) ||
 			slices.ContainsFunc(entries, func(e *entry) bool { return slices.Contains(e.op.Tags, rev.mark) })
 		switch {
 		case declared:
@@ -215,7 +215,7 @@ func (r *reader) giveTags(op *Op) {
 		given = revisions[len(revisions)-1].given
 	}
 	for _, g := range given {
-		if r.tags.Has(g.tag) && g.has(op) && !slices.Contains(op.Tags, g.tag) {
+		if r.tags.has(g.tag) && g.has(op) && !slices.Contains(op.Tags, g.tag) {
 			op.Tags = append(op.Tags, g.tag)
 			slices.Sort(op.Tags)
 		}

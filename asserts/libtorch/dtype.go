@@ -35,9 +35,9 @@ func ParseDType(name string) (DType, bool) {
 	return DType(d), ok
 }
 
-// Size returns the size of an element in bytes, 0 where that is not known or
+// size returns the size of an element in bytes, 0 where that is not known or
 // elements share a byte.
-func (d DType) Size() int { return tensor.DType(d).Size() }
+func (d DType) size() int { return tensor.DType(d).Size() }
 
 // Value returns the dtype as an argument.
 func (d DType) Value() Value { return Int(int64(d)) }

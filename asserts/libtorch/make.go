@@ -85,7 +85,7 @@ func (s *Spec) check() error {
 		}
 	}
 	switch {
-	case s.DType.Size() == 0:
+	case s.DType.size() == 0:
 		return fmt.Errorf("cannot create tensors of dtype %v", s.DType)
 	case (s.DType.class() == tensor.Scaled) != (s.Form == Quantized || s.Form == QuantizedChannel):
 		return fmt.Errorf("a %s tensor cannot be %v", s.Form, s.DType)
@@ -192,7 +192,7 @@ func (s *Spec) strided() (Tensor, error) {
 		return Tensor{}, err
 	}
 	var data []byte
-	nbytes := max(elements*int64(s.DType.Size()), int64(len(s.Bytes)))
+	nbytes := max(elements*int64(s.DType.size()), int64(len(s.Bytes)))
 	c := newScratch()
 	defer c.free()
 	base, err := c.hold(s.Of.h)
@@ -235,7 +235,7 @@ func (s *Spec) data(elements int64) []byte {
 	if s.Bytes != nil {
 		return s.Bytes
 	}
-	size := int64(s.DType.Size())
+	size := int64(s.DType.size())
 	data := make([]byte, elements*size)
 	put := func(i int64, v float64) { tensor.DType(s.DType).Put(data[i*size:], v, v) }
 	if s.Values != nil {
@@ -302,7 +302,7 @@ func (s *Spec) sparse(name string, args ...Value) (Tensor, error) {
 		if err != nil {
 			return Tensor{}, err
 		}
-		size := s.DType.Size()
+		size := s.DType.size()
 		s.Bytes = s.data(elements)
 		random := rand.New(rand.NewPCG(s.Seed, 0))
 		for i := range int(elements) {
@@ -429,7 +429,7 @@ func (t Tensor) Elements() ([]float64, error) {
 	var elements []float64
 	for i := range tensor.Numel(c.Sizes) {
 		at := tensor.Position(i, c.Sizes, c.Strides, c.Offset)
-		elements = append(elements, tensor.DType(dtype).Get(data[at*int64(dtype.Size()):]))
+		elements = append(elements, tensor.DType(dtype).Get(data[at*int64(dtype.size()):]))
 	}
 	return elements, nil
 }

@@ -60,8 +60,11 @@ func check(t TB, strict bool) {
 	})
 }
 
+// faultsOf returns the first faults met in a scope: double releases and uses after release.
 func (r *Registry) faultsOf(s *scope) []*Fault {
-	return slices.DeleteFunc(r.Faults(), func(f *Fault) bool { return f.scope != s })
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(r.faults), func(f *Fault) bool { return f.scope != s })
 }
 
 // patience is how often the collector is asked to find unreachable handles.

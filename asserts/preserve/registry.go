@@ -197,20 +197,6 @@ func (r *Registry) forget(t Token) {
 	r.idle = append(r.idle, t.slot)
 }
 
-// Origin returns the stack that made a handle, a frame in two lines; "" if
-// nothing is known of it any more.
-func (r *Registry) Origin(t Token) string {
-	if t == (Token{}) {
-		return ""
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if s := r.find(t); s != nil {
-		return r.text(s.made[:])
-	}
-	return ""
-}
-
 // A Fault is a rule that the use of Go handles broke.
 type Fault struct {
 	Code    Code
@@ -257,13 +243,6 @@ func (r *Registry) fault(c Code, s *slot) error {
 		r.faults = append(r.faults, f)
 	}
 	return f
-}
-
-// Faults returns the first faults met, double releases and uses after release.
-func (r *Registry) Faults() []*Fault {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.faults)
 }
 
 // Leaks returns a fault for each stack that made handles which are not released
@@ -352,7 +331,6 @@ func (r *Registry) inside(pcs []uintptr) bool {
 	}
 }
 
-// ownPackage is this one.
 var ownPackage = packageOf(runtime.FuncForPC(reflect.ValueOf(NewRegistry).Pointer()).Name())
 
 // moduleOf is the beginning of a package's path that names its module on the usual

@@ -78,7 +78,7 @@ func TestHandleFaults(t *testing.T) {
 			}
 		}
 	}
-	if n := len(l.Faults()); n != 2 {
+	if n := len(l.faults); n != 2 {
 		t.Errorf("%d faults kept, want 2", n)
 	}
 	for range 3 * chunkSlots { // the slot has another handle

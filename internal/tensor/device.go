@@ -16,7 +16,6 @@ const (
 	DeviceBrought = 20 // PrivateUse1, which a package may name
 )
 
-// A device is a type of devices.
 type device struct {
 	name      string
 	key       string // the dispatch key of its kernels, "" where no schema file may use it

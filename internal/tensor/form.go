@@ -3,7 +3,6 @@ package tensor
 import (
 	"cmp"
 	"fmt"
-	"slices"
 )
 
 // A Form is a sort of tensor.
@@ -46,15 +45,6 @@ func (f Form) String() string {
 		return fmt.Sprintf("form%d", uint8(f))
 	}
 	return cmp.Or(Forms[f], "strided")
-}
-
-// ParseForm is the inverse of String.
-func ParseForm(name string) (Form, bool) {
-	if name == Strided.String() {
-		return Strided, true
-	}
-	i := slices.Index(Forms, name)
-	return Form(max(i, 0)), i > 0
 }
 
 // An Arrangement describes how the elements of a dense tensor lie in its storage.
