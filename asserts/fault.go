@@ -42,7 +42,6 @@ func JudgeFaults(op *Op, seen *Seen, faults []Fault) Verdict {
 	return j.verdict
 }
 
-// at returns the place of a fault.
 func (j *judge) at(f *Fault) Place {
 	for i := range j.plan.args {
 		if s := &j.plan.args[i]; s.Name == f.Argument {

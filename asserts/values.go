@@ -20,7 +20,7 @@ const inOrder = "the same computed in another order may differ so, of numbers th
 // equalOnes is the reason why whole numbers that differ are not reported.
 const equalOnes = "they are indices of equal elements, of which an op may return any"
 
-// JudgeValues compares what a call returns and writes with that of the same one on the CPU: elements of
+// JudgeValues compares the results and the writes of a call with those of the same one on the CPU: elements of
 // tensors, and numbers.
 func JudgeValues(op *Op, real, twin *Seen, on string, tolerance float64, policy *Policy) Verdict {
 	of := spreadOf(op, real, twin)

@@ -76,7 +76,6 @@ func typeName(typ int64) string {
 	return fmt.Sprintf("device type %d", typ)
 }
 
-// deviceType returns the number of a type of devices.
 func deviceType(name string) (int64, bool) {
 	if own := brought.Load(); own != nil && name == *own {
 		return tensor.DeviceBrought, true

@@ -35,7 +35,7 @@ const (
 
 // WatchMemory has the memory of new tensors lie between pages that can't be touched:
 // behind one, ahead, or else before one; it has the byte fill in it until it is written. It
-// returns what the last observed call touched that it may not, once, and how many storages
+// returns the illegal accesses of the last observed call, once, and how many storages
 // since the last WatchMemory lie in memory that is not watched: those of more than 8 MB,
 // or beyond two thousand at a time. It cannot be undone.
 func WatchMemory(ahead bool, fill byte) (touches []Touch, unwatched int, err error) {
@@ -54,7 +54,7 @@ func WatchMemory(ahead bool, fill byte) (touches []Touch, unwatched int, err err
 	return touches, unwatched, err
 }
 
-// FillMemory has what is allocated on a device hold a byte until it is written, and reports
+// FillMemory has new memory of a device hold a byte until it is written, and reports
 // whether it does: not where the device's backend has a caching allocator, or allocates by another
 // than the one that it registers.
 func FillMemory(on Place, fill byte) (bool, error) {

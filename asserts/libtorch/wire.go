@@ -28,7 +28,7 @@ var scratches = sync.Pool{New: func() any {
 	return &scratch{request: make([]int64, 0, 256), reply: make([]int64, 1024)}
 }}
 
-// A crossing is a function of the shim, with what it takes besides the words of a request.
+// A crossing is a function of the shim, with its arguments besides the words of a request.
 type crossing struct {
 	function, first, second int64
 	data                    []byte
@@ -166,7 +166,7 @@ func (r *reader) copied(n int) []int64 {
 }
 
 // observation reads what observe.h writes of one tensor; it returns the number of
-// the parts that follow, or what the tensor is as a part.
+// the parts that follow, or the tensor's role as a part.
 func (r *reader) observation(o *asserts.Observation) (last int) {
 	h := (*head)(r.words)
 	r.words = r.words[len(h):]

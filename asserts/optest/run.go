@@ -61,7 +61,6 @@ func load[T any](tb testing.TB, kernels []asserts.Kernel, newTensor func(maker.S
 	return l, operators
 }
 
-// logResult logs the result of an op.
 func logResult(t testing.TB, r *report.OpResult) {
 	t.Helper()
 	for _, f := range r.Findings {

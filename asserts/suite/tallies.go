@@ -20,7 +20,6 @@ type tallied []struct {
 	devices report.Devices
 }
 
-// answer returns the answer about the result of a case.
 func (t *tallied) answer(result *report.Case) answer {
 	for i := range *t {
 		if had := &(*t)[i]; had.devices.Equal(result.Devices) {

@@ -257,7 +257,6 @@ func otherView(t *handle, d engine.Dense) layout {
 // large reports whether a search would take long.
 func (l layout) large() bool { return tensor.Numel(l.Sizes) > 1<<10 }
 
-// arguments are those of a call.
 func (l layout) arguments(c viewCall, base *handle) []any {
 	args := make([]any, len(c.op.Func.Args))
 	for i, a := range c.op.Func.Args {

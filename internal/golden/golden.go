@@ -1,4 +1,4 @@
-// Package golden compares what a test makes with files of testdata, which
+// Package golden compares the output of a test with files of testdata, which
 // go test -update writes, and go test -add where they are missing.
 package golden
 

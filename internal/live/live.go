@@ -120,7 +120,7 @@ func (w *Watch) notWatched(err error) {
 	w.report.Unwatched = append(w.report.Unwatched, err.Error())
 }
 
-// follow makes a process's ring, with what is asked of the tap in it, and begins
+// follow makes a process's ring, with the requests to the tap in it, and begins
 // to read it.
 func (w *Watch) follow(pid int, _ string) (*os.File, error) {
 	f, err := preload.NewMemory("opassert-events", ringSize)

@@ -91,7 +91,7 @@ func lastStarted() int {
 	return last
 }
 
-// counts reports whether the numbers up to the last one say what was started since: they
+// counts reports whether the numbers up to the last one are those of all that were started since: they
 // rise until they begin again. It takes no longer to look at every process than at as many.
 func (c *census) counts(last int) bool {
 	return c.before > 0 && c.before <= c.last && c.last <= last && last-c.before <= len(c.foreign)+len(c.members)
@@ -387,7 +387,7 @@ type clock struct {
 	used   time.Duration // of processors, when it was last looked at
 }
 
-// passed advances the clocks of processes, and returns what the slowest shows.
+// passed advances the clocks of processes, and returns the time of the slowest.
 func (own clocks) passed(all []*member, now time.Time) time.Duration {
 	least := time.Duration(math.MaxInt64)
 	for _, m := range all {
@@ -429,7 +429,7 @@ func join(all []*member) string {
 	return loop.Join(all, ", ", (*member).String)
 }
 
-// A stat is what the kernel says of a process to everybody.
+// A stat is the facts about a process that every user may read.
 type stat struct {
 	ended              bool          // it has no memory any more
 	waits              bool          // for a processor, unless it has one, or a disk
@@ -456,7 +456,7 @@ func readStat(pid int) (s stat) {
 	}
 }
 
-// readShort returns what is in a file of less than a page, with the three system calls
+// readShort returns the text of a file of less than a page, with the three system calls
 // that this takes: it is read for each process, again and again.
 func readShort(path string) []byte {
 	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
@@ -481,7 +481,7 @@ func (m mark) on(pid int) bool {
 	return m != 0 && len(fields) > 0 && fields[0] == strconv.FormatUint(uint64(m), 10)
 }
 
-// command returns what a process was called with, of which a report needs the
+// command returns the command line of a process, of which a report needs the
 // beginning.
 func command(pid int) string {
 	const most = 200

@@ -73,7 +73,6 @@ func peer(conn *net.UnixConn) (pid int, err error) {
 	return pid, errors.Join(err, failed)
 }
 
-// send writes a frame, with a file, which may be nil.
 func (f Frame) send(conn *net.UnixConn, file *os.File) error {
 	if file == nil {
 		_, err := conn.Write(append(f.head(), f.Data...))

@@ -1,5 +1,5 @@
 // Package preload runs an unmodified program with objects of ours loaded before
-// its own libraries, and answers what they ask for: the library that fits the
+// its own libraries, and answers their requests: the library that fits the
 // libtorch which the program has loaded.
 package preload
 
@@ -88,7 +88,7 @@ func New(kind Kind) (*Object, error) {
 }
 
 // open fills the folder and listens. Whoever the program's processes become,
-// they find the object and opassert: what they say counts with the secret alone.
+// they find the object and opassert: their messages count with the secret alone.
 func (o *Object) open() error {
 	text, err := os.ReadFile(o.file)
 	if err != nil {
@@ -128,7 +128,6 @@ func makeFolder(prefix string) (folder *locked.Folder, err error) {
 	return nil, fmt.Errorf("no folder for temporary files, with a path of at most %d bytes and no space or colon in it: %w", longest, err)
 }
 
-// environment returns an environment with the object.
 func (o *Object) environment(env []string) []string {
 	file := o.file
 	if strings.ContainsAny(file, separators) {
@@ -152,8 +151,8 @@ func (o *Object) value() string {
 // An Answer answers the frames of one connection.
 type Answer func(Frame) ([]byte, error)
 
-// Serve answers what comes until the object is closed: itself what asks for a
-// library or the memory, the rest by what connect returns, which may be nil.
+// Serve answers frames until the object is closed: itself those that ask for a
+// library or the memory, the rest by the Answer of connect, which may be nil.
 func (o *Object) Serve(connect func() Answer) {
 	for _, listener := range o.listeners {
 		o.serving.Go(func() {
@@ -268,7 +267,7 @@ func (o *Object) Unwatched() []string {
 	return slices.Clone(o.unwatched)
 }
 
-// Close ends Serve, and waits a little for what has been sent to be read.
+// Close ends Serve, and waits a little until the frames that were sent are read.
 func (o *Object) Close() error {
 	errs := loop.Map(o.listeners, net.Listener.Close)
 	done := make(chan struct{})
@@ -283,7 +282,7 @@ func (o *Object) Close() error {
 	return errors.Join(append(errs, o.folder.Remove())...)
 }
 
-// A Program is what is run.
+// A Program is a command to run.
 type Program struct {
 	Command        []string
 	Stdin          io.Reader
@@ -335,10 +334,10 @@ type End struct {
 	Commands map[int]string // of its processes that were seen
 }
 
-// Run runs the program to its end, and that of what it has left running, with
+// Run runs the program to its end, and that of the processes that it has left running, with
 // the objects in all processes. An error says why it was not started. What
 // interrupts this process interrupts the program, which ends; and then Run
-// returns. The objects tell what was not watched.
+// returns. The objects record the processes that were not watched.
 func (p Program) Run(ctx context.Context, objects ...*Object) (End, error) {
 	signals := make(chan os.Signal, 8) // from before the start: one that ended this process left the program running
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
@@ -414,7 +413,7 @@ const (
 	memory = 'M' // the name of a memory, "" for that of all processes, answered by the memory
 )
 
-// maxFrame bounds what a broken peer makes this side allocate.
+// maxFrame bounds the memory that a broken peer makes this side allocate.
 const maxFrame = 1 << 30
 
 // ReadFrame reads a frame.

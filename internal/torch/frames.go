@@ -137,7 +137,6 @@ var runtimes = []string{"libc.so", "libstdc++.so", "libgcc_s.so", "libpthread.so
 
 func system(file string) bool { return begins(file, runtimes) }
 
-// begins reports whether a text begins with one of the prefixes.
 func begins(text string, prefixes []string) bool {
 	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(text, p) })
 }

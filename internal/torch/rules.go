@@ -113,7 +113,7 @@ func (l *Libtorch) Remember() error {
 	return libtorch.Remember()
 }
 
-// Changed returns the fault of a call that changes what is in no tensor.
+// Changed returns the fault of a call that changes state outside tensors.
 func Changed(saw string) asserts.Fault {
 	return asserts.Fault{
 		Code: asserts.UndeclaredWrite, Saw: saw,

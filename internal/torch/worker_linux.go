@@ -46,7 +46,7 @@ func Guard(cmd *exec.Cmd) error {
 	return nil
 }
 
-// remote returns what the zygote passed to the worker: the socket of its
+// remote returns the file that the zygote passed to the worker: the socket of its
 // calls and the process that serves them, 0 where kernels are here, and the ops
 // that modules added. Go's own copy of the environment is older.
 func remote() (calls, server int, added string) {

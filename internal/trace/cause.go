@@ -244,7 +244,7 @@ func (f *facts) cause() Cause {
 		return EmptySlot
 	case f.stillAt != 0, f.made == MadePlain, f.slotAt != 0:
 		// PyTorch raises an error for another interpreter's slot, and this slot
-		// was not empty: what is left is the hermetic state.
+		// was not empty: the hermetic state is left.
 		return HermeticState
 	}
 	return CauseUnknown

@@ -124,7 +124,6 @@ func (h *HTML) around(v *Violation, shown map[int]bool) []Life {
 	return slices.Concat(object, impl, beside)
 }
 
-// touches reports whether a life has to do with an impl.
 func (l *Life) touches(impl Address) bool {
 	if l.Impl == impl {
 		return true

@@ -53,7 +53,7 @@ type spot struct {
 	in     task
 }
 
-// file returns what a process writes its contexts to.
+// file returns the file that a process writes its contexts to.
 func (h holders) file(text string) (*os.File, error) {
 	pid, err := strconv.Atoi(text)
 	if err != nil {
@@ -105,8 +105,8 @@ func (at *holder) catchUp() {
 	}
 }
 
-// notify has a process ask, and those that started it: what it does not ask for is theirs.
-// A process that does not see it loses nothing, for what is not asked for is printed.
+// notify has a process ask, and those that started it: findings that it does not ask for are theirs.
+// A process that does not see it loses nothing, for findings that no process asks for are printed.
 func (at *holder) notify() {
 	for ; at != nil; at = at.above {
 		at.news++

@@ -107,7 +107,7 @@ func (r *run) answering(fake *asserts.Fake) *asserts.Fake {
 	return fake
 }
 
-// compareBytes judges what a call wrote and computed by the same call of the op's kernel for the CPU.
+// compareBytes judges the writes and the results of a call by the same call of the op's kernel for the CPU.
 func (r *run) compareBytes(op *asserts.Op, real, twin *asserts.Seen) asserts.Verdict {
 	skip := func(reason string, n int) asserts.Verdict {
 		return asserts.Verdict{Skips: []asserts.Skip{{Code: asserts.MetaAlias, Reason: reason, Count: n}}}

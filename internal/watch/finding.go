@@ -62,7 +62,6 @@ type findings struct {
 	held  holders
 }
 
-// add counts a violation.
 func (f *findings) add(v *asserts.Violation, p *process, site []Frame, at spot) *Finding {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,4 +1,4 @@
-"""Holds PyTorch operators to what their schemas promise."""
+"""Holds PyTorch operators to the promises of their schemas."""
 
 from .findings import Finding, OpassertError, OpassertWarning
 from .watching import watch

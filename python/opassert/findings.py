@@ -1,4 +1,4 @@
-"""What opassert has found in this process, and in those that it has started."""
+"""The findings in this process, and in those that it has started."""
 
 import collections
 import ctypes
@@ -52,7 +52,7 @@ class Watcher:
 
     def enter(self, name, again=""):
         """Says where the program is from now on, and the command that repeats it; returns
-        what was found since it said so last."""
+        the findings since it said so last."""
         text = "%s\n%s" % (name.replace("\n", " "), again)
         found = self._context(text.encode(errors="backslashreplace"))
         kept, self._kept, self.now = self._kept, [], (name, again)

@@ -1,4 +1,4 @@
-"""How a process comes to be watched that runs already."""
+"""Watching of a process that runs already."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""pytest --opassert: each test fails for what the ops that it called did wrong.
+"""pytest --opassert: each test fails for the faults of the ops that it called.
 
 pytest goes on in a fork, and what it was becomes `opassert run`, which has a watcher loaded
 into it and into each process that it starts. Nothing imports PyTorch before the tests do. Each pytest
@@ -34,7 +34,7 @@ def pytest_addoption(parser):
 
 
 class Settings:
-    """What the command line says, or else the file of settings."""
+    """The value of the command line, or else of the file of settings."""
 
     def __init__(self, options, getini):
         self.on = getini("opassert") if options.opassert is None else options.opassert
@@ -54,7 +54,7 @@ class Settings:
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_load_initial_conftests(early_config):
-    # Before pytest captures what is written, and before anything imports PyTorch.
+    # Before pytest captures output, and before anything imports PyTorch.
     settings = Settings(early_config.known_args_namespace, early_config.getini)
     if settings.on and watcher() is None:
         enter(early_config, settings)

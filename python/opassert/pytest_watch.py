@@ -1,4 +1,4 @@
-"""What the plugin does around the tests of a process that is watched.
+"""The plugin around the tests of a process that is watched.
 
 Before each phase of a test the watcher hears which test that is; after it, it says what was found.
 """
@@ -38,13 +38,13 @@ class Plugin:
         return getpid() != self.process
 
     def enter(self, item, when):
-        """Says that a phase begins, and keeps what was found before it; once is enough."""
+        """Says that a phase begins, and keeps the findings before it; once is enough."""
         context = "%s (%s)" % (item.nodeid, when)
         if self.watcher.now[0] != context:
             self.late(self.watcher.enter(context, self.again(item.nodeid)))
 
     def found(self, item, when):
-        """Says that a phase has ended, and returns what was found in it."""
+        """Says that a phase has ended, and returns its findings."""
         if self.forked() and when == "teardown":
             self.watcher.call_fakes()
         context = "%s (%s)" % (item.nodeid, when)
@@ -57,7 +57,7 @@ class Plugin:
         return [f for f in own if not allowed(item, f)]
 
     def late(self, found):
-        """Keeps what comes too late for its test."""
+        """Keeps findings that come too late for their test."""
         if self.forked():
             self.watcher.keep(found)
             return
@@ -86,7 +86,7 @@ class Plugin:
         return (yield from self.watched(item, "teardown"))
 
     def watched(self, item, when):
-        """Runs a phase. What its setup broke fails the call, which runs nonetheless."""
+        """Runs a phase. Findings of its setup fail the call, which runs nonetheless."""
         self.enter(item, when)
         failed = True
         try:
@@ -99,7 +99,7 @@ class Plugin:
                     item.warn(OpassertWarning(str(f)))
             else:
                 item.stash[FOUND] += found
-            # A failure of the test's own stays: the report says what was found besides.
+            # A failure of the test's own stays: the report has the findings besides.
             if not failed and when != "setup" and item.stash[FOUND]:
                 raise OpassertError(item.stash[FOUND])
         return result
@@ -127,7 +127,7 @@ class Plugin:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report):
-        """Adds what a test broke in a process that ended before it could report it."""
+        """Adds the findings of a test in a process that ended before it could report it."""
         if not report.failed or (self.item and self.item.nodeid == report.nodeid):
             return
         found = self.watcher.enter(*self.watcher.now)
@@ -163,8 +163,8 @@ class Plugin:
         self.outside += getattr(node, "workeroutput", {}).get("opassert", [])
 
     def report(self, session):
-        """Reports what comes too late for its test as an error of that, as one of its teardown, and what is of no test
-        as what fails by itself."""
+        """Reports findings that come too late for their test as errors of its teardown, and those of no test
+        as failures of their own."""
         texts = {}
         for context, test, text in self.outside:
             if self.warn:

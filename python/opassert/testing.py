@@ -7,7 +7,7 @@ from .watching import watch
 
 
 def opcheck(op, args, kwargs=None, *, raise_exception=True, **others):
-    """Does what torch.library.opcheck does, with the same arguments, and holds a call of
+    """Runs the tests of torch.library.opcheck, with the same arguments, and holds a call of
     the op against its schema.
 
     Returns the dict of torch.library.opcheck; its entry "opassert" is "SUCCESS", or the

@@ -1,4 +1,4 @@
-"""What is found while a part of a program runs, as in a cell of a notebook."""
+"""The findings of a part of a program, such as a cell of a notebook."""
 
 from .findings import OpassertError, watcher
 

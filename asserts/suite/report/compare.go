@@ -34,7 +34,6 @@ type change struct {
 	Schemas []string     `json:"schemas,omitempty"` // where they differ: from, to
 }
 
-// A changeKind is the kind of a change.
 type changeKind string
 
 const (

@@ -19,7 +19,6 @@ var pageText string
 // page is read when it is written first: a worker, which may live for one call alone, needs none.
 var page = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageText)) })
 
-// A pageData is the data of the page.
 type pageData struct {
 	Report   *Report
 	Totals   Totals

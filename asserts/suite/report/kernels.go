@@ -27,7 +27,6 @@ func (u Unrun) why() string {
 	return "not run: it has no kernel for the device"
 }
 
-// result is the op as a result.
 func (u Unrun) result() asserts.Result {
 	return asserts.Result{Op: u.Op, Status: asserts.Skipped, Reason: u.why()}
 }

@@ -106,7 +106,6 @@ func Merge(names []string, reports []*Report) (*Report, error) {
 	return merged, missingShards(names, reports)
 }
 
-// missingShards reports shards that are not there.
 func missingShards(names []string, reports []*Report) error {
 	of := reports[0].Shard.Of
 	seen := make([]bool, of)

@@ -252,7 +252,6 @@ func (r *Report) WriteFindings(w io.Writer) error {
 	return t.err
 }
 
-// writeFamily writes the findings and crashes of a family.
 func (r *Report) writeFamily(t *textWriter, f *family) {
 	if len(f.ops) > 1 {
 		t.line("%s: %d in %s\n", f.name, len(f.findings)+len(f.crashes), loop.Join(f.ops, ", ", func(op *OpResult) string { return op.Op }))

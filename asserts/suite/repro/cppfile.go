@@ -14,7 +14,6 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// cpp is the dialect of C++.
 var cpp = dialect{
 	language: "C++",
 	literals: literals{

@@ -180,7 +180,6 @@ func (d *dialect) number(text string) string { return cmp.Or(d.numbers[text], te
 
 func (d *dialect) float(v float64, bits int) string { return d.number(float(v, bits)) }
 
-// element returns an element of a tensor.
 func (d *dialect) element(dtype tensor.DType, b []byte) string {
 	switch dtype.Class() {
 	case tensor.Boolean:

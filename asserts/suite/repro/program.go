@@ -301,7 +301,6 @@ func seenWith(engines string) string { return "Seen with " + engines + "." }
 // expression is the call itself.
 func (k *call) expression(w way) string { return w.function + "(" + strings.Join(k.args, ", ") + ")" }
 
-// statement returns a statement, below autograd where that is the way.
 func (w way) statement(text string) string {
 	if w.below {
 		return "with " + belowAutograd + "():\n" + indented(text)

@@ -42,7 +42,7 @@ def run(program, printed):
 
 
 def forked(program, printed):
-    """Runs a program in a process of its own, and returns its exit status and what it imported."""
+    """Runs a program in a process of its own, and returns its exit status and its imports."""
     with tempfile.TemporaryFile("w+") as imported:
         child = os.fork()
         if child == 0:
@@ -59,7 +59,7 @@ def forked(program, printed):
 
 
 class Warm:
-    """A process that has imported what a program imported, and runs programs."""
+    """A process with the imports of a program, which runs programs."""
 
     def __init__(self, imported):
         self.imported = imported

@@ -51,7 +51,6 @@ func readCase(op *schema.Op, recipe string) (*sample.Case, error) {
 	return c, nil
 }
 
-// newCall returns the call of a case.
 func newCall(op *schema.Op, recipe string) (*call, error) {
 	c, err := readCase(op, recipe)
 	if err != nil {

@@ -32,7 +32,6 @@ func parens(items ...jen.Code) *jen.Statement {
 	return jen.Custom(jen.Options{Open: "(", Close: ")", Separator: ", "}, items...)
 }
 
-// selector is x.name.
 func selector(x jen.Code, name string) *jen.Statement {
 	return jen.Custom(jen.Options{Separator: "."}, x, jen.Id(name))
 }

@@ -150,7 +150,6 @@ func (w *writer) begin(f bind.Wrapper) []jen.Code {
 	}
 }
 
-// record calls a method of the record.
 func record(f bind.Wrapper, name string, args ...jen.Code) *jen.Statement {
 	return method(jen.Id(f.Call), name, args...)
 }

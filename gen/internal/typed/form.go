@@ -132,7 +132,6 @@ func listForm(elem schema.Type) (Form, bool) {
 	return Form{types.NewSlice(b.Type), Make{Spread, b.list}, listTakes[elem.Name]}, true
 }
 
-// listTakes are the lists that returns have.
 var listTakes = map[string]Take{
 	"Tensor": {Field, "Tensors"},
 	"int":    {Field, "Ints"},

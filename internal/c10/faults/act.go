@@ -51,7 +51,6 @@ func LibraryActs() []LibraryAct {
 	return all
 }
 
-// plant is the faults of one check.
 type plant struct {
 	acts       []act
 	more       func() []Fault // faults with kernels, or schemas, of their own

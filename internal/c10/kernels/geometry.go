@@ -17,7 +17,6 @@ func geometryOf(t *c10.Tensor) geometry {
 	return geometry{slices.Clone(t.Sizes()), slices.Clone(t.Strides()), t.Offset()}
 }
 
-// view returns a view of t with the geometry.
 func (g geometry) view(t *c10.Tensor) *c10.Tensor { return t.AsStrided(g.sizes, g.strides, g.offset) }
 
 // impose sets the geometry of t itself.

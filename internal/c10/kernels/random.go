@@ -8,7 +8,6 @@ func RandGenerator(size []int64, generator *c10.Generator, dtype *c10.DType, lay
 	return fill(out, mapped(out, func(float64) float64 { return generator.Uniform(0, 1) }))
 }
 
-// chance returns 1 with probability p.
 func chance(generator *c10.Generator, p float64) float64 {
 	c10.Check(0 <= p && p <= 1, "probability %v", p)
 	return number(generator.Uniform(0, 1) < p)

@@ -224,7 +224,6 @@ func complexes(sizes ...int64) *description {
 // ones is a tensor of one element, 1.
 func ones() *description { return elements([]int64{1}, c10.Float32, (*builder).apart, listed(1)) }
 
-// handle is another handle of a tensor.
 func handle(of *description) *description {
 	return tensorOf(func(b *builder) *c10.Tensor { return b.tensor(of).Retain() })
 }

@@ -57,7 +57,6 @@ func values(fn reflect.Type, args []any) []reflect.Value {
 	return in
 }
 
-// lookup returns the wrapper of an op.
 func lookup(wrappers map[string]any, op string) (any, error) {
 	if w, ok := wrappers[op]; ok {
 		return w, nil

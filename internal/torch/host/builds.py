@@ -65,7 +65,7 @@ def children():
 
 
 def end_children(but):
-    """Ends what a worker has left running: compilers remove their own files where they are asked first."""
+    """Ends processes that a worker has left running: compilers remove their own files where they are asked first."""
     for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGKILL):
         asked = set(but)
         for _ in range(50):

@@ -30,7 +30,7 @@ def apart(test):
 
 
 def denied(test):
-    """Returns what holds where a test does not."""
+    """Returns the negation of a test."""
     test = apart(test)
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return test.operand
@@ -95,7 +95,7 @@ def within(node, line):
 
 
 def keys(tree, line):
-    """Yields what a line looks up by a dtype."""
+    """Yields the tables that a line looks up by a dtype."""
     for node in ast.walk(tree):
         if within(node, line) and isinstance(node, ast.Subscript) and getattr(node.slice, "attr", "") == "dtype":
             yield ast.unparse(node)
@@ -116,7 +116,7 @@ def expression(text):
 
 
 class Bound(ast.NodeTransformer):
-    """Replaces the variables of a function by what they stand for."""
+    """Replaces the variables of a function by their expressions."""
 
     def __init__(self, means):
         self.means = means
@@ -139,7 +139,7 @@ def around(tree, line):
 
 
 def passed(tree, line, function):
-    """Returns what a line passes for the parameters of a function that it calls."""
+    """Returns the expressions that a line passes for the parameters of a function that it calls."""
     takes = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
     for node in ast.walk(tree):
         called = getattr(node, "func", None)
@@ -185,7 +185,7 @@ DTYPES = [torch.float32, torch.float64, torch.int64, torch.int32, torch.float16,
 
 @functools.lru_cache(1024)
 def wanted(frames):
-    """Returns what a kernel asks for that raised, in its own arguments: frames are the innermost first."""
+    """Returns the condition of a kernel that raised, in its own arguments: frames are the innermost first."""
     (file, line, _), scope = frames[0], {}
     tree = parsed(file)
     _, test = broken(tree, line)
@@ -203,7 +203,7 @@ def wanted(frames):
 
 
 def asked(message):
-    """Returns what the kernel asks for which raised an exception with this message."""
+    """Returns the condition of the kernel that raised an exception with this message."""
     frames = [(f, int(line), of) for f, line, of in FRAME.findall(message.partition("At:\n")[2])]
     own = itertools.dropwhile(lambda f: f[0].startswith((ROOT, "<")), frames)
     own = tuple(itertools.takewhile(lambda f: not f[0].startswith((ROOT, "<")), own))

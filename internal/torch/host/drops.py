@@ -45,7 +45,7 @@ def caller():
 
 
 def dropped(request, _):
-    """Calls a kernel with what a request would, and says of which arguments it writes copies that nothing reads."""
+    """Calls a kernel with the arguments of a request, and says of which arguments it writes copies that nothing reads."""
     call = captured(request)
     if call is None:
         return "[]"

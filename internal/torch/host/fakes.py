@@ -67,7 +67,7 @@ def reach(symbol):
 
 
 def described(tensor, sort=FakeTensor):
-    """Returns what is compared of a tensor of a call on tensors of a class."""
+    """Returns the facts that are compared of a tensor of a call on tensors of a class."""
     if tensor is None:
         return None
     plain = tensor.layout == torch.strided and isinstance(tensor, sort)  # of a subclass that holds others the kernel's are not seen
@@ -82,7 +82,7 @@ def described(tensor, sort=FakeTensor):
 
 
 def unlike(schema, values, fake=is_fake):
-    """Says how what a fake returns is not what a schema has, "" where it is."""
+    """Says how the results of a fake are not those of a schema, "" where they are."""
     returns = schema.returns
     if len(returns) == 0:
         return "" if values is None else f"returns {type(values).__name__}, and the schema nothing"
@@ -136,7 +136,7 @@ def shaped(tensors):
 
 
 def answered(function, args, kwargs, mode):
-    """Calls the fake of an op, and says what it returns."""
+    """Calls the fake of an op, and describes its results."""
     name, schema = function.name(), function._schema
     given = [args[i] if i < len(args) else kwargs.get(a.name) for i, a in enumerate(schema.arguments)]
     before = [[described(t) for t in held(v)] for v in given]
@@ -160,7 +160,7 @@ def answered(function, args, kwargs, mode):
 
 
 def outcome(schema, before, given, values, describe):
-    """Returns what a call has left of its arguments, and returned."""
+    """Returns the arguments after a call, and its results."""
     after = [[describe(t) for t in held(v)] for v in given]
     writes = [a.alias_info is not None and a.alias_info.is_write for a in schema.arguments]
     for a, write, was, now in zip(schema.arguments, writes, before, after):
@@ -178,7 +178,7 @@ def fake_mode(sizes):
 
 
 def elsewhere(function, args, kwargs):
-    """Returns the other devices of what a fake returns for tensors on a GPU, where the op has a kernel."""
+    """Returns the other devices of the results of a fake for tensors on a GPU, where the op has a kernel."""
     name, schema = function.name(), function._schema
     if not registered.fake(name) or not torch._C._dispatch_has_computed_kernel_for_dispatch_key(name, "CUDA") or any("Device" in str(a.type) for a in schema.arguments):
         return []
@@ -201,7 +201,7 @@ def elsewhere(function, args, kwargs):
 
 
 def fake(request, _):
-    """Calls the fake of an op on what a request would call its kernel with, and says what it returns."""
+    """Calls the fake of an op with the arguments of a request, and describes its results."""
     call = captured(request)
     if call is None:
         return "{}"

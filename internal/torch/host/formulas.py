@@ -47,7 +47,7 @@ def dispatch_rules(name):
 
 
 class Rules(Slopes):
-    """The calls of what is registered for an op besides its kernels, and what is wrong with it."""
+    """The calls of the functions registered for an op besides its kernels, and their faults."""
 
     def __init__(self, function, args, kwargs, has, all):
         self.has = has  # a formula or rules: what is left else is the kernel
@@ -217,7 +217,7 @@ class Rules(Slopes):
     # vmap and autocast.
 
     def check_kept(self, rule, given, results, place):
-        """Holds what a rule did to tensors, each by its position with its bytes before, against the schema."""
+        """Holds the changes of a rule to tensors, each by its position with its bytes before, against the schema."""
         for i, (tensor, was) in given.items():
             if i not in self.written and changed(tensor, was):
                 return self.add(f"{rule} writes {self.named[i]}", "work on a copy", place, self.named[i])
@@ -369,7 +369,7 @@ def own_formula(name):
 
 
 def captured_whole(request, op):
-    """Returns what a request calls, as captured() does, also of an op that decomposes before a mode sees it."""
+    """Returns the call of a request, as captured() does, also of an op that decomposes before a mode sees it."""
     call = captured(request)
     if call is None or call[0].name() == op:
         return call
@@ -383,7 +383,7 @@ def captured_whole(request, op):
 
 
 def rules(request, op, all=True):
-    """Calls the formula and the rules of an op with what a request would call it with, and says what is wrong with them."""
+    """Calls the formula and the rules of an op with the arguments of a request, and returns their faults."""
     call = captured_whole(request, op)
     if call is None:
         return '{"why": "the request makes no call"}'

@@ -1,10 +1,10 @@
-"""The parameters of what users register, held against the arguments of schemas."""
+"""The parameters of registered functions, held against the arguments of schemas."""
 
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def parameters(function):
-    """Returns the parameters of a function, None where they are not known; of an object, or functools.partial, what is left to pass."""
+    """Returns the parameters of a function, None where they are not known; of an object, or functools.partial, those that are left to pass."""
     try:
         return list(inspect.signature(written(function) if inspect.isroutine(function) else function).parameters.values())
     except (TypeError, ValueError):
@@ -12,7 +12,7 @@ def parameters(function):
 
 
 def spelt(arguments, before=()):
-    """Returns what the parameters of a kernel look like that takes a schema's arguments."""
+    """Returns the text of the parameters of a kernel that takes a schema's arguments."""
     words, keyword = list(before), False
     for a in arguments:
         if a.kwarg_only and not keyword:
@@ -37,7 +37,6 @@ def faults_of(takes, arguments, before=0):
     trailing ones that are as their defaults say.
     """
     by_position = [p for p in takes if p.kind in POSITIONAL]
-    named = {p.name: p for p in takes if p.kind in (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)}
     kinds = {p.kind for p in takes}
     positional, keyword = [a for a in arguments if not a.kwarg_only], [a for a in arguments if a.kwarg_only]
     most = before + len(positional)
@@ -52,7 +51,7 @@ def faults_of(takes, arguments, before=0):
         if p.kind is p.KEYWORD_ONLY and p.default is p.empty and p.name not in {a.name for a in keyword}:
             yield f"it needs {p.name} by name, which the schema does not pass so"
     for a in keyword:
-        if a.name not in named and inspect.Parameter.VAR_KEYWORD not in kinds:
+        if a.name not in places and inspect.Parameter.VAR_KEYWORD not in kinds:
             yield f"it takes no {a.name}, which the schema passes by name"
     names = [a.name for a in positional]
     if moved := [(p.name, a) for a, p in places.items() if p.name != a and p.name in names]:

@@ -18,7 +18,7 @@ LIBRARIES = {*sys.stdlib_module_names, "torch", "sympy", "numpy", "typing_extens
 
 
 class Registered:
-    """What the program has registered; of what is there by a dispatch key alone the place is not known."""
+    """What the program has registered; of a registration that is known by its dispatch key alone the place is not known."""
 
     def function(self, name):
         custom = OPDEFS.get(name.partition(".")[0])
@@ -127,7 +127,7 @@ def filled(function, call, fill, turn):
 
 
 def plain(answer):
-    """Returns of an answer what is not to depend on contents."""
+    """Returns the parts of an answer that are not to depend on contents."""
     written = [[t and (t["dtype"], t["sizes"], t["strides"]) for t in of] for of in answer["written"]]
     return written, [[t and (t["dtype"], len(t["sizes"])) for t in of] for of in answer["results"]]
 
@@ -159,7 +159,7 @@ def comparable(function, call):
 
 
 def beside(function, call):
-    """Returns what the kernel for the CPU answers for each of the contents, [] where it does not answer.
+    """Returns the answer of the kernel for the CPU for each of the contents, [] where it does not answer.
 
     It is called in a process that can change nothing but its own memory: the kernel may write files,
     wait for other processes, or send to them, and the program has not called it.

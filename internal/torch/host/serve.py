@@ -24,7 +24,7 @@ def methods():
 
 
 def serve(calls, stack):
-    """Does what a worker asks, and ends with it."""
+    """Serves the requests of a worker, and ends with it."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
     if control:
         control.close()

@@ -67,7 +67,7 @@ def check_autograd(op, schema, backward, setup):
 
 
 def planned(name, op):
-    """Reports whether compilers have what they plan an op with."""
+    """Reports whether an op has a fake, or a kernel that compilers take for one."""
     if registered.fake(name) or can_generate_trivial_fake_impl(op):
         return True
     keys = ("Meta", "CompositeExplicitAutograd", "CompositeImplicitAutograd")

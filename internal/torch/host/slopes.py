@@ -41,12 +41,12 @@ class Slopes:
         return leaves, [t for t in held(values) if t is not None]
 
     def slope(self, at, weights):
-        """Returns how what the op returns changes with an argument, None where that is not known."""
+        """Returns how the results of the op change with an argument, None where that is not known."""
         with contextlib.suppress(Exception):  # the kernel takes no other values
             return slope(lambda step: summed(self.moved(at, step)[1], weights))
 
     def check_modes(self):
-        """Holds what the op returns where arguments require grad against what it returns else."""
+        """Holds the results of the op where arguments require grad against those where none does."""
         try:
             plain, again, graded = held(self.call()[1]), held(self.call()[1]), held(self.call(lambda i, t: t.requires_grad_(i in self.graded))[1])
         except Exception:

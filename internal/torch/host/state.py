@@ -26,7 +26,7 @@ lasting = []  # guards that undo what others did: they may not end
 
 
 def refill(collection, values):
-    """Makes a list or a mapping what it was, itself."""
+    """Restores the contents of a list or a mapping."""
     if isinstance(collection, list):
         collection[:] = values
         return
@@ -247,7 +247,7 @@ class State:
         self.values[THREADS] = torch.get_num_threads()
 
     def look(self):
-        """Notes what is not as it was, and makes it so."""
+        """Notes state that changed, and restores it."""
         self.look_at_modes()
         imported, self.modules = len(sys.modules) != self.modules, len(sys.modules)
         for name, (read, write) in STATE.items():

@@ -120,7 +120,7 @@ def tracing(mode):
 
 
 def warm():
-    """Imports what the first call under symbols would."""
+    """Imports the modules that the first call under symbols would."""
     t, mode = torch.empty(2, 3), fake_mode(Symbols(torch.ops.aten.relu.default))
     with tracing(mode):
         assert not torch.relu(mode.from_tensor(t, source=ConstantSource("t"), symbolic_context=dynamic(t))).shape[0] > 5
@@ -136,7 +136,7 @@ def mapped(values, names, f, argument=None):
 
 
 def shape_of(answer):
-    """Returns what does not depend on sizes of what a fake returned."""
+    """Returns the parts of a fake's results that do not depend on sizes."""
     return [[t and (t["dtype"], len(t["sizes"])) for t in result] for result in answer.get("results", [])]
 
 

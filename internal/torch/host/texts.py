@@ -1,4 +1,4 @@
-"""The texts in the source of kernels: what an argument of type str is compared with."""
+"""The texts in the source of kernels, with which arguments of type str are compared."""
 
 import enum
 import types
@@ -33,7 +33,7 @@ def other_defaults(kernel, arguments):
 
 
 def registration(op):
-    """Returns what a user wrote of an op besides its schema."""
+    """Returns facts about an op from its source: texts, decomposition and other defaults."""
     custom = OPDEFS.get(op.partition(".")[0])
     kernels = [custom._init_fn] if custom else [f for key, f in registered.functions.get(op, {}).items() if key != "fake"]
     found = list(dict.fromkeys(t for k in kernels for t in texts(written(k), set())))

@@ -1,4 +1,4 @@
-// Regen writes what is generated from the description of the wire and the tables
+// Regen writes the code that is generated from the description of the wire and the tables
 // of package tensor.
 package main
 

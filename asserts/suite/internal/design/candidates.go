@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )
@@ -35,11 +36,7 @@ func ofType(r *rand.Rand, arg schema.Argument, t schema.Type, th *theme) sample.
 		}
 		return ofType(r, arg, t.Elem[0], th)
 	case schema.Tuple:
-		v := sample.Value{Kind: sample.TupleValue}
-		for _, e := range t.Elem {
-			v.List = append(v.List, ofType(r, arg, e, th))
-		}
-		return v
+		return sample.Value{Kind: sample.TupleValue, List: loop.Map(t.Elem, func(e schema.Type) sample.Value { return ofType(r, arg, e, th) })}
 	case schema.Dict:
 		key := sample.Int(0)
 		if t.Elem[0].Name == "str" {
@@ -130,11 +127,7 @@ func intList(r *rand.Rand, name string, th *theme) sample.Value {
 }
 
 func same(n int, v int64) sample.Value {
-	out := sample.Value{Kind: sample.ListValue}
-	for range n {
-		out.List = append(out.List, sample.Int(v))
-	}
-	return out
+	return sample.Value{Kind: sample.ListValue, List: slices.Repeat([]sample.Value{sample.Int(v)}, n)}
 }
 
 func contiguousStrides(sizes []int64) []int64 {

@@ -337,11 +337,7 @@ func plainLists(base []sample.Value, elem string, fixed int, devices []engine.De
 		}
 	} else {
 		for _, e := range ScalarValues(elem, devices) {
-			v := sample.Value{Kind: sample.ListValue}
-			for range n {
-				v.List = append(v.List, e)
-			}
-			all = append(all, v)
+			all = append(all, sample.Value{Kind: sample.ListValue, List: slices.Repeat([]sample.Value{e}, n)})
 		}
 	}
 	if fixed > 1 || n == 0 {

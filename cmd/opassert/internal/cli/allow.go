@@ -78,7 +78,6 @@ func runAllow(inv *invocation) error {
 	return err
 }
 
-// entries returns the entries of all lists.
 func (f *checkFlags) entries() ([]*allowlist.Entry, error) {
 	var all []*allowlist.Entry
 	for _, path := range f.allow {
@@ -91,7 +90,6 @@ func (f *checkFlags) entries() ([]*allowlist.Entry, error) {
 	return all, nil
 }
 
-// opsOf returns the ops that an entry names.
 func opsOf(ops []engine.Operator, entries []*allowlist.Entry) []engine.Operator {
 	return slices.DeleteFunc(slices.Clone(ops), func(o engine.Operator) bool {
 		names := allowlist.Names(o.Schema)

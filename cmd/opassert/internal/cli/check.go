@@ -383,7 +383,7 @@ func (f *checkFlags) prepare(inv *invocation) (engine.Engine, suite.Config, erro
 	return e, config, err
 }
 
-// planned is a plan as the suite takes it, with what is judged where calls begin.
+// planned is a plan as the suite takes it, with the checks that are judged where calls begin.
 func (f *checkFlags) planned(p plan.Plan, level asserts.Level) engine.Plan {
 	all := planned(p, level)
 	all.Op.Checks = slices.DeleteFunc(all.Op.Checks, func(c asserts.Check) bool { return !c.Code.Through(f.autograd()) })

@@ -27,7 +27,6 @@ func runCompletion(inv *invocation) error {
 	return script.Execute(inv.stdout, completable())
 }
 
-// A completableCommand is a command with its flags and arguments.
 type completableCommand struct {
 	Name, Summary string
 	Flags         []completableFlag

@@ -13,8 +13,8 @@ import (
 	"github.com/opassert/opassert/internal/printable"
 )
 
-// A progress writes how far a run is: on a terminal a line that changes, and above it what was
-// found, elsewhere a line each half minute.
+// A progress writes how far a run is: on a terminal a line that changes, and above it the
+// findings, elsewhere a line each half minute.
 type progress struct {
 	show func(line string)
 	tell func(title string) // of a finding, before the report has it

@@ -46,7 +46,6 @@ func moduleNames(value string) []string {
 	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// pythonModules returns the modules of -module.
 func (m *moduleFlags) pythonModules() []string { return moduleNames(m.names.String()) }
 
 // lint lints the registrations of the modules.

@@ -36,7 +36,6 @@ var runCommand = command{
 	run:     runRun,
 }
 
-// runFlags are the flags of run.
 type runFlags struct {
 	lists    repeated
 	ops      repeated

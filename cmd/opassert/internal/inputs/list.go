@@ -86,7 +86,6 @@ func list(root string, paths []string) (all []*listed, err error) {
 	}
 }
 
-// goCommand returns the output of the go command.
 func goCommand(dir string, args ...string) ([]byte, error) {
 	cmd := exec.Command("go", args...)
 	cmd.Dir = dir

@@ -62,7 +62,6 @@ func (f *file) reader(spec *ast.ImportSpec) {
 	f.readers = append(f.readers, name)
 }
 
-// source is the text of a node.
 func (f *file) source(n ast.Node) string {
 	return string(f.text[f.fset.PositionFor(n.Pos(), false).Offset:f.fset.PositionFor(n.End(), false).Offset])
 }
