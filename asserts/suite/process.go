@@ -150,7 +150,7 @@ func (p *process) silent() error {
 	case err != nil && !loading:
 		return err
 	case err != nil: // a library that closes files or writes to them, say, is to blame
-		return &LoadError{p.loads[last], sample.Line(err.Error())}
+		return &LoadError{p.loads[last], sample.Line(err.Error()) + p.wrote().after(last, len(p.loads))}
 	}
 	if wrote := p.wrote().after(last, len(p.loads)); !strings.Contains(wrote, why) { // a panic is in its output
 		why += wrote

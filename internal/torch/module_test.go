@@ -211,7 +211,7 @@ func TestLintModule(t *testing.T) {
 		if got := lint("absent"); got.status != 2 || !strings.Contains(got.stderr, "load absent: ModuleNotFoundError: No module named 'absent'") {
 			t.Errorf("an absent module: exit status %d, want 2\n%s", got.status, got.stderr)
 		}
-		if got := lint("json"); got.status != 2 || !strings.Contains(got.stderr, "nothing to check: json adds no ops") {
+		if got := lint("json"); got.status != 2 || !strings.Contains(got.stderr, "nothing to check: json adds no ops while it is imported: -module names the module") {
 			t.Errorf("a module without ops: exit status %d, want 2\n%s", got.status, got.stderr)
 		}
 	})
@@ -323,12 +323,15 @@ func TestNoModule(t *testing.T) {
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
 		folder := t.TempDir()
 		for name, text := range map[string]string{
-			"raising.py": "import torch\n\nraise RuntimeError('no device\\nhere')\n",
-			"ending.py":  "import os\nos.abort()\n",
-			"closing.py": "import os\nos.closerange(3, 200)\n",
-			"empty.py":   "import torch\n",
-			"typo.py":    "import torch\n\ndef f(:\n",
+			"raising.py":          "import torch\n\nraise RuntimeError('no device\\nhere')\n",
+			"ending.py":           "import os\nos.abort()\n",
+			"closing.py":          "import os\nos.closerange(3, 200)\n",
+			"empty.py":            "import torch\n",
+			"asking.py":           "import argparse\n\nparser = argparse.ArgumentParser()\nparser.add_argument('--size', required=True)\nparser.parse_args()\n",
+			"package/__init__.py": "", "package/inner/__init__.py": "",
+			"typo.py": "import torch\n\ndef f(:\n",
 		} {
+			must.Do(t, os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o755))
 			if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -337,11 +340,14 @@ func TestNoModule(t *testing.T) {
 			{"-module absent", "opassert check: load absent: ModuleNotFoundError: No module named 'absent'\n"},
 			{"-module typo", "opassert check: load typo: SyntaxError: invalid syntax (" + filepath.Join(folder, "typo.py") + ":3)\n"},
 			{"-module empty,./typo.py", "./typo.py is a file: the name of its module is typo"},
+			{"-module package/inner/ops.py", "package/inner/ops.py is a file: the name of its module is package.inner.ops"},
+			{"-module package/inner/__init__.py", "the name of its module is package.inner,"},
+			{"-module asking", "opassert check: load asking: SystemExit: 2 (" + filepath.Join(folder, "asking.py") + ":5): usage: "},
 			{"-module ,", "it names no module"},
 			{"-module raising", "opassert check: load raising: RuntimeError: no device here (" + filepath.Join(folder, "raising.py") + ":3)\n"},
 			{"-module ending", "opassert check: load ending: SIGABRT"},
 			{"-module closing", "opassert check: load closing: exit status 1"},
-			{"-module empty", "opassert check: nothing to check: empty adds no ops\n"},
+			{"-module empty", "opassert check: nothing to check: empty adds no ops while it is imported: -module names the module that registers them\n"},
 			{"-module empty -lib x.so", "-lib goes without -module: a module loads its libraries itself"},
 			{"-module empty -libtorch x", "-libtorch goes without -module and -python: the PyTorch is the one that -python imports"},
 			{"-op aten::relu -libtorch x", "-libtorch goes without -module and -python: the PyTorch is the one that -python imports"},

@@ -10,6 +10,7 @@ import sys
 import traceback
 
 ROOT = ""  # the folder of PyTorch, once it is imported
+PYTHON = os.path.dirname(os.__file__) + os.sep
 
 
 def quoted(text):
@@ -23,9 +24,10 @@ def explained(error):
 
 
 def raised_at(error):
-    """Returns the place of an exception in brackets: outside of PyTorch, where it passed through such code."""
+    """Returns the place of an exception in brackets: outside of PyTorch and Python's own, where it passed through such code."""
     if isinstance(error, SyntaxError):
         return f" ({error.filename}:{error.lineno})"
     frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith("<") and f.filename != importlib.__file__]
     frames = [f for f in frames if not f.filename.startswith(ROOT)] or frames
+    frames = [f for f in frames if not f.filename.startswith(PYTHON) or "site-packages" in f.filename] or frames
     return f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""

@@ -61,7 +61,7 @@ func (f *checkFlags) elsewhere() string {
 // hint returns where ops of a library may be.
 func (f *checkFlags) hint() string {
 	if len(f.libs) == 0 {
-		return ""
+		return onImport
 	}
 	return "; those that a package registers in Python, check -module PACKAGE runs"
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -26,6 +27,9 @@ func newModuleFlags(f *flag.FlagSet) *moduleFlags {
 	return m
 }
 
+// onImport is said of modules without ops: a package may register them where it uses them first.
+const onImport = " while it is imported: -module names the module that registers them"
+
 // modules are values of -module, each of one name or several.
 type modules struct{ repeated }
 
@@ -33,13 +37,26 @@ func (m *modules) Set(value string) error {
 	names := moduleNames(value)
 	for _, name := range names {
 		if strings.Contains(name, "/") || strings.HasSuffix(name, ".py") {
-			return fmt.Errorf("%s is a file: the name of its module is %s, which Python looks for in PYTHONPATH", name, strings.TrimSuffix(filepath.Base(name), ".py"))
+			return fmt.Errorf("%s is a file: the name of its module is %s, which Python looks for in PYTHONPATH", name, moduleOf(name))
 		}
 	}
 	if len(names) == 0 {
 		return errors.New("it names no module")
 	}
 	return m.repeated.Set(value)
+}
+
+// moduleOf returns the name of the module of a file, with those of the packages that it lies in.
+func moduleOf(file string) string {
+	name := strings.TrimSuffix(filepath.Base(file), ".py")
+	file, _ = filepath.Abs(file)
+	for folder := filepath.Dir(file); folder != filepath.Dir(folder); folder = filepath.Dir(folder) {
+		if _, err := os.Stat(filepath.Join(folder, "__init__.py")); err != nil {
+			break
+		}
+		name = filepath.Base(folder) + "." + name
+	}
+	return strings.TrimSuffix(name, ".__init__")
 }
 
 func moduleNames(value string) []string {
@@ -56,7 +73,7 @@ func (m *moduleFlags) lint(inv *invocation) ([]lintFinding, error) {
 	}
 	found, ops, err := torch.LintModules(python, m.pythonModules(), inv.stderr)
 	if err == nil && ops == 0 {
-		err = fmt.Errorf("nothing to check: %s adds no ops", strings.Join(m.pythonModules(), ", "))
+		err = fmt.Errorf("nothing to check: %s adds no ops%s", strings.Join(m.pythonModules(), ", "), onImport)
 	}
 	findings := []lintFinding{}
 	for _, f := range found {
