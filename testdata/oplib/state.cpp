@@ -3,13 +3,17 @@
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
+#include <ATen/autocast_mode.h>
 #include <c10/core/AutogradState.h>
 #include <c10/core/DefaultDtype.h>
+#include <sys/stat.h>
+#include <torch/csrc/api/include/torch/version.h>
 #include <torch/library.h>
 #include <unistd.h>
 
 #include <cfenv>
 #include <clocale>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
@@ -42,6 +46,13 @@ TORCH_LIBRARY(changes, m) {
   m.def("cudnn(Tensor x) -> Tensor", after([] { context().setUserEnabledCuDNN(false); }));
   m.def("benchmark(Tensor x) -> Tensor", after([] { context().setBenchmarkCuDNN(true); }));
   m.def("cudnn_deterministic(Tensor x) -> Tensor", after([] { context().setDeterministicCuDNN(true); }));
+  m.def("precision(Tensor x) -> Tensor", after([] { context().setFloat32MatmulPrecision("medium"); }));
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4)
+  m.def("autocast_dtype(Tensor x) -> Tensor", after([] { at::autocast::set_autocast_dtype(at::kCPU, at::kHalf); }));
+#endif
+  m.def("autocast_cache(Tensor x) -> Tensor", after([] { at::autocast::set_autocast_cache_enabled(false); }));
+  m.def("umask(Tensor x) -> Tensor", after([] { umask(077); }));
+  m.def("signal(Tensor x) -> Tensor", after([] { std::signal(SIGUSR1, SIG_IGN); }));
   m.def("threads(Tensor x) -> Tensor", after([] { at::set_num_threads(3); }));
   m.def("rounding(Tensor x) -> Tensor", after([] { fesetround(FE_UPWARD); }));
   m.def("denormals(Tensor x) -> Tensor", after([] { context().setFlushDenormal(true); }));

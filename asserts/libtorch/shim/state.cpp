@@ -6,15 +6,18 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <ATen/autocast_mode.h>
 #include <ATen/record_function.h>
 #include <c10/core/AutogradState.h>
 #include <c10/core/DefaultDtype.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
+#include <sys/stat.h>
 #include <torch/csrc/api/include/torch/version.h>
 #include <unistd.h>
 
 #include <cfenv>
 #include <clocale>
+#include <csignal>
 #include <cstring>
 #include <map>
 
@@ -66,11 +69,44 @@ void set_seed(const Text& value) {
   generator.set_current_seed(std::stoull(value));
 }
 
-void set_dtype(const Text& name) {
-  for (int i = 0; i < static_cast<int>(c10::ScalarType::NumOptions); i++) {
-    const auto dtype = static_cast<c10::ScalarType>(i);
-    if (name == c10::toString(dtype)) c10::set_default_dtype(c10::scalarTypeToTypeMeta(dtype));
+c10::ScalarType dtype_of(const Text& name) {
+  int i = 0;
+  while (name != c10::toString(static_cast<c10::ScalarType>(i))) i++;
+  return static_cast<c10::ScalarType>(i);
+}
+
+Text matmul_precision() {
+  switch (at::globalContext().float32MatmulPrecision()) {
+    case at::Float32MatmulPrecision::HIGHEST: return "highest";
+    case at::Float32MatmulPrecision::HIGH: return "high";
+    case at::Float32MatmulPrecision::MEDIUM: return "medium";
   }
+  return "";
+}
+
+Text file_mask() {
+  const mode_t mask = umask(0);
+  umask(mask);
+  return std::to_string(mask);
+}
+
+// Signals that kernels handle; those of crashes are this worker's.
+constexpr int kSignals[] = {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE, SIGCHLD};
+std::map<int, struct sigaction> handlers;
+
+Text handled() {
+  Text all;
+  for (int sig : kSignals) {
+    struct sigaction now;
+    sigaction(sig, nullptr, &now);
+    auto was = handlers.emplace(sig, now).first;
+    if (now.sa_handler != was->second.sa_handler) all += (all.empty() ? "" : ", ") + Text(strsignal(sig));
+  }
+  return all.empty() ? "as it was" : "another for " + all;
+}
+
+void handle(const Text&) {
+  for (const auto& [sig, action] : handlers) sigaction(sig, &action, nullptr);
 }
 
 // A Setting is a part of the state: how it is read, and set.
@@ -94,7 +130,8 @@ const Setting kSettings[] = {
     {"c10::GradMode::is_enabled()", [] { return text(autograd().get_grad_mode()); }, [](const Text& v) { autograd().set_grad_mode(on(v)); }},
     {"the mode of forward gradients", [] { return text(autograd().get_fw_grad_mode()); },
      [](const Text& v) { autograd().set_fw_grad_mode(on(v)); }},
-    {"c10::get_default_dtype()", [] { return Text(c10::toString(c10::typeMetaToScalarType(c10::get_default_dtype()))); }, set_dtype},
+    {"c10::get_default_dtype()", [] { return Text(c10::toString(c10::typeMetaToScalarType(c10::get_default_dtype()))); },
+     [](const Text& v) { c10::set_default_dtype(c10::scalarTypeToTypeMeta(dtype_of(v))); }},
     {"at::Context::deterministicAlgorithms()", [] { return text(context().deterministicAlgorithms()); },
      [](const Text& v) { context().setDeterministicAlgorithms(on(v), context().deterministicAlgorithmsWarnOnly()); }},
     {"at::Context::deterministicAlgorithmsWarnOnly()", [] { return text(context().deterministicAlgorithmsWarnOnly()); },
@@ -111,11 +148,20 @@ const Setting kSettings[] = {
      [](const Text& v) { context().setBenchmarkCuDNN(on(v)); }},
     {"at::Context::deterministicCuDNN()", [] { return text(context().deterministicCuDNN()); },
      [](const Text& v) { context().setDeterministicCuDNN(on(v)); }},
+    {"at::Context::float32MatmulPrecision()", matmul_precision, [](const Text& v) { context().setFloat32MatmulPrecision(v); }},
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4)
+    {"the dtype of autocast on the CPU", [] { return Text(c10::toString(at::autocast::get_autocast_dtype(at::kCPU))); },
+     [](const Text& v) { at::autocast::set_autocast_dtype(at::kCPU, dtype_of(v)); }},
+#endif
+    {"the cache of autocast", [] { return text(at::autocast::is_autocast_cache_enabled()); },
+     [](const Text& v) { at::autocast::set_autocast_cache_enabled(on(v)); }},
     {kThreads, [] { return std::to_string(at::get_num_threads()); }, [](const Text& v) { at::set_num_threads(std::stoi(v)); }},
     {"the flushing of denormal numbers", flushes_denormals, [](const Text& v) { context().setFlushDenormal(on(v)); }},
     {"fegetround()", [] { return std::to_string(fegetround()); }, [](const Text& v) { fesetround(std::stoi(v)); }},
     {kSeed, seed, set_seed},
     {"the locale", [] { return Text(setlocale(LC_ALL, nullptr)); }, [](const Text& v) { setlocale(LC_ALL, v.c_str()); }},
+    {"the umask", file_mask, [](const Text& v) { umask(std::stoi(v)); }},
+    {"the handling of signals", handled, handle},
     {"the working directory", working_directory,
      [](const Text& v) {
   if (chdir(v.c_str()) != 0) throw Refusal("there is no way back to " + v);
@@ -187,7 +233,7 @@ void ends(const at::RecordFunction&, at::ObserverContext*) {
 
 void remember_state() {
   remembered_keys = c10::impl::tls_local_dispatch_key_set();
-  remembered.clear();
+  remembered.clear(), handlers.clear();
   for (const Setting& s : kSettings) remembered.push_back(s.read());
   environment = variables();
 }
