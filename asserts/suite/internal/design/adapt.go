@@ -29,23 +29,59 @@ func (a *adapter) Adapt(c *sample.Case, text string) *sample.Case {
 	return next
 }
 
-// Revise changes a case by the first rule that applies.
+// Revise changes a case by the first rule that applies to each clause of an error.
 func (a *adapter) Revise(c *sample.Case, text string) (*sample.Case, bool) {
-	e := readError(text)
-	a.seen[e.key]++
-	next := c.Clone()
-	m := a.revision(next, text)
-	for _, match := range e.matches {
-		id := tried{match.rule, text}
-		if a.used[id] == mostUses {
+	a.seen[readError(text).key]++
+	next, changed := c.Clone(), false
+	for _, clause := range a.revision(next, text).clauses() {
+		changed = a.revision(next, clause).byRule() || changed
+	}
+	return next, changed
+}
+
+func (m *revision) byRule() bool {
+	for _, match := range readError(m.text).matches {
+		id := tried{match.rule, m.text}
+		if m.used[id] == mostUses {
 			continue
 		}
-		a.used[id]++
+		m.used[id]++
 		if rules[match.rule].revise(m, match.groups) {
-			return next, true
+			return true
 		}
 	}
-	return next, false
+	return false
+}
+
+var (
+	demand         = whenUsed(`\b(?:must|should|has to|needs to) (?:be|have) `)
+	betweenClauses = whenUsed(`, and |, | and |; `)
+	elided         = whenUsed(`^\w+ (?:\d|\[|contiguous|(?:bool|long|float|double|bfloat16|u?int\d+|float\d+)\b)`)
+)
+
+// clauses divides an error before each argument of which it demands something of its own, as in
+// "x must be 2-D, index 1-D int64".
+func (m *revision) clauses() []string {
+	asks := demand().FindString(m.text)
+	if asks == "" {
+		return []string{m.text}
+	}
+	var all []string
+	from := 0
+	for _, gap := range betweenClauses().FindAllStringIndex(m.text, -1) {
+		name, _, _ := strings.Cut(m.text[gap[1]:], " ")
+		own := elided().MatchString(m.text[gap[1]:]) || strings.HasPrefix(m.text[gap[1]+len(name):], " "+asks)
+		if m.at(name) >= 0 && own && strings.Contains(m.text[from:gap[0]], asks) {
+			all, from = append(all, m.text[from:gap[0]]), gap[1]
+		}
+	}
+	all = append(all, m.text[from:])
+	for i, clause := range all[1:] {
+		if name, rest, _ := strings.Cut(clause, " "); elided().MatchString(clause) {
+			all[1+i] = name + " " + asks + rest
+		}
+	}
+	return all
 }
 
 // A reading is the changes that the rules find in an error.
