@@ -158,7 +158,7 @@ func LoadLibrary(path string) error {
 	}
 	if _, err := ask("load library", crossing{function: fnLoad, data: []byte(path)}, (*reader).nothing); err != nil {
 		version, _ := started()
-		return builtForAnother(err, version)
+		return builtForAnother(err, path, version)
 	}
 	_, err := list()
 	return err
@@ -168,9 +168,9 @@ func LoadLibrary(path string) error {
 var torchSymbol = regexp.MustCompile(`undefined symbol: _Z(T[IVS])?N[KVr]*(3c10|2at|5torch|6caffe2)`)
 
 // builtForAnother adds to the error of a library which asks for what this PyTorch lacks what to do.
-func builtForAnother(err error, version string) error {
+func builtForAnother(err error, library, version string) error {
 	if !torchSymbol.MatchString(err.Error()) {
 		return err
 	}
-	return fmt.Errorf("%w (it was built for another PyTorch than %s: $LIBTORCH names that one, and of opassert -libtorch does)", err, version)
+	return fmt.Errorf("%w (it was built for %s, not %s: choose that with $LIBTORCH, or opassert's -libtorch, or build it again)", err, installed.BuiltFor(library, version), version)
 }

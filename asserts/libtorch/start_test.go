@@ -18,7 +18,7 @@ func TestBuiltForAnother(t *testing.T) {
 		{"cblas_sgemm", false},
 	} {
 		given := errors.New("load library: a.so: undefined symbol: " + tt.symbol)
-		if err := builtForAnother(given, "2.6.0"); strings.Contains(err.Error(), "another PyTorch than 2.6.0") != tt.another || !errors.Is(err, given) {
+		if err := builtForAnother(given, "a.so", "2.6.0"); strings.Contains(err.Error(), "built for another PyTorch, not 2.6.0: choose") != tt.another || !errors.Is(err, given) {
 			t.Errorf("%s: %v", tt.symbol, err)
 		}
 	}

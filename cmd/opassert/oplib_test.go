@@ -138,7 +138,7 @@ func TestLibraryWithoutOps(t *testing.T) {
 		{"exits", `printf("no licence"); exit(0);`, "load LIB: exit status 0: no licence", "not loaded  LIB: exit status 0: no licence"},
 		{"crashes", `fputs("bad magic\n", stderr); abort();`, "load LIB: SIGABRT: bad magic", "not loaded  LIB: SIGABRT: bad magic"},
 		{"lacks", "void missing(void); missing();", "undefined symbol: missing", "not loaded  LIB: load library: LIB: undefined symbol: missing"},
-		{"newer", `void gone(void) __asm__("_ZN3c104goneEv"); gone();`, "undefined symbol: _ZN3c104goneEv (it was built for another PyTorch than ", "undefined symbol: _ZN3c104goneEv (it was built for another PyTorch than "},
+		{"newer", `void gone(void) __asm__("_ZN3c104goneEv"); gone();`, "undefined symbol: _ZN3c104goneEv (it was built for another PyTorch, not ", "undefined symbol: _ZN3c104goneEv (it was built for another PyTorch, not "},
 		{"hoards", `while (malloc(1 << 28)); fputs("no memory\n", stderr); abort();`, "load LIB: SIGABRT: no memory", "not loaded  LIB: SIGABRT: no memory"},
 		{"closes", `for (int file = 3; file < 64; file++) close(file);`, "load LIB: ", "not loaded  LIB: "},
 		{"forks", `fork();`, "nothing to check: LIB adds no ops", "0 findings and 0 crashes"},
@@ -235,7 +235,7 @@ func TestWheelOfSeveralPyTorches(t *testing.T) {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
-	other := " (it was built for another PyTorch than "
+	other := " (it was built for another PyTorch, not "
 	for _, tt := range []struct {
 		name   string
 		status int

@@ -384,6 +384,11 @@ func TestTakes(t *testing.T) {
 			t.Errorf("%s over %s: %v, want %q", tt.library, tt.torch, err, tt.want)
 		}
 	}
+	for version, want := range map[string]string{"2.6.0": "libtorch 2.15.0 in " + m.path("new/torch"), "2.15.0": "another PyTorch"} {
+		if got := BuiltFor(m.path("ofnew.so"), version); got != want {
+			t.Errorf("over %s a library is built for %q, want %q", version, got, want)
+		}
+	}
 }
 
 // What a wheel needs and does not find itself is looked for where Python has it.

@@ -26,16 +26,17 @@ func (t *Torch) Takes(library string) error {
 			if stem(name) != stem(part) || name == filepath.Base(part) || sameFile(firstWith(dirs, name), part) {
 				continue
 			}
-			return fmt.Errorf("it was built for %s and needs %s, which is not of %v: choose with -libtorch, or build it again", linked(library), name, t)
+			return fmt.Errorf("it was built for %s and needs %s, which is not of %v: choose with -libtorch, or build it again", BuiltFor(library, t.Version), name, t)
 		}
 	}
 	return nil
 }
 
-// linked returns the PyTorch that a library is linked to, in words.
-func linked(library string) string {
+// BuiltFor returns the PyTorch that a library is linked to, in words: one of another version, as
+// where it was an updated one is now.
+func BuiltFor(library, version string) string {
 	if dir := LinkedTo(library); dir != "" {
-		if t, err := Inspect(dir); err == nil {
+		if t, err := Inspect(dir); err == nil && t.Version != version {
 			return t.String()
 		}
 	}
