@@ -426,6 +426,7 @@ func (b *designer) tensors() {
 				{"sized channels-last", setAll(large, count, setLayout(tensor.ChannelsLast, 4))},
 				{"7 elements", setAll(setSizes(7), count)},
 				{"7 elements offset", setAll(setSizes(7), count, setLayout(tensor.Offset, 0))},
+				{"empty functional", setAll(setSizes(0), setForm(engine.Functional))},
 			} {
 				b.add(arg.Name, class1(way.name, selector(ofArg(i)).each(way.set)))
 			}

@@ -114,3 +114,19 @@ func TestLongLists(t *testing.T) {
 		}
 	}
 }
+
+// A wrapper that results go into is empty in one class of each op: no seed decides whether the op puts another
+// storage into it.
+func TestEmptyWrappers(t *testing.T) {
+	op := ops(t, "ns::f.out(Tensor a, *, Tensor(a!) out) -> Tensor(a!)")[0]
+	ran := &sample.Case{Names: []string{"a", "out"}, Args: []sample.Value{read(t, "float32[3]"), read(t, "float32[3]")}}
+	var calls []string
+	for _, class := range NewDesign(engine.Operator{Schema: op}, nil, 0, &Learned{Ran: []*sample.Case{ran}}).Classes {
+		if c := ran.Clone(); class.ways[0](c) && c.Args[1].Tensor.Form == engine.Functional {
+			calls = append(calls, c.Args[0].String()+" "+c.Args[1].String())
+		}
+	}
+	if want := []string{"float32[3] float32[0] functional"}; !slices.Equal(calls, want) {
+		t.Errorf("%q, want %q", calls, want)
+	}
+}
