@@ -380,8 +380,8 @@ func IsOut(arg schema.Argument) bool {
 	return arg.Out || strings.HasPrefix(arg.Name, "out") && arg.Alias != nil
 }
 
-// outsOf reports of each tensor of a call whether results go into it.
-func outsOf(op *schema.Op, c *sample.Case) []bool {
+// OutsOf reports of each tensor of a call whether results go into it.
+func OutsOf(op *schema.Op, c *sample.Case) []bool {
 	var outs []bool
 	for i, arg := range op.Func.Args {
 		for range c.Args[i].AppendTensors(nil) {

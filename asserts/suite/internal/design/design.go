@@ -617,7 +617,7 @@ func storedWords(stored []string, arg string) []string {
 
 // sharing makes two tensors one, or views of one storage.
 func (b *designer) sharing() {
-	outs := outsOf(b.op, b.base)
+	outs := OutsOf(b.op, b.base)
 	for j := range min(len(outs), 6) {
 		for i := range j {
 			if outs[i] || outs[j] {
@@ -625,7 +625,7 @@ func (b *designer) sharing() {
 			}
 			share := func(set func(t *sample.TensorSpec)) func(*sample.Case) bool {
 				return func(c *sample.Case) bool {
-					outs, ts := outsOf(b.op, c), c.Tensors()
+					outs, ts := OutsOf(b.op, c), c.Tensors()
 					if j >= len(ts) || outs[i] || outs[j] {
 						return false
 					}

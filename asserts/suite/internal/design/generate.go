@@ -87,7 +87,7 @@ func (g *Generator) mark(c *sample.Case) {
 // unify makes tensors that could be one tensor the same one, except for out
 // arguments.
 func (g *Generator) unify(c *sample.Case) {
-	outs := outsOf(g.op, c)
+	outs := OutsOf(g.op, c)
 	all := c.Tensors()
 	for i, t := range all {
 		for j, earlier := range all[:i] {

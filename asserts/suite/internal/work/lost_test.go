@@ -85,6 +85,57 @@ func TestLost(t *testing.T) {
 	}
 }
 
+// A result that does not come to a tensor of other sizes is lost, of a call that has one where it fits.
+func TestIgnoredOuts(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		kernel func(e *fakeEngine, x, out *fakeTensor) error
+		out    string
+		want   string
+		skips  int
+	}{
+		{"ignores", func(_ *fakeEngine, x, out *fakeTensor) error {
+			if slices.Equal(x.spec.Sizes, out.spec.Sizes) {
+				out.write()
+			}
+			return nil
+		}, "float32[3]", "[out]", 0},
+		{"writes each", func(_ *fakeEngine, _, out *fakeTensor) error { out.write(); return nil }, "float32[3]", "[]", 0},
+		{"never writes", func(*fakeEngine, *fakeTensor, *fakeTensor) error { return nil }, "float32[3]", "[]", 0},
+		{"refuses", func(_ *fakeEngine, x, out *fakeTensor) error {
+			if !slices.Equal(x.spec.Sizes, out.spec.Sizes) {
+				return &engine.Thrown{Message: "sizes"}
+			}
+			out.write()
+			return nil
+		}, "float32[3]", "[]", 1},
+	} {
+		kernel := func(e *fakeEngine, args []any) ([]any, error) {
+			ts := tensorsOf(args)
+			return nil, tt.kernel(e, ts[0], ts[1])
+		}
+		added := func(o *engine.Operator, _ *engine.Plan) { o.Added = true }
+		b := benchOf(t, "ns::f(Tensor a, *, Tensor(a!) out) -> ()", kernel, added, "")
+		var skips []asserts.Skip
+		for range mostRefused + 1 {
+			a, err := b.Try(b.t, b.call(t, "float32[3]", tt.out))
+			must.Do(t, err)
+			var faults []asserts.Fault
+			faults, skips = b.Runner.lost(b.t, a)
+			got := []string{}
+			for _, f := range faults {
+				got = append(got, f.Argument)
+			}
+			if fmt.Sprint(got) != tt.want {
+				t.Errorf("%s: lost are %v, want %s", tt.name, got, tt.want)
+			}
+		}
+		if len(skips) != tt.skips {
+			t.Errorf("%s: after %d calls %d skips, want %d", tt.name, mostRefused, len(skips), tt.skips)
+		}
+	}
+}
+
 // No other call is made once an argument was changed where it is strided, or where a kernel
 // refuses it.
 func TestLostIsAskedOnce(t *testing.T) {

@@ -27,12 +27,11 @@ type Target struct {
 	asides   map[asideOf]*aside
 	made     map[string]*made // by the key of its call
 	dtypes   *design.Refused
-	uneven   once            // of which a call with sizes that differ was looked for
-	seeded   once            // of which a call with another seed was made
-	divided  once            // of which a call with two threads was made
-	refusals once            // messages of calls that were made again on the other side
-	strided  map[int]bool    // arguments that a call changed where they are strided
-	refused  int             // calls with transposed tensors
+	uneven   once // of which a call with sizes that differ was looked for
+	seeded   once // of which a call with another seed was made
+	divided  once // of which a call with two threads was made
+	refusals once // messages of calls that were made again on the other side
+	traps    [len(traps)]trial
 	kept     int             // calls that wrote none of the arguments that they may write
 	steady   *attempt        // the last that returned the same twice
 	errors   map[string]bool // after which that was made again
@@ -69,7 +68,10 @@ func NewTarget(e engine.Engine, operator engine.Operator, p engine.Plan, book *d
 	p.Op.Checks = slices.DeleteFunc(slices.Clone(p.Op.Checks), operator.CannotShow)
 	t := &Target{
 		operator: operator, devices: e.Devices(), Gen: design.NewGenerator(operator.Schema, book),
-		judged: e.Subjects(&p.Op), unthrown: e.Subjects(p.Op.Thrown()), waived: p.Waived, asides: make(map[asideOf]*aside), made: make(map[string]*made), dtypes: design.NewRefused(), uneven: make(once), seeded: make(once), divided: make(once), refusals: make(once), strided: make(map[int]bool), errors: make(map[string]bool), Learned: &design.Learned{Named: make(map[int][]sample.Value), Origins: make(map[int]design.Origin)},
+		judged: e.Subjects(&p.Op), unthrown: e.Subjects(p.Op.Thrown()), waived: p.Waived, asides: make(map[asideOf]*aside), made: make(map[string]*made), dtypes: design.NewRefused(), uneven: make(once), seeded: make(once), divided: make(once), refusals: make(once), errors: make(map[string]bool), Learned: &design.Learned{Named: make(map[int][]sample.Value), Origins: make(map[int]design.Origin)},
+	}
+	for i := range t.traps {
+		t.traps[i].reached = make(map[int]bool)
 	}
 	if f, ok := e.(faker); ok {
 		t.noFake = f.NoFake(t.judged)
