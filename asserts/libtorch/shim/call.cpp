@@ -624,7 +624,7 @@ void opassert::entry::load(const Crossing& in, Reply&) {
   define_methods(methods);
   read_aborts();
   list_anew();
-  remember_state();
+  remember_state(true);
 }
 
 void oa_cross(int64_t function, int64_t first, int64_t second, const int64_t* words, int64_t n, char* data, int64_t size, int64_t* answer, int64_t cap) {

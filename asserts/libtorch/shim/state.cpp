@@ -109,11 +109,13 @@ void handle(const Text&) {
   for (const auto& [sig, action] : handlers) sigaction(sig, &action, nullptr);
 }
 
-// A Setting is a part of the state: how it is read, and set.
+// A Setting is a part of the state: how it is read, and set. What the system is asked for takes
+// longer than most kernels, and PyTorch's own change none of it.
 struct Setting {
   const char* name;
   Text (*read)();
   void (*write)(const Text&);
+  bool system = false;
 };
 
 at::Context& context() { return at::globalContext(); }
@@ -160,8 +162,8 @@ const Setting kSettings[] = {
     {"fegetround()", [] { return std::to_string(fegetround()); }, [](const Text& v) { fesetround(std::stoi(v)); }},
     {kSeed, seed, set_seed},
     {"the locale", [] { return Text(setlocale(LC_ALL, nullptr)); }, [](const Text& v) { setlocale(LC_ALL, v.c_str()); }},
-    {"the umask", file_mask, [](const Text& v) { umask(std::stoi(v)); }},
-    {"the handling of signals", handled, handle},
+    {"the umask", file_mask, [](const Text& v) { umask(std::stoi(v)); }, true},
+    {"the handling of signals", handled, handle, true},
     {"the working directory", working_directory,
      [](const Text& v) {
   if (chdir(v.c_str()) != 0) throw Refusal("there is no way back to " + v);
@@ -170,6 +172,7 @@ const Setting kSettings[] = {
 };
 
 std::vector<Text> remembered;  // a value for each setting
+bool added = false;            // kernels of a library
 
 using Variables = std::map<Text, Text>;
 Variables environment;
@@ -231,7 +234,8 @@ void ends(const at::RecordFunction&, at::ObserverContext*) {
 
 }  // namespace
 
-void remember_state() {
+void remember_state(bool library) {
+  added = added || library;
   remembered_keys = c10::impl::tls_local_dispatch_key_set();
   remembered.clear(), handlers.clear();
   for (const Setting& s : kSettings) remembered.push_back(s.read());
@@ -266,6 +270,7 @@ void opassert::entry::threads(const Crossing& in, Reply&) {
 void opassert::entry::left(const Crossing& in, Reply& out) {
   Text all;
   for (size_t i = 0; i < remembered.size(); i++) {
+    if (kSettings[i].system && !added) continue;
     const Text now = kSettings[i].read();
     if (now == remembered[i]) continue;
     const Text was = remembered[i];

@@ -3,7 +3,7 @@
 
 namespace opassert {
 
-// remember_state records the state that there is to be between calls.
-void remember_state();
+// remember_state records the state that there is to be between calls, of a library too or of PyTorch's own.
+void remember_state(bool library);
 
 }  // namespace opassert

@@ -84,7 +84,7 @@ void opassert::entry::start(const Crossing& in, Reply& out) {
   // A backtrace costs two hundred times what the throw does, and names none
   // of the user's frames.
   c10::SetStackTraceFetcher(std::function<std::string()>([] { return std::string(); }));
-  remember_state();
+  remember_state(false);
   out.text(OPASSERT_LIBTORCH_VERSION);
 }
 
