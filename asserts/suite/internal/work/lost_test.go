@@ -112,6 +112,9 @@ func TestIgnoredOuts(t *testing.T) {
 	} {
 		kernel := func(e *fakeEngine, args []any) ([]any, error) {
 			ts := tensorsOf(args)
+			if !slices.Equal(ts[0].spec.Sizes, []int64{3}) {
+				t.Errorf("%s: what it reads has the sizes %v", tt.name, ts[0].spec.Sizes)
+			}
 			return nil, tt.kernel(e, ts[0], ts[1])
 		}
 		added := func(o *engine.Operator, _ *engine.Plan) { o.Added = true }
