@@ -218,7 +218,7 @@ func released(t *testing.T, packages string) {
 		}
 	}
 	slices.Sort(foreign)
-	want := []string{module + "/asserts", module + "/internal/printable", module + "/internal/tensor", module + "/internal/usual"}
+	want := []string{module + "/asserts", module + "/internal/loop", module + "/internal/printable", module + "/internal/tensor", module + "/internal/usual"}
 	if !slices.Equal(slices.Compact(foreign), want) {
 		t.Errorf("the release build has %v, want %v", slices.Compact(foreign), want)
 	}
