@@ -16,7 +16,7 @@ var marks = []struct {
 	{leaf, Fault{
 		Saw:    "it requires grad, and no argument does",
 		Fix:    "take requires_grad_ and set_requires_grad out of the kernel: who wants a gradient asks for it",
-		Breaks: "a program that writes the result in place is refused, and keeps what it computes from it for a backward that nobody calls; compiled, it does neither",
+		Breaks: "a program that writes the result in place is refused, and keeps what it computes from it for a backward that is never called; compiled, it does neither",
 		Note:   "an op that makes parameters may want that",
 	}},
 }
