@@ -239,9 +239,5 @@ func (vs Violations) Error() string {
 
 // Unwrap returns the violations one by one.
 func (vs Violations) Unwrap() []error {
-	errs := make([]error, len(vs))
-	for i, v := range vs {
-		errs[i] = v
-	}
-	return errs
+	return loop.Map(vs, func(v *Violation) error { return v })
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/tensor"
 )
 
@@ -118,10 +119,7 @@ func (t Type) dispatched() Type {
 	case "DeviceIndex":
 		t.Name = "int"
 	}
-	elem := make([]Type, len(t.Elem))
-	for i, e := range t.Elem {
-		elem[i] = e.dispatched()
-	}
+	elem := loop.Map(t.Elem, func(e Type) Type { return e.dispatched() })
 	t.Elem = elem
 	return t
 }

@@ -150,11 +150,7 @@ func MaybeList[T any](v []T, wrap func(...T) Value) Value {
 }
 
 func listOf[T any](items []T, value func(T) Value) Value {
-	list := make([]Value, len(items))
-	for i, item := range items {
-		list[i] = value(item)
-	}
-	return List(list...)
+	return List(loop.Map(items, value)...)
 }
 
 // The numbers of enumerators that arguments of type Layout and MemoryFormat take.
@@ -212,11 +208,7 @@ func (v Value) String() string {
 }
 
 func show[T any](items []T, text func(T) string) string {
-	all := make([]string, len(items))
-	for i, item := range items {
-		all[i] = text(item)
-	}
-	return "[" + strings.Join(all, ", ") + "]"
+	return "[" + strings.Join(loop.Map(items, text), ", ") + "]"
 }
 
 // write puts the value into a request. Next is the index of its first tensor

@@ -8,6 +8,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -67,11 +68,7 @@ func Inputs(fn reflect.Type) (at []int) {
 
 // passed returns the arguments of the schema among those of a call.
 func (k *kernel) passed(in []reflect.Value) []reflect.Value {
-	passed := make([]reflect.Value, len(k.at))
-	for i, at := range k.at {
-		passed[i] = in[at]
-	}
-	return passed
+	return loop.Map(k.at, func(at int) reflect.Value { return in[at] })
 }
 
 // returns is how many values a kernel returns besides an error.

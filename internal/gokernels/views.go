@@ -10,6 +10,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )
@@ -330,10 +331,7 @@ func (l layout) lists(base int) []any {
 	zero := make([]int64, len(order))
 	var all []any
 	for _, list := range [][]int64{l.Sizes, l.bases[base], l.Strides, order, back, zero} {
-		words := make([]any, len(list))
-		for i, n := range list {
-			words[i] = n
-		}
+		words := loop.Map(list, func(n int64) any { return n })
 		all = append(all, words)
 	}
 	return all

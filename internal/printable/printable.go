@@ -12,6 +12,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"github.com/opassert/opassert/internal/loop"
 	"io"
 	"regexp"
 	"strconv"
@@ -59,11 +60,7 @@ func Printf(w io.Writer, format string, args ...any) error {
 
 // Sprintf is [fmt.Sprintf], as [Printf] formats.
 func Sprintf(format string, args ...any) string {
-	foreign := make([]any, len(args))
-	for i, arg := range args {
-		foreign[i] = argument{arg}
-	}
-	return fmt.Sprintf(format, foreign...)
+	return fmt.Sprintf(format, loop.Map(args, func(arg any) any { return argument{arg} })...)
 }
 
 // Lines are text of several lines that is printable already, such as a report.

@@ -445,19 +445,12 @@ func (l *Libtorch) Devices() []engine.Device {
 }
 
 func (l *Libtorch) Twins(ts []engine.Tensor, on engine.Device) ([]engine.Tensor, error) {
-	plain := make([]libtorch.Tensor, len(ts))
-	for i, t := range ts {
-		plain[i] = t.(torchTensor).Tensor
-	}
+	plain := loop.Map(ts, func(t engine.Tensor) libtorch.Tensor { return t.(torchTensor).Tensor })
 	made, err := twins[on](plain...)
 	if err != nil {
 		return nil, thrown(err)
 	}
-	out := make([]engine.Tensor, len(made))
-	for i, t := range made {
-		out[i] = torchTensor{t}
-	}
-	return out, nil
+	return loop.Map(made, func(t libtorch.Tensor) engine.Tensor { return torchTensor{t} }), nil
 }
 
 func (l *Libtorch) Generator(seed int64) (any, error) {
@@ -649,11 +642,7 @@ func torchValue(a any) libtorch.Value {
 }
 
 func torchValues(all []any) []libtorch.Value {
-	values := make([]libtorch.Value, len(all))
-	for i, a := range all {
-		values[i] = torchValue(a)
-	}
-	return values
+	return loop.Map(all, torchValue)
 }
 
 // numbers returns the texts of values that are integers, floats or bools, those in lists too.
@@ -684,17 +673,9 @@ func fromTorch(v libtorch.Value) any {
 			return torchTensor{v.Tensor}
 		}
 	case libtorch.KindTensors:
-		list := make([]any, len(v.Tensors))
-		for i, t := range v.Tensors {
-			list[i] = torchTensor{t}
-		}
-		return list
+		return loop.Map(v.Tensors, func(t libtorch.Tensor) any { return torchTensor{t} })
 	case libtorch.KindList:
-		list := make([]any, len(v.List))
-		for i, e := range v.List {
-			list[i] = fromTorch(e)
-		}
-		return list
+		return loop.Map(v.List, fromTorch)
 	case libtorch.KindObject:
 		return torchObject{v.Object}
 	}

@@ -266,10 +266,7 @@ func (c *Comparison) WriteTable(w io.Writer) error {
 	t.line("\n| check | op | about | %s |", strings.Join(engines, " | "))
 	t.line("|---|---|---|%s", strings.Repeat("---|", len(engines)))
 	for _, h := range all {
-		stands := make([]string, len(h.Stands))
-		for i, s := range h.Stands {
-			stands[i] = string(s)
-		}
+		stands := loop.Map(h.Stands, func(s standing) string { return string(s) })
 		t.line("| %v | %s | %s | %s |", h.Code, printable.Code(h.Op), printable.Cell(h.Subject), strings.Join(stands, " | "))
 	}
 	return t.err

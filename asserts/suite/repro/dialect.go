@@ -333,10 +333,7 @@ func float(v float64, bits int) string {
 
 // tuple returns numbers as a tuple of Python.
 func tuple(ns []int64) string {
-	words := make([]string, len(ns))
-	for i, n := range ns {
-		words[i] = strconv.FormatInt(n, 10)
-	}
+	words := loop.Map(ns, func(n int64) string { return strconv.FormatInt(n, 10) })
 	if len(ns) == 1 {
 		return "(" + words[0] + ",)"
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/internal/c10"
 	"github.com/opassert/opassert/internal/gokernels"
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )
@@ -90,11 +91,7 @@ func coo(dense *c10.Tensor) *c10.Tensor {
 
 // twins makes tensors of the same sizes and strides on the meta device.
 func twins(ts []asserts.Tensor) ([]asserts.Tensor, error) {
-	out := make([]asserts.Tensor, len(ts))
-	for i, t := range ts {
-		out[i] = t.(*c10.Tensor).OnMeta()
-	}
-	return out, nil
+	return loop.Map(ts, func(t asserts.Tensor) asserts.Tensor { return t.(*c10.Tensor).OnMeta() }), nil
 }
 
 var (

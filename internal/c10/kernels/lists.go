@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/internal/c10"
+	"github.com/opassert/opassert/internal/loop"
 )
 
 //opassert:kernel cat
@@ -44,11 +45,7 @@ func equalButFor(d int64, a, b []int64) bool {
 //opassert:kernel broadcast_tensors
 func BroadcastTensors(tensors []*c10.Tensor) []*c10.Tensor {
 	sizes := broadcastSizes(tensors...)
-	out := make([]*c10.Tensor, len(tensors))
-	for i, t := range tensors {
-		out[i] = Expand(t, sizes, false)
-	}
-	return out
+	return loop.Map(tensors, func(t *c10.Tensor) *c10.Tensor { return Expand(t, sizes, false) })
 }
 
 func checkPairs(a, b []*c10.Tensor) {
@@ -75,11 +72,7 @@ func ForeachAddListInPlace(self, other []*c10.Tensor, alpha float64) {
 
 //opassert:kernel _foreach_mul.Scalar
 func ForeachMulScalar(self []*c10.Tensor, scalar float64) []*c10.Tensor {
-	out := make([]*c10.Tensor, len(self))
-	for i, t := range self {
-		out[i] = unary(t, func(v float64) float64 { return v * scalar })
-	}
-	return out
+	return loop.Map(self, func(t *c10.Tensor) *c10.Tensor { return unary(t, func(v float64) float64 { return v * scalar }) })
 }
 
 //opassert:kernel _foreach_zero_

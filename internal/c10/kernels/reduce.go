@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/internal/c10"
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/tensor"
 )
 
@@ -13,10 +14,7 @@ import (
 // differ only in the given dimensions; no dimension means all.
 func reduce(self *c10.Tensor, dims []int64, keepdim bool, o c10.Options, f func([]float64) float64) *c10.Tensor {
 	sizes, groups := grouped(self, dims)
-	values := make([]float64, len(groups))
-	for i, group := range groups {
-		values[i] = f(group)
-	}
+	values := loop.Map(groups, f)
 	out := fill(c10.Empty(sizes, o), values)
 	if !keepdim {
 		dropDims(out, reduced(self, dims))

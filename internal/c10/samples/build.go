@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/internal/c10"
+	"github.com/opassert/opassert/internal/loop"
 )
 
 // A sort is a sort of tensors that a case is run with.
@@ -83,11 +84,7 @@ type builder struct {
 
 func build(args []any, s sort) []any {
 	b := &builder{s, make(map[*description]any)}
-	built := make([]any, len(args))
-	for i, arg := range args {
-		built[i] = b.argument(arg)
-	}
-	return built
+	return loop.Map(args, b.argument)
 }
 
 func (b *builder) argument(arg any) any {
@@ -95,11 +92,7 @@ func (b *builder) argument(arg any) any {
 	case int:
 		return int64(arg)
 	case []*description:
-		ts := make([]*c10.Tensor, len(arg))
-		for i, d := range arg {
-			ts[i] = b.tensor(d)
-		}
-		return ts
+		return loop.Map(arg, b.tensor)
 	case *description:
 		if arg == undefined {
 			return b.tensor(arg)

@@ -1,6 +1,10 @@
 package sample
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/opassert/opassert/internal/loop"
+)
 
 // Line shortens an error to the beginning of one line.
 func Line(text string) string { return shortened(strings.Join(strings.Fields(text), " "), 160) }
@@ -19,9 +23,5 @@ func shortened(text string, most int) string {
 
 // joined returns the texts of values with commas between.
 func joined[T any](all []T, text func(T) string) string {
-	words := make([]string, len(all))
-	for i, v := range all {
-		words[i] = text(v)
-	}
-	return strings.Join(words, ", ")
+	return strings.Join(loop.Map(all, text), ", ")
 }
