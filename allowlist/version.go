@@ -46,10 +46,7 @@ func (r Range) contains(version string) bool {
 		return true
 	}
 	v, err := parseVersion(version)
-	if err != nil {
-		return false
-	}
-	return !slices.ContainsFunc(r.bounds, func(b bound) bool { return !b.holds(v) })
+	return err == nil && !slices.ContainsFunc(r.bounds, func(b bound) bool { return !b.holds(v) })
 }
 
 func (b bound) holds(v []int) bool {

@@ -35,10 +35,7 @@ func Free(path string) bool {
 		return false
 	}
 	f, err := Open(path, 0)
-	if err != nil {
-		return false
-	}
-	return f.Close() == nil
+	return err == nil && f.Close() == nil
 }
 
 // A Folder holds files that a process needs while it runs.

@@ -125,10 +125,7 @@ func (h *HTML) around(v *Violation, shown map[int]bool) []Life {
 }
 
 func (l *Life) touches(impl Address) bool {
-	if l.Impl == impl {
-		return true
-	}
-	return slices.ContainsFunc(l.Events, func(e Event) bool { return e.At == impl })
+	return l.Impl == impl || slices.ContainsFunc(l.Events, func(e Event) bool { return e.At == impl })
 }
 
 func (l *Life) broke(v *Violation) bool {

@@ -143,15 +143,10 @@ func (f *findings) hasHolders() bool {
 func (f *findings) sorted() []*Finding {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var all []*Finding
-	for _, found := range f.byKey {
-		all = append(all, found)
-	}
-	slices.SortFunc(all, func(a, b *Finding) int {
+	return slices.SortedFunc(maps.Values(f.byKey), func(a, b *Finding) int {
 		return cmp.Or(
 			cmp.Compare(a.Op, b.Op), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Subject.String(), b.Subject.String()),
 			cmp.Compare(a.Against.String(), b.Against.String()), cmp.Compare(a.where(), b.where()), cmp.Compare(a.Answer.String(), b.Answer.String()),
 		)
 	})
-	return all
 }

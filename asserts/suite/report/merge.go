@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/printable"
 )
 
@@ -24,10 +26,7 @@ type runRecord struct {
 
 // WriteJSON writes the results as an array, and after them the run itself.
 func (r *Report) WriteJSON(w io.Writer) error {
-	all := []any{}
-	for _, result := range r.Results() {
-		all = append(all, result)
-	}
+	all := loop.Map(r.Results(), func(result asserts.Result) any { return result })
 	return printable.JSON(w, append(all, runRecord{"run", r.reach(), r.served(), r.timeless()}), "  ")
 }
 

@@ -344,10 +344,7 @@ func (m *revision) zero([]string) bool {
 // eachColumn takes matrices with a column for each element of the argument that the error names.
 func (m *revision) eachColumn(groups []string) bool {
 	i := m.argument(groups[1])
-	if i < 0 {
-		return false
-	}
-	return m.each(m.c.Tensors(), func(t *sample.TensorSpec) {
+	return i >= 0 && m.each(m.c.Tensors(), func(t *sample.TensorSpec) {
 		if len(t.Sizes) == 2 {
 			t.Sizes[1] = int64(max(1, len(m.args[i].value.List)))
 		}
@@ -541,10 +538,7 @@ func (m *revision) dtypeWord(groups []string) bool {
 			*arg.value = v
 		}
 	}
-	if changed {
-		return true
-	}
-	return m.each(m.targets(), func(t *sample.TensorSpec) { t.DType = dtype })
+	return changed || m.each(m.targets(), func(t *sample.TensorSpec) { t.DType = dtype })
 }
 
 // oneDType takes one of the dtypes that an error lists.
@@ -597,10 +591,7 @@ func (m *revision) rank(groups []string) bool {
 	if len(groups) > 2 && groups[2] != "" && sample.OneIn(m.rng, 2) {
 		n, _ = strconv.Atoi(groups[2])
 	}
-	if n > 6 {
-		return false
-	}
-	return m.each(m.targets(), ranked(n))
+	return n <= 6 && m.each(m.targets(), ranked(n))
 }
 
 // ranked returns a change to a number of dimensions.

@@ -191,10 +191,7 @@ func (t argumentTerm) holds(operator string, other argumentTerm, text string) bo
 	}
 	a, ok := t.number("")
 	b, known := other.number(text)
-	if !ok || !known {
-		return false
-	}
-	return map[string]bool{"==": a == b, "!=": a != b, "<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b}[operator]
+	return ok && known && map[string]bool{"==": a == b, "!=": a != b, "<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b}[operator]
 }
 
 // argument returns the index of the argument that a kernel's variable is named after, such as input
@@ -383,10 +380,7 @@ func (m *revision) sameAt(groups []string) bool {
 	}
 	Separate(ts, m.c.Tensors())
 	n, ok := argumentTerm{tensor: ts[0], what: "size", at: at}.number("")
-	if !ok {
-		return false
-	}
-	return m.each(ts[1:], func(t *sample.TensorSpec) { argumentTerm{tensor: t, what: "size", at: at}.resize(int(n)) })
+	return ok && m.each(ts[1:], func(t *sample.TensorSpec) { argumentTerm{tensor: t, what: "size", at: at}.resize(int(n)) })
 }
 
 // described sets the dtype and the sizes of the tensors that the error names to the expected ones, as in

@@ -748,10 +748,7 @@ func channels(_ *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, n i
 // whole numbers that say it where they are to follow.
 func symbol(dim int, numbers bool) resize {
 	return func(c *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, n int64) bool {
-		if dim >= len(m.Sizes) {
-			return false
-		}
-		return replaceSize(c, ts, m.Sizes[(dim+len(m.Sizes))%len(m.Sizes)], n, numbers)
+		return dim < len(m.Sizes) && replaceSize(c, ts, m.Sizes[(dim+len(m.Sizes))%len(m.Sizes)], n, numbers)
 	}
 }
 
@@ -870,19 +867,13 @@ func unbatched(dim int, others bool) resize {
 }
 
 func batched(_ *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, n int64) bool {
-	if len(m.Sizes) > 5 {
-		return false
-	}
-	return prepend(ts, len(m.Sizes), []int64{n})
+	return len(m.Sizes) <= 5 && prepend(ts, len(m.Sizes), []int64{n})
 }
 
 // deepened puts dimensions of size 1 before those of the tensors with the most,
 // up to n.
 func deepened(_ *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, n int64) bool {
-	if int64(len(m.Sizes)) >= n {
-		return false
-	}
-	return prepend(ts, len(m.Sizes), slices.Repeat([]int64{1}, int(n)-len(m.Sizes)))
+	return int64(len(m.Sizes)) < n && prepend(ts, len(m.Sizes), slices.Repeat([]int64{1}, int(n)-len(m.Sizes)))
 }
 
 // prepend puts dimensions before those of the tensors that have so many.

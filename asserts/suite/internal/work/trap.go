@@ -6,7 +6,7 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// A trap is what a tensor may be like for what is written to it to be lost.
+// A trap is a property of a tensor that may lose writes to it.
 type trap struct {
 	name   string
 	set    func(all []*sample.TensorSpec, outs []bool)

@@ -298,24 +298,16 @@ func (inv *invocation) help(w io.Writer) {
 // json prints a value for machines: indented, one array or object.
 func (inv *invocation) json(v any) error { return printable.JSON(inv.stdout, v, " ") }
 
-// A jsonFlag asks for JSON on standard output.
-type jsonFlag bool
-
+// newJSONFlag is a flag that asks for JSON on standard output.
 func newJSONFlag(f *flag.FlagSet, what string) *bool {
 	j := new(bool)
-	f.Var((*jsonFlag)(j), "json", "print a JSON "+what+" on standard output instead of text")
+	f.BoolFunc("json", "print a JSON "+what+" on standard output instead of text", func(s string) (err error) {
+		if *j, err = strconv.ParseBool(s); err != nil {
+			return fmt.Errorf("it writes to standard output, so: -json > %s", s)
+		}
+		return nil
+	})
 	return j
-}
-
-func (j *jsonFlag) String() string   { return fmt.Sprint(bool(*j)) }
-func (j *jsonFlag) IsBoolFlag() bool { return true }
-
-func (j *jsonFlag) Set(s string) error {
-	b, err := strconv.ParseBool(s)
-	if *j = jsonFlag(b); err != nil {
-		return fmt.Errorf("it writes to standard output, so: -json > %s", s)
-	}
-	return nil
 }
 
 // newNumberFlag is a flag for a number that counts from 0; -1 means none.

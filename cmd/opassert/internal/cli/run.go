@@ -54,7 +54,7 @@ type runFlags struct {
 	preserve *bool
 	log      *string
 	lines    *bool
-	child    childFlag
+	child    *watch.Child
 	programs reproFlag
 	imports  repeated // by the programs
 	version  string   // of the libtorch that was watched
@@ -80,7 +80,10 @@ func newRunFlags(f *flag.FlagSet) *runFlags {
 	r.watchOps = f.Bool("ops", true, "watch ops")
 	r.preserve = f.Bool("preserve", false, "watch the Python objects of tensors and storages")
 	r.log = newOutputFlag(f, "log", "with -preserve, write the events to a `file` for opassert trace")
-	f.Var(&r.child, "child", "watch `PID:FILE`, a child of this process that waits, and start no program: FILE is the descriptor where the child reads what to open; for who forks and then becomes opassert, as pytest --opassert does")
+	f.Func("child", "watch `PID:FILE`, a child of this process that waits, and start no program: FILE is the descriptor where the child reads what to open; for who forks and then becomes opassert, as pytest --opassert does", func(text string) (err error) {
+		r.child, err = parseChild(text)
+		return err
+	})
 	r.lines = f.Bool("lines", false, "with -preserve, record the Python line of every event, and not only of suspected faults")
 	return r
 }
@@ -116,7 +119,7 @@ func runRun(inv *invocation) error {
 		return usagef("nothing is watched: -ops=false goes with -preserve")
 	case !*flags.preserve && (*flags.log != "" || *flags.lines):
 		return usagef("-log and -lines go with -preserve")
-	case *flags.preserve && flags.child.Child != nil:
+	case *flags.preserve && flags.child != nil:
 		return usagef("-child goes without -preserve")
 	case *flags.record == "" && *flags.programs.folder == "" && *flags.strings:
 		return usagef("-record-strings goes with -record or -repro")
@@ -177,7 +180,7 @@ func (r *runFlags) runProgram(inv *invocation, content, fakes watch.Content, obj
 		return &watch.Report{Status: status}, err
 	}
 	report, err := watch.Run(ctx, watch.Config{
-		Command: command, Stdin: os.Stdin, Stdout: inv.own.stdout, Stderr: inv.own.stderr, Child: r.child.Child, Objects: objects,
+		Command: command, Stdin: os.Stdin, Stdout: inv.own.stdout, Stderr: inv.own.stderr, Child: r.child, Objects: objects,
 		Plan: r.plans(inv), Policy: asserts.Aware(), Wants: r.wanted(), Record: r.recorded(), Strings: *r.strings,
 		Content: content, Fakes: fakes, Tolerance: *r.far, Sample: *r.sample, MaxBytes: *r.maxBytes, Fail: *r.fail,
 		Found: func(f *watch.Finding) { fmt.Fprintf(inv.stderr, "%s\n\n", f.Report()) },
