@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,12 +18,25 @@ import (
 
 var ofEachStatus = []asserts.Result{
 	{Op: "a::violated", Code: asserts.FreshImpl, Subject: "result", Status: asserts.Violated, Report: "saw it"},
-	{Op: "a::crashed", Status: asserts.Crashed, Case: "7", Reason: "SIGSEGV", Report: "it crashed \x1b[31m here"},
+	{Op: "a::crashed", Status: asserts.Crashed, Case: "7", Reason: "SIGSEGV", Report: "it crashed here"},
 	{Op: "a::noted", Code: asserts.UndeclaredWrite, Subject: "x", Status: asserts.Noted, Reason: "debatable", Report: "a note"},
 	{Op: "a::known", Code: asserts.FreshImpl, Subject: "result", Status: asserts.Known, Report: "as before"},
 	{Op: "a::failed", Status: asserts.Failed, Reason: "no argument"},
 	{Op: "a::skipped", Code: asserts.MetaAlias, Status: asserts.Skipped, Reason: "no kernel", Count: 3},
 	{Op: "a::passed", Code: asserts.MetaAlias, Status: asserts.Passed, Count: 3},
+}
+
+// hostile returns results whose every text has a command to a terminal.
+func hostile(results []asserts.Result) []asserts.Result {
+	results = slices.Clone(results)
+	for i := range results {
+		for _, field := range reflect.ValueOf(&results[i]).Elem().Fields() {
+			if field.CanSet() && field.Type() == reflect.TypeFor[string]() {
+				field.SetString(field.String() + "\x1b[31m")
+			}
+		}
+	}
+	return results
 }
 
 // A file that is full after so many bytes.
@@ -49,7 +64,8 @@ func TestFormats(t *testing.T) {
 				t.Errorf("-%s does not write the result of %s, which is %s:\n%s", f.name, r.Op, r.Status, &text)
 			}
 		}
-		if strings.Contains(text.String(), "\x1b") {
+		must.Do(t, f.write(&again, hostile(ofEachStatus)))
+		if strings.Contains(again.String(), "\x1b") {
 			t.Errorf("-%s writes control characters of others: see package printable", f.name)
 		}
 		if err := f.write(io.Discard, nil); err != nil {
