@@ -100,9 +100,9 @@ func TestMissingFakes(t *testing.T) {
 	})
 }
 
-// Fakes are called with those modules of torch._dynamo alone that they need, and with the
-// whole package from where one asks for more. Where the program has that, no more is
-// imported either.
+// Fakes are called with those modules of torch._dynamo alone that they need, none where they
+// pass sizes on, and with the whole package from where one asks for more. Where the program has
+// that, no more is imported either.
 func TestFakesImportParts(t *testing.T) {
 	eachPython(t, func(t *testing.T, p python) {
 		fakesProgram(t, p)

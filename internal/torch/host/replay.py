@@ -132,6 +132,10 @@ def plain(answer):
     return written, [[t and (t["dtype"], len(t["sizes"])) for t in of] for of in answer["results"]]
 
 
+def shapes(answer):
+    return [[t and (t["dtype"], t["sizes"], t["strides"]) for t in of] for of in answer["results"]]
+
+
 def alike(values):
     return values[0] if values.count(values[0]) == len(values) else None
 
@@ -199,23 +203,50 @@ def importing():
 
 
 class LikeOthers(TorchFunctionMode):
-    """Refuses all that does not make a tensor like another, and leaves that empty."""
+    """Refuses all that does not make a tensor like another or of sizes of others, and leaves that empty."""
 
-    MAKERS = torch.empty_like, torch.zeros_like, torch.ones_like
-    ASKED = [getattr(torch.Tensor, name).__get__ for name in ("dtype", "device", "layout")]
+    MAKERS = {f: torch.empty_like for f in (torch.empty_like, torch.zeros_like, torch.ones_like)}
+    MAKERS |= {f: torch.Tensor.new_empty for f in (torch.Tensor.new_empty, torch.Tensor.new_zeros, torch.Tensor.new_ones)}
+    MAKERS |= {f: torch.empty for f in (torch.empty, torch.zeros, torch.ones)}
+    ASKED = [getattr(torch.Tensor, name).__get__ for name in ("dtype", "device", "layout", "ndim")] + [torch.Tensor.dim]
+    SHAPES = [torch.Tensor.shape.__get__, torch.Tensor.size]
     refused = False
 
+    def size(self, number):
+        return number
+
     def __torch_function__(self, function, types, args=(), kwargs=None):
+        if function in self.SHAPES:
+            sizes = torch.Size([self.size(n) for n in args[0].shape])
+            dims = [*args[1:], *(kwargs or {}).values()]
+            return sizes[dims[0]] if dims else sizes
         if function not in self.ASKED and function not in self.MAKERS:
             self.refused = True
             if not importing():
                 raise NotImplementedError
             return function(*args, **(kwargs or {}))
-        return (function if function in self.ASKED else torch.empty_like)(*args, **(kwargs or {}))
+        args, kwargs = tree_map_only(torch.SymInt, lambda size: size.node.number, (args, kwargs or {}))
+        return self.MAKERS.get(function, function)(*args, **kwargs)
+
+
+class Size:
+    """The node of a SymInt that may be passed on, and of which all else is refused."""
+
+    def __init__(self, number, mode):
+        self.number, self.mode = number, mode
+
+    def __getattr__(self, name):
+        self.mode.refused = True
+        raise NotImplementedError
+
+
+class LikeSymbols(LikeOthers):
+    def size(self, number):
+        return torch.SymInt(Size(number, self))
 
 
 def likewise(function, call):
-    """Calls a fake that does nothing but make tensors like others, as it does for symbolic sizes too; None for any other.
+    """Calls a fake that does nothing but make tensors like others or of their sizes, as it does for symbolic sizes too; None for any other.
 
     It is called on tensors of the CPU: what is made like a fake tensor asks for imports that take longer than the fakes of most programs.
     """
@@ -223,15 +254,17 @@ def likewise(function, call):
     if not fake or any(t["device"] != "cpu" for of in call["arguments"] for t in of if t):
         return None
 
-    def called(*args, **kwargs):
-        with LikeOthers() as mode:
+    def called(mode, *args, **kwargs):
+        with mode:
             values = fake(*args, **kwargs)
         if mode.refused or unlike(function._schema, values, lambda v: isinstance(v, torch.Tensor) and v.is_cpu):
             raise NotImplementedError
         return values
 
     with contextlib.suppress(Exception):
-        return {"op": function.name(), "site": site(fake)} | computed(function, call, Likes("cpu"), called)
+        answer, under = (computed(function, call, Likes("cpu"), functools.partial(called, mode)) for mode in (LikeOthers(), LikeSymbols()))
+        if shapes(answer) == shapes(under):
+            return {"op": function.name(), "site": site(fake)} | answer
 
 
 @functools.cache
