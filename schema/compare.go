@@ -119,8 +119,7 @@ func (t Type) dispatched() Type {
 	case "DeviceIndex":
 		t.Name = "int"
 	}
-	elem := loop.Map(t.Elem, func(e Type) Type { return e.dispatched() })
-	t.Elem = elem
+	t.Elem = loop.Map(t.Elem, Type.dispatched)
 	return t
 }
 

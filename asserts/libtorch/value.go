@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/tensor"
@@ -208,7 +207,7 @@ func (v Value) String() string {
 }
 
 func show[T any](items []T, text func(T) string) string {
-	return "[" + strings.Join(loop.Map(items, text), ", ") + "]"
+	return "[" + loop.Join(items, ", ", text) + "]"
 }
 
 // write puts the value into a request. Next is the index of its first tensor

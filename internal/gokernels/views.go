@@ -331,8 +331,7 @@ func (l layout) lists(base int) []any {
 	zero := make([]int64, len(order))
 	var all []any
 	for _, list := range [][]int64{l.Sizes, l.bases[base], l.Strides, order, back, zero} {
-		words := loop.Map(list, func(n int64) any { return n })
-		all = append(all, words)
+		all = append(all, loop.Map(list, func(n int64) any { return n }))
 	}
 	return all
 }

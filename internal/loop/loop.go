@@ -1,10 +1,14 @@
 // Package loop has the loops that package slices leaves out.
 package loop
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Map returns what a function returns for each element; nil for an empty slice.
-func Map[E, T any](all []E, of func(E) T) (made []T) {
+func Map[E, T any](all []E, of func(E) T) []T {
+	made := slices.Grow([]T(nil), len(all))
 	for _, e := range all {
 		made = append(made, of(e))
 	}

@@ -12,7 +12,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"github.com/opassert/opassert/internal/loop"
 	"io"
 	"regexp"
 	"strconv"
@@ -21,6 +20,8 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/opassert/opassert/internal/loop"
 )
 
 // JSON writes a value as JSON, indented by a text, or in one line for "".

@@ -266,8 +266,8 @@ func (c *Comparison) WriteTable(w io.Writer) error {
 	t.line("\n| check | op | about | %s |", strings.Join(engines, " | "))
 	t.line("|---|---|---|%s", strings.Repeat("---|", len(engines)))
 	for _, h := range all {
-		stands := loop.Map(h.Stands, func(s standing) string { return string(s) })
-		t.line("| %v | %s | %s | %s |", h.Code, printable.Code(h.Op), printable.Cell(h.Subject), strings.Join(stands, " | "))
+		stands := loop.Join(h.Stands, " | ", func(s standing) string { return string(s) })
+		t.line("| %v | %s | %s | %s |", h.Code, printable.Code(h.Op), printable.Cell(h.Subject), stands)
 	}
 	return t.err
 }

@@ -126,14 +126,14 @@ def filled(function, call, fill, turn):
     return computed(function, call, likes, describe=lambda t: seen(t, {made.untyped_storage()._cdata: given[place] for place, made in likes.storages.items()}))
 
 
+def layouts(values):
+    """Returns the dtypes, sizes and strides of the tensors of arguments or returns."""
+    return [[t and (t["dtype"], t["sizes"], t["strides"]) for t in of] for of in values]
+
+
 def plain(answer):
     """Returns the parts of an answer that are not to depend on contents."""
-    written = [[t and (t["dtype"], t["sizes"], t["strides"]) for t in of] for of in answer["written"]]
-    return written, [[t and (t["dtype"], len(t["sizes"])) for t in of] for of in answer["results"]]
-
-
-def shapes(answer):
-    return [[t and (t["dtype"], t["sizes"], t["strides"]) for t in of] for of in answer["results"]]
+    return layouts(answer["written"]), [[t and (t["dtype"], len(t["sizes"])) for t in of] for of in answer["results"]]
 
 
 def alike(values):
@@ -241,6 +241,8 @@ class Size:
 
 
 class LikeSymbols(LikeOthers):
+    """LikeOthers where sizes are symbols."""
+
     def size(self, number):
         return torch.SymInt(Size(number, self))
 
@@ -263,7 +265,7 @@ def likewise(function, call):
 
     with contextlib.suppress(Exception):
         answer, under = (computed(function, call, Likes("cpu"), functools.partial(called, mode)) for mode in (LikeOthers(), LikeSymbols()))
-        if shapes(answer) == shapes(under):
+        if layouts(answer["results"]) == layouts(under["results"]):
             return {"op": function.name(), "site": site(fake)} | answer
 
 

@@ -176,7 +176,7 @@ func (t *TensorSpec) String() string {
 	return strings.Join(words, " ")
 }
 
-func sizesText(sizes []int64) string { return "[" + joined(sizes, decimal) + "]" }
+func sizesText(sizes []int64) string { return "[" + loop.Join(sizes, ", ", decimal) + "]" }
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }
 
@@ -204,7 +204,7 @@ func (v Value) String() string {
 	case StorageValue:
 		return "storage of " + v.Tensor.String()
 	case ListValue:
-		return "[" + joined(v.List, Value.String) + "]"
+		return "[" + loop.Join(v.List, ", ", Value.String) + "]"
 	case TupleValue, DictValue, CallValue, AfterValue, NewValue, SameValue:
 		return v.Recipe()
 	}

@@ -1,10 +1,6 @@
 package sample
 
-import (
-	"strings"
-
-	"github.com/opassert/opassert/internal/loop"
-)
+import "strings"
 
 // Line shortens an error to the beginning of one line.
 func Line(text string) string { return shortened(strings.Join(strings.Fields(text), " "), 160) }
@@ -19,9 +15,4 @@ func shortened(text string, most int) string {
 		return text
 	}
 	return strings.ToValidUTF8(text[:most], "") + "..."
-}
-
-// joined returns the texts of values with commas between.
-func joined[T any](all []T, text func(T) string) string {
-	return strings.Join(loop.Map(all, text), ", ")
 }

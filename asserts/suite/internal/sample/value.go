@@ -521,7 +521,7 @@ func (p *valueParser) bound(option, text string) float64 {
 
 // Recipe writes a value as parseValue reads it.
 func (v Value) Recipe() string {
-	all := func(open, end string) string { return open + joined(v.List, Value.Recipe) + end }
+	all := func(open, end string) string { return open + loop.Join(v.List, ", ", Value.Recipe) + end }
 	switch v.Kind {
 	case NoneValue:
 		return "none"

@@ -298,7 +298,7 @@ func (inv *invocation) help(w io.Writer) {
 // json prints a value for machines: indented, one array or object.
 func (inv *invocation) json(v any) error { return printable.JSON(inv.stdout, v, " ") }
 
-// newJSONFlag is a flag that asks for JSON on standard output.
+// newJSONFlag returns the value of a flag that asks for JSON on standard output.
 func newJSONFlag(f *flag.FlagSet, what string) *bool {
 	j := new(bool)
 	f.BoolFunc("json", "print a JSON "+what+" on standard output instead of text", func(s string) (err error) {
