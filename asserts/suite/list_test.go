@@ -38,6 +38,8 @@ func TestList(t *testing.T) {
 		{"killed over it", []string{"ready; read q; kill -9 $$", "ready; read q; " + all + "; cat"}, 2, nil, ""},
 		{"with a library that writes", []string{`printf '\036' >&2; say 'load "x.so"'; echo hello >&2; printf '\036' >&2; say 'load ""'; ready; read q; ` + all + "; cat"}, 1, []string{"x.so writes while it is loaded: hello"}, ""},
 		{"with one that is silent", []string{`printf '\036' >&2; say 'load "x.so"'; printf '\036' >&2; say 'load ""'; echo later >&2; ready; read q; ` + all + "; cat"}, 1, nil, ""},
+		{"that can't load one", []string{`printf '\036' >&2; say 'load "x.so"'; say fault '"no room"'; sleep .1; echo why >&2`}, 1, nil, "load x.so: no room: why"},
+		{"that crashes over one", []string{`printf '\036' >&2; say 'load "x.so"'; say died SIGSEGV; sleep .1; echo why >&2`}, 1, nil, "load x.so: SIGSEGV: why"},
 		{"that takes no requests", []string{"exec 0<&-; ready"}, 1, nil, "did not list its ops"},
 		{"that ends", []string{"ready; read q; exit 3"}, 1, nil, "did not list its ops"},
 		{"that is said to die", []string{"ready; read q; say died SIGSEGV; cat"}, 1, nil, "did not list its ops"},

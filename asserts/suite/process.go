@@ -69,9 +69,7 @@ func startOnce(cmd *exec.Cmd, folder string, crew *crew, patience time.Duration)
 	go p.read(key)
 	go p.wait()
 	if !p.ready(patience) {
-		err := p.silent()
-		p.stop()
-		return nil, err
+		return nil, p.silent()
 	}
 	return p, nil
 }
@@ -132,7 +130,7 @@ const killed = "SIGKILL"
 // Is reports whether the worker was killed, from outside or by the library.
 func (e *LoadError) Is(target error) bool { return target == errKilled && e.Why == killed }
 
-// silent returns the error for a worker that did not start.
+// silent ends a worker that did not start, and returns the error.
 func (p *process) silent() error {
 	crash := new(ending)
 	why, err := fmt.Sprintf("still busy after %v of processor time, or idle after %v", startup, 3*startup), p.refusal
@@ -140,6 +138,7 @@ func (p *process) silent() error {
 		err = p.explain(crash, p.status())
 		why = crash.Cause
 	}
+	p.stop() // so that all that it wrote is there
 	last := len(p.loads) - 1
 	loading := last >= 0 && p.loads[last] != ""
 	switch {

@@ -101,10 +101,7 @@ void start_host(const char *python) {
   char packet[PACKET];
   while (receive(packet, -1)) {
     const char *module = after(packet, "load"), *op = after(packet, "op"), *fault = after(packet, "fault");
-    if (module != NULL) {
-      fputc(MARK, stderr);
-      dprintf(REPLIES, "%s load %s\n", worker_key, module);
-    }
+    if (module != NULL) dprintf(REPLIES, "%s load %s\n", worker_key, module);
     if (op != NULL) add(op);
     if (fault != NULL) dprintf(REPLIES, "%s fault %s\n", worker_key, fault);
     if (strcmp(packet, "ready") == 0) {

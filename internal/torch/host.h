@@ -5,12 +5,6 @@ struct server {
   int pid;
 };
 
-// MARK stands in what a worker writes where it begins to load a library; see
-// suite.Loading.
-enum {
-  MARK = 0x1e
-};
-
 // start_host starts a Python and waits until it has imported the modules.
 void start_host(const char *python);
 

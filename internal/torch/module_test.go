@@ -325,6 +325,7 @@ func TestNoModule(t *testing.T) {
 		for name, text := range map[string]string{
 			"raising.py":          "import torch\n\nraise RuntimeError('no device\\nhere')\n",
 			"ending.py":           "import os\nos.abort()\n",
+			"printing.py":         "print('devices: 0')\nraise RuntimeError('none')\n",
 			"closing.py":          "import os\nos.closerange(3, 200)\n",
 			"empty.py":            "import torch\n",
 			"asking.py":           "import argparse\n\nparser = argparse.ArgumentParser()\nparser.add_argument('--size', required=True)\nparser.parse_args()\n",
@@ -345,6 +346,7 @@ func TestNoModule(t *testing.T) {
 			{"-module asking", "opassert check: load asking: SystemExit: 2 (" + filepath.Join(folder, "asking.py") + ":5): usage: "},
 			{"-module ,", "it names no module"},
 			{"-module raising", "opassert check: load raising: RuntimeError: no device here (" + filepath.Join(folder, "raising.py") + ":3)\n"},
+			{"-module printing", "opassert check: load printing: RuntimeError: none (" + filepath.Join(folder, "printing.py") + ":2): devices: 0\n"},
 			{"-module ending", "opassert check: load ending: SIGABRT"},
 			{"-module closing", "opassert check: load closing: exit status 1"},
 			{"-module empty", "opassert check: nothing to check: empty adds no ops while it is imported: -module names the module that registers them\n"},

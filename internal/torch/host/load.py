@@ -1,8 +1,10 @@
 """The Python that imports a user's modules: here PyTorch, and how to import."""
 
+import contextlib
 import socket
 
 PACKET = 1 << 13  # bytes
+MARK = b"\x1e"  # stands in what is written where a module begins to load: see suite.Loading
 
 for module in importlib, json, socket, traceback:
     if not os.path.realpath(module.__file__).startswith(os.path.dirname(os.path.realpath(os.__file__)) + os.sep):
@@ -18,12 +20,29 @@ def say(word, *rest):
         sys.exit(f"the socket to opassert can't be written, as where a module closes files that are not its own: {error}")
 
 
+def flush():
+    """Writes what was printed, where a module has left the files to print to as they are."""
+    for file in sys.stdout, sys.stderr:
+        with contextlib.suppress(AttributeError, OSError, ValueError):
+            file.flush()
+
+
+def begin(module):
+    """Says which module is loaded next, or with "" that what follows is opassert's own."""
+    flush()
+    if control:
+        with contextlib.suppress(OSError):
+            os.write(2, MARK)
+    say("load", quoted(module))
+
+
 def load(module):
     """Imports a module, also by the name of its package: "flash-attn"."""
-    say("load", quoted(module))
+    begin(module)
     try:
         importlib.import_module(module.replace("-", "_"))
     except BaseException as error:
+        flush()
         say("fault", quoted(explained(error)))
         if not control:
             print(f"load {module}: {explained(error)}", file=sys.stderr)
@@ -40,4 +59,4 @@ load("torch._dynamo")  # which the first call of an op in Python would import
 load("torch._library.custom_ops")  # of PyTorch 2.4 and later
 for check in {"check_aliasing_constraint", "_c_check_aliasing_constraint"} & vars(torch._library.utils).keys():
     setattr(torch._library.utils, check, lambda *args, **keywords: None)  # by which custom_op refuses what is to be found
-say("load", quoted(""))  # what fails before the next module is opassert's own
+begin("")

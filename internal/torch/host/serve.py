@@ -51,8 +51,7 @@ def start(files):
     if len(os.listdir("/proc/self/task")) > 1 or driven():
         again = dict(os.environ, OPASSERT_FILES=",".join(map(str, files)))
         return subprocess.Popen([sys.executable, "-c", source], env=again, pass_fds=files).pid
-    sys.stdout.flush()
-    sys.stderr.flush()
+    flush()
     pid = os.fork()
     if pid == 0:
         serve(*files)
@@ -64,7 +63,7 @@ lent, before, methods_before, registered, state = lend(), names(), methods(), Re
 for module in filter(None, os.environ["OPASSERT_MODULES"].split(",")):
     load(module)
 tame_triton()
-say("load", quoted(""))
+begin("")
 gc.freeze()  # so that it looks at what calls leave alone, and writes nothing to the pages that forks share
 for path in os.environ["OPASSERT_SHIM"].split("\n"):
     shim = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
