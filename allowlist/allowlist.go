@@ -52,24 +52,24 @@ type Entry struct {
 	Pos       token.Position
 	Op        string // "add": every overload; "add.out": that one
 	Checks    asserts.Codes
-	Note      bool     // they are reported, as notes
-	Crashes   []string // causes that the op may crash with: "SIGFPE", "hang"
+	Note      bool     // violations are reported as notes
+	Crashes   []string // causes of crashes that are allowed: "SIGFPE", "hang"
 	Reason    string
 	Reference string    // a link, or ""
 	Device    string    // "cuda" for all devices of that type, "cuda:1" for one, "privateuseone" for all that packages bring, "" for every device
 	Versions  Range     // of PyTorch, or of the library under test
-	Expires   time.Time // the last day it holds; zero for never
+	Expires   time.Time // the last valid day; zero for no end
 }
 
-// Where describes where an op runs, for entries that hold only in some places. An
-// empty field is unknown, and an entry that asks for it does not hold.
+// Where describes where an op runs, for entries that depend on it. An empty field is unknown, and
+// entries with a condition on it do not apply.
 type Where struct {
 	Device  string
 	Version string
 	Day     time.Time // today; zero ignores expiry
 }
 
-// About returns the entries that speak of the op.
+// About returns the entries about the op.
 func (l *List) About(op *schema.Op) []*Entry {
 	if len(l.Entries) == 0 {
 		return nil
@@ -87,16 +87,16 @@ func Names(op *schema.Op) []string {
 	return []string{full.String(), base.String(), op.Namespace + "::" + full.String(), op.Namespace + "::" + base.String()}
 }
 
-// ExcusesCrash reports whether the entry excuses its op from a crash of that
-// cause, "SIGFPE" or "hang", there.
+// ExcusesCrash reports whether the entry allows its op to crash with this cause, "SIGFPE" or
+// "hang".
 func (e *Entry) ExcusesCrash(cause string, at Where) bool {
 	return slices.Contains(e.Crashes, cause) && e.holds(at)
 }
 
-// Excuses reports whether the entry excuses its op from the check there.
+// Excuses reports whether the entry allows its op to violate the check.
 func (e *Entry) Excuses(code asserts.Code, at Where) bool { return e.Checks.Has(code) && e.holds(at) }
 
-// Expired returns the entries whose last day is before the given one.
+// Expired returns the entries that expire before a day.
 func (l *List) Expired(day time.Time) []*Entry {
 	return slices.DeleteFunc(slices.Clone(l.Entries), func(e *Entry) bool { return !e.expired(day) })
 }

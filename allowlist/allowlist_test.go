@@ -171,7 +171,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// A reason of several lines stands in one: reports and comments have one for it.
+// Reports and comments have one line for a reason.
 func TestReasonIsOneLine(t *testing.T) {
 	for _, reason := range []string{"|\n    a\n    b\n", "\"a\\nb\"\n", "\"a\\r\\tb\"\n", "a\n    b\n"} {
 		list := must.Get(Parse("a.yaml", []byte("- op: add\n  checks: all\n  reason: "+reason), nil))(t)
@@ -181,7 +181,7 @@ func TestReasonIsOneLine(t *testing.T) {
 	}
 }
 
-// Entries are held against the ops there are, each once.
+// Entries must name ops of the schema; each is checked once.
 func TestNames(t *testing.T) {
 	add := must.Get(schema.ParseOp("add.Tensor(Tensor self, Tensor other) -> Tensor"))(t)
 	for _, tt := range []struct{ op, want string }{
@@ -202,7 +202,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A preset names devices: what a package brings copies by _copy_from, PyTorch's own devices do not.
+// A preset names devices: those that packages bring copy by _copy_from, PyTorch's own do not.
 func TestPresetNamesDevices(t *testing.T) {
 	list := must.Get(Preset("opassert"))(t)
 	for device, want := range map[string]bool{"openreg:1": true, "privateuseone:0": true, "cuda:0": false, "cpu": false, "": false} {
@@ -215,7 +215,7 @@ func TestPresetNamesDevices(t *testing.T) {
 	}
 }
 
-// Open takes a preset's name, and a file.
+// Open accepts a preset's name, and a file.
 func TestOpen(t *testing.T) {
 	if list, err := Open("pytorch-1.13", nil); err != nil || list.Path != "preset pytorch-1.13" {
 		t.Errorf("a preset: %v, %v", list, err)
@@ -230,7 +230,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// An entry may be about crashes, alone or besides checks.
+// An entry may be about crashes, with or without checks.
 func TestCrashes(t *testing.T) {
 	src := "- op: add\n  crash: [SIGFPE, hang]\n  reason: r\n  device: cuda\n- op: mul\n  crash: abort\n  reason: r\n  checks: [OA001]\n"
 	list := must.Get(Parse("a.yaml", []byte(src), nil))(t)
@@ -246,7 +246,7 @@ func TestCrashes(t *testing.T) {
 	}
 }
 
-// One entry in braces, as a report writes it, stands for a list of one.
+// One entry in braces, as in a report, is a list of one.
 func TestOneEntry(t *testing.T) {
 	list, err := Parse("a.yaml", []byte("{op: add, checks: [OA001], reason: r}"), nil)
 	if err != nil || len(list.Entries) != 1 {
@@ -306,7 +306,7 @@ func TestRange(t *testing.T) {
 	}
 }
 
-// Every list that is shipped reads, and names its exceptions once each.
+// Every shipped list can be read, and has each exception once.
 func TestPresets(t *testing.T) {
 	want := map[string]int{"pytorch-1.13": 18, "pytorch-2.6": 21}
 	got := map[string]int{}
@@ -327,7 +327,7 @@ func TestPresets(t *testing.T) {
 	if got["run"] == 0 {
 		t.Error("the list for watched programs is empty")
 	}
-	delete(got, "opassert") // these grow with what is learnt
+	delete(got, "opassert") // may grow
 	delete(got, "run")
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -362,7 +362,7 @@ func allErrors(err error) string {
 	return b.String()
 }
 
-// An entry may make notes of what breaks the checks.
+// An entry may make violations notes.
 func TestNotes(t *testing.T) {
 	list, err := Parse("a.yaml", []byte("- op: add\n  checks: [OA007]\n  level: note\n  reason: r\n- op: mul\n  checks: [OA007]\n  reason: r\n"), nil)
 	if err != nil || !list.Entries[0].Note || list.Entries[1].Note {

@@ -16,7 +16,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// Open reads the list that a user names: a preset, else a file, see [Load].
+// Open reads a preset, or else a file, see [Load].
 func Open(name string, ops []*schema.Op) (*List, error) {
 	if slices.Contains(PresetNames(), name) {
 		return Preset(name)
@@ -24,9 +24,8 @@ func Open(name string, ops []*schema.Op) (*List, error) {
 	return Load(name, ops)
 }
 
-// Load reads an allowlist file. ops are the schemas that it speaks of: an
-// entry that names none of them is an error; nil skips that test. The error
-// is a [scanner.ErrorList] with every fault of the file.
+// Load reads an allowlist file. ops are the schemas that it may name: an entry for another op is an
+// error, unless ops is nil. The error is a [scanner.ErrorList] with every fault of the file.
 func Load(path string, ops []*schema.Op) (*List, error) {
 	src, err := yamlfile.Read(path)
 	if err != nil {
@@ -35,7 +34,7 @@ func Load(path string, ops []*schema.Op) (*List, error) {
 	return Parse(path, src, ops)
 }
 
-// Parse is Load on bytes; path is for positions only.
+// Parse parses an allowlist, as [Load] does; path is for positions only.
 func Parse(path string, src []byte, ops []*schema.Op) (*List, error) {
 	p := &parser{yamlfile.New(path, src)}
 	list := &List{Path: path}
@@ -58,7 +57,7 @@ func (p *parser) entries(root *yaml.Node) []*Entry {
 	if yamlfile.IsNull(root) {
 		return nil
 	}
-	if root.Kind == yaml.MappingNode && root.Style&yaml.FlowStyle != 0 { // one entry, as a report writes it
+	if root.Kind == yaml.MappingNode && root.Style&yaml.FlowStyle != 0 { // one entry, as in a report
 		return []*Entry{p.entry(root)}
 	}
 	if root.Kind != yaml.SequenceNode {
@@ -104,11 +103,11 @@ func (p *parser) entry(n *yaml.Node) *Entry {
 		case values[i] != nil:
 			f.read(p, e, values[i])
 		case f.required:
-			p.Report(n, "%s is missing: every exception says op, checks and reason", f.key)
+			p.Report(n, "%s is missing: every entry has op, checks and reason", f.key)
 		}
 	}
 	if values[1] == nil && values[2] == nil {
-		p.Report(n, "checks is missing: every exception says op, checks and reason")
+		p.Report(n, "checks is missing: every entry has op, checks and reason")
 	}
 	return e
 }
@@ -129,8 +128,7 @@ func (p *parser) causes(n *yaml.Node) []string {
 	return loop.Map(n.Content, p.text)
 }
 
-// text reads a text that is not empty. One written in several lines becomes
-// one line: reports and comments have a reason in one line.
+// text reads a text that is not empty. Several lines become one, as reports and comments need.
 func (p *parser) text(n *yaml.Node) string {
 	text := ""
 	if n.Kind == yaml.ScalarNode && !yamlfile.IsNull(n) {
@@ -185,7 +183,7 @@ func (p *parser) day(n *yaml.Node) time.Time {
 	return day
 }
 
-// checkNames refuses entries that name no op, and says which op is nearest.
+// checkNames reports entries that name no op, and suggests the most similar one.
 func (p *parser) checkNames(entries []*Entry, ops []*schema.Op) {
 	known := map[string]bool{}
 	for _, op := range ops {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A Range is a set of versions: bounds that must all hold. The zero Range
-// holds every version, an unknown one too.
+// A Range is a set of versions: the bounds must all hold. The zero Range contains every version,
+// unknown ones included.
 type Range struct {
 	bounds []bound
 }
@@ -39,8 +39,8 @@ func parseRange(text string) (Range, error) {
 	return r, nil
 }
 
-// contains reports whether the version is in the range. A version that can't
-// be read, such as an empty one, is only in the zero Range.
+// contains reports whether the version is in the range. A version that can't be parsed, such as an
+// empty one, is only in the zero Range.
 func (r Range) contains(version string) bool {
 	if len(r.bounds) == 0 {
 		return true

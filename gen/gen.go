@@ -1,6 +1,5 @@
-// Package gen makes Go wrappers that check kernels against their schemas:
-// schema file, allowlists and a Go package of kernels in, Go text out.
-// Generate computes, Write writes; nothing else here touches a file.
+// Package gen makes Go wrappers that check kernels against their schemas, from a schema file,
+// allowlists and a Go package of kernels. Generate returns them, Write writes them to files.
 package gen
 
 import (
@@ -29,8 +28,8 @@ type Options struct {
 	Tensor  string   // the tensor type, "" to find it from the kernels
 	Preset  string   // the plan preset, "" for full
 	Allow   []string // allowlist files
-	Version string   // the library's version, for allowlist entries that name some, and see schema.Config
-	Device  string   // of the tensors, for allowlist entries that name some; "" where it is not known
+	Version string   // the library's version, for allowlist entries with versions, and see schema.Config
+	Device  string   // of the tensors, for allowlist entries with devices; "" if not known
 	Always  bool     // the checks run in every build
 	Today   time.Time
 
@@ -47,31 +46,31 @@ type File struct {
 	Text []byte
 }
 
-// Unbound holds ops without a kernel, and the marks of Kernels that name no op.
+// Unbound holds ops without a kernel, and marks of kernels for unknown ops.
 type Unbound = bind.Unbound
 
 // Skipped is an Op that has no Go form, with the Reason.
 type Skipped = typed.Skipped
 
-// A Result is the generated files, and the ops and marks without one.
+// A Result holds the generated files, and the ops and marks without a function.
 type Result struct {
 	Files   []File
-	Made    int          // functions made
+	Made    int          // number of functions
 	Source  *schema.File // the schema file
 	Expired []*allowlist.Entry
 
 	// Of Generate.
 	Unbound Unbound
-	Unread  scanner.ErrorList // comments that look like marks of kernels and are not read
-	Order   scanner.ErrorList // kernels whose parameters' names contradict the schema's order
+	Unread  scanner.ErrorList // comments that look like marks of kernels but are not read
+	Order   scanner.ErrorList // kernels with parameter names that contradict the schema's order
 
 	// Of GenerateTyped.
 	Skipped []Skipped
 }
 
-// Generate makes wrappers of the kernels in a Go package. Faults in the
-// user's files come as a [scanner.ErrorList]; the result then lists the kernels and ops
-// without a partner all the same.
+// Generate makes wrappers of the kernels in a Go package. Errors in the user's files are a
+// [scanner.ErrorList]; the result still lists the kernels without an op and the ops without a
+// kernel.
 func Generate(o Options) (Result, error) {
 	if err := distinctFolders(o.Kernels, o.Out); err != nil {
 		return Result{}, err
@@ -103,7 +102,7 @@ func Generate(o Options) (Result, error) {
 		}
 	}
 	text, err := emit.Wrappers(in.file, wrappers)
-	if err != nil { //mutate:equivalent false: no input is one that can't be printed
+	if err != nil { // every input can be printed
 		return result, err
 	}
 	result.Files = o.file(text)
@@ -123,7 +122,7 @@ func GenerateTyped(o Options) (Result, error) {
 		return result, err
 	}
 	text, err := emit.Typed(in.file, funcs)
-	if err != nil { //mutate:equivalent false: no input is one that can't be printed
+	if err != nil { // every input can be printed
 		return result, err
 	}
 	result.Files = o.file(text)
@@ -161,8 +160,7 @@ func (o Options) file(text []byte) []File {
 	return []File{{filepath.Join(o.Out, FileName), text}}
 }
 
-// NewPlanner makes the planner that the options ask for, and returns the
-// allowlist entries that are past their day.
+// NewPlanner makes the planner for the options, and returns the expired allowlist entries.
 func NewPlanner(o Options, ops []*schema.Op) (*plan.Planner, []*allowlist.Entry, error) {
 	var lists []*allowlist.List
 	var expired []*allowlist.Entry

@@ -12,9 +12,8 @@ import (
 	"strings"
 )
 
-// checkNeighbours refuses a generated file that would not compile with the
-// other Go files of its folder: they are of another package, or declare a name
-// that it declares.
+// checkNeighbours reports a generated file that would not compile with the other Go files of its
+// folder: they are of another package, or declare the same name.
 func checkNeighbours(f File) error {
 	fset := token.NewFileSet()
 	var errs scanner.ErrorList
@@ -23,9 +22,9 @@ func checkNeighbours(f File) error {
 	for _, path := range neighbours(f.Path) {
 		other, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
 		if err != nil {
-			continue // the Go compiler says more of it
+			continue // the Go compiler reports it
 		}
-		if generated == nil { //mutate:equivalent true: it is read again
+		if generated == nil { // it is read again
 			file, err := parser.ParseFile(fset, f.Path, f.Text, parser.SkipObjectResolution)
 			if err != nil {
 				return err
@@ -37,16 +36,16 @@ func checkNeighbours(f File) error {
 			name = strings.TrimSuffix(name, "_test")
 		}
 		if name != pkg {
-			errs.Add(fset.Position(other.Name.Pos()), fmt.Sprintf("this is package %s, and %s would be package %s: choose -package %s, or another folder with -out",
+			errs.Add(fset.Position(other.Name.Pos()), fmt.Sprintf("this is package %s, but %s would be package %s: choose -package %s, or another folder with -out",
 				name, f.Path, pkg, name))
 			continue
 		}
 		if name != other.Name.Name {
-			continue // an external test has names of its own
+			continue // an external test is another package
 		}
 		for name, pos := range declared(other) {
 			if at := generated[name]; at != token.NoPos {
-				errs.Add(fset.Position(pos), fmt.Sprintf("%s is declared here, and %v would declare it too: rename this one, or choose another folder with -out",
+				errs.Add(fset.Position(pos), fmt.Sprintf("%s is declared here, but %v would declare it, too: rename this one, or choose another folder with -out",
 					name, fset.Position(at)))
 			}
 		}
@@ -55,11 +54,10 @@ func checkNeighbours(f File) error {
 	return errs.Err()
 }
 
-// neighbours are the other Go files of a file's folder that some build of this
-// system compiles.
+// neighbours returns the other Go files in a file's folder that some build on this system compiles.
 func neighbours(path string) []string {
 	dir := filepath.Dir(path)
-	entries, _ := os.ReadDir(dir) // a folder that is not there has none
+	entries, _ := os.ReadDir(dir) // a missing folder has none
 	var paths []string
 	for _, e := range entries {
 		match, _ := build.Default.MatchFile(dir, e.Name()) // false with an error
@@ -70,7 +68,7 @@ func neighbours(path string) []string {
 	return paths
 }
 
-// declared are the names that a file declares for its package.
+// declared returns the names that a file declares in its package.
 func declared(file *ast.File) map[string]token.Pos {
 	names := map[string]token.Pos{}
 	add := func(id *ast.Ident) {

@@ -9,7 +9,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// The header names files the same on every machine, and from every folder.
+// The header names files equally on every machine, and from every folder.
 func TestSources(t *testing.T) {
 	dir := t.TempDir()
 	module := filepath.Join(dir, "module")

@@ -12,8 +12,8 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// Stale returns the files whose text on disk is not the generated one. A file
-// on disk that was not generated is an error: it was written by hand.
+// Stale returns the files whose text on disk is not the generated one. A hand-written file on disk
+// is an error.
 func Stale(files []File) ([]File, error) {
 	var stale []File
 	for _, f := range files {
@@ -28,7 +28,7 @@ func Stale(files []File) ([]File, error) {
 	return stale, nil
 }
 
-// Write writes files, each whole or not at all.
+// Write writes files, each completely or not at all.
 func Write(files []File) error {
 	for _, f := range files {
 		if err := write(f); err != nil {
@@ -38,17 +38,17 @@ func Write(files []File) error {
 	return nil
 }
 
-// write renames a finished file into place, so that none is seen half written.
+// write renames a finished file into place, so that no reader sees a partial one.
 func write(f File) error {
 	dir := filepath.Dir(f.Path)
-	if err := os.MkdirAll(dir, 0o777); err != nil { //mutate:equivalent false: the file can't be made either
+	if err := os.MkdirAll(dir, 0o777); err != nil { // the file can't be made either
 		return err
 	}
 	tmp, err := os.CreateTemp(dir, ".opassert-*")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(tmp.Name()) // fails after the rename, as it should
+	defer os.Remove(tmp.Name()) // fails after the rename, as intended
 	_, err = tmp.Write(f.Text)
 	err = errors.Join(err, tmp.Chmod(0o644), tmp.Close())
 	if err != nil { //mutate:equivalent false: no test fills a disk
@@ -57,7 +57,7 @@ func write(f File) error {
 	return os.Rename(tmp.Name(), f.Path)
 }
 
-// Diff returns the changes of Write as a unified diff.
+// Diff returns the changes that Write would make as a unified diff.
 func Diff(files []File) ([]byte, error) {
 	var out bytes.Buffer
 	for _, f := range files {
@@ -70,7 +70,7 @@ func Diff(files []File) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// generated is the line that Go's tools know a generated file by.
+// generated is the line by which Go's tools recognize a generated file.
 var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
 
 // readGenerated returns the text of a generated file, nil if the file does not

@@ -31,7 +31,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// A file that can't be put in place leaves nothing behind, and the old one whole.
+// A file that can't be renamed into place leaves nothing behind, and the old one intact.
 func TestWriteFails(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.go")
@@ -47,7 +47,7 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
-// A folder that takes no files, such as one of /proc, is an error.
+// A folder that accepts no files, such as one of /proc, is an error.
 func TestWriteNowhere(t *testing.T) {
 	if err := Write([]File{{"/proc/self/a.go", nil}}); err == nil {
 		t.Error("written")
@@ -57,7 +57,7 @@ func TestWriteNowhere(t *testing.T) {
 	}
 }
 
-// A file written by hand is not overwritten; one that a crash left empty is.
+// A hand-written file is not overwritten; one that a crash left empty is.
 func TestStaleRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.go")
 	for _, tt := range []struct {

@@ -2,9 +2,9 @@ package schema
 
 import "slices"
 
-// alias = "(" sets [ "!" ] [ "->" [ sets ] ] ")" ; sets = set { "|" set } .
-// It stands after t, behind as many suffixes as depth says. The dispatcher prints an
-// empty set for Tensor!, which has no name: Tensor($0! -> ).
+// alias = "(" sets [ "!" ] [ "->" [ sets ] ] ")" ; sets = set { "|" set } . It follows t, after as
+// many suffixes as depth. The dispatcher prints an empty set for Tensor!, which has no name:
+// Tensor($0! -> ).
 func (p *parser) alias(t Type, depth int) *Alias {
 	p.skipSpace()
 	start := p.off
@@ -48,17 +48,17 @@ func (p *parser) checkAlias(off int, t Type, a *Alias) {
 	isLetterSet := func(set string) bool { return len(set) == 1 && 'a' <= set[0] }
 	switch {
 	case t.Name != "Tensor":
-		p.fail(off, "an alias set stands right after Tensor, not after %s", t)
+		p.fail(off, "an alias set directly follows Tensor, not %s", t)
 	case !slices.ContainsFunc(a.Before, isLetterSet) && slices.Contains(a.Before, "*"):
 		p.fail(off, "(*) is not an alias set here: write (a -> *) on the argument that escapes")
 	case !all(a.Before, isLetterSet):
 		p.fail(off, "an alias set is one lower-case letter, not %s", a)
 	case !all(a.After, isLetterSet) && !slices.Equal(a.After, []string{"*"}):
-		p.fail(off, "after -> stand lower-case letters or *, not %s", a)
+		p.fail(off, "lower-case letters or * follow ->, not %s", a)
 	case a.Write && len(a.Before) > 1:
 		p.fail(off, "a written argument has one alias set, not %s", a)
 	case len(a.Before) > 1 && len(a.After) > 1:
-		p.fail(off, "several alias sets can't stand on both sides of ->: %s", a)
+		p.fail(off, "there can't be several alias sets on both sides of ->: %s", a)
 	}
 }
 

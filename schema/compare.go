@@ -10,7 +10,7 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// A Difference is something that two schemas of one op do not agree on.
+// A Difference is a part in which two schemas of one op differ.
 type Difference struct {
 	Kind string // "arguments", "names", "types", "alias sets" or "default values"
 	Text string // "default value of p: 2.0 against 3.0"
@@ -111,7 +111,7 @@ func numbers(letters []string, sets map[string]int) []string {
 	return list
 }
 
-// dispatched is the type as the dispatcher has it.
+// dispatched returns the type as the dispatcher represents it.
 func (t Type) dispatched() Type {
 	switch t.Name {
 	case "Dimname":
@@ -130,7 +130,7 @@ var constants = map[string]tensor.Names{
 	"int": {1: "Mean", 2: "Sum"}, "Layout": tensor.Layouts, "MemoryFormat": tensor.MemoryFormats,
 }
 
-// meaning is a default value in one spelling.
+// meaning returns a default value in its normal form.
 func meaning(t Type, value string) string {
 	t = t.dispatched()
 	switch {
@@ -160,8 +160,7 @@ func meaning(t Type, value string) string {
 	return value
 }
 
-// scalarMeaning keeps the type of a number apart: 1 and 1.0 promote in
-// different ways.
+// scalarMeaning distinguishes the types of numbers: 1 and 1.0 promote differently.
 func scalarMeaning(value string) string {
 	if _, err := strconv.ParseInt(value, 10, 64); err == nil {
 		return value
@@ -169,8 +168,7 @@ func scalarMeaning(value string) string {
 	return "float " + meaning(Type{Name: "float"}, value)
 }
 
-// listMeaning is a list's elements; one value for a list of a fixed size is that of
-// all.
+// listMeaning returns the list's elements; for a list of a fixed size one value stands for all.
 func listMeaning(t Type, value string) string {
 	inner, isList := strings.CutPrefix(value, "[")
 	if !isList {
@@ -187,7 +185,7 @@ func listMeaning(t Type, value string) string {
 	return "[" + b.String() + "]"
 }
 
-// requoted is a string in Go's quotes, with Go's escapes.
+// requoted returns a string with Go's quotes and escapes.
 func requoted(value string) string {
 	for _, quote := range []string{`"`, "'"} {
 		inner, quoted := strings.CutPrefix(value, quote)

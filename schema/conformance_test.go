@@ -13,8 +13,8 @@ import (
 	"github.com/opassert/opassert/testdata/conformance"
 )
 
-// TestConformance holds the model of every op of PyTorch's schema file against
-// what torchgen makes of it, derived ops included.
+// TestConformance compares the model of every op of PyTorch's schema file, derived ops included,
+// with torchgen's.
 func TestConformance(t *testing.T) {
 	for _, version := range conformance.Versions {
 		t.Run(version, func(t *testing.T) {
@@ -28,7 +28,7 @@ func TestConformance(t *testing.T) {
 				got[op.Name()] = factsOf(op)
 			}
 			for _, want := range table.Ops {
-				want.Path, want.AliasedArg, want.Checks = "", "", nil // not this package's
+				want.Path, want.AliasedArg, want.Checks = "", "", nil // of other packages
 				if reflect.DeepEqual(want, got[want.Op]) {
 					continue
 				}
@@ -60,7 +60,7 @@ func factsOf(op *schema.Op) conformance.OpFacts {
 	}
 }
 
-// TestPositions: every op, argument and return knows where it stands.
+// Every op, argument and return has its position.
 func TestPositions(t *testing.T) {
 	table := must.Get(conformance.Load("1.13.1"))(t)
 	lines := strings.Split(string(table.Source), "\n")
@@ -91,8 +91,8 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// TestLintOfPyTorch: what is found in PyTorch's own file is there. These three
-// write self, and are functional to torchgen because of their names.
+// Findings in PyTorch's own file. These three write self, and are functional to torchgen because of
+// their names.
 func TestLintOfPyTorch(t *testing.T) {
 	table := must.Get(conformance.Load("1.13.1"))(t)
 	var ops []string

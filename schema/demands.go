@@ -9,16 +9,14 @@ import (
 	"github.com/opassert/opassert/internal/loop"
 )
 
-// Note [Demands of torchgen on a file]: torchgen also refuses files whose ops do not
-// fit together, such as an out= op without other variants, though each of them can be
-// read. A file of another backend, or of an op author, may have only the ops that it
-// needs; so these are warnings. Two of them, a view without its copy and an op
-// that returns no tensor, which are right in most such files, are reported only where
-// a tags.yaml is beside the file, without which torchgen reads none.
+// Note [Demands of torchgen on a file]: torchgen also refuses files whose ops do not fit together,
+// such as one with an out= op without other variants, though each op is valid. A file of another
+// backend, or of an op author, may have only the ops that it needs; so these are warnings. Two of
+// them, about a view without its copy and an op that returns no tensor, would be wrong for most
+// such files, and are reported only if a tags.yaml is beside the file, which torchgen requires.
 
-// dumped reports whether opassert dump wrote the file. Such a file has the ops of
-// a dispatcher, those that torchgen derived among them, and is not one for torchgen; nor
-// is a file of ops with Go kernels.
+// dumped reports whether opassert dump wrote the file. Such a file has all ops of a dispatcher,
+// including those that torchgen derived, and is not meant for torchgen.
 func (r *reader) dumped() bool {
 	line := r.FirstLine()
 	return strings.HasPrefix(line, "#") && strings.HasSuffix(line, ", written by opassert dump.")
@@ -52,7 +50,7 @@ func (r *reader) demands(entries []*entry, groups []*group, rev *revision, deriv
 var keywords = strings.Fields(`False None True and as assert async await break class continue def del elif else except
 	finally for from global if import in is lambda nonlocal not or pass raise return try while with yield`)
 
-// named so before torchgen looked.
+// Named so before torchgen checked.
 var namedFrom = []string{"can_cast", "_has_compatible_shallow_copy_type", "random_.from", "uniform_"}
 
 func (r *reader) demandArguments(e *entry) {
@@ -69,8 +67,8 @@ func (r *reader) demandTags(e *entry) {
 	}
 }
 
-// demandNamespaces looks for ops of two namespaces that torchgen does not keep
-// apart: variants of one function by their signatures, or kernels of one name.
+// demandNamespaces reports ops of two namespaces that torchgen does not distinguish: variants of
+// one function by their signatures, or kernels of one name.
 func (r *reader) demandNamespaces(entries []*entry) {
 	first := make(map[string]*Op, len(entries))
 	for _, e := range entries {
@@ -78,14 +76,14 @@ func (r *reader) demandNamespaces(entries []*entry) {
 			if first[key] == nil {
 				first[key] = e.op
 			} else if other := first[key]; other.Namespace != e.op.Namespace {
-				r.warnAt(e.op.Pos, "torchgen refuses %s beside %s::%s, in line %d: it does not tell namespaces apart", e.op.Name(), other.Namespace, other.Func.Name, other.Pos.Line)
+				r.warnAt(e.op.Pos, "torchgen refuses %s beside %s::%s, in line %d: it does not distinguish namespaces", e.op.Name(), other.Namespace, other.Func.Name, other.Pos.Line)
 				break
 			}
 		}
 	}
 }
 
-// dispatchesAs returns the names that torchgen keeps kernels by.
+// dispatchesAs returns the names by which torchgen identifies the entry's kernels.
 func (e *entry) dispatchesAs() []string {
 	name := e.op.Func.Name.String()
 	if e.op.CompositeImplicit && !e.has(compositeImplicit) {
@@ -108,7 +106,7 @@ var (
 		sym_constrain_range sym_constrain_range_for_size`)
 )
 
-// demandVariants looks for ops that torchgen cannot make a group of.
+// demandVariants reports ops that torchgen cannot group.
 func (r *reader) demandVariants(g *group, rev *revision) {
 	base := g.base(rev)
 	if base == nil || !g.grouped(rev) || g.members[Out] != nil && len(g.entries) > 1 {
@@ -119,11 +117,11 @@ func (r *reader) demandVariants(g *group, rev *revision) {
 	case g.members[Out] != nil && !slices.Contains(otherwiseGrouped, name):
 		r.warnAt(base.op.Pos, "torchgen refuses %s: an out= op needs a functional or in-place variant with the same arguments", name)
 	case r.tags != nil && g.members[Out] == nil && !base.op.Func.canHaveOut() && !slices.Contains(noTensor, name):
-		r.warnAt(base.op.Pos, "torchgen refuses %s: it returns no tensor, so that it can have no out= variant, and has a kernel of its own", name)
+		r.warnAt(base.op.Pos, "torchgen refuses %s: it returns no tensor, so it cannot have an out= variant, but has a kernel of its own", name)
 	}
 }
 
-// demandStructure looks for groups in which some are structured and some not.
+// demandStructure reports groups with structured and other ops.
 func (r *reader) demandStructure(g *group, derived []Function) {
 	out := g.members[Out]
 	for _, e := range g.entries {
@@ -150,7 +148,7 @@ func (r *reader) demandStructure(g *group, derived []Function) {
 	}
 }
 
-// demandAutogen looks for derived ops that no autogen line names.
+// demandAutogen reports derived ops that no autogen line lists.
 func (r *reader) demandAutogen(g *group, derived []Function) {
 	var all []string
 	missing := false
@@ -173,11 +171,11 @@ func (r *reader) demandAutogen(g *group, derived []Function) {
 	if n := e.values[keyAutogen]; n != nil {
 		pos = r.Pos(n)
 	}
-	r.warnAt(pos, "torchgen derives %s, and wants the line autogen: %s", strings.Join(all, ", "), strings.Join(all, ", "))
+	r.warnAt(pos, "torchgen derives %s, and requires the line autogen: %s", strings.Join(all, ", "), strings.Join(all, ", "))
 }
 
-// demandFunctional looks for a group that lacks its functional variant, or has one
-// that is an overload of an op that writes an argument.
+// demandFunctional reports a group without its functional variant, or with one that is an overload
+// of an op that writes an argument.
 func (r *reader) demandFunctional(g *group, derived []Function) {
 	functional, mutable := g.members[Functional], g.members[Mutable]
 	switch {
@@ -188,8 +186,8 @@ func (r *reader) demandFunctional(g *group, derived []Function) {
 	}
 }
 
-// demandCopies looks for views that have no copying variant, and for those whose
-// in-place variant decomposes where they do not.
+// demandCopies reports views without a copying variant, and those whose in-place variant decomposes
+// although they do not.
 func (r *reader) demandCopies(entries []*entry, derived map[*group][]Function) {
 	others := make(map[string]*entry, len(entries))
 	inplace := make(map[string]*entry)
@@ -198,7 +196,7 @@ func (r *reader) demandCopies(entries []*entry, derived map[*group][]Function) {
 		case e.op.View() == NotView && e.op.Kind() == Functional:
 			key := e.op.Func.viewSignature()
 			if first := others[key]; first != nil {
-				r.warnAt(e.op.Pos, "torchgen refuses %s beside %s, in line %d: it takes both for the copy of one view", e.op.Func.Name, first.op.Func.Name, first.op.Pos.Line)
+				r.warnAt(e.op.Pos, "torchgen refuses %s beside %s, in line %d: it considers both the copy of one view", e.op.Func.Name, first.op.Func.Name, first.op.Pos.Line)
 			}
 			others[key] = e
 		case e.op.View() != NotView && e.op.Func.Name.Inplace:
@@ -219,7 +217,7 @@ func (r *reader) demandCopies(entries []*entry, derived map[*group][]Function) {
 		}
 		key := e.op.Func.viewSignature()
 		if write := inplace[key]; write != nil && e.op.CompositeImplicit && !write.op.CompositeImplicit {
-			r.warnAt(write.op.Pos, "torchgen refuses %s beside %s, in line %d, which decomposes: both have kernels or neither", write.op.Func.Name, e.op.Func.Name, e.op.Pos.Line)
+			r.warnAt(write.op.Pos, "torchgen refuses %s beside %s, in line %d, which decomposes: either both have kernels or neither", write.op.Func.Name, e.op.Func.Name, e.op.Pos.Line)
 		}
 		copied := others[key]
 		switch {
@@ -234,7 +232,7 @@ func (r *reader) demandCopies(entries []*entry, derived map[*group][]Function) {
 	}
 }
 
-// demandCopy looks at the copying variant of a view.
+// demandCopy checks the copying variant of a view.
 func (r *reader) demandCopy(view, copied *entry) {
 	name := copied.op.Func.Name
 	switch {

@@ -17,11 +17,11 @@ import (
 	"github.com/opassert/opassert/testdata/conformance"
 )
 
-// quiet are files that torchgen takes and something is said of.
+// quiet are files that torchgen accepts and that have warnings.
 var quiet = map[string]bool{"autogen_exists": true, "delegate_elsewhere_alone": true}
 
-// Of whatever torchgen refuses something is said, at its place, and nothing of
-// what it takes.
+// A file that torchgen refuses has an error or a warning at the right position; one that it accepts
+// has none.
 func TestDemands(t *testing.T) {
 	const path = "testdata/demands.txtar"
 	archive := must.Get(txtar.ParseFile(path))(t)
@@ -56,7 +56,7 @@ func TestDemands(t *testing.T) {
 	}
 }
 
-// Conditions that no file of testdata/demands.txtar depends on.
+// Conditions that testdata/demands.txtar does not cover.
 func TestDemandsOfPairs(t *testing.T) {
 	tags := schema.NewTagSet("inplace_view", "view_copy")
 	for _, tt := range []struct {
@@ -66,22 +66,22 @@ func TestDemandsOfPairs(t *testing.T) {
 	}{
 		{"view without a copy", view("foo"), tags, "1:9: torchgen refuses the view foo with a kernel of its own, but without foo_copy, which returns a copy\n"},
 		{"view without a copy, without tags", view("foo"), nil, ""},
-		{"no tensor is returned", kernelOf("foo(Tensor self) -> bool"), tags, "1:9: torchgen refuses foo: it returns no tensor, so that it can have no out= variant, and has a kernel of its own\n"},
+		{"no tensor is returned", kernelOf("foo(Tensor self) -> bool"), tags, "1:9: torchgen refuses foo: it returns no tensor, so it cannot have an out= variant, but has a kernel of its own\n"},
 		{"no tensor is returned, without tags", kernelOf("foo(Tensor self) -> bool"), nil, ""},
 		{"functional beside mutable that returns nothing", kernelOf("foo(Tensor self, Tensor(a!) m) -> ()") + kernelOf("foo_functional(Tensor self, Tensor m) -> Tensor"), tags,
-			"1:9: torchgen refuses foo: it returns no tensor, so that it can have no out= variant, and has a kernel of its own\n"},
+			"1:9: torchgen refuses foo: it returns no tensor, so it cannot have an out= variant, but has a kernel of its own\n"},
 		{"out= alone that returns nothing", kernelOf("adaptive_avg_pool3d_backward.grad_input(Tensor self, *, Tensor(a!)[] grad_input) -> ()"), tags, ""},
 
 		{"keywords", "- func: can_cast(ScalarType from, ScalarType is) -> bool\n", tags, "1:35: torchgen refuses the argument is: it is a keyword of Python\n"},
 
 		{"namespaces with kernels for other keys", dispatch("foo(Tensor self) -> Tensor", "CPU") + dispatch("custom::foo(Tensor self, int n) -> Tensor", "CUDA"), tags, ""},
 		{"namespaces with kernels for one key", dispatch("foo(Tensor self) -> Tensor", "CompositeImplicitAutograd", "CPU") + kernelOf("custom::foo(Tensor self, int n) -> Tensor"), tags,
-			"5:9: torchgen refuses custom::foo beside aten::foo, in line 1: it does not tell namespaces apart\n"},
+			"5:9: torchgen refuses custom::foo beside aten::foo, in line 1: it does not distinguish namespaces\n"},
 
 		{"first of two derived is not listed", kernelOf("layout_(Tensor(a!) self) -> Tensor(a!)") + "  autogen: layout\n", tags,
-			"4:12: torchgen derives layout, layout.out, and wants the line autogen: layout, layout.out\n"},
+			"4:12: torchgen derives layout, layout.out, and requires the line autogen: layout, layout.out\n"},
 		{"autogen on both entries", kernelOf("foo_(Tensor(a!) self, Tensor(b!) m) -> Tensor(a!)") + "  autogen: foo.out\n" + mutable + "  autogen: foo.out\n", tags,
-			"8:12: torchgen derives foo.out, foo_functional, and wants the line autogen: foo.out, foo_functional\n"},
+			"8:12: torchgen derives foo.out, foo_functional, and requires the line autogen: foo.out, foo_functional\n"},
 
 		{"functional beside mutable, by its name", mutable + "  autogen: foo.out\n" + kernelOf("foo_functional(Tensor self, Tensor m) -> (Tensor, Tensor m_out)"), tags, ""},
 		{"functional beside mutable, alone", mutable + kernelOf("foo.f(Tensor self, Tensor m) -> (Tensor, Tensor m_out)"), tags, ""},
@@ -131,7 +131,7 @@ func dispatch(schema string, keys ...string) string {
 	return text
 }
 
-// Nothing is demanded of a file that opassert dump wrote.
+// A file written by opassert dump has no warnings of this kind.
 func TestDumpMakesNoDemands(t *testing.T) {
 	const refused = "torchgen refuses the view foo with a kernel of its own, but without foo_copy, which returns a copy\n"
 	tags := schema.NewTagSet()
@@ -148,7 +148,7 @@ func TestDumpMakesNoDemands(t *testing.T) {
 	}
 }
 
-// said returns the errors and the warnings of a file, a line each.
+// said returns the errors and the warnings of a file, one per line.
 func said(source string, tags *schema.TagSet) string {
 	file, err := schema.Parse("x.yaml", []byte(source), tags)
 	var list scanner.ErrorList
@@ -162,7 +162,7 @@ func said(source string, tags *schema.TagSet) string {
 	return b.String()
 }
 
-// PyTorch's own files are whole.
+// PyTorch's own files have no warnings.
 func TestOwnFilesAreWhole(t *testing.T) {
 	for _, version := range conformance.Versions {
 		table := must.Get(conformance.Load(version))(t)

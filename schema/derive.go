@@ -49,7 +49,7 @@ func (r *reader) derive(entries []*entry) []*Op {
 		variants[g] = r.variantsOf(g, rev)
 		for _, op := range r.deriveGroup(g, rev, variants[g]) {
 			if first := names[op.Name()]; first != nil {
-				r.warnAt(op.Pos, "torchgen derives %s from this entry, but line %d has that name already", op.Name(), first.Pos.Line)
+				r.warnAt(op.Pos, "torchgen derives %s from this entry, but line %d already has that name", op.Name(), first.Pos.Line)
 				continue
 			}
 			names[op.Name()] = op
@@ -93,8 +93,8 @@ func (g *group) hasTag(tag string) bool {
 	return !g.all(func(op *Op) bool { return !slices.Contains(op.Tags, tag) })
 }
 
-// derives reports whether torchgen derives variants that are missing. An out= op
-// without any other is an error to it: Note [Demands of torchgen on a file].
+// derives reports whether torchgen derives variants that are missing. It refuses an out= op without
+// any other variant: Note [Demands of torchgen on a file].
 func (g *group) derives(rev *revision) bool {
 	return g.grouped(rev) && !(g.members[Out] != nil && len(g.entries) == 1)
 }
@@ -112,8 +112,8 @@ func (g *group) grouped(rev *revision) bool {
 	return inplace == nil || inplace.op.Func.Name.String() != "polygamma_"
 }
 
-// base is the variant that the others are made from. A group of scratch
-// variants alone has none.
+// base returns the variant that the others are derived from. A group of scratch variants alone has
+// none.
 func (g *group) base(rev *revision) *entry {
 	for _, kind := range rev.bases {
 		if g.members[kind] != nil {
@@ -123,7 +123,7 @@ func (g *group) base(rev *revision) *entry {
 	return nil
 }
 
-// missing are the variants that torchgen adds.
+// missing returns the variants that torchgen adds.
 func (g *group) missing(rev *revision) []Function {
 	base := g.base(rev)
 	f := &base.op.Func
@@ -138,13 +138,12 @@ func (g *group) missing(rev *revision) []Function {
 	return variants
 }
 
-// canHaveOut reports whether there is something that an out= variant could
-// return in an argument.
+// canHaveOut reports whether an out= variant could return something in an argument.
 func (f *Function) canHaveOut() bool {
 	return f.Kind() == Inplace || slices.ContainsFunc(f.Returns, func(ret Return) bool { return ret.Type.IsTensorLike() })
 }
 
-// saysOut reports whether an autogen list means an out= variant by the name.
+// saysOut reports whether a name in an autogen list is that of an out= variant.
 func (n Name) saysOut() bool { return strings.Contains(n.String(), "out") }
 
 // compared reports whether torchgen compares the ops that it derives with those that
@@ -172,7 +171,7 @@ func (g *group) listed() []listedName {
 	return list
 }
 
-// variantsOf returns the variants that are added, by their names in the file.
+// variantsOf returns the variants that torchgen adds, named as in the file.
 func (r *reader) variantsOf(g *group, rev *revision) []Function {
 	variants := g.missing(rev)
 	if g.compared(variants) {
@@ -194,8 +193,8 @@ func (r *reader) deriveGroup(g *group, rev *revision, variants []Function) []*Op
 	return ops
 }
 
-// settle makes the variants those that autogen lists, where it lists others.
-// torchgen demands that all is listed, but see Note [Demands of torchgen on a file].
+// settle replaces the variants by those that autogen lists, if it lists others. torchgen demands
+// that all are listed, but see Note [Demands of torchgen on a file].
 func (r *reader) settle(g *group, base *entry, variants []Function) []Function {
 	listed := g.listed()
 	isListed := func(v Function) bool {
@@ -212,17 +211,17 @@ func (r *reader) settle(g *group, base *entry, variants []Function) []Function {
 		i := slices.IndexFunc(variants, func(v Function) bool { return v.Kind() == kind && !isListed(v) })
 		switch {
 		case i >= 0:
-			r.warn(l.by.values[keyAutogen], "autogen lists %s, where %v derive %s: the file's word stands", l.name, r.reading, variants[i].Name)
+			r.warn(l.by.values[keyAutogen], "autogen lists %s, where %v derive %s: the name in the file is used", l.name, r.reading, variants[i].Name)
 			variants[i].Name = l.name
 		default:
-			r.warn(l.by.values[keyAutogen], "autogen lists %s, which %v do not derive: the file's word stands", l.name, r.reading)
+			r.warn(l.by.values[keyAutogen], "autogen lists %s, which %v do not derive: the name in the file is used", l.name, r.reading)
 			variants = append(variants, base.op.Func.variant(kind, l.name))
 		}
 	}
 	return variants
 }
 
-// variant is the out= or the functional variant, under a name.
+// variant returns the out= or the functional variant, with a name.
 func (f *Function) variant(kind Kind, name Name) Function {
 	v := f.functionalVariant()
 	if kind == Out {
@@ -232,11 +231,11 @@ func (f *Function) variant(kind Kind, name Name) Function {
 	return v
 }
 
-// quiet drops warnings: those of a derived schema are those of its base.
+// quiet drops warnings: those of a derived schema repeat those of its base.
 func quiet(token.Position, string, ...any) {}
 
-// derivedOp makes the op of a derived schema. Its text goes through the parser,
-// so that it obeys the rules of all; one that does not is dropped with a warning.
+// derivedOp makes the op of a derived schema by parsing its text, so that it is checked like any
+// other; an invalid one is dropped with a warning.
 func (r *reader) derivedOp(base *entry, f Function) *Op {
 	var errs scanner.ErrorList
 	op := parseText(f.String(), native, func(int) token.Position { return base.op.Pos }, &errs, quiet)

@@ -10,7 +10,7 @@ import (
 
 const dispatched = "  dispatch:\n    CPU: k\n"
 
-// TestDerive looks at the derived ops of small files.
+// TestDerive checks the derived ops of small files.
 func TestDerive(t *testing.T) {
 	for _, tt := range []struct {
 		name, src string
@@ -97,8 +97,7 @@ func TestDerive(t *testing.T) {
 	}
 }
 
-// TestDerivedTags: which tags are taken over depends on the version that the
-// tags name.
+// The version that the tags indicate determines which tags derived ops inherit.
 func TestDerivedTags(t *testing.T) {
 	src := "- func: a_copy(Tensor self, Generator? g=None) -> Tensor\n  tags: [view_copy, nondeterministic_seeded, pointwise%]\n  autogen: a_copy.out\n" + dispatched
 	all := []string{"generated", "nondeterministic_seeded", "view_copy", "pointwise"}
@@ -125,7 +124,7 @@ func TestDerivedTags(t *testing.T) {
 	}
 }
 
-// TestLettersRunOut: an out= variant needs an alias set for every tensor.
+// An out= variant needs an alias set for every tensor.
 func TestLettersRunOut(t *testing.T) {
 	src := "- func: a(Tensor self) -> (Tensor" + strings.Repeat(", Tensor", 26) + ")\n  autogen: a.out\n" + dispatched
 	_, err := schema.Config{Strict: true}.Parse("f", []byte(src), nil)

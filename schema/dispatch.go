@@ -20,10 +20,8 @@ const (
 	compositeExplicitNonFunctional = "CompositeExplicitAutogradNonFunctional"
 )
 
-// dispatchKeys are those that a file may use, in any version up to 2.8, and
-// those of backends that live elsewhere.
-//
-// Source: torchgen/model.py, dispatch_keys, BACKEND_COMPONENTS.
+// dispatchKeys are the keys that a file may use, in any version up to 2.8, and those of backends
+// outside of PyTorch.
 var dispatchKeys = func() []string {
 	keys := []string{compositeImplicit, compositeImplicitNested, compositeExplicit, compositeExplicitNonFunctional,
 		"ZeroTensor", "MkldnnCPU"}
@@ -107,7 +105,7 @@ func (r *reader) dispatchKeys(e *entry, n *yaml.Node, function string) {
 	}
 }
 
-// unknownDispatchKey warns: every version, and many a backend, has keys of its own. A
+// unknownDispatchKey adds a warning: every version, and many a backend, has keys of its own. A
 // mistyped composite key is an error, since it changes the op.
 func (r *reader) unknownDispatchKey(pos token.Position, key string) {
 	composites := []string{compositeImplicit, compositeImplicitNested, compositeExplicit, compositeExplicitNonFunctional}
@@ -173,7 +171,7 @@ func (r *reader) checkComposites(e *entry) {
 	if len(list) < 2 || len(list) == 2 && e.has(compositeImplicitNested) && !e.has(compositeExplicitNonFunctional) {
 		return
 	}
-	r.ReportAt(list[1].pos, "%s can't stand beside %s: each serves every backend", list[1].key, list[0].key)
+	r.ReportAt(list[1].pos, "%s can't be used with %s: each serves every backend", list[1].key, list[0].key)
 }
 
 // checkRedundant reports a table that equals, or nearly equals, the default.
@@ -186,13 +184,13 @@ func (r *reader) checkRedundant(e *entry) {
 	function := k.value[strings.LastIndex(k.value, ":")+1:]
 	switch {
 	case k.value == standard:
-		r.ReportAt(k.pos, "this dispatch table says what holds without it: delete it")
+		r.ReportAt(k.pos, "this dispatch table equals the default: delete it")
 	case e.delegate == nil && !strings.Contains(function, "_symint"):
 		r.ReportAt(k.pos, "the only kernel is %s: rename it to %s and delete the dispatch table", k.value, standard)
 	}
 }
 
-// kernelName is the C++ name of the kernel that needs no dispatch table.
+// kernelName returns the C++ name of the kernel of an op without a dispatch table.
 //
 // Source: torchgen/api/cpp.py, name.
 func (f *Function) kernelName() string {

@@ -59,19 +59,19 @@ var keyNames = []string{
 var nullable = []int{keyDispatch, keyStructuredDelegate, keyStructuredInherits, keyPrecomputed, keyDeviceCheck,
 	keyPythonModule, keyCategoryOverride}
 
-// An entry is one item of the list that a schema file is.
+// An entry is one item of the list in a schema file.
 //
 // Source: torchgen/model.py, NativeFunction.from_yaml.
 type entry struct {
 	op       *Op // nil: the schema has an error
 	node     *yaml.Node
-	values   []*yaml.Node // by key, nil where the key is absent
+	values   []*yaml.Node // by key, nil if the key is absent
 	kernels  []kernel
 	delegate *Name
 
-	named   *yaml.Node // the name of an op whose schema is in the base
-	foreign bool       // it is of another project's form, see foreign.go
-	list    string     // of a backend's file, that has it
+	nameNode *yaml.Node // the name of an op whose schema is in the base
+	foreign  bool       // it is of another project's form, see foreign.go
+	list     string     // of a backend's file, that has it
 
 	structured         bool
 	guarded            bool // it has a device guard
@@ -96,8 +96,8 @@ type reader struct {
 	floor    int // the row of the oldest PyTorch that the file can be of
 }
 
-// warn reports that a node is not as expected, but is read all the same. Where the
-// caller is strict it is an error.
+// warn adds a warning about a node that is read although it is not as expected. In
+// strict mode it is an error.
 func (r *reader) warn(n *yaml.Node, format string, args ...any) { r.warnAt(r.Pos(n), format, args...) }
 
 func (r *reader) warnAt(pos token.Position, format string, args ...any) {
@@ -260,7 +260,7 @@ func (r *reader) structuredDelegate(e *entry) *Name {
 		return nil
 	}
 	if strings.Contains(n.Value, "::") {
-		r.Report(n, "structured_delegate takes no namespace: it is the entry's own")
+		r.Report(n, "structured_delegate has no namespace: it is that of the entry")
 		return nil
 	}
 	name, ok := r.opName(word{n.Value, r.Inside(n)(0)})
@@ -272,7 +272,7 @@ func (r *reader) structuredDelegate(e *entry) *Name {
 
 func (r *reader) structuredInherits(e *entry) {
 	if n := r.text(e, keyStructuredInherits); n != nil && strings.Contains(n.Value, "::") {
-		r.Report(n, "structured_inherits takes no namespace")
+		r.Report(n, "structured_inherits has no namespace")
 	}
 }
 

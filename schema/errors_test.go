@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// allErrors returns every error of a list, a line each.
+// allErrors returns the errors of a list, one per line.
 func allErrors(err error) string {
 	var list scanner.ErrorList
 	if !errors.As(err, &list) {

@@ -76,14 +76,14 @@ const (
 	nonNativeKey = "non_native"
 )
 
-// isForeign reports whether an entry of a list is one of ExecuTorch's, so that
-// the list is.
+// isForeign reports whether an entry of a list is one of ExecuTorch's, which means that the list
+// is.
 func isForeign(n *yaml.Node) bool {
 	text := valueOf(n, "func")
 	return valueOf(n, "op") != nil || valueOf(n, "kernels") != nil || text != nil && namesOp(text)
 }
 
-// namesOp reports whether the node is the name of an op and no schema.
+// namesOp reports whether the node is the name of an op, not a schema.
 func namesOp(n *yaml.Node) bool {
 	return yamlfile.IsText(n) && n.Value != "" && !strings.ContainsAny(n.Value, "( ")
 }
@@ -100,7 +100,7 @@ func (r *reader) backend(doc *yaml.Node) []*entry {
 		switch {
 		case list == nil || yamlfile.IsNull(list):
 		case backendKeys[i].key == nonNativeKey:
-			r.warn(list, "%s lists nodes that the dispatcher does not know: they are not ops", nonNativeKey)
+			r.warn(list, "%s lists nodes that are not the dispatcher's ops", nonNativeKey)
 		case backendKeys[i].ops && list.Kind != yaml.SequenceNode:
 			r.ReportKind(list, keys[i]+": a list of ops")
 		case backendKeys[i].ops:
@@ -180,7 +180,7 @@ func (r *reader) foreignEntry(n *yaml.Node) *entry {
 	text := values[keyFunc]
 	switch op := values[keyOp]; {
 	case op != nil && text != nil:
-		r.Report(op, "an entry has op, the name of an op of ATen, or func, a schema of its own: not both")
+		r.Report(op, "an entry has either op, the name of an op of ATen, or func, a schema")
 		return nil
 	case op != nil && namesOp(op):
 		return r.namedOp(n, op)
@@ -207,21 +207,21 @@ func (r *reader) foreignOp(e *entry, text *yaml.Node) *entry {
 	return e
 }
 
-// takeAfter copies from an op of the base the properties that a schema lacks.
+// takeAfter copies the properties that are not in a schema from an op of the base.
 func (op *Op) takeAfter(base *Op) {
 	op.CompositeImplicit = op.CompositeImplicit || base.CompositeImplicit
 	op.CompositeExplicit = op.CompositeExplicit || base.CompositeExplicit
 	op.Tags = slices.Compact(slices.Sorted(slices.Values(slices.Concat(op.Tags, base.Tags))))
 }
 
-// namedOp is an entry that names an op; see resolve.
-func (r *reader) namedOp(n, named *yaml.Node) *entry {
-	return &entry{node: n, foreign: true, named: named}
+// namedOp makes an entry from the name of an op; see resolve.
+func (r *reader) namedOp(n, name *yaml.Node) *entry {
+	return &entry{node: n, foreign: true, nameNode: name}
 }
 
-// resolve returns the entries that name an op its schema: one of the file's own,
-// or one of the base. An op that neither has is left out with a warning: the
-// base may be of another version than the file.
+// resolve gives the entries that name an op its schema: one of the file's own, or one of the base.
+// An op without a schema is left out with a warning: the base may be of another version than the
+// file.
 func (r *reader) resolve(entries []*entry) []*entry {
 	own := make(map[string]bool, len(entries))
 	for _, e := range entries {
@@ -229,20 +229,20 @@ func (r *reader) resolve(entries []*entry) []*entry {
 			own[e.op.Name()] = true
 		}
 	}
-	entries = slices.DeleteFunc(entries, func(e *entry) bool { return e.named != nil && own[e.opName()] })
-	named := slices.IndexFunc(entries, func(e *entry) bool { return e.named != nil })
-	if named < 0 && !slices.ContainsFunc(entries, func(e *entry) bool { return e.list == officialKey }) {
+	entries = slices.DeleteFunc(entries, func(e *entry) bool { return e.nameNode != nil && own[e.opName()] })
+	first := slices.IndexFunc(entries, func(e *entry) bool { return e.nameNode != nil })
+	if first < 0 && !slices.ContainsFunc(entries, func(e *entry) bool { return e.list == officialKey }) {
 		return entries
 	}
 	base, err := r.base()
-	if err != nil && named >= 0 {
-		name := entries[named].opName()
-		r.Report(entries[named].named, "%s has no schema here, as in %s(Tensor self) -> Tensor, and none is found elsewhere: %v", name, name, err)
+	if err != nil && first >= 0 {
+		name := entries[first].opName()
+		r.Report(entries[first].nameNode, "%s has no schema here, as in %s(Tensor self) -> Tensor, or elsewhere: %v", name, name, err)
 		return nil
 	}
 	for _, e := range entries {
 		switch {
-		case e.named != nil:
+		case e.nameNode != nil:
 			r.lookUp(e, base)
 		case e.op != nil && base[e.op.Name()] != nil:
 			e.op.takeAfter(base[e.op.Name()])
@@ -251,17 +251,17 @@ func (r *reader) resolve(entries []*entry) []*entry {
 	return slices.DeleteFunc(entries, func(e *entry) bool { return e.op == nil })
 }
 
-func (e *entry) opName() string { return strings.TrimPrefix(e.named.Value, "aten::") }
+func (e *entry) opName() string { return strings.TrimPrefix(e.nameNode.Value, "aten::") }
 
 // lookUp finds the schema of the op that an entry names.
 func (r *reader) lookUp(e *entry, base map[string]*Op) {
 	found := base[e.opName()]
 	if found == nil {
-		r.warn(e.named, "the base has no op %s%s", e.opName(), yamlfile.SuggestOp(e.opName(), maps.Keys(base)))
+		r.warn(e.nameNode, "the base has no op %s%s", e.opName(), yamlfile.SuggestOp(e.opName(), maps.Keys(base)))
 		return
 	}
 	op := *found
-	op.Named = r.Pos(e.named)
+	op.Named = r.Pos(e.nameNode)
 	e.op = &op
 }
 
@@ -299,7 +299,7 @@ func (r *reader) mergeForeign(entries []*entry) []*entry {
 		case e.list == symintKey:
 			other.op = e.op
 		default:
-			r.warn(e.node, "%s has another schema in line %d, which stands", e.op.Name(), other.node.Line)
+			r.warn(e.node, "%s has another schema in line %d, which is used", e.op.Name(), other.node.Line)
 		}
 		return true
 	})

@@ -13,7 +13,7 @@ import (
 
 func base() (*schema.File, error) { return schema.Load("testdata/base.yaml", "") }
 
-// origin is the op with where it is named and where its schema stands.
+// origin returns the op with the positions of its name and of its schema.
 func origin(op *schema.Op) string {
 	text := fmt.Sprintf("%v %s", op.Pos, op)
 	if op.Named.IsValid() {
@@ -30,7 +30,7 @@ func origin(op *schema.Op) string {
 	return strings.ReplaceAll(text, "testdata/", "")
 }
 
-// TestForeignFiles: each form of other projects' files, whole.
+// Each form of other projects' files, completely.
 func TestForeignFiles(t *testing.T) {
 	for _, tt := range []struct{ path, ops, warnings string }{
 		{"testdata/executorch.yaml", `2 < base.yaml:6:9 add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!) pointwise
@@ -54,7 +54,7 @@ backend.yaml:40:11 npu_quantize(Tensor self, NpuScale scale) -> Tensor`,
 			`testdata/backend.yaml:15:5: the base has no op no_such_op
 testdata/backend.yaml:30:5: unknown key "op_apy"; did you mean op_api?
 testdata/backend.yaml:39:1: unknown key "quants"; did you mean quant?
-testdata/backend.yaml:40:37: unknown type "NpuScale": taken for one that holds no tensor
+testdata/backend.yaml:40:37: unknown type "NpuScale": assumed to hold no tensor
 testdata/backend.yaml:42:7: unknown dispatch key "AutogradPrivateUse1"`},
 	} {
 		t.Run(tt.path, func(t *testing.T) {
@@ -86,9 +86,9 @@ func TestForeignRefuses(t *testing.T) {
 		base      func() (*schema.File, error)
 		want      string
 	}{
-		{"no base", "supported:\n  - add.out\n  - abs\n", noBase, `f:2:5: add.out has no schema here, as in add.out(Tensor self) -> Tensor, and none is found elsewhere: no PyTorch`},
-		{"nobody hands a base in", "- op: abs\n", nil, `f:1:7: abs has no schema here, as in abs(Tensor self) -> Tensor, and none is found elsewhere: there is no base file`},
-		{"op and func", "- op: abs\n  func: abs(Tensor self) -> Tensor\n", base, `f:1:7: an entry has op, the name of an op of ATen, or func, a schema of its own: not both`},
+		{"no base", "supported:\n  - add.out\n  - abs\n", noBase, `f:2:5: add.out has no schema here, as in add.out(Tensor self) -> Tensor, or elsewhere: no PyTorch`},
+		{"no base given", "- op: abs\n", nil, `f:1:7: abs has no schema here, as in abs(Tensor self) -> Tensor, or elsewhere: there is no base file`},
+		{"op and func", "- op: abs\n  func: abs(Tensor self) -> Tensor\n", base, `f:1:7: an entry has either op, the name of an op of ATen, or func, a schema`},
 		{"neither", "- kernels: []\n", base, `f:1:3: the entry has neither op nor func`},
 		{"op of no text", "- op: [abs]\n", base, `f:1:7: expected op: the name of an op, as in add.out, found a list`},
 		{"bad schema", "custom:\n  - func: f(Tensr self) -> Tensor\n", base, `f:2:13: unknown type "Tensr"; did you mean Tensor?`},
@@ -116,8 +116,7 @@ func TestForeignRefuses(t *testing.T) {
 	}
 }
 
-// TestForeignForms: small files, with what they say of their ops and what is
-// warned of.
+// Small files, with the properties of their ops and their warnings.
 func TestForeignForms(t *testing.T) {
 	noBase := func() (*schema.File, error) { return nil, errors.New("no PyTorch") }
 	noNeed := func() (*schema.File, error) { t.Error("the base is read"); return base() }
@@ -132,7 +131,7 @@ func TestForeignForms(t *testing.T) {
 		{"lists that nobody knows", "quants:\n  - func: f(Tensor self) -> Tensor\n  - op: abs\n  - [op, abs]\n  - {x: 1}\nnotes:\n  x: {func: g(Tensor self) -> Tensor}\n", base,
 			"f:2:11 f(Tensor self) -> Tensor\n3 < base.yaml:2:9 abs(Tensor self) -> Tensor", "f:1:1: unknown key \"quants\"; did you mean quant?\nf:6:1: unknown key \"notes\""},
 		{"nodes of its own", "non_native:\n  - func: scalar(Tensor self) -> Tensor\nsupported: []\n", base, "",
-			"f:2:3: non_native lists nodes that the dispatcher does not know: they are not ops"},
+			"f:2:3: non_native lists nodes that are not the dispatcher's ops"},
 		{"schemas alone need no base", "custom:\n  - func: t(Tensor(a) self) -> Tensor(a)\n", noNeed, "f:2:11 t(Tensor(a) self) -> Tensor(a)", ""},
 		{"ATen's need none either", "official:\n  - func: t(Tensor(a) self) -> Tensor(a)\n", noBase, "f:2:11 t(Tensor(a) self) -> Tensor(a)", ""},
 		{"what ATen's op is", "official:\n  - func: abs(Tensor self) -> Tensor\n  - func: t(Tensor(a) self) -> Tensor(a)\n" +
@@ -163,7 +162,7 @@ f:7:11 add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> 
 	}
 }
 
-// TestForeignTwice: the first schema stands, except one under symint.
+// The first schema is used, except if another one is under symint.
 func TestForeignTwice(t *testing.T) {
 	src := "custom:\n  - func: f(Tensor self, int n) -> Tensor\n  - func: f(Tensor self) -> Tensor\n"
 	file, err := schema.Config{}.Parse("f", []byte(src), nil)
@@ -173,7 +172,7 @@ func TestForeignTwice(t *testing.T) {
 	if len(file.Ops) != 1 || file.Ops[0].String() != "f(Tensor self, int n) -> Tensor" {
 		t.Errorf("ops %v", file.Ops)
 	}
-	if want := "f:3:5: f has another schema in line 2, which stands"; allErrors(file.Warnings) != want {
+	if want := "f:3:5: f has another schema in line 2, which is used"; allErrors(file.Warnings) != want {
 		t.Errorf("%s, want %s", allErrors(file.Warnings), want)
 	}
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// The invariant of all three: an error with a place, or a model that prints
-// back to the text it came from.
+// The invariant of all three: an error with a position, or a model that prints back to its text.
 
 func FuzzParseOp(f *testing.F) {
 	for _, text := range []string{
@@ -49,7 +48,7 @@ func checkOp(t *testing.T, text string, parse func(string) (*schema.Op, error)) 
 	ask(op)
 }
 
-// ask calls what must not panic on any op.
+// ask calls methods that must not panic for any op.
 func ask(op *schema.Op) {
 	op.Kind()
 	op.Class()

@@ -57,8 +57,8 @@ func (op *Op) View() ViewReason {
 
 const inplaceViewTag = "inplace_view"
 
-// isResize reports whether the op is one of two that change metadata as
-// in-place views do, and carry the tag, but that PyTorch has no view of.
+// isResize reports whether the op is one of two that change metadata as in-place views do, and have
+// the tag, but without a view variant in PyTorch.
 //
 // Note [resize_ is not a view].
 //
@@ -67,8 +67,8 @@ func isResize(n Name) bool {
 	return n.Overload == "" && n.Inplace && (n.Base == "resize" || n.Base == "resize_as")
 }
 
-// Class returns the class of the op by its promises: an op that writes an argument is
-// in-place, also where it is a view as well.
+// Class returns the class of the op by its promises. An op that writes an argument is in-place,
+// even if it is also a view.
 func (op *Op) Class() Class {
 	switch {
 	case slices.ContainsFunc(op.Func.Args, Argument.writes):
@@ -83,8 +83,8 @@ func (op *Op) Class() Class {
 // dispatch key, and so may return its argument.
 func (op *Op) IsComposite() bool { return op.CompositeImplicit }
 
-// IsMethod reports whether the operator is named for a method of a custom class, and takes
-// the object first: ns::Class.method(__torch__.torch.classes.ns.Class self, ...).
+// IsMethod reports whether the operator is a method of a custom class, whose first argument is the
+// object: ns::Class.method(__torch__.torch.classes.ns.Class self, ...).
 func (op *Op) IsMethod() bool {
 	args, name := op.Func.Args, op.Func.Name
 	return len(args) > 0 && name.Overload != "" && args[0].Type.Name == customClass+op.Namespace+"."+name.Base
@@ -96,12 +96,12 @@ func (a Argument) writes() bool {
 
 func (f Function) hasSelf() bool { return f.selfIndex() >= 0 }
 
-// selfIndex is the position of the positional argument named self, or -1.
+// selfIndex returns the position of the positional argument named self, or -1.
 func (f Function) selfIndex() int {
 	return slices.IndexFunc(f.Args, func(a Argument) bool { return a.Name == "self" && !a.KwargOnly })
 }
 
-// core is the type inside all lists and optionals.
+// core returns the type inside all lists and optionals.
 func (t Type) core() Type {
 	for t.Kind == Optional || t.Kind == List {
 		t = t.Elem[0]
@@ -132,10 +132,9 @@ func (t Type) is(base string) bool {
 	return t.core().Name == base
 }
 
-// ListKind returns how a tensor-like type holds its tensors: "none" (Tensor),
-// "opttensor" (Tensor?), "tensorlist" (Tensor[], Tensor[]?), "opttensorlist"
-// (Tensor?[]); a tuple or a dict that holds tensors is a list of them. It is ""
-// for other types.
+// ListKind returns how a tensor-like type holds its tensors: "none" (Tensor), "opttensor"
+// (Tensor?), "tensorlist" (Tensor[], Tensor[]?), "opttensorlist" (Tensor?[]); a tuple or a dict
+// that holds tensors counts as a list. It is "" for other types.
 func (t Type) ListKind() string {
 	switch {
 	case !t.HoldsTensors():

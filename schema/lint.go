@@ -14,11 +14,11 @@ type Finding struct {
 	Pos     token.Position
 	Op      string // Op.Name
 	Message string
-	Fix     string // the change: "Tensor self -> Tensor(a!) self"; "" where only the author can know
+	Fix     string // the change: "Tensor self -> Tensor(a!) self"; "" if only the author can know
 }
 
-// Lint returns the findings for every op of the file, in file order. Derived ops
-// are left out: their faults are those of their source.
+// Lint returns the findings for every op of the file, in file order. Derived ops are left out:
+// their faults are those of the ops that they derive from.
 func Lint(f *File) []Finding {
 	var findings []Finding
 	for _, op := range f.Ops {
@@ -39,7 +39,7 @@ func LintOp(op *Op) []Finding {
 	return l.findings
 }
 
-// lintRules are the rules in the order in which findings are given.
+// lintRules are the rules, in the order of their findings.
 var lintRules = []func(*linter){
 	(*linter).inplaceName,
 	(*linter).inplaceReturn,
@@ -63,16 +63,15 @@ func (l *linter) add(pos token.Position, fix, format string, args ...any) {
 	l.findings = append(l.findings, Finding{Pos: pos, Op: l.Name(), Message: fmt.Sprintf(format, args...), Fix: fix})
 }
 
-// marksTensors reports whether the argument's annotation is about tensors, not
-// about a list of them: (a) in Tensor(a)[], but not in Tensor[](a).
+// marksTensors reports whether the argument's annotation is about tensors, not about a list of
+// them: (a) in Tensor(a)[], but not in Tensor[](a).
 func (a Argument) marksTensors() bool {
 	return a.Alias != nil && a.Alias.Depth == 0 && a.Type.IsTensorLike()
 }
 
 func change(from, to fmt.Stringer) string { return from.String() + " -> " + to.String() }
 
-// annotate is the argument with a written alias set: the one it has, or the
-// first free letter.
+// annotate returns the argument with a written alias set: its own, or the first free letter.
 func (l *linter) annotate(a Argument) Argument {
 	set := l.f.freeLetters()[0]
 	if a.Alias != nil {
@@ -82,7 +81,7 @@ func (l *linter) annotate(a Argument) Argument {
 	return a
 }
 
-// inplaceName: foo_ writes something.
+// inplaceName: foo_ writes an argument.
 func (l *linter) inplaceName() {
 	if !l.f.Name.Inplace || slices.ContainsFunc(l.f.Args, Argument.writes) {
 		return
@@ -92,7 +91,7 @@ func (l *linter) inplaceName() {
 		i = self
 	}
 	if i < 0 {
-		l.add(l.Pos, "", "%s is in-place by its name, but takes no tensor", l.f.Name)
+		l.add(l.Pos, "", "%s is in-place by its name, but has no tensor argument", l.f.Name)
 		return
 	}
 	a := l.f.Args[i]
@@ -101,8 +100,8 @@ func (l *linter) inplaceName() {
 
 var customSet = regexp.MustCompile(`^a\d+$`)
 
-// inplaceReturn: foo_ returns the argument that it writes, or nothing. An op of
-// torch.library.custom_op can't: it has the sets a0, a1 and so on.
+// inplaceReturn: foo_ returns the argument that it writes, or nothing. This is not checked for ops
+// of torch.library.custom_op, which have the sets a0, a1 and so on.
 func (l *linter) inplaceReturn() {
 	custom := func(a Argument) bool { return a.writes() && customSet.MatchString(a.Alias.Before[0]) }
 	if !l.f.Name.Inplace || !slices.ContainsFunc(l.f.Args, Argument.writes) || slices.ContainsFunc(l.f.Args, custom) {
@@ -114,12 +113,12 @@ func (l *linter) inplaceReturn() {
 		}
 		i := slices.IndexFunc(l.f.Args, Argument.writes)
 		fixed := Return{Name: r.Name, Type: r.Type, Alias: l.f.Args[i].Alias}
-		l.add(r.Pos, change(r, fixed), "%s is in-place by its name, but returns something else than %s", l.f.Name, l.f.Args[i].Name)
+		l.add(r.Pos, change(r, fixed), "%s is in-place by its name, but returns something other than %s", l.f.Name, l.f.Args[i].Name)
 	}
 }
 
-// writtenSelf: an op that writes self and no other argument says so by its
-// name. Without the underscore, torchgen takes it for a functional op.
+// writtenSelf: an op that writes only self has a name for it. Without the underscore, torchgen
+// treats it as functional.
 func (l *linter) writtenSelf() {
 	i := l.f.selfIndex()
 	if i < 0 || !l.f.Args[i].marksTensors() || !l.f.Args[i].writes() || l.Kind() != Functional {
@@ -127,10 +126,10 @@ func (l *linter) writtenSelf() {
 	}
 	name := l.f.Name
 	name.Inplace = true
-	l.add(l.f.Args[i].Pos, change(l.f.Name, name), "%s writes self, but is not in-place by its name, so that it passes for functional", l.f.Name)
+	l.add(l.f.Args[i].Pos, change(l.f.Name, name), "%s writes self, but is not in-place by its name, so it looks functional", l.f.Name)
 }
 
-// outArgument: an argument out, or an overload out, is written.
+// outArgument: an argument named out, or of an overload named out, is written.
 func (l *linter) outArgument() {
 	for _, a := range l.f.Args {
 		if a.Name == "out" && a.KwargOnly && a.Type.IsTensorLike() && !a.writes() {
@@ -140,7 +139,7 @@ func (l *linter) outArgument() {
 	}
 	overload := l.f.Name.Overload
 	if (overload == "out" || strings.HasSuffix(overload, "_out")) && !slices.ContainsFunc(l.f.Args, Argument.writes) {
-		l.add(l.Pos, "", "the overload %s says that there is an out argument, but none is written", overload)
+		l.add(l.Pos, "", "the overload %s has an out argument by its name, but none is written", overload)
 	}
 }
 
@@ -177,15 +176,15 @@ func (l *linter) inplaceViewTag() {
 	}
 }
 
-// returnSets: an argument carries the alias set of a return, and is written
-// where the return says so.
+// returnSets: an argument has the alias set of a return, and is written if the return is marked as
+// written.
 func (l *linter) returnSets() {
 	for _, r := range l.f.Returns {
 		if r.Alias == nil {
 			continue
 		}
 		if l.f.unmatched(r) && !l.f.Vararg {
-			l.add(r.Pos, "", "no argument carries the alias set of a return, (%s)", r.Alias)
+			l.add(r.Pos, "", "no argument has the alias set of a return, (%s)", r.Alias)
 			continue
 		}
 		if !r.Alias.Write {
@@ -202,8 +201,8 @@ func (l *linter) returnSets() {
 	}
 }
 
-// sharedSets: two arguments are in one alias set only if neither is written,
-// else a return would be both of them.
+// sharedSets: two arguments share an alias set only if neither is written; otherwise a return would
+// be both of them.
 func (l *linter) sharedSets() {
 	for i, a := range l.f.Args {
 		for _, b := range l.f.Args[:i] {
@@ -221,8 +220,7 @@ func (l *linter) sharedSets() {
 	}
 }
 
-// idleSets: an alias set on an argument that is not written says that a return
-// shares it.
+// idleSets: an alias set of an unwritten argument is shared by a return.
 func (l *linter) idleSets() {
 	for _, a := range l.f.Args {
 		if !a.marksTensors() || a.Alias.Write || a.Alias.After != nil || slices.Contains(a.Alias.Before, "*") {

@@ -8,7 +8,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// TestLintFinds plants a fault for every rule.
+// TestLintFinds has a fault for every rule.
 func TestLintFinds(t *testing.T) {
 	for _, tt := range []struct {
 		text string
@@ -22,28 +22,28 @@ func TestLintFinds(t *testing.T) {
 		{"a::add_(Tensor x, Tensor self) -> Tensor", nil, []string{
 			"1:19: add_ is in-place by its name, but self is not written | Tensor self -> Tensor(a!) self"}},
 		{"a::add_(int n) -> int", nil, []string{
-			"1:1: add_ is in-place by its name, but takes no tensor | "}},
+			"1:1: add_ is in-place by its name, but has no tensor argument | "}},
 		{"a::f_(Tensor x, Tensor(a1!) running) -> Tensor", nil, nil}, // torch.library.custom_op's
 		{"a::f_(Tensor(a!)[] self) -> Tensor[](a!)", nil, []string{
-			"1:29: f_ is in-place by its name, but returns something else than self | Tensor[](a!) -> Tensor(a!)[]"}},
+			"1:29: f_ is in-place by its name, but returns something other than self | Tensor[](a!) -> Tensor(a!)[]"}},
 		{"a::f_(Tensor(a! -> b) self) -> Tensor(a!)", nil, []string{
-			"1:32: f_ is in-place by its name, but returns something else than self | Tensor(a!) -> Tensor(a! -> b)"}},
+			"1:32: f_ is in-place by its name, but returns something other than self | Tensor(a!) -> Tensor(a! -> b)"}},
 		{"a::f_(Tensor(a!)[](b!) self) -> Tensor(a!)[](c!)", nil, []string{
-			"1:33: f_ is in-place by its name, but returns something else than self | Tensor(a!)[](c!) -> Tensor(a!)[](b!)"}},
+			"1:33: f_ is in-place by its name, but returns something other than self | Tensor(a!)[](c!) -> Tensor(a!)[](b!)"}},
 		{"a::add_(Tensor(a!) self) -> Tensor", nil, []string{
-			"1:29: add_ is in-place by its name, but returns something else than self | Tensor -> Tensor(a!)"}},
+			"1:29: add_ is in-place by its name, but returns something other than self | Tensor -> Tensor(a!)"}},
 		{"a::f_(Tensor(a!) self, Tensor(b) x) -> Tensor(b)", nil, []string{
-			"1:40: f_ is in-place by its name, but returns something else than self | Tensor(b) -> Tensor(a!)"}},
+			"1:40: f_ is in-place by its name, but returns something other than self | Tensor(b) -> Tensor(a!)"}},
 		{"a::f_copy_(Tensor(a!) self, Tensor(b) x) -> Tensor(b)", nil, []string{
-			"1:45: f_copy_ is in-place by its name, but returns something else than self | Tensor(b) -> Tensor(a!)"}},
+			"1:45: f_copy_ is in-place by its name, but returns something other than self | Tensor(b) -> Tensor(a!)"}},
 		{"a::set(Tensor(a!) self, Tensor x) -> ()", nil, []string{
-			"1:8: set writes self, but is not in-place by its name, so that it passes for functional | set -> set_"}},
+			"1:8: set writes self, but is not in-place by its name, so it looks functional | set -> set_"}},
 		{"a::add(Tensor self, *, Tensor out) -> Tensor", nil, []string{
 			"1:24: the out argument is not written | Tensor out -> Tensor(a!) out"}},
 		{"a::add.out(Tensor self, *, Tensor result) -> Tensor", nil, []string{
-			"1:1: the overload out says that there is an out argument, but none is written | "}},
+			"1:1: the overload out has an out argument by its name, but none is written | "}},
 		{"a::add.x_out(Tensor self, *, Tensor result) -> Tensor", nil, []string{
-			"1:1: the overload x_out says that there is an out argument, but none is written | "}},
+			"1:1: the overload x_out has an out argument by its name, but none is written | "}},
 		{"a::add.functional(Tensor self, Tensor(a!) x) -> Tensor", nil, []string{
 			"1:32: add.functional is functional by its name, but writes x | Tensor(a!) x -> Tensor x"}},
 		{"a::add_functional(Tensor(a!) x) -> Tensor", nil, []string{
@@ -54,7 +54,7 @@ func TestLintFinds(t *testing.T) {
 			"1:7: t_ is in-place by its name, but self is not written | Tensor self -> Tensor(a!) self",
 			"1:1: t_ has the tag inplace_view, but writes nothing | "}},
 		{"a::view(Tensor self) -> Tensor(a)", nil, []string{
-			"1:25: no argument carries the alias set of a return, (a) | "}},
+			"1:25: no argument has the alias set of a return, (a) | "}},
 		{"a::view(Tensor(a) self) -> Tensor(a!)", nil, []string{
 			"1:28: a return is marked (a!), but self is not written | Tensor(a) self -> Tensor(a!) self"}},
 		{"a::view(Tensor x, Tensor(a) self) -> Tensor(a!)", nil, []string{
@@ -91,7 +91,7 @@ func TestLintFinds(t *testing.T) {
 	}
 }
 
-// TestLintOfFile: what is wrong with a derived op is said of its source alone.
+// A fault of a derived op is reported only for the op that it derives from.
 func TestLintOfFile(t *testing.T) {
 	const src = "- func: a(Tensor self, Tensor(a!) x, Tensor(a!) y) -> Tensor\n  autogen: a.out\n  dispatch:\n    CPU: f\n"
 	file, err := schema.Parse("f", []byte(src), nil)
@@ -106,8 +106,7 @@ func TestLintOfFile(t *testing.T) {
 	}
 }
 
-// TestLintIsQuiet: schemas that agree, and annotations of the dispatcher that
-// are not about tensors.
+// Schemas without disagreement, and annotations of the dispatcher that are not about tensors.
 func TestLintIsQuiet(t *testing.T) {
 	for _, text := range []string{
 		"aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",

@@ -10,21 +10,20 @@ import (
 	"github.com/opassert/opassert/internal/yamlfile"
 )
 
-// A Config describes how to read a schema file. The zero Config reads a file that
-// needs no other.
+// A Config describes how to read a schema file. The zero Config reads a file that depends on no
+// other.
 type Config struct {
-	// Tags is the tags.yaml file that declares the tags. If it is "", that is
-	// the tags.yaml beside the file; without one, any tag is taken.
+	// Tags is the tags.yaml file that declares the tags. If it is "", that is the tags.yaml beside
+	// the file; without one, any tag is accepted.
 	Tags string
-	// Version is the PyTorch whose rules hold where the file does not say:
-	// "2.6", "2.6.0+cpu".
+	// Version is the PyTorch whose rules apply if the file does not determine them: "2.6",
+	// "2.6.0+cpu".
 	Version string
-	// Base reads the file that holds the schemas of the ops that another
-	// project's file only names. It is called when the first is met; nil
-	// for a file that needs no other.
+	// Base reads the file with the schemas of the ops that another project's file only names. It is
+	// called for the first such name; nil for a file without any.
 	Base func() (*File, error)
-	// Kernels says that the ops have kernels of their own, and that torchgen does not
-	// read the file: an op without a dispatch table does not decompose.
+	// Kernels means that the ops have kernels of their own and torchgen does not read the file: an
+	// op without a dispatch table does not decompose.
 	Kernels bool
 	// Strict makes every warning an error.
 	Strict bool
@@ -69,20 +68,18 @@ func (c Config) loadTags(path string) (*TagSet, scanner.ErrorList, error) {
 	return tags, nil, nil
 }
 
-// Parse reads the bytes of a native_functions.yaml-style file, as [Load] does;
-// path is only for positions. Nil tags take any tag. Errors are a
-// [scanner.ErrorList], sorted.
+// Parse parses a native_functions.yaml-style file, as [Load] does; path is only for positions. With
+// nil tags any tag is accepted. Errors are a [scanner.ErrorList], sorted.
 func Parse(path string, src []byte, tags *TagSet) (*File, error) {
 	return Config{}.parse(path, src, tags, nil)
 }
 
-// Parse reads the bytes of a schema file, as [Config.Load] does, except for the
-// tags, which the caller hands in.
+// Parse parses a schema file, as [Config.Load] does, but with the given tags.
 func (c Config) Parse(path string, src []byte, tags *TagSet) (*File, error) {
 	return c.parse(path, src, tags, nil)
 }
 
-// parse returns the file, or the errors of it and its tags.
+// parse returns the file, or its errors and those of its tags.
 func (c Config) parse(path string, src []byte, tags *TagSet, errs scanner.ErrorList) (*File, error) {
 	r := reader{File: yamlfile.New(path, src), config: c, tags: tags}
 	file := r.file()
@@ -100,8 +97,8 @@ func (r *reader) file() *File {
 	file := &File{Path: r.Path, Ops: loop.Map(entries, func(e *entry) *Op { return e.op })}
 	r.checkDuplicates(entries)
 	own := slices.DeleteFunc(slices.Clone(entries), func(e *entry) bool { return e.foreign })
-	// The rest compares entries, so an entry that is missing because of an error
-	// would cause further errors.
+	// The rest compares entries: an entry that is missing because of an error would cause further
+	// errors.
 	if len(r.Errs) == 0 {
 		r.checkReferences(own)
 		file.Ops = append(file.Ops, r.derive(own)...)

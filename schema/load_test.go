@@ -16,11 +16,11 @@ import (
 
 const good = "- func: add(Tensor self) -> Tensor\n"
 
-// TestParseRefuses keeps the messages and the places for files.
+// Messages and positions of errors in files.
 func TestParseRefuses(t *testing.T) {
 	tags := schema.NewTagSet("inplace_view", "view_copy", "nondeterministic_seeded", "generated")
 	for _, tt := range []struct{ name, src, want string }{
-		// Files that are none.
+		// Not schema files.
 		{"empty", "", `f:1:1: the file is empty: expected a list of entries, - func: ...`},
 		{"only comments", "# nothing\n\n", `f:1:1: the file is empty: expected a list of entries, - func: ...`},
 		{"null document", "---\n", `f:2:1: expected a list of entries, - func: ..., found nothing`},
@@ -38,7 +38,7 @@ f:1:1: unknown key "func"`},
 		{"flow nesting", strings.Repeat("[", 20000), `f:1:1: not YAML: exceeded max depth of 10000`},
 		{"block nesting", strings.Repeat("- ", 20000) + "a", `f:1:1: not YAML: exceeded max depth of 10000`},
 
-		// Aliases, which a bomb is made of.
+		// YAML aliases, which can expand exponentially.
 		{
 			"alias bomb",
 			"- &a [x, x]\n- &b [*a, *a]\n- &c [*b, *b]\n- func: *c\n",
@@ -63,7 +63,7 @@ f:2:3: expected an entry with keys, found the YAML alias *a: write it out`},
 		{"duplicate op", good + "- func: mul(Tensor self) -> Tensor\n" + good, `f:3:9: add is defined twice, first in line 1`},
 		{"same signature", good + "- func: add.other(Tensor self) -> Tensor\n", `f:2:9: add.other has the signature of add, in line 1, and is functional too: only the overload names differ`},
 
-		// Places inside scalars.
+		// Positions inside scalars.
 		{"in a plain scalar", "- func: add(Tensor self, itn x) -> Tensor\n", `f:1:26: unknown type "itn"; did you mean int?`},
 		{"in a quoted scalar", "- func: 'add(Tensor self, itn x) -> Tensor'\n", `f:1:27: unknown type "itn"; did you mean int?`},
 		{"after letters of several bytes", "- {python_module: é, func: add(itn x) -> Tensor}\n", `f:1:33: unknown type "itn"; did you mean int?`},
@@ -80,18 +80,18 @@ f:2:3: expected an entry with keys, found the YAML alias *a: write it out`},
 			`f:1:13: unknown type "Tensr"; did you mean Tensor?
 f:2:3: unknown key "variant"; did you mean variants?
 f:3:14: mul_ is in-place by its name: write self as Tensor(a!) self
-f:3:30: no argument carries the alias set of this return, (b)
+f:3:30: no argument has the alias set of this return, (b)
 f:4:15: expected structured: True or False, found "1"`,
 		},
 
 		// Values.
-		{"variants", good + "  variants: function, metod\n", `f:2:23: unknown variant "metod": it is function, method, or both`},
-		{"variants of an out op", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  variants: function, method\n", `f:2:13: an op with an out argument is only a function: variants: function`},
+		{"variants", good + "  variants: function, metod\n", `f:2:23: unknown variant "metod": write function, method, or both`},
+		{"variants of an out op", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  variants: function, method\n", `f:2:13: an op with an out argument can only be a function: variants: function`},
 		{"module and method", good + "  variants: method\n  python_module: nn\n", `f:3:18: a function in a module can't be a method: delete method from variants`},
 		{"boolean", good + "  device_guard: nope\n", `f:2:17: expected device_guard: True or False, found "nope"`},
 		{"quoted boolean", good + "  device_guard: 'False'\n", `f:2:17: expected device_guard: True or False, found "False"`},
 		{"text", good + "  category_override: [a]\n", `f:2:22: expected category_override: text, found a list`},
-		{"device_check", good + "  device_check: None\n", `f:2:17: unknown device_check "None": it is NoCheck or ExactSame`},
+		{"device_check", good + "  device_check: None\n", `f:2:17: unknown device_check "None": write NoCheck or ExactSame`},
 		{"foreach on one device", "- func: _foreach_add(Tensor[] self) -> Tensor[]\n  device_check: ExactSame\n", `f:1:9: _foreach_add takes tensors of several devices: device_check: NoCheck`},
 		{"foreach", "- func: _foreach_add(Tensor[] self) -> Tensor[]\n", `f:1:9: _foreach_add takes tensors of several devices: device_check: NoCheck`},
 		{"tag", good + "  tags: inplace_veiw\n", `f:2:9: unknown tag "inplace_veiw"; did you mean inplace_view?`},
@@ -116,34 +116,34 @@ f:2:31: a has no argument dim with a default value`},
 		{"dispatch", good + "  dispatch: f\n", `f:2:13: expected dispatch: keys with their kernels, found "f"`},
 		{"namespaces", good + "  dispatch:\n    CPU: a::b::c::d::f\n", `f:3:10: a kernel has at most 3 namespaces`},
 		{"manual and dispatch", good + "  manual_kernel_registration: True\n  dispatch:\n    CPU: f\n", `f:4:5: dispatch has no effect beside manual_kernel_registration: delete one`},
-		{"two composites", good + "  dispatch:\n    CompositeExplicitAutograd: f\n    CompositeImplicitAutograd: g\n", `f:4:5: CompositeImplicitAutograd can't stand beside CompositeExplicitAutograd: each serves every backend`},
-		{"redundant", good + "  dispatch:\n    CompositeImplicitAutograd: add\n", `f:3:5: this dispatch table says what holds without it: delete it`},
+		{"two composites", good + "  dispatch:\n    CompositeExplicitAutograd: f\n    CompositeImplicitAutograd: g\n", `f:4:5: CompositeImplicitAutograd can't be used with CompositeExplicitAutograd: each serves every backend`},
+		{"redundant", good + "  dispatch:\n    CompositeImplicitAutograd: add\n", `f:3:5: this dispatch table equals the default: delete it`},
 		{"renamed", good + "  dispatch:\n    CompositeImplicitAutograd: foo\n", `f:3:5: the only kernel is foo: rename it to add and delete the dispatch table`},
 		{"factory", "- func: zeros(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor\n",
 			`f:1:9: the factory function zeros must not decompose: give it a dispatch table with CompositeExplicitAutograd`},
 		{"factory by name", "- func: a_like(Tensor self) -> Tensor\n", `f:1:9: the factory function a_like must not decompose: give it a dispatch table with CompositeExplicitAutograd`},
 		{"factory by another name", "- func: new_a(Tensor self) -> Tensor\n", `f:1:9: the factory function new_a must not decompose: give it a dispatch table with CompositeExplicitAutograd`},
-		{"three composites", good + "  dispatch:\n    CompositeExplicitAutograd: f\n    CompositeImplicitAutograd: g\n    CompositeImplicitAutogradNestedTensor: h\n", `f:4:5: CompositeImplicitAutograd can't stand beside CompositeExplicitAutograd: each serves every backend`},
-		{"composites, one of them for nested tensors", good + "  dispatch:\n    CompositeExplicitAutogradNonFunctional: f\n    CompositeImplicitAutogradNestedTensor: h\n", `f:4:5: CompositeImplicitAutogradNestedTensor can't stand beside CompositeExplicitAutogradNonFunctional: each serves every backend`},
+		{"three composites", good + "  dispatch:\n    CompositeExplicitAutograd: f\n    CompositeImplicitAutograd: g\n    CompositeImplicitAutogradNestedTensor: h\n", `f:4:5: CompositeImplicitAutograd can't be used with CompositeExplicitAutograd: each serves every backend`},
+		{"composites, one of them for nested tensors", good + "  dispatch:\n    CompositeExplicitAutogradNonFunctional: f\n    CompositeImplicitAutogradNestedTensor: h\n", `f:4:5: CompositeImplicitAutogradNestedTensor can't be used with CompositeExplicitAutogradNonFunctional: each serves every backend`},
 		{"bad schema of a method", "- func: add(Tensr self) -> Tensor\n  variants: method\n", `f:1:13: unknown type "Tensr"; did you mean Tensor?`},
 		{"bad schema with a table", "- func: add(Tensr self) -> Tensor\n  dispatch:\n    CompositeImplicitAutograd: add\n", `f:1:13: unknown type "Tensr"; did you mean Tensor?`},
 		{"autogen, two things wrong", good + "  autogen: add_out b\n", `f:2:12: the name add_out ends in _out, which is reserved: make it the overload, add.out`},
 		{"a list as ExecuTorch's", "- [op, x]\n", `f:1:3: expected an entry with keys, found a list`},
 
 		// Structured kernels.
-		{"structured", good + "  structured: True\n", `f:2:15: only an out= op is structured, and add is functional: use structured_delegate`},
+		{"structured", good + "  structured: True\n", `f:2:15: only an out= op can be structured, and add is functional: use structured_delegate`},
 		{"delegate", good + "  structured_delegate: add.out\n", `f:2:24: structured_delegate add.out: there is no such op in this file`},
-		{"delegate with namespace", good + "  structured_delegate: at::add.out\n", `f:2:24: structured_delegate takes no namespace: it is the entry's own`},
+		{"delegate with namespace", good + "  structured_delegate: at::add.out\n", `f:2:24: structured_delegate has no namespace: it is that of the entry`},
 		{"delegate to an unstructured op", good + "  structured_delegate: add.out\n- func: add.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n", `f:2:24: structured_delegate add.out: that op, in line 3, is not structured`},
-		{"delegate of an out op", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured_delegate: a.x\n", `f:2:24: an out= op has no structured_delegate: use structured`},
+		{"delegate of an out op", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured_delegate: a.x\n", `f:2:24: an out= op cannot have structured_delegate: use structured`},
 		{"delegate with kernel", good + "  structured_delegate: add.out\n  dispatch:\n    CPU: f\n", `f:4:5: CPU is left to structured_delegate: delete one`},
 		{"delegate with kernels", good + "  structured_delegate: add.out\n  dispatch:\n    CUDA, MPS: f\n    Meta: g\n", `f:4:5: CUDA is left to structured_delegate: delete one
 f:4:11: MPS is left to structured_delegate: delete one`},
 		{"delegate of a bad name with a kernel", good + "  structured_delegate: add_out\n  dispatch:\n    CPU: f\n", `f:2:24: the name add_out ends in _out, which is reserved: make it the overload, add.out`},
 		{"guard", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  device_guard: False\n", `f:3:17: a structured kernel always has its device guard: delete device_guard`},
 		{"guard of a delegate", good + "  structured_delegate: add.out\n  device_guard: False\n", `f:3:17: a structured kernel always has its device guard: delete device_guard`},
-		{"inherits", good + "  structured_inherits: at::X\n", `f:2:24: structured_inherits needs structured: True
-f:2:24: structured_inherits takes no namespace`},
+		{"inherits", good + "  structured_inherits: at::X\n", `f:2:24: structured_inherits has no namespace
+f:2:24: structured_inherits needs structured: True`},
 		{"ufunc", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  ufunc_inner_loop:\n    Generc: add (Bool)\n    ScalarOnly: add\n    CPUScalar: add (1)\n  dispatch:\n    CPU: f\n    Meta: g\n    CUDA: h\n",
 			`f:4:5: unknown key "Generc"; did you mean Generic?
 f:5:17: expected a loop, name (types), found "add"
@@ -163,7 +163,7 @@ f:10:25: "Int-8" is not a scalar type`},
 f:3:20: write it as torchgen prints it: dim -> int dim, int x
 f:4:5: unknown type "dim"`},
 		{"precomputed template", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  precomputed:\n  - dim -> int DIM\n  - int x\n  - int y\n", `f:4:12: DIM is named like a template parameter: use lower case
-f:5:5: only the last line of precomputed stands without argument ->`},
+f:5:5: only the last line of precomputed may have no argument ->`},
 
 		{"structured twice", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  structured_delegate: a.x\n", `f:2:15: an op is structured or has a structured_delegate, not both`},
 		{"delegate of a bad name", good + "  structured_delegate: add_out\n", `f:2:24: the name add_out ends in _out, which is reserved: make it the overload, add.out`},
@@ -176,14 +176,14 @@ f:6:5: expected argument -> declarations
 f:7:11: expected ",", found "int y"`},
 		{"default of no text", "- func: a(int x=1) -> ()\n  cpp_no_default_args: [1]\n", `f:2:25: expected the name of an argument, found "1"`},
 		{"dispatch key of no text", good + "  dispatch:\n    5: f\n", `f:3:5: expected a dispatch key, found "5"`},
-		{"redundant for out", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  dispatch:\n    CompositeImplicitAutograd: a_out\n", `f:3:5: this dispatch table says what holds without it: delete it`},
+		{"redundant for out", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  dispatch:\n    CompositeImplicitAutograd: a_out\n", `f:3:5: this dispatch table equals the default: delete it`},
 
 		// Other entries.
-		{"in-place view", "- func: t_(Tensor(a!) self) -> Tensor(a!)\n  tags: inplace_view\n", `f:1:9: t_ has the tag inplace_view, so the file must have its out-of-place view t; an op that has none goes without the tag, and is excused from OA013`},
+		{"in-place view", "- func: t_(Tensor(a!) self) -> Tensor(a!)\n  tags: inplace_view\n", `f:1:9: t_ has the tag inplace_view, so the file must have its out-of-place view t; an op without one is not tagged, and is allowed to violate OA013`},
 		{"in-place view by name", "- func: t(Tensor(a!) self) -> Tensor(a!)\n  tags: inplace_view\n", `f:1:9: t has the tag inplace_view, but its name does not end in _`},
-		{"autogen that is not derived", "- func: a(Tensor self) -> Tensor\n  autogen: a.outt\n  dispatch:\n    CPU: f\n", `f:2:12: autogen lists a.outt, where the rules of PyTorch >=1.13, <2.0 (its tags) derive a.out: the file's word stands`},
+		{"autogen that is not derived", "- func: a(Tensor self) -> Tensor\n  autogen: a.outt\n  dispatch:\n    CPU: f\n", `f:2:12: autogen lists a.outt, where the rules of PyTorch >=1.13, <2.0 (its tags) derive a.out: the name in the file is used`},
 		{"no variant possible", "- func: a(Tensor self) -> (Tensor, int)\n  autogen: a.out\n  dispatch:\n    CPU: f\n", `f:1:9: torchgen derives a.out(Tensor self, *, Tensor(a!) out0) -> int, which is wrong: return 0 is the out argument out0, so its type is Tensor(a!)`},
-		{"a derived name is taken", "- func: a(Tensor self) -> Tensor\n  autogen: a.out\n  dispatch:\n    CPU: f\n- func: a.out(Tensor self, int x, *, Tensor(a!) out) -> Tensor(a!)\n", `f:1:9: torchgen derives a.out from this entry, but line 5 has that name already`},
+		{"a derived name is taken", "- func: a(Tensor self) -> Tensor\n  autogen: a.out\n  dispatch:\n    CPU: f\n- func: a.out(Tensor self, int x, *, Tensor(a!) out) -> Tensor(a!)\n", `f:1:9: torchgen derives a.out from this entry, but line 5 already has that name`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			file, err := schema.Config{Strict: true}.Parse("f", []byte(tt.src), tags)
@@ -197,26 +197,25 @@ f:7:11: expected ",", found "int y"`},
 	}
 }
 
-// TestWarnings: what an unknown version may mean is read, with a
-// warning, and costs no other op.
+// Syntax that may be of an unknown version gives a warning, and does not affect other ops.
 func TestWarnings(t *testing.T) {
 	const cpu = "  dispatch:\n    CPU: f\n"
 	for _, tt := range []struct{ name, src, ops, warnings string }{
 		{"a mistyped key", good + "  variant: function\n", "add", `f:2:3: unknown key "variant"; did you mean variants?`},
 		{"a key unlike any", good + "  wxyz: {a: [1]}\n- func: mul(Tensor self) -> Tensor\n", "add mul", `f:2:3: unknown key "wxyz"`},
 		{"autogen by another name", "- func: a(Tensor self) -> Tensor\n  autogen: a.outt\n" + cpu, "a a.outt",
-			`f:2:12: autogen lists a.outt, where the rules of PyTorch >=2.13 (the newest known; -version names another) derive a.out: the file's word stands`},
+			`f:2:12: autogen lists a.outt, where the rules of PyTorch >=2.13 (the newest known; -version names another) derive a.out: the name in the file is used`},
 		{"autogen of one more", "- func: a(Tensor self) -> Tensor\n  autogen: a.out, a.more_out\n" + cpu, "a a.out a.more_out",
-			`f:2:12: autogen lists a.more_out, which the rules of PyTorch >=2.13 (the newest known; -version names another) do not derive: the file's word stands`},
+			`f:2:12: autogen lists a.more_out, which the rules of PyTorch >=2.13 (the newest known; -version names another) do not derive: the name in the file is used`},
 		{"no variant possible", "- func: a(Tensor self) -> (Tensor, int)\n  autogen: a.out\n" + cpu + good, "a add",
 			`f:1:9: torchgen derives a.out(Tensor self, *, Tensor(a!) out0) -> int, which is wrong: return 0 is the out argument out0, so its type is Tensor(a!)`},
 		{"autogen of what is there", "- func: a(Tensor self) -> Tensor\n  autogen: a.out\n" + cpu + "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n", "a a.out",
-			`f:2:12: autogen lists a.out, which the rules of PyTorch >=2.13 (the newest known; -version names another) do not derive: the file's word stands
-f:5:9: torchgen derives a.out from this entry, but line 5 has that name already`},
+			`f:2:12: autogen lists a.out, which the rules of PyTorch >=2.13 (the newest known; -version names another) do not derive: the name in the file is used
+f:5:9: torchgen derives a.out from this entry, but line 5 already has that name`},
 		{"autogen of a second out", "- func: a(Tensor self) -> Tensor\n" + cpu + "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  autogen: a.more_out\n" + cpu, "a a.out a.more_out",
-			`f:5:12: autogen lists a.more_out, which the rules of PyTorch >=2.13 (the newest known; -version names another) do not derive: the file's word stands`},
+			`f:5:12: autogen lists a.more_out, which the rules of PyTorch >=2.13 (the newest known; -version names another) do not derive: the name in the file is used`},
 		{"a derived name is taken", "- func: a(Tensor self) -> Tensor\n  autogen: a.out\n" + cpu + "- func: a.out(Tensor self, int x, *, Tensor(a!) out) -> Tensor(a!)\n", "a a.out",
-			`f:1:9: torchgen derives a.out from this entry, but line 5 has that name already`},
+			`f:1:9: torchgen derives a.out from this entry, but line 5 already has that name`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			file, err := schema.Parse("f", []byte(tt.src), nil)
@@ -237,7 +236,7 @@ f:5:9: torchgen derives a.out from this entry, but line 5 has that name already`
 	}
 }
 
-// TestParseTakes: what looks odd and is right.
+// Unusual but valid entries.
 func TestParseTakes(t *testing.T) {
 	for _, tt := range []struct {
 		name, src string
@@ -363,7 +362,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// TestLoadLarge: a file of 100 MB is refused, and no more than the limit read.
+// A file of 100 MB is refused, after reading up to the limit.
 func TestLoadLarge(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "large.yaml")
 	write(t, path, good)
@@ -401,7 +400,7 @@ func TestStrictAccepts(t *testing.T) {
 	}
 }
 
-// From the tag on that says so, an argument makes an op random too.
+// From a certain tag on, an argument makes an op random, too.
 func TestRandomByArgument(t *testing.T) {
 	tags := schema.NewTagSet("nondeterministic_seeded", "pt2_compliant_tag")
 	const byArgument = "- func: a(Tensor self, float dropout_p) -> Tensor\n"
@@ -419,7 +418,7 @@ func TestRandomByArgument(t *testing.T) {
 	}
 }
 
-// The refusals of torchgen do not matter where it does not read the file.
+// torchgen's refusals do not matter if it does not read the file.
 func TestKernelsGoWithoutTorchgen(t *testing.T) {
 	const out = "- func: add.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  dispatch: {CPU: add_out}\n"
 	for kernels, want := range map[bool]bool{false: true, true: false} {
@@ -430,7 +429,7 @@ func TestKernelsGoWithoutTorchgen(t *testing.T) {
 	}
 }
 
-// TestComposite: whether an op decomposes follows from its dispatch table.
+// Whether an op decomposes follows from its dispatch table.
 func TestComposite(t *testing.T) {
 	kernels := schema.Config{Kernels: true}
 	for _, tt := range []struct {

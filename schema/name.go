@@ -29,8 +29,8 @@ func (p *parser) name() Name {
 	return n
 }
 
-// splitRoot takes a name without overload apart. Every identifier has exactly
-// one reading, and prints back to itself.
+// splitRoot splits a name without overload into its parts. Every identifier has exactly one
+// reading, and prints back to itself.
 //
 // Source: torchgen/model.py, BaseOperatorName.parse.
 func splitRoot(root string) Name {
@@ -59,7 +59,7 @@ func dunder(root string) (string, bool) {
 	return base, true
 }
 
-// checkRoot reports the names that torchgen refuses.
+// checkRoot reports names that torchgen refuses.
 func (p *parser) checkRoot(off int, root string, n Name) {
 	switch {
 	case strings.HasSuffix(root, "_out"):

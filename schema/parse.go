@@ -9,8 +9,8 @@ import (
 	"github.com/opassert/opassert/internal/yamlfile"
 )
 
-// Limits of a schema, so that no text keeps the parser busy. In PyTorch types nest
-// three deep, and no op has a hundred arguments.
+// Limits of a schema, so that no text takes the parser long. In PyTorch types nest three deep, and
+// no op has a hundred arguments.
 const (
 	maxDepth = 32  // types, and default values
 	maxItems = 256 // arguments, and returns
@@ -59,9 +59,9 @@ func parseAlone(text string, d dialect, odd func(token.Position, string, ...any)
 	return op, nil
 }
 
-// parseText reads one schema; at maps an offset in the text to its position,
-// odd accepts syntax that may be of a newer PyTorch, and is an error
-// if odd is nil. It returns nil where it has added an error.
+// parseText parses one schema; at maps an offset in the text to its position, odd accepts syntax
+// that may be of a newer PyTorch, which is an error if odd is nil. It returns nil if it has added
+// an error.
 func parseText(text string, d dialect, at func(int) token.Position, errs *scanner.ErrorList, odd func(token.Position, string, ...any)) *Op {
 	p := parser{text: text, dialect: d, at: at, odd: odd}
 	op := p.op()
@@ -78,9 +78,9 @@ func parseText(text string, d dialect, at func(int) token.Position, errs *scanne
 	return op
 }
 
-// A parser is a recursive-descent parser over one schema. It is lenient on
-// white space: that the text is spelled as it prints is checked at the end.
-// The first error sticks and moves it to the end of the text.
+// A parser is a recursive-descent parser of one schema. It is lenient about white space:
+// checkLossless compares the text with its printed form at the end. The first error is kept and
+// moves the parser to the end of the text.
 type parser struct {
 	text    string
 	off     int
@@ -97,7 +97,7 @@ func (p *parser) fail(off int, format string, args ...any) {
 	p.off = len(p.text)
 }
 
-// expected reports a syntax error that names the token wanted here.
+// expected reports a syntax error with the expected token.
 func (p *parser) expected(what string) {
 	p.skipSpace()
 	found := "the end of the schema"
@@ -107,7 +107,7 @@ func (p *parser) expected(what string) {
 	p.fail(p.off, "expected %s, found %s", what, found)
 }
 
-// checkLossless demands that the schema prints back to the text it came from.
+// checkLossless requires that the schema prints back to its text.
 func (p *parser) checkLossless(printed string) {
 	if printed == p.text {
 		return
@@ -170,7 +170,7 @@ func (p *parser) identifier(what string) string {
 	return p.word(what, isAlphanumeric)
 }
 
-// word reads as many bytes as are of a sort, and one at least.
+// word reads one or more bytes of a sort.
 func (p *parser) word(what string, is func(byte) bool) string {
 	start := p.off
 	for p.off < len(p.text) && is(p.text[p.off]) {
@@ -310,7 +310,7 @@ func (p *parser) value() string {
 	text := p.text[start:p.off]
 	if p.dialect == native {
 		if i := strings.IndexAny(text, " ="); i >= 0 {
-			p.fail(start+i, "a default value has no %q in it: torchgen splits a schema there", text[i])
+			p.fail(start+i, "a default value cannot contain %q: torchgen splits a schema there", text[i])
 		}
 	}
 	return text
@@ -367,8 +367,8 @@ func (p *parser) skipString(quote byte) {
 	p.fail(start, "the string does not end")
 }
 
-// skipWord passes a number or a name. The dispatcher also prints calls,
-// subscripts and devices: annotate(List[int], []), cuda:0.
+// skipWord skips a number or a name. The dispatcher also prints calls, subscripts and devices:
+// annotate(List[int], []), cuda:0.
 func (p *parser) skipWord(depth int) {
 	others := "+-."
 	if p.dialect == dispatcher {

@@ -23,7 +23,7 @@ func optional(t schema.Type) schema.Type {
 
 func written(set string) *schema.Alias { return &schema.Alias{Before: []string{set}, Write: true} }
 
-// TestParseOpModel looks at whole models.
+// TestParseOpModel compares complete models.
 func TestParseOpModel(t *testing.T) {
 	for _, tt := range []struct {
 		text string
@@ -121,7 +121,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestDispatcherNames: names that torchgen refuses, or reads as they are.
+// Names that torchgen refuses, or reads differently.
 func TestDispatcherNames(t *testing.T) {
 	for _, want := range []struct {
 		text string
@@ -163,7 +163,7 @@ func TestNamespaces(t *testing.T) {
 	}
 }
 
-// TestParseOpTakes lists texts that are fine as they are.
+// Valid texts.
 func TestParseOpTakes(t *testing.T) {
 	for _, text := range []string{
 		"f(Tensor?[] indices) -> Tensor",
@@ -186,7 +186,7 @@ func TestParseOpTakes(t *testing.T) {
 		"f.functional(Tensor x) -> Tensor",
 		"f(Tensor self, *, int out) -> Tensor",
 		"f.out(Tensor x, *, Tensor(a!)[] p, Tensor(b!) q) -> ()",
-		// No tensor options, which a mutable op can't have.
+		// Not tensor options, which a mutable op can't have.
 		"f(Tensor(a!) x, *, int a, Layout layout, Device device, bool pin_memory) -> Tensor",
 		"f(Tensor(a!) x, *, ScalarType a, Layout b, Device c, bool d) -> Tensor",
 		"f(Tensor(a!) x, *, int dtype, int layout, int device, int pin_memory) -> Tensor",
@@ -201,7 +201,7 @@ func TestParseOpTakes(t *testing.T) {
 	}
 }
 
-// TestParseOpRefuses keeps the messages and the places.
+// Messages and positions of errors.
 func TestParseOpRefuses(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		// Grammar.
@@ -226,7 +226,7 @@ func TestParseOpRefuses(t *testing.T) {
 		{"add(Tensor self, *, *, int x) -> Tensor", `1:21: a second *: keyword-only arguments begin only once`},
 		{"add(Tensor self, int x=) -> Tensor", `1:24: expected a default value, found ") -> Tensor"`},
 		{"add(Tensor self, str x=\"a) -> Tensor", `1:24: the string does not end`},
-		{"add(Tensor self, int[2] x=[1, 2]) -> Tensor", `1:30: a default value has no ' ' in it: torchgen splits a schema there`},
+		{"add(Tensor self, int[2] x=[1, 2]) -> Tensor", `1:30: a default value cannot contain ' ': torchgen splits a schema there`},
 		{"add(Tensor self, int[2] x=" + strings.Repeat("[", 40) + ") -> Tensor", `1:60: the default value is nested deeper than 32`},
 		{"f(" + strings.Repeat("int x, ", 256) + "int y) -> ()", `1:1795: the schema has more than 256 arguments`},
 		{"f() -> (" + strings.Repeat("int, ", 256) + "int)", `1:1288: the schema has more than 256 returns`},
@@ -255,19 +255,19 @@ func TestParseOpRefuses(t *testing.T) {
 		{"_functional(Tensor self) -> Tensor", `1:1: _functional is a suffix with no name before it`},
 		{"_(Tensor(a!) self) -> Tensor(a!)", `1:1: _ is a suffix with no name before it`},
 		// Alias sets.
-		{"v(int(a) self) -> Tensor(a)", `1:6: an alias set stands right after Tensor, not after int`},
-		{"v(Tensor[](a) self) -> Tensor(a)", `1:11: an alias set stands right after Tensor, not after Tensor[]`},
+		{"v(int(a) self) -> Tensor(a)", `1:6: an alias set directly follows Tensor, not int`},
+		{"v(Tensor[](a) self) -> Tensor(a)", `1:11: an alias set directly follows Tensor, not Tensor[]`},
 		{"v(Tensor(*) self) -> Tensor", `1:9: (*) is not an alias set here: write (a -> *) on the argument that escapes`},
 		{"v(Tensor(ab) self) -> Tensor", `1:9: an alias set is one lower-case letter, not ab`},
-		{"v(Tensor(a -> A) self) -> Tensor(a)", `1:9: after -> stand lower-case letters or *, not a -> A`},
-		{"v(Tensor(a -> *|a) self) -> Tensor(a)", `1:9: after -> stand lower-case letters or *, not a -> *|a`},
+		{"v(Tensor(a -> A) self) -> Tensor(a)", `1:9: lower-case letters or * follow ->, not a -> A`},
+		{"v(Tensor(a -> *|a) self) -> Tensor(a)", `1:9: lower-case letters or * follow ->, not a -> *|a`},
 		{"v(Tensor(a|*) self) -> Tensor(a)", `1:9: an alias set is one lower-case letter, not a|*`},
 		{"v(Tensor(a|b!) self) -> Tensor(a)", `1:9: a written argument has one alias set, not a|b!`},
-		{"v(Tensor(a|b -> c|d) self) -> Tensor(a)", `1:9: several alias sets can't stand on both sides of ->: a|b -> c|d`},
+		{"v(Tensor(a|b -> c|d) self) -> Tensor(a)", `1:9: there can't be several alias sets on both sides of ->: a|b -> c|d`},
 		{"v(Tensor(a -> ) self) -> Tensor(a)", `1:15: expected an alias set, found ") self) -> Tensor(a)"`},
 		{"v(Tensor() self) -> Tensor(a)", `1:10: expected an alias set, found ") self) -> Tensor(a)"`},
-		{"v(Tensor(b) self) -> Tensor(a)", `1:22: no argument carries the alias set of this return, (a)`},
-		{"v(Tensor self) -> Tensor(a)", `1:19: no argument carries the alias set of this return, (a)`},
+		{"v(Tensor(b) self) -> Tensor(a)", `1:22: no argument has the alias set of this return, (a)`},
+		{"v(Tensor self) -> Tensor(a)", `1:19: no argument has the alias set of this return, (a)`},
 		// Rules of schemas.
 		{"add(Tensor self, Tensor self) -> Tensor", `1:18: a second argument is named self`},
 		{"add(Tensor self, int x=1, int y) -> Tensor", `1:27: y needs a default value, since x before it has one`},
@@ -280,7 +280,7 @@ func TestParseOpRefuses(t *testing.T) {
 		{"add_(Tensor(a!)[] self) -> Tensor(a!)[]", `1:28: an in-place op on Tensor[] returns nothing: -> ()`},
 		{"add_(Tensor(a!) self, *, Tensor(b!) out) -> Tensor(a!)", `1:26: add_ is in-place by its name, so it can't have the out argument out`},
 		{"add.out(Tensor self, *, Tensor out) -> Tensor", `1:25: an out argument is written: Tensor(a!) out`},
-		{"add.out(Tensor self, *, Tensor(a!) out, int x) -> Tensor(a!)", `1:41: x stands after the out argument out: out arguments come last`},
+		{"add.out(Tensor self, *, Tensor(a!) out, int x) -> Tensor(a!)", `1:41: x is after the out argument out: out arguments come last`},
 		{"add.out(Tensor self, *, Tensor(a!) out) -> ()", `1:1: an out= op returns its out arguments: 1 returns, not 0`},
 		{"add.out(Tensor self, *, Tensor(a!) out) -> Tensor", `1:44: return 0 is the out argument out, so its type is Tensor(a!)`},
 		{"add.out(Tensor self, *, Tensor(a!) x, Tensor(b!) y) -> (Tensor(b!), Tensor(a!))", `1:57: return 0 is the out argument x, so its type is Tensor(a!)
@@ -289,10 +289,10 @@ func TestParseOpRefuses(t *testing.T) {
 		{"f(Tensor(a!) self) -> (Tensor(a!), Tensor)", `1:36: either all returns are written arguments or none is`},
 		{"f(Tensor(a!) self, Tensor(b) x) -> (Tensor(a!), Tensor(b))", `1:49: either all returns are written arguments or none is`},
 		{"f(Tensor self, Tensor(a!) x) -> Tensor(a!)", `1:33: only self and out arguments can be returned: make x keyword-only, or don't return it`},
-		{"f(Tensor(a) self) -> Tensor(a!)", `1:22: no argument is annotated (a!) as this return is`},
+		{"f(Tensor(a) self) -> Tensor(a!)", `1:22: no argument has the annotation (a!) of this return`},
 		{"f(Tensor(a!) x, Tensor self) -> Tensor", `1:3: an argument before self can't be written: Tensor(a!) x`},
 		{"f(Tensor(a!) x, *, ScalarType dtype, Layout layout, Device device, bool pin_memory) -> Tensor", `1:20: dtype, layout, device and pin_memory are for factory functions, but f is mutable`},
-		{"f.functional(Tensor(a!) x) -> Tensor", `1:1: an overload named functional must write nothing, but f.functional is mutable`},
+		{"f.functional(Tensor(a!) x) -> Tensor", `1:1: an overload named functional must not write arguments, but f.functional is mutable`},
 	} {
 		op, err := schema.ParseOp(tt.text)
 		if err == nil {
@@ -305,8 +305,7 @@ func TestParseOpRefuses(t *testing.T) {
 	}
 }
 
-// TestParseDispatcherTakes has a sample of the shapes that a live dispatcher
-// prints.
+// A sample of the forms that a live dispatcher prints.
 func TestParseDispatcherTakes(t *testing.T) {
 	for _, text := range []string{
 		"aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
@@ -386,7 +385,7 @@ func TestParseDispatcherRefuses(t *testing.T) {
 		{"a::f(int x=5", `1:13: expected ")", found the end of the schema`},
 		{"a::f(Dict(int) x) -> ()", `1:6: Dict takes 2 types, not 1`},
 		{"a::f(Future() x) -> ()", `1:6: Future takes 1 types, not 0`},
-		{"a::f((Tensor(a), int) x) -> ()", `1:7: the dispatcher keeps no alias set inside another type`},
+		{"a::f((Tensor(a), int) x) -> ()", `1:7: the dispatcher does not support an alias set inside another type`},
 		{"a::f(" + strings.Repeat("(", 40) + "int x) -> ()", `1:46: the type is nested deeper than 32`},
 		{"a::f(..., int x) -> ()", `1:9: expected ")", found ", int x) -> ()"`},
 		{"a::f(Tensor(*a) x) -> ()", `1:14: expected ")", found "a) x) -> ()"`},
@@ -405,7 +404,7 @@ func TestParseDispatcherRefuses(t *testing.T) {
 	}
 }
 
-// A schema that a file's reader only warns of can be read again from what its op prints.
+// A schema that gives only warnings in a file can be parsed again from the op's String.
 func TestParseOpTakesUnknownTypes(t *testing.T) {
 	for _, text := range []string{"A(A A) -> A", "add(Complicated[]? x) -> (NpuScale, __torch__.torch.glasses.X)"} {
 		if op, err := schema.ParseOp(text); err != nil || op.String() != text {

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// String prints the op as its file spells it, the namespace included where
-// the text names one.
+// String prints the op as in its file, with the namespace if the text has it.
 func (op *Op) String() string {
 	if op.Qualified {
 		return op.Namespace + "::" + op.Func.String()
@@ -23,8 +22,7 @@ func (op *Op) Name() string {
 	return op.Namespace + "::" + op.Func.Name.String()
 }
 
-// String prints the schema as native_functions.yaml spells it, without a
-// namespace.
+// String prints the schema as in native_functions.yaml, without a namespace.
 func (f Function) String() string {
 	b := make([]byte, 0, 256)
 	b = f.Name.append(b)
@@ -55,8 +53,8 @@ func (f Function) appendArgs(b []byte) []byte {
 	return append(b, "..."...)
 }
 
-// appendReturns puts one return without parentheses, unless it begins with
-// one itself: a lone tuple would read as several returns.
+// appendReturns prints one return without parentheses, unless it begins with one itself: a single
+// tuple would read as several returns.
 func (f Function) appendReturns(b []byte) []byte {
 	if len(f.Returns) == 0 && f.Varret {
 		return append(b, "..."...)
@@ -80,7 +78,7 @@ func (f Function) appendReturns(b []byte) []byte {
 // String prints the name with its overload: "add_.Tensor".
 func (n Name) String() string { return string(n.append(nil)) }
 
-// Root is the name without its overload: "add_".
+// Root returns the name without its overload: "add_".
 func (n Name) Root() string {
 	n.Overload = ""
 	return n.String()
@@ -190,7 +188,7 @@ func (t Type) appendTo(b []byte, a *Alias) ([]byte, *Alias, int) {
 
 var constructors = [...]string{Tuple: "", Dict: "Dict", Future: "Future", RRef: "RRef", Await: "Await", Union: "Union"}
 
-// constructor is the word before the parentheses of a type built of others.
+// constructor returns the word before the parentheses of a type composed of others.
 func (k TypeKind) constructor() string { return constructors[k] }
 
 func (k Kind) String() string {

@@ -9,8 +9,7 @@ import (
 	"github.com/opassert/opassert/internal/yamlfile"
 )
 
-// checkEntry reports the errors of torchgen about one entry, beyond the form of
-// its keys.
+// checkEntry reports torchgen's errors about one entry, except those about the form of its keys.
 //
 // Source: torchgen/model.py, NativeFunction.from_yaml and __post_init__.
 func (r *reader) checkEntry(e *entry) {
@@ -43,11 +42,11 @@ func (r *reader) checkVariants(e *entry) (method bool) {
 			method = true
 		case "function":
 		default:
-			r.ReportAt(w.pos, "unknown variant %q: it is function, method, or both", yamlfile.Clip(w.text))
+			r.ReportAt(w.pos, "unknown variant %q: write function, method, or both", yamlfile.Clip(w.text))
 		}
 	}
 	if method && e.op != nil && slices.ContainsFunc(e.op.Func.Args, func(a Argument) bool { return a.Out }) {
-		r.Report(n, "an op with an out argument is only a function: variants: function")
+		r.Report(n, "an op with an out argument can only be a function: variants: function")
 	}
 	return method
 }
@@ -55,7 +54,7 @@ func (r *reader) checkVariants(e *entry) (method bool) {
 func (r *reader) checkDeviceCheck(e *entry) {
 	n := r.text(e, keyDeviceCheck)
 	if n != nil && n.Value != "NoCheck" && n.Value != "ExactSame" {
-		r.Report(n, "unknown device_check %q: it is NoCheck or ExactSame", yamlfile.Clip(n.Value))
+		r.Report(n, "unknown device_check %q: write NoCheck or ExactSame", yamlfile.Clip(n.Value))
 	}
 	if e.op != nil && strings.HasPrefix(e.op.Func.Name.String(), "_foreach") && (n == nil || n.Value != "NoCheck") {
 		r.ReportAt(e.op.Pos, "%s takes tensors of several devices: device_check: NoCheck", e.op.Func.Name)
@@ -89,17 +88,17 @@ func (r *reader) checkStructured(e *entry) {
 	case structured && delegates:
 		r.Report(e.values[keyStructured], "an op is structured or has a structured_delegate, not both")
 	case structured && kind != Out:
-		r.Report(e.values[keyStructured], "only an out= op is structured, and %s is %s: use structured_delegate", e.op.Func.Name, kind)
+		r.Report(e.values[keyStructured], "only an out= op can be structured, and %s is %s: use structured_delegate", e.op.Func.Name, kind)
 	case delegates && kind == Out:
-		r.Report(e.values[keyStructuredDelegate], "an out= op has no structured_delegate: use structured")
+		r.Report(e.values[keyStructuredDelegate], "an out= op cannot have structured_delegate: use structured")
 	case (structured || delegates) && !e.guarded:
 		r.Report(e.values[keyDeviceGuard], "a structured kernel always has its device guard: delete device_guard")
 	}
 }
 
-// checkRandom warns of an op that looks random and is not tagged so. The names that
-// count as random differ from version to version, each of which exempts ops of its
-// own: these are the rules of all, and those of versions with pt2_compliant_tag.
+// checkRandom warns about an op that looks random but lacks the tag. The names that count as
+// random, and the exempt ops, differ between versions: these are the rules that all have in common,
+// and those of versions with pt2_compliant_tag.
 func (r *reader) checkRandom(e *entry) {
 	if slices.Contains(e.op.Tags, seededTag) {
 		return
@@ -120,8 +119,7 @@ func (r *reader) checkRandom(e *entry) {
 
 const seededTag = "nondeterministic_seeded"
 
-// checkDuplicates reports ops of one name, and ops that only their overload
-// names tell apart.
+// checkDuplicates reports ops of one name, and ops that differ only in their overload names.
 func (r *reader) checkDuplicates(entries []*entry) {
 	seen := make(map[string]*Op, len(entries))
 	for _, e := range entries {
@@ -137,8 +135,7 @@ func (r *reader) checkDuplicates(entries []*entry) {
 	}
 }
 
-// checkReferences reports entries that name, or need, others that are not
-// there.
+// checkReferences reports entries that name, or need, others that do not exist.
 //
 // Source: torchgen/gen.py, error_check_native_functions.
 func (r *reader) checkReferences(entries []*entry) {
@@ -166,8 +163,8 @@ func (r *reader) checkDelegate(e *entry, byName map[string]*Op) {
 	}
 }
 
-// checkInplaceView demands that an in-place view has a view to go with it. See
-// Note [resize_ is not a view]; set_ has none either.
+// checkInplaceView requires a view variant of an in-place view. See Note [resize_ is not a view];
+// set_ has none either.
 func (r *reader) checkInplaceView(e *entry, roots map[string]bool) {
 	name := e.op.Func.Name
 	if !slices.Contains(e.op.Tags, inplaceViewTag) || isResize(name) || name.Root() == "set_" {
@@ -179,6 +176,6 @@ func (r *reader) checkInplaceView(e *entry, roots map[string]bool) {
 	}
 	view := Name{Base: name.Base, Dunder: name.Dunder}
 	if !roots[e.op.Namespace+"::"+view.String()] {
-		r.ReportAt(e.op.Pos, "%s has the tag %s, so the file must have its out-of-place view %s; an op that has none goes without the tag, and is excused from OA013", name, inplaceViewTag, view)
+		r.ReportAt(e.op.Pos, "%s has the tag %s, so the file must have its out-of-place view %s; an op without one is not tagged, and is allowed to violate OA013", name, inplaceViewTag, view)
 	}
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/opassert/opassert/internal/yamlfile"
 )
 
-// ufunc reads the loops that torchgen makes kernels from: one loop, or loops
-// by key.
+// ufunc reads the loops from which torchgen makes kernels: one loop, or loops by key.
 //
 // Source: torchgen/model.py, UfuncKey and UfuncInnerLoop.
 func (r *reader) ufunc(e *entry) {
@@ -42,8 +41,8 @@ func (r *reader) ufunc(e *entry) {
 
 var ufuncKeys = []string{"CUDAFunctor", "CUDAFunctorOnOther", "CUDAFunctorOnSelf", "CPUScalar", "CPUVector", "ScalarOnly", "Generic"}
 
-// ufuncLoop reads "add (AllAndComplex, BFloat16)". Every version, and many a
-// fork, has scalar types of its own, so any name is taken for one.
+// ufuncLoop reads "add (AllAndComplex, BFloat16)". Scalar types differ between versions and forks,
+// so any name is accepted as one.
 func (r *reader) ufuncLoop(n *yaml.Node) {
 	if !yamlfile.IsText(n) {
 		r.ReportKind(n, "a loop, name (types)")
@@ -61,8 +60,8 @@ func (r *reader) ufuncLoop(n *yaml.Node) {
 	}
 }
 
-// precomputed reads the values that a structured kernel computes beforehand: lines
-// "argument -> declarations", and at last a line of further declarations.
+// precomputed reads the values that a structured kernel computes in advance: lines "argument ->
+// declarations", and possibly a last line of further declarations.
 //
 // Source: torchgen/model.py, Precompute.parse.
 func (r *reader) precomputed(e *entry) {
@@ -87,7 +86,7 @@ func (r *reader) precomputed(e *entry) {
 		case !found && i == len(n.Content)-1:
 			r.declarations(item, 0)
 		case !found:
-			r.Report(item, "only the last line of precomputed stands without argument ->")
+			r.Report(item, "only the last line of precomputed may have no argument ->")
 		case strings.Contains(arg, " ") || strings.Contains(decls, " -> "):
 			r.Report(item, "expected argument -> declarations")
 		default:

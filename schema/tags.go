@@ -8,8 +8,7 @@ import (
 	"github.com/opassert/opassert/internal/yamlfile"
 )
 
-// A TagSet holds the tags that a tags.yaml file declares. A nil TagSet takes
-// any tag.
+// A TagSet holds the tags that a tags.yaml file declares. A nil TagSet accepts any tag.
 type TagSet struct{ names []string }
 
 // has reports whether the tag is declared.
@@ -59,7 +58,7 @@ func (t *TagSet) read(s *yamlfile.File, doc *yaml.Node) {
 	}
 }
 
-// derivedTags are the tags that a derived op has from its base.
+// derivedTags returns the tags that a derived op has from its base.
 //
 // Source: torchgen/native_function_generation.py, generate_function.
 func derivedTags(base, inherited []string) []string {

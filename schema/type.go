@@ -51,7 +51,7 @@ func (p *parser) typ(nesting int) (Type, *Alias) {
 	}
 }
 
-// size is the digits of int[2], or nothing.
+// size parses the digits of int[2], or nothing.
 func (p *parser) size() int {
 	p.skipSpace()
 	start := p.off
@@ -96,7 +96,7 @@ func (p *parser) primary(nesting int) Type {
 	return Type{Name: name}
 }
 
-// typeName is a dotted name.
+// typeName parses a dotted name.
 func (p *parser) typeName() string {
 	start := p.off
 	p.identifier("a type")
@@ -113,7 +113,7 @@ func (p *parser) checkTypeName(off int, name string) {
 	}
 	near := yamlfile.Suggest(name, baseTypes)
 	if near == "" && p.odd != nil {
-		p.odd(p.at(off), "unknown type %q: taken for one that holds no tensor", name)
+		p.odd(p.at(off), "unknown type %q: assumed to hold no tensor", name)
 		return
 	}
 	p.fail(off, "unknown type %q%s", name, near)
@@ -130,7 +130,7 @@ func (p *parser) types(nesting int) []Type {
 		start := p.off
 		t, a := p.typ(nesting + 1)
 		if a != nil {
-			p.fail(start, "the dispatcher keeps no alias set inside another type")
+			p.fail(start, "the dispatcher does not support an alias set inside another type")
 		}
 		list = append(list, t)
 		if !p.accept(",") {

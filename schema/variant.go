@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// signature is the part that all variants of a function have in common. Overload names,
-// annotations, out arguments, tensor options and the names of returns are
-// dropped; written arguments that are not returned become returns.
+// signature returns the part that all variants of a function have in common, without overload
+// names, annotations, out arguments, tensor options and the names of returns; written arguments
+// that are not returned become returns.
 //
 // Source: torchgen/model.py, FunctionSchema.signature.
 func (f *Function) signature() Function {
@@ -28,7 +28,7 @@ func (f *Function) signature() Function {
 	return s
 }
 
-// core is the signature with the names that a functional variant has.
+// core returns the signature with the names of a functional variant.
 func (f *Function) core() Function {
 	core := Function{Name: f.Name, Args: f.plainArgs()}
 	core.Name.Inplace = false
@@ -42,8 +42,7 @@ func (f *Function) core() Function {
 	return core
 }
 
-// plainArgs are the arguments that are neither out nor tensor options, without
-// annotations.
+// plainArgs returns the arguments except out arguments and tensor options, without annotations.
 func (f *Function) plainArgs() []Argument {
 	args := make([]Argument, 0, len(f.Args)+1)
 	options := f.optionsIndex(0)
@@ -57,8 +56,8 @@ func (f *Function) plainArgs() []Argument {
 	return args
 }
 
-// writtenOnly are the arguments that are written and not returned: self, the
-// out arguments, the others.
+// writtenOnly returns the arguments that are written and not returned: self, the out arguments, the
+// others.
 func (f *Function) writtenOnly() []Argument {
 	var first, outs, others []Argument
 	for i, a := range f.Args {
@@ -77,7 +76,7 @@ func (f *Function) writtenOnly() []Argument {
 	return slices.Concat(first, outs, others)
 }
 
-// functionalVariant writes nothing: it returns the tensors that f writes.
+// functionalVariant returns the variant that writes nothing, and returns the tensors that f writes.
 //
 // Source: torchgen/native_function_generation.py, generate_function.
 func (f *Function) functionalVariant() Function {
@@ -86,7 +85,7 @@ func (f *Function) functionalVariant() Function {
 	return v
 }
 
-// outVariant returns its results in out arguments.
+// outVariant returns the variant with its results in out arguments.
 //
 // Source: torchgen/native_function_generation.py, self_to_out_signature,
 // functional_to_out_signature, mutable_to_out_signature.
@@ -109,8 +108,8 @@ func (f *Function) outVariant() Function {
 	}
 }
 
-// withOuts adds an out argument for every tensor return. The variant returns
-// them back where all are plain tensors; else only the returns that are not tensors.
+// withOuts adds an out argument for every tensor return. The variant returns them if all are plain
+// tensors; otherwise only the returns that are not tensors.
 //
 // Source: torchgen/native_function_generation.py, generate_out_args_from_schema.
 func (f *Function) withOuts(name Name, args []Argument) Function {
@@ -134,8 +133,8 @@ func (f *Function) withOuts(name Name, args []Argument) Function {
 	return v
 }
 
-// freeLetters are the alias sets that no argument uses, at least one for every
-// return. Where letters run out there are "?", which are not alias sets.
+// freeLetters returns alias sets that no argument uses, at least one for every return. If letters
+// run out they are "?", which is not an alias set.
 func (f *Function) freeLetters() []string {
 	free := slices.DeleteFunc(strings.Split("abcdefghijklmnopqrstuvwxyz", ""), func(letter string) bool {
 		return slices.ContainsFunc(f.Args, func(a Argument) bool { return a.Alias != nil && slices.Contains(a.Alias.Before, letter) })

@@ -24,7 +24,7 @@ func checkFunction(op *Op, errs *scanner.ErrorList) bool {
 	v.out()
 	v.returns()
 	if strings.Contains(v.Name.Overload, "functional") && v.Kind() != Functional {
-		v.report(v.pos, "an overload named functional must write nothing, but %s is %s", v.Name, v.Kind())
+		v.report(v.pos, "an overload named functional must not write arguments, but %s is %s", v.Name, v.Kind())
 	}
 	return len(*errs) == before
 }
@@ -54,14 +54,14 @@ func (v *verifier) arguments() {
 		case a.Out:
 			out = a.Name
 		case out != "":
-			v.report(a.Pos, "%s stands after the out argument %s: out arguments come last", a.Name, out)
+			v.report(a.Pos, "%s is after the out argument %s: out arguments come last", a.Name, out)
 		case a.KwargOnly && a.Name == "out" && a.Type.IsTensorLike():
 			v.report(a.Pos, "an out argument is written: %s", a.written("a"))
 		}
 	}
 }
 
-// written prints the argument as it would be with a written alias set.
+// written returns the argument as printed with a written alias set.
 func (a Argument) written(set string) string {
 	a.Alias = &Alias{Before: []string{set}, Write: true}
 	return a.String()
@@ -82,13 +82,12 @@ func (v *verifier) defaults() {
 	}
 }
 
-// optionArgs are the arguments that make up a TensorOptions, in order.
+// optionArgs are the arguments of a TensorOptions, in order.
 var optionArgs = [...]struct{ name, typ string }{
 	{"dtype", "ScalarType"}, {"layout", "Layout"}, {"device", "Device"}, {"pin_memory", "bool"},
 }
 
-// optionsIndex is the position of the first TensorOptions at or after from,
-// or -1.
+// optionsIndex returns the position of the first TensorOptions at or after from, or -1.
 //
 // Source: torchgen/model.py, Arguments.parse.
 func (f *Function) optionsIndex(from int) int {
@@ -148,7 +147,7 @@ func (v *verifier) inplace() {
 	}
 }
 
-// returnsPos is where the returns are, or the name if there are none.
+// returnsPos returns the position of the returns, or of the name if there are none.
 func (v *verifier) returnsPos() token.Position {
 	if len(v.Returns) > 0 {
 		return v.Returns[0].Pos
@@ -198,7 +197,7 @@ func (v *verifier) returns() {
 			continue
 		}
 		if v.unmatched(r) {
-			v.report(r.Pos, "no argument carries the alias set of this return, (%s)", r.Alias)
+			v.report(r.Pos, "no argument has the alias set of this return, (%s)", r.Alias)
 			continue
 		}
 		if !r.Alias.Write {
@@ -210,23 +209,22 @@ func (v *verifier) returns() {
 		i := v.indexOf(r.Alias)
 		switch {
 		case i < 0:
-			v.report(r.Pos, "no argument is annotated (%s) as this return is", r.Alias)
+			v.report(r.Pos, "no argument has the annotation (%s) of this return", r.Alias)
 		case i >= afterSelf && !v.Args[i].KwargOnly:
 			v.report(r.Pos, "only self and out arguments can be returned: make %s keyword-only, or don't return it", v.Args[i].Name)
 		}
 	}
 }
 
-// indexOf is the first argument annotated as said, or -1.
+// indexOf returns the position of the first argument with the annotation, or -1.
 func (f *Function) indexOf(alias *Alias) int {
 	return slices.IndexFunc(f.Args, func(a Argument) bool { return sameAlias(a.Alias, alias) })
 }
 
 func (r Return) writes() bool { return r.Alias != nil && r.Alias.Write }
 
-// unmatched reports whether no argument carries any of the alias sets of a return.
-// A set of its own beside one that is carried, as in Tensor(b|a), says
-// that the return may also be fresh.
+// unmatched reports whether no argument has any of the alias sets of a return. A further set, as b
+// in Tensor(b|a), means that the return may also be fresh.
 func (f *Function) unmatched(r Return) bool {
 	return !slices.ContainsFunc(r.Alias.Before, func(set string) bool {
 		return set == "*" || slices.ContainsFunc(f.Args, func(a Argument) bool { return a.carries(set) })

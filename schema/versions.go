@@ -7,30 +7,30 @@ import (
 	"strings"
 )
 
-// A revision is a row of the table of torchgen's rules, as far as they changed: those
-// from one version of PyTorch to the next row's.
+// A revision is a row of the table of those of torchgen's rules that changed: from one version of
+// PyTorch to the version of the next row.
 type revision struct {
 	since string // "2.6"
-	// mark is a tag that this version is the first to declare, so that a
-	// tags.yaml says which row holds.
+	// mark is a tag that this version is the first to declare, so that a tags.yaml identifies the
+	// row.
 	mark string
-	// bases is the order in which a variant is looked for that the missing ones
-	// are derived from: add_generated_native_functions.
+	// bases is the order of kinds in which the variant is searched that missing variants are
+	// derived from: add_generated_native_functions.
 	bases []Kind
-	// coreDerives says that a group of composite ops gets its missing variants
-	// where one has the tag core: add_generated_native_functions.
+	// coreDerives means that a group of composite ops gets its missing variants if one has the tag
+	// core: add_generated_native_functions.
 	coreDerives bool
 	// inherited are the tags that a derived op has from its base:
 	// generate_function.
 	inherited []string
-	// given are the tags that an op has because of its kind or name, written or not:
+	// given are the tags that an op has because of its kind or name, even if not written:
 	// torchgen/model.py, NativeFunction.from_yaml, and generate_function.
 	given []givenTag
 }
 
 // revisions is the table, oldest first.
 //
-// Source: torchgen/native_function_generation.py where no other file is named.
+// Source: torchgen/native_function_generation.py, if no other file is given.
 var revisions = []revision{
 	{"1.13", "", inplaceFirst, false, []string{seededTag}, nil},
 	{"2.0", "core", inplaceFirst, false, []string{seededTag, "view_copy"}, nil},
@@ -44,7 +44,7 @@ var (
 	mutableFirst = []Kind{Mutable, Inplace, Out, Functional}
 )
 
-// compliantTag is put on every op of aten by the versions that know the tag.
+// compliantTag is on every op of aten in versions that know the tag.
 const compliantTag = "pt2_compliant_tag"
 
 // A givenTag is a tag with the condition of its ops.
@@ -61,11 +61,11 @@ var (
 	}}
 )
 
-// A Reading says by which version's rules of torchgen a file was read, and why.
+// A Reading tells which version's rules of torchgen apply to a file, and why.
 type Reading struct {
-	Since, Before string // the versions from Since on up to, not including, Before; "" for no end
+	Since, Before string // the versions from Since up to, but not including, Before; "" for no end
 	Why           string // "its tags", "its autogen lists and tags", "-version 2.6"
-	// Matters reports whether other rules may have read the file otherwise.
+	// Matters reports whether other rules could have read the file differently.
 	Matters bool
 }
 
@@ -86,8 +86,7 @@ func parseVersion(text string) ([]int, error) {
 	return []int{major, minor}, nil
 }
 
-// rowOf returns the row for a version. A version older than the table has its first
-// row.
+// rowOf returns the row for a version. A version older than the table gets the first row.
 func rowOf(version string) (int, error) {
 	v, err := parseVersion(version)
 	if err != nil {
@@ -102,9 +101,8 @@ func rowOf(version string) (int, error) {
 	return row, nil
 }
 
-// chooseRevision finds the row that the file is of: the one whose derived ops
-// its autogen lists name; among those the one that its tags agree with; then the one
-// that the caller names; then the newest.
+// chooseRevision returns the row for the file: the one whose derived ops its autogen lists name; of
+// several, one that agrees with its tags; then the one for the caller's version; then the newest.
 func (r *reader) chooseRevision(entries []*entry, groups []*group) (int, error) {
 	oldest, newest, seen := r.markedRows(entries)
 	asked := -1
@@ -162,8 +160,7 @@ func (r *reader) why(row int, byAutogen, byTags bool, asked int) string {
 // any. A tags.yaml has all declared tags; without one, a tag of an entry was declared.
 func (r *reader) markedRows(entries []*entry) (oldest, newest int, seen bool) {
 	newest = len(revisions) - 1
-	// Every tags.yaml of PyTorch's declares generated; tags that another one lacks
-	// prove nothing.
+	// Every tags.yaml of PyTorch declares generated; tags that are missing in others prove nothing.
 	whole := r.tags != nil && r.tags.has(generatedTag)
 	for i := 1; i < len(revisions); i++ { // all have a mark but the first
 		rev := &revisions[i]
@@ -179,9 +176,8 @@ func (r *reader) markedRows(entries []*entry) (oldest, newest int, seen bool) {
 	return oldest, newest, seen
 }
 
-// disputes counts the names that autogen lists and the row does not derive,
-// and those that it derives and autogen does not list, in the groups where
-// torchgen compares them.
+// disputes counts the names that autogen lists and the row does not derive, and those that it
+// derives and autogen does not list, in the groups that torchgen compares.
 func disputes(groups []*group, rev *revision) int {
 	count := 0
 	for _, g := range groups {
@@ -206,9 +202,8 @@ func disputes(groups []*group, rev *revision) int {
 	return count
 }
 
-// giveTags adds the tags that ops have because of their kind or name. The valid tags
-// are those of tags.yaml; without one, those of the oldest PyTorch that the file can
-// be of.
+// giveTags adds the tags that ops have because of their kind or name. The valid tags are those of
+// tags.yaml; without one, those of the oldest PyTorch that the file can be for.
 func (r *reader) giveTags(op *Op) {
 	given := revisions[r.floor].given
 	if r.tags != nil {

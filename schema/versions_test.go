@@ -8,10 +8,10 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// TestReading: the file says by whose rules it is read, where it can.
+// The file determines the rules by which it is read, if it can.
 func TestReading(t *testing.T) {
-	// Up to 2.5 the functional variant of this group comes from the in-place
-	// op, from 2.6 on from the mutable one.
+	// Up to 2.5 the functional variant of this group derives from the in-place op, from 2.6 on from
+	// the mutable one.
 	const cpu = "  dispatch:\n    CPU: f\n"
 	group := func(autogenOfMutable, autogenOfInplace string) string {
 		return "- func: f.m(Tensor self, Tensor(b!) x) -> Tensor\n" + cpu + autogenOfMutable +
@@ -70,8 +70,8 @@ func TestReading(t *testing.T) {
 	}
 }
 
-// TestGivenTags: the tags that PyTorch adds to an op for what it is, in a file of a
-// version that adds them.
+// The tags that PyTorch adds to an op because of its properties, in a file of a version that adds
+// them.
 func TestGivenTags(t *testing.T) {
 	const cpu = "  dispatch:\n    CPU: f\n"
 	src := "- func: f_(Tensor(a!) self) -> Tensor(a!)\n" + cpu + "  autogen: f, f.out\n- func: ns::g_(Tensor(a!) self) -> Tensor(a!)\n" + cpu +
@@ -107,8 +107,7 @@ func TestGivenTags(t *testing.T) {
 	}
 }
 
-// TestTheFilesWord: what autogen names is made as it is named, a functional
-// variant as one and an out= variant as one.
+// Ops have the names in autogen, whether functional or out= variants.
 func TestTheFilesWord(t *testing.T) {
 	const cpu = "  dispatch:\n    CPU: f\n"
 	for _, tt := range []struct{ src, want string }{
@@ -136,7 +135,7 @@ func TestTheFilesWord(t *testing.T) {
 		if text := strings.Join(got, "; "); text != tt.want {
 			t.Errorf("%s:\n%s\nwant\n%s", tt.src, text, tt.want)
 		}
-		if !strings.Contains(allErrors(file.Warnings), "the file's word stands") {
+		if !strings.Contains(allErrors(file.Warnings), "the name in the file is used") {
 			t.Errorf("%s: %v", tt.src, file.Warnings)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// The run time gets the checks up to a level, in order, without the waived.
+// The run time gets the checks up to a level, in order, without waived ones.
 func TestAsserts(t *testing.T) {
 	list := must.Get(allowlist.Parse("a.yaml", []byte("- op: relu\n  checks: [OA005]\n  reason: why\n"), nil))(t)
 	plan := planner(t, "full", list).Plan(parse(t, "relu(Tensor self) -> Tensor"))
@@ -41,13 +41,13 @@ func TestAsserts(t *testing.T) {
 	}
 }
 
-// runs is what runs of the checks that the test speaks of.
+// runs returns those of the test's checks that run.
 func runs(op asserts.Op) []asserts.Check {
 	return slices.DeleteFunc(op.Plan(), func(c asserts.Check) bool { return c.Code > asserts.MetaAlias })
 }
 
-// What is generated holds: what is waived and noted of a wrapper's checks, each
-// once, and the checks where they are not those that package asserts plans.
+// A table has the waived and noted checks of a wrapper, each once, and the checks if package
+// asserts plans others.
 func TestTable(t *testing.T) {
 	list := must.Get(allowlist.Parse("a.yaml", []byte(`
 - {op: cat, checks: [OA001], reason: waived}

@@ -39,8 +39,8 @@ func GoName(n schema.Name) string {
 	return b.String()
 }
 
-// camel joins the words of a snake_case name; a trailing underscore stays,
-// since overloads exist that differ in it alone.
+// camel joins the words of a snake_case name; a trailing underscore remains, since some overloads
+// differ only in it.
 func camel(snake string) string {
 	words := strings.Split(snake, "_")
 	var b strings.Builder

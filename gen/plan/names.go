@@ -8,7 +8,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A NameSet is the identifiers that a generated function can't use any more.
+// A NameSet is the identifiers that a generated function already uses.
 type NameSet map[string]bool
 
 // NewNameSet makes a set of the names that the function's text refers to.
@@ -20,9 +20,9 @@ func NewNameSet(taken ...string) NameSet {
 	return names
 }
 
-// Pick takes the wanted name, or where that is empty or blank the other one,
-// with as many underscores behind it as make it a new identifier. A name that
-// nothing behind it makes an identifier, such as 2, gets an x before it.
+// Pick returns the wanted name, or the other one if that is empty or blank, with as many
+// underscores appended as make it a new identifier. A name that does not become an identifier, such
+// as 2, gets an x in front.
 func (names NameSet) Pick(want, other string) string {
 	if want == "" || want == "_" {
 		want = strings.TrimLeft(other, "_")

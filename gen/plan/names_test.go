@@ -22,7 +22,7 @@ func TestPick(t *testing.T) {
 	}
 }
 
-// Empty words of a name are left out, except the last.
+// Empty words of a name are omitted, except the last.
 func TestGoNameOfEmptyWords(t *testing.T) {
 	op := parse(t, "two__words.over__load_(Tensor self) -> Tensor")
 	if got := GoName(op.Func.Name); got != "TwoWordsOverLoad_" {

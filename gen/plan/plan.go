@@ -25,7 +25,7 @@ type Plan struct {
 
 	loose   []Check    // checks that no schema calls for, and engines find
 	data    asserts.Op // without checks
-	derived bool       // package asserts plans the same by itself
+	derived bool       // package asserts plans the same checks
 }
 
 // A Check is one planned check.
@@ -33,7 +33,7 @@ type Check struct {
 	asserts.Check
 	List   string // schema.Type.ListKind of the subject: none, tensorlist, opttensorlist or opttensor
 	Waived *allowlist.Entry
-	Noted  *allowlist.Entry // its violations are notes
+	Noted  *allowlist.Entry // makes its violations notes
 }
 
 // A Planner makes the plans of one preset under some allowlists.
@@ -46,14 +46,13 @@ type Planner struct {
 // A preset is a set of rules that select the checks.
 type preset struct {
 	name       string
-	allow      string                                        // the allowlist preset that is always in force
-	dropWaived bool                                          // a waived check is left out rather than marked
+	allow      string                                        // the allowlist preset that always applies
+	dropWaived bool                                          // a waived check is removed rather than marked
 	checks     func(*schema.Op, *asserts.Op) []asserts.Check // nil: those that the schema calls for
 }
 
-// Presets returns the names that NewPlanner takes: "full", every check of the
-// design, and for each version of PyTorch known here the checks that its code
-// generator emits.
+// Presets returns the names of presets: "full", every check of the design, and for each known
+// version of PyTorch the checks that its code generator emits.
 func Presets() []string {
 	return loop.Map(presets, func(p preset) string { return p.name })
 }
@@ -62,11 +61,11 @@ var presets = []preset{
 	{name: "full", allow: "opassert"},
 	{name: "pytorch-1.13", allow: "pytorch-1.13", dropWaived: true, checks: pytorch(views113)},
 	{name: "pytorch-2.6", allow: "pytorch-2.6", dropWaived: true, checks: pytorch(views26)},
-	{name: "pytorch-2.15", allow: "pytorch-2.6", dropWaived: true, checks: pytorch(views26)}, // nothing changed since
+	{name: "pytorch-2.15", allow: "pytorch-2.6", dropWaived: true, checks: pytorch(views26)}, // no change since
 }
 
-// NewPlanner makes a planner for a preset. The lists apply besides the
-// preset's own; at says where the ops will run.
+// NewPlanner makes a planner for a preset. The lists apply in addition to the preset's own; at is
+// where the ops will run.
 func NewPlanner(name string, lists []*allowlist.List, at allowlist.Where) (*Planner, error) {
 	for _, p := range presets {
 		if p.name != name {
@@ -81,8 +80,7 @@ func NewPlanner(name string, lists []*allowlist.List, at allowlist.Where) (*Plan
 	return nil, fmt.Errorf("unknown preset %q; the presets are %s", name, strings.Join(Presets(), ", "))
 }
 
-// Allowing returns the planner with one more exception, from a comment of the kernel
-// of an op.
+// Allowing returns the planner with one more exception, from the comment of an op's kernel.
 func (p *Planner) Allowing(op *schema.Op, check, reason string, at token.Position) (*Planner, error) {
 	code, err := ParseCheck(check)
 	switch {
@@ -95,8 +93,8 @@ func (p *Planner) Allowing(op *schema.Op, check, reason string, at token.Positio
 	return &Planner{p.preset, append(slices.Clip(p.allow), &allowlist.List{Path: at.Filename, Entries: []*allowlist.Entry{e}}), p.at}, nil
 }
 
-// ParseCheck reads a check's code or name. The error of a text that is neither suggests one, or
-// one of the others.
+// ParseCheck parses a check's code or name. For another text, the error suggests one, or one of the
+// others.
 func ParseCheck(text string, others ...string) (asserts.Code, error) {
 	code, ok := asserts.ParseCode(text)
 	if !ok {
@@ -105,7 +103,7 @@ func ParseCheck(text string, others ...string) (asserts.Code, error) {
 	return code, nil
 }
 
-// names are those of the checks, and their codes.
+// names returns the names and the codes of all checks.
 func names() []string {
 	var all []string
 	for c := range asserts.AllCodes.All() {
@@ -140,7 +138,7 @@ func (p *Planner) Plan(op *schema.Op) Plan {
 	return plan
 }
 
-// loose returns the checks that no schema calls for, with their exceptions.
+// loose returns the checks that schemas do not call for, with their exceptions.
 func (p *Planner) loose(exceptions []*allowlist.Entry) (all []Check) {
 	for code := range asserts.AllCodes.All() {
 		if code.About() != 0 {
@@ -166,8 +164,7 @@ func (p *Planner) exceptions(op *schema.Op) []*allowlist.Entry {
 	return entries
 }
 
-// WaivedCrash returns the allowlist entry that lets an op crash with that cause,
-// or nil.
+// WaivedCrash returns the allowlist entry that allows an op to crash with the cause, or nil.
 func (p *Planner) WaivedCrash(op *schema.Op, cause string) *allowlist.Entry {
 	for _, e := range p.exceptions(op) {
 		if e.ExcusesCrash(cause, p.at) {
@@ -189,19 +186,19 @@ func (p *Planner) excuse(exceptions []*allowlist.Entry, code asserts.Code, note 
 // Subject returns the subject of a reference, nil for none.
 func (p Plan) Subject(r asserts.Ref) *asserts.Subject { return p.data.Subject(r) }
 
-// WithoutResults is the plan for a kernel that returns nothing, as its op returns the
-// arguments that it writes. No check compares an argument with a result.
+// WithoutResults returns the plan for a kernel that does not return the arguments that it writes,
+// although its op does. No check compares an argument with a result.
 func (p Plan) WithoutResults() Plan {
 	p.data.Results = nil
 	p.Checks = slices.DeleteFunc(slices.Clone(p.Checks), func(c Check) bool { return c.On < 0 })
 	return p
 }
 
-// QualifiedName is the op's name with its namespace: "aten::add.Tensor".
+// QualifiedName returns the op's name with its namespace: "aten::add.Tensor".
 func (p Plan) QualifiedName() string { return p.data.Name }
 
-// Asserts returns the op as the run time takes it, with the checks up to the
-// level, waived ones included, and which are waived.
+// Asserts returns the op for the run time, with the checks up to the level, including waived ones,
+// and which are waived.
 func (p Plan) Asserts(level asserts.Level) asserts.Op {
 	op := p.data
 	op.Checks = []asserts.Check{}
@@ -217,8 +214,8 @@ func (p Plan) Asserts(level asserts.Level) asserts.Op {
 	return op
 }
 
-// Table returns the op in the form of generated code, with the checks of a wrapper:
-// Checks is nil where package asserts plans them itself.
+// Table returns the op for generated code, with the checks of a wrapper: Checks is nil if package
+// asserts plans the same.
 func (p Plan) Table() asserts.Op {
 	op := p.Asserts(asserts.Content)
 	op.Waived = slices.DeleteFunc(op.Waived, func(c asserts.Code) bool { return !c.OnCall() })
@@ -229,7 +226,7 @@ func (p Plan) Table() asserts.Op {
 	return op
 }
 
-// Codes returns the checks that a wrapper judges.
+// Codes returns the checks that a wrapper makes.
 func (p Plan) Codes() asserts.Codes {
 	var codes asserts.Codes
 	for _, c := range p.Checks {
@@ -240,7 +237,7 @@ func (p Plan) Codes() asserts.Codes {
 	return codes
 }
 
-// Waivers returns the checks that are waived, in order of their codes.
+// Waivers returns the waived checks, in order of their codes.
 func (p Plan) Waivers() []asserts.Excuse {
 	return p.excuses(func(c Check) *allowlist.Entry { return c.Waived })
 }

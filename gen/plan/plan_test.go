@@ -40,7 +40,7 @@ func lines(p Plan) []string {
 	return out
 }
 
-// about says what a check of a plan is about.
+// about describes the subject of a planned check.
 func about(p Plan, c Check) string {
 	s := p.Subject(c.On).Name
 	if against := p.Subject(c.Against); against != nil {
@@ -55,8 +55,8 @@ func about(p Plan, c Check) string {
 	return s
 }
 
-// byCheck holds plans against testdata, where each check has a file: a new check
-// changes no other's.
+// byCheck compares plans with testdata, where each check has a file: a new check changes no
+// other's.
 func byCheck(t *testing.T, name string, plans []Plan) {
 	t.Helper()
 	for code := range asserts.AllCodes.All() {
@@ -76,8 +76,7 @@ func byCheck(t *testing.T, name string, plans []Plan) {
 	}
 }
 
-// A plan is in the order of its arguments and then of its returns, and of the codes
-// on each.
+// A plan is ordered by arguments, then returns, and by codes for each.
 func inOrder(t *testing.T, p Plan) {
 	t.Helper()
 	position := func(r asserts.Ref) int {
@@ -92,7 +91,7 @@ func inOrder(t *testing.T, p Plan) {
 	}
 }
 
-// TestFull is the plans of schemas of every sort, in testdata/full.
+// The plans of schemas of every sort, in testdata/full.
 func TestFull(t *testing.T) {
 	tests := []struct{ name, schema string }{
 		{"functional", "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"},
@@ -158,8 +157,8 @@ func TestWaiver(t *testing.T) {
 	}
 }
 
-// What engines find beside the plan is waived, and noted, by allowlists too; what the
-// plan has not is neither.
+// Allowlists also waive and note faults that engines find outside of the plan; but not those of
+// checks that the plan lacks.
 func TestLooseWaiver(t *testing.T) {
 	list, err := allowlist.Parse("a.yaml", []byte("- op: relu\n  checks: [OA004, OA018]\n  reason: why\n- op: relu\n  checks: [OA020]\n  level: note\n  reason: as meant\n"), nil)
 	if err != nil {
@@ -180,8 +179,8 @@ func TestUnknownPreset(t *testing.T) {
 	}
 }
 
-// The presets equal what PyTorch's own code generator emits, check for check,
-// for every op that it generates an autograd kernel for.
+// The presets equal what PyTorch's own code generator emits, check by check, for every op with a
+// generated autograd kernel.
 func TestPyTorchPresetConforms(t *testing.T) {
 	for _, tt := range []struct{ version, preset string }{
 		{"1.13.1", "pytorch-1.13"},
@@ -204,7 +203,7 @@ func presetConforms(t *testing.T, version string, p *Planner) {
 	compared, checks := 0, 0
 	for _, facts := range table.Ops {
 		if facts.Path == "fallback" {
-			continue // derivatives.yaml, not the schema, says that nothing is generated
+			continue // derivatives.yaml, not the schema, prevents it
 		}
 		got := []conformance.CheckFact{}
 		made := p.Plan(ops[facts.Op])
@@ -246,7 +245,7 @@ func TestGoName(t *testing.T) {
 	}
 }
 
-// No two ops of PyTorch's file share a Go name, and each can be called.
+// All ops of PyTorch's file have different Go names, which are valid.
 func TestGoNamesAreOneToOne(t *testing.T) {
 	table := must.Get(conformance.Load("1.13.1"))(t)
 	first := map[string]string{}

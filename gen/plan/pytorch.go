@@ -8,11 +8,11 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// views113 is the hand-written map of PyTorch 1.13 from a view's base name to
-// the argument it views.
+// views113 is the hand-written map in PyTorch 1.13 from a view's base name to the argument that it
+// views.
 //
-// Source: tools/autograd/gen_inplace_or_view_type.py, VIEW_FUNCTIONS, with
-// gen_variable_type.py's additions.
+// Source: tools/autograd/gen_inplace_or_view_type.py, VIEW_FUNCTIONS, with gen_variable_type.py's
+// additions.
 var views113 = viewsOfSelf(map[string]string{
 	"sparse_coo_tensor_with_dims_and_tensors": "values",
 },
@@ -34,8 +34,8 @@ func viewsOfSelf(others map[string]string, names ...string) map[string]string {
 	return views
 }
 
-// manual lists the ops whose autograd kernels PyTorch writes by hand, without
-// these asserts.
+// manual lists the ops whose autograd kernels are written by hand in PyTorch, without these
+// asserts.
 //
 // Source: tools/autograd/gen_variable_type.py, MANUAL_AUTOGRAD.
 var manual = map[string]bool{
@@ -44,11 +44,10 @@ var manual = map[string]bool{
 	"resize_": true, "resize_as_": true, "retain_grad": true, "set_data": true,
 }
 
-// pytorch plans the asserts that PyTorch's code generator emits for an op that
-// has a generated autograd kernel. Which ops have one stands in
-// derivatives.yaml; for the others this is what they would get. The faults of
-// the original are kept: nothing without a checked argument, no optional tensors,
-// no lists of results, no names but the base name in the view map.
+// pytorch plans the asserts that PyTorch's code generator emits for an op with a generated autograd
+// kernel. derivatives.yaml has the list of these; for other ops, it plans what they would get. The
+// faults of the original are reproduced: nothing without a checked argument, no optional tensors,
+// no lists of results, only base names in the view map.
 //
 // Source: tools/autograd/gen_variable_type.py, check_tensorimpl_and_storage.
 func pytorch(views map[string]string) func(*schema.Op, *asserts.Op) []asserts.Check {

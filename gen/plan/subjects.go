@@ -9,8 +9,8 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// newOp turns an op's schema into the data that its checks are planned from:
-// the arguments and returns that hold tensors, with their alias sets.
+// newOp returns the data of an op that its checks are planned from: the arguments and returns that
+// hold tensors, with their alias sets.
 func newOp(op *schema.Op) asserts.Op {
 	out := asserts.Op{
 		Name:      op.Namespace + "::" + op.Func.Name.String(),
@@ -50,8 +50,8 @@ func subject(index int, name string, t schema.Type, alias *schema.Alias) asserts
 	return s
 }
 
-// listKinds is how each of the op's arguments and returns with tensors holds
-// them: schema.Type.ListKind.
+// listKinds returns how each of the op's arguments and returns with tensors holds them:
+// schema.Type.ListKind.
 func listKinds(op *schema.Op) (args, returns []string) {
 	for _, a := range op.Func.Args {
 		if a.Type.HoldsTensors() {
@@ -66,10 +66,9 @@ func listKinds(op *schema.Op) (args, returns []string) {
 	return args, returns
 }
 
-// returnName names a return as PyTorch's generated code does: its own name,
-// with _return behind it where an argument has that name too, or else result,
-// or result0 and so on where there are several. Where that is the name of
-// another return, its position follows: x@1.
+// returnName names a return as in PyTorch's generated code: its own name, with _return appended if
+// an argument has the same, or else result, or result0 and so on if there are several. If another
+// return has that name, the position is appended: x@1.
 //
 // Source: torchgen/api/cpp.py, return_names.
 func returnName(op *schema.Op, i int) string {

@@ -6,7 +6,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A plan is made for any op, also for one that the parser would refuse.
+// A plan is made for any op, even one that the parser would refuse.
 func TestFullOfUnruly(t *testing.T) {
 	tests := []struct {
 		name   string

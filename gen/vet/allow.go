@@ -14,7 +14,7 @@ import (
 // A Finding is a kind of problem that the analyzer reports.
 type Finding = bind.Finding
 
-// Findings are all kinds, by their codes.
+// Findings returns all kinds, ordered by code.
 func Findings() []*Finding { return bind.Findings }
 
 // ParseFinding returns the kind of finding with a code or name, or nil.
@@ -26,8 +26,7 @@ type place struct {
 	line       int
 }
 
-// excuse reports the findings that no comment excuses, and comments that excuse
-// nothing.
+// excuse reports the findings that no comment allows, and comments that allow nothing.
 func excuse(pass *analysis.Pass, found []analysis.Diagnostic) error {
 	at := func(pos token.Pos, code string) place {
 		p := pass.Fset.PositionFor(pos, false)
@@ -42,16 +41,16 @@ func excuse(pass *analysis.Pass, found []analysis.Diagnostic) error {
 		for _, a := range bind.LineAllows(file) {
 			kind := bind.ParseFinding(a.Check)
 			line, err := excusedLine(pass, file, a)
-			if err != nil { //mutate:equivalent false: the go command has just read the file
+			if err != nil { // the go command has just read the file
 				return err
 			}
 			here := at(a.Pos, kind.Code)
 			here.line = line
 			switch {
 			case a.Reason == "":
-				pass.Reportf(a.Pos, "want a check and the reason behind //opassert:allow: %s has no reason", a.Check)
+				pass.Reportf(a.Pos, "want a check and the reason after //opassert:allow: %s has no reason", a.Check)
 			case !has[here]:
-				pass.Reportf(a.Pos, "this excuses nothing: line %d has no finding %s %s; remove it", line, kind.Code, kind.Name)
+				pass.Reportf(a.Pos, "this allows nothing: line %d has no finding %s %s; remove it", line, kind.Code, kind.Name)
 			}
 			excused[here] = true
 		}
@@ -64,12 +63,11 @@ func excuse(pass *analysis.Pass, found []analysis.Diagnostic) error {
 	return nil
 }
 
-// excusedLine is the line that a comment ends, or else the line below its group of
-// comments.
+// excusedLine returns the line that a comment ends, or else the line after its group of comments.
 func excusedLine(pass *analysis.Pass, file *ast.File, a bind.Allow) (int, error) {
 	p := pass.Fset.PositionFor(a.Pos, false)
 	text, err := pass.ReadFile(p.Filename)
-	if err != nil { //mutate:equivalent false: the go command has just read the file
+	if err != nil { // the go command has just read the file
 		return 0, err
 	}
 	before := text[:p.Offset]

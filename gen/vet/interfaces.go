@@ -13,10 +13,10 @@ import (
 	"github.com/opassert/opassert/gen/internal/bind"
 )
 
-// checkInterfaces reports where an object with kernels becomes an interface, or
-// the type argument for one, that has their methods: who calls these does not see
-// that they are kernels, and the object may as well be one that checks its calls.
-// The kernels' own package may do so, but where it hands the interface out.
+// checkInterfaces reports conversions of an object with kernels to an interface, or to a type
+// argument for one, that has their methods: callers of the interface do not know that they are
+// kernels, and might be given an object with checks instead. The kernels' own package may do so,
+// unless it returns the interface.
 func (k *known) checkInterfaces(pass *analysis.Pass) {
 	built := pass.ResultOf[buildssa.Analyzer].(*buildssa.SSA)
 	for _, fn := range append(built.SrcFuncs, built.Pkg.Func("init")) {
@@ -38,13 +38,13 @@ func (k *known) checkInterfaces(pass *analysis.Pass) {
 	}
 }
 
-// checkConversion reports the first method of an interface that is a kernel of the
-// type that is converted to it.
+// checkConversion reports the first method of an interface that is a kernel of the type converted
+// to it.
 func (k *known) checkConversion(pass *analysis.Pass, pos token.Pos, from, to types.Type, out bool) {
 	methods := types.NewMethodSet(from)
 	for method := range to.Underlying().(*types.Interface).Methods() {
 		selected := methods.Lookup(method.Pkg(), method.Name())
-		if selected == nil { //mutate:equivalent false: what becomes an interface has its methods
+		if selected == nil { // a type converted to an interface has its methods
 			continue
 		}
 		fn := selected.Obj().(*types.Func)
@@ -53,7 +53,7 @@ func (k *known) checkConversion(pass *analysis.Pass, pos token.Pos, from, to typ
 			continue
 		}
 		name := func(t types.Type) string { return types.TypeString(t, (*types.Package).Name) }
-		report(pass, bind.HiddenKernel, pos, "%s becomes %s, through which %s, the kernel of %s, is called around its generated wrapper: implement the interface with the wrappers",
+		report(pass, bind.HiddenKernel, pos, "%s is converted to %s, through which calls of %s, the kernel of %s, bypass its generated wrapper: implement the interface with the wrappers",
 			name(from), name(to), fn.Name(), strings.Join(ops, ", "))
 		return
 	}
@@ -70,8 +70,8 @@ func handedOut(m *ssa.MakeInterface) bool {
 	return false
 }
 
-// position is where an interface is made, or, as SSA keeps that of conversions
-// alone that are written, where it is used first.
+// position returns where an interface is made or, as SSA records only explicit conversions, where
+// it is first used.
 func position(m *ssa.MakeInterface) token.Pos {
 	pos := m.Pos()
 	for _, user := range *m.Referrers() {

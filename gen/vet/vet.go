@@ -36,7 +36,7 @@ import (
 var Analyzer = &analysis.Analyzer{
 	Name: "opassert",
 	Doc: "check the kernels of operators and the calls of them\n\n" +
-		"It reports kernels that are called around their generated wrappers, marks that\n" +
+		"It reports calls of kernels that bypass their generated wrappers, marks that\n" +
 		"are not read, parameters that contradict the schema's order, and generated\n" +
 		"files that no longer match.",
 	URL:      "https://pkg.go.dev/github.com/opassert/opassert/gen/vet",
@@ -44,8 +44,8 @@ var Analyzer = &analysis.Analyzer{
 	Run:      run,
 }
 
-// marks reads the marks of a package and of those that it imports. It is apart,
-// as it alone runs on all of these.
+// marks reads the marks of a package and of those that it imports. It is a separate analyzer, as
+// only it runs on all of these.
 var marks = &analysis.Analyzer{
 	Name:       "opassertmarks",
 	Doc:        "read the marks of kernels, for the analyzer opassert",
@@ -66,7 +66,7 @@ func (*marked) AFact() {}
 
 func (m *marked) String() string { return strings.Join(m.Ops, " ") }
 
-// Unit runs the analyzer as go vet -vettool asks for it, and exits.
+// Unit runs the analyzer as go vet -vettool expects, and exits.
 func Unit() { unitchecker.Main(Analyzer) }
 
 // IsUnit reports whether a command line is one of go vet's.
@@ -78,7 +78,7 @@ func init() {
 	Analyzer.Flags.String("at", "", "the time of the run; the go command keeps what another run reported for a time")
 }
 
-// A known describes which kernels a package and those that it imports have.
+// A known holds the kernels of a package and its imports.
 type known struct {
 	ops     func(*types.Func) []string    // of a kernel
 	all     func(*types.Package) []string // of all kernels of a package
@@ -109,7 +109,7 @@ func runMarks(pass *analysis.Pass) (any, error) {
 		pass.ExportObjectFact(fn, &kernel{ops})
 		all.Ops = append(all.Ops, ops...)
 	}
-	if slices.Sort(all.Ops); len(all.Ops) > 0 { //mutate:equivalent true: a package without a fact has no ops either
+	if slices.Sort(all.Ops); len(all.Ops) > 0 { // a package without a fact has no ops
 		pass.ExportPackageFact(&all)
 	}
 	return k, nil
@@ -133,7 +133,7 @@ func run(pass *analysis.Pass) (any, error) {
 	return nil, excuse(reported, found)
 }
 
-// report reports a finding with its code, which a comment may excuse.
+// report reports a finding with its code, which a comment may allow.
 func report(pass *analysis.Pass, kind *bind.Finding, pos token.Pos, format string, args ...any) {
 	pass.Report(analysis.Diagnostic{Pos: pos, Category: kind.Code, Message: fmt.Sprintf(format, args...) + " (" + kind.Code + ")"})
 }
@@ -141,7 +141,7 @@ func report(pass *analysis.Pass, kind *bind.Finding, pos token.Pos, format strin
 func readMarks(pass *analysis.Pass, file *ast.File, kernels map[*types.Func][]string) {
 	marks, unread := bind.Marks(file)
 	for _, u := range unread {
-		report(pass, bind.UnreadMark, u.Pos, "this looks like the mark of a kernel and is not read: %s", u.Why)
+		report(pass, bind.UnreadMark, u.Pos, "this looks like a kernel's mark but is not read: %s", u.Why)
 	}
 	inTest := strings.HasSuffix(pass.Fset.Position(file.Package).Filename, "_test.go")
 	fit, unfit := bind.Directives(file, pass.TypesInfo)
@@ -170,8 +170,8 @@ func readMarks(pass *analysis.Pass, file *ast.File, kernels map[*types.Func][]st
 
 func unqualified(op string) string { return strings.TrimPrefix(op, "aten::") }
 
-// checkCalls reports references to a kernel of another package, except in tests of
-// the kernels' own package.
+// checkCalls reports references to a kernel of another package, except in tests of the kernels' own
+// package.
 func (k *known) checkCalls(pass *analysis.Pass, file *ast.File) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		id, _ := n.(*ast.Ident)
@@ -186,7 +186,7 @@ func (k *known) checkCalls(pass *analysis.Pass, file *ast.File) {
 	})
 }
 
-// checkGenerated holds a generated file against the kernels and the schema file.
+// checkGenerated compares a generated file with the kernels and the schema file.
 func (k *known) checkGenerated(pass *analysis.Pass, file *ast.File) {
 	tables := readTables(pass, file)
 	checkSchema(pass, tables, schemas(pass.Fset.Position(file.Package).Filename))
@@ -209,13 +209,13 @@ func (k *known) checkGenerated(pass *analysis.Pass, file *ast.File) {
 	for _, pkg := range slices.SortedFunc(maps.Keys(wrapped), func(a, b *types.Package) int { return strings.Compare(a.Path(), b.Path()) }) {
 		for _, op := range k.all(pkg) {
 			if !slices.Contains(wrapped[pkg], op) {
-				report(pass, bind.StaleWrapper, list, "package %s has a kernel of %s, and there is no wrapper here: run opassert gen again", pkg.Name(), op)
+				report(pass, bind.StaleWrapper, list, "package %s has a kernel of %s, but there is no wrapper here: run opassert gen again", pkg.Name(), op)
 			}
 		}
 	}
 }
 
-// relative is a position as it reads the same on every machine.
+// relative returns a position in a form that is the same on every machine.
 func relative(pass *analysis.Pass, pos token.Pos) string {
 	p := pass.Fset.Position(pos)
 	p.Filename = filepath.Base(p.Filename)

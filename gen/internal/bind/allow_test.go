@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// An excuse of a line is read wherever it stands.
+// A comment that allows a finding of a line is read anywhere.
 func TestLineAllows(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "a.go", `package a
 
@@ -31,7 +31,7 @@ func f() {
 	}
 }
 
-// A comment beside a kernel's mark excuses it from a check.
+// A comment beside a kernel's mark allows it to violate a check.
 func TestAllow(t *testing.T) {
 	const schema = "relu(Tensor self) -> Tensor"
 	kernel := func(marks string) string { return marks + "\nfunc Relu(self *Tensor) *Tensor { return nil }" }
@@ -40,10 +40,10 @@ func TestAllow(t *testing.T) {
 		{"a code", kernel("//opassert:kernel relu\n//opassert:allow OA009 it is known to write"), "OA009 it is known to write"},
 		{"a name, before the mark", kernel("//opassert:allow undeclared-write it is known to write\n//opassert:kernel relu"), "OA009 it is known to write"},
 		{"two", kernel("//opassert:kernel relu\n//opassert:allow OA007 it may\n//opassert:allow OA009 it writes"), "OA009 it writes, OA007 it may"},
-		{"no reason", kernel("//opassert:kernel relu\n//opassert:allow OA009"), "want a check and the reason behind //opassert:allow: OA009 has no reason"},
-		{"no check", kernel("//opassert:kernel relu\n//opassert:allow"), `want a check and the reason behind //opassert:allow: unknown check ""`},
+		{"no reason", kernel("//opassert:kernel relu\n//opassert:allow OA009"), "want a check and the reason after //opassert:allow: OA009 has no reason"},
+		{"no check", kernel("//opassert:kernel relu\n//opassert:allow"), `want a check and the reason after //opassert:allow: unknown check ""`},
 		{"a check that is none", kernel("//opassert:kernel relu\n//opassert:allow undeclared-writes so it is"), `unknown check "undeclared-writes"; did you mean undeclared-write?`},
-		{"at no kernel", kernel("//opassert:kernel relu") + "\n\n//opassert:allow OA009 it writes\nfunc Other() {}", "OA009 is found when kernels run, and this stands in no kernel's doc comment; put it beside the mark //opassert:kernel"},
+		{"at no kernel", kernel("//opassert:kernel relu") + "\n\n//opassert:allow OA009 it writes\nfunc Other() {}", "OA009 is about running kernels, but this is not in a kernel's doc comment; put it beside the mark //opassert:kernel"},
 		{"an unknown check at no kernel", kernel("//opassert:kernel relu") + "\n\n//opassert:allow OA20l it calls\nfunc Other() {}", `unknown check "OA20l"; did you mean OA201?`},
 		{"a finding of vet, at a kernel", kernel("//opassert:kernel relu\n//opassert:allow OA203 vet knows"), ""},
 		{"a finding of vet, by its name, at no kernel", kernel("//opassert:kernel relu") + "\n\n//opassert:allow around-wrapper vet knows\nfunc Other() {}", ""},

@@ -19,7 +19,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// library has the packages that kernels import, as far as they look at them.
+// library has stubs of the packages that kernels import.
 var library = importer{
 	assertsPath: "package asserts; type Observation struct{}; type Level int; type Kernel struct{}",
 	makerPath:   "package maker; type Spec struct{}; type Option int",
@@ -72,8 +72,8 @@ func ops(t *testing.T, schemas ...string) []*schema.Op {
 	return ops
 }
 
-// bound binds the kernels of a source file and returns the outcome in lines:
-// the wrappers, what found no partner, and the errors.
+// bound binds the kernels of a source file and returns the outcome in lines: the wrappers, ops and
+// marks without a partner, and the errors.
 func bound(t *testing.T, decls, tensor string, schemas ...string) []string {
 	t.Helper()
 	pkg := must.Get(find(t, decls))(t)
@@ -249,13 +249,13 @@ func TestBind(t *testing.T) {
 			[]string{"f(Tensor self) -> ()", "g(Tensor self) -> Tensor"},
 			[]string{
 				"k.go:6:6: kernel F returns 1 result; the schema has 0 returns: f(Tensor self) -> ()",
-				"k.go:8:6: kernel G for g: result 1 is int; the schema says Tensor, which wants *Tensor",
+				"k.go:8:6: kernel G for g: result 1 is int; the schema has Tensor, which wants *Tensor",
 			},
 		},
 		{
 			"a parameter", "//opassert:kernel f\nfunc F(self *Tensor, dim *Tensor) {}",
 			[]string{"f(Tensor self, int? dim) -> ()"},
-			[]string{"k.go:6:6: kernel F for f: parameter 2 (dim) is *Tensor; the schema says int? dim, which wants *int64 (nil for none)"},
+			[]string{"k.go:6:6: kernel F for f: parameter 2 (dim) is *Tensor; the schema has int? dim, which wants *int64 (nil for none)"},
 		},
 	}
 	for _, tt := range tests {
@@ -271,9 +271,9 @@ func TestTensorType(t *testing.T) {
 	const f = "//opassert:kernel f\nfunc F(a, b *Tensor, c *Blind) {}\n//opassert:kernel g\nfunc G(*Tensor) {}\n"
 	const blind = "type Blind struct{}\n"
 	schemas := []string{"f(Tensor a, Tensor b, Tensor? c) -> ()", "g(Tensor a) -> ()"}
-	wrongC := "kernel F for f: parameter 3 (c) is *Blind; the schema says Tensor? c, which wants *Tensor"
+	wrongC := "kernel F for f: parameter 3 (c) is *Blind; the schema has Tensor? c, which wants *Tensor"
 	no := func(typ string) string {
-		return "tensor type " + typ + " has no method Observe(*asserts.Observation, asserts.Level), which the checks look through; " +
+		return "tensor type " + typ + " has no method Observe(*asserts.Observation, asserts.Level), which the checks need; " +
 			"implement it, or name another type with -tensor"
 	}
 	tests := []struct {
@@ -302,7 +302,7 @@ func TestTensorType(t *testing.T) {
 		},
 		{
 			"a list where one is wanted", tensorType + "//opassert:kernel f\nfunc F(ts ...*Tensor) {}", "", []string{"f(Tensor a) -> ()"},
-			"kernel F for f: parameter 1 (ts) is []*Tensor; the schema says Tensor a, which wants *Tensor",
+			"kernel F for f: parameter 1 (ts) is []*Tensor; the schema has Tensor a, which wants *Tensor",
 		},
 		{
 			"lists of blind ones", blind + "//opassert:kernel f\nfunc F([]Blind) {}", "", []string{"f(Tensor a) -> ()"}, no("[]example.com/kernels.Blind"),
@@ -345,14 +345,14 @@ func TestTensorType(t *testing.T) {
 }
 
 func TestMarks(t *testing.T) {
-	one := "want one op behind the mark: //opassert:kernel add.Tensor; parameters in another order follow by name: dst=out"
+	one := "want one op after the mark: //opassert:kernel add.Tensor; parameters in another order follow by name: dst=out"
 	tests := []struct{ name, decls, want string }{
 		{"no mark", "// F is //opassert:kernel nothing.\nfunc F() {}\nfunc G() {}\nvar x int", ""},
 		{"among others", "// F is a kernel.\n//\n//opassert:kernel f\n//go:noinline\nfunc F() {}", "f"},
 		{"one kernel for two ops", "//opassert:kernel f\n//opassert:kernel g\nfunc F() {}", "f g"},
 		{"no op", "//opassert:kernel\nfunc F() {}", "k.go:2:1: " + one},
 		{"a blank op", "//opassert:kernel \t\nfunc F() {}", "k.go:2:1: " + one},
-		{"two ops in a mark", "//opassert:kernel f g\nfunc F() {}", "k.go:2:21: g is behind the op: want one op, and behind it parameters with the schema's arguments, as dst=out"},
+		{"two ops in a mark", "//opassert:kernel f g\nfunc F() {}", "k.go:2:21: g follows the op: want one op, and after it parameters with the schema's arguments, such as dst=out"},
 		{"no space", "//opassert:kernelf\nfunc F() {}", "k.go:2:1: " + one},
 		{"not exported", "//opassert:kernel f\nfunc f() {}", "k.go:3:6: kernel f for f is not exported; it is called from another package, so export it with a capital letter"},
 		{"generic", "//opassert:kernel f\nfunc F[T any]() {}", "k.go:3:6: kernel F for f has type parameters; write one kernel for each type"},

@@ -54,15 +54,14 @@ func TestUnfitDirectives(t *testing.T) {
 		if want != "" {
 			got = strings.TrimPrefix(strings.TrimPrefix(got, "F "), "f ")
 		}
-		exact := want != "is not exported" // of which uncallable says more
+		exact := want != "is not exported" // uncallable explains more
 		if len(fit)+len(unfit) != 1 || exact && got != want || !strings.HasPrefix(got, want) {
 			t.Errorf("%s\n%q, want %q", tt.decl, got, want)
 		}
 	}
 }
 
-// A type of another package is observed by a marked function, of which there is
-// one.
+// A type of another package is observed by a marked function, and only one.
 func TestObserver(t *testing.T) {
 	const observe = "//opassert:observe\nfunc Observe(d *other.Device, o *asserts.Observation, l asserts.Level) {}\n"
 	const f = "//opassert:kernel f\nfunc F(*other.Device) {}\n"
@@ -112,14 +111,14 @@ func TestObserver(t *testing.T) {
 	}
 }
 
-// Parameters that are called as arguments elsewhere in the schema are reported.
+// Parameters with names of other arguments of the schema are reported.
 func TestOutOfOrder(t *testing.T) {
 	op := ops(t, "f(Tensor grad_output, Tensor self, int n) -> Tensor")[0]
 	for params, want := range map[string]string{
 		"gradOutput, self *Tensor, n int":    "",
 		"x, y *Tensor, z int":                "",
 		"x *Tensor, self int, self2 *Tensor": "",
-		"self, gradOutput *Tensor, n int": "parameter 1 of kernel F is called self and gets argument grad_output, while self is argument 2 of " +
+		"self, gradOutput *Tensor, n int": "parameter 1 of kernel F is named self and gets argument grad_output, while self is argument 2 of " +
 			op.Func.String() + ": put the parameters in the schema's order",
 		"a, b *Tensor, c int, self *Tensor": "",
 	} {
@@ -130,7 +129,7 @@ func TestOutOfOrder(t *testing.T) {
 	}
 }
 
-// Each list of kernels gets the functions with marks that are for its tensors.
+// Each list of kernels gets the marked functions for its tensors.
 func TestPairSuites(t *testing.T) {
 	const (
 		kernels = "var Kernels []asserts.Kernel\nvar other_ int\nvar Count int\n"
@@ -185,10 +184,9 @@ func TestPairSuites(t *testing.T) {
 	}
 }
 
-// Comments that look like marks, and stand where none is read, or are spelled
-// otherwise.
+// Comments that look like marks, but are at the wrong place or misspelled.
 func TestUnreadMarks(t *testing.T) {
-	const elsewhere, spelling = "it stands in no function's doc comment", "it is not spelled as one"
+	const elsewhere, spelling = "it is not in a function's doc comment", "it is not written like one"
 	for src, want := range map[string]string{
 		"//opassert:observe\nfunc F() {}":         "",
 		"//opassert:observe\n\nfunc F() {}":       elsewhere,
@@ -212,7 +210,7 @@ func TestUnreadMarks(t *testing.T) {
 	}
 }
 
-// checked is a package of one file, with its types.
+// checked returns a package of one file, with its types.
 func checked(t *testing.T, path, decls string) *packages.Package {
 	t.Helper()
 	p := &packages.Package{PkgPath: path, Fset: token.NewFileSet(), TypesInfo: &types.Info{Defs: map[*ast.Ident]types.Object{}}}

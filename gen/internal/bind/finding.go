@@ -4,14 +4,14 @@ package bind
 // never reused.
 type Finding struct{ Code, Name, Rule string }
 
-// Findings are all kinds.
+// Findings are all kinds of finding.
 var Findings = []*Finding{AroundWrapper, HiddenKernel, UnreadMark, ParameterOrder, StaleWrapper}
 
 var (
 	AroundWrapper  = &Finding{"OA201", "around-wrapper", "a kernel is called through its generated wrapper, which checks the call"}
-	HiddenKernel   = &Finding{"OA202", "hidden-kernel", "no object becomes an interface through which its kernels are called around their wrappers"}
-	UnreadMark     = &Finding{"OA203", "unread-mark", "what is written as a mark is read as one, and the function can have it"}
-	ParameterOrder = &Finding{"OA204", "parameter-order", "the names of a kernel's parameters do not contradict the order in which it gets the schema's arguments"}
+	HiddenKernel   = &Finding{"OA202", "hidden-kernel", "no object is converted to an interface that bypasses the wrappers of its kernels"}
+	UnreadMark     = &Finding{"OA203", "unread-mark", "a comment that looks like a mark is one, and the function can have it"}
+	ParameterOrder = &Finding{"OA204", "parameter-order", "the names of a kernel's parameters do not contradict the order of the schema's arguments"}
 	StaleWrapper   = &Finding{"OA205", "stale-wrapper", "generated files match the marks and the schema file"}
 )
 
@@ -25,7 +25,7 @@ func ParseFinding(text string) *Finding {
 	return nil
 }
 
-// findingNames are the codes and names of all kinds.
+// findingNames returns the codes and names of all kinds.
 func findingNames() (names []string) {
 	for _, f := range Findings {
 		names = append(names, f.Code, f.Name)

@@ -20,34 +20,34 @@ type Package struct {
 	Name     string
 	Types    *types.Package
 	Kernels  []Kernel
-	Observer *Observer         // nil where the tensor type has a method Observe
-	Unread   scanner.ErrorList // comments that look like marks and are not read, each with the reason
+	Observer *Observer         // nil if the tensor type has a method Observe
+	Unread   scanner.ErrorList // comments that look like marks but are not read, with the reasons
 }
 
 // A Kernel is a marked function or method.
 type Kernel struct {
-	Op    string         // as the mark names it
-	Names []BoundName    // that the mark says
+	Op    string         // as in the mark
+	Names []BoundName    // in the mark
 	Mark  token.Position // of the mark
 	Pos   token.Position // of the function's name
 	Func  *types.Func
-	Doc   string // of the function, without its marks
+	Doc   string // of the function, without marks
 	Allow []Allowed
 }
 
-// An Allowed is a check that the mark's function is excused from, and why.
+// An Allowed is a check that a function may violate according to its comment, and why.
 type Allowed struct {
 	Check, Reason string
 	Pos           token.Position
 }
 
-// A BoundName describes which argument of the schema a parameter is.
+// A BoundName assigns an argument of the schema to a parameter.
 type BoundName struct {
 	Param, Arg string
 	Pos        token.Position
 }
 
-// loadMode is all that marks and signatures are read from.
+// loadMode is what reading marks and signatures needs.
 const loadMode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
 	packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo
 
@@ -78,8 +78,8 @@ func Load(dir string) (*Package, error) {
 	return pkg, pkg.findUnread(p)
 }
 
-// loadErrors returns the first error of each line. Errors of the go command for a
-// whole package repeat these, and count where it reports no others.
+// loadErrors returns the first error of each line. The go command's errors about a whole package
+// repeat these, and count only if there are no others.
 func loadErrors(pkgs []*packages.Package) error {
 	var errs, whole, unloaded scanner.ErrorList
 	packages.Visit(pkgs, nil, func(p *packages.Package) {
@@ -152,12 +152,12 @@ func (pkg *Package) findKernels(p *packages.Package) error {
 	return errs.Err()
 }
 
-// wantMark says how a mark is spelled.
-const wantMark = "want one op behind the mark: " + mark + " add.Tensor; parameters in another order follow by name: dst=out"
+// wantMark describes the form of a mark.
+const wantMark = "want one op after the mark: " + mark + " add.Tensor; parameters in another order follow by name: dst=out"
 
-const misread = "this looks like the mark of a kernel and is not read: "
+const misread = "this looks like a kernel's mark but is not read: "
 
-// findUnread looks for marks in the folder's other files.
+// findUnread reports marks in the folder's other files.
 func (pkg *Package) findUnread(p *packages.Package) error {
 	entries, err := os.ReadDir(p.Dir)
 	if err != nil { //mutate:equivalent false: the go command has just read the folder
@@ -196,7 +196,7 @@ func Uncallable(fn *types.Func) string {
 	return ""
 }
 
-// exportedType is for the type of a receiver.
+// exportedType reports whether the type of a receiver is exported.
 func exportedType(t types.Type) bool {
 	if p, ok := types.Unalias(t).(*types.Pointer); ok {
 		t = p.Elem()
@@ -210,9 +210,9 @@ func position(fset *token.FileSet, pos token.Pos) token.Position {
 	return p
 }
 
-// relative returns a path relative to the working folder.
+// relative returns a path relative to the working folder, if possible.
 func relative(path string) string {
-	wd, _ := os.Getwd() // nothing is relative to no folder
+	wd, _ := os.Getwd() // without one the path is returned
 	rel, err := filepath.Rel(wd, path)
 	if err != nil || strings.HasPrefix(rel, ".."+string(filepath.Separator)+"..") {
 		return path

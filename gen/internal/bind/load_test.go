@@ -35,7 +35,7 @@ func TestLoad(t *testing.T) {
 		want   []string
 	}{
 		{"good", nil},
-		{"marked", []string{"a.go:3:1: want one op behind the mark: //opassert:kernel add.Tensor; parameters in another order follow by name: dst=out"}},
+		{"marked", []string{"a.go:3:1: want one op after the mark: //opassert:kernel add.Tensor; parameters in another order follow by name: dst=out"}},
 		{"broken", []string{"a.go:3:7: undefined: y", "a.go:6:9: undefined: w", "b.go:6:19: too many return values\n\thave (number)\n\twant ()"}},
 		{"cut", []string{"a.go:3:8: no required module provides package example.com/nowhere/x"}},
 		{"unfit", []string{"a.go:4:6: opassert:observe: Watch is not a func("}},
@@ -91,8 +91,7 @@ func writeFiles(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// The generated packages of a module are found where another one is broken, but
-// not where they are.
+// The generated packages of a module are found if another package is broken, but not if they are.
 func TestSuites(t *testing.T) {
 	root := must.Get(filepath.Abs("../../.."))(t)
 	dir := t.TempDir()
@@ -127,7 +126,7 @@ func TestSuites(t *testing.T) {
 	}
 }
 
-// Comments that look like marks and are not read are reported, each with the reason.
+// Comments that look like marks and are not read are reported, with the reason.
 func TestUnread(t *testing.T) {
 	dir := t.TempDir()
 	const head = "package kernels\n\n"
@@ -159,8 +158,8 @@ func TestUnread(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s:%d:%d %.20s", filepath.Base(u.Pos.Filename), u.Pos.Line, u.Pos.Column, why))
 	}
 	want := []string{
-		"a.go:6:1 it is not spelled as", "a.go:9:1 it stands in no func", "a.go:13:1 it is not spelled as", "a.go:15:2 it stands in no func",
-		"a.go:18:1 it stands in no func", "a.go:22:13 it is not spelled as", "a.go:24:1 it is not spelled as", "a_test.go:3:1 a kernel can't be in", "c_plan9.go:5:1 this build leaves th",
+		"a.go:6:1 it is not written li", "a.go:9:1 it is not in a funct", "a.go:13:1 it is not written li", "a.go:15:2 it is not in a funct",
+		"a.go:18:1 it is not in a funct", "a.go:22:13 it is not written li", "a.go:24:1 it is not written li", "a_test.go:3:1 a kernel can't be in", "c_plan9.go:5:1 this build leaves th",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -25,32 +25,32 @@ const allowMark = "//opassert:allow"
 
 // A Mark is a line of a function's doc comment that makes it a kernel.
 type Mark struct {
-	Op     string // as the mark names it
-	Names  []Name // behind it: dst=out
+	Op     string // as in the mark
+	Names  []Name // after the op: dst=out
 	Pos    token.Pos
 	Func   *ast.FuncDecl
 	Allows []Allow // those of the function
 	Wrong  *Unread // why it can't be read, or nil
 }
 
-// An Allow is a check that a kernel or a line is excused from, and why.
+// An Allow is a check that a kernel, or a finding that a line, is allowed to have, and why.
 type Allow struct {
-	Check, Reason string // "" where nothing stands there
+	Check, Reason string // "" if missing
 	Pos           token.Pos
 	comment       *ast.Comment
 }
 
-// parseAllow reads a comment that excuses from a check.
+// parseAllow parses a comment that allows a check.
 func parseAllow(c *ast.Comment) (Allow, bool) {
 	rest, ok := strings.CutPrefix(c.Text, allowMark)
 	check, reason, _ := strings.Cut(strings.TrimSpace(rest), " ")
 	return Allow{check, strings.TrimSpace(reason), c.Pos(), c}, ok
 }
 
-// ofLine reports whether a line is excused, and not a kernel.
+// ofLine reports whether the comment is about a line, not about a kernel.
 func (a Allow) ofLine() bool { return ParseFinding(a.Check) != nil }
 
-// LineAllows returns the findings of opassert vet that the comments of a file excuse.
+// LineAllows returns the findings of opassert vet that comments of a file allow.
 func LineAllows(file *ast.File) (allows []Allow) {
 	for _, group := range file.Comments {
 		for _, c := range group.List {
@@ -62,20 +62,20 @@ func LineAllows(file *ast.File) (allows []Allow) {
 	return allows
 }
 
-// A Name describes which argument of the schema a parameter is.
+// A Name assigns an argument of the schema to a parameter.
 type Name struct {
 	Param, Arg string
 	Pos        token.Pos
 }
 
-// An Unread comment looks like a mark, and is not one.
+// An Unread comment looks like a mark but is not one.
 type Unread struct {
 	Pos token.Pos
 	Why string
 }
 
-// Marks returns the marks of a file, parsed with its comments, and the
-// comments that look like one, or like a directive, and are not read.
+// Marks returns the marks of a file, parsed with its comments, and the comments that look like a
+// mark or directive but are not read.
 func Marks(file *ast.File) ([]Mark, []Unread) {
 	var marks []Mark
 	read := map[*ast.Comment]bool{}
@@ -119,8 +119,8 @@ func Marks(file *ast.File) ([]Mark, []Unread) {
 	return marks, unread
 }
 
-// parseMark reads the text after a mark: an op, and names of parameters with those
-// of the schema's arguments. It returns why the text is malformed, and where.
+// parseMark parses the text after a mark: an op, and names of parameters with those of the schema's
+// arguments. It returns why and where the text is malformed.
 func parseMark(rest string, pos token.Pos) (op string, names []Name, wrong *Unread) {
 	words := words.FindAllStringIndex(rest, -1)
 	if len(words) == 0 || words[0][0] == 0 {
@@ -135,11 +135,11 @@ func parseMark(rest string, pos token.Pos) (op string, names []Name, wrong *Unre
 		param, arg, named := strings.Cut(word, "=")
 		switch {
 		case !named:
-			return "", nil, &Unread{pos, word + " is behind the op: want one op, and behind it parameters with the schema's arguments, as dst=out"}
+			return "", nil, &Unread{pos, word + " follows the op: want one op, and after it parameters with the schema's arguments, such as dst=out"}
 		case !token.IsIdentifier(param):
-			return "", nil, &Unread{pos, word + ": want a parameter of the kernel before the =, as dst=out"}
+			return "", nil, &Unread{pos, word + ": want a parameter of the kernel before the =, such as dst=out"}
 		case !token.IsIdentifier(arg):
-			return "", nil, &Unread{pos + token.Pos(len(param)+1), word + ": want an argument of the schema behind the =, as dst=out"}
+			return "", nil, &Unread{pos + token.Pos(len(param)+1), word + ": want an argument of the schema after the =, such as dst=out"}
 		}
 		names = append(names, Name{param, arg, pos})
 	}
@@ -148,12 +148,12 @@ func parseMark(rest string, pos token.Pos) (op string, names []Name, wrong *Unre
 
 var words = regexp.MustCompile(`\S+`)
 
-// likeMark matches a misspelt mark: its words in another spelling, followed by
-// nothing or another comment, or a text that looks like a directive.
+// likeMark matches a misspelt mark: its words in another spelling, followed by nothing, another
+// comment, or a text that looks like a directive.
 var likeMark = regexp.MustCompile(`(?i)^/[/*]\s*` + likeName + `\s*[:/_=-]?\s*(kernels?[\s:=("]+[a-z_][\w.:]*[")]*(\s+\w+=\w+)*|observe|make|options)\s*(//.*|\*/)?$` +
 	`|^//` + likeName + `(:\S|\s+[a-z_]\w*(::\w+)?(\.\w+)?$)`)
 
-// likeName matches opassert, spelled in haste.
+// likeName matches opassert with typical misspellings.
 const likeName = `(?:go:)?(?:op+[-_]?as*[ert]{2,3}|passert)`
 
 func whyUnread(c *ast.Comment) string {
@@ -161,16 +161,16 @@ func whyUnread(c *ast.Comment) string {
 		if _, err := plan.ParseCheck(a.Check, findingNames()...); err != nil {
 			return err.Error()
 		}
-		return a.Check + " is found when kernels run, and this stands in no kernel's doc comment; put it beside the mark " + mark
+		return a.Check + " is about running kernels, but this is not in a kernel's doc comment; put it beside the mark " + mark
 	}
 	if _, _, wrong := parseMark(strings.TrimPrefix(c.Text, mark), c.Pos()); wrong == nil || directives[c.Text] != nil {
-		return "it stands in no function's doc comment; put it right above the function"
+		return "it is not in a function's doc comment; put it directly above the function"
 	}
-	return "it is not spelled as one; write " + mark + " add.Tensor, " + observeMark + ", " + makeMark + ", " + optionsMark + " or " + allowMark + " OA009 reason, with no space behind //"
+	return "it is not written like one; write " + mark + " add.Tensor, " + observeMark + ", " + makeMark + ", " + optionsMark + " or " + allowMark + " OA009 reason, without a space after //"
 }
 
-// unreadIn returns comments like marks in a Go file that is not part of the
-// package. A file that can't be parsed has none.
+// unreadIn returns comments like marks in a Go file that is not part of the package. A file that
+// can't be parsed has none.
 func unreadIn(fset *token.FileSet, path, why string) []Unread {
 	text, _ := os.ReadFile(path)
 	if !bytes.Contains(text, []byte("opassert")) { //mutate:equivalent true: only saves time
@@ -187,18 +187,18 @@ func unreadIn(fset *token.FileSet, path, why string) []Unread {
 	return unread
 }
 
-// directives are the marks that name no op: for each a function that returns why a
-// function can't have it, or "".
+// directives are the marks without an op, each with a function that returns why a function can't
+// have it, or "".
 var directives = map[string]func(*types.Func) string{observeMark: unfitObserver, makeMark: unfitMaker, optionsMark: unfitOptions}
 
-// A Directed function has a mark that names no op.
+// A Directed function has a mark without an op.
 type Directed struct {
 	Directive string
 	Func      *types.Func
 }
 
-// Directives returns the functions of a file with such a mark, and the marks of
-// functions that can't have theirs.
+// Directives returns the functions of a file with such a mark, and the marks of functions that
+// can't have them.
 func Directives(file *ast.File, info *types.Info) (fit []Directed, unfit []Unread) {
 	for _, decl := range file.Decls {
 		fn, ok := decl.(*ast.FuncDecl)
@@ -209,7 +209,7 @@ func Directives(file *ast.File, info *types.Info) (fit []Directed, unfit []Unrea
 			check, marked := directives[c.Text]
 			f, typed := info.Defs[fn.Name].(*types.Func)
 			if !marked ||
-				!typed { //mutate:equivalent true: where types are checked, each function has one
+				!typed { // with type information, each function has one
 				continue
 			}
 			if why := check(f); why != "" {

@@ -8,8 +8,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// fitType reports whether a Go type can stand for a schema type, and in which
-// role.
+// fitType reports whether a Go type can represent a schema type, and in which role.
 func (b *binder) fitType(s schema.Type, t types.Type) (Role, bool) {
 	if s.IsTensorLike() {
 		return b.fitTensor(s, t)
@@ -27,11 +26,11 @@ func (b *binder) fitType(s schema.Type, t types.Type) (Role, bool) {
 	case schema.Base:
 		return Plain, fitBase(s.Name, t)
 	}
-	return Plain, true // tuples, dicts, futures: the library's own types
+	return Plain, true // tuples, dicts, futures: types of the library
 }
 
-// fitTensor knows the four shapes of tensors. A pointer to the tensor type
-// may stand for an optional one.
+// fitTensor knows the four forms of tensors. A pointer to the tensor type may represent an optional
+// one.
 func (b *binder) fitTensor(s schema.Type, t types.Type) (Role, bool) {
 	isTensor := func(t types.Type) bool { return types.Identical(t, b.tensor) }
 	switch s.ListKind() {
@@ -43,15 +42,14 @@ func (b *binder) fitTensor(s schema.Type, t types.Type) (Role, bool) {
 		}
 		return One, isTensor(t)
 	}
-	elem := elemOf(t) // nil is neither
+	elem := elemOf(t) // nil: neither
 	if s.ListKind() == "opttensorlist" && isPointerTo(elem, isTensor) {
 		return PointerList, true
 	}
 	return List, isTensor(elem)
 }
 
-// basics are the base types that Go has words for; any other is the
-// library's own, and every named type will do for it.
+// basics are the base types with a Go equivalent; for any other, every named type is accepted.
 var basics = map[string]types.BasicInfo{
 	"int":    types.IsInteger,
 	"SymInt": types.IsInteger,
@@ -102,7 +100,7 @@ func elemOf(t types.Type) types.Type {
 	return nil
 }
 
-// wanted words the Go type that the schema type is usually written as.
+// wanted describes the Go type that usually represents the schema type.
 func (b *binder) wanted(s schema.Type) string {
 	switch s.Kind {
 	case schema.Optional:
@@ -128,7 +126,7 @@ func (b *binder) wanted(s schema.Type) string {
 	return fmt.Sprintf("a named type for %s", s)
 }
 
-// kernelParams returns a kernel's parameters without a leading context.
+// kernelParams returns a kernel's parameters without a first context.
 func kernelParams(k Kernel) []*types.Var {
 	params := slices.Collect(k.Func.Signature().Params().Variables())
 	if len(params) > 0 && isContext(params[0].Type()) {

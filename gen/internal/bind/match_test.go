@@ -8,7 +8,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// Which Go types stand for which schema types.
+// Which Go types can represent which schema types.
 func TestFitType(t *testing.T) {
 	const named = tensorType + "type Device struct{}\ntype DType int8\ntype Name string\ntype Flag bool\ntype Half float32\ntype Any = any\ntype Layout interface{ M() }\n"
 	tests := []struct{ schema, fits, misfits string }{

@@ -10,9 +10,9 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// bindings binds the one kernel of a source file and returns, for each argument of
-// the schema, the name of what the kernel takes it by, and where that stands if the
-// order is not the schema's; or else the errors.
+// bindings binds the one kernel of a source file and returns, for each argument of the schema, the
+// name of the kernel's parameter, and its position if the order is not the schema's; or else the
+// errors.
 func bindings(t *testing.T, decls, text string) string {
 	t.Helper()
 	pkg, err := find(t, decls)
@@ -34,7 +34,7 @@ func bindings(t *testing.T, decls, text string) string {
 	return strings.Join(got, " ")
 }
 
-// Arguments are bound by what the mark says, to a receiver, by name, and by place.
+// Arguments are bound by the mark, to a receiver, by name, and by position.
 func TestNames(t *testing.T) {
 	const out = "add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"
 	const mul = "mul_(Tensor(a!) self, Tensor other) -> Tensor(a!)"
@@ -80,13 +80,13 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A mark is read whole or not at all, and says at which word it is wrong.
+// A mark is read completely or not at all, and the error has the position of the wrong word.
 func TestMarkNames(t *testing.T) {
 	const (
-		mark  = "-17 want one op behind the mark: //opassert:kernel add.Tensor; parameters in another order follow by name: dst=out"
-		more  = " is behind the op: want one op, and behind it parameters with the schema's arguments, as dst=out"
-		param = ": want a parameter of the kernel before the =, as dst=out"
-		arg   = ": want an argument of the schema behind the =, as dst=out"
+		mark  = "-17 want one op after the mark: //opassert:kernel add.Tensor; parameters in another order follow by name: dst=out"
+		more  = " follows the op: want one op, and after it parameters with the schema's arguments, such as dst=out"
+		param = ": want a parameter of the kernel before the =, such as dst=out"
+		arg   = ": want an argument of the schema after the =, such as dst=out"
 	)
 	for text, want := range map[string]string{
 		" f":               "f []",
@@ -117,13 +117,13 @@ func TestMarkNames(t *testing.T) {
 	}
 }
 
-// A parameter bound by its place under a name that no argument has may be another
-// one where the op writes.
+// A parameter bound by position whose name is no argument's may be meant for another argument if
+// the op writes.
 func TestUnnamed(t *testing.T) {
 	const out = "f.out(Tensor self, int n, *, Tensor(a!) out) -> Tensor(a!)"
 	bad := func(param, arg string) string {
 		return "parameter " + param + " of kernel F has the name of no argument and is bound to " + arg +
-			" by its place: if that is another, say so in the mark: //opassert:kernel "
+			" by its position: if another is meant, write it in the mark: //opassert:kernel "
 	}
 	for _, tt := range []struct{ name, schema, mark, kernel, want string }{
 		{"the schema's names", out, "", "F(self *Tensor, n int64, out *Tensor)", ""},

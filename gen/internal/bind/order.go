@@ -11,9 +11,9 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// given returns the values through which a kernel receives arguments: its
-// parameters without a context, and its receiver where that makes as many as the
-// schema has arguments. Other receivers are the library.
+// given returns the values through which a kernel receives arguments: its parameters without a
+// context, and its receiver if that makes as many as the schema has arguments. Any other receiver
+// is the library.
 func given(op *schema.Op, k Kernel) []*types.Var {
 	params := kernelParams(k)
 	if recv := k.Func.Signature().Recv(); recv != nil && len(params)+1 == len(op.Func.Args) {
@@ -22,9 +22,9 @@ func given(op *schema.Op, k Kernel) []*types.Var {
 	return params
 }
 
-// order returns the index of the kernel's parameter for each argument of the schema:
-// that of the mark; the receiver for the argument that the op writes, or else for the
-// first; and the others by their names where the mark has some, else in order.
+// order returns the index of the kernel's parameter for each argument of the schema: the one named
+// in the mark; the receiver for the argument that the op writes, or else for the first; and the
+// others by name if the mark has names, else in order.
 func (b *binder) order(p pair, vars []*types.Var) []int {
 	args := p.op.Func.Args
 	order := make([]int, len(args))
@@ -66,7 +66,7 @@ func (b *binder) order(p pair, vars []*types.Var) []int {
 	return order
 }
 
-// written is the argument that a method's receiver is.
+// written returns the index of the argument that a method's receiver represents.
 func written(args []schema.Argument) int {
 	return max(0, slices.IndexFunc(args, func(a schema.Argument) bool { return a.Alias != nil && a.Alias.Write }))
 }
@@ -77,8 +77,8 @@ func argNames(args []schema.Argument) []string {
 	return loop.Map(args, func(a schema.Argument) string { return a.Name })
 }
 
-// Unnamed returns which parameter for a tensor of an op that writes one has the name of
-// no argument, "" for none: bound by its place, it may be the wrong one.
+// Unnamed returns the first tensor parameter of a writing op that is bound by its position and has
+// the name of no argument, "" for none: it may be meant for another argument.
 func Unnamed(op *schema.Op, k Kernel) string {
 	args, vars := op.Func.Args, kernelParams(k)
 	writes := slices.ContainsFunc(args, func(a schema.Argument) bool { return a.Alias != nil && a.Alias.Write })
@@ -87,30 +87,30 @@ func Unnamed(op *schema.Op, k Kernel) string {
 	}
 	for i, v := range vars {
 		if args[i].Type.IsTensorLike() && !slices.ContainsFunc(args, func(a schema.Argument) bool { return sameName(a.Name, v.Name()) }) {
-			return fmt.Sprintf("parameter %s of kernel %s has the name of no argument and is bound to %s by its place: if that is another, say so in the mark: %s %s %s=%s",
+			return fmt.Sprintf("parameter %s of kernel %s has the name of no argument and is bound to %s by its position: if another is meant, write it in the mark: %s %s %s=%s",
 				v.Name(), k.Func.Name(), args[i].Name, mark, k.Op, v.Name(), args[written(args)].Name)
 		}
 	}
 	return ""
 }
 
-// OutOfOrder returns the parameter of a kernel that has the name of an argument at
-// another position of the schema, "" for none. Parameters are bound by their order
-// alone, so such a kernel gets another tensor than its parameter's name says.
+// OutOfOrder returns the first parameter of a kernel with the name of an argument at another
+// position in the schema, "" for none. Parameters are bound by order alone, so its name is
+// misleading.
 func OutOfOrder(op *schema.Op, kernel *types.Func) string {
 	args := op.Func.Args
 	for i, p := range kernelParams(Kernel{Func: kernel}) {
 		named := slices.IndexFunc(args, func(a schema.Argument) bool { return sameName(a.Name, p.Name()) })
 		if i < len(args) && named >= 0 && !sameName(args[i].Name, p.Name()) {
-			return fmt.Sprintf("parameter %d of kernel %s is called %s and gets argument %s, while %s is argument %d of %s: put the parameters in the schema's order",
+			return fmt.Sprintf("parameter %d of kernel %s is named %s and gets argument %s, while %s is argument %d of %s: put the parameters in the schema's order",
 				i+1, kernel.Name(), p.Name(), args[i].Name, args[named].Name, named+1, op.Func)
 		}
 	}
 	return ""
 }
 
-// sameName reports whether names are the same except for case and underscores, as
-// grad_output and gradOutput.
+// sameName reports whether names are equal except for case and underscores, as grad_output and
+// gradOutput.
 func sameName(snake, camel string) bool {
 	plain := func(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 	return plain(snake) == plain(camel)

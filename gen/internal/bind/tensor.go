@@ -11,11 +11,11 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// assertsPath is the package that the tensor type's Observe speaks to.
+// assertsPath is the package with the types of Observe's parameters.
 const assertsPath = "github.com/opassert/opassert/asserts"
 
-// findTensor returns the Go type of tensors: the named one, or the most frequent
-// type of parameters for which the schema has Tensor.
+// findTensor returns the Go type of tensors: the option's, or the most frequent type of parameters
+// for which the schema has Tensor.
 func (b *binder) findTensor(pairs []pair, name string) types.Type {
 	if len(pairs) == 0 {
 		return nil
@@ -43,7 +43,7 @@ func (b *binder) findTensor(pairs []pair, name string) types.Type {
 		if b.foreign(best.tensor) {
 			cure = fmt.Sprintf("write func Observe(t %v, o *asserts.Observation, level asserts.Level) with the mark %s", best.tensor, observeMark)
 		}
-		b.errorf(at, "tensor type %v has no method Observe(*asserts.Observation, asserts.Level), which the checks look through; "+
+		b.errorf(at, "tensor type %v has no method Observe(*asserts.Observation, asserts.Level), which the checks need; "+
 			"%s, or name another type with -tensor", best.tensor, cure)
 		return nil
 	}
@@ -55,8 +55,8 @@ func (b *binder) observed(t types.Type) bool {
 	return b.pkg.Observer != nil && types.Identical(b.pkg.Observer.Tensor(), t)
 }
 
-// foreign reports whether a type is a pointer to one of another package,
-// which may be another package's, which takes no more methods.
+// foreign reports whether a type is a pointer to a type of another package, which may be of another
+// module and cannot get methods.
 func (b *binder) foreign(t types.Type) bool {
 	p, ok := types.Unalias(t).(*types.Pointer)
 	if !ok {
@@ -72,8 +72,8 @@ type candidate struct {
 	votes  int
 }
 
-// candidates returns the candidates in the order in which they first stand. A
-// kernel with too few parameters or results counts as far as it goes.
+// candidates returns the candidates in order of appearance. A kernel with too few parameters or
+// results counts with those that it has.
 func candidates(pairs []pair) []candidate {
 	var found []candidate
 	vote := func(declared schema.Type, v *types.Var) {
@@ -90,7 +90,7 @@ func candidates(pairs []pair) []candidate {
 	}
 	for _, p := range pairs {
 		vars, args := given(p.op, p.kernel), p.op.Func.Args
-		b := binder{} // whose errors are found again
+		b := binder{} // its errors are reported later
 		for i, at := range b.order(p, vars) {
 			if at >= 0 {
 				vote(args[i].Type, vars[at])
@@ -104,12 +104,12 @@ func candidates(pairs []pair) []candidate {
 	return found
 }
 
-// tensorIn returns the Go type of a Tensor, or of the elements of a list of them; nil
-// where the schema has another type.
+// tensorIn returns the Go type of a Tensor, or of the elements of a list of them; nil if the schema
+// has another type.
 func tensorIn(declared schema.Type, t types.Type) types.Type {
 	if declared.Name == "Tensor" {
 		if of, ok := t.(interface{ Elem() types.Type }); ok && !observes(t) && observes(of.Elem()) {
-			return of.Elem() // which does not fit, and the error says so
+			return of.Elem() // does not fit, as the error tells
 		}
 		return t
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// wrapper decides all that the emitter will print for one kernel.
+// wrapper decides everything that the emitter prints for one kernel.
 func (b *binder) wrapper(p pair, planner *plan.Planner) Wrapper {
 	sig := p.kernel.Func.Signature()
 	w := Wrapper{Name: plan.GoName(p.op.Func.Name), Kernel: p.kernel, Plan: b.allowing(p, planner).Plan(p.op)}
@@ -46,12 +46,12 @@ func (b *binder) wrapper(p pair, planner *plan.Planner) Wrapper {
 	return w
 }
 
-// allowing returns the planner with the exceptions that stand beside the kernel.
+// allowing returns the planner with the exceptions in the kernel's comment.
 func (b *binder) allowing(p pair, planner *plan.Planner) *plan.Planner {
 	for _, a := range p.kernel.Allow {
 		with, err := planner.Allowing(p.op, a.Check, a.Reason, a.Pos)
 		if err != nil {
-			b.errorf(a.Pos, "want a check and the reason behind %s: %v", allowMark, err)
+			b.errorf(a.Pos, "want a check and the reason after %s: %v", allowMark, err)
 			continue
 		}
 		planner = with
@@ -59,8 +59,8 @@ func (b *binder) allowing(p pair, planner *plan.Planner) *plan.Planner {
 	return planner
 }
 
-// matchParams returns the parameters of arguments in the kernel's order, and sets
-// those of the wrapper in the order of the schema's arguments.
+// matchParams returns the parameters of arguments in the kernel's order, and sets those of the
+// wrapper in the order of the schema's arguments.
 func (b *binder) matchParams(p pair, vars []*types.Var, names plan.NameSet, w *Wrapper) []Param {
 	args := p.op.Func.Args
 	if len(vars) != len(args) {
@@ -71,10 +71,10 @@ func (b *binder) matchParams(p pair, vars []*types.Var, names plan.NameSet, w *W
 	order := b.order(p, vars)
 	matched := make([]Param, len(vars))
 	for at, v := range vars {
-		i := slices.Index(order, at) // each is one of the arguments, also where names are wrong
+		i := slices.Index(order, at) // each is one of the arguments, even with wrong names
 		role, ok := b.fitType(args[i].Type, v.Type())
 		if !ok {
-			b.errorf(p.kernel.Pos, "kernel %s for %s: parameter %d (%s) is %s; the schema says %s %s, which wants %s",
+			b.errorf(p.kernel.Pos, "kernel %s for %s: parameter %d (%s) is %s; the schema has %s %s, which wants %s",
 				p.kernel.Func.Name(), p.op.Name(), at+1, v.Name(), b.typeString(v.Type()), args[i].Type, args[i].Name, b.wanted(args[i].Type))
 		}
 		variadic := p.kernel.Func.Signature().Variadic() && at == len(vars)-1
@@ -87,8 +87,7 @@ func (b *binder) matchParams(p pair, vars []*types.Var, names plan.NameSet, w *W
 	return matched
 }
 
-// returnsNothing reports whether a kernel does not return the arguments that it
-// writes, as is usual in Go.
+// returnsNothing reports whether a kernel does not return its written arguments, as is usual in Go.
 func returnsNothing(p pair) bool {
 	returns := p.op.Func.Returns
 	return len(kernelResults(p.kernel)) == 0 &&
@@ -109,7 +108,7 @@ func (b *binder) matchResults(p pair, names plan.NameSet) []Result {
 	for i, v := range results {
 		role, ok := b.fitType(returns[i].Type, v.Type())
 		if !ok {
-			b.errorf(p.kernel.Pos, "kernel %s for %s: result %d is %s; the schema says %s, which wants %s",
+			b.errorf(p.kernel.Pos, "kernel %s for %s: result %d is %s; the schema has %s, which wants %s",
 				p.kernel.Func.Name(), p.op.Name(), i+1, b.typeString(v.Type()), returns[i].Type, b.wanted(returns[i].Type))
 		}
 		matched = append(matched, Result{names.Pick(v.Name(), plan.LocalName(p.op, i)), v.Type(), role})
@@ -133,8 +132,7 @@ func (b *binder) reserved(w Wrapper) plan.NameSet {
 	return plan.NewNameSet("asserts", "enabled", "len", "nil", "observed", b.pkg.Name, w.OpVar)
 }
 
-// refuseUnexported reports types in the signature that another package can't
-// write down.
+// refuseUnexported reports types in the signature that another package can't name.
 func (b *binder) refuseUnexported(k Kernel) {
 	sig := k.Func.Signature()
 	if t := firstType(unexportedIn(sig.Params()), unexportedIn(sig.Results())); t != nil {
@@ -143,14 +141,14 @@ func (b *binder) refuseUnexported(k Kernel) {
 	}
 }
 
-// unexported returns the part of a type that has no name outside its package:
-// an unexported type, or a struct or interface written in place.
+// unexported returns the part of a type that another package can't name: an unexported type, or an
+// unnamed struct or interface with unexported parts.
 func unexported(t types.Type) types.Type {
 	switch t := t.(type) {
 	case *types.Named:
 		return unexportedName(t, t.Obj(), t.TypeArgs())
 	case *types.Alias:
-		if hidden(t.Obj()) { // the wrapper names what it stands for
+		if hidden(t.Obj()) { // the wrapper uses the aliased type
 			return unexported(types.Unalias(t))
 		}
 		return unexportedName(t, t.Obj(), t.TypeArgs())

@@ -8,7 +8,7 @@ import (
 	"github.com/dave/jennifer/jen"
 )
 
-// comment is a comment of one line, for any text.
+// comment returns a comment of one line, for any text.
 func comment(text string) *jen.Statement {
 	if text == "" {
 		return jen.Comment("//")
@@ -16,14 +16,13 @@ func comment(text string) *jen.Statement {
 	return jen.Comment("// " + printable(text))
 }
 
-// documented is a function with its comment: a description, and its schema as
-// code.
+// documented returns a function with its comment: a description, and its schema as code.
 func documented(summary, schema string, function *jen.Statement) *jen.Statement {
 	return rows(comment(summary), comment(""), jen.Comment("//\t"+printable(schema)), function)
 }
 
-// printable returns the text, as a Go string literal if it has line breaks or
-// anything else that a reader can't see.
+// printable returns the text, as a Go string literal if it has line breaks or characters that are
+// not visible.
 func printable(text string) string {
 	for i, r := range text {
 		if !strconv.IsPrint(r) || r == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD") {

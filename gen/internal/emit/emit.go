@@ -1,5 +1,5 @@
-// Package emit writes wrappers down as Go text, by jennifer. It decides
-// nothing: names, types and checks come from gen/internal/bind, gen/internal/typed and gen/plan.
+// Package emit prints wrappers as Go text, with jennifer. It decides nothing: names, types and
+// checks come from gen/internal/bind, gen/internal/typed and gen/plan.
 package emit
 
 import (
@@ -17,7 +17,7 @@ import (
 // A File is the header of every generated file.
 type File struct {
 	Package string   // the package name
-	Sources []string // the files and folders that it is made from, for the header
+	Sources []string // the files and folders that it is made from
 	Always  bool     // the checks run in every build, not only under the tag opassert
 }
 
@@ -48,8 +48,8 @@ func Typed(f File, funcs []typed.Func) ([]byte, error) {
 	return w.text(f)
 }
 
-// A writer holds the declarations of a file, rendered one by one: the tree of
-// all of them is large.
+// A writer holds the declarations of a file, rendered one by one, since the tree of all of them is
+// large.
 type writer struct {
 	names
 	body bytes.Buffer
@@ -82,14 +82,14 @@ func (w *writer) enabled(always bool) *jen.Statement {
 		jen.Const().Id("enabled").Op("=").Add(w.asserts("Enabled")))
 }
 
-// add adds a declaration behind an empty line.
+// add adds a declaration after an empty line.
 func (w *writer) add(declaration *jen.Statement) {
 	const clause = "package p\n\n"
 	file := jen.NewFile("p")
 	file.NoFormat = true
 	file.Add(declaration)
 	var text bytes.Buffer
-	if err := file.Render(&text); err != nil { //mutate:equivalent false: nothing in a declaration fails
+	if err := file.Render(&text); err != nil { // no declaration fails
 		w.err = err
 		return
 	}
@@ -97,8 +97,7 @@ func (w *writer) add(declaration *jen.Statement) {
 	w.body.WriteString("\n")
 }
 
-// text returns the declarations behind the head and the imports that they
-// turned out to need.
+// text returns the declarations after the head and the imports that they need.
 func (w *writer) text(f File) ([]byte, error) {
 	head := jen.NewFile(f.Package)
 	head.HeaderComment(header(f.Sources))

@@ -83,7 +83,7 @@ func newPlanner(t *testing.T, ops []*schema.Op) *plan.Planner {
 	return must.Get(plan.NewPlanner("full", []*allowlist.List{waived}, allowlist.Where{}))(t)
 }
 
-// formattedGolden compares text with a golden file, and with what gofmt makes of it.
+// formattedGolden compares text with a golden file, and with gofmt's output.
 func formattedGolden(t *testing.T, name string, text []byte) {
 	t.Helper()
 	formatted := must.Get(format.Source(text))(t)
@@ -93,7 +93,7 @@ func formattedGolden(t *testing.T, name string, text []byte) {
 	golden.Compare(t, name, string(text))
 }
 
-// Every shape of kernel, as text.
+// Every form of kernel, as text.
 func TestEmit(t *testing.T) {
 	ops := loadOps(t, "testdata/ops.yaml")
 	pkg := kernels(t, "testdata/kernels.go.txt")
@@ -111,7 +111,7 @@ func TestEmit(t *testing.T) {
 	formattedGolden(t, "always.golden", always)
 }
 
-// Every shape of typed function.
+// Every form of typed function.
 func TestTyped(t *testing.T) {
 	ops := loadOps(t, "testdata/typed.yaml")
 	funcs, skipped, err := typed.Funcs(ops, newPlanner(t, ops))
@@ -128,7 +128,7 @@ func TestBadPackageName(t *testing.T) {
 	}
 }
 
-// A type that bind would have refused is a mistake in this program.
+// A type that bind should have refused is a mistake in this program.
 func TestTypeLiteral(t *testing.T) {
 	defer func() {
 		if text, ok := recover().(string); !ok || !strings.HasPrefix(text, "emit: ") {

@@ -27,9 +27,8 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// The generator's users did not write all that it reads: a schema file is
-// foreign, and so is an allowlist. Whatever these hold, the Go file
-// holds what it is meant to hold, and compiles.
+// Schema files and allowlists may be foreign: whatever they contain, the Go file has only the
+// intended declarations, and compiles.
 func FuzzHostileSources(f *testing.F) {
 	const breakout = "\n\nfunc\tinit(){println(\"PWNED\")}\n\n//"
 	for _, text := range []string{
@@ -92,7 +91,7 @@ func planner(t *testing.T, op *schema.Op, reason string) *plan.Planner {
 	quoted := must.Get(json.Marshal(reason))(t)
 	list, err := allowlist.Parse("allow.yaml", []byte("- op: "+op.Name()+"\n  checks: [OA001, OA003]\n  reason: "+string(quoted)+"\n"), nil)
 	lists := []*allowlist.List{list}
-	if err != nil { // an empty reason, say
+	if err != nil { // such as for an empty reason
 		lists = nil
 	}
 	return must.Get(plan.NewPlanner("full", lists, allowlist.Where{}))(t)
@@ -109,7 +108,7 @@ var realPackages = sync.OnceValues(func() (importer, error) {
 	return known, err
 })
 
-// An importer has packages that are type-checked already.
+// An importer has packages that are already type-checked.
 type importer []*types.Package
 
 func (im importer) Import(path string) (*types.Package, error) {
@@ -127,8 +126,8 @@ func hold(t *testing.T, text []byte, op *schema.Op, imported ...*types.Package) 
 	}
 }
 
-// problems are what a generated file holds besides a function and a table for
-// the op, and why it doesn't compile with the packages it may import.
+// problems returns what a generated file has besides a function and a table for the op, and why it
+// doesn't compile with the packages that it may import.
 func problems(text []byte, op *schema.Op, imported ...*types.Package) []string {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "opassert_gen.go", text, parser.ParseComments)
@@ -146,7 +145,7 @@ func problems(text []byte, op *schema.Op, imported ...*types.Package) []string {
 	name := plan.GoName(op.Func.Name)
 	want := []string{"_", "enabled", name, "op" + name}
 	if len(imported) > 0 {
-		want = append(want, plan.NewNameSet(name).Pick("Kernels", "")) // what a package with kernels lists
+		want = append(want, plan.NewNameSet(name).Pick("Kernels", "")) // the list of a package with kernels
 	}
 	if got := declared(file); !slices.Equal(got, want) {
 		report("declares %q, want %q", got, want)
@@ -190,7 +189,7 @@ func declared(file *ast.File) []string {
 	return names
 }
 
-// harmless reports whether a comment is one printable line that no tool obeys.
+// harmless reports whether a comment is one printable line and not a directive.
 func harmless(comment string) bool {
 	text, isLine := strings.CutPrefix(comment, "//")
 	if !isLine || text != "" && text[0] != ' ' && text[0] != '\t' || strings.HasPrefix(text, " +build") {
@@ -212,7 +211,7 @@ func hasString(file *ast.File, value string) bool {
 	return found
 }
 
-// The check of generated files is itself able to fail.
+// The check of generated files can fail.
 func TestProblems(t *testing.T) {
 	op := loadOps(t, filepath.Join("testdata", "typed.yaml"))[0]
 	funcs, _, _ := typed.Funcs([]*schema.Op{op}, newPlanner(t, nil))

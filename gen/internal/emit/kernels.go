@@ -8,7 +8,7 @@ import (
 	"github.com/opassert/opassert/internal/loop"
 )
 
-// kernels is the list of the package's ops with the functions that run them.
+// kernels returns the list of the package's ops with the functions that run them.
 func (w *writer) kernels(wrappers []bind.Wrapper) *jen.Statement {
 	names := plan.NewNameSet()
 	var lines []jen.Code
@@ -29,7 +29,7 @@ func (w *writer) kernels(wrappers []bind.Wrapper) *jen.Statement {
 	)
 }
 
-// kernel is the function itself: kernels.Add, (*kernels.Library).Add.
+// kernel returns the function itself: kernels.Add, (*kernels.Library).Add.
 func (w *writer) kernel(f bind.Wrapper) *jen.Statement {
 	fn := f.Kernel.Func
 	if recv := fn.Signature().Recv(); recv != nil {

@@ -6,13 +6,11 @@ import (
 	"github.com/dave/jennifer/jen"
 )
 
-// jennifer puts a space between the parts of a statement and leaves the rest
-// to go/format, which takes as much time for the typed functions as all else
-// together. So the code is made of the groups below, which are laid out as
-// gofmt does, and isn't formatted; tests hold every generated text against
-// gofmt.
+// jennifer puts a space between the parts of a statement and leaves the rest to go/format, which
+// would take half of the time for the typed functions. So code is composed of the groups below, in
+// gofmt's layout, and isn't formatted; tests compare every generated text with gofmt's.
 
-// tight is parts without a space between them.
+// tight joins parts without a space between them.
 func tight(parts ...jen.Code) *jen.Statement { return jen.Custom(jen.Options{}, parts...) }
 
 // rows are lines at the top level.
@@ -36,7 +34,7 @@ func selector(x jen.Code, name string) *jen.Statement {
 	return jen.Custom(jen.Options{Separator: "."}, x, jen.Id(name))
 }
 
-// method is a call of a method: x.name(a, b).
+// method returns a call of a method: x.name(a, b).
 func method(x jen.Code, name string, args ...jen.Code) *jen.Statement {
 	return call(selector(x, name), args...)
 }
@@ -66,5 +64,5 @@ func pointerTo(x jen.Code) *jen.Statement { return tight(jen.Op("*"), x) }
 
 func addressOf(x jen.Code) *jen.Statement { return tight(jen.Op("&"), x) }
 
-// spread is an argument for all the rest: x...
+// spread is a variadic argument: x...
 func spread(x jen.Code) *jen.Statement { return tight(x, jen.Op("...")) }

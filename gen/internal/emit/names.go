@@ -33,8 +33,8 @@ func newNames() names {
 	return n
 }
 
-// qual spells a name of a package and imports the package; that of no package
-// is Go's own. jennifer would name the imports of each part anew.
+// qual returns a qualified name, and imports its package; a name without a package is Go's own.
+// jennifer would name the imports of each part anew.
 func (n names) qual(pkg *types.Package, name string) *jen.Statement {
 	if pkg == nil {
 		return jen.Id(name)
@@ -53,8 +53,8 @@ func (n names) imported(importPath, pkg, name string) *jen.Statement {
 	return selector(jen.Id(n.imports[importPath]), name)
 }
 
-// reserve keeps the imports from the names of a file's wrappers, and that of
-// the kernels, which the wrappers' bodies refer to, from their local names.
+// reserve keeps the imports from having names of a file's wrappers, and the import of the kernels
+// also from having local names of the wrappers' bodies.
 func (n names) reserve(wrappers []bind.Wrapper) {
 	for _, f := range wrappers {
 		n.taken[f.Name], n.taken[f.OpVar] = true, true
@@ -104,7 +104,7 @@ func (n names) importDeclaration() *jen.Statement {
 
 var majorVersion = regexp.MustCompile(`^v[0-9]+$`)
 
-// impliedName is the package name that a reader expects behind a path.
+// impliedName returns the package name that a reader expects for a path.
 func impliedName(importPath string) string {
 	if dir, last := path.Split(importPath); majorVersion.MatchString(last) {
 		return path.Base(dir)

@@ -8,7 +8,7 @@ import (
 	"github.com/opassert/opassert/gen/internal/bind"
 )
 
-// tensor is a tensor as the record takes it.
+// tensor returns a tensor as the record accepts it.
 func tensor(f bind.Wrapper, name string) *jen.Statement {
 	if f.Observer == nil {
 		return jen.Id(name)
@@ -16,8 +16,8 @@ func tensor(f bind.Wrapper, name string) *jen.Statement {
 	return call(parens(pointerTo(jen.Id("observed"))), jen.Id(name))
 }
 
-// observed is the tensor type of another package under a name of this one,
-// which can have a method. The conversion of a pointer costs nothing.
+// observed declares a type of this package for the tensor type of another one, so that it can have
+// a method. Converting a pointer costs nothing.
 func (w *writer) observed(o *bind.Observer) []*jen.Statement {
 	tensor := w.typ(o.Tensor())
 	named := w.typ(o.Tensor().Underlying().(*types.Pointer).Elem())

@@ -23,8 +23,7 @@ import (
 	"github.com/opassert/opassert/testdata/conformance"
 )
 
-// fakeTypes is a library that has a Go type for every schema type and does
-// nothing with it.
+// fakeTypes is a library with a Go type for every schema type and no functions.
 const fakeTypes = `package kernels
 
 import "github.com/opassert/opassert/asserts"
@@ -47,7 +46,7 @@ type (
 )
 `
 
-// goType is how the fake library spells a schema type.
+// goType returns the fake library's type for a schema type.
 func goType(t schema.Type) string {
 	switch t.Kind {
 	case schema.Optional:
@@ -75,8 +74,8 @@ func goType(t schema.Type) string {
 	return t.Name
 }
 
-// fakeKernels writes a kernel for every op. Parameter names are the schema's,
-// Go's keywords and the names that wrappers use among them.
+// fakeKernels writes a kernel for every op. Parameter names are the schema's, including Go keywords
+// and names that wrappers use.
 func fakeKernels(ops []*schema.Op) string {
 	var b strings.Builder
 	b.WriteString(fakeTypes)
@@ -134,8 +133,8 @@ func generate(t testing.TB, pkg *bind.Package, ops []*schema.Op) []byte {
 	return must.Get(emit.Wrappers(emit.File{Package: "ops"}, wrappers))(t)
 }
 
-// Wrappers for the whole of PyTorch are formatted, vet clean in both builds,
-// and there is one for each op.
+// Wrappers for all of PyTorch are formatted, pass go vet in both builds, and there is one for each
+// op.
 func TestWholeOfPyTorch(t *testing.T) {
 	ops := realOps(t)
 	dir, pkg := fakeModule(t, ops)
@@ -175,8 +174,7 @@ func TestWholeOfPyTorch(t *testing.T) {
 	}
 }
 
-// Typed functions for the whole of PyTorch are formatted, with the plan of a
-// preset too.
+// Typed functions for all of PyTorch are formatted, also with the plan of a preset.
 func TestWholeOfPyTorchTyped(t *testing.T) {
 	ops := realOps(t)
 	for _, preset := range []string{"full", "pytorch-2.6"} {
@@ -206,7 +204,7 @@ func firstDifference(got, want []byte) string {
 	return "one is longer"
 }
 
-// BenchmarkTyped is parse to formatted text of the typed functions.
+// BenchmarkTyped goes from parsing to formatted text of the typed functions.
 func BenchmarkTyped(b *testing.B) {
 	table := must.Get(conformance.Load("1.13.1"))(b)
 	planner := must.Get(plan.NewPlanner("full", nil, allowlist.Where{}))(b)
@@ -222,7 +220,7 @@ func BenchmarkTyped(b *testing.B) {
 	}
 }
 
-// BenchmarkGenerate is parse to formatted text, the kernels' package loaded.
+// BenchmarkGenerate goes from parsing to formatted text, with the kernels' package loaded.
 func BenchmarkGenerate(b *testing.B) {
 	table := must.Get(conformance.Load("1.13.1"))(b)
 	_, pkg := fakeModule(b, realOps(b))
@@ -233,7 +231,7 @@ func BenchmarkGenerate(b *testing.B) {
 	}
 }
 
-// BenchmarkLoad is the loading of the kernels' package.
+// BenchmarkLoad loads the kernels' package.
 func BenchmarkLoad(b *testing.B) {
 	dir, _ := fakeModule(b, realOps(b))
 	b.ReportAllocs()

@@ -12,7 +12,7 @@ import (
 	"github.com/opassert/opassert/internal/loop"
 )
 
-// table is the op as data, without the parts that package asserts derives.
+// table returns the op as data, without the parts that package asserts derives.
 func (w *writer) table(name string, p plan.Plan) *jen.Statement {
 	op := p.Table()
 	first := list(field("Name", jen.Lit(op.Name)), field("Schema", jen.Lit(op.Schema)))
@@ -24,8 +24,8 @@ func (w *writer) table(name string, p plan.Plan) *jen.Statement {
 	return jen.Var().Id(name).Op("=").Add(values)
 }
 
-// described is the line with the facts of the schema file, and whether nothing is
-// checked.
+// described returns the line with the facts of the schema file, and a preset's empty list of
+// checks.
 func (w *writer) described(op asserts.Op) []jen.Code {
 	var fields []jen.Code
 	if len(op.Args) > 0 {
@@ -40,7 +40,7 @@ func (w *writer) described(op asserts.Op) []jen.Code {
 	if len(op.Tags) > 0 {
 		fields = append(fields, field("Tags", texts(op.Tags)))
 	}
-	if op.Checks != nil && len(op.Checks) == 0 { // a preset that checks nothing
+	if op.Checks != nil && len(op.Checks) == 0 { // a preset without checks
 		fields = append(fields, field("Checks", w.checks(&op)))
 	}
 	if len(fields) == 0 {
@@ -49,7 +49,7 @@ func (w *writer) described(op asserts.Op) []jen.Code {
 	return []jen.Code{line(list(fields...))}
 }
 
-// planned is the lines with the entries of allowlists and a preset.
+// planned returns the lines with the entries of allowlists and a preset.
 func (w *writer) planned(p plan.Plan, op asserts.Op) []jen.Code {
 	var lines []jen.Code
 	for _, waiver := range p.Waivers() {
@@ -72,9 +72,8 @@ func (w *writer) planned(p plan.Plan, op asserts.Op) []jen.Code {
 	return lines
 }
 
-// checked ends the sentence on the kernel that a function calls: with the promises of
-// the schema that are checked. It names no check, so that a new one changes no
-// committed file.
+// checked ends the sentence on the kernel that a function calls: with the promises of the schema
+// that are checked. It names no check, so that a new one changes no committed file.
 func checked(p plan.Plan) string {
 	switch {
 	case p.Codes() == 0:
@@ -85,7 +84,7 @@ func checked(p plan.Plan) string {
 	return ", checked as " + p.Op.Class().String() + "."
 }
 
-// line is a value of a composite literal with more than one line.
+// line is a value of a composite literal on lines of its own.
 func line(value jen.Code) *jen.Statement { return tight(value, jen.Op(",")) }
 
 func (w *writer) subjects(list []asserts.Subject) *jen.Statement {
@@ -122,7 +121,7 @@ func texts(list []string) *jen.Statement {
 	return slice(jen.String(), values...)
 }
 
-// checks is the plan of a preset: each check after a comment that describes it.
+// checks returns the plan of a preset, each check after a comment that describes it.
 func (w *writer) checks(op *asserts.Op) *jen.Statement {
 	var lines []jen.Code
 	for _, c := range op.Checks {

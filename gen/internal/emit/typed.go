@@ -9,7 +9,7 @@ import (
 	"github.com/opassert/opassert/internal/loop"
 )
 
-// typed is the function: the call, and its results in Go's types.
+// typed returns the function: the call, and its results in Go's types.
 func (w *writer) typed(f typed.Func) *jen.Statement {
 	summary := f.Name + " calls " + f.Plan.QualifiedName() + checked(f.Plan)
 	signature := jen.Func().Add(call(jen.Id(f.Name), w.typedParams(f.Params)...)).Add(w.typedResults(f))
@@ -58,7 +58,7 @@ func (w *writer) invoke(f typed.Func) *jen.Statement {
 	return call(w.libtorch("Invoke"), args...)
 }
 
-// value is a parameter as a libtorch.Value.
+// value returns a parameter as a libtorch.Value.
 func (w *writer) value(p typed.Value) *jen.Statement {
 	x, by := jen.Id(p.Name), p.Make.By
 	switch p.Make.How {
@@ -78,7 +78,7 @@ func (w *writer) value(p typed.Value) *jen.Statement {
 	return x
 }
 
-// take is a result out of a libtorch.Value.
+// take returns a result converted from a libtorch.Value.
 func (w *writer) take(r typed.Value, v *jen.Statement) *jen.Statement {
 	switch by := r.Take.By; r.Take.From {
 	case typed.Field:

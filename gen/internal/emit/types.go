@@ -7,15 +7,14 @@ import (
 	"github.com/dave/jennifer/jen"
 )
 
-// A parameter is one of a function's.
+// A parameter is one parameter of a function.
 type parameter struct {
 	name     string
 	typ      types.Type
 	variadic bool
 }
 
-// params is the parameter list as Go does it by hand: names that share a type
-// share its mention.
+// params returns the parameter list as written by hand: consecutive names of one type share it.
 func (w *writer) params(all []parameter) []jen.Code {
 	var params, ids []jen.Code
 	for i, p := range all {
@@ -36,7 +35,7 @@ func (w *writer) paramType(p parameter) *jen.Statement {
 	return w.typ(p.typ)
 }
 
-// results is the result list: none, one type, or several in parentheses.
+// results returns the result list: none, one type, or several in parentheses.
 func results(types ...jen.Code) *jen.Statement {
 	switch len(types) {
 	case 0:
@@ -47,7 +46,7 @@ func results(types ...jen.Code) *jen.Statement {
 	return parens(types...)
 }
 
-// typ spells a type.
+// typ prints a type.
 func (w *writer) typ(t types.Type) *jen.Statement {
 	switch t := t.(type) {
 	case *types.Basic:

@@ -10,8 +10,8 @@ import (
 	"github.com/opassert/opassert/internal/loop"
 )
 
-// wrapper is the function: the bare call, and the call between the
-// observations before and after it.
+// wrapper returns the function: the bare call, and the call between the observations before and
+// after it.
 func (w *writer) wrapper(f bind.Wrapper) *jen.Statement {
 	summary := f.Name + " calls " + kernelName(f.Kernel.Func) + checked(f.Plan)
 	signature := jen.Func().Add(call(jen.Id(f.Name), w.wrapperParams(f)...)).Add(w.wrapperResults(f))
@@ -19,7 +19,7 @@ func (w *writer) wrapper(f bind.Wrapper) *jen.Statement {
 	return rows(append(kernelDoc(f), function)...)
 }
 
-// kernelDoc is the kernel's own comment, about the wrapper.
+// kernelDoc returns the kernel's own comment, for the wrapper.
 func kernelDoc(f bind.Wrapper) []jen.Code {
 	text := strings.TrimSpace(f.Kernel.Doc)
 	if text == "" {
@@ -39,7 +39,8 @@ func kernelDoc(f bind.Wrapper) []jen.Code {
 	return append(lines, comment(""))
 }
 
-// kernelName is how a reader finds the kernel: kernels.Add, (*kernels.Library).Add.
+// kernelName returns the name by which a reader finds the kernel: kernels.Add,
+// (*kernels.Library).Add.
 func kernelName(fn *types.Func) string {
 	byName := func(p *types.Package) string { return p.Name() }
 	if recv := fn.Signature().Recv(); recv != nil {
@@ -100,7 +101,7 @@ func (w *writer) wrapperBody(f bind.Wrapper) []jen.Code {
 	return body
 }
 
-// release is the bare call, all that the release build has.
+// release returns the bare call, which is the whole release build.
 func (w *writer) release(f bind.Wrapper) *jen.Statement {
 	bare := []jen.Code{jen.Return(w.kernelCall(f))}
 	if len(f.Results) == 0 && f.Err == "" {
@@ -135,7 +136,7 @@ func resultNames(f bind.Wrapper) []jen.Code {
 	return names
 }
 
-// begin starts the record of the call.
+// begin returns the start of the call's record.
 func (w *writer) begin(f bind.Wrapper) []jen.Code {
 	observations := tight(jen.Index(jen.Lit(bufferSize(f))), w.asserts("Observation"))
 	all := tight(jen.Id(f.Buf), jen.Index(jen.Op(":")))
@@ -154,8 +155,8 @@ func record(f bind.Wrapper, name string, args ...jen.Code) *jen.Statement {
 	return method(jen.Id(f.Call), name, args...)
 }
 
-// listReserve is how many tensors of each list the record has room for before
-// it moves to the heap.
+// listReserve is the number of tensors of each list that the record has room for before it moves to
+// the heap.
 const listReserve = 16
 
 func bufferSize(f bind.Wrapper) int {
@@ -187,7 +188,7 @@ func (w *writer) observeParams(depth int, f bind.Wrapper, method string) []jen.C
 	return lines
 }
 
-// observeResults leaves the results of a failed call alone.
+// observeResults records no results of a failed call.
 func (w *writer) observeResults(depth int, f bind.Wrapper, method string) []jen.Code {
 	mayFail := f.Err != ""
 	if mayFail {
@@ -203,8 +204,8 @@ func (w *writer) observeResults(depth int, f bind.Wrapper, method string) []jen.
 	return lines
 }
 
-// observe records one value, a list tensor by tensor: so the compiler sees the
-// tensor's type at every call.
+// observe records one value, a list tensor by tensor, so that the compiler knows the tensor's type
+// in every call.
 func (w *writer) observe(depth int, f bind.Wrapper, method, name string, role bind.Role) []jen.Code {
 	switch role {
 	case bind.One:
@@ -224,7 +225,7 @@ func (w *writer) observeList(depth int, f bind.Wrapper, method, name string, ele
 	lines := []jen.Code{
 		jen.For(list(jen.Id("_"), jen.Id(f.Elem)).Op(":=").Range().Id(name)).Add(block(depth+1, each...)),
 	}
-	if method == "Keep" { // the record has these tensors already, those of lists too
+	if method == "Keep" { // the record already has these tensors, even those of lists
 		return lines
 	}
 	return append([]jen.Code{record(f, "List", call(jen.Id("len"), jen.Id(name)))}, lines...)

@@ -7,24 +7,24 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A Form is how a schema type is written in Go.
+// A Form is the Go form of a schema type.
 type Form struct {
 	Type types.Type
 	Make Make
 	Take Take
 }
 
-// A Make is how a Go value becomes a libtorch.Value.
+// A Make is the conversion of a Go value to a libtorch.Value.
 type Make struct {
 	How How
 	By  string // the function of package libtorch, or the method of the value's type
 }
 
-// A How is the sort of a By.
+// A How is the form of the conversion.
 type How uint8
 
 const (
-	As        How = iota // nothing: the Go value is a libtorch.Value
+	As        How = iota // none: the Go value is a libtorch.Value
 	Method               // x.By()
 	Call                 // libtorch.By(x)
 	Spread               // libtorch.By(x...)
@@ -33,7 +33,7 @@ const (
 	MaybeList            // libtorch.MaybeList(x, libtorch.By)
 )
 
-// A Take is how a libtorch.Value becomes a Go value.
+// A Take is the conversion of a libtorch.Value to a Go value.
 type Take struct {
 	From From
 	By   string // a field of libtorch.Value
@@ -50,7 +50,7 @@ const (
 	Nonzero             // v.By != 0
 )
 
-// library is package libtorch, as far as the forms name its types.
+// library is package libtorch with the types that forms name.
 var library = types.NewPackage("github.com/opassert/opassert/asserts/libtorch", "libtorch")
 
 func libraryType(name string) types.Type {
@@ -83,7 +83,7 @@ var (
 	handle  = base{Form: Form{object, Make{Method, "Value"}, Take{Field, "Object"}}}
 )
 
-// bases are the base types that have a form.
+// bases are the base types with a form.
 var bases = map[string]base{
 	"Tensor":       {Form{tensor, Make{Method, "Value"}, Take{Field, "Tensor"}}, "Tensors"},
 	"int":          integer("Ints"),
@@ -105,9 +105,9 @@ var bases = map[string]base{
 	"Stream":       {Form{value, Make{}, Take{From: Whole}}, ""},
 }
 
-// formOf returns the form of a type, and whether it has one. Optional tensors,
-// Scalars and Streams have a zero value that says none; of other types the
-// optional is a pointer, and an optional list is a slice that may be nil.
+// formOf returns the form of a type, and whether it has one. Optional tensors, Scalars and Streams
+// are None as zero values; for other types the optional is a pointer, and an optional list is a
+// slice that may be nil.
 func formOf(t schema.Type) (Form, bool) {
 	switch t.Kind {
 	case schema.Base:

@@ -1,6 +1,5 @@
-// Package typed decides the form of the operators of a real libtorch as Go
-// functions: the Go type of each argument and result, and how it is converted to a
-// libtorch.Value and back.
+// Package typed decides the form of the operators of a real libtorch as Go functions: the Go type
+// of each argument and result, and its conversion to a libtorch.Value and back.
 package typed
 
 import (
@@ -30,15 +29,14 @@ type Value struct {
 	Form
 }
 
-// A Skipped op has no Go form, for the reason given.
+// A Skipped op has no Go form, for the given reason.
 type Skipped struct {
 	Op     *schema.Op
 	Reason string
 }
 
-// Funcs returns the functions, in the order of their ops' names, and the ops
-// that have none. Two ops with one Go name are an error, a [scanner.ErrorList]
-// with the places of both.
+// Funcs returns the functions, ordered by op name, and the ops without one. Two ops with one Go
+// name are an error, a [scanner.ErrorList] with both positions.
 func Funcs(ops []*schema.Op, planner *plan.Planner) ([]Func, []Skipped, error) {
 	var funcs []Func
 	var skipped []Skipped
@@ -86,7 +84,7 @@ func newFunc(op *schema.Op, planner *plan.Planner) (Func, string) {
 	return f, ""
 }
 
-// camel returns a local name as Go writes it: grad_output is gradOutput.
+// camel returns a local name in Go's form: grad_output is gradOutput.
 func camel(snake string) string {
 	words := strings.FieldsFunc(snake, func(r rune) bool { return r == '_' })
 	for i, w := range words {

@@ -14,7 +14,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// funcs makes the functions of some schemas and says in lines what they are.
+// funcs returns descriptions of the functions for some schemas.
 func funcs(t *testing.T, schemas ...string) []string {
 	t.Helper()
 	planner := must.Get(plan.NewPlanner("full", nil, allowlist.Where{}))(t)
@@ -49,7 +49,7 @@ func goType(f Form) string {
 	return types.TypeString(f.Type, func(p *types.Package) string { return p.Name() })
 }
 
-// making is the expression that makes x a libtorch.Value.
+// making returns the expression that converts x to a libtorch.Value.
 func making(x string, f Form) string {
 	text := map[How]string{
 		As: "x", Method: "x.By()", Call: "libtorch.By(x)", Spread: "libtorch.By(x...)",
@@ -58,7 +58,7 @@ func making(x string, f Form) string {
 	return strings.NewReplacer("x", x, "By", f.Make.By, "T", strings.TrimPrefix(goType(f), "*")).Replace(text)
 }
 
-// taking is the expression that takes a libtorch.Value apart.
+// taking returns the expression that converts a libtorch.Value.
 func taking(f Form) string {
 	text := map[From]string{Nothing: "", Whole: "%s", Field: "%s.By", Convert: "T(%s.By)", Nonzero: "%s.By != 0"}[f.Take.From]
 	return strings.NewReplacer("By", f.Take.By, "T", goType(f)).Replace(text)

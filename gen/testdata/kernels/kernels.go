@@ -3,7 +3,7 @@ package kernels
 
 import "github.com/opassert/opassert/asserts"
 
-// A Tensor is the least that a wrapper takes.
+// A Tensor is a minimal tensor type.
 type Tensor struct{}
 
 // Observe implements asserts.Tensor.

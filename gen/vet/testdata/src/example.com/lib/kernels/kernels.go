@@ -22,10 +22,10 @@ func (l *Library) Max(self *Tensor) *Tensor { return self }
 //opassert:kernel fresh
 func Fresh(self *Tensor) *Tensor { return self }
 
-/* opassert:kernel neg */      // want `looks like the mark of a kernel and is not read: it is not spelled as one`
+/* opassert:kernel neg */      // want `looks like a kernel's mark but is not read: it is not written like one`
 func Neg(self *Tensor) *Tensor { return self }
 
-//opassert:kernel abs // want `want one op, and behind it`
+//opassert:kernel abs // want `want one op, and after it`
 func Abs(self *Tensor) *Tensor { return self }
 
 //opassert:kernel my::twice
@@ -34,20 +34,20 @@ func Twice(self *Tensor) *Tensor { return self }
 //opassert:kernel sin
 func Sin[E any](self *Tensor) *Tensor { return self } // want `kernel Sin for sin has type parameters`
 
-//opassert:kernal cos // want `looks like the mark of a kernel and is not read: it is not spelled as one`
+//opassert:kernal cos // want `looks like a kernel's mark but is not read: it is not written like one`
 func Cos(self *Tensor) *Tensor { return self }
 
-// op-assert:kernel tan // want `it is not spelled as one`
+// op-assert:kernel tan // want `it is not written like one`
 func Tan(self *Tensor) *Tensor { return self }
 
 // Exp2 comes close to a mark.
-// opassert:kernel=exp2 // want `it is not spelled as one`
+// opassert:kernel=exp2 // want `it is not written like one`
 func Exp2(self *Tensor) *Tensor { return self }
 
-/* opasert:kernel(sqrt) */      // want `it is not spelled as one`
+/* opasert:kernel(sqrt) */      // want `it is not written like one`
 func Sqrt(self *Tensor) *Tensor { return self }
 
-// opassert/kernel cube // want `it is not spelled as one`
+// opassert/kernel cube // want `it is not written like one`
 func Cube(self *Tensor) *Tensor { return self }
 
 // The mark of a kernel is opassert:kernel add.Tensor in prose, as is
@@ -66,7 +66,7 @@ func Within(x *Tensor) *Tensor {
 	return m.Max(x)
 }
 
-func New() Maxer { return new(Library) } // want `\*kernels.Library becomes kernels.Maxer, through which Max, the kernel of max, is called around`
+func New() Maxer { return new(Library) } // want `\*kernels.Library is converted to kernels.Maxer, through which calls of Max, the kernel of max, bypass`
 
 func hidden() Maxer { return new(Library) } // no other package calls it
 

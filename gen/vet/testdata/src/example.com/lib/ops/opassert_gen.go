@@ -11,7 +11,7 @@ func Relu(self *kernels.Tensor) *kernels.Tensor { return kernels.Relu(self) }
 
 var opRelu = asserts.Op{Name: "aten::relu", Schema: "relu(Tensor self) -> Tensor"}
 
-var opReluCopy = asserts.Op{Name: "aten::relu_copy", Schema: "relu_copy(Tensor self) -> Tensor"} // want `the schema file has relu_copy\(Tensor input\) -> Tensor by now`
+var opReluCopy = asserts.Op{Name: "aten::relu_copy", Schema: "relu_copy(Tensor self) -> Tensor"} // want `the schema file now has relu_copy\(Tensor input\) -> Tensor`
 
 var opAddOut = asserts.Op{Name: "aten::add.out", Schema: "add.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"}
 
@@ -43,10 +43,10 @@ var opOwn = Op{Name: "aten::own"}
 
 var first, second = asserts.Op{Name: "aten::first"}, asserts.Op{Name: "aten::second"}
 
-var Kernels = []asserts.Kernel{ // want `package kernels has a kernel of fresh, and there is no wrapper here`
+var Kernels = []asserts.Kernel{ // want `package kernels has a kernel of fresh, but there is no wrapper here`
 	{Op: &opRelu, Func: kernels.Relu},
 	{Op: &opReluCopy, Func: kernels.Relu},
-	{Op: &opAddOut, Func: kernels.AddOut}, // want `parameter 1 of kernel AddOut is called out and gets argument self, while out is argument 3 of add.out.*kernels.go:14:6`
+	{Op: &opAddOut, Func: kernels.AddOut}, // want `parameter 1 of kernel AddOut is named out and gets argument self, while out is argument 3 of add.out.*kernels.go:14:6`
 	{Op: &opSubOut, Func: kernels.SubOut},
 	{Op: &opMax, Func: (*kernels.Library).Max},
 	{Op: &opTwice, Func: kernels.Twice},
