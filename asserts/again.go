@@ -10,35 +10,34 @@ import (
 	"time"
 )
 
-// A kernel may keep a tensor and write it when the call is over: in the background,
-// or in the next call. So the tensors of the first calls of an op are looked at
-// again, some milliseconds later, and once more around the next call by the same
-// goroutine, as long as no other goroutine is there that may use them.
+// A kernel may keep a tensor and write it after the call has returned: in the background, or during
+// the next call. So the tensors of an op's first calls are observed again, some milliseconds later
+// and around the next call by the same goroutine, as long as no other goroutine may use them.
 const (
-	lookedAgain = 24 // calls of an op
-	waitedFor   = 3  // of those; of the others where the kernel started a goroutine
+	lookedAgain = 24 // calls of each op
+	waitedFor   = 3  // calls that always wait; later ones wait only if the kernel started a goroutine
 	waiting     = 5 * time.Millisecond
 )
 
-// past is a call that has ended: its arguments and its returns.
+// past is the previous call of an op: its arguments and returns.
 type past struct {
 	goroutine uintptr
 	tensors   []Tensor
-	args      []int // of each, as in Earlier
+	args      []int // origins of the tensors: see Earlier.Arg
 	then      []Observation
 }
 
-// Keeps reports whether the tensors of the call are to be looked at again.
+// Keeps reports whether the tensors of the call are to be observed again.
 func (c *Call) Keeps() bool { return c.settings.keeps }
 
-// Keep is called, where Keeps says so, with each tensor that was recorded after the
-// call, in the same order.
+// Keep adds a tensor to observe again. Where Keeps is true it is called for each tensor recorded
+// after the call, in order.
 func (c *Call) Keep(t Tensor) {
 	h := c.settings.holding
 	h.tensors = append(h.tensors, t)
 }
 
-// begin decides whether the call is one of those that are looked at again.
+// begin decides whether the tensors of the call are observed again.
 func (h *holding) begin(p *plan) {
 	s := &h.settings
 	h.tensors, h.last, h.late, h.finalized, h.nth = h.tensors[:0], nil, nil, 0, 0
@@ -55,8 +54,7 @@ func (h *holding) begin(p *plan) {
 	}
 }
 
-// end looks at the tensors once more, and leaves them to the next call; args are
-// their origins.
+// end observes the tensors once more and keeps them for the next call; args are their origins.
 func (h *holding) end(args []int) {
 	if h.nth <= waitedFor || runtime.NumGoroutine() > h.goroutines {
 		time.Sleep(waiting)
@@ -77,8 +75,7 @@ func (h *holding) end(args []int) {
 // notAgain is the origin of a return with an alias set, which the next call skips.
 const notAgain = -1
 
-// origins returns where each tensor that was recorded after the call is from: see Earlier.Arg,
-// or notAgain.
+// origins returns the origin of each tensor recorded after the call: see Earlier.Arg, or notAgain.
 func (c *Call) origins() []int {
 	var all []int
 	at := c.before
@@ -107,7 +104,7 @@ func (c *Call) origins() []int {
 	return all
 }
 
-// look observes a tensor, which is undefined if it has been released meanwhile.
+// look observes a tensor. One that has been released meanwhile is undefined.
 func (h *holding) look(t Tensor) (o Observation) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -120,12 +117,12 @@ func (h *holding) look(t Tensor) (o Observation) {
 	}
 	o.Content = &h.pending
 	t.Observe(&o, Content)
-	o.holding() // where nothing was filled in
+	o.holding() // if Observe did not call Look
 	return o
 }
 
-// earlier returns the tensors of the call before that this one was not given, as they
-// were when it began and as they are, and those of tensors inside.
+// earlier returns the tensors of the previous call that are not arguments of this one, as they were
+// before and after this one, and the tensors inside them.
 func (h *holding) earlier(args []Observation) []Earlier {
 	if h.last == nil {
 		return nil
@@ -150,8 +147,7 @@ func (h *holding) earlier(args []Observation) []Earlier {
 	return all
 }
 
-// alone reports whether no other goroutine runs: each is one that package testing has
-// waiting, or has ended.
+// alone reports whether all other goroutines have ended, or are those of package testing.
 func alone() bool {
 	if runtime.NumGoroutine() > most { //mutate:equivalent false: only saves time
 		return false
@@ -173,22 +169,21 @@ func alone() bool {
 	return callers == 1
 }
 
-const most = 12 // goroutines, beyond which none is alone
+const most = 12 // goroutines; alone does not examine more
 
-// waitsIn returns the function outside package runtime that a goroutine is in, or "" where
-// it has ended: for a moment it is still listed.
+// waitsIn returns the function outside package runtime that a goroutine is in, or "" if it has just
+// ended.
 func waitsIn(stack []uintptr) string {
 	frames := runtime.CallersFrames(stack)
 	for {
-		frame, _ := frames.Next() // at the end it has no name
+		frame, _ := frames.Next() // without a name at the end
 		if !strings.HasPrefix(frame.Function, "runtime.") {
 			return frame.Function
 		}
 	}
 }
 
-// finalizers are the metrics of functions that may release a tensor on no goroutine
-// of the program.
+// finalizers are the metrics of functions that may release a tensor on a goroutine of the runtime.
 var finalizers = sync.OnceValue(func() []metrics.Sample {
 	return []metrics.Sample{{Name: "/gc/finalizers/executed:finalizers"}, {Name: "/gc/cleanups/executed:cleanups"}}
 })

@@ -12,9 +12,8 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// kept is a wrapper as the generator writes it, of an op with one argument and one
-// return.
-func kept(op *asserts.Op, kernel func(*tensor) *tensor, self *tensor) *tensor {
+// wrapCall is a wrapper as the generator writes it, for an op with one argument and one return.
+func wrapCall(op *asserts.Op, kernel func(*tensor) *tensor, self *tensor) *tensor {
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(op)
@@ -37,14 +36,14 @@ func kept(op *asserts.Op, kernel func(*tensor) *tensor, self *tensor) *tensor {
 	return result
 }
 
-// later is what a kernel does once its call is over.
+// later is what a kernel does after its call.
 var later func()
 
 func fresh(*tensor) *tensor { return newTensor(4) }
 
 func bump(x *tensor) { x.impl.storage.bytes[0]++ }
 
-// finalizeSomething returns when the runtime has counted a finalizer more.
+// finalizeSomething returns when the runtime has counted one more finalizer.
 func finalizeSomething() {
 	count := func() uint64 {
 		sample := []metrics.Sample{{Name: "/gc/finalizers/executed:finalizers"}}
@@ -58,8 +57,7 @@ func finalizeSomething() {
 	}
 }
 
-// What kernels do when a call is over is found in wrappers, and nothing that the
-// caller does is taken for it.
+// Wrappers detect what kernels do after a call, and do not blame them for what the caller does.
 func TestLookedAtAgain(t *testing.T) {
 	var cache *tensor
 	calls := 0
@@ -95,15 +93,15 @@ func TestLookedAtAgain(t *testing.T) {
 		name   string
 		kernel func(*tensor) *tensor
 		use    func(call func(*tensor) *tensor)
-		want   string // how the report begins
+		want   string // prefix of the report
 	}{
 		{"healthy", fresh, func(call func(*tensor) *tensor) { call(newTensor(4)); call(newTensor(4)) }, ""},
 		{"argument written late", late(func(self, _ *tensor) *tensor { return self }), func(call func(*tensor) *tensor) { call(newTensor(4)) },
-			"OA016 argument self: of argument self 1 of 4 bytes changed after the call"},
+			"OA016 argument self: argument self changed after the call: 1 of 4 bytes changed"},
 		{"result written late", late(func(_, result *tensor) *tensor { return result }), func(call func(*tensor) *tensor) { call(newTensor(4)) },
-			"OA005 result: of result 1 of 4 bytes changed after the call"},
+			"OA005 result: result changed after the call, so a reference is held elsewhere: 1 of 4 bytes changed"},
 		{"argument kept", keeping, func(call func(*tensor) *tensor) { twice(func() *tensor { return call(newTensor(4)) }) },
-			"OA016 argument self: of the argument self of the call before 1 of 4 bytes changed in this one: it was kept"},
+			"OA016 argument self: the argument self of the previous call, which the op kept, changed during this one: 1 of 4 bytes changed"},
 		{"argument kept by a later call", func(x *tensor) *tensor {
 			if calls++; calls < 6 {
 				return newTensor(4)
@@ -113,11 +111,11 @@ func TestLookedAtAgain(t *testing.T) {
 			for range 7 {
 				call(newTensor(4))
 			}
-		}, "OA016 argument self: of the argument self of the call before 1 of 4 bytes changed in this one: it was kept"},
+		}, "OA016 argument self: the argument self of the previous call, which the op kept, changed during this one: 1 of 4 bytes changed"},
 		{"result kept", returning, func(call func(*tensor) *tensor) { twice(func() *tensor { return call(newTensor(4)) }) },
-			"OA005 result (returned before): of what the call before returned 1 of 4 bytes changed"},
+			"OA005 result (returned before): what the previous call returned has changed: 1 of 4 bytes changed"},
 		{"result returned twice", once, func(call func(*tensor) *tensor) { twice(func() *tensor { return call(newTensor(4)) }) },
-			"OA005 result (returned before): result is the TensorImpl that the call before returned"},
+			"OA005 result (returned before): result is the TensorImpl that the previous call returned"},
 		{"reference kept", func(x *tensor) *tensor { x.impl.uses++; return newTensor(4) }, func(call func(*tensor) *tensor) { call(newTensor(4)) },
 			"OA016 argument self: the TensorImpl of argument self has a reference that it did not have before the call: use_count 1 -> 2"},
 		{"released too often", func(x *tensor) *tensor { x.impl.storage.uses--; return newTensor(4) }, func(call func(*tensor) *tensor) {
@@ -170,7 +168,7 @@ func TestLookedAtAgain(t *testing.T) {
 			signal.Notify(c, os.Interrupt)
 			defer signal.Stop(c)
 			twice(func() *tensor { return call(newTensor(4)) })
-		}, "OA016 argument self: of the argument self of the call before 1 of 4 bytes changed in this one: it was kept"},
+		}, "OA016 argument self: the argument self of the previous call, which the op kept, changed during this one: 1 of 4 bytes changed"},
 		{"another goroutine runs", keeping, func(call func(*tensor) *tensor) {
 			stop := make(chan bool)
 			go func() { <-stop }()
@@ -189,12 +187,12 @@ func TestLookedAtAgain(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			defer asserts.SetLevel(asserts.Content)()
 			var got []string
-			// While the runtime runs finalizers of its own, no call is alone, and less is found.
+			// While the runtime runs finalizers of its own, no call is alone, and less is detected.
 			for attempts := 5; attempts > 0 && len(got) == 0; attempts-- {
 				cache, later, calls = nil, nil, 0
 				c := collect(t)
 				op := wholeOp("f(Tensor? self) -> Tensor")
-				tt.use(func(x *tensor) *tensor { return kept(op, tt.kernel, x) })
+				tt.use(func(x *tensor) *tensor { return wrapCall(op, tt.kernel, x) })
 				for _, f := range c.Found() {
 					got = append(got, said(f.Violation))
 				}
@@ -206,7 +204,7 @@ func TestLookedAtAgain(t *testing.T) {
 	}
 }
 
-// A call may write what it is given, also where the one before was given it.
+// A call may write its arguments, even if they were arguments of the previous call.
 func TestGivenAgain(t *testing.T) {
 	later = nil
 	for name, again := range map[string]func(*tensor) *tensor{
@@ -223,7 +221,7 @@ func TestGivenAgain(t *testing.T) {
 			defer asserts.SetLevel(asserts.Content)()
 			op, x := wholeOp("f_(Tensor(a!) self) -> Tensor(a!)"), newTensor(4)
 			for _, self := range []*tensor{x, again(x)} {
-				kept(op, func(self *tensor) *tensor { bump(self); self.impl.version++; return self }, self)
+				wrapCall(op, func(self *tensor) *tensor { bump(self); self.impl.version++; return self }, self)
 			}
 			if found := c.Found(); len(found) > 0 {
 				t.Errorf("reported %v", found)
@@ -232,7 +230,7 @@ func TestGivenAgain(t *testing.T) {
 	}
 }
 
-// A view that a call returned is left alone by the next, which looks at the argument.
+// The next call does not observe a view that a call returned, only its argument.
 func TestViewsAreNotLookedAtAgain(t *testing.T) {
 	c := collect(t)
 	defer asserts.SetLevel(asserts.Content)()
@@ -262,12 +260,12 @@ func TestViewsAreNotLookedAtAgain(t *testing.T) {
 	for _, f := range c.Found() {
 		got = append(got, said(f.Violation))
 	}
-	if len(got) != 1 || !strings.HasPrefix(got[0], "OA016 argument self: of the argument self of the call before") {
+	if len(got) != 1 || !strings.HasPrefix(got[0], "OA016 argument self: the argument self of the previous call") {
 		t.Errorf("reported %q", got)
 	}
 }
 
-// A call that failed has no returns, whatever its op has.
+// A failed call has no returns, even if its op does.
 func TestKeptOfFailed(t *testing.T) {
 	c := collect(t)
 	defer asserts.SetLevel(asserts.Content)()
@@ -315,7 +313,7 @@ func TestAlone(t *testing.T) {
 	<-stopped
 }
 
-// A test whose goroutine has ended is listed for a moment, and is nobody that uses a tensor.
+// A test whose goroutine has ended is listed for a moment, and uses no tensor.
 func TestAloneAfterATest(t *testing.T) {
 	not := 0
 	for range 5000 {
@@ -330,8 +328,8 @@ func TestAloneAfterATest(t *testing.T) {
 	}
 }
 
-// Who says that other goroutines do not use the tensors is believed; the call before
-// is one of the same goroutine all the same.
+// With SetAlone, other goroutines do not matter; the previous call must still be of the same
+// goroutine.
 func TestLookedAtAgainBesideGoroutines(t *testing.T) {
 	defer asserts.SetAlone(true)()
 	stop := make(chan bool)
@@ -343,8 +341,8 @@ func TestLookedAtAgainBesideGoroutines(t *testing.T) {
 			defer asserts.SetLevel(asserts.Content)()
 			later = nil
 			op, first := wholeOp("f(Tensor self) -> Tensor"), newTensor(4)
-			kept(op, fresh, first)
-			again := func() { kept(op, func(*tensor) *tensor { bump(first); return newTensor(4) }, newTensor(4)) }
+			wrapCall(op, fresh, first)
+			again := func() { wrapCall(op, func(*tensor) *tensor { bump(first); return newTensor(4) }, newTensor(4)) }
 			if other {
 				done := make(chan bool)
 				go func() { defer close(done); again() }()
@@ -359,7 +357,7 @@ func TestLookedAtAgainBesideGoroutines(t *testing.T) {
 	}
 }
 
-// After the first calls those alone are waited for that start a goroutine.
+// After the first calls, wrappers wait only for calls that start a goroutine.
 func TestWaitsForGoroutines(t *testing.T) {
 	for name, starts := range map[string]bool{"no goroutine": false, "a goroutine": true} {
 		t.Run(name, func(t *testing.T) {
@@ -368,11 +366,11 @@ func TestWaitsForGoroutines(t *testing.T) {
 			later = nil
 			op := wholeOp("f(Tensor self) -> Tensor")
 			for range 5 {
-				kept(op, fresh, newTensor(4))
+				wrapCall(op, fresh, newTensor(4))
 			}
 			write, written, stop := make(chan bool), make(chan bool), make(chan bool)
 			defer close(stop)
-			kept(op, func(self *tensor) *tensor {
+			wrapCall(op, func(self *tensor) *tensor {
 				later = func() { bump(self) }
 				if starts {
 					go func() { <-write; bump(self); close(written); <-stop }()
@@ -388,7 +386,7 @@ func TestWaitsForGoroutines(t *testing.T) {
 	}
 }
 
-// The tensors of a list are each that argument.
+// All tensors of a list belong to its argument.
 func TestListsAreLookedAtAgain(t *testing.T) {
 	for i, want := range []string{"argument ts", "argument ts", "argument us"} {
 		c := collect(t)
@@ -421,29 +419,29 @@ func TestListsAreLookedAtAgain(t *testing.T) {
 			}
 			call.Judge()
 		}
-		if found := c.Found(); len(found) != 1 || !strings.Contains(said(found[0].Violation), ": of the "+want) {
+		if found := c.Found(); len(found) != 1 || !strings.Contains(said(found[0].Violation), ": the "+want) {
 			t.Errorf("argument %d: reported %v", i, found)
 		}
 		restore()
 	}
 }
 
-// Only so many calls of an op are looked at again.
+// Only the first calls of an op are observed again.
 func TestLookedAtAgainAtFirst(t *testing.T) {
 	c := collect(t)
 	defer asserts.SetLevel(asserts.Content)()
 	later = nil
 	op, x := wholeOp("f(Tensor self) -> Tensor"), newTensor(4)
 	for range 23 {
-		kept(op, fresh, x)
+		wrapCall(op, fresh, x)
 	}
 	same := newTensor(4)
-	kept(op, func(*tensor) *tensor { return same }, x)
-	kept(op, func(*tensor) *tensor { return same }, x)
+	wrapCall(op, func(*tensor) *tensor { return same }, x)
+	wrapCall(op, func(*tensor) *tensor { return same }, x)
 	defer asserts.CountNoFinalizers()()
 	defer asserts.SetAlone(true)()
 	x.view()
-	kept(op, func(*tensor) *tensor { x.impl.storage.uses--; return newTensor(4) }, x)
+	wrapCall(op, func(*tensor) *tensor { x.impl.storage.uses--; return newTensor(4) }, x)
 	if found := c.Found(); len(found) > 0 {
 		t.Errorf("reported %v", found)
 	}
@@ -453,7 +451,7 @@ func TestLookedAtAgainAtFirst(t *testing.T) {
 type fragile struct {
 	*tensor
 	broken bool
-	late   bool // breaks when it is looked at in part
+	late   bool // breaks when its inner tensor is observed
 }
 
 func (f *fragile) Observe(o *asserts.Observation, level asserts.Level) {
@@ -466,7 +464,7 @@ func (f *fragile) Observe(o *asserts.Observation, level asserts.Level) {
 	}
 }
 
-// breaking is a wrapper of an op that takes and returns lists and a tensor.
+// breaking is a wrapper of an op with lists and a tensor as arguments and returns.
 func breaking(op *asserts.Op, kernel func(), list []*fragile, self *fragile, results []*fragile, result *fragile) {
 	var obs [64]asserts.Observation
 	call := asserts.NewCall(obs[:])
@@ -494,7 +492,7 @@ func breaking(op *asserts.Op, kernel func(), list []*fragile, self *fragile, res
 	call.Judge()
 }
 
-// A tensor that a call breaks so that Observe panics is a violation of the op.
+// If Observe panics for a tensor after a call, that is a violation of the op.
 func TestBrokenByCall(t *testing.T) {
 	for _, level := range []asserts.Level{asserts.Identity, asserts.Content} {
 		for broken, want := range []string{
@@ -527,7 +525,7 @@ func TestBrokenByCall(t *testing.T) {
 	breaking(wholeOp("f(Tensor[] ts, Tensor self) -> (Tensor[], Tensor)"), func() {}, nil, &fragile{broken: true}, nil, nil)
 }
 
-// A tensor that can't be read once its call is over is not reported.
+// A tensor that becomes unreadable between calls is not reported.
 func TestBrokenBetweenCalls(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		c := collect(t)
@@ -549,7 +547,7 @@ func TestBrokenBetweenCalls(t *testing.T) {
 			call.Judge()
 		}
 		for _, f := range c.Found() {
-			if f.Violation.Code != asserts.UndeclaredWrite { // the first call's own
+			if f.Violation.Code != asserts.UndeclaredWrite { // the first call's own violation
 				t.Errorf("late %t: reported %v", late, said(f.Violation))
 			}
 		}
@@ -557,7 +555,7 @@ func TestBrokenBetweenCalls(t *testing.T) {
 	}
 }
 
-// A call that is not checked hides no panic.
+// A call that is not checked recovers no panic.
 func TestRecoverWhileOff(t *testing.T) {
 	defer asserts.SetLevel(asserts.Off)()
 	defer func() {
@@ -573,7 +571,7 @@ func TestRecoverWhileOff(t *testing.T) {
 	panic("boom")
 }
 
-// Where a return is broken, the lists behind it are empty.
+// If a return is broken, the lists after it are empty.
 func TestBrokenBeforeList(t *testing.T) {
 	c := collect(t)
 	defer asserts.SetLevel(asserts.Identity)()
@@ -594,7 +592,7 @@ func TestBrokenBeforeList(t *testing.T) {
 	}
 }
 
-// A panic began in the function that raised it, not in package runtime.
+// PanicSite is the function that panicked, not one of package runtime.
 func TestPanicSite(t *testing.T) {
 	var none []int
 	for name, raise := range map[string]func(){

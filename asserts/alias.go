@@ -15,8 +15,8 @@ func (s *Subject) anything() bool {
 
 const wildcard = "*"
 
-// shareSet reports whether two subjects have a common alias set in the schema,
-// before or after the call. Two wildcards are none: they promise nothing.
+// shareSet reports whether two subjects have a common alias set in the schema, before or after the
+// call. Two wildcards do not count: they promise nothing.
 func shareSet(a, b *Subject) bool {
 	for _, sets := range [2][]string{a.Before, a.After} {
 		for _, set := range sets {
@@ -31,8 +31,8 @@ func shareSet(a, b *Subject) bool {
 // mayShare reports whether the schema lets a return share with another subject.
 func mayShare(r, other *Subject) bool { return r.anything() || shareSet(r, other) }
 
-// Base reports whether a return and an argument have a common alias set in the
-// schema; for tensors inside others, whether those others have.
+// Base reports whether a return and an argument, or the tensors that hold them, have a common alias
+// set in the schema.
 func (op *Op) Base(result, arg Place) bool {
 	result.Inside, arg.Inside = false, false
 	return result.Return && !arg.Return && shareSet(op.at(result), op.at(arg))
@@ -59,8 +59,8 @@ func (s *Subject) spell(sets []string, write bool) string {
 	return "Tensor(" + annotation + ")" + s.Suffix
 }
 
-// holder is the container of the subject's tensors where no schema can annotate
-// them: a tensor, or a type such as Dict(str, Tensor); "" where one can.
+// holder returns the type that holds the subject's tensors where no schema can annotate them, a
+// tensor or a type such as Dict(str, Tensor); otherwise "".
 func (s *Subject) holder() string {
 	switch {
 	case s.Inside:

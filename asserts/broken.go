@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Recover is deferred where a wrapper looks at the tensors of a call that is over:
-// one that makes Observe panic was broken by the call, which is a violation. Tensors
-// that were not observed because of that count as unchanged, or are not judged.
+// Recover is deferred while a wrapper observes the tensors after a call: if Observe panics, the
+// call has broken the tensor, which is a violation. Tensors not observed because of the panic count
+// as unchanged, or are not judged.
 func (c *Call) Recover() {
 	if !c.on {
 		return
@@ -20,7 +20,7 @@ func (c *Call) Recover() {
 	}
 	broken := Observation{Content: &Snapshot{Panic: fmt.Sprintf("%v, in %s", p, PanicSite())}}
 	own := *c.settings
-	own.quick, own.keeps = false, false
+	own.usual, own.keeps = false, false
 	c.settings = &own
 	if at := c.n; at < 2*c.before {
 		copy(c.obs[at:2*c.before], c.obs[at-c.before:c.before])
@@ -30,7 +30,7 @@ func (c *Call) Recover() {
 	c.setBroken(broken)
 }
 
-// setBroken fills in the returns from the one on that was looked at.
+// setBroken records broken for the return whose observation panicked and all after it.
 func (c *Call) setBroken(broken Observation) {
 	from, at := c.n, 2*c.before
 	for i := range c.plan.results {
@@ -55,7 +55,7 @@ func (c *Call) setBroken(broken Observation) {
 	c.n = at
 }
 
-// PanicSite returns where a panic began that the caller's caller recovers.
+// PanicSite returns where the panic began that its caller's caller recovers.
 func PanicSite() string {
 	pcs := make([]uintptr, 16)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])

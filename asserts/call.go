@@ -7,41 +7,39 @@ import (
 )
 
 // Generated2 is the version of the contract between generated code and this package.
-// Each generated file mentions it, so that one which no longer fits does not
+// Each generated file refers to it, so that a file for another version does not
 // compile.
 const Generated2 = true
 
 // A Call records the observations of one call of a kernel: NewCall, Begin, Arg for each
 // argument that holds tensors, the kernel, Returned, the same arguments again,
 // Result for each return, Judge. A list is List and then each of its tensors. A call that
-// fails with an error records no results; its arguments are judged all the
-// same. A panic of the kernel goes through, and nothing is judged.
+// fails with an error records no results; its arguments are judged. If the kernel
+// panics, the call is not judged.
 //
-// The record and the Call stay on the caller's stack. The compiler sees that as
-// long as no pointer held by a Call is stored anywhere; what those pointers
-// lead to may be.
+// The record and the Call stay on the caller's stack, as long as no pointer in a Call
+// is stored elsewhere.
 type Call struct {
 	plan     *plan
 	settings *settings
-	obs      []Observation // before, after, results; never appended to, see room
+	obs      []Observation // before, after, results; see room
 	n        int           // how many of obs are recorded
 	before   int           // how many of them before the call
-	on       bool          // settings.on, once more
+	on       bool          // copy of settings.on
 }
 
-// NewCall makes a Call that records into buf, a new zeroed array with a place
-// for each tensor that is not a list element, arguments twice over. A list of n
-// takes n+1 places; where there are fewer left, the record goes onto the heap.
+// NewCall makes a Call that records into buf, a new zeroed array with one element for each tensor
+// that is not in a list, two for an argument. A list of n takes n+1 elements; if fewer are left,
+// the record moves to the heap.
 //
-// It is apart from Begin so that it is inlined: to the compiler a value
-// stored through a pointer leaves the stack.
+// It is a function of its own so that it is inlined: the compiler moves a value stored through a
+// pointer to the heap.
 func NewCall(buf []Observation) Call { return Call{obs: buf} }
 
-// Begin starts the record of a call of the op. It panics when buf is too small
-// for the op, which is a mistake in the wrapper.
+// Begin starts the record of a call of the op. It panics when buf is too small for the op, which is
+// a mistake in the wrapper.
 //
-// It is inlined too: stores of a wrapper to its own Call need no write
-// barrier.
+// It is inlined too: a wrapper's stores to its own Call need no write barrier.
 func (c *Call) Begin(op *Op) {
 	c.plan, c.settings = begin(op, c.obs)
 	c.on = c.settings.on
@@ -53,8 +51,8 @@ func (c *Call) BeginContext(ctx context.Context, op *Op) {
 	c.on = c.settings.on
 }
 
-// BeginSeen starts a call that an engine observes by itself, and returns the
-// level to do it at. JudgeSeen stands for Arg and the steps after it.
+// BeginSeen starts a call that an engine observes by itself, and returns the level to observe at.
+// JudgeSeen replaces Arg and the steps after it.
 func (c *Call) BeginSeen(op *Op) Level {
 	c.plan, c.settings = current.Load().begin(op, math.MaxInt)
 	c.on = c.settings.on
@@ -80,8 +78,8 @@ func beginContext(ctx context.Context, op *Op, obs []Observation) (*plan, *setti
 	return begin(op, obs)
 }
 
-// record is begin for a call that is recorded: at the content level it holds
-// the storages that it reads.
+// record is begin for a recorded call: at the content level the call holds the storages that it
+// reads.
 func (s *settings) record(op *Op, obs []Observation) (*plan, *settings) {
 	p, s := s.begin(op, len(obs))
 	if s.level >= Content {
@@ -92,8 +90,7 @@ func (s *settings) record(op *Op, obs []Observation) (*plan, *settings) {
 	return p, s
 }
 
-// begin is for the first call of all, the first of an op, and where calls are
-// sampled.
+// begin serves the first call of the process, the first call of an op, and sampled calls.
 func (s *settings) begin(op *Op, room int) (*plan, *settings) {
 	if s.policy == nil {
 		configure()
@@ -116,15 +113,15 @@ func (s *settings) begin(op *Op, room int) (*plan, *settings) {
 
 // Arg records an argument, or an element of a list; nil is an undefined tensor.
 func (c *Call) Arg(t Tensor) {
-	// As large as the compiler still inlines, which makes Observe a plain call.
-	// Result repeats it: a call of Arg would be too large.
+	// As large as the compiler still inlines, which makes Observe a direct call. Result repeats the
+	// code: with a call of Arg it would be too large.
 	if c.on && t != nil {
 		t.Observe(&c.obs[c.n], c.settings.level)
 	}
 	c.n++
 }
 
-// List says that an argument or a return is a list: the n tensors that follow.
+// List starts the record of an argument or a return that is a list: its n tensors follow.
 func (c *Call) List(n int) {
 	if !c.on {
 		return
@@ -136,9 +133,8 @@ func (c *Call) List(n int) {
 	c.n++
 }
 
-// room makes room for n more than the singles of the call. The record so far
-// is copied: were it appended to, the compiler would put every wrapper's array
-// onto the heap.
+// room makes room for a list of n. It copies the record: with append the compiler would move every
+// wrapper's array to the heap.
 func (c *Call) room(n int) {
 	obs := make([]Observation, 2*(c.n+n)+c.plan.singles)
 	if c.settings.holding != nil {
@@ -148,8 +144,7 @@ func (c *Call) room(n int) {
 	c.obs = obs
 }
 
-// Returned ends the observations before the call: the arguments that follow are
-// seen after it.
+// Returned ends the observations before the call. The arguments that follow are observed after it.
 func (c *Call) Returned() { c.before = c.n }
 
 // Result records a return, or an element of a list; nil is an undefined tensor.
@@ -167,8 +162,8 @@ func (c *Call) Judge() {
 	}
 }
 
-// end counts between looking and telling: an atomic operation waits for
-// pending writes, and the observations were just written.
+// end counts between observing and judging: an atomic operation waits for pending writes, and the
+// observations were just written.
 func (c *Call) end() {
 	h := c.settings.holding
 	again := false
@@ -179,11 +174,11 @@ func (c *Call) end() {
 		again = h.last != nil || //mutate:equivalent true: only saves time
 			h.late != nil //mutate:equivalent true: only saves time
 	}
-	clean := !again && //mutate:equivalent true: only saves time
-		c.clean() //mutate:equivalent false: the judge finds nothing, and more slowly
+	usual := !again && //mutate:equivalent true: only saves time
+		c.usual() //mutate:equivalent false: the judge finds nothing, and more slowly
 	c.count()
 	var seen *Seen
-	if !clean { //mutate:equivalent false: the judge finds nothing, and more slowly
+	if !usual { //mutate:equivalent false: the judge finds nothing, and more slowly
 		seen = c.recorded()
 	}
 	if h != nil {
@@ -191,7 +186,7 @@ func (c *Call) end() {
 	}
 	if seen != nil {
 		if h != nil {
-			h.snapshots = nil // reports have them
+			h.snapshots = nil // violations refer to them
 		}
 		c.report(seen)
 	}
@@ -216,7 +211,7 @@ func (c *Call) JudgeSeen(seen *Seen) {
 		return
 	}
 	c.count()
-	if !c.cleanSeen(seen) {
+	if !c.usualSeen(seen) {
 		c.report(seen)
 	}
 }

@@ -74,12 +74,12 @@ func listing(op *asserts.Op, kernel func(ts []*tensor) []*tensor, ts []*tensor) 
 
 func healthy(self, other *tensor) *tensor { return newTensor(4) }
 
-// aliasing breaks OA007.
+// aliasing violates OA007.
 func aliasing(self, other *tensor) *tensor { return other.view() }
 
 func newAdd() *asserts.Op { return opOf("add(Tensor self, Tensor other) -> Tensor") }
 
-// collect makes violations of the test's calls go to a Collector.
+// collect sends violations of the test's calls to a Collector.
 func collect(t *testing.T) *asserts.Collector {
 	t.Helper()
 	c := new(asserts.Collector)
@@ -87,7 +87,7 @@ func collect(t *testing.T) *asserts.Collector {
 	return c
 }
 
-// linesOf is what a Collector has, in lines.
+// linesOf returns the violations of a Collector as lines.
 func linesOf(c *asserts.Collector) []string {
 	var lines []string
 	for _, f := range c.Found() {
@@ -179,8 +179,7 @@ type reporter func(asserts.Violations)
 
 func (r reporter) Report(vs asserts.Violations) { r(vs) }
 
-// TestCallWithoutResults is a kernel that failed with an error: its arguments
-// are judged and its results are not.
+// The arguments of a call that failed are judged, its results are not.
 func TestCallWithoutResults(t *testing.T) {
 	c := collect(t)
 	op := opOf("f_(Tensor(a!) self) -> Tensor(a!)")
@@ -198,7 +197,7 @@ func TestCallWithoutResults(t *testing.T) {
 	}
 }
 
-// TestListCallWithoutResults is the same for an op of lists.
+// The same for an op of lists.
 func TestListCallWithoutResults(t *testing.T) {
 	c := collect(t)
 	ts := tensors(2)
@@ -220,7 +219,7 @@ func TestListCallWithoutResults(t *testing.T) {
 	}
 }
 
-// TestPanic is a kernel that panics: the panic goes through.
+// A panic of the kernel goes through.
 func TestPanic(t *testing.T) {
 	collect(t)
 	boom := errors.New("boom")
@@ -232,7 +231,7 @@ func TestPanic(t *testing.T) {
 	binary(newAdd(), func(self, other *tensor) *tensor { panic(boom) }, newTensor(4), newTensor(4))
 }
 
-// wantPanic is deferred: what it follows is to panic with a text.
+// wantPanic, when deferred, requires a panic with a text.
 func wantPanic(t *testing.T, want string) {
 	t.Helper()
 	if text, _ := recover().(string); !strings.Contains(text, want) {
@@ -240,7 +239,7 @@ func wantPanic(t *testing.T, want string) {
 	}
 }
 
-// TestArgumentsOnce is a wrapper that forgets the arguments after the call.
+// A wrapper forgets the arguments after the call.
 func TestArgumentsOnce(t *testing.T) {
 	defer wantPanic(t, "2 tensors were recorded before the call and 1 after it")
 	var obs [5]asserts.Observation
@@ -253,10 +252,10 @@ func TestArgumentsOnce(t *testing.T) {
 	call.Judge()
 }
 
-// TestSmallArray is a wrapper whose array is too small for its op.
+// A wrapper's array is too small for its op.
 func TestSmallArray(t *testing.T) {
 	op := newAdd()
-	for range 2 { // the first call of an op begins in another way than the rest
+	for range 2 { // the first call of an op begins on another path
 		func() {
 			defer wantPanic(t, "aten::add: NewCall was given 4 observations, and the op takes 5")
 			var obs [4]asserts.Observation
@@ -266,7 +265,7 @@ func TestSmallArray(t *testing.T) {
 	}
 }
 
-// TestListRecordedAsTensors is a wrapper that forgets to say List.
+// A wrapper forgets to call List.
 func TestListRecordedAsTensors(t *testing.T) {
 	c := collect(t)
 	self := newTensor(4)
@@ -290,7 +289,7 @@ func TestListRecordedAsTensors(t *testing.T) {
 	record(newTensor(4), newTensor(4))
 }
 
-// TestTooManyReturns is a wrapper of an op of lists that records a return more.
+// A wrapper of an op of lists records one return too many.
 func TestTooManyReturns(t *testing.T) {
 	defer wantPanic(t, "2 returns were recorded, the op has 1")
 	var obs [8]asserts.Observation
@@ -304,7 +303,7 @@ func TestTooManyReturns(t *testing.T) {
 	call.Judge()
 }
 
-// TestLargeIDs is an engine whose IDs look like what marks a list.
+// An engine's IDs look like the head of a list.
 func TestLargeIDs(t *testing.T) {
 	c := collect(t)
 	ts := tensors(2)
@@ -319,7 +318,7 @@ func TestLargeIDs(t *testing.T) {
 	}
 }
 
-// TestCopiedOp is an Op that is copied after its first call, and changed.
+// An Op is copied and changed after its first call.
 func TestCopiedOp(t *testing.T) {
 	c := collect(t)
 	op := opOf("f(Tensor self, Tensor other) -> Tensor")
@@ -367,7 +366,7 @@ func TestValidate(t *testing.T) {
 		case test.want != "" && (err == nil || err.Error() != "aten::f: "+test.want):
 			t.Errorf("%v: %v, want %s", test.check, err, test.want)
 		}
-		// The wrong parts are left out, and the rest is judged.
+		// The wrong lines of the plan are left out, and the others judged.
 		o := see(1, 2)
 		asserts.Judge(op, &asserts.Seen{Level: asserts.Content, Before: list{o}, After: list{o}, Results: list{see(3, 2)}}, asserts.Aware())
 	}
@@ -388,7 +387,7 @@ func TestTooManyUndefinedArguments(t *testing.T) {
 	}
 }
 
-// TestMisfit is a wrapper that does not fit its op.
+// A wrapper does not fit its op.
 func TestMisfit(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -438,7 +437,7 @@ func TestSite(t *testing.T) {
 			t.Errorf("site %v in %s, want line %d", got, got.Func, at)
 		}
 	}
-	// At the bottom of a goroutine the wrapper itself is all there is.
+	// The wrapper is the outermost function of a goroutine.
 	done := make(chan struct{})
 	go binary(newAdd(), func(self, other *tensor) *tensor { defer close(done); return other }, newTensor(4), newTensor(4))
 	<-done
@@ -450,7 +449,7 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// A call that is not checked looks at no tensor and counts for nothing.
+// A call that is not checked observes no tensor and is not counted.
 func TestOffLooksAtNothing(t *testing.T) {
 	asserts.ForgetSummary()
 	defer asserts.SetSample(0)()
@@ -489,7 +488,7 @@ func TestUndefinedResult(t *testing.T) {
 	}
 }
 
-// A call that looks usual is judged all the same where an engine saw more than that.
+// A call that looks usual is judged if an engine observed more.
 func TestJudgeSeenLooksCloser(t *testing.T) {
 	float := contents(func(c *asserts.Snapshot) { c.DType, c.Sizes, c.Strides = "float32", nil, nil })
 	one, graded := holding("ab"), contents(func(c *asserts.Snapshot) { c.RequiresGrad = true })
@@ -541,8 +540,7 @@ func TestJudgeSeenLooksCloser(t *testing.T) {
 	}
 }
 
-// What a usual call of a library without version counters skips is counted, and what
-// a policy skips of it besides.
+// The skips of a usual call without version counters are counted, and so are those of the policy.
 func TestSkipsOfUsualCalls(t *testing.T) {
 	unversioned := asserts.Row{Trait: asserts.NoVersion, Skip: asserts.CodesOf(asserts.VersionBump), Reason: "no version"}
 	more := unversioned
@@ -576,7 +574,7 @@ func TestSkipsOfUsualCalls(t *testing.T) {
 	}
 }
 
-// The observations of an engine are judged as those of a wrapper.
+// The observations of an engine are judged like those of a wrapper.
 func TestJudgeSeen(t *testing.T) {
 	c := collect(t)
 	args := list{see(1, 2), see(3, 4)}
@@ -602,7 +600,7 @@ func TestJudgeSeen(t *testing.T) {
 	if got := linesOf(c); len(got) != 1 || !strings.HasPrefix(got[0], "OA007 ") {
 		t.Errorf("reported %v, want OA007", got)
 	}
-	// Of the four calls, one was looked into.
+	// Of the four calls, one was checked.
 	if s := asserts.Summarize(); s.Calls != 4 || s.Checks[asserts.UndeclaredWrite] != 2 {
 		t.Errorf("counted %d calls and %d looks at contents, want 4 and 2", s.Calls, s.Checks[asserts.UndeclaredWrite])
 	}
@@ -668,8 +666,8 @@ func TestConcurrentCalls(t *testing.T) {
 	}
 }
 
-// TestListsOfEverySize is wrappers whose record starts in an array of any size
-// that they may have, with lists of any length between other arguments.
+// The record starts in an array of any possible size, with lists of any length between other
+// arguments.
 func TestListsOfEverySize(t *testing.T) {
 	op := opOf("f(Tensor self, Tensor[] xs, Tensor w, Tensor?[] ys) -> (Tensor, Tensor[], Tensor)")
 	sizes := []int{0, 1, 2, 16, 17, 33, 34, 35, 70}
@@ -693,8 +691,8 @@ func TestListsOfEverySize(t *testing.T) {
 	}
 }
 
-// lists is a wrapper around a kernel that returns a new tensor; new ones, with
-// a view of the last of ys behind them; and a view of w.
+// lists is a wrapper around a kernel that returns a new tensor; new ones, and a view of the last of
+// ys; and a view of w.
 func lists(op *asserts.Op, buffer int, self *tensor, xs []*tensor, w *tensor, ys []*tensor) {
 	call := asserts.NewCall(make([]asserts.Observation, buffer))
 	call.Begin(op)
@@ -726,7 +724,7 @@ func lists(op *asserts.Op, buffer int, self *tensor, xs []*tensor, w *tensor, ys
 	call.Judge()
 }
 
-// A list without elements takes a place too, and leaves room for what follows.
+// A list without elements takes one element of the record, and the tensors after it fit.
 func TestEmptyListBeforeOthers(t *testing.T) {
 	c := collect(t)
 	w := newTensor(4)

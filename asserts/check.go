@@ -7,77 +7,71 @@ import (
 	"github.com/opassert/opassert/internal/usual"
 )
 
-// A check is everything about one check. All lists of checks are made from these
-// rows, so that a new one is one new file with a row in it.
+// A check is everything about one check. All lists of checks derive from these rows, so a new check
+// is one new file with a row.
 type check struct {
 	code    Code
 	name    string
 	promise Promise
 	rule    string
 	breaks  string
-	plain   string // breaks in a library without autograd, functionalization and compilers; "" where it speaks of none
+	plain   string // breaks in a library without autograd, functionalization and compilers; "": the same
 	level   Level
 	about   About
 
-	// plans reports whether the schema calls for the check on a subject, and
-	// for a check about a pair against another. A check that no call shows has
-	// none.
+	// plans reports whether the schema calls for the check on a subject, and for a check about a
+	// pair against another subject. It is nil for a check that is not judged on single calls.
 	plans func(op *Op, on, against *Subject) bool
 
-	// judges finds violations of the rule in a call; compares does in a call and
-	// the same call on meta.
+	// judges finds violations of the rule in a call; compares does so in a call and the same call
+	// on meta.
 	judges   func(*judge)
 	compares func(real, meta *judge)
 
-	// after holds the checks that are judged before, because this one has
-	// nothing to add where one of them names the culprit.
+	// after holds the checks judged before this one, which reports nothing where one of them names
+	// the culprit.
 	after Codes
 
 	// fixes returns the change to make, in the schema or in the code.
 	fixes func(op *Op, v *Violation) string
 
-	// inPython is the fix for a class whose __torch_dispatch__ answers a call; "" where
-	// fixes serves.
+	// inPython is the fix for a class whose __torch_dispatch__ answers a call; "": the result of
+	// fixes.
 	inPython string
 
-	// skips are the tensors for which the check can't be relied on; reliable if there
-	// are none.
+	// skips lists the tensors for which the check is unreliable; reliable for none.
 	skips []Row
 
-	// usual are the facts that leave the check nothing to report, and nothing to skip
-	// except for the tensors' traits. For a check without any each call goes through
-	// the judge.
+	// usual lists the facts under which the check reports nothing, and skips only by the tensors'
+	// traits. If empty, the judge sees every call.
 	usual usual.Facts
 
-	// when reports whether the check is judged on a call, for one that is judged in
-	// runs of many ops alone. A check without is judged on every call but those
-	// through autograd.
+	// when reports whether the check is judged on a call. It is for checks that are judged only in
+	// runs of many ops; nil: on every call except those through autograd.
 	when func(*Seen) bool
 
-	// parts reports that the check extends to the tensors inside sparse,
-	// quantized, nested and wrapping ones: see [WithParts].
+	// parts extends the check to the tensors inside sparse, quantized, nested and wrapping ones:
+	// see [WithParts].
 	parts bool
 }
 
-// reliable are the skips of a check that every tensor with an impl can be held
-// against.
+// reliable are the skips of a check that can be relied on for every tensor with an impl.
 var reliable = []Row{}
 
-// An About is the kinds of subject that a check is about: the subject, and for a check
-// about a pair the one that it is compared with.
+// An About is a set of kinds of subject that a check is about, and for a check about a pair also of
+// those that it is compared with.
 type About uint8
 
 const (
 	Argument        About = 1 << iota // an argument
 	Return                            // a return
-	AgainstArgument                   // held against an argument
-	AgainstReturn                     // held against a return, or a list against itself
+	AgainstArgument                   // compared with an argument
+	AgainstReturn                     // compared with a return, or a list with itself
 )
 
 var checks [numCodes]*check
 
-// add makes a check known. Each check's file calls it once, before anything
-// ranges over the checks.
+// add registers a check. Each check's file calls it once, during initialization.
 func add(c check) Code {
 	if checks[c.code] != nil {
 		panic(fmt.Sprintf("asserts: %v is the code of %s and of %s", c.code, checks[c.code].name, c.name))
@@ -86,9 +80,9 @@ func add(c check) Code {
 	return c.code
 }
 
-// shortens reports whether a call for which facts hold leaves the check nothing to
-// report. A check of calls through autograd has none on others.
-func (r *check) shortens(facts usual.Facts) bool {
+// settledBy reports whether the check has nothing to report on a call with these facts. A check of
+// calls through autograd has nothing to report on others.
+func (r *check) settledBy(facts usual.Facts) bool {
 	return r.usual != 0 && facts.Has(r.usual) || r.when != nil &&
 		!r.when(&Seen{Alone: true}) //mutate:equivalent false: only saves time
 }
@@ -102,7 +96,7 @@ func (r *check) judgedOn(seen *Seen) bool {
 	return when && r.level <= seen.Level
 }
 
-// none is the row of a code that no check has.
+// none is the row of a code without a check.
 var none check
 
 func (c Code) check() *check {
@@ -112,8 +106,8 @@ func (c Code) check() *check {
 	return &none
 }
 
-// judging is the checks that are judged on a call, in the order in which they
-// are: each behind those that it comes after, else by code.
+// judging lists the checks judged on a call, in order: each after those in its after set, else by
+// code.
 var judging = sync.OnceValue(func() []*check {
 	var order []*check
 	var done Codes
@@ -128,7 +122,7 @@ var judging = sync.OnceValue(func() []*check {
 	return order
 })
 
-// planning holds, by code, the checks that plan themselves on the kind of subject that about names.
+// planning lists, by code, the checks that plan themselves on a kind of subject.
 func planning(about About) []*check {
 	var rows []*check
 	for c := range AllCodes.All() {

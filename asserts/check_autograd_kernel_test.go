@@ -10,8 +10,8 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// Through autograd, where an argument requires grad, a return of an op without
-// a kernel for autograd is reported, and a leaf of any op; nothing else is judged.
+// On calls through autograd, a return of an op without a kernel for autograd is reported if an
+// argument requires grad, and a leaf of any op; no other check is judged.
 func TestAutogradKernel(t *testing.T) {
 	of := func(dtype string, grad bool) mod {
 		return func(o *asserts.Observation) { o.Content = &asserts.Snapshot{DType: dtype, RequiresGrad: grad} }
@@ -20,8 +20,8 @@ func TestAutogradKernel(t *testing.T) {
 		o.Content = &asserts.Snapshot{DType: "float32", RequiresGrad: true, Leaf: true}
 	}
 	self := see(1, 2, of("float32", true))
-	const nothing = "the op's kernel for autograd, or what it decomposes into, says that there is no gradient"
-	const named = "an argument requires grad, result does not, and the op has no kernel for autograd"
+	const nothing = "the op's kernel for autograd, or its decomposition, has no gradient"
+	const withoutKernel = "an argument requires grad, result does not, and the op has no kernel for autograd"
 	for _, tt := range []struct {
 		name, op    string
 		self        asserts.Observation
@@ -31,8 +31,8 @@ func TestAutogradKernel(t *testing.T) {
 		saw, reason string
 		judged      int
 	}{
-		{name: "no kernel", self: self, result: see(5, 6, uses(2, 2), of("float32", false)), saw: named, judged: 1},
-		{name: "called into autograd", self: self, result: see(5, 6, of("float32", true)), saw: "result requires grad by what the kernel of a backend calls", judged: 1},
+		{name: "no kernel", self: self, result: see(5, 6, uses(2, 2), of("float32", false)), saw: withoutKernel, judged: 1},
+		{name: "called into autograd", self: self, result: see(5, 6, of("float32", true)), saw: "result requires grad through the ops that a backend's kernel calls", judged: 1},
 		{name: "a kernel", self: self, result: see(5, 6, uses(2, 2), of("float32", true)), kernel: true, judged: 1},
 		{name: "nothing requires grad", self: see(1, 2, of("float32", false)), result: see(5, 6, of("float32", false)), reason: "no argument requires grad"},
 		{name: "no grad known", self: see(1, 2), result: see(5, 6, of("float32", false)), reason: "no argument requires grad"},
@@ -40,8 +40,8 @@ func TestAutogradKernel(t *testing.T) {
 		{name: "not observed", self: self, result: see(5, 6), reason: "contents not observed"},
 		{name: "undefined", self: self, result: undefined},
 		{name: "the argument", self: self, result: self, reason: "it is an argument, and not written"},
-		{name: "a view", op: "f(Tensor(a) self) -> Tensor(a)", self: self, result: see(5, 2, of("float32", false)), saw: named, judged: 1},
-		{name: "written", op: "f(Tensor self, Tensor(a!) out) -> Tensor(a!)", self: self, out: see(5, 6, of("float32", false)), result: see(5, 6, of("float32", false)), saw: named, judged: 1},
+		{name: "a view", op: "f(Tensor(a) self) -> Tensor(a)", self: self, result: see(5, 2, of("float32", false)), saw: withoutKernel, judged: 1},
+		{name: "written", op: "f(Tensor self, Tensor(a!) out) -> Tensor(a!)", self: self, out: see(5, 6, of("float32", false)), result: see(5, 6, of("float32", false)), saw: withoutKernel, judged: 1},
 		{name: "written with a kernel", op: "f(Tensor self, Tensor(a!) out) -> Tensor(a!)", kernel: true, self: self, out: see(5, 6, of("float32", false)), result: see(5, 6, of("float32", true)), judged: 1},
 		{name: "written before", op: "f(Tensor self, Tensor(a!) out) -> Tensor(a!)", kernel: true, self: self, out: see(5, 6, leaf), result: see(5, 6, leaf), reason: "the argument that is written required grad before the call"},
 		{name: "itself as a view", op: "f(Tensor(a) self) -> Tensor(a)", self: self, result: self, reason: "it is an argument, and not written"},
@@ -70,7 +70,7 @@ func TestAutogradKernel(t *testing.T) {
 				saw = append(saw, fmt.Sprint(v.Code, " ", v.Saw))
 				fix := "register a kernel at the dispatch key Autograd"
 				if v.After.Content.Leaf {
-					fix = "return what autograd makes"
+					fix = "return autograd's result"
 				}
 				if !strings.HasPrefix(v.Fix, fix) {
 					t.Errorf("fix %q, want %q", v.Fix, fix)
@@ -104,10 +104,9 @@ func TestAutogradKernelNotPlanned(t *testing.T) {
 	}
 }
 
-// Outside autograd, and where other ops run meanwhile, no question is asked about who
-// holds an argument; nor where the check is not planned.
+// OA016 is judged only outside of autograd, if no other op runs meanwhile, and if it is planned.
 func TestWhenKeptArgumentsAreJudged(t *testing.T) {
-	kept := func(change func(*asserts.Op, *asserts.Seen)) int {
+	judged := func(change func(*asserts.Op, *asserts.Seen)) int {
 		op, seen := wholeOp("f(Tensor self) -> ()"), &asserts.Seen{Level: asserts.Content, Alone: true, Before: list{see(1, 2)}, After: list{see(1, 2, uses(2, 1))}}
 		change(op, seen)
 		verdict := asserts.Judge(op, seen, asserts.Aware())
@@ -122,14 +121,14 @@ func TestWhenKeptArgumentsAreJudged(t *testing.T) {
 		"through autograd": {func(_ *asserts.Op, s *asserts.Seen) { s.Autograd = true }, 0},
 		"not planned":      {func(op *asserts.Op, _ *asserts.Seen) { op.Checks = []asserts.Check{{Code: asserts.InputImpl, On: 1}} }, 0},
 	} {
-		if got := kept(tt.change); got != tt.want {
+		if got := judged(tt.change); got != tt.want {
 			t.Errorf("%s: judged %d, want %d", name, got, tt.want)
 		}
 	}
 }
 
-// What is said of a tensor is not said of its parts again, unless it is another
-// thing, or of another tensor; and what is waived is not counted as skipped.
+// A violation of a tensor is not repeated for its parts, unless it differs or is of another tensor;
+// waived checks are not counted as skipped.
 func TestSaidOnce(t *testing.T) {
 	content := func(o asserts.Observation, offset int64, dirty byte) asserts.Observation {
 		part := see(11, 12, holding(string([]byte{dirty})))

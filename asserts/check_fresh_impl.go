@@ -31,8 +31,8 @@ var _ = add(check{
 	parts: true,
 })
 
-// freshImpls reports where OA007 and OA008 have not said whose the TensorImpl
-// is.
+// freshImpls reports returns whose TensorImpl is referenced elsewhere, unless OA007 or OA008 has
+// named the other holder.
 func (j *judge) freshImpls() {
 	for _, out := range j.outputs {
 		if !out.codes.Has(FreshImpl) || !out.Defined() || j.inferenceView(out) || j.passesOver(FreshImpl, &out.Observation) {
@@ -41,9 +41,9 @@ func (j *judge) freshImpls() {
 		shared := j.byImpl[out.Impl]
 		sharers := j.outByImpl[out.Impl] // out is one of them
 		known := len(shared)+len(sharers) > 1
-		named := out.aliased || known && out.wrong || !allShare(out, shared, sameImpl) || othersAccused(out, sharers, FreshImpl)
+		accused := out.aliased || known && out.wrong || !allShare(out, shared, sameImpl) || othersAccused(out, sharers, FreshImpl)
 		j.countHolders(FreshImpl, out.ImplUses, out.aliased || known)
-		if named || !known && out.ImplUses <= 1 {
+		if accused || !known && out.ImplUses <= 1 {
 			continue
 		}
 		v := j.reportOutput(FreshImpl, out)
@@ -56,8 +56,8 @@ func (j *judge) freshImpls() {
 	}
 }
 
-// countHolders counts the check on who holds a return as judged, or as a skip where
-// that shows in nothing: in no use count, and in no tensor of the call.
+// countHolders counts a check on the holders of a return as judged, or as skipped if neither a use
+// count nor a tensor of the call shows them.
 func (j *judge) countHolders(code Code, uses int32, shown bool) {
 	if uses == NotCounted && !shown {
 		j.skipped[Skip{Code: code, Reason: notCounted}]++
@@ -66,9 +66,8 @@ func (j *judge) countHolders(code Code, uses int32, shown bool) {
 	j.verdict.Judged[code]++
 }
 
-// inferenceView reports, and counts, a declared view of an inference tensor
-// that is the tensor: ADInplaceOrView, which makes a view a TensorImpl of its own where a
-// kernel returns its argument, leaves those out.
+// inferenceView reports, and counts, a declared view of an inference tensor that is the tensor
+// itself: ADInplaceOrView, which gives views a TensorImpl of their own, ignores inference tensors.
 func (j *judge) inferenceView(out *output) bool {
 	base := func(in *input) bool { return slices.Contains(out.declared, in.arg) }
 	view := out.Traits&NoVersion != 0 && slices.ContainsFunc(j.byImpl[out.Impl], base)
@@ -80,7 +79,7 @@ func (j *judge) inferenceView(out *output) bool {
 
 func fixFreshImpl(_ *Op, v *Violation) string {
 	if v.Against.Name == "" {
-		return "keep no reference to what is returned, as a cache would, or return a clone of it"
+		return "keep no reference to the result, as a cache would, or return a clone"
 	}
 	return fmt.Sprintf("return a TensorImpl of its own: a view of %s, or a clone", v.Against.Name)
 }

@@ -27,8 +27,8 @@ var _ = add(check{
 	parts:   true,
 })
 
-// freshStorages reports where OA007 and OA008 have not said whose the
-// StorageImpl is.
+// freshStorages reports returns whose StorageImpl is referenced elsewhere, unless OA007 or OA008
+// has named the other holder.
 func (j *judge) freshStorages() {
 	var fresh []*output
 	for _, out := range j.outputs {
@@ -37,10 +37,10 @@ func (j *judge) freshStorages() {
 		}
 		shared := j.byStorage[out.Storage]
 		sharers := j.outByStorage[out.Storage]
-		named := out.aliased || !allShare(out, shared, sameStorage) || othersAccused(out, sharers, FreshStorage)
-		j.countHolders(FreshStorage, out.StorageUses, named)
+		accused := out.aliased || !allShare(out, shared, sameStorage) || othersAccused(out, sharers, FreshStorage)
+		j.countHolders(FreshStorage, out.StorageUses, accused)
 		switch {
-		case named:
+		case accused:
 			continue
 		case out.StorageUses <= 1:
 			if j.ownMemory(out) {
@@ -64,13 +64,13 @@ func (j *judge) freshStorages() {
 func (j *judge) changedLate(fresh []*output) {
 	for _, out := range fresh {
 		if text := changedLater(&out.Observation, &out.late); text != "" && !slices.ContainsFunc(j.verdict.Violations, func(v *Violation) bool { return v.Subject == out.place() }) {
-			j.reportOutput(FreshStorage, out).Saw = "of " + out.place().String() + " " + text + " after the call: a reference is held elsewhere"
+			j.reportOutput(FreshStorage, out).Saw = out.place().String() + " changed after the call, so a reference is held elsewhere: " + text
 		}
 	}
 }
 
-// changedLater returns how the bytes changed between two observations after a call, ""
-// where they did not, or were not observed again.
+// changedLater returns how the bytes changed between two observations after a call; "" if they did
+// not, or were not observed again.
 func changedLater(then, later *Observation) string {
 	if then.Content == nil || later.Content == nil || then.unobservable()+later.unobservable() != "" {
 		return ""
@@ -78,8 +78,8 @@ func changedLater(then, later *Observation) string {
 	return changedBytes(then.Content, later.Content)
 }
 
-// ownMemory reports whether a return's memory may be its own, and reports the
-// return where it is not. Where nothing says so, that is a skip.
+// ownMemory reports whether a return's memory may be its own, and reports the return if not.
+// Unknown owners are a skip.
 func (j *judge) ownMemory(out *output) bool {
 	owner := OwnStorage
 	if out.Content != nil {
@@ -90,13 +90,13 @@ func (j *judge) ownMemory(out *output) bool {
 		j.reportOutput(FreshStorage, out).Saw = fmt.Sprintf("%s lies in memory that its StorageImpl does not free: another object's, or static", out.place())
 		return false
 	case owner == ForeignOwner && !slices.ContainsFunc(j.seen.Earlier, func(e Earlier) bool { return e.Arg == 0 && e.Now.Content != nil && e.Now.Content.Memory != 0 }):
-		j.skipped[Skip{Code: FreshStorage, Reason: "memory that no allocator of the device made: who else has it is not known"}]++
+		j.skipped[Skip{Code: FreshStorage, Reason: "memory from no allocator of the device: its other owners are not known"}]++
 	}
 	return true
 }
 
-// usedAgain reports the returns that lie in the memory of a return of the call before,
-// or else, for the first return, that this has changed.
+// usedAgain reports the returns that lie in the memory of a return of the previous call, or else
+// the first return if one of the previous call has changed.
 func (j *judge) usedAgain(fresh []*output) {
 	again := len(fresh) == 0
 	for _, out := range fresh {
@@ -113,7 +113,7 @@ func (j *judge) usedAgain(fresh []*output) {
 			continue
 		}
 		if text := changedLater(&e.Then, &e.Now); text != "" {
-			j.reportReturnedBefore(fresh[0], "of what the call before returned "+text)
+			j.reportReturnedBefore(fresh[0], "what the previous call returned has changed: "+text)
 			again = true
 		}
 	}
@@ -124,18 +124,18 @@ func (j *judge) reportReturnedBefore(out *output, saw string) {
 	v.Saw, v.Symptom = saw, ReturnedBefore
 }
 
-// reused returns how a return reuses one of the call before, "" where it does not.
-// Arguments of that call may be returned again.
+// reused returns how a return reuses one of the previous call, "" if it does not. Arguments of that
+// call may be returned again.
 func (e *Earlier) reused(o *Observation) string {
 	holds := func(o *Observation) bool { return o.Content != nil && o.Content.Nbytes > 0 }
 	switch {
 	case e.Arg > 0 || !holds(&e.Then) || !holds(o):
 	case o.Impl == e.Now.Impl:
-		return "is the TensorImpl that the call before returned"
+		return "is the TensorImpl that the previous call returned"
 	case o.Storage == e.Now.Storage:
-		return "has the StorageImpl of what the call before returned"
+		return "has the StorageImpl of what the previous call returned"
 	case overlaps(o, &e.Now):
-		return "lies in the memory of what the call before returned, under another StorageImpl"
+		return "lies in the memory of what the previous call returned, under another StorageImpl"
 	}
 	return ""
 }
@@ -145,7 +145,7 @@ func fixFreshStorage(_ *Op, v *Violation) string {
 	case v.Against.Name != "":
 		return "clone before returning"
 	case v.After.StorageUses <= 1:
-		return "return memory of its own: a clone of what lies in a buffer that calls share"
+		return "return memory of its own: a clone of what lies in a buffer shared by calls"
 	}
-	return "keep no view of what is returned, as a cache would, or return a clone of it"
+	return "keep no view of the result, as a cache would, or return a clone"
 }

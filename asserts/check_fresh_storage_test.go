@@ -8,8 +8,8 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// The results of the call before stay as they were, and is held by nothing else.
-func TestFreshStorageAfterTheCallBefore(t *testing.T) {
+// The results of the previous call stay unchanged, and nothing else refers to the result.
+func TestFreshStorageAfterPreviousCall(t *testing.T) {
 	at := func(impl, storage asserts.ID, start uintptr, bytes string) asserts.Observation {
 		return see(impl, storage, holding(bytes), shaped(func(c *asserts.Snapshot) { c.Memory = start }))
 	}
@@ -18,10 +18,10 @@ func TestFreshStorageAfterTheCallBefore(t *testing.T) {
 	written := at(9, 10, 300, "zy")
 	const (
 		self    = "f(Tensor self) -> Tensor"
-		changed = "OA005 result (returned before): of what the call before returned 1 of 2 bytes changed"
-		reused  = "OA005 result (returned before): result lies in the memory of what the call before returned, under another StorageImpl"
-		second  = "OA005 result1 (returned before): of what the call before returned 1 of 2 bytes changed"
-		fix     = "return memory of its own: a clone of what lies in a buffer that calls share"
+		changed = "OA005 result (returned before): what the previous call returned has changed: 1 of 2 bytes changed"
+		reused  = "OA005 result (returned before): result lies in the memory of what the previous call returned, under another StorageImpl"
+		second  = "OA005 result1 (returned before): what the previous call returned has changed: 1 of 2 bytes changed"
+		fix     = "return memory of its own: a clone of what lies in a buffer shared by calls"
 	)
 	for _, tt := range []struct {
 		judgement
@@ -34,32 +34,32 @@ func TestFreshStorageAfterTheCallBefore(t *testing.T) {
 		{judgement{name: "used again", schema: self, results: list{at(5, 6, 301, "ab")}, want: []string{reused}}, []asserts.Earlier{{Then: was, Now: was}}},
 		{judgement{name: "used again and changed", schema: self, results: list{at(5, 6, 301, "ab")}, want: []string{reused}}, []asserts.Earlier{{Then: was, Now: written}}},
 		{judgement{name: "used again by the second", schema: "f(Tensor self) -> (Tensor, Tensor)", results: list{at(5, 6, 200, "ab"), at(7, 8, 301, "ab")},
-			want: []string{"OA005 result1 (returned before): result1 lies in the memory of what the call before returned, under another StorageImpl"}}, []asserts.Earlier{{Then: was, Now: was}}},
+			want: []string{"OA005 result1 (returned before): result1 lies in the memory of what the previous call returned, under another StorageImpl"}}, []asserts.Earlier{{Then: was, Now: was}}},
 		{judgement{name: "not observed then", schema: self, results: list{at(5, 6, 200, "ab")}}, []asserts.Earlier{{Then: bare, Now: was}}},
 		{judgement{name: "not observed then, used again", schema: self, results: list{at(5, 6, 300, "ab")}}, []asserts.Earlier{{Then: bare, Now: was}}},
 		{judgement{name: "not observed now", schema: self, results: list{at(5, 6, 200, "ab")}}, []asserts.Earlier{{Then: was, Now: bare}}},
 		{judgement{name: "memory not known now", schema: self, results: list{at(5, 6, 200, "ab")}, want: []string{changed}}, []asserts.Earlier{{Then: was, Now: at(9, 10, 0, "zy")}}},
 		{judgement{name: "the same TensorImpl, memory not known", schema: self, results: list{at(9, 10, 0, "xy")},
-			want: []string{"OA005 result (returned before): result is the TensorImpl that the call before returned"}}, []asserts.Earlier{{Then: at(9, 10, 0, "xy"), Now: at(9, 10, 0, "xy")}}},
+			want: []string{"OA005 result (returned before): result is the TensorImpl that the previous call returned"}}, []asserts.Earlier{{Then: at(9, 10, 0, "xy"), Now: at(9, 10, 0, "xy")}}},
 		{judgement{name: "the same StorageImpl, memory not known", schema: self, results: list{at(5, 10, 0, "xy")},
-			want: []string{"OA005 result (returned before): result has the StorageImpl of what the call before returned"}}, []asserts.Earlier{{Then: at(9, 10, 0, "xy"), Now: at(9, 10, 0, "xy")}}},
+			want: []string{"OA005 result (returned before): result has the StorageImpl of what the previous call returned"}}, []asserts.Earlier{{Then: at(9, 10, 0, "xy"), Now: at(9, 10, 0, "xy")}}},
 		{judgement{name: "the same, without bytes", schema: self, results: list{at(9, 10, 0, "")}}, []asserts.Earlier{{Then: at(9, 10, 0, ""), Now: at(9, 10, 0, "")}}},
 		{judgement{name: "an argument of before", schema: self, results: list{at(5, 6, 200, "ab")}}, []asserts.Earlier{{Then: was, Now: was, Arg: 1}}},
 		{judgement{name: "an argument of before, changed", schema: self, results: list{at(5, 6, 200, "ab")}}, []asserts.Earlier{{Then: was, Now: written, Arg: 1}}},
 		{judgement{name: "an argument of before, in its memory", schema: self, results: list{at(5, 6, 301, "ab")}}, []asserts.Earlier{{Then: was, Now: was, Arg: 1}}},
 		{judgement{name: "an argument of before, returned", schema: self, results: list{was}}, []asserts.Earlier{{Then: was, Now: was, Arg: 1}}},
 		{judgement{name: "the same, resized to no bytes", schema: self, results: list{at(9, 10, 0, "")},
-			want: []string{"OA005 result (returned before): of what the call before returned storage of 2 bytes resized to 0"}}, []asserts.Earlier{{Then: was, Now: at(9, 10, 0, "")}}},
+			want: []string{"OA005 result (returned before): what the previous call returned has changed: storage of 2 bytes resized to 0"}}, []asserts.Earlier{{Then: was, Now: at(9, 10, 0, "")}}},
 		{judgement{name: "not observable now", schema: self, results: list{at(5, 6, 200, "ab")}}, []asserts.Earlier{{Then: was, Now: gone}}},
 		{judgement{name: "not observable then", schema: self, results: list{at(5, 6, 200, "ab")}}, []asserts.Earlier{{Then: gone, Now: was}}},
 
-		// A change is reported of one return.
+		// A change is reported for one return.
 		{judgement{name: "changed, two returns", schema: "f(Tensor self) -> (Tensor, Tensor)", results: list{at(5, 6, 200, "ab"), at(7, 8, 400, "ab")},
-			want: []string{"OA005 result0 (returned before): of what the call before returned 1 of 2 bytes changed"}}, []asserts.Earlier{{Then: was, Now: written}}},
+			want: []string{"OA005 result0 (returned before): what the previous call returned has changed: 1 of 2 bytes changed"}}, []asserts.Earlier{{Then: was, Now: written}}},
 		{judgement{name: "changed, beside a view", schema: "f(Tensor(a) self) -> (Tensor(a), Tensor)", results: list{at(3, 2, 100, "ab"), at(7, 8, 400, "ab")},
 			want: []string{second}}, []asserts.Earlier{{Then: was, Now: written}}},
 		{judgement{name: "changed, and used again by the second", schema: "f(Tensor self) -> (Tensor, Tensor)", results: list{at(5, 6, 200, "ab"), at(7, 8, 301, "ab")},
-			want: []string{"OA005 result1 (returned before): result1 lies in the memory of what the call before returned, under another StorageImpl"}}, []asserts.Earlier{{Then: was, Now: written}}},
+			want: []string{"OA005 result1 (returned before): result1 lies in the memory of what the previous call returned, under another StorageImpl"}}, []asserts.Earlier{{Then: was, Now: written}}},
 		{judgement{name: "changed, beside one without a storage", schema: "f(Tensor self) -> (Tensor, Tensor)", results: list{see(5, 0), at(7, 8, 400, "ab")},
 			want: []string{second}}, []asserts.Earlier{{Then: was, Now: written}}},
 		{judgement{name: "changed, and nothing is fresh", schema: self, results: list{undefined}}, []asserts.Earlier{{Then: was, Now: written}}},
@@ -84,16 +84,16 @@ func TestFreshStorageAfterTheCallBefore(t *testing.T) {
 	}
 }
 
-// Memory that the StorageImpl does not free is not the return's own. Whose memory
-// is that a function frees is known only from the call before.
+// Memory that the StorageImpl does not free is not the return's own. The owner of memory that a
+// function frees is known only from the previous call.
 func TestFreshStorageOwner(t *testing.T) {
 	at := func(impl, storage asserts.ID, start uintptr, owner asserts.Owner) asserts.Observation {
 		return see(impl, storage, holding("ab"), shaped(func(c *asserts.Snapshot) { c.Memory, c.Owner = start, owner }))
 	}
 	const (
 		static = "OA005 result: result lies in memory that its StorageImpl does not free: another object's, or static"
-		reused = "OA005 result (returned before): result lies in the memory of what the call before returned, under another StorageImpl"
-		lent   = "memory that no allocator of the device made: who else has it is not known"
+		reused = "OA005 result (returned before): result lies in the memory of what the previous call returned, under another StorageImpl"
+		lent   = "memory from no allocator of the device: its other owners are not known"
 	)
 	elsewhere := at(9, 10, 300, asserts.OwnStorage)
 	before := func(o asserts.Observation) []asserts.Earlier { return []asserts.Earlier{{Then: o, Now: o}} }
@@ -139,18 +139,17 @@ func TestFreshStorageOwner(t *testing.T) {
 	}
 }
 
-// A return that is written after the call is one fault, whatever else
-// is wrong with the others.
+// A return that is written after the call is one fault, whatever is wrong with the other returns.
 func TestFreshStorageWrittenLate(t *testing.T) {
 	at := func(impl, storage asserts.ID, start uintptr, bytes string, mods ...mod) asserts.Observation {
 		return see(impl, storage, append([]mod{holding(bytes), shaped(func(c *asserts.Snapshot) { c.Memory = start })}, mods...)...)
 	}
 	self, was := at(1, 2, 100, "ab"), at(9, 10, 300, "xy")
 	const (
-		reused = "OA005 result0 (returned before): result0 lies in the memory of what the call before returned, under another StorageImpl"
-		late0  = "OA005 result0: of result0 1 of 2 bytes changed after the call: a reference is held elsewhere"
-		late1  = "OA005 result1: of result1 1 of 2 bytes changed after the call: a reference is held elsewhere"
-		kept   = "OA003 result0: use_count of the TensorImpl of result0 is 2, and no tensor of the call shares it: a reference is held elsewhere"
+		reused        = "OA005 result0 (returned before): result0 lies in the memory of what the previous call returned, under another StorageImpl"
+		late0         = "OA005 result0: result0 changed after the call, so a reference is held elsewhere: 1 of 2 bytes changed"
+		late1         = "OA005 result1: result1 changed after the call, so a reference is held elsewhere: 1 of 2 bytes changed"
+		heldElsewhere = "OA003 result0: use_count of the TensorImpl of result0 is 2, and no tensor of the call shares it: a reference is held elsewhere"
 	)
 	a, b := at(5, 6, 200, "ab"), at(7, 8, 400, "cd")
 	gone := asserts.Observation{Content: &asserts.Snapshot{Panic: "index out of range"}}
@@ -164,7 +163,7 @@ func TestFreshStorageWrittenLate(t *testing.T) {
 		{"one, not observable later", list{a, b}, list{gone, b}, nil},
 		{"one that is used again", list{at(5, 6, 301, "ab"), b}, list{at(5, 6, 301, "aB"), b}, []string{reused}},
 		{"one beside one that is used again", list{at(5, 6, 301, "ab"), b}, list{at(5, 6, 301, "ab"), at(7, 8, 400, "cD")}, []string{reused, late1}},
-		{"one that somebody holds", list{at(5, 6, 200, "ab", uses(2, 1)), b}, list{at(5, 6, 200, "aB", uses(2, 1)), b}, []string{kept}},
+		{"one that somebody holds", list{at(5, 6, 200, "ab", uses(2, 1)), b}, list{at(5, 6, 200, "aB", uses(2, 1)), b}, []string{heldElsewhere}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			j := judgement{schema: "f(Tensor self) -> (Tensor, Tensor)", before: list{self}, results: tt.results}
@@ -181,14 +180,14 @@ func TestFreshStorageWrittenLate(t *testing.T) {
 	}
 }
 
-// The fix of a storage that is not fresh depends on who holds it.
+// The fix for a storage that is not fresh depends on its holder.
 func TestFixOfFreshStorage(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		results list
 		want    string
 	}{
-		{"somebody out of sight", list{see(5, 6, uses(1, 2)), see(7, 8)}, "keep no view of what is returned, as a cache would, or return a clone of it"},
+		{"somebody out of sight", list{see(5, 6, uses(1, 2)), see(7, 8)}, "keep no view of the result, as a cache would, or return a clone"},
 		{"another return", list{see(5, 6, uses(1, 2)), see(7, 6, uses(1, 2))}, "clone before returning"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -16,8 +16,8 @@ var _ = add(check{
 	name:    "inplace-metadata",
 	promise: Writes,
 	rule:    "an argument that an in-place op writes keeps its sizes, strides, offset, dtype and the names of its dimensions; an out argument that keeps its sizes keeps its strides, offset and dtype",
-	breaks:  "autograd, functionalization and compilers go on with the shape that the argument had; views of it no longer fit",
-	plain:   "callers go on with the shape that the argument had; views of it no longer fit",
+	breaks:  "autograd, functionalization and compilers use the argument's old shape; views of it no longer fit",
+	plain:   "callers use the argument's old shape; views of it no longer fit",
 	level:   Content,
 	about:   Argument,
 	plans:   func(op *Op, on, _ *Subject) bool { return on.Write && !op.reshapes() },
@@ -25,21 +25,21 @@ var _ = add(check{
 	usual:   usual.SameImpl | usual.SameStorage | usual.SameMetadata,
 	after:   1<<InputImpl | 1<<InputStorage,
 	fixes: func(_ *Op, v *Violation) string {
-		return "write into " + v.Subject.Name + " as it is; or tag the op inplace_view, where it has a view to go with it; or excuse it, where it is to resize " + v.Subject.Name
+		return "write into " + v.Subject.Name + " without changing its metadata; or tag the op inplace_view, if it has a view variant; or allow it, if it is meant to resize " + v.Subject.Name
 	},
 	skips: []Row{
 		{Trait: Storageless, Reason: noStorage},
 		{Trait: Contended, Reason: contended},
-		{Trait: FunctionalWrapper, Reason: "functional wrapper: it takes the sizes of what the functional op returned"},
+		{Trait: FunctionalWrapper, Reason: "functional wrapper: it has the sizes of the functional op's result"},
 	},
 })
 
-// output reports whether the argument is there to be given a result, and so may
-// be resized. Ops of namespace quantized take theirs by position.
+// output reports whether the argument receives a result, and so may be resized. Ops of namespace
+// quantized pass it by position.
 func (s *Subject) output() bool { return s.Out || s.Write && s.Name == "out" }
 
-// reshapes reports whether it is the op's work to set an argument to other
-// sizes, strides, or another storage: an in-place view, a resize or a set_.
+// reshapes reports whether the op is meant to give an argument other sizes or strides, or another
+// storage: an in-place view, a resize or a set_.
 func (op *Op) reshapes() bool {
 	_, name, _ := strings.Cut(op.Name, "::")
 	name, _, _ = strings.Cut(name, ".")
@@ -47,9 +47,9 @@ func (op *Op) reshapes() bool {
 	return sets || slices.Contains(op.Tags, "inplace_view") || slices.Contains(strings.Split(name, "_"), "resize")
 }
 
-// inplaceMetadata reports a tensor that was passed twice for the first
-// argument, and one that was passed as an out argument too as that. With another
-// TensorImpl or StorageImpl comes other metadata: that is OA001 or OA002.
+// inplaceMetadata reports a tensor passed twice for its first argument, and counts one that is also
+// an out argument as out. Another TensorImpl or StorageImpl has other metadata: that is OA001 or
+// OA002.
 func (j *judge) inplaceMetadata() {
 	reported := make(map[ID]bool)
 	for _, in := range j.inputs {
@@ -70,8 +70,8 @@ func (j *judge) inplaceMetadata() {
 	}
 }
 
-// misshapen returns the metadata of a written tensor that changed and was to stay. One that
-// is the output may be resized, but is not moved within its storage while it fits.
+// misshapen returns the changed metadata that a written tensor should have kept. An output may be
+// resized, but not moved within its storage while it fits.
 func (in *input) misshapen(output bool) []string {
 	b, a := in.before.Content, in.after.Content
 	switch {
@@ -83,8 +83,8 @@ func (in *input) misshapen(output bool) []string {
 	return changedShape(b, a)
 }
 
-// lostNames reports a dimension that lost its name or has another one. It may get
-// one: an in-place op unites the names of the tensors that it reads and writes.
+// lostNames reports a dimension that lost or changed its name. It may get one: an in-place op
+// unifies the names of the tensors that it reads and writes.
 func lostNames(b, a *Snapshot) []string {
 	before, after := strings.Split(b.Names, ", "), strings.Split(a.Names, ", ")
 	for i, name := range before {

@@ -107,7 +107,7 @@ func TestInplaceMetadata(t *testing.T) {
 	}
 }
 
-// An output is known by its place, whatever its name.
+// Out-variants are recognized by position, whatever the argument's name.
 func TestOutputOfAnotherName(t *testing.T) {
 	as := func(impl, storage asserts.ID, sizes ...int64) asserts.Observation {
 		return see(impl, storage, holding("abcd"), shaped(func(c *asserts.Snapshot) { c.Sizes = sizes }))
@@ -119,8 +119,8 @@ func TestOutputOfAnotherName(t *testing.T) {
 	}
 }
 
-// A functional wrapper takes the metadata of what the out-of-place op returned
-// below functionalization; that says nothing of the in-place kernel.
+// A functional wrapper has the metadata of the out-of-place op's result below functionalization,
+// which does not depend on the in-place kernel.
 func TestInplaceMetadataOfFunctionalWrapper(t *testing.T) {
 	for _, test := range []struct {
 		traits   asserts.Traits
@@ -146,7 +146,7 @@ func TestInplaceMetadataOfFunctionalWrapper(t *testing.T) {
 	}
 }
 
-// A dimension keeps the name that it has, and may get one.
+// A dimension keeps its name, or may get one.
 func TestLostNames(t *testing.T) {
 	for _, test := range []struct {
 		before, after string

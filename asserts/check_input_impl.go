@@ -14,15 +14,15 @@ var _ = add(check{
 	name:    "input-impl",
 	promise: Objects,
 	rule:    "an argument's TensorImpl is the same object after the call",
-	breaks:  "callers and autograd go on with a tensor that the op has left behind",
-	plain:   "callers go on with a tensor that the op has left behind",
+	breaks:  "callers and autograd use a tensor that the op has replaced",
+	plain:   "callers use a tensor that the op has replaced",
 	level:   Identity,
 	about:   Argument,
 	plans:   func(*Op, *Subject, *Subject) bool { return true },
 	judges:  (*judge).inputImpls,
 	usual:   usual.SameImpl,
 	fixes:   fixInputImpl,
-	skips:   []Row{{Trait: Lazy, Reason: "conj, neg or zero tensor: in a list the dispatcher puts a plain one in its place"}},
+	skips:   []Row{{Trait: Lazy, Reason: "conj, neg or zero tensor: in a list the dispatcher replaces it with a plain one"}},
 })
 
 func (j *judge) inputImpls() {
@@ -44,15 +44,15 @@ func (j *judge) inputImpls() {
 	}
 }
 
-// mustKeepImpl returns false for a subject that was never a tensor, and for an
-// undefined tensor that the op may fill in.
+// mustKeepImpl reports whether the argument must keep its TensorImpl: not if it was never a tensor,
+// nor if it was undefined and the op may fill it in.
 func (in *input) mustKeepImpl() bool {
 	return in.before.Defined() || in.after.Defined() && !in.Write
 }
 
 func fixInputImpl(_ *Op, v *Violation) string {
 	if v.Subject.Element != NoElement {
-		return fmt.Sprintf("leave the caller's list alone: work on a copy of %s", v.Subject.Name)
+		return fmt.Sprintf("do not change the caller's list: work on a copy of %s", v.Subject.Name)
 	}
-	return fmt.Sprintf("write into the TensorImpl of %s rather than put another in its place", v.Subject.Name)
+	return fmt.Sprintf("write into the TensorImpl of %s instead of replacing it", v.Subject.Name)
 }

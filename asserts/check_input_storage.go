@@ -48,8 +48,7 @@ func (j *judge) inputStorages() {
 	}
 }
 
-// released reports whether an argument, which the caller holds, has no reference
-// left.
+// released reports whether the argument has no reference left, although the caller holds one.
 func (v *Violation) released() bool {
 	return v.Before.ImplUses > 0 && v.After.ImplUses == 0 && v.After.Defined()
 }
@@ -59,7 +58,7 @@ func fixInputStorage(op *Op, v *Violation) string {
 		return fixTooOften(v)
 	}
 	if op.at(v.Subject).Write {
-		return fmt.Sprintf("write into, or resize, the StorageImpl that %s has; putting another in its place is for set_", v.Subject.Name)
+		return fmt.Sprintf("write into, or resize, the StorageImpl of %s; only set_ may replace it", v.Subject.Name)
 	}
-	return fmt.Sprintf("leave %s alone: work on a view of it, or on a clone", v.Subject.Name)
+	return fmt.Sprintf("do not change %s: work on a view or a clone", v.Subject.Name)
 }

@@ -14,8 +14,8 @@ var _ = add(check{
 	code:    KeptArgument,
 	name:    "kept-argument",
 	promise: Fresh,
-	rule:    "after the call an argument has no references except those from before and those of the returns",
-	breaks:  "the op may write a tensor that it keeps at any later time; a lost reference is memory that is never freed",
+	rule:    "after the call an argument has only the references from before and those of the returns",
+	breaks:  "the op may write a tensor that it keeps at any later time; a leaked reference is memory that is never freed",
 	level:   Content,
 	about:   Argument,
 	plans:   func(*Op, *Subject, *Subject) bool { return true },
@@ -43,18 +43,17 @@ const (
 )
 
 func fixTooOften(v *Violation) string {
-	return fmt.Sprintf("release only what was retained: the caller's reference to %s is the caller's", v.Subject.Name)
+	return fmt.Sprintf("release only references that the kernel took: the caller owns one to %s", v.Subject.Name)
 }
 
-// keptArguments expects an argument's uses to be those from before the call and those
-// of the tensors seen after it. Autograd saves tensors for backward, and the bases of
-// views.
+// keptArguments compares an argument's uses with those from before the call plus those by the
+// tensors observed after it. Autograd saves tensors for backward, and the bases of views.
 func (j *judge) keptArguments() {
 	reported := make(map[ID]bool)
 	j.writtenLate(reported)
 	for _, in := range j.inputs {
 		if !j.seen.Alone {
-			break // others may have taken a reference
+			break // other goroutines may have taken a reference
 		}
 		b, a := &in.before, &in.after
 		if !in.codes.Has(KeptArgument) || !b.Defined() || b.Impl != a.Impl || b.Storage != a.Storage || reported[b.Impl] {
@@ -84,8 +83,8 @@ func (j *judge) keptArguments() {
 	}
 }
 
-// releasedTooOften reports an argument that was made for the call and is held by
-// fewer after it, unless another argument gave its StorageImpl up.
+// releasedTooOften reports an argument made for the call that has fewer references after it, unless
+// an argument got another StorageImpl.
 func (j *judge) releasedTooOften(in *input, reported map[ID]bool) {
 	b, a := &in.before, &in.after
 	moved := func(in *input) bool { return in.before.Impl != in.after.Impl || in.before.Storage != in.after.Storage }
@@ -112,13 +111,13 @@ func uses(what string, o *Observation) int32 {
 	return o.StorageUses
 }
 
-// writtenLate reports the arguments that were written after the call:
-// some milliseconds later, or those of the call before in this one.
+// writtenLate reports the arguments written after the call: some milliseconds later, or by the next
+// call.
 func (j *judge) writtenLate(reported map[ID]bool) {
 	for _, in := range j.inputs {
 		known := func(v *Violation) bool { return v.Before.Storage == in.before.Storage }
 		if text := changedLater(&in.after, &in.late); in.codes.Has(KeptArgument) && text != "" && !slices.ContainsFunc(j.verdict.Violations, known) {
-			j.reportInput(KeptArgument, in).Saw = fmt.Sprintf("of %s %s after the call", in.place(), text)
+			j.reportInput(KeptArgument, in).Saw = fmt.Sprintf("%s changed after the call: %s", in.place(), text)
 			reported[in.before.Impl] = true
 		}
 	}
@@ -126,7 +125,7 @@ func (j *judge) writtenLate(reported map[ID]bool) {
 		text := changedLater(&e.Then, &e.Now)
 		at := slices.IndexFunc(j.inputs, func(in *input) bool { return in.Index == e.Arg-1 && in.codes.Has(KeptArgument) })
 		if text != "" && at >= 0 {
-			j.reportInput(KeptArgument, j.inputs[at]).Saw = fmt.Sprintf("of the %s of the call before %s in this one: it was kept", j.inputs[at].place(), text)
+			j.reportInput(KeptArgument, j.inputs[at]).Saw = fmt.Sprintf("the %s of the previous call, which the op kept, changed during this one: %s", j.inputs[at].place(), text)
 			reported[j.inputs[at].before.Impl] = true
 			return
 		}
@@ -146,7 +145,7 @@ func (j *judge) keeps(in *input) string {
 		return "autograd may keep it"
 	case !j.seen.Made && slices.ContainsFunc(j.outputs, func(out *output) bool { return b.Storage != 0 && out.Storage == b.Storage && out.Impl != b.Impl }):
 		if j.seen.Plain {
-			return "a view of it is returned, which may hold it"
+			return "a view of it is returned, and may hold it"
 		}
 		return "autograd keeps the base of a view"
 	case slices.ContainsFunc(j.outputs, func(out *output) bool { return overlaps(&out.Observation, a) }):

@@ -13,7 +13,7 @@ import (
 // grades makes an observation require grad.
 func grades(o *asserts.Observation) { o.Content = &asserts.Snapshot{RequiresGrad: true} }
 
-// memory is two bytes that begin at this address.
+// memory is two bytes at this address.
 func memory(start uintptr) mod {
 	return func(o *asserts.Observation) {
 		holding("ab")(o)
@@ -21,15 +21,15 @@ func memory(start uintptr) mod {
 	}
 }
 
-// What holds an argument after the call is what held it before, what is
-// returned, and what other arguments came to hold.
+// After the call an argument is referenced by its earlier holders, the returns, and other arguments
+// that hold it now.
 func TestKeptArgument(t *testing.T) {
 	fresh := see(5, 6)
 	for _, tt := range []struct {
 		name, op      string
 		before, after list
 		results       list
-		saw           string // "" where nothing is reported
+		saw           string // "" for no report
 		skip          bool
 		made          bool // for the call
 	}{
@@ -106,8 +106,8 @@ func TestKeptWithoutStorage(t *testing.T) {
 	}
 }
 
-// While others may take references, the uses of an argument say nothing; that it was
-// written late does.
+// While other threads may take references, the use counts of an argument prove nothing, but a late
+// write does.
 func TestKeptAmongOthers(t *testing.T) {
 	one := holding("ab")
 	for _, tt := range []struct {
@@ -126,17 +126,17 @@ func TestKeptAmongOthers(t *testing.T) {
 	}
 }
 
-// foundKept is what a call breaks of OA016.
+// foundKept returns a call's violations of OA016.
 func foundKept(op *asserts.Op, seen *asserts.Seen, policy *asserts.Policy) []*asserts.Violation {
 	return slices.DeleteFunc(asserts.Judge(op, seen, policy).Violations, func(v *asserts.Violation) bool { return v.Code != asserts.KeptArgument })
 }
 
-// The fix is that of the fault: what is kept has to be released, what was
-// released too often has not, whatever the other counts do.
+// The fix fits the fault: release a kept reference, do not release one too often, whatever the
+// other counts do.
 func TestFixOfKeptArgument(t *testing.T) {
 	const (
 		release = "release every reference to self before returning, as a cache of a clone does"
-		retain  = "release only what was retained: the caller's reference to self is the caller's"
+		retain  = "release only references that the kernel took: the caller owns one to self"
 	)
 	one := holding("ab")
 	for _, tt := range []struct {
@@ -162,18 +162,17 @@ func TestFixOfKeptArgument(t *testing.T) {
 	}
 }
 
-// An argument without any holder is to be retained, not to be left alone.
+// For an argument without any holder, the fix is to retain it.
 func TestFixOfReleased(t *testing.T) {
 	seen := &asserts.Seen{Level: asserts.Content, Before: list{see(1, 2)}, After: list{see(1, 0, uses(0, 0))}}
-	want := "release only what was retained: the caller's reference to self is the caller's"
+	want := "release only references that the kernel took: the caller owns one to self"
 	found := asserts.Judge(wholeOp("f(Tensor self) -> ()"), seen, asserts.Aware()).Violations
 	if len(found) != 1 || found[0].Code != asserts.InputStorage || found[0].Fix != want {
 		t.Errorf("reported %v, want the fix %q", asserts.Violations(found), want)
 	}
 }
 
-// Who writes late is reported for the argument that was written, once, and only
-// where the check is planned.
+// A late write is reported once, for the argument that was written, if the check is planned.
 func TestWrittenLateOfTwo(t *testing.T) {
 	a, b := see(1, 2, holding("ab")), see(3, 4, holding("cd"))
 	aLate, bLate := see(1, 2, holding("aB")), see(3, 4, holding("cD"))
@@ -181,17 +180,17 @@ func TestWrittenLateOfTwo(t *testing.T) {
 		return []asserts.Earlier{{Then: see(8, 9, holding("ab")), Now: see(8, 9, holding("xb")), Arg: arg}}
 	}
 	const (
-		selfLate = "argument self: of argument self 1 of 2 bytes changed after the call"
-		xLate    = "argument x: of argument x 1 of 2 bytes changed after the call"
-		selfKept = "argument self: of the argument self of the call before 1 of 2 bytes changed in this one: it was kept"
-		xKept    = "argument x: of the argument x of the call before 1 of 2 bytes changed in this one: it was kept"
+		selfLate = "argument self: argument self changed after the call: 1 of 2 bytes changed"
+		xLate    = "argument x: argument x changed after the call: 1 of 2 bytes changed"
+		selfKept = "argument self: the argument self of the previous call, which the op kept, changed during this one: 1 of 2 bytes changed"
+		xKept    = "argument x: the argument x of the previous call, which the op kept, changed during this one: 1 of 2 bytes changed"
 	)
 	for _, tt := range []struct {
 		name    string
 		after   list
 		late    list
 		earlier []asserts.Earlier
-		without asserts.Ref // not checked
+		without asserts.Ref // not planned
 		want    []string
 	}{
 		{name: "the first", after: list{a, b}, late: list{aLate, b}, want: []string{selfLate}},

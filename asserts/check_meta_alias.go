@@ -34,7 +34,7 @@ func compareMeta(real, meta *judge) {
 	}
 }
 
-// A side is a tensor as one of the two calls leaves it.
+// A side is a tensor as one of the two calls left it.
 type side struct {
 	at   Place
 	seen Observation
@@ -88,9 +88,8 @@ func (j *judge) compare(m *judge, subject Place, real, meta []side) {
 	}
 }
 
-// JudgeDevice reports the returns of a call that lie on another device than every argument. Where
-// the op's fake returns something the two are compared instead: it says where a return is meant to be.
-// Devices are those that arguments name.
+// JudgeDevice reports the returns on another device than all arguments. Where the op's fake returns
+// something, JudgeFake compares the devices instead. devices are those that arguments name.
 func JudgeDevice(op *Op, real *Seen, fake *Fake, devices []string, policy *Policy) Verdict {
 	j := newJudge(op, real, policy)
 	if given := j.device(devices); given != "" && (fake == nil || len(fake.Seen.Results) == 0) {
@@ -110,13 +109,13 @@ func (j *judge) reportStrayed(out *output, given string) {
 	}
 	v := j.reportOutput(MetaAlias, out)
 	v.Saw, v.Fix = fmt.Sprintf("it is on %s, and every argument on %s", out.Content.Device, given), "return it on the device of the arguments"
-	v.Note = "no schema says on which device a return is: fakes and compilers take it to be on that of the arguments"
+	v.Note = "no schema states the device of a return: fakes and compilers assume that of the arguments"
 }
 
-// device returns the device of all arguments, "" where they are on several, one names another, or one that may
-// name it does not.
-func (j *judge) device(named []string) (device string) {
-	if len(named) == 0 && strings.Contains(j.op.Schema, "Device") {
+// device returns the device of all arguments. It is "" if they are on several, if one names another
+// device, or if one that could name a device does not.
+func (j *judge) device(devices []string) (device string) {
+	if len(devices) == 0 && strings.Contains(j.op.Schema, "Device") {
 		return ""
 	}
 	for _, in := range j.inputs {
@@ -128,19 +127,20 @@ func (j *judge) device(named []string) (device string) {
 			device = c.Device
 		}
 	}
-	if len(named) > 0 && !slices.ContainsFunc(named, names(device)) {
+	if len(devices) > 0 && !slices.ContainsFunc(devices, names(device)) {
 		return ""
 	}
 	return device
 }
 
-// names reports whether a name is a device's, or its type's, of which the current one is meant.
+// names returns a function that reports whether a name is the device's, or that of its type, which
+// stands for the current device.
 func names(device string) func(name string) bool {
 	return func(name string) bool { return device == name || strings.HasPrefix(device, name+":") }
 }
 
-// contradicts returns which of the two calls the schema speaks against, and the
-// remedy. Of sizes, strides and dtypes the schema says nothing.
+// contradicts returns which of the two calls contradicts the schema, and the remedy. A schema does
+// not speak of sizes, strides and dtypes.
 func (j *judge) contradicts(m *judge, at Place) string {
 	real, meta := j.breaks(at), m.breaks(at)
 	switch {
@@ -149,12 +149,12 @@ func (j *judge) contradicts(m *judge, at Place) string {
 	case real == 0 && meta != 0:
 		return fmt.Sprintf("%s contradicts the schema (%v), the other does not: make it share as the other does", m.kernel(), meta)
 	case m.fake:
-		return "make the fake return the sizes, strides, dtype, device and views that the kernel returns; or the kernel those of the fake, where that is what is meant"
+		return "make the fake return the sizes, strides, dtype, device and views that the kernel returns, or the other way round if the fake is right"
 	}
-	return "the schema does not say which of the two is meant: make " + m.kernel() + " return the sizes, strides, dtype and views of the other; or the other those of " + m.kernel()
+	return "the schema does not say which one is right: make " + m.kernel() + " return the sizes, strides, dtype and views of the other, or the other way round"
 }
 
-// where returns whose call was held against the first.
+// where names the call that is compared with the first.
 func (j *judge) where() string {
 	if j.fake {
 		return "by its fake"
@@ -169,7 +169,7 @@ func (j *judge) kernel() string {
 	return "the " + j.on + " kernel"
 }
 
-// breaks returns the first check of identity that a return breaks.
+// breaks returns the first check of the identity level that a return violates.
 func (j *judge) breaks(at Place) Code {
 	seen := *j.seen
 	seen.Level = Identity
@@ -185,7 +185,7 @@ func fixMetaAlias(_ *Op, v *Violation) string {
 	if v.Fix != "" {
 		return v.Fix
 	}
-	return "the schema does not say which of the two is meant: make the meta kernel return the sizes, strides, dtype and views of the other; or the other those of the meta kernel"
+	return "the schema does not say which one is right: make the meta kernel return the sizes, strides, dtype and views of the other, or the other way round"
 }
 
 func (j *judge) differences(m *judge, a, b *side) []contrast {
@@ -221,7 +221,7 @@ func (j *judge) differences(m *judge, a, b *side) []contrast {
 	return saw
 }
 
-// A contrast is in what two calls differ, and how.
+// A contrast is a property in which two calls differ, and how.
 type contrast struct{ of, text string }
 
 func texts(all []contrast) string {
@@ -237,7 +237,7 @@ func definedness(s *side) string {
 
 const withNothing = "shares with nothing"
 
-// shares returns in words which tensor before it a return is or shares with.
+// shares describes which earlier tensor of the call a return is or shares storage with.
 func (j *judge) shares(s *side) string {
 	earlier := func(out *output) bool { return comparePlaces(out.place(), s.at) < 0 }
 	for _, with := range []struct {
@@ -255,7 +255,7 @@ func (j *judge) shares(s *side) string {
 	return withNothing
 }
 
-// sameStrides leaves out the strides that reach no element.
+// sameStrides ignores the strides of dimensions of size 1.
 func sameStrides(a, b *Snapshot) bool {
 	if slices.Contains(a.Sizes, 0) {
 		return true

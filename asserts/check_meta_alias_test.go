@@ -119,7 +119,7 @@ func TestJudgeMeta(t *testing.T) {
 	}
 }
 
-// TestJudgeTwin is a call on a device with the same one on the CPU beside it.
+// The same call on a device and on the CPU.
 func TestJudgeTwin(t *testing.T) {
 	one, two := holding("abcd"), shaped(func(c *asserts.Snapshot) { c.Sizes = []int64{2, 2} })
 	op := opOf("f(Tensor self) -> Tensor")
@@ -136,8 +136,8 @@ func TestJudgeTwin(t *testing.T) {
 	}
 }
 
-// TestJudgeDevice is a return that is not on the device of the arguments, which no fake returns there:
-// no schema says where it has to be.
+// A return is not on the device of the arguments, and no fake returns it there: the schema does not
+// state its device.
 func TestJudgeDevice(t *testing.T) {
 	on := func(impl asserts.ID, device string) asserts.Observation {
 		return see(impl, impl+1, holding("abcd"), shaped(func(c *asserts.Snapshot) { c.Device = device }))
@@ -152,7 +152,7 @@ func TestJudgeDevice(t *testing.T) {
 	for _, tt := range []struct {
 		schema, x, y, result string
 		fake                 *asserts.Fake
-		named, want          string
+		devices, want        string
 	}{
 		{two, "lpu:0", "lpu:0", "cpu", nil, "", "OA011 result: it is on cpu, and every argument on lpu:0"},
 		{two, "lpu:0", "lpu:0", "lpu:1", nil, "", "OA011 result: it is on lpu:1, and every argument on lpu:0"},
@@ -172,11 +172,11 @@ func TestJudgeDevice(t *testing.T) {
 		{takes, "lpu:10", "lpu:10", "cpu", nil, "lpu:1", ""},
 	} {
 		got := ""
-		var named []string
-		if tt.named != "" {
-			named = []string{tt.named}
+		var devices []string
+		if tt.devices != "" {
+			devices = []string{tt.devices}
 		}
-		for _, v := range asserts.JudgeDevice(opOf(tt.schema), call(tt.x, tt.y, tt.result), tt.fake, named, asserts.Aware()).Violations {
+		for _, v := range asserts.JudgeDevice(opOf(tt.schema), call(tt.x, tt.y, tt.result), tt.fake, devices, asserts.Aware()).Violations {
 			if got = said(v); v.Note == "" || v.Fix != "return it on the device of the arguments" {
 				t.Errorf("%s: note %q, fix %q", got, v.Note, v.Fix)
 			}
@@ -187,8 +187,8 @@ func TestJudgeDevice(t *testing.T) {
 	}
 }
 
-// A return on another device is not reported where it has no contents, where OA011 is waived, or
-// where the policy skips it; an argument without contents says nothing of devices.
+// A return on another device is not reported if it has no contents, if OA011 is waived, or if the
+// policy skips it; an argument without contents has no known device.
 func TestJudgeDeviceSkips(t *testing.T) {
 	on := func(impl asserts.ID, device string, more ...mod) asserts.Observation {
 		return see(impl, impl+1, append(more, holding("abcd"), shaped(func(c *asserts.Snapshot) { c.Device = device }))...)
@@ -219,7 +219,7 @@ func TestJudgeDeviceSkips(t *testing.T) {
 	}
 }
 
-// TestJudgeMetaSkips is a tensor for which the policy skips OA011.
+// The policy skips OA011 for a tensor.
 func TestJudgeMetaSkips(t *testing.T) {
 	op := opOf("f(Tensor self) -> (Tensor, Tensor)")
 	seen := func(result asserts.Observation) *asserts.Seen {
@@ -233,7 +233,7 @@ func TestJudgeMetaSkips(t *testing.T) {
 	}
 }
 
-// TestJudgeMetaWaived is a plan without the line.
+// The plan has no line for OA011.
 func TestJudgeMetaWaived(t *testing.T) {
 	j := judgement{schema: "f(Tensor self) -> Tensor", drop: "OA011", before: list{see(1, 2)}, results: list{see(3, 4)}}
 	op, real := j.call()
@@ -255,7 +255,7 @@ func TestMetaAliasNamesTheSide(t *testing.T) {
 	}{
 		{"real returns its argument", own, fresh, "the kernel that is not on meta contradicts the schema (OA007)"},
 		{"meta does", fresh, own, "the meta kernel contradicts the schema (OA007)"},
-		{"sizes", wide, tall, "the schema does not say which of the two is meant"},
+		{"sizes", wide, tall, "the schema does not say which one is right"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			call := func(result asserts.Observation) *asserts.Seen {
@@ -269,8 +269,7 @@ func TestMetaAliasNamesTheSide(t *testing.T) {
 	}
 }
 
-// A fix names the call that contradicts the schema on that very return, where
-// one of the two does.
+// A fix names the call that contradicts the schema for that return, if one does.
 func TestFixOfMetaAlias(t *testing.T) {
 	one := holding("abcd")
 	wide := func(o asserts.Observation) asserts.Observation {
@@ -283,7 +282,7 @@ func TestFixOfMetaAlias(t *testing.T) {
 		after      list // of the real call
 		real, meta list
 		lens       []int
-		want       []string // how each fix begins; "" for one that names neither
+		want       []string // prefixes of the fixes; "" for one that names no call
 	}{
 		{"the kernel", "f(Tensor self) -> Tensor", nil, list{see(1, 2, one)}, list{wide(see(3, 4))}, nil, []string{kernel}},
 		{"the meta kernel", "f(Tensor self) -> Tensor", nil, list{see(3, 4, one)}, list{wide(see(1, 2))}, nil, []string{meta}},
@@ -313,8 +312,7 @@ func TestFixOfMetaAlias(t *testing.T) {
 	}
 }
 
-// A tensor that is on meta in both calls, or has no contents, is not compared, or not
-// in full.
+// A tensor that is on meta in both calls, or has no contents, is not compared, or not completely.
 func TestJudgeMetaUnseen(t *testing.T) {
 	op, args := opOf("f(Tensor self) -> Tensor"), list{see(1, 2)}
 	seen := func(result asserts.Observation) *asserts.Seen {
@@ -345,8 +343,8 @@ func TestJudgeMetaUnseen(t *testing.T) {
 	}
 }
 
-// A fake is held against the kernel as a call on meta is, and its device too; what
-// it leaves open is as the kernel has it, within its bounds.
+// A fake is compared with the kernel like a call on meta, its device included; sizes that it leaves
+// open are those of the kernel, within their bounds.
 func TestJudgeFake(t *testing.T) {
 	like := func(change func(*asserts.Snapshot)) asserts.Observation {
 		return see(3, 4, uses(asserts.NotCounted, asserts.NotCounted), holding("abcd"), shaped(func(c *asserts.Snapshot) {
@@ -412,24 +410,24 @@ func TestJudgeFake(t *testing.T) {
 		},
 		{
 			"raises", fresh, see(3, 4), asserts.Fake{Fault: "raises TypeError: no"},
-			[]string{"OA011 result: the kernel returns, and its fake raises TypeError: no"}, "make the fake take",
+			[]string{"OA011 result: the kernel returns, and its fake raises TypeError: no"}, "make the fake accept",
 		},
 		{
 			"refuses", fresh, see(3, 4), asserts.Fake{Fault: "raises TypeError: no", Refuses: true},
-			[]string{"OA011 result: the kernel returns, and its fake raises TypeError: no"}, "let the kernel refuse",
+			[]string{"OA011 result: the kernel returns, and its fake raises TypeError: no"}, "make the kernel refuse",
 		},
 		{
 			"raises under symbolic sizes", fresh, see(3, 4), asserts.Fake{Fault: "under symbolic sizes raises TypeError: no", Symbols: true},
-			[]string{"OA011 result (symbolic sizes): the kernel returns, and its fake under symbolic sizes raises TypeError: no"}, "make the fake take",
+			[]string{"OA011 result (symbolic sizes): the kernel returns, and its fake under symbolic sizes raises TypeError: no"}, "make the fake accept",
 		},
 		{
 			"raises, and nothing is returned", "f(Tensor(a!) self) -> ()", undefined, asserts.Fake{Fault: "raises TypeError: no"},
-			[]string{"OA011 argument self: the kernel returns, and its fake raises TypeError: no"}, "make the fake take",
+			[]string{"OA011 argument self: the kernel returns, and its fake raises TypeError: no"}, "make the fake accept",
 		},
 		{
 			"guards", "f(int n, Tensor self) -> Tensor", see(3, 4, holding("abcd")),
 			asserts.Fake{Seen: asserts.Seen{Results: list{same}}, Guards: []asserts.Guard{{Arg: 1, Text: "self.shape[0] == 4", At: "ops.py:4", Other: "self [5]"}, {Arg: 0}}},
-			[]string{"OA011 argument self (size guard): its fake sets the guard self.shape[0] == 4 (ops.py:4), and returns the like for other sizes, such as self [5]"}, "compute with the size",
+			[]string{"OA011 argument self (size guard): its fake sets the guard self.shape[0] == 4 (ops.py:4), and returns the same for other sizes, such as self [5]"}, "compute with the symbolic size",
 		},
 		{
 			"elsewhere", fresh, see(3, 4, holding("abcd")), asserts.Fake{Seen: asserts.Seen{Results: list{same}}, Elsewhere: []string{"cpu", "meta"}},
@@ -453,7 +451,7 @@ func TestJudgeFake(t *testing.T) {
 			for _, v := range verdict.Violations {
 				got = append(got, said(v))
 				if breaks := strings.Contains(v.Error(), asserts.MetaAlias.Breaks()); breaks != (tt.fake.Missing || tt.name == "undefined") {
-					t.Errorf("the report has the check's words on what it breaks: %v\n%v", breaks, v)
+					t.Errorf("the report has the check's breaks: %v\n%v", breaks, v)
 				}
 				if tt.fake.Guards != nil && v.Sizes != tt.fake.Guards[0].Other {
 					t.Errorf("the guard does not hold for sizes %q", v.Sizes)
@@ -472,8 +470,8 @@ func TestJudgeFake(t *testing.T) {
 	}
 }
 
-// What the two calls leave written arguments with is compared, of those that are to keep
-// their sizes where the fake changes them.
+// Written arguments are compared after the two calls; those that must keep their sizes only if the
+// fake changes them.
 func TestJudgeFakeWritten(t *testing.T) {
 	sized := func(n int64) list {
 		return list{see(1, 2, holding("abcd"), shaped(func(c *asserts.Snapshot) { c.Sizes = []int64{n} }))}
@@ -488,14 +486,14 @@ func TestJudgeFakeWritten(t *testing.T) {
 	}{
 		{out, 4, 4, nil, "", false},
 		{out, 3, 3, nil, "", false},
-		{out, 3, 4, []string{"OA011 argument out: after the call it has sizes [3], by its fake [4]"}, "let the fake change", false},
-		{out, 4, 3, []string{"OA011 argument out: after the call it has sizes [4], by its fake [3]"}, "let the fake change", false},
+		{out, 3, 4, []string{"OA011 argument out: after the call it has sizes [3], by its fake [4]"}, "change the argument in the fake", false},
+		{out, 4, 3, []string{"OA011 argument out: after the call it has sizes [4], by its fake [3]"}, "change the argument in the fake", false},
 		{inPlace, 4, 4, nil, "", false},
-		{inPlace, 4, 3, []string{"OA011 argument self: after the call it has sizes [4], by its fake [3]"}, "let the fake leave", false},
+		{inPlace, 4, 3, []string{"OA011 argument self: after the call it has sizes [4], by its fake [3]"}, "do not change the argument", false},
 		{inPlace, 3, 4, nil, "", true},  // OA013
 		{inPlace, 3, 3, nil, "", false}, // OA013
-		{inPlace, 3, 2, []string{"OA011 argument self: after the call it has sizes [3], by its fake [2]"}, "let the fake change", false},
-		{resize, 3, 4, []string{"OA011 argument self: after the call it has sizes [3], by its fake [4]"}, "let the fake change", false},
+		{inPlace, 3, 2, []string{"OA011 argument self: after the call it has sizes [3], by its fake [2]"}, "change the argument in the fake", false},
+		{resize, 3, 4, []string{"OA011 argument self: after the call it has sizes [3], by its fake [4]"}, "change the argument in the fake", false},
 	} {
 		real := &asserts.Seen{Level: asserts.Content, Before: sized(4), After: sized(tt.real)}
 		fake := &asserts.Fake{Seen: asserts.Seen{Level: asserts.Content, Before: sized(4), After: sized(tt.fake)}}
@@ -516,8 +514,8 @@ func TestJudgeFakeWritten(t *testing.T) {
 	}
 }
 
-// A written tensor is compared with the one that the fake was given in its place, and only where the kernel kept it,
-// its contents were seen and the policy does not leave it out.
+// A written tensor is compared with the one passed to the fake, if the kernel kept it, its contents
+// were observed and the policy does not skip it.
 func TestJudgeFakeWrittenTensors(t *testing.T) {
 	sized := func(impl asserts.ID, n int64, mods ...mod) asserts.Observation {
 		return see(impl, impl+1, append([]mod{holding("abcd"), shaped(func(c *asserts.Snapshot) { c.Sizes = []int64{n} })}, mods...)...)
@@ -559,11 +557,11 @@ func TestJudgeFakeWrittenTensors(t *testing.T) {
 	}
 	real, fake := inside(sized(5, 4)), asserts.Fake{Seen: inside(sized(5, 3))}
 	if v := asserts.JudgeFake(asserts.WithParts(wholeOp(one)), &real, &fake, asserts.Aware()).Violations; len(v) > 0 {
-		t.Errorf("of a tensor inside of the argument: %v", v)
+		t.Errorf("of an inner tensor: %v", v)
 	}
 }
 
-// Numbers that both calls return are compared, one note for all.
+// Numbers that both calls return are compared, with one note for all.
 func TestJudgeFakeNumbers(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
@@ -586,7 +584,7 @@ func TestJudgeFakeNumbers(t *testing.T) {
 		for _, v := range verdict.Violations {
 			got = append(got, said(v))
 			if !strings.Contains(v.Error(), "as a constant") {
-				t.Errorf("%s: the report does not say what it breaks\n%v", tt.name, v)
+				t.Errorf("%s: the report does not have the breaks\n%v", tt.name, v)
 			}
 		}
 		if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -595,8 +593,8 @@ func TestJudgeFakeNumbers(t *testing.T) {
 	}
 }
 
-// Tensors inside of others are not compared. A result that the policy
-// skips, and one that contradicts the schema where the fake does not, are counted.
+// Inner tensors are not compared. A result that the policy skips is counted, and so is one that
+// contradicts the schema although the fake does not.
 func TestJudgeFakeSkips(t *testing.T) {
 	args := list{see(1, 2, holding("abcd"))}
 	seen := func(result asserts.Observation) asserts.Seen {

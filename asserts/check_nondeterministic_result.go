@@ -1,7 +1,7 @@
 package asserts
 
-// NondeterministicResult is OA021. A run that repeats calls finds its violations: a
-// difference without another cause is a note, as no schema promises otherwise.
+// NondeterministicResult is OA021. A run that repeats calls finds its violations; a difference
+// without another cause is a note, as schemas do not promise determinism otherwise.
 const NondeterministicResult Code = 21
 
 var _ = add(check{
@@ -9,7 +9,7 @@ var _ = add(check{
 	name:    "nondeterministic-result",
 	promise: Kernels,
 	rule:    "the same call with the same seed returns the same bytes, unless the op has the tag nondeterministic_seeded or a Generator",
-	breaks:  "runs cannot be repeated, and what recomputes a value in backward, as checkpointing does, gets another one",
+	breaks:  "runs cannot be repeated, and checkpointing, which recomputes values in backward, gets others",
 	level:   Content,
 	skips:   reliable,
 })

@@ -8,8 +8,8 @@ var _ = add(check{
 	code:    OutOfBounds,
 	name:    "out-of-bounds",
 	promise: Memory,
-	rule:    "a kernel touches no memory beside the storages of its tensors",
-	breaks:  "it reads values of other objects and corrupts them; the process ends at any later time, or never where it is tested",
+	rule:    "a kernel accesses no memory outside the storages of its tensors",
+	breaks:  "it reads or corrupts other objects; the process may crash much later, or never in tests",
 	level:   Content,
 	skips:   reliable,
 })

@@ -16,8 +16,8 @@ var _ = add(check{
 	name:     "output-alias",
 	promise:  Aliases,
 	rule:     "two returns share nothing unless the schema declares a common alias set for them",
-	breaks:   "an in-place write to the one silently changes the other; compilers take them to be independent",
-	plain:    "an in-place write to the one silently changes the other",
+	breaks:   "an in-place write to one silently changes the other; compilers assume that they are independent",
+	plain:    "an in-place write to one silently changes the other",
 	level:    Identity,
 	about:    Return | AgainstReturn,
 	plans:    plansOutputAlias,
@@ -25,13 +25,13 @@ var _ = add(check{
 	usual:    usual.OffReturns,
 	after:    1<<ReturnedSelf | 1<<ViewStorage,
 	fixes:    fixOutputAlias,
-	inPython: "return a tensor of its own: a new one around what the op makes of the tensors inside",
+	inPython: "return a new tensor: one that wraps the op's results for the inner tensors",
 	skips:    reliable,
 	parts:    true,
 })
 
-// plansOutputAlias holds a return against those before it, against written
-// ones wherever they stand, and the elements of a list against each other.
+// plansOutputAlias compares a return with those before it and with all written ones, and the
+// elements of a list with each other.
 func plansOutputAlias(_ *Op, on, against *Subject) bool {
 	if on.Write || mayShare(on, against) || mayShare(against, on) {
 		return false
@@ -42,8 +42,8 @@ func plansOutputAlias(_ *Op, on, against *Subject) bool {
 	return against.Index < on.Index || against.Write
 }
 
-// outputAliases leaves storage of an argument to OA007; of several returns that
-// share, each is reported against the first.
+// outputAliases leaves storage of an argument to OA007. Of several returns that share, all are
+// reported against the first.
 func (j *judge) outputAliases() {
 	for _, out := range j.outputs {
 		if !out.Defined() || out.codes.Has(OutputAlias) && !j.judged(OutputAlias, &out.Observation) {
@@ -68,7 +68,7 @@ func (j *judge) outputAliases() {
 	}
 }
 
-// outputsBefore returns the returns before out with which it shares so.
+// outputsBefore returns the returns before out that share with it.
 func (j *judge) outputsBefore(out *output, shares func(a, b *Observation) bool) []*output {
 	var outs []*output
 	for _, peer := range j.outputs {
@@ -82,8 +82,7 @@ func (j *judge) outputsBefore(out *output, shares func(a, b *Observation) bool) 
 	return outs
 }
 
-// peer returns the first of the sharers that comes before out and that out
-// must not share with.
+// peer returns the first of the sharers before out that out must not share with.
 func (j *judge) peer(out *output, sharers []*output) *output {
 	for _, peer := range sharers {
 		if peer == out {

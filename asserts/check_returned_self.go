@@ -16,7 +16,7 @@ var _ = add(check{
 	promise: Objects,
 	rule:    "a return marked (a!) is the very TensorImpl of the argument marked (a!)",
 	breaks:  "autograd attaches the history of the write to a tensor that was not written",
-	plain:   "callers go on with a tensor that is not the one that was written",
+	plain:   "callers use a tensor that is not the one that was written",
 	level:   Identity,
 	about:   Return | AgainstArgument,
 	plans: func(op *Op, on, against *Subject) bool {
@@ -29,8 +29,8 @@ var _ = add(check{
 	skips:    reliable,
 })
 
-// owner returns the argument that a written return is: the first written one
-// with a common alias set, else the first with one, or nil.
+// owner returns the argument that a written return should be: the first written one with a common
+// alias set, else the first with one, or nil.
 func (op *Op) owner(r *Subject) *Subject {
 	var owner *Subject
 	for i := range op.Args {
@@ -61,9 +61,8 @@ func (j *judge) writtenReturns() {
 	}
 }
 
-// owners returns the tensors that a return marked (a!) may be: of an argument
-// that is a list as well, the one at its place, or any where it has none there. Where
-// the argument was undefined there is nothing to return.
+// owners returns the tensors that a return marked (a!) may be. If return and argument are lists,
+// that is the element at the same index, or any if there is no such element. An undefined argument has none.
 func (j *judge) owners(out *output, args []int) []*input {
 	var owners, all []*input
 	for _, in := range j.inputs {

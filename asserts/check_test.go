@@ -7,17 +7,16 @@ import (
 	"github.com/opassert/opassert/internal/usual"
 )
 
-// Every row is whole: what plans a check also judges it, in an order that
-// exists, and says what to change.
+// Every row is complete: a planned check is judged, its order is possible, and it has a fix.
 func TestRowsAreWhole(t *testing.T) {
 	judged := 0
 	for c := range AllCodes.All() {
 		row := checks[c]
 		if row.name == "" || row.rule == "" || row.breaks == "" {
-			t.Errorf("%v has no name, no rule or does not say what it breaks", c)
+			t.Errorf("%v has no name, rule or breaks", c)
 		}
 		if row.rule == "..." || row.breaks == "..." {
-			t.Errorf("%v %s has no rule, or does not say what it breaks: write both, a sentence each, in asserts/check_%s.go", c, row.name, strings.ReplaceAll(row.name, "-", "_"))
+			t.Errorf("%v %s has no rule, or no breaks: write both, a sentence each, in asserts/check_%s.go", c, row.name, strings.ReplaceAll(row.name, "-", "_"))
 		}
 		onCall, onMeta := row.judges != nil, row.compares != nil
 		if onCall {
@@ -27,7 +26,7 @@ func TestRowsAreWhole(t *testing.T) {
 			t.Errorf("%v: plans, about, fixes and one of judges and compares come together or not at all", c)
 		}
 		if row.about&Argument != 0 && row.about != Argument {
-			t.Errorf("%v is about an argument: it is held against nobody", c)
+			t.Errorf("%v is about an argument: it cannot be compared with another subject", c)
 		}
 	}
 	if n := len(judging()); n != judged {
@@ -35,9 +34,8 @@ func TestRowsAreWhole(t *testing.T) {
 	}
 }
 
-// A check whose row says nothing of usual calls, or that each is to be asked of, goes
-// through the judge at its level and above.
-func TestUnknownCheckTakesNoShortcut(t *testing.T) {
+// A check without usual facts, or with Asked, is judged on every call at its level and above.
+func TestUnknownCheckIsNeverUsual(t *testing.T) {
 	const code Code = numCodes - 1
 	op := &Op{Args: []Subject{{Name: "self", Type: "Tensor"}}, Checks: []Check{{Code: InputImpl, On: 1}, {Code: code, On: 1}}}
 	for _, tt := range []struct {
@@ -57,11 +55,11 @@ func TestUnknownCheckTakesNoShortcut(t *testing.T) {
 		add(check{code: code, level: tt.level, about: Argument, usual: tt.usual})
 		p, without := newPlan(op), newPlan(&Op{Args: op.Args, Checks: op.Checks[:1]})
 		checks[code] = nil
-		if without.shape < 0 || without.asks {
-			t.Errorf("%v, facts %b: asked of ops that it is not planned for", tt.level, tt.usual)
+		if without.shape < 0 || without.judgesContents {
+			t.Errorf("%v, facts %b: applies to ops that it is not planned for", tt.level, tt.usual)
 		}
-		if identity := p.shape >= 0; identity != tt.identity || p.asks != tt.asked {
-			t.Errorf("%v, facts %b: the shortcut is taken: %v, contents are asked of: %v", tt.level, tt.usual, identity, p.asks)
+		if identity := p.shape >= 0; identity != tt.identity || p.judgesContents != tt.asked {
+			t.Errorf("%v, facts %b: usual calls: %v, the judge sees all contents: %v", tt.level, tt.usual, identity, p.judgesContents)
 		}
 	}
 }

@@ -16,23 +16,23 @@ var _ = add(check{
 	name:    "undeclared-alias",
 	promise: Aliases,
 	rule:    "a return shares nothing with an argument unless the schema declares a common alias set for them",
-	breaks:  "an in-place write to the one silently changes the other; compilers take them to be independent",
-	plain:   "an in-place write to the one silently changes the other",
+	breaks:  "an in-place write to one silently changes the other; compilers assume that they are independent",
+	plain:   "an in-place write to one silently changes the other",
 	level:   Identity,
 	about:   Return | AgainstArgument,
-	// Of a written return there is nothing new to say: it is its argument.
+	// A written return is its argument.
 	plans:    func(_ *Op, on, against *Subject) bool { return !on.Write && !mayShare(on, against) },
 	judges:   (*judge).undeclaredAliases,
 	usual:    usual.OffArguments,
 	after:    1<<InputImpl | 1<<InputStorage | 1<<ReturnedSelf | 1<<ViewStorage,
 	fixes:    fixUndeclaredAlias,
-	inPython: "return a tensor of its own: a new one around what the op makes of the tensors inside",
+	inPython: "return a new tensor: one that wraps the op's results for the inner tensors",
 	skips:    reliable,
 	parts:    true,
 })
 
-// undeclaredAliases reports a return that shares with several arguments once:
-// for the one that it is, else for the first whose storage it has.
+// undeclaredAliases reports a return once if it shares with several arguments: for the one that it
+// is, else for the first whose storage it has.
 func (j *judge) undeclaredAliases() {
 	for _, out := range j.outputs {
 		if len(out.against[UndeclaredAlias]) == 0 || !out.Defined() || out.wrong || !j.judged(UndeclaredAlias, &out.Observation) {
@@ -50,14 +50,14 @@ func (j *judge) undeclaredAliases() {
 	}
 }
 
-// stranger returns the first of the inputs that the return must not share with.
+// stranger returns the first input that the return must not share with.
 func (j *judge) stranger(out *output, inputs []*input, shared func(*output, *input) bool) *input {
 	allowed := func(in *input) bool {
 		had := in.before.Impl == out.Impl || in.before.Storage == out.Storage
 		return slices.Contains(out.declared, in.arg) && (had || !out.Subject.Inside)
 	}
 	if slices.ContainsFunc(inputs, allowed) {
-		return nil // it has this by way of the schema
+		return nil // shared through a declared argument
 	}
 	for _, in := range inputs {
 		if !slices.Contains(out.against[UndeclaredAlias], in.arg) || !shared(out, in) {
@@ -75,11 +75,11 @@ func fixUndeclaredAlias(op *Op, v *Violation) string {
 	on, against := op.at(v.Subject), op.at(v.Against)
 	for _, s := range []*Subject{on, against} {
 		if holder := s.holder(); holder != "" {
-			return fmt.Sprintf("clone %s before returning: no annotation speaks of what is inside a %s", strings.TrimPrefix(v.Subject.String(), "result "), holder)
+			return fmt.Sprintf("clone %s before returning: no annotation covers the tensors inside a %s", strings.TrimPrefix(v.Subject.String(), "result "), holder)
 		}
 	}
 	if counts(&v.After, &v.Other) && v.After.Storage != v.Other.Storage && !overlaps(&v.After, &v.Other) {
-		return fmt.Sprintf("give what is returned a version counter of its own, as a clone of %s has", v.Against.Name)
+		return fmt.Sprintf("give the result a version counter of its own, as a clone of %s has", v.Against.Name)
 	}
 	sets := against.sets()
 	if len(sets) == 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// A version counter is shared as memory is; the fix says how not to.
+// A shared version counter is reported like shared memory; the fix tells how to avoid it.
 func TestSharedCounter(t *testing.T) {
 	counter := func(n asserts.ID) mod {
 		return func(o *asserts.Observation) { o.Content = &asserts.Snapshot{Counter: n} }
@@ -22,7 +22,7 @@ func TestSharedCounter(t *testing.T) {
 	}
 	const (
 		another  = "has the version counter of argument self, on another StorageImpl"
-		own      = "give what is returned a version counter of its own, as a clone of self has"
+		own      = "give the result a version counter of its own, as a clone of self has"
 		annotate = "clone before returning; or annotate: Tensor self  ->  Tensor(a) self, return Tensor  ->  Tensor(a)"
 		view     = "clone before returning; or return a view of it and annotate: Tensor self  ->  Tensor(a) self, return Tensor  ->  Tensor(a)"
 		f, two   = "f(Tensor self) -> Tensor", "f(Tensor self) -> (Tensor, Tensor)"
@@ -70,7 +70,7 @@ func TestSharedCounter(t *testing.T) {
 	}
 }
 
-// No annotation speaks of the tensors of a Dict.
+// No annotation covers the tensors of a Dict.
 func TestFixOfADict(t *testing.T) {
 	for _, ofArg := range []bool{true, false} {
 		op := opOf("f(Tensor self) -> Tensor")
@@ -81,7 +81,7 @@ func TestFixOfADict(t *testing.T) {
 		}
 		in := list{see(1, 2)}
 		found := asserts.Judge(op, &asserts.Seen{Level: asserts.Identity, Before: in, After: in, Results: list{see(5, 2, uses(1, 2))}}, asserts.Aware()).Violations
-		if len(found) != 1 || !strings.HasSuffix(found[0].Fix, "no annotation speaks of what is inside a Dict(str, Tensor)") {
+		if len(found) != 1 || !strings.HasSuffix(found[0].Fix, "no annotation covers the tensors inside a Dict(str, Tensor)") {
 			t.Errorf("of the argument: %t, found %v", ofArg, found)
 		}
 	}

@@ -18,7 +18,7 @@ var _ = add(check{
 	promise: Writes,
 	rule:    "an argument without (a!) keeps its bytes, its metadata and its version",
 	breaks:  "functionalization and compilers may drop or reorder this write; autograd may have saved the old value",
-	plain:   "callers go on with the values that the argument had before",
+	plain:   "callers use values derived from the old ones",
 	level:   Content,
 	about:   Argument,
 	plans:   func(_ *Op, on, _ *Subject) bool { return !on.Write },
@@ -32,17 +32,15 @@ var _ = add(check{
 	parts: true,
 })
 
-// contended is the reason of a skipped check on contents for a storage that was not
-// read.
+// contended is the reason for skipping a check on contents of a storage that was not read.
 const contended = "another goroutine's call held the storage"
 
-// unread is the reason of a skipped check on bytes where none were read.
-const unread = "bytes not read: a subclass's own, or on a device that did not copy them, as while a graph is captured"
+// unread is the reason for skipping a check on bytes that were not read.
+const unread = "bytes not read: a subclass's, or on a device that did not copy them, as during graph capture"
 
-// undeclaredWrites takes bytes and versions to belong to a storage and metadata
-// to a TensorImpl: of the arguments that share one, the first is reported. Of a
-// storage that the op may write, the bytes are judged that no written argument
-// covers.
+// undeclaredWrites takes bytes and versions as the storage's and metadata as the TensorImpl's: of
+// the arguments that share one, the first is reported. In a storage that the op may write, it
+// judges the bytes that no written argument covers.
 func (j *judge) undeclaredWrites() {
 	storages, impls, raised := make(map[ID]bool), make(map[ID]bool), make(map[ID]bool)
 	for _, in := range j.inputs {
@@ -50,14 +48,14 @@ func (j *judge) undeclaredWrites() {
 			continue
 		}
 		written, elsewhere := j.writtenOn(in.before.Storage), j.writtenOver(in)
-		if in.before.Storage == 0 { // it has only metadata, and parts
+		if in.before.Storage == 0 { // it has no bytes, only metadata and parts
 			j.skipped[Skip{Code: UndeclaredWrite, Reason: noStorage}]++
 			if in.before.Content == nil || in.after.Content == nil {
 				continue
 			}
 		}
 		unseen := (in.before.Traits|in.after.Traits)&Unread != 0
-		if unseen { // metadata and version are seen
+		if unseen { // metadata and version are still observed
 			j.skipped[Skip{Code: UndeclaredWrite, Reason: unread}]++
 		}
 		if elsewhere {
@@ -106,22 +104,22 @@ func (j *judge) writtenOver(in *input) bool {
 	return slices.ContainsFunc(j.over(&in.after), func(w *input) bool { return w.Write })
 }
 
-// holdsWritten reports whether a part of a tensor is on a storage that the op
-// may write: a view's base may wrap the same tensor and have the same counter.
+// holdsWritten reports whether a part of a tensor is on a storage that the op may write: the base
+// of a view may wrap the same tensor and have its version counter.
 func (j *judge) holdsWritten(in *input) bool {
 	return slices.ContainsFunc(j.inputs, func(p *input) bool {
 		return p.Inside && p.Index == in.Index && len(j.writtenOn(p.before.Storage)) > 0
 	})
 }
 
-// writtenOn returns the arguments that the op may write and that were, or come
-// to be, on a storage.
+// writtenOn returns the arguments that the op may write and that were on a storage before or after
+// the call.
 func (j *judge) writtenOn(storage ID) []*input {
 	return slices.DeleteFunc(slices.Clone(j.byStorage[storage]), func(in *input) bool { return !in.Write })
 }
 
-// writtenBeside returns how many bytes of a storage changed that none of the
-// written arguments on it covers, "" for none, and reports whether that is known.
+// writtenBeside describes the bytes of a storage that changed outside of its written arguments, ""
+// for none, and reports whether they are known.
 func writtenBeside(b, a *Snapshot, written []*input) (text string, known bool) {
 	n := min(len(b.Bytes), len(a.Bytes))
 	if int64(n) != min(b.Nbytes, a.Nbytes) {
@@ -147,19 +145,19 @@ func writtenBeside(b, a *Snapshot, written []*input) (text string, known bool) {
 func fixUndeclaredWrite(op *Op, v *Violation) string {
 	on := op.at(v.Subject)
 	if on.holder() != "" {
-		return fmt.Sprintf("leave %s alone: work on a clone", strings.TrimPrefix(v.Subject.String(), "argument "))
+		return fmt.Sprintf("do not change %s: work on a clone", strings.TrimPrefix(v.Subject.String(), "argument "))
 	}
 	sets := on.sets()
 	if len(sets) == 0 {
 		sets = []string{op.freeSet()}
 	}
-	instead := "write a clone of " + v.Subject.Name
+	fix := "write a clone of " + v.Subject.Name
 	switch before, after := v.Before.Content, v.After.Content; {
 	case before == nil || changedBytes(before, after) != "":
 	case len(changedMetadata(before, after)) == 0:
-		instead = fmt.Sprintf("call no in-place op on %s, nor raise its version", v.Subject.Name)
+		fix = fmt.Sprintf("do not call in-place ops on %s, or raise its version", v.Subject.Name)
 	default:
-		instead = "change the metadata of a view of " + v.Subject.Name
+		fix = "change the metadata of a view of " + v.Subject.Name
 	}
-	return instead + "; or annotate: " + annotate(v.Subject, on.spell(sets[:1], true))
+	return fix + "; or annotate: " + annotate(v.Subject, on.spell(sets[:1], true))
 }

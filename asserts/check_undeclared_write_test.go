@@ -8,13 +8,13 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// Of a tensor whose bytes are not read, before or after, the bytes are a skip,
-// and version and metadata are judged.
+// If the bytes of a tensor are not read, before or after, they are a skip; version and metadata are
+// judged.
 func TestUndeclaredWriteUnread(t *testing.T) {
 	one, none := holding("ab"), holding("--")
 	unread := traits(asserts.Unread)
 	moved := shaped(func(c *asserts.Snapshot) { c.Offset = 1 })
-	skip := []asserts.Skip{{Code: asserts.UndeclaredWrite, Reason: "bytes not read: a subclass's own, or on a device that did not copy them, as while a graph is captured", Count: 1}}
+	skip := []asserts.Skip{{Code: asserts.UndeclaredWrite, Reason: "bytes not read: a subclass's, or on a device that did not copy them, as during graph capture", Count: 1}}
 	for _, tt := range []struct {
 		name          string
 		before, after asserts.Observation

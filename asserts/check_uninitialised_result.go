@@ -7,8 +7,8 @@ var _ = add(check{
 	code:    UninitialisedResult,
 	name:    "uninitialised-result",
 	promise: Memory,
-	rule:    "no element of a return, or of what is written, follows what its memory held before the call",
-	breaks:  "the result is that of whatever was freed last: right in a test, where memory is new, and wrong in a program",
+	rule:    "no element of a return, or of a written argument, depends on what its memory held before the call",
+	breaks:  "the result depends on what was freed last: right in a test, where memory is new, and wrong in a program",
 	level:   Content,
 	skips:   reliable,
 })

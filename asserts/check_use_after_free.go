@@ -8,8 +8,8 @@ var _ = add(check{
 	code:    UseAfterFree,
 	name:    "use-after-free",
 	promise: Memory,
-	rule:    "a kernel touches no memory of a tensor whose last reference is gone",
-	breaks:  "another tensor may have the memory by then: it is read as if it were the old one, or overwritten",
+	rule:    "a kernel accesses no memory of a tensor whose last reference is gone",
+	breaks:  "another tensor may have the memory by then: its values are read as the old ones, or overwritten",
 	level:   Content,
 	skips:   reliable,
 })

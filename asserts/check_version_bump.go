@@ -16,7 +16,7 @@ var _ = add(check{
 	promise: Writes,
 	rule:    "an argument that was written has a higher version afterwards",
 	breaks:  "autograd cannot see that a tensor saved for backward was overwritten: silently wrong gradients",
-	plain:   "code that compares versions takes the tensor to be unchanged, and values derived from it to be valid",
+	plain:   "code that compares versions assumes that the tensor, and values derived from it, are still valid",
 	level:   Content,
 	about:   Argument,
 	plans:   func(_ *Op, on, _ *Subject) bool { return on.Write },
@@ -34,8 +34,8 @@ var _ = add(check{
 
 const noVersion = "no version counter"
 
-// versionBumps lets pass a written argument whose storage is also reached by
-// another written one, whose version rose: it was written through that one.
+// versionBumps accepts a written argument without a bump if another written one on its storage has
+// one: it was written through that.
 func (j *judge) versionBumps() {
 	reported := make(map[ID]bool)
 	for _, in := range j.inputs {
@@ -60,9 +60,8 @@ func (j *judge) versionBumps() {
 	}
 }
 
-// written returns how a written argument was written, "" if it was not, and
-// reports whether that is known. Bytes that a storage did not have before are
-// written, unless it is the op's work to make room for them.
+// written returns how a written argument was written, "" if it was not, and reports whether that is
+// known. New bytes of a storage are written, unless the op is meant to resize it.
 func (j *judge) written(in *input) (text string, known bool) {
 	b, a := in.before.Content, in.after.Content
 	if b == nil || a == nil {
@@ -75,7 +74,7 @@ func (j *judge) written(in *input) (text string, known bool) {
 	return text, known
 }
 
-// bumped reports whether a written argument's version rose. The counter wraps.
+// bumped reports whether a written argument's version rose. The counter wraps around.
 func (in *input) bumped() bool {
 	return in.Write && int32(in.after.Version-in.before.Version) > 0
 }

@@ -16,8 +16,8 @@ var _ = add(check{
 	name:    "view-storage",
 	promise: Aliases,
 	rule:    "a return that is a view shares its base's StorageImpl",
-	breaks:  "writes through the view never reach its base, nor its base's the view: silently wrong values and gradients",
-	plain:   "writes through the view never reach its base, nor its base's the view: silently wrong values",
+	breaks:  "writes through the view do not change its base, nor the other way round: silently wrong values and gradients",
+	plain:   "writes through the view do not change its base, nor the other way round: silently wrong values",
 	level:   Identity,
 	about:   Return | AgainstArgument,
 	parts:   true,
@@ -34,7 +34,7 @@ var _ = add(check{
 	},
 })
 
-// base returns the argument that a return is first of all a view of, or nil.
+// base returns the first argument that a return is declared a view of, or nil.
 func (op *Op) base(r *Subject) *Subject {
 	for i := range op.Args {
 		if a := &op.Args[i]; shareSet(r, a) {
@@ -72,8 +72,8 @@ func (j *judge) views() {
 	}
 }
 
-// like returns the bases themselves, or of those of one more storage of the view the
-// storage that its base calls so.
+// like returns the bases, or for a return that is a further storage of a view the storages of the
+// bases with the same name.
 func (out *output) like(bases []*input) []*input {
 	if !out.Subject.Inside {
 		return bases

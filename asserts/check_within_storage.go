@@ -24,11 +24,11 @@ var _ = add(check{
 	usual:   usual.WithinStorage,
 	after:   1<<ReturnedSelf | 1<<ViewStorage | 1<<UndeclaredAlias,
 	fixes: func(_ *Op, v *Violation) string {
-		return "make the storage as large as the sizes, strides and offset of " + strings.TrimPrefix(v.Subject.String(), "result ") + " ask for, as resize_ does"
+		return "make the storage as large as the sizes, strides and offset of " + strings.TrimPrefix(v.Subject.String(), "result ") + " require, as resize_ does"
 	},
 	skips: []Row{
 		{Trait: Storageless, Reason: noStorage},
-		{Trait: MetaTensor, Reason: "meta tensor: nothing lies anywhere"},
+		{Trait: MetaTensor, Reason: "meta tensor: it has no memory"},
 		{Trait: Contended, Reason: contended},
 		{Trait: FunctionalWrapper, Reason: "functional wrapper: it has no bytes of its own"},
 		{Trait: WrapperSubclass, Reason: "wrapper subclass: it has no bytes of its own"},
@@ -36,8 +36,7 @@ var _ = add(check{
 	},
 })
 
-// withinStorages leaves a return alone that is an argument which was so before
-// the call.
+// withinStorages ignores a return that is an argument which was out of bounds before the call.
 func (j *judge) withinStorages() {
 	for _, out := range j.outputs {
 		if !out.codes.Has(WithinStorage) || !out.Defined() || out.wrong || j.passesOver(WithinStorage, &out.Observation) {
@@ -49,7 +48,7 @@ func (j *judge) withinStorages() {
 		}
 		first, end, known := out.Content.extent()
 		if !known {
-			j.skipped[Skip{Code: WithinStorage, Reason: "which bytes of the storage are the result's was not observed"}]++
+			j.skipped[Skip{Code: WithinStorage, Reason: "the result's bytes within the storage were not observed"}]++
 			continue
 		}
 		j.verdict.Judged[WithinStorage]++
@@ -61,8 +60,7 @@ func (j *judge) withinStorages() {
 	}
 }
 
-// cameSo reports whether a return is an argument that reached as far before the
-// call.
+// cameSo reports whether a return is an argument that had the same extent before the call.
 func (j *judge) cameSo(out *output) bool {
 	return slices.ContainsFunc(j.byImpl[out.Impl], func(in *input) bool {
 		b := in.before.Content

@@ -17,13 +17,13 @@ func float32s(n int64, mods ...func(*asserts.Snapshot)) mod {
 	}
 }
 
-// A return that reaches out of its storage is reported, unless it is an argument
-// that did so before the call.
+// A return that exceeds its storage is reported, unless it is an argument that did so before the
+// call.
 func TestWithinStorage(t *testing.T) {
 	const (
 		fresh   = "f(Tensor self) -> Tensor"
 		inPlace = "f_(Tensor(a!) self) -> Tensor(a!)"
-		unknown = "which bytes of the storage are the result's was not observed"
+		unknown = "the result's bytes within the storage were not observed"
 		beyond  = "result reaches from byte 0 to byte 20 of a storage of 16 bytes"
 	)
 	at := func(offset int64) func(*asserts.Snapshot) {
@@ -48,7 +48,7 @@ func TestWithinStorage(t *testing.T) {
 		{name: "undefined", op: "f(Tensor self) -> Tensor?", result: undefined},
 		{name: "not a view at all", op: "f(Tensor(a) self) -> Tensor(a)", result: see(3, 4, float32s(5))},
 		{name: "a view", op: "f(Tensor(a) self) -> Tensor(a)", result: see(3, 2, float32s(5)), saw: beyond, judged: 1},
-		{name: "on meta", result: see(3, 4, float32s(5), traits(asserts.MetaTensor)), reason: "meta tensor: nothing lies anywhere"},
+		{name: "on meta", result: see(3, 4, float32s(5), traits(asserts.MetaTensor)), reason: "meta tensor: it has no memory"},
 		{name: "contents not observed", result: see(3, 4), reason: "contents not observed"},
 		{name: "dtype of no size", result: see(3, 4, float32s(5, func(c *asserts.Snapshot) { c.DType = "qint" })), reason: unknown},
 		{name: "kept in a wider type", result: see(3, 4, float32s(3, func(c *asserts.Snapshot) { c.ItemSize = 8 })), saw: "result reaches from byte 0 to byte 24 of a storage of 16 bytes", judged: 1},

@@ -15,7 +15,7 @@ var _ = add(check{
 	name:    "write-beside",
 	promise: Writes,
 	rule:    "in the storage of a written argument only the elements of that argument change",
-	breaks:  "other views of the storage are overwritten, and no record of that is made",
+	breaks:  "other views of the storage are overwritten, without a record",
 	level:   Content,
 	about:   Argument,
 	parts:   true,
@@ -24,7 +24,7 @@ var _ = add(check{
 	usual:   usual.SameImpl | usual.SameStorage | usual.SameMetadata | usual.Filled,
 	after:   1<<InputImpl | 1<<InputStorage | 1<<UndeclaredWrite,
 	fixes: func(_ *Op, v *Violation) string {
-		return fmt.Sprintf("write the elements of %s alone, by its sizes, strides and offset", v.Subject.Name)
+		return fmt.Sprintf("write only the elements of %s, by its sizes, strides and offset", v.Subject.Name)
 	},
 	skips: []Row{
 		{Trait: Storageless, Reason: noStorage},
@@ -33,7 +33,7 @@ var _ = add(check{
 	},
 })
 
-// writesBeside leaves storage of an argument without (a!) to OA009.
+// writesBeside leaves storage of arguments without (a!) to OA009.
 func (j *judge) writesBeside() {
 	for _, in := range j.inputs {
 		storage := in.before.Storage
@@ -42,11 +42,11 @@ func (j *judge) writesBeside() {
 		}
 		text, known := writtenBeside(in.before.Content, in.after.Content, j.writtenOn(storage))
 		if !known {
-			j.skipped[Skip{Code: WriteBeside, Reason: "which bytes of the storage are the argument's was not observed"}]++
+			j.skipped[Skip{Code: WriteBeside, Reason: "the argument's bytes within the storage were not observed"}]++
 			continue
 		}
 		j.verdict.Judged[WriteBeside]++
-		other := func(v *Violation) bool { return v.Code != VersionBump && v.Before.Storage == storage } // a missing bump explains no bytes
+		other := func(v *Violation) bool { return v.Code != VersionBump && v.Before.Storage == storage } // a missing bump does not explain the bytes
 		if text != "" && !slices.ContainsFunc(j.verdict.Violations, other) {
 			v := j.reportInput(WriteBeside, in)
 			v.Saw = text

@@ -10,7 +10,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// part is a tensor of two bytes that begins at the offset of a storage.
+// part is a tensor of two bytes at an offset of a storage.
 func part(impl, storage asserts.ID, offset int64, bytes ...byte) asserts.Observation {
 	o := see(impl, storage, holding(string(bytes)))
 	o.Version = 0
@@ -30,7 +30,7 @@ func TestWriteBeside(t *testing.T) {
 	for _, tt := range []struct {
 		name, op      string
 		before, after list
-		want          asserts.Code // 0: nothing is reported
+		want          asserts.Code // 0: no report
 		skip          bool
 	}{
 		{"its own elements", "f_(Tensor(a!) self) -> ()", list{part(1, 2, 1, 0, 0, 0, 0)}, list{written(part(1, 2, 1, 0, 9, 9, 0))}, 0, false},
@@ -65,8 +65,7 @@ func TestWriteBeside(t *testing.T) {
 	}
 }
 
-// Bytes that lie elsewhere after the call were moved, which other holders of the
-// memory don't see.
+// Bytes at another address after the call were moved, which other holders of the memory do not see.
 func TestMovedBytes(t *testing.T) {
 	at := func(start uintptr, bytes string) list {
 		o := see(1, 2, holding(bytes))
@@ -86,7 +85,7 @@ func TestMovedBytes(t *testing.T) {
 	}
 }
 
-// Bytes under two StorageImpls are shared as those under one are.
+// Memory shared under two StorageImpls is shared like that under one.
 func TestSharedMemory(t *testing.T) {
 	in := func(start uintptr) mod {
 		return func(o *asserts.Observation) { o.Content = &asserts.Snapshot{Memory: start, Nbytes: 16} }
@@ -123,8 +122,8 @@ func TestSharedMemory(t *testing.T) {
 	}
 }
 
-// What is written in the memory of an argument without (a!) through another
-// StorageImpl is not that argument's doing.
+// A write through another StorageImpl into the memory of an argument without (a!) is not attributed
+// to that argument.
 func TestWrittenUnderAnotherStorage(t *testing.T) {
 	at := func(o asserts.Observation) asserts.Observation { o.Content.Memory = 100; return o }
 	seen := &asserts.Seen{
@@ -143,8 +142,8 @@ func TestWrittenUnderAnotherStorage(t *testing.T) {
 	}
 }
 
-// One write beside is one report, of the argument or of the one that is read
-// there; where an argument has become another one, that is the report.
+// One write beside an argument is one report, about it or about the argument read there; a replaced
+// argument is the report instead.
 func TestWriteBesideOnce(t *testing.T) {
 	written := func(o asserts.Observation) asserts.Observation { o.Version++; return o }
 	before, beside := part(1, 2, 1, 0, 0, 0, 0), written(part(1, 2, 1, 9, 0, 0, 0))
@@ -173,8 +172,7 @@ func TestWriteBesideOnce(t *testing.T) {
 	}
 }
 
-// Two returns in an argument's memory are that argument's matter, and views of
-// it, as the fix says.
+// Two returns in an argument's memory are reported as views of the argument, as the fix tells.
 func TestReturnsInAnArgumentsMemory(t *testing.T) {
 	in := func(o *asserts.Observation) { o.Content = &asserts.Snapshot{Memory: 100, Nbytes: 16} }
 	seen := &asserts.Seen{Level: asserts.Content, Before: list{see(1, 2, in)}, After: list{see(1, 2, in)}, Results: list{see(5, 6, in), see(7, 8, in)}}
@@ -189,7 +187,7 @@ func TestReturnsInAnArgumentsMemory(t *testing.T) {
 	}
 }
 
-// Where there is no storage, contents seen on one side say nothing.
+// Without a storage, contents observed on one side prove nothing.
 func TestContentWithoutStorage(t *testing.T) {
 	seen := see(1, 0, holding("a"))
 	for _, tt := range [][2]asserts.Observation{{see(1, 0), seen}, {seen, see(1, 0)}} {
@@ -202,7 +200,7 @@ func TestContentWithoutStorage(t *testing.T) {
 	}
 }
 
-// Memory is asked only where storages differ.
+// Memory is compared only for different storages.
 func TestMemoryOfOneStorage(t *testing.T) {
 	at := func(o asserts.Observation) asserts.Observation { o.Content.Memory = 100; return o }
 	both := list{at(part(1, 2, 0, 0, 0)), at(part(3, 2, 0, 0, 0))}

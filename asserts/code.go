@@ -7,11 +7,11 @@ import (
 	"github.com/opassert/opassert/internal/usual"
 )
 
-// A Code names one check. Codes are stable and never reused. Each check has a
-// file of its own, check_NAME.go, with its code and all that is known of it.
+// A Code names one check. Codes are stable and never reused. Each check has a file of its own,
+// check_NAME.go.
 type Code uint8
 
-// numCodes is how many codes there is room for, in a [Codes] and in a [Counts].
+// numCodes is the capacity of [Codes] and [Counts].
 const numCodes = 64
 
 // String returns the code as reports print it: "OA001".
@@ -38,16 +38,16 @@ func (c Code) Level() Level { return c.check().level }
 // About returns the kinds of subject of the check.
 func (c Code) About() About { return c.check().about }
 
-// InPython returns the fix for a __torch_dispatch__ that answers calls; "" if it is
-// that of a kernel.
+// InPython returns the fix for a __torch_dispatch__ that answers calls; "" if it is the same as for
+// a kernel.
 func (c Code) InPython() string { return c.check().inPython }
 
-// OnCall reports whether the check is judged on a call of an op by itself,
-// without another call to hold it against.
+// OnCall reports whether the check is judged on a single call, without another call to compare
+// with.
 func (c Code) OnCall() bool { return c.check().judges != nil }
 
-// InRuns reports whether the check is judged in runs of many ops alone, as those
-// of opassert check and package optest: [Seen] says on which calls.
+// InRuns reports whether the check is judged only in runs of many ops, such as those of opassert
+// check and package optest; [Seen] tells on which calls.
 func (c Code) InRuns() bool { return c.check().when != nil }
 
 // Through reports whether the check is judged, in a run of many ops, on calls that
@@ -59,8 +59,7 @@ func (c Code) Through(autograd bool) bool {
 	return !autograd
 }
 
-// Skips returns the traits of tensors for which the check can't be relied on, as rows
-// of [Aware].
+// Skips returns the traits of tensors for which the check is unreliable, as rows of [Aware].
 func (c Code) Skips() []Row { return c.check().skips }
 
 // ParseCode reads a code ("OA001") or a name ("input-impl").
@@ -76,10 +75,10 @@ func ParseCode(s string) (Code, bool) {
 // Usual returns the facts about a subject that leave the check nothing to report.
 func (c Code) Usual() usual.Facts { return c.check().usual }
 
-// MarshalText is String, so that a code reads well in JSON.
+// MarshalText returns the text of String.
 func (c Code) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// UnmarshalText reads the text of MarshalText, or a check's name.
+// UnmarshalText parses a code or a check's name.
 func (c *Code) UnmarshalText(text []byte) error {
 	code, ok := ParseCode(string(text))
 	if !ok && string(text) != Code(0).String() {

@@ -12,7 +12,7 @@ import (
 // Codes is a set of checks.
 type Codes uint64
 
-// AllCodes holds every check that exists, and every one to come.
+// AllCodes holds every check, future ones included.
 const AllCodes Codes = 1<<numCodes - 2
 
 // CodesOf returns the set of the checks named.
@@ -47,10 +47,10 @@ func (s Codes) String() string {
 	return strings.Join(names, " ")
 }
 
-// MarshalText is String, so that a set reads well in JSON.
+// MarshalText returns the text of String.
 func (s Codes) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads the text of MarshalText.
+// UnmarshalText parses the text of MarshalText.
 func (s *Codes) UnmarshalText(text []byte) error {
 	*s = 0
 	for _, name := range strings.Fields(string(text)) {

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// A Pair is the call of a kernel, and the one that it is compared with: the call of its fake, or
-// the same call on meta.
+// A Pair is a call of a kernel and the call that it is compared with, of its fake or on meta.
 type Pair struct{ Real, Other *Seen }
 
-// facts are the properties of a return that are compared, in that order, each with the properties of
-// arguments that it may depend on: where these are alike, a kernel that returns another is at fault.
+// facts are the properties of a return that are compared, in order, each with the properties of
+// arguments that it may depend on: if these are equal, a kernel that returns another value is at
+// fault.
 var facts = []struct {
 	name      string
 	of, given func(*Snapshot) string
@@ -20,7 +20,7 @@ var facts = []struct {
 	{"strides", steps, func(c *Snapshot) string { return c.DType + steps(c) }},
 }
 
-// steps returns the strides that reach an element.
+// steps returns the strides of dimensions with more than one element.
 func steps(c *Snapshot) string {
 	var all []int64
 	for i, n := range c.Sizes {
@@ -31,11 +31,10 @@ func steps(c *Snapshot) string {
 	return fmt.Sprintf("%v of sizes %v", all, c.Sizes)
 }
 
-// Contradicts returns which of a kernel and its fake contradicts itself, where the two
-// differ in a return: the one of which it differs from that of another call too, whose
-// arguments are alike in all that it may depend on. It returns "" where that is neither,
-// or both. The other call is named in the words of the caller.
-func Contradicts(op *Op, at Place, here, there Pair, named string) string {
+// Contradicts names the one of kernel and fake that contradicts itself, where they differ in a
+// return: the one whose return differs between two calls with the same relevant properties of
+// arguments. It returns "" if that holds for neither or both. The caller describes the other call.
+func Contradicts(op *Op, at Place, here, there Pair, other string) string {
 	a, b, c, d := here.Real.returned(op, at), here.Other.returned(op, at), there.Real.returned(op, at), there.Other.returned(op, at)
 	if a == nil || b == nil || c == nil || d == nil {
 		return ""
@@ -50,20 +49,20 @@ func Contradicts(op *Op, at Place, here, there Pair, named string) string {
 		}
 		switch {
 		case f.of(c) != kernel && f.of(d) == fake:
-			advice := "let it return that here too"
+			advice := "return that here too"
 			if f.name == "sizes" {
-				advice += "; or, where it is to depend on contents, let the fake leave it open: torch.library.get_ctx().new_dynamic_size()"
+				advice += "; or, if it depends on contents, leave it open in the fake: torch.library.get_ctx().new_dynamic_size()"
 			}
-			return fmt.Sprintf("the kernel contradicts itself: of arguments that are alike, %s, it returns %s %s, and its fake %s both times: %s", named, f.name, f.of(c), fake, advice)
+			return fmt.Sprintf("the kernel contradicts itself: for similar arguments, %s, it returns %s %s, and its fake %s both times: %s", other, f.name, f.of(c), fake, advice)
 		case f.of(c) == kernel && f.of(d) != fake:
-			return fmt.Sprintf("the fake contradicts itself: of arguments that are alike, %s, it returns %s %s, and the kernel %s both times: let it return that here too", named, f.name, f.of(d), kernel)
+			return fmt.Sprintf("the fake contradicts itself: for similar arguments, %s, it returns %s %s, and the kernel %s both times: return that here too", other, f.name, f.of(d), kernel)
 		}
 		return ""
 	}
 	return ""
 }
 
-// given returns the part of an argument that a return may depend on.
+// given returns the property of an argument that a return may depend on.
 func given(o Observation, of func(*Snapshot) string) string {
 	if o.Content == nil {
 		return ""

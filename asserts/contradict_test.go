@@ -7,7 +7,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// paired is a call with a tensor, of which a kernel returns one tensor and its fake another.
+// paired is a call with one tensor, with the tensors that the kernel and its fake return.
 func paired(arg, kernel, fake *asserts.Snapshot) asserts.Pair {
 	seen := func(result *asserts.Snapshot) *asserts.Seen {
 		return &asserts.Seen{Level: asserts.Content, Before: list{{Impl: 1, Content: arg}}, Results: list{{Impl: 2, Content: result}}}
@@ -21,8 +21,8 @@ func tensorOf(dtype string, sizes, strides []int64) *asserts.Snapshot {
 
 type dims = []int64
 
-// Where a kernel and its fake differ, the one is wrong that returns another in a call
-// that is alike; where neither does, or both, it is not known.
+// If a kernel and its fake differ, the one is wrong that returns something else in a similar call;
+// if neither does, or both, it is unknown.
 func TestContradicts(t *testing.T) {
 	const kernel, fake = "the kernel contradicts itself", "the fake contradicts itself"
 	f, g := tensorOf("float32", dims{2}, dims{1}), tensorOf("float64", dims{2}, dims{1})
@@ -37,13 +37,13 @@ func TestContradicts(t *testing.T) {
 		here, there asserts.Pair
 		want        string
 	}{
-		{"the kernel's dtype", paired(f, g, f), paired(long, f, f), kernel + ": of arguments that are alike, in another call, it returns dtype float32, and its fake float32 both times: let it return that here too"},
-		{"the fake's dtype", paired(f, f, g), paired(long, f, f), fake + ": of arguments that are alike, in another call, it returns dtype float32, and the kernel float32 both times"},
+		{"the kernel's dtype", paired(f, g, f), paired(long, f, f), kernel + ": for similar arguments, in another call, it returns dtype float32, and its fake float32 both times: return that here too"},
+		{"the fake's dtype", paired(f, f, g), paired(long, f, f), fake + ": for similar arguments, in another call, it returns dtype float32, and the kernel float32 both times"},
 		{"both always", paired(f, g, f), paired(long, g, f), ""},
 		{"both change", paired(f, g, f), paired(long, f, g), ""},
 		{"the dtype of another dtype", paired(f, g, f), paired(g, f, f), ""},
 		{"the dtype of a scalar", paired(f, g, f), paired(scalar, f, f), ""},
-		{"the kernel's sizes", paired(f, long, f), paired(f, f, f), kernel + ": of arguments that are alike, in another call, it returns sizes [2], and its fake [2] both times: let it return that here too; or, where it is to depend on contents, let the fake leave it open: torch.library.get_ctx().new_dynamic_size()"},
+		{"the kernel's sizes", paired(f, long, f), paired(f, f, f), kernel + ": for similar arguments, in another call, it returns sizes [2], and its fake [2] both times: return that here too; or, if it depends on contents, leave it open in the fake: torch.library.get_ctx().new_dynamic_size()"},
 		{"the fake's sizes", paired(f, f, long), paired(f, f, f), fake},
 		{"the sizes of other sizes", paired(f, long, f), paired(long, f, f), ""},
 		{"the sizes of another dtype", paired(f, long, f), paired(g, f, f), ""},
@@ -71,7 +71,7 @@ func TestContradicts(t *testing.T) {
 	}
 }
 
-// It is asked of one return, or one element of a list.
+// It is about one return, or one element of a list.
 func TestContradictsOf(t *testing.T) {
 	f, g := tensorOf("float32", dims{2}, dims{1}), tensorOf("float64", dims{2}, dims{1})
 	seen := func(results ...*asserts.Snapshot) *asserts.Seen {

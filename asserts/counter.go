@@ -8,13 +8,13 @@ import (
 )
 
 // Counter returns a function that reads the reference count of a T, for the Observe of
-// a library that counts references in a field which it does not export:
+// a library whose field for the count is not exported:
 //
 //	var uses = asserts.Counter[array.Data]("refCount")
 //
 // The field is an integer of 4 or 8 bytes, or such a type of package sync/atomic, of T or of
-// a struct embedded in it. Counter panics where T has no such field, as another
-// version of the library may.
+// a struct embedded in it. Counter panics if T has no such field, as in another version of
+// the library.
 func Counter[T any](field string) func(*T) int32 {
 	t := reflect.TypeFor[T]()
 	if t.Kind() != reflect.Struct {

@@ -8,12 +8,12 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// A step is a dimension as memory has it: so many elements, so many bytes apart.
+// A step is a dimension in memory: the number of elements, and the bytes from one to the next.
 type step struct{ n, bytes int64 }
 
-// runs calls f with where each run of bytes begins and ends that a tensor covers
-// in its storage, and reports whether that is known. The sizes of a tensor that is
-// not strided, a nested one among them, do not say.
+// runs calls f with begin and end of each run of bytes that a tensor covers in its storage, and
+// reports whether these are known. They are not for a tensor that is not strided, such as a nested
+// one.
 func (c *Snapshot) runs(f func(from, to int64)) bool {
 	run := c.elementSize()
 	if run == 0 || !c.strided() || len(c.Strides) != len(c.Sizes) {
@@ -29,7 +29,7 @@ func (c *Snapshot) runs(f func(from, to int64)) bool {
 			continue
 		}
 		if n < 0 || n > SnapshotLimit/all {
-			return false // nonsense, or elements that overlap
+			return false // invalid, or elements that overlap
 		}
 		all *= n
 		steps = append(steps, step{n, c.Strides[dim] * run})
@@ -49,18 +49,18 @@ func (c *Snapshot) runs(f func(from, to int64)) bool {
 		}
 	}
 	for _, at := range starts {
-		f(at, max(at, at+run)) // none where the offset is out of range
+		f(at, max(at, at+run)) // empty if the offset is out of range
 	}
 	return true
 }
 
-// strided reports whether the layout is that of dense tensors, or not known.
+// strided reports whether the layout is that of dense tensors, or unknown.
 func (c *Snapshot) strided() bool {
 	return c.Layout == "" || strings.EqualFold(c.Layout, tensor.Layouts[tensor.LayoutStrided])
 }
 
-// extent returns where a tensor's bytes begin in its storage and where they end,
-// and reports whether that is known. One without elements has none.
+// extent returns where a tensor's bytes begin and end in its storage, and reports whether that is
+// known. A tensor without elements has 0 and 0.
 func (c *Snapshot) extent() (first, end int64, known bool) {
 	size := c.elementSize()
 	if size == 0 || c.Layout != "" && !strings.HasPrefix(strings.ToLower(c.Layout), "strided") || len(c.Strides) != len(c.Sizes) {
@@ -71,35 +71,35 @@ func (c *Snapshot) extent() (first, end int64, known bool) {
 		if n == 0 {
 			return 0, 0, true
 		}
-		if reach := (n - 1) * c.Strides[dim]; reach < 0 {
-			low += reach
+		if span := (n - 1) * c.Strides[dim]; span < 0 {
+			low += span
 		} else {
-			high += reach
+			high += span
 		}
 	}
 	return low * size, (high + 1) * size, true
 }
 
-// Within reports whether every element lies within the storage, as far as that is known.
+// Within reports whether every element is known to lie within the storage, or the extent is not
+// known.
 func (c *Snapshot) Within() bool {
-	first, end, _ := c.extent() // 0 and 0 where that is not known
+	first, end, _ := c.extent() // 0 and 0 if not known
 	return first >= 0 && end <= c.Nbytes
 }
 
-// elementSize returns the size of an element in its storage in bytes, 0 where that is
-// not known.
+// elementSize returns the size in bytes of an element in its storage, 0 if not known.
 func (c *Snapshot) elementSize() int64 {
 	size := itemSize(c.DType)
 	if c.ItemSize == Packed {
 		return 0
 	}
-	if c.ItemSize == 0 || 2*c.ItemSize == size && strings.HasPrefix(c.DType, "complex") { // its parts one after the other
+	if c.ItemSize == 0 || 2*c.ItemSize == size && strings.HasPrefix(c.DType, "complex") { // its parts side by side
 		return size
 	}
 	return c.ItemSize
 }
 
-// itemSize returns the size of an element in bytes, 0 where the dtype is not known.
+// itemSize returns the size of an element in bytes, 0 for an unknown dtype.
 func itemSize(dtype string) int64 {
 	if d, ok := tensor.ParseDType(dtype); ok {
 		return int64(d.Size())

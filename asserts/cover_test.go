@@ -34,13 +34,13 @@ func TestExtent(t *testing.T) {
 	}
 }
 
-// Whichever way the steps lie, the runs are the bytes of each element.
+// Whatever the order of the strides, the runs are the bytes of each element.
 func TestRuns(t *testing.T) {
 	for _, tt := range []struct {
 		name           string
 		sizes, strides []int64
 		offset         int64
-		want           string // of 12 bytes, which are covered
+		want           string // of 12 bytes, the covered ones
 	}{
 		{"a matrix", []int64{2, 3}, []int64{3, 1}, 0, "xxxxxxxxxxxx"},
 		{"every second row", []int64{2, 1}, []int64{4, 1}, 1, "..xx......xx"},
@@ -84,7 +84,7 @@ func TestRunsOfNonsense(t *testing.T) {
 	}
 }
 
-// Whether elements lie within a storage is not known where they share bytes.
+// Within does not know whether elements that share bytes lie within a storage.
 func TestWithin(t *testing.T) {
 	for _, tt := range []struct {
 		snapshot Snapshot

@@ -8,14 +8,14 @@ import (
 
 // Evidence that several checks use, and its words in reports.
 
-// A change is a TensorImpl with the objects before and after a replacement, so that a
-// tensor passed twice is reported once.
+// A change is a TensorImpl with an object before and after a replacement, so that a tensor passed
+// twice is reported once.
 type change struct{ impl, from, to ID }
 
 const noStorage = "no storage"
 
-// blame adds to the evidence whose the new TensorImpl or StorageImpl is, of
-// those that hold it. The argument itself may be among them more than once.
+// blame adds to the evidence which other tensor of the call holds the new TensorImpl or
+// StorageImpl. The argument itself may be among them more than once.
 func (j *judge) blame(v *Violation, what string, ins []*input, outs []*output) {
 	in := slices.IndexFunc(ins, func(in *input) bool { return in.before.Impl != v.Before.Impl })
 	out := slices.IndexFunc(outs, func(out *output) bool { return what == "TensorImpl" || out.Impl != v.After.Impl })
@@ -35,16 +35,16 @@ func (j *judge) of(args []int) []*input {
 	return slices.DeleteFunc(slices.Clone(j.inputs), func(in *input) bool { return !slices.Contains(args, in.arg) || !in.before.Defined() })
 }
 
-// declared reports whether the schema lets a return be on this storage: it is
-// that of an argument with a common alias set.
+// declared reports whether the schema lets a return be on this storage: an argument with a common
+// alias set is on it.
 func (j *judge) declared(out *output, storage ID) bool {
 	return slices.ContainsFunc(j.byStorage[storage], func(in *input) bool {
 		return slices.Contains(out.declared, in.arg)
 	})
 }
 
-// reportMismatch reports a return that is not on, or is not, the argument that
-// it should be, and names the tensor of the call that it is instead, if any.
+// reportMismatch reports a return that is not, or does not share storage with, the argument that
+// the schema asks for, and names the tensor of the call that it is instead, if any.
 func (j *judge) reportMismatch(code Code, out *output, should *input) *Violation {
 	v := j.reportOutput(code, out)
 	v.Against, v.Other = should.place(), should.after
@@ -61,8 +61,8 @@ func (j *judge) reportMismatch(code Code, out *output, should *input) *Violation
 	return v
 }
 
-// An argument that got another TensorImpl or StorageImpl in the call is reported for
-// that, and not for sharing the new or the old storage.
+// An argument that got another TensorImpl or StorageImpl during the call is reported for that, and
+// not for sharing the new or the old storage.
 func sameImpl(out *output, in *input) bool {
 	return in.before.Impl == out.Impl || !in.newImpl
 }
@@ -88,8 +88,7 @@ func (j *judge) reportAlias(code Code, out *output, who Place, other Observation
 	}
 }
 
-// overlaps reports whether two observations are of storages over the same
-// bytes under two StorageImpls.
+// overlaps reports whether two observations have overlapping storage memory under two StorageImpls.
 func overlaps(a, b *Observation) bool {
 	x, y := a.Content, b.Content
 	if a.Storage == b.Storage || x == nil || y == nil || x.Memory == 0 || y.Memory == 0 {
@@ -98,27 +97,25 @@ func overlaps(a, b *Observation) bool {
 	return min(x.Nbytes, y.Nbytes) > 0 && x.Memory < y.Memory+uintptr(y.Nbytes) && y.Memory < x.Memory+uintptr(x.Nbytes)
 }
 
-// counts reports whether two observations are of tensors with one version
-// counter.
+// counts reports whether two observed tensors have one version counter.
 func counts(a, b *Observation) bool {
 	return a.Content != nil && b.Content != nil && a.Content.Counter != 0 && a.Content.Counter == b.Content.Counter
 }
 
-// over returns the arguments whose memory a tensor lies in, under another
-// StorageImpl.
+// over returns the arguments whose memory overlaps a tensor's, under another StorageImpl.
 func (j *judge) over(o *Observation) []*input {
 	return j.sharing(o, overlaps)
 }
 
-// counting returns the arguments whose version counter a tensor has.
+// counting returns the arguments with a tensor's version counter.
 func (j *judge) counting(o *Observation) []*input { return j.sharing(o, counts) }
 
 func (j *judge) sharing(o *Observation, shares func(a, b *Observation) bool) []*input {
 	return slices.DeleteFunc(slices.Clone(j.inputs), func(in *input) bool { return !shares(o, &in.after) })
 }
 
-// othersAccused reports whether out is the first of several outputs that share: the
-// others are reported, against it.
+// othersAccused reports whether out is the first of several outputs that share: the others are
+// reported against it.
 func othersAccused(out *output, sharers []*output, code Code) bool {
 	about := slices.DeleteFunc(slices.Clone(sharers), func(s *output) bool { return !s.codes.Has(code) })
 	return len(about) > 1 && about[0] == out
@@ -137,8 +134,7 @@ func versions(in *input) string {
 	return fmt.Sprintf("version %d -> %d", in.before.Version, in.after.Version)
 }
 
-// changedBytes returns how a storage's bytes differ, or that they lie elsewhere, ""
-// when they don't.
+// changedBytes describes how a storage's bytes differ or that they moved, "" if neither.
 func changedBytes(b, a *Snapshot) string {
 	if b.Nbytes != a.Nbytes {
 		return fmt.Sprintf("storage of %d bytes resized to %d", b.Nbytes, a.Nbytes)
@@ -163,9 +159,8 @@ func (c *Snapshot) address() uintptr {
 	return c.Memory
 }
 
-// overwritten returns how the bytes differ that a storage had before, "" when
-// they don't, and reports whether that is known: of a storage that was resized
-// it takes both copies.
+// overwritten describes how the bytes differ that a storage had before, "" if they don't, and
+// reports whether that is known: for a resized storage it needs both copies.
 func overwritten(b, a *Snapshot) (text string, known bool) {
 	n := max(0, min(b.Nbytes, a.Nbytes))
 	if int64(len(b.Bytes)) >= n && int64(len(a.Bytes)) >= n {
@@ -183,7 +178,7 @@ func overwritten(b, a *Snapshot) (text string, known bool) {
 	return fmt.Sprintf("some of %d bytes changed, digest %016x -> %016x", n, b.Digest, a.Digest), true
 }
 
-// unequal returns how many bytes differ of two runs of one length.
+// unequal returns how many bytes differ between two runs of the same length.
 func unequal(b, a []byte) (n int) {
 	if bytes.Equal(b, a) { //mutate:equivalent false: only saves time
 		return 0
@@ -196,7 +191,7 @@ func unequal(b, a []byte) (n int) {
 	return n
 }
 
-// changedMetadata names each piece of metadata that differs.
+// changedMetadata describes each changed piece of metadata.
 func changedMetadata(b, a *Snapshot) []string {
 	changes := changedShape(b, a)
 	for _, bit := range []struct {
@@ -218,8 +213,7 @@ func changedMetadata(b, a *Snapshot) []string {
 	return changes
 }
 
-// changedShape names each piece of metadata that differs of how a tensor lies in
-// its storage.
+// changedShape describes each changed piece of metadata that determines the shape of a tensor.
 func changedShape(b, a *Snapshot) []string {
 	var changes []string
 	if !slices.Equal(b.Sizes, a.Sizes) {
@@ -237,8 +231,8 @@ func changedShape(b, a *Snapshot) []string {
 	return changes
 }
 
-// annotate shows a place's type in the schema before and after: "Tensor noise
-// ->  Tensor(a!) noise".
+// annotate shows a place's type in the schema before and after: "Tensor noise ->  Tensor(a!)
+// noise".
 func annotate(p Place, typ string) string {
 	if p.Return {
 		return fmt.Sprintf("return %s  ->  %s", p.Type, typ)

@@ -9,7 +9,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// The judge takes what was observed as plain values.
+// The judge accepts observations as plain values.
 func ExampleJudge() {
 	op := &asserts.Op{
 		Name:    "aten::narrow_copy",
@@ -32,7 +32,7 @@ func ExampleJudge() {
 	//   schema  narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor
 	//   rule    a return shares nothing with an argument unless the schema declares a common alias set for them
 	//   saw     result shares StorageImpl with argument self
-	//   breaks  an in-place write to the one silently changes the other; compilers take them to be independent
+	//   breaks  an in-place write to one silently changes the other; compilers assume that they are independent
 	//   fix     clone before returning; or annotate: Tensor self  ->  Tensor(a) self, return Tensor  ->  Tensor(a)
 	//   waive   {op: narrow_copy, checks: [OA007], reason: ...}
 }
@@ -52,7 +52,7 @@ func ExampleViolation() {
 	// clone before returning; or annotate: Tensor other  ->  Tensor(a) other, return Tensor  ->  Tensor(a)
 }
 
-// A collector keeps what is reported and lets the program go on.
+// A collector stores violations and lets the program continue.
 func ExampleCollector() {
 	var found asserts.Collector
 	ctx := asserts.WithReporter(context.Background(), &found)
@@ -66,8 +66,8 @@ func ExampleCollector() {
 	// 3 OA007 undeclared-alias  aten::add  return 0 "result"
 }
 
-// A mode that keeps results says so, and the two checks for fresh ones are
-// skipped while it is active.
+// A mode that keeps results declares it, and the two checks for fresh ones are skipped while it is
+// active.
 func ExampleWithMode() {
 	logging := asserts.Mode{
 		Name:        "logging",
@@ -76,14 +76,14 @@ func ExampleWithMode() {
 	ctx := asserts.WithMode(context.Background(), logging)
 	binaryContext(ctx, newAdd(), func(self, other *tensor) *tensor {
 		result := newTensor(4)
-		result.impl.uses++ // the log has it too
+		result.impl.uses++ // the log holds a reference, too
 		return result
 	}, newTensor(4), newTensor(4))
 	fmt.Println("nothing found")
 	// Output: nothing found
 }
 
-// A policy is data: this one asks less of meta tensors.
+// A policy is data: this one skips more for meta tensors.
 func ExamplePolicy() {
 	policy := asserts.Aware().With(asserts.Row{
 		Trait:  asserts.MetaTensor,

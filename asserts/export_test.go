@@ -2,27 +2,26 @@ package asserts
 
 import "runtime/metrics"
 
-// Clean runs the shortcut of a wrapper on what it recorded of a call: false
-// means that the judge would have been asked.
-func Clean(op *Op, s *Seen, policy *Policy) bool {
-	clean, _ := CleanSkips(op, s, policy)
-	return clean
+// LooksUsual reports whether a wrapper would leave the judge out for such a call.
+func LooksUsual(op *Op, s *Seen, policy *Policy) bool {
+	usual, _ := UsualSkips(op, s, policy)
+	return usual
 }
 
-// CleanSkips is Clean with what the shortcut has counted as skipped.
-func CleanSkips(op *Op, s *Seen, policy *Policy) (clean bool, counted []Skip) {
+// UsualSkips is LooksUsual, and returns the skips that it counts.
+func UsualSkips(op *Op, s *Seen, policy *Policy) (usual bool, counted []Skip) {
 	settings := &settings{level: s.Level, policy: policy, sample: 1, alone: s.Alone}
 	for _, m := range s.Modes {
 		settings.modes = append(settings.modes, &m)
 	}
 	c := Call{plan: op.resolve(), settings: settings.finish(), on: true}
-	clean = c.cleanSeen(s)
+	usual = c.usualSeen(s)
 	for i := range c.plan.skipped {
 		if n := c.plan.skipped[i].Swap(0); n > 0 {
 			counted = append(counted, Skip{usualSkips[i].Code, usualSkips[i].Reason, int(n)})
 		}
 	}
-	return clean, counted
+	return usual, counted
 }
 
 // ParseOPASSERT returns what OPASSERT would set.
@@ -40,7 +39,7 @@ var (
 	Collected = collected
 )
 
-// ForMode and ForTensor are what a policy skips.
+// ForMode and ForTensor return the checks that a policy skips.
 func (p *Policy) ForMode(m Mode) Codes     { return p.forMode(m) }
 func (p *Policy) ForTensor(t Traits) Codes { return p.forTensor(t) }
 
@@ -50,7 +49,7 @@ var Alone = alone
 // AddSkip adds a check to the rows of a preset.
 var AddSkip = addSkip
 
-// ForgetSummary starts the summary anew.
+// ForgetSummary resets the summary.
 func ForgetSummary() {
 	tally.Reset()
 	skips.Clear()
@@ -63,7 +62,7 @@ func ForgetSummary() {
 	}
 }
 
-// CountNoFinalizers makes it look as if none had run yet.
+// CountNoFinalizers pretends that no finalizer has run.
 func CountNoFinalizers() (restore func()) {
 	was := finalizers
 	finalizers = func() []metrics.Sample { return nil }
@@ -78,6 +77,6 @@ func ForgetSubclasses() {
 	update(func(s *settings) { s.policy = Aware() })
 }
 
-// UsualLevel returns the level of a test, or of another program, where OPASSERT
+// LevelUnset returns the level of a test, or of another program, where OPASSERT
 // names none.
-var UsualLevel = levelUnset
+var LevelUnset = levelUnset

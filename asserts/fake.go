@@ -6,29 +6,29 @@ import (
 	"strings"
 )
 
-// A Fake is a call of a function that torch.library.register_fake registers: the one that
-// compilers call instead of an op's kernel, on tensors without contents.
+// A Fake is a call of a function registered with torch.library.register_fake, which compilers call
+// instead of an op's kernel, on tensors without contents.
 type Fake struct {
-	Seen    Seen   // at the content level, without bytes; no results where it failed
+	Seen    Seen   // at the content level, without bytes; no results if it failed
 	Open    []Open // sizes, strides and offsets of results that depend on contents
-	Missing bool   // the op has none
-	Beside  *Fake  // the same call of the op's kernel for the CPU, where the call was on another device
+	Missing bool   // the op has no fake
+	Beside  *Fake  // the same call of the op's kernel for the CPU, if the call was on another device
 	Guards  []Guard
-	Fault   string // how it fails the schema: "raises TypeError: ..."
-	Refuses bool   // the fault is an error that a check of its own raises
-	Symbols bool   // it raises only where sizes are symbols
+	Fault   string // how it violates the schema: "raises TypeError: ..."
+	Refuses bool   // the fault is an error that the fake raises itself
+	Symbols bool   // it raises only if sizes are symbols
 	Site    Site   // of the function
-	// Elsewhere are the other devices of its returns for tensors on a GPU.
+	// Elsewhere are the other devices of its returns when its arguments are on a GPU.
 	Elsewhere []string
 }
 
-// A Guard is a condition on sizes that a fake sets where these are symbols, and with
-// other sizes returns the same.
+// A Guard is a condition on symbolic sizes that a fake sets, although it returns the same without
+// it.
 type Guard struct {
-	Arg   int    // in the schema
+	Arg   int    // position in the schema
 	Text  string // "x.shape[0] == 4"
-	At    string // the line that asks for it
-	Other string // "x [5]": sizes for which it returns the same
+	At    string // the line that sets it
+	Other string // "x [5]": sizes that do not meet it, for which the fake returns the same
 }
 
 // An Open is a size, a stride or an offset that a fake leaves open.
@@ -36,26 +36,25 @@ type Open struct {
 	Result, Dim int   // the position in Seen.Results, and the dimension
 	Least, Most int64 // of a size
 	Stride      bool
-	Offset      bool // it is that in the storage, of no dimension
+	Offset      bool // an offset in the storage; Dim is unused
 }
 
-// JudgeFake compares the call of an op's fake with that of its kernel: which tensors
-// share storage, and the sizes, strides, dtype and device of the returns, and of the
-// arguments that the op writes. An op without
-// a fake is a note. Where the kernel shares storage against the schema, which Judge
-// reports, the two are not compared.
+// JudgeFake compares the call of an op's fake with that of its kernel: which tensors share storage,
+// and the sizes, strides, dtype and device of the returns, and of the arguments that the op writes.
+// A missing fake is a note. If the kernel shares storage against the schema, which Judge reports,
+// the two are not compared.
 func JudgeFake(op *Op, real *Seen, fake *Fake, policy *Policy) Verdict {
 	r, f := newJudge(op, real, policy), newJudge(op, fake.Settled(real), policy)
 	f.fake = true
 	switch {
 	case fake.Missing:
 		v := r.reportCall("it has a kernel, and no fake", `register one, torch.library.register_fake("`+op.Name+`"), which makes tensors of the kernel's sizes, strides and dtypes`)
-		v.Note = "programs that are not compiled do without: torch.compile and torch.export end at the op"
+		v.Note = "only torch.compile and torch.export need it: they fail at the op"
 	case fake.Fault != "":
-		v := r.reportCall("the kernel returns, and its fake "+fake.Fault, "make the fake take what the kernel takes, and return what the schema says")
+		v := r.reportCall("the kernel returns, and its fake "+fake.Fault, "make the fake accept what the kernel accepts, and return what the schema says")
 		v.Breaks = stopsCompilers
 		if fake.Refuses {
-			v.Fix = "let the kernel refuse the arguments too, where the op is not for them; else take the check out of the fake"
+			v.Fix = "make the kernel refuse the arguments too, or remove the check from the fake"
 		}
 		if fake.Symbols {
 			v.Symptom = SymbolicSizes
@@ -63,9 +62,9 @@ func JudgeFake(op *Op, real *Seen, fake *Fake, policy *Policy) Verdict {
 	default:
 		compareMeta(r, f)
 		r.compareWritten(f)
-		v := r.compareNumbers(f, func(a, b float64) bool { return near(a, b, 0) }, "let the fake compute the number as the kernel does; or, where it depends on contents, leave it open: torch.library.get_ctx().new_dynamic_size()")
+		v := r.compareNumbers(f, func(a, b float64) bool { return near(a, b, 0) }, "compute the number in the fake as the kernel does; or, if it depends on contents, leave it open: torch.library.get_ctx().new_dynamic_size()")
 		if v != nil {
-			v.Symptom, v.Breaks = OtherContents, "compiled code goes on with the number of the fake, as a constant"
+			v.Symptom, v.Breaks = OtherContents, "compiled code has the fake's number as a constant"
 		}
 		for _, g := range fake.Guards {
 			r.reportGuard(g)
@@ -82,20 +81,20 @@ func JudgeFake(op *Op, real *Seen, fake *Fake, policy *Policy) Verdict {
 	return verdict
 }
 
-// consequences are the effects in compilers of a fake that differs from the kernel, by what differs.
+// consequences are the effects in compilers of a difference between fake and kernel.
 var consequences = map[string]string{
-	"sharing": "compiled programs drop a write that the one should see, or move it to where the other does not",
-	"dtype":   "compiled code reads the bytes of one dtype as those of the other",
-	"device":  "compiled programs copy to, and launch on, another device than the tensor's",
-	"sizes":   "the code of inductor asserts the fake's sizes, and where it does not it computes on other elements, or beyond the last",
-	"strides": "the code of inductor asserts the fake's strides, and where it does not it computes on other elements",
+	"sharing": "compiled programs drop a write that the other tensor should see, or move it",
+	"dtype":   "compiled code reads the bytes of one dtype as the other",
+	"device":  "compiled programs copy to, and launch kernels on, another device than the tensor's",
+	"sizes":   "inductor's code asserts the fake's sizes, or else computes with wrong elements, or beyond the last",
+	"strides": "inductor's code asserts the fake's strides, or else computes with wrong elements",
 }
 
-const stopsCompilers = "torch.compile stops at the op, or leaves the graph for it, and torch.export fails"
+const stopsCompilers = "torch.compile fails at the op or breaks the graph, and torch.export fails"
 
-// compareWritten compares the sizes, strides and dtypes that the two calls leave the
-// arguments with that the op writes. Where the kernel changes those of an argument that
-// is to keep them, and the fake does not, it is the kernel's fault: OA013.
+// compareWritten compares the sizes, strides and dtypes of the written arguments after the two
+// calls. If the kernel changes metadata that it must keep and the fake does not, the kernel is at
+// fault: OA013.
 func (j *judge) compareWritten(m *judge) {
 	for _, a := range j.inputs {
 		k := slices.IndexFunc(m.inputs, func(b *input) bool { return b.arg == a.arg && b.element == a.element })
@@ -115,17 +114,17 @@ func (j *judge) compareWritten(m *judge) {
 			v := j.reportInput(MetaAlias, a)
 			v.Other = b.after
 			v.Saw = "after the call it has " + texts(saw)
-			v.Breaks = "compiled code goes on with the sizes and strides of the fake, of a tensor that has others by then"
-			v.Fix = "let the fake change the argument as the kernel does, such as with resize_; or the kernel leave it as the fake does"
+			v.Breaks = "compiled code uses the fake's sizes and strides for a tensor with others"
+			v.Fix = "change the argument in the fake as the kernel does, such as with resize_; or do not change it in the kernel"
 			if keeps && !a.reshaped() {
-				v.Fix = "let the fake leave the argument as it is: the kernel keeps its sizes and strides, as an in-place op is to"
+				v.Fix = "do not change the argument's sizes and strides in the fake: the kernel keeps them, as an in-place op must"
 			}
 		}
 	}
 }
 
-// compareNumbers compares the numbers that the two calls return, which are to be alike, and
-// reports the first that are not.
+// compareNumbers compares the numbers that the two calls return, and reports the first pair that is
+// not alike.
 func (j *judge) compareNumbers(m *judge, alike func(a, b float64) bool, fix string) *Violation {
 	kernel, other := j.seen.Numbers, m.seen.Numbers
 	for i := range min(len(kernel), len(other)) {
@@ -136,7 +135,7 @@ func (j *judge) compareNumbers(m *judge, alike func(a, b float64) bool, fix stri
 	return nil
 }
 
-// reshaped reports whether the call changed how a tensor lies in its storage.
+// reshaped reports whether the call changed the shape of a tensor.
 func (in *input) reshaped() bool {
 	b, a := in.before.Content, in.after.Content
 	return b != nil && a != nil && len(changedShape(b, a)) > 0
@@ -156,21 +155,21 @@ func (j *judge) reportCall(saw, fix string) *Violation {
 	return v
 }
 
-// reportGuard adds a violation about the argument whose size is asked for.
+// reportGuard adds a violation about the argument whose size the guard is on.
 func (j *judge) reportGuard(g Guard) {
 	for a := range j.plan.args {
 		if plan := &j.plan.args[a]; plan.Index == g.Arg {
 			v := j.report(MetaAlias, plan.place(false, NoElement, ""))
 			v.Symptom, v.Sizes = SizeGuard, g.Other
 			v.Breaks = "torch.compile compiles anew for each such size, and torch.export with a dynamic dimension fails"
-			v.Saw = fmt.Sprintf("its fake sets the guard %s (%s), and returns the like for other sizes, such as %s", g.Text, g.At, g.Other)
-			v.Fix = "compute with the size as it is, without int, if and range: torch.sym_max and the like; what must be so is for torch._check"
+			v.Saw = fmt.Sprintf("its fake sets the guard %s (%s), and returns the same for other sizes, such as %s", g.Text, g.At, g.Other)
+			v.Fix = "compute with the symbolic size, without int, if and range: torch.sym_max and the like; put conditions into torch._check"
 		}
 	}
 }
 
-// Settled returns the call with unknown values as in the real call, or as close to
-// them as the fake allows.
+// Settled returns the call with unknown values replaced by those of the real call, or the closest
+// that the fake allows.
 func (f *Fake) Settled(real *Seen) *Seen {
 	seen := f.Seen
 	seen.Results = slices.Clone(seen.Results)

@@ -8,8 +8,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// tensor is a library's tensor type as small as it can be: a handle on a
-// TensorImpl on a StorageImpl. Counts are what a test says they are.
+// tensor is a minimal tensor type: a handle on a TensorImpl on a StorageImpl. Tests set the counts.
 type tensor struct{ impl *impl }
 
 type impl struct {
@@ -21,7 +20,7 @@ type impl struct {
 	sizes   []int64
 	strides []int64
 	offset  int64
-	inner   *tensor // what it wraps, instead of a storage
+	inner   *tensor // the tensor that it wraps; nil if it has a storage
 }
 
 type storage struct {

@@ -2,22 +2,21 @@ package asserts
 
 import "strings"
 
-// A Fault is an error in an op that an engine itself finds, where no observation shows
-// it.
+// A Fault is an error in an op that the engine itself finds, without an observation that shows it.
 type Fault struct {
 	Code     Code
-	Argument string // that it is about; "": the return, or the process where the check is about neither or about arguments
-	Return   int    // that it is about, one more than its position; 0: the first, where the check is about returns
+	Argument string // the argument at fault; "": the return, or the process
+	Return   int    // the return at fault, one more than its position; 0: the first, or the process
 	Saw, Fix string
 	Symptom  Symptom
-	Breaks   string   // its effect, where more is known than the check says
-	Note     string   // why it is debatable; "" where it is an error
-	Site     Site     // of the fault, where that is not in the kernel
+	Breaks   string   // its effect, where that is not what the check states
+	Note     string   // why it is debatable; "" for an error
+	Site     Site     // of the fault, if not in the kernel
 	Frames   []string // of the kernel, where it was stopped
 }
 
-// Framed returns the fault with the frames of another one of the same code and about the same,
-// where it has none.
+// Framed returns f, or if it has no frames one of the others with frames, of the same code and
+// about the same place.
 func (f Fault) Framed(others []Fault) Fault {
 	for _, g := range others {
 		if len(f.Frames) == 0 && len(g.Frames) > 0 && f.Code == g.Code && f.Argument == g.Argument && f.Return == g.Return {
@@ -27,9 +26,9 @@ func (f Fault) Framed(others []Fault) Fault {
 	return f
 }
 
-// JudgeFaults makes violations of faults, where the op's checks are not waived.
+// JudgeFaults turns faults into violations, except those of waived checks.
 func JudgeFaults(op *Op, seen *Seen, faults []Fault) Verdict {
-	j := judge{op: op, seen: seen, plan: op.resolve()} // none is about a tensor that was observed
+	j := judge{op: op, seen: seen, plan: op.resolve()} // without observed tensors
 	for i := range faults {
 		if f := &faults[i]; !j.plan.waived.Has(f.Code) {
 			v := j.report(f.Code, j.at(f))

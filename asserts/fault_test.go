@@ -9,8 +9,8 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// A fault is a violation about the argument that it names, else about the first return
-// or the process; what is waived is left out.
+// A fault is a violation about its argument, else about the first return or the process; waived
+// ones are left out.
 func TestJudgeFaults(t *testing.T) {
 	fault := func(code asserts.Code, argument string) asserts.Fault {
 		return asserts.Fault{Code: code, Argument: argument, Saw: "saw", Fix: "fix", Note: "note", Site: asserts.Site{File: "m.py", Line: 7}}
@@ -35,7 +35,7 @@ func TestJudgeFaults(t *testing.T) {
 		waived := *op
 		waived.Waived = []asserts.Code{tt.fault.Code}
 		if verdict := asserts.JudgeFaults(&waived, new(asserts.Seen), []asserts.Fault{tt.fault}); len(verdict.Violations) > 0 {
-			t.Errorf("%s: what is waived is reported", tt.schema)
+			t.Errorf("%s: a waived check is reported", tt.schema)
 		}
 		var got []string
 		for _, v := range verdict.Violations {
@@ -48,7 +48,8 @@ func TestJudgeFaults(t *testing.T) {
 	}
 }
 
-// A fault without frames has those of one of the same code about the same, and all are seen.
+// A fault without frames gets those of another one of the same code and place, and all are
+// reported.
 func TestFramed(t *testing.T) {
 	fault := func(code asserts.Code, argument string, result int, frames ...string) asserts.Fault {
 		return asserts.Fault{Code: code, Argument: argument, Return: result, Saw: fmt.Sprint(len(frames), " frames"), Frames: frames}
@@ -56,7 +57,7 @@ func TestFramed(t *testing.T) {
 	bare := fault(asserts.OutOfBounds, "self", 0)
 	for _, tt := range []struct {
 		fault, other asserts.Fault
-		want         int // frames
+		want         int // number of frames
 	}{
 		{bare, fault(asserts.OutOfBounds, "self", 0, "a", "b"), 2},
 		{bare, bare, 0},

@@ -10,7 +10,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// Parts of a tensor have no place in a schema, so no fix names one.
+// Parts of a tensor are not in the schema, so no fix mentions one.
 func TestFixOfWhatIsInside(t *testing.T) {
 	op := opOf("f(Tensor self) -> Tensor")
 	op.Args = append(op.Args, asserts.Subject{Name: "self.parts", Type: "Tensor[]", List: true, Inside: true})
@@ -43,22 +43,22 @@ func TestFixOfWhatIsInside(t *testing.T) {
 		}
 	}
 	want := []string{
-		"argument self.parts.indices: some of 4 bytes changed, digest 0000000000000007 -> 0000000000000008, version 0 -> 0: leave self.parts.indices alone: work on a clone",
+		"argument self.parts.indices: some of 4 bytes changed, digest 0000000000000007 -> 0000000000000008, version 0 -> 0: do not change self.parts.indices: work on a clone",
 		"result.parts.values: result.parts.values shares StorageImpl with argument self.parts.indices: " +
-			"clone result.parts.values before returning: no annotation speaks of what is inside a tensor",
+			"clone result.parts.values before returning: no annotation covers the tensors inside a tensor",
 	}
 	if diff := cmp.Diff(want, saw); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// A fix says what of a tensor was written.
+// A fix tells what of a tensor was written.
 func TestFixOfWrites(t *testing.T) {
 	one := holding("abcd")
 	for want, after := range map[string]asserts.Observation{
-		"write a clone of self; or annotate: ":                              see(1, 2, holding("abce")),
-		"call no in-place op on self, nor raise its version; or annotate: ": see(1, 2, one, version(1)),
-		"change the metadata of a view of self; or annotate: ":              see(1, 2, one, shaped(func(c *asserts.Snapshot) { c.Offset = 1 })),
+		"write a clone of self; or annotate: ":                                  see(1, 2, holding("abce")),
+		"do not call in-place ops on self, or raise its version; or annotate: ": see(1, 2, one, version(1)),
+		"change the metadata of a view of self; or annotate: ":                  see(1, 2, one, shaped(func(c *asserts.Snapshot) { c.Offset = 1 })),
 	} {
 		op := opOf("f(Tensor self) -> ()")
 		found := asserts.Judge(op, &asserts.Seen{Level: asserts.Content, Before: list{see(1, 2, one)}, After: list{after}}, asserts.Aware()).Violations
@@ -68,7 +68,7 @@ func TestFixOfWrites(t *testing.T) {
 	}
 }
 
-// One end inside is enough.
+// One inner tensor of the two is enough.
 func TestFixOfOneEndInside(t *testing.T) {
 	inside := asserts.Subject{Name: "x.parts", Type: "Tensor[]", Suffix: "[]", List: true, Inside: true}
 	for _, inArgs := range []bool{true, false} {
@@ -84,7 +84,7 @@ func TestFixOfOneEndInside(t *testing.T) {
 		}
 		seen.After = seen.Before
 		found := asserts.Judge(op, seen, asserts.Aware()).Violations
-		if len(found) != 1 || !strings.Contains(found[0].Fix, "no annotation speaks of what is inside a tensor") {
+		if len(found) != 1 || !strings.Contains(found[0].Fix, "no annotation covers the tensors inside a tensor") {
 			t.Errorf("found %v", found)
 		}
 	}

@@ -2,28 +2,27 @@ package asserts
 
 import "sync"
 
-// The content level reads bytes while kernels write others: of two goroutines
-// that call kernels on views of one storage, either would take what the other
-// writes for an undeclared write. So a call holds the storages that it reads,
-// from the first look until it is judged, and what calls of two goroutines hold
-// is not read but [Contended].
+// The content level reads bytes while kernels write others: if two goroutines call kernels on views
+// of one storage, the writes of each would look like undeclared writes of the other. So a call
+// holds the storages that it reads, from the first observation until it is judged, and a storage
+// held by calls of two goroutines is not read but marked [Contended].
 
-// holds are the storages that are held now, by their IDs. A map would take a fifth of
-// the time of a call.
-var holds [256]shelf
+// holds are the storages held now, by their IDs. With a map, this would be a fifth of the time of a
+// call.
+var holds [256]bucket
 
-// A shelf has the storages of some IDs.
-type shelf struct {
+// A bucket has the storages with some of the IDs.
+type bucket struct {
 	sync.Mutex
 	first *held
 }
 
-// shelfOf returns where a storage stands: IDs are serial numbers, or addresses, whose low
-// bits are alike.
-func shelfOf(id ID) *shelf { return &holds[uint64(id)*0x9e3779b97f4a7c15>>56] }
+// bucketOf returns the bucket of a storage: IDs are serial numbers, or addresses with equal low
+// bits.
+func bucketOf(id ID) *bucket { return &holds[uint64(id)*0x9e3779b97f4a7c15>>56] }
 
-// place returns where the storage stands on its locked shelf, or the end.
-func (b *shelf) place(id ID) **held {
+// place returns the slot of the storage in its locked bucket, or the end.
+func (b *bucket) place(id ID) **held {
 	at := &b.first
 	for *at != nil && (*at).id != id {
 		at = &(*at).next
@@ -33,37 +32,36 @@ func (b *shelf) place(id ID) **held {
 
 // held is a storage that calls read.
 type held struct {
-	sync.Mutex       // taken while its bytes are read
-	next       *held // on its shelf
+	sync.Mutex       // locked while its bytes are read
+	next       *held // in its bucket
 	id         ID
-	goroutine  uintptr // whose call was the first
-	uses       int     // in the storages of holdings
+	goroutine  uintptr // of the first call
+	uses       int     // number of holdings that have it
 	contended  bool    // another goroutine's call held it meanwhile
 }
 
 // A holding records the storages that one call holds.
 type holding struct {
-	pending   Snapshot // stands in the call's observations until they are filled in
+	pending   Snapshot // marks the call's observations until they are filled in
 	settings  settings // of the call
 	goroutine uintptr
-	storages  []*held // in the order of the looks
-	next      int     // of those, likely the one that is looked at next
-	spare     []*held // which nothing holds any more
+	storages  []*held // in the order of observation
+	next      int     // index of the storage that is likely observed next
+	spare     []*held // to use again
 	snapshots []*smallSnapshot
-	seen      int // how many of the snapshots are of this call
+	seen      int // how many of the snapshots this call uses
 
-	// Of a call whose tensors are looked at again: see again.go.
+	// For a call whose tensors are observed again: see again.go.
 	plan       *plan
-	nth        int64 // of those of the op
-	goroutines int   // that there were before the call
+	nth        int64 // number of the call among those
+	goroutines int   // number before the call
 	finalized  uint64
 	tensors    []Tensor
-	last       *past // the call before
+	last       *past // the previous call
 	late       []Observation
 }
 
-// The next call uses the memory of one again: at the content level a call is
-// to allocate little besides its observations.
+// Holdings are pooled: a call at the content level should allocate little besides its observations.
 var holdings = sync.Pool{New: func() any {
 	h := new(holding)
 	h.pending.Pending = h
@@ -78,8 +76,8 @@ func (s *settings) hold() *settings {
 	return &h.settings
 }
 
-// mark leads from the observations of a call to its holding. Observe knows
-// neither the call nor the goroutine cheaply.
+// mark points the observations of a call to its holding: from within Observe, call and goroutine
+// are expensive to find.
 func (h *holding) mark(obs []Observation) {
 	for i := range obs {
 		obs[i].Content = &h.pending
@@ -94,7 +92,7 @@ func (o *Observation) pending() *holding {
 	return o.Content.Pending
 }
 
-// holding is pending, and makes the observation as if there were none.
+// holding is pending, and clears the mark.
 func (o *Observation) holding() *holding {
 	h := o.pending()
 	if h == nil {
@@ -104,7 +102,7 @@ func (o *Observation) holding() *holding {
 	return h
 }
 
-// snapshot returns one for the call to fill in.
+// snapshot returns a snapshot for the call to fill in.
 func (h *holding) snapshot() *smallSnapshot {
 	if h == nil { //mutate:equivalent true: only saves allocations
 		return newSnapshot()
@@ -119,15 +117,15 @@ func (h *holding) snapshot() *smallSnapshot {
 // release releases the storages when the call's record ends.
 func (h *holding) release(obs []Observation) {
 	for i := range obs {
-		obs[i].holding() // of a place that was not filled in
+		obs[i].holding() // if it was not filled in
 	}
 	for _, s := range h.storages {
-		h.letGo(s)
+		h.drop(s)
 	}
 }
 
-func (h *holding) letGo(s *held) {
-	b := shelfOf(s.id)
+func (h *holding) drop(s *held) {
+	b := bucketOf(s.id)
 	b.Lock()
 	defer b.Unlock()
 	if s.uses--; s.uses > 0 {
@@ -137,10 +135,9 @@ func (h *holding) letGo(s *held) {
 	h.spare = append(h.spare, s)
 }
 
-// Look calls read, which fills in the Content, unless a call
-// of another goroutine holds the tensor's storage: then the tensor is
-// [Contended]. Observe calls it once Storage is set. Outside a checked call
-// there is nothing to wait for.
+// Look calls read, which fills in the Content, unless a call of another goroutine holds the
+// tensor's storage: then the tensor is [Contended]. Observe calls it once Storage is set. Outside
+// of a checked call it always calls read.
 func (o *Observation) Look(read func()) {
 	h := o.holding()
 	if h == nil || o.Storage == 0 {
@@ -159,7 +156,7 @@ func (o *Observation) Look(read func()) {
 	}
 }
 
-// read calls read, for which the observation leads to the call.
+// read calls read with a marked observation.
 func (h *holding) read(o *Observation, read func()) {
 	o.Content = &h.pending
 	read()
@@ -168,16 +165,16 @@ func (h *holding) read(o *Observation, read func()) {
 	}
 }
 
-// readAgain panics where a second look finds the bytes at another address: the engine
-// observes a copy, and every kernel would be accused of moving it. The copy may lie on the stack,
-// and so the second look has a frame more.
+// readAgain panics if a second read finds the bytes at another address: the engine observes a copy,
+// and every kernel would be accused of moving it. The copy may be on the stack, so the second read
+// has one more frame.
 //
 //go:noinline
 func (h *holding) readAgain(o *Observation, read func()) {
 	first := o.Content
 	h.read(o, read)
 	if o.Content.elsewhere(first) {
-		panic("asserts: a tensor is at another address each time that it is observed: where Observe copies the elements, it sets Content.Memory to 0")
+		panic("asserts: a tensor's address changes each time it is observed: if Observe copies the elements, it must set Content.Memory to 0")
 	}
 }
 
@@ -194,8 +191,8 @@ func (h *holding) take(id ID) *held {
 	return s
 }
 
-// again returns a storage that the call holds, where it is looked at in its turn: the looks
-// after a call come in the order of those before it.
+// again returns a storage that the call already holds, if it is next in order: the observations
+// after a call repeat the order of those before it.
 func (h *holding) again(id ID) *held {
 	if len(h.storages) == 0 { //mutate:equivalent true: only saves time
 		return nil
@@ -208,9 +205,9 @@ func (h *holding) again(id ID) *held {
 	return h.storages[at]
 }
 
-// share returns a storage with one use more.
+// share returns a storage after adding a use.
 func (h *holding) share(id ID) *held {
-	b := shelfOf(id)
+	b := bucketOf(id)
 	b.Lock()
 	defer b.Unlock()
 	at := b.place(id)

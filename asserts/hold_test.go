@@ -24,12 +24,12 @@ func TestContentsNotObserved(t *testing.T) {
 	}
 }
 
-// meet runs a wrapper's call and, while its kernel is at work, another one.
+// meet runs a wrapper's call and another one while its kernel runs.
 func meet(t *testing.T, self, other *tensor, kernel func()) []asserts.Found {
 	t.Helper()
 	c := collect(t)
 	op := newAdd()
-	binary(op, healthy, self, other) // its plan is made before the level is set
+	binary(op, healthy, self, other) // makes its plan before the level is set
 	defer asserts.SetLevel(asserts.Content)()
 	binary(op, func(self, _ *tensor) *tensor {
 		kernel()
@@ -38,8 +38,7 @@ func meet(t *testing.T, self, other *tensor, kernel func()) []asserts.Found {
 	return c.Found()
 }
 
-// A storage that another goroutine's call holds is not judged: what changed in
-// it may be that call's doing.
+// A storage that another goroutine's call holds is not judged: that call may have changed it.
 func TestHeldElsewhere(t *testing.T) {
 	self := newTensor(4)
 	write := func() { self.impl.storage.bytes[0]++ }
@@ -54,11 +53,11 @@ func TestHeldElsewhere(t *testing.T) {
 	if found := meet(t, self, newTensor(4), elsewhere); len(found) > 0 {
 		t.Errorf("reported %v", found)
 	}
-	twice := func() { elsewhere(); elsewhere() } // the first lets go of what is held still
+	twice := func() { elsewhere(); elsewhere() } // the first call releases a storage that is still held
 	if found := meet(t, self, newTensor(4), twice); len(found) > 0 {
 		t.Errorf("reported %v", found)
 	}
-	// On the same goroutine the inner call is the outer one's doing.
+	// On the same goroutine the inner call is part of the outer one.
 	inside := func() {
 		binary(newAdd(), func(*tensor, *tensor) *tensor { return newTensor(4) }, self, newTensor(4))
 		write()
@@ -77,8 +76,7 @@ func TestHeldElsewhere(t *testing.T) {
 	}
 }
 
-// What is inside a tensor is held as the tensor is; a tensor without a storage
-// holds nothing by itself, and so no other one.
+// Inner tensors are held like the tensor; a tensor without a storage holds none itself.
 func TestHeldInside(t *testing.T) {
 	write := func(x *tensor) { x.impl.storage.bytes[0]++ }
 	elsewhere := func(x *tensor) {
@@ -106,11 +104,11 @@ func TestHeldInside(t *testing.T) {
 	}
 }
 
-// The elements of a list that is longer than the wrapper's array are held too.
+// The elements of a list longer than the wrapper's array are held, too.
 func TestHeldInLongList(t *testing.T) {
 	c := collect(t)
 	defer asserts.SetLevel(asserts.Content)()
-	ts := tensors(600) // more than there are shelves
+	ts := tensors(600) // more than there are buckets
 	last := ts[len(ts)-1]
 	listing(opOf("f(Tensor[] ts) -> Tensor[]"), func([]*tensor) []*tensor {
 		done := make(chan bool)
@@ -128,14 +126,14 @@ func TestHeldInLongList(t *testing.T) {
 	}
 }
 
-// sliced is observed as most libraries are.
+// sliced is observed like tensors of most libraries.
 type sliced struct{ data []int32 }
 
 func (s *sliced) Observe(o *asserts.Observation, level asserts.Level) {
 	asserts.ObserveSlice(o, level, s, s.data, int64(len(s.data)))
 }
 
-// passing calls a kernel on an argument that it does not return.
+// passing calls a kernel with an argument that it does not return.
 func passing(op *asserts.Op, x *sliced, kernel func()) {
 	var obs [2]asserts.Observation
 	call := asserts.NewCall(obs[:])
@@ -145,21 +143,20 @@ func passing(op *asserts.Op, x *sliced, kernel func()) {
 	call.Returned()
 	call.Arg(x)
 	if call.Keeps() {
-		call.Keep(x) // and so x is on no stack, which may move
+		call.Keep(x) // x escapes: a stack may move
 	}
 	call.Judge()
 }
 
-// A call uses the snapshots of one before it again, and those that reports have are left
-// to them.
+// A call reuses the snapshots of an earlier one, except those that reports refer to.
 func TestSnapshotsUsedAgain(t *testing.T) {
 	c := collect(t)
 	defer asserts.SetLevel(asserts.Content)()
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // the pool has one for each processor
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // the pool is per processor
 	op, x := opOf("f(Tensor self) -> ()"), &sliced{[]int32{1, 2}}
 	seen := func(o *asserts.Observation) {
 		passing(op, x, func() {
-			asserts.ObserveSlice(o, asserts.Content, x, x.data, 2) // outside the call's record
+			asserts.ObserveSlice(o, asserts.Content, x, x.data, 2) // outside of the call's record
 		})
 	}
 	var o asserts.Observation
@@ -177,7 +174,7 @@ func TestSnapshotsUsedAgain(t *testing.T) {
 		t.Errorf("a reported snapshot has become %v", b)
 	}
 	if !bytes.Equal(o.Content.Bytes[:4], []byte{1, 0, 0, 0}) {
-		t.Errorf("an observation of no call has become %v", o.Content.Bytes)
+		t.Errorf("an observation outside of calls has become %v", o.Content.Bytes)
 	}
 }
 
@@ -196,7 +193,7 @@ func TestSlicesAllocateNothing(t *testing.T) {
 	}
 }
 
-// A tensor that another goroutine's call holds is not looked at.
+// A tensor that another goroutine's call holds is not observed.
 func TestReadSliceContended(t *testing.T) {
 	c := collect(t)
 	defer asserts.SetLevel(asserts.Content)()
@@ -214,12 +211,12 @@ func TestReadSliceContended(t *testing.T) {
 	}
 }
 
-// copying observes a copy of its elements, and may say that it knows no address, or have none.
+// copying observes a copy of its elements, and may set no address, or be empty.
 type copying struct {
 	bytes          []byte
 	unknown, empty bool
-	copies         [][]byte // kept, so that no two are at one address
-	content        bool     // it has been observed with a Content
+	copies         [][]byte // kept alive, so that addresses differ
+	content        bool     // it has been observed at the content level
 }
 
 func (c *copying) Observe(o *asserts.Observation, level asserts.Level) {
@@ -240,8 +237,8 @@ func (c *copying) Observe(o *asserts.Observation, level asserts.Level) {
 	c.content = o.Content != nil
 }
 
-// In the first call of an op an Observe that copies and does not say so panics, before
-// kernels are accused of what it did.
+// In the first call of an op an Observe that copies but sets Memory panics, before kernels are
+// blamed.
 func TestObserveCopies(t *testing.T) {
 	c := collect(t)
 	defer asserts.SetLevel(asserts.Content)()
@@ -259,7 +256,7 @@ func TestObserveCopies(t *testing.T) {
 			return nil
 		}()
 		text, _ := said.(string)
-		if right := x.unknown || x.empty; strings.Contains(text, "at another address each time") == right || right && said != nil {
+		if right := x.unknown || x.empty; strings.Contains(text, "changes each time") == right || right && said != nil {
 			t.Errorf("address unknown %v, empty %v: panics with %v", x.unknown, x.empty, said)
 		}
 		if x.empty && x.content {

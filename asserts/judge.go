@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// A Verdict is the judgement of one call.
+// A Verdict is the result of judging one call.
 type Verdict struct {
 	Violations []*Violation // arguments first, then returns, each in schema order
 	Skips      []Skip       // in order of code and reason
-	Judged     Counts       // tensors that each check was held against
+	Judged     Counts       // number of tensors judged, by check
 }
 
 // A Skip is a check that was not judged for some tensors.
@@ -19,15 +19,14 @@ type Skip struct {
 	Count  int // tensors
 }
 
-// Judge holds a call against the checks of its op that are judged on a call.
-// It is a function of its arguments alone and takes any Seen.
+// Judge applies the op's checks to a call: those that are judged on a single call. It depends on
+// its arguments alone and accepts any Seen.
 //
-// One fault is one violation. Where several rules break for one reason, the
-// violation is the one that names the reason: a storage that came with another
-// TensorImpl is OA001 and not OA002; an output that shares storage with an
-// argument is OA007 and not OA005; a view or an in-place result that is
-// something else altogether is OA004 or OA006 and not OA007. A tensor passed
-// twice is reported for the first argument.
+// One fault is one violation. Where one fault breaks several rules, the violation is of the rule
+// that names the fault: a storage that came with another TensorImpl is OA001 and not OA002; an
+// output that shares storage with an argument is OA007 and not OA005; a view or an in-place result
+// that is another tensor is OA004 or OA006 and not OA007. A tensor passed twice is reported for the
+// first argument.
 func Judge(op *Op, seen *Seen, policy *Policy) Verdict {
 	op, seen = unfold(op, seen)
 	j := newJudge(op, seen, policy)
@@ -40,11 +39,10 @@ func Judge(op *Op, seen *Seen, policy *Policy) Verdict {
 	return j.conclude()
 }
 
-// NotThere is the reason of a skip of a check that no tensor was held against.
+// NotThere is the reason for a skip of a check without a tensor to judge.
 const NotThere = "there is no tensor, or another check has reported it"
 
-// Unheld returns a skip of each check that the op's plan has for such a call, and that
-// the verdict neither judged nor skipped.
+// Unheld returns a skip for each planned check that the verdict neither judged nor skipped.
 func (v *Verdict) Unheld(op *Op, seen *Seen) []Skip {
 	var said, planned Codes
 	for _, s := range v.Skips {
@@ -62,36 +60,35 @@ func (v *Verdict) Unheld(op *Op, seen *Seen) []Skip {
 	return skips
 }
 
-// JudgeMeta compares a call on the meta device with the same call on another: which
-// tensors share storage, and the sizes, strides and dtype of the returns. Both calls
-// are seen at the content level. A call that returned nothing because it failed is
-// not compared.
+// JudgeMeta compares a call on the meta device with the same call on another device: which tensors
+// share storage, and the sizes, strides and dtype of the returns. Both calls are observed at the
+// content level. A failed call is not compared.
 func JudgeMeta(op *Op, real, meta *Seen, policy *Policy) Verdict {
 	return JudgeTwin(op, real, meta, "meta", policy)
 }
 
-// A judge is one call being judged.
+// A judge judges one call.
 type judge struct {
 	op     *Op
 	seen   *Seen
 	plan   *plan
 	policy *Policy
 	modes  []Mode
-	fake   bool   // the call is that of a fake
-	on     string // the device of a call that is held against another
+	fake   bool   // it is the call of a fake
+	on     string // the device of a call that is compared with another
 
 	inputs  []*input
 	outputs []*output
 
-	// The inputs that an impl or a storage belonged to, before or after.
+	// The inputs by their impls and storages before and after.
 	byImpl, byStorage map[ID][]*input
-	// The outputs that an impl or a storage belongs to.
+	// The outputs by impl and storage.
 	outByImpl, outByStorage map[ID][]*output
 
 	broken []broken
 
 	verdict Verdict
-	skipped map[Skip]int // Count is 0 in the keys
+	skipped map[Skip]int // keys have Count 0
 }
 
 // An input is one tensor of an argument.
@@ -101,7 +98,7 @@ type input struct {
 	element       int // in the list, or NoElement
 	called        string
 	before, after Observation
-	late          Observation // some milliseconds later, where observed again
+	late          Observation // some milliseconds later, if observed again
 	newImpl       bool        // reported as OA001
 	newStorage    bool        // reported as OA002
 }
@@ -110,12 +107,12 @@ type input struct {
 type output struct {
 	*subjectPlan
 	Observation
-	late    Observation // some milliseconds later, where observed again
+	late    Observation // some milliseconds later, if observed again
 	result  int         // in Op.Results
 	element int         // in the list, or NoElement
 	called  string
-	wrong   bool // reported as OA004 or OA006: another tensor than declared
-	aliased bool // OA007 or OA008 named whom it shares with
+	wrong   bool // reported as OA004 or OA006: not the declared tensor
+	aliased bool // OA007 or OA008 named the tensor that it shares with
 }
 
 func newJudge(op *Op, seen *Seen, policy *Policy) *judge {
@@ -153,7 +150,7 @@ func (j *judge) takeInputs(seen *Seen) {
 	}
 }
 
-// file makes the tensors known by their IDs.
+// file indexes the tensors by their IDs.
 func (j *judge) file() {
 	for _, in := range j.inputs {
 		index(j.byImpl, in, in.before.Impl, in.after.Impl)
@@ -165,7 +162,7 @@ func (j *judge) file() {
 	}
 }
 
-// index files a tensor under the IDs that it had. Nothing is filed under none.
+// index adds a tensor under its IDs, except 0.
 func index[T any](m map[ID][]*T, t *T, ids ...ID) {
 	for _, id := range ids {
 		m[id] = append(m[id], t)
@@ -186,7 +183,7 @@ func (j *judge) takeOutputs(seen *Seen) {
 	}
 }
 
-// element returns the place in a list of a subject's tensor, NoElement where it is not a list.
+// element returns the index of a subject's tensor in its list, or NoElement.
 func (s *subjectPlan) element(i int) int {
 	if s.List {
 		return i
@@ -194,7 +191,7 @@ func (s *subjectPlan) element(i int) int {
 	return NoElement
 }
 
-// nth returns element number i, or the zero value behind the end.
+// nth returns element number i, or the zero value if there are fewer.
 func nth[T any](all []T, i int) (element T) {
 	if i < len(all) {
 		element = all[i]
@@ -202,7 +199,7 @@ func nth[T any](all []T, i int) (element T) {
 	return element
 }
 
-// marked adds the trait that engines leave to the judge.
+// marked adds the trait that the judge derives.
 func (o Observation) marked() Observation {
 	if o.Storage == 0 {
 		o.Traits |= Storageless
@@ -210,8 +207,7 @@ func (o Observation) marked() Observation {
 	return o
 }
 
-// passesOver reports whether a check is not judged for these tensors, and
-// counts it if so.
+// passesOver reports whether the policy skips a check for these tensors, and counts the skip.
 func (j *judge) passesOver(code Code, tensors ...*Observation) bool {
 	reason, skip := j.skip(code, tensors)
 	if skip {
@@ -220,8 +216,7 @@ func (j *judge) passesOver(code Code, tensors ...*Observation) bool {
 	return skip
 }
 
-// judged reports whether a check is judged for these tensors, and counts it
-// either way.
+// judged reports whether a check applies to these tensors, and counts it as judged or skipped.
 func (j *judge) judged(code Code, tensors ...*Observation) bool {
 	if j.passesOver(code, tensors...) {
 		return false
@@ -239,8 +234,8 @@ func (j *judge) seesContents(code Code, in *input) bool {
 	return true
 }
 
-// passesOverContents is passesOver for a check on an argument's contents, which may
-// not have been observed.
+// passesOverContents is passesOver for a check on an argument's contents, which may not have been
+// observed.
 func (j *judge) passesOverContents(code Code, in *input) bool {
 	if j.passesOver(code, &in.before, &in.after) {
 		return true
@@ -268,7 +263,7 @@ func (j *judge) skip(code Code, tensors []*Observation) (reason string, skip boo
 	return "", false
 }
 
-// conclude puts the verdict in order.
+// conclude sorts the verdict and removes what is waived.
 func (j *judge) conclude() Verdict {
 	for s, n := range j.skipped {
 		if s.Count = n; !j.plan.waived.Has(s.Code) {
@@ -294,8 +289,7 @@ func (j *judge) conclude() Verdict {
 	return j.verdict
 }
 
-// saidOfWhole reports whether a violation of the parts of a tensor repeats one of the
-// tensor itself.
+// saidOfWhole reports whether a violation of a part repeats one of the tensor itself.
 func (j *judge) saidOfWhole(v *Violation) bool {
 	part := v.Subject
 	return part.Inside && slices.ContainsFunc(j.verdict.Violations, func(w *Violation) bool {
@@ -315,7 +309,7 @@ func comparePlaces(a, b Place) int {
 	return slices.Compare(order(a), order(b))
 }
 
-// report adds a violation about a place; the check fills in the evidence.
+// report adds a violation; the check fills in the evidence.
 func (j *judge) report(code Code, about Place) *Violation {
 	v := &Violation{Code: code, Op: j.op.Name, Schema: j.op.Schema, Subject: about, Plain: j.seen.Plain}
 	j.verdict.Violations = append(j.verdict.Violations, v)
@@ -340,7 +334,7 @@ func (in *input) place() Place { return in.Subject.place(false, in.element, in.c
 
 func (out *output) place() Place { return out.Subject.place(true, out.element, out.called) }
 
-// place is where reports say that a tensor of the subject is.
+// place returns the place of a tensor of the subject.
 func (s *Subject) place(returned bool, element int, called string) Place {
 	return Place{
 		Return: returned, Index: s.Index, Name: s.Name, Type: s.Type, Element: element,
@@ -348,8 +342,8 @@ func (s *Subject) place(returned bool, element int, called string) Place {
 	}
 }
 
-// holder returns who holds a TensorImpl, or a StorageImpl, besides the return
-// that asks: an argument first, then another return.
+// holder returns the other tensor of the call with this TensorImpl, or this StorageImpl: an
+// argument first, then a return.
 func (j *judge) holder(asks Place, impl, storage ID) (who Place, what string, seen Observation) {
 	if who, seen = j.other(asks, j.byImpl[impl], j.outByImpl[impl]); who.Name != "" {
 		return who, "TensorImpl", seen

@@ -10,7 +10,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// schemas has every kind of subject and of promise.
+// schemas cover every kind of subject and of promise.
 var schemas = []string{
 	"f(Tensor self) -> Tensor",
 	"f(Tensor self, Tensor other) -> Tensor",
@@ -31,7 +31,7 @@ var schemas = []string{
 	"f(Tensor[] ts, Tensor(a) self) -> (Tensor(a)[], Tensor)",
 }
 
-// A source returns choices, from the fuzzer's bytes or from chance.
+// A source makes choices, from the fuzzer's bytes or at random.
 type source func(n int) int
 
 func fromBytes(data []byte) source {
@@ -45,9 +45,8 @@ func fromBytes(data []byte) source {
 	}
 }
 
-// anyCall makes an op and a call of it. The fewer tensors there are to choose
-// from, the more is shared. It keeps the lengths that the schema calls for,
-// most of the time.
+// anyCall makes an op and a call of it. The fewer tensors there are to choose from, the more is
+// shared. Most calls have the lengths that the schema requires.
 func anyCall(choose source) (*asserts.Op, *asserts.Seen) {
 	op := opOf(schemas[choose(len(schemas))])
 	seen := &asserts.Seen{Level: asserts.Level(1 + choose(2)), Alone: choose(2) == 0}
@@ -119,7 +118,7 @@ func anyCall(choose source) (*asserts.Op, *asserts.Seen) {
 	return op, seen
 }
 
-// checkVerdict holds any verdict to what is always true of one.
+// checkVerdict checks what holds for every verdict.
 func checkVerdict(t *testing.T, op *asserts.Op, seen *asserts.Seen) {
 	t.Helper()
 	policy := asserts.Presets()[len(seen.Before)%2]
@@ -144,12 +143,12 @@ func checkVerdict(t *testing.T, op *asserts.Op, seen *asserts.Seen) {
 			checkOneReport(t, reported, asserts.Place{Return: true, Name: op.Results[r].Name, Element: e}.String())
 		}
 	}
-	if clean, skips := asserts.CleanSkips(op, seen, policy); clean && (len(verdict.Violations) > 0 || !slices.Equal(verdict.Skips, skips)) {
-		t.Errorf("the shortcut missed %v, and counts the skips %v as %v", verdict.Violations, verdict.Skips, skips)
+	if usual, skips := asserts.UsualSkips(op, seen, policy); usual && (len(verdict.Violations) > 0 || !slices.Equal(verdict.Skips, skips)) {
+		t.Errorf("usual missed %v, and counts the skips %v as %v", verdict.Violations, verdict.Skips, skips)
 	}
 }
 
-// checkOneReport reports two violations that are one fault.
+// checkOneReport fails if one fault is reported twice.
 func checkOneReport(t *testing.T, reported map[string]bool, place string) {
 	t.Helper()
 	has := func(code asserts.Code) bool { return reported[code.String()+place] }
@@ -171,22 +170,21 @@ func FuzzJudge(f *testing.F) {
 	})
 }
 
-// TestJudgeAnyCall is the fuzz test with calls from chance, of which many are
-// healthy.
+// The fuzz test with random calls, many of which are healthy.
 func TestJudgeAnyCall(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	clean := make(map[asserts.Level]int)
+	usual := make(map[asserts.Level]int)
 	for range 6_000 {
 		op, seen := anyCall(random.IntN)
 		checkVerdict(t, op, seen)
-		if asserts.Clean(op, seen, asserts.Aware()) {
-			clean[seen.Level]++
+		if asserts.LooksUsual(op, seen, asserts.Aware()) {
+			usual[seen.Level]++
 		}
 		if t.Failed() {
 			t.Fatalf("%s\n%+v", op.Schema, seen)
 		}
 	}
-	if clean[asserts.Identity] < 50 || clean[asserts.Content] < 50 {
-		t.Errorf("only %v of the calls took the shortcut", clean)
+	if usual[asserts.Identity] < 50 || usual[asserts.Content] < 50 {
+		t.Errorf("only %v of the calls were usual", usual)
 	}
 }

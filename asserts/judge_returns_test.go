@@ -438,7 +438,7 @@ func TestJudgeReturns(t *testing.T) {
 	}
 }
 
-// TestJudged counts what each check was held against.
+// Judged counts the tensors of each check.
 func TestJudged(t *testing.T) {
 	j := judgement{
 		schema: "f(Tensor self, Tensor? w, Tensor(a!)[] ts) -> (Tensor, Tensor[])", args: []int{1, 1, 2}, returns: []int{1, 3},
@@ -467,9 +467,8 @@ func TestJudged(t *testing.T) {
 	}
 }
 
-// TestShortcut is calls that must not need the judge, for they are what a
-// program is full of, and records that must.
-func TestShortcut(t *testing.T) {
+// LooksUsual holds for the calls that programs consist of, and not for those that the judge must see.
+func TestUsual(t *testing.T) {
 	plain := []judgement{
 		{schema: "f(Tensor self, Tensor other) -> Tensor", before: list{see(1, 2), see(3, 4)}, results: list{see(5, 6)}},
 		{schema: "f(Tensor self, Tensor? w) -> Tensor", before: list{see(1, 2), undefined}, results: list{see(5, 6)}},
@@ -499,11 +498,11 @@ func TestShortcut(t *testing.T) {
 	clean := func(j *judgement) bool {
 		op, seen := j.call()
 		seen.Level = asserts.Identity
-		return asserts.Clean(op, seen, asserts.Aware())
+		return asserts.LooksUsual(op, seen, asserts.Aware())
 	}
 	for _, j := range plain {
 		if !clean(&j) {
-			t.Errorf("%s: the judge is asked about %v -> %v", j.schema, j.before, j.results)
+			t.Errorf("%s: the judge sees %v -> %v", j.schema, j.before, j.results)
 		}
 	}
 	many := make(list, 40)
@@ -512,12 +511,12 @@ func TestShortcut(t *testing.T) {
 	}
 	other := []judgement{
 		{schema: "f(Tensor self, Tensor other) -> Tensor", before: list{see(1, 2), see(3, 4)}},                                // failed
-		{schema: "f(Tensor self, Tensor other) -> Tensor", before: list{see(1, 2)}, results: list{see(3, 4)}},                 // too little
-		{schema: "f(Tensor[] ts, Tensor other) -> Tensor", args: []int{1}, before: list{see(1, 2)}, results: list{see(3, 4)}}, // too little
-		{schema: "f(Tensor self) -> Tensor[]", returns: []int{40}, before: list{see(1, 2)}, results: many},                    // too much for pairs
+		{schema: "f(Tensor self, Tensor other) -> Tensor", before: list{see(1, 2)}, results: list{see(3, 4)}},                 // too short
+		{schema: "f(Tensor[] ts, Tensor other) -> Tensor", args: []int{1}, before: list{see(1, 2)}, results: list{see(3, 4)}}, // too short
+		{schema: "f(Tensor self) -> Tensor[]", returns: []int{40}, before: list{see(1, 2)}, results: many},                    // too many pairs
 		{schema: "f(Tensor(a)[] ts) -> Tensor(a)", args: []int{1}, before: list{see(1, 2)}, results: list{see(3, 2)}},
 		{schema: "f(Tensor(a!)[] ts) -> Tensor(a!)", args: []int{1}, before: list{see(1, 2)}, results: list{undefined}},      // OA006
-		{schema: "f(Tensor(a!)[] ts) -> Tensor(a!)", args: []int{0}, results: list{undefined}},                               // against a list without tensors
+		{schema: "f(Tensor(a!)[] ts) -> Tensor(a!)", args: []int{0}, results: list{undefined}},                               // an empty list
 		{schema: "f(Tensor(a!) self) -> (Tensor(a!), Tensor)", before: list{see(1, 2)}, results: list{see(1, 4), see(3, 4)}}, // OA008: one TensorImpl, two storages
 		{ // two bases
 			schema: "f(Tensor(a) x, Tensor(a) y) -> Tensor(a)", before: list{see(1, 2), see(3, 4)}, results: list{see(5, 2)},
@@ -526,13 +525,12 @@ func TestShortcut(t *testing.T) {
 	}
 	for _, j := range other {
 		if clean(&j) {
-			t.Errorf("%s: the judge is not asked about %v -> %v", j.schema, j.before, j.results)
+			t.Errorf("%s: the judge does not see %v -> %v", j.schema, j.before, j.results)
 		}
 	}
 }
 
-// A return's base is an argument of its alias set, whether the places are of
-// the tensors or of what is inside them.
+// A return's base is an argument with its alias set, and likewise for the tensors inside.
 func TestBase(t *testing.T) {
 	op := opOf("f(Tensor(a) self, Tensor other) -> (Tensor(a), Tensor)")
 	self, other := asserts.Place{Index: 0}, asserts.Place{Index: 1}

@@ -19,7 +19,7 @@ import (
 
 var planner = sync.OnceValues(func() (*plan.Planner, error) { return plan.NewPlanner("full", nil, allowlist.Where{}) })
 
-// tabled are the checks that the tables of these tests speak of.
+// tabled are the checks that these tests' tables cover.
 const tabled = asserts.Codes(1<<12 - 2)
 
 // opOf makes an op with every check of the tables that its schema calls for.
@@ -29,8 +29,8 @@ func opOf(text string) *asserts.Op {
 	return op
 }
 
-// wholeOp makes an op with every check that its schema calls for, and tags. Checks
-// that each call is to be asked of are new, and have tests of their own.
+// wholeOp makes an op with every check that its schema calls for, and tags. Checks whose usual
+// facts are Asked are new, and have tests of their own.
 func wholeOp(text string, tags ...string) *asserts.Op {
 	op, err := schema.ParseDispatcher("aten::" + text)
 	if err != nil {
@@ -46,10 +46,10 @@ func wholeOp(text string, tags ...string) *asserts.Op {
 	return &planned
 }
 
-// A mod makes an observation other than usual.
+// A mod changes an observation.
 type mod func(*asserts.Observation)
 
-// see is a tensor with impl and storage of these numbers, with one reference to each.
+// see is a tensor with these numbers as impl and storage, and one reference to each.
 func see(impl, storage asserts.ID, mods ...mod) asserts.Observation {
 	o := asserts.Observation{Impl: impl, Storage: storage, ImplUses: 1, StorageUses: 1}
 	for _, m := range mods {
@@ -72,7 +72,7 @@ func version(n uint32) mod {
 	return func(o *asserts.Observation) { o.Version = n }
 }
 
-// holding is a vector over these bytes.
+// holding makes the tensor a vector of these bytes.
 func holding(bytes string) mod {
 	return func(o *asserts.Observation) {
 		o.Content = &asserts.Snapshot{
@@ -90,44 +90,44 @@ func digest(bytes string) uint64 {
 	return d
 }
 
-// shaped changes the metadata of what holding made.
+// shaped changes the metadata set by holding.
 func shaped(change func(*asserts.Snapshot)) mod {
 	return func(o *asserts.Observation) { change(o.Content) }
 }
 
 type list = []asserts.Observation
 
-// A judgement is a call and what the judge should say of it.
+// A judgement is a call and the violations that the judge should report.
 type judgement struct {
 	name    string
 	schema  string
 	before  list
-	after   list // nil: as before
+	after   list // nil: before
 	results list
-	args    []int // lengths, nil where there is no list
+	args    []int // lengths, nil without lists
 	returns []int
 	modes   []asserts.Mode
 	policy  *asserts.Policy
 	drop    string          // checks left out of the plan: "OA007", or "OA007/self"
 	more    []asserts.Check // added to the plan
-	skips   string          // the checks that some tensor skips
+	skips   string          // checks skipped for some tensor
 	want    []string
 }
 
 func (j *judgement) call() (*asserts.Op, *asserts.Seen) {
 	op := opOf(j.schema)
 	if j.drop != "" {
-		var kept []asserts.Check
+		var left []asserts.Check
 		for _, c := range op.Checks {
 			pair := c.Code.String()
 			if against := op.Subject(c.Against); against != nil {
 				pair += "/" + against.Name
 			}
 			if drop := strings.Fields(j.drop); !slices.Contains(drop, c.Code.String()) && !slices.Contains(drop, pair) {
-				kept = append(kept, c)
+				left = append(left, c)
 			}
 		}
-		op.Checks = kept
+		op.Checks = left
 	}
 	op.Checks = append(op.Checks, j.more...)
 	after := j.after
@@ -140,8 +140,8 @@ func (j *judgement) call() (*asserts.Op, *asserts.Seen) {
 	}
 }
 
-// said is a violation in a line: code, subject, whom it is held against, and
-// the evidence.
+// said returns a violation in a line: code, subject, the place it is compared with, and the
+// evidence.
 func said(v *asserts.Violation) string {
 	line := fmt.Sprintf("%v %v", v.Code, v.Subject)
 	if v.Against.Name != "" {
@@ -153,7 +153,7 @@ func said(v *asserts.Violation) string {
 	return line + ": " + v.Saw
 }
 
-// A check of the plan is judged, skipped, or not of such calls.
+// A planned check is judged, skipped, or unheld.
 func TestUnheld(t *testing.T) {
 	const text = "f(Tensor(a!)? x, Tensor y) -> Tensor(a!)?"
 	waived := wholeOp(text)
@@ -165,7 +165,7 @@ func TestUnheld(t *testing.T) {
 		seen.Alone = true
 	}
 	identity, through, meta := *none, *none, *one
-	meta.Level = asserts.Meta // which one call does not show
+	meta.Level = asserts.Meta // not judged on one call
 	identity.Level, through.Autograd = asserts.Identity, true
 	moved := healthyCall(wholeOp(text))
 	moved.Alone = true
@@ -205,7 +205,7 @@ func (j *judgement) test(t *testing.T) {
 	verdict := asserts.Judge(op, seen, policy)
 	var skipped asserts.Codes
 	for _, s := range verdict.Skips {
-		if s.Reason != "contents not observed" { // most of these calls are without
+		if s.Reason != "contents not observed" { // most of these calls have no contents
 			skipped |= asserts.CodesOf(s.Code)
 		}
 	}
@@ -224,14 +224,13 @@ func (j *judgement) test(t *testing.T) {
 	}
 }
 
-// TestCover: which bytes of a storage a written view covers, of eight that all
-// change.
+// Of eight bytes that all change, which ones does a written view cover?
 func TestCover(t *testing.T) {
 	for _, test := range []struct {
 		name, dtype    string
 		sizes, strides []int64
 		offset         int64
-		want           string // how many bytes no view covers; "" where that is not known
+		want           string // number of bytes outside of all views; "" if unknown
 	}{
 		{"every second", "uint8", []int64{2}, []int64{2}, 1, "6"},
 		{"bool", "bool", []int64{2}, []int64{2}, 1, "6"},

@@ -26,7 +26,7 @@ type junitSuite struct {
 	Skipped int `xml:"skipped,attr"`
 }
 
-// A junitText is text as XML may hold it.
+// A junitText is text in the characters that XML allows.
 type junitText string
 
 func (t junitText) MarshalText() ([]byte, error) { return []byte(printable.Text(string(t))), nil }
@@ -59,9 +59,9 @@ type junitNote struct {
 	Text    junitText `xml:",chardata"`
 }
 
-// WriteJUnit writes the results as JUnit XML, in the form of the schema that
-// Jenkins publishes (jenkinsci/xunit-plugin, junit-10.xsd): a suite for each op,
-// in the order in which they first come, and a test case for each result.
+// WriteJUnit writes the results as JUnit XML, in the form of the schema that Jenkins publishes
+// (jenkinsci/xunit-plugin, junit-10.xsd): a suite for each op, in order of appearance, and a test
+// case for each result.
 func WriteJUnit(w io.Writer, results []Result) error {
 	all := junitSuites{Name: "opassert"}
 	for _, r := range results {
@@ -85,7 +85,7 @@ func WriteJUnit(w io.Writer, results []Result) error {
 		}
 	}
 	text, err := xml.MarshalIndent(all, "", "  ")
-	if err != nil { //mutate:equivalent false: nothing in it fails
+	if err != nil { // it cannot fail
 		return err
 	}
 	_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, text)

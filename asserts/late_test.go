@@ -7,7 +7,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// wantSaw judges a call and compares what is seen of each fault.
+// wantSaw judges a call and compares the evidence of each fault.
 func wantSaw(t *testing.T, op *asserts.Op, seen *asserts.Seen, want []string) {
 	t.Helper()
 	var got []string
@@ -19,8 +19,7 @@ func wantSaw(t *testing.T, op *asserts.Op, seen *asserts.Seen, want []string) {
 	}
 }
 
-// Who writes when a call is over is found some milliseconds later, or in the next
-// call, and is one fault.
+// A write after a call is found some milliseconds later, or in the next call, and is one fault.
 func TestWrittenLate(t *testing.T) {
 	at := func(impl, storage asserts.ID, bytes string) asserts.Observation {
 		return see(impl, storage, holding(bytes))
@@ -38,15 +37,15 @@ func TestWrittenLate(t *testing.T) {
 		{judgement{name: "nobody looked", schema: fresh, before: list{a}, results: list{b}}, nil, nil},
 		{judgement{name: "as it was", schema: fresh, before: list{a}, results: list{b}}, list{a, b}, nil},
 		{judgement{name: "argument", schema: fresh, before: list{a}, results: list{b},
-			want: []string{"OA016 argument self: of argument self 1 of 2 bytes changed after the call"}}, list{changed, b}, nil},
+			want: []string{"OA016 argument self: argument self changed after the call: 1 of 2 bytes changed"}}, list{changed, b}, nil},
 		{judgement{name: "written argument", schema: inplace, before: list{a}, results: list{a},
-			want: []string{"OA016 argument self: of argument self 1 of 2 bytes changed after the call"}}, list{changed, changed}, nil},
+			want: []string{"OA016 argument self: argument self changed after the call: 1 of 2 bytes changed"}}, list{changed, changed}, nil},
 		{judgement{name: "return", schema: fresh, before: list{a}, results: list{b},
-			want: []string{"OA005 result: of result 1 of 2 bytes changed after the call: a reference is held elsewhere"}}, list{a, at(5, 6, "cD")}, nil},
+			want: []string{"OA005 result: result changed after the call, so a reference is held elsewhere: 1 of 2 bytes changed"}}, list{a, at(5, 6, "cD")}, nil},
 		{judgement{name: "written in the call too", schema: fresh, before: list{a}, after: list{at(1, 2, "Ab")}, results: list{b},
 			want: []string{"OA009 argument self: 1 of 2 bytes changed, version 0 -> 0"}}, list{at(1, 2, "AB"), b}, nil},
 		{judgement{name: "the argument of the call before", schema: inplace, before: list{a}, results: list{a},
-			want: []string{"OA016 argument self: of the argument self of the call before 1 of 2 bytes changed in this one: it was kept"}},
+			want: []string{"OA016 argument self: the argument self of the previous call, which the op kept, changed during this one: 1 of 2 bytes changed"}},
 			nil, []asserts.Earlier{{Then: at(8, 9, "ab"), Now: at(8, 9, "xb"), Arg: 1}}},
 		{judgement{name: "the argument of the call before, as it was", schema: inplace, before: list{a}, results: list{a}},
 			nil, []asserts.Earlier{{Then: at(8, 9, "ab"), Now: at(8, 9, "ab"), Arg: 1}}},
@@ -81,8 +80,7 @@ func TestUnobservable(t *testing.T) {
 	}
 }
 
-// What is seen late of tensors that hold others belongs to the tensors that it was
-// seen of.
+// Late observations of tensors with parts are matched to their tensors.
 func TestWrittenLateBesideParts(t *testing.T) {
 	at := func(impl, storage asserts.ID, bytes string, parts ...asserts.Part) asserts.Observation {
 		o := see(impl, storage, holding(bytes))
@@ -98,10 +96,10 @@ func TestWrittenLateBesideParts(t *testing.T) {
 	}{
 		{"nobody looked", nil, nil},
 		{"as they were", list{self, a, b}, nil},
-		{"a return", list{self, at(5, 6, "cD"), b}, []string{"OA005 result0: of result0 1 of 2 bytes changed after the call: a reference is held elsewhere"}},
-		{"an argument", list{at(1, 2, "aB", values("xy")), a, b}, []string{"OA016 argument self: of argument self 1 of 2 bytes changed after the call"}},
+		{"a return", list{self, at(5, 6, "cD"), b}, []string{"OA005 result0: result0 changed after the call, so a reference is held elsewhere: 1 of 2 bytes changed"}},
+		{"an argument", list{at(1, 2, "aB", values("xy")), a, b}, []string{"OA016 argument self: argument self changed after the call: 1 of 2 bytes changed"}},
 		{"inside a return", list{self, a, at(7, 8, "ef", asserts.Part{Name: "values", Observation: at(13, 14, "gH")})},
-			[]string{"OA005 result1.parts.values: of result1.parts.values 1 of 2 bytes changed after the call: a reference is held elsewhere"}},
+			[]string{"OA005 result1.parts.values: result1.parts.values changed after the call, so a reference is held elsewhere: 1 of 2 bytes changed"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			j := judgement{name: tt.name, schema: "f(Tensor self) -> (Tensor, Tensor)", before: list{self}, results: list{a, b},

@@ -2,7 +2,7 @@ package asserts
 
 import "fmt"
 
-// A Level is how much of a tensor is observed. Each holds the one before.
+// A Level tells how much of a tensor is observed. Each includes the one before.
 type Level uint8
 
 const (

@@ -2,27 +2,27 @@ package asserts
 
 import "slices"
 
-// Marks of autograd that a return may have, with what is said of one that no argument has.
+// Marks of autograd on a return, each with the fault reported if no argument has it.
 var marks = []struct {
 	on    func(Observation) bool
 	fault Fault
 }{
 	{inference, Fault{
 		Saw:    "it is an inference tensor, and no argument is",
-		Fix:    "leave inference mode before the result is made: torch.no_grad() in its place, or clone() outside of it",
-		Breaks: "a program that saves the result for backward, or writes it in place, outside of inference mode is refused",
+		Fix:    "leave inference mode before making the result: use torch.no_grad(), or clone() outside of it",
+		Breaks: "a program cannot save the result for backward, or write it in place, outside of inference mode",
 		Note:   "an op for inference alone may want that",
 	}},
 	{leaf, Fault{
 		Saw:    "it requires grad, and no argument does",
-		Fix:    "take requires_grad_ and set_requires_grad out of the kernel: who wants a gradient asks for it",
-		Breaks: "a program that writes the result in place is refused, and keeps what it computes from it for a backward that is never called; compiled, it does neither",
+		Fix:    "remove requires_grad_ and set_requires_grad from the kernel: callers ask for gradients",
+		Breaks: "a program cannot write the result in place, and saves tensors for a backward that is never called; compiled, it does neither",
 		Note:   "an op that makes parameters may want that",
 	}},
 }
 
-// MarkedReturns returns notes of the returns that have a mark of autograd, where the call is made
-// outside of inference mode, and no argument has it. Returns that are an argument are that's.
+// MarkedReturns notes the returns that have a mark of autograd, if the call is made outside of
+// inference mode and no argument has the mark. Returns that are an argument are ignored.
 func MarkedReturns(op *Op, seen *Seen) []Fault {
 	args := slices.DeleteFunc(slices.Clone(seen.Before), func(o Observation) bool { return !o.Defined() })
 	if len(args) == 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// A return without a version counter, or that requires grad, is noted where some argument is
-// there and none is so.
+// A return without a version counter, or that requires grad, is noted if there are arguments and
+// none is like that.
 func TestMarkedReturns(t *testing.T) {
 	plain, inference := see(1, 2), see(3, 4, traits(asserts.NoVersion))
 	ends := func(leaf bool) mod {
@@ -39,7 +39,7 @@ func TestMarkedReturns(t *testing.T) {
 		var got []int
 		for _, f := range asserts.MarkedReturns(op, &asserts.Seen{Before: tt.before, Results: tt.results, ResultLens: tt.lens}) {
 			if f.Code != asserts.AutogradKernel || f.Note == "" || !strings.HasSuffix(f.Saw, "and no argument is") && !strings.HasSuffix(f.Saw, "and no argument does") {
-				t.Errorf("%s: %+v is no note of OA014", tt.name, f)
+				t.Errorf("%s: %+v is not a note of OA014", tt.name, f)
 			}
 			got = append(got, f.Return)
 		}

@@ -6,24 +6,23 @@ import (
 	"strings"
 )
 
-// An Excuse is a check that an allowlist does not hold against an op, or not
-// as an error, and why.
+// An Excuse is a check whose violations by an op an allowlist waives or makes notes, and why.
 type Excuse struct {
 	Code   Code
 	Reason string
 }
 
-// debatable are the violations that are notes and not errors: whether they break a
-// promise depends on its interpretation. Those of single ops are in allowlists.
+// debatable are the violations that are notes: whether they break a promise depends on its
+// interpretation. Those of single ops are in allowlists.
 var debatable = []struct {
 	codes  Codes
 	holds  func(*Violation) bool
 	reason string
-	plain  string // the same in a library without autograd; "" where it speaks of none
+	plain  string // the same in a library without autograd; "" if it has no such violations
 }{
 	{1 << VersionBump, ungradable, "a tensor of this dtype can't require grad, so autograd never compares its version", "versions of tensors of this dtype are seldom compared"},
 	{sharing, members("scales", "zero_points"), "members of a quantizer, which quantized tensors expose and which are not meant to be written", ""},
-	{1 << AutogradKernel, forInference, "an op for inference: none of its namespace that computes has a kernel for autograd", ""},
+	{1 << AutogradKernel, forInference, "an op for inference: no op of its namespace that computes has a kernel for autograd", ""},
 	{sharing, members("sizes", "strides"), "members of a nested tensor, which are exposed and not meant to be written", ""},
 }
 
@@ -55,8 +54,7 @@ func (op *Op) note(v *Violation) string {
 	return ""
 }
 
-// ungradable reports whether a tensor's dtype is known to be one of those that
-// can't require grad.
+// ungradable reports whether a tensor's dtype is known to be unable to require grad.
 func ungradable(v *Violation) bool {
 	dtype := v.Before.Content.DType
 	return dtype != "" && !gradable(dtype)
@@ -67,8 +65,8 @@ func gradable(dtype string) bool {
 	return slices.ContainsFunc([]string{"float", "bfloat", "complex"}, func(prefix string) bool { return strings.HasPrefix(dtype, prefix) })
 }
 
-// forInference reports whether an op of PyTorch's for inference returns a tensor
-// without history. One that returns half of it is wrong.
+// forInference reports whether an op of PyTorch's for inference returns a tensor without history. A
+// partial history is an error.
 func forInference(v *Violation) bool {
 	namespace, _, _ := strings.Cut(v.Op, "::")
 	return slices.Contains([]string{"quantized", "mkldnn"}, namespace) && !v.After.Content.RequiresGrad

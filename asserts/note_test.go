@@ -7,8 +7,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// A violation that is debatable is a note, with the reason; its neighbours are
-// errors.
+// A debatable violation is a note, with the reason; similar ones are errors.
 func TestNotes(t *testing.T) {
 	written := func(dtype string) asserts.Observation {
 		o := see(1, 2)
@@ -20,7 +19,7 @@ func TestNotes(t *testing.T) {
 		o.Content.Bytes[0]++
 		return o
 	}
-	// A tensor of which the return has a part.
+	// A tensor and a return that is a part of it.
 	hands := func(part string, write bool) asserts.Observation {
 		o, inside := see(1, 0), written("float32")
 		inside.Impl, inside.Storage = 8, 9
@@ -30,8 +29,8 @@ func TestNotes(t *testing.T) {
 		o.Content = &asserts.Snapshot{Parts: []asserts.Part{{Name: part, Observation: inside}}}
 		return o
 	}
-	kept := hands("scales", false)
-	kept.Impl, kept.Content.Parts[0].StorageUses = 5, 2
+	shared := hands("scales", false)
+	shared.Impl, shared.Content.Parts[0].StorageUses = 5, 2
 	noted := *wholeOp("f(Tensor self) -> Tensor")
 	noted.Notes = []asserts.Excuse{{Code: asserts.UndeclaredAlias, Reason: "an op of tests"}}
 	op, in := wholeOp("f(Tensor self) -> Tensor"), wholeOp("f_(Tensor(a!) self) -> Tensor(a!)")
@@ -41,7 +40,7 @@ func TestNotes(t *testing.T) {
 		before, after asserts.Observation
 		result        asserts.Observation
 		code          asserts.Code
-		note          string // how it begins; "" for an error
+		note          string // prefix; "" for an error
 	}{
 		{"version of floats", in, written("float32"), overwritten("float32"), written("float32"), asserts.VersionBump, ""},
 		{"version of complex", in, written("complex64"), overwritten("complex64"), written("complex64"), asserts.VersionBump, ""},
@@ -50,7 +49,7 @@ func TestNotes(t *testing.T) {
 		{"version of who knows", in, written(""), overwritten(""), written(""), asserts.VersionBump, ""},
 		{"write to integers", op, written("int64"), overwritten("int64"), see(5, 6), asserts.UndeclaredWrite, ""},
 		{"scales handed out", op, hands("scales", false), hands("scales", false), see(8, 9), asserts.UndeclaredAlias, "members of a quantizer"},
-		{"scales kept", op, see(1, 2), see(1, 2), kept, asserts.FreshStorage, "members of a quantizer"},
+		{"scales kept", op, see(1, 2), see(1, 2), shared, asserts.FreshStorage, "members of a quantizer"},
 		{"sizes handed out", op, hands("sizes", false), hands("sizes", false), see(8, 9), asserts.UndeclaredAlias, "members of a nested tensor"},
 		{"values handed out", op, hands("values", false), hands("values", false), see(8, 9), asserts.UndeclaredAlias, ""},
 		{"scales written", op, hands("scales", false), hands("scales", true), see(5, 6), asserts.UndeclaredWrite, ""},
@@ -77,8 +76,8 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// A note neither panics nor fails a test; both report what comes with it.
-func TestNotesAreNoErrors(t *testing.T) {
+// A note neither panics nor fails a test; other violations of the call do.
+func TestNotesAreNotErrors(t *testing.T) {
 	all := violations(t)
 	all[0].Note = "debatable"
 	asserts.Panic.Report(all[:1])
@@ -102,8 +101,8 @@ func TestNotesAreNoErrors(t *testing.T) {
 	}
 }
 
-// An op for inference that has no gradient is a note, with half of one it is an
-// error; so is any op of another namespace.
+// An op for inference without a gradient is a note; with a partial one, or in another namespace, it
+// is an error.
 func TestNotesOnGradients(t *testing.T) {
 	graded := func(grad bool) asserts.Observation {
 		return see(1, 2, func(o *asserts.Observation) { o.Content = &asserts.Snapshot{DType: "float32", RequiresGrad: grad} })

@@ -2,30 +2,29 @@ package asserts
 
 import "slices"
 
-// An Op is one operator overload: its schema as plain data. The generator writes it
-// down; the libtorch engine builds it from the live schema. An Op must not change once
-// a call has been judged.
+// An Op is one operator overload: its schema as plain data. The generator writes it as code; the
+// libtorch engine builds it from the live schema. An Op must not change once a call has been
+// judged.
 type Op struct {
 	Name      string    // "aten::add.Tensor"
 	Schema    string    // "add.Tensor(Tensor self, ...) -> Tensor"
 	Args      []Subject // the arguments that hold tensors, in schema order
 	Results   []Subject // the returns that hold tensors
 	Composite bool      // CompositeImplicit: it decomposes and may return its argument
-	Raises    bool      // what calls its kernel raises versions, written or not: asked for where an argument is never written
-	Autograd  bool      // it has a kernel for autograd, or decomposes: asked for where calls go through autograd
+	Raises    bool      // callers of its kernel raise versions, even of unwritten arguments; set only if an argument is never written
+	Autograd  bool      // it has a kernel for autograd, or decomposes; set only for calls through autograd
 	Tags      []string  // the schema's, sorted
 	Waived    []Code    // the checks that an allowlist waives
 	Notes     []Excuse  // the checks whose violations an allowlist makes notes
 
-	// Checks, unless nil, replaces the checks that the schema calls for: the plan of
-	// a preset.
+	// Checks, unless nil, replaces the checks that the schema calls for: a preset's plan.
 	Checks []Check
 
-	plan *plan // made at the first call; see resolve
+	plan *plan // made at the first call, see resolve
 }
 
-// A Subject is an argument or a return that holds tensors. Its alias sets are
-// data, taken from the schema once: nothing reads Type again.
+// A Subject is an argument or a return that holds tensors. Its alias sets are data, taken from the
+// schema once: no check parses Type again.
 type Subject struct {
 	Index  int      // position among all arguments, or all returns, of the schema
 	Name   string   // "self"; a return's is "result", or "result0", ... unless the schema names it
@@ -37,21 +36,21 @@ type Subject struct {
 	Out    bool     // an out argument
 	List   bool     // any number of tensors rather than one
 
-	// Inside says that these are the tensors inside the ones of that index, as
-	// the indices and values of a sparse tensor are: no schema speaks of them.
+	// Inside marks the tensors inside the ones with that index, such as the indices and values of a
+	// sparse tensor: schemas do not mention them.
 	Inside bool
 }
 
-// A Check is one line of a plan: a code, its subject, and for checks about a pair the
-// subject that it is compared with.
+// A Check is one line of a plan: a code, its subject, and for a check about a pair the subject that
+// it is compared with.
 type Check struct {
 	Code    Code
 	On      Ref
 	Against Ref // 0 for checks about one subject
 }
 
-// A Ref is a subject by its position, since names can coincide: 1, 2, ... are
-// those of Op.Args, -1, -2, ... those of Op.Results; 0 means none.
+// A Ref is the position of a subject, since names can coincide: 1, 2, ... are those of Op.Args, -1,
+// -2, ... those of Op.Results; 0 means none.
 type Ref int
 
 // ArgRef returns the Ref of Op.Args[i].
@@ -70,7 +69,7 @@ func (r Ref) Result() (i int, ok bool) { return -1 - int(r), r < 0 }
 // Subject returns the subject that r refers to, or nil.
 func (op *Op) Subject(r Ref) *Subject { return referred(r, op.Args, op.Results) }
 
-// referred returns the one of arguments and returns that a Ref refers to, or nil.
+// referred returns the argument or return that a Ref refers to, or nil.
 func referred[T any](r Ref, args, results []T) *T {
 	if i, ok := r.Arg(); ok && i < len(args) {
 		return &args[i]
@@ -96,13 +95,13 @@ func (op *Op) at(p Place) *Subject {
 	return &subjects[i]
 }
 
-// Plan returns the op's checks: Checks, or else those that the schema calls for,
-// without the waived ones.
+// Plan returns the op's checks: Checks, or those that the schema calls for, without the waived
+// ones.
 func (op *Op) Plan() []Check {
 	return slices.DeleteFunc(slices.Clone(op.lines()), func(c Check) bool { return slices.Contains(op.Waived, c.Code) })
 }
 
-// Thrown returns the op with those of its checks that hold for a call that threw too.
+// Thrown returns the op with only the checks that hold for a call that threw, too.
 func (op *Op) Thrown() *Op {
 	thrown := *op
 	thrown.plan = nil
@@ -110,8 +109,8 @@ func (op *Op) Thrown() *Op {
 	return &thrown
 }
 
-// lines returns the checks that are judged, waived ones included: one that is not
-// reported because another names the culprit is not reported where that one is waived.
+// lines returns the checks that are judged, waived ones included: a waived check still prevents
+// checks that come after it from reporting the same fault.
 func (op *Op) lines() []Check {
 	if op.Checks != nil {
 		return op.Checks
@@ -119,9 +118,8 @@ func (op *Op) lines() []Check {
 	return op.Calls()
 }
 
-// Calls returns the checks that the schema calls for, in the order of the
-// subjects and then of the codes. An op that decomposes may return its
-// argument, so its returns promise nothing.
+// Calls returns the checks that the schema calls for, in the order of the subjects and then of the
+// codes. An op that decomposes may return its argument, so its returns promise nothing.
 func (op *Op) Calls() []Check {
 	checks := make([]Check, 0, 3*len(op.Args)+len(op.Results)*(3+len(op.Args)))
 	for i := range op.Args {

@@ -2,15 +2,14 @@ package asserts
 
 import "slices"
 
-// WithParts returns the op with its checks extended to the tensors that its
-// tensors hold inside, where aliasing and writes are out of sight otherwise:
-// each subject gets a second one behind all others, a list, and each check
-// that extends to parts a line about it. An engine that observes the parts
-// decides what they are and what reports call them.
+// WithParts returns the op with its checks extended to the tensors inside its tensors, whose
+// aliasing and writes are otherwise invisible: each subject gets a second one at the end, a list,
+// and each check that extends to parts a line about it. An engine that observes the parts decides
+// what they are and what reports call them.
 //
-// The checks of identity are not extended, nor that of the version counter: a
-// tensor may change its parts, and their counters are not those of the tensor. But
-// a part that is one more storage of the tensor stays, as the tensor's own does.
+// The checks of identity are not extended, nor that of the version counter: a tensor may change its
+// parts, and they have version counters of their own. But a part that is a further storage of the
+// tensor must stay, as the tensor's own.
 func WithParts(op *Op) *Op {
 	extended := &Op{
 		Name:      op.Name,
@@ -56,8 +55,8 @@ func WithParts(op *Op) *Op {
 	return extended
 }
 
-// foreign returns the lines that hold the parts of a return marked (a!) against
-// the other arguments: of the tensor itself OA006 says all there is to say.
+// foreign returns the lines that compare the parts of a return marked (a!) with the other
+// arguments: OA006 covers the tensor itself.
 func foreign(op *Op, result int, parts func(Ref) Ref) []Check {
 	r := ResultRef(result)
 	if !slices.ContainsFunc(op.Plan(), func(c Check) bool { return c.Code == ReturnedSelf && c.On == r }) {

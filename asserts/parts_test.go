@@ -10,7 +10,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// An observation to which no parts are added stays as it is.
+// An observation without added parts stays unchanged.
 func TestWithNoParts(t *testing.T) {
 	var o asserts.Observation
 	if o.With(); o.Content != nil {
@@ -59,29 +59,29 @@ func TestWithParts(t *testing.T) {
 	}
 }
 
-// The parts of a view may be those of its base; what is inside an
-// argument that has a view is checked as that of any other.
+// The parts of a view may be those of its base; the parts of an argument that has a view are
+// checked like those of others.
 func TestWithPartsOfView(t *testing.T) {
 	op := wholeOp("f(Tensor(a) self) -> Tensor(a)")
 	for _, c := range asserts.WithParts(op).Checks {
 		if c.On == asserts.ResultRef(1) && c.Against == 0 {
-			t.Errorf("%v is planned on what is inside a view", c.Code)
+			t.Errorf("%v is planned for parts of a view", c.Code)
 		}
 	}
 	if slices.Contains(asserts.WithParts(op).Checks, asserts.Check{Code: asserts.ViewStorage, On: asserts.ResultRef(1), Against: asserts.ArgRef(0)}) {
-		t.Error("what is inside a view is to share its base's storage")
+		t.Error("parts of a view must share its base's storage")
 	}
 	ofTwo := asserts.WithParts(wholeOp("f(Tensor(a) self, Tensor other) -> Tensor(a)")).Checks
 	if !slices.Contains(ofTwo, asserts.Check{Code: asserts.UndeclaredAlias, On: asserts.ResultRef(1), Against: asserts.ArgRef(1)}) {
-		t.Error("what is inside a view may be what another argument is")
+		t.Error("parts of a view may be another argument")
 	}
 	if !slices.Contains(asserts.WithParts(op).Checks, asserts.Check{Code: asserts.UndeclaredWrite, On: asserts.ArgRef(1)}) {
-		t.Error("what is inside the base may be written")
+		t.Error("parts of the base may be written")
 	}
 }
 
-// Of a written return OA006 says all there is to say, except of what is hung into
-// it: that is held against the arguments without its alias set, once.
+// OA006 covers a written return, except for tensors newly put into it: these are compared with the
+// arguments without its alias set, once.
 func TestWithPartsOfWritten(t *testing.T) {
 	op := wholeOp("f_(Tensor(a!) self, Tensor other, Tensor(a) view) -> (Tensor(a!), Tensor)")
 	arg, part := asserts.ArgRef, func(i int) asserts.Ref { return asserts.ArgRef(3 + i) }
@@ -103,16 +103,16 @@ func TestWithPartsOfWritten(t *testing.T) {
 		}
 	}
 	if fresh != 1 {
-		t.Errorf("what is inside the fresh return is held against other %d times", fresh)
+		t.Errorf("parts of the fresh return are compared with other %d times", fresh)
 	}
 	op.Checks = slices.DeleteFunc(op.Plan(), func(c asserts.Check) bool { return c.Code == asserts.ReturnedSelf })
 	if refs := against(op); refs != nil {
-		t.Errorf("without OA006 held against %v", refs)
+		t.Errorf("without OA006 compared with %v", refs)
 	}
 }
 
-// What comes into a written tensor from elsewhere is another's; what it held, as
-// the same TensorImpl or on the same StorageImpl, stays its own.
+// A tensor put into a written one may belong to another argument; those that it held before, by
+// TensorImpl or StorageImpl, are its own.
 func TestHungIntoWritten(t *testing.T) {
 	const schema = "f_(Tensor(a!) self, Tensor other) -> Tensor(a!)"
 	self := func(part asserts.Observation) list { return list{see(1, 2, holdingParts(part))} }
@@ -137,7 +137,7 @@ func TestHungIntoWritten(t *testing.T) {
 	}
 }
 
-// A written return is the argument that is written, of several with its set.
+// A written return is the written argument, if several have its alias set.
 func TestReturnedSelfOfSeveral(t *testing.T) {
 	tests := []judgement{
 		{name: "the written one", schema: "f(Tensor(a) x, Tensor(a!) y) -> Tensor(a!)", before: list{see(1, 2), see(3, 4)}, results: list{see(3, 4)}},
@@ -184,7 +184,7 @@ func TestReturnedSelfOfSeveral(t *testing.T) {
 	}
 }
 
-// holdingParts is a tensor that holds others, which are named a, b, ...
+// holdingParts is a tensor with inner tensors named a, b, ...
 func holdingParts(parts ...asserts.Observation) mod {
 	return func(o *asserts.Observation) {
 		o.Content = &asserts.Snapshot{DType: "uint8", Device: "cpu"}
@@ -194,8 +194,8 @@ func holdingParts(parts ...asserts.Observation) mod {
 	}
 }
 
-// Parts are called by their names, in a list behind the element's number, and
-// what is said of a tensor is not said of its parts again.
+// Parts have their names in reports, in a list after the element's number, and violations of a
+// tensor are not repeated for its parts.
 func TestParts(t *testing.T) {
 	a, b := see(11, 12, holding("xy")), see(13, 14, holding("xy"))
 	written := see(11, 12, holding("zy"))
@@ -222,8 +222,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// Who holds a tensor, or a part of one, shows in its uses alone: where these are not
-// known, that is a skip of what they are of, and nothing else.
+// Only use counts show the holders of a tensor or part: if they are unknown, that is a skip of the
+// checks that need them, and of no other.
 func TestWithoutCounts(t *testing.T) {
 	uncounted := uses(asserts.NotCounted, asserts.NotCounted)
 	const impl, storage = asserts.FreshImpl, asserts.FreshStorage
@@ -266,8 +266,8 @@ func TestWithoutCounts(t *testing.T) {
 	}
 }
 
-// A part that is one more storage of its tensor is held to what its own storage is: an
-// argument keeps it, a view shares it, and a write leaves alone what lies beside.
+// A part that is a further storage of its tensor is checked like the tensor's own: an argument
+// keeps it, a view shares it, and a write changes only its elements.
 func TestFurtherStorages(t *testing.T) {
 	padded := func(text string) mod {
 		return func(o *asserts.Observation) {

@@ -10,8 +10,8 @@ import (
 
 var torchWords = regexp.MustCompile("autograd|gradient|functionaliz|compiler")
 
-// What is said of a library without autograd, functionalization and compilers speaks
-// of none; what is said of PyTorch does.
+// Reports on a library without autograd, functionalization and compilers do not mention them; those
+// on PyTorch do.
 func TestPlain(t *testing.T) {
 	for c := range asserts.AllCodes.All() {
 		if text := c.BreaksPlain(); torchWords.MatchString(text) && c != asserts.AutogradKernel || text == "" {
@@ -33,11 +33,11 @@ func TestPlain(t *testing.T) {
 		plain, says string
 	}{
 		{"a report", view, asserts.Seen{Before: list{self}, After: list{self}, Results: list{see(3, 2, holding("a"))}},
-			"breaks  an in-place write to the one silently changes the other\n", "compilers take them to be independent"},
+			"breaks  an in-place write to one silently changes the other\n", "compilers assume that they are independent"},
 		{"a note", write, asserts.Seen{Before: list{ints(self)}, After: list{ints(see(1, 2, holding("b")))}, Results: list{ints(see(1, 2, holding("b")))}},
 			"versions of tensors of this dtype are seldom compared", "can't require grad, so autograd never compares its version"},
 		{"a skip", view, asserts.Seen{Alone: true, Before: list{self}, After: list{see(1, 2, holding("a"), uses(2, 1))}, Results: list{see(3, 2, holding("a"))}},
-			"a view of it is returned, which may hold it", "autograd keeps the base of a view"},
+			"a view of it is returned, and may hold it", "autograd keeps the base of a view"},
 	} {
 		for _, plain := range []bool{false, true} {
 			tt.seen.Level, tt.seen.Plain = asserts.Content, plain

@@ -13,26 +13,26 @@ import (
 
 // A plan is an Op with its names resolved, made at the first call.
 type plan struct {
-	op        *Op
-	args      []subjectPlan
-	results   []subjectPlan
-	quick     []quickResult // the results once more, for Call.clean
-	shortcuts bool          // Call.clean may judge a call at all
-	asks      bool          // of calls with contents, whatever they are
-	lists     bool          // some subject is a list
-	shape     int64         // of the record of every call; varies where it depends on lists
-	singles   int           // Observations that a call takes besides its lists
-	lines     Counts        // of the op's plan, by code, without the waived ones
-	waived    Codes         // judged like the others, and not reported
-	bad       []string      // references that could not be resolved
+	op             *Op
+	args           []subjectPlan
+	results        []subjectPlan
+	returns        []usualReturn // the results as Call.usual needs them
+	usual          bool          // Call.usual can judge calls at the identity level
+	judgesContents bool          // Call.usual cannot judge calls at the content level
+	lists          bool          // some subject is a list
+	shape          int64         // of the record of every call; varies where it depends on lists
+	singles        int           // number of Observations of a call outside of lists
+	lines          Counts        // number of lines of the op's plan, by code, without the waived ones
+	waived         Codes         // judged like the others, but not reported
+	bad            []string      // references that could not be resolved
 
-	_          [64]byte      // what follows changes, and what precedes is read, at every call
+	_          [64]byte      // separates what every call reads from what every call writes
 	calls      atomic.Uint64 // judged below the content level
 	contents   atomic.Uint64 // judged at the content level
 	begun      atomic.Uint64 // while sampling
 	sampledOut atomic.Uint64
-	again      atomic.Int64         // of those, whose tensors are looked at again
-	last       atomic.Pointer[past] // the last of them
+	again      atomic.Int64         // number of calls whose tensors are observed again
+	last       atomic.Pointer[past] // the last of those
 	skipped    [len(usualSkips)]atomic.Uint64
 	registered bool // under planned's lock
 }
@@ -41,12 +41,11 @@ type plan struct {
 type subjectPlan struct {
 	Subject
 	codes    Codes
-	against  map[Code][]int // the subjects that each check about a pair holds it against, in Op.Args or Op.Results
-	declared []int          // of a return: arguments that it may share with
+	against  map[Code][]int // positions in Op.Args or Op.Results that a check about a pair compares it with
+	declared []int          // positions in Op.Args that a return may share with
 }
 
-// made returns the op's plan, or nil if it is not made yet. A copy of an Op
-// makes its own.
+// made returns the op's plan, or nil if not yet made. A copy of an Op makes its own.
 func (op *Op) made() *plan {
 	return (*plan)(atomic.LoadPointer((*unsafe.Pointer)(unsafe.Pointer(&op.plan))))
 }
@@ -63,9 +62,8 @@ func (op *Op) resolve() *plan {
 	}
 }
 
-// Validate returns the faults of the op's plan: a line about a subject that the op
-// does not have, or that its check is not about. The judge
-// leaves such lines out.
+// Validate returns the faults of the op's plan: lines about subjects that the op does not have, or
+// that the check is not about. The judge leaves such lines out.
 func (op *Op) Validate() error {
 	if bad := newPlan(op).bad; len(bad) > 0 {
 		return fmt.Errorf("%s: %s", op.Name, strings.Join(bad, "; "))
@@ -102,20 +100,20 @@ func newPlan(op *Op) *plan {
 		}
 	}
 	for i := range p.results {
-		// A preset may take another op for a view than the schema does.
+		// A preset may consider the op a view where the schema does not.
 		r := &p.results[i]
 		r.declared = slices.Concat(r.declared, r.against[ViewStorage], r.against[ReturnedSelf])
 	}
-	p.quick, p.shortcuts = p.shortcut()
-	p.asks = p.unknown(Content)
+	p.returns, p.usual = p.usualReturns()
+	p.judgesContents = p.unsettled(Content)
 	p.shape = varies
-	if p.shortcuts && !p.lists {
+	if p.usual && !p.lists {
 		p.shape = shape(len(p.args), p.singles)
 	}
 	return p
 }
 
-// count counts a subject that a call records so many times.
+// count counts a subject that a call records a number of times.
 func (p *plan) count(s Subject, times int) {
 	if s.List {
 		p.lists = true
@@ -124,7 +122,7 @@ func (p *plan) count(s Subject, times int) {
 	}
 }
 
-// add resolves one line; it returns its fault, or "".
+// add resolves one line, and returns its fault or "".
 func (p *plan) add(c Check) string {
 	about := c.Code.About()
 	if about == 0 {
@@ -155,21 +153,21 @@ func (p *plan) add(c Check) string {
 // subject returns the subject that r refers to, or nil.
 func (p *plan) subject(r Ref) *subjectPlan { return referred(r, p.args, p.results) }
 
-// cleanFacts are those that Call.clean looks at.
-const cleanFacts = usual.SameImpl | usual.SameStorage | usual.SameVersion | usual.SameContents | usual.SameMetadata | usual.Counted |
+// usualFacts are those that Call.usual examines.
+const usualFacts = usual.SameImpl | usual.SameStorage | usual.SameVersion | usual.SameContents | usual.SameMetadata | usual.Counted |
 	usual.Filled | usual.NotKept | usual.Unshared | usual.Unreturned | usual.OneHolder | usual.OwnStorage | usual.IsArgument |
 	usual.OnArgument | usual.OffArguments | usual.OffReturns | usual.WithinStorage
 
-// shortcut returns the facts of the returns that Call.clean needs, or false where
-// the judge has to look at every call.
-func (p *plan) shortcut() ([]quickResult, bool) {
-	if p.unknown(Identity) {
+// usualReturns returns the results as Call.usual needs them, or false if the judge must see every
+// call.
+func (p *plan) usualReturns() ([]usualReturn, bool) {
+	if p.unsettled(Identity) {
 		return nil, false
 	}
-	var quick []quickResult
+	var returns []usualReturn
 	for i := range p.results {
 		r := &p.results[i]
-		q := quickResult{maxImpl: math.MaxInt32, maxStorage: math.MaxInt32, self: noArgument, base: noArgument, list: r.List}
+		q := usualReturn{maxImpl: math.MaxInt32, maxStorage: math.MaxInt32, self: noArgument, base: noArgument, list: r.List}
 		if p.needs(r, usual.OneHolder) {
 			q.maxImpl = 1
 		}
@@ -185,23 +183,22 @@ func (p *plan) shortcut() ([]quickResult, bool) {
 		case len(bases) == 1:
 			q.base = owners[0]
 		}
-		quick = append(quick, q)
+		returns = append(returns, q)
 	}
-	return quick, true
+	return returns, true
 }
 
-// unknown reports whether a check at a level, or below it, needs more than Call.clean
-// looks at.
-func (p *plan) unknown(level Level) bool {
+// unsettled reports whether a check at or below a level needs more than usualFacts.
+func (p *plan) unsettled(level Level) bool {
 	for c := range AllCodes.All() {
-		if row := checks[c]; p.lines[c] > 0 && row.level <= level && !row.shortens(cleanFacts) {
+		if row := checks[c]; p.lines[c] > 0 && row.level <= level && !row.settledBy(usualFacts) {
 			return true
 		}
 	}
 	return false
 }
 
-// needs reports whether a check of a subject that is not waived needs a fact.
+// needs reports whether an unwaived check of a subject needs a fact.
 func (p *plan) needs(s *subjectPlan, fact usual.Facts) bool {
 	for c := range (s.codes &^ p.waived).All() {
 		if c.Usual().Has(fact) {
@@ -211,7 +208,7 @@ func (p *plan) needs(s *subjectPlan, fact usual.Facts) bool {
 	return false
 }
 
-// heldAgainst returns the subjects against which the checks that need a fact hold one.
+// heldAgainst returns the subjects that checks which need a fact compare one with.
 func (s *subjectPlan) heldAgainst(fact usual.Facts) []int {
 	var against []int
 	for c := range s.codes.All() {

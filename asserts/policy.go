@@ -6,10 +6,9 @@ import (
 	"sync"
 )
 
-// A Policy is the checks that cannot be relied on, by the traits of tensors and by
-// mode. It is plain data: take a preset, change it, and pass it to
-// [SetPolicy], [WithPolicy] or [Judge]. A policy that has been passed on must
-// not change.
+// A Policy tells which checks are unreliable, by the traits of tensors and by mode. It is plain
+// data: take a preset, change it, and pass it to [SetPolicy], [WithPolicy] or [Judge]. After that
+// it must not change.
 type Policy struct {
 	Name    string
 	Rows    []Row
@@ -17,31 +16,30 @@ type Policy struct {
 	AnyMode Codes            // skipped while any mode is active
 }
 
-// A Row skips checks for the tensors that have a trait. A check about a pair
-// is skipped when either tensor matches.
+// A Row skips checks for tensors with a trait. A check about a pair is skipped if either tensor
+// matches.
 type Row struct {
 	Trait  Traits // the row is for tensors with this
-	Unless Traits // and without any of these
+	Unless Traits // and none of these
 	Skip   Codes
-	Reason string // the reason that skips are counted by
+	Reason string // the reason given for the skips
 }
 
-// A Mode is something that sees every call while it is active, as a
-// TorchDispatchMode does, and so may keep tensors or stand in for kernels.
+// A Mode sees every call while it is active, as a TorchDispatchMode does, and so may keep tensors
+// or replace kernels.
 type Mode struct {
 	Name        string
-	Invalidates Codes // the checks that can't be relied on while it is active
+	Invalidates Codes // the checks that are unreliable while it is active
 }
 
-// Aware is the default policy: each trait and each mode skips the checks that it
-// invalidates and no others.
+// Aware is the default policy: each trait and each mode skips only the checks that it invalidates.
 func Aware() *Policy { return preset("aware", 0, nil) }
 
-// PyTorch is the policy of PyTorch's own asserts: an active mode, or a
-// subclass that dispatches, skips everything that is judged on a call.
+// PyTorch is the policy of PyTorch's own asserts: an active mode, or a subclass that dispatches,
+// skips all checks that are judged on a call.
 //
-// Source: tools/autograd/gen_variable_type.py, the uses of
-// dispatch_mode_enabled and tensor_has_dispatch.
+// Source: tools/autograd/gen_variable_type.py, the uses of dispatch_mode_enabled and
+// tensor_has_dispatch.
 func PyTorch() *Policy {
 	calls := AllCodes &^ (1 << SchemaLint)
 	return preset("pytorch", calls, []Row{
@@ -50,8 +48,8 @@ func PyTorch() *Policy {
 	})
 }
 
-// preset makes a policy of its own rows, then those of each check, then those
-// of the subclasses registered.
+// preset makes a policy of rows of its own, the rows of each check, and those of registered
+// subclasses.
 func preset(name string, anyMode Codes, rows []Row) *Policy {
 	for c := range AllCodes.All() {
 		for _, skip := range c.Skips() {
@@ -63,8 +61,7 @@ func preset(name string, anyMode Codes, rows []Row) *Policy {
 	return &Policy{Name: name, AnyMode: anyMode, Rows: slices.Concat(rows, subclasses.rows)}
 }
 
-// addSkip adds a check to the row that skips others for the same reason, if
-// there is one.
+// addSkip adds a check to the row with the same traits and reason, or adds a row.
 func addSkip(rows []Row, c Code, skip Row) []Row {
 	i := slices.IndexFunc(rows, func(r Row) bool {
 		return r.Trait == skip.Trait && r.Unless == skip.Unless && r.Reason == skip.Reason
@@ -77,7 +74,7 @@ func addSkip(rows []Row, c Code, skip Row) []Row {
 	return rows
 }
 
-// Presets returns the policies that OPASSERT and opassert policy know by name.
+// Presets returns the policies that OPASSERT and opassert policy can name.
 func Presets() []*Policy { return []*Policy{Aware(), PyTorch()} }
 
 // With returns a copy of the policy with more rows.
@@ -121,7 +118,7 @@ func (p *Policy) forTensor(t Traits) Codes {
 
 func (r *Row) matches(t Traits) bool { return t&r.Trait != 0 && t&r.Unless == 0 }
 
-// special holds the traits that skip anything up to a level.
+// special returns the traits that skip a check up to a level.
 func (p *Policy) special(level Level) Traits {
 	var t Traits
 	for _, r := range p.Rows {
@@ -134,8 +131,8 @@ func (p *Policy) special(level Level) Traits {
 	return t
 }
 
-// A PolicyLine is a line of a policy's table: a kind of tensor, or a mode, and the
-// checks that are skipped for it.
+// A PolicyLine is a line of a policy's table: a sort of tensor, or a mode, and the checks skipped
+// for it.
 type PolicyLine struct {
 	For   string `json:"for"`
 	Skips Codes  `json:"skips"`
@@ -174,17 +171,16 @@ func (p *Policy) Table() []PolicyLine {
 	return append(lines, PolicyLine{"any other mode, besides what it declares", p.AnyMode})
 }
 
-// subclasses holds the checks that RegisterSubclass registered.
+// subclasses holds the traits and checks given to RegisterSubclass.
 var subclasses struct {
 	sync.Mutex
 	rows []Row
 }
 
-// RegisterSubclass makes a trait for a tensor subclass that invalidates
-// checks of its own; the subclass's Observe adds it to [Observation.Traits].
-// The policy in force and presets taken later know it; other policies do not,
-// so it belongs in a package's initialisation. It panics when the bits run
-// out, after some twenty.
+// RegisterSubclass makes a trait for a tensor subclass that invalidates checks; the subclass's
+// Observe adds it to [Observation.Traits]. The policy in force and presets taken later include it;
+// other policies do not, so call it in a package's initialization. It panics after some twenty
+// subclasses, when no bits are left.
 func RegisterSubclass(name string, invalidates Codes) Traits {
 	subclasses.Lock()
 	trait := lastTrait << (1 + len(subclasses.rows))

@@ -14,8 +14,8 @@ import (
 	"github.com/opassert/opassert/internal/golden"
 )
 
-// TestPresets shows, for each check, the tensors that the presets skip, and the
-// rows that say so. Each check has a file: a new one changes no other's.
+// TestPresets compares, for each check, the tensors that the presets skip and the rows responsible
+// with a golden file. Each check has a file: a new one changes no other's.
 func TestPresets(t *testing.T) {
 	for code := range asserts.AllCodes.All() {
 		var b strings.Builder
@@ -39,7 +39,7 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// everything breaks many rules at once, as far as one tensor of each sort can.
+// everything violates as many rules at once as one tensor of each sort can.
 func everything(traits asserts.Traits) (*asserts.Op, *asserts.Seen) {
 	mark := func(o asserts.Observation) asserts.Observation { o.Traits = traits; return o }
 	op := opOf("f(Tensor a, Tensor b, Tensor c, Tensor(v) d, Tensor(w!) e, Tensor(x!) g) -> (Tensor, Tensor(v), Tensor, Tensor(x!), Tensor, Tensor, Tensor)")
@@ -81,18 +81,17 @@ func skippedBy(v asserts.Verdict) asserts.Codes {
 	return codes & callCodes
 }
 
-// callCodes are those that everything breaks.
+// callCodes are the checks that everything violates.
 var callCodes = asserts.CodesOf(
 	asserts.InputImpl, asserts.InputStorage, asserts.FreshImpl, asserts.ViewStorage, asserts.FreshStorage,
 	asserts.ReturnedSelf, asserts.UndeclaredAlias, asserts.OutputAlias, asserts.UndeclaredWrite, asserts.VersionBump,
 )
 
-// TestPolicyTraits holds, for every sort of tensor, what is judged and what is
-// counted as skipped to the policy's own table.
+// For every sort of tensor, the judged and the skipped checks follow the policy's own table.
 func TestPolicyTraits(t *testing.T) {
 	sorts := map[string]struct {
 		traits asserts.Traits
-		skips  asserts.Codes // under aware
+		skips  asserts.Codes // under the preset aware
 	}{
 		"plain":              {0, 0},
 		"meta":               {asserts.MetaTensor, 0},
@@ -163,7 +162,7 @@ func TestPolicyStorageless(t *testing.T) {
 	if got := codesOf(asserts.Judge(op, seen, asserts.Aware()).Violations); got != broken {
 		t.Errorf("violated %v, want %v", got, broken)
 	}
-	// A storageless view of a base with storage, and the reverse, are skipped too.
+	// A storageless view of a base with storage, and the reverse, are skipped, too.
 	for _, pair := range [][2]asserts.Observation{{see(1, 0), see(7, 8)}, {see(1, 2), see(7, 0)}} {
 		v := opOf("f(Tensor(a) self) -> Tensor(a)")
 		verdict := asserts.Judge(v, &asserts.Seen{Level: asserts.Identity, Before: list{pair[0]}, After: list{pair[0]}, Results: list{pair[1]}}, asserts.Aware())
@@ -213,7 +212,7 @@ func TestPolicyModes(t *testing.T) {
 	}
 }
 
-// TestSkipsAreCountedOnce is two returns that share under a mode.
+// Two returns share under a mode.
 func TestSkipsAreCountedOnce(t *testing.T) {
 	j := judgement{
 		schema: "f(Tensor self) -> (Tensor, Tensor)", modes: []asserts.Mode{{Name: "m", Invalidates: asserts.CodesOf(asserts.OutputAlias)}},
@@ -227,7 +226,7 @@ func TestSkipsAreCountedOnce(t *testing.T) {
 	}
 }
 
-// TestPolicyOfPairs is checks about two tensors, of which one is skipped.
+// Checks about two tensors, one of which is skipped.
 func TestPolicyOfPairs(t *testing.T) {
 	wrapper := traits(asserts.WrapperSubclass)
 	tests := []judgement{
@@ -253,21 +252,21 @@ func TestPolicyOfPairs(t *testing.T) {
 func TestEnterMode(t *testing.T) {
 	c := collect(t)
 	op := newAdd()
-	kept := func(self, other *tensor) *tensor {
+	retaining := func(self, other *tensor) *tensor {
 		r := newTensor(4)
 		r.impl.uses = 2
 		return r
 	}
 	leave := asserts.EnterMode(asserts.Mode{Name: "logging", Invalidates: asserts.CodesOf(asserts.FreshImpl)})
 	inner := asserts.EnterMode(asserts.Mode{Name: "inner"})
-	binary(op, kept, newTensor(4), newTensor(4))
+	binary(op, retaining, newTensor(4), newTensor(4))
 	inner()
-	binary(op, kept, newTensor(4), newTensor(4))
+	binary(op, retaining, newTensor(4), newTensor(4))
 	leave()
 	if got := linesOf(c); got != nil {
 		t.Errorf("under the mode: %v", got)
 	}
-	binary(op, kept, newTensor(4), newTensor(4))
+	binary(op, retaining, newTensor(4), newTensor(4))
 	if got := linesOf(c); len(got) != 1 || !strings.HasPrefix(got[0], "OA003") {
 		t.Errorf("after the mode: %v, want OA003", got)
 	}
@@ -280,7 +279,7 @@ func TestRegisterSubclass(t *testing.T) {
 	if trait == another || trait <= asserts.Storageless {
 		t.Fatalf("traits %b and %b", trait, another)
 	}
-	kept := func(traits asserts.Traits) func(self, other *tensor) *tensor {
+	retaining := func(traits asserts.Traits) func(self, other *tensor) *tensor {
 		return func(self, other *tensor) *tensor {
 			r := newTensor(4)
 			r.impl.uses, r.impl.traits = 2, traits
@@ -288,7 +287,7 @@ func TestRegisterSubclass(t *testing.T) {
 		}
 	}
 	asserts.ForgetSummary()
-	binary(newAdd(), kept(trait), newTensor(4), newTensor(4))
+	binary(newAdd(), retaining(trait), newTensor(4), newTensor(4))
 	if got := linesOf(c); got != nil {
 		t.Errorf("a caching tensor that is kept: %v", got)
 	}
@@ -296,7 +295,7 @@ func TestRegisterSubclass(t *testing.T) {
 	if diff := cmp.Diff(want, asserts.Summarize().Skips); diff != "" {
 		t.Error(diff)
 	}
-	binary(newAdd(), kept(another), newTensor(4), newTensor(4))
+	binary(newAdd(), retaining(another), newTensor(4), newTensor(4))
 	if got := linesOf(c); len(got) != 1 {
 		t.Errorf("a masked tensor that is kept: %v, want OA003", got)
 	}
@@ -363,8 +362,8 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// TestRowOfTwoTraits is a row for tensors that have either of two traits: each
-// alone skips, in the judge as in the table, and so takes no shortcut.
+// A row for either of two traits: each alone skips, in the judge as in the table, and then no call
+// is usual.
 func TestRowOfTwoTraits(t *testing.T) {
 	either := asserts.MetaTensor | asserts.FunctionalWrapper
 	skip := asserts.CodesOf(asserts.FreshImpl)
@@ -394,16 +393,16 @@ func TestRowOfTwoTraits(t *testing.T) {
 		if got := skippedBy(verdict); got != test.skips || test.reason != "" && verdict.Skips[0].Reason != test.reason {
 			t.Errorf("traits %b: skipped %v", test.traits, verdict.Skips)
 		}
-		if clean := asserts.Clean(op, seen, policy); clean != (test.skips == 0) {
-			t.Errorf("traits %b: clean is %v", test.traits, clean)
+		if usual := asserts.LooksUsual(op, seen, policy); usual != (test.skips == 0) {
+			t.Errorf("traits %b: usual is %v", test.traits, usual)
 		}
 	}
 }
 
-// TestPoliciesAreApart is that no copy of a policy changes another.
+// No copy of a policy changes another.
 func TestPoliciesAreApart(t *testing.T) {
 	base := asserts.Aware().WithModeSkips("logging", asserts.CodesOf(asserts.FreshImpl))
-	base.Rows = slices.Grow(base.Rows, 8) // room that two copies could share
+	base.Rows = slices.Grow(base.Rows, 8) // capacity that two copies could share
 	table := fmt.Sprint(base.Table())
 	copied := base.With()
 	copied.Modes["logging"], copied.Modes["other"] = 0, asserts.AllCodes
@@ -418,7 +417,7 @@ func TestPoliciesAreApart(t *testing.T) {
 	if overruled.ForMode(asserts.Mode{Name: "logging"}) != asserts.AllCodes || copied.ForMode(asserts.Mode{Name: "logging"}) != 0 {
 		t.Error("a copy does not hold what it was given")
 	}
-	// The presets hold no memory of each other either.
+	// The presets share no memory either.
 	asserts.PyTorch().Rows[0].Skip = 0
 	if asserts.PyTorch().ForTensor(asserts.DirectSubclass) == 0 {
 		t.Error("a preset was changed")
@@ -443,7 +442,7 @@ func TestCountsInJSON(t *testing.T) {
 	}
 }
 
-// A check shares a row of a preset only where all but the checks is the same.
+// A check shares a row of a preset only if trait and reason are the same.
 func TestAddSkip(t *testing.T) {
 	row := asserts.Row{Trait: asserts.DirectSubclass, Unless: asserts.WrapperSubclass, Reason: "why"}
 	first := asserts.AddSkip(nil, asserts.InputImpl, row)

@@ -9,8 +9,8 @@ const (
 	Aliases                 // storages are shared as the alias sets declare
 	Writes                  // writes are declared, and observable
 	Kernels                 // the kernels of one op, and its schema, agree
-	Memory                  // kernels keep to memory of their own
-	promises                // how many there are
+	Memory                  // kernels access only memory of their own
+	promises                // the number of promises
 )
 
 var promiseWords = [promises]struct{ name, rule string }{
@@ -37,5 +37,5 @@ func (p Promise) String() string { return promiseWords[p].name }
 // Rule returns the promise in one sentence.
 func (p Promise) Rule() string { return promiseWords[p].rule }
 
-// Promise returns the kind of promise that the check holds calls to.
+// Promise returns the kind of promise that the check verifies.
 func (c Code) Promise() Promise { return c.check().promise }

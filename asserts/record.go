@@ -2,13 +2,13 @@ package asserts
 
 import "sync"
 
-// records are the records that cleanSeen used last.
+// records holds records for usualSeen to use again.
 var records = sync.Pool{New: func() any { return new([]Observation) }}
 
-// cleanSeen is clean for the call that an engine saw, which it first copies into a record:
+// usualSeen is usual for a call that an engine observed: it copies the observations into a record,
 // see Note [Two forms of a call].
-func (c *Call) cleanSeen(seen *Seen) bool {
-	if !c.settings.quick || //mutate:equivalent true: only saves time
+func (c *Call) usualSeen(seen *Seen) bool {
+	if !c.settings.usual || //mutate:equivalent true: only saves time
 		seen.Autograd || len(seen.Earlier)+len(seen.Late) > 0 || seen.Alone != c.settings.alone || seen.Level != c.settings.level {
 		return false
 	}
@@ -28,12 +28,12 @@ func (c *Call) cleanSeen(seen *Seen) bool {
 		record, side = appendRun(record, side, seen.ResultLens, i, c.plan.results[i].List)
 	}
 	*pooled, c.obs, c.n = record, record, len(record)
-	clean := c.clean()
+	usual := c.usual()
 	c.obs = nil
-	return clean
+	return usual
 }
 
-// appendRun moves the tensors of one subject from a Seen into a record.
+// appendRun moves the tensors of one subject from a Seen to a record.
 func appendRun(record, obs []Observation, lens []int, subject int, list bool) (longer, rest []Observation) {
 	n := 1
 	if lens != nil {

@@ -1,20 +1,19 @@
 package asserts
 
-// A Difference is a tensor of which elements differ between two calls of an op.
+// A Difference is a tensor with elements that differ between two calls of an op.
 type Difference struct {
-	Argument  string       // that is written; "": a return
+	Argument  string       // a written argument; "": a return
 	Return    int          // one more than its position
-	Bytes, Of int          // how many differ, 0 where that is not known, and of how many
-	Tensors   [2]*Snapshot // the first of it that differs, in the one call and in the other
+	Bytes, Of int          // how many bytes differ, 0 if not known, and of how many
+	Tensors   [2]*Snapshot // the first tensor that differs, in each of the calls
 }
 
 // Same reports whether another difference is of the same return or argument.
 func (d Difference) Same(e Difference) bool { return d.Argument == e.Argument && d.Return == e.Return }
 
-// Differing returns the returns, and the arguments that are written, whose elements
-// differ between two calls, with the first tensor of a list where they do. Tensors with
-// bytes that are not known are left out where they have the same shape, and returns
-// that are arguments.
+// Differing returns the returns and written arguments whose elements differ between two calls, for
+// a list with the first tensor that differs. Tensors of the same shape with unknown bytes are left
+// out, and returns that are arguments.
 func Differing(op *Op, a, b *Seen) []Difference {
 	var all []Difference
 	eachPair(op, a, b, func(d Difference, x, y []Observation) {
@@ -29,8 +28,7 @@ func Differing(op *Op, a, b *Seen) []Difference {
 	return all
 }
 
-// Unknown returns those of the tensors that Differing compares and leaves out whose
-// digests differ.
+// Unknown returns the tensors that Differing leaves out and whose digests differ.
 func Unknown(op *Op, a, b *Seen) (all []Difference) {
 	eachPair(op, a, b, func(d Difference, x, y []Observation) {
 		for i := range min(len(x), len(y)) {
@@ -44,8 +42,7 @@ func Unknown(op *Op, a, b *Seen) (all []Difference) {
 	return all
 }
 
-// eachPair calls add with the tensors of each return, and of each argument that is
-// written, in two calls.
+// eachPair calls add with the tensors of each return and each written argument in two calls.
 func eachPair(op *Op, a, b *Seen, add func(d Difference, x, y []Observation)) {
 	results, again := split(a.Results, a.ResultLens, op.Results), split(b.Results, b.ResultLens, op.Results)
 	for i, s := range op.Results {
@@ -66,8 +63,8 @@ func known(x, y *Snapshot) bool {
 	return x.Nbytes == y.Nbytes && int64(len(x.Bytes)) == x.Nbytes && int64(len(y.Bytes)) == y.Nbytes && x.Within()
 }
 
-// differing returns how many bytes of a tensor's elements differ, and of how many; a
-// shape that differs is all of them. Bytes that no element covers are left out.
+// differing returns how many bytes of a tensor's elements differ, and of how many; all if the shape
+// differs. Bytes that no element covers are left out.
 func differing(x, y *Snapshot) (differ, of int) {
 	if x == nil || y == nil {
 		return 0, 0

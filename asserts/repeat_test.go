@@ -9,7 +9,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// Bytes of elements are compared, and no others.
+// The bytes of elements are compared, and no others.
 func TestDiffering(t *testing.T) {
 	column := func(bytes string) *asserts.Snapshot { // of a matrix of two columns
 		return &asserts.Snapshot{DType: "uint8", Sizes: []int64{2}, Strides: []int64{2}, Nbytes: int64(len(bytes)), Bytes: []byte(bytes)}
@@ -56,7 +56,7 @@ func TestDiffering(t *testing.T) {
 	}
 }
 
-// A tensor whose bytes are not kept may differ where its digest does.
+// A tensor whose bytes are not copied may differ if its digest does.
 func TestUnknown(t *testing.T) {
 	op := wholeOp("f(Tensor(a!) self) -> Tensor")
 	large := func(digest uint64, size int64) asserts.Observation {
@@ -87,7 +87,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// Each return, and each argument that is written, is named once.
+// Each return, and each written argument, is reported once.
 func TestDifferingPlaces(t *testing.T) {
 	op := wholeOp("f(Tensor[] a, Tensor(b!)[] b, Tensor(c!) c) -> (Tensor, Tensor[], Tensor(c!))")
 	seen := func(args, results string, argLens, resultLens []int) *asserts.Seen {
@@ -118,7 +118,7 @@ func TestDifferingPlaces(t *testing.T) {
 	}
 }
 
-// Differences are of the same subject where both the argument and the return are equal.
+// Differences are about the same subject if argument and return are equal.
 func TestSameDifference(t *testing.T) {
 	d := asserts.Difference{Argument: "x", Return: 1}
 	for _, tt := range []struct {

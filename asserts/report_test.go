@@ -10,7 +10,7 @@ import (
 	"github.com/opassert/opassert/internal/golden"
 )
 
-// faults break each rule once, as reports for the tests of what is written.
+// faults violates each rule once, for the tests of reports.
 var faults = []judgement{
 	{
 		schema: "index_put(Tensor self, Tensor?[] indices) -> Tensor", args: []int{1, 2},
@@ -149,8 +149,8 @@ func TestWaive(t *testing.T) {
 	}
 }
 
-// Who answered in place of a kernel is named with the method, which a class may
-// have from another, and may be without a line.
+// A report names the method that answered instead of a kernel, which may be of another class or
+// without a line.
 func TestAnswer(t *testing.T) {
 	site := asserts.Site{File: "model.py", Line: 12, Func: "model.Wrapper.__torch_dispatch__"}
 	for _, tt := range []struct {

@@ -9,14 +9,14 @@ import (
 	"sync/atomic"
 )
 
-// A Reporter takes the violations of one call, on the goroutine and after the
-// return of the kernel that broke the rules. It is called concurrently.
+// A Reporter receives the violations of one call, on the goroutine and after the return of the
+// kernel that broke the rules. It is called concurrently.
 type Reporter interface {
 	Report(Violations)
 }
 
-// Panic panics, with the *Violation, or with the [Violations] where a call has
-// several; notes are left to the [Summary]. It is the default.
+// Panic panics with the *Violation, or with [Violations] if a call has several; notes are left to
+// the [Summary]. It is the default.
 var Panic Reporter = panics{}
 
 type panics struct{}
@@ -31,8 +31,8 @@ func (panics) Report(vs Violations) {
 	}
 }
 
-// Log writes reports to w. A violation that was written before, of the same
-// op, check, tensor and call site, is only counted, for the [Summary].
+// Log writes reports to w. A violation of the same op, check, tensor and call site as an earlier
+// one is not written again, only counted for the [Summary].
 func Log(w io.Writer) Reporter { return &logger{w: w} }
 
 type logger struct {
@@ -54,27 +54,26 @@ func (l *logger) Report(vs Violations) {
 // The reporters of OPASSERT.
 var (
 	stderr             = &logger{w: os.Stderr}
-	logged    Reporter = &patient{Reporter: stderr, kept: &stderr.seen}
-	kept               = new(Collector)
-	collected Reporter = &patient{Reporter: kept, kept: kept}
+	logged    Reporter = &mainReporter{Reporter: stderr, collector: &stderr.seen}
+	collector          = new(Collector)
+	collected Reporter = &mainReporter{Reporter: collector, collector: collector}
 )
 
-// A patient reporter collects violations, which [Main] reports after the tests.
-// Without Main it panics.
-type patient struct {
+// A mainReporter collects violations, which [Main] reports after the tests. Without Main it panics.
+type mainReporter struct {
 	Reporter
-	kept *Collector
+	collector *Collector
 }
 
 // inMain reports whether the tests run under Main.
 var inMain atomic.Bool
 
-func (p *patient) Report(vs Violations) {
+func (p *mainReporter) Report(vs Violations) {
 	switch {
 	case inMain.Load():
 		p.Reporter.Report(vs)
 	case inTest():
-		stderr.note("opassert: a passing test shows nothing of OPASSERT=log and OPASSERT=collect unless TestMain calls asserts.Main; so this panics\n")
+		stderr.note("opassert: without a TestMain that calls asserts.Main, a passing test does not show violations under OPASSERT=log or collect; so this panics\n")
 		Panic.Report(vs)
 	default:
 		stderr.Report(vs)
@@ -87,22 +86,21 @@ func (l *logger) note(text string) {
 	io.WriteString(l.w, text)
 }
 
-// A Collector keeps violations, one of each op, check, tensor and call site,
-// with how often it came. The zero value is ready.
+// A Collector stores violations, one of each op, check, tensor and call site, with their number.
+// The zero value is ready to use.
 type Collector struct {
 	mu    sync.Mutex
-	found map[finding]*Found
+	found map[foundKey]*Found
 }
 
-// Found is a violation and how often it came.
+// Found is a violation and how often it occurred.
 type Found struct {
 	*Violation // the first
 	Count      int
 }
 
-// finding is the key by which two violations are the same. Elements of one list are
-// the same.
-type finding struct {
+// foundKey identifies equal violations. Those of the elements of one list are equal.
+type foundKey struct {
 	code    Code
 	op      string
 	isRet   bool
@@ -110,7 +108,7 @@ type finding struct {
 	site    Site
 }
 
-// Report keeps the violations.
+// Report stores the violations.
 func (c *Collector) Report(vs Violations) {
 	for _, v := range vs {
 		c.add(v)
@@ -119,7 +117,7 @@ func (c *Collector) Report(vs Violations) {
 
 // add reports whether the violation is new.
 func (c *Collector) add(v *Violation) bool {
-	key := finding{v.Code, v.Op, v.Subject.Return, v.Subject.Name, v.Site}
+	key := foundKey{v.Code, v.Op, v.Subject.Return, v.Subject.Name, v.Site}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if f := c.found[key]; f != nil {
@@ -127,7 +125,7 @@ func (c *Collector) add(v *Violation) bool {
 		return false
 	}
 	if c.found == nil {
-		c.found = make(map[finding]*Found)
+		c.found = make(map[foundKey]*Found)
 	}
 	c.found[key] = &Found{v, 1}
 	return true
@@ -160,7 +158,8 @@ func (c *Collector) Reset() {
 	c.found = nil
 }
 
-// deliver takes a call's violations to where they belong.
+// deliver passes a call's violations to the test that made it, or else to the reporter of its
+// settings.
 func deliver(s *settings, vs Violations) {
 	tally.Report(vs)
 	if !s.bound {

@@ -85,7 +85,7 @@ func TestCollector(t *testing.T) {
 	}
 }
 
-// TestSummaryOfLittle is a summary with nothing in it that may be left out.
+// A summary without the parts that may be left out.
 func TestSummaryOfLittle(t *testing.T) {
 	s := asserts.Summary{Calls: 1, Found: []asserts.Found{{Violation: violations(t)[0], Count: 2}}}
 	s.Found[0].Site = asserts.Site{}
@@ -97,7 +97,7 @@ func TestSummaryOfLittle(t *testing.T) {
 	}
 }
 
-// TestSampledOut is an op none of whose calls is in the sample.
+// No call of an op is in the sample.
 func TestSampledOut(t *testing.T) {
 	defer asserts.SetSample(0)()
 	asserts.ForgetSummary()
@@ -154,7 +154,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// A testLog stands for a testing.TB.
+// A testLog is a fake testing.TB.
 type testLog struct {
 	bytes.Buffer
 	mu      sync.Mutex
@@ -205,8 +205,7 @@ func TestT(t *testing.T) {
 	}
 }
 
-// TestParallelT is tests that run at the same time, each with violations of
-// its own.
+// Tests that run at the same time have violations of their own.
 func TestParallelT(t *testing.T) {
 	outside := collect(t)
 	ops := map[string]*asserts.Op{"one": newAdd(), "two": newAdd(), "three": newAdd(), "none": newAdd()}
@@ -236,7 +235,7 @@ func TestParallelT(t *testing.T) {
 			var wg sync.WaitGroup
 			wg.Go(func() {
 				deep(100, func() { binary(op, aliasing, newTensor(4), newTensor(4)) })
-				// Two goroutines away only the context leads to the test.
+				// From two goroutines away only the context leads to the test.
 				wg.Go(func() { binaryContext(at.Context(t.Context()), op, aliasing, newTensor(4), newTensor(4)) })
 			})
 			wg.Wait()
@@ -257,7 +256,7 @@ func TestParallelT(t *testing.T) {
 	}
 }
 
-// deep calls f with a stack so long that its trace is.
+// deep calls f on a deep stack.
 func deep(n int, f func()) {
 	if n > 0 {
 		deep(n-1, f)
@@ -266,8 +265,7 @@ func deep(n int, f func()) {
 	f()
 }
 
-// TestTAndContext is a test that has a call report elsewhere, and a context of
-// a test that is over.
+// A test has a call report elsewhere, and a context outlives its test.
 func TestTAndContext(t *testing.T) {
 	outside := collect(t)
 	log, elsewhere := new(testLog), new(asserts.Collector)
@@ -283,7 +281,7 @@ func TestTAndContext(t *testing.T) {
 	}
 }
 
-// TestNestedT is a test whose subtest has a T too, on the same goroutine.
+// A test and its subtest have a T on the same goroutine.
 func TestNestedT(t *testing.T) {
 	outer, inner := new(testLog), new(testLog)
 	asserts.NewT(outer)

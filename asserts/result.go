@@ -10,23 +10,23 @@ import (
 	"github.com/opassert/opassert/internal/printable"
 )
 
-// A Result is one line of the report of any run of checks: of a program
-// under OPASSERT=collect, of a test, of a suite over a whole library.
+// A Result is one line of the report of a run of checks: of a program under OPASSERT=collect, of a
+// test, of a suite over a whole library.
 type Result struct {
-	Op      string `json:"op,omitempty"`      // "" for a result about no op in particular
+	Op      string `json:"op,omitempty"`      // "" for a result that concerns no op
 	Code    Code   `json:"code,omitempty"`    // 0: about the op as a whole
 	Subject string `json:"subject,omitempty"` // "argument tensors[1]"
 	Status  Status `json:"status"`
-	Case    string `json:"case,omitempty"` // of the op, where a suite made several
+	Case    string `json:"case,omitempty"` // of the op, if a suite made several
 	Device  string `json:"device,omitempty"`
 	DType   string `json:"dtype,omitempty"`
 	Count   int    `json:"count,omitempty"`  // how often
 	Reason  string `json:"reason,omitempty"` // why it was skipped, or the cause of the crash
 	Report  string `json:"report,omitempty"`
 	Site    Site   `json:"site,omitzero"`
-	Program string `json:"program,omitempty"` // the file of a program that shows it without opassert
+	Program string `json:"program,omitempty"` // the file of a program that reproduces it without opassert
 
-	Took time.Duration `json:"-"` // which differs from run to run
+	Took time.Duration `json:"-"` // differs between runs
 }
 
 // A Status is the outcome of a check.
@@ -34,12 +34,12 @@ type Status string
 
 const (
 	Violated Status = "violated"
-	Noted    Status = "noted" // violated, which is debatable: no error
+	Noted    Status = "noted" // violated, but debatable: not an error
 	Passed   Status = "passed"
 	Skipped  Status = "skipped"
-	Crashed  Status = "crashed" // the kernel took its process down
-	Known    Status = "known"   // violated or crashed, as a baseline says that it is
-	Failed   Status = "failed"  // the kernel gave an error, so there was nothing to judge
+	Crashed  Status = "crashed" // the kernel crashed its process
+	Known    Status = "known"   // violated or crashed, and listed in the baseline
+	Failed   Status = "failed"  // the kernel returned an error, so no call was judged
 )
 
 // Result returns the violation as a result.
@@ -68,7 +68,7 @@ func (s Summary) Results() []Result {
 	return results
 }
 
-// title is a result in a line.
+// title returns the result in one line.
 func (r Result) title() string {
 	number, on := "", ""
 	if r.Case != "" {
@@ -85,8 +85,7 @@ func columns(texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), "  ")
 }
 
-// key identifies the result in every run that has it: it does not depend on the case
-// and the dtype that showed it.
+// key identifies the result across runs: it does not depend on the case and the dtype.
 func (r Result) key() string {
 	subject, _, _ := strings.Cut(r.Subject, "[")
 	on := ""
@@ -100,7 +99,7 @@ func (r Result) key() string {
 	return key
 }
 
-// what names the check of the result, or its status.
+// what returns the name of the result's check, or its status.
 func (r Result) what() string {
 	if r.Code == 0 {
 		return string(r.Status)
@@ -108,7 +107,7 @@ func (r Result) what() string {
 	return r.Code.String() + " " + r.Code.Name()
 }
 
-// message returns the result's message, shortened where it must be.
+// message returns the result's message, truncated if necessary.
 func (r Result) message() string {
 	switch {
 	case r.Report != "":
@@ -119,8 +118,8 @@ func (r Result) message() string {
 	return r.title()
 }
 
-// WriteText writes a report for each result that is not well, a line for each
-// that was skipped, and the totals.
+// WriteText writes a report for each violation, crash and failure, a line for each skip, and the
+// totals.
 func WriteText(w io.Writer, results []Result) error {
 	var b strings.Builder
 	counts := make(map[Status]int)

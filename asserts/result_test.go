@@ -66,8 +66,8 @@ func TestWriters(t *testing.T) {
 	}
 }
 
-// citedRules returns a SARIF log without the rules that no result breaks. Each
-// check has a rule, and a result has its rule's index.
+// citedRules returns a SARIF log without the rules that no result violates. Each check has a rule,
+// and a result has its rule's index.
 func citedRules(t *testing.T, text string) string {
 	t.Helper()
 	var log map[string]any
@@ -96,7 +96,7 @@ func citedRules(t *testing.T, text string) string {
 	return b.String()
 }
 
-// A result is called by its reason where it has one.
+// A result has its reason as name, if it has one.
 func TestResultWithoutReason(t *testing.T) {
 	for reason, want := range map[string]string{"": `name="failed  aten::sin"`, "boom\nat x": `name="failed  aten::sin: boom"`} {
 		var b strings.Builder
@@ -107,7 +107,7 @@ func TestResultWithoutReason(t *testing.T) {
 	}
 }
 
-// A fullDisk has room for so many bytes.
+// A fullDisk has room for a number of bytes.
 type fullDisk struct{ room int }
 
 func (d *fullDisk) Write(p []byte) (int, error) {
@@ -168,7 +168,7 @@ func TestJSONReadsBack(t *testing.T) {
 	}
 }
 
-// TestJUnitCounts holds the attributes to what the elements are.
+// The attributes agree with the elements.
 func TestJUnitCounts(t *testing.T) {
 	var b bytes.Buffer
 	must.Do(t, asserts.WriteJUnit(&b, results(t)))
@@ -223,14 +223,13 @@ func TestJUnitCounts(t *testing.T) {
 	if total != want {
 		t.Errorf("%+v, want %+v", total, want)
 	}
-	if want.Skipped = 0; doc.counts != want { // the schema has no such attribute there
+	if want.Skipped = 0; doc.counts != want { // the schema has no such attribute here
 		t.Errorf("says %+v, want %+v", doc.counts, want)
 	}
 }
 
-// junitSchema is what an element has in the schema that Jenkins publishes,
-// junit-10.xsd of jenkinsci/xunit-plugin: attributes, and "parent/" for where it
-// may stand.
+// junitSchema has the attributes of each element in the schema that Jenkins publishes, junit-10.xsd
+// of jenkinsci/xunit-plugin, and "parent/" for each possible parent.
 var junitSchema = map[string]string{
 	"testsuites": "/ name time tests failures errors disabled",
 	"testsuite":  "testsuites/ name tests failures errors group time skipped timestamp hostname id package file log url version",
@@ -274,7 +273,7 @@ func TestJUnitShape(t *testing.T) {
 	}
 }
 
-// TestSARIFShape holds the log to what SARIF 2.1.0 requires.
+// The log has the form that SARIF 2.1.0 requires.
 func TestSARIFShape(t *testing.T) {
 	var b bytes.Buffer
 	must.Do(t, asserts.WriteSARIF(&b, "v1.2.3", "/src", results(t)))
@@ -339,7 +338,7 @@ func TestSARIFShape(t *testing.T) {
 	}
 }
 
-// Of a finding that was known before, SARIF says that it is unchanged.
+// A finding known before is unchanged in SARIF's terms.
 func TestSARIFOfKnown(t *testing.T) {
 	for status, want := range map[asserts.Status]bool{asserts.Known: true, asserts.Violated: false} {
 		var b strings.Builder

@@ -84,8 +84,8 @@ type sarifLogical struct {
 	Kind string `json:"kind"`
 }
 
-// WriteSARIF writes the results as a SARIF 2.1.0 log. version is the tool's;
-// places in files under root are written relative to it.
+// WriteSARIF writes the results as a SARIF 2.1.0 log. version is the tool's; files under root are
+// written relative to it.
 func WriteSARIF(w io.Writer, version, root string, results []Result) error {
 	run := sarifRun{
 		Tool:    sarifTool{sarifDriver{Name: "opassert", Version: version, URI: "https://github.com/opassert/opassert", Rules: sarifRules()}},
@@ -97,7 +97,7 @@ func WriteSARIF(w io.Writer, version, root string, results []Result) error {
 	return printable.JSON(w, sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}}, "  ")
 }
 
-// sarifRules has the checks by code, and under Code 0 the results of none.
+// sarifRules returns the checks by code, and under Code 0 the rule for results without a check.
 func sarifRules() []sarifRule {
 	rules := []sarifRule{{"OA000", "kernel", sarifText{"a kernel runs to its end"}, sarifText{"a kernel that crashes, or fails, cannot be checked"}}}
 	for c := range AllCodes.All() {
@@ -118,7 +118,7 @@ func (r Result) sarif(root string) sarifResult {
 	}
 	s := sarifResult{
 		RuleID:       r.Code.String(),
-		RuleIndex:    1 + slices.Index(slices.Collect(AllCodes.All()), r.Code), // in sarifRules
+		RuleIndex:    1 + slices.Index(slices.Collect(AllCodes.All()), r.Code), // position in sarifRules
 		Kind:         kinds[r.Status][0],
 		Level:        kinds[r.Status][1],
 		Message:      sarifText{printable.Text(r.message())},

@@ -2,62 +2,60 @@ package asserts
 
 import "fmt"
 
-// Seen is the observations of one call: plain data, from a wrapper, from the
-// libtorch engine or from a log.
+// Seen is the observations of one call: plain data, from a wrapper, from the libtorch engine or
+// from a log.
 type Seen struct {
 	Level   Level
 	Before  []Observation // every tensor of every argument in order, before the call
-	After   []Observation // the same, after it
-	Results []Observation // every tensor of every return in order; none when the call failed
+	After   []Observation // the same tensors after it
+	Results []Observation // every tensor of every return in order; none if the call failed
 
-	// The number of tensors that each of Op.Args and of Op.Results has here; nil when
-	// each has one.
+	// The number of tensors of each of Op.Args and of Op.Results; nil if each has one.
 	ArgLens, ResultLens []int
 
-	// Names in reports of the tensors of each of Op.Args and of Op.Results; those
-	// without a name have their numbers.
+	// The names in reports of the tensors of each of Op.Args and of Op.Results; tensors without a
+	// name are numbered.
 	ArgNames, ResultNames [][]string
 
-	// Numbers are the returns that are integers, floats or bools, as text, those in lists
-	// too; "" is one that is not known. Nil where an engine does not say.
+	// Numbers are the returned integers, floats and bools as text, also those in lists; "" is an
+	// unknown one. Nil if the engine does not supply them.
 	Numbers []string
 
 	Modes []Mode // active during the call
 
-	// Earlier are the returns without an alias set and the arguments of the op's call
-	// before this one, with their parts, as far as they are still referenced.
+	// Earlier are the arguments and the returns without an alias set of the op's previous call,
+	// with their parts, if still referenced.
 	Earlier []Earlier
 
-	// Late is every tensor of After and then of Results once more, some milliseconds
-	// after the call; nil if not observed again.
+	// Late is every tensor of After and then of Results some milliseconds after the call; nil if
+	// not observed again.
 	Late []Observation
 
-	// Alone reports that no other goroutine or thread used the tensors during the
-	// call, so that only the op can have taken a reference.
+	// Alone reports that no other goroutine or thread used the tensors during the call, so that
+	// only the op can have taken a reference.
 	Alone bool
 
-	// Made reports that only the op can have released a reference to an argument, in a
-	// library without autograd: arguments were made for this call, or nothing else ran.
+	// Made reports that only the op can have released a reference to an argument, in a library
+	// without autograd: the arguments were made for this call, or no other goroutine ran.
 	Made bool
 
-	// Plain reports that the library has neither autograd nor functionalization and
-	// compilers, as one of Go kernels: reports speak of none.
+	// Plain reports that the library has no autograd, functionalization or compilers, as for Go
+	// kernels: reports do not mention them.
 	Plain bool
 
-	// Autograd reports that the call went through autograd, which saves tensors for
-	// backward: only OA014 is judged.
+	// Autograd reports that the call went through autograd, which saves tensors for backward: only
+	// OA014 is judged.
 	Autograd bool
 }
 
-// late returns Late by subject: the arguments, and the returns.
+// late splits Late by subject.
 func (s *Seen) late(op *Op) (args, results [][]Observation) {
 	n := min(len(s.After), len(s.Late))
 	return split(s.Late[:n], s.ArgLens, op.Args), split(s.Late[n:], s.ResultLens, op.Results)
 }
 
-// Number replaces IDs by serial numbers, in the order of their
-// appearance, so that reports of a call read the same in every run, also where
-// IDs are addresses.
+// Number replaces IDs by serial numbers, in order of appearance, so that reports of a call are
+// equal in every run, even if IDs are addresses.
 func (s *Seen) Number() {
 	numbers := make(map[ID]ID)
 	numberOf := func(id ID) ID {
@@ -88,15 +86,15 @@ func (s *Seen) Number() {
 	}
 }
 
-// Earlier is a return or an argument of an earlier call: as it was at the end of that
-// call, and as it is after this one.
+// Earlier is a return or an argument of an earlier call: at the end of that call, and after this
+// one.
 type Earlier struct {
 	Then, Now Observation
-	Arg       int // of an argument, one more than its position in the schema; 0 of a return
+	Arg       int // of an argument, one more than its position in the schema; 0 for a return
 }
 
-// split cuts observations into one run for each subject. Missing runs have no tensors,
-// and surplus observations are dropped.
+// split cuts observations into one run for each subject. Missing runs are empty, and surplus
+// observations are dropped.
 func split(obs []Observation, lens []int, subjects []Subject) [][]Observation {
 	runs := make([][]Observation, len(subjects))
 	for i, s := range subjects {
@@ -113,18 +111,16 @@ func split(obs []Observation, lens []int, subjects []Subject) [][]Observation {
 	return runs
 }
 
-// Note [Two forms of a call]: a Seen is plain data that outlives the call; a
-// wrapper's record is flat and stays on its stack. With a Seen in its place, a
-// call with three tensors would take 7 allocations, and its making alone some
-// 25 times as long as clean does with the record. The other way round, for an
-// engine, cleanSeen copies: that takes a fortieth of the judge's time.
+// Note [Two forms of a call]: a Seen is plain data that outlives the call; a wrapper's record is
+// flat and stays on its stack. With a Seen instead, a call with three tensors would take 7
+// allocations, and making it alone some 25 times as long as Call.usual does with the record. For an
+// engine, usualSeen copies the Seen into a record: that takes a fortieth of the judge's time.
 
-// headOf returns the observation recorded before the tensors of a list. It has their
-// number, by which clean distinguishes lists of several lengths, and tensors of several
-// storages.
+// headOf returns the observation recorded before the tensors of a list. It has their number, by
+// which Call.usual distinguishes lists of several lengths, and tensors of several storages.
 func headOf(n int) Observation { return Observation{Storage: ID(n), Traits: listHead} }
 
-// list returns the length of the list that begins here; ok is false at a tensor.
+// list returns the length of the list that begins here; ok is false for a tensor.
 func (o *Observation) list() (n int, ok bool) {
 	if o.Traits&listHead == 0 {
 		return 0, false
@@ -132,8 +128,8 @@ func (o *Observation) list() (n int, ok bool) {
 	return int(o.Storage), true
 }
 
-// unpack takes the heads of lists out of a record: it returns the tensors, and how
-// many each subject has. It copies, so that the record can stay on its stack.
+// unpack removes the heads of lists from a record: it returns the tensors, and how many each
+// subject has. It copies, so that the record can stay on its stack.
 func unpack(record []Observation) (obs []Observation, lens []int) {
 	obs = make([]Observation, 0, len(record))
 	for i := 0; i < len(record); i++ {

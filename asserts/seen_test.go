@@ -28,7 +28,7 @@ func TestObjectsAreNumberedInOrder(t *testing.T) {
 	}
 }
 
-// Parts have numbers as other tensors do, also where two observations share what they hold.
+// Parts are numbered like other tensors, even if two observations share them.
 func TestNumberParts(t *testing.T) {
 	content := &asserts.Snapshot{Parts: []asserts.Part{{Name: "a", Observation: see(70, 80)}, {Name: "b", Observation: see(80, 90)}}}
 	whole := see(90, 80)

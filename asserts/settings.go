@@ -12,26 +12,26 @@ import (
 	"sync/atomic"
 )
 
-// settings is how calls are checked. A value is never changed, only replaced.
+// settings determine how calls are checked. A value is never changed, only replaced.
 type settings struct {
 	level    Level
 	reporter Reporter
 	policy   *Policy
 	modes    []*Mode
-	sample   float64  // the share of calls that is checked
-	bound    bool     // the reporter was given by a context
-	off      bool     // OPASSERT says off
+	sample   float64  // the share of calls that are checked
+	bound    bool     // a context set the reporter
+	off      bool     // OPASSERT is off
 	alone    bool     // no other goroutine uses the tensors of a call
-	bad      error    // OPASSERT can't be read
-	holding  *holding // of the one call that these settings are for
-	keeps    bool     // its tensors are looked at again
+	bad      error    // OPASSERT is invalid
+	holding  *holding // of the one call that has these settings
+	keeps    bool     // its tensors are observed again
 
 	// Derived by finish.
 	on        bool      // not Off
-	aside     bool      // Begin must look closer: unset, sampled, or at the content level
+	aside     bool      // Begin takes its slow path: unset, sampled, or at the content level
 	special   Traits    // traits that skip something
-	quick     bool      // Call.clean may judge: no mode skips anything
-	unchecked *settings // those of a call that is sampled out
+	usual     bool      // Call.usual may judge: no mode skips a check
+	unchecked *settings // the settings of calls outside of the sample
 }
 
 func (s *settings) finish() *settings {
@@ -39,13 +39,13 @@ func (s *settings) finish() *settings {
 	s.on = s.level != Off
 	s.aside = s.sample < 1 || s.level >= Content || s.bad != nil //mutate:equivalent true: only saves time
 	s.special = s.policy.special(s.level)
-	if s.policy.forTensor(NoVersion) == CodesOf(VersionBump) { // which cleanContents counts
+	if s.policy.forTensor(NoVersion) == CodesOf(VersionBump) { // usualContents counts it
 		s.special &^= NoVersion
 	}
-	s.quick = s.on
+	s.usual = s.on
 	for _, m := range s.modes {
 		if s.policy.forMode(*m) != 0 { //mutate:equivalent true: only saves time
-			s.quick = false
+			s.usual = false
 		}
 	}
 	return s
@@ -57,7 +57,7 @@ var (
 	configured sync.Once
 )
 
-// Until the first use OPASSERT has not been read.
+// OPASSERT is read at the first use.
 func init() { current.Store(&settings{aside: true}) }
 
 // configure reads OPASSERT, once.
@@ -72,7 +72,7 @@ func configure() {
 	})
 }
 
-// levelUnset returns the level where OPASSERT names none: tests see contents too.
+// levelUnset returns the level if OPASSERT does not set one: tests check contents too.
 func levelUnset(test bool) Level {
 	if test {
 		return Content
@@ -80,7 +80,7 @@ func levelUnset(test bool) Level {
 	return Identity
 }
 
-// inTest reports whether the program is that of go test.
+// inTest reports whether the program is a test.
 func inTest() bool { return flag.Lookup("test.v") != nil }
 
 // parseSettings reads OPASSERT.
@@ -89,7 +89,7 @@ func parseSettings(text string) (*settings, error) {
 	if strings.TrimSpace(text) == "" {
 		return s.finish(), nil
 	}
-	said := make(map[string]string) // options by the setting
+	said := make(map[string]string) // option by setting
 	for option := range strings.SplitSeq(text, ",") {
 		option = strings.TrimSpace(option)
 		what, _, ok := strings.Cut(option, "=")
@@ -165,41 +165,40 @@ func replace[T any](value T, field func(*settings) *T) (restore func()) {
 	return func() { update(func(s *settings) { *field(s) = old }) }
 }
 
-// SetLevel sets how much of each tensor is checked, and returns a function that
-// restores the level before. Off turns everything off; nothing beyond Content is done on a
-// call.
+// SetLevel sets how much of each tensor is checked, and returns a function that restores the
+// previous level. Off disables all checks; single calls are not checked beyond Content.
 func SetLevel(l Level) (restore func()) {
 	return replace(l, func(s *settings) *Level { return &s.level })
 }
 
-// SetReporter sets the reporter of violations, and returns a function that restores
-// the one before.
+// SetReporter sets the reporter of violations, and returns a function that restores the previous
+// one.
 func SetReporter(r Reporter) (restore func()) {
 	return replace(r, func(s *settings) *Reporter { return &s.reporter })
 }
 
-// SetPolicy sets the skip policy, and returns a function that restores the one before.
+// SetPolicy sets the skip policy, and returns a function that restores the previous one.
 func SetPolicy(p *Policy) (restore func()) {
 	return replace(p, func(s *settings) **Policy { return &s.policy })
 }
 
-// SetAlone sets whether the program uses no tensor of a call on another goroutine
-// meanwhile, and returns a function that restores it. Without, OA016 is judged in
-// the first calls of each op, where no other goroutine runs, and in runs of many ops,
-// as those of opassert check and package optest.
+// SetAlone sets whether no other goroutine uses the tensors of a call meanwhile, and returns a
+// function that restores the previous value. If not set, OA016 is judged in the first calls of each
+// op, if no other goroutine runs, and in runs of many ops, such as those of opassert check and
+// package optest.
 func SetAlone(alone bool) (restore func()) {
 	return replace(alone, func(s *settings) *bool { return &s.alone })
 }
 
-// SetSample sets the share of calls that is checked, from 0 to 1, and returns a
-// function that restores it. Calls are counted by op, not drawn: with 0.1 the first
-// call of each op is checked, the eleventh, and so on.
+// SetSample sets the share of calls that are checked, from 0 to 1, and returns a function that
+// restores it. Calls are counted by op, not drawn: with 0.1 the first call of each op is checked,
+// the eleventh, and so on.
 func SetSample(share float64) (restore func()) {
 	return replace(share, func(s *settings) *float64 { return &s.sample })
 }
 
-// EnterMode makes a mode active for all calls of the process until leave.
-// Where kernels take a context, [WithMode] reaches just their calls.
+// EnterMode makes a mode active for all calls of the process until leave is called. Where kernels
+// accept a context, [WithMode] limits it to their calls.
 func EnterMode(m Mode) (leave func()) {
 	entered := &m
 	update(func(s *settings) { s.modes = append(s.modes, entered) })
@@ -210,13 +209,13 @@ func EnterMode(m Mode) (leave func()) {
 	}
 }
 
-// A scope is the changes that a context makes to the process's settings.
+// A scope holds the changes of a context to the process's settings.
 type scope struct {
 	changes []func(*settings)
 	merged  atomic.Pointer[merged]
 }
 
-// merged is the settings of a scope, good while the process's are base.
+// merged is the settings of a scope, valid while those of the process are base.
 type merged struct{ base, settings *settings }
 
 type scopeKey struct{}
@@ -234,12 +233,12 @@ func WithLevel(ctx context.Context, l Level) context.Context {
 	return withChange(ctx, func(s *settings) { s.level = l })
 }
 
-// WithReporter sets where the violations of the calls go that ctx is passed to.
+// WithReporter sets the reporter for the calls that ctx is passed to.
 func WithReporter(ctx context.Context, r Reporter) context.Context {
 	return withChange(ctx, func(s *settings) { s.reporter, s.bound = r, true })
 }
 
-// WithPolicy sets the skip policy of the calls that ctx is passed to.
+// WithPolicy sets the skip policy for the calls that ctx is passed to.
 func WithPolicy(ctx context.Context, p *Policy) context.Context {
 	return withChange(ctx, func(s *settings) { s.policy = p })
 }
@@ -249,7 +248,7 @@ func WithMode(ctx context.Context, m Mode) context.Context {
 	return withChange(ctx, func(s *settings) { s.modes = append(slices.Clip(s.modes), &m) })
 }
 
-// over returns base as the scope changes it.
+// over returns base with the scope's changes.
 func (sc *scope) over(base *settings) *settings {
 	if m := sc.merged.Load(); m != nil && m.base == base { //mutate:equivalent false: only saves time
 		return m.settings

@@ -57,8 +57,7 @@ func TestOPASSERT(t *testing.T) {
 	}
 }
 
-// child is the program that TestProcess runs: two calls, the second of which
-// breaks a rule.
+// child is the program that TestProcess runs: two calls, the second of which violates a rule.
 func child() {
 	defer func() {
 		switch p := recover().(type) {
@@ -76,7 +75,7 @@ func child() {
 	fmt.Println("went on")
 }
 
-// A childRun stands for the tests of a package.
+// A childRun represents the tests of a package.
 type childRun string
 
 func (r childRun) Run() int {
@@ -114,17 +113,17 @@ func TestMain(m *testing.M) {
 			os.Exit(childRun(child).Run())
 		}
 		if os.Getenv("OPASSERT_TEST_MAIN") == "program" {
-			flag.CommandLine = flag.NewFlagSet("", flag.PanicOnError) // as no test has it
+			flag.CommandLine = flag.NewFlagSet("", flag.PanicOnError) // unlike in tests
 			os.Exit(childRun(child).Run())
 		}
 		os.Exit(asserts.Main(childRun(child)))
 	}
-	os.Unsetenv("OPASSERT") // whoever runs the tests may have set it
+	os.Unsetenv("OPASSERT") // it may be set for this test run
 	asserts.SetLevel(asserts.Identity)
 	os.Exit(m.Run())
 }
 
-// TestProcess is OPASSERT as a user sets it.
+// OPASSERT as a user sets it.
 func TestProcess(t *testing.T) {
 	const panicked = "panicked: OA007 undeclared-alias  aten::add  return 0 \"result\"   [cpu, uint8]\n"
 	tests := []struct {
@@ -132,7 +131,7 @@ func TestProcess(t *testing.T) {
 		child    childRun
 		out      string
 		reports  int    // on standard error
-		errOut   string // on standard error as well; "" for nothing more
+		errOut   string // also on standard error; "" for no more
 		status   int
 	}{
 		{"", "broken", panicked, 0, "", 0},
@@ -173,12 +172,12 @@ func TestProcess(t *testing.T) {
 	}
 }
 
-// A violation that no reporter takes is not lost.
+// A violation without a reporter is not lost.
 func TestWithoutMain(t *testing.T) {
 	exe := must.Get(os.Executable())(t)
 	for _, test := range []struct{ opassert, main, out, errOut string }{
-		{"log", "", "panicked: OA007", "unless TestMain calls asserts.Main"},
-		{"collect", "", "panicked: OA007", "unless TestMain calls asserts.Main"},
+		{"log", "", "panicked: OA007", "without a TestMain that calls asserts.Main"},
+		{"collect", "", "panicked: OA007", "without a TestMain that calls asserts.Main"},
 		{"log", "program", "went on", "OA007"},
 		{"collect", "program", "went on", "OA007"},
 	} {
@@ -196,14 +195,14 @@ func TestWithoutMain(t *testing.T) {
 func TestSample(t *testing.T) {
 	for _, test := range []struct {
 		share float64
-		want  string // which of the first ten calls of each op are checked
+		want  string // which of each op's first ten calls are checked
 	}{
 		{1, "xxxxxxxxxx"}, {0.5, "x.x.x.x.x."}, {0.1, "x........."}, {0.3, "x..x..x..."}, {0, ".........."},
 	} {
 		restore := asserts.SetSample(test.share)
 		ops := []*asserts.Op{newAdd(), newAdd()}
 		got := make([]string, len(ops))
-		// The ops take turns: the sample must not always meet the same one.
+		// The ops take turns: the sample must not always have the same one.
 		for range 10 {
 			for i, op := range ops {
 				mark := "."
@@ -256,7 +255,7 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// TestContextFollowsProcess is a context that outlives a change of the process.
+// A context outlives a change of the process's settings.
 func TestContextFollowsProcess(t *testing.T) {
 	c := collect(t)
 	ctx := asserts.WithLevel(t.Context(), asserts.Identity)
@@ -283,7 +282,7 @@ func TestSetAndRestore(t *testing.T) {
 		asserts.SetPolicy(asserts.PyTorch()),
 	}
 	binary(op, aliasing, newTensor(4), newTensor(4))
-	// Out of order, each restores its own.
+	// Out of order, each restores its own setting.
 	for _, restore := range restores {
 		restore()
 	}
@@ -293,8 +292,7 @@ func TestSetAndRestore(t *testing.T) {
 	}
 }
 
-// TestScopesAreApart is contexts of one parent, and modes entered one after the
-// other: none sees what is added beside it.
+// Contexts of one parent, and modes entered one after the other, are independent.
 func TestScopesAreApart(t *testing.T) {
 	c := collect(t)
 	mode := func(name string) asserts.Mode {
@@ -336,9 +334,9 @@ func TestScopesAreApart(t *testing.T) {
 	}
 }
 
-// Contents are seen where OPASSERT names no level in a test, and nowhere else.
+// Contents are observed in tests if OPASSERT sets no level, and nowhere else.
 func TestUsualLevel(t *testing.T) {
-	if asserts.UsualLevel(true) != asserts.Content || asserts.UsualLevel(false) != asserts.Identity {
-		t.Errorf("a test is at %v, another program at %v", asserts.UsualLevel(true), asserts.UsualLevel(false))
+	if asserts.LevelUnset(true) != asserts.Content || asserts.LevelUnset(false) != asserts.Identity {
+		t.Errorf("a test is at %v, another program at %v", asserts.LevelUnset(true), asserts.LevelUnset(false))
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"sync"
 )
 
-// callSite returns the line that called the wrapper: the caller of the caller
-// of Call.Judge. It counts frames, so only Call.report may call it.
+// callSite returns the line that called the wrapper. It counts frames, so only Call.report may call
+// it.
 func callSite() Site {
 	const wrapper = 5 // Callers, callSite, report, end and Judge (or JudgeSeen and the engine), the wrapper
 	var pcs [8]uintptr
@@ -23,7 +23,7 @@ func callSite() Site {
 	for more { //mutate:equivalent true: every stack ends in runtime.goexit
 		var caller runtime.Frame
 		caller, more = frames.Next()
-		if strings.HasPrefix(caller.Function, "reflect.") { // a wrapper that is called by reflection
+		if strings.HasPrefix(caller.Function, "reflect.") { // a wrapper called by reflection
 			continue
 		}
 		if caller.Function != "runtime.goexit" {
@@ -38,8 +38,8 @@ func siteOf(frame runtime.Frame) Site {
 	return Site{File: inModule(frame, program()), Line: frame.Line, Func: frame.Function}
 }
 
-// inModule returns the frame's file relative to the program's own module, or
-// behind the path of its package where that belongs to another one.
+// inModule returns the frame's file relative to the program's own module, or for a package of
+// another module after its import path.
 func inModule(frame runtime.Frame, program *debug.BuildInfo) string {
 	folder, name := packagePath(frame.Function, program.Path), path.Base(filepath.ToSlash(frame.File))
 	if strings.HasSuffix(name, "_test.go") {
@@ -51,9 +51,9 @@ func inModule(frame runtime.Frame, program *debug.BuildInfo) string {
 	return path.Join(folder, name)
 }
 
-// packagePath returns the import path in a function's name as the linker
-// spells it: "gopkg.in/yaml%2ev3.(*Node).Decode". A command's is "main", which
-// is the path of the package that the program was built from.
+// packagePath returns the import path in a function's name as the linker writes it:
+// "gopkg.in/yaml%2ev3.(*Node).Decode". A command's is "main", which is the path of the package that
+// the program was built from.
 func packagePath(function, program string) string {
 	slash := strings.LastIndexByte(function, '/') + 1
 	dot := strings.IndexByte(function[slash:], '.')
@@ -73,18 +73,17 @@ func packagePath(function, program string) string {
 	return program
 }
 
-// program returns the package path of the program, as far as the build records it.
+// program returns the build information of the program.
 var program = sync.OnceValue(func() *debug.BuildInfo {
 	info, ok := debug.ReadBuildInfo()
-	if !ok { //mutate:equivalent true: the go command always says
+	if !ok { // the go command always records it
 		return new(debug.BuildInfo)
 	}
 	return info
 })
 
-// goroutines returns the number of this goroutine and of the one that started
-// it, 0 for none. Only stack traces have them, which is slow, so it is done for
-// violations alone.
+// goroutines returns the number of this goroutine and of the one that started it, 0 for none. It
+// parses a stack trace, which is slow, and is called only for violations.
 func goroutines() (self, creator uint64) {
 	trace := make([]byte, 4<<10)
 	for {
@@ -99,7 +98,7 @@ func goroutines() (self, creator uint64) {
 	return number(bytes.TrimPrefix(trace, []byte("goroutine "))), number(started)
 }
 
-// number reads the digits that text starts with.
+// number parses the digits at the beginning of text.
 func number(text []byte) uint64 {
 	rest := bytes.TrimLeft(text, "0123456789")
 	n, _ := strconv.ParseUint(string(text[:len(text)-len(rest)]), 10, 64)

@@ -10,11 +10,10 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// PointerID names the object that p leads to, as the TensorImpl of a library
-// whose tensors are pointers. The ID of nil is 0, and so is that of an object without
-// bytes, such as the array of an empty slice: Go has one address for all of them. The
-// ID is valid as long as the object is reachable, and the caller of a kernel references
-// its arguments and its results.
+// PointerID identifies the object that p points to, as the TensorImpl of a library whose tensors
+// are pointers. The ID of nil is 0, and so is that of an object of size zero, such as the array of
+// an empty slice: Go has one address for all of them. The ID is valid as long as the object is
+// reachable, and the caller of a kernel references its arguments and its results.
 func PointerID[T any](p *T) ID {
 	if at := uintptr(unsafe.Pointer(p)); at != withoutBytes {
 		return ID(at)
@@ -22,19 +21,20 @@ func PointerID[T any](p *T) ID {
 	return 0
 }
 
-// withoutBytes is the address of all objects without bytes.
+// withoutBytes is the address of all objects of size zero.
 var withoutBytes = reflect.New(reflect.TypeFor[struct{}]()).Pointer()
 
-// SliceID names the array behind a slice, as the StorageImpl of a library whose
-// tensors are slices. Go does not say where an array begins, but slices of
-// slices keep its end: s[i:j] has the ID of s, whatever i and j are. A slice
-// that was given a capacity of its own, s[i:j:k], has another ID although it
-// shares the array; a library that makes such slices keeps a serial number from
-// [NewID] beside them instead. A slice without capacity has no array and no ID.
-// Where a write may put a result into a new array, as those of math/big and of
-// append do, the array is not the storage: the ID is that of the object that holds it.
-// Where its length depends on the value and is not a shape, as that of a number's words, the
-// [Snapshot] has no sizes, and the ItemSize [Packed].
+// SliceID identifies the array behind a slice, as the StorageImpl of a library whose
+// tensors are slices. The beginning of an array cannot be found, but slicing preserves
+// its end: s[i:j] has the ID of s, whatever i and j are. A slice with another
+// capacity, s[i:j:k], has another ID although it shares the array; a library that makes
+// such slices stores a serial number from [NewID] with them instead. A slice without
+// capacity has no array and no ID.
+//
+// If a write may move the elements to a new array, as in math/big and with append, the
+// storage is the object that refers to the array, and its ID is to be used. If the
+// array's length depends on values and is not a size, as for the words of a number, the
+// [Snapshot] has no sizes and the ItemSize [Packed].
 func SliceID[T any](s []T) ID {
 	var zero T
 	if cap(s) == 0 || unsafe.Sizeof(zero) == 0 {
@@ -43,15 +43,14 @@ func SliceID[T any](s []T) ID {
 	return ID(uintptr(unsafe.Pointer(&s[:cap(s)][cap(s)-1])))
 }
 
-// SliceContent is the [Content] of a tensor over elements without pointers. It
-// is about storage[:len(storage)]: pass the whole array where the library has
-// it, so that a write beside a view is seen too. Sizes, strides and offset are
-// the tensor's own, in elements; they are copied. A library that keeps elements in
-// another type than their own sets DType, and storage[i] is element i still; of a
-// storage of bytes, the elements are as large as DType says. One that keeps several
-// elements in storage[i], as a bitset does, sets DType, and ItemSize to [Packed].
-// Where storage is a copy, made since the library does not let its array be seen,
-// Memory is set to 0: it is where the copy is.
+// SliceContent returns the [Content] of a tensor over elements without pointers. It
+// covers storage[:len(storage)]: pass the whole array if possible, so that writes beside
+// a view are found. Sizes, strides and offset are the tensor's, in elements; they are
+// copied. A library that stores elements as another type sets DType in the result, and
+// storage[i] is still element i; in a storage of bytes, the elements have the size of
+// DType. A library with several elements in storage[i], such as a bitset, sets DType,
+// and ItemSize to [Packed]. If storage is a copy, since the library does not expose its
+// array, set Memory to 0.
 //
 // The content level reads every element, before the call and after it: no other
 // goroutine may write them meanwhile.
@@ -60,19 +59,17 @@ func SliceContent[T Element](storage []T, sizes, strides []int64, offset int64) 
 }
 
 // ReadSlice sets the Content of an observation, within [Observation.Look], as [SliceContent]
-// returns it, and is faster: the Snapshot belongs to the call, and is another one's when
-// it is over.
+// returns it, and is faster: the Snapshot belongs to the call, and another call reuses it.
 func ReadSlice[T Element](o *Observation, storage []T, sizes, strides []int64, offset int64) {
 	o.Content = fill(o.pending().snapshot(), storage, sizes, strides, offset)
 }
 
-// A smallSnapshot is a Snapshot with its slices, where these are small: one allocation
-// and not four.
+// A smallSnapshot is a Snapshot with its slices in one allocation, if they are small.
 type smallSnapshot struct {
 	Snapshot
 	sizes, strides [4]int64
 	few            [128]byte
-	copied         []byte // in few, or as large as the largest storage needed
+	copied         []byte // as large as the largest storage so far
 }
 
 func newSnapshot() *smallSnapshot {
@@ -96,7 +93,7 @@ func fill[T Element](made *smallSnapshot, storage []T, sizes, strides []int64, o
 	return &made.Snapshot
 }
 
-// copy returns the bytes of a storage that a Snapshot keeps.
+// copy returns a copy of a storage's bytes for a Snapshot.
 func (s *smallSnapshot) copy(raw []byte) []byte {
 	if len(raw) > SnapshotLimit {
 		return nil
@@ -105,9 +102,9 @@ func (s *smallSnapshot) copy(raw []byte) []byte {
 	return s.copied
 }
 
-// ObserveSlice fills in the observation of a tensor t of these sizes, whose
-// elements lie in row-major order in data, for a library that counts neither
-// references nor versions. A nil t is an undefined tensor.
+// ObserveSlice fills in the observation of a tensor t of these sizes, whose elements are in
+// row-major order in data, for a library that counts neither references nor versions. A nil t is an
+// undefined tensor.
 func ObserveSlice[T any, E Element](o *Observation, level Level, t *T, data []E, sizes ...int64) {
 	if t == nil {
 		return

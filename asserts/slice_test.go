@@ -27,9 +27,9 @@ func TestSliceID(t *testing.T) {
 	}
 }
 
-var empty []float32 // outside any stack
+var empty []float32 // not on the stack
 
-// Empty slices that have nothing to do with each other are at one address.
+// Unrelated empty slices have one address.
 func TestPointerID(t *testing.T) {
 	empty = make([]float32, len(empty))
 	if a := unsafe.SliceData(empty); asserts.PointerID(a) != 0 {
@@ -40,7 +40,7 @@ func TestPointerID(t *testing.T) {
 	}
 }
 
-// A tensor that is a value may be missing, as a pointer is.
+// A tensor that is a value may be missing, as a pointer may be nil.
 func TestObserveNothing(t *testing.T) {
 	if o := asserts.Observe(nil, asserts.Content); o.Defined() {
 		t.Errorf("nil is seen as %v", o)
@@ -78,7 +78,7 @@ func TestObserveSlice(t *testing.T) {
 	}
 }
 
-// An element lies where its storage has it, whatever dtype the library calls it.
+// An element's position is that in the storage, whatever dtype the library reports.
 func TestWidenedContent(t *testing.T) {
 	op := asserts.Op{Name: "a::f_", Schema: "f_(Tensor(a!) self) -> Tensor(a!)", Args: []asserts.Subject{{Index: 0, Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}}
 	op.Checks = []asserts.Check{{Code: asserts.WriteBeside, On: asserts.ArgRef(0)}}
@@ -109,7 +109,7 @@ func TestSliceContent(t *testing.T) {
 	if see().Digest != before.Digest {
 		t.Error("the digest changes by itself")
 	}
-	array[5] = 7 // beside the view
+	array[5] = 7 // outside of the view
 	if see().Digest == before.Digest {
 		t.Error("the digest misses a write")
 	}
@@ -124,8 +124,8 @@ func TestSliceContent(t *testing.T) {
 	}
 }
 
-// Slices and pointers are all that a library has: a kernel that returns its
-// input, or a slice of it, is found.
+// A library has only slices and pointers: a kernel that returns its input, or a slice of it, is
+// found.
 func TestSliceBacked(t *testing.T) {
 	type vector []float64
 	observe := func(v *vector) asserts.Observation {

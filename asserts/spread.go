@@ -6,18 +6,18 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// A spread is how far apart the results of kernels may lie that add and multiply the same numbers in another
-// order: those of the arguments and of the results on the CPU. What a kernel for a device returns is not asked,
-// since garbage would excuse itself.
+// A spread bounds the difference between kernels that add and multiply the same numbers in another
+// order, from the numbers of the arguments and of the results on the CPU. Results on the device do
+// not count, since a wrong result would justify itself.
 type spread struct {
 	infinite    bool    // an argument holds an infinity
 	unordered   bool    // an argument holds a NaN
-	least, most float64 // sizes of the others, but 0
-	whole       float64 // size of the largest whole number of an argument
+	least, most float64 // absolute values of the other numbers except 0
+	whole       float64 // absolute value of the largest integer of an argument
 	limit       float64 // the largest number of the dtypes
-	step        float64 // between 1 and the next number of the coarsest
+	step        float64 // between 1 and the next number of the least precise dtype
 	count       float64 // elements of the largest tensor
-	unkept      bool    // not all bytes of an argument are kept
+	partial     bool    // not all bytes of an argument are copied
 }
 
 func spreadOf(op *Op, real, twin *Seen) *spread {
@@ -39,8 +39,8 @@ func (s *spread) add(all []Observation, given bool) {
 		if o.Content == nil {
 			continue
 		}
-		s.unkept = s.unkept || given && int64(len(o.Content.Bytes)) < o.Content.Nbytes
-		d, _ := tensor.ParseDType(o.Content.DType) // 0, of no class, where it is not known
+		s.partial = s.partial || given && int64(len(o.Content.Bytes)) < o.Content.Nbytes
+		d, _ := tensor.ParseDType(o.Content.DType) // the zero DType, without a class, if unknown
 		c := d.Class()
 		if c == tensor.Boolean || !d.Writable() || !whole(o.Content) {
 			continue
@@ -66,8 +66,8 @@ func (s *spread) add(all []Observation, given bool) {
 	}
 }
 
-// rounding returns the size of the rounding errors of a sum of the numbers, or of their products, that is of a
-// dtype. Sums of whole numbers round where they are too large for its steps.
+// rounding returns the rounding error of a sum of the numbers, or of their products, in a dtype.
+// Sums of integers round once they exceed its precision.
 func (s *spread) rounding(d tensor.DType) float64 {
 	step, most := max(s.step, d.Step()), s.most
 	if s.whole*step > 1 {
@@ -76,7 +76,7 @@ func (s *spread) rounding(d tensor.DType) float64 {
 	return 2 * step * math.Sqrt(s.count) * max(most, most*most)
 }
 
-// largestOf returns the size of the largest number.
+// largestOf returns the largest absolute value.
 func largestOf(all []float64) (largest float64) {
 	for _, v := range all {
 		largest = max(largest, math.Abs(v))
@@ -84,14 +84,14 @@ func largestOf(all []float64) (largest float64) {
 	return largest
 }
 
-// overflows reports whether a step on the way to a result, such as exp(2x) or 1/x, may not be finite.
+// overflows reports whether an intermediate result, such as exp(2x) or 1/x, may not be finite.
 func (s *spread) overflows() bool {
 	return s.infinite || s.most > math.Log(s.limit)/2 || 1/s.least > s.limit
 }
 
-// explains reports whether numbers of a dtype, in which the kernels of a device and of the CPU differ, may be
-// results of the same computation in another order. No order loses a NaN, though a product has one that a
-// choice leaves out.
+// explains reports whether numbers that differ between the kernels of a device and of the CPU may
+// result from the same computation in another order. A NaN remains in any order, although a product
+// has one that a selection ignores.
 func (s *spread) explains(a, b float64, d tensor.DType) bool {
 	largest, _, _ := d.Limits()
 	switch c := d.Class(); {

@@ -7,17 +7,17 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// JudgeValues reports no difference that another order of the same computation explains: sums that cancel, numbers
-// that are not finite, and steps that overflow. It reports every other one.
+// JudgeValues does not report differences that another order of the same computation explains: sums
+// that cancel, numbers that are not finite, and steps that overflow. It reports all others.
 func TestSpread(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	plain := []float64{1.5, -2, 0.25}
 	for _, tt := range []struct {
 		name  string
 		given []float64
-		dtype tensor.DType // of them
+		dtype tensor.DType // of the arguments
 		a, b  float64      // on the device, and on the CPU
-		of    tensor.DType // of these
+		of    tensor.DType // of the results
 		found bool
 	}{
 		{"sums that cancel", []float64{1e8, 1, -1e8, 3}, tensor.Float32, 0, 4, tensor.Float32, false},
@@ -72,7 +72,7 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// Results of a device, and the contents of out= before, excuse nothing, nor do numbers that are not known.
+// Results on a device, and the contents of out= before, excuse nothing, nor do unknown numbers.
 func TestSpreadOfOthers(t *testing.T) {
 	one := func(v float64) []Observation {
 		return []Observation{{Impl: 1, Storage: 1, Content: elements(tensor.Float32, []int64{1}, []int64{1}, v)}}
@@ -105,7 +105,7 @@ func TestSpreadOfOthers(t *testing.T) {
 	}
 }
 
-// Which numbers are not known matters of arguments alone, and truth values are no terms of a sum.
+// Unknown numbers matter only in arguments, and bools are not summed.
 func TestSpreadOfArguments(t *testing.T) {
 	cut := []Observation{{Impl: 1, Storage: 1, Content: elements(tensor.Float32, []int64{1}, []int64{1}, 1)}}
 	cut[0].Content.Bytes = nil
@@ -114,19 +114,19 @@ func TestSpreadOfArguments(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
 		real, twin *Seen
-		unkept     bool
+		partial    bool
 	}{
 		{"an argument", &Seen{Before: cut}, &Seen{}, true},
 		{"a result on the CPU", &Seen{}, &Seen{Results: cut}, false},
 		{"truth values", &Seen{Before: flags}, &Seen{}, false},
 	} {
-		if s := spreadOf(in, tt.real, tt.twin); s.unkept != tt.unkept || s.count != 0 {
-			t.Errorf("%s: not kept is %v, %v terms", tt.name, s.unkept, s.count)
+		if s := spreadOf(in, tt.real, tt.twin); s.partial != tt.partial || s.count != 0 {
+			t.Errorf("%s: partial is %v, %v terms", tt.name, s.partial, s.count)
 		}
 	}
 }
 
-// A tensor has other numbers where its bytes are others, if they can't be read.
+// If a tensor cannot be read as numbers, other bytes are other numbers.
 func TestUnreadNumbers(t *testing.T) {
 	one := func(d string, digest uint64, all ...float64) *Snapshot {
 		s := elements(tensor.Float32, []int64{1}, []int64{1}, all...)

@@ -12,12 +12,12 @@ import (
 	"sync/atomic"
 )
 
-// A Summary is the checks made, the checks skipped and the violations found in the
-// process so far.
+// A Summary counts the checks made, the checks skipped and the violations found in the process so
+// far.
 type Summary struct {
 	Calls      uint64 // judged
-	SampledOut uint64 // not judged, for the sample
-	Checks     Counts // lines of the plans of those calls, a list's counted once a call
+	SampledOut uint64 // outside of the sample
+	Checks     Counts // lines of the plans of those calls; one about a list counts once
 	Skips      []Skip
 	Found      []Found
 }
@@ -33,7 +33,7 @@ var (
 	}
 )
 
-// register makes the summary count the op's calls.
+// register includes the op's calls in the summary.
 func (op *Op) register() {
 	p := op.resolve()
 	planned.Lock()
@@ -151,18 +151,18 @@ func (s Summary) Write(w io.Writer) error {
 //	func TestMain(m *testing.M) { os.Exit(asserts.Main(m)) }
 //
 // With OPASSERT=collect it writes each report and the summary to standard
-// error when the tests are through; with OPASSERT=log each report stands there
-// already. It fails when there was a violation.
+// error after the tests; with OPASSERT=log the reports were written before. The
+// status is not 0 if there was a violation.
 func Main(m interface{ Run() int }) int {
 	inMain.Store(true)
 	defer inMain.Store(false)
 	status := m.Run()
 	reporter := current.Load().reporter
-	p, ok := reporter.(*patient)
+	p, ok := reporter.(*mainReporter)
 	if !ok {
 		return status
 	}
-	found := p.kept.Found()
+	found := p.collector.Found()
 	if reporter == collected {
 		for _, f := range found {
 			f.WriteReport(os.Stderr)

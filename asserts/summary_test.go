@@ -22,7 +22,7 @@ func TestReportOfSite(t *testing.T) {
 	}
 }
 
-// A report is text, also where an exception or a panic carries it and a CI reads that.
+// A report is printable text, also if an exception or a panic carries it and a CI reads it.
 func TestReportIsText(t *testing.T) {
 	v := asserts.Violation{Code: asserts.FreshImpl, Op: "a::##[error]", Saw: "\x1b[2J\n::error::", Site: asserts.Site{File: "##vso[x].go", Line: 3}}
 	if text := v.Error(); strings.Contains(text, "##[") || strings.Contains(text, "##vso[") || strings.Contains(text, "\x1b") || strings.Contains(text, "\n::") {
@@ -30,8 +30,8 @@ func TestReportIsText(t *testing.T) {
 	}
 }
 
-// Notes are marked in a summary; checks that only a run of many ops judges are
-// not counted, and a reporter hears of no call that breaks nothing.
+// Notes are marked in a summary; checks judged only in runs of many ops are not counted, and a
+// reporter does not receive calls without violations.
 func TestSummaryOfNotes(t *testing.T) {
 	asserts.ForgetSummary()
 	defer asserts.SetReporter(heard{t})()
@@ -52,16 +52,16 @@ func TestSummaryOfNotes(t *testing.T) {
 	}
 }
 
-// heard fails where a reporter is called without a violation.
+// heard fails if a reporter receives no violation.
 type heard struct{ t *testing.T }
 
 func (h heard) Report(vs asserts.Violations) {
 	if len(vs) == 0 {
-		h.t.Error("a reporter hears of nothing")
+		h.t.Error("a reporter receives no violation")
 	}
 }
 
-// A kernel is where its function is written; what is none is nowhere.
+// A kernel's site is its function; other values have none.
 func TestKernelSite(t *testing.T) {
 	if site := (asserts.Kernel{Func: healthy}).Site(); site.File != "asserts/call_test.go" || site.Line == 0 {
 		t.Errorf("healthy is at %v", site)
@@ -74,7 +74,7 @@ func TestKernelSite(t *testing.T) {
 	}
 }
 
-// A tensor that is nil is undefined, whatever it would have.
+// A nil tensor is undefined, whatever its other arguments.
 func TestObserveSliceOfNothing(t *testing.T) {
 	var o asserts.Observation
 	asserts.ObserveSlice[int](&o, asserts.Content, nil, []float32{1}, 1)

@@ -26,15 +26,15 @@ type T struct {
 }
 
 // NewT makes violations failures of the test, reported at the line that called
-// the wrapper. Until the test ends these calls are the test's:
+// the wrapper. Until the test ends these calls belong to it:
 //
-//   - those that [T.Context] reaches;
+//   - those that get the context of [T.Context];
 //   - those on the goroutine that called NewT;
 //   - those on goroutines which that one started itself.
 //
-// All others, on goroutines that a pool or a goroutine of the test started,
-// go to the process's reporter, as nothing shows whose they are: pass them
-// the context. Parallel subtests don't mix, each with a NewT of its own.
+// Violations on other goroutines, started by a pool or by a goroutine of the test,
+// go to the process's reporter, since their test is unknown: pass the context to them.
+// Parallel subtests are independent, each with a NewT of its own.
 func NewT(tb TB) *T {
 	t := &T{tb: tb}
 	self, _ := goroutines()
@@ -49,8 +49,7 @@ func NewT(tb TB) *T {
 // Context returns a context whose calls are the test's, on any goroutine.
 func (t *T) Context(ctx context.Context) context.Context { return WithReporter(ctx, t) }
 
-// Report reports to the test, or to the process's reporter where the test is
-// over.
+// Report reports to the test, or to the process's reporter once the test is over.
 func (t *T) Report(vs Violations) {
 	if !t.take(vs) {
 		configure()
@@ -76,7 +75,7 @@ func (t *T) take(vs Violations) bool {
 	return true
 }
 
-// end reports how often violations came again.
+// end reports how often violations were repeated.
 func (t *T) end() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -88,13 +87,13 @@ func (t *T) end() {
 	}
 }
 
-// tests holds the tests that are running, by goroutine.
+// tests holds the running tests, by goroutine.
 var tests running
 
 type running struct {
 	live atomic.Int64
 	mu   sync.Mutex
-	byID map[uint64][]*T // the last NewT of a goroutine comes first
+	byID map[uint64][]*T // the most recent NewT of a goroutine is first
 }
 
 func (r *running) add(goroutine uint64, t *T) {
@@ -118,7 +117,7 @@ func (r *running) remove(goroutine uint64, t *T) {
 	r.live.Add(-1)
 }
 
-// owner returns the test that this goroutine is part of, or nil.
+// owner returns the test that this goroutine belongs to, or nil.
 func (r *running) owner() *T {
 	if r.live.Load() == 0 { //mutate:equivalent false: only saves time
 		return nil

@@ -7,10 +7,10 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// Of a call that threw what it wrote is judged, and nothing of what it would have returned.
+// Writes of a call that threw are judged, its returns are not.
 func TestThrown(t *testing.T) {
 	op := opOf("f(Tensor self, Tensor(a!) other) -> Tensor(a!)")
-	asserts.Judge(op, &asserts.Seen{}, asserts.Aware()) // which makes its plan
+	asserts.Judge(op, &asserts.Seen{}, asserts.Aware()) // to make its plan
 	thrown := op.Thrown()
 	if want := []asserts.Check{{Code: asserts.UndeclaredWrite, On: asserts.ArgRef(0)}}; !slices.Equal(thrown.Checks, want) {
 		t.Errorf("%v, want %v", thrown.Checks, want)

@@ -2,8 +2,8 @@ package asserts
 
 import "github.com/opassert/opassert/internal/tensor"
 
-// tied reports whether whole numbers that differ are the indices of equal elements of an argument, in all of
-// it or along one of its dimensions: of several largest ones, which is returned is the kernel's to choose.
+// tied reports whether integers that differ are indices of equal elements of an argument, in all of
+// it or along one of its dimensions: if several are largest, a kernel may return any.
 func tied(x, y *Snapshot, given []Observation) bool {
 	d, _ := tensor.ParseDType(x.DType)
 	if d.Class() != tensor.Integral {
@@ -31,14 +31,14 @@ func tied(x, y *Snapshot, given []Observation) bool {
 	return false
 }
 
-// pickAlike reports whether indices along a dimension pick equal elements; outer and inner are the numbers
-// of elements of the dimensions before and behind it.
+// pickAlike reports whether indices along a dimension select equal elements; outer and inner are
+// the numbers of elements of the dimensions before and after it.
 func pickAlike(a, b, all []float64, outer, inner int) bool {
 	rows := outer * inner
 	if rows == 0 || len(a)%rows != 0 {
 		return false
 	}
-	length, row := len(all)/rows, len(a)/outer // of the dimension, and of what is picked for one of outer
+	length, row := len(all)/rows, len(a)/outer // of the dimension, and of the selection for one index of outer
 	pick := func(i int, index float64) (float64, bool) {
 		if index < 0 || index >= float64(length) {
 			return 0, false

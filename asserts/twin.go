@@ -6,7 +6,7 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// JudgeTwin is [JudgeMeta] for the call on any other device, which it names.
+// JudgeTwin is [JudgeMeta] for a call on any other device, named by on.
 func JudgeTwin(op *Op, real, twin *Seen, on string, policy *Policy) Verdict {
 	r, m := newJudge(op, real, policy), newJudge(op, twin, policy)
 	m.on = on
@@ -21,8 +21,8 @@ func JudgeTwin(op *Op, real, twin *Seen, on string, policy *Policy) Verdict {
 	return r.conclude()
 }
 
-// JudgeChanges reports the arguments with (a!) that one of two calls with equal bytes changes and the other
-// leaves as they were. It is not for calls that draw random numbers.
+// JudgeChanges reports the arguments with (a!) that one of two calls with equal bytes changes and
+// the other does not. It is not for calls that use random numbers.
 func JudgeChanges(op *Op, real, twin *Seen, on string, policy *Policy) Verdict {
 	r, m := newJudge(op, real, policy), newJudge(op, twin, policy)
 	m.on = on
@@ -34,13 +34,14 @@ func JudgeChanges(op *Op, real, twin *Seen, on string, policy *Policy) Verdict {
 	return r.conclude()
 }
 
-// alone reports whether no other argument has the storage of one.
+// alone reports whether no other argument shares an argument's storage.
 func (j *judge) alone(in *input) bool {
 	other := func(of *input) bool { return of != in }
 	return in.before.Storage != 0 && in.after.Storage == in.before.Storage && !slices.ContainsFunc(j.byStorage[in.before.Storage], other)
 }
 
-// sameBytes reports whether two arguments had the same bytes before the calls, and as many after them.
+// sameBytes reports whether two arguments had the same bytes before the calls, and as many after
+// them.
 func sameBytes(a, b *input) bool {
 	was := a.before.Content
 	for _, o := range []*Observation{&a.before, &a.after, &b.before, &b.after} {
@@ -61,16 +62,16 @@ func (j *judge) compareChange(m *judge, a, b *input) {
 	}
 	v := j.reportInput(MetaAlias, a)
 	v.Other, v.Symptom = b.after, OtherContents
-	v.Saw = "the call changes its bytes, " + m.where() + " it leaves them as they were"
+	v.Saw = "the call changes its bytes, " + m.where() + " it does not change them"
 	if there {
-		v.Saw = "the call leaves its bytes as they were, " + m.where() + " it changes them"
+		v.Saw = "the call does not change its bytes, " + m.where() + " it changes them"
 	}
-	v.Fix = "the schema says that it may be written, not when: make " + m.kernel() + " write it where the other does; or the other where " + m.kernel() + " does"
-	v.Breaks = "a program computes with other numbers on one of the devices"
+	v.Fix = "the schema does not say when it is written: make " + m.kernel() + " write it where the other does, or the other where " + m.kernel() + " does"
+	v.Breaks = "a program gets other numbers on one of the devices"
 }
 
-// otherNumbers reports whether a tensor that was written has other contents: zero of another sign is the same
-// number, as what adds 0 leaves, and so is NaN of other bits.
+// otherNumbers reports whether a written tensor has other numbers: zeros of either sign are equal,
+// as adding 0 may change it, and so are all NaNs.
 func otherNumbers(was, is *Snapshot) bool {
 	if !readable(was, is) {
 		return was.Digest != is.Digest

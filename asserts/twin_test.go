@@ -6,8 +6,8 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// An argument that only one of two calls changes is reported; not where the two did not begin with the same
-// bytes, where these are not known, where another argument has the storage, or where the check is waived.
+// An argument that only one of two calls changes is reported, unless the two began with different
+// or unknown bytes, another argument has the storage, or the check is waived.
 func TestJudgeChanges(t *testing.T) {
 	const was, is, other = "abcd", "abce", "abcf"
 	const one = "f_(Tensor(a!) self) -> ()"
@@ -23,7 +23,7 @@ func TestJudgeChanges(t *testing.T) {
 		return call(list{on(1, was), second}, list{on(1, is), second})
 	}
 	const two = "f_(Tensor(a!) self, Tensor other) -> ()"
-	const kept, changed = "OA011 argument self (other contents): the call leaves its bytes as they were, on cpu it changes them", "OA011 argument self (other contents): the call changes its bytes, on cpu it leaves them as they were"
+	const kept, changed = "OA011 argument self (other contents): the call does not change its bytes, on cpu it changes them", "OA011 argument self (other contents): the call changes its bytes, on cpu it does not change them"
 	for _, tt := range []struct {
 		name, schema string
 		real, twin   *asserts.Seen
@@ -66,7 +66,7 @@ func TestJudgeChanges(t *testing.T) {
 	}
 }
 
-// Tensors inside of arguments are not compared.
+// Inner tensors are not compared.
 func TestJudgeChangesInside(t *testing.T) {
 	call := func(bytes string) *asserts.Seen {
 		return &asserts.Seen{Level: asserts.Meta, ArgLens: []int{1, 1}, Before: list{see(1, 2), see(3, 4, holding("abcd"))}, After: list{see(1, 2), see(3, 4, holding(bytes))}}
@@ -77,8 +77,8 @@ func TestJudgeChangesInside(t *testing.T) {
 	}
 }
 
-// A view that begins at another element than on the other device is reported, and no fresh result or one without
-// elements.
+// A view with another offset than on the other device is reported, but not a fresh result or one
+// without elements.
 func TestJudgeTwinOffsets(t *testing.T) {
 	at := func(impl, storage asserts.ID, offset int64, sizes ...int64) asserts.Observation {
 		return see(impl, storage, holding("abcd"), shaped(func(c *asserts.Snapshot) { c.Offset, c.Sizes, c.Strides = offset, sizes, []int64{1} }))
@@ -109,7 +109,7 @@ func TestJudgeTwinOffsets(t *testing.T) {
 	}
 	beside := asserts.Fake{Seen: *call(at(3, 2, 1, 2)), Open: []asserts.Open{{Offset: true}}}
 	if v := asserts.JudgeTwin(op, call(at(3, 2, 0, 2)), beside.Settled(call(at(3, 2, 0, 2))), "cpu", asserts.Aware()).Violations; len(v) > 0 {
-		t.Errorf("that is left open: %v", v)
+		t.Errorf("with unknown values: %v", v)
 	}
 	if v := asserts.JudgeFake(op, call(at(3, 2, 0, 2)), &asserts.Fake{Seen: *call(at(3, 2, 1, 2))}, asserts.Aware()).Violations; len(v) > 0 {
 		t.Errorf("of a fake: %v", v)

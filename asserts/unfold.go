@@ -7,29 +7,28 @@ import (
 	"github.com/opassert/opassert/internal/loop"
 )
 
-// A Part is a tensor inside another one: the indices or the values of a sparse tensor,
-// the inner tensor of a wrapper subclass.
+// A Part is a tensor inside another one: the indices or the values of a sparse tensor, the inner
+// tensor of a wrapper subclass.
 type Part struct {
 	Name string // "indices"
 	Observation
 }
 
-// Inside observes a part of the tensor of o, for [Observation.With]: a
-// tensor, or one more storage of a library whose tensors have several, such as a
-// bitmap beside the values. Such a storage has the Impl that it has as Storage: the
-// tensor keeps it, and views of the tensor share it. Observe calls it before Look.
+// Inside observes a part of the tensor of o, for [Observation.With]: a tensor, or a further storage
+// of a library whose tensors have several, such as a bitmap beside the values. The Impl of such a
+// storage equals its Storage: the tensor keeps it, and views of the tensor share it. Observe calls
+// Inside before Look.
 func (o *Observation) Inside(name string, t Tensor, level Level) Part {
-	p := Part{Name: name, Observation: Observation{Content: o.Content}} // by which the storages that the call holds are found
+	p := Part{Name: name, Observation: Observation{Content: o.Content}} // leads to the holding of the call
 	t.Observe(&p.Observation, level)
-	p.holding() // where nothing was filled in
+	p.holding() // if Observe did not call Look
 	return p
 }
 
-// isStorage reports whether a part is one more storage of its tensor.
+// isStorage reports whether a part is a further storage of its tensor.
 func (o *Observation) isStorage() bool { return o.Impl == o.Storage }
 
-// With sets the parts of the tensor of o, which Inside has observed, once Look has
-// filled in the rest.
+// With sets the parts of the tensor of o, observed by Inside, after Look has filled in the rest.
 func (o *Observation) With(parts ...Part) {
 	if len(parts) == 0 {
 		return
@@ -40,8 +39,8 @@ func (o *Observation) With(parts ...Part) {
 	o.Content.Parts = parts
 }
 
-// unfold returns a call whose tensors hold parts as one about those too: see
-// [WithParts]. Other calls it returns as they are.
+// unfold returns a call whose tensors have parts with these as further tensors: see [WithParts]. It
+// returns other calls unchanged.
 func unfold(op *Op, seen *Seen) (*Op, *Seen) {
 	holds := func(o Observation) bool {
 		return o.Content != nil &&
@@ -62,7 +61,7 @@ func unfold(op *Op, seen *Seen) (*Op, *Seen) {
 		if len(later) > len(names) {
 			names = later
 		}
-		n := len(names) // for both; a part that came or went is an undefined tensor
+		n := len(names) // the same before and after; a part that was added or removed is an undefined tensor
 		whole.Before = append(append(whole.Before, b...), make([]Observation, n-len(b))...)
 		whole.After = append(append(whole.After, a...), make([]Observation, n-len(a))...)
 		late, lateParts = append(late, lateArgs[i]...), append(lateParts, lateOf(lateArgs[i], n)...)
@@ -78,12 +77,12 @@ func unfold(op *Op, seen *Seen) (*Op, *Seen) {
 		late, lateParts = append(late, lateResults[i]...), append(lateParts, lateOf(lateResults[i], len(r))...)
 		whole.ResultLens, whole.ResultNames = append(whole.ResultLens, len(r)), append(whole.ResultNames, names)
 	}
-	whole.Late = append(late, lateParts...) // undefined tensors where not observed
+	whole.Late = append(late, lateParts...) // undefined tensors if not observed
 	return WithParts(op), &whole
 }
 
-// lateOf returns the n parts of a subject's tensors as they were some milliseconds
-// after the call; a part that came or went is an undefined tensor.
+// lateOf returns the n parts of a subject's tensors some milliseconds after the call; a part that
+// was added or removed is an undefined tensor.
 func lateOf(tensors []Observation, n int) []Observation {
 	parts := make([]Observation, n)
 	all, _ := partsOf(tensors)
@@ -91,8 +90,8 @@ func lateOf(tensors []Observation, n int) []Observation {
 	return parts
 }
 
-// partsOf returns the parts of a subject's tensors, with their names: "values",
-// and in a list "1.values".
+// partsOf returns the parts of a subject's tensors, and their names: "values", or in a list
+// "1.values".
 func partsOf(tensors []Observation) (parts []Observation, names []string) {
 	var collect func(prefix string, o *Observation)
 	collect = func(prefix string, o *Observation) {

@@ -1,7 +1,7 @@
 package asserts
 
-// A tensor that could be observed before a call, and makes its Observe panic after it,
-// was broken by the call. Nothing else about that tensor is judged.
+// If a tensor could be observed before a call, and its Observe panics after it, the call broke it.
+// No other check judges that tensor.
 
 // broken is a violation about such a tensor.
 type broken struct {
@@ -27,16 +27,15 @@ func (j *judge) setAside() {
 		if out.unobservable() == "" {
 			continue
 		}
-		if len(j.broken) == 0 { // else it may be the broken argument
+		if len(j.broken) == 0 { // otherwise it may be the broken argument
 			j.broken = append(j.broken, broken{WithinStorage, out.place(), Observation{}, out.Observation})
 		}
 		out.Observation = Observation{}
-		out.subjectPlan = &subjectPlan{Subject: out.Subject} // held to nothing: it is not an undefined tensor
+		out.subjectPlan = &subjectPlan{Subject: out.Subject} // no check judges it: it is not an undefined tensor
 	}
 }
 
-// unobservable returns the value with which observing the tensor panicked, "" where it did
-// not.
+// unobservable returns the value with which observing the tensor panicked, or "".
 func (o *Observation) unobservable() string {
 	if o.Content == nil {
 		return ""

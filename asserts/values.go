@@ -9,19 +9,19 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// unreadableWhy is the reason why tensors that differ are not compared.
-const unreadableWhy = "the sizes or the dtype differ, the elements are not numbers, or not all bytes are kept"
+// unreadableWhy is the reason for not comparing tensors that differ.
+const unreadableWhy = "the sizes or the dtype differ, the elements are not numbers, or not all bytes are copied"
 
-const asTheCPU = "compute what the kernel for the CPU computes, or ask for a greater -tolerance"
+const asTheCPU = "compute what the kernel for the CPU computes, or set a greater -tolerance"
 
-// inOrder is the reason why numbers that differ are not reported.
-const inOrder = "the same computed in another order may differ so, of numbers that large, or not finite"
+// inOrder is the reason for not reporting numbers that differ.
+const inOrder = "another order of the same operations may explain the difference, with numbers so large, or not finite"
 
-// equalOnes is the reason why whole numbers that differ are not reported.
-const equalOnes = "they are indices of equal elements, of which an op may return any"
+// equalOnes is the reason for not reporting integers that differ.
+const equalOnes = "they are indices of equal elements: an op may return any of them"
 
-// JudgeValues compares the results and the writes of a call with those of the same one on the CPU: elements of
-// tensors, and numbers.
+// JudgeValues compares the results and the writes of a call with those of the same call on the CPU:
+// elements of tensors, and numbers.
 func JudgeValues(op *Op, real, twin *Seen, on string, tolerance float64, policy *Policy) Verdict {
 	of := spreadOf(op, real, twin)
 	faults, left := beyondOf(op, real, twin, tolerance, of)
@@ -31,7 +31,7 @@ func JudgeValues(op *Op, real, twin *Seen, on string, tolerance float64, policy 
 		switch {
 		case near(a, b, tolerance):
 			return true
-		case of.unkept:
+		case of.partial:
 			left[unreadableWhy]++
 		case of.explains(a, b, tensor.Float64):
 			left[inOrder]++
@@ -53,13 +53,13 @@ func JudgeValues(op *Op, real, twin *Seen, on string, tolerance float64, policy 
 	return verdict
 }
 
-// beyondOf returns the returns, and the arguments that are written, of which elements differ between a call
-// and the same one on the CPU by more than a tolerance, relative to 1 + their size, and how many
-// that differ are left out, by the reason.
+// beyondOf returns the returns and written arguments with elements that differ between a call and
+// the same one on the CPU by more than a tolerance, relative to 1 + their absolute value, and the
+// number of differences left out, by reason.
 func beyondOf(op *Op, real, twin *Seen, tolerance float64, of *spread) (faults []Fault, left map[string]int) {
 	left = make(map[string]int)
 	for _, d := range Differing(op, real, twin) {
-		if of.unkept || !readable(d.Tensors[0], d.Tensors[1]) {
+		if of.partial || !readable(d.Tensors[0], d.Tensors[1]) {
 			left[unreadableWhy]++
 			continue
 		}
@@ -80,14 +80,15 @@ func beyondOf(op *Op, real, twin *Seen, tolerance float64, of *spread) (faults [
 	return faults, left
 }
 
-// readable reports whether the elements of tensors are numbers that can be compared one by one.
+// readable reports whether the elements of two tensors are numbers that can be compared one by one.
 func readable(x, y *Snapshot) bool {
 	d, known := tensor.ParseDType(x.DType)
 	return known && d.Writable() && x.DType == y.DType && slices.Equal(x.Sizes, y.Sizes) && whole(x) && whole(y)
 }
 
-// beyond returns how many elements of readable tensors differ by more than a tolerance, without those that a spread
-// explains, the number of these, and in words the first. Numbers that are whole are to be the same.
+// beyond returns the number of elements of readable tensors that differ by more than a tolerance
+// and are not explained by the spread, the number of explained ones, and a description of the
+// first. Integers must be equal.
 func beyond(x, y *Snapshot, tolerance float64, of *spread) (n, explained int, which string) {
 	d, _ := tensor.ParseDType(x.DType)
 	if d.Class() == tensor.Integral || d.Class() == tensor.Boolean {
@@ -108,7 +109,7 @@ func beyond(x, y *Snapshot, tolerance float64, of *spread) (n, explained int, wh
 	return n, explained, which
 }
 
-// likeText reports whether two texts are the same, or of numbers that are alike.
+// likeText reports whether two texts are equal, or are numbers that are alike.
 func likeText(a, b string, alike func(a, b float64) bool) bool {
 	x, unlike := strconv.ParseFloat(a, 64)
 	y, also := strconv.ParseFloat(b, 64)
@@ -118,7 +119,7 @@ func likeText(a, b string, alike func(a, b float64) bool) bool {
 // whole reports whether all bytes of a tensor are known.
 func whole(s *Snapshot) bool { return int64(len(s.Bytes)) == s.Nbytes && s.Within() }
 
-// parts is how many numbers an element of a dtype has.
+// parts returns the number of components of an element.
 func parts(d tensor.DType) int {
 	if d.Class() == tensor.Complex {
 		return 2
@@ -126,7 +127,7 @@ func parts(d tensor.DType) int {
 	return 1
 }
 
-// numbersOf returns the numbers of a tensor's elements, in the order of the sizes.
+// numbersOf returns the numbers of a tensor's elements in row-major order.
 func numbersOf(s *Snapshot, d tensor.DType) (all []float64) {
 	size := d.Size()
 	for number := range tensor.Numel(s.Sizes) {
@@ -138,7 +139,8 @@ func numbersOf(s *Snapshot, d tensor.DType) (all []float64) {
 	return all
 }
 
-// near reports whether two numbers are the same within a tolerance. NaN is as NaN, and infinity as itself alone.
+// near reports whether two numbers are equal within a tolerance. NaN equals NaN, and infinity
+// itself.
 func near(a, b, tolerance float64) bool {
 	return a == b || math.IsNaN(a) && math.IsNaN(b) || !math.IsInf(b, 0) && math.Abs(a-b) <= tolerance*(1+math.Abs(b))
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// elements returns a tensor of a dtype and sizes that has these elements in the order of
-// its strides, each part of a complex one by itself.
+// elements returns a tensor of a dtype and sizes with these elements in the order of its strides,
+// each part of a complex one by itself.
 func elements(d tensor.DType, sizes, strides []int64, all ...float64) *Snapshot {
 	s := &Snapshot{DType: d.String(), Sizes: sizes, Strides: strides}
 	part := d.Size()
@@ -76,7 +76,7 @@ func TestBeyond(t *testing.T) {
 	}
 }
 
-// No tolerance is so great that whole numbers may differ.
+// No tolerance lets integers differ.
 func TestBeyondOfWholeNumbers(t *testing.T) {
 	for d, want := range map[tensor.DType]int{tensor.Bool: 1, tensor.Int8: 1, tensor.Float32: 0} {
 		one := []int64{1}
@@ -86,7 +86,8 @@ func TestBeyondOfWholeNumbers(t *testing.T) {
 	}
 }
 
-// A return whose elements differ is a fault beyond the tolerance alone; what cannot be compared is counted.
+// A return is a fault only if elements differ by more than the tolerance; what cannot be compared
+// is counted.
 func TestBeyondOfCalls(t *testing.T) {
 	op := &Op{Name: "t::f", Schema: "f(Tensor x) -> Tensor", Args: []Subject{{Name: "x", Type: "Tensor"}}, Results: []Subject{{Name: "result", Type: "Tensor"}}}
 	call := func(s *Snapshot) *Seen { return &Seen{Results: []Observation{{Impl: 1, Storage: 2, Content: s}}} }
@@ -124,12 +125,12 @@ func TestBeyondOfCalls(t *testing.T) {
 	}
 }
 
-// Numbers are held against those of the CPU within the tolerance, and none that is not known.
+// Numbers are compared with those of the CPU within the tolerance, except unknown ones.
 func TestValuesThatAreNumbers(t *testing.T) {
 	op := &Op{Name: "t::f", Args: []Subject{{Name: "x"}}}
 	for _, tt := range []struct{ x, y, saw string }{
 		{"6", "24", "number 6, on cpu 24"}, {"true", "false", "number true, on cpu false"}, {"1", "true", "number 1, on cpu true"},
-		{"true", "0", "number true, on cpu 0"}, {"0", "false", "number 0, on cpu false"}, {"100", "101", ""}, // of floating point too
+		{"true", "0", "number true, on cpu 0"}, {"0", "false", "number 0, on cpu false"}, {"100", "101", ""}, // of floating point, too
 		{"100.5", "100.25", ""}, {"NaN", "NaN", ""}, {"true", "true", ""}, {"6", "", ""}, {"", "6", ""},
 	} {
 		verdict := JudgeValues(op, &Seen{Numbers: []string{tt.x}}, &Seen{Numbers: []string{tt.y}}, "cpu", 0.01, Aware())
@@ -143,7 +144,7 @@ func TestValuesThatAreNumbers(t *testing.T) {
 	}
 }
 
-// JudgeValues reports no difference of numbers that another order of the same sums explains.
+// JudgeValues does not report differences of numbers that another order of the same sums explains.
 func TestNumbersOfSums(t *testing.T) {
 	op := &Op{Name: "t::f", Args: []Subject{{Name: "x"}}}
 	for _, tt := range []struct {
@@ -163,8 +164,8 @@ func TestNumbersOfSums(t *testing.T) {
 	}
 }
 
-// What a call computes with bytes that are not kept may be the same in another order: it is counted, and
-// compared where they are.
+// Results that depend on bytes not copied may be the same in another order: they are counted, and
+// compared where bytes are copied.
 func TestValuesOfUnkeptArguments(t *testing.T) {
 	for _, d := range []tensor.DType{tensor.Float32, tensor.Int64} {
 		for _, cut := range []int{0, 1} {
@@ -183,8 +184,8 @@ func TestValuesOfUnkeptArguments(t *testing.T) {
 	}
 }
 
-// A tensor that is written has the same contents where its numbers are the same: zero of either sign, and NaN
-// of any bits. Of what are no numbers each bit counts.
+// A written tensor has the same contents if its numbers are equal: zeros of either sign, and NaNs
+// of any bits. If it has no numbers each bit counts.
 func TestOtherNumbers(t *testing.T) {
 	nan := elements(tensor.Float32, []int64{2}, []int64{1}, math.NaN(), math.Copysign(0, -1))
 	for name, tt := range map[string]struct {

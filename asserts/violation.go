@@ -12,7 +12,7 @@ import (
 	"github.com/opassert/opassert/internal/printable"
 )
 
-// A Violation is one broken rule in one call, with all that is known of it.
+// A Violation is one broken rule in one call.
 type Violation struct {
 	Code    Code
 	Op      string // "aten::add.Tensor"
@@ -22,39 +22,37 @@ type Violation struct {
 	Saw     string
 	Symptom Symptom `json:",omitempty"`
 	Fix     string
-	Breaks  string `json:",omitempty"` // where more is known than the check says
-	Note    string `json:",omitempty"` // the reason why it is debatable; "" if it is an error
+	Breaks  string `json:",omitempty"` // where it is not what the check states
+	Note    string `json:",omitempty"` // why it is debatable; "" for an error
 	Plain   bool   `json:",omitempty"` // as in [Seen]
 
 	Before, After Observation // of the subject; a return has no Before
 	Other         Observation // of Against, after the call
 
-	Tolerance float64 `json:",omitempty"` // of a comparison of OtherContents
-	Sizes     string  `json:",omitempty"` // of an argument, which do not meet a SizeGuard: "x [5]"
+	Tolerance float64 `json:",omitempty"` // of a comparison, for OtherContents
+	Sizes     string  `json:",omitempty"` // of an argument, that do not meet a SizeGuard: "x [5]"
 
 	Device, DType string // of the subject, "" below the content level
-	Skipped       []Skip // the policy's skips in the same call
-	Repro         string // a command that does it again, where there is one
-	Site          Site   // the call, where it came through a wrapper
+	Skipped       []Skip // the skips of the same call
+	Repro         string // a command that reproduces it, if any
+	Site          Site   // the call, if through a wrapper
 
-	Answer *Answer `json:",omitempty"` // the code that answered the call in place of a kernel; nil: none did
+	Answer *Answer `json:",omitempty"` // the method that answered the call instead of a kernel; nil: none
 }
 
-// NewViolation returns a violation about a return of an op, by its position in
-// Op.Results, of a check that no [Seen] shows: the caller adds the evidence.
+// NewViolation returns a violation about a return of an op, by its position in Op.Results, of a
+// check without a [Seen]: the caller adds the evidence.
 func NewViolation(op *Op, code Code, result int) *Violation {
 	return &Violation{Code: code, Op: op.Name, Schema: op.Schema, Subject: op.Results[result].place(true, NoElement, "")}
 }
 
-// An Answer is a method of a Python class, of a tensor or a mode, that answers calls
-// of ops.
+// An Answer is a method of a Python class, of a tensor or a mode, that answers calls of ops.
 type Answer struct {
 	Class string // "model.Wrapper"
-	Site  Site   // of the method, which the class may have from another
+	Site  Site   // of the method, which the class may inherit
 }
 
-// String names both: "model.Wrapper.__torch_dispatch__ (model.py:12)". It is "" for
-// nil.
+// String returns both: "model.Wrapper.__torch_dispatch__ (model.py:12)", or "" for nil.
 func (a *Answer) String() string {
 	if a == nil {
 		return ""
@@ -77,8 +75,8 @@ type Place struct {
 	Type    string // as the schema writes it
 	Element int    // in a list, or NoElement
 	Aliased bool   `json:",omitempty"` // it has an alias set in the schema
-	Inside  bool   `json:",omitempty"` // inside the tensors that the schema names there, see [Subject]
-	Called  string `json:",omitempty"` // the name of the element, instead of its number
+	Inside  bool   `json:",omitempty"` // inside the tensors that the schema names, see [Subject]
+	Called  string `json:",omitempty"` // the name of the element, used instead of its number
 }
 
 // NoElement is the Element of a tensor that is not in a list.
@@ -87,14 +85,14 @@ const NoElement = -1
 // Process is the place of state that a call can change besides its tensors.
 var Process = Place{Return: true, Index: -1, Name: "the process", Element: NoElement}
 
-// A Site is a place in a program.
+// A Site is a line of a program.
 type Site struct {
-	File string `json:"file"` // relative to the program's module; of another module, behind its path
+	File string `json:"file"` // relative to the program's module; for another module, after its path
 	Line int    `json:"line"`
 	Func string `json:"function"`
 }
 
-// String names the place in a sentence: "argument tensors[1]", "result0".
+// String returns the place as in a sentence: "argument tensors[1]", "result0".
 func (p Place) String() string {
 	name := p.Name + p.element()
 	switch {
@@ -108,7 +106,7 @@ func (p Place) String() string {
 	return "result " + name
 }
 
-// title names the place in a report's first line: `argument 0 "tensors"[1]`.
+// title returns the place as in a report's first line: `argument 0 "tensors"[1]`.
 func (p Place) title() string {
 	if p == Process {
 		return p.Name
@@ -140,7 +138,7 @@ func (s Site) String() string {
 	return s.File + ":" + strconv.Itoa(s.Line)
 }
 
-// String writes small IDs as serial numbers and large ones as addresses.
+// String formats small IDs as serial numbers and large ones as addresses.
 func (id ID) String() string {
 	switch {
 	case id == 0:
@@ -158,8 +156,7 @@ func (v *Violation) locate(c *Snapshot) {
 	}
 }
 
-// Title is the first line of the report. It holds nothing that differs from
-// run to run.
+// Title is the first line of the report. It is the same in every run.
 func (v *Violation) Title() string {
 	title := fmt.Sprintf("%v %s  %s  %s", v.Code, v.Code.Name(), v.Op, v.Subject.title())
 	if v.Device != "" {
@@ -168,14 +165,14 @@ func (v *Violation) Title() string {
 	return printable.Line(title)
 }
 
-// Error is the report, without the newline at its end.
+// Error returns the report, without a final newline.
 func (v *Violation) Error() string {
 	var b strings.Builder
 	v.WriteReport(&b)
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// WriteReport writes all that is known, in a line for each part.
+// WriteReport writes the report, a line for each part.
 func (v *Violation) WriteReport(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintln(&b, v.Title())
@@ -218,7 +215,7 @@ func skipList(skips []Skip) string {
 	return loop.Join(skips, ", ", func(s Skip) string { return fmt.Sprintf("%v (%s, %d)", s.Code, s.Reason, s.Count) })
 }
 
-// Waive is the allowlist entry that would excuse it, as YAML.
+// Waive returns the allowlist entry that waives it, as YAML.
 func (v *Violation) Waive() string {
 	return fmt.Sprintf("{op: %s, checks: [%v], reason: ...}", printable.YAML(strings.TrimPrefix(v.Op, "aten::")), v.Code)
 }
@@ -228,16 +225,15 @@ func (vs Violations) errors() Violations {
 	return slices.DeleteFunc(slices.Clone(vs), func(v *Violation) bool { return v.Note != "" })
 }
 
-// Violations are those of one call. It is an error whose parts errors.As and errors.Is
-// find.
+// Violations are those of one call. As an error it wraps them for errors.As and errors.Is.
 type Violations []*Violation
 
-// Error is the reports, with an empty line between.
+// Error returns the reports, separated by empty lines.
 func (vs Violations) Error() string {
 	return loop.Join(vs, "\n\n", (*Violation).Error)
 }
 
-// Unwrap returns the violations one by one.
+// Unwrap returns the violations.
 func (vs Violations) Unwrap() []error {
 	return loop.Map(vs, func(v *Violation) error { return v })
 }

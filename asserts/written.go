@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// A Write is whether a call changed a tensor of an argument that the op's schema lets it
-// write.
+// A Write tells whether a call changed a tensor of an argument that the op's schema lets it write.
 type Write struct {
 	Arg     int     `json:"arg"` // position in the schema
 	Of      Which   `json:"of,omitempty"`
 	DType   string  `json:"dtype,omitempty"`
 	Sizes   []int64 `json:"sizes,omitempty"`
-	Strided bool    `json:"-"` // no view of it has one dimension
+	Strided bool    `json:"-"` // a view of it with one dimension would need a copy
 	Changed bool    `json:"changed,omitempty"`
 }
 
-// A Which is a tensor of an argument, in words: it alone, the last of a list of several, or another.
+// A Which is the role of a tensor in an argument: the only one, the last of a list of several, or
+// another.
 type Which string
 
 const (
@@ -30,12 +30,12 @@ const (
 	manySizes = 3
 )
 
-// Many reports whether so many calls, on tensors of so many sizes, say that an argument is
-// never written.
+// Many reports whether so many calls, on tensors of so many sizes, are enough to conclude that an
+// argument is never written.
 func Many(calls, sizes int) bool { return calls >= manyCalls && sizes >= manySizes }
 
-// Unwritten returns a note of an argument that a schema lets its op write, and that none
-// of many calls changed, or not the last of its elements.
+// Unwritten returns a note of an argument, or the last of its elements, that the schema lets its op
+// write and that none of many calls changed.
 func Unwritten(op, schema string, argument Place, of Which, calls, sizes int) *Violation {
 	it, alike := "it", "sizes"
 	if sizes == 1 {
@@ -47,27 +47,27 @@ func Unwritten(op, schema string, argument Place, of Which, calls, sizes int) *V
 	return &Violation{
 		Code: SchemaLint, Op: op, Schema: schema, Subject: argument,
 		Saw:    fmt.Sprintf("none of %d calls, on tensors of %d %s, changed %s, and the schema lets the op write it", calls, sizes, alike, it),
-		Fix:    "write it, or take its annotation out of the schema",
-		Breaks: "compilers copy the argument, and order the call before and after others, for a write that never comes",
-		Note:   "the op may write it for arguments that these calls do not have",
+		Fix:    "write it, or remove its annotation from the schema",
+		Breaks: "compilers copy the argument, and keep the order of calls, for a write that never happens",
+		Note:   "the op may write it for other arguments",
 	}
 }
 
-// UnwrittenAs returns a note of an argument that calls change, and that no call changes where it has
-// one of these dtypes.
+// UnwrittenAs returns a note of an argument that calls change, except all those where it has one of
+// these dtypes.
 func UnwrittenAs(op, schema string, argument Place, calls int, dtypes []string) *Violation {
 	return &Violation{
 		Code: SchemaLint, Op: op, Schema: schema, Subject: argument,
-		Saw:    fmt.Sprintf("others change it, and none of %d calls where it is %s did", calls, strings.Join(dtypes, " or ")),
-		Fix:    "copy the result back, or refuse such a tensor: to(dtype) returns a copy of it, and what is written there is lost",
+		Saw:    fmt.Sprintf("other calls change it, but none of %d calls where it is %s", calls, strings.Join(dtypes, " or ")),
+		Fix:    "copy the result back, or refuse such a tensor: to(dtype) returns a copy, and writes to the copy are lost",
 		Breaks: "such a tensor keeps its old value, without an error",
-		Note:   "the op may have nothing to write for such a tensor",
+		Note:   "the op may have nothing to write to such a tensor",
 	}
 }
 
-// WritesOf returns the outcome for the arguments with (a!) whose contents were seen before
-// and after a call. Absent ones, tensors without elements, those that are not plain,
-// and those that share their storage with another are left out.
+// WritesOf returns a Write for each argument with (a!) whose contents were observed before and
+// after a call. Absent ones, tensors without elements, tensors that are not plain, and those that
+// share their storage with another are left out.
 func WritesOf(op *Op, seen *Seen) []Write {
 	if seen == nil {
 		return nil
@@ -92,7 +92,7 @@ func WritesOf(op *Op, seen *Seen) []Write {
 	return writes
 }
 
-// which returns which of n elements number i is.
+// which returns the role of element number i of n.
 func which(i, n int) Which {
 	switch {
 	case n == 1:
@@ -103,14 +103,14 @@ func which(i, n int) Which {
 	return Other
 }
 
-// legible reports whether a tensor is plain and has bytes that were seen.
+// legible reports whether a tensor is plain and its bytes were read.
 func legible(o *Observation) bool {
 	return o.Traits == 0 && o.Content != nil && o.Content.Nbytes > 0
 }
 
-// needsCopy reports whether only a copy of the tensor has one dimension.
+// needsCopy reports whether only a copy of the tensor can have one dimension.
 func (c *Snapshot) needsCopy() bool {
-	next := int64(0) // the stride that flattens the dimensions before; 0 means any
+	next := int64(0) // the stride that merges the dimensions before; 0 means any
 	for d := min(len(c.Sizes), len(c.Strides)) - 1; d >= 0; d-- {
 		if c.Sizes[d] == 1 {
 			continue

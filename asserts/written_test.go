@@ -9,8 +9,8 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// Of the tensors of written arguments those count that are plain, have elements and share no storage, by what a call
-// changed of them.
+// Tensors of written arguments count if they are plain, have elements and share no storage, by what
+// a call changed of them.
 func TestWritesOf(t *testing.T) {
 	op := &asserts.Op{Args: []asserts.Subject{
 		{Index: 0, Type: "Tensor"},
@@ -75,7 +75,7 @@ func TestWritesOf(t *testing.T) {
 		Before: []asserts.Observation{tensor(1, same), tensor(2, same), tensor(3, same)}, ArgLens: []int{1, 1, 1, 0},
 		After: []asserts.Observation{tensor(1, same), tensor(2, func(o *asserts.Observation) { o.Version = 4 }), tensor(3, same)},
 	}
-	unchanged := []asserts.Write{{Arg: 1, DType: "uint8", Sizes: []int64{2}}, {Arg: 3, DType: "uint8", Sizes: []int64{2}}} // what calls the kernel raised the version
+	unchanged := []asserts.Write{{Arg: 1, DType: "uint8", Sizes: []int64{2}}, {Arg: 3, DType: "uint8", Sizes: []int64{2}}} // only the version was raised, by a caller of the kernel
 	if diff := cmp.Diff(unchanged, asserts.WritesOf(&raised, seen)); diff != "" {
 		t.Error(diff)
 	}
@@ -87,11 +87,12 @@ func TestWritesOf(t *testing.T) {
 		After: []asserts.Observation{tensor(1, same), {}, {}, tensor(2, func(o *asserts.Observation) { o.Version = 4 })},
 	}
 	if got := asserts.WritesOf(asserts.WithParts(op), parts); len(got) > 0 {
-		t.Errorf("%+v, want nothing of tensors inside of others", got)
+		t.Errorf("%+v, want nothing for inner tensors", got)
 	}
 }
 
-// An argument is noted as never written after 20 calls on tensors of 3 sizes, with the tensors that were not.
+// An argument is noted as never written after 20 calls on tensors of 3 sizes, with the tensors that
+// were not.
 func TestUnwritten(t *testing.T) {
 	for _, tt := range []struct {
 		calls, sizes int

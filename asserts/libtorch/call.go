@@ -12,11 +12,11 @@ import (
 type Outcome struct {
 	Results []Value // in schema order; the caller releases them
 
-	// Seen is the input of the judge. The op's own subjects are followed by as many
-	// that hold the parts of each; see [asserts.WithParts].
+	// Seen is the input of the judge. The op's own subjects are followed by as many for their
+	// parts; see [asserts.WithParts].
 	Seen asserts.Seen
 
-	Autograd bool // the next call goes through autograd, as that of a program does
+	Autograd bool // call through autograd, as a program does
 
 	observations []asserts.Observation
 	argLens      []int
@@ -24,8 +24,7 @@ type Outcome struct {
 	parts        []part
 }
 
-// Release releases the handles in the results, all of them, and returns the
-// first error.
+// Release releases all handles in the results, and returns the first error.
 func (o *Outcome) Release() error {
 	var first error
 	for _, v := range o.Results {
@@ -37,13 +36,12 @@ func (o *Outcome) Release() error {
 	return first
 }
 
-// Call calls the operator the way autograd does, and observes its tensors
-// before and after. Arguments left out at the end take their defaults. At the
-// level [asserts.Off] nothing is observed.
+// Call calls the operator the way autograd does, and observes its tensors before and after. Omitted
+// last arguments have their defaults. At the level [asserts.Off] nothing is observed.
 //
-// An error is an [*Error] if the operator threw or arguments do not fit the schema,
-// and a [*HandleError] for a handle that is not live. Where an operator threw and its
-// arguments are not as they were, out.Seen has them.
+// An error is an [*Error] if the operator threw or arguments do not fit the schema, and a
+// [*HandleError] for a handle that is not live. If an operator threw and changed its arguments,
+// out.Seen has the observations.
 func (op *Op) Call(level asserts.Level, out *Outcome, args ...Value) error {
 	s := newScratch()
 	defer s.free()
@@ -71,8 +69,8 @@ func (op *Op) Call(level asserts.Level, out *Outcome, args ...Value) error {
 	return nil
 }
 
-// PassTo calls another operator, of schema (int[] request, str op) -> str, with the request of
-// a call of this one and its name, and returns its result. The tensors are held until then.
+// PassTo calls another operator, of schema (int[] request, str op) -> str, with the request for a
+// call of this one and its name, and returns its result. The tensors are held meanwhile.
 func (op *Op) PassTo(other *Op, args ...Value) (string, error) {
 	s := newScratch()
 	defer s.free()
@@ -86,8 +84,8 @@ func (op *Op) PassTo(other *Op, args ...Value) (string, error) {
 	return answer.Results[0].Str, nil
 }
 
-// request writes the call as call.cpp describes. It counts the tensors of
-// each subject into out.argLens.
+// request writes the call in the form that call.cpp describes, and counts the tensors of each
+// subject in out.argLens.
 func (op *Op) request(s *scratch, out *Outcome, args []Value) error {
 	through := int64(0)
 	if out.Autograd {
@@ -115,7 +113,7 @@ func (op *Op) request(s *scratch, out *Outcome, args []Value) error {
 	s.request[first-1] = int64(len(s.request) - first)
 	for i := range args {
 		if i >= len(op.Args) {
-			return &Error{Op: op.Name, Refused: true, Message: fmt.Sprintf("it takes %d arguments, not %d", len(op.Args), len(args))}
+			return &Error{Op: op.Name, Refused: true, Message: fmt.Sprintf("it has %d arguments, not %d", len(op.Args), len(args))}
 		}
 		if op.Args[i].holds.subject() {
 			continue
@@ -145,8 +143,8 @@ func (op *Op) see(r *reader, out *Outcome) {
 	out.complete(inputs)
 }
 
-// takeArguments reads the observations of arguments, before the call and after it, and
-// returns their number.
+// takeArguments reads the observations of arguments, before and after the call, and returns their
+// number.
 func (out *Outcome) takeArguments(r *reader, op *Op) int {
 	out.observations, out.parts = out.observations[:0], out.parts[:0]
 	for side := before; side <= after; side++ {
@@ -162,8 +160,7 @@ func (out *Outcome) takeArguments(r *reader, op *Op) int {
 	return len(out.observations)
 }
 
-// insert reads a tensor that was added to a list: where it is now was none
-// before.
+// insert reads a tensor that was added to a list: at its index there was no tensor before.
 func (out *Outcome) insert(r *reader, op *Op) {
 	var added, part asserts.Observation
 	argument, half, end := int(r.word()), len(out.observations)/2, 0
@@ -180,8 +177,7 @@ func (out *Outcome) insert(r *reader, op *Op) {
 	}
 }
 
-// complete makes out.Seen of the observations, the first so many of which are of
-// arguments.
+// complete sets out.Seen from the observations, the first inputs of which are of arguments.
 func (out *Outcome) complete(inputs int) {
 	seen := &out.Seen
 	seen.Before = out.observations[:inputs/2]
@@ -199,7 +195,7 @@ func (out *Outcome) takeResults(r *reader, op *Op) {
 	for i := range op.Returns {
 		n := int(r.word())
 		if !op.Returns[i].holds.subject() {
-			for range n { // out of sight for the schema
+			for range n { // hidden from the schema
 				out.take(r, unseen, 0, 0)
 			}
 			continue
@@ -215,7 +211,7 @@ func (out *Outcome) takeResults(r *reader, op *Op) {
 	}
 }
 
-// takeNothing has no tensor in any return.
+// takeNothing records that no return has a tensor.
 func (out *Outcome) takeNothing(op *Op) {
 	out.resultLens = out.resultLens[:0]
 	for i := range op.Returns {

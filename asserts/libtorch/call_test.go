@@ -32,9 +32,9 @@ func ones(t testing.TB, sizes ...int64) libtorch.Value {
 	return tensor(t, libtorch.Spec{DType: libtorch.Float32, Sizes: sizes, Low: 1, High: 1}).Value()
 }
 
-// A result with no other holder reads exactly one use of each, however it is
-// made. The last of these make views inside the kernel, which would keep their
-// bases alive if autograd's view tracking were left on.
+// A result without another holder has exactly one use of each, however it is made. The last of
+// these make views inside the kernel, which would keep their bases alive with autograd's view
+// tracking.
 func TestFreshCounts(t *testing.T) {
 	libtorchtest.Need(t)
 	x, square := ones(t, 2, 3), ones(t, 3, 3)
@@ -226,7 +226,7 @@ func TestPartsHaveNames(t *testing.T) {
 	}
 }
 
-// A functional wrapper has no bytes of its own; a write shows in its value.
+// A functional wrapper has no bytes of its own; its value shows a write.
 func TestFunctionalValue(t *testing.T) {
 	libtorchtest.Need(t)
 	x := tensor(t, libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2}, Low: 1, High: 2, Form: libtorch.FunctionalWrapper}).Value()
@@ -251,7 +251,7 @@ func TestOffSeesNothing(t *testing.T) {
 	}
 }
 
-// A reply that is larger than its memory arrives whole.
+// A reply larger than its buffer arrives completely.
 func TestLongReply(t *testing.T) {
 	libtorchtest.Need(t)
 	big := tensor(t, libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{100, 100}, Seed: 5})
@@ -294,7 +294,7 @@ func TestErrors(t *testing.T) {
 		var out libtorch.Outcome
 		err := lookup(t, tt.op).Call(asserts.Content, &out, tt.args...)
 		var e *libtorch.Error
-		// Newer versions say once more which op it is.
+		// Newer versions repeat the op.
 		if !errors.As(err, &e) || strings.Replace(err.Error(), "mm: mm: ", "mm: ", 1) != tt.want || e.Refused != tt.refused {
 			t.Errorf("%s%v gave %v, want %s", tt.op, tt.args, err, tt.want)
 		}
@@ -311,7 +311,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Arguments of every type that a schema names reach the kernel.
+// Arguments of every schema type reach the kernel.
 func TestArgumentTypes(t *testing.T) {
 	libtorchtest.Need(t)
 	x := ones(t, 2, 2)
@@ -393,7 +393,7 @@ func TestArgumentTypes(t *testing.T) {
 			err := lookup(t, tt.op).Call(asserts.Identity, out, tt.args...)
 			var e *libtorch.Error
 			if tt.check == nil && errors.As(err, &e) && !e.Refused {
-				return // it reached the kernel, which wants more of it
+				return // it reached the kernel, which requires more
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -435,7 +435,7 @@ func TestDimnames(t *testing.T) {
 	}
 }
 
-// A stream is taken as an argument, although no CPU kernel wants one.
+// A stream is accepted as an argument, although no CPU kernel needs one.
 func TestStream(t *testing.T) {
 	libtorchtest.Need(t)
 	var out libtorch.Outcome
@@ -473,7 +473,7 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// A tensor with the mark of a subclass gets through, and is seen as one.
+// A tensor with the mark of a subclass is passed and observed as one.
 func TestMarks(t *testing.T) {
 	libtorchtest.Need(t)
 	for _, tt := range []struct {

@@ -2,7 +2,7 @@ package libtorch
 
 import "testing"
 
-// BenchmarkCrossing is a call into the shim that does nothing there.
+// BenchmarkCrossing calls a function of the shim that does nothing.
 func BenchmarkCrossing(b *testing.B) {
 	if err := start(); err != nil {
 		b.Skip(err)

@@ -14,26 +14,26 @@ import (
 type Place struct {
 	Name     string // "cuda:0"
 	Key      string // the dispatch key of its kernels: "CUDA"
-	Fallback bool   // its backend has a kernel for ops that have none for it
-	Resolves bool   // its copy ends for conjugated and negated tensors
+	Fallback bool   // its backend has a kernel for ops that do not
+	Resolves bool   // its copy resolves conjugated and negated tensors
 }
 
-// places are the devices that were found, by the names that they were asked for by.
+// places are the devices found so far, by the requested names.
 var places sync.Map
 
-// brought is the name of the device that a package brings, where one does.
+// brought is the name of the device that a package brings, if any.
 var brought atomic.Pointer[string]
 
-// Bring names the device that a package brings, in this process or in a watched one. A
-// process without one has PyTorch's own name for it, which says nothing of others.
+// Bring sets the name of the device that a package brings, in this process or in a watched one. A
+// process without one has PyTorch's own name for it, which does not apply to others.
 func Bring(name string) {
 	if _, own := tensor.Devices.Number(name); !own {
 		brought.Store(&name)
 	}
 }
 
-// FindDevice finds a device by its name, also one that a package which is loaded
-// brings: "cuda", "openreg:1". An error says why it is not there.
+// FindDevice finds a device by name, including those that a loaded package brings: "cuda",
+// "openreg:1". An error tells why it is not available.
 func FindDevice(name string) (Place, error) {
 	if p, ok := places.Load(name); ok {
 		return p.(Place), nil

@@ -10,12 +10,11 @@ import (
 	"strings"
 )
 
-// Dump writes the schemas of the live dispatcher in the form of PyTorch's
-// native_functions.yaml, sorted by name: those of one namespace, or of all for
-// "". The dispatcher takes more than that form does, so parse, a reader of the
-// form, is asked; the entries at which it reports a [scanner.ErrorList] are
-// written as comments, each with the reason. Kernels are named after their
-// operators, since the dispatcher does not know their names.
+// Dump writes the schemas of the live dispatcher in the form of PyTorch's native_functions.yaml,
+// sorted by name: those of one namespace, or of all for "". The dispatcher accepts more than that
+// form does, so the file is parsed with parse; entries for which it reports a [scanner.ErrorList]
+// are written as comments, each with the reason. Kernels are named after their operators, since the
+// dispatcher does not know their names.
 func Dump(w io.Writer, namespace string, parse func(file []byte) error) error {
 	d, err := newDump(namespace)
 	if err != nil {
@@ -35,7 +34,7 @@ func Dump(w io.Writer, namespace string, parse func(file []byte) error) error {
 	}
 }
 
-// A dump is a file in the making.
+// A dump is a file being composed.
 type dump struct {
 	head    string
 	entries []entry
@@ -44,7 +43,7 @@ type dump struct {
 // An entry is one operator in the file.
 type entry struct {
 	text   string
-	line   int    // its first line, where the file was last put together
+	line   int    // its first line in the last file
 	reason string // why it is a comment
 }
 
@@ -69,7 +68,7 @@ func newDump(namespace string) (*dump, error) {
 	return d, nil
 }
 
-// file puts the file together.
+// file composes the file.
 func (d *dump) file() []byte {
 	var b bytes.Buffer
 	b.WriteString(d.head)
@@ -87,8 +86,7 @@ func (d *dump) file() []byte {
 	return b.Bytes()
 }
 
-// leaveOut makes comments of the entries that errors are in; it reports whether
-// there was any.
+// leaveOut turns entries with errors into comments, and reports whether there were any.
 func (d *dump) leaveOut(errs scanner.ErrorList) bool {
 	found := false
 	for _, err := range errs {
@@ -124,7 +122,7 @@ func (op *Op) yaml() string {
 
 // dispatch returns the keys of the table, none for an op that only decomposes.
 func (op *Op) dispatch() []string {
-	kernels := slices.DeleteFunc(slices.Clone(op.Kernels), func(key string) bool { return strings.HasPrefix(key, "Autograd") }) // the form has no words for them
+	kernels := slices.DeleteFunc(slices.Clone(op.Kernels), func(key string) bool { return strings.HasPrefix(key, "Autograd") }) // the form cannot express them
 	backends := slices.DeleteFunc(slices.Clone(kernels), func(key string) bool { return strings.HasPrefix(key, "Composite") })
 	switch {
 	case op.Composite && len(backends) == 0:
@@ -132,7 +130,7 @@ func (op *Op) dispatch() []string {
 	case op.Composite:
 		return append(backends, "CompositeImplicitAutograd")
 	case len(kernels) == 0:
-		return []string{"CUDA"} // this library has no kernel; with no table it would decompose
+		return []string{"CUDA"} // this library has no kernel; without a table the op would decompose
 	}
 	return kernels
 }

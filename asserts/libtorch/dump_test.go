@@ -22,7 +22,7 @@ func readBack(file []byte) error {
 	return err
 }
 
-// All ops of the dispatcher are read back, with all that it knows of each.
+// All ops of the dispatcher are read back, with all of their properties.
 func TestDumpReadsBack(t *testing.T) {
 	libtorchtest.Need(t)
 	var b bytes.Buffer

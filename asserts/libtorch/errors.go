@@ -8,8 +8,8 @@ import (
 
 // An Error is an exception of libtorch, or a call that the shim refused.
 type Error struct {
-	Op      string // "aten::add.Tensor", or what else was asked for
-	Refused bool   // the request was wrong: nothing was called
+	Op      string // "aten::add.Tensor", or the request
+	Refused bool   // the request was invalid: nothing was called
 	Type    string // of the C++ exception: "c10::NotImplementedError"
 	Message string // without its backtrace
 }
@@ -22,11 +22,10 @@ func (e *Error) Error() string {
 	return e.Op + ": " + message
 }
 
-// A HandleError is the error of a handle that was used, or released, after its
-// release.
+// A HandleError is the error of using, or releasing, a handle after its release.
 type HandleError struct {
-	Released bool            // the fault was to release it a second time
-	Fault    *preserve.Fault // with the stacks that made it and misused it; nil except in the debug build
+	Released bool            // it was released a second time
+	Fault    *preserve.Fault // with the stacks that made and misused the handle; nil except in the debug build
 }
 
 func (e *HandleError) Error() string {
@@ -35,7 +34,7 @@ func (e *HandleError) Error() string {
 		what = "handle released a second time"
 	}
 	if e.Fault == nil {
-		return "libtorch: " + what + "; a build with -tags opassert says where it was made"
+		return "libtorch: " + what + "; a build with -tags opassert tells where it was made"
 	}
 	return "libtorch: " + what + "\n" + e.Fault.Error()
 }

@@ -10,13 +10,12 @@ import (
 	"github.com/opassert/opassert/asserts/preserve"
 )
 
-// A handle names a slot, which owns one reference to an object of libtorch.
-// It is a plain value: copies name the same reference. The slot counts how
-// often it is in use, so that a release waits for the calls that are on their
-// way; and its generation, so that an old handle differs from a new one in
-// the same slot. In the debug build package preserve follows it, by the token.
+// A handle refers to a slot, which owns one reference to an object of libtorch. It is a plain
+// value: copies refer to the same slot. The slot counts its uses, so that a release waits for calls
+// in progress, and has a generation, so that an old handle differs from a new one in the same slot.
+// In the debug build package preserve tracks it by the token.
 //
-// The zero handle names nothing: an undefined tensor.
+// The zero handle refers to nothing: an undefined tensor.
 type handle struct {
 	slot, generation uint32
 	token            preserve.Token
@@ -25,8 +24,8 @@ type handle struct {
 // handles are the tensors and objects that preserve.CheckLeaks finds in a test.
 var handles = preserve.NewRegistry("libtorch")
 
-// A slot's state is its generation in the upper half; below that whether it
-// is closed, and how many uses there are.
+// A slot's state is its generation in the upper half; below it whether it is closed, and the number
+// of uses.
 type slot struct {
 	state   atomic.Uint64
 	address int64
@@ -38,7 +37,7 @@ const (
 	users  = closed - 1
 )
 
-// Slots are made a chunk at a time and never move.
+// Slots are allocated in chunks and never move.
 const chunkSlots = 1 << 10
 
 var table struct {
@@ -83,7 +82,7 @@ func newHandle(address int64, drop func(int64), bytes int64) handle {
 	return h
 }
 
-// storageBytes returns how many bytes of the CPU's memory a tensor keeps.
+// storageBytes returns the number of bytes of the CPU's memory that a tensor keeps.
 func storageBytes(impl int64) int64 {
 	n, _ := ask("measure", crossing{function: fnBytes, first: impl}, (*reader).word)
 	return n
@@ -111,7 +110,7 @@ func (s *slot) live(generation uint32, state uint64) bool {
 	return uint32(state>>32) == generation && state&closed == 0
 }
 
-// use returns the address, which stays good until done.
+// use returns the address, which remains valid until done.
 func (h handle) use() (int64, error) {
 	if h.generation == 0 {
 		return 0, fmt.Errorf("libtorch: the zero handle was used")
@@ -135,7 +134,7 @@ func (h handle) done() {
 	}
 }
 
-// release closes the slot; the last to use it releases the reference.
+// release closes the slot; its last user releases the reference.
 func (h handle) release() error {
 	if h.generation == 0 {
 		return nil

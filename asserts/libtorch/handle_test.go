@@ -28,7 +28,7 @@ func TestMisuse(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		use      func(x libtorch.Tensor) error
-		released bool // the fault is a second release
+		released bool // released a second time
 	}{
 		{"release", func(x libtorch.Tensor) error { return x.Release() }, true},
 		{"call", func(x libtorch.Tensor) error {
@@ -106,7 +106,7 @@ func TestZeroHandles(t *testing.T) {
 	}
 }
 
-// The reference is really given back, and only once all calls are done.
+// The reference is released, and only after all calls.
 func TestReleaseGivesBack(t *testing.T) {
 	libtorchtest.Need(t)
 	x := makeHere(t)
@@ -134,7 +134,7 @@ func TestReleaseGivesBack(t *testing.T) {
 	x.Release()
 }
 
-// A user's test sees the tensors that it forgets.
+// A test with CheckLeaks reports the tensors that it did not release.
 func TestCheckLeaks(t *testing.T) {
 	libtorchtest.Need(t)
 	if !asserts.Enabled {
@@ -161,7 +161,7 @@ func TestCheckLeaks(t *testing.T) {
 	}
 }
 
-// A leaky is a test that keeps what it would print.
+// A leaky is a test that records its output.
 type leaky struct {
 	*testing.T
 	ends []func()
@@ -176,8 +176,8 @@ func (l *leaky) end() {
 	}
 }
 
-// Sixteen goroutines call with shared tensors, judge every call, and give
-// back what they got; one of them releases under the others' hands.
+// Sixteen goroutines make calls with shared tensors, judge every call, and release the results; one
+// of them releases a shared tensor meanwhile.
 func TestConcurrentCalls(t *testing.T) {
 	libtorchtest.Need(t)
 	const goroutines, calls = 16, 200

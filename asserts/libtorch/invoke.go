@@ -6,17 +6,16 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// contents is taken by a call that reads the bytes of its tensors: another one
-// on views of the same storages would look like an undeclared write.
+// contents is locked by a call that reads the bytes of its tensors: another call on views of the
+// same storages would look like an undeclared write.
 var contents sync.Mutex
 
-// outcomes are used again, so that a call makes little garbage.
+// outcomes are pooled, so that a call makes little garbage.
 var outcomes = sync.Pool{New: func() any { return new(Outcome) }}
 
-// Invoke is called by generated functions: it runs the operator that the op
-// names, and where it checks it judges the call as a wrapper of a Go kernel
-// does. The results are the caller's to release. Where a violation panics,
-// they are released.
+// Invoke runs the operator that the op names, for generated functions; if check is set, it judges
+// the call like a wrapper of a Go kernel. The caller releases the results. If a violation panics,
+// Invoke releases them.
 func Invoke(check bool, op *asserts.Op, args ...Value) (results []Value, err error) {
 	live, err := Lookup(op.Name)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// The behaviour of a generated function: a good op returns its results, a broken one is
-// reported at its caller, and a bare call judges nothing.
+// A generated function returns the results of a good op, reports a broken one at its caller, and
+// judges nothing without check.
 func TestInvoke(t *testing.T) {
 	libtorchtest.Need(t)
 	var found asserts.Collector

@@ -14,7 +14,7 @@ type Form = tensor.Form
 
 const (
 	Strided           = tensor.Strided
-	COO               = tensor.COO // about half of the elements are kept
+	COO               = tensor.COO // about half of the elements are specified
 	COOUncoalesced    = tensor.COOUncoalesced
 	COOHybrid         = tensor.COOHybrid
 	CSR               = tensor.CSR
@@ -36,24 +36,22 @@ const (
 	Subclass          = tensor.Subclass
 )
 
-// A Spec describes a tensor to be made, as plain data. Equal specs make equal
-// tensors, byte for byte.
+// A Spec describes a tensor to be made, as plain data. Equal specs make tensors with equal bytes.
 type Spec struct {
 	DType   DType
 	Sizes   []int64
-	Strides []int64 // in elements, of forms with strides; nil: contiguous; 0 expands
+	Strides []int64 // in elements, for forms with strides; nil: contiguous; 0 expands
 	Offset  int64   // in elements
-	Meta    bool    // on the meta device: no bytes. Only Strided and Inference
-	Device  string  // where it is made: "cuda", "openreg:1", as [FindDevice] finds it; "": on the CPU
+	Meta    bool    // on the meta device, without bytes. Only Strided and Inference
+	Device  string  // the device: "cuda", "openreg:1", as for [FindDevice]; "": the CPU
 	Form    Form
 
-	// Of, where it is a tensor, is the one whose storage and version this one shares,
-	// as a view does.
+	// Of, if defined, is the tensor whose storage and version this one shares, like a view.
 	Of Tensor
 
-	// The contents of the storage: Bytes, or else Values as elements, or else numbers
-	// from Seed, at least Low and below High. Where both are 0 that is -1 to 1, and 0 to
-	// 10 for integers. The rest is 0.
+	// The contents of the storage: Bytes, or else Values as elements, or else random numbers from
+	// Seed, at least Low and below High. If both are 0 the range is -1 to 1, and 0 to 10 for
+	// integers. The rest is 0.
 	Bytes     []byte
 	Values    []float64
 	Seed      uint64
@@ -102,7 +100,7 @@ func (s *Spec) check() error {
 	return err
 }
 
-// maxElements keeps a spec from asking for more memory than a test has.
+// maxElements limits the memory that a spec can require.
 const maxElements = 1 << 30
 
 // elements returns the length of the storage that the sizes and strides span.
@@ -125,7 +123,7 @@ func (s *Spec) elements() (int64, error) {
 	return n, nil
 }
 
-// strides returns the strides, those of a contiguous tensor where there are none.
+// strides returns the strides, by default those of a contiguous tensor.
 func (s *Spec) strides() []int64 {
 	if s.Strides != nil {
 		return s.Strides
@@ -230,7 +228,7 @@ func (s *Spec) strided() (Tensor, error) {
 	return newTensor(r.word()), nil
 }
 
-// data returns the bytes that a storage of so many elements starts with.
+// data returns the initial bytes of a storage.
 func (s *Spec) data(elements int64) []byte {
 	if s.Bytes != nil {
 		return s.Bytes
@@ -285,7 +283,7 @@ func (s *Spec) convert(name string, args ...Value) (Tensor, error) {
 	return one(name, slices.Concat([]Value{base.Value()}, args)...)
 }
 
-// names are those of the dimensions: A, B, ...
+// names returns names of the dimensions: A, B, ...
 func (s *Spec) names() Value {
 	names := make([]string, len(s.Sizes))
 	for i := range names {
@@ -294,8 +292,8 @@ func (s *Spec) names() Value {
 	return Dimnames(names...)
 }
 
-// sparse makes the tensor sparse, after setting about half of it to zero where
-// its contents are undefined.
+// sparse makes the tensor sparse, after setting about half of it to zero if its contents are not
+// given.
 func (s *Spec) sparse(name string, args ...Value) (Tensor, error) {
 	if s.Bytes == nil && s.Values == nil {
 		elements, err := s.elements()
@@ -314,8 +312,7 @@ func (s *Spec) sparse(name string, args ...Value) (Tensor, error) {
 	return s.convert(name, args...)
 }
 
-// uncoalesced makes a sparse tensor from the indices and values of another, all
-// of them twice.
+// uncoalesced makes a sparse tensor from the indices and values of another, all of them twice.
 func (s *Spec) uncoalesced() (Tensor, error) {
 	once, err := s.sparse("aten::to_sparse")
 	if err != nil {
@@ -365,8 +362,8 @@ func (s *Spec) quantizedChannel() (Tensor, error) {
 	return s.convert("aten::quantize_per_channel", scales.Value(), zeros.Value(), Int(0), dtype)
 }
 
-// nested makes as many tensors as the first dimension is long; the last of
-// them is shorter by so much.
+// nested makes as many tensors as the first dimension is long; the last one is shorter than the
+// others.
 func (s *Spec) nested(shorter int64) (Tensor, error) {
 	var components []Tensor
 	defer func() { ReleaseAll(components...) }()
@@ -406,16 +403,16 @@ func (s *Spec) marked() (Tensor, error) {
 	return t, err
 }
 
-// Elements returns the tensor's elements in order of their indices, whatever its
-// strides; of complex ones the real part, of quantized ones the stored number.
-// It is meant for strided tensors on the CPU.
+// Elements returns the tensor's elements in order of their indices, whatever its strides; the real
+// part of complex ones, the stored number of quantized ones. It is meant for strided tensors on the
+// CPU.
 func (t Tensor) Elements() ([]float64, error) {
 	o, err := t.See(asserts.Content)
 	if err != nil {
 		return nil, err
 	}
 	if o.Content == nil || o.Content.Strides == nil {
-		return nil, fmt.Errorf("libtorch: elements can be read of a strided tensor only")
+		return nil, fmt.Errorf("libtorch: elements can be read from strided tensors only")
 	}
 	data, err := t.Bytes()
 	if err != nil {
@@ -424,7 +421,7 @@ func (t Tensor) Elements() ([]float64, error) {
 	c := o.Content
 	dtype, _ := ParseDType(c.DType)
 	if int64(len(data)) < c.Nbytes {
-		return nil, fmt.Errorf("libtorch: the tensor is on %s and has no bytes to read", c.Device)
+		return nil, fmt.Errorf("libtorch: the tensor is on %s: its bytes cannot be read", c.Device)
 	}
 	var elements []float64
 	for i := range tensor.Numel(c.Sizes) {

@@ -24,7 +24,7 @@ func TestMake(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		spec     spec
-		want     asserts.Snapshot // Digest, Device and Bytes aside
+		want     asserts.Snapshot // without Digest, Device and Bytes
 		elements []float64
 	}{
 		{"contiguous", spec{DType: libtorch.Float32, Sizes: []int64{2, 3}, Values: count},
@@ -69,7 +69,7 @@ func TestMake(t *testing.T) {
 	}
 }
 
-// Every form is made of every dtype that it takes, the same each time.
+// Every form is made with every valid dtype, reproducibly.
 func TestForms(t *testing.T) {
 	libtorchtest.Need(t)
 	for form := libtorch.Strided; form <= libtorch.Subclass; form++ {
@@ -108,8 +108,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// Sparse tensors are coalesced or not, and of as many sparse dimensions, as
-// their form says; nested ones hold tensors of equal sizes or not.
+// Sparse tensors are coalesced or not, and have the sparse dimensions of their form; nested ones
+// hold tensors of equal sizes or not.
 func TestWhatFormsAre(t *testing.T) {
 	libtorchtest.Need(t)
 	made := func(form libtorch.Form) libtorch.Value {
@@ -119,7 +119,7 @@ func TestWhatFormsAre(t *testing.T) {
 	results := func(op string, form libtorch.Form) libtorch.Value {
 		return call(t, asserts.Off, op, made(form)).Results[0]
 	}
-	for form, want := range map[libtorch.Form][3]int64{ // coalesced, sparse dimensions, elements given
+	for form, want := range map[libtorch.Form][3]int64{ // coalesced, sparse dimensions, specified elements
 		libtorch.COO:            {1, 3, 12},
 		libtorch.COOUncoalesced: {0, 3, 24},
 		libtorch.COOHybrid:      {1, 1, 2},
@@ -218,7 +218,7 @@ func TestMetaTwins(t *testing.T) {
 	}
 }
 
-// A tensor is made on the device that is named, which need not be asked for before.
+// A tensor is made on the named device, without FindDevice before.
 func TestMakeOnDevice(t *testing.T) {
 	libtorchtest.Need(t)
 	spec := libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2}, Values: []float64{3, 4}}

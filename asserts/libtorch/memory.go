@@ -2,42 +2,42 @@ package libtorch
 
 import "strings"
 
-// A Touch is memory that a kernel touched and may not.
+// A Touch is an illegal memory access by a kernel.
 type Touch struct {
 	How         TouchKind
 	Reads       bool
 	Writes      bool
-	Owner       TouchOwner // of the memory, or who owned it
-	Index       int        // of an argument or a return, in the schema
-	Nbytes      int64      // of its storage
-	First, Last int64      // bytes from where the storage begins, of what was noted
-	Frames      []string   // of the first touch, innermost first; none where it left only a trace
+	Owner       TouchOwner // the present or former owner of the memory
+	Index       int        // position of an argument or a return in the schema
+	Nbytes      int64      // size of its storage
+	First, Last int64      // the bytes accessed, relative to the beginning of the storage
+	Frames      []string   // of the first access, innermost first; none if it was found only by its effects
 }
 
-// A TouchKind is why a kernel may not touch memory.
+// A TouchKind is the reason why an access is illegal.
 type TouchKind int64
 
 const (
-	Outside  TouchKind = touchOutside // it lies before a storage or behind it
+	Outside  TouchKind = touchOutside // before a storage or after it
 	Freed    TouchKind = touchFreed
-	ReadOnly TouchKind = touchReadOnly // it is that of an argument that the schema has no write of
+	ReadOnly TouchKind = touchReadOnly // of an argument that the schema does not let the op write
 )
 
-// A TouchOwner is whose memory a kernel touched.
+// A TouchOwner is the sort of owner of accessed memory.
 type TouchOwner int64
 
 const (
-	OfTemporary TouchOwner = ownerTemporary // a tensor that the call made
+	OfTemporary TouchOwner = ownerTemporary // a tensor made during the call
 	OfArgument  TouchOwner = ownerArgument
 	OfReturn    TouchOwner = ownerReturn
-	OfEarlier   TouchOwner = ownerEarlier // a tensor that was there before the call
+	OfEarlier   TouchOwner = ownerEarlier // a tensor that existed before the call
 )
 
-// WatchMemory has the memory of new tensors lie between pages that can't be touched:
-// behind one, ahead, or else before one; it has the byte fill in it until it is written. It
-// returns the illegal accesses of the last observed call, once, and how many storages
-// since the last WatchMemory lie in memory that is not watched: those of more than 8 MB,
-// or beyond two thousand at a time. It cannot be undone.
+// WatchMemory places the memory of new tensors between pages without access: directly before one,
+// or, if ahead is set, after one; it contains the byte fill until it is written. It returns the
+// illegal accesses of the last observed call, once, and how many storages since the last
+// WatchMemory are not watched: those of more than 8 MB, or beyond two thousand at a time. It cannot
+// be undone.
 func WatchMemory(ahead bool, fill byte) (touches []Touch, unwatched int, err error) {
 	side := int64(0)
 	if ahead {
@@ -54,15 +54,14 @@ func WatchMemory(ahead bool, fill byte) (touches []Touch, unwatched int, err err
 	return touches, unwatched, err
 }
 
-// FillMemory has new memory of a device hold a byte until it is written, and reports
-// whether it does: not where the device's backend has a caching allocator, or allocates by another
-// than the one that it registers.
+// FillMemory fills new memory of a device with a byte, and reports whether it does: not if the
+// device's backend has a caching allocator, or does not use the one that it registers.
 func FillMemory(on Place, fill byte) (bool, error) {
 	device, _, _ := parseDevice(on.Name)
 	return ask("fill memory", crossing{function: fnFill, first: device, second: int64(fill)}, func(r *reader) bool { return r.word() != 0 })
 }
 
-// touch reads a touch as memory.cpp writes it.
+// touch reads a Touch in the form of memory.cpp.
 func (r *reader) touch(t *Touch) {
 	t.How = TouchKind(r.word())
 	access := r.word()

@@ -19,8 +19,7 @@ import (
 
 const cgo = true
 
-// open loads shared libraries, of which the last is the shim, and libtorch with
-// it.
+// open loads shared libraries, the last of which is the shim, which loads libtorch.
 func open(libraries []string) error {
 	list := C.CString(strings.Join(libraries, "\n"))
 	defer C.free(unsafe.Pointer(list))
@@ -31,7 +30,7 @@ func open(libraries []string) error {
 	return nil
 }
 
-// openRemote has the functions of the shim called by another process.
+// openRemote makes crossings call the functions of the shim in another process.
 func openRemote(socket int) { C.oa_remote(C.int(socket)) }
 
 func ints(s []int64) *C.int64_t { return (*C.int64_t)(unsafe.SliceData(s)) }

@@ -6,7 +6,7 @@ const cgo = false
 
 func open([]string) error { return ErrNoCgo }
 
-// Nothing below is reached, since open fails first.
+// The functions below are not called, since open fails.
 
 func cross(crossing, []int64, []int64) { absent() }
 

@@ -17,20 +17,20 @@ import (
 type Op struct {
 	Name      string // "aten::add.Tensor"
 	Namespace string // "aten"
-	Schema    string // as native_functions.yaml spells it: "add.Tensor(Tensor self, ...) -> Tensor"
+	Schema    string // as in native_functions.yaml: "add.Tensor(Tensor self, ...) -> Tensor"
 	Args      []Argument
 	Returns   []Return
 
-	Composite bool     // has a CompositeImplicitAutograd kernel and none for the CPU: it runs by calling others
-	Top       bool     // the same, or no kernel below autograd runs on CPU tensors: calls begin at autograd's
+	Composite bool     // has a CompositeImplicitAutograd kernel and none for the CPU: it decomposes
+	Top       bool     // also without a kernel for CPU tensors below autograd: calls begin at autograd
 	Autograd  bool     // has a kernel for autograd, or a CompositeImplicitAutograd one
-	Raises    bool     // has a kernel for ADInplaceOrView, which raises the versions of what it may write
-	CPU       bool     // has some way to run on dense CPU tensors
-	Runs      []string // dispatch keys of the sorts of CPU tensors that it has some way to run on
-	Meta      bool     // has some way to run on meta
+	Raises    bool     // has a kernel for ADInplaceOrView, which raises the versions of arguments that it may write
+	CPU       bool     // has a kernel that runs on dense CPU tensors
+	Runs      []string // dispatch keys of the sorts of CPU tensors that it can run on
+	Meta      bool     // can run on meta
 	Kernels   []string // dispatch keys with a kernel of their own, sorted
 	Tags      []string // sorted
-	File      string   // where its schema is registered, "" where that is not known
+	File      string   // where its schema is registered, "" if unknown
 	Line      int
 
 	address        int64
@@ -63,7 +63,7 @@ type Return struct {
 	holds holding
 }
 
-// Holding says how a type holds tensors, as kind_of of schemas.cpp spells it.
+// Holding is how a type holds tensors, in the words of kind_of in schemas.cpp.
 type holding string
 
 func (h holding) subject() bool { return h != "" && h != "x" }
@@ -71,13 +71,13 @@ func (h holding) list() bool    { return h.subject() && h[0] != 't' }
 
 // registry is the last listing of the dispatcher.
 var registry struct {
-	mu     sync.Mutex // for listing anew
+	mu     sync.Mutex // held while listing again
 	listed atomic.Pointer[listing]
-	alone  sync.Map // by name, the records that were read before there was one
+	alone  sync.Map // by name, the records that were read before there was a listing
 }
 
-// A listing is the operators that the dispatcher listed. Reading thousands of operators takes
-// longer than most calls, so each is read when it is asked for.
+// A listing is the operators that the dispatcher listed. Parsing thousands of operators takes
+// longer than most calls, so each is parsed when it is requested.
 type listing struct {
 	records map[string]*record
 	made    func() map[string]bool // the types of objects that some op returns
@@ -100,7 +100,7 @@ func (l *listing) all() []*Op {
 	return loop.Map(slices.Sorted(maps.Keys(l.records)), func(name string) *Op { return l.records[name].read() })
 }
 
-// objects looks into the records alone: most workers need no op but their own.
+// objects parses only the records: most workers need one op.
 func (l *listing) objects() map[string]bool {
 	made := make(map[string]bool)
 	for _, op := range l.records {
@@ -148,11 +148,11 @@ func Lookup(name string) (*Op, error) {
 	if r != nil {
 		return r.read(), nil
 	}
-	return nil, fmt.Errorf("libtorch has no operator %s; names look like aten::add.Tensor, and a library that has more is loaded with LoadLibrary", name)
+	return nil, fmt.Errorf("libtorch has no operator %s; names look like aten::add.Tensor; LoadLibrary loads a library with further operators", name)
 }
 
-// recordOf returns the record of an operator, or nil. It lists no others: most workers, and
-// most programs, need few.
+// recordOf returns the record of an operator, or nil. It does not list others: most workers and
+// programs need few.
 func recordOf(name string) (*record, error) {
 	if l := registry.listed.Load(); l != nil {
 		return l.records[name], nil
@@ -172,7 +172,7 @@ func recordOf(name string) (*record, error) {
 	return r.(*record), nil
 }
 
-// schemas returns the list that schemas.cpp writes of one operator, or of all.
+// schemas returns the list that schemas.cpp writes for one operator, or for all.
 func schemas(name string) (string, error) {
 	return ask("list operators", crossing{function: fnSchemas, data: []byte(name)}, (*reader).text)
 }
@@ -187,8 +187,8 @@ func listed() (*listing, error) {
 	return list()
 }
 
-// list lists anew. Operators that were there stay the Ops that they were, unless a library
-// brought kernels for them, as that of a device does.
+// list lists the operators again. Earlier Ops remain valid, unless a library brought kernels for
+// them, as one with a device does.
 func list() (*listing, error) {
 	registry.mu.Lock()
 	defer registry.mu.Unlock()
@@ -208,7 +208,7 @@ func list() (*listing, error) {
 	return l, nil
 }
 
-// keep puts earlier records where they are as they were.
+// keep replaces records by earlier ones if they are equal.
 func (l *listing) keep(old map[string]*record) {
 	for name, r := range old {
 		if now := l.records[name]; now == nil || now.text == r.text {
@@ -217,7 +217,7 @@ func (l *listing) keep(old map[string]*record) {
 	}
 }
 
-// parseListing reads the operators from the list that schemas.cpp writes.
+// parseListing splits the list that schemas.cpp writes into operators.
 func parseListing(text string) map[string]*record {
 	records := make([]record, 1+strings.Count(text, "\x1eop\x1f"))
 	found := make(map[string]*record, len(records))
@@ -237,7 +237,7 @@ func parseListing(text string) map[string]*record {
 	return found
 }
 
-// join is an operator's name with its overload.
+// join returns an operator's name with its overload.
 func join(name, overload string) string {
 	if overload == "" {
 		return name
@@ -296,7 +296,7 @@ func newOp(f []string) *Op {
 	return op
 }
 
-// registered reads the place in "registered at oplib.cpp:12".
+// registered parses the position in "registered at oplib.cpp:12".
 func registered(debug string) (file string, line int) {
 	place, ok := strings.CutPrefix(debug, "registered at ")
 	colon := strings.LastIndexByte(place, ':')
@@ -320,7 +320,7 @@ func (op *Op) complete() {
 	}
 }
 
-// spell prints the schema as native_functions.yaml would.
+// spell returns the schema as in native_functions.yaml.
 func (op *Op) spell() string {
 	var b strings.Builder
 	b.WriteString(strings.TrimPrefix(op.Name, "aten::"))

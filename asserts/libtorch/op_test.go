@@ -28,7 +28,7 @@ func TestOps(t *testing.T) {
 			count["composite"]++
 		}
 	}
-	// Of 1.13 and of 2.6; other versions lie around.
+	// For 1.13 and 2.6; other versions are similar.
 	for what, least := range map[string]int{"aten": 2900, "cpu": 2800, "composite": 700} {
 		if count[what] < least {
 			t.Errorf("there are %d operators in %s, want at least %d", count[what], what, least)
@@ -74,7 +74,7 @@ func TestUnpassable(t *testing.T) {
 	}
 }
 
-// Tags are spelled as in PyTorch's tags.yaml, whichever namespace declares them.
+// Tags have the names of PyTorch's tags.yaml, whichever namespace declares them.
 func TestTags(t *testing.T) {
 	libtorchtest.Need(t)
 	for name, want := range map[string]string{"aten::bernoulli": "nondeterministic_seeded", "aten::nonzero": "dynamic_output_shape"} {

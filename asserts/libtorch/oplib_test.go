@@ -22,7 +22,7 @@ import (
 
 const oplib = "../../testdata/oplib"
 
-// TestMain runs one op where a test expects not to survive it.
+// TestMain runs one op in a process that a test expects to crash.
 func TestMain(m *testing.M) {
 	if op := os.Getenv("OPLIB_RUN"); op != "" {
 		callOnce(op)
@@ -83,7 +83,7 @@ func planned(t testing.TB, op *libtorch.Op) *asserts.Op {
 	return asserts.WithParts(&all)
 }
 
-// floats makes a matrix of n rows that are not zero.
+// floats makes a matrix of n rows without zeros.
 func floats(t testing.TB, rows int64) libtorch.Value {
 	return tensor(t, libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{rows, 2}, Low: 1, High: 2}).Value()
 }
@@ -91,7 +91,7 @@ func floats(t testing.TB, rows int64) libtorch.Value {
 type opCase struct {
 	op   string
 	args []libtorch.Value
-	want []string // code, subject, what it is held against
+	want []string // code, subject, the place that it is compared with
 }
 
 func opCases(t testing.TB) []opCase {
@@ -187,8 +187,8 @@ func opCases(t testing.TB) []opCase {
 	}...)
 }
 
-// actCases calls each act of oplib at each of its places, and a healthy twin in the
-// same arguments, with the tensor that shows it.
+// actCases calls each act of oplib at each of its places, and a healthy twin with the same
+// arguments, with the tensor that shows it.
 func actCases(t testing.TB, of map[string]func() libtorch.Value) []opCase {
 	var cases []opCase
 	for _, e := range libtorchtest.Expectations(t, oplib) {
@@ -210,7 +210,7 @@ func actCases(t testing.TB, of map[string]func() libtorch.Value) []opCase {
 	return cases
 }
 
-// Every broken op is caught, by name, and nothing is said of the others.
+// Every broken op is reported for the right checks, and no other op is.
 func TestOplib(t *testing.T) {
 	libtorchtest.Need(t)
 	for i, c := range opCases(t) {
@@ -223,8 +223,7 @@ func TestOplib(t *testing.T) {
 	}
 }
 
-// judged calls an op on the CPU, and on meta where it runs there, and returns
-// what the judge says.
+// judged calls an op on the CPU, and on meta if it can run there, and returns the violations.
 func judged(t *testing.T, op *libtorch.Op, args []libtorch.Value) []string {
 	t.Helper()
 	checks := planned(t, op)
@@ -248,8 +247,8 @@ func judged(t *testing.T, op *libtorch.Op, args []libtorch.Value) []string {
 	return got
 }
 
-// earlierOf makes a first call of an op that fills a buffer, and returns what
-// became of its results.
+// earlierOf makes a first call of an op that fills a buffer, and returns a function that observes
+// its results again.
 func earlierOf(t *testing.T, op *libtorch.Op, args []libtorch.Value) func() []asserts.Earlier {
 	if !strings.Contains(op.Name, "buffer") {
 		return func() []asserts.Earlier { return nil }
@@ -276,8 +275,8 @@ func earlierOf(t *testing.T, op *libtorch.Op, args []libtorch.Value) func() []as
 	}
 }
 
-// Ops whose results autograd loses are distinguished from those that are right by
-// calls through autograd, which judge nothing else.
+// Calls through autograd distinguish ops whose results autograd loses from correct ones, and judge
+// nothing else.
 func TestAutogradKernels(t *testing.T) {
 	libtorchtest.Need(t)
 	must.Do(t, libtorch.LoadLibrary(libtorchtest.Library(t, "autograd", oplib, "autograd.cpp")))
@@ -291,16 +290,16 @@ func TestAutogradKernels(t *testing.T) {
 	whole := spec(func(s *libtorch.Spec) { s.DType = libtorch.Int64 })
 	const (
 		none   = "an argument requires grad, result does not, and the op has no kernel for autograd"
-		called = "result requires grad by what the kernel of a backend calls: the op has none for autograd"
+		called = "result requires grad through the ops that a backend's kernel calls: the op has no kernel for autograd"
 		dtype  = "a tensor of its dtype can't require grad"
-		meant  = "the op's kernel for autograd, or what it decomposes into, says that there is no gradient"
+		meant  = "the op's kernel for autograd, or its decomposition, has no gradient"
 	)
 	in := func(place, saw string) string { return strings.Replace(saw, "result", place, 1) }
 	type args []libtorch.Value
 	for _, c := range []struct {
 		op   string
 		args args
-		want []string // what was seen
+		want []string // the evidence
 		skip string
 	}{
 		{"ungraded::twice", args{grad()}, []string{none}, ""},
@@ -313,7 +312,7 @@ func TestAutogradKernels(t *testing.T) {
 		{"ungraded::scale_", args{tensor(t, plain).Value(), grad()}, []string{none}, ""},
 		{"ungraded::twice.out", args{grad(), tensor(t, plain).Value()}, []string{none}, ""},
 		{"ungraded::twice.out", args{grad(), grad()}, nil, "the argument that is written required grad before the call"},
-		{"ungraded::leaf", args{grad()}, []string{"result is a leaf that requires grad: nothing leads from it to the argument that does"}, ""},
+		{"ungraded::leaf", args{grad()}, []string{"result is a leaf that requires grad: its history does not lead to the argument that requires grad"}, ""},
 		{"ungraded::forgets", args{grad()}, nil, meant},
 		{"ungraded::twice", args{tensor(t, plain).Value()}, nil, "no argument requires grad"},
 		{"ungraded::twice", args{whole}, nil, dtype},
@@ -352,8 +351,7 @@ func TestAutogradKernels(t *testing.T) {
 	}
 }
 
-// An op whose sole kernel is one for autograd is called there, and judged like
-// others.
+// An op that only has a kernel for autograd is called there, and judged like others.
 func TestAutogradAlone(t *testing.T) {
 	libtorchtest.Need(t)
 	must.Do(t, libtorch.LoadLibrary(libtorchtest.Library(t, "autograd", oplib, "autograd.cpp")))
@@ -405,7 +403,7 @@ func TestLoadLibrary(t *testing.T) {
 	}
 }
 
-// nameOf names a place as expect.yaml does: elements by name, not by number.
+// nameOf names a place as in expect.yaml: elements by name, not by number.
 func nameOf(p asserts.Place) string {
 	if p.Called != "" {
 		return p.Name + "." + p.Called
@@ -413,7 +411,7 @@ func nameOf(p asserts.Place) string {
 	return p.Name
 }
 
-// expect.yaml, which others read, says what the table above says.
+// expect.yaml, which other tests read, agrees with the table above.
 func TestOplibExpectations(t *testing.T) {
 	libtorchtest.Need(t)
 	want := make(map[string]bool)
@@ -422,7 +420,7 @@ func TestOplibExpectations(t *testing.T) {
 			want[c.op+" "+w] = true
 		}
 	}
-	want["double_ OA012 self"] = true // the schema alone
+	want["double_ OA012 self"] = true // only the schema
 	got := make(map[string]bool)
 	for _, e := range libtorchtest.Expectations(t, oplib) {
 		if e.Code != "" {
@@ -449,7 +447,7 @@ func TestThrows(t *testing.T) {
 	}
 }
 
-// Effects of a kernel on its process can be seen from outside.
+// A kernel's effects on its process are visible from outside.
 func TestDeadly(t *testing.T) {
 	libtorchtest.Need(t)
 	path := loadOplib(t)
@@ -459,7 +457,7 @@ func TestDeadly(t *testing.T) {
 		return cmd
 	}
 	out, err := run("oplib::crash").CombinedOutput()
-	// Go's runtime reports the signal, unless a library has put itself before it.
+	// Go's runtime reports the signal, unless a library has installed a handler.
 	if err == nil || !strings.Contains(string(out)+err.Error(), "SIGSEGV") && !strings.Contains(err.Error(), "segmentation fault") {
 		t.Errorf("crash ended with %v:\n%s", err, out)
 	}
@@ -467,7 +465,7 @@ func TestDeadly(t *testing.T) {
 	stdout := must.Get(hang.StdoutPipe())(t)
 	must.Do(t, hang.Start())
 	buf := make([]byte, 64)
-	if _, err := stdout.Read(buf); err != nil { // it is about to call
+	if _, err := stdout.Read(buf); err != nil { // the call follows
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
@@ -481,8 +479,8 @@ func TestDeadly(t *testing.T) {
 	}
 }
 
-// Of a conj, neg or zero tensor in a list it is not known who put another in its
-// place: OA001 is a skip there, and judged beside it.
+// For a conj, neg or zero tensor in a list the dispatcher may have replaced it: OA001 is a skip
+// there, and judged for other tensors.
 func TestLazyElements(t *testing.T) {
 	libtorchtest.Need(t)
 	op := oplibOp(t, "sum_and_size")

@@ -8,7 +8,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// side says when a tensor was observed.
+// A side is the moment of an observation.
 type side uint8
 
 const (
@@ -18,16 +18,16 @@ const (
 	unseen
 )
 
-// A part is a tensor that a tensor of a subject holds inside.
+// A part is a tensor inside a tensor of a subject.
 type part struct {
 	side        side
 	subject     int
-	element     int // of the subject's tensors
+	element     int // index among the subject's tensors
 	name        string
 	observation asserts.Observation
 }
 
-// addParts adds to each subject a second one with its parts, after all others.
+// addParts adds a second subject with the parts for each subject, after all others.
 func (out *Outcome) addParts() {
 	seen := &out.Seen
 	seen.Before, seen.After = slices.Clip(seen.Before), slices.Clip(seen.After)
@@ -39,7 +39,7 @@ func (out *Outcome) addParts() {
 		if len(later) > len(names) {
 			names = later
 		}
-		n := max(len(a), len(b)) // for both; a part that came or went is an undefined tensor
+		n := max(len(a), len(b)) // the same before and after; a part that was added or removed is an undefined tensor
 		seen.Before = append(seen.Before, append(b, make([]asserts.Observation, n-len(b))...)...)
 		seen.After = append(seen.After, append(a, make([]asserts.Observation, n-len(a))...)...)
 		seen.ArgLens = append(seen.ArgLens, n)
@@ -54,8 +54,8 @@ func (out *Outcome) addParts() {
 	}
 }
 
-// partsOf returns the parts of a subject of so many tensors, and their names:
-// "values", and in a list "1.values".
+// partsOf returns the parts of a subject's tensors, and their names: "values", and in a list
+// "1.values".
 func (out *Outcome) partsOf(side side, subject, tensors int) (parts []asserts.Observation, names []string) {
 	for _, p := range out.parts {
 		if p.side != side || p.subject != subject {
@@ -71,10 +71,9 @@ func (out *Outcome) partsOf(side side, subject, tensors int) (parts []asserts.Ob
 	return parts, names
 }
 
-// HarmlessParts returns the reason why a violation about parts of tensors does not count, ""
-// where it is one: parts of one tensor share with each other, those of a view
-// with its base's, and the sizes and strides of nested tensors, which nothing
-// writes, with each other's. The op is the one that was judged.
+// HarmlessParts returns the reason why a violation about parts of tensors does not count, or "":
+// parts of one tensor may share with each other, those of a view with its base's, and the sizes and
+// strides of nested tensors, which nothing writes, with each other's. op is the judged op.
 func HarmlessParts(op *asserts.Op, v *asserts.Violation) string {
 	on, against := v.Subject, v.Against
 	switch {
@@ -92,13 +91,13 @@ func HarmlessParts(op *asserts.Op, v *asserts.Violation) string {
 	return ""
 }
 
-// writes reports whether a place is of a return that is marked (a!).
+// writes reports whether a place is a return marked (a!).
 func writes(op *asserts.Op, at asserts.Place) bool {
 	return slices.ContainsFunc(op.Results, func(s asserts.Subject) bool { return s.Index == at.Index && s.Write })
 }
 
-// owner returns which tensor of its subject a part is of, "" for that of a
-// subject of one: "1" of "1.values".
+// owner returns the index of the tensor that a part is inside of, "" if its subject is one tensor:
+// "1" for "1.values".
 func owner(called string) string {
 	number, _, numbered := strings.Cut(called, ".")
 	if !numbered {

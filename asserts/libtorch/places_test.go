@@ -14,8 +14,8 @@ import (
 	"github.com/opassert/opassert/internal/torch"
 )
 
-// unplanted says which checks that calls of libtorch show places.cpp does not
-// break, and where they are broken instead.
+// unplanted lists the checks, of those that calls of libtorch can show, that places.cpp does not
+// break, and the tests that break them instead.
 var unplanted = map[asserts.Code]string{
 	asserts.MetaAlias:      "TestOplib: split_even and pad_even",
 	asserts.AutogradKernel: "TestAutogradKernels",
@@ -26,8 +26,8 @@ var unplanted = map[asserts.Code]string{
 
 const inMemory = "TestMemory, of the command: a run finds it, where memory is watched"
 
-// unbroken says on which sorts of tensors which operators of places.cpp break
-// nothing, or nothing that shows, and why.
+// unbroken lists sorts of tensors for which operators of places.cpp break nothing, or not visibly,
+// and why.
 var unbroken = []struct{ sorts, ops, reason string }{
 	{"meta", "OA007_memory_.*|OA009_.*|OA010_.*|OA015_.*", "a meta tensor has no bytes"},
 	{"zero", "OA007_memory_of_(dict|tuple)|OA009_of_(dict|tuple)", "a zero tensor has no bytes"},
@@ -37,9 +37,8 @@ var unbroken = []struct{ sorts, ops, reason string }{
 	{"conj|neg|zero", "OA0(02|07|09|10|15|16).*_of_(plain|optional|list|out).*", "the dispatcher's fallback has the kernel called with a copy"},
 }
 
-// Every check that calls of libtorch show is broken in each sort of place, on
-// each sort of tensor, and found there, or counted as a skip of that check in
-// that call.
+// Every check that calls of libtorch can show is broken in each sort of place, on each sort of
+// tensor, and reported, or counted as a skip of that check in that call.
 func TestEveryPlaceIsPlanted(t *testing.T) {
 	libtorchtest.Need(t)
 	must.Do(t, libtorch.LoadLibrary(libtorchtest.Library(t, "places", "../../internal/watch/testdata", "places.cpp")))
@@ -66,8 +65,7 @@ func TestEveryPlaceIsPlanted(t *testing.T) {
 	}
 }
 
-// placeOf returns a tensor of a form, whose elements do not fill its storage if
-// they need not.
+// placeOf returns a tensor of a form, whose elements do not fill its storage if possible.
 func placeOf(form libtorch.Form) libtorch.Spec {
 	s := libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{4, 4}, Form: form, Low: 1, High: 2}
 	switch form {
@@ -83,8 +81,7 @@ func placeOf(form libtorch.Form) libtorch.Spec {
 	return s
 }
 
-// places calls each operator on tensors that are like one, and returns which checks
-// were found broken.
+// places calls each operator on such tensors, and returns the checks that were found broken.
 func places(t *testing.T, ops []*libtorch.Op, sort string, spec libtorch.Spec) (found asserts.Codes) {
 	for _, op := range ops {
 		name := strings.TrimPrefix(op.Name, "place::")
@@ -106,16 +103,16 @@ func places(t *testing.T, ops []*libtorch.Op, sort string, spec libtorch.Spec) (
 	return found
 }
 
-// readsResult reports whether the fallback for conj and neg tensors takes a result
-// from an operator that has none: it reads behind the stack.
+// readsResult reports whether the fallback for conj and neg tensors reads a result of an operator
+// that has none, from beyond the stack.
 //
 // Source: aten/src/ATen/native/MathBitsFallback.h.
 func readsResult(sort string, op *libtorch.Op) bool {
 	return (sort == "conj" || sort == "neg") && len(op.Returns) == 0 && op.Args[0].Write && !strings.HasSuffix(op.Args[0].Type, "[]")
 }
 
-// planted calls an operator twice, and judges the second call as a suite does. An
-// error is of the kernel, which has broken nothing then.
+// planted calls an operator twice, and judges the second call like a suite. An error is the
+// kernel's, which then has broken nothing.
 func planted(t *testing.T, op *libtorch.Op, spec libtorch.Spec) (verdict asserts.Verdict, err error) {
 	checks := planned(t, op)
 	var outs [2]libtorch.Outcome
@@ -158,7 +155,7 @@ func placed(t *testing.T, spec libtorch.Spec) libtorch.Value {
 	return tensor(t, spec).Value()
 }
 
-// looked returns what is seen of the tensors of results now.
+// looked observes the tensors of results now.
 func looked(results []libtorch.Value) (seen []asserts.Observation) {
 	for _, r := range results {
 		for _, tensor := range append(r.Tensors, r.Tensor) {

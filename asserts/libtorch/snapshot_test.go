@@ -8,7 +8,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// contentWords are the words of what the content level adds of a tensor.
+// contentWords are the words that the content level adds for a tensor.
 func contentWords(flags int64, bytes string) []int64 {
 	var s scratch
 	s.put(6, 1, 2, 3, 400, 5) // float32 on cuda:2, offset, bytes, digest
@@ -23,7 +23,7 @@ func contentWords(flags int64, bytes string) []int64 {
 	return s.request
 }
 
-// Each word of an observation is one thing of a tensor.
+// Each word of an observation is one property of a tensor.
 func TestObservation(t *testing.T) {
 	r := reader{append([]int64{21, 22, 24<<32 | 23, 3<<56 | 1<<48 | (traitMeta|traitLazy)<<32 | 25}, contentWords(flagLeaf, "twelve bytes")...)}
 	var got asserts.Observation

@@ -25,46 +25,44 @@ var (
 //go:embed shim
 var shimFolder embed.FS
 
-// Sources returns the C++ that is compiled against a libtorch. observe.cpp, which
-// does the observing, and schemas.cpp serve others too.
+// Sources returns the C++ that is compiled against a libtorch. observe.cpp, which makes the
+// observations, and schemas.cpp are used elsewhere, too.
 func Sources() fs.FS { return compile.Embedded(shimFolder, "shim") }
 
-// use is which libtorch the process will load.
+// use describes the libtorch that the process will load.
 var use struct {
 	sync.Mutex
 	dir     string
 	others  []string
-	first   []string // the library that is loaded before libtorch is started
+	first   []string // the library to load before libtorch is started
 	shim    []string
-	remote  int // the socket of another process's libtorch
+	remote  int // the socket to another process with libtorch
 	started bool
 }
 
-// Use sets which libtorch the process loads, by its folder: an unpacked
-// libtorch, the Python package torch, or what else [installed.Inspect] takes.
-// It is called before anything else here. Without it the process loads the one
-// that [installed.Find] comes across first. Others are loaded before it, such as
+// Use sets the libtorch to load, by its folder: an unpacked libtorch, the Python package torch, or
+// anything that [installed.Inspect] accepts. It must be called first. Without it the process loads
+// the first one that [installed.Find] finds. The other libraries are loaded before it, such as
 // [installed.Torch.Needs].
 func Use(dir string, others ...string) error {
 	return choose(func() { use.dir, use.others = dir, others })
 }
 
-// UseShim makes the process load the shim that [Fit] returned in another process of
-// the same program.
+// UseShim makes the process load the shim that [Fit] returned in another process of the same
+// program.
 func UseShim(shim string) error {
 	return choose(func() { use.shim = strings.Split(shim, "\n") })
 }
 
-// UseRemote sets that libtorch is in another process, which serves the calls that
-// come through a socket: oa_serve of the shim that [Fit] returns.
+// UseRemote makes calls through a socket to another process, which has loaded libtorch and runs
+// oa_serve of the shim that [Fit] returns.
 func UseRemote(socket int) error {
 	return choose(func() { use.remote = socket })
 }
 
-// Fit compiles the shim that fits a libtorch, where that was not done before,
-// and returns what [UseShim] takes. It is text for an environment variable: the
-// shared libraries to load, others before the shim, one a line. It loads nothing
-// itself.
+// Fit compiles the shim for a libtorch, unless that was done before, and returns the argument for
+// [UseShim]: a text for an environment variable, with the shared libraries to load, one a line, the
+// shim last. It does not load them.
 func Fit(torch *installed.Torch, others ...string) (string, error) {
 	if !cgo {
 		return "", ErrNoCgo
@@ -85,14 +83,14 @@ func choose(set func()) error {
 	use.Lock()
 	defer use.Unlock()
 	if use.started {
-		return errors.New("libtorch: one is loaded already, and a process has one at most")
+		return errors.New("libtorch: one is already loaded, and a process has at most one")
 	}
 	set()
 	return nil
 }
 
-// Version returns the version of the libtorch that the process loads, as its
-// package says it: "2.6.0+cu124".
+// Version returns the version of the libtorch that the process loads, in the form of its package:
+// "2.6.0+cu124".
 func Version() (string, error) { return started() }
 
 var started = sync.OnceValues(func() (string, error) {
@@ -109,7 +107,7 @@ func setUp() (version string, err error) {
 	return reply("start", crossing{function: fnStart}, (*reader).text)
 }
 
-// Remember makes the state that the process has now that which [Left] restores.
+// Remember makes the present state of the process the one that [Left] restores.
 func Remember() error {
 	if err := start(); err != nil {
 		return err
@@ -118,14 +116,13 @@ func Remember() error {
 	return err
 }
 
-// start sets libtorch up, once.
+// start initializes libtorch, once.
 func start() error {
 	_, err := started()
 	return err
 }
 
-// load loads the shim, and with it libtorch: those that were chosen, or those
-// that are found.
+// load loads the shim, and with it libtorch: the chosen or the found libraries.
 func load() error {
 	if use.remote != 0 {
 		openRemote(use.remote)
@@ -143,16 +140,15 @@ func load() error {
 		return err
 	}
 	if err := open(strings.Split(shim, "\n")); err != nil {
-		return fmt.Errorf("load %v: %w (if it is a library that libtorch needs: install it, or let LD_LIBRARY_PATH name its folder)", torch, err)
+		return fmt.Errorf("load %v: %w (if libtorch needs this library: install it, or add its folder to LD_LIBRARY_PATH)", torch, err)
 	}
 	return nil
 }
 
-// LoadLibrary loads a shared library; the operators that it registers are
-// there afterwards. It cannot be unloaded. An extension of Python, as that of a package
-// which brings a device, is loaded before anything else here is called.
+// LoadLibrary loads a shared library with its operators. It cannot be unloaded. A Python extension,
+// such as that of a package which brings a device, must be loaded before any other call here.
 func LoadLibrary(path string) error {
-	choose(func() { use.first = []string{path} }) // else what it needs is there already, or it says what is not
+	choose(func() { use.first = []string{path} }) // otherwise its dependencies are loaded already, or the error names the missing one
 	if err := start(); err != nil {
 		return err
 	}
@@ -164,10 +160,11 @@ func LoadLibrary(path string) error {
 	return err
 }
 
-// torchSymbol matches a name of PyTorch's own that a library asks for and no library has.
+// torchSymbol matches a PyTorch symbol that a library requires and no library defines.
 var torchSymbol = regexp.MustCompile(`undefined symbol: _Z(T[IVS])?N[KVr]*(3c10|2at|5torch|6caffe2)`)
 
-// builtForAnother adds to the error of a library which asks for what this PyTorch lacks what to do.
+// builtForAnother adds the remedy to the error of a library that requires symbols which this
+// PyTorch lacks.
 func builtForAnother(err error, library, version string) error {
 	if !torchSymbol.MatchString(err.Error()) {
 		return err

@@ -24,8 +24,7 @@ func TestBuiltForAnother(t *testing.T) {
 	}
 }
 
-// An operator that is looked up before any is listed is read alone, and stays the Op that it
-// was when all are.
+// An operator looked up before the listing is read alone, and remains the same Op after it.
 func TestLookupAlone(t *testing.T) {
 	if err := start(); err != nil {
 		t.Skip(err)

@@ -6,35 +6,33 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// A Tensor is a handle that owns one strong reference to a TensorImpl. It is
-// a plain value, safe to use from many goroutines; copies are the same handle.
-// The zero Tensor is an undefined tensor. Whoever gets a Tensor releases it,
-// once: a use after that is an error, never a crash.
+// A Tensor is a handle that owns one strong reference to a TensorImpl. It is a plain value, safe
+// for use by many goroutines; copies are the same handle. The zero Tensor is an undefined tensor.
+// The receiver of a Tensor releases it, once: a later use is an error, never a crash.
 type Tensor struct{ h handle }
 
-// An Object is a handle that owns any other value of libtorch: a generator, a
-// storage, an instance of a custom class. The rules are those of [Tensor].
+// An Object is a handle that owns any other value of libtorch: a generator, a storage, an instance
+// of a custom class. The rules are those of [Tensor].
 type Object struct{ h handle }
 
-// Release releases the reference. Calls that are using the tensor finish
-// first. Releasing the zero Tensor does nothing.
+// Release releases the reference, after the calls that use the tensor. For the zero Tensor it does
+// nothing.
 func (t Tensor) Release() error { return t.h.release() }
 
 // Release releases the reference; see [Tensor.Release].
 func (o Object) Release() error { return o.h.release() }
 
-// Defined reports whether there is a tensor at all.
+// Defined reports whether there is a tensor.
 func (t Tensor) Defined() bool { return t != Tensor{} }
 
-// See observes the tensor. Its counts leave out nothing: the handle's own
-// reference is one of them.
+// See observes the tensor. Its counts include the handle's own reference.
 func (t Tensor) See(level asserts.Level) (asserts.Observation, error) {
 	var o asserts.Observation
 	err := t.observe(level, func(r *reader) { r.observation(&o) })
 	return o, err
 }
 
-// observe has the tensor observed, if there is one, and reads the reply.
+// observe makes the shim observe the tensor, if there is one, and reads the reply.
 func (t Tensor) observe(level asserts.Level, take func(*reader)) error {
 	if !t.Defined() {
 		return nil
@@ -42,11 +40,10 @@ func (t Tensor) observe(level asserts.Level, take func(*reader)) error {
 	return t.ask("observe", crossing{function: fnObserve, second: int64(level)}, take)
 }
 
-// Observe is [Tensor.See] for package asserts: a handle that was released is
-// seen as an undefined tensor.
+// Observe is [Tensor.See] for package asserts: a released handle is an undefined tensor.
 func (t Tensor) Observe(o *asserts.Observation, level asserts.Level) { *o, _ = t.See(level) }
 
-// Parts observes the tensors that the tensor holds inside; see [asserts.WithParts].
+// Parts observes the tensors inside the tensor; see [asserts.WithParts].
 func (t Tensor) Parts(level asserts.Level) ([]asserts.Observation, error) {
 	var parts []asserts.Observation
 	err := t.observe(level, func(r *reader) {
@@ -59,8 +56,7 @@ func (t Tensor) Parts(level asserts.Level) ([]asserts.Observation, error) {
 	return parts, err
 }
 
-// Bytes returns a copy of the tensor's whole storage: none for one that is not
-// on the CPU, and for a tensor without storage.
+// Bytes returns a copy of the tensor's whole storage, empty if it is not on the CPU or has none.
 func (t Tensor) Bytes() ([]byte, error) {
 	var data []byte
 	size := 0
@@ -90,7 +86,7 @@ func (t Tensor) ask(what string, c crossing, take func(*reader)) error {
 	return err
 }
 
-// ask sets libtorch up if need be, calls the shim and reads the reply.
+// ask initializes libtorch if necessary, calls the shim and reads the reply.
 func ask[T any](what string, c crossing, take func(*reader) T) (taken T, err error) {
 	if err := start(); err != nil {
 		return taken, err
@@ -122,37 +118,36 @@ func NewGenerator(seed uint64) (Object, error) {
 	return ask("generator", crossing{function: fnGenerator, first: int64(seed)}, (*reader).object)
 }
 
-// Seed seeds the default CPU generator, which kernels draw from that are given
-// none.
+// Seed seeds the default CPU generator, which kernels use if they get no other.
 func Seed(seed uint64) error {
 	_, err := ask("seed", crossing{function: fnSeed, first: int64(seed)}, (*reader).nothing)
 	return err
 }
 
-// Threads sets the number of threads among which ops divide their work, except ops that others
-// call: these keep to one, as all do from the start.
+// Threads sets the number of threads among which ops divide their work, except ops called by
+// others, which use one. The initial number is one.
 func Threads(count int) error {
 	_, err := ask("threads", crossing{function: fnThreads, first: int64(count)}, (*reader).nothing)
 	return err
 }
 
-// Left describes the state of the process, besides tensors, that calls have changed since
-// the last library was loaded, or [Remember] or Left was last called, a line each, and restores it.
+// Left describes the state of the process besides tensors that calls have changed since the last
+// library was loaded, or since the last [Remember] or Left, one change a line, and restores it.
 func Left() (string, error) {
 	return ask("state", crossing{function: fnLeft}, (*reader).text)
 }
 
-// MetaTwins returns tensors on the meta device with the same relations as ts: the same
-// sizes, strides, offsets and dtypes, one Tensor where two name one TensorImpl, and one
-// storage where two share one. Tensors that are not
-// plain strided ones have no twins. [ReleaseAll] suits the result.
+// MetaTwins returns tensors on the meta device with the same relations as ts: the same sizes,
+// strides, offsets and dtypes, one Tensor for several with one TensorImpl, and one storage for
+// several with one storage. Tensors that are not plain strided ones have no twins. Release the
+// result with [ReleaseAll].
 func MetaTwins(ts ...Tensor) ([]Tensor, error) {
 	if err := start(); err != nil {
 		return nil, err
 	}
 	s := newScratch()
 	defer s.free()
-	place := make(map[int64]int) // of a TensorImpl in the request
+	place := make(map[int64]int) // position of a TensorImpl in the request
 	places := make([]int, len(ts))
 	for i, t := range ts {
 		address, err := s.hold(t.h)
@@ -183,7 +178,7 @@ func MetaTwins(ts ...Tensor) ([]Tensor, error) {
 	return twins, nil
 }
 
-// ReleaseAll releases each of the tensors once, however often it is there.
+// ReleaseAll releases each of the tensors once, even if it occurs several times.
 func ReleaseAll(ts ...Tensor) error {
 	seen := make(map[Tensor]bool)
 	var errs []error

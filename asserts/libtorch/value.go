@@ -10,7 +10,7 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// A ValueKind is the kind of a [Value], which decides the fields that count.
+// A ValueKind is the kind of a [Value], which determines the fields in use.
 type ValueKind uint8
 
 const (
@@ -24,9 +24,9 @@ const (
 	KindString  ValueKind = tagString  // Str
 	KindDevice  ValueKind = tagDevice  // Str: "cpu", "meta", "cuda:1"
 	KindStream  ValueKind = tagStream  // Str is the device, Int the stream's id
-	KindList    ValueKind = tagList    // List, a list of other values than ints or tensors
+	KindList    ValueKind = tagList    // List, of values other than ints or tensors
 	KindObject  ValueKind = tagObject  // Object; in a result Str is its type
-	KindTuple   ValueKind = tagTuple   // List; in arguments only, as are the next
+	KindTuple   ValueKind = tagTuple   // List; in arguments only, like the next
 	KindDict    ValueKind = tagDict    // List, each key before its value
 	KindNew     ValueKind = tagNew     // an object of the custom class Str, made by its constructor from List
 	KindSame    ValueKind = tagSame    // the earlier argument number Int; in arguments only
@@ -53,11 +53,10 @@ type Value struct {
 // None is the absence of a value.
 func None() Value { return Value{} }
 
-// Default is the schema's default; arguments omitted at the end have it anyway.
+// Default is the schema's default, which omitted last arguments have, too.
 func Default() Value { return Value{Kind: KindDefault} }
 
-// Value returns the tensor as an argument. An undefined one is None where the
-// schema takes that.
+// Value returns the tensor as an argument. An undefined one is None if the schema accepts that.
 func (t Tensor) Value() Value { return Value{Kind: KindTensor, Tensor: t} }
 
 // Value returns the object as an argument; the zero Object is None.
@@ -116,8 +115,8 @@ func Dict(v ...Value) Value { return Value{Kind: KindDict, List: v} }
 // its constructor makes from arguments.
 func New(class string, args ...Value) Value { return Value{Kind: KindNew, Str: class, List: args} }
 
-// Same is an earlier argument of the call, such as an object that a constructor makes:
-// both are one object then.
+// Same is an earlier argument of the call, such as an object from a constructor: both are then one
+// object.
 func Same(argument int) Value { return Value{Kind: KindSame, Int: int64(argument)} }
 
 // Floats is a list of floats.
@@ -168,7 +167,7 @@ const (
 	ChannelsLast3d   = tensor.FormatChannelsLast3d
 )
 
-// String shows the value as a call would be written down.
+// String returns the value as written in a call.
 func (v Value) String() string {
 	switch v.Kind {
 	case KindDefault:
@@ -210,8 +209,8 @@ func show[T any](items []T, text func(T) string) string {
 	return "[" + loop.Join(items, ", ", text) + "]"
 }
 
-// write puts the value into a request. Next is the index of its first tensor
-// there; write returns the index after its last.
+// write writes the value to a request. next is the index of its first tensor there; write returns
+// the index after its last.
 func (s *scratch) write(v *Value, next int64) (int64, error) {
 	switch v.Kind {
 	case KindNone:
@@ -262,7 +261,7 @@ func (s *scratch) write(v *Value, next int64) (int64, error) {
 		}
 		s.put(n)
 		for i := range v.List {
-			// A missing tensor among tensors has its place in the request.
+			// An undefined tensor in a list of tensors has an index in the request.
 			none := v.List[i].Kind == KindNone
 			n, err := s.write(&v.List[i], next)
 			if err != nil {
@@ -288,8 +287,7 @@ func (s *scratch) write(v *Value, next int64) (int64, error) {
 	return next, nil
 }
 
-// tensors puts the tensors of a value into a request, in the order in which
-// write numbers them.
+// tensors writes the tensors of a value to a request, in the order in which write numbers them.
 func (s *scratch) tensors(v *Value) (n int, err error) {
 	switch v.Kind {
 	case KindTensor:
@@ -322,7 +320,7 @@ func (s *scratch) tensors(v *Value) (n int, err error) {
 	return n, nil
 }
 
-// value reads a value as write of call.cpp writes it.
+// value reads a value in the form that call.cpp writes.
 func (r *reader) value() Value {
 	switch r.word() {
 	case tagTensor:
@@ -352,7 +350,7 @@ func (r *reader) value() Value {
 	return None()
 }
 
-// listValue returns a list of the kind that its elements allow.
+// listValue returns a list of the kind for its elements.
 func (r *reader) listValue() Value {
 	list := make([]Value, r.word())
 	for i := range list {
@@ -372,8 +370,7 @@ func (r *reader) listValue() Value {
 	return v
 }
 
-// Release releases the handles in the value, all of them, and returns the first
-// error.
+// Release releases all handles in the value, and returns the first error.
 func (v Value) Release() (err error) {
 	switch v.Kind {
 	case KindTensor:

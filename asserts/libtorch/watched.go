@@ -8,12 +8,12 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// ReadOp reads one operator from its line in the list of schemas.cpp of another
-// process. It describes the operator, and cannot be called.
+// ReadOp parses one operator from its line in the list that another process's schemas.cpp wrote. It
+// describes the operator, which cannot be called.
 func ReadOp(listed string) (op *Op, err error) {
 	defer func() {
 		if recover() != nil {
-			err = errors.New("an operator's record is cut short")
+			err = errors.New("an operator's record is truncated")
 		}
 	}()
 	ops := parseListing(listed)
@@ -21,21 +21,20 @@ func ReadOp(listed string) (op *Op, err error) {
 		op = r.read()
 	}
 	if len(ops) != 1 {
-		return nil, fmt.Errorf("%d operators in the record of one", len(ops))
+		return nil, fmt.Errorf("the record has %d operators instead of one", len(ops))
 	}
 	return op, nil
 }
 
-// ReadSeen reads what observe.h wrote of a call of the operator in another
-// process: for each argument that holds tensors their number; the tensors
-// before the call and after it; how many were added to lists, and they, each
-// behind the index of its argument; for each return that holds tensors their
-// number and they; the number of storages that earlier calls returned, and of
-// each its address, where its bytes are, and how many.
+// ReadSeen reads what observe.h wrote about a call of the operator in another process: for each
+// argument that holds tensors their number; the tensors before the call and after it; the number of
+// tensors added to lists, and these, each after the index of its argument; for each return that
+// holds tensors their number and the tensors; the number of storages that earlier calls returned,
+// and for each its address, the address of its bytes, and their number.
 func (op *Op) ReadSeen(level asserts.Level, record []byte) (seen asserts.Seen, err error) {
 	defer func() {
 		if recover() != nil {
-			err = fmt.Errorf("%s: the record of a call is cut short", op.Name)
+			err = fmt.Errorf("%s: the record of a call is truncated", op.Name)
 		}
 	}()
 	words := make([]int64, len(record)/8)

@@ -7,8 +7,8 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// A listed operator is an error or one that has a name; a record of its call is
-// an error or holds no more than its words, and never fewer than none.
+// A listed operator is an error or has a name; a record of its call is an error or has no more
+// items than words.
 func FuzzListing(f *testing.F) {
 	f.Add("a::b\x1fa::b(Tensor x) -> Tensor\x1f\x1e", []byte("\x01\x00\x00\x00\x00\x00\x00\x00"), int8(0))
 	f.Add("", []byte{}, int8(1))

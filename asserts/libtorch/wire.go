@@ -12,16 +12,16 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// A scratch is the memory of one crossing, used again by later ones.
+// A scratch is the memory of one crossing, reused by later ones.
 type scratch struct {
 	request []int64
 	reply   []int64
 	held    []handle // in use until free
-	starts  []int    // of each argument: the index of its first tensor in the request
-	rest    reader   // of the reply: on the stack it would escape, and be allocated for each result
+	starts  []int    // index in the request of each argument's first tensor
+	rest    reader   // of the reply: a local variable would escape, and be allocated for each result
 }
 
-// maxPooled keeps the memory of an unusually long reply from staying.
+// maxPooled limits the size of a reply whose memory is reused.
 const maxPooled = 1 << 16
 
 var scratches = sync.Pool{New: func() any {
@@ -50,7 +50,7 @@ func (s *scratch) free() {
 	}
 }
 
-// hold returns the address behind a handle, which stays in use until free.
+// hold returns the address of a handle's object, which remains in use until free.
 func (s *scratch) hold(h handle) (int64, error) {
 	if h == (handle{}) {
 		return 0, nil
@@ -75,8 +75,8 @@ func (s *scratch) putText(text string) {
 	}
 }
 
-// read returns the reply after its header, or the error that it is. The argument what
-// is the operator, or else the request.
+// read returns the reply after its header, or its error. The argument what is the operator, or else
+// the request.
 func (s *scratch) read(what string) (reader, error) {
 	r := s.answer()
 	return r, s.thrown(what, &r)
@@ -94,7 +94,7 @@ func (s *scratch) answer() reader {
 	return reader{words: s.reply[headerWords:n]}
 }
 
-// thrown reads the error that a reply ends with, nil where it is none.
+// thrown reads the error at the end of a reply, if any.
 func (s *scratch) thrown(what string, r *reader) error {
 	if s.reply[0] == statusOK {
 		return nil
@@ -102,7 +102,7 @@ func (s *scratch) thrown(what string, r *reader) error {
 	return &Error{Op: what, Refused: s.reply[0] == statusRefused, Type: r.text(), Message: r.text()}
 }
 
-// A reader takes a reply apart.
+// A reader parses a reply.
 type reader struct{ words []int64 }
 
 func (r *reader) word() int64 {
@@ -111,14 +111,14 @@ func (r *reader) word() int64 {
 	return w
 }
 
-// count reads the number of what follows, each of a word at least: it panics, as
-// reading on would, where there are fewer words, whatever another process wrote.
+// count reads the number of items that follow, each of at least one word. Like any read it panics
+// if the reply is too short, whatever another process wrote.
 func (r *reader) count() int {
 	n := r.word()
 	return len(r.words[:n])
 }
 
-// nothing reads a reply that has nothing after its header.
+// nothing reads a reply that consists of the header.
 func (r *reader) nothing() struct{} { return struct{}{} }
 
 // object takes over an object.
@@ -127,14 +127,14 @@ func (r *reader) object() Object { return newObject(r.word()) }
 func (r *reader) float() float64 { return math.Float64frombits(uint64(r.word())) }
 
 func (r *reader) text() string {
-	const usual = "Strided" // the layout of nearly all tensors
-	if text := r.raw(); string(text) != usual {
+	const strided = "Strided" // the layout of nearly all tensors
+	if text := r.raw(); string(text) != strided {
 		return string(text)
 	}
-	return usual
+	return strided
 }
 
-// raw returns bytes that are gone with the reply.
+// raw returns bytes that are valid as long as the reply.
 func (r *reader) raw() []byte {
 	n := r.word()
 	words := r.words[:(n+7)/8]
@@ -165,8 +165,8 @@ func (r *reader) copied(n int) []int64 {
 	return words
 }
 
-// observation reads what observe.h writes of one tensor; it returns the number of
-// the parts that follow, or the tensor's role as a part.
+// observation reads what observe.h wrote about one tensor; it returns the number of parts that
+// follow, or the tensor's role as a part.
 func (r *reader) observation(o *asserts.Observation) (last int) {
 	h := (*head)(r.words)
 	r.words = r.words[len(h):]

@@ -18,9 +18,9 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// These tests need no libtorch: what it would write is written here.
+// These tests need no libtorch: they write what it would write.
 
-// listedOp is an operator as schemas.cpp lists it.
+// listedOp is an operator in the form of schemas.cpp.
 func listedOp(name, overload, kernels, flags, tags, registered string, records ...string) string {
 	text := strings.Join([]string{"op", "64", name, overload, kernels, flags, tags, registered}, "\x1f") + "\x1e"
 	for _, r := range records {
@@ -107,7 +107,7 @@ func TestWireUnpassable(t *testing.T) {
 	}
 }
 
-// words are a record in the making.
+// words are a record under construction.
 type words []int64
 
 func (w *words) put(ns ...int64) { *w = append(*w, ns...) }
@@ -118,8 +118,8 @@ func (w *words) text(s string) {
 	w.put(c.request...)
 }
 
-// tensor writes what is seen of one at the level identity; last is how many parts follow, or
-// what it is as a part.
+// tensor writes the observation of a tensor at the identity level; last is the number of parts that
+// follow, or its role as a part.
 func (w *words) tensor(id, storage int64, traits uint16, last int64) {
 	w.put(id, storage, 2|3<<32, 7|int64(traits)<<32|last<<56)
 }
@@ -134,9 +134,8 @@ func (w words) bytes() []byte {
 	return all
 }
 
-// A record has a list of two tensors, of which the first holds indices and values, and the
-// second nothing; a tensor; and the same after the call, with another that was put into the
-// list.
+// A record has a list of two tensors, of which the first has indices and values inside; a tensor;
+// and the same after the call, with another tensor added to the list.
 func TestWireSeen(t *testing.T) {
 	op := must.Get(ReadOp(listedOp("my::f", "", "", "", "", "", "arg|xs|Tensor[]|||l", "arg|y|Tensor|||t", "ret||Tensor|t", "ret||int|", "ret||Tensor[]|l")))(t)
 	const indices, values = 6, 7
@@ -185,13 +184,13 @@ func TestWireSeen(t *testing.T) {
 		}
 	}
 	for cut := 1; cut < len(w); cut++ {
-		if _, err := op.ReadSeen(asserts.Identity, w[:cut].bytes()); err == nil || !strings.Contains(err.Error(), "my::f: the record of a call is cut short") {
+		if _, err := op.ReadSeen(asserts.Identity, w[:cut].bytes()); err == nil || !strings.Contains(err.Error(), "my::f: the record of a call is truncated") {
 			t.Fatalf("%d words: %v", cut, err)
 		}
 	}
 }
 
-// Where the later look finds more parts, they have its names.
+// If the later observation has more parts, they have its names.
 func TestWireLaterParts(t *testing.T) {
 	op := must.Get(ReadOp(listedOp("my::f", "", "", "", "", "", "arg|x|Tensor|||t")))(t)
 	var w words
@@ -275,7 +274,7 @@ func TestWireReplies(t *testing.T) {
 	(&reader{words: []int64{2, 0}}).count()
 }
 
-// value reads the values that write writes, of the kinds that replies have.
+// value reads the values that write writes, of the kinds in replies.
 func TestWireValues(t *testing.T) {
 	for _, v := range []Value{None(), Int(-3), Float(math.Inf(1)), Bool(true), Bool(false), Complex(1 - 2i), String("nine char"), Device("cuda:1"), Device("cpu"),
 		Ints(1, 2), Ints(), List(Float(1), Bool(false), String("x")), List(List(Int(1)), List())} {
@@ -344,7 +343,7 @@ func TestWireValues(t *testing.T) {
 	}
 }
 
-// A result holds handles that Release releases, all of them.
+// A result has handles, and Release releases all of them.
 func TestWireResults(t *testing.T) {
 	for _, tt := range []struct {
 		words words
@@ -385,7 +384,7 @@ func TestWireResults(t *testing.T) {
 	}
 }
 
-// A handle in use is dropped when its last user is done.
+// A handle in use is dropped after its last use.
 func TestWireHandles(t *testing.T) {
 	dropped := 0
 	h := newHandle(7, func(address int64) { dropped += int(address) }, 0)

@@ -14,7 +14,7 @@ func ExampleRows() {
 	// Output: [1 2 0 3 4] 3 <nil>
 }
 
-// A library without strides takes what lies row by row, and refuses the rest.
+// A library without strides accepts tensors in row-major order, and refuses others.
 func ExampleElements() {
 	vector := maker.Spec{DType: "uint8", Sizes: []int64{2}, Strides: []int64{1}, Offset: 1, Data: []byte{7, 1, 2}}
 	fmt.Println(maker.Elements[uint8](vector, 1))

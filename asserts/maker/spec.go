@@ -15,7 +15,7 @@ type Spec struct {
 	Sizes   []int64
 	Strides []int64 // in elements
 	Offset  int64   // in elements
-	Data    []byte  // the whole storage, in this machine's byte order
+	Data    []byte  // the whole storage, in native byte order
 }
 
 // Dim returns the number of dimensions.
@@ -30,11 +30,10 @@ func (s Spec) Len() int {
 	return n
 }
 
-// Contiguous reports whether the elements lie in row-major order from the
-// beginning of the storage to its end.
+// Contiguous reports whether the elements are in row-major order and fill the storage.
 func (s Spec) Contiguous() bool { return s.Offset == 0 && s.rowMajor() }
 
-// rowMajor reports whether the elements lie in row-major order, without gaps.
+// rowMajor reports whether the elements are in row-major order, without gaps.
 func (s Spec) rowMajor() bool {
 	stride := int64(1)
 	for i, size := range slices.Backward(s.Sizes) {
@@ -46,8 +45,8 @@ func (s Spec) rowMajor() bool {
 	return true
 }
 
-// Storage returns the elements of the whole storage, for a library that takes
-// strides and an offset. It fails where E is not the tensor's dtype.
+// Storage returns the elements of the whole storage, for a library with strides and offsets. It
+// fails if E is not the tensor's dtype.
 func Storage[E asserts.Element](s Spec) ([]E, error) {
 	var zero E
 	if have := asserts.DTypeOf[E](); have != s.DType {
@@ -58,11 +57,10 @@ func Storage[E asserts.Element](s Spec) ([]E, error) {
 	return out, nil
 }
 
-// Elements returns the tensor's elements in row-major order, for a library
-// without strides: a slice of the storage, as data[1:3] is where other elements
-// lie before and behind them. It fails where E is not the tensor's dtype, where
-// dims are given and the number of dimensions is none of them, and for a tensor
-// whose elements lie otherwise: the case is not about a copy.
+// Elements returns the tensor's elements in row-major order, for a library without strides: a slice
+// of the storage, which like data[1:3] may have other elements before and after it. It fails if E
+// is not the tensor's dtype, if dims are given and do not contain the number of dimensions, and for
+// a tensor whose elements are not in row-major order: a copy would be another case.
 func Elements[E asserts.Element](s Spec, dims ...int) ([]E, error) {
 	if len(dims) > 0 && !slices.Contains(dims, s.Dim()) {
 		return nil, Unsupported("tensors of %d dimensions", s.Dim())
@@ -77,10 +75,9 @@ func Elements[E asserts.Element](s Spec, dims ...int) ([]E, error) {
 	return all[s.Offset:][:s.Len()], nil
 }
 
-// Rows returns the elements of a matrix, row by row, and how many elements lie between the
-// beginnings of two rows: the length of a row, or more where each is followed by
-// others' elements, as in a part of a larger matrix. It fails where E is not the tensor's
-// dtype, and where the elements lie otherwise.
+// Rows returns the elements of a matrix, row by row, and the distance in elements from one row to
+// the next: the length of a row, or more in a part of a larger matrix. It fails if E is not the
+// tensor's dtype, or the elements are in another order.
 func Rows[E asserts.Element](s Spec) (data []E, stride int, err error) {
 	if s.Dim() != 2 {
 		return nil, 0, Unsupported("tensors of %d dimensions", s.Dim())
@@ -104,9 +101,8 @@ func Rows[E asserts.Element](s Spec) (data []E, stride int, err error) {
 // ErrUnsupported is the error that Unsupported wraps.
 var ErrUnsupported = errors.New("not supported")
 
-// Unsupported returns an error for a tensor that the library does not have, by
-// what it lacks: "strides", "dtype float16". Any error that wraps
-// ErrUnsupported does.
+// Unsupported returns an error for a tensor that the library does not have, by the missing feature:
+// "strides", "dtype float16". Any other error that wraps ErrUnsupported has the same effect.
 func Unsupported(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrUnsupported}, args...)...)
 }

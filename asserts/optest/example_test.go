@@ -37,7 +37,7 @@ func Neg(self *Row) *Row {
 	return &Row{negated}
 }
 
-// rows are the kernels, as the package has them that opassert gen writes.
+// rows lists the kernels as in a generated package.
 var rows = []asserts.Kernel{{Op: functional("clone"), Func: Clone}, {Op: functional("neg"), Func: Neg}}
 
 func functional(name string) *asserts.Op {
@@ -59,8 +59,7 @@ func ExampleRun() {
 	//   saw     result shares StorageImpl with argument self
 }
 
-// reported runs a test and returns what it says, as far as that is the same on every
-// machine.
+// reported runs a test and returns those parts of its output that are the same on every machine.
 func reported(test func(*testing.T)) (lines []string) {
 	stdout := os.Stdout
 	defer func() { os.Stdout = stdout }()

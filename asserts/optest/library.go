@@ -16,8 +16,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A library describes the kernels to a test: their ops, and how a tensor is
-// made.
+// A library describes the kernels to a test: their ops, and how to make a tensor.
 type library struct {
 	maker.Options
 	job     Job
@@ -25,7 +24,7 @@ type library struct {
 	engine  *gokernels.Engine
 }
 
-// open makes the kernels' ops ready to be called.
+// open prepares the kernels' ops for calls.
 func open[T any](kernels []asserts.Kernel, newTensor func(maker.Spec) (T, error), job Job, options []maker.Option) (*library, error) {
 	l := &library{job: job, kernels: make(map[string]asserts.Kernel)}
 	for _, o := range options {
@@ -80,14 +79,14 @@ func open[T any](kernels []asserts.Kernel, newTensor func(maker.Spec) (T, error)
 		return nil, fmt.Errorf("maker.Skip: unknown op %s", op)
 	}
 	if l.Observe == nil && !reflect.TypeFor[T]().Implements(reflect.TypeFor[asserts.Tensor]()) {
-		return nil, fmt.Errorf("%v has no method Observe; pass what observes it with maker.Observe", reflect.TypeFor[T]())
+		return nil, fmt.Errorf("%v has no method Observe; pass a function that observes it with maker.Observe", reflect.TypeFor[T]())
 	}
 	var err error
 	l.engine, err = lib.Engine()
 	return l, err
 }
 
-// parse is the schema of a generated op.
+// parse returns the schema of a generated op.
 func parse(op *asserts.Op) (*schema.Op, error) {
 	parsed, err := schema.ParseOp(op.Schema)
 	if err != nil {
@@ -98,7 +97,7 @@ func parse(op *asserts.Op) (*schema.Op, error) {
 	return parsed, nil
 }
 
-// receiver returns the value that a method is called on, if an option names it.
+// receiver returns the receiver for a method, if an option sets it.
 func (l *library) receiver(method reflect.Type) (reflect.Value, bool) {
 	for _, r := range l.Receivers {
 		v := reflect.ValueOf(r)
@@ -112,8 +111,8 @@ func (l *library) receiver(method reflect.Type) (reflect.Value, bool) {
 	return reflect.Value{}, false
 }
 
-// homeless returns the reason why a kernel can't be called that is a method of no receiver that
-// an option names, or "".
+// homeless returns the reason why a kernel can't be called that is a method without a receiver, or
+// "".
 func (l *library) homeless(k asserts.Kernel) string {
 	t := reflect.TypeOf(k.Func)
 	if t.Kind() == reflect.Func && len(k.Order) > 0 && len(k.Order) == len(gokernels.Inputs(t)) {
@@ -121,13 +120,13 @@ func (l *library) homeless(k asserts.Kernel) string {
 	}
 	if name := k.Site().Func; t.Kind() == reflect.Func && strings.Count(name[strings.LastIndexByte(name, '/')+1:], ".") > 1 {
 		if _, ok := l.receiver(t); !ok {
-			return fmt.Sprintf("its kernel is a method of %v: say with maker.Receiver what it is called on", t.In(0))
+			return fmt.Sprintf("its kernel is a method of %v: set its receiver with maker.Receiver", t.In(0))
 		}
 	}
 	return ""
 }
 
-// config is the data of the ops that a run of the suite needs.
+// config returns the data of the ops for a run of the suite.
 func (l *library) config() suite.Config {
 	return suite.Config{
 		Level: l.job.Level, Seed: l.job.Seed,
@@ -137,9 +136,9 @@ func (l *library) config() suite.Config {
 			planned.Notes = slices.Concat(planned.Notes, l.job.Notes[planned.Name])
 			waived := l.job.Waived[planned.Name]
 			for _, code := range planned.Waived {
-				waived = append(waived, asserts.Excuse{Code: code, Reason: "an allowlist waives it; the generated code says why"})
+				waived = append(waived, asserts.Excuse{Code: code, Reason: "an allowlist waives it; the reason is in the generated code"})
 			}
-			planned.Waived = nil // all is judged: one fault is one violation
+			planned.Waived = nil // all checks are judged: one fault is one violation
 			return engine.Plan{Op: planned, Waived: waived}
 		},
 	}

@@ -12,12 +12,12 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// modules are libraries as their authors would set them up, each with a bug or
-// more. All but one have their tensor types from modules of others.
+// modules are libraries as their authors would set them up, each with a bug or more. All but one
+// use tensor types of other modules.
 var modules = map[string]struct {
 	failed []string // the subtests that fail
-	codes  []string // what they report
-	unread []string // what the library does not have
+	codes  []string // their codes
+	unread []string // features that the library does not have
 }{
 	"example": {[]string{"aten::clamp"}, []string{"OA007"}, []string{"dtype float32", "strides"}},
 	"gonum":   {[]string{"aten::neg_", "aten::relu"}, []string{"OA007", "OA009", "OA015"}, []string{"dtype float32", "tensors of 1 dimensions"}},
@@ -59,7 +59,7 @@ func TestModules(t *testing.T) {
 	}
 }
 
-// copyModule copies a module of testdata to where it stands alone.
+// copyModule copies a module of testdata to a temporary folder.
 func copyModule(t *testing.T, name string) string {
 	t.Helper()
 	root := must.Get(filepath.Abs("../.."))(t)
@@ -78,7 +78,7 @@ func command(dir, name string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// found returns what a pattern's group matches, sorted, each once.
+// found returns what a pattern's group matches, sorted, without duplicates.
 func found(pattern *regexp.Regexp, text string) []string {
 	var all []string
 	for _, m := range pattern.FindAllStringSubmatch(text, -1) {

@@ -15,10 +15,9 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// Run calls every op on generated cases, each op a subtest, and holds every
-// call against its schema. It fails for each violation, with the smallest call
-// that shows it, and for an op that took no case at all: [maker.Skip] leaves such an op
-// out. newTensor makes a tensor of the library.
+// Run calls every op on generated cases, each op a subtest, and checks every call against its
+// schema. It fails for each violation, with the smallest call that shows it, and for an op that
+// accepted no case: [maker.Skip] leaves out such an op. newTensor makes a tensor of the library.
 func Run[T any](t *testing.T, kernels []asserts.Kernel, newTensor func(maker.Spec) (T, error), options ...maker.Option) {
 	t.Helper()
 	l, operators := load(t, kernels, newTensor, options)
@@ -43,7 +42,7 @@ func Run[T any](t *testing.T, kernels []asserts.Kernel, newTensor func(maker.Spe
 	}
 }
 
-// load is open for a test, which ends where there is nothing to run.
+// load is open for a test, which ends if there is nothing to run.
 func load[T any](tb testing.TB, kernels []asserts.Kernel, newTensor func(maker.Spec) (T, error), options []maker.Option) (*library, []engine.Operator) {
 	tb.Helper()
 	l, err := open(kernels, newTensor, Job{Engine: "Go kernels", Level: asserts.Content}, options)
@@ -71,11 +70,11 @@ func logResult(t testing.TB, r *report.OpResult) {
 	case r.Missing != "":
 		t.Errorf("%s: %s", r.Op, r.Missing)
 	case r.Ran == 0:
-		t.Errorf("%s took none of %d cases, so nothing was checked; maker.Skip leaves it out\n  the last one ended with: %s", r.Op, r.Cases, r.Error)
+		t.Errorf("%s accepted none of %d cases, so nothing was checked; maker.Skip leaves it out\n  the last error: %s", r.Op, r.Cases, r.Error)
 	}
 }
 
-// repro is the command that runs a subtest alone.
+// repro returns the command that runs the subtest alone.
 func repro(t testing.TB) string {
 	parts := strings.Split(t.Name(), "/")
 	for i, part := range parts {
@@ -84,8 +83,8 @@ func repro(t testing.TB) string {
 	return fmt.Sprintf("go test -run '%s'", strings.Join(parts, "/"))
 }
 
-// Fuzz is Run over cases that the fuzzer chooses: an op by its name, and the
-// number that the case is made from. The seeds are the first cases of Run.
+// Fuzz is Run with cases that the fuzzer chooses: the name of an op, and the number from which the
+// case is made. The seeds are the first cases of Run.
 func Fuzz[T any](f *testing.F, kernels []asserts.Kernel, newTensor func(maker.Spec) (T, error), options ...maker.Option) {
 	f.Helper()
 	l, operators := load(f, kernels, newTensor, options)
@@ -110,7 +109,7 @@ func Fuzz[T any](f *testing.F, kernels []asserts.Kernel, newTensor func(maker.Sp
 	})
 }
 
-// choose returns the position of the op of that name, or of any op if there is no such name.
+// choose returns the position of the named op, or of any op for another name.
 func choose(op string, operators []engine.Operator) int {
 	if i := slices.IndexFunc(operators, func(o engine.Operator) bool { return o.Name() == op }); i >= 0 {
 		return i

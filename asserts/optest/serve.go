@@ -16,7 +16,7 @@ type Job struct {
 	Level     asserts.Level               `json:"level"`
 	Seed      uint64                      `json:"seed"`
 	Cases     string                      `json:"cases,omitempty"`     // a file of cases
-	Namespace string                      `json:"namespace,omitempty"` // of ops, before their own
+	Namespace string                      `json:"namespace,omitempty"` // of ops, in place of their own
 	Waived    map[string][]asserts.Excuse `json:"waived,omitempty"`    // by op
 	Notes     map[string][]asserts.Excuse `json:"notes,omitempty"`     // by op
 }
@@ -24,8 +24,8 @@ type Job struct {
 // JobVariable holds the Job as JSON.
 const JobVariable = "OPASSERT_JOB"
 
-// Serve answers the requests of `opassert check`, until there are no more. It is called by the
-// programs alone that this command makes for kernels.
+// Serve answers the requests of `opassert check`, until there are no more. Only programs that this
+// command generates for kernels call it.
 func Serve[T any](kernels []asserts.Kernel, newTensor func(maker.Spec) (T, error), options ...maker.Option) {
 	if err := serve(kernels, newTensor, options); err != nil {
 		suite.Refuse(err)
@@ -36,7 +36,7 @@ func Serve[T any](kernels []asserts.Kernel, newTensor func(maker.Spec) (T, error
 func serve[T any](kernels []asserts.Kernel, newTensor func(maker.Spec) (T, error), options []maker.Option) error {
 	var job Job
 	if err := json.Unmarshal([]byte(os.Getenv(JobVariable)), &job); err != nil {
-		return fmt.Errorf("%s: %w; this program is one that opassert check runs", JobVariable, err)
+		return fmt.Errorf("%s: %w; only opassert check runs this program", JobVariable, err)
 	}
 	l, err := open(kernels, newTensor, job, options)
 	if err != nil {

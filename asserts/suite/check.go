@@ -8,8 +8,8 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// Check runs cases of one op in this process, for a caller whose kernels may
-// take the process with them, as those of Go tests do.
+// Check runs cases of one op in this process, for a caller whose kernels may end the process, as in
+// Go tests.
 func Check(e engine.Engine, cfg Config, o engine.Operator, from, to int) (res *report.OpResult, err error) {
 	defer func() {
 		switch p := recover().(type) {
@@ -25,7 +25,7 @@ func Check(e engine.Engine, cfg Config, o engine.Operator, from, to int) (res *r
 		return res, nil
 	}
 	book, err := design.Shipped()
-	if err != nil { //mutate:equivalent false: the package's own recipes are read
+	if err != nil { // the package's own recipes are valid
 		return nil, err
 	}
 	r := &work.Runner{Engine: e, Level: cfg.Level, Policy: asserts.Aware(), Seed: cfg.Seed, Tolerance: cfg.Tolerance}

@@ -14,13 +14,12 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
-// A connection is a worker's end of the conversation with its run.
+// A connection is a worker's connection to its run.
 //
-// Each line of a worker begins with a key that the run has chosen: a line without
-// it was written by a kernel, and is discarded. The key is in no argument, variable or
-// file, and nothing can be read from the replies, which are a socket. It is in the
-// worker's memory, and there a kernel that looks for it finds it: that is out of
-// reach, as is a Go package that reads it while it is initialized.
+// Each line of a worker begins with a key that the run has chosen: a line without it was written by
+// a kernel, and is discarded. The key is in no argument, variable or file, and the replies are a
+// socket that cannot be read. It is in the worker's memory, where a kernel could search for it:
+// that cannot be prevented, nor that a Go package reads it while it is initialized.
 type connection struct {
 	in  *os.File
 	out *bufio.Writer
@@ -39,28 +38,28 @@ var connected = sync.OnceValues(func() (*connection, error) {
 		return nil, fmt.Errorf("a worker's key: %w; a worker is started by a run", err)
 	}
 	in, err := takeRequests()
-	out := bufio.NewWriterSize(os.NewFile(replyFile, "replies"), 1<<16) // so that no line is cut in two
+	out := bufio.NewWriterSize(os.NewFile(replyFile, "replies"), 1<<16) // so that lines are written whole
 	return &connection{in, out, string(key), os.Getpid()}, err
 })
 
-// put adds a line, which goes with the next one that is said.
+// put buffers a line, which is sent with the next one.
 func (c *connection) put(words ...any) error {
 	if os.Getpid() != c.pid {
-		os.Exit(0) // a kernel has forked, and its child came back here: one worker answers
+		os.Exit(0) // a kernel has forked, and the child returned here: only one worker may answer
 	}
 	fmt.Fprint(c.out, c.key, " ")
 	_, err := fmt.Fprintln(c.out, words...)
 	return err
 }
 
-// say sends a line, before anything is called that may end the worker.
+// say sends a line, before a call that may end the worker.
 func (c *connection) say(words ...any) error {
-	c.put(words...) // its error is that of Flush
+	c.put(words...) // Flush returns its error
 	return c.out.Flush()
 }
 
-// requests returns the lines of the run. When there are no more, the run is over,
-// or was killed: the worker ends at once.
+// requests returns the lines of the run. After the last one the run is over, or was killed: the
+// worker exits.
 func (c *connection) requests() <-chan string {
 	lines := make(chan string)
 	go func() {
@@ -75,16 +74,15 @@ func (c *connection) requests() <-chan string {
 	return lines
 }
 
-// loadingLimit is the address space that a worker may add while it loads a library
-// of ops.
+// loadingLimit is the address space that a worker may add while it loads a library of ops.
 const loadingLimit = 4 << 30
 
-// Loading reports to the run that this worker begins to load a library, or with "" that it
-// has loaded them all. If the worker ends, the run names the library.
+// Loading reports to the run that this worker is about to load a library, or with "" that it has
+// loaded all. If the worker ends, the run names the library.
 func Loading(library string) {
 	c, err := connected()
 	if err != nil {
-		return // which Serve returns
+		return // Serve returns it
 	}
 	fmt.Fprint(os.Stderr, loadMark)
 	if library != "" {
@@ -97,7 +95,7 @@ func Loading(library string) {
 func Refuse(err error) {
 	c, none := connected()
 	if none != nil {
-		return // no run is connected
+		return // not connected to a run
 	}
 	word := lineFault
 	switch {
@@ -109,11 +107,11 @@ func Refuse(err error) {
 	c.say(word, strconv.Quote(err.Error()))
 }
 
-// longestLine is more than any line of a worker has.
+// longestLine exceeds the length of any line of a worker.
 const longestLine = 1 << 26
 
-// readLine reads a worker's line without its key. A line without an end, or
-// without a key, is foreign.
+// readLine reads a worker's line without its key. A line without an end, or without a key, is
+// foreign.
 func readLine(in *bufio.Reader, key string) (string, error) {
 	var line []byte
 	mark := []byte(key + " ")
@@ -125,7 +123,7 @@ func readLine(in *bufio.Reader, key string) (string, error) {
 		case foreign && len(line) > 0:
 			return lineForeign + " " + sample.Clip(string(line)), nil
 		case err == nil:
-			for bytes.Contains(line[1:], mark) { // a line is cut where its worker is killed
+			for bytes.Contains(line[1:], mark) { // a line is truncated if its worker is killed
 				line = line[1+bytes.Index(line[1:], mark):]
 			}
 			return string(line[len(mark) : len(line)-1]), nil

@@ -14,8 +14,8 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// whyLeave returns why no more cases of an op are run after a crash, or "". Slow
-// is how many of those before took too long because they ask for much.
+// whyLeave returns why no more cases of an op are run after a crash, or "". slow is the number of
+// earlier costly cases that took too long.
 func whyLeave(r *report.OpResult, last *report.Crash, slow int) string {
 	repeated, own := 0, 0
 	for _, c := range r.Crashes {
@@ -32,14 +32,14 @@ func whyLeave(r *report.OpResult, last *report.Crash, slow int) string {
 	case repeated >= maxRepeated || own >= maxCrashes || len(r.Crashes) >= maxForeign:
 		return fmt.Sprintf("after %d crashes", len(r.Crashes))
 	case slow >= maxSlow:
-		return fmt.Sprintf("after %d cases that take too long", slow)
+		return fmt.Sprintf("after %d cases that took too long", slow)
 	}
 	return ""
 }
 
-// crashed records a case that ended its worker. The case runs once more in a
-// process of its own, as heap corruption surfaces late and elsewhere. One that
-// does not crash there has the result of that run.
+// crashed records a case that ended its worker. The case runs again in a process of its own, as
+// heap corruption shows later and elsewhere. If it does not crash then, it has the result of that
+// run.
 func (s *supervisor) crashed(ctx context.Context, o engine.Operator, res *report.OpResult, crash *ending) error {
 	var alone []*report.Case
 	s.renew()
@@ -52,7 +52,7 @@ func (s *supervisor) crashed(ctx context.Context, o engine.Operator, res *report
 		for _, c := range alone {
 			res.Add(c)
 		}
-		if crash.Cause != report.Hang { // which was only slow
+		if crash.Cause != report.Hang { // otherwise it was only slow
 			res.Crashes = append(res.Crashes, *s.own(&crash.Crash))
 		}
 		return nil
@@ -62,7 +62,7 @@ func (s *supervisor) crashed(ctx context.Context, o engine.Operator, res *report
 			res.Leave(&second.Crash)
 			return nil
 		}
-		return fmt.Errorf("case %d of %s never ends, though no call is made\n%s", second.Case, res.Op, second.dump)
+		return fmt.Errorf("case %d of %s never ends, although it makes no call\n%s", second.Case, res.Op, second.dump)
 	}
 	*crash = *second
 	crash.Alone = true
@@ -77,17 +77,16 @@ func (s *supervisor) crashed(ctx context.Context, o engine.Operator, res *report
 		crash.Foreign, crash.Waived = why != "", cmp.Or(why, crash.Waived)
 	}
 	if s.own(&crash.Crash).InPython() {
-		crash.Waived = "it calls into Python, and a worker runs none"
+		crash.Waived = "it calls into Python, but a worker runs no interpreter"
 	}
 	s.known.without = except(s.known.without, res.AddCrash(&crash.Crash))
-	if !crash.Twin { // else the case is run once more, without that device
+	if !crash.Twin { // otherwise the case runs again without that device
 		res.Cases++
 	}
 	return nil
 }
 
-// own leaves of a crash's stack the op's own functions, and of the line that it said the
-// message.
+// own reduces a crash's stack to the op's own functions, and the line it wrote to the message.
 func (s *supervisor) own(crash *report.Crash) *report.Crash {
 	crash.Said = strings.TrimPrefix(crash.Said, what)
 	if s.run.Frames != nil {
@@ -96,17 +95,16 @@ func (s *supervisor) own(crash *report.Crash) *report.Crash {
 	return crash
 }
 
-// Limits of looking for the smallest call that crashes: of calls, and of those
-// that end a worker, as the next one has to start.
+// Limits of the search for the smallest call that crashes: number of calls, and of those that end a
+// worker, since another one must start.
 const (
 	shrinkCalls   = 40
 	shrinkCrashes = 6
 )
 
-// shrink looks for the smallest call that crashes as the case does. A second
-// crash of a cause, or of one that may be the same fault, is reported with the call
-// of its case, and so is a call that hangs or loses the device, since each try would take
-// as long, or need another process with a driver.
+// shrink searches for the smallest call that crashes like the case. A repeated cause, or one that
+// may be the same fault, is reported with the call of its case, and so is a call that hangs or
+// loses the device, since each attempt would take as long, or need another process with a driver.
 func (s *supervisor) shrink(ctx context.Context, res *report.OpResult, crash *ending) error {
 	c, err := decode[sample.Case](crash.called)
 	if err != nil {
@@ -123,7 +121,7 @@ func (s *supervisor) shrink(ctx context.Context, res *report.OpResult, crash *en
 	}
 	calls, ended := shrinkCalls, shrinkCrashes
 	smallest := c
-	crashes := func(c *sample.Case) (*ending, *sample.Case, error) { // with the call as it was made
+	crashes := func(c *sample.Case) (*ending, *sample.Case, error) { // with the call that was made
 		calls--
 		got, err := s.attempt(ctx, c)
 		if got != nil {
@@ -158,7 +156,7 @@ func (s *supervisor) shrink(ctx context.Context, res *report.OpResult, crash *en
 	if smallest == c {
 		return nil
 	}
-	s.renew() // the call must crash where nothing ran before it
+	s.renew() // the call must crash in a new process
 	got, made, err := crashes(smallest)
 	if got != nil {
 		crash.Call, crash.Recipe, crash.Frames = made.String(), made.Recipe(), got.Frames
@@ -166,17 +164,17 @@ func (s *supervisor) shrink(ctx context.Context, res *report.OpResult, crash *en
 	return err
 }
 
-// attempt makes one call unchanged, and returns its crash.
+// attempt makes one unchanged call, and returns its crash.
 func (s *supervisor) attempt(ctx context.Context, c *sample.Case) (*ending, error) {
 	text, err := encode(c)
-	if err != nil { //mutate:equivalent false: a case is encoded without an error
+	if err != nil { // a case can be encoded
 		return nil, err
 	}
 	q := request{Op: c.Op, From: c.Number, Case: text, Show: true, Without: s.known.without}
 	return s.askTwice(ctx, q, max(s.run.Timeout/glance, time.Millisecond), func(*report.Case) {})
 }
 
-// except returns the devices that others are not.
+// except returns the devices of all that others lacks.
 func except(all, others []engine.Device) []engine.Device {
 	return slices.DeleteFunc(slices.Clone(all), func(d engine.Device) bool { return slices.Contains(others, d) })
 }

@@ -18,7 +18,7 @@ import (
 // What ends a worker because it asks for much is left out of the crashes, and
 // listed in every report.
 func TestUnfinishedCasesAreTold(t *testing.T) {
-	op := &report.OpResult{Op: "aten::f", Cases: 5, Ran: 5, Left: "after 3 cases that take too long"}
+	op := &report.OpResult{Op: "aten::f", Cases: 5, Ran: 5, Left: "after 3 cases that took too long"}
 	slow, large := &ending{Crash: report.Crash{Cause: report.Hang}, cost: work.WordCostly}, &ending{Crash: report.Crash{Cause: report.OutOfMemory}, cost: work.WordVaried}
 	for _, c := range []*ending{slow, slow, large} {
 		if !c.expected() {
@@ -34,9 +34,9 @@ func TestUnfinishedCasesAreTold(t *testing.T) {
 		}
 	}
 	want := []string{
-		"x a case was not finished: it asks for more memory than a case may take",
-		"xx a case was not finished: it asks for many elements or a large number, and takes longer than such a case may",
-		" the cases that follow were not run: the op was left after 3 cases that take too long",
+		"x a case was not finished: it needs more memory than a case may use",
+		"xx a case was not finished: it has many elements or a large number, and takes longer than such a case may",
+		" the cases that follow were not run: the op was left after 3 cases that took too long",
 	}
 	slices.Sort(want)
 	if slices.Sort(got); !slices.Equal(got, want) {
@@ -46,7 +46,7 @@ func TestUnfinishedCasesAreTold(t *testing.T) {
 	if err := r.WriteText(&text); err != nil || op.Cases != 8 {
 		t.Fatal(err, op.Cases)
 	}
-	for _, line := range []string{"cut     2: a case was not finished: it asks for many", "cut     1: the cases that follow"} {
+	for _, line := range []string{"cut     2: a case was not finished: it has many", "cut     1: the cases that follow"} {
 		if !strings.Contains(text.String(), line) {
 			t.Errorf("no %q in\n%s", line, text.String())
 		}
@@ -137,7 +137,7 @@ func TestCrashedAgain(t *testing.T) {
 		{"broken once", "SIGSEGV", []string{startOf(0), ended(report.Case{}), lineDone}, nil, 1, ""},
 		{"hangs in a call", report.Hang, append([]string{startOf(0), lineCall + " " + call}, died(report.Hang)...), nil, 1, ""},
 		{"hangs somewhere", report.Hang, append([]string{startOf(0), lineFrame + " g"}, died(report.Hang)...), nil, 1, ""},
-		{"hangs nowhere", report.Hang, append([]string{startOf(0)}, died(report.Hang)...), nil, 0, "never ends, though no call is made"},
+		{"hangs nowhere", report.Hang, append([]string{startOf(0)}, died(report.Hang)...), nil, 0, "never ends, although it makes no call"},
 		{"ends its calls and not the case", report.Hang, append([]string{startOf(0), lineCall + " " + call, lineCall + " "}, died(report.Hang)...), nil, 0, ""},
 		{"ends nowhere", "SIGSEGV", append([]string{startOf(0)}, died("SIGSEGV")...), nil, 1, ""},
 		{"an answer that is cut", "SIGSEGV", garbled, nil, 0, "a worker's answer"},

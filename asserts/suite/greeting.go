@@ -17,9 +17,9 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// A greeting is the first line of a worker: its protocol, its version of opassert, and
-// the process that its kernels run in. A worker is built from the
-// opassert that a module requires, and its run is of the command's.
+// A greeting is the first line of a worker: its protocol, its version of opassert, and the process
+// in which its kernels run. A worker is built from the opassert that a module requires, and its run
+// from that of the command.
 type greeting struct {
 	dialect, version string
 	kernels          int
@@ -32,7 +32,7 @@ func (g greeting) String() string {
 	return fmt.Sprintf("%s %s %d", g.dialect, strconv.Quote(g.version), g.kernels)
 }
 
-// greetedBy reads a greeting. Where it can't, the worker is of another version.
+// greetedBy parses a greeting. If it is invalid, the worker is of another version.
 func greetedBy(text string) (g greeting) {
 	if _, err := fmt.Sscanf(text, "%s %q %d", &g.dialect, &g.version, &g.kernels); err != nil {
 		return greeting{version: "another version"}
@@ -40,17 +40,17 @@ func greetedBy(text string) (g greeting) {
 	return g
 }
 
-// understood returns an error for a worker that does not speak as this program does.
+// understood returns an error for a worker with another protocol.
 func (g greeting) understood() error {
 	if g.dialect == dialect() {
 		return nil
 	}
 	have := ownVersion()
-	return fmt.Errorf("the module requires opassert %s, which its kernels were built with, and this command is %s, and they do not understand each other: "+
+	return fmt.Errorf("the module requires opassert %s, with which its kernels were built, but this command is %s, and their protocols differ: "+
 		"run the module's own, go tool opassert, or have the module require this one, go get -tool %scmd/opassert@%s", g.version, have, ours, published(have))
 }
 
-// published returns the version as the go command fetches it, or "latest" where it can't.
+// published returns the version in the form that the go command can fetch, or "latest".
 func published(version string) string {
 	if strings.HasPrefix(version, "v") && !strings.Contains(version, " ") {
 		return version
@@ -58,8 +58,8 @@ func published(version string) string {
 	return "latest"
 }
 
-// ownVersion returns the version of opassert that this program is built from: "v1.2.3",
-// or "v0.0.0 (../opassert)" where go.mod replaces it.
+// ownVersion returns the version of opassert that this program is built from: "v1.2.3", or "v0.0.0
+// (../opassert)" if go.mod replaces it.
 func ownVersion() string {
 	info, _ := debug.ReadBuildInfo()
 	return versionIn(cmp.Or(info, new(debug.BuildInfo)))
@@ -78,8 +78,8 @@ func versionIn(program *debug.BuildInfo) string {
 	return cmp.Or(modules[i].Version, "(devel)")
 }
 
-// dialect names the protocol between a run and a worker: the lines, and the types
-// of the values in them. Two programs with the same name understand each other.
+// dialect identifies the protocol between a run and a worker: the lines, and the types of the
+// values in them. Two programs with the same dialect understand each other.
 func dialect() string {
 	h := fnv.New64a()
 	fmt.Fprintln(h, replyFile, keyFile, lineReady, lineLoad, lineStart, lineCall, lineDevice, lineTwin, lineFrame, lineShown, lineEnd, lineLearned, lineDone, lineList, lineFault, lineLibrary, lineLost, lineDied)
@@ -111,7 +111,7 @@ func describe(w io.Writer, t reflect.Type, described map[reflect.Type]bool) {
 	}
 }
 
-// process returns the process that the worker's kernels run in.
+// process returns the process in which the worker's kernels run.
 func (g greeting) process() *os.Process {
 	p, _ := os.FindProcess(g.kernels)
 	return p
@@ -120,9 +120,8 @@ func (g greeting) process() *os.Process {
 // ours is the prefix of the names of opassert's own functions.
 const ours = "github.com/opassert/opassert/"
 
-// A Listing is the ops of an engine, as a worker reports them. The process that runs
-// the suite loads no library itself: one that crashes or exits while it is
-// loaded takes a worker with it, and nothing else.
+// A Listing is the ops of an engine, as reported by a worker. The process of the suite itself loads
+// no library: one that crashes or exits while it is loaded only ends a worker.
 type Listing struct {
 	Version   string // the engine's
 	Operators []engine.Operator
@@ -130,8 +129,8 @@ type Listing struct {
 	Wrote     []string     // output of libraries while they were loaded
 }
 
-// A LoadError is the error of a worker that ended, or never went on, while it
-// loaded a library of ops.
+// A LoadError is the error of a worker that ended, or did not continue, while it loaded a library
+// of ops.
 type LoadError struct{ Library, Why string }
 
 func (e *LoadError) Error() string { return "load " + e.Library + ": " + e.Why }

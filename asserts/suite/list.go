@@ -10,8 +10,8 @@ import (
 // A loader is an engine that has loaded libraries.
 type loader interface{ Unloaded() []*LoadError }
 
-// A Listed is the ops of an engine, and the worker that listed them, with which a run goes on: to
-// load libraries takes longer than many an op.
+// A Listed is the ops of an engine, and the worker that listed them, with which a run continues:
+// loading libraries takes longer than running many ops.
 type Listed struct {
 	*Listing
 	scratch *Scratch
@@ -26,7 +26,7 @@ func (l *Listed) Close() {
 	l.scratch.Remove()
 }
 
-// take returns the worker to the first that asks, nil to others.
+// take returns the worker to its first caller, nil to others.
 func (l *Listed) take() *process {
 	if l == nil {
 		return nil
@@ -63,7 +63,7 @@ func (l *Listed) list(worker func() *exec.Cmd) error {
 		return err
 	}
 	l.Listing, err = p.list()
-	if err != nil || len(l.Unloaded) > 0 { // others are started without what can't be loaded
+	if err != nil || len(l.Unloaded) > 0 { // other workers are started without the libraries that can't be loaded
 		p.stop()
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// op runs the cases of an op. A verdict next to a crash is repeated alone.
+// op runs the cases of an op. A finding in a case with a crash is confirmed alone.
 func (s *supervisor) op(ctx context.Context, o engine.Operator) *report.OpResult {
 	res := s.begin(o)
 	begun := time.Now()
@@ -23,8 +23,8 @@ func (s *supervisor) op(ctx context.Context, o engine.Operator) *report.OpResult
 		res.Fault, res.Library = err.Error(), errors.As(err, new(*engine.LibraryFault))
 		s.stop()
 	}
-	if o.Added || o.Schema.Pos.Filename != "" { // PyTorch's own are declared so on purpose
-		res.Findings = report.AddNew(res.Findings, s.known.writes.notes(o)) // unless a call showed why
+	if o.Added || o.Schema.Pos.Filename != "" { // PyTorch's own are declared so intentionally
+		res.Findings = report.AddNew(res.Findings, s.known.writes.notes(o)) // unless a call showed the reason
 	}
 	if s.run.Lint {
 		res.Findings = append(res.Findings, report.Lint(o)...)
@@ -35,7 +35,7 @@ func (s *supervisor) op(ctx context.Context, o engine.Operator) *report.OpResult
 	return res
 }
 
-// begin clears the facts about the op before.
+// begin resets the facts about the op.
 func (s *supervisor) begin(o engine.Operator) *report.OpResult {
 	s.known = known{origins: make(map[int]design.Origin), last: -1, writes: make(writes), tallies: make(map[int]report.Devices)}
 	return report.NewOpResult(o)
@@ -56,8 +56,8 @@ func (s *supervisor) cases(ctx context.Context, o engine.Operator, res *report.O
 		if crash == nil {
 			break
 		}
-		// Once more, so that the result of an op depends neither on those before it
-		// nor on other programs that end processes.
+		// Once more, so that the result of an op depends neither on earlier ones nor on other
+		// programs that end processes.
 		if first := crash.outside && !disturbed; first || crash.mixed && crash.Cause != report.Hang {
 			disturbed = first
 			from = again()
@@ -71,7 +71,7 @@ func (s *supervisor) cases(ctx context.Context, o engine.Operator, res *report.O
 			}
 		} else if err := s.crashed(ctx, o, res, crash); err != nil {
 			return err
-		} else if crash.Cause == report.Hang && !crash.Alone && patience < s.run.longest() { // it was only slow: now all get their time
+		} else if crash.Cause == report.Hang && !crash.Alone && patience < s.run.longest() { // it was only slow: now all cases get their full time
 			patience, from = s.run.longest(), again()
 			continue
 		} else if crash.Twin {
@@ -83,20 +83,20 @@ func (s *supervisor) cases(ctx context.Context, o engine.Operator, res *report.O
 	}
 	if len(res.Crashes) > 0 {
 		err := s.confirm(ctx, res)
-		s.renew() // so that the next op does not inherit the state that this one broke
+		s.renew() // the next op must not inherit the state that this one broke
 		return err
 	}
 	if slices.ContainsFunc(res.Findings, aboutProcess) {
-		s.renew() // what a process changes but once, the next op may change too
+		s.renew() // the next op may also make a change that a process makes only once
 	}
 	return nil
 }
 
-// aboutProcess reports whether a finding is about state that is in no tensor.
+// aboutProcess reports whether a finding is about state outside of tensors.
 func aboutProcess(f *report.Finding) bool { return f.Violation.Subject == asserts.Process }
 
-// confirm runs the findings of an op that crashed again, each in a process of
-// its own, and keeps those that show there too; it counts those whose call ends that.
+// confirm runs the findings of an op that crashed again, each in a process of its own, and keeps
+// those that are confirmed; it counts those whose call ends the process.
 func (s *supervisor) confirm(ctx context.Context, res *report.OpResult) error {
 	findings := res.Findings
 	res.Findings = nil
@@ -113,13 +113,14 @@ func (s *supervisor) confirm(ctx context.Context, res *report.OpResult) error {
 			return err
 		}
 		if crash != nil {
-			res.Unfinish(fmt.Sprintf("it shows %v, and made again it ended its process: %s", f.Violation.Code, crash.Cause))
+			res.Unfinish(fmt.Sprintf("it shows %v, but the repeated call ended its process: %s", f.Violation.Code, crash.Cause))
 		}
 	}
 	return nil
 }
 
-// folder returns where the workers go, that of the one that has been started, and what removes it.
+// folder returns the workers' folder, that of the worker already started if there is one, and a
+// function that removes it.
 func (r *Run) folder() (string, func(), error) {
 	if r.Listed != nil {
 		return r.Listed.scratch.work(), func() {}, nil
@@ -131,9 +132,9 @@ func (r *Run) folder() (string, func(), error) {
 	return scratch.work(), scratch.Remove, nil
 }
 
-// Do runs every case of every op. When ctx ends it returns the results so far, with
-// the context's error. Faults of opassert itself, such as a worker that does not
-// start, are reported in the results of the ops that they affect.
+// Do runs every case of every op. When ctx ends it returns the results so far, with the context's
+// error. Faults of opassert itself, such as a worker that does not start, are reported in the
+// results of the ops that they affect.
 func (r *Run) Do(ctx context.Context) ([]*report.OpResult, error) {
 	folder, remove, err := r.folder()
 	if err != nil {

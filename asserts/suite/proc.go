@@ -13,15 +13,15 @@ import (
 	"github.com/opassert/opassert/internal/procstat"
 )
 
-// A pid is the number of a process, of which /proc says more where the system has one.
+// A pid is the number of a process, about which /proc tells more if the system has it.
 type pid int
 
-// fieldTimes is the first of the fields of a process's stat that are times: utime, stime, and
-// those of children that were waited for, cutime and cstime.
+// fieldTimes is the first time among the fields of a process's stat: utime, stime, and those of
+// children that were waited for, cutime and cstime.
 const fieldTimes = 11
 
-// times returns the processor time that a process has taken, and that of its children
-// that were waited for; 0 where the system has no /proc.
+// times returns the processor time of a process, and that of its children that were waited for; 0
+// without /proc.
 func (p pid) times() (own, waited time.Duration) {
 	const tick = time.Second / 100 // for every CONFIG_HZ
 	fields := procstat.Of(int(p))
@@ -35,18 +35,18 @@ func (p pid) times() (own, waited time.Duration) {
 	return time.Duration(n[0]+n[1]) * tick, time.Duration(n[2]+n[3]) * tick
 }
 
-// does reports whether the state of a process or a thread, the first of its fields, is a letter's.
+// does reports whether the state of a process or a thread, the first of its fields, is a letter.
 func does(fields []string, letter string) bool { return len(fields) > 0 && fields[0] == letter }
 
-// stopped reports whether a process waits to be continued.
+// stopped reports whether a process is stopped, until it is continued.
 func (p pid) stopped() bool { return does(procstat.Of(int(p)), "T") }
 
-// ended reports whether a process has ended that nothing has waited for yet.
+// ended reports whether a process has ended but was not waited for yet.
 func (p pid) ended() bool { return does(procstat.Of(int(p)), "Z") }
 
-// runnable reports whether a thread of a process has a processor, or waits for one.
+// runnable reports whether a thread of a process runs, or waits for a processor.
 func (p pid) runnable() bool {
-	if does(procstat.Of(int(p)), "R") { // its first thread, as usual
+	if does(procstat.Of(int(p)), "R") { // usually its first thread
 		return true
 	}
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", p))
@@ -75,7 +75,7 @@ func (p pid) family() []pid {
 	return all
 }
 
-// startedTime returns the processor time of all that a process has started.
+// startedTime returns the processor time of all processes that a process has started.
 func (p pid) startedTime() time.Duration {
 	_, total := p.times()
 	for _, child := range p.children() {
@@ -85,11 +85,11 @@ func (p pid) startedTime() time.Duration {
 	return total
 }
 
-// A crew is the processes that the kernels of a run run in. One that sleeps may wait for
-// a process that another has started: for an extension that both call for.
+// A crew is the set of processes in which the kernels of a run run. A sleeping one may wait for a
+// process that another has started: for an extension that both need.
 type crew struct{ sync.Map }
 
-// startedTime returns the processor time of all that they have started.
+// startedTime returns the processor time of all processes that the crew has started.
 func (c *crew) startedTime() (sum time.Duration) {
 	c.Range(func(_, worker any) bool {
 		sum += worker.(pid).startedTime()
@@ -104,10 +104,10 @@ type helpers struct {
 	at, was time.Duration
 }
 
-// helping is how long the helpers of a call may take, in processor time.
+// helping is the time that the helpers of a call may take, in processor time.
 const helping = 5 * time.Minute
 
-// work reports whether the helpers have worked since this was last called.
+// work reports whether the helpers have worked since its last call.
 func (h *helpers) work() bool {
 	if h.time == nil {
 		return false
@@ -117,11 +117,11 @@ func (h *helpers) work() bool {
 	return h.at > before && h.at-h.was < helping
 }
 
-// lockNote begins the name of a link to the lock of an extension that a worker builds, before
-// the number of its process: see host/builds.py.
+// lockNote is the prefix of a link to the lock of an extension that a worker builds, before the
+// number of its process: see host/builds.py.
 const lockNote = "extension-"
 
-// unlock removes the locks that processes held which are gone.
+// unlock removes the locks of processes that no longer exist.
 func unlock(folder string) {
 	links, _ := filepath.Glob(filepath.Join(folder, lockNote+"*"))
 	for _, link := range links {

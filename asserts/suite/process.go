@@ -24,7 +24,7 @@ import (
 // A process is a worker as the run sees it.
 type process struct {
 	cmd     *exec.Cmd
-	folder  string // that it goes to
+	folder  string // its working folder
 	in      *os.File
 	replies *os.File
 	lines   chan string
@@ -35,16 +35,16 @@ type process struct {
 	refusal error         // why it cannot start, in its own words
 	loads   []string      // the libraries that it loads before it is ready, "" after the last
 	stderr  *lastBytes
-	crew    *crew // of the run
+	crew    *crew // the run's
 
-	op string // the last that it was asked for
+	op string // of the last request
 }
 
-// startup is a third of how long a worker may take to start.
+// startup is a third of the time that a worker may take to start.
 const startup = 20 * time.Second
 
-// startProcess starts a worker that goes to a folder, and waits until it is
-// ready. Where it is killed meanwhile, another one is started.
+// startProcess starts a worker in a folder, and waits until it is ready. If it is killed meanwhile,
+// another one is started.
 func startProcess(worker func() *exec.Cmd, folder string, crew *crew, patience time.Duration) (*process, error) {
 	p, err := startOnce(worker(), folder, crew, patience)
 	if errors.Is(err, errKilled) {
@@ -54,7 +54,7 @@ func startProcess(worker func() *exec.Cmd, folder string, crew *crew, patience t
 }
 
 func startOnce(cmd *exec.Cmd, folder string, crew *crew, patience time.Duration) (*process, error) {
-	if err := os.MkdirAll(folder, 0o777); err != nil { // a kernel of the worker before may have removed it
+	if err := os.MkdirAll(folder, 0o777); err != nil { // a kernel of the previous worker may have removed it
 		return nil, fmt.Errorf("start a worker: %w", err)
 	}
 	p := &process{cmd: cmd, folder: folder, crew: crew, stderr: new(lastBytes), lines: make(chan string, 64), ended: make(chan struct{})}
@@ -74,8 +74,7 @@ func startOnce(cmd *exec.Cmd, folder string, crew *crew, patience time.Duration)
 	return p, nil
 }
 
-// begin starts the process with its files, of which it gets the ends that are
-// not the run's.
+// begin starts the process with its files, whose other ends the run has.
 func (p *process) begin(key string) (err error) {
 	var theirs []*os.File
 	defer func() {
@@ -110,8 +109,8 @@ func (p *process) begin(key string) (err error) {
 	return p.cmd.Start()
 }
 
-// lastLines limits how long the output of a worker is read after it has ended,
-// where a process that a kernel started holds its files open.
+// lastLines limits the time for reading a worker's output after it has ended, if a process that a
+// kernel started holds its files open.
 const lastLines = time.Second
 
 // wait waits until the started process has ended.
@@ -121,7 +120,7 @@ func (p *process) wait() {
 	p.replies.SetReadDeadline(time.Now().Add(lastLines))
 }
 
-// errKilled is the error of a worker that was killed before it had anything to do.
+// errKilled is the error of a worker that was killed before it had a request.
 var errKilled = errors.New(killed)
 
 // killed is the cause of the end of a worker that was killed: seldom by a kernel.
@@ -138,7 +137,7 @@ func (p *process) silent() error {
 		err = p.explain(crash, p.status())
 		why = crash.Cause
 	}
-	p.stop() // so that all that it wrote is there
+	p.stop() // so that its output is complete
 	last := len(p.loads) - 1
 	loading := last >= 0 && p.loads[last] != ""
 	switch {
@@ -148,7 +147,7 @@ func (p *process) silent() error {
 		return fmt.Errorf("a worker did not start: %w", errKilled)
 	case err != nil && !loading:
 		return err
-	case err != nil: // a library that closes files or writes to them, say, is to blame
+	case err != nil: // such as through a library that closes files or writes to them
 		return &LoadError{p.loads[last], sample.Line(err.Error()) + p.wrote().after(last, len(p.loads))}
 	}
 	if wrote := p.wrote().after(last, len(p.loads)); !strings.Contains(wrote, why) { // a panic is in its output
@@ -160,12 +159,11 @@ func (p *process) silent() error {
 	return fmt.Errorf("a worker did not start: %s", why)
 }
 
-// written holds the output of a worker: before it loaded libraries, while it
-// loaded the first, and so on.
+// written holds the output of a worker: before it loaded libraries, while it loaded the first, and
+// so on.
 type written []string
 
-// wrote waits until everything is there that the worker wrote before it last named a
-// library that it loads.
+// wrote waits for all output that the worker wrote before it last named a library that it loads.
 func (p *process) wrote() written {
 	var parts written
 	for range 100 {
@@ -177,8 +175,8 @@ func (p *process) wrote() written {
 	return parts
 }
 
-// after formats the output while number i of n libraries was loaded, or before
-// them, which is -1. Of output that is too long the beginning is missing.
+// after formats the output from loading number i of n libraries, or from before with i = -1. The
+// beginning of long output is omitted.
 func (w written) after(i, n int) string {
 	if i += len(w) - n; i < 0 || i >= len(w) || strings.TrimSpace(w[i]) == "" {
 		return ""
@@ -186,7 +184,7 @@ func (w written) after(i, n int) string {
 	return ": " + sample.Clip(w[i])
 }
 
-// status is how the worker ended, when it is over.
+// status returns how the worker ended.
 func (p *process) status() string {
 	if p.died {
 		return p.last
@@ -195,7 +193,7 @@ func (p *process) status() string {
 	case <-p.ended:
 		return strings.Replace(p.cmd.ProcessState.String(), "signal: killed", killed, 1)
 	case <-time.After(lastWords):
-		return "it closed the file of its answers"
+		return "it closed the file of its replies"
 	}
 }
 
@@ -211,7 +209,7 @@ func (p *process) read(key string) {
 	}
 }
 
-// ready waits until the worker says that it is.
+// ready waits until the worker reports that it is ready.
 func (p *process) ready(patience time.Duration) bool {
 	for {
 		line, ok := p.next(patience)
@@ -235,10 +233,10 @@ func (p *process) ready(patience time.Duration) bool {
 	}
 }
 
-// next returns the next line; false when there are no more, or when the worker
-// has used more processor time than patience: on a busy machine every worker is slow
-// by the clock. A worker that sleeps, or whose time the system does not report, has
-// three times as long by the clock, and again while processes that kernels started work.
+// next returns the next line; false if there are no more, or if the worker has used more processor
+// time than patience: on a busy machine every worker is slow by the clock. A worker that sleeps, or
+// whose processor time is unknown, has three times as long by the clock, and again while processes
+// that kernels started work.
 func (p *process) next(patience time.Duration) (string, bool) {
 	select {
 	case line, ok := <-p.lines:
@@ -283,12 +281,12 @@ func (p *process) pids() []pid {
 }
 
 // deserted reports whether a process that the worker has started has ended, and the worker has not
-// noticed: where that is its device, it waits for an answer for ever.
+// noticed: if that was its device, it waits for an answer forever.
 func (p *process) deserted() bool {
 	return slices.ContainsFunc(p.pids(), func(id pid) bool { return slices.ContainsFunc(id.children(), pid.ended) })
 }
 
-// time returns the processor time that these have taken; 0 where that is not known.
+// time returns the processor time of pids; 0 if not known.
 func (p *process) time() (sum time.Duration) {
 	for _, id := range p.pids() {
 		own, _ := id.times()
@@ -297,8 +295,8 @@ func (p *process) time() (sum time.Duration) {
 	return sum
 }
 
-// helpers returns those of all workers, and, before there is a worker, of the processes that load libraries
-// for it.
+// helpers returns those of all workers, and, before there is a worker, those of the processes that
+// load libraries for it.
 func (p *process) helpers() helpers {
 	total := func() time.Duration {
 		sum := p.crew.startedTime()
@@ -326,9 +324,8 @@ func (p *process) kill() {
 	}
 }
 
-// renew replaces this worker by one that has run nothing, unless it
-// is such a one; false when nothing watches the worker, so that no other takes
-// its place.
+// renew replaces this worker by one that has run nothing, unless it has run nothing itself; it
+// returns false if nothing watches the worker, so that no other one starts.
 func (p *process) renew() bool {
 	if p.op == "" {
 		return true
@@ -342,7 +339,7 @@ func (p *process) renew() bool {
 	return p.awaitReplacement()
 }
 
-// awaitReplacement waits for the worker that takes the place of one that died.
+// awaitReplacement waits for the worker that replaces one that died.
 func (p *process) awaitReplacement() bool {
 	p.died, p.op = false, ""
 	unlock(p.folder)
@@ -352,8 +349,8 @@ func (p *process) awaitReplacement() bool {
 // farewell is the time that the watcher of a worker has to end it.
 const farewell = 5 * time.Second
 
-// stop ends the worker, its watcher, and the processes that kernels started. The
-// watcher notices that the requests have no writer.
+// stop ends the worker, its watcher, and the processes that kernels started. The watcher notices
+// that the requests have no writer.
 func (p *process) stop() {
 	p.crew.Delete(p)
 	p.in.Close()
@@ -400,8 +397,8 @@ func (l *lastBytes) reset() {
 	l.data = nil
 }
 
-// explain fills in the cause of the worker's end, from its last output or else its
-// exit status; or it returns a fault of opassert's own, which is reported as such.
+// explain fills in the cause of the worker's end, from its last output or else its exit status; or
+// it returns a fault of opassert itself, which is reported as such.
 func (p *process) explain(crash *ending, status string) error {
 	text := p.stderr.String()
 	for range 20 { // the Go run time writes before it exits, and the pipe is slower than the status
@@ -436,15 +433,15 @@ func (p *process) explain(crash *ending, status string) error {
 // goExit is the status of a Go program that panicked.
 const goExit = "exit status 2"
 
-// ownFatal matches those fatal errors of Go's run time for which no memory is broken: Go code is to
-// blame. For others a kernel is that wrote over the run time's memory, in this call or an earlier one.
+// ownFatal matches those fatal errors of Go's run time that do not indicate broken memory: Go code
+// is to blame. For others it is a kernel that overwrote the run time's memory, in this call or an
+// earlier one.
 var ownFatal = regexp.MustCompile(`^fatal error: (all goroutines are asleep|no goroutines|concurrent map|sync: |stack overflow)`)
 
 var signalText = regexp.MustCompile(`\bSIG[A-Z]{3,}\b`)
 
-// goTrace reads the Go runtime's report of a panic, or of a fatal error except for
-// a signal that arrived while a kernel ran: its first line, and the
-// functions of the goroutine that it happened in, innermost first.
+// goTrace parses the Go runtime's report of a panic, or of a fatal error except for a signal that
+// arrived while a kernel ran: its first line, and the functions of its goroutine, innermost first.
 func goTrace(text string) (first string, trace []string, ok bool) {
 	_, stack, _ := strings.Cut(text, "[running]:\n")
 	for line := range strings.Lines(text) {
@@ -467,8 +464,8 @@ func goTrace(text string) (first string, trace []string, ok bool) {
 	return first, trace, ok
 }
 
-// exhausted are last words of a process that got no memory: of Go's run time,
-// with the race detector and without, of C's, and of sanitizers.
+// exhausted are last words of a process that got no memory: of Go's run time, with the race
+// detector and without, of C's, and of sanitizers.
 var exhausted = []string{"out of memory", "address space collisions", "annot allocate memory", "failed to allocate"}
 
 // send sends a request. A worker that can't be sent one is over, or does not answer.
@@ -477,7 +474,7 @@ func (p *process) send(q request) {
 	json.NewEncoder(p.in).Encode(q)
 }
 
-// over reports whether the worker has closed its replies: it is gone.
+// over reports whether the worker has closed its replies, and so has ended.
 func (p *process) over() bool {
 	select {
 	case _, open := <-p.lines:
@@ -487,11 +484,10 @@ func (p *process) over() bool {
 	}
 }
 
-// lastWords is how long a worker that hangs may take to say where.
+// lastWords is the time that a hanging worker may take to report its stack.
 const lastWords = 2 * time.Second
 
-// interrupt asks a worker that hangs for its stack. It dies of that, or of
-// renew.
+// interrupt asks a hanging worker for its stack, which ends it.
 func (p *process) interrupt() (frames []string) {
 	abort(p.worker)
 	for {

@@ -23,5 +23,5 @@ func replyFiles() (run, worker *os.File, err error) { return os.Pipe() }
 func takeRequests() (*os.File, error) { return os.Stdin, nil }
 
 func limitMemory(uint64) error {
-	return errors.New("workers need a Unix system: elsewhere nothing bounds the memory that a kernel takes")
+	return errors.New("workers need a Unix system: others cannot limit the memory of a kernel")
 }

@@ -9,31 +9,29 @@ import (
 	"syscall"
 )
 
-// keepSignalsFrom leaves Ctrl-C to the run alone: it makes the process the
-// leader of a group.
+// keepSignalsFrom makes the process the leader of a group, so that only the run gets Ctrl-C.
 func keepSignalsFrom(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }
 
-// killGroup ends a process that leads a group, and all in it.
+// killGroup ends a group by its leader.
 func killGroup(p *os.Process) { syscall.Kill(-p.Pid, syscall.SIGKILL) }
 
-// wakeGroup lets a process that leads a group, and all in it, go on where they
-// were stopped.
+// wakeGroup continues a stopped group by its leader.
 func wakeGroup(p *os.Process) { syscall.Kill(-p.Pid, syscall.SIGCONT) }
 
-// endGroup ends this process, and all in the group that it leads.
+// endGroup ends this process and the group that it leads.
 func endGroup() {
 	if self := os.Getpid(); syscall.Getpgrp() == self {
 		syscall.Kill(-self, syscall.SIGKILL)
 	}
 }
 
-// abort asks a process to end with its stack, if it knows how.
+// abort asks a process to end with its stack, if it can.
 func abort(p *os.Process) { p.Signal(syscall.SIGABRT) }
 
-// replyFiles returns the ends of a connection from a worker to its run. It is a
-// socket, which, unlike a pipe, cannot be opened again to be read.
+// replyFiles returns the ends of a connection from a worker to its run. It is a socket, which,
+// unlike a pipe, cannot be opened again to be read.
 func replyFiles() (run, worker *os.File, err error) {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
@@ -45,14 +43,14 @@ func replyFiles() (run, worker *os.File, err error) {
 		syscall.CloseOnExec(end)
 	}
 	syscall.Shutdown(ends[0], syscall.SHUT_WR)
-	if err := syscall.SetNonblock(ends[0], true); err != nil { // so that reading it can be ended
+	if err := syscall.SetNonblock(ends[0], true); err != nil { // so that reading can be interrupted
 		return nil, nil, err
 	}
 	return os.NewFile(uintptr(ends[0]), "replies"), os.NewFile(uintptr(ends[1]), "replies"), nil
 }
 
-// takeRequests returns the standard input, and leaves an empty one for kernels.
-// Programs that kernels start have neither it nor the replies.
+// takeRequests returns the standard input, and replaces it by an empty one. Programs that kernels
+// start get neither it nor the replies.
 func takeRequests() (*os.File, error) {
 	fd, err := syscall.Dup(0)
 	if err != nil {
@@ -61,15 +59,15 @@ func takeRequests() (*os.File, error) {
 	syscall.CloseOnExec(fd)
 	syscall.CloseOnExec(replyFile)
 	syscall.Close(0)
-	if _, err := syscall.Open(os.DevNull, syscall.O_RDONLY, 0); err != nil { // the lowest number is free
+	if _, err := syscall.Open(os.DevNull, syscall.O_RDONLY, 0); err != nil { // it gets the lowest free number
 		return nil, fmt.Errorf("a worker's requests: %w", err)
 	}
 	return os.NewFile(uintptr(fd), "requests"), nil
 }
 
-// limitMemory limits the address space that this process adds, in bytes, to its
-// size in /proc, which is gigabytes where libraries for GPUs are loaded; without
-// /proc that counts as 0. A lower limit that is set already remains.
+// limitMemory limits the address space that this process adds to its present size, in bytes, which
+// is gigabytes with libraries for GPUs; without /proc the size counts as 0. A lower limit that is
+// already set remains.
 func limitMemory(more uint64) error {
 	var pages uint64
 	if text, err := os.ReadFile("/proc/self/statm"); err == nil {

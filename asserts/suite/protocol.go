@@ -12,38 +12,37 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/design"
 )
 
-// WorkerVariable, when it is set in a process's environment, makes it a worker.
-// It names the folder that the worker goes to: there are kernels that write
-// files where they are.
+// WorkerVariable, if set in a process's environment, makes it a worker. It names the worker's
+// working folder: some kernels write files there.
 const WorkerVariable = "OPASSERT_WORKER"
 
-// The numbers of a worker's files. Its standard input has the requests; its
-// standard output is left to kernels that print.
+// The numbers of a worker's files. Requests are on its standard input; its standard output is left
+// to kernels that print.
 const (
-	replyFile = 3 // it answers on this one
-	keyFile   = 4 // the key that its lines begin with, which it reads once
+	replyFile = 3 // for replies
+	keyFile   = 4 // the key at the beginning of its lines, which it reads once
 )
 
-// The conversation with a worker is in lines. It says "ready PID" when it has
-// started, of the process that its kernels run in. A request is JSON; the answer is "start N COST" before each case, "end
-// JSON" after it, and "done". The openings before those asked for are made
-// ready as if they had run, except those to skip.
+// Messages are lines. A worker that has started writes "ready PID", with the process in which its
+// kernels run. A request is JSON; the answer is "start N COST" before each case, "end JSON" after
+// it, and "done". The facts that earlier openings would show are set as if these had run, except
+// those to skip.
 const (
 	lineReady   = "ready"
 	lineLoad    = "load" // "load LIBRARY", before it is ready
 	lineStart   = "start"
-	lineCall    = "call"   // "call CASE" before each call and "call " after it, where the request wants that
-	lineDevice  = "device" // "device cpu", where the op is called there next, where the request wants that
-	lineTwin    = "twin"   // "twin meta", the same where it is called with twins
+	lineCall    = "call"   // "call CASE" before each call and "call " after it, if the request asks for it
+	lineDevice  = "device" // "device cpu" before the op is called there, if the request asks for it
+	lineTwin    = "twin"   // "twin meta", the same for a call with twins
 	lineFrame   = "frame"  // "frame TEXT", innermost first, from a worker that crashes
-	lineShown   = "shown"  // "shown JSON": the findings of a case, while a smaller call is looked for
+	lineShown   = "shown"  // "shown JSON": the findings of a case, during the search for a smaller call
 	lineEnd     = "end"
-	lineLearned = "learned" // "learned JSON": the facts that the design of the op is made from
+	lineLearned = "learned" // "learned JSON": the facts from which the design of the op is made
 	lineDone    = "done"
 	lineList    = "list"    // "list LISTING", the answer to a request for the ops
-	lineFault   = "fault"   // a panic of opassert's own, quoted
+	lineFault   = "fault"   // a panic of opassert itself, quoted
 	lineLibrary = "library" // a failure of the library, quoted
-	lineLost    = "lost"    // the device of the tensors does not work any more, why quoted
+	lineLost    = "lost"    // the device of the tensors no longer works, with the reason, quoted
 	lineDied    = "died"    // from the watcher of the worker: "died STATUS"
 )
 
@@ -53,34 +52,33 @@ type request struct {
 	Op   string `json:"op"`
 	From int    `json:"from"`
 	To   int    `json:"to"`
-	Show bool   `json:"show,omitempty"` // say each call before it is made
-	Case string `json:"case,omitempty"` // make this one call instead, as it is
+	Show bool   `json:"show,omitempty"` // report each call before it is made
+	Case string `json:"case,omitempty"` // make only this call, unchanged
 	Skip []int  `json:"skip,omitempty"` // earlier cases that end a worker
 
 	Without []engine.Device `json:"without,omitempty"` // make no calls there
 
-	// AsItIs reports that no smaller calls are searched for, as a worker ended in
-	// one.
+	// AsItIs reports that no smaller calls are searched for, as one ended a worker.
 	AsItIs bool `json:"asItIs,omitempty"`
 
-	// Learned are the facts that an earlier worker learned, and Origins those of its
-	// cases since: these need not run again.
+	// Learned are the facts that an earlier worker learned, and Origins those of its cases since:
+	// these need not run again.
 	Learned string                `json:"learned,omitempty"`
 	Origins map[int]design.Origin `json:"origins,omitempty"`
 }
 
-// lineForeign stands before a line that has no key: "foreign TEXT".
+// lineForeign precedes a line without a key: "foreign TEXT".
 const lineForeign = "foreign"
 
-// loadMark is written by a worker where it begins to load a library.
+// loadMark is written by a worker before it loads a library.
 const loadMark = "\x1e"
 
-// foreign is the error for a line of a worker that is not its own.
+// foreign returns the error for a worker's line without the key.
 func foreign(text string) error {
-	return fmt.Errorf("a worker answered %q: the kernel may write to file %d, which is the worker's", text, replyFile)
+	return fmt.Errorf("a worker answered %q: the kernel may have written to file %d, which belongs to the worker", text, replyFile)
 }
 
-// ownFault is the error for a panic of opassert's, as a worker wrote it down.
+// ownFault returns the error for a panic of opassert itself, as written by a worker.
 func ownFault(quoted string) error {
 	text, err := strconv.Unquote(quoted)
 	if err != nil {
@@ -89,7 +87,7 @@ func ownFault(quoted string) error {
 	return errors.New(text)
 }
 
-// encode writes a value as one word. Its numbers may be any, NaN included.
+// encode writes a value as one word. Its numbers may be any, including NaN.
 func encode(v any) (string, error) {
 	var b bytes.Buffer
 	err := gob.NewEncoder(&b).Encode(v)

@@ -8,24 +8,24 @@ import (
 	"github.com/opassert/opassert/internal/locked"
 )
 
-// A Scratch is a folder in the system's temporary one that workers go to, as
-// there are kernels that write files where they are.
+// A Scratch is a temporary folder in which workers run, as some kernels write files to their
+// working folder.
 type Scratch struct {
 	Folder string
 	own    *locked.Folder
 }
 
-// NewScratch makes a folder, and removes those of processes that were killed.
+// NewScratch makes a folder, and removes those of killed processes.
 func NewScratch() (*Scratch, error) {
-	unlock(filepath.Join(os.TempDir(), "opassert-run-*", "work")) // of runs that were killed
+	unlock(filepath.Join(os.TempDir(), "opassert-run-*", "work")) // of killed runs
 	own, err := locked.NewFolder(os.TempDir(), "opassert-run-")
 	if err != nil {
-		return nil, fmt.Errorf("no folder for what kernels write; set $TMPDIR to one that can be written: %w", err)
+		return nil, fmt.Errorf("no folder for files of kernels; set $TMPDIR to a writable one: %w", err)
 	}
 	return &Scratch{Folder: own.Path, own: own}, nil
 }
 
-// work is where workers go: the first one makes it.
+// work is the workers' folder, which the first one makes.
 func (s *Scratch) work() string { return filepath.Join(s.Folder, "work") }
 
 // Remove removes the folder.

@@ -17,12 +17,12 @@ import (
 	"github.com/opassert/opassert/internal/locked"
 )
 
-// A State stores the results of a run on disk, a line for each op, so that an
-// interrupted run can continue, and the next run skips ops that are unchanged.
+// A State stores the results of a run on disk, a line for each op, so that an interrupted run can
+// continue, and the next run skips unchanged ops.
 type State struct {
 	Path   string
-	Known  map[string]*report.OpResult // from the runs before, by op
-	Other  bool                        // the file held the state of another run, which is gone
+	Known  map[string]*report.OpResult // of earlier runs, by op
+	Other  bool                        // the file held the state of another run, which was deleted
 	header string
 	inputs func(op string) string
 	lines  map[string][]byte // to be written again, by op
@@ -30,8 +30,8 @@ type State struct {
 	err    error
 }
 
-// A kept result is a line of a state.
-type kept struct {
+// A stateLine is a line of a state.
+type stateLine struct {
 	Inputs string           `json:"inputs,omitempty"`
 	Result *report.OpResult `json:"result"`
 }
@@ -43,16 +43,16 @@ const (
 )
 
 var (
-	// ErrNotState is for a file that holds something else, which is left alone.
-	ErrNotState = errors.New("it is not a state file of opassert check, and is left as it is")
+	// ErrNotState is the error for a file that holds something else, which is not changed.
+	ErrNotState = errors.New("not a state file of opassert check; it is not changed")
 
-	// ErrStateInUse is for a file that another run has open.
+	// ErrStateInUse is the error for a file that another run has open.
 	ErrStateInUse = errors.New("another run of the same command is using it")
 )
 
-// OpenState opens the state of the run that the key identifies, and locks it.
-// Known are the results that an earlier run with that key wrote: where inputs is not
-// nil, those of ops for which it returns the same text as then, and not "".
+// OpenState opens the state of the run that the key identifies, and locks it. Known are the results
+// that earlier runs with that key wrote: if inputs is not nil, only those of ops for which it
+// returns the same text as then, except "".
 func OpenState(path, key string, inputs func(op string) string) (*State, error) {
 	s := &State{Path: path, header: stateMark + stateVersion + key, Known: make(map[string]*report.OpResult), inputs: inputs, lines: make(map[string][]byte)}
 	if err := s.open(); err != nil {
@@ -75,7 +75,7 @@ func (s *State) open() error {
 	flags := os.O_CREATE | os.O_EXCL
 	if !isNew {
 		flags = 0
-		if !isState(s.Path) { // before it is opened for writing
+		if !isState(s.Path) { // before opening it for writing
 			return ErrNotState
 		}
 	}
@@ -84,7 +84,7 @@ func (s *State) open() error {
 	} else if err != nil {
 		return err
 	}
-	mode := s.file.Chmod(0o600) // which an old one may not have
+	mode := s.file.Chmod(0o600) // an old one may have another
 	if isNew {
 		return errors.Join(mode, s.begin())
 	}
@@ -93,15 +93,14 @@ func (s *State) open() error {
 
 // isState reports whether a file's first line is that of a state.
 func isState(path string) bool {
-	f, _ := os.Open(path) // or nil, which holds nothing
+	f, _ := os.Open(path) // nil has no content
 	defer f.Close()
 	start := make([]byte, len(stateMark))
 	n, _ := f.Read(start)
 	return string(start[:n]) == stateMark
 }
 
-// read reads an earlier run's lines, as far as they are whole, and leaves
-// the file ready for more.
+// read reads the complete lines of an earlier run, and positions the file for more.
 func (s *State) read() error {
 	lines := bufio.NewReaderSize(s.file, 1<<16)
 	first, err := lines.ReadString('\n')
@@ -112,7 +111,7 @@ func (s *State) read() error {
 	end := int64(len(first))
 	for {
 		line, err := lines.ReadBytes('\n')
-		var r kept
+		var r stateLine
 		if err != nil || json.Unmarshal(line, &r) != nil || r.Result == nil {
 			break
 		}
@@ -125,7 +124,7 @@ func (s *State) read() error {
 	return errors.Join(s.file.Truncate(end), err)
 }
 
-// begin writes the file anew, with the lines that are kept.
+// begin rewrites the file, with the lines that remain.
 func (s *State) begin() error {
 	emptied := s.file.Truncate(0)
 	text := []byte(s.header + "\n")
@@ -137,18 +136,18 @@ func (s *State) begin() error {
 	return errors.Join(emptied, wrote, sought)
 }
 
-// Keep writes a result down, unless it is known already or opassert failed on
-// its op. An error is kept for Err.
+// Keep writes a result, unless it is known already or opassert failed on its op. Err returns the
+// first error.
 func (s *State) Keep(r *report.OpResult) {
 	if s.Known[r.Op] != nil || r.Fault != "" {
 		return
 	}
-	line := kept{Result: r}
+	line := stateLine{Result: r}
 	if s.inputs != nil {
 		line.Inputs = s.inputs(r.Op)
 	}
 	text, err := json.Marshal(line)
-	if text = append(text, '\n'); err == nil { //mutate:equivalent true: a result is encoded without an error
+	if text = append(text, '\n'); err == nil { // a result can be encoded
 		_, err = s.file.Write(text)
 	}
 	s.remember(line, text)
@@ -157,21 +156,20 @@ func (s *State) Keep(r *report.OpResult) {
 	}
 }
 
-// remember notes a line that a later run can take over.
-func (s *State) remember(r kept, line []byte) {
+// remember keeps a line that a later run can use.
+func (s *State) remember(r stateLine, line []byte) {
 	if r.Inputs != "" && r.Result.Settled() {
 		s.lines[r.Result.Op] = line
 	}
 }
 
-// Err is the first error of writing.
+// Err returns the first error of writing.
 func (s *State) Err() error { return s.err }
 
-// Close leaves the state for a later run.
+// Close keeps the state for a later run.
 func (s *State) Close() error { return errors.Join(s.err, s.file.Close()) }
 
-// Finish ends the state of a run that is through. Results that a later run can take
-// over stay.
+// Finish ends the state of a finished run. Results that a later run can use remain.
 func (s *State) Finish() error {
 	if s.inputs == nil {
 		return errors.Join(s.err, os.Remove(s.Path), s.file.Close())

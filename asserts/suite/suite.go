@@ -15,46 +15,45 @@ type Run struct {
 	Operators []engine.Operator
 	From, To  int                         // case numbers
 	Workers   int                         // processes
-	Timeout   time.Duration               // of one case, in processor time
-	Compiling time.Duration               // of one that compiles its kernel, where Python's are first called; or 0
-	Lint      bool                        // look at the schemas too (OA012)
+	Timeout   time.Duration               // for one case, in processor time
+	Compiling time.Duration               // for one that compiles its kernel, when Python kernels are first called; or 0
+	Lint      bool                        // check the schemas, too (OA012)
 	Worker    func() *exec.Cmd            // starts a worker: a process with WorkerVariable set, which calls Serve
-	Listed    *Listed                     // by one that has been started; may be nil
-	Started   func(op string)             // called before each op that runs, several at a time; may be nil
-	Done      func(*report.OpResult)      // called after each op, one at a time; may be nil
+	Listed    *Listed                     // from a worker that has been started; may be nil
+	Started   func(op string)             // called before each op that runs, concurrently; may be nil
+	Done      func(*report.OpResult)      // called after each op, sequentially; may be nil
 	Known     map[string]*report.OpResult // results of an earlier, interrupted run
 
 	// Waived returns the reason why an op may crash like this, or ""; may be nil.
 	Waived func(op *schema.Op, cause string) string
 
-	// Frames turns the stack of a crash as a worker reports it, innermost frame
-	// first, into the op's own functions; may be nil.
+	// Frames reduces the stack of a crash, as reported by a worker with the innermost frame first,
+	// to the op's own functions; may be nil.
 	Frames func(raw []string) []string
 
 	// Foreign returns why a crash with such a stack is not the op's, or ""; may be nil.
 	Foreign func(raw []string) string
 }
 
-// After how many crashes an op is given up: of its own that repeat alone, of all its
-// own, and of all.
+// The numbers of crashes after which an op is given up: its own that repeat alone, all its own, and
+// all.
 const (
 	maxRepeated = 3
 	maxCrashes  = 10
 	maxForeign  = 40
 )
 
-// maxSlow is how many costly cases of an op may run out of time before the op is
-// given up.
+// maxSlow is the number of costly cases of an op that may time out before the op is given up.
 const maxSlow = 3
 
-// glance is the part of its time that a case gets among others; one that takes
-// more runs again, alone, with all of it. Most of those never end.
+// glance divides the time limit of a case for its first run; one that takes more runs again, alone,
+// with the full limit. Most of those never end.
 const glance = 4
 
 // longest returns the time limit of a case that runs alone.
 func (r *Run) longest() time.Duration { return max(r.Timeout, r.Compiling) }
 
-// costly is the part of that time that a costly case gets.
+// costly divides that limit for a costly case.
 const costly = 2
 
 func (r *Run) feed(ctx context.Context, queue chan<- engine.Operator, finish func(*report.OpResult)) {

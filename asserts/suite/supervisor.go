@@ -14,26 +14,26 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// A supervisor runs ops in a worker: one process, and another when that ends.
+// A supervisor runs ops in a worker: one process, and another one when that ends.
 type supervisor struct {
 	run    *Run
 	folder string // for files that kernels write
-	crew   *crew  // that its workers are of
+	crew   *crew  // of its workers
 	p      *process
-	broken error // workers do not start
-	known  known // of the op that runs
+	broken error // why workers do not start
+	known  known // about the op that runs
 }
 
 // known holds the facts about an op from the answers of workers so far.
 type known struct {
 	deadly  []int                 // cases that end a worker
-	learned string                // by the openings, once they are over
+	learned string                // from the openings, once they are over
 	origins map[int]design.Origin // of the value classes that a call ran with
-	last    int                   // the last case that ended
-	without []engine.Device       // where a call ended its worker: no more of them
+	last    int                   // the last finished case
+	without []engine.Device       // where a call ended its worker: no more calls there
 	asItIs  bool                  // a worker ended in the search for a smaller call
 	writes  writes
-	tallies map[int]report.Devices // of the cases whose answers hold them
+	tallies map[int]report.Devices // of the cases whose answers contain them
 }
 
 // renew makes the next request go to a new process.
@@ -50,10 +50,9 @@ func (s *supervisor) stop() {
 	}
 }
 
-// ask sends one request and reads the answers; it returns the crash that ended the
-// worker, if one did. When that is a case before those asked for, the
-// request is sent again without it; and when it is a smaller call than that of a
-// case that ran, that case stands, and the request is sent for those after it.
+// ask sends one request and reads the answers; it returns the crash that ended the worker, if any.
+// If that is in a case before the requested ones, the request is sent again without it; if it is in
+// a smaller call for a case that ran, that case counts, and the request is sent for those after it.
 func (s *supervisor) ask(ctx context.Context, q request, patience time.Duration, add func(*report.Case)) (*ending, error) {
 	for {
 		q.Skip, q.Learned, q.Origins, q.AsItIs = s.known.deadly, s.known.learned, s.known.origins, s.known.asItIs
@@ -63,7 +62,7 @@ func (s *supervisor) ask(ctx context.Context, q request, patience time.Duration,
 		}
 		if crash.shown != nil {
 			s.known.asItIs = true
-			s.ran(crash.shown, add)
+			s.record(crash.shown, add)
 			if q.From = crash.Case + 1; q.From >= q.To {
 				return nil, nil
 			}
@@ -79,8 +78,8 @@ func (s *supervisor) ask(ctx context.Context, q request, patience time.Duration,
 	}
 }
 
-// askTwice is ask for a request of one case. It is sent again where the worker was
-// killed or stopped over it.
+// askTwice is ask for a request of one case. It is sent again if the worker was killed or stopped
+// meanwhile.
 func (s *supervisor) askTwice(ctx context.Context, q request, patience time.Duration, add func(*report.Case)) (*ending, error) {
 	crash, err := s.ask(ctx, q, patience, add)
 	if crash != nil && crash.outside {
@@ -95,7 +94,7 @@ func (s *supervisor) once(ctx context.Context, q request, patience time.Duration
 	}
 	defer context.AfterFunc(ctx, s.p.kill)()
 	s.p.stderr.reset()
-	crash := &ending{Crash: report.Crash{Case: q.From}, mixed: s.p.op != "" && s.p.op != q.Op} // where there is one
+	crash := &ending{Crash: report.Crash{Case: q.From}, mixed: s.p.op != "" && s.p.op != q.Op} // if any
 	s.p.op = q.Op
 	s.p.send(q)
 	for {
@@ -132,7 +131,7 @@ func (s *supervisor) once(ctx context.Context, q request, patience time.Duration
 			}
 			if crash.shown = c; word == lineEnd {
 				crash.shown = nil
-				s.ran(c, add)
+				s.record(c, add)
 			}
 		case word == lineDone:
 			return nil, nil
@@ -159,7 +158,7 @@ func (s *supervisor) once(ctx context.Context, q request, patience time.Duration
 	}
 }
 
-// grace returns how much of its time a case gets that costs so much.
+// grace returns the part of its time limit that a case with this cost gets.
 func grace(cost string, patience time.Duration) time.Duration {
 	if cost == work.WordCostly {
 		return patience / costly
@@ -167,8 +166,8 @@ func grace(cost string, patience time.Duration) time.Duration {
 	return patience
 }
 
-// ran records the result of a case.
-func (s *supervisor) ran(c *report.Case, add func(*report.Case)) {
+// record merges the result of a case.
+func (s *supervisor) record(c *report.Case, add func(*report.Case)) {
 	if s.known.last = c.Case; c.Origin != nil {
 		s.known.origins[c.Case] = *c.Origin
 	}
@@ -176,8 +175,7 @@ func (s *supervisor) ran(c *report.Case, add func(*report.Case)) {
 	add(c)
 }
 
-// start starts a worker unless there is one. After one that did not start, no other
-// is tried.
+// start starts a worker unless there is one. After one that did not start, no other is tried.
 func (s *supervisor) start() error {
 	if s.p != nil || s.broken != nil {
 		return s.broken
@@ -192,8 +190,8 @@ func (s *supervisor) start() error {
 	return s.broken
 }
 
-// ended handles a worker that has ended or does not answer: it fills in the crash, or
-// returns a fault of opassert's own.
+// ended handles a worker that has ended or does not answer: it fills in the crash, or returns a
+// fault of opassert itself.
 func (s *supervisor) ended(crash *ending) error {
 	if !s.p.over() {
 		crash.outside = slices.ContainsFunc(s.p.pids(), pid.stopped)

@@ -311,7 +311,7 @@ func TestFindingThatIsNotRepeated(t *testing.T) {
 		}
 		return ran(q, q.From)
 	}).do(t)
-	want := map[string]int{"it shows OA007, and made again it ended its process: SIGBUS": 1}
+	want := map[string]int{"it shows OA007, but the repeated call ended its process: SIGBUS": 1}
 	if diff := cmp.Diff(want, res.Unfinished); diff != "" || len(res.Findings) > 0 {
 		t.Errorf("%d findings (-want +got):\n%s", len(res.Findings), diff)
 	}
@@ -632,7 +632,7 @@ func TestSlowCasesOfAScript(t *testing.T) {
 		{"alone too", 3, func(q request, n int) []string { return slow(q) }, []string{"0-3", "0-1 alone skip [0]"}, []string{"0 hang"}, "after a call that hangs"},
 		{"of much", 5, func(q request, n int) []string {
 			return []string{fmt.Sprint(lineStart, " ", q.From, " ", work.WordCostly)}
-		}, []string{"0-5", "1-5 skip [0]", "2-5 skip [0 1]"}, nil, "after 3 cases that take too long"},
+		}, []string{"0-5", "1-5 skip [0]", "2-5 skip [0 1]"}, nil, "after 3 cases that took too long"},
 	} {
 		s := perform(t, tt.answer)
 		s.live(t)

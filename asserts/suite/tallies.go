@@ -7,14 +7,14 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// An answer is about a case. Most cases of an op tally the same, and tallies are most of an
-// answer: it names an earlier case whose tallies it shares.
+// An answer is the result of a case. Most cases of an op have equal tallies, which are most of an
+// answer: it refers to an earlier case with the same ones.
 type answer struct {
 	*report.Case
 	Like *int `json:"like,omitempty"`
 }
 
-// tallied holds the tallies of the cases of a request, each once.
+// tallied holds the different tallies of the cases of a request.
 type tallied []struct {
 	number  int
 	devices report.Devices
@@ -35,7 +35,7 @@ func (t *tallied) answer(result *report.Case) answer {
 	return answer{Case: result}
 }
 
-// readAnswer reads an answer; had are the tallies of those before it, by their cases.
+// readAnswer parses an answer; had are the earlier tallies, by case.
 func readAnswer(text []byte, had map[int]report.Devices) (*report.Case, error) {
 	a := answer{Case: new(report.Case)}
 	if err := json.Unmarshal(text, &a); err != nil {
@@ -47,7 +47,7 @@ func readAnswer(text []byte, had map[int]report.Devices) (*report.Case, error) {
 	}
 	devices, ok := had[*a.Like]
 	if !ok {
-		return nil, fmt.Errorf("case %d is like case %d, of which there was no answer", a.Case.Case, *a.Like)
+		return nil, fmt.Errorf("case %d refers to case %d, which has no answer", a.Case.Case, *a.Like)
 	}
 	a.Devices = devices
 	return a.Case, nil

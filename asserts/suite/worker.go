@@ -21,18 +21,17 @@ import (
 type Config struct {
 	Level     asserts.Level
 	Seed      uint64
-	Tolerance float64                      // as work.Runner has it
-	Cases     *design.Recipes              // a user's own, which go before those of the package; may be nil
-	Plan      func(*schema.Op) engine.Plan // called by workers alone
+	Tolerance float64                      // see work.Runner
+	Cases     *design.Recipes              // a user's, used before those of the package; may be nil
+	Plan      func(*schema.Op) engine.Plan // called by workers only
 }
 
-// memoryLimit is the address space in bytes that a worker may add to that with
-// which it starts, so that a kernel that asks for too much fails at once, and
-// does not fill the machine.
+// memoryLimit is the address space in bytes that a worker may add after it started, so that a
+// kernel that allocates too much fails at once, and does not exhaust the machine.
 const memoryLimit = 512 << 20
 
-// heapGrowth, in percent, makes collections few: a worker holds a few megabytes, and drops
-// its values after each case.
+// heapGrowth, in percent, makes collections rare: a worker has a few megabytes, and drops its
+// values after each case.
 const heapGrowth = 800
 
 // Serve runs a worker: it answers requests until the run ends it.
@@ -67,12 +66,11 @@ func Serve(e engine.Engine, cfg Config) error {
 	return nil
 }
 
-// A rememberer is an engine that restores, between calls, the state that it remembered: the
-// folder is part of it.
+// A rememberer is an engine that restores, between calls, the state that it remembered, which
+// includes the folder.
 type rememberer interface{ Remember() error }
 
-// kernels returns the process that kernels run in: this one, or the one that an
-// engine names.
+// kernels returns the process in which kernels run: this one, or one that the engine names.
 func kernels(e engine.Engine) int {
 	if r, ok := e.(interface{ Server() int }); ok && r.Server() != 0 {
 		return r.Server()
@@ -82,12 +80,12 @@ func kernels(e engine.Engine) int {
 
 type server struct {
 	work.Runner
-	*connection // the end of a case goes with the next line
+	*connection // the end of a case is sent with the next line
 	cfg         Config
-	tallied     tallied // by the cases of this request
+	tallied     tallied // of this request
 }
 
-// book returns the recipes for an op and a request: a call that is made as it is needs none.
+// book returns the recipes for an op and a request: a call that is made unchanged needs none.
 func (s *server) book(op *schema.Op, q request) (*design.Recipes, error) {
 	if q.Case != "" {
 		return new(design.Recipes), nil
@@ -136,7 +134,7 @@ func (s *server) answer(text string) (err error) {
 		if err != nil {
 			return err
 		}
-		maps.Copy(t.Named, l.Named) // gob leaves out a map without elements
+		maps.Copy(t.Named, l.Named) // gob omits an empty map
 		maps.Copy(t.Origins, l.Origins)
 		t.Ran, t.Recipes = l.Ran, l.Recipes
 		maps.Copy(t.Origins, q.Origins)
@@ -167,7 +165,7 @@ func (s *server) answer(text string) (err error) {
 	return s.say(lineDone)
 }
 
-// show reports to the run which call is being made, or with nil that none is.
+// show reports to the run the call in progress, or with nil its end.
 func (s *server) show(c *sample.Case) {
 	text := ""
 	if c != nil {
@@ -201,7 +199,8 @@ func (s *server) learned(l *design.Learned) {
 	s.say(lineLearned, text)
 }
 
-// end reports the result of a case; equal tallies are named by the case that had them first.
+// end reports the result of a case; repeated tallies are replaced by the number of the first case
+// with them.
 func (s *server) end(result *report.Case) error { return s.result(lineEnd, s.tallied.answer(result)) }
 
 func (s *server) result(line string, result any) error {

@@ -15,7 +15,7 @@ import (
 type argumentCalls struct {
 	calls   int
 	sizes   map[string]bool
-	by      map[string]*dtypeCalls // of its dtypes of floating point
+	by      map[string]*dtypeCalls // by its floating-point dtypes
 	changed bool                   // by some call
 }
 
@@ -23,10 +23,11 @@ type argumentCalls struct {
 type dtypeCalls struct{ calls, changed int }
 
 const (
-	// alikeCalls is how many say that an argument is never written, on tensors of few sizes: they
-	// have all other classes of values.
+	// alikeCalls is the number of calls after which an argument counts as never written, on tensors
+	// of few sizes: they have all other classes of values.
 	alikeCalls = 100
-	// fewDTypes and fewCalls say that one is not written where it has these dtypes.
+	// fewDTypes and fewCalls are the numbers after which an argument counts as not written with
+	// these dtypes.
 	fewDTypes, fewCalls = 2, 4
 )
 
@@ -34,7 +35,7 @@ const (
 func (w *argumentCalls) see(of asserts.Write) {
 	w.sizes[fmt.Sprint(of.Sizes)] = true
 	w.changed = w.changed || of.Changed
-	if d, _ := tensor.ParseDType(of.DType); d.Class() != tensor.Floating { // uint8 for the name of another
+	if d, _ := tensor.ParseDType(of.DType); d.Class() != tensor.Floating { // uint8 may represent another dtype
 		return
 	}
 	if w.by[of.DType] == nil {
@@ -46,8 +47,8 @@ func (w *argumentCalls) see(of asserts.Write) {
 	}
 }
 
-// lost returns the dtypes of an argument that others change, half of their calls at least, and how many
-// calls left it as it was.
+// lost returns the dtypes of an argument with which no call changes it, although others do in at
+// least half of their calls, and the number of these calls.
 func (w *argumentCalls) lost() (calls int, dtypes []string) {
 	var others dtypeCalls
 	for _, d := range slices.Sorted(maps.Keys(w.by)) {
@@ -63,10 +64,10 @@ func (w *argumentCalls) lost() (calls int, dtypes []string) {
 	return calls, dtypes
 }
 
-// elementCalls are those of an argument, and of the elements of a list.
+// elementCalls are the counts of an argument, and of the elements of a list.
 type elementCalls map[asserts.Which]*argumentCalls
 
-// writes are those of an op, by position in the schema.
+// writes are the counts of an op, by position in the schema.
 type writes map[int]elementCalls
 
 // add counts the writes of a call.
@@ -94,8 +95,8 @@ func (all writes) add(call []asserts.Write) {
 	}
 }
 
-// notes returns notes of the arguments that no call of many changed, and of the last elements of
-// lists of which others are changed.
+// notes returns notes of the arguments that none of many calls changed, and of the last elements of
+// lists if others change.
 func (all writes) notes(o engine.Operator) []*report.Finding {
 	var notes []*report.Finding
 	for _, arg := range slices.Sorted(maps.Keys(all)) {

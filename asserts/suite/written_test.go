@@ -82,11 +82,11 @@ func TestNeverWrittenAs(t *testing.T) {
 		changed, left []string
 		want          string
 	}{
-		{"two", []string{"float32"}, []string{"float16", "float64", "float16", "float64"}, "others change it, and none of 4 calls where it is float16 or float64 did"},
+		{"two", []string{"float32"}, []string{"float16", "float64", "float16", "float64"}, "other calls change it, but none of 4 calls where it is float16 or float64"},
 		{"few calls", []string{"float32"}, []string{"float16", "float64", "float64"}, ""},
 		{"one", []string{"float32"}, []string{"float64", "float64", "float64", "float64"}, ""},
 		{"changed before", []string{"float32", "float64"}, []string{"float64", "float16", "float64", "float16", "float64"}, ""},
-		{"half of the others", []string{"float32", "float32"}, []string{"float32", "float32", "float16", "float64", "float16", "float64"}, "others change it, and none of 4 calls where it is float16 or float64 did"},
+		{"half of the others", []string{"float32", "float32"}, []string{"float32", "float32", "float16", "float64", "float16", "float64"}, "other calls change it, but none of 4 calls where it is float16 or float64"},
 		{"fewer than half", []string{"float32"}, []string{"float32", "float32", "float16", "float64", "float16", "float64"}, ""},
 		{"whole numbers", []string{"float32"}, []string{"int8", "int64", "int32", "bool"}, ""},
 		{"by another dtype of none", []string{"int64"}, []string{"float32", "float64", "float16", "bfloat16"}, ""},

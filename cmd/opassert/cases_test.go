@@ -31,7 +31,7 @@ func TestOwnCases(t *testing.T) {
 		t.Errorf("with the file of cases:\n%s", out)
 	}
 	for _, want := range []string{
-		"OA007 undeclared-alias  cases::aliases", "argument named[0]", "fix     clone result before returning: no annotation speaks of what is inside a Dict(str, Tensor)\n",
+		"OA007 undeclared-alias  cases::aliases", "argument named[0]", "fix     clone result before returning: no annotation covers the tensors inside a Dict(str, Tensor)\n",
 		"OA009 undeclared-write  cases::writes  argument 0 \"pair\"[0]", "2 findings",
 	} {
 		if !strings.Contains(out, want) {

@@ -77,7 +77,7 @@ static void load(const char *variable) {
   char *list = strdup(value == NULL ? "" : value), *rest = NULL;
   for (char *path = strtok_r(list, "\n", &rest); path != NULL; path = strtok_r(NULL, "\n", &rest)) {
     if (dlopen(path, RTLD_NOW | RTLD_GLOBAL) == NULL) {
-      fprintf(stderr, "%s (if it is a library that libtorch needs: install it, or let LD_LIBRARY_PATH name its folder)\n", dlerror());
+      fprintf(stderr, "%s (if libtorch needs this library: install it, or add its folder to LD_LIBRARY_PATH)\n", dlerror());
       _exit(1);
     }
   }

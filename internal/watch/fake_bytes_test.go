@@ -30,7 +30,7 @@ func TestCompareBytes(t *testing.T) {
 	undefined.Before[0] = asserts.Observation{}
 	bare.Before[0].Content = nil
 	lost.Results[0].Content.Bytes, lost.Results[0].Content.Digest = nil, 0
-	const left, far = "the call leaves its bytes as they were, on cpu it changes them", "elements differ by more than 0.1"
+	const left, far = "the call does not change its bytes, on cpu it changes them", "elements differ by more than 0.1"
 	for _, tt := range []struct {
 		name       string
 		real, twin *asserts.Seen
@@ -48,7 +48,7 @@ func TestCompareBytes(t *testing.T) {
 		{"no contents", bare, call("ab", "ab", "zz"), 0.1, "", unkept},
 		{"an undefined argument", undefined, call("ab", "cd", "zz"), 0.1, far, ""},
 		{"a result that is random", call("ab", "cd", "ef"), lost, 0.1, "", undecided},
-		{"other sizes", call("ab", "cd", "ef"), call("ab", "cd", "efg"), 0.1, "", "values not compared: the sizes or the dtype differ, the elements are not numbers, or not all bytes are kept"},
+		{"other sizes", call("ab", "cd", "ef"), call("ab", "cd", "efg"), 0.1, "", "values not compared: the sizes or the dtype differ, the elements are not numbers, or not all bytes are copied"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := &run{config: Config{Tolerance: tt.tolerance, Policy: asserts.Aware()}}

@@ -11,7 +11,7 @@ import (
 
 // An Engine makes tensors and calls ops. It is used from one goroutine.
 type Engine interface {
-	// Version names the library, as reports show it: "libtorch 1.13.1".
+	// Version names the library for reports: "libtorch 1.13.1".
 	Version() string
 
 	// Operators returns every op that can be called, sorted by name.
@@ -20,16 +20,16 @@ type Engine interface {
 	// Operator returns one of them.
 	Operator(name string) (Operator, error)
 
-	// Devices returns the devices that ops are called on: first that of the tensors
-	// that Make returns, then those on which the call is made again with Twins.
+	// Devices returns the devices on which ops are called: first that of the tensors that Make
+	// returns, then those on which the call is repeated with Twins.
 	Devices() []Device
 
-	// Make makes a tensor. It does not keep the data of d. Ops of the library that it
-	// calls may throw.
+	// Make makes a tensor, without keeping the data of d. Ops of the library that it calls may
+	// throw.
 	Make(d Dense, f Form) (Tensor, error)
 
-	// View makes a tensor that shares the storage and the version of another
-	// one; d says how it lies there and has no data.
+	// View makes a tensor that shares the storage and the version of another one; d describes its
+	// layout and has no data.
 	View(t Tensor, d Dense) (Tensor, error)
 
 	// Twins makes tensors of the same sizes, strides and dtypes on another device;
@@ -45,16 +45,16 @@ type Engine interface {
 	// Seed sets the state of the default random number generator.
 	Seed(seed int64) error
 
-	// Call calls an op and observes its tensors before and after at the level.
-	// The results are the caller's to release. An op that throws returns an
-	// error of type *Thrown, with its tensors where they are not as they were.
+	// Call calls an op and observes its tensors before and after at the level. The caller releases
+	// the results. An op that throws returns an error of type *Thrown, with observations of its
+	// tensors if they have changed.
 	Call(op string, args []any, level asserts.Level) (Outcome, error)
 
-	// Look observes a tensor at the content level, and behind it those inside.
+	// Look observes a tensor at the content level, followed by those inside.
 	Look(t Tensor) []asserts.Observation
 
-	// Harmless returns the reason why a violation about the parts of a call's
-	// tensors is not a fault, or "" if it is one.
+	// Harmless returns the reason why a violation about the parts of a call's tensors is not a
+	// fault, or "".
 	Harmless(op *asserts.Op, v *asserts.Violation) string
 
 	// Subjects returns the op with its checks extended to the parts of its tensors.
@@ -64,60 +64,58 @@ type Engine interface {
 // An Operator is an op of an engine.
 type Operator struct {
 	Schema *schema.Op
-	// Below says that it has a kernel below autograd for dense tensors of the first
-	// device, or one that serves all backends.
+	// Below means that it has a kernel below autograd for dense tensors of the first device, or one
+	// that serves all backends.
 	Below bool
-	// Kernel is the kernel that serves the device of the tensors, where that is not the
-	// CPU.
+	// Kernel is the sort of kernel that serves the device of the tensors, unless that is the CPU.
 	Kernel Kernel
 	// Autograd reports that it has a kernel for autograd, or decomposes.
 	Autograd bool
-	// Raises reports that the code which calls its kernel raises the versions of the arguments that it
-	// may write, whether it does or not.
+	// Raises reports that callers of its kernel raise the versions of the arguments that it may
+	// write, even if it does not write them.
 	Raises bool
-	// Faults are those of its registration, found without a call.
+	// Faults are the faults of its registration, found without a call.
 	Faults []asserts.Fault
-	// Added reports that it came with a library that was loaded besides.
+	// Added reports that it is from a library that was loaded additionally.
 	Added bool
-	// Texts are the short texts and messages in the libraries that were loaded besides,
-	// of one that came with those: its arguments may take some of them.
+	// Texts are the short texts and messages in the additional libraries, for an op from one of
+	// them: its arguments may accept some of them.
 	Texts []string
-	// Makers are the ops that return an object of a class that it takes.
+	// Makers are the ops that return an object of a class that it accepts.
 	Makers []*schema.Op
-	// Inverse is the op whose results it takes, such as the encoder of a decoder, or nil.
+	// Inverse is the op whose results it accepts, such as the encoder for a decoder, or nil.
 	Inverse *schema.Op
-	// Site is where its kernel is registered or written, where that is known.
+	// Site is where its kernel is registered or written, if known.
 	Site asserts.Site
-	// Function is its kernel where that is a Go function, or nil.
+	// Function is its kernel if that is a Go function, or nil.
 	Function *Function
 	// Missing is the reason why it cannot be called, or "".
 	Missing string
-	// Cannot is the reason if no arguments could change that, so that a run without
-	// the op is complete; "" if only arguments for it are unknown.
+	// Cannot is the reason if no arguments could change that, so that a run without the op is
+	// complete; "" if only suitable arguments are unknown.
 	Cannot string
 	// Unseen are the checks that a call through this engine cannot show.
 	Unseen []Unseen
-	// Uncounted reports that others hold its returns, as the ops that it calls: their use
-	// counts are not judged, and a tensor that it returns twice is.
+	// Uncounted reports that others hold its returns, such as ops that it calls: their use counts
+	// are not judged, but a tensor returned twice is.
 	Uncounted bool
 }
 
 // A Kernel is a sort of kernel that serves a device.
 type Kernel string
 
-// The sorts of kernels. No op has two of them: the first counts.
+// The sorts of kernels. If an op has several, the first one counts.
 const (
 	OwnKernel      Kernel = "own"      // of that device alone
-	SharedKernel   Kernel = "shared"   // of all devices: the op decomposes, or calls others
+	SharedKernel   Kernel = "shared"   // for all devices: the op decomposes, or calls others
 	FallbackKernel Kernel = "fallback" // of the device's backend, for each op without another; most copy to the CPU
 	NoKernel       Kernel = "none"
 )
 
-// Kernels are the sorts of kernels, in the order in which reports show them.
+// Kernels are the sorts of kernels, in the order of reports.
 var Kernels = []Kernel{OwnKernel, SharedKernel, FallbackKernel, NoKernel}
 
-// Where is where the op's schema is written, if that is in a file, or else where
-// its kernel is.
+// Where returns the position of the op's schema, if it is in a file, or else that of its kernel.
 func (o Operator) Where() asserts.Site {
 	if pos := o.Schema.Pos; pos.Filename != "" {
 		return asserts.Site{File: pos.Filename, Line: pos.Line}
@@ -135,7 +133,7 @@ type Unseen struct {
 // Name is the op's name with its namespace: "aten::add.Tensor".
 func (o Operator) Name() string { return o.Schema.Namespace + "::" + o.Schema.Func.Name.String() }
 
-// A Dense describes a dense tensor, down to its bytes.
+// A Dense describes a dense tensor, including its bytes.
 type Dense struct {
 	DType   string // "float32"
 	Sizes   []int64
@@ -144,38 +142,37 @@ type Dense struct {
 	Data    []byte  // the whole storage
 }
 
-// A Tensor is an engine's tensor, held by one reference.
+// A Tensor is an engine's tensor; it owns one reference.
 type Tensor interface{ Release() }
 
 // An Outcome is the results of a call.
 type Outcome struct {
-	Results []any // Tensor, nil for an undefined one, []any for a list, other values; those with a method Release are held
+	Results []any // Tensor, nil for an undefined one, []any for a list, other values; those with a method Release own references
 	Seen    asserts.Seen
 }
 
 // A Thrown is an error of the kernel itself.
 type Thrown struct {
 	Message string
-	Asks    string // the demand of the kernel's source where it threw, as a message might say it
+	Asks    string // the condition in the kernel's source where it threw, in the form of a message
 }
 
 func (t *Thrown) Error() string { return t.Message }
 
-// A LibraryFault is the value that an engine panics with when the library fails to
-// describe its tensors, for instance to observe them: the fault is neither an op's
-// nor opassert's.
+// A LibraryFault is the value with which an engine panics if the library fails to describe its
+// tensors, such as when they are observed: the fault is neither an op's nor opassert's.
 type LibraryFault struct{ Message string }
 
 func (f *LibraryFault) Error() string { return f.Message }
 
-// A Lost is the value that an engine panics with when the device of its tensors no longer
-// works: the case is at fault, and the next one needs another process.
+// A Lost is the value with which an engine panics if the device of its tensors no longer works: the
+// case is at fault, and the next one needs another process.
 type Lost struct{ Message string }
 
 func (l *Lost) Error() string { return "the device is lost: " + l.Message }
 
-// Demands returns the text that a kernel threw with the demands of its source, and false
-// for a failure of another sort.
+// Demands returns the text that a kernel threw with the conditions in its source, and false for
+// other failures.
 func Demands(err error) (string, bool) {
 	var t *Thrown
 	if errors.As(err, &t) {
@@ -184,8 +181,7 @@ func Demands(err error) (string, bool) {
 	return "", false
 }
 
-// Message returns the text that a kernel threw, and false for a failure of
-// another sort.
+// Message returns the text that a kernel threw, and false for other failures.
 func Message(err error) (string, bool) {
 	var t *Thrown
 	if errors.As(err, &t) {
@@ -219,13 +215,12 @@ type (
 		Class string
 		Args  []any
 	}
-	// Same is the value of the earlier argument of this number.
+	// Same is the value of the earlier argument with this number.
 	Same int
 )
 
-// An Unsupported is an error of Make for a tensor that the library does not
-// have: a dtype, strides, a number of dimensions. The case continues with a
-// similar tensor that the library has.
+// An Unsupported is an error of Make for a tensor that the library does not have: a dtype, strides,
+// a number of dimensions. The case continues with a similar tensor that the library has.
 type Unsupported struct{ What string }
 
 func (u *Unsupported) Error() string { return "the library has no " + u.What }
@@ -244,15 +239,15 @@ func Release(results []any) {
 	}
 }
 
-// Devices that engines have in common.
+// Devices of several engines.
 const (
 	CPU   Device = tensor.CPU
-	Meta  Device = tensor.Meta // whose tensors have no bytes
-	Fake  Device = "fake"      // where an op's fake is called instead of its kernel
-	Rules Device = "rules"     // where an op's formula for autograd is called, and its rules for vmap and autocast
+	Meta  Device = tensor.Meta // without bytes
+	Fake  Device = "fake"      // an op's fake is called instead of its kernel
+	Rules Device = "rules"     // an op's formula for autograd is called, and its rules for vmap and autocast
 )
 
-// CannotShow reports whether a check is one that the engine cannot show broken.
+// CannotShow reports whether the engine cannot show a violation of a check.
 func (o Operator) CannotShow(c asserts.Check) bool {
 	return slices.ContainsFunc(o.Unseen, func(u Unseen) bool { return u.Code == c.Code && u.On == c.On })
 }

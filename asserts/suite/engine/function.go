@@ -2,13 +2,13 @@ package engine
 
 // A Function is a kernel that is a Go function, as a program calls it.
 type Function struct {
-	Name string // as Go's run time names it: "example.com/vector/kernels.Clamp"
+	Name string // in Go's run time: "example.com/vector/kernels.Clamp"
 
-	// Inputs are its parameters, of which a method's receiver is the first.
+	// Inputs are its parameters, the first of which may be a method's receiver.
 	Inputs []Input
 
-	Returns  int  // how many values it returns, besides an error
-	Fails    bool // it returns an error behind them
+	Returns  int  // number of values that it returns, besides an error
+	Fails    bool // it returns an error after them
 	Variadic bool
 }
 
@@ -21,5 +21,5 @@ type Input struct {
 // Inputs that are not arguments of the schema.
 const (
 	ContextInput  = -1 - iota
-	ReceiverInput // what maker.Receiver passes
+	ReceiverInput // the argument of maker.Receiver
 )

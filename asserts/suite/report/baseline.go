@@ -14,9 +14,8 @@ import (
 	"github.com/opassert/opassert/internal/loop"
 )
 
-// A Baseline is the findings and crashes of ops that are known. A line is a
-// code, an op and a subject, or "crash", an op and a cause: no number of a case
-// and no seed.
+// A Baseline is the known findings and crashes of ops. A line is a code, an op and a subject, or
+// "crash", an op and a cause, without the number of a case or a seed.
 type Baseline struct {
 	Path  string
 	Lines []baselineLine
@@ -25,8 +24,7 @@ type Baseline struct {
 // baselineMark begins the first line of a baseline file.
 const baselineMark = "# opassert baseline: findings that are known"
 
-// ReadBaseline reads a baseline file. The error of one that does not exist is
-// fs.ErrNotExist.
+// ReadBaseline reads a baseline file. The error for a missing file is fs.ErrNotExist.
 func ReadBaseline(path string) (*Baseline, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -38,7 +36,7 @@ func ReadBaseline(path string) (*Baseline, error) {
 		n++
 		line = strings.TrimSpace(line)
 		if n == 1 && !strings.HasPrefix(line, baselineMark) {
-			return nil, fmt.Errorf("%s:1:1: it is not a baseline: the first line of one begins with %q", path, baselineMark)
+			return nil, fmt.Errorf("%s:1:1: not a baseline: its first line does not begin with %q", path, baselineMark)
 		}
 		if line == "" || line[0] == '#' {
 			continue
@@ -53,7 +51,7 @@ func ReadBaseline(path string) (*Baseline, error) {
 		b.Lines = append(b.Lines, newBaselineLine(fields[0], fields[1], strings.Join(fields[2:], " ")))
 	}
 	if len(text) == 0 {
-		return nil, fmt.Errorf("%s:1:1: it is not a baseline: it is empty", path)
+		return nil, fmt.Errorf("%s:1:1: not a baseline: it is empty", path)
 	}
 	return b, nil
 }
@@ -91,13 +89,13 @@ func (b *Baseline) Mark(r *Report) {
 	r.Gone = b.gone(r)
 }
 
-// gone returns the lines of ops that ran without showing them, except for checks
-// that the run did not make.
+// gone returns the lines of ops that ran without showing them, except for checks that the run did
+// not make.
 func (b *Baseline) gone(r *Report) []baselineLine {
 	found := r.baseline()
 	var gone []baselineLine
 	for _, l := range b.Lines {
-		code, _ := asserts.ParseCode(l.Code) // 0 of a crash
+		code, _ := asserts.ParseCode(l.Code) // 0 for a crash
 		made := slices.ContainsFunc(r.Ops, func(op *OpResult) bool {
 			return op.Op == l.Op && op.Ran > 0 && (code == 0 || op.unjudged(code) == "")
 		})
@@ -108,7 +106,7 @@ func (b *Baseline) gone(r *Report) []baselineLine {
 	return gone
 }
 
-// Absent returns the lines of ops that are none of these.
+// Absent returns the lines of ops that are not among these.
 func (b *Baseline) Absent(all []engine.Operator) []baselineLine {
 	return slices.DeleteFunc(slices.Clone(b.Lines), func(l baselineLine) bool {
 		return slices.ContainsFunc(all, func(o engine.Operator) bool { return o.Name() == l.Op })
@@ -124,7 +122,7 @@ func (b *Baseline) Update(r *Report) {
 	b.Lines = slices.Compact(lines)
 }
 
-// baseline is everything that the report shows.
+// baseline returns a line for everything that the report shows.
 func (r *Report) baseline() []baselineLine {
 	var lines []baselineLine
 	for _, op := range r.Ops {

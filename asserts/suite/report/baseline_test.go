@@ -48,9 +48,9 @@ func TestBaselineKnowsCrashesOfOneFault(t *testing.T) {
 func TestReadBaselineRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "b.txt")
 	for _, tt := range []struct{ text, want string }{
-		{"", ":1:1: it is not a baseline: it is empty"},
-		{"\n" + baselineMark + "\n", ":1:1: it is not a baseline: the first line of one begins with \"" + baselineMark + "\""},
-		{"# another\n", ":1:1: it is not a baseline: the first line of one begins with \"" + baselineMark + "\""},
+		{"", ":1:1: not a baseline: it is empty"},
+		{"\n" + baselineMark + "\n", ":1:1: not a baseline: its first line does not begin with \"" + baselineMark + "\""},
+		{"# another\n", ":1:1: not a baseline: its first line does not begin with \"" + baselineMark + "\""},
 		{baselineMark + "\nOA007 aten::a\n", ":2:1: want a code, an op and a subject, such as OA007  aten::view  result"},
 		{baselineMark + "\n\nOA999 aten::a self\n", ":3:1: unknown check \"OA999\": want a code, or crash"},
 	} {

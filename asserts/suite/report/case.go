@@ -17,34 +17,34 @@ import (
 type Case struct {
 	Case    int             `json:"case"`
 	Tried   []string        `json:"tried,omitempty"` // value classes: "self: const:NaN"
-	Idle    bool            `json:"idle,omitempty"`  // it only asks the kernel, or there was nothing to call
+	Idle    bool            `json:"idle,omitempty"`  // it only queries the kernel, or there was nothing to call
 	Ran     bool            `json:"ran,omitempty"`
-	Error   string          `json:"error,omitempty"`   // of the closest attempt, for a case that never ran
-	Close   int             `json:"close,omitempty"`   // how close that came, or Unmade
-	Closest string          `json:"closest,omitempty"` // the attempt itself, as a case of a file of cases
+	Error   string          `json:"error,omitempty"`   // of the closest attempt, if none ran
+	Close   int             `json:"close,omitempty"`   // how close it came, or Unmade
+	Closest string          `json:"closest,omitempty"` // the attempt, as a case of a file of cases
 	Unfit   string          `json:"unfit,omitempty"`   // why the case of a recipe did not run unchanged
 	Devices Devices         `json:"devices,omitempty"`
 	Lacks   map[string]int  `json:"lacks,omitempty"`  // kinds of tensors that the library does not have, with the number of tensors of the case
 	Waived  []asserts.Skip  `json:"waived,omitempty"` // violations that an allowlist waives
-	Origin  *design.Origin  `json:"origin,omitempty"` // of the recipe or the class that is tried
+	Origin  *design.Origin  `json:"origin,omitempty"` // of the recipe or the class
 	Beyond  string          `json:"beyond,omitempty"` // why no arguments avoid the error
 	Found   []*Finding      `json:"found,omitempty"`
 	Writes  []asserts.Write `json:"writes,omitempty"` // of the call on the first device
 }
 
-// Unmade is how close the attempts came where something could not be made for each: the
-// error is not the kernel's.
+// Unmade is the Close of a case none of whose attempts could be made: the error is not the
+// kernel's.
 const Unmade = -1
 
-// A Finding is a violation, with the case that shows it.
+// A Finding is a violation, and the case that shows it.
 type Finding struct {
 	Violation *asserts.Violation `json:"violation"`
 	Case      int                `json:"case"`
 	Call      string             `json:"call"`            // the smallest call that shows it
 	Recipe    string             `json:"recipe"`          // the same as a case of a file of cases
-	Devices   []engine.Device    `json:"devices"`         // of the call; of both calls where it is their difference
-	Times     int                `json:"times"`           // cases that show it
-	Known     bool               `json:"known,omitempty"` // a baseline has it
+	Devices   []engine.Device    `json:"devices"`         // of the call; of both calls if they are compared
+	Times     int                `json:"times"`           // number of cases that show it
+	Known     bool               `json:"known,omitempty"` // listed in a baseline
 	Program   *Program           `json:"program,omitempty"`
 }
 
@@ -54,7 +54,7 @@ func (f *Finding) SameFault(g *Finding) bool {
 	return v.Code == w.Code && v.Subject.Return == w.Subject.Return && v.Subject.Index == w.Subject.Index
 }
 
-// AddNew adds findings, except those of faults that are there.
+// AddNew adds findings, except those of faults that were found before.
 func AddNew(found, more []*Finding) []*Finding {
 	for _, f := range more {
 		if !slices.ContainsFunc(found, f.SameFault) {
@@ -64,7 +64,7 @@ func AddNew(found, more []*Finding) []*Finding {
 	return found
 }
 
-// WriteCases writes calls of ops, by their names, as a file of cases.
+// WriteCases writes calls of ops, by op name, as a file of cases.
 func WriteCases(w io.Writer, calls map[string][]string) error {
 	var b strings.Builder
 	if len(calls) == 0 {
@@ -80,7 +80,7 @@ func WriteCases(w io.Writer, calls map[string][]string) error {
 	return err
 }
 
-// On names the devices of a finding in a text.
+// On returns the devices of a finding as text.
 func (f *Finding) On() string {
 	return loop.Join(f.Devices, ", ", func(d engine.Device) string { return string(d) })
 }

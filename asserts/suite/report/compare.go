@@ -14,12 +14,11 @@ import (
 	"github.com/opassert/opassert/internal/printable"
 )
 
-// A Comparison holds the reports of one command on several engines, such as versions
-// of a library, in their order.
+// A Comparison holds the reports of one command on several engines, such as versions of a library,
+// in their order.
 type Comparison struct{ Reports []*Report }
 
-// A change is something that one engine shows and the one after it does not, or
-// the other way round.
+// A change is a difference between one engine and the next.
 type change struct {
 	Kind    changeKind   `json:"kind"`
 	From    string       `json:"from"` // the engines
@@ -28,10 +27,10 @@ type change struct {
 	Code    asserts.Code `json:"code,omitempty"`    // of a finding
 	Subject string       `json:"subject,omitempty"` // of a finding
 	Saw     string       `json:"saw,omitempty"`     // on the engine that shows it
-	Why     string       `json:"why,omitempty"`     // that it is not known whether a finding is gone
+	Why     string       `json:"why,omitempty"`     // why it is unknown whether a finding is gone
 	Repro   string       `json:"repro,omitempty"`   // on the engine that shows it
 	Program *Program     `json:"program,omitempty"`
-	Schemas []string     `json:"schemas,omitempty"` // where they differ: from, to
+	Schemas []string     `json:"schemas,omitempty"` // of both, if they differ
 }
 
 type changeKind string
@@ -39,7 +38,7 @@ type changeKind string
 const (
 	findingNew    changeKind = "finding new"
 	findingGone   changeKind = "finding gone"   // its check was made, and held
-	findingUnseen changeKind = "finding unseen" // its check was not made, so it may still be there
+	findingUnseen changeKind = "finding unseen" // its check was not made, so it may still exist
 	crashNew      changeKind = "crash new"
 	crashGone     changeKind = "crash gone"
 	opNew         changeKind = "op new"
@@ -81,8 +80,8 @@ func changes(from, to *Report) []change {
 	return all
 }
 
-// only returns the changes to a report from another one with the ops others. Of an op
-// that is gone that is the op alone.
+// only returns the changes from another report with the ops others. For an op that is gone, that is
+// the only change.
 func (r *Report) only(others map[string]*OpResult, op, finding, crash changeKind) (all []change) {
 	for _, own := range r.Ops {
 		other := others[own.Op]
@@ -131,8 +130,8 @@ func (r *OpResult) crash() *Crash {
 	return nil
 }
 
-// WriteText writes the numbers of each run, the changes between them, and since when
-// each finding is there. New ops are counted.
+// WriteText writes the numbers of each run, the changes between them, and the versions with each
+// finding. New ops are only counted.
 func (c *Comparison) WriteText(w io.Writer) error {
 	t := textWriter{w: w}
 	for _, r := range c.Reports {
@@ -217,8 +216,8 @@ func (c *Comparison) runs() []comparedRun {
 	return runs
 }
 
-// WriteJSON writes the numbers of each run, the findings with the versions that have
-// them, and all changes as one object.
+// WriteJSON writes the numbers of each run, the findings with the versions that have them, and all
+// changes as one object.
 func (c *Comparison) WriteJSON(w io.Writer) error {
 	return printable.JSON(w, struct {
 		Runs     []comparedRun `json:"runs"`
@@ -232,7 +231,7 @@ var comparePage string
 
 var compareTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("compare").Parse(comparePage)) })
 
-// WriteHTML writes the comparison as one page that needs nothing else.
+// WriteHTML writes the comparison as one self-contained page.
 func (c *Comparison) WriteHTML(w io.Writer) error {
 	return compareTemplate().Execute(w, struct {
 		Runs    []comparedRun
@@ -241,8 +240,8 @@ func (c *Comparison) WriteHTML(w io.Writer) error {
 	}{c.runs(), histories(c.Reports), c.Changes()})
 }
 
-// WriteTable writes two tables in Markdown: the engines with how many findings appeared
-// and were mended in each, and how each finding stands with each of them.
+// WriteTable writes two tables in Markdown: the engines with the numbers of findings that appeared
+// and were mended in each, and the status of each finding with each engine.
 func (c *Comparison) WriteTable(w io.Writer) error {
 	t := textWriter{w: w}
 	all := histories(c.Reports)
@@ -272,8 +271,8 @@ func (c *Comparison) WriteTable(w io.Writer) error {
 	return t.err
 }
 
-// Untried returns for each engine the calls with which others have findings that it has
-// not, by op: cases of ops that it has.
+// Untried returns for each engine the calls with which others have findings that it does not have,
+// by op: cases of ops that it has.
 func (c *Comparison) Untried() []map[string][]string {
 	return loop.Map(c.Reports, func(r *Report) map[string][]string { return c.untried(byName(r.Ops)) })
 }

@@ -15,7 +15,7 @@ type Devices map[engine.Device]Tally
 type Tally struct {
 	Judged   asserts.Counts `json:"judged"`
 	Skips    []asserts.Skip `json:"skips,omitempty"`
-	Uncalled map[string]int `json:"uncalled,omitempty"` // cases without a call there, by why
+	Uncalled map[string]int `json:"uncalled,omitempty"` // cases without a call there, by reason
 }
 
 // Names returns the devices, sorted.
@@ -33,7 +33,7 @@ func (d *Devices) Add(others Devices) {
 	}
 }
 
-// Equal reports whether the tallies are those of others.
+// Equal reports whether the tallies are equal.
 func (d Devices) Equal(others Devices) bool { return maps.EqualFunc(d, others, Tally.equal) }
 
 // Sum returns the tally of all devices together.
@@ -61,7 +61,7 @@ func (t *Tally) add(other Tally) {
 	}
 }
 
-// addTo adds to a count, of counts that may be nil.
+// addTo adds to a count, in a map that may be nil.
 func addTo(counts *map[string]int, of string, n int) {
 	if *counts == nil {
 		*counts = make(map[string]int)
@@ -75,14 +75,13 @@ func (t *Tally) AddVerdict(v asserts.Verdict) { t.add(Tally{Judged: v.Judged, Sk
 // AddSkips adds checks that were not made.
 func (t *Tally) AddSkips(skips []asserts.Skip) { t.add(Tally{Skips: skips}) }
 
-// Excuse counts a check that was judged, and whose violation has a reason, as
-// skipped.
+// Excuse counts a judged check as skipped, for a reason why its violation does not count.
 func (t *Tally) Excuse(code asserts.Code, reason string) {
 	t.Judged[code]--
 	t.Skips = AddSkip(t.Skips, asserts.Skip{Code: code, Reason: reason, Count: 1})
 }
 
-// AddSkip counts a skip with one of the same code and reason, if there is one.
+// AddSkip adds a skip, or its count to one with the same code and reason.
 func AddSkip(skips []asserts.Skip, s asserts.Skip) []asserts.Skip {
 	i := slices.IndexFunc(skips, func(k asserts.Skip) bool { return k.Code == s.Code && k.Reason == s.Reason })
 	if i < 0 {

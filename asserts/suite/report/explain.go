@@ -13,9 +13,9 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// WriteExplained writes, for each op that never ran, the cases that were tried,
-// the kernel's errors, and a case to start from. The output is a file of cases,
-// in which the rest is comments. Operators are those of the engine.
+// WriteExplained writes, for each op that never ran, the cases that were tried, the kernel's
+// errors, and a case to start from, as a file of cases with comments. operators are those of the
+// engine.
 func (r *Report) WriteExplained(w io.Writer, operators []engine.Operator) error {
 	t := textWriter{w: w}
 	for _, op := range r.Ops {
@@ -42,16 +42,16 @@ func (r *Report) WriteExplained(w io.Writer, operators []engine.Operator) error 
 			g := design.NewGenerator(operators[i].Schema, new(design.Recipes))
 			start = g.Generate(sample.NewRandom(0, g.Name, 0), 0).Recipe()
 		}
-		t.line("# Start from %s, change what the kernel complains of, and run opassert check -cases-from FILE; see opassert help cases.", from)
+		t.line("# Start from %s, correct it as the kernel's errors ask, and run opassert check -cases-from FILE; see opassert help cases.", from)
 		t.line("- ops: [%q]\n  cases:\n    - %s\n", op.Op, start)
 	}
 	return t.err
 }
 
-// mostSaid is how many errors of an op are written.
+// mostSaid is the number of errors of an op that are written.
 const mostSaid = 6
 
-// makersOf returns how an argument of a custom class is made, "" for another.
+// makersOf returns how an argument of a custom class is made, "" for others.
 func makersOf(t schema.Type, operators []engine.Operator) string {
 	class := design.Unwrap(t).Name
 	if !strings.HasPrefix(class, "__torch__.") {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A family is the ops that one kernel serves in several forms, as add, add_
-// and add.out are, with the findings and crashes that count against them.
+// A family is the ops that one kernel serves in several forms, such as add, add_ and add.out, with
+// the findings and crashes that count against them.
 type family struct {
 	name     string
 	ops      []*OpResult
@@ -61,15 +61,14 @@ func families(ops []*OpResult) []*family {
 	return all
 }
 
-// Family returns an op's name without the parts in which the forms of one kernel
-// differ: the overload, the underscore of the in-place form, and the suffixes of
-// derived forms.
+// Family returns an op's name without the parts that distinguish the forms of one kernel: the
+// overload, the underscore of the in-place form, and the suffixes of derived forms.
 func Family(op string) string {
 	name := op
 	if dot := strings.LastIndexByte(op, '.'); dot > strings.LastIndexByte(op, ':') {
 		name = op[:dot]
 	}
-	if !strings.HasSuffix(name, "__") { // as __iand__
+	if !strings.HasSuffix(name, "__") { // unlike __iand__
 		name = strings.TrimSuffix(name, "_")
 	}
 	for _, derived := range []string{"_functional", "_copy"} {

@@ -10,8 +10,7 @@ import (
 	"github.com/opassert/opassert/internal/loop"
 )
 
-// A history is how one finding stands with each engine of a comparison, in their
-// order.
+// A history is the status of one finding with each engine of a comparison, in their order.
 type history struct {
 	Code    asserts.Code `json:"code"`
 	Op      string       `json:"op"`
@@ -23,7 +22,7 @@ type history struct {
 	Program *Program     `json:"program,omitempty"` // of the last one that has it
 }
 
-// A standing reports whether an engine has a finding.
+// A standing tells whether an engine has a finding.
 type standing string
 
 const (
@@ -33,7 +32,7 @@ const (
 	standsNoOp     standing = "no op"
 )
 
-// histories returns the history of every finding of any of the reports, by op.
+// histories returns the history of every finding of the reports, by op.
 func histories(reports []*Report) []history {
 	all := []history{}
 	ops := loop.Map(reports, func(r *Report) map[string]*OpResult { return byName(r.Ops) })
@@ -70,8 +69,8 @@ func newHistory(reports []*Report, ops []map[string]*OpResult, op string, f *Fin
 	return h
 }
 
-// Programs calls a function with each program of a finding, the engine that it is for, the
-// engines that have the finding, and those whose check holds.
+// Programs calls a function with each program of a finding, its engine, the engines that have the
+// finding, and those whose check holds.
 func (c *Comparison) Programs(with func(p *Program, engine string, found, holds []string) error) error {
 	ops := loop.Map(c.Reports, func(r *Report) map[string]*OpResult { return byName(r.Ops) })
 	for _, r := range c.Reports {
@@ -94,8 +93,8 @@ func (c *Comparison) Programs(with func(p *Program, engine string, found, holds 
 	return nil
 }
 
-// words returns the first engine that has a finding, the last one that has not, and
-// the first one that has it no more.
+// words returns the first engine that has a finding, the last one before that does not, and the
+// first one that no longer has it.
 func (h *history) words() string {
 	words := "in " + h.Since + ", the first one that has the op"
 	switch at := slices.Index(h.Stands, standsFound); {
@@ -112,8 +111,8 @@ func (h *history) words() string {
 	return words
 }
 
-// Await has ops count as not judged, their findings aside, until a further run with calls
-// of them is adopted.
+// Await makes ops count as not judged, except for their findings, until a further run with calls of
+// them is adopted.
 func (r *Report) Await(calls map[string][]string) {
 	for _, op := range r.Ops {
 		if len(calls[op.Op]) > 0 {
@@ -122,8 +121,8 @@ func (r *Report) Await(calls map[string][]string) {
 	}
 }
 
-// Adopt adds to a report the findings of a further run that it lacks, and
-// returns a report of that alone. No number of a case makes these calls.
+// Adopt adds to a report the findings of a further run that it lacks, and returns a report of only
+// these. These calls have no case number.
 func (r *Report) Adopt(further *Report, calls map[string][]string) *Report {
 	added := *further
 	added.Ops = nil
@@ -145,13 +144,13 @@ func (r *Report) Adopt(further *Report, calls map[string][]string) *Report {
 	return &added
 }
 
-// undecided returns why a run whose first cases are calls does not decide whether an op
-// has the findings that they show elsewhere, or "": one of them did not end, or was not made as it
-// is written and any other case was killed or took too long.
+// undecided returns why a run whose first cases are calls does not decide whether an op has the
+// findings that these show elsewhere, or "": one of them did not end, or was not made unchanged and
+// another case was killed or took too long.
 func (r *OpResult) undecided(calls map[string][]string) string {
 	base, _, _ := strings.Cut(r.Op, ".")
 	first := len(calls[r.Op])
-	if r.Op != base { // which names all overloads in a file of cases
+	if r.Op != base { // the name of all overloads in a file of cases
 		first += len(calls[base])
 	}
 	matters := func(number int) bool { return number < first || len(r.Unfit) > 0 }

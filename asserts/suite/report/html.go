@@ -16,21 +16,21 @@ import (
 //go:embed page.html
 var pageText string
 
-// page is read when it is written first: a worker, which may live for one call alone, needs none.
+// page is parsed when it is first written: a worker, which may live for one call, does not need it.
 var page = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageText)) })
 
 type pageData struct {
 	Report   *Report
 	Totals   Totals
-	Reach    []string // as in text
-	Served   string   // the same
+	RunCount []string // the lines of the text report
+	Served   string   // likewise
 	Devices  []engine.Device
 	Codes    []asserts.Code
-	Columns  []asserts.Code // of the coverage matrix; none of a program, whose calls are not counted by check
+	Columns  []asserts.Code // of the coverage matrix; none for a program, whose calls are not counted by check
 	Findings []pageFinding
 	Crashes  []pageCrash
 	Rows     []pageRow // of the coverage matrix
-	Lists    []string  // of value classes, which many rows have the same of
+	Lists    []string  // of value classes, which many rows share
 	known    map[string]int
 }
 
@@ -45,14 +45,13 @@ type pageCrash struct {
 	Program                         *Program
 }
 
-// A pageRow is an op in the coverage matrix. Judged, Skipped and Found are by
-// device and code.
+// A pageRow is an op in the coverage matrix. Judged, Skipped and Found are by device and code.
 type pageRow struct {
 	Op      string                           `json:"op"`
 	Kernel  engine.Kernel                    `json:"kernel,omitempty"`
 	Cases   int                              `json:"cases"`
 	Ran     int                              `json:"ran"`
-	Why     string                           `json:"why,omitempty"` // it never ran
+	Why     string                           `json:"why,omitempty"` // why it never ran
 	Judged  map[engine.Device]asserts.Counts `json:"judged,omitempty"`
 	Skipped map[engine.Device]asserts.Counts `json:"skipped,omitempty"`
 	Found   map[engine.Device]asserts.Counts `json:"found,omitempty"`
@@ -60,13 +59,13 @@ type pageRow struct {
 	Refused map[string]int                   `json:"refused,omitempty"`
 }
 
-// WriteHTML writes the report as one page that needs nothing else.
+// WriteHTML writes the report as one self-contained page.
 func (r *Report) WriteHTML(w io.Writer) error {
 	data := pageData{Report: r, Totals: r.Totals(), Rows: []pageRow{}, known: make(map[string]int)}
 	data.Served, data.Devices = servedLine(data.Totals.Served), data.Totals.Devices.Names()
 	data.Codes = slices.Collect(asserts.AllCodes.All())
 	if r.Watched == "" {
-		data.Reach, data.Columns = data.Totals.lines(), data.Codes
+		data.RunCount, data.Columns = data.Totals.lines(), data.Codes
 	}
 	for _, op := range r.Ops {
 		for _, f := range op.Findings {
@@ -86,7 +85,7 @@ func (r *Report) WriteHTML(w io.Writer) error {
 	return page().Execute(w, data)
 }
 
-// lists puts value classes among the lists, and returns where they are.
+// lists adds value classes to the lists, and returns their indices.
 func (d *pageData) lists(c Classes) map[string]int {
 	at := make(map[string]int)
 	for _, arg := range slices.Sorted(maps.Keys(c)) {

@@ -9,14 +9,14 @@ import (
 	"github.com/opassert/opassert/internal/loop"
 )
 
-// An Unrun is an op that a run on a device leaves out, as the device has no kernel of
-// its own for it and nothing names the op.
+// An Unrun is an op that a run on a device leaves out, as the device has no kernel of its own for
+// it and the op was not requested by name.
 type Unrun struct {
 	Op     string        `json:"op"`
 	Kernel engine.Kernel `json:"kernel"`
 }
 
-// why is the reason why the op did not run.
+// why returns the reason why the op did not run.
 func (u Unrun) why() string {
 	switch u.Kernel {
 	case engine.SharedKernel:
@@ -31,7 +31,7 @@ func (u Unrun) result() asserts.Result {
 	return asserts.Result{Op: u.Op, Status: asserts.Skipped, Reason: u.why()}
 }
 
-// A Served is the number of ops that a sort of kernel serves, and of those that ran.
+// A Served is the number of ops that a sort of kernel serves, and the number of these that ran.
 type Served struct {
 	Kernel engine.Kernel `json:"kernel"`
 	Ops    int           `json:"ops"`
@@ -44,7 +44,7 @@ var servedBy = map[engine.Kernel]string{
 	engine.FallbackKernel: "without, which the device's fallback serves", engine.NoKernel: "with none",
 }
 
-// servedLine returns the ops by sort of kernel, "" where the device is the CPU.
+// servedLine describes the ops by sort of kernel, "" on the CPU.
 func servedLine(all []Served) string {
 	parts := loop.Map(all, func(s Served) string { return fmt.Sprintf("%d of %d %s", s.Ran, s.Ops, servedBy[s.Kernel]) })
 	if len(parts) == 0 {

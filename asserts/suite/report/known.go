@@ -10,23 +10,22 @@ import (
 // A baselineLine is one known finding or crash.
 type baselineLine struct{ Code, Op, Subject string }
 
-// newBaselineLine makes a line that is the same once it is written and read.
+// newBaselineLine makes a line that remains equal after writing and reading.
 func newBaselineLine(code, op, subject string) baselineLine {
 	return baselineLine{code, printable.Line(op), printable.Line(subject)}
 }
 
 func (l baselineLine) String() string { return l.Code + "  " + l.Op + "  " + l.Subject }
 
-// baseline is the finding's line. The number of a list's element is left out:
-// which one shows it may differ from case to case.
+// baseline returns the finding's line, without the number of a list's element: that may differ from
+// case to case.
 func (f *Finding) baseline() baselineLine {
 	on := f.Violation.Subject
 	on.Element = asserts.NoElement
 	return newBaselineLine(f.Violation.Code.String(), f.Violation.Op, on.String())
 }
 
-// baseline is the crash's line: of the causes that stand for one fault, the
-// first.
+// baseline returns the crash's line: of the causes that one fault can have, the first.
 func (c *Crash) baseline(op string) baselineLine {
 	return newBaselineLine("crash", op, SameCauses(c.Cause)[0])
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// Lint returns the faults of an op's schema, and of how it is registered, as findings.
+// Lint returns the faults of an op's schema, and of its registration, as findings.
 func Lint(o engine.Operator) []*Finding {
 	var found []*Finding
 	add := func(v asserts.Violation, call string) {
@@ -29,7 +29,7 @@ func Unwritten(o engine.Operator, arg int, of asserts.Which, calls, sizes int) *
 	return ofAll(asserts.Unwritten(o.Name(), o.Schema.Func.String(), written(o, arg), of, calls, sizes))
 }
 
-// UnwrittenAs returns a note of an argument that calls with some dtypes alone change.
+// UnwrittenAs returns a note of an argument that only calls with some dtypes change.
 func UnwrittenAs(o engine.Operator, arg, calls int, dtypes []string) *Finding {
 	return ofAll(asserts.UnwrittenAs(o.Name(), o.Schema.Func.String(), written(o, arg), calls, dtypes))
 }
@@ -39,13 +39,13 @@ func written(o engine.Operator, arg int) asserts.Place {
 	return asserts.Place{Index: arg, Name: a.Name, Type: a.Type.String(), Element: asserts.NoElement, Aliased: true}
 }
 
-// ofAll is what all calls of an op show, and none alone.
+// ofAll returns a finding that all calls of an op show together.
 func ofAll(v *asserts.Violation) *Finding {
 	v.Repro = "-op " + v.Op
 	return &Finding{Violation: v, Call: "none: all calls", Case: -1, Times: 1}
 }
 
-// place returns the argument that is meant, or the first.
+// place returns the argument for which meant holds, or the first.
 func place(op *schema.Op, meant func(schema.Argument) bool) asserts.Place {
 	i := max(0, slices.IndexFunc(op.Func.Args, meant))
 	if len(op.Func.Args) == 0 {

@@ -14,23 +14,22 @@ import (
 	"github.com/opassert/opassert/internal/printable"
 )
 
-// A runRecord is the last element of a report in JSON: the data of the run that
-// Merge needs besides the results. Times are left out, so that equal runs write
-// equal bytes.
+// A runRecord is the last element of a report in JSON: the data of the run that Merge needs besides
+// the results. Times are left out, so that equal runs write equal bytes.
 type runRecord struct {
-	Status string   `json:"status"` // "run"
-	Reach  Reach    `json:"reach"`
-	Served []Served `json:"served,omitempty"`
-	Run    *Report  `json:"run"`
+	Status   string   `json:"status"` // "run"
+	RunCount RunCount `json:"reach"`
+	Served   []Served `json:"served,omitempty"`
+	Run      *Report  `json:"run"`
 }
 
 // WriteJSON writes the results as an array, and after them the run itself.
 func (r *Report) WriteJSON(w io.Writer) error {
 	all := loop.Map(r.Results(), func(result asserts.Result) any { return result })
-	return printable.JSON(w, append(all, runRecord{"run", r.reach(), r.served(), r.timeless()}), "  ")
+	return printable.JSON(w, append(all, runRecord{"run", r.runCount(), r.served(), r.timeless()}), "  ")
 }
 
-// timeless is the report without its times.
+// timeless returns the report without its times.
 func (r *Report) timeless() *Report {
 	copied := *r
 	copied.Ops = slices.Clone(r.Ops)
@@ -49,33 +48,32 @@ func ReadReport(src io.Reader) (*Report, error) {
 	decoder := json.NewDecoder(src)
 	err := decoder.Decode(&all)
 	if err == nil && decoder.More() {
-		err = errors.New("something follows the report; each is a file of its own")
+		err = errors.New("there is text after the report; each report is a file of its own")
 	}
 	if n := len(all); err == nil && n > 0 {
 		err = json.Unmarshal(all[n-1], &last)
 	}
 	if err == nil && (last.Status != "run" || !last.Run.whole()) {
-		err = errors.New("the run is missing at its end")
+		err = errors.New("the run at its end is missing")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("want what opassert check -json writes: %w", err)
+		return nil, fmt.Errorf("want the output of opassert check -json: %w", err)
 	}
 	return last.Run, nil
 }
 
-// whole reports whether everything is there that a report points to.
+// whole reports whether everything exists that a report refers to.
 func (r *Report) whole() bool {
 	noFinding := func(f *Finding) bool { return f == nil || f.Violation == nil }
 	noResult := func(op *OpResult) bool { return op == nil || slices.ContainsFunc(op.Findings, noFinding) }
 	return r != nil && (r.Shard.Of == 0 || r.Shard.Valid()) && !slices.ContainsFunc(r.Ops, noResult)
 }
 
-// Merge makes one report of those of shards. names are the names of the reports in
-// errors.
+// Merge combines the reports of shards. names are the names of the reports in errors.
 func Merge(names []string, reports []*Report) (*Report, error) {
 	first := reports[0]
 	merged := &Report{Engine: first.Engine, Level: first.Level, Through: first.Through, Seed: first.Seed, Cases: first.Cases, Command: first.Command}
-	in := make(map[string]string) // which report has the op
+	in := make(map[string]string) // the report with the op
 	for i, r := range reports {
 		for _, d := range []struct{ what, a, b string }{
 			{"engine", first.Engine, r.Engine}, {"level", first.Level.String(), r.Level.String()},
@@ -99,7 +97,7 @@ func Merge(names []string, reports []*Report) (*Report, error) {
 		merged.Gone = append(merged.Gone, r.Gone...)
 		merged.Left = append(merged.Left, slices.DeleteFunc(slices.Clone(r.Left), func(l string) bool { return slices.Contains(merged.Left, l) })...)
 	}
-	merged.All = max(merged.All, first.Shard.Ops) // where a shard is missing
+	merged.All = max(merged.All, first.Shard.Ops) // if a shard is missing
 	slices.SortFunc(merged.Ops, func(a, b *OpResult) int { return strings.Compare(a.Op, b.Op) })
 	slices.SortFunc(merged.Unrun, func(a, b Unrun) int { return strings.Compare(a.Op, b.Op) })
 	return merged, missingShards(names, reports)

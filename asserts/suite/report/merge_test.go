@@ -34,8 +34,8 @@ func TestShard(t *testing.T) {
 }
 
 func TestReadReportRefuses(t *testing.T) {
-	const want = "want what opassert check -json writes: "
-	const missing = "the run is missing at its end"
+	const want = "want the output of opassert check -json: "
+	const missing = "the run at its end is missing"
 	for _, tt := range []struct{ text, err string }{
 		{"", "EOF"},
 		{"[]", missing},
@@ -48,7 +48,7 @@ func TestReadReportRefuses(t *testing.T) {
 		{`[{"status":"run","run":{"ops":[{"op":"a","findings":[null]}]}}]`, missing},
 		{`[{"status":"run","run":{"ops":[{"op":"a","findings":[{}]}]}}]`, missing},
 		{`[{"status":"run","run":{"shard":{"index":3,"of":2}}}]`, missing},
-		{`[{"status":"run","run":{}}] []`, "something follows the report; each is a file of its own"},
+		{`[{"status":"run","run":{}}] []`, "there is text after the report; each report is a file of its own"},
 	} {
 		if r, err := ReadReport(strings.NewReader(tt.text)); r != nil || err == nil || err.Error() != want+tt.err {
 			t.Errorf("%s: %v, want %s", tt.text, err, tt.err)

@@ -2,15 +2,15 @@ package report
 
 import "github.com/opassert/opassert/internal/printable"
 
-// A Program shows a finding or a crash without opassert.
+// A Program reproduces a finding or a crash without opassert.
 type Program struct {
 	File       string `json:"file,omitempty"` // "" if no program was written
 	Text       string `json:"text,omitempty"` // of the file
-	Reproduced bool   `json:"reproduced"`     // it was run, and the fault was there
+	Reproduced bool   `json:"reproduced"`     // it was run, and showed the fault
 	Why        string `json:"why,omitempty"`  // why it does not show the fault
 }
 
-// path returns the file of a program, which may be nil, or "".
+// path returns the file of a program, or "" for nil.
 func (p *Program) path() string {
 	if p == nil {
 		return ""

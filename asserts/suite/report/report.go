@@ -18,13 +18,13 @@ import (
 // A Report is the results of a whole run.
 type Report struct {
 	Engine  string         `json:"engine"`
-	Watched string         `json:"-"` // what the calls of a program, which is the engine then, were held against
+	Watched string         `json:"-"` // what the calls were compared with, if the engine is a program
 	Level   asserts.Level  `json:"level"`
 	Through string         `json:"through,omitempty"` // where calls begin, such as autograd; "" is the kernel of a backend
 	Seed    uint64         `json:"seed"`
-	Cases   int            `json:"cases"`          // asked for of each op; 0 for all of its design
+	Cases   int            `json:"cases"`          // requested for each op; 0 for all of its design
 	Command string         `json:"command"`        // the beginning of a repro line
-	All     int            `json:"all"`            // ops of the run; more than len(Ops) where it was interrupted
+	All     int            `json:"all"`            // ops of the run; more than len(Ops) if it was interrupted
 	Shard   Shard          `json:"shard,omitzero"` // of which this is the report
 	Gone    []baselineLine `json:"gone,omitempty"` // lines of the baseline that the run does not show
 	Left    []string       `json:"left,omitempty"` // libraries that could not be loaded, each with the reason
@@ -32,7 +32,7 @@ type Report struct {
 	Ops     []*OpResult    `json:"ops"`
 }
 
-// Findings is the number of findings, and of crashes that count.
+// Findings returns the number of findings and crashes that count.
 func (r *Report) Findings() int {
 	n := 0
 	for _, op := range r.Ops {
@@ -90,9 +90,8 @@ func (r *Report) Empty() string {
 	return fmt.Sprintf("none of %d ops ran; the first is %s: %s", len(r.Ops), r.Ops[0].Op, r.Ops[0].reason())
 }
 
-// Results returns the report in the form that every writer takes: findings and
-// crashes; ops that never ran, and skips, each with its reason; and
-// the checks that held, op by op.
+// Results returns the report in the form for every writer: findings and crashes; ops that never
+// ran, and skips, each with its reason; and the checks that held, op by op.
 func (r *Report) Results() []asserts.Result {
 	var all []asserts.Result
 	for _, op := range r.Ops {
@@ -101,7 +100,7 @@ func (r *Report) Results() []asserts.Result {
 	return append(all, loop.Map(r.Unrun, Unrun.result)...)
 }
 
-// timed says with an op's first result how long the op took.
+// timed adds the op's time to its first result.
 func (r *OpResult) timed(results []asserts.Result) []asserts.Result {
 	if len(results) > 0 {
 		results[0].Took = r.Took
@@ -135,8 +134,8 @@ func (r *Report) results(op *OpResult) []asserts.Result {
 	return all
 }
 
-// Lacking returns the kinds of tensors that a library does not have, with the number that
-// others replaced; "" if it lacks nothing.
+// Lacking returns the kinds of tensors that a library does not have, with the number of tensors
+// that others replaced; "" for none.
 func Lacking(lacks map[string]int) string {
 	words := loop.Map(slices.Sorted(maps.Keys(lacks)), func(what string) string { return fmt.Sprintf("%s %d", what, lacks[what]) })
 	if len(words) == 0 {
@@ -190,8 +189,7 @@ func (op *OpResult) held(device engine.Device) []asserts.Result {
 	return all
 }
 
-// violation returns a finding's violation with the whole repro line, and where
-// the op is written.
+// violation returns a finding's violation with the complete repro line, and the position of the op.
 func (r *Report) violation(op *OpResult, f *Finding) *asserts.Violation {
 	v := *f.Violation
 	v.Site = cmp.Or(v.Site, op.Site)
@@ -264,13 +262,12 @@ func (r *Report) writeFamily(t *textWriter, f *family) {
 	}
 }
 
-// text is the call that shows a finding, and the line of a file of cases with
-// which it is made again.
+// text returns the call that shows a finding, and the line of a file of cases that repeats it.
 func (f *Finding) text(op string) string {
 	return printable.Sprintf("  call    %s\n  case    %s", f.Call, asCase(op, f.Recipe)) + f.program()
 }
 
-// program is the line about a finding's program, or "".
+// program returns the line about a finding's program, or "".
 func (f *Finding) program() string {
 	if f.Program == nil {
 		return ""
@@ -278,7 +275,7 @@ func (f *Finding) program() string {
 	return "\n  program " + f.Program.String()
 }
 
-// asCase is an entry of a file of cases.
+// asCase returns an entry of a file of cases.
 func asCase(op, recipe string) string {
 	if recipe == "" {
 		return ""
@@ -286,7 +283,7 @@ func asCase(op, recipe string) string {
 	return fmt.Sprintf("- {ops: [%q], cases: [%s]}", op, recipe)
 }
 
-// CrashText is the report of one crash.
+// CrashText returns the report of one crash.
 func (r *Report) CrashText(op *OpResult, c Crash) string {
 	var b strings.Builder
 	printable.Printf(&b, "crash  %s  %s in case %d", op.Op, c.Cause, c.Case)
@@ -316,7 +313,7 @@ func (r *Report) CrashText(op *OpResult, c Crash) string {
 	return b.String()
 }
 
-// sameCrash lists the other ops that crash in the same function.
+// sameCrash returns the other ops that crash in the same function.
 func (r *Report) sameCrash(op *OpResult, c Crash) []string {
 	var ops []string
 	for _, other := range r.Ops {
@@ -336,35 +333,35 @@ func (c Crash) excuse() string {
 	return "waived: " + c.Waived
 }
 
-// A Reach is the number of ops of a run that ran: text, JSON and page all show it.
-type Reach struct {
+// A RunCount is the number of ops of a run that ran, for text, JSON and page.
+type RunCount struct {
 	Ops      int            `json:"ops"`
 	Reached  int            `json:"ran"`      // at least once
 	Below    int            `json:"below"`    // ops with a kernel below autograd that can run here
 	BelowRun int            `json:"belowRan"` // those of them that ran
-	Cannot   map[string]int `json:"apart"`    // ops with such a kernel that cannot, by why
+	Cannot   map[string]int `json:"apart"`    // ops with such a kernel that cannot, by reason
 }
 
-func (r *Report) reach() Reach {
-	reach := Reach{Ops: len(r.Ops), Cannot: make(map[string]int)}
+func (r *Report) runCount() RunCount {
+	count := RunCount{Ops: len(r.Ops), Cannot: make(map[string]int)}
 	for _, op := range r.Ops {
 		if op.Ran > 0 {
-			reach.Reached++
+			count.Reached++
 		}
 		switch {
 		case !op.Below:
 		case op.Cannot != "":
-			reach.Cannot[op.Cannot]++
+			count.Cannot[op.Cannot]++
 		default:
-			reach.Below++
-			reach.BelowRun += min(op.Ran, 1)
+			count.Below++
+			count.BelowRun += min(op.Ran, 1)
 		}
 	}
-	return reach
+	return count
 }
 
-// lines returns the reach as sentences, for readers.
-func (r Reach) lines() []string {
+// lines returns the counts as sentences.
+func (r RunCount) lines() []string {
 	all := []string{fmt.Sprintf("%d of %d ran; of those with a kernel below autograd %d of the %d that can run here", r.Reached, r.Ops, r.BelowRun, r.Below)}
 	for _, why := range slices.Sorted(maps.Keys(r.Cannot)) {
 		all = append(all, fmt.Sprintf("%d with a kernel below autograd cannot run here: %s", r.Cannot[why], why))
@@ -374,23 +371,23 @@ func (r Reach) lines() []string {
 
 // Totals are a report's numbers.
 type Totals struct {
-	Reach
+	RunCount
 	Served            []Served // by sort of kernel
 	Cases, Ran        int
 	Findings, Crashes int // that count
 	Notes             int // findings that are debatable
-	Known             int // findings and crashes that a baseline has
+	Known             int // listed in a baseline
 	Judged            asserts.Counts
 	Skips, Waived     []asserts.Skip
 	Devices           Devices
-	Lacks             map[string]int // kinds of tensors that the library does not have, with the number that cases wanted
+	Lacks             map[string]int // kinds of tensors that the library does not have, with the number that cases needed
 	Tried, Refused    int            // value classes of arguments
-	Cut               map[string]int // cases that were not finished and ops that were left, by why
+	Cut               map[string]int // cases that were not finished and ops that were left, by reason
 }
 
-// Totals adds up.
+// Totals computes the totals.
 func (r *Report) Totals() Totals {
-	t := Totals{Reach: r.reach(), Served: r.served(), Lacks: make(map[string]int), Cut: make(map[string]int)}
+	t := Totals{RunCount: r.runCount(), Served: r.served(), Lacks: make(map[string]int), Cut: make(map[string]int)}
 	var all Tally
 	for _, op := range r.Ops {
 		t.Cases += op.Cases
@@ -493,11 +490,11 @@ func (r *Report) writeTotals(t *textWriter) {
 	}
 }
 
-// fewOps is how many ops a text report says more of.
+// fewOps is the number of ops for which a text report has more details.
 const fewOps = 5
 
-// writeClasses writes which value classes the op ran with, argument by argument,
-// and which it refused in every call.
+// writeClasses writes the value classes with which the op ran, argument by argument, and those that
+// it refused in every call.
 func (r *OpResult) writeClasses(t *textWriter) {
 	for _, list := range []struct {
 		verb string
@@ -549,14 +546,13 @@ func (t *textWriter) line(format string, args ...any) {
 	}
 }
 
-// DefaultSeed is the seed of a run that names none.
+// DefaultSeed is the seed of a run without another one.
 const DefaultSeed = 1
 
 // Leave adds an op that is left out.
 func (r *Report) Leave(o engine.Operator) { r.Unrun = append(r.Unrun, Unrun{o.Name(), o.Kernel}) }
 
-// served counts the ops by the sort of kernel that serves the device; nil where that is
-// the CPU.
+// served counts the ops by the sort of kernel that serves the device; nil on the CPU.
 func (r *Report) served() []Served {
 	all := make([]Served, len(engine.Kernels))
 	count := func(kernel engine.Kernel, ran int) {

@@ -18,51 +18,50 @@ type OpResult struct {
 	Schema    string         `json:"schema"`
 	Composite bool           `json:"composite,omitempty"`
 	Below     bool           `json:"below,omitempty"`  // has a kernel below autograd
-	Kernel    engine.Kernel  `json:"kernel,omitempty"` // that serves the device, where that is not the CPU
+	Kernel    engine.Kernel  `json:"kernel,omitempty"` // that serves the device, unless that is the CPU
 	Missing   string         `json:"missing,omitempty"`
 	Cases     int            `json:"cases"`
 	Ran       int            `json:"ran"`
 	Error     string         `json:"error,omitempty"`   // of the closest attempt, for an op that never ran
 	Closest   string         `json:"closest,omitempty"` // that attempt, as a case of a file of cases
-	Said      map[string]int `json:"said,omitempty"`    // the errors of an op that never ran, with the numbers of the first, by cases
-	Unfit     map[int]string `json:"unfit,omitempty"`   // why cases of recipes did not run as they are written, by number
-	// Cannot is the reason why no arguments make the op run here: that of its
-	// [Operator], or the errors in which so many of its cases ended.
+	Said      map[string]int `json:"said,omitempty"`    // the errors of an op that never ran, with the numbers of the first, by number of cases
+	Unfit     map[int]string `json:"unfit,omitempty"`   // why cases of recipes did not run unchanged, by number
+	// Cannot is the reason why no arguments make the op run here: that of its [Operator], or the
+	// errors of most of its cases.
 	Cannot   string `json:"cannot,omitempty"`
 	beyond   map[string]int
 	close    int
 	Devices  Devices        `json:"devices,omitempty"`
-	Lacks    map[string]int `json:"lacks,omitempty"`  // kinds of tensors that the library does not have, with the number that cases wanted
+	Lacks    map[string]int `json:"lacks,omitempty"`  // kinds of tensors that the library does not have, with the number that cases needed
 	Waived   []asserts.Skip `json:"waived,omitempty"` // violations that an allowlist waives
 	Findings []*Finding     `json:"findings,omitempty"`
 	Crashes  []Crash        `json:"crashes,omitempty"`
-	Site     asserts.Site   `json:"site,omitzero"`     // of its schema, where that is in a file, or of its kernel
+	Site     asserts.Site   `json:"site,omitzero"`     // of its schema, if that is in a file, or of its kernel
 	Fault    string         `json:"fault,omitempty"`   // an error of opassert itself
-	Library  bool           `json:"library,omitempty"` // or in the library
+	Library  bool           `json:"library,omitempty"` // or of the library
 	Took     time.Duration  `json:"took"`
-	// Tried are the value classes that a call ran with, Refused those that none
-	// did.
+	// Tried are the value classes of calls that ran, Refused those of no such call.
 	Tried   Classes `json:"tried,omitempty"`
 	Refused Classes `json:"refused,omitempty"`
-	// Unfinished are the cases that were begun and count for nothing, by why, and Unended
-	// their numbers; Left says why the op was left before its last case.
+	// Unfinished are the cases that began and do not count, by reason, and Unended their numbers;
+	// Left is the reason why the op was left before its last case.
 	Unfinished map[string]int `json:"unfinished,omitempty"`
 	Unended    []int          `json:"unended,omitempty"`
 	Left       string         `json:"left,omitempty"`
-	open       string         // why it is not known whether it shows the findings of other engines
+	open       string         // why it is unknown whether it shows the findings of other engines
 }
 
-// Settled reports whether the same run returns the same result again: no case
-// crashed, took too long or failed.
+// Settled reports whether the same run would have the same result: no case crashed, took too long
+// or failed.
 func (r *OpResult) Settled() bool {
 	return len(r.Crashes)+len(r.Unfinished) == 0 && r.Left == "" && r.Fault == ""
 }
 
-// Classes are value classes by argument: "const:NaN" of "self". Those of
-// "tensors" are about all tensors of a call together.
+// Classes are value classes by argument: "const:NaN" of "self". Those of "tensors" are about all
+// tensors of a call together.
 type Classes map[string][]string
 
-// add adds labels, "self: const:NaN", except those that others have.
+// add adds labels, "self: const:NaN", except those in others.
 func (c *Classes) add(labels []string, others Classes) {
 	for _, label := range labels {
 		arg, class, _ := strings.Cut(label, ": ")
@@ -76,7 +75,7 @@ func (c *Classes) add(labels []string, others Classes) {
 	}
 }
 
-// remove takes labels out.
+// remove removes labels.
 func (c Classes) remove(labels []string) {
 	for _, label := range labels {
 		arg, class, _ := strings.Cut(label, ": ")
@@ -88,7 +87,7 @@ func (c Classes) remove(labels []string) {
 	}
 }
 
-// count is how many there are.
+// count returns the number of classes.
 func (c Classes) count() int {
 	n := 0
 	for _, classes := range c {
@@ -106,8 +105,7 @@ func NewOpResult(o engine.Operator) *OpResult {
 	return r
 }
 
-// says counts an error; others that differ in their numbers alone count as the
-// first of them.
+// says counts an error; errors that differ only in their numbers count as the first of them.
 func (r *OpResult) says(text string) {
 	for known := range r.Said {
 		if design.WithoutNumbers(known) == design.WithoutNumbers(text) {
@@ -140,7 +138,7 @@ func (r *OpResult) Add(c *Case) {
 	}
 }
 
-// count counts a case, and why it did not run.
+// count counts a case, and the reason if it did not run.
 func (r *OpResult) count(c *Case) {
 	r.Cases++
 	if c.Unfit != "" {
@@ -160,7 +158,7 @@ func (r *OpResult) count(c *Case) {
 	}
 	if c.Beyond != "" {
 		counts := 1
-		if c.Unfit != "" { // which a user wrote
+		if c.Unfit != "" { // written by a user
 			counts = GiveUp
 		}
 		addTo(&r.beyond, c.Beyond, counts)
@@ -179,21 +177,21 @@ func (r *OpResult) Bound() {
 	}
 }
 
-// Leave counts a case that ended its worker because it asks for much.
+// Leave counts a case that ended its worker because it needs too much memory or time.
 func (r *OpResult) Leave(c *Crash) {
-	why := "it asks for more memory than a case may take"
+	why := "it needs more memory than a case may use"
 	if c.Cause == Hang {
-		why = "it asks for many elements or a large number, and takes longer than such a case may"
+		why = "it has many elements or a large number, and takes longer than such a case may"
 	}
 	r.Cases++
 	r.Unfinish(why)
 	r.Unended = append(r.Unended, c.Case)
 }
 
-// Unfinish counts a case that was begun, and says why it counts for nothing.
+// Unfinish counts a case that began, with the reason why it does not count.
 func (r *OpResult) Unfinish(why string) { addTo(&r.Unfinished, why, 1) }
 
-// find adds a finding, or counts it with an equal one. An error takes the place of a note.
+// find adds a finding, or counts it with an equal one. An error replaces a note.
 func (r *OpResult) find(f *Finding) {
 	for i, known := range r.Findings {
 		switch {
@@ -209,8 +207,7 @@ func (r *OpResult) find(f *Finding) {
 	r.Findings = append(r.Findings, f)
 }
 
-// Settle removes findings about the parts of a tensor that repeat one about the
-// tensor.
+// Settle removes findings about the parts of a tensor that repeat one about the tensor.
 func (r *OpResult) Settle() {
 	repeats := func(f *Finding) bool {
 		part := f.Violation.Subject
@@ -222,20 +219,20 @@ func (r *OpResult) Settle() {
 	r.Findings = slices.DeleteFunc(slices.Clone(r.Findings), repeats)
 }
 
-// Repeats reports whether a finding is about the rule and the subject of an earlier one, list
-// elements aside. The device is not asked: a fault that shows on both is one. An error
-// does not repeat a note: a missing fake does not explain sizes that differ from the CPU's.
+// Repeats reports whether a finding is about the rule and the subject of an earlier one, apart from
+// list elements and the device: a fault that shows on both is one. An error does not repeat a note:
+// a missing fake does not explain sizes that differ from the CPU's.
 func (f *Finding) Repeats(earlier *Finding) bool {
 	a, b := f.Violation, earlier.Violation
 	return f.SameFault(earlier) && (a.Note != "" || b.Note == "") && a.Against.Return == b.Against.Return && a.Against.Name == b.Against.Name
 }
 
-// GiveUp is after how many cases, or after all where an op has fewer, it is left alone when all of
-// them ended in errors that no arguments avoid, such as that of a missing kernel.
+// GiveUp is the number of cases, or fewer if the op has fewer, after which the op is given up if
+// all ended in errors that no arguments avoid, such as that of a missing kernel.
 const GiveUp = 10
 
-// AddCrash adds a crash. It replaces those on other devices in the same case, and
-// returns the devices: the first call of the case had broken the memory before.
+// AddCrash adds a crash. It replaces those on other devices in the same case, and returns the
+// devices: the first call of the case had already broken the memory.
 func (r *OpResult) AddCrash(c *Crash) []engine.Device {
 	var replaced []engine.Device
 	for last := len(r.Crashes) - 1; c.Device != "" && !c.Twin && last >= 0 && r.Crashes[last].Twin && r.Crashes[last].Case == c.Case; last-- {
@@ -253,8 +250,8 @@ func (r *OpResult) Against() int {
 	return len(findings) + len(crashes)
 }
 
-// same returns the finding of the same rule about the same tensor, or nil. Its place
-// among the arguments may be another.
+// same returns the finding of the same rule about the same tensor, or nil. Its position among the
+// arguments may differ.
 func (r *OpResult) same(f *Finding) *Finding {
 	i := slices.IndexFunc(r.Findings, func(g *Finding) bool {
 		a, b := f.Violation, g.Violation

@@ -60,7 +60,7 @@ func TestOpsThatCannotRunAreApart(t *testing.T) {
 }
 
 // Text, JSON and page say the same of how many ops ran, out of how many that can.
-func TestReachIsToldAlike(t *testing.T) {
+func TestRunCountIsEqualInAllFormats(t *testing.T) {
 	r := Report{Engine: "x", Ops: []*OpResult{
 		{Op: "aten::a", Below: true, Cases: 1, Ran: 1},
 		{Op: "aten::b", Below: true, Cases: 1, Error: "no"},
@@ -86,10 +86,12 @@ func TestReachIsToldAlike(t *testing.T) {
 			t.Errorf("want %q in the text and in the page:\n%s", line, text)
 		}
 	}
-	var all []struct{ Reach Reach }
+	var all []struct {
+		RunCount RunCount `json:"reach"`
+	}
 	must.Do(t, json.Unmarshal([]byte(wrote(r.WriteJSON)), &all))
-	want := Reach{Ops: 7, Reached: 2, Below: 2, BelowRun: 1, Cannot: map[string]int{"it calls <g>": 2, "it is gone": 1}}
-	if diff := cmp.Diff(want, all[len(all)-1].Reach); diff != "" {
+	want := RunCount{Ops: 7, Reached: 2, Below: 2, BelowRun: 1, Cannot: map[string]int{"it calls <g>": 2, "it is gone": 1}}
+	if diff := cmp.Diff(want, all[len(all)-1].RunCount); diff != "" {
 		t.Errorf("JSON (-want +got):\n%s", diff)
 	}
 }
@@ -250,8 +252,8 @@ func TestLeave(t *testing.T) {
 		op.Leave(&Crash{Case: 2 * i, Cause: cause})
 	}
 	want := map[string]int{
-		"it asks for more memory than a case may take":                                       1,
-		"it asks for many elements or a large number, and takes longer than such a case may": 2,
+		"it needs more memory than a case may use":                                      1,
+		"it has many elements or a large number, and takes longer than such a case may": 2,
 	}
 	if diff := cmp.Diff(want, op.Unfinished); diff != "" || op.Cases != 3 {
 		t.Errorf("%d cases (-want +got):\n%s", op.Cases, diff)

@@ -2,15 +2,15 @@ package report
 
 import "github.com/opassert/opassert/asserts/suite/engine"
 
-// A Shard is a part of the ops: every Of'th, from number Index on, which counts
-// from 1. The zero Shard is all of them.
+// A Shard is a part of the ops: every Of'th, from number Index on, counting from 1. The zero Shard
+// is all ops.
 type Shard struct {
 	Index int `json:"index"`
 	Of    int `json:"of"`
 	Ops   int `json:"ops"` // of all shards together
 }
 
-// Valid reports whether there is such a part.
+// Valid reports whether the shard exists.
 func (s Shard) Valid() bool { return s.Index >= 1 && s.Index <= s.Of }
 
 // Take returns the shard's part of the ops.

@@ -8,8 +8,8 @@ import (
 	"github.com/opassert/opassert/internal/printable"
 )
 
-// WriteTable writes the findings as a table in Markdown, by check and op; where programs
-// were written, with the outcome of each.
+// WriteTable writes the findings as a table in Markdown, by check and op; if programs were written,
+// with the outcome of each.
 func (r *Report) WriteTable(w io.Writer) error {
 	t := textWriter{w: w}
 	head, rule := "| check | op | about | trigger | what was seen |", "|---|---|---|---|---|"
@@ -35,7 +35,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	return t.err
 }
 
-// longestTrigger is how much of a call a table has room for.
+// longestTrigger is the length of a call that fits into a table.
 const longestTrigger = 160
 
 // trigger returns the call without the op's name.

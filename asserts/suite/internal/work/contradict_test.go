@@ -82,7 +82,7 @@ func TestContradictsFake(t *testing.T) {
 	b.Engine = e
 	f := differs(engine.Fake, asserts.MetaAlias)
 	b.contradicts(b.t, b.call(t, "float32[2] negative"), f)
-	if !strings.HasPrefix(f.Violation.Fix, "the kernel contradicts itself: of arguments that are alike, ns::f(a=float32[2])") {
+	if !strings.HasPrefix(f.Violation.Fix, "the kernel contradicts itself: for similar arguments, ns::f(a=float32[2])") {
 		t.Errorf("the fix is %q", f.Violation.Fix)
 	}
 	e.fake = nil

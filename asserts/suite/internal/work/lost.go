@@ -70,6 +70,6 @@ func lostWrite(argument string, in *trap) asserts.Fault {
 	return asserts.Fault{
 		Code: asserts.SchemaLint, Argument: argument,
 		Saw: "the call changes it, and leaves it as it was " + in.name, Fix: in.fix, Breaks: in.breaks,
-		Note: "the op may have nothing to write for such a tensor",
+		Note: "the op may have nothing to write to such a tensor",
 	}
 }

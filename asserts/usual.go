@@ -1,17 +1,16 @@
 package asserts
 
-// pairs is up to how many pairs of tensors clean compares. Beyond it the judge,
-// which looks storages up in a map, is the faster one.
+// pairs is the number of pairs of tensors that usual compares. Beyond it the judge, which finds
+// storages in a map, is faster.
 const pairs = 1024
 
-// clean reports that nothing about the call is worth a closer look: the judge
-// would find no violation and skip nothing besides the checks that it counts itself. It is a shortcut
-// for the usual call and decides nothing itself; wherever it is in doubt it says no.
-func (c *Call) clean() bool {
+// usual reports whether the judge can be left out: it would find no violation, and skip nothing
+// except what usual counts itself. It returns false if in doubt.
+func (c *Call) usual() bool {
 	var uses int32
-	if !c.settings.quick || !c.cleanIdentity(&uses) || c.settings.level >= Content &&
-		(c.plan.asks || //mutate:equivalent false: every check names its usual calls, so far
-			!c.cleanContents()) {
+	if !c.settings.usual || !c.usualIdentity(&uses) || c.settings.level >= Content &&
+		(c.plan.judgesContents || //mutate:equivalent false: every check has usual calls so far
+			!c.usualContents()) {
 		return false
 	}
 	if uses < 0 { //mutate:equivalent true: only saves time
@@ -20,9 +19,9 @@ func (c *Call) clean() bool {
 	return true
 }
 
-// cleanIdentity is clean for the identity level. The uses of the returns, put
-// together, are negative where one is not known.
-func (c *Call) cleanIdentity(uses *int32) bool {
+// usualIdentity is usual for the identity level. It stores the bitwise or of the returns' use
+// counts, which is negative if one is not known.
+func (c *Call) usualIdentity(uses *int32) bool {
 	p := c.plan
 	if p.shape != shape(c.before, c.n) && //mutate:equivalent true: only saves time
 		!c.fits() {
@@ -31,7 +30,7 @@ func (c *Call) cleanIdentity(uses *int32) bool {
 	n, obs := c.before, c.obs
 	var traits Traits
 	if n > 0 {
-		// This way round, since many calls go through it once.
+		// Written this way since most loops run once.
 		for i := 0; ; {
 			b, a := &obs[i], &obs[n+i]
 			if a.Impl != b.Impl || a.Storage != b.Storage || a.Storage == 0 && a.Impl != 0 {
@@ -46,29 +45,29 @@ func (c *Call) cleanIdentity(uses *int32) bool {
 	if traits&c.settings.special != 0 {
 		return false
 	}
-	if len(p.quick) == 0 { //mutate:equivalent false: only saves time
+	if len(p.returns) == 0 { //mutate:equivalent false: only saves time
 		return true
 	}
 	if p.lists { //mutate:equivalent true: only saves time
-		return c.cleanLists(uses)
+		return c.usualLists(uses)
 	}
-	return c.cleanResults(uses)
+	return c.usualReturns(uses)
 }
 
-// varies stands for a shape that depends on the lengths of lists.
+// varies is the shape of an op's records if it depends on the lengths of lists.
 const varies = -1
 
-// shape is how many observations a record has before the call, and in all.
+// shape combines the numbers of observations in a record: before the call, and in all.
 func shape(before, all int) int64 { return int64(before)<<32 | int64(all) }
 
-// cleanResults looks at the returns of an op without lists.
-func (c *Call) cleanResults(uses *int32) bool {
+// usualReturns examines the returns of an op without lists.
+func (c *Call) usualReturns(uses *int32) bool {
 	args, results := c.obs[:c.before], c.obs[2*c.before:c.n]
 	var traits Traits
 	var all int32
 	for i := range results {
 		o := &results[i]
-		if !c.plan.quick[i].clean(o, args, results[i+1:]) {
+		if !c.plan.returns[i].holds(o, args, results[i+1:]) {
 			return false
 		}
 		traits |= o.Traits
@@ -78,12 +77,12 @@ func (c *Call) cleanResults(uses *int32) bool {
 	return traits&c.settings.special == 0
 }
 
-// skipUncounted counts the returns of a clean call whose uses are not known.
+// skipUncounted counts the returns of a usual call whose uses are not known.
 func (c *Call) skipUncounted() {
 	var skipped usualSkipped
 	results := c.obs[2*c.before : c.n]
-	for i := range c.plan.quick {
-		q, count := &c.plan.quick[i], 1
+	for i := range c.plan.returns {
+		q, count := &c.plan.returns[i], 1
 		if q.list {
 			count, _ = results[0].list()
 			results = results[1:]
@@ -102,18 +101,18 @@ func (c *Call) skipUncounted() {
 	c.plan.skip(&skipped)
 }
 
-// quickResult holds the facts of a return that clean asks for.
-type quickResult struct {
-	maxImpl, maxStorage int32 // use counts above these need a closer look
-	self, base          int   // the one argument of selves and of bases, or noArgument
+// usualReturn holds what usual compares a return with.
+type usualReturn struct {
+	maxImpl, maxStorage int32 // greater use counts need the judge
+	self, base          int   // the only argument that the return must be, or be a view of; or noArgument
 	list                bool
 }
 
 const noArgument = -1
 
-// clean holds one tensor of a return against the arguments, among which self
-// and base stand, and against the tensors that are returned after it.
-func (q *quickResult) clean(o *Observation, args, others []Observation) bool {
+// holds compares one tensor of a return with the arguments, self and base among them, and with the
+// tensors that are returned after it.
+func (q *usualReturn) holds(o *Observation, args, others []Observation) bool {
 	switch {
 	case q.self != noArgument:
 		// One TensorImpl seen with two storages is for the judge.
@@ -131,7 +130,7 @@ func (q *quickResult) clean(o *Observation, args, others []Observation) bool {
 		}
 	}
 	for i := range others {
-		// Views share the storage of their base, which has been looked at.
+		// Views share the storage of their base, which has been compared.
 		if o.Impl == others[i].Impl || o.Storage == others[i].Storage && q.base == noArgument {
 			return false
 		}
@@ -142,7 +141,7 @@ func (q *quickResult) clean(o *Observation, args, others []Observation) bool {
 // fits reports whether the record has the shape of the op, and is short.
 func (c *Call) fits() bool {
 	p, n := c.plan, c.before
-	if !p.shortcuts || c.n < 2*n || c.n > len(c.obs) {
+	if !p.usual || c.n < 2*n || c.n > len(c.obs) {
 		return false
 	}
 	args, results := c.obs[:n], c.obs[2*n:c.n]
@@ -150,12 +149,12 @@ func (c *Call) fits() bool {
 		return false
 	}
 	at := 0
-	for i := range p.quick {
+	for i := range p.returns {
 		if at >= len(results) {
 			return false
 		}
 		count, list := results[at].list()
-		if list != p.quick[i].list {
+		if list != p.returns[i].list {
 			return false
 		}
 		at += 1 + count
@@ -163,12 +162,12 @@ func (c *Call) fits() bool {
 	return at == len(results)
 }
 
-// cleanLists looks at the returns of an op some of whose subjects are lists.
-func (c *Call) cleanLists(uses *int32) bool {
+// usualLists examines the returns of an op with lists.
+func (c *Call) usualLists(uses *int32) bool {
 	args, results := c.obs[:c.before], c.obs[2*c.before:c.n]
 	var traits Traits
-	for i := range c.plan.quick {
-		q, count := c.plan.quick[i], 1
+	for i := range c.plan.returns {
+		q, count := c.plan.returns[i], 1
 		if q.list {
 			count, _ = results[0].list()
 			results = results[1:]
@@ -177,7 +176,7 @@ func (c *Call) cleanLists(uses *int32) bool {
 		for ; count > 0; count-- {
 			o := &results[0]
 			results = results[1:]
-			if !q.clean(o, args, results) {
+			if !q.holds(o, args, results) {
 				return false
 			}
 			traits |= o.Traits
@@ -187,8 +186,8 @@ func (c *Call) cleanLists(uses *int32) bool {
 	return traits&c.settings.special == 0
 }
 
-// position returns where in a record an argument begins, noArgument for that, or
-// beyond the end of a record that is too short.
+// position returns the index in a record at which an argument begins, noArgument for noArgument, or
+// an index beyond the end if the record is too short.
 func (p *plan) position(arg int, record []Observation) int {
 	if arg == noArgument {
 		return noArgument

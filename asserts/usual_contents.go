@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// usualSkips are the skips of calls that are clean in all else, of libraries that
-// count no references and no versions. A plan counts its own.
+// usualSkips are the skips of otherwise usual calls, in libraries that count no references or
+// versions. A plan counts its own.
 var usualSkips = [...]Skip{
 	{Code: FreshImpl, Reason: notCounted},
 	{Code: FreshStorage, Reason: notCounted},
@@ -15,7 +15,7 @@ var usualSkips = [...]Skip{
 }
 
 const (
-	uncountedImpl = iota // in usualSkips
+	uncountedImpl = iota // indices in usualSkips
 	uncountedStorage
 	unversioned
 	uncounted
@@ -24,9 +24,8 @@ const (
 // usualSkipped counts the skips of one call.
 type usualSkipped [len(usualSkips)]uint64
 
-// cleanContents is clean for the content level, for a call that is clean at the
-// identity level.
-func (c *Call) cleanContents() bool {
+// usualContents is usual for the content level, for a call that is usual at the identity level.
+func (c *Call) usualContents() bool {
 	var skipped usualSkipped
 	at := 0
 	for i := range c.plan.args {
@@ -36,14 +35,14 @@ func (c *Call) cleanContents() bool {
 			at++
 		}
 		for ; count > 0; count-- {
-			if !c.nothing(at, c.before+at) && !(c.cleanArgument(s, at, &skipped) && c.unheldBy(s, at, &skipped)) {
+			if !c.nothing(at, c.before+at) && !(c.usualArgument(s, at, &skipped) && c.unheldBy(s, at, &skipped)) {
 				return false
 			}
 			at++
 		}
 	}
 	for at = 2 * c.before; at < c.n; at++ {
-		if !c.nothing(at, at) && !c.cleanReturn(at) {
+		if !c.nothing(at, at) && !c.usualReturnContents(at) {
 			return false
 		}
 	}
@@ -61,14 +60,13 @@ func (p *plan) skip(skipped *usualSkipped) {
 	}
 }
 
-// nothing reports whether two observations are of an undefined tensor, or head a
-// list.
+// nothing reports whether two observations are of an undefined tensor, or are the heads of a list.
 func (c *Call) nothing(i, j int) bool {
 	return c.obs[i].Impl == 0 && c.obs[j].Content == nil
 }
 
-// cleanArgument looks at the contents of an argument.
-func (c *Call) cleanArgument(s *subjectPlan, at int, skipped *usualSkipped) bool {
+// usualArgument examines the contents of an argument.
+func (c *Call) usualArgument(s *subjectPlan, at int, skipped *usualSkipped) bool {
 	b, a := &c.obs[at], &c.obs[c.before+at]
 	x, y := b.Content, a.Content
 	if x == nil || y == nil || !sameForm(x, y) {
@@ -90,7 +88,7 @@ func (c *Call) cleanArgument(s *subjectPlan, at int, skipped *usualSkipped) bool
 	return traits&NoVersion == 0 && (same || int32(a.Version-b.Version) > 0)
 }
 
-// unheldBy looks at who holds an argument before and after.
+// unheldBy examines the references to an argument before and after.
 func (c *Call) unheldBy(s *subjectPlan, at int, skipped *usualSkipped) bool {
 	b, a := &c.obs[at], &c.obs[c.before+at]
 	switch {
@@ -111,8 +109,8 @@ func (c *Call) unheldBy(s *subjectPlan, at int, skipped *usualSkipped) bool {
 	return true
 }
 
-// cleanReturn looks at where a return lies.
-func (c *Call) cleanReturn(at int) bool {
+// usualReturnContents examines the memory of a return.
+func (c *Call) usualReturnContents(at int) bool {
 	o := &c.obs[at]
 	y := o.Content
 	if y == nil || y.Owner != OwnStorage || y.Counter != 0 || len(y.Parts) > 0 {
@@ -129,7 +127,7 @@ func (c *Call) cleanReturn(at int) bool {
 	return true
 }
 
-// shared reports whether another argument lies in the memory of one.
+// shared reports whether another argument shares the memory of the one at an index.
 func (c *Call) shared(at int) bool {
 	o := &c.obs[at]
 	for i := range c.before {
@@ -140,8 +138,8 @@ func (c *Call) shared(at int) bool {
 	return false
 }
 
-// sameForm reports whether all is equal that two snapshots say of a tensor, besides its bytes.
-// Tensors with parts are equal to none.
+// sameForm reports whether two snapshots are equal apart from the bytes. Tensors with parts never
+// are.
 func sameForm(x, y *Snapshot) bool {
 	return slices.Equal(x.Sizes, y.Sizes) && slices.Equal(x.Strides, y.Strides) && x.Offset == y.Offset &&
 		x.DType == y.DType && x.Layout == y.Layout && x.Nbytes == y.Nbytes && x.Memory == y.Memory &&
@@ -150,8 +148,8 @@ func sameForm(x, y *Snapshot) bool {
 		len(x.Parts)+len(y.Parts) == 0
 }
 
-// covers reports whether the elements are all of the storage, in row-major order,
-// and the storage is one whose bytes are copied.
+// covers reports whether the elements cover the whole storage, in row-major order, and all bytes of
+// the storage are copied.
 func (c *Snapshot) covers() bool {
 	if c.Offset != 0 || !c.strided() || len(c.Strides) != len(c.Sizes) || int64(len(c.Bytes)) != c.Nbytes || c.Nbytes > SnapshotLimit {
 		return false

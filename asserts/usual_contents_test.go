@@ -7,13 +7,13 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// An edit makes a healthy call one that the judge may have something to say of.
+// An edit changes a healthy call so that the judge may report something.
 type edit struct {
 	name string
 	edit func(*asserts.Seen)
 }
 
-// at edits what was seen of argument i before the call and after it.
+// at edits the observations of argument i before and after the call.
 func at(i int, before, after func(*asserts.Observation)) func(*asserts.Seen) {
 	return func(s *asserts.Seen) {
 		if i < len(s.Before) {
@@ -25,7 +25,7 @@ func at(i int, before, after func(*asserts.Observation)) func(*asserts.Seen) {
 
 func nothing(*asserts.Observation) {}
 
-// contents edits a snapshot, which others may have too.
+// contents edits a copy of a snapshot.
 func contents(change func(*asserts.Snapshot)) func(*asserts.Observation) {
 	return func(o *asserts.Observation) {
 		if o.Content != nil {
@@ -56,7 +56,7 @@ func uncount(o *asserts.Observation) {
 	o.ImplUses, o.StorageUses = asserts.NotCounted, asserts.NotCounted
 }
 
-// edits has each thing that the content level looks at.
+// edits has one for each property that the content level examines.
 func edits() []edit {
 	all := []edit{
 		{"alone", func(s *asserts.Seen) { s.Alone = true }},
@@ -153,7 +153,7 @@ func edits() []edit {
 	return all
 }
 
-// healthy makes a call of the op that does what its schema says.
+// healthyCall makes a call of the op that obeys its schema.
 func healthyCall(op *asserts.Op) *asserts.Seen {
 	seen := &asserts.Seen{Level: asserts.Content}
 	tensor := func(n int) asserts.Observation {
@@ -180,9 +180,9 @@ func healthyCall(op *asserts.Op) *asserts.Seen {
 	return seen
 }
 
-// The shortcut takes no call that the judge has something to say of, whatever two
-// things are unusual about it, and takes those that are as usual.
-func TestCleanContents(t *testing.T) {
+// LooksUsual holds for no call that the judge has something to report on, whatever two things are
+// unusual about it, and for those with a usual edit.
+func TestUsualContents(t *testing.T) {
 	all := edits()
 	usual := []string{"self uncounted before and after", "self without version before and after", "self in a dimension of one too before and after", "self strided before and after"}
 	for text, tt := range map[string]struct{ taken []string }{
@@ -194,8 +194,8 @@ func TestCleanContents(t *testing.T) {
 		"f(Tensor[] ts, Tensor(a!) out) -> ()":             {append(usual, "alone", "other written and raised")},
 	} {
 		op := wholeOp(text)
-		if !asserts.Clean(op, healthyCall(op), asserts.Aware()) {
-			t.Errorf("%s: a healthy call is not clean: %v", text, asserts.Judge(op, healthyCall(op), asserts.Aware()))
+		if !asserts.LooksUsual(op, healthyCall(op), asserts.Aware()) {
+			t.Errorf("%s: a healthy call is not usual: %v", text, asserts.Judge(op, healthyCall(op), asserts.Aware()))
 		}
 		taken := make(map[string]bool)
 		for _, one := range all {
@@ -204,29 +204,29 @@ func TestCleanContents(t *testing.T) {
 				one.edit(seen)
 				two.edit(seen)
 				verdict := asserts.Judge(op, seen, asserts.Aware())
-				clean, skips := asserts.CleanSkips(op, seen, asserts.Aware())
-				if clean && (len(verdict.Violations) > 0 || !slices.Equal(verdict.Skips, skips)) {
+				usual, skips := asserts.UsualSkips(op, seen, asserts.Aware())
+				if usual && (len(verdict.Violations) > 0 || !slices.Equal(verdict.Skips, skips)) {
 					t.Errorf("%s, %s, %s: missed %v, and counts the skips %v as %v", text, one.name, two.name, verdict.Violations, verdict.Skips, skips)
 				}
-				if clean && one.name == two.name {
+				if usual && one.name == two.name {
 					taken[one.name] = true
 				}
-				if clean {
+				if usual {
 					taken[one.name+", "+two.name] = true
 				}
 			}
 		}
 		for _, name := range tt.taken {
 			if !taken[name] {
-				t.Errorf("%s: a call is not clean, of which only is unusual: %s", text, name)
+				t.Errorf("%s: a call is not usual that differs only in: %s", text, name)
 			}
 		}
 	}
 }
 
-// An op whose argument is written without a version that rises counts that as
-// skipped where the check is planned and not waived, and the policy skips it.
-func TestCleanUnversioned(t *testing.T) {
+// An op whose argument is written without a rising version counts a skip if the check is planned
+// and not waived, and the policy skips it.
+func TestUsualUnversioned(t *testing.T) {
 	const text = "f_(Tensor(a!) self) -> Tensor(a!)"
 	unplanned, waived := wholeOp(text), wholeOp(text)
 	unplanned.Checks = slices.DeleteFunc(unplanned.Checks, func(c asserts.Check) bool { return c.Code == asserts.VersionBump })
@@ -235,7 +235,7 @@ func TestCleanUnversioned(t *testing.T) {
 		name   string
 		op     *asserts.Op
 		policy *asserts.Policy
-		clean  bool
+		usual  bool
 		skips  int
 	}{
 		{"planned", wholeOp(text), asserts.Aware(), true, 1},
@@ -248,20 +248,20 @@ func TestCleanUnversioned(t *testing.T) {
 			o.Traits = asserts.NoVersion
 		}
 		at(0, nothing, contents(write))(seen)
-		if clean, skips := asserts.CleanSkips(tt.op, seen, tt.policy); clean != tt.clean || len(skips) != tt.skips {
-			t.Errorf("%s: clean: %v, skips %v", tt.name, clean, skips)
+		if usual, skips := asserts.UsualSkips(tt.op, seen, tt.policy); usual != tt.usual || len(skips) != tt.skips {
+			t.Errorf("%s: usual: %v, skips %v", tt.name, usual, skips)
 		}
 	}
 }
 
-// Of an argument larger than what is copied, it is not known which bytes were written.
-func TestCleanOfLarge(t *testing.T) {
+// For an argument too large to copy, the written bytes are unknown.
+func TestUsualOfLarge(t *testing.T) {
 	op := wholeOp("f_(Tensor(a!) self) -> Tensor(a!)")
 	seen := healthyCall(op)
 	n := int64(asserts.SnapshotLimit + 1)
 	large := contents(func(c *asserts.Snapshot) { c.Bytes, c.Nbytes, c.Sizes = make([]byte, n), n, []int64{n} })
 	at(0, large, large)(seen)
-	if asserts.Clean(op, seen, asserts.Aware()) {
-		t.Error("taken for clean")
+	if asserts.LooksUsual(op, seen, asserts.Aware()) {
+		t.Error("taken for usual")
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// OutOfSight returns the types of returns that hold, or as instances of a class
-// may hold, tensors where no observation reaches them.
+// OutOfSight returns the types of returns that hold, or as instances of a class may hold, tensors
+// that cannot be observed.
 func (op *Op) OutOfSight() []string {
 	var types []string
 	for _, r := range op.Returns {
@@ -20,7 +20,7 @@ func (op *Op) OutOfSight() []string {
 // Unpassable returns the reason why the op cannot be called from here, or "".
 func (op *Op) Unpassable() string {
 	if op.vararg || op.varret {
-		return "its schema leaves the number of arguments or results open"
+		return "its schema does not fix the number of arguments or results"
 	}
 	for i, a := range op.Args {
 		if a.Default != "" || strings.HasSuffix(a.Type, "?") {
@@ -28,7 +28,7 @@ func (op *Op) Unpassable() string {
 		}
 		class := objectType(a.Type)
 		if class != "" && !strings.HasPrefix(class, "__torch__.") && !strings.HasPrefix(class, "Dict(") && !strings.HasPrefix(class, "(") && !made(class) {
-			return fmt.Sprintf("argument %d %q: no operator returns a %s, and it can't be made here", i, a.Name, class)
+			return fmt.Sprintf("argument %d %q: no operator returns a %s, and it can't be constructed here", i, a.Name, class)
 		}
 	}
 	return ""
@@ -37,12 +37,12 @@ func (op *Op) Unpassable() string {
 // made reports whether some operator returns an object of a type.
 func made(class string) bool {
 	l, err := listed()
-	return err == nil && //mutate:equivalent true: there is an Op, so there is a listing
+	return err == nil && // there is an Op, so there is a listing
 		l.made()[class]
 }
 
-// objectType returns the type that an [Object] has to have to be of this type, or
-// an element of it; "" for a type that has a ValueKind of its own.
+// objectType returns the type of the [Object] for an argument of this type, or for its elements; ""
+// if they have a ValueKind of their own.
 func objectType(typ string) string {
 	for _, prefix := range []string{"__torch__.", "Dict(", "(", "Future(", "RRef(", "Await("} {
 		if strings.HasPrefix(typ, prefix) {
