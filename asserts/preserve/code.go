@@ -24,33 +24,33 @@ var codes = [NumCodes]struct{ name, rule, breaks, fix string }{
 	SameObject: {
 		"same-object", "while an impl lives, its interpreter gets the same object for it every time",
 		"attributes and weak references of the first object are out of reach, and identity tests fail",
-		"look into the slot before making an object, and leave what is there",
+		"check the slot before making an object, and keep the object in it",
 	},
 	SharedDealloc: {
 		"shared-dealloc", "an object is not deallocated while its slot points at it and others hold the impl",
-		"who asks the impl for its object next gets freed memory, or whatever lies there by then",
-		"preserve an object that its slot points at while the impl is shared, wherever it is released",
+		"the next user of the impl's object gets freed memory, or another object there",
+		"preserve an object in its slot while the impl is shared, wherever it is released",
 	},
 	Hermetic: {
-		"hermetic", "a hermetic context is handed only objects made hermetically, and no slot points at one of these",
-		"the context deallocates what it has unconditionally, so that the slots of shared impls dangle",
-		"hand the kernel its tensors as arguments, not as globals, closures or caches; or use a PyTorch whose storages " +
+		"hermetic", "a hermetic context gets only objects made hermetically, and no slot points at one of these",
+		"the context deallocates its objects unconditionally, so that the slots of shared impls dangle",
+		"pass tensors to the kernel as arguments, not as globals, closures or caches; or use a PyTorch whose storages " +
 			"remember where they were made (pytorch/pytorch#109039, in 2.2 and later)",
 	},
 	OneInterpreter: {
 		"one-interpreter", "an object is handed out only in the interpreter that its slot is tagged with",
 		"the object's type and reference count belong to another interpreter, whose lock is not held",
-		"release and ask for an object in the interpreter that made it; give others a copy of the storage",
+		"release and use an object in the interpreter that made it; give others a copy of the storage",
 	},
 	OneOwner: {
 		"one-owner", "of an object and its impl exactly one owns the other",
-		"both leak if each owns the other, and if neither does, one is freed while the other points at it",
+		"both leak if each owns the other; if neither does, one is freed while the other points at it",
 		"flip both sides in one step: the slot's ownership bit and the object's reference to the impl",
 	},
 	UseAfter: {
 		"use-after-dealloc", "a deallocated object is never used and no slot leads to it",
 		"the memory may hold another object by now",
-		"clear the slot when its object is deallocated, and keep the object while something leads to it",
+		"clear the slot when its object is deallocated, and keep the object while something refers to it",
 	},
 	Leak: {
 		"leak", "no object and no impl outlives its last reference",
@@ -64,8 +64,8 @@ var codes = [NumCodes]struct{ name, rule, breaks, fix string }{
 	},
 	DoubleRelease: {
 		"double-release", "a reference is released once",
-		"the count falls below what is held, so that others' references dangle",
-		"release each reference where it was taken, once",
+		"the count falls below the number of references, so that others dangle",
+		"release each reference once, where it was taken",
 	},
 }
 
@@ -78,7 +78,7 @@ func (c Code) Name() string { return codes[c].name }
 // Rule returns the invariant in one sentence.
 func (c Code) Rule() string { return codes[c].rule }
 
-// Breaks returns the consequence where the invariant does not hold.
+// Breaks returns the consequence of a broken invariant.
 func (c Code) Breaks() string { return codes[c].breaks }
 
 // Fix returns how to keep the invariant.
@@ -94,5 +94,5 @@ func ParseCode(s string) (Code, bool) {
 	return 0, false
 }
 
-// MarshalText is String, so that a code reads well in JSON.
+// MarshalText returns the text of String.
 func (c Code) MarshalText() ([]byte, error) { return []byte(c.String()), nil }

@@ -12,8 +12,7 @@ import (
 //go:noinline
 func makeDeep(depth int) { deep.Make(depth) }
 
-// Stacks of leaks reach the library's caller, however deep in the library the
-// handle is made.
+// Stacks of leaks include the library's caller, however deep in the library the handle is made.
 func TestStacksReachTheUser(t *testing.T) {
 	depths := []int{0, 6, 13, 14, 15, 16, 40, 200}
 	for _, depth := range depths {

@@ -6,8 +6,8 @@ import (
 	"github.com/opassert/opassert/asserts/preserve"
 )
 
-// An object whose last reference goes while its impl is shared is preserved, and
-// taken up again when it is asked for; to deallocate it instead breaks an invariant.
+// An object whose last reference is released while its impl is shared is preserved, and resurrected
+// when it is used again; deallocating it instead breaks an invariant.
 func ExampleProtocol_Next() {
 	protocol := preserve.ProtocolOf("2.6.0+cu124")
 	state := preserve.Unknown
@@ -27,16 +27,16 @@ func ExampleProtocol_Next() {
 	// OA102 shared-dealloc: an object is not deallocated while its slot points at it and others hold the impl
 }
 
-// files follows the handles of a library, as a variable of its package.
+// files tracks the handles of a library, as a variable of its package.
 var files = preserve.NewRegistry("example.File")
 
-// A File is a handle: it is to be closed.
+// A File is a handle that must be closed.
 type File struct{ token preserve.Token }
 
 func Open() *File            { return &File{files.Made(64)} }
 func (f *File) Close() error { return files.Release(f.token) }
 
-// A testingT is what a test hands over; here it prints.
+// A testingT is a test's argument; here it prints.
 type testingT struct{ cleanups []func() }
 
 func (*testingT) Helper()            {}

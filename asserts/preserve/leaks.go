@@ -35,8 +35,8 @@ func CheckLeaks(t TB) {
 	check(t, false)
 }
 
-// CheckReleased is CheckLeaks, and fails the test also for handles that were
-// collected before they were released: the program relied on the collector.
+// CheckReleased is CheckLeaks, and also fails the test for handles that were collected before they
+// were released: the program relied on the collector.
 func CheckReleased(t TB) {
 	t.Helper()
 	check(t, true)
@@ -45,7 +45,7 @@ func CheckReleased(t TB) {
 func check(t TB, strict bool) {
 	t.Helper()
 	if len(registries.all()) == 0 {
-		t.Log("preserve: no handle is followed in this build; run go test -tags opassert")
+		t.Log("preserve: this build does not track handles; run go test -tags opassert")
 		return
 	}
 	s := openScope(strict)
@@ -60,14 +60,14 @@ func check(t TB, strict bool) {
 	})
 }
 
-// faultsOf returns the first faults met in a scope: double releases and uses after release.
+// faultsOf returns the first faults in a scope: double releases and uses after release.
 func (r *Registry) faultsOf(s *scope) []*Fault {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(r.faults), func(f *Fault) bool { return f.scope != s })
 }
 
-// patience is how often the collector is asked to find unreachable handles.
+// patience is how often the collector is run to find unreachable handles.
 const patience = 6
 
 func (r *Registry) leaksOf(s *scope) []*Fault {
@@ -80,7 +80,7 @@ func (r *Registry) leaksOf(s *scope) []*Fault {
 			break
 		}
 		runtime.GC()
-		time.Sleep(time.Millisecond << i) // cleanups run in goroutines of their own
+		time.Sleep(time.Millisecond << i) // cleanups run on goroutines of their own
 		leaks = r.leaks(leaked)
 	}
 	return leaks
@@ -93,7 +93,7 @@ type scope struct {
 	ended  atomic.Bool
 }
 
-// scopes are those open, by the label of their goroutines.
+// scopes are the open scopes, by the label of their goroutines.
 var scopes openScopes
 
 type openScopes struct {
@@ -124,8 +124,8 @@ func currentScope() *scope {
 	return nil
 }
 
-// openScope makes this goroutine, and those that it starts, the scope's. They
-// are known by their profiler labels, which goroutines inherit.
+// openScope assigns this goroutine, and those that it starts, to a new scope. They are identified
+// by their profiler labels, which goroutines inherit.
 func openScope(strict bool) *scope {
 	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("opassert", "leaks")))
 	s := &scope{strict: strict, label: goroutineLabels()}

@@ -2,7 +2,7 @@ package preserve
 
 import "fmt"
 
-// A State is where an object stands.
+// A State is the state of an object.
 type State uint8
 
 const (
@@ -16,23 +16,23 @@ func (s State) String() string {
 	return [...]string{"unknown", "holding", "preserved", "dead"}[s]
 }
 
-// A Step is something that happens to an object.
+// A Step is an event in the life of an object.
 type Step uint8
 
 const (
 	Create     Step = iota // a new object for an impl
-	Hand                   // it is given out, one more reference
-	Preserve               // its last reference went and the impl took it over
-	Resurrect              // it is given out and takes its impl back
-	Deallocate             // it is gone
+	Hand                   // it is returned to a caller, one more reference
+	Preserve               // its last reference was released and the impl took it over
+	Resurrect              // it is returned to a caller and takes its impl back
+	Deallocate             // it is deallocated
 )
 
 func (s Step) String() string {
 	return [...]string{"create", "hand", "preserve", "resurrect", "deallocate"}[s]
 }
 
-// The state after a step, and the invariant that the step breaks, or 0. From
-// [Unknown] everything may follow: a log can begin anywhere.
+// The state after a step, and the invariant that the step breaks, or 0. Any step may follow
+// [Unknown]: a log can begin anywhere.
 var transitions = [...][Deallocate + 1]struct {
 	to     State
 	breaks Code
@@ -55,7 +55,7 @@ var transitions = [...][Deallocate + 1]struct {
 	},
 }
 
-// A Protocol is how a PyTorch keeps objects for impls; see the package's
+// A Protocol is the way in which a PyTorch keeps objects for impls; see the package's
 // documentation.
 type Protocol int
 
@@ -64,8 +64,8 @@ const (
 	Counting                     // the second: both sides count
 )
 
-// ProtocolOf returns the protocol of a version of PyTorch: "2.12.0+cu130". That
-// of an unknown version is Flipping.
+// ProtocolOf returns the protocol of a version of PyTorch: "2.12.0+cu130". For an unknown version
+// it is Flipping.
 //
 // Source: pytorch/pytorch#167564, which is in 2.10.
 func ProtocolOf(version string) Protocol {

@@ -13,7 +13,8 @@ func TestProtocolOf(t *testing.T) {
 	}
 }
 
-// Where both sides count, an impl owns no object: that is the end of one owner, until the object is dead.
+// If both sides count, an impl owns no object: the invariant of one owner does not apply until the
+// object is dead.
 func TestNextWhereBothCount(t *testing.T) {
 	for _, step := range []Step{Preserve, Resurrect} {
 		for state, want := range map[State]Code{Unknown: OneOwner, Holding: OneOwner, Preserved: OneOwner, Dead: UseAfter} {

@@ -10,12 +10,11 @@ var handles = pprof.NewProfile("opassert_handles")
 
 var profiling atomic.Bool
 
-// Profile adds the handles made from now on, of every registry, to the profile
-// "opassert_handles", as [pprof.Lookup] finds it and net/http/pprof serves it.
-// It costs about a microsecond a handle.
+// Profile adds the handles made from now on, of every registry, to the profile "opassert_handles",
+// which [pprof.Lookup] finds and net/http/pprof serves. It takes about a microsecond per handle.
 func Profile() { profiling.Store(true) }
 
-// A profiled is a handle as the profile knows it.
+// A profiled is a handle in the profile.
 type profiled struct {
 	registry *Registry
 	token    Token

@@ -13,18 +13,18 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// A Registry follows the Go handles of a library: values that own a reference
-// to something that Go's collector does not see. The library reports to it each
-// handle made, used and released, and [CheckLeaks] finds those that were not released.
+// A Registry tracks the Go handles of a library: values that own a reference to something that Go's
+// collector does not see. The library reports to it each handle made, used and released, and
+// [CheckLeaks] finds those that were not released.
 //
-// It is at work in the debug build, with the build tag opassert. Without it
-// every method returns at once, and every [Token] is zero.
+// It works in the debug build, with the build tag opassert. In other builds every method returns at
+// once, and every [Token] is zero.
 //
 // A Registry is safe for use by several goroutines.
 type Registry struct {
 	kind   string
 	pkg    string // of the library
-	module string // whose package that is
+	module string // of that package
 	on     bool
 
 	mu     sync.Mutex
@@ -34,12 +34,12 @@ type Registry struct {
 	faults []*Fault
 }
 
-// A Token stands for one handle in its registry. It is a plain value that goes
-// with the handle. The zero Token stands for none.
+// A Token identifies one handle in its registry. It is a plain value stored with the handle. The
+// zero Token identifies none.
 type Token struct{ slot, generation uint32 }
 
-// A slot is the record of a handle in a registry. It is used again
-// for another one, with the next generation.
+// A slot is the record of a handle in a registry. It is reused for another one, with the next
+// generation.
 type slot struct {
 	generation uint32
 	state      handleState
@@ -53,10 +53,10 @@ type handleState uint8
 const (
 	living handleState = iota
 	released
-	collected // unreachable before it was released; its reference was given back
+	collected // unreachable before it was released; its reference was released then
 )
 
-// Slots are made a chunk at a time and never move.
+// Slots are allocated in chunks and never move.
 const chunkSlots = 1 << 10
 
 // NewRegistry returns a Registry for handles of a kind, which reports name:
@@ -77,9 +77,8 @@ func newRegistry(kind string, on bool) *Registry {
 	return r
 }
 
-// Made follows a handle that owns so many bytes, from now on. It is the
-// library's caller that is of interest: stacks begin outside the library's
-// package, which is that of the call of NewRegistry.
+// Made tracks a handle that owns a number of bytes from now on. Stacks begin at the library's
+// caller, outside of the package that called NewRegistry.
 func (r *Registry) Made(bytes int64) Token {
 	if !r.on {
 		return Token{}
@@ -102,7 +101,7 @@ func (r *Registry) made(bytes int64) Token {
 	return t
 }
 
-// take returns the slot that was longest without a handle, so that for long a
+// take returns the slot that has been without a handle for the longest time, so that for long a
 // fault can be distinguished from a use of the next handle.
 func (r *Registry) take() uint32 {
 	if r.taken == len(r.idle) {
@@ -122,8 +121,7 @@ func (r *Registry) take() uint32 {
 
 func (r *Registry) at(index uint32) *slot { return &r.chunks[index/chunkSlots][index%chunkSlots] }
 
-// find returns a handle's slot; nil if it is known to be released, for another
-// handle has the slot by now.
+// find returns a handle's slot; nil if the handle was released and another handle has the slot.
 func (r *Registry) find(t Token) *slot {
 	if s := r.at(t.slot); s.generation == t.generation {
 		return s
@@ -170,9 +168,8 @@ func (r *Registry) use(t Token) error {
 	return nil
 }
 
-// Collected records that a handle became unreachable before it was released,
-// and that its reference is given back: a library whose handles have
-// finalizers or cleanups calls it from there.
+// Collected records that a handle became unreachable before it was released, and that its reference
+// is released now: a library whose handles have finalizers or cleanups calls it from there.
 func (r *Registry) Collected(t Token) {
 	if t == (Token{}) {
 		return
@@ -189,7 +186,7 @@ func (r *Registry) Collected(t Token) {
 	}
 }
 
-// forget lets another handle have the slot.
+// forget frees the slot for another handle.
 func (r *Registry) forget(t Token) {
 	if profiling.Load() {
 		handles.Remove(t.of(r))
@@ -197,14 +194,14 @@ func (r *Registry) forget(t Token) {
 	r.idle = append(r.idle, t.slot)
 }
 
-// A Fault is a rule that the use of Go handles broke.
+// A Fault is a broken rule in the use of Go handles.
 type Fault struct {
 	Code    Code
 	Kind    string // of the handles
 	Handles int    // 1, unless it leaks
 	Bytes   int64  // that they own
-	Made    string // the stack that made them; "" if it is not known any more
-	Again   string // the stack that released it once more, or used it
+	Made    string // the stack that made them; "" if no longer known
+	Again   string // the stack that released it again, or used it
 	scope   *scope
 }
 
@@ -227,11 +224,10 @@ func (f *Fault) Error() string {
 	return b.String()
 }
 
-// maxFaults is how many faults a registry keeps.
+// maxFaults is the number of faults that a registry keeps.
 const maxFaults = 100
 
-// fault records a fault of the handle in a slot; nil if it is not known any
-// more.
+// fault records a fault of the handle in a slot; nil if it is no longer known.
 func (r *Registry) fault(c Code, s *slot) error {
 	again := r.callers()
 	f := &Fault{Code: c, Kind: r.kind, Handles: 1, Again: r.text(again[:]), scope: currentScope()}
@@ -284,25 +280,24 @@ func (r *Registry) leaks(leaked func(*slot) bool) []*Fault {
 	return all
 }
 
-// A stack is where a call came from: who called the library that called the
-// registry.
+// A stack is the origin of a call: the callers of the library that called the registry.
 type stack [16]uintptr
 
-// deepest is how far a library's own frames are followed.
+// deepest is how far the library's own frames are followed.
 const deepest = 512
 
-// callers returns the stack of the library's call of the registry. Where as many
-// frames as it holds are the library's, they make room for its caller's.
+// callers returns the stack of the library's call of the registry, without the library's own frames
+// if they would fill it.
 func (r *Registry) callers() (s stack) {
-	const self = 3 // Callers, callers, and what the library called or that calls
+	const self = 3 // Callers, callers, and the registry's method
 	if n := runtime.Callers(self, s[:]); n == len(s) {
 		return r.outside(s)
 	}
 	return s
 }
 
-// outside returns the stack from nearer its caller where all frames of s are the
-// library's. A function of its own, so that the s of callers stays off the heap.
+// outside returns the stack further up if all frames of s are the library's. It is a function of
+// its own, so that the s of callers does not move to the heap.
 func (r *Registry) outside(s stack) stack {
 	if !r.inside(s[:]) {
 		return s
@@ -317,8 +312,8 @@ func (r *Registry) outside(s stack) stack {
 	return s
 }
 
-// inside reports whether all frames are the library's: of the registry, or of its
-// module, as far as the path of its package shows that.
+// inside reports whether all frames are the library's: of the registry, or of its module, as far as
+// the path of its package shows.
 func (r *Registry) inside(pcs []uintptr) bool {
 	for frames := runtime.CallersFrames(pcs); ; {
 		f, more := frames.Next()
@@ -333,8 +328,8 @@ func (r *Registry) inside(pcs []uintptr) bool {
 
 var ownPackage = packageOf(runtime.FuncForPC(reflect.ValueOf(NewRegistry).Pointer()).Name())
 
-// moduleOf is the beginning of a package's path that names its module on the usual
-// hosts, with a slash: "github.com/apache/arrow-go/".
+// moduleOf returns the beginning of a package's path that is its module on the usual hosts, with a
+// slash: "github.com/apache/arrow-go/".
 func moduleOf(pkg string) string {
 	elements := strings.SplitAfter(pkg+"/", "/")
 	n := 1
@@ -373,22 +368,22 @@ func packageOf(function string) string {
 	return function[:slash] + pkg
 }
 
-// registries are those in use.
-var registries shelf
+// registries are all registries.
+var registries registryList
 
-type shelf struct {
+type registryList struct {
 	list atomic.Pointer[[]*Registry]
 	mu   sync.Mutex
 }
 
-func (s *shelf) add(r *Registry) {
+func (s *registryList) add(r *Registry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := append(s.all(), r)
 	s.list.Store(&all)
 }
 
-func (s *shelf) all() []*Registry {
+func (s *registryList) all() []*Registry {
 	if p := s.list.Load(); p != nil {
 		return slices.Clip(*p)
 	}

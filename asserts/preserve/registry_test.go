@@ -13,14 +13,13 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// A goTensor is a handle as a library has it.
+// A goTensor is a handle as in a library.
 type goTensor struct {
 	token Token
 	_     [2]int
 }
 
-// A lib is a library whose tensors can be released, and are given back when
-// they are unreachable.
+// A lib is a library whose tensors can be released, and are released when they become unreachable.
 type lib struct{ *Registry }
 
 func newLib() lib { return lib{newRegistry("lib.Tensor", true)} }
@@ -94,7 +93,7 @@ func TestHandleFaults(t *testing.T) {
 	runtime.KeepAlive(a)
 }
 
-// A record is a testing.TB that keeps what is reported.
+// A record is a testing.TB that stores the reports.
 type record struct {
 	cleanups []func()
 	faults   []*Fault
@@ -176,8 +175,7 @@ func TestCheckLeaks(t *testing.T) {
 	runtime.KeepAlive(before)
 }
 
-// Tests that run at the same time, with one closure for all, each see their
-// own handles.
+// Tests that run at the same time, with one closure for all, each get their own handles.
 func TestParallel(t *testing.T) {
 	l := newLib()
 	var ready, done sync.WaitGroup

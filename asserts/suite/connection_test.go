@@ -9,8 +9,8 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// Whatever a worker's replies hold, a line that is believed has the key before it
-// and an end, and the others are foreign.
+// Whatever a worker's replies contain, an accepted line has the key before it and an end, and the
+// others are foreign.
 func FuzzReplies(f *testing.F) {
 	for _, seed := range []string{"K end 3 done\n", "end 3 done\nK list x\n", "K a\nK", "Kx\n\nK \n", strings.Repeat("x", 5000) + "\nK begin 1\n"} {
 		f.Add(seed)
@@ -31,7 +31,7 @@ func FuzzReplies(f *testing.F) {
 	})
 }
 
-// Text that does not encode a value is an error; a value that was decoded can be encoded again.
+// Text that does not encode a value is an error; a decoded value can be encoded again.
 func FuzzDecode(f *testing.F) {
 	for _, l := range []Listing{{}, {Version: "embedded", Wrote: []string{"x"}}} {
 		text := must.Get(encode(l))(f)
@@ -53,8 +53,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// A line that is longer than the reader's buffer is whole, one that another cuts short is
-// dropped, and one without an end is foreign.
+// A line longer than the reader's buffer is read completely, a truncated one is dropped, and one
+// without an end is foreign.
 func TestReadLine(t *testing.T) {
 	long := strings.Repeat("x", 100)
 	for text, want := range map[string]string{

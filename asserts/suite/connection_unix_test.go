@@ -19,7 +19,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// connectionVariable has a process of this test use its connection in one way.
+// connectionVariable makes a process of this test use its connection in one way.
 const connectionVariable = "OPASSERT_TEST_CONNECTION"
 
 // The lines of a worker before it serves, with a run and without one.
@@ -47,7 +47,7 @@ func TestConnection(t *testing.T) {
 		os.Exit(0)
 	}
 	for _, tt := range []struct {
-		way, key   string // "": it can't be read
+		way, key   string // "": unreadable
 		variable   string
 		status     int
 		out, says  string

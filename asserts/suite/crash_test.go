@@ -15,8 +15,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// What ends a worker because it asks for much is left out of the crashes, and
-// listed in every report.
+// A case that ended its worker because of its size is not a crash, and is listed in every report.
 func TestUnfinishedCasesAreTold(t *testing.T) {
 	op := &report.OpResult{Op: "aten::f", Cases: 5, Ran: 5, Left: "after 3 cases that took too long"}
 	slow, large := &ending{Crash: report.Crash{Cause: report.Hang}, cost: work.WordCostly}, &ending{Crash: report.Crash{Cause: report.OutOfMemory}, cost: work.WordVaried}
@@ -53,7 +52,7 @@ func TestUnfinishedCasesAreTold(t *testing.T) {
 	}
 }
 
-// An op is left after its own crashes, and late after those of the library itself.
+// An op is given up after its own crashes, and later after those of the library.
 func TestForeignCrashes(t *testing.T) {
 	own, foreign := report.Crash{Alone: true}, report.Crash{Alone: true, Foreign: true}
 	for _, tt := range []struct {
@@ -86,7 +85,7 @@ func TestSaid(t *testing.T) {
 	}
 }
 
-// A crash is its op's unless the library alone ran, or Python was asked.
+// A crash counts against its op unless only the library ran, or Python was called.
 func TestWhoseCrash(t *testing.T) {
 	op := engine.Operator{Schema: must.Get(schema.ParseDispatcher("ns::f(Tensor a) -> Tensor"))(t)}
 	for _, tt := range []struct {
@@ -157,8 +156,8 @@ func TestCrashedAgain(t *testing.T) {
 	}
 }
 
-// The search for the smallest call that crashes asks for no more than it may, and
-// believes what the worker says of the call that it made.
+// The search for the smallest call that crashes stays within its limits, and reports the call that
+// the worker made.
 func TestShrink(t *testing.T) {
 	large := &sample.Case{Op: "ns::f"}
 	for _, name := range strings.Split("abcdefghijklmn", "") {
@@ -180,7 +179,7 @@ func TestShrink(t *testing.T) {
 		from   *sample.Case
 		answer func(asked string, n int) []string
 		asked  int
-		call   string // where another one than that of the case
+		call   string // if not that of the case
 		err    bool
 	}{
 		{"nothing smaller crashes", "SIGSEGV", nil, large, func(string, int) []string { return ends }, shrinkCalls, "", false},

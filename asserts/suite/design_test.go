@@ -20,7 +20,7 @@ import (
 	"github.com/opassert/opassert/testdata/conformance"
 )
 
-// A willing engine takes every call.
+// A willing engine accepts every call.
 type willing struct{ *fakeEngine }
 
 func (willing) Make(engine.Dense, engine.Form) (engine.Tensor, error) {
@@ -36,8 +36,8 @@ func (willing) Call(string, []any, asserts.Level) (engine.Outcome, error) {
 	return engine.Outcome{Results: []any{nil}}, nil
 }
 
-// plannedCalls returns the calls of an op's cases in order, each once, the value classes that
-// each case tries, without the pairs when apart, and the calls of recipes.
+// plannedCalls returns the different calls of an op's cases in order, the value classes that each
+// case tries, and the calls of recipes; the pairs only if pairs is set.
 func plannedCalls(t *testing.T, op *schema.Op, book *design.Recipes, pairs bool) (calls []*sample.Case, tried [][]string, recipes []*sample.Case) {
 	t.Helper()
 	r := &work.Runner{Engine: willing{}, Policy: asserts.Aware(), Seed: report.DefaultSeed}
@@ -67,8 +67,8 @@ func plannedCalls(t *testing.T, op *schema.Op, book *design.Recipes, pairs bool)
 	return calls, tried, target.Recipes
 }
 
-// recipeOps are the ops that recipes serve: of PyTorch's schema file, the newest
-// version and the oldest, and of its libraries of quantized and mkldnn ops.
+// recipeOps are the ops with recipes: of PyTorch's schema file, the newest version and the oldest,
+// and of its libraries of quantized and mkldnn ops.
 func recipeOps(t *testing.T, book *design.Recipes) []*schema.Op {
 	t.Helper()
 	byName := make(map[string]*schema.Op)
@@ -97,9 +97,8 @@ func recipeOps(t *testing.T, book *design.Recipes) []*schema.Op {
 	return all
 }
 
-// Every recipe is among an op's cases as it stands, with a dimension less, with
-// no element, with each optional argument left out and given, and with each
-// flag both ways.
+// Every recipe is among an op's cases, unchanged, with a dimension less, with no element, with each
+// optional argument omitted and given, and with each flag both ways.
 func TestEveryRecipeVaries(t *testing.T) {
 	book := must.Get(design.Shipped())(t)
 	unserved := make(map[*design.Recipe]bool)
@@ -125,7 +124,7 @@ func TestEveryRecipeVaries(t *testing.T) {
 	t.Logf("%d ops, %d variations missed", len(ops), missed)
 }
 
-// lacks says which variations of a call are not among others.
+// lacks returns the variations of a call that are missing.
 func lacks(op *schema.Op, call *sample.Case, calls []*sample.Case) []string {
 	var all []string
 	lack := func(what string, is func(c *sample.Case) bool) {
@@ -164,7 +163,7 @@ func lacks(op *schema.Op, call *sample.Case, calls []*sample.Case) []string {
 	return all
 }
 
-// inputs are the tensors that results do not go into.
+// inputsOf returns the tensors that are not results.
 func inputsOf(c *sample.Case, op *schema.Op) []*sample.TensorSpec {
 	var ins []*sample.TensorSpec
 	for i, arg := range op.Func.Args {
@@ -175,7 +174,7 @@ func inputsOf(c *sample.Case, op *schema.Op) []*sample.TensorSpec {
 	return ins
 }
 
-// value returns what an argument has, the default where it is that.
+// value returns the value of an argument, with its default resolved.
 func value(arg schema.Argument, v sample.Value) sample.Value {
 	switch {
 	case v.Kind != sample.DefaultValue:
@@ -193,7 +192,7 @@ func makeable(t schema.Type) bool {
 	return t.Kind == schema.List || t.Name == "Tensor" || len(design.ScalarValues(t.Name, []engine.Device{engine.CPU})) > 0 || t.Name == "str"
 }
 
-// sameBut reports whether two calls agree in every argument but one.
+// sameBut reports whether two calls are equal in every argument except one.
 func sameBut(a, b *sample.Case, but int) bool {
 	for i := range a.Args {
 		if i != but && a.Args[i].String() != b.Args[i].String() {
@@ -203,7 +202,7 @@ func sameBut(a, b *sample.Case, but int) bool {
 	return true
 }
 
-// sameNumbers reports whether two calls agree in every argument without tensors.
+// sameNumbers reports whether two calls are equal in every argument without tensors.
 func sameNumbers(a, b *sample.Case) bool {
 	for i := range a.Args {
 		if len(a.Args[i].AppendTensors(nil)) == 0 && a.Args[i].String() != b.Args[i].String() {
@@ -213,8 +212,7 @@ func sameNumbers(a, b *sample.Case) bool {
 	return true
 }
 
-// Each value class of each argument is tried alone, once, before any two are
-// tried together.
+// Each value class of each argument is tried alone, once, before two are tried together.
 func TestClassesComeBeforePairs(t *testing.T) {
 	usual := map[string][]string{
 		"bool": {"true", "false"}, "int": {"-1", "0", "1", "2", "1000"}, "float": {"-1", "0", "-0", "0.5", "1", "1e-310", "NaN", "+Inf"},

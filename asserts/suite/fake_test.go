@@ -21,7 +21,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A fakeTensor is enough of a tensor to break promises with.
+// A fakeTensor is a minimal tensor with which promises can be broken.
 type fakeTensor struct {
 	impl *fakeImpl
 }
@@ -92,7 +92,7 @@ func (t *fakeTensor) Observe(l asserts.Level) asserts.Observation {
 	return o
 }
 
-// fakeOps are the ops of the fake engine; most break something.
+// fakeOps are the ops of the fake engine; most violate something.
 var fakeOps = []struct {
 	schema string
 	kernel func(e *fakeEngine, args []any) ([]any, error)
@@ -174,7 +174,7 @@ var fakeOps = []struct {
 		crashIf(first(args).impl.device == "meta")
 		return []any{first(args).copy()}, nil
 	}},
-	// Once in a process, as a fault does that earlier cases prepare.
+	// Once in a process, like a fault that depends on earlier cases.
 	{"crashes_late(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		lateCalls++
 		crashIf(lateCalls > 5)
@@ -246,7 +246,7 @@ var fakeOps = []struct {
 	{"leaves_a_file(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		return []any{first(args).copy()}, os.WriteFile(leftFile, nil, 0o666)
 	}},
-	// On cpu and on meta that is twice the time of a case, but by the clock alone.
+	// On cpu and meta together twice the time of a case, but only by the clock.
 	{"waits_on_bool(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		if first(args).impl.spec.DType == "bool" {
 			time.Sleep(caseTime)

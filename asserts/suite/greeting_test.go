@@ -15,7 +15,7 @@ func TestGreeting(t *testing.T) {
 	for text, version := range map[string]string{
 		"0123 \"v1.2.3\" 7":                    "v1.2.3",
 		"0123 \"v0.0.0 (../op assert)\" 7 new": "v0.0.0 (../op assert)",
-		"7":                                    "another version", // before there were greetings
+		"7":                                    "another version", // from before greetings
 		"":                                     "another version",
 	} {
 		err := greetedBy(text).understood()
@@ -31,7 +31,7 @@ func TestGreeting(t *testing.T) {
 	}
 }
 
-// The version is that of opassert among the modules that a program is built from.
+// The version is that of opassert among the modules from which a program is built.
 func TestVersionIn(t *testing.T) {
 	own, other := &debug.Module{Path: "github.com/opassert/opassert", Version: "v1.2.3"}, &debug.Module{Path: "example.com/other", Version: "v4.5.6"}
 	replaced := &debug.Module{Path: own.Path, Version: "v0.0.0", Replace: &debug.Module{Path: "../opassert"}}
@@ -53,7 +53,7 @@ func TestVersionIn(t *testing.T) {
 	}
 }
 
-// The greeting of a worker that is built from another opassert is an error.
+// The greeting of a worker built from another opassert is an error.
 func TestWorkerOfAnotherVersion(t *testing.T) {
 	for _, says := range []string{`ready 0123 "v1.2.3" 7`, "ready 7"} {
 		_, err := List(func() *exec.Cmd {
@@ -65,7 +65,7 @@ func TestWorkerOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// A field that comes, goes, or is called otherwise changes the dialect.
+// A field that is added, removed or renamed changes the dialect.
 func TestDialect(t *testing.T) {
 	type inner struct{ A []int }
 	of := func(v any) string {

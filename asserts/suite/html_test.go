@@ -53,7 +53,7 @@ func writePage(t *testing.T) string {
 	return "file://" + path
 }
 
-// shown returns the ops of the findings that the page lets a reader see.
+// shown returns the ops of the findings that are visible on the page.
 func shown(dom string) []string {
 	var ops []string
 	for _, part := range strings.Split(dom, `<details class="finding"`)[1:] {
@@ -103,8 +103,8 @@ func TestPageFilters(t *testing.T) {
 	}
 }
 
-// A click on a column's name sorts by it, and another turns the order round; why
-// an op never ran is there to be read.
+// A click on a column's name sorts by it, and another one reverses the order; the reason why an op
+// never ran is visible.
 func TestPageSorts(t *testing.T) {
 	browse := chromium(t)
 	page := strings.TrimPrefix(writePage(t), "file://")
@@ -137,8 +137,8 @@ func TestPageSorts(t *testing.T) {
 	}
 }
 
-// The button above a program selects it whole, whatever it holds, and says whether it was
-// copied: a browser lets a page copy where a person clicked, not a script.
+// The button above a program selects it completely, whatever it contains, and reports whether it
+// was copied: a browser lets a page copy after a click, not from a script.
 func TestPageSelectsPrograms(t *testing.T) {
 	browse := chromium(t)
 	program := "import torch\nassert 1 < 2 and \"</pre>\" != '&amp;'\n"
@@ -164,7 +164,7 @@ document.title = JSON.stringify([String(getSelection()), button.textContent]);`
 	}
 }
 
-// The page needs nothing from elsewhere, and what it shows cannot break out.
+// The page is self-contained, and its contents cannot break out of it.
 func TestPageStandsAlone(t *testing.T) {
 	shown := report.Report{Engine: "<script>", Ops: []*report.OpResult{{Op: "aten::</script><b>", Cases: 1, Error: "</script>"}}}
 	var page bytes.Buffer

@@ -12,7 +12,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// lister returns what starts a shell as a worker, and how often it was started. In its
+// lister returns a function that starts a shell as a worker, and the number of starts. In its
 // script say writes a line to the run, and ready is the greeting.
 func lister(scripts ...string) (worker func() *exec.Cmd, started *int) {
 	started = new(int)
@@ -24,7 +24,7 @@ func lister(scripts ...string) (worker func() *exec.Cmd, started *int) {
 	}, started
 }
 
-// The ops of a worker are what it lists, and what its libraries wrote meanwhile.
+// List returns the ops that a worker lists, and the output of its libraries meanwhile.
 func TestList(t *testing.T) {
 	all := "say list " + must.Get(encode(Listing{Version: "v"}))(t)
 	for _, tt := range []struct {
@@ -66,8 +66,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// A run goes on with what was started for the list, in a worker that has run nothing and in its folder. What
-// could not load a library is not kept.
+// A run continues with the process started for the list, in a worker that has run nothing and in
+// its folder. One that could not load a library is not kept.
 func TestRunAfterList(t *testing.T) {
 	all := must.Get(encode(Listing{Operators: must.Get(newFakeEngine().Operators())(t)[:1]}))(t)
 	worker, started := lister(`export key; while ! sh -c '
@@ -107,7 +107,7 @@ func TestRunAfterList(t *testing.T) {
 	l.Close()
 }
 
-// Check runs an op in this process, unless the engine lacks what it takes.
+// Check runs an op in this process, unless the engine lacks what it needs.
 func TestCheck(t *testing.T) {
 	e, cfg := newFakeEngine(), fakeConfig()
 	o := must.Get(e.Operator("aten::good"))(t)

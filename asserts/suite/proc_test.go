@@ -14,7 +14,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// The locks of processes that are gone are removed, and those of others remain.
+// The locks of processes that no longer exist are removed, and others remain.
 func TestUnlock(t *testing.T) {
 	folder, locks := t.TempDir(), t.TempDir()
 	gone := exec.Command("true")
@@ -32,8 +32,8 @@ func TestUnlock(t *testing.T) {
 	}
 }
 
-// What a process has started works while it takes processor time, also after it ended, and
-// not while it sleeps.
+// Helpers work while a process that they started uses processor time, also after it ended, but not
+// while it sleeps.
 func TestHelpers(t *testing.T) {
 	p := &process{worker: must.Get(os.FindProcess(os.Getpid()))(t), crew: new(crew)}
 	p.crew.Store(p, pid(os.Getpid()))
@@ -58,7 +58,7 @@ func TestHelpers(t *testing.T) {
 }
 
 // A call that hangs on a device after a process that its worker started has ended has lost the
-// device, with the last words there; on the CPU, and where all of them live, it hangs.
+// device, with the last output there; on the CPU, and if all processes live, it hangs.
 func TestDeviceWhoseProcessEnded(t *testing.T) {
 	const child = "until grep -q sleep /proc/$$/comm; do :; done &" // ends once nothing waits for it
 	const words = "Traceback:\nRuntimeError: no memory\n"

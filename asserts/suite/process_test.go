@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A fatal error of Go's run time is a kernel's, whatever ran when it was seen, and opassert's own
-// where Go code alone can cause it.
+// A fatal error of Go's run time is a kernel's, whatever ran at the time, and opassert's own if
+// only Go code can cause it.
 func TestExplainBrokenMemory(t *testing.T) {
 	const (
 		broken = "fatal error: failed to put span on newly-allocated spanSPMC\n"

@@ -35,10 +35,10 @@ func TestStateGoesOnWhereItStopped(t *testing.T) {
 	s.Keep(&report.OpResult{Op: "aten::failed", Fault: "a panic"})
 	s.Keep(&report.OpResult{Op: "aten::b"})
 	closeState(t, s)
-	// A line that was cut short does not count.
+	// A truncated line does not count.
 	text, _ := os.ReadFile(path)
 	must.Do(t, os.WriteFile(path, text[:len(text)-3], 0o666))
-	// A run that is stopped before it did anything loses nothing of the one before.
+	// A run that is stopped before it did anything keeps the state of the previous one.
 	closeState(t, openState(t, path, "a"))
 	s = openState(t, path, "a")
 	if len(s.Known) != 1 || s.Known["aten::a"].Ran != 7 {
@@ -55,7 +55,7 @@ func TestStateGoesOnWhereItStopped(t *testing.T) {
 		t.Errorf("a known result is kept again: %s", text)
 	}
 	closeState(t, s)
-	// Another run knows nothing of it, and a run that is through leaves none.
+	// Another run does not use it, and a finished run removes it.
 	if s = openState(t, path, "b"); len(s.Known) != 0 || !s.Other {
 		t.Errorf("another run knows %v", s.Known)
 	}
@@ -104,7 +104,7 @@ func TestStateIsLocked(t *testing.T) {
 	closeState(t, s)
 }
 
-// A state is read as far as its lines are whole.
+// A state is read up to its last complete line.
 func TestStateIsReadAsFarAsItIsWhole(t *testing.T) {
 	const a, b = `{"result":{"op":"aten::a"}}` + "\n", `{"result":{"op":"aten::b"}}` + "\n"
 	head := stateMark + stateVersion + "key\n"
@@ -121,7 +121,7 @@ func TestStateIsReadAsFarAsItIsWhole(t *testing.T) {
 	}
 }
 
-// A pipe is not read, whatever it holds.
+// A pipe is not read.
 func TestStateIsNoPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := exec.Command("mkfifo", path).Run(); err != nil {
@@ -153,7 +153,7 @@ func TestStateThatCannotBe(t *testing.T) {
 	}
 }
 
-// A state has what arguments were made of: no other user may read it.
+// A state contains values of arguments: other users may not read it.
 func TestStateIsPrivate(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("files have no mode here")
@@ -166,7 +166,7 @@ func TestStateIsPrivate(t *testing.T) {
 	}
 }
 
-// Results of ops whose inputs did not change are those of the run before.
+// Results of ops with unchanged inputs are those of the previous run.
 func TestStateOutlivesARunThatIsThrough(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	inputs := map[string]string{"aten::a": "1", "aten::b": "1", "aten::crashes": "1", "aten::unknown": ""}
@@ -183,7 +183,7 @@ func TestStateOutlivesARunThatIsThrough(t *testing.T) {
 		s.Keep(r)
 	}
 	closeState(t, s)
-	// Where the run goes on, a crash is known; once it is through, it is tried again.
+	// If the run continues, a crash is known; after its end, it is tried again.
 	if s = open(); len(s.Known) != 3 {
 		t.Errorf("an interrupted run knows %v", s.Known)
 	}

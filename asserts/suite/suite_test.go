@@ -20,7 +20,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// caseTime is what a case of a test may take.
+// caseTime is the time limit of a case in these tests.
 const caseTime = 600 * time.Millisecond
 
 func runFake(t *testing.T, names ...string) map[string]*report.OpResult {
@@ -46,7 +46,7 @@ func runFakeOn(t *testing.T, workers int, names ...string) map[string]*report.Op
 	return byName
 }
 
-// summary returns what a reader would want to know of an op in one line.
+// summary returns the essential results of an op in one line.
 func summary(r *report.OpResult) string {
 	var words []string
 	for _, f := range r.Findings {
@@ -118,7 +118,7 @@ func TestLostDevice(t *testing.T) {
 	}
 }
 
-// An op that crashes on meta goes on without it, from the case that did, and says so.
+// An op that crashes on meta continues without it, from that case on, and reports it.
 func TestCrashOnMetaLeavesTheCPU(t *testing.T) {
 	r := runFake(t, "crashes_on_meta")["crashes_on_meta"]
 	if len(r.Crashes) != 1 || r.Ran < 20 || r.Devices[engine.CPU].Judged[asserts.FreshImpl] != r.Ran || r.Devices[engine.Meta].Judged != (asserts.Counts{}) {
@@ -132,8 +132,8 @@ func TestCrashOnMetaLeavesTheCPU(t *testing.T) {
 	}
 }
 
-// What crashes on meta, and in the same case where meta is left out, is reported of
-// the CPU alone: it broke the memory, and no call on meta did.
+// A crash on meta that also occurs in the same case without meta is reported for the CPU only: it
+// had broken the memory before.
 func TestCrashOnMetaIsTheCPUs(t *testing.T) {
 	var r report.OpResult
 	for _, tt := range []struct {
@@ -158,8 +158,8 @@ func TestCrashOnMetaIsTheCPUs(t *testing.T) {
 	}
 }
 
-// A crash that does not happen again in a process of its own is reported apart, and
-// its case counts as it came out there.
+// A crash that does not happen again in a process of its own is reported separately, and its case
+// has the result of that process.
 func TestCrashThatDoesNotRepeat(t *testing.T) {
 	r := runFake(t, "crashes_late")["crashes_late"]
 	if len(r.Crashes) == 0 || r.Ran < 10 {
@@ -175,7 +175,7 @@ func TestCrashThatDoesNotRepeat(t *testing.T) {
 	}
 }
 
-// Damage that an op does to its worker's memory is not reported of another op.
+// Damage that an op does to its worker's memory is not attributed to another op.
 func TestCrashOfAnotherOp(t *testing.T) {
 	results := runFakeOn(t, 1, "breaks_memory", "finds_it_broken")
 	if r := results["finds_it_broken"]; len(r.Crashes) > 0 || r.Ran < 20 {
@@ -183,7 +183,7 @@ func TestCrashOfAnotherOp(t *testing.T) {
 	}
 }
 
-// A tensor that refers to itself, or to none, becomes one of its own.
+// A tensor that refers to itself, or to none, becomes a separate one.
 func TestOwnEnds(t *testing.T) {
 	all := []*sample.TensorSpec{{DType: "int8", Same: 1}, {DType: "bool", Same: 3}, {DType: "int32", Same: 2}, {DType: "int64", Same: 9}}
 	design.Separate(all, all)
@@ -194,7 +194,7 @@ func TestOwnEnds(t *testing.T) {
 	}
 }
 
-// leftFile is what a kernel of the test writes where it is.
+// leftFile is a file that a kernel of the test writes to its working folder.
 const leftFile = "left-by-a-kernel"
 
 func TestKernelsWriteNothingWhereTheRunIs(t *testing.T) {
@@ -216,8 +216,8 @@ func TestMinimalCallIsShown(t *testing.T) {
 	}
 }
 
-// A smaller call that ends the worker takes nothing from the case that ran, and
-// is not a crash of that case.
+// A smaller call that ends the worker does not affect the case that ran, and is not a crash of that
+// case.
 func TestFindingOutlivesSmallerCall(t *testing.T) {
 	r := runFake(t, "crashes_when_smaller")["crashes_when_smaller"]
 	if len(r.Findings) != 1 || len(r.Crashes) > 0 || r.Ran < 20 {
@@ -259,7 +259,7 @@ func TestAdaptingReachesWhatErrorsAskFor(t *testing.T) {
 	}
 }
 
-// A waived check names the culprit, so that others stay quiet, and is counted.
+// A waived check that names the culprit still prevents others from reporting, and is counted.
 func TestWaivedCheckUncoversNoOther(t *testing.T) {
 	r := runFake(t, "returns_input_waived")["returns_input_waived"]
 	if len(r.Findings) > 0 || len(r.Waived) != 1 || r.Waived[0].Count < r.Ran || r.Ran == 0 {
@@ -304,8 +304,7 @@ func TestInterruptedRunGivesWhatIsDone(t *testing.T) {
 	}
 }
 
-// A crash in Python's own library says nothing of the op: a worker runs no
-// interpreter.
+// A crash in Python's own library does not count against the op: a worker runs no interpreter.
 func TestCrashInPython(t *testing.T) {
 	for frame, want := range map[string]bool{
 		"PyGILState_Ensure (libpython3.11.so.1.0)": true, "mylib::python(libpython3::x)": false, "kernel (libops.so)": false,

@@ -25,21 +25,20 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A script answers the requests of a supervisor as a worker would, in this
-// process. Its answers are lines; what stands before a bar is written to the
-// worker's standard error first.
+// A script answers the requests of a supervisor like a worker, in this process. Its answers are
+// lines; text before a bar is first written to the worker's standard error.
 type script struct {
 	*supervisor
 	asked []request
-	lives bool // a process stands for the worker
+	lives bool // a process represents the worker
 	ends  sync.Mutex
-	over  bool // it answers no more
+	over  bool // it does not answer any more
 }
 
 // closing ends the answers of a script.
 const closing = "closing"
 
-// perform makes a supervisor of an op with three cases whose worker answers so.
+// perform makes a supervisor of an op with three cases whose worker has these answers.
 func perform(t *testing.T, answer func(q request, n int) []string) *script {
 	t.Helper()
 	requests, in, err := os.Pipe()
@@ -93,7 +92,7 @@ func (s *script) end() {
 
 func noWorker() *exec.Cmd { return exec.Command("/nonexistent/worker") }
 
-// live has a process stand for the worker. When it ends, another takes its place.
+// live starts a process that represents the worker. When it ends, another one replaces it.
 func (s *script) live(t *testing.T) {
 	t.Helper()
 	s.lives = true
@@ -117,7 +116,7 @@ func (s *script) sleeper(t *testing.T, first string) *os.Process {
 	return cmd.Process
 }
 
-// do runs the op, and returns its result and the requests, in few words.
+// do runs the op, and returns its result and the requests, in short form.
 func (s *script) do(t *testing.T) (*report.OpResult, []string) {
 	t.Helper()
 	op := must.Get(schema.ParseDispatcher("ns::f(Tensor a) -> Tensor"))(t)
@@ -145,7 +144,7 @@ func (s *script) do(t *testing.T) (*report.OpResult, []string) {
 	return res, asked
 }
 
-// ran are the lines of cases that end, up to the end of the request.
+// ran returns the lines of cases that end, up to the end of the request.
 func ran(q request, from int) []string {
 	var lines []string
 	for n := from; n < q.To; n++ {
@@ -163,13 +162,13 @@ func line(word string, c report.Case) string {
 
 func ended(c report.Case) string { return line(lineEnd, c) }
 
-// died are the lines of what watches a worker that died, and of the next one.
+// died returns the lines of the watcher of a worker that died, and of the next one.
 func died(status string) []string {
 	return []string{lineDied + " " + status, fmt.Sprint(lineReady, " ", speaking(0))}
 }
 
-// A case that ends its worker runs once more alone, and the others still run:
-// what is reported of it, and what is asked for, depend on how it ended.
+// A case that ends its worker runs once more alone, and the others still run: the report, and
+// further requests, depend on how it ended.
 func TestCrashesOfAScript(t *testing.T) {
 	violation := &report.Finding{Violation: &asserts.Violation{Code: asserts.UndeclaredAlias}, Case: 0}
 	found := func(n int) report.Case { return report.Case{Case: n, Ran: true, Found: []*report.Finding{violation}} }
@@ -179,7 +178,7 @@ func TestCrashesOfAScript(t *testing.T) {
 		answer func(q request, n int) []string
 		asked  []string
 		cases  int
-		want   []string // crashes: the case, the cause and whether it is one alone too
+		want   []string // crashes: the case, the cause and whether it is confirmed alone
 	}{
 		{"none", "", func(q request, n int) []string { return ran(q, q.From) }, []string{"0-3"}, 3, nil},
 		{"in a case, alone too", "", func(q request, n int) []string {
@@ -252,7 +251,7 @@ func TestCrashesOfAScript(t *testing.T) {
 			switch n {
 			case 1:
 				return append([]string{startOf(0), ended(report.Case{Ran: true}), startOf(1)}, died("SIGSEGV")...)
-			case 2: // the first case, now
+			case 2: // the first case
 				return append([]string{startOf(0)}, died("SIGSEGV")...)
 			}
 			return ran(q, q.From)
@@ -299,7 +298,7 @@ func TestCrashesOfAScript(t *testing.T) {
 	}
 }
 
-// A finding whose call ends the worker when it is made again is counted with its cause.
+// A finding whose repeated call ends the worker is counted with its cause.
 func TestFindingThatIsNotRepeated(t *testing.T) {
 	shows := report.Case{Ran: true, Found: []*report.Finding{{Violation: &asserts.Violation{Code: asserts.UndeclaredAlias}}}}
 	res, _ := perform(t, func(q request, n int) []string {
@@ -317,8 +316,7 @@ func TestFindingThatIsNotRepeated(t *testing.T) {
 	}
 }
 
-// What a crash shows is the call that was made last, on its device, its stack,
-// and why the op may crash so.
+// A crash has the last call, its device, its stack, and the reason if it is allowed.
 func TestCrashOfACall(t *testing.T) {
 	call := must.Get(encode(&sample.Case{Op: "ns::f", Names: []string{"a"}, Args: []sample.Value{sample.Tensor("float32", 2)}}))(t)
 	calls := 0
@@ -372,7 +370,7 @@ func TestCrashOfASmallerCall(t *testing.T) {
 	}
 }
 
-// Of a cause that an op crashed of before, no smaller call is looked for.
+// For a cause with which an op crashed before, no smaller call is searched.
 func TestSecondCrashOfACause(t *testing.T) {
 	call := must.Get(encode(&sample.Case{Op: "ns::f", Names: []string{"a"}, Args: []sample.Value{sample.Tensor("float64", 5, 4)}}))(t)
 	s := perform(t, func(q request, n int) []string {
@@ -391,7 +389,7 @@ func TestSecondCrashOfACause(t *testing.T) {
 	}
 }
 
-// A call that asks for much memory may end its worker, and a costly one take too long.
+// A call that needs much memory may end its worker, and a costly one may take too long.
 func TestExpected(t *testing.T) {
 	for _, tt := range []struct {
 		cause, cost string
@@ -406,7 +404,7 @@ func TestExpected(t *testing.T) {
 	}
 }
 
-// A result that is cut is an error, and is not added.
+// A truncated result is an error, and is not added.
 func TestOnceEnds(t *testing.T) {
 	s := perform(t, func(q request, n int) []string { return []string{lineEnd + " {"} })
 	if crash, err := s.once(context.Background(), request{Op: "ns::f", To: 3}, time.Hour, func(*report.Case) { t.Error("a case was added") }); err == nil || crash != nil {
@@ -414,7 +412,7 @@ func TestOnceEnds(t *testing.T) {
 	}
 }
 
-// The first lines of a worker decide whether it is ready, and how the report describes it.
+// The first lines of a worker decide whether it is ready, and its description in the report.
 func TestReady(t *testing.T) {
 	ready := fmt.Sprint(lineReady, " ", speaking(os.Getpid()))
 	for _, tt := range []struct {
@@ -468,7 +466,7 @@ func TestWrittenAfter(t *testing.T) {
 	}
 }
 
-// An op is left after a call that hangs, and after some crashes or slow cases.
+// An op is given up after a call that hangs, and after some crashes or slow cases.
 func TestWhyLeave(t *testing.T) {
 	crashes := func(n int, alone bool) *report.OpResult {
 		r := new(report.OpResult)
@@ -504,7 +502,7 @@ func TestRequestsOfAScript(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		before string // op that the worker ran
-		to     int    // 3 where it is 0
+		to     int    // 0 means 3
 		answer func(q request, n int) []string
 		asked  []string
 		fault  string
@@ -605,8 +603,8 @@ func TestRequestsOfAScript(t *testing.T) {
 	}
 }
 
-// A case that takes too long has all its time alone, and then each has. One that asks for
-// much is left out.
+// A case that takes too long runs alone with its full time, and then all do. One that needs much is
+// left out.
 func TestSlowCasesOfAScript(t *testing.T) {
 	slow := func(q request) []string { return []string{startOf(q.From), lineCall + " x"} }
 	for _, tt := range []struct {
@@ -636,7 +634,7 @@ func TestSlowCasesOfAScript(t *testing.T) {
 	} {
 		s := perform(t, tt.answer)
 		s.live(t)
-		s.p.op = "ns::g" // a worker that is slow has not been broken by another op
+		s.p.op = "ns::g" // a slow worker was not broken by another op
 		s.run.To, s.run.Timeout = tt.to, 400*time.Millisecond
 		res, asked := s.do(t)
 		if diff := cmp.Diff(tt.asked, asked); diff != "" || res.Fault != "" || res.Left != tt.left {
@@ -655,7 +653,7 @@ func TestSlowCasesOfAScript(t *testing.T) {
 	}
 }
 
-// A worker that has run something is replaced, by one that watches it or by a new one.
+// A worker that has run something is replaced, by its watcher or by a new one.
 func TestRenew(t *testing.T) {
 	s := perform(t, nil)
 	s.live(t)
@@ -675,7 +673,7 @@ func TestRenew(t *testing.T) {
 	}
 }
 
-// A worker whose state outside tensors an op changed runs no other op.
+// A worker whose state outside of tensors an op changed runs no other op.
 func TestWorkerThatAnOpLeftChanged(t *testing.T) {
 	for _, tt := range []struct {
 		about   asserts.Place
@@ -693,7 +691,7 @@ func TestWorkerThatAnOpLeftChanged(t *testing.T) {
 	}
 }
 
-// A worker that died and that no other one replaces is stopped.
+// A worker that died without a replacement is stopped.
 func TestDeadOnce(t *testing.T) {
 	s := perform(t, func(q request, n int) []string { return []string{startOf(1), lineDied + " SIGSEGV", closing} })
 	crash, err := s.once(t.Context(), request{Op: "ns::f", To: 3}, time.Hour, nil)
@@ -714,8 +712,8 @@ func TestInterruptedOnce(t *testing.T) {
 	}
 }
 
-// The schema's faults and arguments that no call writes are findings of an op, these where
-// the op is not PyTorch's.
+// The schema's faults and arguments that no call writes are findings of an op, the latter for ops
+// that are not PyTorch's.
 func TestFindingsOfAllCalls(t *testing.T) {
 	op := must.Get(schema.ParseDispatcher("ns::f_(Tensor(a!) a) -> Tensor"))(t)
 	ofFile := *op
@@ -748,8 +746,8 @@ func TestFindingsOfAllCalls(t *testing.T) {
 	}
 }
 
-// A worker that does not start is a fault of each op, and is not tried again; ops without a
-// kernel need none.
+// A worker that does not start is a fault of each op, and is not tried again; ops without a kernel
+// need none.
 func TestWorkerThatDoesNotStart(t *testing.T) {
 	op := func(text string) engine.Operator {
 		return engine.Operator{Schema: must.Get(schema.ParseDispatcher(text))(t)}

@@ -11,7 +11,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// A tally is written once, and read for each case with the same one.
+// Equal tallies are sent once, and read for each of their cases.
 func TestAnswersShareTallies(t *testing.T) {
 	tally := func(skips int, uncalled string) report.Devices {
 		return report.Devices{engine.CPU: {

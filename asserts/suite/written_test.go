@@ -10,8 +10,8 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// An argument is said to be never written after many calls, on tensors of several
-// sizes, none of which changed it.
+// An argument is reported as never written after many calls, on tensors of several sizes, none of
+// which changed it.
 func TestNeverWritten(t *testing.T) {
 	parsed, err := schema.ParseOp("op(Tensor x, Tensor(a!)[] y) -> ()")
 	if err != nil {
@@ -21,9 +21,9 @@ func TestNeverWritten(t *testing.T) {
 	for _, tt := range []struct {
 		name         string
 		calls, sizes int
-		changed      int // the call that changes it, from 1
+		changed      int // the number of the call that changes it, from 1
 		elements     int
-		of           []asserts.Which // its elements that every call changes
+		of           []asserts.Which // elements changed by every call
 		want         string
 	}{
 		{name: "many", calls: 20, sizes: 3, elements: 1, want: "none of 20 calls, on tensors of 3 sizes, changed it"},
@@ -70,8 +70,8 @@ func TestNeverWritten(t *testing.T) {
 	}
 }
 
-// An argument that calls change is said to be left where it has other dtypes of floating point, unless one
-// of those is changed too.
+// An argument that calls change is reported as not written with other floating-point dtypes, unless
+// it is changed with one of those, too.
 func TestNeverWrittenAs(t *testing.T) {
 	parsed, err := schema.ParseOp("op(Tensor(a!) y) -> ()")
 	if err != nil {

@@ -61,9 +61,9 @@ func TestMemory(t *testing.T) {
 		"OA018_writes_scratch":  {"the storage of a tensor that the call made"},
 		"OA019_reads_freed":     {"reads memory that was freed: byte 0 of the "},
 		"OA009_restores":        {"the kernel writes byte 0 of the storage of argument x, and what it held is there again"},
-		"OA021_follows_seed":    {"bytes follow the seed of the default generators"},
-		"OA021_by_threads":      {"bytes follow what at::set_num_threads was called with", "  note    sums of floating point round by the order of their terms"},
-		"OA021_by_address":      {"  note    no schema promises that a result is the same again"},
+		"OA021_follows_seed":    {"bytes depend on the seed of the default generators"},
+		"OA021_by_threads":      {"bytes depend on the argument of at::set_num_threads", "  note    the rounding of floating-point sums depends on the order of their terms"},
+		"OA021_by_address":      {"  note    no schema promises that results are reproducible"},
 	} {
 		if missing := slices.IndexFunc(says, func(text string) bool { return !strings.Contains(found["astray::"+op], text) }); missing >= 0 {
 			t.Errorf("%s: want %q in\n%s", op, says[missing], found["astray::"+op])

@@ -35,7 +35,7 @@ func TestContentsOnDevice(t *testing.T) {
 		if diff := cmp.Diff(expected(t, "testdata/device.py"), lines(o.found, false)); diff != "" || o.status != 1 {
 			t.Errorf("exit status %d\n%s\n%s", o.status, diff, o.stderr)
 		}
-		if why := "they are random, or what the memory held"; !strings.Contains(o.stderr, why) {
+		if why := "they are random, or old contents of the memory"; !strings.Contains(o.stderr, why) {
 			t.Errorf("%q is not counted:\n%s", why, o.stderr)
 		}
 		allow := filepath.Join(t.TempDir(), "allow.yaml")

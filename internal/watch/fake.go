@@ -17,7 +17,7 @@ const (
 	unwritten  = "calls whose arguments fakes are not called on, such as objects and tensors that are not plain, or of more kinds than are kept"
 	uncompiled = "the op has no fake, and the program compiles nothing"
 	unkept     = "bytes not compared with those of the kernel for the CPU: storages of more than 64 KiB, contents that are not read, and what is beyond 64 MiB of all calls"
-	undecided  = "values not compared with those of the kernel for the CPU: they are random, or what the memory held, or in a storage of more than 64 KiB"
+	undecided  = "values not compared with those of the kernel for the CPU: they are random, or old contents of the memory, or in a storage of more than 64 KiB"
 	unasked    = "values not compared with those of the kernel for the CPU: -tolerance asks for that"
 )
 

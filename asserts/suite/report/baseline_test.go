@@ -12,7 +12,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// The signal that ends a kernel which reads outside of its tensors differs from run to run.
+// The signal that ends a kernel which reads outside of its tensors differs between runs.
 func TestBaselineKnowsCrashesOfOneFault(t *testing.T) {
 	shown := func(causes ...string) *Report {
 		op := &OpResult{Op: "aten::a", Ran: 1}
@@ -73,7 +73,7 @@ func TestReadBaseline(t *testing.T) {
 	}
 }
 
-// A line is gone where its op ran, its check was judged, and it is not shown.
+// A line is gone if its op ran, its check was judged, and it is not shown.
 func TestBaselineGone(t *testing.T) {
 	idle := &OpResult{Op: "aten::idle"}
 	unjudged := ran("unjudged")
@@ -102,7 +102,7 @@ func TestBaselineGone(t *testing.T) {
 	}
 }
 
-// A baseline records no crash that speaks against no op.
+// A baseline records no crash that does not count against an op.
 func TestBaselineOfCrashes(t *testing.T) {
 	op := &OpResult{Op: "aten::a", Ran: 1, Crashes: []Crash{{Cause: "SIGSEGV", Alone: true}, {Cause: "SIGFPE"}, {Cause: "hang", Alone: true, Waived: "it is slow"}}}
 	var b Baseline

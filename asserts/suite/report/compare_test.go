@@ -25,7 +25,7 @@ func ran(name string, findings ...*Finding) *OpResult {
 	return r
 }
 
-// judged is the tally of an op that every check was held against, except those.
+// judged is the tally of an op for which every check was judged, except those given.
 func judged(not ...asserts.Code) (t Tally) {
 	for c := range asserts.AllCodes.All() {
 		if !slices.Contains(not, c) {
@@ -49,7 +49,7 @@ func comparison() *Comparison {
 	crashing.Crashes = []Crash{{Case: 1, Cause: "SIGSEGV", Alone: true}}
 	crashed.Crashes = []Crash{{Case: 2, Cause: "SIGFPE", Alone: true}}
 	lucky := ran("lucky")
-	lucky.Crashes = []Crash{{Case: 2, Cause: "SIGFPE"}} // not alone: it says nothing
+	lucky.Crashes = []Crash{{Case: 2, Cause: "SIGFPE"}} // not confirmed alone
 	unjudged := ran("unjudged")
 	unjudged.Devices = Devices{engine.CPU: judged(asserts.InputImpl)}
 	gone := ran("gone", finds(asserts.InputImpl, 0, "self", "bad"))

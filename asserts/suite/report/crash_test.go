@@ -22,8 +22,7 @@ func TestCrashCounts(t *testing.T) {
 	}
 }
 
-// A crash in the call that a case is for replaces those of its twins on other
-// devices.
+// A crash in the first call of a case replaces those of its twins on other devices.
 func TestAddCrash(t *testing.T) {
 	twins := []Crash{{Case: 1, Device: "meta", Twin: true}, {Case: 2, Device: "meta", Twin: true}, {Case: 2, Device: "lpu", Twin: true}}
 	for _, tt := range []struct {
@@ -64,7 +63,7 @@ func TestInPython(t *testing.T) {
 	}
 }
 
-// The message with which an op ended its worker stands in its report.
+// The message with which an op ended its worker is in its report.
 func TestCrashSaid(t *testing.T) {
 	r := new(Report)
 	op := &OpResult{Op: "my::f"}

@@ -17,7 +17,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// tallied is an op of which cases ran, with checks that were judged on cpu.
+// tallied is an op with cases that ran, and checks that were judged on cpu.
 func tallied(name string, codes ...asserts.Code) *OpResult {
 	op := &OpResult{Op: "aten::" + name, Schema: name + "(Tensor self) -> Tensor", Below: true, Cases: 5, Ran: 4}
 	var t Tally
@@ -28,14 +28,14 @@ func tallied(name string, codes ...asserts.Code) *OpResult {
 	return op
 }
 
-// on says that a finding is of an op, and of devices.
+// on sets the op and the devices of a finding.
 func on(op *OpResult, f *Finding, devices ...engine.Device) *Finding {
 	f.Violation.Op, f.Call, f.Recipe, f.Devices = op.Op, op.Op+"(self=float32[2])", `{self: "float32[2]"}`, devices
 	op.Findings = append(op.Findings, f)
 	return f
 }
 
-// failing is a run in which everything goes wrong, each thing in an op of its own.
+// failing is a run in which everything goes wrong, each in an op of its own.
 func failing() *Report {
 	add := tallied("add.Tensor", asserts.InputImpl, asserts.UndeclaredAlias, asserts.FreshStorage)
 	add.Took, add.Site = time.Second, asserts.Site{File: "add.cpp", Line: 7}
@@ -91,7 +91,7 @@ func failing() *Report {
 	}
 }
 
-// clean is a run of two ops that nothing speaks against.
+// clean is a run of two ops without findings.
 func clean() *Report {
 	op := tallied("mul", asserts.InputImpl)
 	op.Tried, op.Refused = Classes{"self": {"empty", "const:NaN"}, "dim": {"-1"}}, Classes{"self": {"const:0"}}
@@ -99,7 +99,7 @@ func clean() *Report {
 	return &Report{Engine: "lib 1", Level: asserts.Identity, Through: "autograd", Seed: DefaultSeed, Command: "opassert check", All: 1, Ops: []*OpResult{op}}
 }
 
-// A run as each writer writes it.
+// A run in every format.
 func TestGolden(t *testing.T) {
 	var got txtar.Archive
 	add := func(name string, write func(io.Writer) error) {
@@ -123,7 +123,7 @@ func TestGolden(t *testing.T) {
 	golden.Compare(t, "runs.txtar", string(txtar.Format(&got)))
 }
 
-// operators are those of the engine that failing is of.
+// operators are those of the engine of failing.
 func operators(t *testing.T) []engine.Operator {
 	t.Helper()
 	var all []engine.Operator

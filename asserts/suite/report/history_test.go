@@ -34,9 +34,8 @@ func TestProgramsOfAComparison(t *testing.T) {
 	}
 }
 
-// The history of a finding names the first version that has it, the last one before
-// that has not, and the first one that has it no more; what was not judged shows
-// neither.
+// The history of a finding has the first version with it, the last one before that without it, and
+// the first one that no longer has it; unjudged checks count for neither.
 func TestHistories(t *testing.T) {
 	const found, holds, unjudged, absent = "found", "holds", "not judged", "no op"
 	for _, tt := range []struct {
@@ -88,8 +87,8 @@ func TestHistories(t *testing.T) {
 	}
 }
 
-// What holds on one engine is held against the calls that show it on another; what these
-// show is added once.
+// Checks that hold on one engine are tried with the calls that violate them on another; new
+// findings are added once.
 func TestUntriedAndAdopt(t *testing.T) {
 	shows := func(recipe string) *Finding {
 		f := finds(asserts.InputImpl, 0, "self", "bad")
@@ -129,8 +128,8 @@ func TestUntriedAndAdopt(t *testing.T) {
 	}
 }
 
-// Until the calls that show a finding elsewhere were made, nothing says that it is gone; a
-// run of them that was interrupted, killed or too slow decides nothing either.
+// Until the calls that show a finding elsewhere were made, it does not count as gone; nor after a
+// run of them that was interrupted, killed or too slow.
 func TestWhatDoesNotEndDecidesNothing(t *testing.T) {
 	const first = 2 // cases are such calls: that of x::f, as a pattern matches x::f.out too, and its own
 	calls := map[string][]string{"aten::f": {"{}"}, "aten::f.out": {"{self: 1}"}}

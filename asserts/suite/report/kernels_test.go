@@ -13,8 +13,8 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// onLPU is a run on a device with two kernels of its own, of which one ran; the other
-// ops are left out.
+// onLPU is a run on a device with two kernels of its own, one of which ran; the other ops are left
+// out.
 func onLPU() *Report {
 	ran, never := tallied("add.Tensor", asserts.InputImpl), &OpResult{Op: "aten::abs", Kernel: engine.OwnKernel, Error: "it refuses"}
 	ran.Kernel = engine.OwnKernel
@@ -23,7 +23,7 @@ func onLPU() *Report {
 	}}
 }
 
-// The page of a program counts no ops that a device serves, and no calls by check.
+// The page of a program has no counts of ops by kernel, or of calls by check.
 func TestPageOfWatched(t *testing.T) {
 	r := onLPU()
 	r.Watched = "at the level identity"
@@ -36,7 +36,7 @@ func TestPageOfWatched(t *testing.T) {
 	}
 }
 
-// Ops that a device has no kernel of its own for are counted, and listed with the reason.
+// Ops for which a device has no kernel of its own are counted, and listed with the reason.
 func TestKernels(t *testing.T) {
 	r := onLPU()
 	want := []Served{{engine.OwnKernel, 2, 1}, {engine.SharedKernel, 1, 0}, {engine.FallbackKernel, 2, 0}, {engine.NoKernel, 1, 0}}
@@ -82,7 +82,7 @@ func TestKernelsOfCPU(t *testing.T) {
 	}
 }
 
-// Merged reports have the ops of all, by name.
+// Merged reports have the ops of all, ordered by name.
 func TestMergeKernels(t *testing.T) {
 	one, two := onLPU(), onLPU()
 	one.Shard, two.Shard = Shard{Index: 1, Of: 2, Ops: 2}, Shard{Index: 2, Of: 2, Ops: 2}

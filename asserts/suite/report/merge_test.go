@@ -56,7 +56,7 @@ func TestReadReportRefuses(t *testing.T) {
 	}
 }
 
-// A run that is written as JSON is read back as it was, except its times.
+// A run written as JSON is read back unchanged, apart from its times.
 func TestReadReport(t *testing.T) {
 	for _, shard := range []Shard{{}, {Index: 2, Of: 3, Ops: 30}} {
 		r := failing()
@@ -97,7 +97,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// A report without shards is merged with nothing, and is as it was.
+// A report without shards is not merged, and does not change.
 func TestMergeOfOne(t *testing.T) {
 	whole := shard(1, "a", "b", "c")
 	whole.Shard = Shard{}
@@ -143,7 +143,7 @@ func TestMergeOfParts(t *testing.T) {
 	}
 }
 
-// Where a shard is missing, the run was still of all ops.
+// If a shard is missing, the run still was of all ops.
 func TestMergeWithoutAShard(t *testing.T) {
 	got, err := Merge([]string{"2.json"}, []*Report{shard(2, "b")})
 	if err == nil || err.Error() != "shard 1/2 is missing" || got == nil || got.All != 3 || len(got.Ops) != 1 {

@@ -8,7 +8,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// The report says of each finding and crash what became of its program.
+// The report has the outcome of the program for each finding and crash.
 func TestProgramsAreReported(t *testing.T) {
 	shown := &Program{File: "p/shown.py", Reproduced: true}
 	gone := &Program{File: "p/gone.py", Why: "the fault is not there"}

@@ -14,8 +14,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// A report of whatever JSON is an error, or can be written in every form, and
-// reads back as it was.
+// A report from any JSON is an error, or can be written in every format, and reads back unchanged.
 func FuzzReadReport(f *testing.F) {
 	violation := &asserts.Violation{Code: asserts.UndeclaredAlias, Op: "a::b", Subject: asserts.Place{Return: true, Name: "result", Element: -1}}
 	r := &Report{Engine: "e", Ops: []*OpResult{{Op: "a::b", Cases: 2, Ran: 1, Findings: []*Finding{{Violation: violation, Times: 1, Call: "a::b(x)"}},
@@ -48,8 +47,7 @@ func FuzzReadReport(f *testing.F) {
 	})
 }
 
-// A file is refused with its place, or is a baseline that reads back as it is
-// written.
+// A file is refused with a position, or is a baseline that reads back unchanged.
 func FuzzReadBaseline(f *testing.F) {
 	for _, seed := range []string{baselineMark + "\nOA007  a::b  result\ncrash  a::b  SIGSEGV\n# note\n\n", "\ufeff" + baselineMark + "\r\n", baselineMark + "\nOA007 a", "", "x"} {
 		f.Add(seed)

@@ -14,7 +14,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// Findings counts what speaks against ops: no notes, nothing that is known.
+// Findings counts what counts against ops: no notes, and nothing known.
 func TestFindings(t *testing.T) {
 	if n := failing().Findings(); n != 7 {
 		t.Errorf("%d findings and crashes", n)
@@ -52,7 +52,7 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// A fault of many ops is one.
+// A fault of many ops is reported once.
 func TestFaultsOnce(t *testing.T) {
 	r := &Report{Ops: []*OpResult{{Fault: "a"}, {}, {Fault: "b"}, {Fault: "a"}, {Fault: "a", Library: true}}}
 	if diff := cmp.Diff([]string{"a", "b"}, r.Faults()); diff != "" {
@@ -63,7 +63,7 @@ func TestFaultsOnce(t *testing.T) {
 	}
 }
 
-// In a run of many ops the reasons that few cases have are left out.
+// In a run of many ops, rare reasons are left out.
 func TestUncalledOfManyOps(t *testing.T) {
 	wrote := func(ops int) string {
 		r := &Report{}
@@ -131,7 +131,8 @@ func TestFamilyName(t *testing.T) {
 	}
 }
 
-// The page's matrix says of each op what was held, skipped and found on each device.
+// The page's matrix has for each op the checks that held, were skipped and were violated on each
+// device.
 func TestPageRow(t *testing.T) {
 	row := failing().Ops[0].pageRow()
 	if row.Judged[engine.CPU][asserts.InputImpl] != 4 || row.Found[engine.CPU][asserts.UndeclaredAlias] != 2 || row.Found[engine.CPU][asserts.InputImpl] != 0 {
@@ -167,7 +168,7 @@ func TestPageOfCrash(t *testing.T) {
 	}
 }
 
-// A lint is about the argument where it points, or the first.
+// A lint finding is about the argument at its position, or the first.
 func TestLintPlace(t *testing.T) {
 	for text, want := range map[string]asserts.Place{
 		"ns::f_(Tensor self, Tensor x) -> Tensor":     {Index: 0, Name: "self", Type: "Tensor", Element: asserts.NoElement},

@@ -17,8 +17,8 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// An op is counted apart where as many cases as give it up, or all of fewer, ended in errors that
-// no arguments avoid, or one that a user wrote, and nowhere else.
+// An op counts as unable to run if as many cases as give it up, or all if it has fewer, ended in
+// errors that no arguments avoid, or a user's case did, and nowhere else.
 func TestOpsThatCannotRunAreApart(t *testing.T) {
 	ended := func(beyond string, cases int) *OpResult {
 		op := &OpResult{Op: "aten::f", Below: true}
@@ -59,7 +59,7 @@ func TestOpsThatCannotRunAreApart(t *testing.T) {
 	}
 }
 
-// Text, JSON and page say the same of how many ops ran, out of how many that can.
+// Text, JSON and page agree on how many ops ran, out of how many that can.
 func TestRunCountIsEqualInAllFormats(t *testing.T) {
 	r := Report{Engine: "x", Ops: []*OpResult{
 		{Op: "aten::a", Below: true, Cases: 1, Ran: 1},
@@ -96,7 +96,7 @@ func TestRunCountIsEqualInAllFormats(t *testing.T) {
 	}
 }
 
-// The report says once of each class of each argument whether a call had it.
+// The report lists each class of each argument once, with whether a call had it.
 func TestClassesAreToldByArgument(t *testing.T) {
 	op := new(OpResult)
 	op.Add(&Case{Tried: []string{"self: const:NaN", "dim: -1"}})
@@ -125,8 +125,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// An op keeps the error that came closest until one of its cases runs, and counts
-// errors that differ in their numbers as one.
+// An op keeps the closest error until one of its cases runs, and counts errors that differ only in
+// numbers as one.
 func TestErrorOfAnOp(t *testing.T) {
 	op := new(OpResult)
 	if op.Add(&Case{Error: "first", Closest: "x"}); op.Error != "first" || op.Closest != "x" {
@@ -211,7 +211,7 @@ func TestSameFault(t *testing.T) {
 	}
 }
 
-// An error that comes after a note about the same rule and subject is not counted with it.
+// An error after a note about the same rule and subject is not counted with it.
 func TestErrorAfterNote(t *testing.T) {
 	note, failed := finds(asserts.InputImpl, 1, "self", "has no fake"), finds(asserts.InputImpl, 1, "self", "differs")
 	note.Violation.Note = "it is debatable"
@@ -263,7 +263,7 @@ func TestLeave(t *testing.T) {
 	}
 }
 
-// A finding about parts of a tensor is left out where there is one about the tensor.
+// A finding about parts of a tensor is left out if there is one about the tensor.
 func TestSettle(t *testing.T) {
 	at := func(code asserts.Code, index int, inside, returned bool) *Finding {
 		f := finds(code, index, "self", "bad")
@@ -280,7 +280,7 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// Classes that none have any more are gone with their argument.
+// An argument without classes is removed.
 func TestClassesAreRemoved(t *testing.T) {
 	c := Classes{"self": {"empty", "huge"}, "dim": {"-1"}}
 	c.remove([]string{"self: empty", "dim: -1"})
@@ -326,7 +326,7 @@ func TestSettled(t *testing.T) {
 	}
 }
 
-// Tallies are equal where checks, skips and calls that were not made are.
+// Tallies are equal if checks, skips and calls that were not made are.
 func TestDevicesEqual(t *testing.T) {
 	tally := func() Devices {
 		return Devices{"cpu": {
@@ -364,7 +364,7 @@ func TestLintOfArguments(t *testing.T) {
 	}
 }
 
-// Of findings that are there, none is added again.
+// Findings that exist are not added again.
 func TestAddNew(t *testing.T) {
 	about := func(code asserts.Code, index int) *Finding {
 		return &Finding{Violation: &asserts.Violation{Code: code, Subject: asserts.Place{Index: index}}}

@@ -69,11 +69,11 @@ var cppNames = map[string]string{
 	"channels_last_3d": "at::MemoryFormat::ChannelsLast3d", "per_tensor_affine": "at::kPerTensorAffine", "per_channel_affine": "at::kPerChannelAffine",
 }
 
-// A cppFile is a program in C++.
+// A cppFile is a C++ program under construction.
 type cppFile struct{ program }
 
-// cppTexts returns the programs of a fault that call the op through the dispatcher, with
-// autograd and below it.
+// cppTexts returns the programs for a fault that call the op through the dispatcher, with autograd
+// and below it.
 func (s Source) cppTexts(f Fault) (all []string, err error) {
 	for _, below := range []bool{false, true} {
 		text, err := s.cppText(f, below)
@@ -133,7 +133,7 @@ func (s Source) cppText(f Fault, below bool) (string, error) {
 	return c.text(append(s.about(f), "", "Build it: "+strings.Join(s.buildLine(f), " "))), nil
 }
 
-// buildLine returns the command that builds a program of a fault.
+// buildLine returns the command that builds a program for a fault.
 func (s Source) buildLine(f Fault) []string {
 	if s.Build == nil {
 		return []string{"with the headers and libraries of", s.Version}
@@ -141,7 +141,7 @@ func (s Source) buildLine(f Fault) []string {
 	return s.Build(f.Name()+".cpp", f.Name())
 }
 
-// args makes the arguments, and returns them as they stand in the call.
+// args makes the arguments, and returns them as written in the call.
 func (c *cppFile) args(recipe string) ([]string, error) {
 	k, err := readCase(c.op, recipe)
 	if err != nil {
@@ -171,10 +171,10 @@ func (c *cppFile) args(recipe string) ([]string, error) {
 	return all, nil
 }
 
-// cppVariable returns the name of an argument that nothing else in a program has.
+// cppVariable returns a name for an argument that is unique in a program.
 func cppVariable(name string) string { return name + "_" }
 
-// cppName returns the name in C++ of a dtype, layout, format or quantization scheme, or "".
+// cppName returns the C++ name of a dtype, layout, format or quantization scheme, or "".
 func cppName(name string) string {
 	if dtype := cppDTypes[name]; dtype != "" {
 		return "at::ScalarType::" + dtype
@@ -196,13 +196,13 @@ func cppList(v *sample.Value, argument int, items []string) string {
 	return fmt.Sprintf("list(schema, %d, {%s})", argument, strings.Join(items, ", "))
 }
 
-// cppTypes are the dtypes whose elements C++ writes as numbers.
+// cppTypes are the dtypes whose elements are written as numbers in C++.
 var cppTypes = map[tensor.DType]string{
 	tensor.Float32: "float", tensor.Float64: "double", tensor.Int8: "int8_t", tensor.Int16: "int16_t", tensor.Int32: "int32_t", tensor.Int64: "int64_t", tensor.Uint8: "uint8_t",
 	tensor.Complex64: "c10::complex<float>", tensor.Complex128: "c10::complex<double>",
 }
 
-// cppFlat returns an expression for a tensor of one dimension that holds bytes.
+// cppFlat returns an expression for a one-dimensional tensor with these bytes.
 func cppFlat(cpp *dialect, dtype tensor.DType, data []byte) string {
 	name, of := cpp.names(dtype.String()), cppTypes[dtype]
 	if of == "" {
@@ -244,7 +244,7 @@ func (c *cppFile) place(p asserts.Place) (string, error) {
 	return fmt.Sprintf("part(%s, %q)", x, p.Part()), nil
 }
 
-// judged writes the call and then the tests of the observations after it.
+// judged writes the call and the tests of the observations after it.
 func (c *cppFile) judged(p *predicate, guard string) {
 	c.line("%scall(op, stack);", guard)
 	if p.after != "" {
@@ -253,8 +253,8 @@ func (c *cppFile) judged(p *predicate, guard string) {
 	c.verdict(p.fault, p.says, notThere)
 }
 
-// outside calls the op in processes of their own, in which all memory of tensors lies beside
-// pages that can't be touched, and, so that it is known that those end the process, that can.
+// outside calls the op in processes of their own, with all memory of tensors beside pages without
+// access, and, to tell whether these end the process, with access.
 func (c *cppFile) outside(before string) {
 	once := append(c.lines, before+"at::manual_seed(0);\ncall(op, stack);")
 	c.lines = []string{"const auto once = [] {\n  " + nested(once) + "\n};", `bool fault = false, raised = false;
@@ -264,11 +264,11 @@ for (bool behind : {true, false}) {
   raised = raised || closed == 2 || open == 2;
 }
 if (!fault && raised) return 2;`}
-	c.verdict("fault", "the call touches memory outside of its tensors", notThere)
+	c.verdict("fault", "the call accesses memory outside of its tensors", notThere)
 }
 
-// restored calls the op in processes of their own, in which the storage of an argument can't
-// be written, and, so that it is known that this ends the process, can.
+// restored calls the op in processes of their own, with the storage of an argument read-only, and,
+// to tell whether this ends the process, writable.
 func (c *cppFile) restored(p asserts.Place, before string) error {
 	x, err := c.place(p)
 	if err != nil {
@@ -286,7 +286,7 @@ if (!fault && (seen[0] == 2 || seen[1] == 2)) return 2;`}
 	return nil
 }
 
-// inMemory calls the op in memory that holds several bytes in turn.
+// inMemory calls the op in memory with different contents in turn.
 func (c *cppFile) inMemory(v *asserts.Violation, before string) error {
 	s, x := sightOf(v), ""
 	switch place, err := c.place(v.Subject); {
@@ -317,12 +317,12 @@ func nested(lines []string) string {
 	return strings.ReplaceAll(strings.Join(lines, "\n"), "\n", "\n  ")
 }
 
-// verdict ends the program by whether the fault is there. Otherwise it says so.
+// verdict ends the program, with a message on whether the fault is there.
 func (c *cppFile) verdict(fault, says, otherwise string) {
 	c.line("if (%s) {\n  std::puts(%q);\n  return 1;\n}\nstd::puts(%q);", fault, there+says, otherwise)
 }
 
-// compared is the call beside the one that a compiler plans with.
+// compared writes the call, and the one with which a compiler plans.
 func (c *cppFile) compared(guard string) {
 	c.line("const auto args = stack;\nauto twin_stack = twins(stack);\nconst auto twin_args = twin_stack;")
 	c.judged(&predicate{
@@ -357,7 +357,7 @@ waitpid(child, &status, 0);
 std::puts("`+notThere+`");`)
 }
 
-// text puts the program together.
+// text composes the program.
 func (c *cppFile) text(about []string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -375,6 +375,6 @@ func (c *cppFile) text(about []string) string {
 
 var (
 	included = strings.SplitN(cppSource, "\n\n", 3)
-	headers  = included[0] // of PyTorch, which take a compiler most of its time
+	headers  = included[0] // of PyTorch, whose compilation takes most of the time
 	system   = included[1]
 )

@@ -16,30 +16,30 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A dialect is how a language writes rules. In its texts {x} and {y} are tensors.
+// A dialect is how rules are written in a language. In its texts {x} and {y} are tensors.
 type dialect struct {
 	language string
-	noted    string            // a statement that notes the {fact} that is {of} a tensor
-	was      string            // the noted value of a {fact}
+	noted    string            // a statement that records the {fact} that is {of} a tensor
+	was      string            // the recorded value of a {fact}
 	release  string            // a statement that releases the returns, or ""
 	joints   map[string]string // "and" and "or"
 	facts    map[string]fact
 	words    map[string]word
 
 	literals
-	declared string // a statement that declares a variable, of an expression
+	declared string // a statement that declares a variable with an expression
 	end      string // of a statement
-	item     string // a variable for an item of a list in another, by its index
+	item     string // a variable for an item of a list in a variable, by index
 	called   func(op string, args []string) string
 	holds    func(v *sample.Value, argument int, items []string) string // an expression for a container, or ""
 }
 
-// A program is a call in the making.
+// A program is a program under construction.
 type program struct {
 	*dialect
 	op      *schema.Op
 	lines   []string // statements
-	names   []string // a variable for each argument, "" where it is written in the call
+	names   []string // a variable for each argument, "" if it is written in the call
 	tensors []string // one for each tensor of the case
 }
 
@@ -47,7 +47,7 @@ func (p *program) line(format string, args ...any) {
 	p.lines = append(p.lines, fmt.Sprintf(format, args...))
 }
 
-// value returns an expression for a value of an argument; name is the variable of a tensor.
+// value returns an expression for a value of an argument; name is the variable for a tensor.
 func (p *program) value(v *sample.Value, argument int, name string) (string, error) {
 	switch {
 	case v.Kind == sample.TensorValue:
@@ -80,7 +80,7 @@ func (p *program) value(v *sample.Value, argument int, name string) (string, err
 	return p.scalar(v)
 }
 
-// variable declares a tensor that an expression makes, and returns its variable.
+// variable declares a tensor with an expression, and returns its variable.
 func (p *program) variable(t *sample.TensorSpec, name string, makes func(t *sample.TensorSpec, turn int) (string, error)) (string, error) {
 	text := ""
 	var err error
@@ -102,34 +102,34 @@ func (p *program) variable(t *sample.TensorSpec, name string, makes func(t *samp
 // A fact is a property of a tensor that is recorded before and after the call.
 type fact struct {
 	of string
-	by string // the part of two notes, {}, that is compared, or "" for all
+	by string // the part of both values, {}, to compare, or "" for all
 }
 
-// A word is a condition of a rule on a tensor after the call; {was} is a fact before it.
+// A word is a condition of a rule on a tensor after the call; {was} is a recorded fact.
 type word struct {
 	fault  string
 	before string // a statement before the call, or ""
 }
 
-// literals are how a language writes values.
+// literals are the forms of values in a language.
 type literals struct {
 	values    map[sample.ValueKind]string // the form around the text of a value
 	booleans  [2]string                   // false and true
-	numbers   map[string]string           // those that are not written as digits, and Go does not write so
-	complexes string                      // an element of two numbers, and a dtype
+	numbers   map[string]string           // those with a form other than digits, and other than in Go
+	complexes string                      // an element of two numbers and a dtype
 
 	// The following are for PyTorch.
 	namespace string
 	names     func(string) string // of dtypes, layouts, formats and quantization schemes, or ""
-	dtype     string              // the keyword of one
+	dtype     string              // the keyword for a dtype
 	list      string
 	tuple     func([]int64) string
-	flat      func(*dialect, tensor.DType, []byte) string // a tensor of one dimension
-	forms     map[engine.Form]string                      // besides those of every language
+	flat      func(*dialect, tensor.DType, []byte) string // a one-dimensional tensor
+	forms     map[engine.Form]string                      // in addition to those of every language
 }
 
-// forms are the expressions that convert a dense tensor, {}, to another form: {ns} is the
-// namespace of functions, {ones} the sizes of a block, {letters} are names of dimensions.
+// forms are the expressions that convert a dense tensor, {}, to another form: {ns} is the namespace
+// of functions, {ones} the sizes of a block, {letters} names of dimensions.
 //
 // Source: asserts/libtorch, make.go.
 var forms = map[engine.Form]string{
@@ -145,7 +145,7 @@ var forms = map[engine.Form]string{
 	engine.Negative:  "{ns}_neg_view({})",
 }
 
-// scalar returns a value that holds no other.
+// scalar returns a value that contains no other.
 func (d *dialect) scalar(v *sample.Value) (text string, err error) {
 	around, ok := d.values[v.Kind]
 	switch v.Kind {
@@ -208,7 +208,7 @@ func (d *dialect) call(function string, args ...string) string {
 	return d.namespace + function + "(" + strings.Join(args, ", ") + ")"
 }
 
-// tensor returns an expression that makes a tensor.
+// tensor returns an expression for a tensor.
 func (d *dialect) tensor(t *sample.TensorSpec, turn int) (string, error) {
 	quantized, zero := quantizedAs(t)
 	dtype := d.names(quantized)
@@ -240,7 +240,7 @@ func (d *dialect) tensor(t *sample.TensorSpec, turn int) (string, error) {
 	return strings.NewReplacer("{ns}", d.namespace, "{ones}", d.tuple([]int64{1, 1}), "{letters}", strings.Join(letters, ", "), "{sizes}", d.tuple(t.Sizes), "{}", d.dense(t, turn)).Replace(form), nil
 }
 
-// quantizedAs returns the dtype of a tensor, quantized where its form is, and the zero point.
+// quantizedAs returns the dtype of a tensor, quantized if its form is, and the zero point.
 func quantizedAs(t *sample.TensorSpec) (dtype, zero string) {
 	dtype, zero = t.DType, "0"
 	if as := map[engine.Form]string{engine.Quantized: "quint8", engine.PerChannel: "qint8"}[t.Form]; as != "" && dtype == "float32" {
@@ -252,8 +252,8 @@ func quantizedAs(t *sample.TensorSpec) (dtype, zero string) {
 	return dtype, zero
 }
 
-// nestedSizes returns those of the tensors in a nested one: as many as the first
-// dimension is long, the last of them shorter unless all are even.
+// nestedSizes returns the sizes of the tensors in a nested one: as many as the first dimension is
+// long, the last one shorter unless all are even.
 func nestedSizes(t *sample.TensorSpec) [][]int64 {
 	all := make([][]int64, t.Sizes[0])
 	for i := range all {
@@ -265,7 +265,7 @@ func nestedSizes(t *sample.TensorSpec) [][]int64 {
 	return all
 }
 
-// dense returns an expression for a strided tensor, with all that its storage holds.
+// dense returns an expression for a strided tensor with its whole storage.
 func (d *dialect) dense(t *sample.TensorSpec, turn int) string {
 	var room []byte
 	like := t.Dense(&room, turn)
@@ -280,10 +280,10 @@ func (d *dialect) dense(t *sample.TensorSpec, turn int) string {
 	return fmt.Sprintf("%s.as_strided(%s, %s, %d)", flat, d.tuple(like.Sizes), d.tuple(like.Strides), like.Offset)
 }
 
-// mostWritten is how many elements are written one by one.
+// mostWritten is the number of elements up to which they are written one by one.
 const mostWritten = 64
 
-// period returns after how many bytes elements repeat.
+// period returns the number of bytes after which elements repeat.
 func period(data []byte, size int) int {
 	for p := size; p <= min(mostWritten*size, len(data)/2); p += size {
 		if string(data[p:]) == string(data[:len(data)-p]) {
@@ -306,7 +306,7 @@ func spelled(dtype tensor.DType) bool {
 	return false
 }
 
-// integer reads all digits, of which a float64 holds 53 bits.
+// integer formats all digits; a float64 has only 53 bits.
 func integer(dtype tensor.DType, b []byte) string {
 	word := append(make([]byte, 8-len(b)), b...)
 	n, shift := binary.LittleEndian.Uint64(word), 64-8*len(b)
@@ -316,13 +316,13 @@ func integer(dtype tensor.DType, b []byte) string {
 	return strconv.FormatUint(n>>shift, 10)
 }
 
-// float returns the shortest number that reads as this one, in so many bits.
+// float returns the shortest number that is parsed as this one, in a number of bits.
 func float(v float64, bits int) string {
 	text := strconv.FormatFloat(v, 'g', -1, bits)
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return strings.ToLower(strings.TrimPrefix(text, "+"))
 	}
-	if read, _ := strconv.ParseFloat(text, 64); bits == 32 && math.Abs(read) > math.MaxFloat32 { // in 64 bits, as PyTorch reads it
+	if read, _ := strconv.ParseFloat(text, 64); bits == 32 && math.Abs(read) > math.MaxFloat32 { // in 64 bits, as PyTorch parses it
 		return float(v, 64)
 	}
 	if _, err := strconv.ParseInt(text, 10, 64); err == nil {
@@ -331,7 +331,7 @@ func float(v float64, bits int) string {
 	return text
 }
 
-// tuple returns numbers as a tuple of Python.
+// tuple formats numbers as a Python tuple.
 func tuple(ns []int64) string {
 	words := loop.Map(ns, func(n int64) string { return strconv.FormatInt(n, 10) })
 	if len(ns) == 1 {

@@ -16,8 +16,8 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// library is a Go library whose kernels have the parameters of a schema that take these
-// types, behind a context and in front of an error where that is asked for.
+// library is a Go library whose kernels have the parameters of a schema with these types, after a
+// context and with an error if returns asks for it.
 func library(op string, returns int, types ...string) *Library {
 	fn := &engine.Function{Name: "example.com/v/kernels.F", Returns: returns}
 	for i, t := range types {
@@ -31,7 +31,7 @@ func library(op string, returns int, types ...string) *Library {
 
 const vector = `*"example.com/v".Vector`
 
-// goExamples are a library and a fault for what Go programs have of their own.
+// goExamples are a library and a fault for the special features of Go programs.
 func goExamples() map[string]struct {
 	*Library
 	Fault
@@ -62,7 +62,7 @@ func goExamples() map[string]struct {
 	}
 }
 
-// Go programs are what they were, and Go reads them.
+// Go programs are those of the golden files, and Go parses them.
 func TestGoPrograms(t *testing.T) {
 	for name, e := range goExamples() {
 		t.Run(name, func(t *testing.T) {
@@ -87,11 +87,11 @@ func TestNoGoProgram(t *testing.T) {
 		Fault
 	}{
 		"argument d: int8 has no literal in Go":                                                {library("x::f", 1, vector, "any"), alias("f(Tensor self, ScalarType d) -> Tensor", `{self: "float32[1]", d: "dtype:int8"}`)},
-		"argument y: which of the library's ops makes the view is not known":                   {library("x::f", 1, vector, vector), alias("f(Tensor self, Tensor y) -> Tensor", `{self: "float32[1]", y: "view:self"}`)},
+		"argument y: the op of the library that makes the view is unknown":                     {library("x::f", 1, vector, vector), alias("f(Tensor self, Tensor y) -> Tensor", `{self: "float32[1]", y: "view:self"}`)},
 		"argument self: a csr tensor has no literal in Go":                                     {library("x::f", 1, vector), alias(unary, `{self: "float32[1, 1] csr"}`)},
-		"its kernel can't be called by its name":                                               {library("x::g", 1, vector), alias(unary, `{self: "float32[1]"}`)},
+		"its kernel can't be called by name":                                                   {library("x::g", 1, vector), alias(unary, `{self: "float32[1]"}`)},
 		"OA011 has no form in Go":                                                              {library("aten::_f", 1, vector, "int"), examples["meta-alias"]},
-		"what is inside self.parts has no name in Go":                                          {library("x::f", 1, vector), inside},
+		"the parts of self.parts have no name in Go":                                           {library("x::f", 1, vector), inside},
 		"its kernel, example.com/v/kernels.F.func1, has no name that another package can call": {closure(), alias(unary, `{self: "float32[1]"}`)},
 	} {
 		text, err := (Source{Go: e.Library}).goText(e.Fault)
@@ -107,7 +107,7 @@ func closure() *Library {
 	return l
 }
 
-// C++ programs are what they were.
+// C++ programs are those of the golden files.
 func TestCppPrograms(t *testing.T) {
 	for _, name := range []string{"input-storage", "undeclared-alias", "write-beside", "kept-argument", "meta-alias", "crash", "out-of-bounds", "restored", "use-after-free", "uninitialised", "nondeterministic"} {
 		texts := must.Get((Source{Version: "libtorch", Libraries: []string{"/lib/my.so"}}).cppTexts(examples[name]))(t)
@@ -129,7 +129,7 @@ func TestCppPrograms(t *testing.T) {
 	}
 }
 
-// Every rule has a form in every language, except the few facts that a language can't see.
+// Every rule has a form in every language, except the few facts that a language can't observe.
 func TestEveryRuleHasAFormInEachLanguage(t *testing.T) {
 	place := func(p asserts.Place) (string, error) { return p.Name, nil }
 	none := func(x, y string) []string { return nil }
@@ -146,8 +146,8 @@ func TestEveryRuleHasAFormInEachLanguage(t *testing.T) {
 	}
 }
 
-// The smallest program that shows a fault is kept, and where the first language has none
-// that shows it, that of the next.
+// The smallest program that shows a fault is kept, and if none of the first language does, that of
+// the next.
 func TestSmallestProgram(t *testing.T) {
 	dir := t.TempDir()
 	python := filepath.Join(dir, "python3")
@@ -193,7 +193,7 @@ func write(t *testing.T, d *Folder, f Fault) *report.Program {
 	return f.Finding.Program
 }
 
-// A built program is run with a limit of time, and the report says why it did not end.
+// A built program is run with a time limit, and the report tells why it did not end.
 func TestBuilt(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("there is no sh")

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The functions that programs have copies of, in each language.
+// The functions that programs contain copies of, in each language.
 var (
 	//go:embed functions/functions.py
 	pythonSource string
@@ -22,11 +22,11 @@ var (
 // A definition is a function or a type that predicates use.
 type definition struct{ name, text string }
 
-// declares begins a declaration.
+// declares matches the beginning of a declaration.
 var declares = regexp.MustCompile(`(?m)^\w\S* (\w+)[[(: ]`)
 
-// definitionsIn returns the definitions of a source, with the comments above them. Blank
-// lines end each, but those before an indented line.
+// definitionsIn returns the definitions of a source, with the comments above them. They end at
+// blank lines, except those before an indented line.
 func definitionsIn(source string) (all []definition) {
 	for text := range strings.SplitSeq(source, "\n\n") {
 		text = "\n" + strings.Trim(text, "\n") + "\n"
@@ -39,7 +39,7 @@ func definitionsIn(source string) (all []definition) {
 	return all
 }
 
-// used returns the definitions that a text needs, in their order.
+// used returns the definitions that a text needs, in order.
 func used(definitions []definition, text string) []string {
 	var all []string
 	wanted := make([]bool, len(definitions))

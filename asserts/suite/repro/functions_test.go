@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Each source is its head and then its definitions, of which none is lost, and no two of a
-// language have one name.
+// Each source consists of its head and its definitions, and no two definitions of a language have
+// one name.
 func TestDefinitions(t *testing.T) {
 	for name, source := range map[string]string{"Python": pythonSource, "C++": cppSource, "Go": goSource} {
 		definitions := definitionsIn(source)

@@ -21,7 +21,7 @@ import (
 )
 
 // golang is the dialect of Go. It compares observations of tensors, {seen}: x and y are
-// observations after the call. {size} is how many bytes an element takes.
+// observations after the call. {size} is the size of an element in bytes.
 var golang = dialect{
 	language: "Go",
 	literals: literals{
@@ -56,19 +56,19 @@ var golang = dialect{
 	},
 }
 
-// overlapping is "shares" for storages that lie in the same memory.
+// overlapping is "shares" for storages that overlap in memory.
 const overlapping = "x.Content.Memory < y.Content.Memory+uintptr(y.Content.Nbytes) && y.Content.Memory < x.Content.Memory+uintptr(x.Content.Nbytes)"
 
-// A goFile is a program in the making.
+// A goFile is a Go program under construction.
 type goFile struct {
 	program
 	*Package
 	fn      *engine.Function
-	imports map[string]string // the name of each path
+	imports map[string]string // name by path
 	taken   map[string]bool
 }
 
-// goTexts returns the program of a fault of a Go kernel.
+// goTexts returns the program for a fault of a Go kernel.
 func (s Source) goTexts(f Fault) ([]string, error) {
 	text, err := s.goText(f)
 	return []string{text}, err
@@ -81,7 +81,7 @@ func (s Source) goText(f Fault) (string, error) {
 	}
 	g := &goFile{Package: s.Go.Packages[f.Op.Op], fn: s.Go.Kernels[f.Op.Op], program: program{dialect: &golang, op: op}, imports: make(map[string]string), taken: make(map[string]bool)}
 	if g.fn == nil || g.Package == nil {
-		return "", errors.New("its kernel can't be called by its name")
+		return "", errors.New("its kernel can't be called by name")
 	}
 	for _, d := range goDefinitions {
 		g.taken[d.name] = true
@@ -101,7 +101,7 @@ func (s Source) goText(f Fault) (string, error) {
 	return g.text(s.about(f)), nil
 }
 
-// name returns a name like the one wanted that nothing else in the program has.
+// name returns a name similar to the given one that is unique in the program.
 func (g *goFile) name(wanted string) string {
 	for g.taken[wanted] || token.IsKeyword(wanted) {
 		wanted += "_"
@@ -204,7 +204,7 @@ func (g *goFile) call(recipe string) (string, error) {
 	return fn + "(" + strings.Join(args, ", ") + ")", nil
 }
 
-// standard returns a schema's default value.
+// standard returns the value of a schema's default.
 func standard(text string) (*sample.Value, error) {
 	switch text {
 	case "None":
@@ -221,7 +221,7 @@ func standard(text string) (*sample.Value, error) {
 	return &v, nil
 }
 
-// value returns an expression for a value of a Go type; name is the variable of a tensor.
+// value returns an expression for a value of a Go type; name is the variable for a tensor.
 func (g *goFile) value(v *sample.Value, to, name string) (string, error) {
 	elem, pointer := strings.CutPrefix(to, "*")
 	item, isList := strings.CutPrefix(to, "[]")
@@ -277,11 +277,11 @@ func (g *goFile) holder(v *sample.Value, item, name string) (string, error) {
 	return "[]" + g.named(item) + "{" + all + "}", nil
 }
 
-// made returns an expression that makes a tensor.
+// made returns an expression for a tensor.
 func (g *goFile) made(t *sample.TensorSpec, turn int) (string, error) {
 	switch {
 	case t.View > 0:
-		return "", errors.New("which of the library's ops makes the view is not known")
+		return "", errors.New("the op of the library that makes the view is unknown")
 	case t.Form != engine.Strided:
 		return "", fmt.Errorf("a %v tensor has no literal in Go", t.Form)
 	}
@@ -292,7 +292,7 @@ func (g *goFile) made(t *sample.TensorSpec, turn int) (string, error) {
 
 func goInts(ns []int64) string { return "[]int64{" + strings.Trim(tuple(ns), "(,)") + "}" }
 
-// goTypes are the dtypes whose elements Go writes as numbers.
+// goTypes are the dtypes whose elements are written as numbers in Go.
 var goTypes = map[tensor.DType]string{
 	tensor.Float32: "float32", tensor.Float64: "float64", tensor.Int8: "int8", tensor.Int16: "int16", tensor.Int32: "int32", tensor.Int64: "int64", tensor.Uint8: "uint8",
 	tensor.Bool: "bool", tensor.Complex64: "complex64", tensor.Complex128: "complex128",
@@ -323,7 +323,7 @@ func goData(dtype tensor.DType, data []byte) string {
 func (g *goFile) place(p asserts.Place) (string, error) {
 	switch {
 	case p.Called != "":
-		return "", fmt.Errorf("what is inside %s has no name in Go", p.Name)
+		return "", fmt.Errorf("the parts of %s have no name in Go", p.Name)
 	case !p.Return && (p.Index >= len(g.names) || g.names[p.Index] == ""):
 		return "", fmt.Errorf("the argument %s is not in the call", p.Name)
 	case !p.Return:
@@ -351,7 +351,7 @@ func (g *goFile) seen(tensor string) string {
 	return fmt.Sprintf("seen(%s.Observe)", tensor)
 }
 
-// judged is the call between the observations before and after it.
+// judged returns the call between the observations before and after it.
 func (g *goFile) judged(f Fault, call string) error {
 	v := f.Finding.Violation
 	if len(f.Finding.Devices) > 1 {
@@ -382,7 +382,7 @@ func (g *goFile) judged(f Fault, call string) error {
 	return nil
 }
 
-// results returns the statement of a call, whose results that are used have names.
+// results returns the statement of a call, with names for the results in use.
 func (g *goFile) results(call, used string) string {
 	var names []string
 	for i := range g.fn.Returns {
@@ -435,11 +435,11 @@ defer func() { recover() }()`}, g.lines...)
 	g.line("%s", g.results(call, ""))
 }
 
-// text puts the program together.
+// text composes the program.
 func (g *goFile) text(about []string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	for _, l := range append(about, "", "Run it in the module of the kernel; without the tag, where what makes tensors needs none:", "", "go run -tags opassert FILE") {
+	for _, l := range append(about, "", "Run it in the module of the kernel, without the tag if making tensors does not need it:", "", "go run -tags opassert FILE") {
 		line("%s", strings.TrimRight("// "+l, " "))
 	}
 	if !strings.Contains(strings.Join(g.lines, "\n"), "recover()") {
@@ -459,7 +459,7 @@ func (g *goFile) text(about []string) string {
 	}
 	line(")\n\nfunc main() {\n%s\n}\n%s", body, functions)
 	text, err := format.Source([]byte(b.String()))
-	if err != nil { // a name that Go can't have: the compiler says so
+	if err != nil { // an invalid name: the compiler reports it
 		return b.String()
 	}
 	return string(text)

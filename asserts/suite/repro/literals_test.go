@@ -34,7 +34,7 @@ def of(text):
 print(json.dumps([of(text) for text in json.load(sys.stdin)]))
 `
 
-// What PyTorch makes of a literal is the tensor of the case, to the byte.
+// PyTorch makes the tensor of the case from a literal, to the byte.
 func TestLiteralsInPyTorch(t *testing.T) {
 	var recipes []string
 	for _, dtype := range tensor.DTypes() {
@@ -55,7 +55,7 @@ func TestLiteralsInPyTorch(t *testing.T) {
 	var texts []string
 	for _, recipe := range recipes {
 		v, err := sample.ParseValue(recipe, sample.NewSymbols(0))
-		if err != nil { // no such contents of the dtype
+		if err != nil { // the dtype has no such contents
 			continue
 		}
 		if text, err := python.tensor(v.Tensor, 0); err == nil {
@@ -72,7 +72,7 @@ func TestLiteralsInPyTorch(t *testing.T) {
 		for i, spec := range specs {
 			var room []byte
 			like := spec.Dense(&room, 0)
-			bits := strings.ReplaceAll(hex.EncodeToString(like.Data), "010000000000f87f", "000000000000f87f") // NaN is another in Go
+			bits := strings.ReplaceAll(hex.EncodeToString(like.Data), "010000000000f87f", "000000000000f87f") // NaN has other bits in Go
 			want := fmt.Sprintf("torch.%s torch.Size(%s) %s %d %s", spec.DType, listed(like.Sizes), tuple(like.Strides), like.Offset, bits)
 			if got := all[i]; got != "" && got != want {
 				t.Errorf("%v: %.300s\ngot  %.300s\nwant %.300s", spec, texts[i], got, want)

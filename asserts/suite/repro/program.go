@@ -17,26 +17,26 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A Source says where the ops of a run are from.
+// A Source describes where the ops of a run are from.
 type Source struct {
 	Version   string   // of the engine: "libtorch 2.6.0"
 	Device    string   // of the tensors: "openreg:1"; "": the CPU
-	Libraries []string // that are loaded into it
-	Modules   []string // that Python imports
-	Go        *Library // nil of other kernels than Go functions
+	Libraries []string // loaded by the programs
+	Modules   []string // imported by Python
+	Go        *Library // nil for kernels that are not Go functions
 
-	// Build returns the command that builds a C++ program, of a file to another; nil where
-	// there are no headers, or there is no compiler.
+	// Build returns the command that builds a C++ program from a file; nil without headers, or
+	// without a compiler.
 	Build func(file, to string) []string
 }
 
 // A Fault is a finding or a crash of an op.
 type Fault struct {
 	Op      *report.OpResult
-	Finding *report.Finding // nil of a crash
+	Finding *report.Finding // nil for a crash
 	Crash   *report.Crash
 
-	turn int // among those of one name
+	turn int // number among those of one name
 }
 
 // A Library is the Go kernels of a module, or of a workspace, as programs use them.
@@ -46,18 +46,18 @@ type Library struct {
 	Packages map[string]*Package // of each op
 }
 
-// A Package is how tensors of kernels are made and observed. Functions are named with
-// their import paths in quotes: `"example.com/vector".FromSpec`.
+// A Package describes how tensors of kernels are made and observed. Functions are named with their
+// import paths in quotes: `"example.com/vector".FromSpec`.
 type Package struct {
 	Maker   string
-	Observe string // "" where tensors have a method for it
+	Observe string // "" if tensors have a method for it
 	Options string // returns options of package maker, or ""
 }
 
-// Texts returns programs that show a fault, the plainest first: through the public
-// function of PyTorch, through torch.ops, and below autograd, where the run called it.
-// Each exits with 1 while the fault is there, with 0 where it is not, and with 2
-// where the call raises. The error is the reason why a fault has no program.
+// Texts returns programs that show a fault, the simplest first: through the public function of
+// PyTorch, through torch.ops, and below autograd if the run called it there. Each exits with 1 if
+// the fault is there, with 0 if it is not, and with 2 if the call raises. The error is the reason
+// why a fault has no program.
 func (s Source) Texts(f Fault) ([]string, error) {
 	op, err := schema.ParseDispatcher(qualified(f.Op))
 	if err != nil {
@@ -120,21 +120,21 @@ func (s Source) Texts(f Fault) ([]string, error) {
 	return all, nil
 }
 
-// makesObjects reports whether constructors of custom classes or other ops make arguments: these
-// may end the process themselves.
+// makesObjects reports whether constructors of custom classes or other ops make arguments, since
+// these may crash themselves.
 func (k *call) makesObjects() bool {
 	return slices.ContainsFunc(k.lines, func(line string) bool {
 		return strings.Contains(line, "torch.classes.") || strings.Contains(line, "torch.ops.")
 	})
 }
 
-// before makes the arguments before the statements that call the op.
+// before puts the statements that make the arguments before those that call the op.
 func (k *call) before(calls func(way) string) func(way) string {
 	return func(w way) string { return strings.Join(append(slices.Clone(k.lines), calls(w)), "\n") }
 }
 
-// deviceOf returns the device of a fault's tensors, "" for the CPU: that of the run, or that
-// of the tensor which it is about where a program that was watched made the call.
+// deviceOf returns the device of a fault's tensors, "" for the CPU: that of the run, or that of the
+// fault's tensor if a watched program made the call.
 func (s Source) deviceOf(f Fault) string {
 	switch {
 	case s.Device != "" && !f.onCPU():
@@ -167,14 +167,14 @@ func qualified(op *report.OpResult) string {
 	return namespace + "::" + strings.TrimPrefix(op.Schema, namespace+"::")
 }
 
-// A way is how a program calls an op.
+// A way is a way for a program to call an op.
 type way struct {
 	function string // an expression
 	below    bool   // autograd
-	bare     bool   // of Python's meta functions, as C++ calls it
+	bare     bool   // without Python's meta functions, as in C++
 }
 
-// ways returns how the op can be called.
+// ways returns the ways to call the op.
 func (k *call) ways() []way {
 	op := opOf(k.op.Namespace + "::" + k.op.Func.Name.String())
 	if k.op.IsMethod() {
@@ -187,8 +187,8 @@ func (k *call) ways() []way {
 	return append(all, way{function: op}, way{function: op, below: true})
 }
 
-// public returns the name under which PyTorch documents an op, or "". Where it has none
-// such, the call raises.
+// public returns the name under which PyTorch documents an op, or "". If it does not exist, the
+// call raises.
 func (k *call) public() string {
 	base := k.op.Func.Name.Root()
 	if k.op.Namespace != "aten" || strings.HasPrefix(base, "_") || keywords[base] {
@@ -205,7 +205,7 @@ func (k *call) public() string {
 	return "torch." + base
 }
 
-// text puts a program together.
+// text composes a program.
 func (s Source) text(f Fault, body string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -260,16 +260,16 @@ func (s Source) text(f Fault, body string) string {
 	return b.String()
 }
 
-// raises sets the exit status of an unexpected exception to 2: 1 says that the fault is there.
+// raises sets the exit status of an unexpected exception to 2: 1 is for the fault.
 const raises = "sys.excepthook = lambda *raised: sys.__excepthook__(*raised) or sys.exit(2)"
 
-// constants returns the import of the names of module math that a body uses.
+// constants returns the import of the names of module math in a body.
 func constants(body string) string {
 	words := strings.FieldsFunc(body, func(r rune) bool { return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r == '_' || r == '"') })
 	return strings.Join(slices.DeleteFunc([]string{"inf", "nan"}, func(name string) bool { return !slices.Contains(words, name) }), ", ")
 }
 
-// about returns the comment on top: the fault, why it matters, and how to mend it.
+// about returns the comment at the top: the fault, its effect, and how to mend it.
 func (s Source) about(f Fault) []string {
 	var text []string
 	add := func(format string, args ...any) {
@@ -292,13 +292,13 @@ func (s Source) about(f Fault) []string {
 			add("Fix:  %s.", v.Fix)
 		}
 	}
-	add("\n%s The exit status is 1 while it is so, 0 where it is not, 2 where the\ncall raises.", seenWith(s.Version))
+	add("\n%s The exit status is 1 if the fault is there, 0 if it is not, 2 if the\ncall raises.", seenWith(s.Version))
 	return text
 }
 
 func seenWith(engines string) string { return "Seen with " + engines + "." }
 
-// expression is the call itself.
+// expression returns the call.
 func (k *call) expression(w way) string { return w.function + "(" + strings.Join(k.args, ", ") + ")" }
 
 func (w way) statement(text string) string {
@@ -312,7 +312,7 @@ const belowAutograd = "torch._C._AutoDispatchBelowAutograd"
 
 func indented(text string) string { return "    " + strings.ReplaceAll(text, "\n", "\n    ") }
 
-// judged is the call between the observations before and after it.
+// judged returns the call between the observations before and after it.
 func (k *call) judged(w way, p *predicate) string {
 	before := ""
 	if p.twice {
@@ -322,7 +322,7 @@ func (k *call) judged(w way, p *predicate) string {
 		before += statement + "\n"
 	}
 	call := guarded(w.statement("result = " + k.expression(w)))
-	if !strings.Contains(p.fault+p.after, "result") { // an op may write, and raise then
+	if !strings.Contains(p.fault+p.after, "result") { // an op may write, and then raise
 		call = strings.Replace(call, "sys.exit(2)", "if not ("+p.fault+"):\n        sys.exit(2)", 1)
 	}
 	if strings.Contains(p.fault, "share(") && k.op.Namespace != "aten" {
@@ -334,27 +334,27 @@ func (k *call) judged(w way, p *predicate) string {
 	return before + call + verdict(p.fault, p.says, notThere)
 }
 
-// refused ends the program where PyTorch's custom_op refuses the result of its kernel.
+// refused ends the program if PyTorch's custom_op refuses the result of its kernel.
 const refused = "    if \"may not alias any inputs\" in str(e):\n        print(\"" + there + "PyTorch refuses the result, which shares memory with another tensor of the call\")\n        sys.exit(1)\n"
 
-// guarded ends the program with 2 where a statement raises.
+// guarded ends the program with 2 if a statement raises.
 func guarded(statement string) string {
 	return "try:\n" + indented(statement) + "\nexcept Exception as e:\n    print(\"the call raises:\", e)\n    sys.exit(2)\n"
 }
 
-// there is the text that a program prints before the fault, notThere that without one.
+// there is the beginning of the message on a fault, notThere that without one.
 const (
 	there    = "the fault is there: "
 	notThere = "the fault is not there"
 )
 
-// verdict ends a program by whether the fault is there. Otherwise it says so.
+// verdict ends a program, with a message on whether the fault is there.
 func verdict(fault, says, otherwise string) string {
 	return fmt.Sprintf("if %s:\n    print(%q)\n    sys.exit(1)\nprint(%q)\n", fault, there+says, otherwise)
 }
 
-// crash calls the op in a process of its own. A fork has no pool of threads, which waits for ever
-// where the arguments were made in several.
+// crash calls the op in a process of its own. After a fork the thread pool does not exist, which
+// would wait forever if the arguments were made in several threads.
 func (k *call) crash(w way, cause string) string {
 	late := "if os.WTERMSIG(status) in (signal.SIGALRM, signal.SIGXCPU):\n    print(\"the call does not end\")\n    sys.exit(2)\n"
 	if cause == report.Hang {
@@ -375,7 +375,8 @@ print("` + notThere + `")
 `
 }
 
-// planning is the Python that makes the arguments of a compiler's call: twins on meta, or fakes.
+// planning is the Python code that makes the arguments of a compiler's call: twins on meta, or
+// fakes.
 var planning = map[engine.Device]string{
 	engine.Meta: twins(engine.Meta),
 	engine.CPU:  twins(engine.CPU),
@@ -389,8 +390,8 @@ def twin(t):
 `,
 }
 
-// twins is the Python that makes tensors on a device in the same places of storages with the
-// same contents.
+// twins is the Python code that makes tensors on a device with the same layouts and contents, in
+// equal storages.
 func twins(on engine.Device) string {
 	return fmt.Sprintf(`twins = {}
 
@@ -408,14 +409,14 @@ mode = contextlib.nullcontext()
 `, on)
 }
 
-// unregistered is the Python that leaves an op the meta kernel that C++ calls.
+// unregistered is the Python code that leaves an op only the meta kernel that C++ calls.
 const unregistered = `# C++ has none of the meta functions that Python registers: without them it is
 torch._meta_registrations._meta_lib_dont_use_me_use_register_meta._destroy()
 `
 
-const differs = "what is planned with differs from what is returned"
+const differs = "the planned results differ from the returned ones"
 
-// compared is the call beside the one that a compiler plans with, or that of the CPU.
+// compared returns the call, and the one with which a compiler plans, or that on the CPU.
 func (k *call) compared(w way, device engine.Device, v *asserts.Violation) string {
 	setup := k.twins(planning[device])
 	if w.bare {
@@ -424,7 +425,7 @@ func (k *call) compared(w way, device engine.Device, v *asserts.Violation) strin
 	calls := setup + guarded(w.statement("result = "+w.function+"(*args, **kwargs)")) + w.plans("with mode:", "plan = ", string(device)+" tensors")
 	switch {
 	case device != engine.CPU && v.Symptom == asserts.OtherContents:
-		return calls + verdict("any(a != b for a, b in zip(numbers(result), numbers(plan)) if None not in (a, b))", "a number that is planned with differs from what is returned", notThere)
+		return calls + verdict("any(a != b for a, b in zip(numbers(result), numbers(plan)) if None not in (a, b))", "a planned number differs from the returned one", notThere)
 	case device != engine.CPU:
 		return calls + verdict("planned(result) != planned(plan) or shared(args, result) != shared(twins_args, plan)", differs, notThere)
 	}
@@ -433,10 +434,10 @@ func (k *call) compared(w way, device engine.Device, v *asserts.Violation) strin
 		tolerance = fmt.Sprint(v.Tolerance)
 	}
 	return calls + "differ = differences(([args, kwargs], result), ([twins_args, twins_kwargs], plan), " + tolerance + ")\nprint(*differ, sep=\"\\n\")\n" +
-		verdict("differ", "what the call on the CPU returns or writes differs from that of the call on the device", notThere)
+		verdict("differ", "the results or writes of the call on the CPU differ from those on the device", notThere)
 }
 
-// twins makes the arguments of the call, and of the one that a compiler plans with.
+// twins makes the arguments of the call, and of the one with which a compiler plans.
 func (k *call) twins(mode string) string {
 	return mode + k.passed() + "twins_args, twins_kwargs = replaced((args, kwargs), twin)\n"
 }
@@ -446,14 +447,14 @@ func (k *call) passed() string {
 	return "args, kwargs = (lambda *args, **kwargs: (args, kwargs))(" + strings.Join(k.args, ", ") + ")\n"
 }
 
-// plans makes the call that a compiler plans with: an error of it is the fault.
+// plans makes the call with which a compiler plans: an error of it is the fault.
 func (w way) plans(within, result, with string) string {
 	return "try:\n" + indented(within+"\n"+indented(w.statement(result+w.function+"(*twins_args, **twins_kwargs)"))) + "\nexcept Exception as e:\n" +
 		fmt.Sprintf("    print(\"%sthe call with %s raises:\", e)\n    sys.exit(1)\n", there, with)
 }
 
-// differentiated is the call that its kernel takes, and the same one with arguments that require
-// grad and its backward.
+// differentiated returns the call that the kernel accepts, and the same one with arguments that
+// require grad and its backward.
 func (k *call) differentiated(v *asserts.Violation) (func(way) string, error) {
 	changed := ""
 	switch v.Symptom {
@@ -465,7 +466,7 @@ func (k *call) differentiated(v *asserts.Violation) (func(way) string, error) {
 		}
 		changed = fmt.Sprintf("args, kwargs = replaced((args, kwargs), lambda t: None if t is %s else t)\n", x)
 	default:
-		return nil, errors.New("of what is registered besides the kernel, a backward that raises alone has a program")
+		return nil, errors.New("of functions registered besides the kernel, only a backward that raises has a program")
 	}
 	return k.before(func(w way) string {
 		call := w.function + "(*args, **kwargs)"
@@ -475,10 +476,10 @@ func (k *call) differentiated(v *asserts.Violation) (func(way) string, error) {
 	}), nil
 }
 
-// others finds the tensors whose sizes do not meet a guard.
+// others matches the tensors whose sizes do not meet a guard.
 var others = regexp.MustCompile(`(\w+)((?:\[\d+\])*) (\[[\d, ]*\])`)
 
-// symbols is the Python that makes the arguments of a compiler's call where shapes change.
+// symbols is the Python code that makes the arguments of a compiler's call for dynamic shapes.
 const symbols = `from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
 
 sizes = ShapeEnv(duck_shape=False)
@@ -494,7 +495,7 @@ def twin(t):
 
 `
 
-// asked is the call that a compiler plans with, and whether it raises, or sets a guard that
+// asked returns the call with which a compiler plans, and whether it raises, or sets a guard that
 // does not hold for other sizes.
 func (k *call) asked(w way, sizes string) string {
 	setup := k.twins(symbols) + "others = {}\n"
@@ -504,8 +505,8 @@ func (k *call) asked(w way, sizes string) string {
 	}
 	return setup + guarded(w.statement(w.function+"(*args, **kwargs)")) +
 		w.plans("with mode, torch._dispatch.python.enable_python_dispatcher():", "", "symbolic sizes") +
-		"asked = [g.expr for g in sizes.guards if g.expr.subs(others) == False]\nprint(\"sizes:\", others, \"of which is not so:\", asked)\n" +
-		verdict("asked", "the fake asks for what is not so of other sizes: compilers compile anew for those", notThere)
+		"asked = [g.expr for g in sizes.guards if g.expr.subs(others) == False]\nprint(\"sizes:\", others, \"guards that do not hold:\", asked)\n" +
+		verdict("asked", "the fake sets a guard that other sizes do not meet: compilers recompile for those", notThere)
 }
 
 // Name returns the name of a fault's file, without an extension: aten__softmax_out-OA015-out.
@@ -523,7 +524,7 @@ func (f Fault) Name() string {
 	return slug(f.Op.Op) + "-" + slug(what)
 }
 
-// slug returns text without the characters that the name of a file may not have.
+// slug returns text without the characters that are not allowed in file names.
 func slug(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -534,18 +535,18 @@ func slug(text string) string {
 	}, strings.Replace(text, "::", "_", 1))
 }
 
-// A sight is how a program shows a fault of memory. The call is made several times,
-// each time with another byte where it may not look.
+// A sight is how a program shows a fault of memory. The call is made several times, with different
+// bytes in memory that it must not use.
 type sight struct {
 	heap   bool   // the byte is in memory that is allocated, or was freed
-	left   bool   // it is where the arguments of earlier calls were
-	before string // a statement of Python between the arguments, {held}, and the {call}, or ""
-	fault  string // an expression of Python that is true where the rule is broken
-	cpp    string // the same of C++, or ""
-	says   string // the fault then
+	left   bool   // it is in the memory of arguments of earlier calls
+	before string // a Python statement between the arguments, {held}, and the {call}, or ""
+	fault  string // a Python expression that is true if the rule is violated
+	cpp    string // the same in C++, or ""
+	says   string // the fault
 }
 
-// sightOf returns how a program sees the fault of a violation.
+// sightOf returns how a program shows the fault of a violation.
 func sightOf(v *asserts.Violation) sight {
 	if s, ok := followed[v.Symptom]; ok {
 		return s
@@ -553,20 +554,20 @@ func sightOf(v *asserts.Violation) sight {
 	return sights[v.Code]
 }
 
-// followed are those of results that follow bytes which a call may not read.
+// followed is how to show results that depend on bytes which a call must not use.
 var followed = map[asserts.Symptom]sight{
 	asserts.Neighbours: {
 		before: "surround([{held}], byte)", fault: follows,
-		says: "{x} follows bytes of an argument's storage that are not its elements",
+		says: "{x} depends on bytes of an argument's storage that are not its elements",
 	},
 	asserts.Threads: {
 		before: "torch.set_num_threads(2 if byte == 0xA6 else 1)", fault: follows,
-		says: "{x} follows the number of threads",
+		says: "{x} depends on the number of threads",
 	},
 	asserts.EarlierCall: {
-		before: "kept.append([{held}])  # so that no other argument comes to lie there\nif byte == 0xA6:\n    scale(kept[-1], 0.5)\n{call}\n    scale(kept[-1], 2)",
+		before: "kept.append([{held}])  # so that its memory is not reused\nif byte == 0xA6:\n    scale(kept[-1], 0.5)\n{call}\n    scale(kept[-1], 2)",
 		fault:  follows,
-		says:   "{x} follows what the arguments held in an earlier call",
+		says:   "{x} depends on the contents of the arguments in an earlier call",
 	},
 }
 
@@ -577,11 +578,11 @@ const follows = "seen[0] == seen[3] != seen[1] == seen[2]" // the byte, and noth
 var sights = map[asserts.Code]sight{
 	asserts.UseAfterFree: {
 		heap: true, left: true, fault: "any(strays for strays, _ in seen) or " + follows, cpp: "strayed || follows(seen)",
-		says: "memory that was freed is written, or the results follow it",
+		says: "freed memory is written, or the results depend on it",
 	},
 	asserts.UninitialisedResult: {
 		heap: true, fault: follows, cpp: "follows(seen)",
-		says: "{x} follows what its memory held before the call",
+		says: "{x} depends on the contents of its memory before the call",
 	},
 	asserts.NondeterministicResult: {
 		heap: true, fault: "seen[0] != seen[3] or seen[1] != seen[2]", cpp: "seen[0] != seen[3] || seen[1] != seen[2]",
@@ -589,13 +590,13 @@ var sights = map[asserts.Code]sight{
 	},
 }
 
-// slowHeap starts Python anew without the cache of freed memory, which malloc does not fill.
+// slowHeap restarts Python without the cache of freed memory, which malloc does not fill.
 const slowHeap = `if "tcache" not in os.environ.get("GLIBC_TUNABLES", ""):
     os.environ["GLIBC_TUNABLES"] = "glibc.malloc.tcache_count=0"
     os.execv(sys.executable, [sys.executable, *sys.argv])
 `
 
-// inMemory returns the calls of an op in memory that holds several bytes in turn.
+// inMemory returns the calls of an op in memory with different contents in turn.
 func (k *call) inMemory(s sight, p asserts.Place) (func(way) string, error) {
 	x := ""
 	switch place, err := k.place(p); {
@@ -607,7 +608,7 @@ func (k *call) inMemory(s sight, p asserts.Place) (func(way) string, error) {
 	says := strings.ReplaceAll(s.says, "{x}", x)
 	return func(w way) string {
 		made := "seen = [call(byte) for byte in (0x5A, 0x5A, 0xA6, 0xA6, 0x5A)][1:]"
-		text := "def call(byte):\n    \"\"\"Returns whether the call writes what it may not, and the bytes that it returns or writes.\"\"\"\n" +
+		text := "def call(byte):\n    \"\"\"Returns whether the call writes illegally, and the bytes that it returns or writes.\"\"\"\n" +
 			indented(k.once(s, w, x)) + "\n\n\n" + guarded(made) + verdict(s.fault, says, notThere+", or no result shows it")
 		if s.left {
 			text = "rooms = []  # of the arguments of earlier calls\n\n\n" + text
@@ -625,12 +626,12 @@ func (k *call) inMemory(s sight, p asserts.Place) (func(way) string, error) {
 	}, nil
 }
 
-// once is one call, about the tensor x.
+// once returns one call, about the tensor x.
 func (k *call) once(s sight, w way, x string) string {
 	var lines []string
 	line := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	if s.heap {
-		line("fill(-6, byte)  # M_PERTURB: what memory holds once it is freed, and until it is written")
+		line("fill(-6, byte)  # M_PERTURB: the contents of memory once freed, and until written")
 	}
 	if s.left {
 		line("for room, _ in rooms:\n    room[:] = bytes([byte]) * len(room)")
@@ -677,8 +678,8 @@ func (k *call) moved(places, allocate string) []string {
 	return []string{fmt.Sprintf("[%s] = replaced([%[1]s], lambda t: moved(t, %s, lambda n: %s))", held, places, allocate)}
 }
 
-// outside calls the op in processes of their own, in which all memory of tensors lies beside
-// pages that can't be touched, and, so that it is known that those end the process, that can.
+// outside calls the op in processes of their own, with all memory of tensors beside pages without
+// access, and, to tell whether these end the process, with access.
 func (k *call) outside(w way) string {
 	return "def call():\n" + indented(k.amongPages(w)) + `
 
@@ -687,11 +688,11 @@ seen = {behind: ends(call, behind, 0) for behind in (True, False)}
 fault = any(closed == -signal.SIGSEGV != ends(call, behind, 3) for behind, closed in seen.items())
 if not fault and 2 in seen.values():
     sys.exit(2)
-` + verdict("fault", "the call touches memory outside of its tensors", notThere)
+` + verdict("fault", "the call accesses memory outside of its tensors", notThere)
 }
 
-// amongPages is one call with the storages of its arguments among pages with a protection, with
-// more lines before it.
+// amongPages returns one call with the storages of its arguments between pages with a protection,
+// after more lines.
 func (k *call) amongPages(w way, before ...string) string {
 	lines := append(slices.Clone(k.lines), "places = {}")
 	lines = append(lines, k.moved("places", "(None, torch.empty(n, dtype=torch.uint8))")...)
@@ -699,10 +700,10 @@ func (k *call) amongPages(w way, before ...string) string {
 	return strings.Join(lines, "\n")
 }
 
-const restores = "the call writes %v, and restores what it held"
+const restores = "the call writes %v, and restores its contents"
 
-// restored calls the op in processes of their own, in which the storage of an argument can't
-// be written, and, so that it is known that this ends the process, can.
+// restored calls the op in processes of their own, with the storage of an argument read-only, and,
+// to tell whether this ends the process, writable.
 func (k *call) restored(p asserts.Place) (func(way) string, error) {
 	x, err := k.place(p)
 	if err != nil {

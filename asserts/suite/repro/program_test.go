@@ -46,19 +46,19 @@ func finding(op, schema, recipe string, code asserts.Code, subject, against asse
 	}
 }
 
-// seeing is a fault with a symptom.
+// seeing returns a fault with a symptom.
 func seeing(f Fault, symptom asserts.Symptom) Fault {
 	f.Finding.Violation.Symptom = symptom
 	return f
 }
 
-// within is a fault of elements that differ by more than a tolerance.
+// within returns a fault of elements that differ by more than a tolerance.
 func within(f Fault, tolerance float64) Fault {
 	f.Finding.Violation.Tolerance = tolerance
 	return seeing(f, asserts.OtherContents)
 }
 
-// guarding is a fault of a fake with a guard that some sizes do not meet.
+// guarding returns a fault of a fake with a guard that some sizes do not meet.
 func guarding(f Fault, sizes string) Fault {
 	f.Finding.Violation.Sizes = sizes
 	return seeing(f, asserts.SizeGuard)
@@ -66,7 +66,7 @@ func guarding(f Fault, sizes string) Fault {
 
 const unary = "f(Tensor self) -> Tensor"
 
-// faults are one for each predicate, and calls of each sort.
+// examples have a fault for each predicate, and calls of each sort.
 var examples = map[string]Fault{
 	"input-storage":     finding("x::f_", "f_(Tensor(a!) self) -> Tensor(a!)", `{self: "float32[2]"}`, asserts.InputStorage, argument(0, "self"), asserts.Place{}),
 	"fresh-impl":        finding("x::f", unary, `{self: "float32[2]"}`, asserts.FreshImpl, result(0, "result"), argument(0, "self")),
@@ -121,7 +121,7 @@ var examples = map[string]Fault{
 	},
 }
 
-// Programs are what they were, and Python reads them.
+// Programs are those of the golden files, and Python parses them.
 func TestPrograms(t *testing.T) {
 	for name, f := range examples {
 		t.Run(name, func(t *testing.T) {
@@ -148,7 +148,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// Below autograd nothing has a gradient: no program looks for one there.
+// Below autograd there are no gradients: no program checks them there.
 func TestGradientsAreLookedForWithAutograd(t *testing.T) {
 	for name, below := range map[string]bool{"autograd-kernel": false, "kept-argument": true} {
 		texts, err := source.Texts(examples[name])
@@ -158,7 +158,7 @@ func TestGradientsAreLookedForWithAutograd(t *testing.T) {
 	}
 }
 
-// The plainest way to call an op is the one that PyTorch documents.
+// The simplest way to call an op is the one that PyTorch documents.
 func TestPublicNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"aten::add.Tensor": "torch.add(", "aten::linalg_eigvals": "torch.linalg.eigvals(", "aten::special_i0": "torch.special.i0(", "aten::fft_fft": "torch.fft.fft(",
@@ -172,7 +172,8 @@ func TestPublicNames(t *testing.T) {
 	}
 }
 
-// PyTorch refuses what custom_op returns where it shares memory: that shows the fault, of an op that is not its own.
+// PyTorch refuses results of custom_op that share memory: that shows the fault, of an op that is
+// not its own.
 func TestRefused(t *testing.T) {
 	for name, want := range map[string]bool{"x::f": true, "aten::f": false} {
 		f := finding(name, unary, `{self: "float32[1]"}`, asserts.UndeclaredAlias, result(0, "result"), argument(0, "self"))
@@ -182,7 +183,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// The guard that leaves autograd out is not a context manager before 2.0.
+// The guard that excludes autograd is not a context manager before 2.0.
 func TestOldGuard(t *testing.T) {
 	for version, want := range map[string]int{"libtorch 1.13.1": 1, "libtorch 2.1.0": 0} {
 		texts := must.Get(Source{Version: version}.Texts(examples["undeclared-write"]))(t)
@@ -195,7 +196,7 @@ func TestOldGuard(t *testing.T) {
 	}
 }
 
-// A tensor has its untyped storage under another name before 2.0.
+// The untyped storage of a tensor has another name before 2.0.
 func TestOldStorage(t *testing.T) {
 	for version, want := range map[string]int{"libtorch 1.13.1": 1, "libtorch 2.1.0": 0} {
 		for name, uses := range map[string]int{"undeclared-write": 1, "returned-self": 0} {
@@ -207,7 +208,7 @@ func TestOldStorage(t *testing.T) {
 	}
 }
 
-// Every rule has an example, also where there is no second tensor.
+// Every rule has an example, also without a second tensor.
 func TestEveryRuleHasAnExample(t *testing.T) {
 	shown := make(map[asserts.Code]bool)
 	alone := make(map[asserts.Code]bool)
@@ -236,15 +237,15 @@ func TestNoProgram(t *testing.T) {
 	lone := finding("x::f", unary, `{self: "float32[1]"}`, asserts.ViewStorage, result(0, "result"), asserts.Place{})
 	lint := finding("x::f", unary, `{self: "float32[1]"}`, asserts.SchemaLint, result(0, "result"), asserts.Place{})
 	for want, f := range map[string]Fault{
-		"the argument x is not in the call":                                                    gone,
-		"nothing says which tensor it is held against":                                         lone,
-		"OA012 has no form in Python":                                                          lint,
-		"of what is registered besides the kernel, a backward that raises alone has a program": finding("x::f", unary, `{self: "float32[1]"}`, asserts.AutogradKernel, result(0, "result"), asserts.Place{}, engine.CPU, engine.Rules),
-		"no program fills the memory of a device before a call":                                finding("x::f", unary, `{self: "float32[1]"}`, asserts.UninitialisedResult, result(0, "result"), asserts.Place{}, "openreg:1"),
-		"the call on meta crashes":                                                             {Op: lone.Op, Crash: &report.Crash{Device: engine.Meta, Recipe: "{}"}},
-		"the call of its fake crashes":                                                         {Op: lone.Op, Crash: &report.Crash{Device: engine.Fake, Recipe: "{}"}},
-		"the process ended before the call":                                                    {Op: lone.Op, Crash: &report.Crash{}},
-		`self: unknown dtype "floof"`:                                                          finding("x::f", unary, `{self: "floof[1]"}`, asserts.UndeclaredWrite, argument(0, "self"), asserts.Place{}),
+		"the argument x is not in the call":                                                     gone,
+		"the tensor that it is compared with is unknown":                                        lone,
+		"OA012 has no form in Python":                                                           lint,
+		"of functions registered besides the kernel, only a backward that raises has a program": finding("x::f", unary, `{self: "float32[1]"}`, asserts.AutogradKernel, result(0, "result"), asserts.Place{}, engine.CPU, engine.Rules),
+		"no program fills the memory of a device before a call":                                 finding("x::f", unary, `{self: "float32[1]"}`, asserts.UninitialisedResult, result(0, "result"), asserts.Place{}, "openreg:1"),
+		"the call on meta crashes":                                                              {Op: lone.Op, Crash: &report.Crash{Device: engine.Meta, Recipe: "{}"}},
+		"the call of its fake crashes":                                                          {Op: lone.Op, Crash: &report.Crash{Device: engine.Fake, Recipe: "{}"}},
+		"the process ended before the call":                                                     {Op: lone.Op, Crash: &report.Crash{}},
+		`self: unknown dtype "floof"`:                                                           finding("x::f", unary, `{self: "floof[1]"}`, asserts.UndeclaredWrite, argument(0, "self"), asserts.Place{}),
 	} {
 		if texts, err := source.Texts(f); err == nil || err.Error() != want {
 			t.Errorf("%d programs, error %v, want %s", len(texts), err, want)
@@ -252,7 +253,7 @@ func TestNoProgram(t *testing.T) {
 	}
 }
 
-// A program of a comparison names the versions that it shows its fault with, once.
+// A program of a comparison names the versions with its fault, once.
 func TestCompare(t *testing.T) {
 	p := &report.Program{File: filepath.Join(t.TempDir(), "p.py"), Text: "# x\n#\n# Seen with lib 2. The exit status\nprint(1)\n"}
 	must.Do(t, Compare(p, "lib 2", []string{"lib 2"}, nil))
@@ -265,7 +266,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// A folder of programs holds nothing else, and is made anew.
+// A folder of programs has no other files, and is made again.
 func TestFolder(t *testing.T) {
 	dir := t.TempDir()
 	d := &Folder{Path: filepath.Join(dir, "new", "folder"), Source: source}
@@ -278,7 +279,7 @@ func TestFolder(t *testing.T) {
 	for range 2 {
 		must.Do(t, d.Clear())
 		must.Do(t, below.Write(t.Context(), r, 2))
-		must.Do(t, d.Clear()) // with what is below it
+		must.Do(t, d.Clear()) // with its subfolders
 		must.Do(t, d.Write(t.Context(), r, 2))
 	}
 	files, _ := filepath.Glob(filepath.Join(d.Path, "*"))
@@ -315,8 +316,8 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// A program is run as python3 runs it: its last line and its status say whether the fault
-// is there. torch is imported before.
+// A program is run like with python3: its last line and its status tell whether the fault is there.
+// torch is imported before.
 func TestRun(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -374,8 +375,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// A program like the one before starts with what that one imported, once; what one does
-// besides, the next does not see.
+// A program similar to the previous one starts with the imports of that one; it does not see other
+// effects.
 func TestTry(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -391,7 +392,7 @@ func TestTry(t *testing.T) {
 	for i, tt := range []struct {
 		run       func(string) (bool, string)
 		text, why string
-		imports   int // of slow, until then
+		imports   int // imports of slow, until then
 	}{
 		{by.try, "print('first')", "first", 0},
 		{by.run, "import sys; sys.modules['no module'] = sys\nimport slow; slow.x = 1; print('shown')", "shown", 1},
@@ -425,7 +426,7 @@ func TestSmallerShownInTriesAlone(t *testing.T) {
 	}
 }
 
-// An interrupted program ends, and the one that forked it too.
+// An interrupted program ends, and so does the process that forked it.
 func TestRunInterrupted(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -464,7 +465,7 @@ func TestRunInterrupted(t *testing.T) {
 	t.Errorf("process %d of the program goes on", pid)
 }
 
-// A finding without a call of its own is looked for with those that a program made.
+// A finding without a call of its own is reproduced with recorded calls of a program.
 func TestRecordedCalls(t *testing.T) {
 	dir := t.TempDir()
 	python := filepath.Join(dir, "python3")
@@ -498,7 +499,7 @@ func TestRecordedCalls(t *testing.T) {
 	}
 }
 
-// The plainest program that shows a fault is kept; else the one through torch.ops.
+// The simplest program that shows a fault is kept; otherwise the one through torch.ops.
 func TestPlainestProgram(t *testing.T) {
 	dir := t.TempDir()
 	python := filepath.Join(dir, "python3")
@@ -524,7 +525,7 @@ func TestPlainestProgram(t *testing.T) {
 	}
 }
 
-// Where a program was watched, the device is that of the tensor which the finding is about.
+// For a watched program, the device is that of the finding's tensor.
 func TestDeviceOfWatched(t *testing.T) {
 	for device, want := range map[string]string{"": "", "cpu": "", "meta": "", "openreg:1": "torch.set_default_device(\"openreg:1\")\n"} {
 		f := finding("x::f", unary, `{self: "float32[2]"}`, asserts.UndeclaredWrite, argument(0, "self"), asserts.Place{})
@@ -537,7 +538,7 @@ func TestDeviceOfWatched(t *testing.T) {
 	}
 }
 
-// Of a run, the devices are those that were called.
+// For a run, the devices are those that were called.
 func TestDevicesOfRun(t *testing.T) {
 	f := finding("x::f", unary, `{self: "float32[2]"}`, asserts.MetaAlias, asserts.Place{}, asserts.Place{}, engine.CPU, engine.Fake)
 	f.Finding.Violation.Device = f.Finding.On()
@@ -548,7 +549,8 @@ func TestDevicesOfRun(t *testing.T) {
 	}
 }
 
-// A program makes its tensors on the device on which the fault was seen, once what brings it is imported.
+// A program makes its tensors on the device of the fault, after importing the package that brings
+// it.
 func TestDevice(t *testing.T) {
 	on := Source{Version: "libtorch 2.6.0", Device: "openreg:1", Modules: []string{"torch_openreg"}}
 	for _, devices := range [][]engine.Device{{"openreg:1"}, {"openreg:1", engine.CPU}, {engine.CPU}} {
@@ -564,7 +566,7 @@ func TestDevice(t *testing.T) {
 	}
 }
 
-// A constructor that ends the process is called where the op is: in a process of its own.
+// A constructor that ends the process is called like the op: in a process of its own.
 func TestObjectsOfCrash(t *testing.T) {
 	crash := func(recipe string) string {
 		f := Fault{Op: &report.OpResult{Op: "x::f", Schema: "x::f(Any a) -> ()"}, Crash: &report.Crash{Cause: "SIGSEGV", Recipe: recipe, Device: engine.CPU}}

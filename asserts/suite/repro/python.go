@@ -54,8 +54,8 @@ var python = dialect{
 	},
 }
 
-// flat returns an expression of Python for a tensor of one dimension that holds bytes:
-// repeated bytes are written once.
+// flat returns a Python expression for a one-dimensional tensor with these bytes: repeated bytes
+// are written once.
 func flat(python *dialect, dtype tensor.DType, data []byte) string {
 	size := dtype.Size()
 	n := len(data) / size
@@ -77,7 +77,7 @@ func flat(python *dialect, dtype tensor.DType, data []byte) string {
 	return fmt.Sprintf("torch.tensor([%s], dtype=torch.%v)", strings.Join(python.elements(dtype, data), ", "), dtype)
 }
 
-// holds returns an expression of Python for a list, a tuple, a dict or an object.
+// holds returns a Python expression for a list, a tuple, a dict or an object.
 func holds(v *sample.Value, _ int, items []string) string {
 	all := strings.Join(items, ", ")
 	switch v.Kind {
@@ -105,8 +105,7 @@ func opOf(name string) string {
 	return attribute(attribute("torch.ops."+namespace, base), overload)
 }
 
-// attribute returns the attribute of an expression, also one whose name Python
-// reserves.
+// attribute returns an attribute of an expression, even if Python reserves its name.
 func attribute(of, name string) string {
 	if keywords[name] && name != "torch" {
 		return fmt.Sprintf("getattr(%s, %q)", of, name)
@@ -123,8 +122,7 @@ var keywords = func() map[string]bool {
 	return all
 }()
 
-// variable returns the name of an argument in Python, which no other line of a program
-// uses for something else.
+// variable returns the Python name of an argument, which is unique in a program.
 func variable(name string) string {
 	if keywords[name] || slices.Contains(words, name) || strings.HasSuffix(name, "_before") || slices.ContainsFunc(definitions, func(d definition) bool { return d.name == name }) {
 		return name + "_"
@@ -132,7 +130,7 @@ func variable(name string) string {
 	return name
 }
 
-// words are the names that programs use besides those of their definitions.
+// words are the names in programs besides those of their definitions.
 var words = []string{
 	"args", "base64", "bytearray", "byte", "bytes", "call", "child", "complex", "contextlib", "ctypes", "dict", "e", "fresh", "getattr", "held", "id", "inf", "int",
 	"isinstance", "kwargs", "len", "list", "max", "min", "mode", "nan", "os", "plan", "places", "print", "protection", "range", "resource", "result", "rooms", "seen", "set", "signal", "status", "storage",

@@ -11,16 +11,16 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// A rule says how a broken one shows, in words that each language has a text for: a fact
-// of its subject, {x}, that changed, was kept or has grown since before the call, or how it
-// is to the tensor that it is held against, {y}.
+// A rule describes how its violation shows, in words for which each language has a text: a fact of
+// its subject, {x}, that changed, was kept or has grown since before the call, or its relation to
+// the tensor that it is compared with, {y}.
 type rule struct {
 	fault string
 	alone string // the same without a {y}
-	says  string // the fault then
+	says  string // the fault
 }
 
-// rules are those of the checks that a call shows.
+// rules are those of the checks that a call can show.
 var rules = map[asserts.Code]rule{
 	asserts.InputImpl:       {fault: "changed impl", says: "{x} is another tensor than before"},
 	asserts.InputStorage:    {fault: "changed storage", says: "{x} has another storage than before"},
@@ -31,20 +31,20 @@ var rules = map[asserts.Code]rule{
 	asserts.UndeclaredAlias: {fault: "shares", says: "{x} shares memory with {y}"},
 	asserts.OutputAlias:     {fault: "shares", says: "{x} shares memory with {y}"},
 	asserts.UndeclaredWrite: {fault: "changed memory or changed look or changed version", says: "{x} was changed"},
-	asserts.VersionBump:     {fault: "changed memory and kept version", says: "{x} was written, and its version is what it was"},
+	asserts.VersionBump:     {fault: "changed memory and kept version", says: "{x} was written, but its version did not change"},
 	asserts.InplaceMetadata: {fault: "changed look", says: "{x} has other sizes, strides, offset, dtype or names than before"},
 	asserts.WriteBeside:     {fault: "beside memory", says: "bytes of the storage of {x} changed that are not elements of {x}"},
-	asserts.KeptArgument:    {fault: "grown holders or grown uses", says: "{x} is still held once the call is over"},
+	asserts.KeptArgument:    {fault: "grown holders or grown uses", says: "{x} is still referenced after the call"},
 	asserts.WithinStorage:   {fault: "beyond", says: "elements of {x} lie outside its storage"},
 	asserts.AutogradKernel:  {fault: "constant", says: "{x} was made from tensors that require grad, and has no gradient"},
 }
 
 // A predicate is a rule in a language, about the tensors of a program.
 type predicate struct {
-	twice  bool     // the call is made before too, and its result, earlier, held
+	twice  bool     // the call is also made before, and its result, earlier, held
 	before []string // statements before the call
-	after  string   // one after it, or ""
-	fault  string   // an expression that is true where the rule is broken
+	after  string   // a statement after it, or ""
+	fault  string   // an expression that is true if the rule is violated
 	says   string
 }
 
@@ -60,7 +60,7 @@ func (d *dialect) predicate(v *asserts.Violation, place func(asserts.Place) (str
 	r := rules[v.Code]
 	if v.Against.Name == "" && strings.Contains(d.words[r.fault].fault, "{y}") {
 		if r.fault = r.alone; r.fault == "" {
-			return nil, errors.New("nothing says which tensor it is held against")
+			return nil, errors.New("the tensor that it is compared with is unknown")
 		}
 	}
 	p := new(predicate)
@@ -90,8 +90,7 @@ func (d *dialect) predicate(v *asserts.Violation, place func(asserts.Place) (str
 	return p, nil
 }
 
-// says adds a rule about a tensor to a predicate, and reports whether the language
-// has words for it.
+// says adds a rule about a tensor to a predicate, and reports whether the language can express it.
 func (d *dialect) says(p *predicate, said string) bool {
 	comparison, name, compared := strings.Cut(said, " ")
 	w, ok := d.words[comparison]

@@ -18,24 +18,24 @@ import (
 	"github.com/opassert/opassert/internal/locked"
 )
 
-// mark ends the first line of every program, by which a later run knows its own.
+// mark ends the first line of every program, by which a later run recognizes it.
 const mark = " Written by opassert -repro."
 
 // A Folder is where programs are written and run.
 type Folder struct {
 	Path   string
-	Python string // "" where the engine has none
-	// Calls are cases of ops that a program made, of which one may show a finding that has
-	// none of its own; nil where a run makes its own.
+	Python string // "" if the engine has none
+	// Calls are recorded cases of a program's ops, one of which may show a finding that has none of
+	// its own; nil for a run that makes its own.
 	Calls map[string][]string
 	Source
 
 	once     sync.Once
-	included []string // flags for C++, once its headers have been read
+	included []string // flags for C++, once its headers are precompiled
 }
 
-// Clear makes the folder, and removes the programs of an earlier run, also those in
-// folders below it. A folder that holds anything else is left as it is.
+// Clear makes the folder, and removes the programs of an earlier run, also those in subfolders. A
+// folder with other files is not changed.
 func (d *Folder) Clear() error {
 	entries, err := os.ReadDir(d.Path)
 	if os.IsNotExist(err) {
@@ -68,15 +68,15 @@ func ours(path string) bool {
 	return err == nil && (string(line) == "#"+mark || string(line) == "//"+mark)
 }
 
-// fault is one of a report, with where its program is noted.
+// fault is a fault of a report, and where its program is recorded.
 type fault struct {
 	Fault
-	programs []**report.Program // of it and of those that are the same
+	programs []**report.Program // of it and of equal ones
 }
 
-// Write writes a program for each finding and each crash of a report that counts, one
-// for those of a family that show the same, runs it, and records its outcome
-// in the report. Once the context ends no more are run, which is an error.
+// Write writes a program for each finding and each crash of a report that counts, one for equal
+// ones in a family, runs it, and records its outcome in the report. After the end of the context no
+// more are run, which is an error.
 func (d *Folder) Write(ctx context.Context, r *report.Report, workers int) error {
 	all := faults(r)
 	d.once = sync.Once{}
@@ -152,15 +152,15 @@ func faults(r *report.Report) []*fault {
 // A language is one that programs are written in.
 type language struct {
 	extension, comment string
-	texts              func(Fault) ([]string, error) // the plainest first
-	usual              func(texts []string) string   // the one that is kept where none shows the fault
+	texts              func(Fault) ([]string, error) // the simplest first
+	usual              func(texts []string) string   // the program to keep if none shows the fault
 	run                func(by *runner, file string) (shown bool, why string)
-	tries              int // how many smaller programs are run, by try
+	tries              int // number of smaller programs to run with try
 	try                func(by *runner, file string) (shown bool, why string)
 	lacks              string // why programs can't be run, or ""
 }
 
-// languages returns those in which the ops can be called, the one that serves most first.
+// languages returns the languages in which the ops can be called, the most general first.
 func (d *Folder) languages() []language {
 	if d.Go != nil {
 		return []language{{".go", "//", d.goTexts, first, d.runGo, 4, d.runGo, ""}}
@@ -180,19 +180,19 @@ func (d *Folder) languages() []language {
 
 func first(texts []string) string { return texts[0] }
 
-// write writes a program that shows a fault in the first language that has one, or else
-// one in the first language.
+// write writes a program that shows a fault, in the first language with one, or else a program in
+// the first language.
 func (d *Folder) write(f Fault, by *runner) (*report.Program, error) {
 	var kept *report.Program
 	for i, l := range d.languages() {
 		if i > 0 && f.Crash != nil {
-			break // a crash is one in each language
+			break // a crash is the same in each language
 		}
 		p, err := d.writeIn(l, f, by)
 		if err != nil || kept == nil || p.Reproduced {
 			kept, p = p, kept
 		}
-		if p != nil && p.File != "" { // the other one's
+		if p != nil && p.File != "" { // that of another language
 			err = errors.Join(err, os.Remove(p.File))
 		}
 		if err != nil || kept.Reproduced {
@@ -202,8 +202,7 @@ func (d *Folder) write(f Fault, by *runner) (*report.Program, error) {
 	return kept, nil
 }
 
-// writeIn writes the plainest program that shows a fault, or the usual one where none
-// does.
+// writeIn writes the simplest program that shows a fault, or the usual one if none does.
 func (d *Folder) writeIn(l language, f Fault, by *runner) (*report.Program, error) {
 	calls, err := d.calls(f)
 	if err != nil {
@@ -238,8 +237,8 @@ func (d *Folder) writeIn(l language, f Fault, by *runner) (*report.Program, erro
 	return p, l.put(p, usual)
 }
 
-// calls returns a fault with the calls that may show it: where a program's were recorded,
-// each of them, the shortest first.
+// calls returns a fault with the calls that may show it: if a program's were recorded, each of
+// them, the shortest first.
 func (d *Folder) calls(f Fault) (all []Fault, err error) {
 	if d.Calls == nil {
 		return []Fault{f}, nil
@@ -259,7 +258,7 @@ func (d *Folder) calls(f Fault) (all []Fault, err error) {
 	return all, nil
 }
 
-// throughOps returns the first of programs that calls the op by its name; a method has none.
+// throughOps returns the first of the programs that calls the op by its name; a method has none.
 func throughOps(texts []string) string {
 	return texts[max(0, slices.IndexFunc(texts, func(text string) bool { return strings.Contains(text, "torch.ops.") }))]
 }
@@ -276,10 +275,10 @@ func save(p *report.Program) error {
 	return os.WriteFile(p.File, []byte(p.Text), 0o666)
 }
 
-// Compare has a program for one engine say with which its fault shows, and with which not.
+// Compare adds to a program for one engine with which engines its fault shows, and with which not.
 func Compare(p *report.Program, engine string, found, holds []string) error {
 	before, after, ok := strings.Cut(p.Text, seenWith(engine)+" ")
-	if !ok || len(found)+len(holds) < 2 { // another finding's, or nothing to compare with
+	if !ok || len(found)+len(holds) < 2 { // for another finding, or without engines to compare
 		return nil
 	}
 	said := seenWith(strings.Join(found, ", "))
@@ -291,8 +290,7 @@ func Compare(p *report.Program, engine string, found, holds []string) error {
 	return save(p)
 }
 
-// precompile has the compiler read the headers once, and returns the flags by which
-// programs are built with the result.
+// precompile precompiles the headers, and returns the flags for building programs with the result.
 func (d *Folder) precompile(by *runner, folder string) []string {
 	file := filepath.Join(folder, "headers.h")
 	if err := os.WriteFile(file, []byte(headers), 0o666); err != nil {
@@ -315,8 +313,8 @@ func (d *Folder) runCpp(by *runner, file string) (shown bool, why string) {
 	return by.built(folder, append(d.Build(path, binary), d.included...), binary)
 }
 
-// runGo builds a program in the module of its kernel, first as a release is built: what
-// makes tensors may be in the debug build alone.
+// runGo builds a program in the module of its kernel, first without the tag: making tensors may
+// require it.
 func (d *Folder) runGo(by *runner, file string) (shown bool, why string) {
 	path, err := filepath.Abs(file)
 	if err != nil {

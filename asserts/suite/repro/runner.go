@@ -22,8 +22,8 @@ import (
 	"github.com/opassert/opassert/internal/printable"
 )
 
-// A runner runs programs of Python, each in a process of its own, forked from one that
-// has imported torch, which takes longer than most programs, or also the modules of another program.
+// A runner runs Python programs, each in a process of its own, forked from one that has imported
+// torch, which takes longer than most programs, or also the modules of another program.
 type runner struct {
 	ctx             context.Context
 	python, printed string // printed is the file for a program's output
@@ -31,7 +31,7 @@ type runner struct {
 	cmd     *exec.Cmd // nil until a program is run
 	asks    io.WriteCloser
 	answers *bufio.Reader
-	said    bytes.Buffer // by the one that imports torch
+	said    bytes.Buffer // output of the process that imports torch
 	release func()
 }
 
@@ -57,7 +57,7 @@ func (r *runner) start() error {
 	return err
 }
 
-// end ends the process that programs are forked from, and returns why it ended itself.
+// end ends the process from which programs are forked, and returns why it ended itself.
 func (r *runner) end() string {
 	if r.cmd == nil {
 		return ""
@@ -74,13 +74,13 @@ func (r *runner) end() string {
 	return why
 }
 
-// longest is how long a program may take.
+// longest is the time limit of a program.
 const longest = 3 * time.Minute
 
 // run runs a program, and reports whether the fault is there, or why it is not.
 func (r *runner) run(file string) (shown bool, why string) { return r.forked(file, false) }
 
-// try is run for a program like the one that ran before, whose imports have been made.
+// try runs a program similar to the previous one, whose imports have been made.
 func (r *runner) try(file string) (shown bool, why string) { return r.forked(file, true) }
 
 func (r *runner) forked(file string, like bool) (shown bool, why string) {
@@ -99,8 +99,8 @@ func (r *runner) forked(file string, like bool) (shown bool, why string) {
 	return outcome(status, out)
 }
 
-// outcome reports by the exit status of a program, negative for a signal, and by what it
-// printed whether the fault is there, or why it is not.
+// outcome reports whether the fault is there, or why it is not, from the exit status of a program,
+// negative for a signal, and its output.
 func outcome(status int, out []byte) (shown bool, why string) {
 	last := lastLine(out)
 	switch {
@@ -116,8 +116,8 @@ func outcome(status int, out []byte) (shown bool, why string) {
 	return false, last
 }
 
-// built builds a program in a folder, runs it, and reports whether the fault is there, or
-// the reason why it is not shown.
+// built builds a program in a folder, runs it, and reports whether the fault is there, or why it is
+// not shown.
 func (r *runner) built(folder string, build []string, file string) (shown bool, why string) {
 	if out, err := r.command(folder, build...); r.ctx.Err() != nil {
 		return false, interrupted
@@ -165,7 +165,7 @@ func firstError(out []byte) string {
 	return ""
 }
 
-// ask has a program run, and returns its exit status, negative for a signal.
+// ask runs a program, and returns its exit status, negative for a signal.
 func (r *runner) ask(file string, like bool) (status int, err error) {
 	if r.cmd == nil {
 		if err := r.start(); err != nil {
@@ -180,7 +180,7 @@ func (r *runner) ask(file string, like bool) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	fmt.Fprintf(r.asks, "%s\n", ask) // one that has ended does not answer
+	fmt.Fprintf(r.asks, "%s\n", ask) // a process that has ended does not answer
 	answer, err := r.answers.ReadString('\n')
 	if err != nil {
 		return 0, err

@@ -91,7 +91,7 @@ class Warm:
 
 answers = os.fdopen(os.dup(1), "w", buffering=1)
 os.dup2(2, 1)
-import torch  # behind that: what it prints is not an answer
+import torch  # after that, so that its output is not an answer
 
 imported, warm = "", None
 for line in sys.stdin:

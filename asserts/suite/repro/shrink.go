@@ -10,7 +10,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// shrink keeps a small program that shows a fault, of those of smaller calls.
+// shrink keeps the smallest program that shows a fault, of those for smaller calls.
 func (l language) shrink(f Fault, way int, p *report.Program, by *runner) error {
 	if f.Finding == nil { // the run has looked for the smallest call that crashes
 		return nil
@@ -27,7 +27,7 @@ func (l language) shrink(f Fault, way int, p *report.Program, by *runner) error 
 		if err := l.put(p, texts[way]); err != nil {
 			return err
 		}
-		if shown, _ := l.try(by, p.File); shown { // the smaller ones before failed, and the next ones may do
+		if shown, _ := l.try(by, p.File); shown { // the smaller ones before failed, but the next ones may not
 			kept, smaller, at, failed = *p, one.smaller(), at-1, 0
 		}
 	}
@@ -64,11 +64,11 @@ func (f Fault) smaller() (all []Fault) {
 	return all
 }
 
-// A reduction makes a case smaller where it can.
+// A reduction makes a case smaller if possible.
 type reduction func(*sample.Case)
 
-// smallerCases returns cases with arguments left to their defaults, with shorter lists and
-// with smaller tensors of plainer forms: all of that at once, and then one by one.
+// smallerCases returns cases with arguments left to their defaults, with shorter lists and with
+// smaller tensors of simpler forms: all at once, and then one by one.
 func smallerCases(op *schema.Op, c *sample.Case) (all []*sample.Case) {
 	with := func(reductions ...reduction) {
 		d := c.Clone()
@@ -90,7 +90,8 @@ func smallerCases(op *schema.Op, c *sample.Case) (all []*sample.Case) {
 	return all
 }
 
-// fewerArguments returns reductions that leave arguments to their defaults, and lists with one element.
+// fewerArguments returns reductions that leave arguments to their defaults, or lists with one
+// element.
 func fewerArguments(op *schema.Op, c *sample.Case) (all []reduction) {
 	apart := !slices.ContainsFunc(c.Tensors(), func(t *sample.TensorSpec) bool { return t.Same > 0 || t.View > 0 })
 	for i, arg := range op.Func.Args {
@@ -113,7 +114,7 @@ func ofAll(reduce func(*sample.TensorSpec)) reduction {
 	}
 }
 
-// shortened returns a function that makes dimensions as short as n.
+// shortened returns a function that limits dimensions to n.
 func shortened(n int64) func(*sample.TensorSpec) {
 	return func(t *sample.TensorSpec) {
 		for d := range t.Sizes {

@@ -7,7 +7,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// Tensors are written with all that their storage holds, what repeats once.
+// Tensors are written with their whole storage, repeated parts once.
 func TestTensorsAsPython(t *testing.T) {
 	for recipe, want := range map[string]string{
 		"int64[3] = [-1, 2, 9007199254740993]":  "torch.tensor([-1, 2, 9007199254740992], dtype=torch.int64)",

@@ -15,13 +15,13 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A call is a program in Python.
+// A call is a Python program under construction.
 type call struct {
 	program
-	args []string // of the op, as they are written in the call
+	args []string // of the op, as written in the call
 }
 
-// readCase reads a case of a file of cases, as findings have it.
+// readCase parses a case in the form of findings.
 func readCase(op *schema.Op, recipe string) (*sample.Case, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(recipe), &doc); err != nil {
@@ -85,7 +85,7 @@ func newCall(op *schema.Op, recipe string) (*call, error) {
 	return k, nil
 }
 
-// named returns an argument that is passed by its name.
+// named returns an argument passed by name.
 func named(name, value string) string {
 	if keywords[name] {
 		return fmt.Sprintf("**{%q: %s}", name, value)
@@ -120,17 +120,17 @@ func elementOf(p asserts.Place) string {
 	return "[" + strconv.Itoa(p.Element) + "]"
 }
 
-// ofSparse replaces functions of a strided tensor by those of a sparse one.
+// ofSparse replaces functions for strided tensors by those for sparse ones.
 var ofSparse = strings.NewReplacer("memory(", "contents(", "look(", "outline(")
 
-// shares returns the predicate of a result that the call before returned too.
+// shares returns the predicate of a result that the previous call also returned.
 func (k *call) shares(v *asserts.Violation) (*predicate, error) {
 	x, err := k.place(v.Subject)
 	if err != nil {
 		return nil, err
 	}
 	fault := strings.NewReplacer("{x}", x, "{y}", strings.Replace(x, "result", "earlier", 1)).Replace(python.words["shares"].fault)
-	return &predicate{twice: true, fault: fault, says: v.Subject.String() + " shares memory with what the call before returned"}, nil
+	return &predicate{twice: true, fault: fault, says: v.Subject.String() + " shares memory with what the previous call returned"}, nil
 }
 
 // shows returns the predicate of a finding, about its own tensors.
@@ -158,7 +158,7 @@ func (k *call) shows(f *report.Finding) (*predicate, error) {
 	return p, err
 }
 
-// twin reports on which device the finding's second call was, or "".
+// twin returns the device of the finding's second call, or "".
 func twin(f *report.Finding) engine.Device {
 	if f.Violation.Code != asserts.MetaAlias || len(f.Devices) < 2 {
 		return ""

@@ -1,12 +1,12 @@
-// Package deep is a library that makes its handles below many calls of its own,
-// as those of several packages do.
+// Package deep is a library that makes its handles below many calls of its own, like libraries of
+// several packages.
 package deep
 
 import "github.com/opassert/opassert/asserts/preserve"
 
 var handles = preserve.NewRegistry("deep.Handle")
 
-// Make makes a handle below so many more calls.
+// Make makes a handle below a number of calls.
 //
 //go:noinline
 func Make(depth int) preserve.Token {

@@ -29,7 +29,7 @@ func (m *Machine) Collect(ctx Context) {
 	}
 	for i, o := range garbage {
 		if o.serial != serials[i] {
-			continue // gone with one before it
+			continue // deallocated with an earlier one
 		}
 		o.refs++
 		clearHolds(m, ctx, o)
@@ -37,8 +37,8 @@ func (m *Machine) Collect(ctx Context) {
 	}
 }
 
-// unreachable returns the objects that nothing outside leads to and that do not
-// stay, oldest first.
+// unreachable returns the objects that no outside reference leads to and that do not stay, oldest
+// first.
 func (m *Machine) unreachable(ctx Context) []*object {
 	all := m.objects(ctx.Interp)
 	outside := make(map[*object]int32, len(all)) // references that no traversed object explains

@@ -2,17 +2,16 @@ package model
 
 import "github.com/opassert/opassert/asserts/preserve"
 
-// A Protocol describes how objects are taken down. The zero value is not valid.
+// A Protocol describes how objects are deallocated. The zero value is not valid.
 type Protocol struct {
 	name string
-	// dealloc is done in order to an object without references, until a step
-	// says that the object stays.
+	// dealloc lists the steps for an object without references, until a step decides that it stays.
 	dealloc []deallocStep
 	// untraversed reports whether the collector is not shown what an object
 	// refers to, and stays whether it leaves the object alone.
 	untraversed, stays check
-	// counts: ownership does not flip. The object always owns the impl, and the
-	// impl has a reference to the object while others have it; so says its slot.
+	// counts: ownership does not flip. The object always owns the impl, and the impl has a
+	// reference to the object while it is shared; so the slot declares.
 	counts bool
 }
 
@@ -43,9 +42,9 @@ var Mended = Protocol{
 	stays:       preservable,
 }
 
-// Faulty is the protocol as PyTorch had it: asked in a hermetic context, the
-// slot's check answers "none", so that an object made outside is not preserved
-// but deallocated, although the slot of a shared impl points at it.
+// Faulty is PyTorch's old protocol: in a hermetic context the slot's check answers "none", so that
+// an object made outside is not preserved but deallocated, although the slot of a shared impl
+// points at it.
 var Faulty = Protocol{
 	name:        "faulty",
 	dealloc:     []deallocStep{preserveIf(preservableHere), finalize, clearWeak, clearHolds, releaseImpl, free},
@@ -76,12 +75,12 @@ func preservable(_ Context, o *object) bool {
 		o.ref.Slot().Load().Object == o.at && o.ref.UseCount() > 1
 }
 
-// preservableHere is the faulty check: it asks where the object is released.
+// preservableHere is the faulty check: it depends on where the object is released.
 func preservableHere(ctx Context, o *object) bool {
 	return !ctx.Hermetic && preservable(ctx, o)
 }
 
-// dealloc takes down an object whose last reference went.
+// dealloc deallocates an object whose last reference was released.
 func (m *Machine) dealloc(ctx Context, o *object) {
 	o.taken = true
 	for _, step := range m.protocol.dealloc {
@@ -89,7 +88,7 @@ func (m *Machine) dealloc(ctx Context, o *object) {
 			continue
 		}
 		o.taken = false
-		if o.refs == 0 { // the impl went meanwhile and let go of the object
+		if o.refs == 0 { // the impl was freed meanwhile and released the object
 			m.dealloc(ctx, o)
 		} else {
 			m.audit(o)
@@ -98,7 +97,7 @@ func (m *Machine) dealloc(ctx Context, o *object) {
 	}
 }
 
-// preserveIf flips ownership to the impl where the check says so.
+// preserveIf flips ownership to the impl if the check holds.
 //
 // Source: THPStorage_tryPreserve, THPVariable_tryResurrect.
 func preserveIf(ok check) deallocStep {
@@ -106,7 +105,7 @@ func preserveIf(ok check) deallocStep {
 		if !ok(ctx, o) {
 			return false
 		}
-		m.yield() // other threads may let go of the impl now
+		m.yield() // other threads may release the impl now
 		slot := o.ref.Slot()
 		s := slot.Load()
 		if !slot.CompareAndSwap(s, SlotState{s.Interp, s.Object, true}) {
@@ -121,7 +120,7 @@ func preserveIf(ok check) deallocStep {
 	}
 }
 
-// finalize runs the finalizer, which may make the object stay.
+// finalize runs the finalizer, which may keep the object alive.
 func finalize(m *Machine, ctx Context, o *object) bool {
 	if o.finalize == nil || o.finalized > 0 {
 		return false
@@ -168,7 +167,7 @@ func releaseImpl(_ *Machine, _ Context, o *object) bool {
 	return false
 }
 
-// free returns the object's memory back.
+// free frees the object's memory.
 func free(m *Machine, _ Context, o *object) bool {
 	r, lives := m.engine.Lock(o.impl)
 	switch {

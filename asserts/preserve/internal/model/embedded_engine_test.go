@@ -10,8 +10,8 @@ import (
 // An embeddedEngine is the embedded engine as a [model.Machine] sees it: its tensors and
 // storages are the impls, and the slots are theirs.
 type embeddedEngine struct {
-	// Decref is how an impl that is freed lets go of the object it owns. It is
-	// the machine's, unless the host must take the interpreter's lock first.
+	// Decref releases the object that a freed impl owns. It is the machine's, unless the host must
+	// take the interpreter's lock first.
 	Decref func(model.Context, model.Address)
 
 	mu   sync.Mutex

@@ -43,8 +43,8 @@ func TestInterleavingsOfTheEmbeddedEngine(t *testing.T) {
 	}
 }
 
-// The story of the fault, on a view: its base keeps the storage that the
-// hermetic context's release takes the object of.
+// The story of the fault, on a view: its base keeps the storage whose object is deallocated in the
+// hermetic context.
 func TestEmbeddedStory(t *testing.T) {
 	for _, tt := range []struct {
 		protocol model.Protocol
@@ -66,7 +66,7 @@ func TestEmbeddedStory(t *testing.T) {
 			m.Decref(model.Context{Interp: 1, Hermetic: true}, object)
 
 			other := e.Storage(c10.Empty([]int64{3}, c10.Options{}).Storage())
-			if _, err := m.Wrap(plain, other); err != nil { // is made in the memory, if that is free
+			if _, err := m.Wrap(plain, other); err != nil { // is made in its memory, if that is free
 				t.Fatal(err)
 			}
 			again := e.Storage(base.Storage())

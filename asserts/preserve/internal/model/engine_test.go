@@ -1,6 +1,6 @@
 package model
 
-// An engine that is nothing but counts and slots.
+// An engine that consists of counts and slots.
 
 type testImpl struct {
 	e       *testEngine

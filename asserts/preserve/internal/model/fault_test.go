@@ -58,7 +58,7 @@ func TestProtocol(t *testing.T) {
 	w := s.Weaken(a)
 	s.want(preserve.Holding, a)
 
-	s.Decref(hermetic, a) // where it is released does not matter
+	s.Decref(hermetic, a) // the place of the release does not matter
 	s.want(preserve.Preserved, a)
 	if u := tensor.UseCount(); u != 1 {
 		t.Errorf("use count %d while the impl owns the object, want 1", u)
@@ -104,7 +104,7 @@ func TestProtocol(t *testing.T) {
 		t.Error("an object made hermetically was handed out")
 	}
 	s.Decref(plain, own)
-	s.want(preserve.Dead, own) // though the impl is shared
+	s.want(preserve.Dead, own) // although the impl is shared
 	foreign := s.wrap(other, h)
 	if s.at(foreign).impl == h.ID() {
 		t.Error("two interpreters share one storage impl")
@@ -127,8 +127,8 @@ func tensor2(s *scene) Ref {
 	return r
 }
 
-// Every invariant is tripped by a fault planted for it: a slot that lies, a
-// protocol with a step missing or misplaced, or a caller that cheats.
+// Each invariant is violated by a planted fault: a slot with a wrong state, a protocol with a
+// missing or misplaced step, or a caller that breaks the contract.
 func TestPlantedFaults(t *testing.T) {
 	finalizeFirst := Protocol{name: "finalize first", untraversed: preservable, stays: preservable,
 		dealloc: []deallocStep{finalize, preserveIf(preservable), clearWeak, clearHolds, releaseImpl, free}}
@@ -308,10 +308,9 @@ func TestPlantedFaults(t *testing.T) {
 	}
 }
 
-// A cycle of garbage refers to an object that stays, which refers to one that
-// nothing else does. Whether that one is spared because the object is not
-// traversed, and not by the chance of something else that leads to it, shows
-// when the collector traverses it, and when it clears it.
+// A cycle of garbage refers to an object that stays, which refers to one that nothing else does.
+// Whether that one stays because the object is not traversed, and not because something else refers
+// to it, shows when the collector traverses it, and when it clears it.
 func TestCollectorSparesWhatStays(t *testing.T) {
 	for _, tt := range []struct {
 		name                            string
@@ -352,7 +351,7 @@ func TestCollectorSparesWhatStays(t *testing.T) {
 	}
 }
 
-// Random play finds a protocol that is wrong anywhere.
+// Random play finds protocols that are wrong anywhere.
 func TestInterleavingsFindPlantedProtocols(t *testing.T) {
 	always := func(_ Context, o *object) bool { return o.ref != nil && !o.made.Hermetic }
 	for _, p := range []Protocol{
@@ -373,7 +372,7 @@ func TestInterleavingsFindPlantedProtocols(t *testing.T) {
 	} {
 		t.Run(p.name, func(t *testing.T) {
 			s := seedOrClock()
-			for n := range uint64(20) { // some games come to a state in which nothing goes wrong
+			for n := range uint64(20) { // some games reach a state in which nothing goes wrong
 				g := NewPlayer(s+n, newTestEngine(), p)
 				if g.Play(20_000); g.wrong != nil || len(g.found) > 0 {
 					return

@@ -30,8 +30,8 @@ type handle struct {
 	serial uint64
 }
 
-// A thread runs host code in one interpreter; it goes in and out of hermetic
-// contexts and has references to objects.
+// A thread runs host code in one interpreter; it enters and leaves hermetic contexts and has
+// references to objects.
 type thread struct {
 	Context
 	objects []handle
@@ -43,10 +43,9 @@ type weakHandle struct {
 	interp Interp
 }
 
-// A Player plays a game of random steps on a machine and the model at once.
-// Engine threads hold refs, two interpreters run three threads each. While one
-// interpreter is in the middle of a step, the engine's threads and those of
-// the other interpreter go on.
+// A Player plays a game of random steps on a machine and the model at once. Engine threads hold
+// refs, two interpreters run three threads each. While one interpreter is in the middle of a step,
+// the threads of the engine and of the other interpreter continue.
 type Player struct {
 	rng     *rand.Rand
 	world   World
@@ -62,7 +61,7 @@ type Player struct {
 	seen    map[string]int // what was played
 	busy    map[Interp]bool
 	running Interp   // the innermost; 0 for an engine's thread
-	later   []func() // what waits for a busy interpreter
+	later   []func() // waits for a busy interpreter
 	depth   int
 	history []string
 	record  bool
@@ -116,7 +115,7 @@ func (g *Player) yield() {
 	}
 }
 
-// play makes steps until something is wrong, and returns their number.
+// Play makes steps until something is wrong, and returns their number.
 func (g *Player) Play(steps int) int {
 	for n := range steps {
 		g.step()
@@ -172,7 +171,7 @@ func (g *Player) step() {
 	g.lock(t.Interp, func() { g.hostStep(t) })
 }
 
-// lock runs f with an interpreter's lock, which the running thread may have.
+// lock runs f with an interpreter's lock, which the running thread may already have.
 func (g *Player) lock(i Interp, f func()) {
 	running, busy := g.running, g.busy[i]
 	g.running, g.busy[i] = i, true
@@ -275,7 +274,7 @@ func (g *Player) hostStep(t *thread) {
 	}
 }
 
-// wrap hands out the object of an impl, which the caller holds meanwhile.
+// wrap returns the object of an impl, which the caller holds meanwhile.
 func (g *Player) wrap(t *thread, r Ref) {
 	r = r.Retain()
 	id := r.ID()
@@ -333,7 +332,7 @@ func (g *Player) decref(t *thread, h handle) {
 
 func (g *Player) strengthen(t *thread, w weakHandle) {
 	if o := g.model.objects[w.serial]; o != nil && o.ctx.Hermetic {
-		return // it would be handed to a context that is not
+		return // it would be returned to a context that is not
 	}
 	g.say("thread %v: strong reference to #%d from a weak one", t.Context, w.serial)
 	a, ok := g.m.Strengthen(t.Context, w.w)
@@ -427,7 +426,7 @@ func (g *Player) compare() {
 	}
 }
 
-// end lets go of everything; nothing may be left.
+// End releases everything; nothing may be left.
 func (g *Player) End() {
 	g.m.Yield = nil
 	for range 1 + g.m.Live() { // finalizers take references
@@ -470,7 +469,7 @@ func seedOrClock() uint64 {
 	return uint64(time.Now().UnixNano())
 }
 
-// A game is at most this long, so that ends are played often.
+// The maximum length of a game, so that ends are played often.
 const gameLength = 2000
 
 func TestInterleavings(t *testing.T) {
@@ -492,7 +491,7 @@ func TestInterleavings(t *testing.T) {
 	}
 }
 
-// A game that never gets anywhere proves nothing.
+// A game that does not reach all states proves nothing.
 func TestInterleavingsGetEverywhere(t *testing.T) {
 	seen := map[string]int{}
 	for n := range uint64(games) {
@@ -517,10 +516,9 @@ func TestInterleavingsGetEverywhere(t *testing.T) {
 	t.Log(seen)
 }
 
-// The fault is PyTorch's own, and it must be found whatever the seed. Mostly as
-// what it is; where the object has a finalizer, that is the first to run too
-// early, and only the model sees a hermetic collector go for what such an
-// object refers to.
+// The fault is PyTorch's own, and must be found for every seed. Mostly as what it is; if the object
+// has a finalizer, that is the first to run too early, and only the model notices a hermetic
+// collector that deallocates objects to which such an object refers.
 func TestInterleavingsFindTheFault(t *testing.T) {
 	s := seedOrClock()
 	t.Logf("play again with: go test ./asserts/preserve/internal/model -run %s -seed %d", t.Name(), s)

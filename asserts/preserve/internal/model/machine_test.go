@@ -22,14 +22,14 @@ func (v *Violation) Error() string {
 // An object is a host object: a PyObject with a MaybeOwned cdata.
 type object struct {
 	at        Address
-	serial    uint64 // unlike the address, never used again
+	serial    uint64 // unlike the address, never reused
 	refs      int32
 	impl      ID
 	ref       Ref // owned cdata; nil while it is borrowed
 	made      Context
 	state     preserve.State
 	finalize  func(Address)
-	finalized int  // how often it was
+	finalized int  // how often it was finalized
 	taken     bool // being deallocated
 	weak      []*Weak
 	holds     []Address // the objects that its __dict__ refers to
@@ -38,12 +38,12 @@ type object struct {
 // A Weak is a weak reference to an object.
 type Weak struct{ object Address }
 
-// A Machine runs the protocol on an engine's impls and checks the invariants
-// at every step. It models all interpreters of one process. It is for one goroutine at
-// a time; Yield plays the steps of other threads in between.
+// A Machine runs the protocol on an engine's impls and checks the invariants at every step. It
+// models all interpreters of one process. It is for one goroutine at a time; Yield plays the steps
+// of other threads in between.
 //
-// Using a Machine against its contract (an address that the caller has no
-// reference to) is not an error but the fault to be found: it is reported.
+// Using a Machine against its contract (an address to which the caller has no reference) is not an
+// error but a fault to be found: it is reported.
 type Machine struct {
 	// Report is called with every violation.
 	Report func(Violation)
@@ -74,8 +74,8 @@ func NewMachine(e Engine, p Protocol) *Machine {
 // Live returns the number of objects.
 func (m *Machine) Live() int { return m.live }
 
-// Serial returns the number of the object at an address, which unlike the
-// address is never used again; 0 when none is there.
+// Serial returns the number of the object at an address, which unlike the address is never reused;
+// 0 for none.
 func (m *Machine) Serial(a Address) uint64 { return m.at(a).serial }
 
 // State returns the state of the object at an address.
@@ -122,11 +122,10 @@ func (m *Machine) yield() {
 	}
 }
 
-// Wrap returns the object of an impl, with one more reference for the caller to
-// release by [Machine.Decref]. It keeps r only by retaining it.
+// Wrap returns the object of an impl, with one more reference, which the caller releases by
+// [Machine.Decref]. It keeps r only by retaining it.
 //
-// The error is PyTorch's: the impl belongs to another interpreter, and it
-// can't be copied.
+// The error is PyTorch's: the impl belongs to another interpreter, and it can't be copied.
 //
 // Source: THPVariable_Wrap, THPStorage_Wrap.
 func (m *Machine) Wrap(ctx Context, r Ref) (Address, error) {
@@ -164,7 +163,7 @@ func (m *Machine) Wrap(ctx Context, r Ref) (Address, error) {
 	return o.at, nil
 }
 
-// handed checks that ctx may be given an object as that of an impl.
+// handed checks that ctx may get an object as that of an impl.
 func (m *Machine) handed(ctx Context, o *object, id ID) {
 	switch first := m.first[id]; {
 	case first == o.serial:
@@ -238,7 +237,7 @@ func (m *Machine) recycle(o *object) {
 	m.live--
 }
 
-// Incref takes one more reference to an object that the caller refers to.
+// Incref adds a reference to an object to which the caller refers.
 func (m *Machine) Incref(a Address) {
 	if o, ok := m.use(a, "Incref"); ok {
 		o.refs++
@@ -246,8 +245,8 @@ func (m *Machine) Incref(a Address) {
 	}
 }
 
-// Decref releases a reference to an object. The last one preserves or
-// deallocates it. An impl that is freed calls it for the object that it owns.
+// Decref releases a reference to an object. The last one preserves or deallocates it. An impl that
+// is freed calls it for the object that it owns.
 func (m *Machine) Decref(ctx Context, a Address) {
 	o, ok := m.use(a, "Decref")
 	if !ok {
@@ -267,7 +266,7 @@ func (m *Machine) Decref(ctx Context, a Address) {
 	}
 }
 
-// Hold lets the object at a refer to the object at b until a goes: a.b = b.
+// Hold makes the object at a refer to the object at b until a is deallocated: a.b = b.
 func (m *Machine) Hold(a, b Address) {
 	m.Incref(b)
 	if o, ok := m.use(a, "Hold"); ok {
@@ -312,8 +311,8 @@ func (m *Machine) Strengthen(ctx Context, w *Weak) (Address, bool) {
 	return a, true
 }
 
-// deref dereferences a weak reference as the host language does: it adds a reference,
-// and does not know of owners.
+// deref dereferences a weak reference like the host language: it adds a reference, and does not
+// know about owners.
 func (m *Machine) deref(w *Weak) (Address, bool) {
 	o := m.at(w.object)
 	if o.serial == 0 || o.taken {
@@ -337,8 +336,8 @@ func (m *Machine) fix(ctx Context, a Address) error {
 		return fmt.Errorf("impl %d was freed", o.impl)
 	}
 	defer r.Release()
-	// The object is handed out once more, in a context that is not hermetic:
-	// a weak reference holds no hermetic state.
+	// The object is returned once more, in a context that is not hermetic: a weak reference has no
+	// hermetic state.
 	b, err := m.Wrap(Context{Interp: ctx.Interp}, r)
 	if err == nil {
 		m.Decref(ctx, b)

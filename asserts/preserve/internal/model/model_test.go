@@ -5,13 +5,12 @@ import (
 	"slices"
 )
 
-// A model says what must be true, from references alone: it knows no slots, no
-// ownership bit and no steps.
+// A model derives what must be true from references alone: it knows no slots, no ownership bit and
+// no steps.
 //
-// An object is needed while it is referred to, or while it is the object
-// of an impl with another holder. What is not needed goes, at once, or
-// for cycles at the next collection. An impl is needed while a variable holds
-// it; a living object holds it unless nothing refers to the object.
+// An object is needed while it is referred to, or while it is the object of an impl with another
+// holder. Others are deallocated, at once, or for cycles at the next collection. An impl is needed
+// while a variable holds it; a living object holds it unless nothing refers to the object.
 type model struct {
 	objects map[uint64]*modelObject
 	impls   map[ID]*modelImpl
@@ -19,8 +18,8 @@ type model struct {
 	// impl of a preserved object is already being freed then.
 	takes func(serial uint64, preserved bool) bool
 
-	finalized int  // how many finalizers ran
-	counts    bool // a preserved object holds its impl too
+	finalized int  // number of finalizers that ran
+	counts    bool // a preserved object also holds its impl
 }
 
 type modelObject struct {
@@ -71,8 +70,8 @@ func (m *model) release(id ID) {
 	m.settleImpl(i)
 }
 
-// wrap records that the impl's object was handed out: the serial is new for a
-// new object. It returns what is wrong with that.
+// wrap records that the impl's object was returned: the serial is new for a new object. It returns
+// what is wrong with that.
 func (m *model) wrap(ctx Context, id ID, serial uint64) error {
 	i := m.impls[id]
 	if !ctx.Hermetic && i.object != nil {

@@ -1,18 +1,18 @@
 package model
 
-// An ID names an impl and is never used again, as [asserts.NewID] returns them.
+// An ID names an impl and is never reused, like those of [asserts.NewID].
 type ID uint64
 
 // An Interp names an interpreter; 0 is none.
 type Interp uint32
 
-// An Address is where an object lies in a [Machine]'s heap; 0 is none. As in
-// a real heap, the address of a deallocated object is soon used again.
+// An Address is the position of an object in a [Machine]'s heap; 0 is none. As in a real heap, the
+// address of a deallocated object is soon reused.
 type Address uint32
 
 // A SlotState is the contents of a slot at one moment.
 type SlotState struct {
-	Interp Interp // the interpreter that claimed the slot, for ever
+	Interp Interp // the interpreter that claimed the slot, forever
 	Object Address
 	Owns   bool // the impl owns the object, and not the object the impl; or it has a reference to it, see [Counting]
 }
@@ -22,8 +22,7 @@ type SlotState struct {
 // Source: c10/core/impl/PyObjectSlot.h.
 type Slot interface {
 	Load() SlotState
-	// CompareAndSwap puts a new state in place of the old one, and reports
-	// whether the old one was there.
+	// CompareAndSwap replaces the old state by a new one, and reports whether it was the old one.
 	CompareAndSwap(old, new SlotState) bool
 }
 
@@ -51,7 +50,7 @@ type Engine interface {
 	Lock(ID) (Ref, bool)
 }
 
-// A Context is where host code runs.
+// A Context is the context in which host code runs.
 type Context struct {
 	Interp   Interp
 	Hermetic bool // c10::impl::HermeticPyObjectTLS::get_state()

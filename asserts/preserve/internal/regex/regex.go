@@ -1,8 +1,8 @@
 //go:build cgo && unix
 
-// Package regex is a small binding of the C library's regular expressions
-// (POSIX regex.h). It shows how a binding follows its handles, and its test
-// how the author and the users find those that were not released.
+// Package regex is a small binding of the C library's regular expressions (POSIX regex.h). It shows
+// how a binding tracks its handles, and its test how the author and the users find those that were
+// not released.
 package regex
 
 // #include <regex.h>
@@ -19,7 +19,7 @@ import (
 
 var handles = preserve.NewRegistry("regex.Regexp")
 
-// A Regexp is a compiled expression, which C's heap holds. Close releases it.
+// A Regexp is a compiled expression in C's heap. Close releases it.
 type Regexp struct {
 	c     *C.regex_t
 	token preserve.Token
@@ -60,7 +60,7 @@ func (re *Regexp) Match(text string) (bool, error) {
 	return found, nil
 }
 
-// Close releases the expression. It is called once.
+// Close releases the expression. It must be called once.
 func (re *Regexp) Close() error {
 	if err := handles.Release(re.token); err != nil {
 		return err

@@ -27,7 +27,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// A report is a test that keeps what it would print.
+// A report is a test that records its output.
 type report struct {
 	*testing.T
 	ends []func()
@@ -45,7 +45,7 @@ func (r *report) end() string {
 
 var kept []*Regexp
 
-// compileAndKeep is what a user forgot.
+// compileAndKeep makes handles that a user forgot to close.
 func compileAndKeep(n int) {
 	for range n {
 		re, _ := Compile("a")

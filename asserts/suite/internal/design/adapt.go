@@ -17,7 +17,7 @@ func NewAdapter(o engine.Operator, rng *rand.Rand, th theme) *adapter {
 	return &adapter{op: o.Schema, makers: make(map[string][]schema.Argument), stored: o.Texts, undone: o.Inverse, rng: rng, th: th, seen: make(map[string]int), used: make(map[tried]int), size: make(map[string]int64)}
 }
 
-// mostUses is how often a rule is used on the same error: many choose at random.
+// mostUses is how often a rule is used on the same error: many rules choose at random.
 const mostUses = 4
 
 // Adapt returns the next case to try after c threw an error.
@@ -59,8 +59,8 @@ var (
 	elided         = whenUsed(`^\w+ (?:\d|\[|contiguous|(?:bool|long|float|double|bfloat16|u?int\d+|float\d+)\b)`)
 )
 
-// clauses divides an error before each argument of which it demands something of its own, as in
-// "x must be 2-D, index 1-D int64".
+// clauses divides an error before each argument for which it has a condition of its own, as in "x
+// must be 2-D, index 1-D int64".
 func (m *revision) clauses() []string {
 	asks := demand().FindString(m.text)
 	if asks == "" {
@@ -84,7 +84,7 @@ func (m *revision) clauses() []string {
 	return all
 }
 
-// A reading is the changes that the rules find in an error.
+// A reading is the list of changes that the rules derive from an error.
 type reading struct {
 	key     string // the error without its numbers
 	lost    bool   // no arguments avoid it
@@ -99,7 +99,7 @@ type match struct {
 // readings caches the readings of errors: cases of one op make the same errors.
 var readings = make(map[string]*reading)
 
-// MostReadings bounds them.
+// MostReadings limits their number.
 const MostReadings = 1 << 12
 
 func readError(text string) *reading {
@@ -130,7 +130,7 @@ func readError(text string) *reading {
 	return e
 }
 
-// Known returns how often an error like this one came before.
+// Known returns the number of earlier errors like this one.
 func (a *adapter) Known(text string) int { return a.seen[readError(text).key] }
 
 func WithoutNumbers(text string) string {
@@ -142,8 +142,8 @@ func WithoutNumbers(text string) string {
 	}, text)
 }
 
-// A rule is for errors, in small letters, that hold one of the words and
-// match the pattern; the words are only there because patterns are slow.
+// A rule applies to errors, in lower case, that contain one of the words and match the pattern; the
+// words are there because patterns are slow.
 type rule struct {
 	words   []string
 	pattern func() *regexp.Regexp
@@ -161,7 +161,7 @@ var hopeless = []string{
 	"not linked", "requires CUDA", "cuDNN",
 }
 
-// rules are tried in order, the first of them on an error as it is.
+// rules are tried in order, the first of them on the unchanged error.
 var rules = []rule{
 	{words: []string{"could not run"}, pattern: backends, revise: (*revision).backend},
 	on(`the constructor of \S+ takes \(.*\): (?:got \d+ arguments|of argument \d+: want)`, (*revision).construct, "the constructor of"),
@@ -262,11 +262,11 @@ func (m *revision) words([]string) bool {
 	return old.String() != v.String()
 }
 
-// quotedClass matches a name that errors quote, of a class as they are written.
+// quotedClass matches the name of a class in quotes.
 var quotedClass = regexp.MustCompile("['\"`]([A-Z]\\w+)['\"`]")
 
-// object sets an argument of any type to an object of a class that the error offers: its
-// constructor's error names its arguments.
+// object sets an argument of any type to an object of a class in the error: its constructor's error
+// then names the arguments.
 func (m *revision) object([]string) bool {
 	offered := quotedClass.FindAllStringSubmatch(m.text, 8)
 	i := slices.IndexFunc(m.args, func(g given) bool { return Unwrap(g.Type).Name == "Any" })
@@ -277,7 +277,7 @@ func (m *revision) object([]string) bool {
 	return true
 }
 
-// asText sets an argument of any type, that the error names, to a string.
+// asText sets an argument of any type that the error names to a string.
 func (m *revision) asText([]string) bool {
 	for _, i := range m.mentioned() {
 		if arg := m.args[i]; Unwrap(arg.Type).Name == "Any" && arg.value.Kind != sample.TextValue {
@@ -301,7 +301,7 @@ func (m *revision) letter([]string) bool {
 	return false
 }
 
-// file sets a string to the name of a file that is there.
+// file sets a string to the name of an existing file.
 func (m *revision) file([]string) bool {
 	const empty = "/dev/null"
 	i := slices.IndexFunc(m.args, func(g given) bool { return g.value.Kind == sample.TextValue && g.value.Text != empty })
@@ -314,7 +314,8 @@ func (m *revision) file([]string) bool {
 
 var shownNumber = regexp.MustCompile(`(\w+): (0|-\d+)\b`)
 
-// shownBelowOne makes the numbers and sizes one that the error shows to be less, as in "pad_h: -1".
+// shownBelowOne increases the numbers and sizes that the error shows to be less than one, as in
+// "pad_h: -1".
 func (m *revision) shownBelowOne([]string) bool {
 	changed := false
 	for _, shown := range shownNumber.FindAllStringSubmatch(strings.ToLower(m.text), -1) {
@@ -341,7 +342,7 @@ func (m *revision) zero([]string) bool {
 	return m.each(m.targets(), func(t *sample.TensorSpec) { t.Fill, t.Values = sample.Fill{Name: "const"}, nil })
 }
 
-// eachColumn takes matrices with a column for each element of the argument that the error names.
+// eachColumn uses matrices with a column for each element of the argument that the error names.
 func (m *revision) eachColumn(groups []string) bool {
 	i := m.argument(groups[1])
 	return i >= 0 && m.each(m.c.Tensors(), func(t *sample.TensorSpec) {
@@ -351,7 +352,7 @@ func (m *revision) eachColumn(groups []string) bool {
 	})
 }
 
-// plainForms takes functional tensors all over where some were, or else ordinary ones.
+// plainForms makes all tensors functional if some were, or else ordinary ones.
 func (m *revision) plainForms([]string) bool {
 	f, ts := engine.Strided, m.c.Tensors()
 	plain := func(t *sample.TensorSpec) bool { return t.Form != engine.Functional }
@@ -362,7 +363,7 @@ func (m *revision) plainForms([]string) bool {
 	return true
 }
 
-// listLength makes a list as long as was asked for.
+// listLength makes a list as long as the error requires.
 func (m *revision) listLength(groups []string) bool {
 	i := slices.IndexFunc(m.args, func(g given) bool { return g.Name == groups[1] })
 	n, err := strconv.Atoi(groups[2])
@@ -382,8 +383,8 @@ func (m *revision) listLength(groups []string) bool {
 	return changed
 }
 
-// oneOf leaves out one of two arguments, that which the case is not about where
-// both are given; of none it returns the first.
+// oneOf removes one of two arguments, if both are given the one that the case does not vary; if
+// none is, it sets the first.
 func (m *revision) oneOf(groups []string) bool {
 	first, second := m.at(groups[1]), m.at(groups[2])
 	if first < 0 || second < 0 || first == second {
@@ -408,7 +409,7 @@ func (m *revision) oneOf(groups []string) bool {
 	return leaveOut(m.args[second])
 }
 
-// leaveOut sets an argument that can be omitted to its value in most calls.
+// leaveOut sets an optional argument to the value that it has in most calls.
 func leaveOut(arg given) bool {
 	v := sample.None()
 	switch {
@@ -430,8 +431,7 @@ var backendForms = map[string]engine.Form{
 
 var backends = whenUsed(`(?i)arguments from the '(\w+)' backend[^\[]*available for these backends: \[([^\]]*)\]`)
 
-// able returns the forms that an op has kernels for, without the one that it was
-// called with.
+// able returns the forms for which an op has kernels, without the one that was used.
 func able(used, backends string) []engine.Form {
 	var forms []engine.Form
 	for name := range strings.SplitSeq(strings.ToLower(backends), ", ") {
@@ -453,7 +453,7 @@ func beyondMending(text string) bool {
 	return m != nil && len(able(m[1], m[2])) == 0
 }
 
-// backend takes a backend that the op has a kernel for.
+// backend chooses a backend for which the op has a kernel.
 func (m *revision) backend(groups []string) bool {
 	able := able(groups[1], groups[2])
 	if len(able) == 0 {
@@ -465,8 +465,7 @@ func (m *revision) backend(groups []string) bool {
 
 var constructor = regexp.MustCompile(`.*the constructor of (\S+) takes \((.*)\): (?:got \d+ arguments|of argument \d+: want)`)
 
-// construct sets for objects the arguments that their constructor takes, as the engine
-// says it.
+// construct sets the arguments of objects as the engine's error describes their constructor.
 func (m *revision) construct([]string) bool {
 	said := constructor.FindStringSubmatch(m.text)
 	takes, err := schema.ParseDispatcher("class::new(" + strings.ReplaceAll(said[2], "=...", "") + ") -> ()")
@@ -496,7 +495,7 @@ func (m *revision) construct([]string) bool {
 // made matches the error of an engine for an object that an op makes, with its schema.
 var made = regexp.MustCompile(`class (\S+) has no constructor; (\S+?)::(.*) returns one`)
 
-// make lets an op make the objects that no constructor does.
+// make makes objects without a constructor by calling an op.
 func (m *revision) make([]string) bool {
 	said := made.FindStringSubmatch(m.text)
 	maker, err := schema.ParseDispatcher(said[2] + "::" + said[3])
@@ -514,8 +513,7 @@ func (m *revision) make([]string) bool {
 	return changed
 }
 
-// wanted follows the engine, which refuses a value that the schema's type
-// does not take.
+// wanted follows an error of the engine about a value that the schema's type does not accept.
 func (m *revision) wanted(groups []string) bool {
 	i := slices.Index(m.c.Names, groups[2])
 	if i < 0 {
@@ -541,7 +539,7 @@ func (m *revision) dtypeWord(groups []string) bool {
 	return changed || m.each(m.targets(), func(t *sample.TensorSpec) { t.DType = dtype })
 }
 
-// oneDType takes one of the dtypes that an error lists.
+// oneDType chooses one of the dtypes that an error lists.
 func (m *revision) oneDType(groups []string) bool {
 	var listed []string
 	for word := range strings.SplitSeq(strings.ReplaceAll(groups[1], "torch.", ""), ", ") {
@@ -557,7 +555,7 @@ func (m *revision) oneDType(groups []string) bool {
 	return true
 }
 
-// notImplemented takes a dtype of another class.
+// notImplemented chooses a dtype of another class.
 func (m *revision) notImplemented(groups []string) bool {
 	bad, ok := tensor.DTypeOfWord(groups[1])
 	if n, err := strconv.ParseInt(groups[1], 10, 8); err == nil { // a c10::ScalarType
@@ -585,7 +583,7 @@ func (m *revision) notImplemented(groups []string) bool {
 	return true
 }
 
-// rank takes tensors of the number of dimensions that was asked for.
+// rank changes tensors to the number of dimensions in the error.
 func (m *revision) rank(groups []string) bool {
 	n, _ := strconv.Atoi(sample.Pick(m.rng, groups[1:2]))
 	if len(groups) > 2 && groups[2] != "" && sample.OneIn(m.rng, 2) {
@@ -612,7 +610,8 @@ func (m *revision) vector(groups []string) bool {
 	return true
 }
 
-// oneElement takes one element for a tensor of as many as the error says, not in a list.
+// oneElement reduces tensors outside of lists with the number of elements in the error to one
+// element.
 func (m *revision) oneElement(groups []string) bool {
 	var many []*sample.TensorSpec
 	for _, arg := range m.args {
@@ -638,8 +637,8 @@ func (m *revision) square(groups []string) bool {
 	return true
 }
 
-// dimRange sets every number that was out of range to one that never is, and else
-// adds dimensions to a tensor that has as few as the error shows.
+// dimRange sets every number that was out of range to one that never is, or else adds dimensions to
+// a tensor with as few as in the error.
 func (m *revision) dimRange(groups []string) bool {
 	last, err := strconv.Atoi(groups[1])
 	bad, _ := strconv.ParseInt(groups[2], 10, 64)
@@ -668,7 +667,7 @@ func (m *revision) dimRange(groups []string) bool {
 	return true
 }
 
-// fewer takes tensors that have as many dimensions as the error shows to those that it wants.
+// fewer changes tensors with the shown number of dimensions to the required number.
 func (m *revision) fewer(groups []string) bool {
 	n, err := strconv.Atoi(groups[1])
 	has, err2 := strconv.Atoi(groups[2])
@@ -680,8 +679,8 @@ func (m *revision) fewer(groups []string) bool {
 	return len(all) > 0 && n != has
 }
 
-// oneOrMost returns one of the tensors that an error may be about, or all of them, where
-// some are left without those that it is hardly about.
+// oneOrMost returns one of the tensors that an error may be about, or all of them, without unlikely
+// ones if others remain.
 func (m *revision) oneOrMost(ts []*sample.TensorSpec, hardly func(*sample.TensorSpec) bool) []*sample.TensorSpec {
 	if len(ts) > 1 && sample.OneIn(m.rng, 2) {
 		return []*sample.TensorSpec{sample.Pick(m.rng, ts)}
@@ -694,7 +693,7 @@ func (m *revision) oneOrMost(ts []*sample.TensorSpec, hardly func(*sample.Tensor
 
 func integral(t *sample.TensorSpec) bool { return sample.Element(t.DType).Class() == tensor.Integral }
 
-// atLeastOne makes numbers below zero that are not named one.
+// atLeastOne sets negative numbers that the error does not name to one.
 func (m *revision) atLeastOne([]string) bool {
 	changed := false
 	for _, arg := range m.args {
@@ -705,7 +704,7 @@ func (m *revision) atLeastOne([]string) bool {
 	return changed
 }
 
-// multiple makes a size or a number that the error shows a multiple of another one.
+// multiple makes a size or a number in the error a multiple of another one.
 func (m *revision) multiple(groups []string) bool {
 	n, err := strconv.ParseInt(groups[1], 10, 64)
 	by, err2 := strconv.ParseInt(groups[2], 10, 64)
@@ -725,8 +724,7 @@ func (m *revision) multiple(groups []string) bool {
 	return changed
 }
 
-// equalLists makes lists of tensors as long as the list that the case varies,
-// or the first.
+// equalLists makes lists of tensors as long as the list that the case varies, or the first.
 func (m *revision) equalLists([]string) bool {
 	var lists []*sample.Value
 	model := 0
@@ -751,8 +749,7 @@ func (m *revision) equalLists([]string) bool {
 	return changed
 }
 
-// equalSizes makes the tensors that the error names, or all, the sizes of one
-// of them.
+// equalSizes gives the tensors that the error names, or all, the sizes of one of them.
 func (m *revision) equalSizes([]string) bool {
 	ts := m.targets()
 	if len(ts) < 2 {
@@ -769,8 +766,7 @@ func (m *revision) equalSizes([]string) bool {
 	return m.each(ts, func(t *sample.TensorSpec) { t.Sizes = slices.Clone(model.Sizes) })
 }
 
-// twoShapes makes a tensor of the one shape that the error shows one of the
-// other.
+// twoShapes gives a tensor with one of two shapes in the error the other one.
 func (m *revision) twoShapes(groups []string) bool {
 	one, other := parseSizes(groups[1]), parseSizes(groups[2])
 	ts := Separate(m.c.Tensors(), m.c.Tensors())
@@ -812,7 +808,7 @@ func (m *revision) equalDTypes([]string) bool {
 
 func quantized(f engine.Form) bool { return f == engine.Quantized || f == engine.PerChannel }
 
-// define sets arguments that were left out.
+// define sets omitted arguments.
 func (m *revision) define([]string) bool {
 	var absent []int
 	for i, arg := range m.args {
@@ -877,8 +873,8 @@ func (m *revision) named([]string) bool {
 	return true
 }
 
-// mutate changes one or two arguments, those that the error names first, to
-// values that the error mentions or to any others.
+// mutate changes one or two arguments, preferably those that the error names, to values in the
+// error or to any others.
 func (a *adapter) mutate(c *sample.Case, text string) {
 	for range 1 + a.rng.IntN(2) {
 		m := a.revision(c, text)
@@ -894,7 +890,7 @@ func (a *adapter) mutate(c *sample.Case, text string) {
 	}
 }
 
-// encoded lets the op that another one undoes make the first tensor, now and then.
+// encoded sometimes makes the first tensor with the inverse op.
 func (m *revision) encoded() bool {
 	i := slices.IndexFunc(m.args, func(g given) bool { return g.value.Kind == sample.TensorValue })
 	if m.undone == nil || i != 0 || !sample.OneIn(m.rng, 4) {
@@ -937,8 +933,8 @@ func (m *revision) mutateArg(arg given) {
 	}
 }
 
-// beside returns the words that lie beside an error's message among the texts of a
-// library: compilers put those of one function together.
+// beside returns the words near an error's message among the texts of a library: compilers put
+// those of one function together.
 func beside(stored []string, text string) []string {
 	i := slices.IndexFunc(stored, func(s string) bool { return !plain.MatchString(s) && strings.Contains(text, s) })
 	if i < 0 {

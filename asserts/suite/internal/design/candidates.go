@@ -45,7 +45,7 @@ func ofType(r *rand.Rand, arg schema.Argument, t schema.Type, th *theme) sample.
 		return sample.Value{Kind: sample.DictValue, List: []sample.Value{key, ofType(r, arg, t.Elem[1], th)}}
 	case schema.Base:
 		if strings.HasPrefix(t.Name, sample.CustomClasses) {
-			return sample.Value{Kind: sample.NewValue, Text: t.Name} // its constructor says what it takes
+			return sample.Value{Kind: sample.NewValue, Text: t.Name} // its constructor's errors tell the arguments
 		}
 		if make, ok := byType[t.Name]; ok {
 			return make(r, arg.Name, th)
@@ -97,7 +97,7 @@ func IsInt(t schema.Type) bool {
 	return t.Kind == schema.Base && (t.Name == "int" || t.Name == "SymInt")
 }
 
-// intList is for int[]: sizes, strides, paddings, dims.
+// intList makes an int[]: sizes, strides, paddings, dims.
 func intList(r *rand.Rand, name string, th *theme) sample.Value {
 	rank := len(th.sizes)
 	switch {
@@ -184,7 +184,7 @@ var byType = map[string]func(r *rand.Rand, name string, th *theme) sample.Value{
 	},
 }
 
-// Names of whole numbers that kernels divide by or allocate by.
+// Names of integers that kernels divide or allocate by.
 var positive = regexp.MustCompile(`^(stride|dilation|kernel|pool|groups?\b|num_|n_|n(?:lat|lon|h|w|rows?|cols?|bins?|heads?|blocks?|segs?|segments?)(?:_|$)|height|width|channels|batch)|_(h|w|d|height|width|size|groups)$`)
 
 func intFor(r *rand.Rand, name string, th *theme) sample.Value {
@@ -213,13 +213,12 @@ func intFor(r *rand.Rand, name string, th *theme) sample.Value {
 	return sample.Int(sample.Pick(r, []int64{1, 2, 0, 3}))
 }
 
-// structural are names of whole numbers that shape a call, and are not operands
-// of its computation.
+// structural are names of integers that determine the form of a call, and are not operands.
 var structural = regexp.MustCompile(`^(dim|axis|pad|quant|n$|N$|k$|step$|start|end|offset|diagonal|reduction|index)|size|length|mode|type|layout|format|level|version|seed|ndim|_dim|max_|_id`)
 
-// Lively returns a value that changes the results of an op: a number in place of one that
-// leaves factors or sums unchanged, a tensor with elements in place of one with none; false
-// where the argument has another value.
+// Lively returns a value that changes the results of an op: a number other than one that leaves
+// factors or sums unchanged, a tensor with elements instead of an empty one; false if the argument
+// has such a value already.
 func Lively(arg schema.Argument, v sample.Value) (sample.Value, bool) {
 	if v.Kind == sample.TensorValue {
 		return peopled(arg, v)
@@ -247,8 +246,8 @@ func Lively(arg schema.Argument, v sample.Value) (sample.Value, bool) {
 	return v, false
 }
 
-// peopled returns a tensor with elements: a kernel takes nearly any others with one that has none,
-// and does little.
+// peopled returns a tensor with elements: a kernel accepts nearly any other arguments with an empty
+// one, and does little.
 func peopled(arg schema.Argument, v sample.Value) (sample.Value, bool) {
 	if IsOut(arg) || !slices.Contains(v.Tensor.Sizes, 0) {
 		return v, false
@@ -294,7 +293,7 @@ func boolFor(r *rand.Rand, name string, th *theme) sample.Value {
 	return sample.Bool(sample.OneIn(r, 2))
 }
 
-// words are the texts that arguments of a name take.
+// words are the texts that arguments of a name accept.
 var words = map[string][]string{
 	"reduce":        {"sum", "prod", "mean", "amax", "amin"},
 	"interpolation": {"linear", "lower", "higher", "midpoint", "nearest"},
@@ -320,15 +319,15 @@ func textFor(r *rand.Rand, name string, th *theme) sample.Value {
 	return sample.Text(sample.Pick(r, []string{"sum", "mean", "none"}))
 }
 
-// Names of tensors that hold indices, masks, and one value a channel.
+// Names of tensors that hold indices, masks, and one value per channel.
 var (
 	indexNames   = []string{"index", "indices", "indexes", "idx", "offsets", "offset2bag", "bag_size", "maximum_indices", "crow_indices", "col_indices", "compressed_indices", "plain_indices", "pivots", "LU_pivots", "repeats", "lengths", "max_indices", "unsorted_indices"}
 	maskNames    = []string{"mask", "condition", "found_inf_mask"}
 	channelNames = []string{"running_mean", "running_var", "bias", "save_mean", "save_var", "save_invstd", "mean", "var", "invstd", "scale", "zero_point", "scales", "zero_points"}
 )
 
-// Names of tensors that hold where each sequence ends, or each row of a sparse matrix
-// starts, and of those that hold a whole number for each entry of the others.
+// Names of tensors that hold the end of each sequence, or the start of each row of a sparse matrix,
+// and of those with an integer for each entry of the others.
 var (
 	ends      = regexp.MustCompile(`^cu_?seq|^cum_seq|indptr$`)
 	starts    = regexp.MustCompile(`_(off|offs|offsets|ptr|splits)$`)
@@ -375,12 +374,12 @@ func Unwrap(t schema.Type) schema.Type {
 	return t
 }
 
-// IsOut reports whether an argument is one that the op puts results into.
+// IsOut reports whether the op writes results into an argument.
 func IsOut(arg schema.Argument) bool {
 	return arg.Out || strings.HasPrefix(arg.Name, "out") && arg.Alias != nil
 }
 
-// OutsOf reports of each tensor of a call whether results go into it.
+// OutsOf reports for each tensor of a call whether results are written into it.
 func OutsOf(op *schema.Op, c *sample.Case) []bool {
 	var outs []bool
 	for i, arg := range op.Func.Args {

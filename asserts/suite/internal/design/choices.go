@@ -21,9 +21,9 @@ var (
 	quoted = whenUsed("['\"`]([\\w.+-]{1,24})['\"`]")
 	// choice matches the part of an error before the list of valid values.
 	choice = whenUsed(`(?i)\b(?:one of|must be|should be|expected|expects|either|choose from|supported?(?: \w+)? (?:are|is)|supports|allowed(?: \w+)?|valid(?: \w+)?(?: are| is)?|options(?: are)?|available(?: are)?|among|only|in|want|use|accepts?|takes|known|includes?|has to be|can be|may be|between)\b[: ]*`)
-	// listed is where there may be more than one to choose from.
+	// listed matches the beginning of a list of several choices.
 	listed = whenUsed(`[:=({\[][ ({\[]*`)
-	// spaced is a list that the error ends with, of words with spaces between.
+	// spaced matches a list at the end of the error, of words with spaces between.
 	spaced = whenUsed(`(?i)(?:known|valid|supported|allowed|available|options|choices|modes|values|one of):? ((?:[a-z][\w-]+ ){1,7}[a-z][\w-]+)\W*$`)
 	plain  = regexp.MustCompile(`^[A-Za-z][\w-]{0,23}$`)
 	number = regexp.MustCompile(`-?\b\d+(?:\.\d+)?\b`)
@@ -61,8 +61,8 @@ func namedWords(text string) []string {
 	return all
 }
 
-// enumeration reads words with commas, bars, slashes, "or" and "and" between;
-// bars and slashes may go before the next one.
+// enumeration parses words with commas, bars, slashes, "or" and "and" between; bars and slashes may
+// precede the next one.
 func enumeration(text string) []string {
 	text, _, _ = strings.Cut(text, "\n")
 	var all []string
@@ -89,8 +89,7 @@ func enumeration(text string) []string {
 
 var articles = []string{"a", "an", "the"}
 
-// Probe returns a value of a type that makes no sense; false where every value
-// of the type does.
+// Probe returns an invalid value of a type; false if every value of the type is valid.
 func Probe(t schema.Type) (sample.Value, bool) {
 	switch t = Unwrap(t); {
 	case t.Name == "str":
@@ -103,15 +102,14 @@ func Probe(t schema.Type) (sample.Value, bool) {
 	return sample.Value{}, false
 }
 
-// Choices returns the values that an error names for an argument that was a
-// probe.
+// Choices returns the values that an error offers for an argument with a probe.
 func Choices(probe sample.Value, text string) []sample.Value {
 	if probe.Kind == sample.TextValue {
 		return texts(sample.TextValue, namedWords(text))
 	}
 	var found []sample.Value
 	for _, n := range number.FindAllString(text, 8) {
-		if v, _ := strconv.ParseFloat(n, 64); math.Abs(v) < probeInt { // infinite where it is out of range
+		if v, _ := strconv.ParseFloat(n, 64); math.Abs(v) < probeInt { // infinite if out of range
 			for _, d := range []float64{0, -1, 1} {
 				value := sample.Float(v + d)
 				if probe.Kind == sample.IntValue {

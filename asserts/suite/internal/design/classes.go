@@ -13,11 +13,11 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A valueClass is one sort of value that an argument can have.
+// A valueClass is one sort of value of an argument.
 type valueClass struct {
 	name string
-	// ways make the call have it, the plainest first; each reports whether the
-	// call has it then.
+	// ways change a call so that it has the class, the simplest first; each reports whether it
+	// succeeded.
 	ways []func(c *sample.Case) bool
 }
 
@@ -45,19 +45,19 @@ func fillsFor(dtype string) []sample.Fill {
 	return floatFills
 }
 
-// everyDType is every dtype that a dense tensor can have, the usual ones first.
+// everyDType lists the dtypes of dense tensors, the usual ones first.
 var everyDType = []string{"float32", "float64", "float16", "bfloat16", "int64", "int32", "bool", "complex64", "complex128", "uint8", "int8", "int16", "complex32", "uint16", "uint32", "uint64"}
 
 var layouts = []struct {
 	name string
 	tensor.Arrangement
-	rank int // 0 for any
+	rank int // 0: any
 }{{"transposed", tensor.Transposed, 0}, {"sliced", tensor.Sliced, 0}, {"expanded", tensor.Expanded, 0}, {"offset", tensor.Offset, 0}, {"channels-last", tensor.ChannelsLast, 4}, {"channels-last-3d", tensor.ChannelsLast, 5}, {"padded", tensor.Padded, 0}, {"between", tensor.Between, 0}}
 
-// plainForms are those that a strided tensor can have beside its layout.
+// plainForms are the forms of strided tensors apart from the layout.
 var plainForms = []engine.Form{engine.Grad, engine.Inference, engine.Negative, engine.Conjugate, engine.Zero}
 
-// setters change one tensor; they report whether it is so then.
+// setters change one tensor; they report whether it now has the property.
 
 func setDType(dtype string) func(*sample.TensorSpec) bool {
 	return func(t *sample.TensorSpec) bool {
@@ -74,7 +74,7 @@ func setFill(f sample.Fill) func(*sample.TensorSpec) bool {
 	}
 }
 
-// setLayout takes tensors of one rank where the layout asks for that.
+// setLayout changes tensors of one rank if the layout requires it.
 func setLayout(a tensor.Arrangement, rank int) func(*sample.TensorSpec) bool {
 	return func(t *sample.TensorSpec) bool {
 		n := len(t.Sizes)
@@ -114,7 +114,7 @@ func setSizes(sizes ...int64) func(*sample.TensorSpec) bool {
 	}
 }
 
-// fewerColumns leaves a tensor of several dimensions fewer elements than the others' sizes say.
+// fewerColumns gives a tensor of several dimensions fewer elements than the others' sizes imply.
 func fewerColumns(columns int64) func(*sample.TensorSpec) bool {
 	return func(t *sample.TensorSpec) bool {
 		n := len(t.Sizes)
@@ -141,7 +141,7 @@ func setAll(setters ...func(*sample.TensorSpec) bool) func(*sample.TensorSpec) b
 // A selector returns the tensors of a call that a class changes.
 type selector func(c *sample.Case) []*sample.TensorSpec
 
-// each makes the setter's change to every selected tensor that can have it.
+// each makes the setter's change to every selected tensor that allows it.
 func (of selector) each(set func(*sample.TensorSpec) bool) func(*sample.Case) bool {
 	return func(c *sample.Case) bool {
 		holds := false
@@ -152,12 +152,12 @@ func (of selector) each(set func(*sample.TensorSpec) bool) func(*sample.Case) bo
 	}
 }
 
-// ofArg is the tensors of one argument.
+// ofArg selects the tensors of one argument.
 func ofArg(i int) selector {
 	return func(c *sample.Case) []*sample.TensorSpec { return c.Args[i].AppendTensors(nil) }
 }
 
-// lastOf is the last tensor of a list.
+// lastOf selects the last tensor of a list.
 func lastOf(i int) selector {
 	return func(c *sample.Case) []*sample.TensorSpec {
 		all := c.Args[i].AppendTensors(nil)
@@ -201,7 +201,7 @@ func tensorClasses(of selector, dtype string, written bool) []valueClass {
 	if dtype != "uint8" {
 		add("uint8 max", setAll(setDType("uint8"), setFill(sample.Fill{Name: "max"})))
 	}
-	add("float64[]", setAll(setDType("float64"), setSizes())) // a number, to most kernels
+	add("float64[]", setAll(setDType("float64"), setSizes())) // most kernels treat it as a number
 	add("int64[1] const:1", setAll(setDType("int64"), setSizes(1), setFill(sample.Fill{Name: "const", Value: 1})))
 	add("int64[] const:1", setAll(setDType("int64"), setSizes(), setFill(sample.Fill{Name: "const", Value: 1})))
 	if sample.Element(dtype).Class() != tensor.Boolean {
@@ -212,7 +212,7 @@ func tensorClasses(of selector, dtype string, written bool) []valueClass {
 	return all
 }
 
-// endClasses are those of the ends of whole numbers of other sizes.
+// endClasses are the classes of the limits of integers of other sizes.
 func endClasses(of selector, dtype string) []valueClass {
 	var all []valueClass
 	for _, d := range []string{"int8", "int16", "int32"} {
@@ -223,7 +223,7 @@ func endClasses(of selector, dtype string) []valueClass {
 	return all
 }
 
-// Values that scalars of a type have, those that say too much last.
+// Values of scalar types, those that give most away last.
 var (
 	someInts   = []int64{-1, 0, 1, 2, 3, 4, 5, 8, -2, -3, 7, 16, 64, 1000}
 	largeInts  = []int64{1 << 31, -1<<31 - 1, math.MaxInt64}
@@ -235,7 +235,7 @@ var (
 	bothBools    = []bool{true, false}
 )
 
-// usualWords are texts that ops of PyTorch take as modes.
+// usualWords are modes of PyTorch's ops.
 var usualWords = []string{
 	"none", "mean", "sum", "batchmean", "constant", "reflect", "replicate", "circular", "zeros", "border", "reflection", "same", "valid",
 	"nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area", "max", "min", "prod", "amax", "amin", "avg",
@@ -243,8 +243,8 @@ var usualWords = []string{
 	"left", "right", "ij", "xy", "backward", "forward", "ortho", "reduced", "complete", "full", "half", "float", "double", "",
 }
 
-// ScalarValues are those of a base type that holds no tensor, or nil, in an engine
-// that has these devices.
+// ScalarValues returns the values of a base type without tensors, or nil, for an engine with these
+// devices.
 func ScalarValues(name string, devices []engine.Device) []sample.Value {
 	switch name {
 	case "int", "SymInt":
@@ -279,14 +279,14 @@ func texts[T ~string](kind sample.ValueKind, names []T) []sample.Value {
 // SetValue sets argument i to a value.
 func SetValue(i int, v sample.Value) func(*sample.Case) bool {
 	return func(c *sample.Case) bool {
-		Separate(c.Tensors(), c.Tensors()) // another tensor may alias the one that is removed
+		Separate(c.Tensors(), c.Tensors()) // another tensor may alias the removed one
 		c.Args[i] = v.Clone()
 		return true
 	}
 }
 
-// intLists are lists of whole numbers as ops take them: of every length, and
-// of the base's length with values of every sort.
+// intLists returns lists of integers: of every length, and of the base's length with values of
+// every sort.
 func intLists(base []sample.Value, fixed int) []sample.Value {
 	n := len(base)
 	all := loop.Map([]int64{-1, 0, 1, 2, 3, 4, 8}, func(v int64) sample.Value { return same(n, v) })
@@ -323,7 +323,7 @@ func plus(v sample.Value, d int64) sample.Value {
 	return v
 }
 
-// plainLists are lists of other scalars.
+// plainLists returns lists of other scalars.
 func plainLists(base []sample.Value, elem string, fixed int, devices []engine.Device) []sample.Value {
 	n := len(base)
 	var all []sample.Value
@@ -353,10 +353,10 @@ func plainLists(base []sample.Value, elem string, fixed int, devices []engine.De
 	return all
 }
 
-// manyTensors is more than kernels that copy a list to a fixed array have room for.
+// manyTensors exceeds the size of the fixed arrays into which kernels copy lists.
 const manyTensors = 40
 
-// tensorList is the class of a changed list of tensors.
+// tensorList returns the class of a changed list of tensors.
 func tensorList(i int, name string, change func(list []sample.Value) []sample.Value) valueClass {
 	return class1(name, func(c *sample.Case) bool {
 		Separate(c.Tensors(), c.Tensors())
@@ -369,7 +369,7 @@ func tensorList(i int, name string, change func(list []sample.Value) []sample.Va
 	})
 }
 
-// ofLength returns a change of a list to a length, by its first tensor where it is shorter.
+// ofLength returns a change of a list's length, with its first tensor repeated if it is shorter.
 func ofLength(length int) func(list []sample.Value) []sample.Value {
 	return func(list []sample.Value) []sample.Value {
 		for len(list) < length {
@@ -379,8 +379,8 @@ func ofLength(length int) func(list []sample.Value) []sample.Value {
 	}
 }
 
-// listLengths are a list of tensors at other lengths, with gaps where it may
-// have some, and of one tensor.
+// listLengths returns classes of other lengths of a list of tensors, with None elements if allowed,
+// and of one tensor.
 func listLengths(i int, t schema.Type) []valueClass {
 	var all []valueClass
 	for length := range 4 {

@@ -13,9 +13,8 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// A check without a message is thrown with its condition as C++ spells it, such
-// as "Expected input.size(0) == mask.size(0) to be true". These are the terms
-// that conditions about tensors are made of.
+// A check without a message throws its C++ condition, such as "Expected input.size(0) ==
+// mask.size(0) to be true". These patterns match the terms of conditions about tensors.
 var (
 	inCondition = whenUsed(`([\w.\->()\[\]]+?)\s*(==|!=|>=|>|<=|<)\s*(-?[\w.:\->()\[\]]+)`)
 	term        = whenUsed(`^\(*(\w+?)_?(?:\.|->|_)(dim|ndim|ndimension|numel|shape|sizes?|scalar_type|dtype|type)_*(?:\(\)?(-?\d*)\)*)?(?:\[(-?\d+)\]|\.size\(\))?\)*$`)
@@ -25,7 +24,7 @@ var (
 	predicate   = whenUsed(`(\w+)(?:\.|->)is_floating_point\(|isfloatingtype\((\w+)|isintegraltype\((\w+)|tensor_is_rank\((\w+), (\d+)\)`)
 )
 
-// condition changes the case so that a condition in an error holds, or one of those that || joins.
+// condition changes the case so that a condition in an error holds, or one of several joined by ||.
 func (m *revision) condition(groups []string) bool {
 	text := m.indexed(groups[1])
 	if either := strings.Split(text, "||"); !strings.Contains(text, "&&") {
@@ -33,7 +32,7 @@ func (m *revision) condition(groups []string) bool {
 	}
 	changed := m.remainders(text)
 	for _, c := range inCondition().FindAllStringSubmatch(remainder().ReplaceAllString(text, ""), -1) {
-		c[3] = strings.TrimRight(c[3], ":") // where the message follows
+		c[3] = strings.TrimRight(c[3], ":") // before a message
 		left, right := m.term(c[1]), m.term(c[3])
 		c[1], c[3] = m.shown(left, c[1]), m.shown(right, c[3])
 		if left.holds(c[2], right, c[3]) {
@@ -47,7 +46,8 @@ func (m *revision) condition(groups []string) bool {
 	return m.predicates(text) || changed
 }
 
-// shown returns the number that the error prints after a term that names no argument, or else the term.
+// shown returns the number that the error prints after a term that is not an argument, or else the
+// term.
 func (m *revision) shown(t argumentTerm, text string) string {
 	for strings.HasSuffix(text, ")") && strings.Count(text, ")") > strings.Count(text, "(") {
 		text = strings.TrimSuffix(text, ")")
@@ -61,7 +61,7 @@ func (m *revision) shown(t argumentTerm, text string) string {
 
 var firstNumber = regexp.MustCompile(`^-?\d+\b`)
 
-// indexed replaces the arguments that number dimensions in a condition by their values.
+// indexed replaces arguments used as dimensions in a condition by their values.
 func (m *revision) indexed(text string) string {
 	for _, arg := range m.args {
 		if v := arg.value; v.Kind == sample.IntValue {
@@ -72,7 +72,7 @@ func (m *revision) indexed(text string) string {
 	return text
 }
 
-// mirrored returns the operator with which b compares to a as a does to b.
+// mirrored returns the operator for swapped operands.
 func mirrored(operator string) string {
 	return strings.NewReplacer("<", ">", ">", "<").Replace(operator)
 }
@@ -98,7 +98,8 @@ func (m *revision) remainders(text string) bool {
 	return changed
 }
 
-// predicates sets the dtypes and the numbers of dimensions that the functions in a condition test for.
+// predicates sets the dtypes and the numbers of dimensions that the functions in a condition
+// require.
 func (m *revision) predicates(text string) bool {
 	changed := false
 	for _, c := range amongDTypes().FindAllStringSubmatch(text, -1) {
@@ -126,7 +127,7 @@ func (m *revision) predicates(text string) bool {
 
 // An argumentTerm is a property of an argument in a condition.
 type argumentTerm struct {
-	tensor *sample.TensorSpec // nil where the text names no tensor
+	tensor *sample.TensorSpec // nil if the text names no tensor
 	value  *sample.Value      // a number
 	what   string             // "dim", "size", "sizes", "numel", "dtype"
 	at     int
@@ -137,7 +138,7 @@ func (t argumentTerm) known() bool {
 	return t.tensor != nil || t.value != nil
 }
 
-// dtype returns the dtype of the term, or the one that text names.
+// dtype returns the dtype of the term, or the one in the text.
 func (t argumentTerm) dtype(text string) (string, bool) {
 	switch {
 	case t.tensor != nil:
@@ -174,7 +175,7 @@ func (m *revision) term(text string) argumentTerm {
 	return t
 }
 
-// numbered returns the argument of a name where it is a number or a dtype.
+// numbered returns the named argument if it is a number or a dtype.
 func (m *revision) numbered(name string) argumentTerm {
 	for _, arg := range m.args {
 		if v := arg.value; strings.EqualFold(arg.Name, name) && (v.Kind == sample.IntValue || v.Kind == sample.FloatValue || v.Kind == sample.DTypeValue) {
@@ -184,7 +185,8 @@ func (m *revision) numbered(name string) argumentTerm {
 	return argumentTerm{}
 }
 
-// holds reports whether the comparison of a term with another one, or with a text, is known to be true.
+// holds reports whether the comparison of a term with another one, or with a text, is known to be
+// true.
 func (t argumentTerm) holds(operator string, other argumentTerm, text string) bool {
 	if t.what == "dtype" || t.what == "sizes" || !t.known() {
 		return false
@@ -211,7 +213,8 @@ func (m *revision) argument(variable string) int {
 	return found
 }
 
-// set makes the comparison of the term with another one, or with a text, true, and reports whether the case changed.
+// set makes the comparison of the term with another one, or with a text, true, and reports whether
+// the case changed.
 func (t argumentTerm) set(operator string, other argumentTerm, text string) bool {
 	if !t.known() {
 		return false
@@ -265,7 +268,7 @@ func (t argumentTerm) setValue(operator string, other argumentTerm, text string)
 	return t.value.String() != before
 }
 
-// number returns the current value of the term, or the number that text is.
+// number returns the current value of the term, or the number in the text.
 func (t argumentTerm) number(text string) (int64, bool) {
 	switch {
 	case t.value != nil && t.value.Kind == sample.IntValue:
@@ -315,7 +318,7 @@ func (t argumentTerm) resize(n int) {
 	}
 }
 
-// bounded sets a number that the error bounds, as in "heads must be positive".
+// bounded sets a number to a bound in the error, as in "heads must be positive".
 func (m *revision) bounded(groups []string) bool {
 	operator, text := ">=", groups[3]
 	switch {
@@ -334,8 +337,8 @@ func (m *revision) bounded(groups []string) bool {
 	return t.known() && !t.holds(operator, none, text) && t.setValue(operator, none, text)
 }
 
-// converted replaces the dtype that the error names by the one that it expects, or by float32, which most
-// kernels accept.
+// converted replaces the dtype in the error by the expected one, or by float32, which most kernels
+// accept.
 func (m *revision) converted(groups []string) bool {
 	wants := groups[2]
 	if wants == "" {
@@ -353,8 +356,7 @@ func (m *revision) contiguous([]string) bool {
 	return m.each(m.targets(), func(t *sample.TensorSpec) { t.Arrangement, t.Form = tensor.Contiguous, engine.Strided })
 }
 
-// elementsAt sets the size that the error expects in a dimension of the arguments
-// that it names.
+// elementsAt sets the size that the error expects in a dimension of the arguments that it names.
 func (m *revision) elementsAt(groups []string) bool {
 	n, err := strconv.ParseInt(groups[1], 10, 64)
 	at, err2 := strconv.Atoi(groups[2])
@@ -383,9 +385,9 @@ func (m *revision) sameAt(groups []string) bool {
 	return ok && m.each(ts[1:], func(t *sample.TensorSpec) { argumentTerm{tensor: t, what: "size", at: at}.resize(int(n)) })
 }
 
-// described sets the dtype and the sizes of the tensors that the error names to the expected ones, as in
-// "seq_lens must be int64 [n]". A letter stands for the same size in all errors: that of the tensor that
-// an error named first with it.
+// described sets the dtype and the sizes of the tensors that the error names to the expected ones,
+// as in "seq_lens must be int64 [n]". A letter has the same size in all errors: that of the first
+// tensor described with it.
 func (m *revision) described(groups []string) bool {
 	dtype := ""
 	for word := range strings.FieldsSeq(groups[1]) {
@@ -408,8 +410,8 @@ func (m *revision) described(groups []string) bool {
 	return changed
 }
 
-// lettered returns the sizes that letters, numbers and arguments denote; has are the sizes
-// of the tensor now.
+// lettered returns the sizes for letters, numbers and arguments; has are the present sizes of the
+// tensor.
 func (m *revision) lettered(letters []string, has []int64) []int64 {
 	sizes := make([]int64, len(letters))
 	for k, letter := range letters {
@@ -436,8 +438,8 @@ func (m *revision) lettered(letters []string, has []int64) []int64 {
 	return sizes
 }
 
-// kin returns the word that errors had for the length of a sequence, where a letter that none had
-// is such a word too: q_len after "[heads, seq, dim]".
+// kin returns the word that earlier errors used for the length of a sequence, if an unknown letter
+// is such a word, too: q_len after "[heads, seq, dim]".
 func (m *revision) kin(letter string) string {
 	if _, known := m.size[letter]; known || !lengthOf.MatchString(letter) {
 		return letter
@@ -452,7 +454,7 @@ func (m *revision) kin(letter string) string {
 
 var lengthOf = regexp.MustCompile(`(^|_)(len|length|seq|seqlen|seq_len|tokens)($|_[a-z]$)`)
 
-// dimensioned adds dimensions to tensors of dimension 0.
+// dimensioned adds dimensions to tensors without any.
 func (m *revision) dimensioned(groups []string) bool {
 	n, err := strconv.Atoi(groups[1])
 	n = max(n, -n-1)
@@ -463,8 +465,8 @@ func (m *revision) dimensioned(groups []string) bool {
 	})
 }
 
-// have sets the channels, or the last dimension, of the argument that the error names where its size is
-// the one that the error prints.
+// have sets the channels, or the last dimension, of the argument that the error names if its size
+// is the printed one.
 func (m *revision) have(groups []string) bool {
 	i := m.argument(groups[1])
 	want, err := strconv.ParseInt(groups[2], 10, 64)
@@ -497,12 +499,13 @@ func (m *revision) channelled(groups []string) bool {
 	})
 }
 
-// divisible makes the dimension that the error names, the channels, or the last dimension a multiple of
-// a number or of an argument; where it is one already, the first size of all tensors but the first.
+// divisible makes the dimension that the error names, the channels, or the last dimension a
+// multiple of a number or of an argument; if it is one already, the first size of all tensors but
+// the first.
 func (m *revision) divisible(groups []string) bool {
 	n, _ := strconv.ParseInt(groups[2], 10, 64)
 	i := m.argument(groups[2])
-	if i < 0 { // num_groups, of an argument groups
+	if i < 0 { // num_groups, for an argument groups
 		i = slices.IndexFunc(m.args, func(g given) bool { return strings.HasSuffix(groups[2], "_"+g.Name) })
 	}
 	if i >= 0 && m.args[i].value.Kind == sample.IntValue {
@@ -530,7 +533,7 @@ func (m *revision) divisible(groups []string) bool {
 	})
 }
 
-// larger makes the sides of the first tensor longer.
+// larger increases the sizes of the first tensor.
 func (m *revision) larger([]string) bool {
 	ts := Separate(m.c.Tensors(), m.c.Tensors())
 	if len(ts) == 0 || tensor.Numel(ts[0].Sizes) > 1<<12 {
@@ -543,7 +546,7 @@ func (m *revision) larger([]string) bool {
 	return len(sizes) > 0
 }
 
-// grouped makes the weight, or else the input, of a convolution fit its groups.
+// grouped adapts the weight, or else the input, of a convolution to its groups.
 //
 // Source: aten/src/ATen/native/Convolution.cpp, check_shape_forward.
 func (m *revision) grouped(groups []string) bool {
@@ -564,7 +567,7 @@ func (m *revision) grouped(groups []string) bool {
 	return true
 }
 
-// biased sizes a bias to as many elements as a convolution has channels.
+// biased gives a bias as many elements as a convolution has channels.
 func (m *revision) biased(groups []string) bool {
 	n, err := strconv.ParseInt(groups[1], 10, 64)
 	bias := m.sized(parseSizes(groups[2]))
@@ -575,7 +578,7 @@ func (m *revision) biased(groups []string) bool {
 	return true
 }
 
-// sized returns the last tensor of these sizes, separate from the others, or nil.
+// sized returns the last tensor of these sizes, separated from the others, or nil.
 func (m *revision) sized(sizes []int64) *sample.TensorSpec {
 	all := m.c.Tensors()
 	for _, t := range slices.Backward(all) {

@@ -14,23 +14,22 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A Design is the cases of one op in order: opening calls made from the schema
-// alone, of which those that run are the bases; then each value class of each
-// argument, once, on the first base that takes it; then the variations of each
-// recipe, and pairs of classes. No seed changes it. Random pairs, which the seed
-// decides, come last.
+// A Design is the list of cases of one op: opening calls made from the schema alone, of which those
+// that run are the bases; then each value class of each argument, once, on the first base that
+// accepts it; then the variations of each recipe, and pairs of classes. It does not depend on the
+// seed. Random pairs, which do, come last.
 type Design struct {
 	openings int
 	Bases    []*sample.Case
 	recipes  []*sample.Case // the calls of recipes, some of which are bases
 	Classes  []argClass
-	Rows     []Row // that follow the classes, once each was tried
+	Rows     []Row // the rows after the classes, once each was tried
 }
 
 // A Row is the classes of one case.
 type Row struct {
 	Classes []int
-	on      *sample.Case // the only call to put them into; nil for each base that has a place for one
+	on      *sample.Case // the only call to combine them with; nil for each suitable base
 }
 
 // An Origin is the base, and the variant of a class, with which a call first worked.
@@ -38,19 +37,19 @@ type Origin struct{ Base, Way int }
 
 // An argClass is a value class of an argument, or of all tensors together.
 type argClass struct {
-	arg string // "" is all tensors
+	arg string // "": all tensors
 	valueClass
 	key    bool // worth trying in pairs
 	scalar bool // of an argument without tensors
-	above  bool // a whole number above 1, where the base has 0 or 1
+	above  bool // an integer above 1, where the base has 0 or 1
 }
 
 const (
 	mostRows  = 56 // of pairs
-	Randomly  = 4  // cases that the seed decides
+	Randomly  = 4  // number of cases that depend on the seed
 	mostBases = 6
 
-	mostFamilies = 2 // bases that are there for their forms
+	mostFamilies = 2 // number of bases added for their forms
 )
 
 // Label names a class in reports: "self: const:NaN".
@@ -61,20 +60,20 @@ func (a argClass) Label() (arg, class string) {
 	return a.arg, a.name
 }
 
-// Costly reports whether a class asks for many elements, or for a large number.
+// Costly reports whether a class has many elements, or a large number.
 func (a argClass) Costly() bool {
 	n, err := strconv.ParseFloat(a.name, 64)
 	return strings.HasPrefix(a.name, "more than") || a.name == "int32 special" || err == nil && n > 10
 }
 
-// Apart is how many cases come before those that have several classes.
+// Apart returns the number of cases before those with several classes.
 func (d *Design) Apart() int { return d.openings + len(d.Classes) }
 
-// Cases is how many cases the design has, when each class was tried.
+// Cases returns the number of cases of the design, once each class was tried.
 func (d *Design) Cases() int { return d.Apart() + len(d.Rows) + Randomly }
 
-// Row returns the classes that a case puts together. Origins are those of the
-// classes that a base takes, by the case that tries each.
+// Row returns the classes of a case. Origins are those of the classes that a base accepts, by the
+// number of their cases.
 func (d *Design) Row(number int, origins map[int]Origin, rng *rand.Rand) Row {
 	switch n := number - d.openings; {
 	case n < len(d.Classes):
@@ -100,8 +99,8 @@ type setting struct {
 	Ways []int // of each class
 }
 
-// Settings returns those worth trying: of a class alone every base, those with elements
-// first, and its later ways on the first two; of several what each of them has a place on.
+// Settings returns the settings worth trying: for a single class every base, those with elements
+// first, and its later ways on the first two; for several classes the bases on which they worked.
 func (d *Design) Settings(r Row, origins map[int]Origin) []setting {
 	var all []setting
 	if len(r.Classes) == 1 {
@@ -133,8 +132,8 @@ func (d *Design) Settings(r Row, origins map[int]Origin) []setting {
 	return all
 }
 
-// vacant returns 1 where the first tensor of a call has no elements: a kernel takes nearly
-// anything with it, and does little.
+// vacant returns 1 if the first tensor of a call has no elements: a kernel accepts nearly anything
+// with it, and does little.
 func vacant(c *sample.Case) int {
 	if ts := c.Tensors(); len(ts) > 0 && slices.Contains(ts[0].Sizes, 0) {
 		return 1
@@ -142,13 +141,12 @@ func vacant(c *sample.Case) int {
 	return 0
 }
 
-// About names the arguments that a row's classes are about.
+// About returns the arguments of a row's classes.
 func (d *Design) About(r Row) []string {
 	return loop.Map(r.Classes, func(i int) string { return d.Classes[i].arg })
 }
 
-// Apply puts into a call the classes of a row. It reports whether the call has
-// them all.
+// Apply changes a call to have the classes of a row, and reports whether it has them all.
 func (d *Design) Apply(c *sample.Case, row, ways []int) bool {
 	for i, class := range row {
 		if !d.Classes[class].ways[ways[i]](c) {
@@ -158,7 +156,7 @@ func (d *Design) Apply(c *sample.Case, row, ways []int) bool {
 	return true
 }
 
-// Has reports whether a call has a class: to have it, nothing need change.
+// Has reports whether a call has a class without a change.
 func (d *Design) Has(c *sample.Case, class int) bool {
 	return slices.ContainsFunc(d.Classes[class].ways, func(way func(*sample.Case) bool) bool {
 		same := c.Clone()
@@ -166,22 +164,21 @@ func (d *Design) Has(c *sample.Case, class int) bool {
 	})
 }
 
-// Follow plans the cases that come when each class was tried: the variations of
-// recipes, and pairs of classes.
+// Follow plans the cases after the classes: the variations of recipes, and pairs of classes.
 func (d *Design) Follow(origins map[int]Origin) {
 	taken := func(i int) bool { _, ok := origins[d.openings+i]; return ok }
 	above := make(map[string]bool)
 	for i := range d.Classes {
 		if c := &d.Classes[i]; c.above && taken(i) && !above[c.arg] {
-			c.key, above[c.arg] = true, true // as sizes of one, or none, leave much of a kernel out
+			c.key, above[c.arg] = true, true // as sizes of one, or none, skip much of a kernel
 		}
 	}
 	d.Rows = append(d.variations(origins), coveringRows(d.Classes, taken, mostRows)...)
 }
 
-// variations are the recipes' calls with fewer dimensions, with no element, with
-// each optional argument left out and given, and with each flag both ways, but
-// for those that they have or a class was tried on.
+// variations returns the recipes' calls with fewer dimensions, with no element, with each optional
+// argument omitted and given, and with each flag both ways, except those that they have already or
+// on which a class was tried.
 func (d *Design) variations(origins map[int]Origin) []Row {
 	all := []Row{}
 	for _, c := range d.recipes {
@@ -206,9 +203,8 @@ func (a argClass) varies() bool {
 	return false
 }
 
-// ChooseBases orders the calls that ran in the openings: an ordinary one of each rank,
-// then one of each family of forms, then others, ordinary ones first; no two
-// alike.
+// ChooseBases orders the calls that ran in the openings: an ordinary one of each rank, then one of
+// each family of forms, then others, ordinary ones first; without duplicates.
 func ChooseBases(ran []*sample.Case) []*sample.Case {
 	var ranks, forms, ordinary, others []*sample.Case
 	taken, shapes := make(map[int]bool), make(map[string]bool)
@@ -236,8 +232,7 @@ func ChooseBases(ran []*sample.Case) []*sample.Case {
 	return all[:min(len(all), mostBases)]
 }
 
-// familyOf returns one more than the number of the family of forms that a tensor
-// of the call has, or 0.
+// familyOf returns the number of the family of forms of a call's tensor, counting from 1, or 0.
 func familyOf(c *sample.Case) int {
 	for i, family := range families {
 		if slices.ContainsFunc(c.Tensors(), func(t *sample.TensorSpec) bool { return slices.Contains(family, t.Form) }) {
@@ -247,8 +242,7 @@ func familyOf(c *sample.Case) int {
 	return 0
 }
 
-// NewDesign plans the cases that follow the openings, in an engine that has these
-// devices.
+// NewDesign plans the cases after the openings, for an engine with these devices.
 func NewDesign(o engine.Operator, devices []engine.Device, openings int, l *Learned) *Design {
 	d := &Design{openings: openings, Bases: ChooseBases(l.Ran), recipes: l.Recipes}
 	if len(d.Bases) == 0 {
@@ -268,15 +262,15 @@ type designer struct {
 	*Design
 	op      *schema.Op
 	devices []engine.Device
-	added   bool // a library's own, whose kernels may take any form of tensor
+	added   bool // of a library, whose kernels may accept any form of tensor
 	stored  []string
 	makers  []*schema.Op
 	base    *sample.Case
 	named   map[int][]sample.Value
-	late    []argClass // of values that crash kernels which trust them
+	late    []argClass // of values that crash kernels which rely on them
 }
 
-// keyClasses are the classes worth trying in pairs, beside every word.
+// keyClasses are the classes worth trying in pairs, besides every word.
 var keyClasses = []string{
 	"float64", "float16", "bfloat16", "int64", "bool", "complex64", "transposed", "sliced", "expanded", "channels-last", "channels-last-3d", "requires-grad",
 	"channels 16", "last dimension 64", "more than 32768", "first dimension 0", "first dimension 1", "unbatched", "0-dim",
@@ -290,7 +284,7 @@ func isKey(class string) bool {
 
 var daring = whenUsed(`^(u?int\d+ )?(max|lowest|negative|wide|special)$`)
 
-// grouped reports whether a class is of a convolution with groups.
+// grouped reports whether a class is a convolution with groups.
 func grouped(arg, class string) bool { return class == "2" && strings.HasSuffix(arg, "groups") }
 
 func (b *designer) add(arg string, all ...valueClass) {
@@ -299,8 +293,7 @@ func (b *designer) add(arg string, all ...valueClass) {
 	}
 }
 
-// main is the tensors that are the call's numbers: no indices, no masks, and
-// nothing that results go into.
+// main selects the tensors with the call's numbers: no indices, no masks, and no results.
 func (b *designer) main() (of selector, dtype string) {
 	first := -1
 	for _, c := range slices.Concat(b.Bases, b.recipes) {
@@ -354,11 +347,11 @@ func (b *designer) together() {
 	}
 }
 
-// families are forms of which an op that takes one is likely to take others.
+// families are groups of forms: an op that accepts one is likely to accept the others.
 var families = [][]engine.Form{{engine.COO, engine.COOUncoalesced, engine.COOHybrid, engine.CSR, engine.CSC, engine.BSR, engine.BSC}, {engine.Nested, engine.NestedEven}, {engine.Quantized, engine.PerChannel}, {engine.Mkldnn}}
 
-// relatives are the forms that the op is likely to take, as it takes others of
-// their families or that is not known, and the dtypes of quantized ones.
+// relatives returns classes of the forms that the op is likely to accept, as it accepts others of
+// their families or that is unknown, and of the dtypes of quantized ones.
 func (b *designer) relatives(of selector) []valueClass {
 	var all []valueClass
 	for i, family := range families {
@@ -378,7 +371,7 @@ func (b *designer) relatives(of selector) []valueClass {
 	return all
 }
 
-// place adds a class, late where it may end the process.
+// place adds a class, at the end if it may crash the process.
 func (b *designer) place(arg, dtype string, v valueClass) {
 	if daring().MatchString(v.name) && (sample.Element(dtype).Class() == tensor.Integral || strings.Contains(v.name, "int")) {
 		b.late = append(b.late, argClass{arg: arg, valueClass: v})
@@ -409,7 +402,7 @@ func (b *designer) tensors() {
 			}
 		}
 		if several && b.added {
-			of := selector(ofArg(i)) // a single column may be taken for each of the others'
+			of := selector(ofArg(i)) // a single column may serve for each of the others'
 			b.add(arg.Name, class1("one column", of.each(fewerColumns(1))), class1("two columns", of.each(fewerColumns(2))))
 		}
 		if IsOut(arg) {
@@ -444,7 +437,7 @@ func (b *designer) tensors() {
 	}
 }
 
-// optional varies a tensor that the base leaves out.
+// optional varies a tensor that the base omits.
 func (b *designer) optional(i int, arg schema.Argument) {
 	_, dtype := b.main()
 	given := b.given(i, arg)
@@ -500,8 +493,8 @@ func (b *designer) scalars() {
 	}
 }
 
-// values adds a class for each of the values that an argument takes, those that
-// its kernel names first.
+// values adds a class for each of the values that an argument accepts, those that its kernel names
+// first.
 func (b *designer) values(i int, arg schema.Argument, all []sample.Value) {
 	known, fixed := make(map[string]bool), Unwrap(arg.Type).Size
 	for k, v := range all {
@@ -524,13 +517,13 @@ func (b *designer) values(i int, arg schema.Argument, all []sample.Value) {
 			b.late = append(b.late, class)
 			continue
 		case v.Kind == sample.TextValue && k >= len(b.named[i]) && !slices.Contains(words[arg.Name], v.Text):
-			class.key = false // a kernel that takes any text takes all of them
+			class.key = false // a kernel that accepts one text accepts any
 		}
 		b.Classes = append(b.Classes, class)
 	}
 }
 
-// objects are those that ops make for an argument.
+// objects adds classes of the objects that ops make for an argument.
 func (b *designer) objects(i int, arg schema.Argument) {
 	for _, maker := range b.makers {
 		if returns := maker.Func.Returns; returns[0].Type.String() == Unwrap(arg.Type).String() {
@@ -546,7 +539,7 @@ func byTwo(arg string, v sample.Value) bool {
 	return name && (v.Int == 2 || len(v.List) > 0 && v.String() == same(len(v.List), 2).String())
 }
 
-// listAt returns the list that the base has for an argument, or a plausible one.
+// listAt returns the base's list for an argument, or a plausible one.
 func (b *designer) listAt(i int, arg schema.Argument) []sample.Value {
 	if v := b.base.Args[i]; v.Kind == sample.ListValue && len(v.List) > 0 {
 		return v.List
@@ -558,7 +551,7 @@ func (b *designer) listAt(i int, arg schema.Argument) []sample.Value {
 	return v.List
 }
 
-// given returns an optional argument that the base leaves out.
+// given returns a change that sets an optional argument which the base omits.
 func (b *designer) given(i int, arg schema.Argument) func(*sample.Case) bool {
 	arg.Type = Unwrap(arg.Type)
 	return func(c *sample.Case) bool {
@@ -576,8 +569,8 @@ func (b *designer) given(i int, arg schema.Argument) func(*sample.Case) bool {
 	}
 }
 
-// texts returns the words that an argument's name and its default suggest, and
-// then the usual words.
+// texts returns the words that an argument's name and its default suggest, followed by the usual
+// words.
 func (b *designer) texts(i int, arg schema.Argument) []sample.Value {
 	all := slices.Clone(words[arg.Name])
 	if d, err := strconv.Unquote(strings.ReplaceAll(arg.Default, "'", `"`)); err == nil {
@@ -588,7 +581,7 @@ func (b *designer) texts(i int, arg schema.Argument) []sample.Value {
 			all = append(all, w)
 		}
 	}
-	if len(b.named[i]) > 1 { // the kernel said which there are
+	if len(b.named[i]) > 1 { // the kernel named the valid ones
 		all = all[:min(len(all), 3)]
 	} else {
 		all = append(all, storedWords(b.stored, arg.Name)...)
@@ -596,11 +589,11 @@ func (b *designer) texts(i int, arg schema.Argument) []sample.Value {
 	return texts(sample.TextValue, all)
 }
 
-// mostStored bounds the words of a library that are tried for an argument.
+// mostStored limits the words of a library that are tried for an argument.
 const mostStored = 128
 
-// storedWords returns the words among the texts of a library, those first that a
-// message which names the argument offers.
+// storedWords returns the words among the texts of a library, beginning with those in a message
+// that names the argument.
 func storedWords(stored []string, arg string) []string {
 	var offered, alone []string
 	for _, text := range stored {
@@ -615,7 +608,7 @@ func storedWords(stored []string, arg string) []string {
 	return all[:min(len(all), mostStored)]
 }
 
-// sharing makes two tensors one, or views of one storage.
+// sharing makes two tensors the same, or views of one storage.
 func (b *designer) sharing() {
 	outs := OutsOf(b.op, b.base)
 	for j := range min(len(outs), 6) {
@@ -640,7 +633,7 @@ func (b *designer) sharing() {
 	}
 }
 
-// sizeClasses are sizes of the tensors in step with each other.
+// sizeClasses are sizes changed in several tensors together.
 func (b *designer) sizeClasses(of selector) []valueClass {
 	var all []valueClass
 	add := func(name string, n int64, ways []resize, everywhere ...resize) {
@@ -682,7 +675,7 @@ func (b *designer) sizeClasses(of selector) []valueClass {
 // A resize changes sizes of tensors of a call, of which m is the model; n is the new size.
 type resize func(c *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, n int64) bool
 
-// on makes the change to the selected tensors, where they have a model.
+// on makes the change to the selected tensors, if they have a model.
 func (way resize) on(of selector, n int64) func(*sample.Case) bool {
 	return func(c *sample.Case) bool {
 		ts := Separate(of(c), c.Tensors())
@@ -691,7 +684,7 @@ func (way resize) on(of selector, n int64) func(*sample.Case) bool {
 	}
 }
 
-// Model is the first of the tensors with the most dimensions.
+// Model returns the first of the tensors with the most dimensions.
 func Model(ts []*sample.TensorSpec) *sample.TensorSpec {
 	var m *sample.TensorSpec
 	for _, t := range ts {
@@ -716,7 +709,7 @@ func leading(_ *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, n in
 	return true
 }
 
-// trailing changes the last dimension of every tensor that agrees in it.
+// trailing changes the last dimension of every tensor with the model's size there.
 func trailing(_ *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, n int64) bool {
 	d := m.Sizes[len(m.Sizes)-1]
 	for _, t := range ts {
@@ -744,15 +737,15 @@ func channels(_ *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, n i
 	return true
 }
 
-// symbol changes every dimension that is as large as one of the model's, with
-// whole numbers that say it where they are to follow.
+// symbol changes every dimension with the size of one of the model's, and integers with that value
+// if numbers is set.
 func symbol(dim int, numbers bool) resize {
 	return func(c *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, n int64) bool {
 		return dim < len(m.Sizes) && replaceSize(c, ts, m.Sizes[(dim+len(m.Sizes))%len(m.Sizes)], n, numbers)
 	}
 }
 
-// ofRank makes the change where the model has so many dimensions.
+// ofRank makes the change if the model has a number of dimensions.
 func ofRank(rank int, way resize) resize {
 	return func(c *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, n int64) bool {
 		return len(m.Sizes) >= rank && way(c, ts, m, n)
@@ -793,8 +786,7 @@ func alone(dim int) resize {
 	}
 }
 
-// beyond makes the change that leaves the model with more elements than n, by as
-// few as is easily found.
+// beyond makes the smallest change found that gives the model more than n elements.
 func beyond(way resize) resize {
 	return func(c *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, n int64) bool {
 		if tensor.Numel(m.Sizes) == 0 {
@@ -807,7 +799,7 @@ func beyond(way resize) resize {
 			if tensor.Numel(m.Sizes) <= n {
 				continue
 			}
-			for part := int64(5); part < 8 && to > 65; part++ { // of sizes that may be twice as large
+			for part := int64(5); part < 8 && to > 65; part++ { // for sizes that may become twice as large
 				if way(c, ts, m, part*to/8|1); tensor.Numel(m.Sizes) > n {
 					return true
 				}
@@ -818,8 +810,8 @@ func beyond(way resize) resize {
 	}
 }
 
-// batches enlarges a batch: a longer first dimension where it counts samples, or one
-// more before the others.
+// batches enlarges a batch: a longer first dimension if it counts samples, or a further one before
+// the others.
 func batches(c *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, n int64) bool {
 	if len(m.Sizes) == 1 || len(m.Sizes) == 3 && m.Sizes[0] > 64 || len(m.Sizes) > 3 {
 		return leading(c, ts, m, n)
@@ -827,7 +819,7 @@ func batches(c *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, n in
 	return batched(c, ts, m, n)
 }
 
-// inputs are all tensors but those that results go into, indices and masks among them.
+// inputs returns all tensors except results, including indices and masks.
 func (b *designer) inputs(c *sample.Case) (ts []*sample.TensorSpec) {
 	for i, arg := range b.op.Func.Args {
 		if !IsOut(arg) {
@@ -848,8 +840,8 @@ func odd(_ *sample.Case, _ []*sample.TensorSpec, m *sample.TensorSpec, _ int64) 
 	return true
 }
 
-// unbatched takes a dimension from the tensors with the most, and where asked
-// for from the others that are as large in it.
+// unbatched removes a dimension from the tensors with the most, and if others is set from other
+// tensors with the same size there.
 func unbatched(dim int, others bool) resize {
 	return func(_ *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, _ int64) bool {
 		if dim >= len(m.Sizes) {
@@ -870,13 +862,12 @@ func batched(_ *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, n in
 	return len(m.Sizes) <= 5 && prepend(ts, len(m.Sizes), []int64{n})
 }
 
-// deepened puts dimensions of size 1 before those of the tensors with the most,
-// up to n.
+// deepened prepends dimensions of size 1 to the tensors with the most, up to n.
 func deepened(_ *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, n int64) bool {
 	return int64(len(m.Sizes)) < n && prepend(ts, len(m.Sizes), slices.Repeat([]int64{1}, int(n)-len(m.Sizes)))
 }
 
-// prepend puts dimensions before those of the tensors that have so many.
+// prepend prepends dimensions to the tensors of a rank.
 func prepend(ts []*sample.TensorSpec, rank int, sizes []int64) bool {
 	for _, t := range ts {
 		if len(t.Sizes) == rank {
@@ -887,7 +878,7 @@ func prepend(ts []*sample.TensorSpec, rank int, sizes []int64) bool {
 	return true
 }
 
-// symbols are the sizes that dimensions of a call have.
+// symbols returns the sizes of a call's dimensions.
 func symbols(ts []*sample.TensorSpec) []int64 {
 	var all []int64
 	for _, t := range ts {
@@ -900,9 +891,8 @@ func symbols(ts []*sample.TensorSpec) []int64 {
 	return all
 }
 
-// coveringRows puts key classes together, up to four in a row, so that as
-// many pairs as can be stand in some row, the most urgent first. A choice that
-// no base takes alone may need another.
+// coveringRows combines key classes, up to four in a row, so that as many pairs as possible are in
+// some row, the most urgent first. A choice that no base accepts alone may need another.
 func coveringRows(classes []argClass, taken func(int) bool, most int) []Row {
 	type pair struct{ a, b int }
 	type urgent struct {
@@ -921,7 +911,7 @@ func coveringRows(classes []argClass, taken func(int) bool, most int) []Row {
 		for _, a := range keys {
 			other := classes[a]
 			if factors[a] == factors[b] && (other.arg == class.arg || factors[a] != "" && (other.arg == "" || class.arg == "")) {
-				continue // the one takes the other back
+				continue // one undoes the other
 			}
 			if taken(a) && taken(b) || other.choice() && class.choice() {
 				pairs = append(pairs, urgent{pair{a, b}, urgency(other, class, factors[a], factors[b])})
@@ -969,18 +959,18 @@ func coveringRows(classes []argClass, taken func(int) bool, most int) []Row {
 			}
 		}
 		rows = append(rows, Row{Classes: together})
-		if p.rank == coupled { // sizes made anew may fit where these do not
+		if p.rank == coupled { // newly made sizes may fit although these do not
 			rows = append(rows, Row{Classes: together}, Row{Classes: together})
 		}
 		if i := slices.IndexFunc(keys, func(c int) bool { return classes[c].arg == "" && classes[c].name == "bool" }); i >= 0 && p.rank == flagged {
-			rows = append(rows, Row{Classes: append(slices.Clone(together), keys[i])}) // a kernel of its own, often
+			rows = append(rows, Row{Classes: append(slices.Clone(together), keys[i])}) // often a kernel of its own
 		}
 	}
 	return rows
 }
 
-// choice reports whether a class is one of few values that an argument has, some
-// of which go with one of another's alone.
+// choice reports whether a class is one of few values of an argument, some of which require a
+// certain value of another argument.
 func (a argClass) choice() bool {
 	switch a.name {
 	case "true", "false", "None", "given", "[]":
@@ -994,8 +984,8 @@ func (a argClass) twos() bool {
 	return a.scalar && strings.Contains(a.name, "2") && strings.Trim(a.name, "[2, ]") == ""
 }
 
-// leftOut is 1 for the class of an argument that is left out: others come
-// first, for those are had in most calls.
+// leftOut returns 1 for the class of an omitted argument: others come first, since most calls have
+// those.
 func leftOut(c argClass) int {
 	if c.name == "None" {
 		return 1
@@ -1003,17 +993,16 @@ func leftOut(c argClass) int {
 	return 0
 }
 
-// flagged is the urgency of a flag, or an argument given, with a size for which it
-// may be read: where there is no element or no dimension.
+// flagged is the urgency of a flag, or a given argument, with a size for which it may matter: no
+// element or no dimension.
 const flagged = 0
 
-// coupled is the urgency of groups with another argument given, such as a bias:
-// sizes follow both, so a third class seldom fits.
+// coupled is the urgency of groups with another given argument, such as a bias: sizes depend on
+// both, so a third class seldom fits.
 const coupled = -1
 
-// urgency orders pairs of classes. Fast paths ask for a size, and a layout or a
-// dtype; after them come pairs about one sort of thing, tensors or arguments.
-// fx and fy are their factors.
+// urgency orders pairs of classes. Fast paths require a size, and a layout or a dtype; after them
+// come pairs about one sort of thing, tensors or arguments. fx and fy are their factors.
 func urgency(x, y argClass, fx, fy string) int {
 	both := x.arg+y.arg == ""
 	none := func(c argClass) bool { return c.arg == "" && (c.name == "0-dim" || c.name == "first dimension 0") }
@@ -1034,14 +1023,13 @@ func urgency(x, y argClass, fx, fy string) int {
 	return 4
 }
 
-// few reports whether a class is of tensors with few elements, in which others
-// hardly show.
+// few reports whether a class has tensors with few elements, in which others hardly matter.
 func few(c argClass) bool {
 	return c.name == "0-dim" || c.name == "unbatched" || strings.HasPrefix(c.name, "first dimension")
 }
 
-// vectors reports whether a class is one of sizes or values for which a dtype
-// has code of its own: of vector registers, of threads, of the ends of a range.
+// vectors reports whether a class has sizes or values for which a dtype has code of its own: of
+// vector registers, of threads, of the ends of a range.
 func vectors(class string) bool {
 	return class == "more than 32768" || class == "channels 16" || class == "last dimension 64" || class == "special"
 }
@@ -1075,8 +1063,8 @@ func factor(c argClass) string {
 // Learned are the facts about an op that its openings show, for its design.
 type Learned struct {
 	Ran     []*sample.Case
-	Recipes []*sample.Case         // those of recipes
-	Named   map[int][]sample.Value // values that errors name, by argument
+	Recipes []*sample.Case         // from recipes
+	Named   map[int][]sample.Value // values in errors, by argument
 
 	// Origins are those of the value classes that a call ran with, by case.
 	Origins map[int]Origin

@@ -14,10 +14,9 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Check holds recipes against the ops that there are: names of ops, and of
-// arguments that none of a case's ops has, patterns of a recipe of which none
-// matches, and values that an argument's type does not take. The error is a
-// [scanner.ErrorList].
+// Check checks recipes against existing ops: names of ops, and of arguments that none of a case's
+// ops has, patterns of a recipe of which none matches, and values that an argument's type does not
+// accept. The error is a [scanner.ErrorList].
 func (b *Recipes) Check(ops []*schema.Op) error {
 	f := fitter{byName: make(map[string]*schema.Op)}
 	for _, op := range ops {
@@ -48,14 +47,13 @@ func (b *Recipes) Check(ops []*schema.Op) error {
 	return errs
 }
 
-// A fitter holds values against types.
+// A fitter checks values against types.
 type fitter struct {
 	byName map[string]*schema.Op
 	names  []string
 }
 
-// suggest returns which op is meant by a name that none has: one of its overloads,
-// or the nearest.
+// suggest returns a similar op for an unknown name: its overloads, or the nearest name.
 func (f *fitter) suggest(name string) string {
 	var overloads []string
 	i, _ := slices.BinarySearch(f.names, name+".")
@@ -79,8 +77,8 @@ func (f *fitter) suggest(name string) string {
 	return yamlfile.Suggest(name, known)
 }
 
-// recipe reports the arguments that none of the ops has, and values that none of
-// those takes that have the argument.
+// recipe reports the arguments that none of the ops has, and values that none of the ops with the
+// argument accepts.
 func (f *fitter) recipe(r *Recipe, ops []*schema.Op) {
 	for _, name := range r.names {
 		var args []string
@@ -93,7 +91,7 @@ func (f *fitter) recipe(r *Recipe, ops []*schema.Op) {
 			if i < 0 {
 				continue
 			}
-			v, _ := sample.ParseValue(r.args[name.Value].Value, &sample.SymbolTable{Of: make(map[string]int64), Sizes: r.symbols, Any: true}) // it was read once
+			v, _ := sample.ParseValue(r.args[name.Value].Value, &sample.SymbolTable{Of: make(map[string]int64), Sizes: r.symbols, Any: true}) // it was parsed before
 			if misfit = f.argument(op, i, v); misfit == "" {
 				break
 			}
@@ -107,8 +105,7 @@ func (f *fitter) recipe(r *Recipe, ops []*schema.Op) {
 	}
 }
 
-// argumentNamed returns which of an op's arguments has a name or a position; -1
-// for none.
+// argumentNamed returns the index of an op's argument by name or position; -1 for none.
 func argumentNamed(op *schema.Op, name string) int {
 	for i, a := range op.Func.Args {
 		if a.Name == name || sample.Positional(i) == name {
@@ -118,7 +115,7 @@ func argumentNamed(op *schema.Op, name string) int {
 	return -1
 }
 
-// argument returns the reason why an argument does not take a value, or "".
+// argument returns the reason why an argument does not accept a value, or "".
 func (f *fitter) argument(op *schema.Op, i int, v sample.Value) string {
 	a := op.Func.Args[i]
 	if v.Kind == sample.DefaultValue && a.Default == "" {
@@ -126,13 +123,13 @@ func (f *fitter) argument(op *schema.Op, i int, v sample.Value) string {
 	}
 	for _, ref := range v.References(nil) {
 		if j := argumentNamed(op, sample.ArgumentOf(ref)); j < 0 || j >= i {
-			return ref + " refers to no argument before this one"
+			return ref + " does not refer to an earlier argument"
 		}
 	}
 	return f.value(a.Type, v)
 }
 
-// value returns the reason why a type does not take a value, or "".
+// value returns the reason why a type does not accept a value, or "".
 func (f *fitter) value(t schema.Type, v sample.Value) string {
 	switch {
 	case v.Kind == sample.DefaultValue || v.Kind == sample.SameValue || t.Kind == schema.Optional && v.Kind == sample.NoneValue:
@@ -156,7 +153,7 @@ func (f *fitter) value(t schema.Type, v sample.Value) string {
 		short := strings.TrimPrefix(t.Name, sample.CustomClasses)
 		return fmt.Sprintf("want an object of the class %s, such as %s(...), found %s", short, short, v.Recipe())
 	case t.Kind == schema.Base && (kinds == nil || slices.Contains(kinds, v.Kind)), t.Kind > schema.Dict:
-		return "" // of other types nothing is known
+		return "" // nothing is known about other types
 	default:
 		if like := exampleOf(t); like != "" {
 			want += " such as " + like
@@ -174,8 +171,7 @@ func (f *fitter) all(values []sample.Value, of func(i int) schema.Type) string {
 	return ""
 }
 
-// call returns the reason why a value can't be the result of an op, or its first
-// argument, or "".
+// call returns the reason why a value can't be the result of an op, or its first argument, or "".
 func (f *fitter) call(t schema.Type, v sample.Value) string {
 	op := f.byName[v.Text]
 	if op == nil {
@@ -183,7 +179,7 @@ func (f *fitter) call(t schema.Type, v sample.Value) string {
 	}
 	args, returns := op.Func.Args, op.Func.Returns
 	if len(v.List) > len(args) {
-		return fmt.Sprintf("%s takes %d arguments, not %d", v.Text, len(args), len(v.List))
+		return fmt.Sprintf("%s has %d arguments, not %d", v.Text, len(args), len(v.List))
 	}
 	for i, a := range args {
 		switch {
@@ -199,13 +195,13 @@ func (f *fitter) call(t schema.Type, v sample.Value) string {
 		return f.value(t, v.List[0])
 	}
 	if len(returns) == 0 || t.Name != Unwrap(returns[0].Type).Name && t.Name != "Any" {
-		return fmt.Sprintf("want %s, and %s returns %s", t, v.Text, op.Func.Returns)
+		return fmt.Sprintf("want %s, but %s returns %s", t, v.Text, op.Func.Returns)
 	}
 	return ""
 }
 
-// takes are the kinds of values of the types that have some of their own. An int
-// may be an enumerator's, which a dispatcher's schema does not always say.
+// takes are the kinds of values that types accept. An int may be an enumerator's, which a
+// dispatcher's schema does not always show.
 var takes = map[string][]sample.ValueKind{
 	"Tensor": {sample.TensorValue, sample.NoneValue}, "int": {sample.IntValue, sample.DTypeValue, sample.LayoutValue, sample.FormatValue, sample.QSchemeValue}, "SymInt": {sample.IntValue},
 	"float": {sample.FloatValue, sample.IntValue}, "Scalar": {sample.IntValue, sample.FloatValue, sample.BoolValue, sample.ComplexValue}, "number": {sample.IntValue, sample.FloatValue, sample.BoolValue, sample.ComplexValue},
@@ -221,7 +217,7 @@ var examples = map[string]string{
 	"Device": "device:" + tensor.CPU, "Generator": "generator", "Storage": "storage:float32[4]",
 }
 
-// exampleOf returns a value of a type, "" where none is known.
+// exampleOf returns a value of a type, "" if none is known.
 func exampleOf(t schema.Type) string {
 	switch inner := loop.Join(t.Elem, ", ", exampleOf); t.Kind {
 	case schema.List:

@@ -17,16 +17,15 @@ type Generator struct {
 	Recipes []*Recipe
 }
 
-// NewGenerator takes the recipes that are for the op.
+// NewGenerator selects the recipes for the op.
 func NewGenerator(op *schema.Op, book *Recipes) *Generator {
 	return &Generator{op: op, Name: op.Namespace + "::" + op.Func.Name.String(), Recipes: book.of(op.Namespace, op.Func.Name)}
 }
 
-// Openings is how many cases are made from the schema alone: each recipe, and
-// each theme.
+// Openings returns the number of cases made from the schema alone: each recipe, and each theme.
 func (g *Generator) Openings() int { return len(g.Recipes) + len(Themes) }
 
-// Theme returns that of a case.
+// Theme returns the theme of a case.
 func (g *Generator) Theme(r *rand.Rand, number int) theme {
 	if number < len(g.Recipes) {
 		return Themes[0]
@@ -34,8 +33,8 @@ func (g *Generator) Theme(r *rand.Rand, number int) theme {
 	return themeOf(r, number-len(g.Recipes))
 }
 
-// Generate makes case number n. Where there are recipes, they take the first
-// cases, and of the others all but each fourth in turn.
+// Generate makes case number n. Recipes have the first cases, and of the others all but each fourth
+// in turn.
 func (g *Generator) Generate(r *rand.Rand, number int) *sample.Case {
 	th := g.Theme(r, number)
 	c := &sample.Case{Op: g.Name, Number: number}
@@ -70,8 +69,8 @@ func (g *Generator) argument(r *rand.Rand, i int, th *theme, from *caseRecipe, n
 	return candidate(r, arg, th)
 }
 
-// mark fills out arguments with other values than the inputs have; otherwise a
-// copy would change nothing.
+// mark fills out arguments with values that the inputs do not have; otherwise a copy would change
+// nothing.
 func (g *Generator) mark(c *sample.Case) {
 	for i, arg := range g.op.Func.Args {
 		if IsOut(arg) {
@@ -84,8 +83,7 @@ func (g *Generator) mark(c *sample.Case) {
 	}
 }
 
-// unify makes tensors that could be one tensor the same one, except for out
-// arguments.
+// unify makes compatible tensors the same tensor, except for out arguments.
 func (g *Generator) unify(c *sample.Case) {
 	outs := OutsOf(g.op, c)
 	all := c.Tensors()

@@ -28,7 +28,7 @@ var recipeText []byte
 // neither the schema nor an error describes.
 type Recipe struct {
 	node    *yaml.Node
-	Ops     []*yaml.Node // patterns, as path.Match has them, of names with or without overload
+	Ops     []*yaml.Node // patterns in the form of path.Match, for names with or without overload
 	args    map[string]*yaml.Node
 	names   []*yaml.Node    // of the arguments, in order
 	symbols map[string]bool // names of sizes
@@ -40,9 +40,8 @@ type Recipes []*Recipe
 
 var Shipped = sync.OnceValues(func() (*Recipes, error) { return ParseRecipes("recipes.yaml", recipeText) })
 
-// ShippedFor returns those of the shipped recipes that serve an op. The entries for others are
-// left blank, so that the rest stands where it does in the file: reading all takes a good part
-// of a worker's start.
+// ShippedFor returns the shipped recipes for an op. The entries for other ops are blanked out, so
+// that positions remain those in the file: parsing all would be a large part of a worker's start.
 func ShippedFor(op *schema.Op) (*Recipes, error) {
 	names := namesOf(op.Namespace, op.Func.Name)
 	var text []byte
@@ -86,7 +85,7 @@ func ParseRecipes(name string, text []byte) (*Recipes, error) {
 
 type recipeReader struct{ *yamlfile.File }
 
-// recipes reads one entry: patterns of ops, and a recipe a case.
+// recipes parses one entry: patterns of ops, and a recipe for each case.
 func (r *recipeReader) recipes(n *yaml.Node) []*Recipe {
 	values, ok := r.Mapping(n, "a recipe", []string{"ops", "cases"})
 	if !ok {
@@ -109,11 +108,11 @@ func (r *recipeReader) recipes(n *yaml.Node) []*Recipe {
 	return list
 }
 
-// list returns the items of a key's value, which must be there.
+// list returns the items of a key's value, which is required.
 func (r *recipeReader) list(entry, n *yaml.Node, key, of string) []*yaml.Node {
 	switch {
 	case n == nil:
-		r.Report(entry, "%s is missing: a recipe says ops and cases", key)
+		r.Report(entry, "%s is missing: a recipe has ops and cases", key)
 		return nil
 	case n.Kind != yaml.SequenceNode:
 		r.ReportKind(n, key+": a list of "+of)
@@ -135,7 +134,7 @@ func (r *recipeReader) args(n *yaml.Node) *Recipe {
 		name, text := n.Content[i], n.Content[i+1]
 		switch {
 		case text.Kind == yaml.SequenceNode || text.Kind == yaml.MappingNode:
-			r.Report(text, "%s: a value stands in quotes: %s: %q", name.Value, name.Value, asText(text))
+			r.Report(text, "%s: put the value in quotes: %s: %q", name.Value, name.Value, asText(text))
 			continue
 		case text.Kind != yaml.ScalarNode:
 			r.ReportKind(text, "a value")
@@ -167,7 +166,7 @@ func (r *recipeReader) args(n *yaml.Node) *Recipe {
 	return one
 }
 
-// fault reads a value. It returns where in its text an error is.
+// fault parses a value. It returns the position of an error in its text.
 func (one *Recipe) fault(text *yaml.Node, sizes *sample.SymbolTable) (at int, err error) {
 	v, err := sample.ParseValue(text.Value, sizes)
 	var fault *sample.ValueError
@@ -176,7 +175,7 @@ func (one *Recipe) fault(text *yaml.Node, sizes *sample.SymbolTable) (at int, er
 	}
 	for _, ref := range v.References(nil) {
 		if other := one.args[sample.ArgumentOf(ref)]; other != nil && sample.Reference.MatchString(other.Value) {
-			return at, fmt.Errorf("%s, which is another argument's itself: refer to that one", ref)
+			return at, fmt.Errorf("%s, which refers to another argument itself: refer to that one", ref)
 		}
 	}
 	return at, err
@@ -203,8 +202,7 @@ func asText(n *yaml.Node) string {
 	return n.Value
 }
 
-// of returns the recipes for an op, whose name a pattern may have with its
-// namespace or without.
+// of returns the recipes for an op; a pattern may have the namespace or not.
 func (b *Recipes) of(namespace string, name schema.Name) []*Recipe {
 	names := namesOf(namespace, name)
 	return slices.DeleteFunc(slices.Clone(*b), func(r *Recipe) bool {
@@ -212,7 +210,7 @@ func (b *Recipes) of(namespace string, name schema.Name) []*Recipe {
 	})
 }
 
-// namesOf returns the names that a pattern may have for an op.
+// namesOf returns the names of an op that a pattern may match.
 func namesOf(namespace string, name schema.Name) []string {
 	base := name
 	base.Overload = ""
@@ -226,8 +224,8 @@ func matches(pattern string, names []string) bool {
 // For reports whether there are recipes for an op.
 func (b *Recipes) For(op *schema.Op) bool { return len(b.of(op.Namespace, op.Func.Name)) > 0 }
 
-// At returns the position of the recipe that case number n of an op is made from,
-// false if it is made from none of these.
+// At returns the position of the recipe from which case number n of an op is made, false if it is
+// made from none of these.
 func (b *Recipes) At(op *schema.Op, n int) (token.Position, bool) {
 	all := b.of(op.Namespace, op.Func.Name)
 	if n >= len(all) {
@@ -236,8 +234,8 @@ func (b *Recipes) At(op *schema.Op, n int) (token.Position, bool) {
 	return all[n].file.Pos(all[n].node), true
 }
 
-// Unfit returns the reason why a case of the recipe, c, did not run as written, or "": ran
-// is the case as it ran, nil if it did not. Values that the recipe leaves open may differ.
+// Unfit returns the reason why a case c of the recipe did not run as written, or "": ran is the
+// case as it ran, nil if it did not. Values that the recipe leaves open may differ.
 func (r *Recipe) Unfit(c, ran *sample.Case, err error) string {
 	if ran == nil {
 		return "this case never ran: " + sample.Clip(err.Error())
@@ -254,20 +252,20 @@ func (r *Recipe) Unfit(c, ran *sample.Case, err error) string {
 	return "this case ran with another " + strings.Join(changed, ", ") + " alone: " + sample.Clip(err.Error())
 }
 
-// A caseRecipe is a recipe for one case, in which symbols have their sizes.
+// A caseRecipe is a recipe for one case, with sizes for its symbols.
 type caseRecipe struct {
 	*Recipe
 	sizes *sample.SymbolTable
 }
 
-// argument returns the recipe's value, its free tensors after the theme.
+// argument returns the recipe's value, with the theme's choices for what it leaves open.
 func (r *caseRecipe) argument(name string, i int, th *theme, number int) (sample.Value, bool) {
 	text := cmp.Or(r.args[name], r.args[sample.Positional(i)])
 	if text == nil {
 		return sample.Value{}, false
 	}
 	maps.Copy(r.sizes.Sizes, r.symbols)
-	v, _ := sample.ParseValue(text.Value, r.sizes) // it was read once
+	v, _ := sample.ParseValue(text.Value, r.sizes) // it was parsed before
 	for _, t := range v.AppendTensors(nil) {
 		if t.DType != sample.ThemeDType {
 			continue

@@ -11,10 +11,10 @@ import (
 // A ClassDType is the dtype of an argument's tensors in the calls of a value class.
 type ClassDType struct {
 	arg, dtype string
-	more       bool // it sets other things too
+	more       bool // it also sets something else
 }
 
-// DType returns that of a row's only class; the zero ClassDType where the class sets none.
+// DType returns the ClassDType of a row's only class; the zero value if the class sets none.
 func (d *Design) DType(r Row) ClassDType {
 	if len(r.Classes) != 1 || r.on != nil || d.Classes[r.Classes[0]].scalar {
 		return ClassDType{}
@@ -35,17 +35,18 @@ func (d *Design) DType(r Row) ClassDType {
 	return ClassDType{class.arg, dtype, dtype != name}
 }
 
-// enough is how many dtypes of a sort every base refuses before one base speaks for all.
+// enough is the number of dtypes of a sort that every base must refuse before one base counts for
+// all.
 const enough = 3
 
-// Refused holds the dtypes that no base takes, so that no base is asked for a known answer.
+// Refused holds the dtypes that no base accepts, so that no base is called for a known answer.
 type Refused struct {
 	errors map[ClassDType]error
 	sorts  map[sort]int  // how many of each
-	later  map[sort]bool // a base took one that the first did not
+	later  map[sort]bool // a base accepted one that the first did not
 }
 
-// A sort is the dtypes of one class, in an argument.
+// A sort is the dtypes of one class, for one argument.
 type sort struct {
 	arg string
 	of  tensor.Class
@@ -56,12 +57,13 @@ func (c ClassDType) only() bool { return c.dtype != "" && !c.more }
 
 func (c ClassDType) sort() sort { return sort{c.arg, sample.Element(c.dtype).Class()} }
 
-// NewRefused returns one that holds none.
+// NewRefused returns an empty Refused.
 func NewRefused() *Refused {
 	return &Refused{make(map[ClassDType]error), make(map[sort]int), make(map[sort]bool)}
 }
 
-// Error returns the error with which the dtype alone was refused, for a class that has it and more.
+// Error returns the error with which the dtype alone was refused, for a class that sets it and
+// something else.
 func (r *Refused) Error(c ClassDType) error {
 	if !c.more {
 		return nil
@@ -75,7 +77,7 @@ func (r *Refused) Enough(c ClassDType) bool {
 	return c.only() && r.sorts[c.sort()] >= enough && !r.later[c.sort()]
 }
 
-// Add records the error of every base, nil where none has a place for the class.
+// Add records that every base refused with the error; nil if no base has a place for the class.
 func (r *Refused) Add(c ClassDType, err error) {
 	if c.only() && err != nil {
 		r.errors[c] = err
@@ -83,7 +85,7 @@ func (r *Refused) Add(c ClassDType, err error) {
 	}
 }
 
-// Took records that a base takes the dtype which the first refused.
+// Took records that a base accepts the dtype which the first refused.
 func (r *Refused) Took(c ClassDType) {
 	if c.only() {
 		r.later[c.sort()] = true

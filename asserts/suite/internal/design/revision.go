@@ -13,21 +13,20 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// An adapter changes a case according to the kernel's error. Its first
-// answers are rules, each for one way in which PyTorch words its errors; when
-// none applies, it tries values that the error mentions, and then others.
+// An adapter changes a case according to the kernel's error. It first tries rules, each for one
+// form of PyTorch's errors; if none applies, values in the error, and then others.
 type adapter struct {
 	op     *schema.Op
-	makers map[string][]schema.Argument // what constructors and ops take that make objects, by their names
+	makers map[string][]schema.Argument // the arguments of constructors and ops that make objects, by name
 	stored []string                     // the texts of its library
-	undone *schema.Op                   // the op whose results it takes, or nil
+	undone *schema.Op                   // the op whose results it accepts, or nil
 	rng    *rand.Rand
 	th     theme
-	seen   map[string]int   // errors, numbers left out
+	seen   map[string]int   // errors without their numbers
 	used   map[tried]int    // how often
-	size   map[string]int64 // by the letters that errors have for it
+	size   map[string]int64 // by the letters for them in errors
 
-	About []string // arguments whose values are not for the adapter to change
+	About []string // arguments whose values the adapter must not change
 }
 
 // tried is a rule that was used on an error.
@@ -54,7 +53,7 @@ func (g given) omitted() bool {
 	return g.value.Kind == sample.NoneValue || g.value.Kind == sample.DefaultValue
 }
 
-// revision returns a change of a case, whose arguments are the op's own, and after them those of
+// revision returns a change of a case, whose arguments are those of the op, followed by those of
 // the calls that make objects for them.
 func (a *adapter) revision(c *sample.Case, text string) *revision {
 	m := &revision{adapter: a, c: c, text: text}
@@ -72,8 +71,8 @@ func (m *revision) take(args []schema.Argument, values []sample.Value) {
 	}
 }
 
-// mentioned finds the arguments that the error begins a clause with, or else names, or of
-// which it names a part: cu_seqlens_q by cu_seqlens, and key_cache by caches.
+// mentioned returns the arguments with which the error begins a clause, or else those that it
+// names, completely or in part: cu_seqlens_q by cu_seqlens, and key_cache by caches.
 func (m *revision) mentioned() []int {
 	var about, found, parts []int
 	for i, arg := range m.args {
@@ -97,8 +96,8 @@ func (m *revision) mentioned() []int {
 	return parts
 }
 
-// subject reports whether the error begins with names of arguments alone, and that is one of
-// them, as in "q and k must be": elsewhere a letter is a size, or a word.
+// subject reports whether the error begins with a list of argument names that includes this one, as
+// in "q and k must be": elsewhere a letter is a size, or a word.
 func (m *revision) subject(name string) bool {
 	names, _, ok := strings.Cut(m.text, " must ")
 	words := strings.FieldsFunc(names, func(r rune) bool { return r == ',' || r == ' ' || r == '`' || r == '\'' })
@@ -106,8 +105,7 @@ func (m *revision) subject(name string) bool {
 	return ok && slices.Contains(words, name) && !slices.ContainsFunc(words, func(w string) bool { return m.at(w) < 0 })
 }
 
-// level leaves out, of arguments among which the op has one and an object another of the same
-// name, the op's or those of objects.
+// level removes, if the op and an object have arguments of the same name, those of one of them.
 func (m *revision) level(found []int) []int {
 	own := len(m.op.Func.Args)
 	twice := slices.ContainsFunc(found, func(i int) bool {
@@ -138,8 +136,8 @@ func isWord(b byte) bool {
 	return b == '_' || '0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
 }
 
-// targets returns the tensors that an error mentions: those of the arguments it
-// names, or else one at random, or all.
+// targets returns the tensors that an error is about: those of the arguments it names, or else one
+// at random, or all.
 func (m *revision) targets() []*sample.TensorSpec {
 	var out []*sample.TensorSpec
 	for _, i := range m.mentioned() {
@@ -160,7 +158,7 @@ func (m *revision) at(name string) int {
 	return slices.IndexFunc(m.args, func(g given) bool { return strings.EqualFold(g.Name, name) })
 }
 
-// each makes a change to tensors, one by one, and reports whether any of them differs then.
+// each makes a change to tensors, one by one, and reports whether any of them changed.
 func (m *revision) each(ts []*sample.TensorSpec, change func(*sample.TensorSpec)) (changed bool) {
 	for _, t := range Separate(ts, m.c.Tensors()) {
 		before := t.String()
@@ -180,7 +178,7 @@ func (m *revision) setForm(ts []*sample.TensorSpec, f engine.Form) {
 	})
 }
 
-// number returns one that the error mentions, or a small one.
+// number returns a number in the error, or a small one.
 func (m *revision) number() int64 {
 	if found := digits.FindAllString(m.text, 8); len(found) > 0 && sample.OneIn(m.rng, 2) {
 		if n, err := strconv.ParseInt(sample.Pick(m.rng, found), 10, 64); err == nil && n <= 64 {
@@ -190,8 +188,8 @@ func (m *revision) number() int64 {
 	return sample.Pick(m.rng, []int64{0, 1, 2, 3, 4, -1, 8, 16})
 }
 
-// Separate makes tensors that are the same as others ones of their own. A list that
-// changed its length may have left one that refers to itself, or to none.
+// Separate makes tensors that are the same as others separate ones. A list that changed its length
+// may contain one that refers to itself, or to none.
 func Separate(ts []*sample.TensorSpec, all []*sample.TensorSpec) []*sample.TensorSpec {
 	for _, t := range ts {
 		for range all {
@@ -209,7 +207,7 @@ func Separate(ts []*sample.TensorSpec, all []*sample.TensorSpec) []*sample.Tenso
 
 var byRank = [][]int64{{}, {3}, {3, 3}, {2, 3, 4}, {2, 3, 4, 4}, {1, 2, 3, 4, 4}, {1, 1, 2, 3, 4, 4}}
 
-// sized returns sizes of a number of dimensions, as near to the old ones as can be.
+// sized returns sizes of a number of dimensions, as similar to the old ones as possible.
 func sized(n int, old []int64) []int64 {
 	if len(old) > n {
 		return slices.Clone(old[:n])
@@ -234,8 +232,7 @@ func ContainsAny(text string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }
 
-// whenUsed compiles a pattern when it is used first: a worker may live for one
-// call alone.
+// whenUsed compiles a pattern when it is first used: a worker may live for one call.
 func whenUsed(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

@@ -14,17 +14,17 @@ type theme struct {
 	sizes       []int64
 	arrangement tensor.Arrangement
 	form        engine.Form
-	same        bool // tensors of one dtype and size are one tensor
-	edge        bool // arguments take the values that make many ops do nothing
-	vary        bool // arguments with a default take other values
+	same        bool // compatible tensors are one tensor
+	edge        bool // arguments have the values with which many ops do nothing
+	vary        bool // arguments with a default have other values
 	outs        outSize
 }
 
 // outSize describes how large out arguments are.
 type outSize uint8
 
-// Themes are those of the first cases: plain ones, so that most ops run, and
-// the edges, which find more than volume does.
+// Themes are those of the first cases: plain ones, so that most ops run, and edge cases, which find
+// more than large ones.
 var Themes = []theme{
 	{dtype: "float32", sizes: []int64{3, 3}},
 	{dtype: "float32", sizes: []int64{3, 3}, edge: true, outs: sizedOut},
@@ -79,7 +79,7 @@ func themeOf(r *rand.Rand, number int) theme {
 		same: sample.OneIn(r, 8), edge: sample.OneIn(r, 2), vary: sample.OneIn(r, 2), outs: outSize(r.IntN(2)),
 	}
 	if th.form == engine.Strided {
-		th.arrangement = tensor.Arrangement(r.IntN(int(tensor.Padded))) // which has a class of its own
+		th.arrangement = tensor.Arrangement(r.IntN(int(tensor.Padded))) // it has a class of its own
 	}
 	return th
 }

@@ -23,7 +23,7 @@ func (v *Value) ReplaceInt(from, to int64) bool {
 	return changed
 }
 
-// Legal undoes combinations that no tensor can have.
+// Legal removes impossible combinations of properties.
 func (t *TensorSpec) Legal() {
 	rank := len(t.Sizes)
 	c := Element(t.DType).Class()
@@ -52,36 +52,36 @@ func (t *TensorSpec) Legal() {
 		wrong = c == tensor.Boolean
 	case engine.Nested, engine.NestedEven:
 		wrong = rank < 2
-	case engine.COOHybrid: // of one dimension it is a COO tensor, without a dense part
+	case engine.COOHybrid: // with one dimension it is a COO tensor, without a dense part
 		wrong = rank == 0
 	}
 	if wrong {
 		t.SetForm(engine.Strided)
 	}
-	if d := Element(t.DType); counts(d) { // as a recipe may say it
+	if d := Element(t.DType); counts(d) { // a recipe may have it
 		largest, lowest, _ := d.Limits()
 		t.Fill.Value = max(lowest, min(t.Fill.Value, largest+1))
 	}
 }
 
-// SetForm changes the form, and the dtype where that is one of another form.
+// SetForm changes the form, and the dtype if that belongs to another form.
 func (t *TensorSpec) SetForm(f engine.Form) {
 	if t.Form = f; quantizedDType(t.DType) && f != engine.Quantized && f != engine.PerChannel {
 		t.DType = "float32"
 	}
 }
 
-// A Case is one call as plain data. Its device is cpu; the call on meta takes
-// the twins of its tensors.
+// A Case is one call as plain data. Its device is cpu; calls on other devices use the twins of its
+// tensors.
 type Case struct {
 	Op     string // "aten::add.Tensor"
 	Number int
 	Names  []string // of the arguments
 	Args   []Value  // one for each argument
-	Agreed bool     // a recipe says them: sizes that agree stay as they are where a smaller call is looked for
+	Agreed bool     // from a recipe: sizes that agree are not changed in the search for a smaller call
 }
 
-// A ValueKind is the kind of a Value, which decides the fields that hold it.
+// A ValueKind is the kind of a Value, which determines the field that holds it.
 type ValueKind uint8
 
 const (
@@ -127,17 +127,17 @@ type TensorSpec struct {
 	Arrangement tensor.Arrangement
 	Form        engine.Form
 	Fill        Fill
-	Values      []float64 // the first elements, instead of those of Fill
-	// Same, when not 0, is one more than the position among the case's tensors
-	// of the tensor that this one is; nothing else here counts then.
+	Values      []float64 // the first elements, overriding Fill
+	// Same, if not 0, is one more than the position among the case's tensors of the tensor that
+	// this one is; the other fields are then unused.
 	Same int
-	// View, when not 0, is one more than the position of an earlier tensor whose
-	// storage this one is a view of, as large as that tensor.
+	// View, if not 0, is one more than the position of an earlier tensor of the same size whose
+	// storage this one is a view of.
 	View int
 }
 
-// A Fill describes which values a tensor holds. The zero Fill is small positive
-// values, which nearly every kernel takes.
+// A Fill describes the values of a tensor. The zero Fill is small positive values, which nearly
+// every kernel accepts.
 type Fill struct {
 	Name  string // "" or one of fills
 	Value float64
@@ -156,7 +156,7 @@ func (f Fill) String() string {
 	return f.Name
 }
 
-// String returns the tensor as reports and recipes write it: float32[2, 3] sliced.
+// String returns the tensor as in reports and recipes: float32[2, 3] sliced.
 func (t *TensorSpec) String() string {
 	if t.Same > 0 {
 		return fmt.Sprintf("the same as tensor %d", t.Same)
@@ -211,7 +211,7 @@ func (v Value) String() string {
 	return v.Text
 }
 
-// String returns the call; arguments left to their defaults are not shown.
+// String returns the call, without arguments that have their defaults.
 func (c *Case) String() string {
 	var words []string
 	for i, a := range c.Args {
@@ -289,12 +289,13 @@ func Tensor(dtype string, sizes ...int64) Value {
 	return Value{Kind: TensorValue, Tensor: &TensorSpec{DType: dtype, Sizes: slices.Clone(sizes)}}
 }
 
-// Ordinary reports whether every tensor of a call is a dense one of its own.
+// Ordinary reports whether every tensor of a call is dense and separate.
 func (c *Case) Ordinary() bool {
 	return !slices.ContainsFunc(c.Tensors(), func(t *TensorSpec) bool { return t.Form != engine.Strided || t.Same > 0 })
 }
 
-// Shape returns the properties in which bases differ: kinds of arguments, ranks and dtypes.
+// Shape returns the properties by which bases are distinguished: kinds of arguments, ranks and
+// dtypes.
 func (c *Case) Shape() string {
 	var b strings.Builder
 	for _, a := range c.Args {
@@ -306,7 +307,7 @@ func (c *Case) Shape() string {
 	return b.String()
 }
 
-// Rank is the most dimensions that a tensor of the call has.
+// Rank returns the largest number of dimensions of the call's tensors.
 func (c *Case) Rank() int {
 	most := 0
 	for _, t := range c.Tensors() {
@@ -315,7 +316,7 @@ func (c *Case) Rank() int {
 	return most
 }
 
-// Omits reports whether argument i is left out.
+// Omits reports whether argument i is omitted.
 func (c *Case) Omits(i int) bool {
 	return c.Args[i].Kind == NoneValue || c.Args[i].Kind == DefaultValue
 }

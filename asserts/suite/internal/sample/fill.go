@@ -8,8 +8,8 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// Dense lays a tensor out in a storage of its own. Its usual values are those of the
-// tensor number turn of a case. The bytes are in room where there is enough of it.
+// Dense lays out a tensor in a storage of its own. Its usual values are those of tensor number turn
+// of a case. The bytes are in room if that is large enough.
 func (t *TensorSpec) Dense(room *[]byte, turn int) engine.Dense {
 	return t.Among(room, turn, turn)
 }
@@ -41,23 +41,23 @@ func (t *TensorSpec) Among(room *[]byte, turn, beside int) engine.Dense {
 	return s
 }
 
-// Surrounded reports whether other elements lie beside the tensor's in its storage.
+// Surrounded reports whether the tensor's storage has other elements.
 func (t *TensorSpec) Surrounded() bool {
 	return slices.Contains([]tensor.Arrangement{tensor.Sliced, tensor.Offset, tensor.Between, tensor.Padded}, t.Arrangement)
 }
 
-// Usual reports whether the elements are usual values of floating point, which differ by turn.
+// Usual reports whether the elements are usual floating-point values, which differ by turn.
 func (t *TensorSpec) Usual() bool {
 	c := Element(t.DType).Class()
 	return t.Fill.Name == "" && len(t.Values) == 0 && (c == tensor.Floating || c == tensor.Complex)
 }
 
 const (
-	neighbours = 16 // a vector register's, before and behind a tensor between others
-	padding    = 2  // behind each row
+	neighbours = 16 // the size of a vector register, before and after a tensor between others
+	padding    = 2  // after each row
 )
 
-// Layout returns where the elements lie.
+// Layout returns the layout of the elements.
 func (t *TensorSpec) Layout() engine.Dense {
 	s := engine.Dense{DType: t.DType, Sizes: t.Sizes, Strides: t.Strides()}
 	switch {
@@ -100,11 +100,11 @@ func (t *TensorSpec) Strides() []int64 {
 	return strides
 }
 
-// fill writes the values, in the order of the elements' indices. Bytes that
-// the tensor does not cover get the default values of the turn beside.
+// fill writes the values, in the order of the elements' indices. Bytes that the tensor does not
+// cover get the default values of the turn beside.
 func (t *TensorSpec) fill(s engine.Dense, d tensor.DType, turn, beside int) {
 	size := int64(d.Size())
-	put := func(i int64, v float64) { d.Put(s.Data[i*size:], v, v/2) } // half of it is imaginary
+	put := func(i int64, v float64) { d.Put(s.Data[i*size:], v, v/2) } // the other half is imaginary
 	first := min(usualPeriod*size, int64(len(s.Data)))
 	for i := range first / size {
 		put(i, usual(int(i), beside, d.Class()))
@@ -134,7 +134,7 @@ func (t *TensorSpec) fill(s engine.Dense, d tensor.DType, turn, beside int) {
 	}
 }
 
-// next steps an index, the last dimension fastest.
+// next increments an index, the last dimension fastest.
 func next(index, sizes []int64) bool {
 	for i := len(index) - 1; i >= 0; i-- {
 		if index[i]++; index[i] < sizes[i] {
@@ -145,13 +145,12 @@ func next(index, sizes []int64) bool {
 	return false
 }
 
-// usualPeriod is after how many elements the usual values repeat, in every class.
+// usualPeriod is the period of the usual values, in every class.
 const usualPeriod = 48
 
-// usual returns values in (0, 1) for floating point, for they are probabilities
-// and in the domain of nearly every function, and 0 and 1 for whole numbers,
-// for they are valid indices, zero first. Tensors of different turns differ: else a
-// copy of the one into the other changes nothing.
+// usual returns values in (0, 1) for floating point, which are probabilities and in the domain of
+// nearly every function, and 0 and 1 for integers, which are valid indices, zero first. Tensors of
+// different turns differ: otherwise copying one to the other would change nothing.
 func usual(n, turn int, c tensor.Class) float64 {
 	switch c {
 	case tensor.Integral:
@@ -162,7 +161,7 @@ func usual(n, turn int, c tensor.Class) float64 {
 	return float64(1+(n*7+turn*5)%16) / 17
 }
 
-// Usual whole numbers and truth values, by turn.
+// Usual integers and bools, by turn.
 var (
 	wholes = []string{"01", "0110", "001", "0011"}
 	truths = []string{"010", "0110", "1001", "110"}
@@ -177,7 +176,7 @@ func digit(patterns []string, n, turn int) float64 {
 var fills = []string{"below", "const", "in", "ascending", "sum", "range", "offsets", "count", "spd", "lower", "upper",
 	"equal", "negative", "wide", "special", "max", "lowest", "subnormal"}
 
-// Value returns element n, which is at an index, of the tensor number turn of a case.
+// Value returns element n, at an index, of tensor number turn of a case.
 func (t *TensorSpec) Value(n, turn int, index []int64) float64 {
 	return t.value(Element(t.DType), n, turn, index)
 }
@@ -190,18 +189,18 @@ func (t *TensorSpec) value(d tensor.DType, n, turn int, index []int64) float64 {
 	switch t.Fill.Name {
 	case "":
 		return usual(n, turn, class)
-	case "equal": // those of the first tensor
+	case "equal": // the values of the first tensor
 		return usual(n, 0, class)
-	case "below": // whole numbers below a bound, every one of them
+	case "below": // integers below a bound, all of them
 		return float64(n % max(1, int(t.Fill.Value)))
 	case "const":
 		return t.Fill.Value
-	case "in": // the two ends, and between them
+	case "in": // the two ends, and values between
 		return between(t.Fill.Value, t.Fill.High, n, class)
 	case "ascending": // from 0 to a bound, evenly
 		last := max(1, tensor.Numel(t.Sizes)-1)
 		return math.Floor(t.Fill.Value * float64(n) / float64(last))
-	case "sum": // whole numbers that add up to a bound, evenly
+	case "sum": // integers that add up to a bound, evenly
 		count := float64(max(1, tensor.Numel(t.Sizes)))
 		return math.Floor(t.Fill.Value*float64(n+1)/count) - math.Floor(t.Fill.Value*float64(n)/count)
 	case "range": // 0, 1, 2, ... along the last dimension
@@ -213,12 +212,12 @@ func (t *TensorSpec) value(d tensor.DType, n, turn int, index []int64) float64 {
 		return float64(2 * n)
 	case "count": // 1, 2, 3, ...
 		return float64(n + 1)
-	case "negative": // of floating point the usual values, below zero; else -1, -2, -3
+	case "negative": // for floating point the usual values, negated; else -1, -2, -3
 		if class == tensor.Floating || class == tensor.Complex {
 			return -usual(n, turn, class)
 		}
 		return float64(-1 - n%3)
-	case "wide": // -7 to 8, of floating point with halves
+	case "wide": // -7 to 8, for floating point with halves
 		v := float64((n*5+turn*3)%16 - 7)
 		if class == tensor.Floating || class == tensor.Complex {
 			v += 0.5 * float64(n%2)
@@ -241,7 +240,7 @@ func (t *TensorSpec) value(d tensor.DType, n, turn int, index []int64) float64 {
 	return float64(n)
 }
 
-// between returns element n of those that go through a range again and again.
+// between returns element n of a repeated sequence through a range.
 func between(low, high float64, n int, c tensor.Class) float64 {
 	if c == tensor.Integral || c == tensor.Boolean {
 		return low + float64(n%max(1, int(high-low)+1))
@@ -249,7 +248,7 @@ func between(low, high float64, n int, c tensor.Class) float64 {
 	return low + (high-low)*[]float64{0, 1, 0.5, 0.25, 0.75}[n%5]
 }
 
-// special returns in turn the values that kernels treat apart, NaN first.
+// special returns in turn the values that kernels treat specially, NaN first.
 func special(d tensor.DType, n int) float64 {
 	largest, lowest, subnormal := d.Limits()
 	all := []float64{math.NaN(), 0, math.Inf(1), 1, math.Copysign(0, -1), math.Inf(-1), subnormal, largest, lowest, -1}

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Key returns a text that two cases share only if they make the same call.
+// Key returns a text that is equal for two cases only if they make the same call.
 func (c *Case) Key() string {
 	b := make([]byte, 0, 64*len(c.Args))
 	for i := range c.Args {
@@ -42,7 +42,7 @@ func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// appendNumbers appends numbers of floating point; nearly all are 0.
+// appendNumbers appends floating-point numbers; nearly all are 0.
 func appendNumbers(b []byte, all ...float64) []byte {
 	for _, f := range all {
 		b = binary.AppendUvarint(b, math.Float64bits(f))

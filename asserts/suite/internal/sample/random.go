@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// NewRandom returns the random numbers of one case: a function of the seed, the
-// op and the number alone.
+// NewRandom returns the random numbers of one case, which depend only on the seed, the op and the
+// number.
 func NewRandom(seed uint64, op string, number int) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(op))
@@ -15,5 +15,5 @@ func NewRandom(seed uint64, op string, number int) *rand.Rand {
 
 func Pick[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }
 
-// OneIn reports true once in n times on average.
+// OneIn returns true once in n times on average.
 func OneIn(r *rand.Rand, n int) bool { return r.IntN(n) == 0 }

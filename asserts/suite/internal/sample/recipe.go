@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Recipe writes the arguments that are given as a case of a file of cases.
+// Recipe returns the given arguments as a case of a file of cases.
 func (c *Case) Recipe() string {
 	var names []string // of the tensors
 	for i := range c.Args {
@@ -33,9 +33,9 @@ func (c *Case) Recipe() string {
 	return "{" + strings.Join(words, ", ") + "}"
 }
 
-// name refers by name to tensors that are the same as one before, or views of it, and
-// returns the number of tensors so far. Where the one before has gone, the tensor is
-// made like any other.
+// name replaces tensors that are the same as an earlier one, or views of it, by references to its
+// name, and returns the number of tensors so far. Tensors that refer to a removed one are made like
+// others.
 func (v *Value) name(names []string, before int) int {
 	for i := range v.List {
 		before = v.List[i].name(names, before)
@@ -54,6 +54,5 @@ func (v *Value) name(names []string, before int) int {
 	return before + 1
 }
 
-// Positional is the name of an argument by its position, which it also has
-// where the schema does not name it.
+// Positional is the name of an argument by its position, even if the schema has another.
 func Positional(i int) string { return "_" + strconv.Itoa(i) }

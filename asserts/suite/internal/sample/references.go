@@ -23,10 +23,9 @@ var referred = regexp.MustCompile(`^(same|view):(\w+)(?:\[(\d+)\])?$`)
 // ArgumentOf returns the argument that a reference names.
 func ArgumentOf(ref string) string { return referred.FindStringSubmatch(ref)[2] }
 
-// Refer resolves references: to a tensor by its number, and else by that of the
-// argument.
+// Refer resolves references: to a tensor by its number, otherwise by that of the argument.
 func (c *Case) Refer() {
-	var starts []int // how many tensors come before each argument
+	var starts []int // number of tensors before each argument
 	for i := range c.Args {
 		starts = append(starts, len(c.tensorsBefore(i)))
 		c.Args[i].refer(c, i, starts)

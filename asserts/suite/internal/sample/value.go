@@ -16,11 +16,11 @@ import (
 	"github.com/opassert/opassert/internal/yamlfile"
 )
 
-// ThemeDType is, in a recipe, the dtype of the case's theme; such a tensor has the
-// arrangement and form of the theme too.
+// ThemeDType is, in a recipe, the dtype of the case's theme; such a tensor also has the theme's
+// arrangement and form.
 const ThemeDType = "t"
 
-// A ValueError is a fault of a value's text, so many bytes from its start.
+// A ValueError is an error in a value's text, with its offset.
 type ValueError struct {
 	At   int
 	text string
@@ -37,7 +37,7 @@ func ParseValue(text string, sizes *SymbolTable) (Value, error) {
 	p := valueParser{text: text, rest: text, sizes: sizes}
 	v := p.value()
 	if p.skip(); p.rest != "" {
-		p.fail("%q is left over", p.rest)
+		p.fail("unexpected %q after the value", p.rest)
 	}
 	if p.err != nil {
 		return Value{}, p.err
@@ -45,12 +45,12 @@ func ParseValue(text string, sizes *SymbolTable) (Value, error) {
 	return v, nil
 }
 
-// Symbols are the names of sizes in a case. Each has a size of its own.
+// A SymbolTable has the names of sizes in a case. Each has a different size.
 type SymbolTable struct {
 	Of    map[string]int64
-	round int             // which of the ways to choose them
-	Sizes map[string]bool // those that are sizes of tensors
-	Any   bool            // others are taken too: those of sizes are being collected
+	round int             // number of the choice of sizes
+	Sizes map[string]bool // symbols that are sizes of tensors
+	Any   bool            // others are accepted, too, while those of sizes are collected
 }
 
 func NewSymbols(round int) *SymbolTable {
@@ -76,10 +76,10 @@ type valueParser struct {
 	err        error
 }
 
-// maxDepth is how many lists, tuples, dicts and calls may stand in each other.
+// maxDepth is the maximum nesting of lists, tuples, dicts and calls.
 const maxDepth = 32
 
-// fail notes the first fault; nothing is left to read after it.
+// fail records the first error, and discards the rest of the text.
 func (p *valueParser) fail(format string, args ...any) {
 	if p.err == nil {
 		p.err = &ValueError{len(p.text) - len(p.rest), fmt.Sprintf(format, args...)}
@@ -87,7 +87,7 @@ func (p *valueParser) fail(format string, args ...any) {
 	p.rest = ""
 }
 
-// back unreads the last token, so that an error is reported at its start.
+// back unreads the last token, so that an error has its position.
 func (p *valueParser) back(token string) { p.rest = p.text[len(p.text)-len(p.rest)-len(token):] }
 
 func (p *valueParser) skip() { p.rest = strings.TrimLeft(p.rest, " ") }
@@ -98,7 +98,7 @@ func (p *valueParser) accept(token string) (ok bool) {
 	return ok
 }
 
-// token reads the text before one of some bytes.
+// token reads the text up to one of some bytes.
 func (p *valueParser) token(end string) string {
 	p.skip()
 	n := strings.IndexAny(p.rest, end)
@@ -122,7 +122,7 @@ func (p *valueParser) value() Value {
 	}
 	switch {
 	case p.depth > maxDepth:
-		p.fail("more than %d lists in each other", maxDepth)
+		p.fail("more than %d nested lists", maxDepth)
 		return Value{}
 	case p.accept("["):
 		return Value{Kind: ListValue, List: p.list("]", "list")}
@@ -145,13 +145,13 @@ func (p *valueParser) value() Value {
 	return p.plain(t)
 }
 
-// quoted reads a text to its end; a quote in it is doubled.
+// quoted reads a text to its end, with quotes doubled.
 func (p *valueParser) quoted() string {
 	var b strings.Builder
 	for {
 		text, rest, ok := strings.Cut(p.rest, "'")
 		if !ok {
-			p.fail("a text has no end: want '")
+			p.fail("the text is not closed: want '")
 			return ""
 		}
 		b.WriteString(text)
@@ -169,7 +169,7 @@ func (p *valueParser) items(end, what string, read func()) {
 		read()
 		if !p.accept(",") {
 			if !p.accept(end) {
-				p.fail("a %s has no end: want %s", what, end)
+				p.fail("the %s is not closed: want %s", what, end)
 			}
 			break
 		}
@@ -187,11 +187,11 @@ func (p *valueParser) dict() Value {
 	p.items("}", "dict", func() {
 		key := p.key()
 		if keys[key.Recipe()] {
-			p.fail("the key %s is in the dict twice", key.Recipe())
+			p.fail("the dict has the key %s twice", key.Recipe())
 		}
 		keys[key.Recipe()] = true
 		if !p.accept(":") {
-			p.fail("want : between the key of a dict and its value")
+			p.fail("want : between a dict's key and value")
 		}
 		v.List = append(v.List, key, p.value())
 	})
@@ -224,7 +224,7 @@ func (p *valueParser) made(name string) Value {
 	return v
 }
 
-// after reads a call whose first argument is wanted, once it is made.
+// after reads a call whose first argument is the value, after the call.
 func (p *valueParser) after() Value {
 	name := p.token(endOfWord)
 	if !strings.Contains(name, "::") || !strings.HasPrefix(p.rest, "(") {
@@ -235,12 +235,12 @@ func (p *valueParser) after() Value {
 	v := p.made(name)
 	v.Kind = AfterValue
 	if len(v.List) == 0 {
-		p.fail("%s is called without an argument to take", name)
+		p.fail("%s has no argument whose value to use", name)
 	}
 	return v
 }
 
-// enumerators are the names allowed after a prefix; after that of devices any.
+// enumerators are the names allowed after a prefix; for devices any.
 var enumerators = map[string]struct {
 	kind  ValueKind
 	names []string
@@ -286,9 +286,9 @@ func (p *valueParser) plain(t string) Value {
 	switch {
 	case hint != "":
 	case t == "" && p.rest == "":
-		hint = ": want one; none is None, and an argument that is not there is left open"
+		hint = ": want one; write None, or leave out the argument"
 	case expression.MatchString(t):
-		hint = ": a text stands in quotes, '" + t + "', and a name of more than one letter is the size of some tensor here"
+		hint = ": put a text in quotes, '" + t + "'; a name of more than one letter must be the size of a tensor here"
 	}
 	p.back(t)
 	p.fail("%q is not a value%s", t, hint)
@@ -301,10 +301,9 @@ var (
 	expression = regexp.MustCompile(`^[A-Za-z][\w+*-]*$`)
 )
 
-// number reads a whole number made of others and of symbols: 3, n, 2*n+1. A
-// symbol is a size of a tensor in the case, or has one letter; sizes holds those
-// of tensors. Numbers that are as large as the product of sizes never is are
-// refused.
+// number reads an integer expression of others and of symbols: 3, n, 2*n+1. A symbol is the size of
+// a tensor in the case, or has one letter; sizes tells that the number is one. Numbers greater than
+// any product of sizes are refused.
 func (p *valueParser) number(text string, sizes bool) (int64, bool) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n, true
@@ -368,7 +367,7 @@ func (p *valueParser) tensor(dtype string) Value {
 		p.accept(text)
 		v.Tensor.Sizes = append(v.Tensor.Sizes, n)
 		if !p.accept(",") && !strings.HasPrefix(p.rest, "]") {
-			p.fail("the sizes of a tensor have no end: want ]")
+			p.fail("the sizes of a tensor are not closed: want ]")
 		}
 	}
 	if n := elements(v.Tensor.Sizes); n > mostOwn {
@@ -383,7 +382,7 @@ func (p *valueParser) tensor(dtype string) Value {
 		option := p.token(endOfWord)
 		if what := p.option(v.Tensor, option); given[what] != "" {
 			p.back(option)
-			p.fail("%s and %s can't be had together: both are a %s", given[what], option, what)
+			p.fail("%s and %s can't be combined: both are a %s", given[what], option, what)
 		} else {
 			given[what] = option
 		}
@@ -396,11 +395,11 @@ func (p *valueParser) tensor(dtype string) Value {
 	return v
 }
 
-// mostOwn is how many elements a tensor of a user's case has at most: a worker has
-// memory for a few such tensors.
+// mostOwn is the maximum number of elements of a tensor in a user's case: a worker has memory for a
+// few such tensors.
 const mostOwn = 1 << 24
 
-// elements is the number of elements, as far as it may be.
+// elements returns the number of elements, or a greater number than allowed.
 func elements(sizes []int64) float64 {
 	n := 1.0
 	for _, s := range sizes {
@@ -409,7 +408,7 @@ func elements(sizes []int64) float64 {
 	return n
 }
 
-// where returns which sizes symbols stand for, for an error that others may not have.
+// where returns the sizes of symbols, for an error that depends on them.
 func (s *SymbolTable) where() string {
 	words := loop.Map(slices.Sorted(maps.Keys(s.Of)), func(name string) string { return fmt.Sprintf("%s is %d", name, s.Of[name]) })
 	if len(words) == 0 {
@@ -418,8 +417,7 @@ func (s *SymbolTable) where() string {
 	return " where " + strings.Join(words, " and ")
 }
 
-// suggestDType returns which dtype is meant by a name that no dtype has, such as those
-// that C++ has.
+// suggestDType returns a dtype for an unknown name, such as those of C++.
 func suggestDType(name string) string {
 	if known, ok := tensor.DTypeOfWord(strings.TrimPrefix(name, "torch.")); ok {
 		return fmt.Sprintf("; did you mean %s?", known)
@@ -427,7 +425,7 @@ func suggestDType(name string) string {
 	return yamlfile.Suggest(name, tensorDTypes)
 }
 
-// values takes the elements that a tensor starts with.
+// values reads the first elements of a tensor.
 func (p *valueParser) values(t *TensorSpec) {
 	if !p.accept("[") {
 		p.fail("the values of a tensor are a list: = [1, 2]")
@@ -472,7 +470,7 @@ func (p *valueParser) option(t *TensorSpec, option string) string {
 	name, bound, given := strings.Cut(option, ":")
 	if !slices.Contains(fills, name) {
 		p.back(option)
-		p.fail("%q says nothing about a tensor%s", option, yamlfile.Suggest(name, slices.Concat(tensor.Arrangements[1:], tensor.Forms[1:], fills)))
+		p.fail("%q is not an option of a tensor%s", option, yamlfile.Suggest(name, slices.Concat(tensor.Arrangements[1:], tensor.Forms[1:], fills)))
 		return ""
 	}
 	form, bounded := bounds[name]
@@ -496,7 +494,7 @@ func (p *valueParser) option(t *TensorSpec, option string) string {
 		p.fail("%s: want the lower number first", option)
 	case name == "below" && !(t.Fill.Value >= 1), name == "sum" && !(t.Fill.Value >= 0), name == "ascending" && !(t.Fill.Value >= 0):
 		p.back(option)
-		p.fail("%s has no numbers%s: they begin with 0", option, p.sizes.where())
+		p.fail("%s has no such numbers%s: they begin with 0", option, p.sizes.where())
 	case counts(d) && (t.Fill.Value < lowest || t.Fill.Value-1 > largest):
 		p.back(option)
 		p.fail("%s: %s has no such numbers", option, t.DType)
@@ -504,7 +502,7 @@ func (p *valueParser) option(t *TensorSpec, option string) string {
 	return "way to fill it"
 }
 
-// bounds are the fills with numbers, as they are written.
+// bounds are the fills with numbers, in their text form.
 var bounds = map[string]string{"below": "below:5", "const": "const:1", "in": "in:0.5..2", "ascending": "ascending:9", "sum": "sum:9"}
 
 func (p *valueParser) bound(option, text string) float64 {
@@ -519,7 +517,7 @@ func (p *valueParser) bound(option, text string) float64 {
 	return float64(n)
 }
 
-// Recipe writes a value as parseValue reads it.
+// Recipe returns the value in the form that ParseValue reads.
 func (v Value) Recipe() string {
 	all := func(open, end string) string { return open + loop.Join(v.List, ", ", Value.Recipe) + end }
 	switch v.Kind {

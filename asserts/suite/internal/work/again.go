@@ -24,7 +24,7 @@ func (r *Runner) again(t *Target, c *sample.Case, changes ...change) iter.Seq[*a
 	}
 }
 
-// held returns an attempt that holds results of an earlier call: a itself, or the same call again.
+// held returns an attempt that still has its results: a itself, or the same call repeated.
 func (r *Runner) held(t *Target, a *attempt) *attempt {
 	if a.calls[0].seen.Earlier == nil && len(r.earlier.tensors) > 0 {
 		for b := range r.again(t, a.c, asItIs) {
@@ -34,8 +34,8 @@ func (r *Runner) held(t *Target, a *attempt) *attempt {
 	return a
 }
 
-// showsInNext reports whether the kernel may return a tensor that it keeps, for a base or for a class
-// alone, which no use_count shows, but the next call does while the first result is alive.
+// showsInNext reports whether the next call may show that the kernel returned a tensor which it
+// keeps, while the first result is alive, although no use_count does: for a base or a single class.
 func (r *Runner) showsInNext(t *Target, number int) bool {
 	_, keeps := r.Engine.(keeper)
 	return (keeps || t.operator.Uncounted) && (number < t.planned() || number < t.design().Apart())

@@ -1,12 +1,13 @@
 package work
 
-// An arrangement says how a call is made. All calls of a case have the same arguments, except as it says.
+// An arrangement describes how a call is made. All calls of a case have the same arguments, apart
+// from it.
 type arrangement struct {
-	ahead  bool   // in memory that is watched, tensors lie behind a page that can't be touched, else before one
-	fill   byte   // what that memory holds until it is written
-	seed   uint64 // added to that of the run
-	later  int    // turns by which usual values of floating point are later
-	beside int    // turns by which the elements are later that lie beside tensors in their storages
+	ahead  bool   // in watched memory, tensors come directly after a page without access, otherwise before one
+	fill   byte   // the contents of that memory until it is written
+	seed   uint64 // added to the seed of the run
+	later  int    // added to the turns of usual floating-point values
+	beside int    // added to the turns of elements beside tensors in their storages
 	twin   bool   // with twins of its tensors on the CPU
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// others change the contents, the sizes or the strides of a tensor, by which a kernel or
-// its fake may contradict itself. Its dtype and its number of dimensions stay.
+// others change the contents, the sizes or the strides of a tensor, which may show that a kernel or
+// its fake contradicts itself. The dtype and the number of dimensions stay.
 var others = []change{
 	each(func(t *sample.TensorSpec) { t.Values, t.Fill = nil, sample.Fill{} }),
 	each(func(t *sample.TensorSpec) { t.Values, t.Fill = nil, sample.Fill{Name: "const"} }),
@@ -23,7 +23,7 @@ var others = []change{
 	each(func(t *sample.TensorSpec) { addToSizes(t, 2) }),
 }
 
-// each changes tensors one by one.
+// each returns a change of each tensor.
 func each(one func(*sample.TensorSpec)) change {
 	return func(all []*sample.TensorSpec) {
 		for _, t := range all {
@@ -38,8 +38,8 @@ func addToSizes(t *sample.TensorSpec, n int64) {
 	}
 }
 
-// contradicts makes calls like one that a fake, or the kernel for meta, answers unlike
-// the kernel, until one shows which of the two contradicts itself: the finding says so.
+// contradicts repeats a call for which a fake, or the kernel for meta, and the kernel differ, with
+// changes, until one shows which of the two contradicts itself, and adds that to the finding.
 func (r *Runner) contradicts(t *Target, c *sample.Case, f *report.Finding) {
 	if f.Violation.Code != asserts.MetaAlias || !t.operator.Added {
 		return
@@ -63,7 +63,7 @@ func (r *Runner) contradicts(t *Target, c *sample.Case, f *report.Finding) {
 	}
 }
 
-// pair returns the call with the one on a device that it is compared to, if that was made.
+// pair returns the call and the one on a device that it is compared with, if that was made.
 func (a *attempt) pair(on engine.Device) (asserts.Pair, bool) {
 	real := a.calls[0].seen
 	if on == engine.Fake {

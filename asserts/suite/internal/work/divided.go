@@ -13,22 +13,22 @@ import (
 
 // A divider is an engine whose ops divide their work among threads.
 type divider interface {
-	// Server returns the process of the kernels, 0 where that is this one: Python's loop over
-	// elements, and the ops of PyTorch that they call divide nothing.
+	// Server returns the process of the kernels, 0 for this one: Python's loop over elements, and
+	// the ops of PyTorch that they call are not divided.
 	Server() int
-	// Threads sets among how many, except ops that others call: these keep to one.
+	// Threads sets the number of threads, except for ops that others call, which use one.
 	Threads(count int) error
 	// Spent returns the processor time of the process of the kernels.
 	Spent() time.Duration
 }
 
-// worthDividing is how many elements a tensor has at least that kernels divide: more than twice
-// the usual grain of at::parallel_for.
+// worthDividing is the number of elements from which kernels divide a tensor: more than twice the
+// usual grain of at::parallel_for.
 const worthDividing = 1 << 16
 
-// lengthened returns changes that make tensors have so many elements or a few more: all that are
-// alike, and the first alone, of which the op takes a batch. Of two that are not alike an op may
-// compute with each pair of elements.
+// lengthened returns changes that give tensors at least this number of elements: all if they are
+// alike, or the first alone if the op treats it as a batch. With two that are not alike an op may
+// compute each pair of elements.
 func lengthened(elements int64) []change {
 	return []change{
 		func(all []*sample.TensorSpec) {
@@ -53,21 +53,21 @@ func alike(ts []*sample.TensorSpec) bool {
 	return !slices.ContainsFunc(ts, func(t *sample.TensorSpec) bool { return !slices.Equal(t.Sizes, ts[0].Sizes) })
 }
 
-// lengthen multiplies the first size of each tensor by the same number, or nearly: odd numbers do
-// not divide evenly.
+// lengthen multiplies the first size of each tensor by about the same number: odd numbers do not
+// divide evenly.
 func lengthen(ts []*sample.TensorSpec, elements int64) {
 	for _, t := range ts {
 		t.Sizes[0] = t.Sizes[0]*(elements/tensor.Numel(t.Sizes)+1) | 1
 	}
 }
 
-// undivided is the skip of a result that may follow the number of threads.
+// undivided is the skip of a check that results do not depend on the number of threads.
 func undivided(reason string) []asserts.Skip {
 	return []asserts.Skip{{Code: asserts.NondeterministicResult, Reason: "no call with two threads was made: " + reason, Count: 1}}
 }
 
-// large makes a call with tensors that are worth dividing, or as it is where it takes none, once
-// for each setting, and returns it, or nil and the skip.
+// large makes a call with tensors that are worth dividing, or unchanged if the op refuses them,
+// once for each setting, and returns it, or nil and the skip.
 func (r *Runner) large(t *Target, c *sample.Case) (*attempt, []asserts.Skip) {
 	e, ok := r.Engine.(divider)
 	key := setting(c)
@@ -78,8 +78,8 @@ func (r *Runner) large(t *Target, c *sample.Case) (*attempt, []asserts.Skip) {
 		return nil, undivided("the kernels are in another process")
 	case !t.divided.first(key):
 		return nil, undivided(fmt.Sprintf("%d settings of the other arguments had one", mostSettings))
-	case !r.quick(t, c):
-		return nil, undivided(fmt.Sprintf("one with %d elements takes %v or more", worthDividing/16, soon))
+	case !r.fast(t, c):
+		return nil, undivided(fmt.Sprintf("a call with %d elements takes %v or more", worthDividing/16, soon))
 	}
 	for a := range r.again(t, c, lengthened(worthDividing)...) {
 		return a, nil
@@ -87,16 +87,16 @@ func (r *Runner) large(t *Target, c *sample.Case) (*attempt, []asserts.Skip) {
 	return nil, nil
 }
 
-// A call with a sixteenth of the elements that takes more processor time than soon, or longer than late
-// by the clock, would take seconds with all, where an op computes with each pair of them or returns a
-// tensor for each. A busy machine makes no call late.
+// A call with a sixteenth of the elements that takes more processor time than soon, or longer than
+// late by the clock, would take seconds with all elements, if an op computes each pair of them or
+// returns a tensor for each. On a busy machine a call is not late.
 const (
 	soon = 2 * time.Millisecond
 	late = 200 * time.Millisecond
 )
 
-// quick reports whether one of three such calls takes no longer.
-func (r *Runner) quick(t *Target, c *sample.Case) bool {
+// fast reports whether one of three such calls takes no longer.
+func (r *Runner) fast(t *Target, c *sample.Case) bool {
 	e := r.Engine.(divider)
 	for range 3 {
 		begun, spent := time.Now(), e.Spent()
@@ -110,8 +110,8 @@ func (r *Runner) quick(t *Target, c *sample.Case) bool {
 	return false
 }
 
-// divides makes a call with one thread and with two, and adds differences between the two, and faults
-// of the second alone, to the result of its case.
+// divides makes a call with one thread and with two, and adds differences between them, and faults
+// of the second only, to the result of its case.
 func (r *Runner) divides(t *Target, c *sample.Case, result *report.Case) {
 	e := r.Engine.(divider)
 	if t.Trying != nil {
@@ -123,7 +123,7 @@ func (r *Runner) divides(t *Target, c *sample.Case, result *report.Case) {
 		return
 	}
 	two := r.seenAgain(t, c, firstTime)
-	left := r.left() // such as one thread, which they had before
+	left := r.left() // such as from one thread, which they had before
 	if e.Threads(1) != nil || two == nil {
 		return
 	}
@@ -133,11 +133,11 @@ func (r *Runner) divides(t *Target, c *sample.Case, result *report.Case) {
 	}
 	for _, d := range unlike {
 		left = append(left, about(d, asserts.Fault{
-			Saw:     "follow what at::set_num_threads was called with",
+			Saw:     "depend on the argument of at::set_num_threads",
 			Symptom: asserts.Threads,
-			Breaks:  "on a machine with other cores it computes another result",
-			Fix:     "divide the work into parts that follow its size alone, and combine their results in order",
-			Note:    "sums of floating point round by the order of their terms",
+			Breaks:  "on a machine with another number of cores its result differs",
+			Fix:     "divide the work by its size alone, and combine the results of the parts in order",
+			Note:    "the rounding of floating-point sums depends on the order of their terms",
 		}))
 	}
 	r.addJudged(t, &judgedCall{c, asserts.JudgeFaults(t.judged, one[0], left)}, result)

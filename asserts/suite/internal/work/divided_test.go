@@ -200,11 +200,11 @@ func TestDividesUnkept(t *testing.T) {
 		want    string
 		follows func(e *dividingEngine, _ *fakeTensor) (byte, error)
 	}{
-		{"some of 1 bytes follow what at::set_num_threads was called with", func(e *dividingEngine, _ *fakeTensor) (byte, error) { return byte(e.threads), nil }},
+		{"some of 1 bytes depend on the argument of at::set_num_threads", func(e *dividingEngine, _ *fakeTensor) (byte, error) { return byte(e.threads), nil }},
 		{"", func(*dividingEngine, *fakeTensor) (byte, error) { calls++; return calls, nil }},
 	} {
 		b, e := dividingBench(t, tt.follows)
-		e.unkept = true
+		e.notCopied = true
 		if saw, _ := b.divided(t, "uint8[3]", "uint8[3]", "1"); saw != tt.want {
 			t.Errorf("saw %q, want %q", saw, tt.want)
 		}
@@ -298,7 +298,7 @@ func TestUndividedIsCounted(t *testing.T) {
 				b.t.divided.first(fmt.Sprint(i))
 			}
 		}},
-		{"one with 4096 elements takes 2ms or more", slow, func(*bench, *dividingEngine) {}},
+		{"a call with 4096 elements takes 2ms or more", slow, func(*bench, *dividingEngine) {}},
 		{"", quick, func(*bench, *dividingEngine) {}},
 		{"", quick, func(b *bench, _ *dividingEngine) { b.t.divided.first(setting(b.call(t, "uint8[3]", "uint8[3]", "1"))) }},
 	} {

@@ -6,14 +6,14 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// unseeded is the skip of a result that may follow the seed.
+// unseeded is the skip of a check that results do not depend on the seed.
 var unseeded = asserts.Skip{
 	Code: asserts.NondeterministicResult, Count: 1,
 	Reason: fmt.Sprintf("no call with another seed was made: %d settings of the other arguments had one", mostSettings),
 }
 
-// drawn returns the returns of a call that are others with another seed, of an op that does
-// not say that it is random. It asks once for each setting, of a few.
+// drawn returns the returns of a call that differ with another seed, if the op is not declared
+// random. It repeats the call once for each setting, up to a limit.
 func (r *Runner) drawn(t *Target, a *attempt) (faults []asserts.Fault, skips []asserts.Skip) {
 	key := setting(a.c)
 	switch {
@@ -30,8 +30,8 @@ func (r *Runner) drawn(t *Target, a *attempt) (faults []asserts.Fault, skips []a
 }
 
 var seeded = asserts.Fault{
-	Saw:    "follow the seed of the default generators",
-	Fix:    "draw from PyTorch's generator, and register the op with the tag nondeterministic_seeded, or let it take a Generator",
-	Breaks: "compilers take two calls with the same arguments for one, and compute a result anew for backward with other numbers",
+	Saw:    "depend on the seed of the default generators",
+	Fix:    "use PyTorch's generator, and register the op with the tag nondeterministic_seeded, or with a Generator argument",
+	Breaks: "compilers merge calls with the same arguments, and recompute results for backward, with other numbers",
 	Note:   "programs that are not compiled do without",
 }

@@ -52,7 +52,7 @@ func TestDrawn(t *testing.T) {
 			faults, skips := b.drawn(b.t, &attempt{c: c, calls: []call{{seen: seen}}})
 			skipped = len(skips)
 			for _, f := range faults {
-				if f.Code != asserts.NondeterministicResult || f.Saw != "1 of 3 bytes follow the seed of the default generators" || f.Note == "" {
+				if f.Code != asserts.NondeterministicResult || f.Saw != "1 of 3 bytes depend on the seed of the default generators" || f.Note == "" {
 					t.Errorf("%s: %+v", tt.name, f)
 				}
 			}

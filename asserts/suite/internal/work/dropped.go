@@ -7,23 +7,23 @@ import (
 	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
-// A follower is an engine that follows the copies that kernels make of arguments.
+// A follower is an engine that tracks the copies that kernels make of arguments.
 type follower interface {
 	// Ruled reports whether it does.
 	Ruled() bool
-	// Dropped calls an op's kernel and returns the arguments of which it writes copies that
-	// nothing reads, and where.
+	// Dropped calls an op's kernel and returns the arguments of which it writes copies that are
+	// never read, and where.
 	Dropped(op *asserts.Op, args []any) map[string]asserts.Site
 }
 
-// unfollowed is the skip of a write that may go to a copy for some values.
+// unfollowed is the skip of a check that writes do not go to a copy for some values.
 var unfollowed = asserts.Skip{
 	Code: asserts.SchemaLint, Count: 1,
-	Reason: fmt.Sprintf("the copies that the kernel makes of an argument were not followed: they were in %d calls that left one as it was", mostSettings),
+	Reason: fmt.Sprintf("the copies that the kernel makes of an argument were not tracked: they were in %d calls that did not change one", mostSettings),
 }
 
-// dropped returns the arguments that a call is to write and leaves as they were, and of which it
-// writes a copy that nothing reads: with other values it may write them.
+// dropped returns the arguments that a call should write and does not change, although it writes a
+// copy that is never read: with other values it may write them.
 func (r *Runner) dropped(t *Target, a *attempt) (faults []asserts.Fault, skips []asserts.Skip) {
 	e, ok := r.Engine.(follower)
 	left := make(map[string]bool)
@@ -35,10 +35,10 @@ func (r *Runner) dropped(t *Target, a *attempt) (faults []asserts.Fault, skips [
 	if !ok || !e.Ruled() || !t.operator.Added || len(left) == 0 {
 		return nil, nil
 	}
-	if t.kept == mostSettings {
+	if t.unwrittenCalls == mostSettings {
 		return nil, []asserts.Skip{unfollowed}
 	}
-	t.kept++
+	t.unwrittenCalls++
 	r.callAside(t, a.c, engine.Rules, "kernel, followed", func(args []any) *aside {
 		for argument, site := range e.Dropped(t.judged, args) {
 			if left[argument] {
@@ -50,13 +50,13 @@ func (r *Runner) dropped(t *Target, a *attempt) (faults []asserts.Fault, skips [
 	return faults, nil
 }
 
-// droppedWrite is a note of an argument whose write goes to a copy for some values.
+// droppedWrite returns a note about an argument whose write goes to a copy for some values.
 func droppedWrite(argument string, site asserts.Site) asserts.Fault {
 	return asserts.Fault{
 		Code: asserts.SchemaLint, Argument: argument, Site: site,
-		Saw:    "the call leaves it as it was, and writes a copy of it that nothing reads",
-		Fix:    "write the argument itself, as x[mask] = value does, or copy the result back: a tensor as index and reshape() return a copy",
-		Breaks: "for such values the tensor keeps what it held, without an error",
-		Note:   "the copy may be read where no op shows it",
+		Saw:    "the call does not change it, and writes a copy of it that is never read",
+		Fix:    "write the argument itself, as x[mask] = value does, or copy the result back: indexing with a tensor and reshape() return a copy",
+		Breaks: "for such values the tensor keeps its old contents, without an error",
+		Note:   "the copy may be read without an op",
 	}
 }

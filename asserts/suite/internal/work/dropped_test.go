@@ -45,10 +45,10 @@ func TestDropped(t *testing.T) {
 		{"of none", -1, "float32[2]", func(*bench) {}, "[]", 0},
 		{"not plain", 1, "float32[2] neg", func(*bench) {}, "[]", 0},
 		{"of PyTorch", 1, "float32[2]", func(b *bench) { b.t.operator.Added = false }, "[]", 0},
-		{"after some", 1, "float32[2]", func(b *bench) { b.t.kept = mostSettings - 1 }, "[a]", 0},
-		{"after many", 1, "float32[2]", func(b *bench) { b.t.kept = mostSettings }, "[]", 1},
+		{"after some", 1, "float32[2]", func(b *bench) { b.t.unwrittenCalls = mostSettings - 1 }, "[a]", 0},
+		{"after many", 1, "float32[2]", func(b *bench) { b.t.unwrittenCalls = mostSettings }, "[]", 1},
 		{"of kernels that are not Python's, after many", 1, "float32[2]", func(b *bench) {
-			b.t.kept = mostSettings
+			b.t.unwrittenCalls = mostSettings
 			b.Engine.(*copying).without = true
 		}, "[]", 0},
 		{"of an engine that does not follow", 1, "float32[2]", func(b *bench) { b.Engine = b.e }, "[]", 0},

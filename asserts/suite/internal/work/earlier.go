@@ -8,8 +8,8 @@ import (
 // A keeper is an engine whose kernels may keep an argument.
 type keeper interface{ KeepsArguments() }
 
-// keep takes over the results of a call, and releases those of the call before.
-// Through autograd a result references the tensors that it was computed from.
+// keep takes over the results of a call, and releases those of the previous one. Through autograd a
+// result references the tensors from which it was computed.
 func (r *Runner) keep(t *Target, m *maker, args []any, out *engine.Outcome) {
 	r.earlier.release()
 	if _, ok := r.Engine.(keeper); ok && r.Level >= asserts.Content {
@@ -41,7 +41,7 @@ func (k *earlier) add(e engine.Engine, v any, arg int) {
 	}
 }
 
-// now returns the held tensors, as they were then and as they are now.
+// now returns the held tensors, as they were at the end of their call and as they are now.
 func (k *earlier) now(e engine.Engine, t *Target) []asserts.Earlier {
 	if k.op != t {
 		k.release()

@@ -9,9 +9,8 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// fakeOf returns the call of an op's fake with the arguments of a case, where the
-// engine has fakes and the level asks for it. Cases whose tensors differ in contents
-// alone share one.
+// fakeOf returns the call of an op's fake with the arguments of a case, if the engine has fakes and
+// the level requires it. Cases whose tensors differ only in contents share one.
 func (r *Runner) fakeOf(t *Target, c *sample.Case) *aside {
 	f, ok := r.Engine.(faker)
 	if !ok || r.Level < asserts.Meta {
@@ -26,7 +25,8 @@ func (r *Runner) fakeOf(t *Target, c *sample.Case) *aside {
 	})
 }
 
-// aside returns the result of a call beside the kernels of an op, made once for each shape of its arguments.
+// aside returns the result of a call other than of the op's kernels, made once for each shape of
+// its arguments.
 func (r *Runner) aside(t *Target, c *sample.Case, on engine.Device, name string, call func(args []any) *aside) *aside {
 	key := asideOf{on, shape(c)}
 	if t.asides[key] == nil {
@@ -35,7 +35,7 @@ func (r *Runner) aside(t *Target, c *sample.Case, on engine.Device, name string,
 	return t.asides[key]
 }
 
-// shape returns the part that cases share whose tensors differ in contents alone.
+// shape returns the part that is equal for cases whose tensors differ only in contents.
 func shape(c *sample.Case) string {
 	like := c.Clone()
 	for _, spec := range like.Tensors() {
@@ -44,7 +44,7 @@ func shape(c *sample.Case) string {
 	return like.String()
 }
 
-// callAside makes the arguments anew: the kernel may have changed its own.
+// callAside makes the arguments again: the kernel may have changed its own.
 func (r *Runner) callAside(t *Target, c *sample.Case, on engine.Device, name string, call func(args []any) *aside) *aside {
 	switch {
 	case slices.Contains(t.Without, on):
@@ -80,8 +80,8 @@ func (r *Runner) judgeFake(t *Target, a *attempt, result *report.Case) []*report
 	return t.findings(verdict.Violations, result, a.calls[0].on, engine.Fake)
 }
 
-// judgeDevice judges where the returns of the first call are of which nothing else is wrong. On the
-// CPU it asks that of a library's ops.
+// judgeDevice judges the devices of the first call's returns, except those with another violation.
+// On the CPU it does so only for a library's ops.
 func (r *Runner) judgeDevice(t *Target, a *attempt, known []*report.Finding, result *report.Case) []*report.Finding {
 	if r.Level < asserts.Meta || a.calls[0].on == engine.CPU && !t.operator.Added {
 		return nil

@@ -59,7 +59,7 @@ func (t *fakeTensor) observe() asserts.Observation {
 		DType: t.spec.DType, Device: string(t.device), Sizes: t.spec.Sizes, Strides: t.spec.Strides, Offset: t.spec.Offset,
 		Nbytes: int64(len(*t.data)), Digest: h.Sum64(), Bytes: bytes.Clone(*t.data),
 	}
-	if t.engine.unkept {
+	if t.engine.notCopied {
 		o.Content.Bytes = nil
 	}
 	return o
@@ -82,7 +82,7 @@ type fakeEngine struct {
 	seed      error // of Seed
 	generator int64 // its seed
 	harmless  string
-	unkept    bool     // bytes are not seen, as of large storages
+	notCopied bool     // bytes are not seen, as of large storages
 	autograd  bool     // calls begin there
 	live      int      // tensors that are not released
 	called    []string // ops, each with the dtype and sizes of its first argument

@@ -8,8 +8,9 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// followed returns the bytes besides the elements of its arguments on which the results of a
-// call depend, where it returns the same again. Of ops of a library: PyTorch has some that restride.
+// followed returns the bytes other than the elements of its arguments on which the results of a
+// call depend, if its results are reproducible. Only for ops of a library: PyTorch has some that
+// restride.
 func (r *Runner) followed(t *Target, a *attempt) []asserts.Fault {
 	if !t.operator.Added || t.leavesMemory() {
 		return nil
@@ -17,7 +18,7 @@ func (r *Runner) followed(t *Target, a *attempt) []asserts.Fault {
 	return slices.Concat(r.followsNeighbours(t, a), r.followsEarlier(t, a.c))
 }
 
-// calledAgain makes a call again, with the seed that the first had.
+// calledAgain repeats a call with the same seed.
 func (r *Runner) calledAgain(t *Target, args []any) *asserts.Seen {
 	if r.Engine.Seed(int64(r.Seed)) != nil {
 		return nil
@@ -25,17 +26,17 @@ func (r *Runner) calledAgain(t *Target, args []any) *asserts.Seen {
 	return r.called(t, args)
 }
 
-// same reports whether another call was made, and no bytes differ.
+// same reports whether the other call was made, and no bytes differ.
 func (t *Target) same(a, b *asserts.Seen) bool {
 	return b != nil && len(asserts.Differing(t.judged, a, b)) == 0
 }
 
-// unlike returns the results that differ between two calls, those of which no bytes are kept too.
+// unlike returns the results that differ between two calls, including those without copied bytes.
 func (t *Target) unlike(a, b *asserts.Seen) []asserts.Difference {
 	return append(asserts.Differing(t.judged, a, b), asserts.Unknown(t.judged, a, b)...)
 }
 
-// repeats reports whether a call returns the same as it did each time that it is made again.
+// repeats reports whether a call returns the same each time it is repeated.
 func (r *Runner) repeats(t *Target, c *sample.Case, how arrangement, seen *asserts.Seen) bool {
 	for range often {
 		if again := r.seenAgain(t, c, how); again == nil || len(t.unlike(seen, again[0])) > 0 {
@@ -45,8 +46,8 @@ func (r *Runner) repeats(t *Target, c *sample.Case, how arrangement, seen *asser
 	return true
 }
 
-// followsNeighbours makes a call with other bytes beside its arguments in their storages. What
-// returns a view may return those.
+// followsNeighbours repeats a call with other bytes beside its arguments in their storages. An op
+// that returns a view may return these.
 func (r *Runner) followsNeighbours(t *Target, a *attempt) []asserts.Fault {
 	if t.operator.Schema.View() != schema.NotView || !slices.ContainsFunc(a.c.Tensors(), (*sample.TensorSpec).Surrounded) {
 		return nil
@@ -59,15 +60,15 @@ func (r *Runner) followsNeighbours(t *Target, a *attempt) []asserts.Fault {
 		return nil
 	}
 	return t.differing(first, then[0], asserts.Fault{
-		Saw:     "follow what lies beside an argument in its storage",
+		Saw:     "depend on bytes beside an argument in its storage",
 		Symptom: asserts.Neighbours,
-		Breaks:  "of a slice or another view it computes another result than of a copy with the same elements",
-		Fix:     "compute with the argument's elements alone: from data_ptr() or storage_offset() on, by stride()",
+		Breaks:  "for a slice or another view its result differs from that for a copy with the same elements",
+		Fix:     "use only the argument's elements: from data_ptr() or storage_offset() on, by stride()",
 	})
 }
 
-// followsEarlier makes a call, writes its arguments and makes it again, and holds that
-// against the call with new tensors of the same values.
+// followsEarlier makes a call, writes its arguments and repeats it, and compares the result with
+// that of the call with new tensors of the same values.
 func (r *Runner) followsEarlier(t *Target, c *sample.Case) []asserts.Fault {
 	writes := func(s asserts.Subject) bool { return s.Write }
 	if slices.ContainsFunc(t.judged.Args, writes) || !slices.ContainsFunc(c.Tensors(), (*sample.TensorSpec).Usual) {
@@ -96,9 +97,9 @@ func (r *Runner) followsEarlier(t *Target, c *sample.Case) []asserts.Fault {
 		}
 	}
 	return t.differing(then, want, asserts.Fault{
-		Saw:     "follow what the arguments held in an earlier call, after which they were written",
+		Saw:     "depend on the contents of the arguments in an earlier call, after which they were written",
 		Symptom: asserts.EarlierCall,
-		Breaks:  "after an optimizer's step, or another write in place, it computes with the old elements",
-		Fix:     "cache nothing by the address or the identity of a tensor, or compare its _version too",
+		Breaks:  "after an optimizer's step, or another in-place write, it uses the old elements",
+		Fix:     "do not cache by the address or the identity of a tensor, or compare its _version, too",
 	})
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// judge judges an attempt by the op's checks; it returns the violations, and
-// counts in the result.
+// judge judges an attempt by the op's checks, counts them in the result, and returns the
+// violations.
 func (r *Runner) judge(t *Target, a *attempt, result *report.Case) []*report.Finding {
 	result.Devices = make(report.Devices)
 	var found []*report.Finding
@@ -32,7 +32,7 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.Case) []*report.Fin
 		result.Devices[c.on] = tally
 	}
 	result.Writes = asserts.WritesOf(t.judged, a.calls[0].seen)
-	found = append(found, r.judgeDevice(t, a, found, result)...) // first: a second note about a return is left out, that there is no fake
+	found = append(found, r.judgeDevice(t, a, found, result)...) // prepended: a second note about a return, that it has no fake, is then left out
 	if a.fake != nil {
 		found = append(found, r.judgeFake(t, a, result)...)
 	}
@@ -107,8 +107,8 @@ func (r *Runner) compare(t *Target, a *attempt, other *call, tally *report.Tally
 	return found
 }
 
-// compareValues compares the elements that a call returned or wrote with those of the same call
-// on the CPU, where a tolerance was asked for. What it leaves out is a skip.
+// compareValues compares the elements that a call returned or wrote with those of the same call on
+// the CPU, if a tolerance is set. What it does not compare is a skip.
 func (r *Runner) compareValues(t *Target, a *attempt, other *call, tally *report.Tally, result *report.Case) []*report.Finding {
 	first := &a.calls[0]
 	if r.Tolerance == 0 || other.on != engine.CPU {
@@ -123,7 +123,7 @@ func (r *Runner) compareValues(t *Target, a *attempt, other *call, tally *report
 		skip(undecided, 1)
 		return nil
 	}
-	skip(unkept, len(asserts.Unknown(t.judged, first.seen, other.seen)))
+	skip(notCopied, len(asserts.Unknown(t.judged, first.seen, other.seen)))
 	compared := func(real, twin *asserts.Seen) asserts.Verdict {
 		return asserts.JudgeValues(t.judged, real, twin, string(other.on), r.Tolerance, r.Policy)
 	}
@@ -134,7 +134,7 @@ func (r *Runner) compareValues(t *Target, a *attempt, other *call, tally *report
 	return t.findings(settled, result, first.on, other.on)
 }
 
-// finding is a finding with the case that shows it.
+// finding completes a finding with the case that shows it.
 func (r *Runner) finding(t *Target, c *sample.Case, f *report.Finding, number int) *report.Finding {
 	v := f.Violation
 	for _, o := range []*asserts.Observation{&v.Before, &v.After, &v.Other} {

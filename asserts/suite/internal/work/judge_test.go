@@ -168,14 +168,14 @@ func TestFinding(t *testing.T) {
 
 // A kernel that writes what it returned earlier shows it in the next call.
 func TestEarlierResults(t *testing.T) {
-	var kept *fakeTensor
+	var held *fakeTensor
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
-		if kept != nil && first(args).device == engine.CPU {
-			kept.write()
+		if held != nil && first(args).device == engine.CPU {
+			held.write()
 		}
 		r := e.like(first(args))
 		if r.device == engine.CPU {
-			kept = r
+			held = r
 		}
 		return []any{r}, nil
 	})
@@ -208,14 +208,14 @@ func TestAgainFails(t *testing.T) {
 
 // A result that has got more parts since is held against those that it had.
 func TestEarlierParts(t *testing.T) {
-	var kept *fakeTensor
+	var held *fakeTensor
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
-		kept = e.like(first(args))
-		return []any{kept}, nil
+		held = e.like(first(args))
+		return []any{held}, nil
 	})
 	b.Level = asserts.Content
 	must.Get(b.Try(b.t, b.call(t, "float32[2]")))(t)
-	kept.parts = 2
+	held.parts = 2
 	if held := b.earlier.now(b.e, b.t); len(held) != 1 {
 		t.Errorf("%d observations", len(held))
 	}
@@ -314,20 +314,20 @@ func TestHeldArguments(t *testing.T) {
 // a class of their own: such a call is made twice.
 func TestTwice(t *testing.T) {
 	for _, keeps := range []bool{true, false} {
-		var kept *fakeTensor
+		var held *fakeTensor
 		b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
-			if kept == nil || first(args).spec.Sizes[0] != 3 {
-				kept = e.like(first(args))
-				return []any{kept}, nil
+			if held == nil || first(args).spec.Sizes[0] != 3 {
+				held = e.like(first(args))
+				return []any{held}, nil
 			}
 			e.live++
-			return []any{&fakeTensor{fakeImpl: kept.fakeImpl, engine: e}}, nil
+			return []any{&fakeTensor{fakeImpl: held.fakeImpl, engine: e}}, nil
 		})
 		if keeps {
 			b.Engine = keepingEngine{b.e}
 		}
 		for _, text := range []string{"float32[2]", "float32[3]"} {
-			kept = nil
+			held = nil
 			a := must.Get(b.Try(b.t, b.call(t, text)))(t)
 			var result report.Case
 			b.t.AsItIs = true
@@ -553,10 +553,10 @@ func TestValuesNotCompared(t *testing.T) {
 		{"compared", "t::f(Tensor a) -> Tensor", "", "OA011 result on openreg, cpu", engine.CPU, 1e-9, differs},
 		{"without a tolerance", "t::f(Tensor a) -> Tensor", "", "", engine.CPU, 0, differs},
 		{"with Meta", "t::f(Tensor a) -> Tensor", "", "", engine.Meta, 1e-9, differs},
-		{"random", "t::f(Tensor a, *, Generator? generator=None) -> Tensor", "values not compared: they are random, or what the memory held", "", engine.CPU, 1e-9, differs},
-		{"memory", "t::empty_like(Tensor a) -> Tensor", "values not compared: they are random, or what the memory held", "", engine.CPU, 1e-9, differs},
-		{"random, and no schema says so", "t::f(Tensor a) -> Tensor", "values not compared: they are random, or what the memory held", "", engine.CPU, 1e-9, random("openreg")},
-		{"random on the CPU alone", "t::f(Tensor a) -> Tensor", "values not compared: they are random, or what the memory held", "", engine.CPU, 1e-9, random(engine.CPU)},
+		{"random", "t::f(Tensor a, *, Generator? generator=None) -> Tensor", "values not compared: they are random, or old contents of the memory", "", engine.CPU, 1e-9, differs},
+		{"memory", "t::empty_like(Tensor a) -> Tensor", "values not compared: they are random, or old contents of the memory", "", engine.CPU, 1e-9, differs},
+		{"random, and no schema says so", "t::f(Tensor a) -> Tensor", "values not compared: they are random, or old contents of the memory", "", engine.CPU, 1e-9, random("openreg")},
+		{"random on the CPU alone", "t::f(Tensor a) -> Tensor", "values not compared: they are random, or old contents of the memory", "", engine.CPU, 1e-9, random(engine.CPU)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newBench(t, tt.schema, tt.kernel)

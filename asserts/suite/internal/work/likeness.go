@@ -12,8 +12,8 @@ import (
 var familiar = []string{"float32", "float64", "int64", "int32", "complex128", "complex64", "uint8", "int8", "int16", "bool",
 	"uint64", "uint32", "uint16", "float16", "bfloat16", "complex32"}
 
-// likenesses are tensors like one, the more alike the earlier: of another
-// layout, then of another dtype, then of another number of dimensions.
+// likenesses returns similar tensors, the most similar first: of another layout, then of another
+// dtype, then of another number of dimensions.
 func likenesses(spec *sample.TensorSpec) []*sample.TensorSpec {
 	contiguous := with(*spec, func(t *sample.TensorSpec) { t.Arrangement = tensor.Contiguous })
 	layouts := []sample.TensorSpec{*spec, contiguous, with(contiguous, func(t *sample.TensorSpec) { t.Form = engine.Strided })}
@@ -34,12 +34,12 @@ func with(t sample.TensorSpec, change func(*sample.TensorSpec)) sample.TensorSpe
 	return t
 }
 
-// few are sizes of types with a fixed number of elements: points, colours, big integers,
-// hashes, rotations.
+// few are sizes of types with a fixed number of elements: points, colours, big integers, hashes,
+// rotations.
 var few = [][]int64{{1, 1}, {1}, {2}, {3}, {4}, {8}, {16}, {32}, {2, 2}, {3, 3}, {4, 4}}
 
-// reshaped is the sizes themselves and others for the same elements; the last
-// are few.
+// reshaped returns the sizes themselves and others for the same number of elements, followed by
+// few.
 func reshaped(sizes []int64) [][]int64 {
 	n := tensor.Numel(sizes)
 	all := [][]int64{sizes}

@@ -7,7 +7,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// Fail notes how a case of an op failed.
+// Fail records how a case of an op failed.
 func (r *Runner) Fail(c *report.Case, op string, err error) {
 	if err != nil {
 		text, _ := engine.Message(err)
@@ -15,8 +15,8 @@ func (r *Runner) Fail(c *report.Case, op string, err error) {
 	}
 }
 
-// Forget drops the readings of the op's errors and the state that its calls
-// changed: the same error may mean another thing for the next op.
+// Forget drops the readings of the op's errors and the state that its calls changed: the same error
+// may have another meaning for the next op.
 func (r *Runner) Forget() {
 	r.readings = nil
 	r.left()
@@ -37,7 +37,7 @@ func (r *Runner) beyond(op, text string) string {
 		why = e.Beyond(op, text)
 	}
 	if why == "" && design.Lost(text) {
-		why = "its kernel says that this build lacks what it needs, or that it is gone"
+		why = "by its kernel's error, this build lacks a requirement, or the op was removed"
 	}
 	if r.readings == nil || len(r.readings) >= design.MostReadings {
 		r.readings = make(map[string]string)

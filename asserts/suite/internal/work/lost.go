@@ -9,10 +9,10 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
-// mostRefused is how many calls where a write may be lost a kernel refuses before no other is made.
+// mostRefused is the number of calls that a kernel may refuse before a trap is given up.
 const mostRefused = 8
 
-// lost returns the arguments that a call changes, and that it leaves as they were in a trap.
+// lost returns the arguments that a call changes, but not with the property of a trap.
 func (r *Runner) lost(t *Target, a *attempt) (faults []asserts.Fault, skips []asserts.Skip) {
 	writes := asserts.WritesOf(t.judged, a.calls[0].seen)
 	t.reaches(writes)
@@ -37,7 +37,7 @@ func (r *Runner) lostIn(t *Target, a *attempt, number int, writes []asserts.Writ
 		return nil, nil
 	}
 	if tried.refused == mostRefused {
-		return nil, []asserts.Skip{{Code: asserts.SchemaLint, Count: 1, Reason: fmt.Sprintf("no call was made of an argument %s: the kernel refused %d such", in.name, mostRefused)}}
+		return nil, []asserts.Skip{{Code: asserts.SchemaLint, Count: 1, Reason: fmt.Sprintf("no call was made with an argument %s: the kernel refused %d of them", in.name, mostRefused)}}
 	}
 	tried.refused++
 	set := func(all []*sample.TensorSpec) { in.set(all, design.OutsOf(t.operator.Schema, a.c)) }
@@ -58,18 +58,18 @@ func (r *Runner) lostIn(t *Target, a *attempt, number int, writes []asserts.Writ
 	return faults, nil
 }
 
-// reaches notes the arguments that a call changed where they are strided.
+// reaches records the arguments that a call changed while they are strided.
 func (t *Target) reaches(writes []asserts.Write) {
 	for _, w := range writes {
 		t.traps[0].reached[w.Arg] = t.traps[0].reached[w.Arg] || w.Strided && w.Changed
 	}
 }
 
-// lostWrite is a note of an argument whose write goes elsewhere.
+// lostWrite returns a note about an argument whose write is lost.
 func lostWrite(argument string, in *trap) asserts.Fault {
 	return asserts.Fault{
 		Code: asserts.SchemaLint, Argument: argument,
-		Saw: "the call changes it, and leaves it as it was " + in.name, Fix: in.fix, Breaks: in.breaks,
+		Saw: "the call changes it, but not " + in.name, Fix: in.fix, Breaks: in.breaks,
 		Note: "the op may have nothing to write to such a tensor",
 	}
 }

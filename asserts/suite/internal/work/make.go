@@ -10,21 +10,20 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
-// A maker turns a case into an engine's values, and takes them back.
+// A maker makes an engine's values for a case, and releases them.
 type maker struct {
 	engine  engine.Engine
-	tensors []engine.Tensor // of the case, in order; others' handles for Same
+	tensors []engine.Tensor // of the case, in order; shared for Same
 	specs   []*sample.TensorSpec
-	extra   []engine.Tensor // made besides
-	room    *[]byte         // for the bytes of one tensor, used again
-	yields  bool            // where the library lacks a tensor, another one is made
+	extra   []engine.Tensor // further ones
+	room    *[]byte         // reused for the bytes of one tensor
+	yields  bool            // replace tensors that the library lacks
 	lacks   map[string]int
 	earlier []any // arguments
 	arrangement
 }
 
-// args makes the arguments of a case. What cannot be made is an error of the
-// kernel that was to make it.
+// args makes the arguments of a case. Failures are errors of the kernel that should make them.
 func (m *maker) args(c *sample.Case) ([]any, error) {
 	m.earlier = nil
 	for i := range c.Args {
@@ -97,7 +96,7 @@ func (m *maker) value(v *sample.Value) (any, error) {
 	return list, nil
 }
 
-// device returns a device of a case: its CPU is where its tensors are.
+// device returns a device of a case, whose CPU is the device of its tensors.
 func (m *maker) device(named engine.Device) engine.Device {
 	if named == engine.CPU {
 		return m.engine.Devices()[0]
@@ -170,8 +169,7 @@ func (m *maker) tensor(spec *sample.TensorSpec) (engine.Tensor, error) {
 	return t, nil
 }
 
-// fresh makes a tensor that no earlier one is, and returns the spec that it
-// has.
+// fresh makes a tensor that is not a reference to an earlier one, and returns its actual spec.
 func (m *maker) fresh(spec *sample.TensorSpec) (engine.Tensor, *sample.TensorSpec, error) {
 	var t engine.Tensor
 	var err error
@@ -216,8 +214,8 @@ func (m *maker) detach() []engine.Tensor {
 	return all
 }
 
-// makeLike makes a tensor like one that the library does not have, and changes
-// the spec accordingly.
+// makeLike makes a tensor similar to one that the library does not have, and changes the spec
+// accordingly.
 func (m *maker) makeLike(spec *sample.TensorSpec, lacks *engine.Unsupported) (engine.Tensor, error) {
 	for _, other := range likenesses(spec) {
 		t, err := m.engine.Make(other.Dense(m.room, len(m.tensors)), other.Form)
@@ -238,8 +236,8 @@ func (m *maker) lack(what string) {
 	m.lacks[what]++
 }
 
-// made makes the arguments of a case, or of one like it where the library lacks
-// a tensor; it returns the case that was made.
+// made makes the arguments of a case, or of a similar one if the library lacks a tensor, and
+// returns that case.
 func (m *maker) made(c *sample.Case) (*sample.Case, []any, error) {
 	args, err := m.args(c)
 	var lacks *engine.Unsupported

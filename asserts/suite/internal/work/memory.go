@@ -11,8 +11,8 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// threwAstray judges a call that threw by the memory that it touched and may not. An
-// argument that it wrote is compared by itself.
+// threwAstray judges a call that threw by its illegal memory accesses. A written argument is
+// compared separately.
 func (r *Runner) threwAstray(t *Target, c *sample.Case, err error) {
 	message, isThrown := engine.Message(err)
 	faults := r.strays(t)
@@ -30,15 +30,15 @@ func (r *Runner) strays(t *Target) []asserts.Fault {
 	return slices.DeleteFunc(r.touched(t).faults, func(f asserts.Fault) bool { return !slices.Contains(onMemory, f.Code) })
 }
 
-// onMemory are the checks that a watcher finds broken.
+// onMemory are the checks whose violations a watcher finds.
 var onMemory = []asserts.Code{asserts.OutOfBounds, asserts.UseAfterFree}
 
-// elsewhere are the checks that show that a tensor is not where it is said to be: other
-// touches of that memory follow from that.
+// elsewhere are the checks whose violation shows that a tensor is not where it is declared: illegal
+// accesses follow from that.
 const elsewhere asserts.Codes = 1<<asserts.InputImpl | 1<<asserts.InputStorage | 1<<asserts.WithinStorage
 
-// judgeMemory counts the checks on memory, and returns the faults, except of tensors
-// of which an error was found already.
+// judgeMemory counts the checks on memory, and returns the faults, except for tensors with another
+// violation.
 func (r *Runner) judgeMemory(t *Target, a *attempt, found []*report.Finding, result *report.Case) []*report.Finding {
 	if r.watcher() == nil {
 		return nil
@@ -59,9 +59,9 @@ func (r *Runner) judgeMemory(t *Target, a *attempt, found []*report.Finding, res
 	unrepeated := ""
 	switch {
 	case !again.made:
-		unrepeated = "the call is not one to repeat, or threw"
+		unrepeated = "the call cannot be repeated, or threw"
 	case again.unknown:
-		unrepeated = unkept
+		unrepeated = notCopied
 	}
 	for _, code := range onMemory {
 		count(code, a.memory.unwatched)

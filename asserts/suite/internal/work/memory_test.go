@@ -189,8 +189,8 @@ func TestLeftOnCPU(t *testing.T) {
 		arg, why   string
 	}{
 		{"of what is not plain, on the CPU alone", "OA020 result on cpu", leaves(engine.CPU), "uint8[2] const:9 functional", ""},
-		{"both", "", leaves("openreg", engine.CPU), "uint8[2] const:9", "the kernel for the CPU leaves memory as it was too"},
-		{"both, of what is not plain", "", leaves("openreg", engine.CPU), "uint8[2] const:9 functional", "the kernel for the CPU was not asked whether it leaves memory as it was: a tensor that is not plain has no twin on cpu"},
+		{"both", "", leaves("openreg", engine.CPU), "uint8[2] const:9", "the kernel for the CPU leaves memory unwritten, too"},
+		{"both, of what is not plain", "", leaves("openreg", engine.CPU), "uint8[2] const:9 functional", "it is unknown whether the kernel for the CPU leaves memory unwritten: a tensor that is not plain has no twin on cpu"},
 		{"the device alone", "OA020 result on openreg", leaves("openreg"), "uint8[2] const:9", ""},
 		{"the CPU alone", "", leaves(engine.CPU), "uint8[2] const:9", ""},
 		{"no kernel on the CPU", "OA020 result on openreg", func(e *fakeEngine, args []any) ([]any, error) {
@@ -394,11 +394,11 @@ func TestUnkept(t *testing.T) {
 		return []any{out}, nil
 	})
 	b.Engine, b.Level = &watchingEngine{fakeEngine: b.e}, asserts.Content
-	b.e.unkept = true
+	b.e.notCopied = true
 	_, c := b.judged(t, "uint8[2]")
 	tally := c.Devices[engine.CPU]
 	for _, code := range []asserts.Code{asserts.UninitialisedResult, asserts.NondeterministicResult} {
-		skipped := slices.Contains(tally.Skips, asserts.Skip{Code: code, Reason: "no bytes are kept of a storage of more than 65536", Count: 1})
+		skipped := slices.Contains(tally.Skips, asserts.Skip{Code: code, Reason: "no bytes are copied of a storage of more than 65536", Count: 1})
 		if tally.Judged[code] != 0 || !skipped {
 			t.Errorf("%v: judged %d times, skips %v", code, tally.Judged[code], tally.Skips)
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// minimise returns the simplest case that it can find that shows the same
-// violation, and its finding: each change that still shows it is retained.
+// minimise returns the simplest case that it can find with the same violation, and its finding: it
+// retains each change that still shows the violation.
 func (r *Runner) minimise(t *Target, c *sample.Case, f *report.Finding) (*sample.Case, *report.Finding) {
 	budget := 60
 	for changed := true; changed; {
@@ -31,9 +31,8 @@ func (r *Runner) minimise(t *Target, c *sample.Case, f *report.Finding) (*sample
 	return c, f
 }
 
-// borrowed reports whether a violation occurs only because its subject is the same
-// tensor as another one: with a tensor each, the call breaks the same rule about the
-// other.
+// borrowed reports whether a violation occurs only because its subject is the same tensor as
+// another one: with separate tensors, the call violates the same rule for the other.
 func (r *Runner) borrowed(t *Target, c *sample.Case, f *report.Finding) bool {
 	if !shared(c) {
 		return false
@@ -50,8 +49,8 @@ func (r *Runner) borrowed(t *Target, c *sample.Case, f *report.Finding) bool {
 	return slices.ContainsFunc(found, rule) && !slices.ContainsFunc(found, f.SameFault)
 }
 
-// shows returns the finding of the same rule about the same subject that a
-// case shows, with the case as it was made, or nil.
+// shows returns the finding of the same rule about the same subject in a case, with the case as it
+// was made, or nil.
 func (r *Runner) shows(t *Target, c *sample.Case, f *report.Finding) (*sample.Case, *report.Finding) {
 	a, err := r.Try(t, c)
 	if err != nil {
@@ -66,8 +65,7 @@ func (r *Runner) shows(t *Target, c *sample.Case, f *report.Finding) (*sample.Ca
 	return a.c, found[i]
 }
 
-// Simplifications returns cases with argument i made simpler, the simplest
-// first.
+// Simplifications returns cases with argument i simplified, the simplest first.
 func Simplifications(c *sample.Case, i int) []*sample.Case {
 	var out []*sample.Case
 	with := func(change func(*sample.Value)) {

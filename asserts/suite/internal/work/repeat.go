@@ -15,31 +15,31 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// The same call is made again in memory that holds something else until it is written, and
-// on the other side of pages that can't be touched. Where the bytes of a return differ, more
-// calls, on the first side, distinguish results that follow the memory from those that
-// differ by themselves, and from those that follow the alignment of tensors.
+// The same call is repeated in memory with other initial contents, and on the other side of pages
+// without access. If the bytes of a return differ, more calls, on the first side, distinguish
+// results that depend on the memory from those that are not reproducible, and from those that
+// depend on the alignment of tensors.
 
-// often is how many times two ways to make a call are held to differ: where an op adds in the order in which
-// its threads come, the results of two calls are now and then the same, and those of others not.
+// often is the number of comparisons after which two ways to make a call count as different: if an
+// op adds in the order of its threads, two results may be equal by chance.
 const often = 10
 
-// unsteady is the reason why no result is held to follow memory.
-const unsteady = "the results of two calls differ in memory that is filled alike too"
+// unsteady is the reason why no result counts as depending on memory.
+const unsteady = "the results of two calls differ even in memory that is filled equally"
 
 // A repetition is the result of a repeated call.
 type repetition struct {
 	made    bool
-	unknown bool   // something differs, but its bytes are not kept
-	left    string // why what follows memory is left out, or ""
+	unknown bool   // something differs, but its bytes are not copied
+	left    string // why results that depend on memory are not reported, or ""
 	faults  []asserts.Fault
 }
 
 // unkept is the reason why bytes that differ are not compared.
-var unkept = fmt.Sprintf("no bytes are kept of a storage of more than %d", asserts.SnapshotLimit)
+var notCopied = fmt.Sprintf("no bytes are copied of a storage of more than %d", asserts.SnapshotLimit)
 
-// repeat makes the first call of an attempt again, unless it touched memory that it may
-// not touch: its results may be the bytes that it read there.
+// repeat repeats the first call of an attempt, unless it accessed memory illegally: its results may
+// be the bytes that it read there.
 func (r *Runner) repeat(t *Target, a *attempt) repetition {
 	if len(a.memory.faults) > 0 {
 		r.frame(t, a)
@@ -66,10 +66,10 @@ func (r *Runner) repeat(t *Target, a *attempt) repetition {
 		i := slices.IndexFunc(filled, d.Same)
 		switch {
 		case slices.ContainsFunc(own, d.Same):
-			if t.mustWrite(d) { // memory that is not filled differs too
+			if t.mustWrite(d) { // memory that is not filled differs, too
 				shown.left, shown.faults = unsteady, append(shown.faults, about(d, nondeterministic))
 			}
-		case i < 0: // it follows the side of the pages
+		case i < 0: // it depends on the side of the pages
 		case slices.ContainsFunc(alike, d.Same):
 			shown.left = why
 		case t.mustWrite(filled[i]):
@@ -79,8 +79,8 @@ func (r *Runner) repeat(t *Target, a *attempt) repetition {
 	return shown
 }
 
-// apart returns which results differ between calls in memory that is filled in two ways, on the first side, and
-// which of those that differ on the other differ by themselves too.
+// apart returns the results that differ between calls in memory filled in two ways, on the first
+// side, and which of those that differ on the other side are not reproducible.
 func (r *Runner) apart(t *Target, a *attempt, differ []asserts.Difference) (filled, own []asserts.Difference, made bool) {
 	first, other := a.calls[0].seen, r.seenAgain(t, a.c, otherFill)
 	if other == nil {
@@ -104,25 +104,26 @@ func (r *Runner) apart(t *Target, a *attempt, differ []asserts.Difference) (fill
 	return filled, own, true
 }
 
-// leftOnCPU returns which results that follow memory are so on the CPU too, where the call is on another
-// device, and why they are left out: an op whose kernels both leave memory as it was is to.
+// leftOnCPU returns the results that depend on memory on the CPU, too, if the call is on another
+// device, and why they are not reported: an op whose kernels both leave memory unwritten is meant
+// to.
 func (r *Runner) leftOnCPU(t *Target, a *attempt, filled []asserts.Difference) (alike []asserts.Difference, why string) {
 	i := slices.IndexFunc(a.calls, func(c call) bool { return c.on == engine.CPU })
 	if i <= 0 {
 		return nil, ""
 	}
 	if !a.c.Plain() {
-		return filled, "the kernel for the CPU was not asked whether it leaves memory as it was: " + a.calls[i].why
+		return filled, "it is unknown whether the kernel for the CPU leaves memory unwritten: " + a.calls[i].why
 	}
 	twins := r.seenAgain(t, a.c, firstTime.onCPU(), otherFill.onCPU())
 	if twins == nil {
 		return nil, ""
 	}
-	return asserts.Differing(t.judged, twins[0], twins[1]), "the kernel for the CPU leaves memory as it was too"
+	return asserts.Differing(t.judged, twins[0], twins[1]), "the kernel for the CPU leaves memory unwritten, too"
 }
 
-// frame makes a call again that was not stopped at a page where it wrote memory that it may
-// not: on the other side it may be, which shows the kernel's frames.
+// frame repeats a call that wrote memory illegally without being stopped at a page: on the other
+// side it may be, which shows the kernel's frames.
 func (r *Runner) frame(t *Target, a *attempt) {
 	faults := a.memory.faults
 	if slices.ContainsFunc(faults, func(f asserts.Fault) bool { return len(f.Frames) == 0 }) && r.seenAgain(t, a.c, otherSide) != nil {
@@ -133,7 +134,7 @@ func (r *Runner) frame(t *Target, a *attempt) {
 	}
 }
 
-// repeatable reports whether the op is to return the same again.
+// repeatable reports whether the op must return the same when repeated.
 func (t *Target) repeatable() bool {
 	op := t.operator.Schema
 	return !slices.ContainsFunc(op.Tags, func(tag string) bool { return strings.HasPrefix(tag, "nondeterministic") }) && !slices.ContainsFunc(op.Func.Args, func(a schema.Argument) bool {
@@ -141,9 +142,9 @@ func (t *Target) repeatable() bool {
 	})
 }
 
-// leaves matches the names of ops whose work is to return memory as it is, and not
-// those of ops on empty things, as remove_empty_rows, or on images, as resize_bilinear.
-// mayLeave matches those of ops that may: then no byte is written.
+// leaves matches the names of ops that are meant to return uninitialized memory, but not of ops on
+// empty things, such as remove_empty_rows, or on images, such as resize_bilinear. mayLeave matches
+// the names of ops that may, without writing any byte.
 var (
 	leaves   = regexp.MustCompile(`^_?(new_)?(empty|alloc|uninit)|^_?resize[sd]?(_as|_sparse|_output)*_?$|_resize_?$`)
 	mayLeave = regexp.MustCompile(`_(empty|alloc|uninit)[a-z]*(_like|_strided)?$`)
@@ -154,13 +155,14 @@ func (t *Target) leavesMemory() bool {
 	return leaves.MatchString(name) || mayLeave.MatchString(name)
 }
 
-// mustWrite reports whether the op is to write bytes that follow the old contents of memory.
+// mustWrite reports whether the op should have written bytes that depend on the old contents of
+// memory.
 func (t *Target) mustWrite(d asserts.Difference) bool {
 	return !t.leavesMemory() || mayLeave.MatchString(t.operator.Schema.Func.Name.Base) && d.Bytes < d.Of
 }
 
-// seenAgain makes calls with new arguments, each arranged in another way, and returns the
-// observations; nil where one throws.
+// seenAgain makes calls with new arguments, each in another arrangement, and returns the
+// observations; nil if one throws.
 func (r *Runner) seenAgain(t *Target, c *sample.Case, ways ...arrangement) (all []*asserts.Seen) {
 	for _, how := range ways {
 		m := maker{engine: r.Engine, room: &r.room}
@@ -174,8 +176,7 @@ func (r *Runner) seenAgain(t *Target, c *sample.Case, ways ...arrangement) (all 
 	return all
 }
 
-// seen makes the arguments of a case and the call, and returns those and the observations,
-// nil where it throws.
+// seen makes the arguments of a case and the call, and returns both, nil if it throws.
 func (r *Runner) seen(t *Target, m *maker, c *sample.Case, how arrangement) ([]any, *asserts.Seen) {
 	c, args, err := r.arguments(m, c, how)
 	if err != nil {
@@ -190,7 +191,7 @@ func (r *Runner) seen(t *Target, m *maker, c *sample.Case, how arrangement) ([]a
 	return args, r.called(t, args)
 }
 
-// called makes a call and returns the observations, nil where it throws.
+// called makes a call and returns the observations, nil if it throws.
 func (r *Runner) called(t *Target, args []any) *asserts.Seen {
 	out, err := r.Engine.Call(t.Gen.Name, args, asserts.Content)
 	if err != nil {
@@ -205,7 +206,7 @@ func (t *Target) differing(a, b *asserts.Seen, like asserts.Fault) []asserts.Fau
 	return loop.Map(asserts.Differing(t.judged, a, b), func(d asserts.Difference) asserts.Fault { return about(d, like) })
 }
 
-// about returns a fault with the difference of which it says the cause.
+// about returns a fault for a difference whose cause is known.
 func about(d asserts.Difference, like asserts.Fault) asserts.Fault {
 	like.Code = cmp.Or(like.Code, asserts.NondeterministicResult)
 	like.Argument, like.Return = d.Argument, d.Return
@@ -219,15 +220,15 @@ func about(d asserts.Difference, like asserts.Fault) asserts.Fault {
 
 var uninitialised = asserts.Fault{
 	Code: asserts.UninitialisedResult,
-	Saw:  fmt.Sprintf("follow what the memory held before the call: they differ where it is filled with %#02x and with %#02x, and where it is filled alike they are the same", firstFill, secondFill),
-	Fix:  "write every element, also where a dimension is empty or nothing is computed: at::zeros in place of at::empty",
+	Saw:  fmt.Sprintf("depend on the contents of the memory before the call: they differ if it is filled with %#02x or %#02x, and are reproducible if it is filled equally", firstFill, secondFill),
+	Fix:  "write every element, even if a dimension is empty or nothing is computed: use at::zeros instead of at::empty",
 }
 
-// unpromised is the note of results that differ.
-const unpromised = "no schema promises that a result is the same again"
+// unpromised is the note on results that differ.
+const unpromised = "no schema promises that results are reproducible"
 
 var nondeterministic = asserts.Fault{
 	Saw:  "differ between two calls with the same values and the same seed",
-	Fix:  "let the result depend on the arguments alone, not on addresses, time, threads or earlier calls; a random one takes a Generator and has the tag nondeterministic_seeded",
+	Fix:  "make the result depend only on the arguments, not on addresses, time, threads or earlier calls; a random op needs a Generator argument or the tag nondeterministic_seeded",
 	Note: unpromised,
 }

@@ -18,12 +18,12 @@ type ruler interface {
 
 // A witness is an engine that observes the state that calls change besides tensors.
 type witness interface {
-	// Left returns the changes since it was last called, and undoes them.
+	// Left returns the changes since its last call, and undoes them.
 	Left() []asserts.Fault
 }
 
-// left returns the changes besides those of tensors since it was last called, of
-// calls that threw too: their notes name the last of these.
+// left returns the changes of state besides tensors since its last call, including those of calls
+// that threw: notes name the last of these.
 func (r *Runner) left() []asserts.Fault {
 	e, ok := r.Engine.(witness)
 	if !ok {
@@ -33,14 +33,14 @@ func (r *Runner) left() []asserts.Fault {
 	r.threwLast = nil
 	for i := range faults {
 		if threw != nil {
-			faults[i].Note += "; a call before this one may have left it, which threw: " + sample.Clip(threw.String())
+			faults[i].Note += "; an earlier call that threw may have left it: " + sample.Clip(threw.String())
 		}
 	}
 	return faults
 }
 
-// rulesOf returns the calls of an op's rules with the arguments of a case, where calls
-// begin at autograd. Cases whose tensors differ in contents alone share them.
+// rulesOf returns the calls of an op's rules with the arguments of a case, if calls begin at
+// autograd. Cases whose tensors differ only in contents share them.
 func (r *Runner) rulesOf(t *Target, c *sample.Case) *aside {
 	e, ok := r.Engine.(ruler)
 	if !ok || !e.Ruled() {
@@ -64,7 +64,7 @@ func (r *Runner) judgeRules(t *Target, a *attempt, result *report.Case) []*repor
 	return r.judgeFaults(t, a, a.rules.faults, result, a.calls[0].on, engine.Rules)
 }
 
-// judgeFaults makes findings of the faults that the engine itself found.
+// judgeFaults makes findings of the faults that the engine found.
 func (r *Runner) judgeFaults(t *Target, a *attempt, faults []asserts.Fault, result *report.Case, on ...engine.Device) []*report.Finding {
 	verdict := asserts.JudgeFaults(t.judged, a.calls[0].seen, faults)
 	return t.findings(verdict.Violations, result, on...)

@@ -142,7 +142,7 @@ func TestLeftByWhatThrew(t *testing.T) {
 		t.Fatal("the call returned")
 	}
 	throws = false
-	if got, want := note(), "n; a call before this one may have left it, which threw: t::f(a=float32[3])"; got != want {
+	if got, want := note(), "n; an earlier call that threw may have left it: t::f(a=float32[3])"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if got := note(); got != "n" {

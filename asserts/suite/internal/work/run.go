@@ -9,8 +9,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// run makes case number n of an op, changes it until the kernel takes it, and
-// judges the call.
+// run makes case number n of an op, changes it until the kernel accepts it, and judges the call.
 func (r *Runner) run(t *Target, number int) report.Case {
 	result := report.Case{Case: number}
 	t.threw = nil
@@ -30,7 +29,7 @@ func (r *Runner) run(t *Target, number int) report.Case {
 	return result
 }
 
-// ran judges an attempt, and looks for the smallest calls that show its faults.
+// ran judges an attempt, and searches for the smallest calls with its faults.
 func (r *Runner) ran(t *Target, a *attempt, result *report.Case) {
 	if result.Ran = true; t.Single {
 		a = r.held(t, a)
@@ -51,7 +50,7 @@ func (r *Runner) ran(t *Target, a *attempt, result *report.Case) {
 	}
 	result.Found = nil
 	if len(found) > 0 {
-		r.earlier.release() // it has a fault already
+		r.earlier.release() // it already has a fault
 	}
 	for _, f := range found {
 		if i := slices.IndexFunc(t.found, f.Repeats); i >= 0 {
@@ -82,7 +81,7 @@ func (r *Runner) ranToo(t *Target, a *attempt, result *report.Case) {
 	result.Found = append(result.Found, shown.Found...)
 }
 
-// ranOnce judges an attempt, or adds the result of the same call to that of its case.
+// ranOnce judges an attempt, or adds the result of an equal call.
 func (r *Runner) ranOnce(t *Target, a *attempt, result *report.Case) {
 	if a.before == nil {
 		shown := report.Case{Case: result.Case}
@@ -108,8 +107,8 @@ func (r *Runner) ranOnce(t *Target, a *attempt, result *report.Case) {
 	}
 }
 
-// call makes the call of a case, and notes which classes it tries. It returns nil
-// where the case only asks, or where no base can be changed to it.
+// call makes the call of a case, and records the classes that it tries. It returns nil if the case
+// only queries the kernel, or if no base can be changed to it.
 func (r *Runner) call(t *Target, number int, result *report.Case) (a *attempt, err error) {
 	openings := t.Gen.Openings()
 	switch {
@@ -142,12 +141,12 @@ func (r *Runner) call(t *Target, number int, result *report.Case) (a *attempt, e
 	}
 	row := d.Row(number, t.Origins, rng)
 	a, result.Origin, err = r.vary(t, row, number)
-	for a == nil && len(row.Classes) > 2 { // the first two are what the row is for
+	for a == nil && len(row.Classes) > 2 { // the first two are the purpose of the row
 		row.Classes = row.Classes[:len(row.Classes)-1]
 		a, result.Origin, err = r.vary(t, row, number)
 	}
 	for _, i := range row.Classes {
-		if a == nil || len(a.lacks) == 0 || d.Has(a.c, i) { // a library may lack what the class asks for
+		if a == nil || len(a.lacks) == 0 || d.Has(a.c, i) { // the library may lack a property of the class
 			arg, class := d.Classes[i].Label()
 			result.Tried = append(result.Tried, arg+": "+class)
 		}
@@ -158,10 +157,9 @@ func (r *Runner) call(t *Target, number int, result *report.Case) (a *attempt, e
 	return a, err
 }
 
-// Cases runs cases one after the other; starting is called before each, and
-// ended after it.
+// Cases runs cases one after the other; starting is called before each, and ended after it.
 func (r *Runner) Cases(t *Target, s Span, starting func(int), ended func(*report.Case) error) error {
-	hopeless := 0 // cases, from the first one on, whose errors no arguments avoid
+	hopeless := 0 // number of first cases whose errors no arguments avoid
 	for n := s.From; n < s.To && hopeless < report.GiveUp; n++ {
 		if n == s.From || n == t.Gen.Openings() {
 			r.prepare(t, n, s, starting)
@@ -191,8 +189,8 @@ func (r *Runner) Cases(t *Target, s Span, starting func(int), ended func(*report
 	return nil
 }
 
-// ask returns the values that the kernel's errors name for an argument: it calls
-// the base with one that makes no sense.
+// ask returns the values that the kernel's errors name for an argument: it calls the base with an
+// invalid one.
 func (r *Runner) ask(t *Target, base *sample.Case, i int) []sample.Value {
 	nonsense, ok := design.Probe(t.operator.Schema.Func.Args[i].Type)
 	if !ok {
@@ -205,8 +203,8 @@ func (r *Runner) ask(t *Target, base *sample.Case, i int) []sample.Value {
 	return design.Choices(nonsense, text)
 }
 
-// enliven sets an argument of the bases to a number that changes the results of the op,
-// as 0 or 1 may not, where the kernel takes it.
+// enliven sets an argument of the bases to a number that changes the results of the op, unlike 0 or
+// 1, if the kernel accepts it.
 func (r *Runner) enliven(t *Target, bases []*sample.Case, i int) {
 	for _, base := range bases {
 		v, ok := design.Lively(t.operator.Schema.Func.Args[i], base.Args[i])
@@ -222,16 +220,16 @@ func (r *Runner) enliven(t *Target, bases []*sample.Case, i int) {
 	}
 }
 
-// A Span is the cases of an op that run one after the other.
+// A Span is a range of cases of an op.
 type Span struct {
 	From, To int
 	Skip     []int // earlier cases that end a worker
-	Resumed  bool  // an earlier worker has run the cases that they build on
+	Resumed  bool  // an earlier worker has run the cases on which they depend
 }
 
-// prepare runs the cases that a case builds on and no worker has reported: the openings
-// before it, and the classes apart, except those that ended a worker. What
-// this worker ran itself is not run again; starting is called before each.
+// prepare runs the cases on which a case depends and that no worker has reported: the openings
+// before it, and the classes, except those that ended a worker. It does not repeat cases that this
+// worker ran; starting is called before each.
 func (r *Runner) prepare(t *Target, from int, s Span, starting func(int)) {
 	if from < t.Gen.Openings() || s.Resumed {
 		return
@@ -250,5 +248,5 @@ func (r *Runner) prepare(t *Target, from int, s Span, starting func(int)) {
 	}
 }
 
-// AllCases, as the end of a run, is as many cases as an op's design has.
+// AllCases, as the end of a run, stands for all cases of an op's design.
 const AllCases = 1 << 30

@@ -294,7 +294,7 @@ func TestReadings(t *testing.T) {
 	if n := len(b.readings); n != 1 {
 		t.Errorf("%d readings are held", n)
 	}
-	if why := b.beyond("f", "f was not compiled with support for x"); why != "its kernel says that this build lacks what it needs, or that it is gone" {
+	if why := b.beyond("f", "f was not compiled with support for x"); why != "by its kernel's error, this build lacks a requirement, or the op was removed" {
 		t.Errorf("%q", why)
 	}
 	var c report.Case

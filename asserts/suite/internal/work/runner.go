@@ -12,25 +12,24 @@ type Runner struct {
 	Level  asserts.Level
 	Policy *asserts.Policy
 	Seed   uint64
-	// Tolerance is how far values may be from those of the CPU, relative to 1 + their size;
-	// 0: they are not compared.
+	// Tolerance is the allowed difference from values on the CPU, relative to 1 + their absolute
+	// value; 0: values are not compared.
 	Tolerance float64
 
 	room     []byte // for the bytes of a tensor
 	earlier  earlier
-	readings map[string]string // errors of an op, with why no arguments avoid them, or ""
+	readings map[string]string // errors of an op, with the reason why no arguments avoid them, or ""
 
-	threwLast *sample.Case // since the changes that calls leave were last asked for
+	threwLast *sample.Case // the last since left was called
 }
 
-// earlier holds the fresh returns of the last call of an op, and its arguments if
-// kernels may keep them. The next call must not change them: this alone shows kernels
-// that return memory of one buffer under a new storage each time, and kernels that
-// write an argument of an earlier call.
+// earlier holds the fresh returns of the last call of an op, and its arguments if kernels may keep
+// them. The next call must not change them: only this shows kernels that return memory of one
+// buffer under a new storage each time, and kernels that write an argument of an earlier call.
 type earlier struct {
 	op      *Target
 	tensors []engine.Tensor
-	args    []int // of each, as in asserts.Earlier
+	args    []int // of the tensors, as in asserts.Earlier
 	then    [][]asserts.Observation
 	extra   []engine.Tensor // released with them
 }

@@ -12,18 +12,18 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// tries is how many times a case is changed after errors before it is given up, and
-// undispatched how many times after errors of the dispatcher, which no values avoid.
+// tries is how many times a case is changed after errors before it is given up, and undispatched
+// how many times after errors of the dispatcher, which no values avoid.
 const (
 	tries        = 20
 	undispatched = 8
 )
 
-// mostTries is how many times at most, where each change brings the case closer.
+// mostTries is the maximum, if each change brings the case closer.
 const mostTries = 8 * tries
 
-// vary returns a call that has all classes of a row, in the first setting that the
-// kernel takes, changed as its errors ask for, and the place of that setting.
+// vary returns a call that has all classes of a row, in the first setting that the kernel accepts,
+// changed as its errors require, and the position of that setting.
 func (r *Runner) vary(t *Target, row design.Row, number int) (*attempt, *design.Origin, error) {
 	d := t.design()
 	dtype := d.DType(row)
@@ -53,8 +53,8 @@ func (r *Runner) vary(t *Target, row design.Row, number int) (*attempt, *design.
 	return nil, nil, last
 }
 
-// settle changes a call a few times by the rules for errors, except for the values
-// of the arguments that the case varies.
+// settle changes a call a few times by the rules for errors, except the values of the arguments
+// that the case varies.
 func (r *Runner) settle(t *Target, c *sample.Case, rng *rand.Rand, about []string, keep func(*sample.Case)) (*attempt, error) {
 	ad := design.NewAdapter(t.operator, rng, design.Themes[0])
 	ad.About = about
@@ -63,7 +63,7 @@ func (r *Runner) settle(t *Target, c *sample.Case, rng *rand.Rand, about []strin
 		if err == nil {
 			return a, nil
 		}
-		text, _ := engine.Demands(err) // no rule reads one that was not thrown
+		text, _ := engine.Demands(err) // rules do not apply to other errors
 		if left == 0 || r.beyond(t.Gen.Name, text) != "" {
 			return nil, err
 		}
@@ -71,7 +71,7 @@ func (r *Runner) settle(t *Target, c *sample.Case, rng *rand.Rand, about []strin
 		if !ok {
 			return nil, err
 		}
-		if keep(next); next.Key() == c.Key() || //mutate:equivalent false: it is not called again
+		if keep(next); next.Key() == c.Key() || // the unchanged case is not called again
 			next.Huge() {
 			return nil, err
 		}
@@ -82,16 +82,16 @@ func (r *Runner) settle(t *Target, c *sample.Case, rng *rand.Rand, about []strin
 // steps is how often a call with a value class is changed after errors.
 const steps = 3
 
-// A search is the attempts to find a call that the kernel takes.
+// A search is a sequence of attempts to find a call that the kernel accepts.
 type search struct {
 	a       *attempt     // nil: all failed
-	err     error        // of the failed attempt that came closest
+	err     error        // of the closest failed attempt
 	closest *sample.Case // that attempt
-	close   int          // how close it came: how many of the kernel's own errors it avoided
+	close   int          // the number of the kernel's own errors that it avoided
 	first   error        // of the first attempt
 }
 
-// ran returns the call that the kernel took, or nil.
+// ran returns the call that the kernel accepted, or nil.
 func (s *search) ran() *sample.Case {
 	if s.a == nil {
 		return nil
@@ -99,7 +99,7 @@ func (s *search) ran() *sample.Case {
 	return s.a.c
 }
 
-// record writes a failed search into the result of its case.
+// record records a failed search in the result of its case.
 func (s *search) record(result *report.Case) (*attempt, error) {
 	if s.a != nil {
 		return s.a, nil
@@ -111,8 +111,8 @@ func (s *search) record(result *report.Case) (*attempt, error) {
 	return nil, s.err
 }
 
-// search changes a case until the kernel takes it. An argument that could not be
-// made brings no attempt closer. Huge tensors are those of a recipe alone.
+// search changes a case until the kernel accepts it. Arguments that could not be made do not bring
+// an attempt closer. Only recipes have huge tensors.
 func (r *Runner) search(t *Target, rng *rand.Rand, c *sample.Case) *search {
 	ad := design.NewAdapter(t.operator, rng, t.Gen.Theme(rng, c.Number))
 	s := new(search)
@@ -150,10 +150,10 @@ func (r *Runner) search(t *Target, rng *rand.Rand, c *sample.Case) *search {
 		}
 		switch {
 		case news ||
-			last == nil: //mutate:equivalent false: the first call is the best one
+			last == nil: // the first call is the best one
 			best, last = c, err
 		case !called || unreached || sample.OneIn(rng, 2):
-			c = best // no progress: go back
+			c = best // no progress: return to the best one
 		default:
 			best = c
 		}
@@ -162,8 +162,8 @@ func (r *Runner) search(t *Target, rng *rand.Rand, c *sample.Case) *search {
 	return s
 }
 
-// dispatched reports whether an error is the dispatcher's or that of one of its
-// fallbacks, of a call that came to no kernel.
+// dispatched reports whether an error is from the dispatcher or one of its fallbacks, for a call
+// that reached no kernel.
 func dispatched(text string) bool {
 	return design.ContainsAny(text, []string{"Could not run '", "There were no tensor arguments to this function", "ZeroTensors are immutable",
 		"Found a custom (non-ATen) operator", "is not yet supported with named tensors", "PyTorch's fallback for conj and neg tensors"})

@@ -6,14 +6,14 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
-// mostSettings is for how many values of an op's other arguments a call is made with
-// tensors of other sizes, another seed, or more threads.
+// mostSettings is the number of settings of an op's other arguments with which a call is repeated
+// with tensors of other sizes, another seed, or more threads.
 const mostSettings = 8
 
 // once are the settings of an op, or its messages, for which a call was made.
 type once map[string]bool
 
-// first reports whether a key is new, and there are not enough.
+// first reports whether a key is new, and the limit is not reached.
 func (o once) first(key string) bool {
 	if o[key] || len(o) == mostSettings {
 		return false
@@ -22,7 +22,7 @@ func (o once) first(key string) bool {
 	return true
 }
 
-// setting returns the part that cases share whose tensors alone differ.
+// setting returns the part that is equal for cases which differ only in their tensors.
 func setting(c *sample.Case) string {
 	like := c.Clone()
 	for _, spec := range like.Tensors() {

@@ -7,12 +7,13 @@ import (
 	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
-// undecided is the reason why values are not compared: no schema says so of every op that draws random numbers.
-const undecided = "they are random, or what the memory held"
+// undecided is the reason for not comparing values: not every op that uses random numbers is
+// declared so.
+const undecided = "they are random, or old contents of the memory"
 
-// settled returns which violations, of a comparison with the CPU, are of values that the kernels return and
-// write each time: both calls are made again, with another seed and in memory that held other bytes, and
-// values that differ from those of the call before are left out.
+// settled returns those violations of a comparison with the CPU whose values are reproducible: both
+// calls are repeated, with another seed and in memory with other contents, and values that differ
+// from those before are left out.
 func (r *Runner) settled(t *Target, a *attempt, found []*asserts.Violation, compared func(real, twin *asserts.Seen) asserts.Verdict) []*asserts.Violation {
 	if len(found) == 0 {
 		return nil
@@ -27,8 +28,8 @@ func (r *Runner) settled(t *Target, a *attempt, found []*asserts.Violation, comp
 	return found
 }
 
-// madeAgain makes the first call of an attempt, and that on the CPU, with other random numbers in other
-// memory, and returns those that return.
+// madeAgain repeats the first call of an attempt, and that on the CPU, with other random numbers in
+// other memory, and returns those that succeed.
 func (r *Runner) madeAgain(t *Target, a *attempt) (all []call) {
 	if seen := r.seenAgain(t, a.c, otherDraw); seen != nil {
 		all = append(all, call{on: a.calls[0].on, seen: seen[0]})

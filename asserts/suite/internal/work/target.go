@@ -10,7 +10,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// A Target is an op made ready to be run.
+// A Target is an op that is ready to be run.
 type Target struct {
 	operator engine.Operator
 	devices  []engine.Device
@@ -20,34 +20,33 @@ type Target struct {
 	waived   []asserts.Excuse
 	*design.Learned
 	Listener
-	plan     *design.Design    // once the openings are over
-	threw    []*judgedCall     // calls of the case that threw
-	found    []*report.Finding // in this worker, which minimises each once
-	noFake   string            // why no fake can be called
-	asides   map[asideOf]*aside
-	made     map[string]*made // by the key of its call
-	dtypes   *design.Refused
-	uneven   once // of which a call with sizes that differ was looked for
-	seeded   once // of which a call with another seed was made
-	divided  once // of which a call with two threads was made
-	refusals once // messages of calls that were made again on the other side
-	traps    [len(traps)]trial
-	kept     int             // calls that wrote none of the arguments that they may write
-	steady   *attempt        // the last that returned the same twice
-	errors   map[string]bool // after which that was made again
-	AsItIs   bool            // findings keep the calls that showed them
-	Single   bool            // one case was asked for: no call before it holds results
-	Without  []engine.Device // no calls there: one ended its process
+	plan           *design.Design    // once the openings are over
+	threw          []*judgedCall     // calls of the case that threw
+	found          []*report.Finding // by this worker, which minimises each once
+	noFake         string            // why no fake can be called
+	asides         map[asideOf]*aside
+	made           map[string]*made // by the key of its call
+	dtypes         *design.Refused
+	uneven         once // settings with a call with unequal sizes
+	seeded         once // settings with a call with another seed
+	divided        once // settings with a call with two threads
+	refusals       once // messages of calls that were repeated on the other side of pages
+	traps          [len(traps)]trial
+	unwrittenCalls int             // number of calls that did not change the arguments that they may write
+	steady         *attempt        // the last with reproducible results
+	errors         map[string]bool // after which that was repeated
+	AsItIs         bool            // findings keep the calls that showed them
+	Single         bool            // a single case was requested: no earlier call has results
+	Without        []engine.Device // no calls there: one ended its process
 }
 
-// A Listener is called before steps that may end the process. Each
-// of its functions may be nil.
+// A Listener is called before steps that may end the process. Its functions may be nil.
 type Listener struct {
 	Trying    func(*sample.Case)     // before each try, and with nil after it
 	Calling   func(on engine.Device) // before the op is called
 	Twinning  func(on engine.Device) // before it is called with twins
-	Found     func(*report.Case)     // with the findings of a case, before a smaller call is looked for
-	OnLearned func(*design.Learned)  // when the openings are over, once
+	Found     func(*report.Case)     // with the findings of a case, before the search for a smaller call
+	OnLearned func(*design.Learned)  // once, after the openings
 }
 
 // A faker is an engine whose ops have fakes.
@@ -58,8 +57,8 @@ type faker interface {
 	Fake(op *asserts.Op, args []any) (*asserts.Fake, string)
 }
 
-// NewTarget makes an op ready: its plan without the checks that the engine cannot
-// show broken, and its recipes.
+// NewTarget prepares an op: its plan without the checks whose violations the engine cannot show,
+// and its recipes.
 func NewTarget(e engine.Engine, operator engine.Operator, p engine.Plan, book *design.Recipes) *Target {
 	p.Op.Autograd, p.Op.Raises = operator.Autograd, operator.Raises
 	operator.Unseen = slices.DeleteFunc(slices.Clone(operator.Unseen), func(u engine.Unseen) bool {
@@ -79,16 +78,16 @@ func NewTarget(e engine.Engine, operator engine.Operator, p engine.Plan, book *d
 	return t
 }
 
-// planned is how many cases come before the design can be made: the openings,
-// and a question about each argument.
+// planned is the number of cases before the design is made: the openings, and a query about each
+// argument.
 func (t *Target) planned() int {
 	return t.Gen.Openings() + len(t.operator.Schema.Func.Args)
 }
 
 // The limits of a case, as cost returns them.
 const (
-	WordVaried = "varied" // it has value classes that no op needs to take
-	WordCostly = "costly" // it may take long for good reason
+	WordVaried = "varied" // it has value classes that an op need not accept
+	WordCostly = "costly" // it may justifiably take long
 )
 
 // Cost returns how a case may exceed limits without a fault of the kernel, or "".
@@ -103,7 +102,7 @@ func (t *Target) Cost(number int) string {
 	return WordVaried
 }
 
-// design is the cases that follow those.
+// design returns the cases after those.
 func (t *Target) design() *design.Design {
 	if t.plan == nil {
 		t.Ran = design.ChooseBases(t.Ran)
@@ -112,7 +111,7 @@ func (t *Target) design() *design.Design {
 	return t.plan
 }
 
-// outOfSight returns the skips of checks that a call could not show broken.
+// outOfSight returns the skips of checks whose violations a call could not show.
 func (t *Target) outOfSight(seen *asserts.Seen) []asserts.Skip {
 	var skips []asserts.Skip
 	for _, u := range t.operator.Unseen {
@@ -123,8 +122,7 @@ func (t *Target) outOfSight(seen *asserts.Seen) []asserts.Skip {
 	return skips
 }
 
-// defined counts the tensors of an argument; a check of no argument in particular
-// counts as one.
+// defined counts the tensors of an argument; a check without an argument counts as one.
 func (t *Target) defined(on asserts.Ref, seen *asserts.Seen) int {
 	arg, ok := on.Arg()
 	if !ok {
@@ -149,13 +147,13 @@ type attempt struct {
 	fake   *aside         // nil: the engine has none
 	rules  *aside         // nil: the engine has none
 	memory memory         // of the first call
-	lacks  map[string]int // tensors that the call wanted and the library lacks, with their number
+	lacks  map[string]int // tensors that the call needed and the library lacks, with their number
 	key    string         // of c
-	before *made          // the same call, in place of this one; or nil
+	before *made          // an equal call that replaces this one; or nil
 }
 
-// A memory holds the faults of a call in memory, and why that of some storage was not watched,
-// or not filled.
+// A memory holds the faults of a call in memory, and why that of some storage was not watched, or
+// not filled.
 type memory struct {
 	faults              []asserts.Fault
 	unwatched, unfilled string
@@ -166,7 +164,7 @@ type call struct {
 	on   engine.Device
 	args []any
 	seen *asserts.Seen // nil: it was not made, or threw
-	why  string        // it was not
+	why  string        // why it was not made
 	left []asserts.Fault
 }
 
@@ -181,9 +179,8 @@ func (t *Target) findings(violations []*asserts.Violation, result *report.Case, 
 	return all
 }
 
-// unwaived removes the violations that an allowlist waives, and counts them. Every check is
-// judged, those waived too: one that is quiet because another names the
-// culprit stays so where that other is waived.
+// unwaived removes and counts the violations that an allowlist waives. Waived checks are judged,
+// since they prevent others from reporting the same fault.
 func (t *Target) unwaived(found []*asserts.Violation, result *report.Case) []*asserts.Violation {
 	return slices.DeleteFunc(found, func(v *asserts.Violation) bool {
 		i := slices.IndexFunc(t.waived, func(e asserts.Excuse) bool { return e.Code == v.Code })
@@ -198,7 +195,7 @@ func (t *Target) unwaived(found []*asserts.Violation, result *report.Case) []*as
 type aside struct {
 	seen   *asserts.Fake // by the fake; nil: it was not called
 	faults []asserts.Fault
-	why    string // they were not called; "" where they were
+	why    string // why they were not called, or ""
 }
 
 // An asideOf is the key of an aside that cases share.
@@ -207,16 +204,16 @@ type asideOf struct {
 	shape string
 }
 
-// A judgedCall is a call that a case made besides its own, with its verdict.
+// A judgedCall is an additional call of a case, with its verdict.
 type judgedCall struct {
 	c       *sample.Case
 	verdict asserts.Verdict
 }
 
-// A made call is the result of a case, which those that make the same call share: a call has many
-// classes already, and errors ask for the same again.
+// A made is the result of a call, shared by cases that make the same call: a call has many classes,
+// and errors lead to the same call again.
 type made struct {
 	c      *sample.Case
-	err    error       // it threw
-	result report.Case // it ran
+	err    error       // if it threw
+	result report.Case // if it ran
 }

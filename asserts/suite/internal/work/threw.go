@@ -24,15 +24,16 @@ func (r *Runner) threw(t *Target, c *sample.Case, seen *asserts.Seen, err error)
 	}
 }
 
-// unspoiled is the skip of a call that threw and may have left a kernel's own state halfway.
+// unspoiled is the skip of a check that a call which threw does not leave a kernel's own state half
+// changed.
 var unspoiled = asserts.Skip{
 	Code: asserts.NondeterministicResult, Count: 1,
-	Reason: fmt.Sprintf("no call that returned was made again after one that threw: it was after %d others", mostRefused),
+	Reason: fmt.Sprintf("no call was repeated after one that threw: it was after %d others", mostRefused),
 }
 
-// spoils makes the last call that returned the same twice once more, after another that threw,
-// and holds its results against those of before: a kernel that throws halfway may leave state
-// of its own. It asks once for each error.
+// spoils repeats the last call with reproducible results after another one that threw, and compares
+// its results with those of before: a kernel that throws halfway may leave state of its own
+// changed. It does so once for each error.
 func (r *Runner) spoils(t *Target, c *sample.Case, err error) {
 	message, isThrown := engine.Message(err)
 	if t.steady == nil || !t.operator.Added || !isThrown || dispatched(message) {
@@ -50,20 +51,19 @@ func (r *Runner) spoils(t *Target, c *sample.Case, err error) {
 	was := t.steady.calls[0].seen
 	for _, then := range r.seenAgain(t, t.steady.c, firstTime) {
 		faults := t.differing(was, then, asserts.Fault{
-			Saw:    fmt.Sprintf("of what %s returns are not those of before this call, which threw: %s", t.steady.c, sample.Clip(message)),
-			Breaks: "a program that catches the error goes on with other results",
-			Fix:    "undo what the kernel sets of its own before it throws: by a guard in C++, in Python in a finally clause",
+			Saw:    fmt.Sprintf("of the result of %s are not those from before this call, which threw: %s", t.steady.c, sample.Clip(message)),
+			Breaks: "a program that catches the error gets other results afterwards",
+			Fix:    "restore the kernel's own state when it throws: with a guard in C++, in Python in a finally clause",
 			Note:   unpromised,
 		})
 		if len(faults) > 0 && r.repeats(t, t.steady.c, firstTime, then) {
 			t.threw = append(t.threw, &judgedCall{c: c, verdict: asserts.JudgeFaults(t.judged, was, faults)})
-			t.steady = nil // it has a fault already
+			t.steady = nil // it already has a fault
 		}
 	}
 }
 
-// addJudged adds the faults of another call, and counts the checks that it could not be held
-// against.
+// addJudged adds the faults of another call, and counts the checks that could not be made on it.
 func (r *Runner) addJudged(t *Target, w *judgedCall, result *report.Case) {
 	on := r.Engine.Devices()[0]
 	result.Devices.Add(report.Devices{on: {Skips: w.verdict.Skips}})

@@ -113,7 +113,7 @@ func TestSpoils(t *testing.T) {
 			for i := range mostRefused {
 				b.t.errors[strings.Repeat("x", i)] = true
 			}
-		}, "skipped OA021 1: no call that returned was made again after one that threw: it was after 8 others"},
+		}, "skipped OA021 1: no call was repeated after one that threw: it was after 8 others"},
 		{"after some", true, "SystemExit: 3", func(b *bench) {
 			for i := range mostRefused - 1 {
 				b.t.errors[strings.Repeat("x", i)] = true
@@ -145,8 +145,8 @@ func TestSpoils(t *testing.T) {
 		if _, err := b.Try(b.t, b.call(t, two)); err == nil {
 			t.Fatalf("%s: no error", tt.name)
 		}
-		if kept := b.t.steady != nil; kept == (strings.HasPrefix(tt.want, "OA021") || tt.name == "no call returned before") {
-			t.Errorf("%s: the call before is made again after the next error: %v", tt.name, kept)
+		if steady := b.t.steady != nil; steady == (strings.HasPrefix(tt.want, "OA021") || tt.name == "no call returned before") {
+			t.Errorf("%s: the call before is made again after the next error: %v", tt.name, steady)
 		}
 		var result report.Case
 		for _, call := range b.t.threw {

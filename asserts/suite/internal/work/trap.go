@@ -6,12 +6,12 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// A trap is a property of a tensor that may lose writes to it.
+// A trap is a property of a tensor with which writes to it may be lost.
 type trap struct {
 	name   string
 	set    func(all []*sample.TensorSpec, outs []bool)
-	may    func(w asserts.Write, out bool) bool // whether a written tensor can be so
-	is     func(w asserts.Write) bool           // whether it is so in the call that was changed
+	may    func(w asserts.Write, out bool) bool // whether a written tensor can have it
+	is     func(w asserts.Write) bool           // whether a tensor of the changed call has it
 	fix    string
 	breaks string
 }
@@ -21,7 +21,7 @@ var traps = [...]trap{{
 	set:    func(all []*sample.TensorSpec, _ []bool) { transpose(all) },
 	may:    func(w asserts.Write, _ bool) bool { return len(w.Sizes) > 1 },
 	is:     func(w asserts.Write) bool { return w.Strided },
-	fix:    "write through the tensor's strides, or copy the result back: contiguous() and reshape() return a copy of such a tensor, and what is written there is lost",
+	fix:    "write through the tensor's strides, or copy the result back: contiguous() and reshape() return a copy of such a tensor, and writes to it are lost",
 	breaks: "a transposed, sliced or channels-last tensor keeps its old value, without an error",
 }, {
 	name:   "where its sizes are not the result's",
@@ -38,7 +38,7 @@ func transpose(all []*sample.TensorSpec) {
 	}
 }
 
-// grow makes tensors that results are written to one-dimensional, with an element more.
+// grow makes tensors for results one-dimensional, with an element more.
 func grow(all []*sample.TensorSpec, outs []bool) {
 	for i, t := range all {
 		if outs[i] {
@@ -47,8 +47,8 @@ func grow(all []*sample.TensorSpec, outs []bool) {
 	}
 }
 
-// A trial is what calls with a trap have shown of an op.
+// A trial is the result of an op's calls with a trap.
 type trial struct {
-	reached map[int]bool // arguments that one changed
-	refused int          // calls
+	reached map[int]bool // arguments that a call changed
+	refused int          // number of calls
 }

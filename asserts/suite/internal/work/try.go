@@ -6,8 +6,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
-// Try makes the case's tensors and calls the op, on other devices too where the
-// level asks for it.
+// Try makes the case's tensors and calls the op, also on other devices if the level requires it.
 func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 	if t.Trying != nil {
 		t.Trying(c)
@@ -50,12 +49,13 @@ func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 	return a, nil
 }
 
-// An unmade error is that of a call for which something could not be made.
+// An unmade error is that of a call whose arguments could not be made.
 type unmade struct{ error }
 
 func (u *unmade) Unwrap() error { return u.error }
 
-// once is Try, unless the call was made: then it returns its error, or an attempt without calls.
+// once is Try, unless the call was made before: then it returns its error, or an attempt without
+// calls.
 func (r *Runner) once(t *Target, c *sample.Case) (*attempt, error) {
 	key := c.Key()
 	if before := t.made[key]; before != nil && before.err != nil {

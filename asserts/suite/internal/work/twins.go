@@ -10,8 +10,8 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
-// calls returns the calls of a case, with twins of its arguments on the devices
-// besides the first.
+// calls returns the calls of a case, with twins of its arguments on the devices other than the
+// first.
 func (r *Runner) calls(t *Target, m *maker, c *sample.Case, args []any) []call {
 	devices := r.Engine.Devices()
 	all := []call{{on: devices[0], args: args}}
@@ -43,7 +43,7 @@ func (r *Runner) twins(m *maker, c *sample.Case, args []any, on engine.Device) (
 	return swap(args, m.tensors, made, on), ""
 }
 
-// swap puts twins where tensors are, and their device where one is asked for.
+// swap replaces tensors by twins, and devices in arguments by that of the twins.
 func swap(args []any, tensors, twins []engine.Tensor, on engine.Device) []any {
 	out := make([]any, len(args))
 	for i, a := range args {
@@ -61,7 +61,7 @@ func swap(args []any, tensors, twins []engine.Tensor, on engine.Device) []any {
 	return out
 }
 
-// callTwins makes a call with twins, where there are any.
+// callTwins makes a call with twins, if there are any.
 func (r *Runner) callTwins(t *Target, c *call) {
 	if c.why != "" {
 		return

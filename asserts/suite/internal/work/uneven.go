@@ -7,8 +7,8 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
-// widenings change sizes of tensors that have two dimensions and more: as the product of
-// two matrices takes them, that with a transposed one, and ops on tensors that are alike.
+// widenings change sizes of tensors with two or more dimensions: so that the product of two
+// matrices accepts them, that with a transposed one, and ops on tensors that are alike.
 var widenings = []change{
 	func(all []*sample.TensorSpec) { ts := matrices(all); widen(ts[:1], 2, 1); widen(ts[len(ts)-1:], 1, 2) },
 	func(all []*sample.TensorSpec) { ts := matrices(all); widen(ts[:1], 2, 1); widen(ts[len(ts)-1:], 2, 2) },
@@ -23,15 +23,15 @@ func widen(ts []*sample.TensorSpec, dim int, by int64) {
 	}
 }
 
-// square reports whether a tensor has a size twice.
+// square reports whether a tensor has two equal sizes.
 func square(t *sample.TensorSpec) bool {
 	sizes := slices.Sorted(slices.Values(t.Sizes))
 	return len(slices.Compact(sizes)) < len(t.Sizes)
 }
 
-// uneven makes a call with square matrices again with sizes that differ, once for each
-// setting, and returns it, or nil: where sizes are equal, a fake or a kernel for meta that
-// takes one dimension for another returns the right ones.
+// uneven repeats a call with square matrices with unequal sizes, once for each setting, and returns
+// it, or nil: with equal sizes, a fake or a kernel for meta that confuses dimensions returns the
+// right ones.
 func (r *Runner) uneven(t *Target, c *sample.Case) *attempt {
 	if r.Level < asserts.Meta || !t.operator.Added || !c.Plain() || shared(c) || len(matrices(c.Tensors())) == 0 || !t.uneven.first(setting(c)) {
 		return nil

@@ -9,11 +9,11 @@ import (
 type watcher interface {
 	// Watched reports whether it does.
 	Watched() bool
-	// Arrange sets where new tensors lie, behind a page that can't be touched or before
-	// one, and what their memory holds until it is written.
+	// Arrange sets the position of new tensors, directly after a page without access or before one,
+	// and the contents of their memory until it is written.
 	Arrange(ahead bool, fill byte)
-	// Touched returns the faults of the last call of an op in memory, and why the memory
-	// of some storage since Arrange is not watched, and why it is not filled, or "".
+	// Touched returns the memory faults of the last call of an op, and why the memory of some
+	// storage since Arrange is not watched, and why it is not filled, or "".
 	Touched(op *asserts.Op) (faults []asserts.Fault, unwatched, unfilled string)
 }
 
@@ -31,7 +31,7 @@ func (r *Runner) arrange(how arrangement) {
 	}
 }
 
-// touched returns the faults of the last call in memory.
+// touched returns the memory faults of the last call.
 func (r *Runner) touched(t *Target) (touched memory) {
 	if w := r.watcher(); w != nil {
 		touched.faults, touched.unwatched, touched.unfilled = w.Touched(t.judged)
@@ -39,7 +39,7 @@ func (r *Runner) touched(t *Target) (touched memory) {
 	return touched
 }
 
-// arguments makes those of a case as an arrangement says, and seeds the engine.
+// arguments makes those of a case in an arrangement, and seeds the engine.
 func (r *Runner) arguments(m *maker, c *sample.Case, how arrangement) (*sample.Case, []any, error) {
 	r.arrange(how)
 	m.arrangement = how

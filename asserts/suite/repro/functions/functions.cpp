@@ -24,7 +24,7 @@ std::string line(const std::exception& e) {
   return text.substr(0, text.find('\n'));
 }
 
-// of returns a tensor of one dimension that holds these bytes.
+// of returns a one-dimensional tensor with these bytes.
 template <class T>
 at::Tensor of(at::ScalarType dtype, const std::vector<T>& bytes) {
   int64_t size = bytes.size() * sizeof(T);
@@ -89,7 +89,7 @@ bool share(const at::Tensor& a, const at::Tensor& b) {
   return a.is_alias_of(b) || std::max(s, t) < std::min(s + a.storage().nbytes(), t + b.storage().nbytes());
 }
 
-// covered returns at which bytes of the storage the elements of a tensor begin.
+// covered returns the offsets of a tensor's elements in its storage.
 std::set<int64_t> covered(const at::Tensor& t) {
   std::set<int64_t> all{t.storage_offset()};
   for (int64_t d = 0; d < t.dim(); d++) {
@@ -118,7 +118,7 @@ bool beyond(const at::Tensor& t) {
   return t.storage_offset() < 0 || (last + 1) * int64_t(t.itemsize()) > int64_t(t.storage().nbytes());
 }
 
-// part returns a tensor that a tensor holds inside.
+// part returns a part of a tensor.
 at::Tensor part(const at::Tensor& t, const std::string& name) {
   bool rows = t.layout() == at::kSparseCsr;
   if (name == "scales") return t.q_per_channel_scales();
@@ -142,7 +142,7 @@ std::vector<at::Tensor> tensors(const std::vector<c10::IValue>& values) {
   return all;
 }
 
-// twins returns values with tensors on meta in the same places of a storage.
+// twins returns values with tensors on meta with the same layouts in their storages.
 std::vector<c10::IValue> twins(const std::vector<c10::IValue>& values) {
   static std::map<const void*, at::Tensor> storages, made;
   std::vector<c10::IValue> all;
@@ -167,14 +167,14 @@ std::vector<c10::IValue> twins(const std::vector<c10::IValue>& values) {
   return all;
 }
 
-// planned returns the sizes, strides and dtypes, which a compiler plans with.
+// planned returns the sizes, strides and dtypes that a compiler uses.
 std::string planned(const std::vector<c10::IValue>& results) {
   std::ostringstream text;
   for (const auto& t : tensors(results)) text << t.sizes() << t.strides() << t.scalar_type();
   return text.str();
 }
 
-// shared returns which results share a storage with which arguments and results.
+// shared returns for each result the arguments and results with the same storage.
 std::vector<bool> shared(const std::vector<c10::IValue>& args, const std::vector<c10::IValue>& results) {
   std::vector<bool> all;
   for (const auto& r : tensors(results))
@@ -191,14 +191,14 @@ std::string elements(const at::Tensor& t) {
   return memory((t.is_quantized() ? t.int_repr() : t.detach().resolve_conj().resolve_neg()).contiguous().clone());
 }
 
-// follows reports whether bytes follow what memory held, which was one thing in the first
-// call and in the last one, and another between them.
+// follows reports whether bytes depend on the contents of memory, which were equal in the
+// first and the last call, and others between them.
 bool follows(const std::vector<std::string>& seen) {
   return seen[0] == seen[3] && seen[1] == seen[2] && seen[0] != seen[1];
 }
 
-// Allocator is one of PyTorch, in the words of each version: which of the two allocate
-// is asked differs.
+// Allocator is one of PyTorch, in the form of each version: they call different ones of the
+// two allocate functions.
 struct Allocator : c10::Allocator {
   virtual char* take(size_t n) = 0;
   virtual void freed(void* data) {}
@@ -228,7 +228,7 @@ struct Beside final : Allocator {
   int protection;
 };
 
-// Filled is an allocator whose memory holds one byte: before it is written, once it is
+// Filled is an allocator that fills memory with a byte: before it is written, after it is
 // freed, and on both sides of it.
 struct Filled final : Allocator {
   struct Room {
@@ -246,7 +246,7 @@ struct Filled final : Allocator {
       if (!strays(room, wall)) std::fill(room.bytes.begin(), room.bytes.end(), byte());
     }
   }
-  // fill has memory hold another byte.
+  // fill sets the byte.
   static void fill(char c) {
     mallopt(M_PERTURB, byte() = c);
     for (auto& room : rooms()) {
@@ -254,7 +254,7 @@ struct Filled final : Allocator {
       std::fill(room.bytes.end() - wall, room.bytes.end(), c);
     }
   }
-  // strays reports whether bytes were written of memory that was freed, or beside a tensor's.
+  // strays reports whether freed memory was written, or memory beside a tensor's.
   static bool strays() {
     return std::any_of(rooms().begin(), rooms().end(), [](const Room& r) { return strays(r, r.live ? wall : r.bytes.size()); });
   }
@@ -274,8 +274,8 @@ struct Filled final : Allocator {
   static constexpr size_t wall = 4096;
 };
 
-// ends returns how a process ends that makes the call while all memory of tensors lies beside
-// pages with a protection: 2 where the call raises, a negative number for a signal.
+// ends returns the exit status of a process that makes the call while all memory of tensors lies
+// beside pages with a protection: 2 if the call raises, a negative number for a signal.
 int ends(void (*call)(), bool behind, int protection) {
   pid_t child = fork();
   if (child == 0) {

@@ -1,6 +1,6 @@
 //go:build ignore
 
-// Functions that programs use: each is copied into those that call it.
+// Functions for programs: each is copied into the programs that call it.
 package main
 
 import (
@@ -22,14 +22,14 @@ func raises(err any) {
 	os.Exit(2)
 }
 
-// refused ends the program where a kernel panics.
+// refused ends the program if a kernel panics.
 func refused() {
 	if p := recover(); p != nil {
 		raises(p)
 	}
 }
 
-// spec describes a tensor to the function that makes it.
+// spec describes a tensor for the function that makes it.
 func spec(dtype string, sizes, strides []int64, offset int64, data []byte) (s struct {
 	DType   string
 	Sizes   []int64
@@ -47,14 +47,14 @@ func data[E any](elements ...E) []byte {
 	return made(bytes, err)
 }
 
-// seen returns the observation of a tensor that observes itself.
+// seen returns the observation of a tensor with a method Observe.
 func seen[O any, L ~uint8](observe func(*O, L)) *O {
 	o := new(O)
 	observe(o, 2)
 	return o
 }
 
-// seenBy returns the observation of a tensor by its library.
+// seenBy returns the observation of a tensor by its library's function.
 func seenBy[T, O any, L ~uint8](observe func(T, *O, L), t T) *O {
 	o := new(O)
 	observe(t, o, 2)
@@ -74,7 +74,7 @@ func options[O any, F ~func(*O)](all []F) *O {
 	return o
 }
 
-// receiver returns the one of that type.
+// receiver returns the value of that type.
 func receiver[T any](all []any) (t T) {
 	for _, v := range all {
 		switch v := v.(type) {
@@ -87,7 +87,7 @@ func receiver[T any](all []any) (t T) {
 	return t
 }
 
-// elements returns where the elements of a tensor lie in its storage.
+// elements returns the positions of a tensor's elements in its storage.
 func elements(sizes, strides []int64, offset int64) []int64 {
 	all := []int64{offset}
 	for d, n := range sizes {
@@ -112,7 +112,7 @@ func beside(before, after []byte, elements []int64, size int64) bool {
 	return false
 }
 
-// beyond reports whether elements lie outside a storage of so many.
+// beyond reports whether elements lie outside a storage of that size.
 func beyond(elements []int64, storage int64) bool {
 	return slices.ContainsFunc(elements, func(at int64) bool { return at < 0 || at >= storage })
 }

@@ -1,4 +1,4 @@
-"""Functions that programs use: each is copied into those that call it."""
+"""Functions for programs: each is copied into those that call it."""
 import ctypes
 import os
 import signal
@@ -8,7 +8,7 @@ import torch
 
 
 def storage_of(t):
-    """Returns the address of a tensor's StorageImpl, and what keeps it: a functional tensor whose storage has another holder can't be resized."""
+    """Returns the address of a tensor's StorageImpl, and an owner of it: a functional tensor with a shared storage can't be resized."""
     if torch._is_functional_tensor(t):
         return torch._C._storage_address(t), None
     return t.untyped_storage()._cdata, t.untyped_storage()
@@ -20,7 +20,7 @@ def memory(t):
 
 
 def contents(t):
-    """Returns the bytes of what a sparse tensor holds inside."""
+    """Returns the bytes of a sparse tensor's parts."""
     indices = ["indices"] if t.layout is torch.sparse_coo else ["compressed_indices", "plain_indices"]
     return [byte for name in [*indices, "values"] for byte in memory(part(t, name))]
 
@@ -47,17 +47,17 @@ def share(a, b):
 
 
 def holders(t):
-    """Returns how many hold a tensor, in C++ and in Python."""
+    """Returns the number of references to a tensor, in C++ and in Python."""
     return t._use_count() + sys.getrefcount(t)
 
 
 def uses(t):
-    """Returns how many hold the storage of a tensor."""
+    """Returns the number of references to the storage of a tensor."""
     return torch._C._storage_Use_Count(t.untyped_storage()._cdata)
 
 
 def covered(t):
-    """Returns which bytes of a tensor's storage are its elements."""
+    """Returns the positions of a tensor's bytes in its storage."""
     size = t.element_size()
     bytes = torch.zeros(t.untyped_storage().nbytes(), dtype=torch.bool)
     strides = (*(s * size for s in t.stride()), 1)
@@ -81,7 +81,7 @@ def beyond(t):
 
 
 def part(t, name):
-    """Returns a tensor that a tensor holds inside."""
+    """Returns a part of a tensor."""
     rows = t.layout in (torch.sparse_csr, torch.sparse_bsr)
     return {
         "scales": lambda: t.q_per_channel_scales(),
@@ -115,14 +115,14 @@ def surround(values, byte):
 
 
 def scale(values, by):
-    """Multiplies the tensors of floating point among values."""
+    """Multiplies the floating-point tensors among values."""
     for t in tensors(values):
         if t.is_floating_point() or t.is_complex():
             t.detach().mul_(by)
 
 
 def moved(t, places, allocate):
-    """Returns a tensor as t whose storage is moved to a place that allocate returns."""
+    """Returns a tensor like t whose storage is moved to memory that allocate returns."""
     if not isinstance(t, torch.Tensor) or t.layout is not torch.strided or t.is_quantized or t.is_nested or t._is_zerotensor():
         return t
     if torch._is_functional_tensor(t):
@@ -137,14 +137,14 @@ def moved(t, places, allocate):
 
 
 def walled(n, byte):
-    """Returns memory, and a tensor of n bytes and one at least in the middle of it."""
+    """Returns memory, and a tensor of n bytes, at least one, in the middle of it."""
     room = bytearray([byte]) * (4096 + max(n, 1) + 4096)
     return room, torch.frombuffer(room, dtype=torch.uint8, offset=4096, count=max(n, 1))
 
 
 def ends(call, behind, protection):
-    """Returns how a process ends that makes the call while all memory of tensors lies beside
-    pages with a protection: 2 where the call raises, a negative number for a signal."""
+    """Returns the exit status of a process that makes the call while all memory of tensors lies beside
+    pages with a protection: 2 if the call raises, a negative number for a signal."""
     if os.uname().machine != "x86_64":
         print("this program knows the functions of x86-64 alone")
         sys.exit(2)
@@ -212,7 +212,7 @@ def tensors(values):
 
 
 def replaced(values, by):
-    """Returns values with what by makes of each tensor and device."""
+    """Returns values with each tensor and device replaced by the result of by."""
     if isinstance(values, (torch.Tensor, torch.device)):
         return by(values)
     if isinstance(values, dict):
@@ -221,24 +221,24 @@ def replaced(values, by):
 
 
 def shared(args, results):
-    """Returns which results share a storage with which arguments and results."""
+    """Returns for each result the arguments and results with the same storage."""
     return [[r.untyped_storage()._cdata == t.untyped_storage()._cdata for t in tensors([args, results])] for r in tensors(results)]
 
 
 def planned(results):
-    """Returns what a compiler goes by: sizes, strides and dtypes."""
+    """Returns the properties that a compiler uses: sizes, strides and dtypes."""
     return [(tuple(r.size()), r.stride(), r.dtype) for r in tensors(results)]
 
 
 def numbers(results):
-    """Returns the numbers among results, in order, and None for all else, such as what no compiler knows."""
+    """Returns the numbers among results, in order, and None for other values and unknown numbers."""
     if isinstance(results, (list, tuple)):
         return [n for r in results for n in numbers(r)]
     return [results if isinstance(results, (int, float, complex)) else None]
 
 
 def differences(here, there, tolerance):
-    """Returns how a call on a device and the one on the CPU differ. What they hold is compared where there is a tolerance."""
+    """Returns the differences between a call on a device and the one on the CPU, in values only with a tolerance."""
     (args, results), (cpu_args, cpu_results) = here, there
     plans = planned(results), planned(cpu_results)
     said = [] if plans[0] == plans[1] else [f"{plans[0]}, on the CPU {plans[1]}"]
@@ -257,7 +257,7 @@ def differences(here, there, tolerance):
 
 
 def leaves(values):
-    """Returns values with copies of their tensors, which require grad where they can."""
+    """Returns values with copies of their tensors, which require grad if possible."""
     return replaced(values, lambda t: t.detach().clone().requires_grad_(t.is_floating_point() or t.is_complex()) if isinstance(t, torch.Tensor) else t)
 
 

@@ -11,13 +11,13 @@ def memory(t):
 
 
 def contents(t):
-    """Returns the bytes of what a sparse tensor holds inside."""
+    """Returns the bytes of a sparse tensor's parts."""
     indices = ["indices"] if t.layout is torch.sparse_coo else ["compressed_indices", "plain_indices"]
     return [byte for name in [*indices, "values"] for byte in memory(part(t, name))]
 
 
 def part(t, name):
-    """Returns a tensor that a tensor holds inside."""
+    """Returns a part of a tensor."""
     rows = t.layout in (torch.sparse_csr, torch.sparse_bsr)
     return {
         "scales": lambda: t.q_per_channel_scales(),
@@ -45,7 +45,7 @@ def elements(t):
 
 
 def scale(values, by):
-    """Multiplies the tensors of floating point among values."""
+    """Multiplies the floating-point tensors among values."""
     for t in tensors(values):
         if t.is_floating_point() or t.is_complex():
             t.detach().mul_(by)
@@ -63,11 +63,11 @@ kept = []
 
 
 def call(byte):
-    """Returns whether the call writes what it may not, and the bytes that it returns or writes."""
+    """Returns whether the call writes illegally, and the bytes that it returns or writes."""
     self = torch.tensor([0.05882353, 0.47058824], dtype=torch.float32)
     xs_0 = torch.tensor([0, 1], dtype=torch.int64)
     xs = [xs_0]
-    kept.append([self, xs])  # so that no other argument comes to lie there
+    kept.append([self, xs])  # so that its memory is not reused
     if byte == 0xA6:
         scale(kept[-1], 0.5)
         torch.manual_seed(0)
@@ -84,6 +84,6 @@ except Exception as e:
     print("the call raises:", e)
     sys.exit(2)
 if seen[0] == seen[3] != seen[1] == seen[2]:
-    print("the fault is there: result follows what the arguments held in an earlier call")
+    print("the fault is there: result depends on the contents of the arguments in an earlier call")
     sys.exit(1)
 print("the fault is not there, or no result shows it")

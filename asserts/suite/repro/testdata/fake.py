@@ -15,7 +15,7 @@ def tensors(values):
 
 
 def replaced(values, by):
-    """Returns values with what by makes of each tensor and device."""
+    """Returns values with each tensor and device replaced by the result of by."""
     if isinstance(values, (torch.Tensor, torch.device)):
         return by(values)
     if isinstance(values, dict):
@@ -24,12 +24,12 @@ def replaced(values, by):
 
 
 def shared(args, results):
-    """Returns which results share a storage with which arguments and results."""
+    """Returns for each result the arguments and results with the same storage."""
     return [[r.untyped_storage()._cdata == t.untyped_storage()._cdata for t in tensors([args, results])] for r in tensors(results)]
 
 
 def planned(results):
-    """Returns what a compiler goes by: sizes, strides and dtypes."""
+    """Returns the properties that a compiler uses: sizes, strides and dtypes."""
     return [(tuple(r.size()), r.stride(), r.dtype) for r in tensors(results)]
 
 
@@ -55,6 +55,6 @@ except Exception as e:
     print("the fault is there: the call with fake tensors raises:", e)
     sys.exit(1)
 if planned(result) != planned(plan) or shared(args, result) != shared(twins_args, plan):
-    print("the fault is there: what is planned with differs from what is returned")
+    print("the fault is there: the planned results differ from the returned ones")
     sys.exit(1)
 print("the fault is not there")

@@ -6,7 +6,7 @@ import torch
 
 
 def holders(t):
-    """Returns how many hold a tensor, in C++ and in Python."""
+    """Returns the number of references to a tensor, in C++ and in Python."""
     return t._use_count() + sys.getrefcount(t)
 
 

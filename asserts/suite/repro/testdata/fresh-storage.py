@@ -6,7 +6,7 @@ import torch
 
 
 def uses(t):
-    """Returns how many hold the storage of a tensor."""
+    """Returns the number of references to the storage of a tensor."""
     return torch._C._storage_Use_Count(t.untyped_storage()._cdata)
 
 

@@ -4,7 +4,7 @@
 #
 # aten::f(self=float32[0])
 #
-# Seen with libtorch 2.6.0. The exit status is 1 while it is so, 0 where it is not, 2 where the
+# Seen with libtorch 2.6.0. The exit status is 1 if the fault is there, 0 if it is not, 2 if the
 # call raises.
 
 import os
@@ -39,7 +39,7 @@ print("the fault is not there")
 #
 # aten::f(self=float32[0])
 #
-# Seen with libtorch 2.6.0. The exit status is 1 while it is so, 0 where it is not, 2 where the
+# Seen with libtorch 2.6.0. The exit status is 1 if the fault is there, 0 if it is not, 2 if the
 # call raises.
 
 import os
@@ -74,7 +74,7 @@ print("the fault is not there")
 #
 # aten::f(self=float32[0])
 #
-# Seen with libtorch 2.6.0. The exit status is 1 while it is so, 0 where it is not, 2 where the
+# Seen with libtorch 2.6.0. The exit status is 1 if the fault is there, 0 if it is not, 2 if the
 # call raises.
 
 import os

@@ -6,12 +6,12 @@ import torch
 
 
 def holders(t):
-    """Returns how many hold a tensor, in C++ and in Python."""
+    """Returns the number of references to a tensor, in C++ and in Python."""
     return t._use_count() + sys.getrefcount(t)
 
 
 def uses(t):
-    """Returns how many hold the storage of a tensor."""
+    """Returns the number of references to the storage of a tensor."""
     return torch._C._storage_Use_Count(t.untyped_storage()._cdata)
 
 
@@ -25,6 +25,6 @@ except Exception as e:
     sys.exit(2)
 del result
 if holders(self) > holders_before or uses(self) > uses_before:
-    print("the fault is there: argument self is still held once the call is over")
+    print("the fault is there: argument self is still referenced after the call")
     sys.exit(1)
 print("the fault is not there")

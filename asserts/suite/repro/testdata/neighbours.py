@@ -11,13 +11,13 @@ def memory(t):
 
 
 def contents(t):
-    """Returns the bytes of what a sparse tensor holds inside."""
+    """Returns the bytes of a sparse tensor's parts."""
     indices = ["indices"] if t.layout is torch.sparse_coo else ["compressed_indices", "plain_indices"]
     return [byte for name in [*indices, "values"] for byte in memory(part(t, name))]
 
 
 def covered(t):
-    """Returns which bytes of a tensor's storage are its elements."""
+    """Returns the positions of a tensor's bytes in its storage."""
     size = t.element_size()
     bytes = torch.zeros(t.untyped_storage().nbytes(), dtype=torch.bool)
     strides = (*(s * size for s in t.stride()), 1)
@@ -26,7 +26,7 @@ def covered(t):
 
 
 def part(t, name):
-    """Returns a tensor that a tensor holds inside."""
+    """Returns a part of a tensor."""
     rows = t.layout in (torch.sparse_csr, torch.sparse_bsr)
     return {
         "scales": lambda: t.q_per_channel_scales(),
@@ -68,7 +68,7 @@ def tensors(values):
 
 
 def call(byte):
-    """Returns whether the call writes what it may not, and the bytes that it returns or writes."""
+    """Returns whether the call writes illegally, and the bytes that it returns or writes."""
     self = torch.tensor([0.05882353, 0.47058824, 0.88235295, 0.3529412, 0.7647059], dtype=torch.float32).as_strided((2,), (2,), 1)
     surround([self], byte)
     torch.manual_seed(0)
@@ -82,6 +82,6 @@ except Exception as e:
     print("the call raises:", e)
     sys.exit(2)
 if seen[0] == seen[3] != seen[1] == seen[2]:
-    print("the fault is there: result follows bytes of an argument's storage that are not its elements")
+    print("the fault is there: result depends on bytes of an argument's storage that are not its elements")
     sys.exit(1)
 print("the fault is not there, or no result shows it")

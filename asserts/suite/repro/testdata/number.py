@@ -7,7 +7,7 @@ import torch._subclasses.fake_tensor
 
 
 def replaced(values, by):
-    """Returns values with what by makes of each tensor and device."""
+    """Returns values with each tensor and device replaced by the result of by."""
     if isinstance(values, (torch.Tensor, torch.device)):
         return by(values)
     if isinstance(values, dict):
@@ -16,7 +16,7 @@ def replaced(values, by):
 
 
 def numbers(results):
-    """Returns the numbers among results, in order, and None for all else, such as what no compiler knows."""
+    """Returns the numbers among results, in order, and None for other values and unknown numbers."""
     if isinstance(results, (list, tuple)):
         return [n for r in results for n in numbers(r)]
     return [results if isinstance(results, (int, float, complex)) else None]
@@ -44,6 +44,6 @@ except Exception as e:
     print("the fault is there: the call with fake tensors raises:", e)
     sys.exit(1)
 if any(a != b for a, b in zip(numbers(result), numbers(plan)) if None not in (a, b)):
-    print("the fault is there: a number that is planned with differs from what is returned")
+    print("the fault is there: a planned number differs from the returned one")
     sys.exit(1)
 print("the fault is not there")

@@ -14,7 +14,7 @@ def memory(t):
 
 
 def moved(t, places, allocate):
-    """Returns a tensor as t whose storage is moved to a place that allocate returns."""
+    """Returns a tensor like t whose storage is moved to memory that allocate returns."""
     if not isinstance(t, torch.Tensor) or t.layout is not torch.strided or t.is_quantized or t.is_nested or t._is_zerotensor():
         return t
     if torch._is_functional_tensor(t):
@@ -29,8 +29,8 @@ def moved(t, places, allocate):
 
 
 def ends(call, behind, protection):
-    """Returns how a process ends that makes the call while all memory of tensors lies beside
-    pages with a protection: 2 where the call raises, a negative number for a signal."""
+    """Returns the exit status of a process that makes the call while all memory of tensors lies beside
+    pages with a protection: 2 if the call raises, a negative number for a signal."""
     if os.uname().machine != "x86_64":
         print("this program knows the functions of x86-64 alone")
         sys.exit(2)
@@ -90,7 +90,7 @@ def guarding(behind, protection):
 
 
 def replaced(values, by):
-    """Returns values with what by makes of each tensor and device."""
+    """Returns values with each tensor and device replaced by the result of by."""
     if isinstance(values, (torch.Tensor, torch.device)):
         return by(values)
     if isinstance(values, dict):
@@ -113,6 +113,6 @@ fault = any(closed == -signal.SIGSEGV != ends(call, behind, 3) for behind, close
 if not fault and 2 in seen.values():
     sys.exit(2)
 if fault:
-    print("the fault is there: the call touches memory outside of its tensors")
+    print("the fault is there: the call accesses memory outside of its tensors")
     sys.exit(1)
 print("the fault is not there")

@@ -28,6 +28,6 @@ except Exception as e:
     print("the call raises:", e)
     sys.exit(2)
 if share(result[1][2], earlier[1][2]):
-    print("the fault is there: result b[2] shares memory with what the call before returned")
+    print("the fault is there: result b[2] shares memory with what the previous call returned")
     sys.exit(1)
 print("the fault is not there")

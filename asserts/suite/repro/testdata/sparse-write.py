@@ -11,7 +11,7 @@ def memory(t):
 
 
 def contents(t):
-    """Returns the bytes of what a sparse tensor holds inside."""
+    """Returns the bytes of a sparse tensor's parts."""
     indices = ["indices"] if t.layout is torch.sparse_coo else ["compressed_indices", "plain_indices"]
     return [byte for name in [*indices, "values"] for byte in memory(part(t, name))]
 
@@ -25,7 +25,7 @@ def version(t):
 
 
 def part(t, name):
-    """Returns a tensor that a tensor holds inside."""
+    """Returns a part of a tensor."""
     rows = t.layout in (torch.sparse_csr, torch.sparse_bsr)
     return {
         "scales": lambda: t.q_per_channel_scales(),

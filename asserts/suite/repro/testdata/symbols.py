@@ -8,7 +8,7 @@ import torch._subclasses.fake_tensor
 
 
 def replaced(values, by):
-    """Returns values with what by makes of each tensor and device."""
+    """Returns values with each tensor and device replaced by the result of by."""
     if isinstance(values, (torch.Tensor, torch.device)):
         return by(values)
     if isinstance(values, dict):
@@ -45,8 +45,8 @@ except Exception as e:
     print("the fault is there: the call with symbolic sizes raises:", e)
     sys.exit(1)
 asked = [g.expr for g in sizes.guards if g.expr.subs(others) == False]
-print("sizes:", others, "of which is not so:", asked)
+print("sizes:", others, "guards that do not hold:", asked)
 if asked:
-    print("the fault is there: the fake asks for what is not so of other sizes: compilers compile anew for those")
+    print("the fault is there: the fake sets a guard that other sizes do not meet: compilers recompile for those")
     sys.exit(1)
 print("the fault is not there")

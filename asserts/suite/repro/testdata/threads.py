@@ -11,13 +11,13 @@ def memory(t):
 
 
 def contents(t):
-    """Returns the bytes of what a sparse tensor holds inside."""
+    """Returns the bytes of a sparse tensor's parts."""
     indices = ["indices"] if t.layout is torch.sparse_coo else ["compressed_indices", "plain_indices"]
     return [byte for name in [*indices, "values"] for byte in memory(part(t, name))]
 
 
 def part(t, name):
-    """Returns a tensor that a tensor holds inside."""
+    """Returns a part of a tensor."""
     rows = t.layout in (torch.sparse_csr, torch.sparse_bsr)
     return {
         "scales": lambda: t.q_per_channel_scales(),
@@ -53,7 +53,7 @@ def tensors(values):
 
 
 def call(byte):
-    """Returns whether the call writes what it may not, and the bytes that it returns or writes."""
+    """Returns whether the call writes illegally, and the bytes that it returns or writes."""
     self = torch.tensor([0.05882353, 0.47058824, 0.88235295, 0.3529412, 0.7647059, 0.23529412, 0.64705884, 0.11764706, 0.5294118, 0.9411765, 0.4117647, 0.8235294, 0.29411766, 0.7058824, 0.1764706, 0.5882353], dtype=torch.float32).repeat(4097)[:65537].clone()
     torch.set_num_threads(2 if byte == 0xA6 else 1)
     torch.manual_seed(0)
@@ -67,6 +67,6 @@ except Exception as e:
     print("the call raises:", e)
     sys.exit(2)
 if seen[0] == seen[3] != seen[1] == seen[2]:
-    print("the fault is there: result follows the number of threads")
+    print("the fault is there: result depends on the number of threads")
     sys.exit(1)
 print("the fault is not there, or no result shows it")

@@ -12,13 +12,13 @@ def memory(t):
 
 
 def contents(t):
-    """Returns the bytes of what a sparse tensor holds inside."""
+    """Returns the bytes of a sparse tensor's parts."""
     indices = ["indices"] if t.layout is torch.sparse_coo else ["compressed_indices", "plain_indices"]
     return [byte for name in [*indices, "values"] for byte in memory(part(t, name))]
 
 
 def part(t, name):
-    """Returns a tensor that a tensor holds inside."""
+    """Returns a part of a tensor."""
     rows = t.layout in (torch.sparse_csr, torch.sparse_bsr)
     return {
         "scales": lambda: t.q_per_channel_scales(),
@@ -55,8 +55,8 @@ def tensors(values):
 
 fill = getattr(ctypes.CDLL(None), "mallopt", print)  # of glibc
 def call(byte):
-    """Returns whether the call writes what it may not, and the bytes that it returns or writes."""
-    fill(-6, byte)  # M_PERTURB: what memory holds once it is freed, and until it is written
+    """Returns whether the call writes illegally, and the bytes that it returns or writes."""
+    fill(-6, byte)  # M_PERTURB: the contents of memory once freed, and until written
     self = torch.tensor([0.05882353, 0.47058824], dtype=torch.float32)
     torch.manual_seed(0)
     result = torch.ops.x.two.default(self)
@@ -69,6 +69,6 @@ except Exception as e:
     print("the call raises:", e)
     sys.exit(2)
 if seen[0] == seen[3] != seen[1] == seen[2]:
-    print("the fault is there: result[1] follows what its memory held before the call")
+    print("the fault is there: result[1] depends on the contents of its memory before the call")
     sys.exit(1)
 print("the fault is not there, or no result shows it")

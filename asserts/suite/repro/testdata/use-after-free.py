@@ -13,13 +13,13 @@ def memory(t):
 
 
 def contents(t):
-    """Returns the bytes of what a sparse tensor holds inside."""
+    """Returns the bytes of a sparse tensor's parts."""
     indices = ["indices"] if t.layout is torch.sparse_coo else ["compressed_indices", "plain_indices"]
     return [byte for name in [*indices, "values"] for byte in memory(part(t, name))]
 
 
 def part(t, name):
-    """Returns a tensor that a tensor holds inside."""
+    """Returns a part of a tensor."""
     rows = t.layout in (torch.sparse_csr, torch.sparse_bsr)
     return {
         "scales": lambda: t.q_per_channel_scales(),
@@ -47,7 +47,7 @@ def elements(t):
 
 
 def moved(t, places, allocate):
-    """Returns a tensor as t whose storage is moved to a place that allocate returns."""
+    """Returns a tensor like t whose storage is moved to memory that allocate returns."""
     if not isinstance(t, torch.Tensor) or t.layout is not torch.strided or t.is_quantized or t.is_nested or t._is_zerotensor():
         return t
     if torch._is_functional_tensor(t):
@@ -62,7 +62,7 @@ def moved(t, places, allocate):
 
 
 def walled(n, byte):
-    """Returns memory, and a tensor of n bytes and one at least in the middle of it."""
+    """Returns memory, and a tensor of n bytes, at least one, in the middle of it."""
     room = bytearray([byte]) * (4096 + max(n, 1) + 4096)
     return room, torch.frombuffer(room, dtype=torch.uint8, offset=4096, count=max(n, 1))
 
@@ -76,7 +76,7 @@ def tensors(values):
 
 
 def replaced(values, by):
-    """Returns values with what by makes of each tensor and device."""
+    """Returns values with each tensor and device replaced by the result of by."""
     if isinstance(values, (torch.Tensor, torch.device)):
         return by(values)
     if isinstance(values, dict):
@@ -92,8 +92,8 @@ rooms = []  # of the arguments of earlier calls
 
 
 def call(byte):
-    """Returns whether the call writes what it may not, and the bytes that it returns or writes."""
-    fill(-6, byte)  # M_PERTURB: what memory holds once it is freed, and until it is written
+    """Returns whether the call writes illegally, and the bytes that it returns or writes."""
+    fill(-6, byte)  # M_PERTURB: the contents of memory once freed, and until written
     for room, _ in rooms:
         room[:] = bytes([byte]) * len(room)
     self = torch.tensor([0.05882353, 0.47058824], dtype=torch.float32)
@@ -112,6 +112,6 @@ except Exception as e:
     print("the call raises:", e)
     sys.exit(2)
 if any(strays for strays, _ in seen) or seen[0] == seen[3] != seen[1] == seen[2]:
-    print("the fault is there: memory that was freed is written, or the results follow it")
+    print("the fault is there: freed memory is written, or the results depend on it")
     sys.exit(1)
 print("the fault is not there, or no result shows it")

@@ -26,6 +26,6 @@ except Exception as e:
     if not (memory(self) != memory_before and version(self) == version_before):
         sys.exit(2)
 if memory(self) != memory_before and version(self) == version_before:
-    print("the fault is there: argument self was written, and its version is what it was")
+    print("the fault is there: argument self was written, but its version did not change")
     sys.exit(1)
 print("the fault is not there")

@@ -14,7 +14,7 @@ def tensors(values):
 
 
 def replaced(values, by):
-    """Returns values with what by makes of each tensor and device."""
+    """Returns values with each tensor and device replaced by the result of by."""
     if isinstance(values, (torch.Tensor, torch.device)):
         return by(values)
     if isinstance(values, dict):
@@ -23,7 +23,7 @@ def replaced(values, by):
 
 
 def leaves(values):
-    """Returns values with copies of their tensors, which require grad where they can."""
+    """Returns values with copies of their tensors, which require grad if possible."""
     return replaced(values, lambda t: t.detach().clone().requires_grad_(t.is_floating_point() or t.is_complex()) if isinstance(t, torch.Tensor) else t)
 
 

@@ -15,7 +15,7 @@ def tensors(values):
 
 
 def replaced(values, by):
-    """Returns values with what by makes of each tensor and device."""
+    """Returns values with each tensor and device replaced by the result of by."""
     if isinstance(values, (torch.Tensor, torch.device)):
         return by(values)
     if isinstance(values, dict):
@@ -24,24 +24,24 @@ def replaced(values, by):
 
 
 def shared(args, results):
-    """Returns which results share a storage with which arguments and results."""
+    """Returns for each result the arguments and results with the same storage."""
     return [[r.untyped_storage()._cdata == t.untyped_storage()._cdata for t in tensors([args, results])] for r in tensors(results)]
 
 
 def planned(results):
-    """Returns what a compiler goes by: sizes, strides and dtypes."""
+    """Returns the properties that a compiler uses: sizes, strides and dtypes."""
     return [(tuple(r.size()), r.stride(), r.dtype) for r in tensors(results)]
 
 
 def numbers(results):
-    """Returns the numbers among results, in order, and None for all else, such as what no compiler knows."""
+    """Returns the numbers among results, in order, and None for other values and unknown numbers."""
     if isinstance(results, (list, tuple)):
         return [n for r in results for n in numbers(r)]
     return [results if isinstance(results, (int, float, complex)) else None]
 
 
 def differences(here, there, tolerance):
-    """Returns how a call on a device and the one on the CPU differ. What they hold is compared where there is a tolerance."""
+    """Returns the differences between a call on a device and the one on the CPU, in values only with a tolerance."""
     (args, results), (cpu_args, cpu_results) = here, there
     plans = planned(results), planned(cpu_results)
     said = [] if plans[0] == plans[1] else [f"{plans[0]}, on the CPU {plans[1]}"]
@@ -89,6 +89,6 @@ except Exception as e:
 differ = differences(([args, kwargs], result), ([twins_args, twins_kwargs], plan), 0)
 print(*differ, sep="\n")
 if differ:
-    print("the fault is there: what the call on the CPU returns or writes differs from that of the call on the device")
+    print("the fault is there: the results or writes of the call on the CPU differ from those on the device")
     sys.exit(1)
 print("the fault is not there")

@@ -11,7 +11,7 @@ def memory(t):
 
 
 def covered(t):
-    """Returns which bytes of a tensor's storage are its elements."""
+    """Returns the positions of a tensor's bytes in its storage."""
     size = t.element_size()
     bytes = torch.zeros(t.untyped_storage().nbytes(), dtype=torch.bool)
     strides = (*(s * size for s in t.stride()), 1)
