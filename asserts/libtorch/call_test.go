@@ -286,7 +286,7 @@ func TestErrors(t *testing.T) {
 		{"aten::mm", []libtorch.Value{x, x}, "aten::mm: mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)", false},
 		{"aten::relu", []libtorch.Value{integer(1)}, `aten::relu: argument 0 "self": want Tensor, got an int`, true},
 		{"aten::relu", nil, `aten::relu: argument 0 "self": it has no default, so a value is needed`, true},
-		{"aten::relu", []libtorch.Value{x, x}, "aten::relu: it takes 1 arguments, not 2", true},
+		{"aten::relu", []libtorch.Value{x, x}, "aten::relu: it has 1 arguments, not 2", true},
 		{"aten::view", []libtorch.Value{x, libtorch.Floats(1)}, `aten::view: argument 1 "size": want int, got a float`, true},
 		{"aten::sum.dim_IntList", []libtorch.Value{x, integers(0), libtorch.String("yes")},
 			`aten::sum.dim_IntList: argument 2 "keepdim": want bool, got a string`, true},

@@ -13,7 +13,7 @@ import (
 func ReadOp(listed string) (op *Op, err error) {
 	defer func() {
 		if recover() != nil {
-			err = errors.New("an operator's record is truncated")
+			err = errors.New("an operator's record is cut short")
 		}
 	}()
 	ops := parseListing(listed)
@@ -34,7 +34,7 @@ func ReadOp(listed string) (op *Op, err error) {
 func (op *Op) ReadSeen(level asserts.Level, record []byte) (seen asserts.Seen, err error) {
 	defer func() {
 		if recover() != nil {
-			err = fmt.Errorf("%s: the record of a call is truncated", op.Name)
+			err = fmt.Errorf("%s: the record of a call is cut short", op.Name)
 		}
 	}()
 	words := make([]int64, len(record)/8)

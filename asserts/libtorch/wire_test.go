@@ -101,7 +101,7 @@ func TestWireUnpassable(t *testing.T) {
 		t.Errorf("an argument with a default: %s", op.Unpassable())
 	}
 	for _, flag := range []string{"vararg", "varret"} {
-		if op := must.Get(ReadOp(listedOp("my::f", "", "", flag, "", "")))(t); !strings.Contains(op.Unpassable(), "leaves the number") {
+		if op := must.Get(ReadOp(listedOp("my::f", "", "", flag, "", "")))(t); !strings.Contains(op.Unpassable(), "does not fix the number") {
 			t.Errorf("%s: %q", flag, op.Unpassable())
 		}
 	}
@@ -184,7 +184,7 @@ func TestWireSeen(t *testing.T) {
 		}
 	}
 	for cut := 1; cut < len(w); cut++ {
-		if _, err := op.ReadSeen(asserts.Identity, w[:cut].bytes()); err == nil || !strings.Contains(err.Error(), "my::f: the record of a call is truncated") {
+		if _, err := op.ReadSeen(asserts.Identity, w[:cut].bytes()); err == nil || !strings.Contains(err.Error(), "my::f: the record of a call is cut short") {
 			t.Fatalf("%d words: %v", cut, err)
 		}
 	}
