@@ -12,7 +12,7 @@ char *oa_open(char *list) {
   void *lib = NULL;
   char *rest = NULL;
   for (char *path = strtok_r(list, "\n", &rest); path != NULL; path = strtok_r(NULL, "\n", &rest)) {
-    // A library of ops may not be linked to libtorch itself: it finds what it
+    // A library of ops may not be linked to libtorch itself: it finds the symbols that it
     // needs because this is global.
     lib = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     if (lib == NULL) return strdup(dlerror());

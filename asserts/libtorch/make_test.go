@@ -223,7 +223,7 @@ func TestMakeOnDevice(t *testing.T) {
 	libtorchtest.Need(t)
 	spec := libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2}, Values: []float64{3, 4}}
 	for device, want := range map[string]string{
-		"cpu": "", "lpu": "PyTorch knows no device of that name", "lpu:1": "PyTorch knows no device of that name", "cpu:7": "the only device of that type is cpu:0", "cpu:999": "the only device of that type is cpu:0",
+		"cpu": "", "lpu": "PyTorch has no device of that name", "lpu:1": "PyTorch has no device of that name", "cpu:7": "the only device of that type is cpu:0", "cpu:999": "the only device of that type is cpu:0",
 	} {
 		spec.Device = device
 		x, err := libtorch.Make(spec)

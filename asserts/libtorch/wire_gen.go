@@ -4,7 +4,7 @@ package libtorch
 
 import "github.com/opassert/opassert/asserts"
 
-// What oa_cross of shim.h does.
+// The functions of oa_cross in shim.h.
 const (
 	fnStart     = 0
 	fnSchemas   = 1
@@ -51,13 +51,13 @@ const (
 
 // The roles of a tensor inside another.
 const (
-	partWhole             = 0 // it is not inside
+	partWhole             = 0 // not inside another
 	partValue             = 1 // of a functional wrapper
-	partScales            = 2 // of a tensor quantized by channel, as the next
+	partScales            = 2 // of a tensor quantized by channel, like the next
 	partZeroPoints        = 3
-	partSizes             = 4 // of a nested tensor, as the next
+	partSizes             = 4 // of a nested tensor, like the next
 	partStrides           = 5
-	partIndices           = 6 // of a sparse tensor, as those that follow
+	partIndices           = 6 // of a sparse tensor, like those that follow
 	partValues            = 7
 	partCompressedIndices = 8
 	partPlainIndices      = 9
@@ -70,22 +70,22 @@ const (
 	traitDirectSubclass  = 1 << 2
 	traitWrapperSubclass = 1 << 3
 	traitNoVersion       = 1 << 4
-	traitReportsViews    = 1 << 5 // set by the watcher alone: it takes Python to know
-	traitStorageless     = 1 << 6 // of the watcher's counts alone
+	traitReportsViews    = 1 << 5 // set only by the watcher: it requires Python
+	traitStorageless     = 1 << 6 // only in the watcher's counts
 	traitLazy            = 1 << 7 // conj, neg or zero
-	traitUnread          = 1 << 8 // there are bytes, and they were not read: a subclass's own, or not copied by a device
-	traitUncountedResult = 1 << 9 // of the watcher's counts alone
+	traitUnread          = 1 << 8 // it has bytes that were not read: a subclass's, or on a device that did not copy them
+	traitUncountedResult = 1 << 9 // only in the watcher's counts
 )
 
 // The outcomes of a request: the first word of a reply.
 const (
 	statusOK      = 0
-	statusRefused = 1 // the request is wrong; nothing was called
+	statusRefused = 1 // the request is invalid; nothing was called
 	statusThrew   = 2 // the operator threw
-	statusWrote   = 3 // it threw, and its arguments are not as they were: their observations go before the exception
+	statusWrote   = 3 // it threw and changed its arguments: their observations precede the exception
 )
 
-// The levels at which a tensor is seen.
+// The levels of observations.
 const (
 	levelOff      = 0
 	levelIdentity = 1
@@ -108,53 +108,53 @@ const (
 	flagGrad    = 1 << 2
 	flagLeaf    = 1 << 3
 	flagUnowned = 1 << 4 // the storage does not free its bytes
-	flagForeign = 1 << 5 // it does by a function that is not the allocator's
+	flagForeign = 1 << 5 // a function other than the allocator's does
 )
 
-// The ways in which a kernel touched memory that it may not.
+// The sorts of illegal memory accesses.
 const (
 	touchOutside  = 0 // before it or behind it
 	touchFreed    = 1
-	touchReadOnly = 2 // of an argument that the schema has no write of
+	touchReadOnly = 2 // of an argument without (a!)
 )
 
-// The bits of how it touched them.
+// The bits of an access.
 const (
 	accessReads  = 1 << 0
 	accessWrites = 1 << 1
 )
 
-// Whose the memory is, or was.
+// The present or former owner of the memory.
 const (
-	ownerTemporary = 0 // of a tensor that the call made
+	ownerTemporary = 0 // a tensor made during the call
 	ownerArgument  = 1
 	ownerReturn    = 2
-	ownerEarlier   = 3 // of one that was there before
+	ownerEarlier   = 3 // a tensor that existed before
 )
 
-// A reply starts with its status, its length in words, and the address of the words that did not fit, 0 for none. One that is not OK goes on with two strings: the type of the exception and its message.
+// A reply starts with its status, its length in words, and the address of the words that did not fit, 0 for none. If it is not OK, two strings follow: the type of the exception and its message.
 const headerWords = 3
 
-// A use count that is not known.
+// An unknown use count.
 const uncounted = -1
 
-// The index of a tensor that a request does not hold.
+// The index of a tensor that is not in the request.
 const noTensor = -1
 
-// The dtype of a tensor whose elements are of none.
+// The dtype of a tensor without one.
 const noDtype = -1
 
-// The index of a device that is the current one of its type.
+// The index of a type's current device.
 const noIndex = -1
 
-// A bit for each type of devices whose pointers are addresses: Metal's are those of objects.
+// A bit for each type of devices whose pointers are addresses: those of Metal point to objects.
 const addressed = 1052739
 
 // partNames are the names of parts in reports.
 var partNames = [...]string{"", "value", "scales", "zero_points", "sizes", "strides", "indices", "values", "compressed_indices", "plain_indices"}
 
-// traits are what the bits of an observation's traits are in package asserts, 0
-// for one that is the watcher's alone.
+// traits are the traits of package asserts for the bits of an observation's traits, 0
+// for one that only the watcher uses.
 var traits = [16]asserts.Traits{
 	asserts.MetaTensor,        // meta
 	asserts.FunctionalWrapper, // functional
@@ -180,14 +180,14 @@ func (h *head) traits() uint16     { return uint16(h[3] >> 32) }
 func (h *head) full() uint8        { return uint8(h[3] >> 48) }
 func (h *head) last() uint8        { return uint8(h[3] >> 56) }
 
-// inContents is what the content level adds.
+// inContents has the fields that the content level adds.
 type inContents struct {
 	dtype       int64
 	deviceType  int64
 	deviceIndex int64
 	offset      int64
 	nbytes      int64 // of the storage
-	digest      int64 // of the storage; 0 where it was not read
+	digest      int64 // of the storage; 0 if it was not read
 	sizes       []int64
 	strides     []int64
 	bytes       []byte // a copy of the storage
@@ -196,11 +196,11 @@ type inContents struct {
 	layout      string
 	quantizer   string
 	grad        int64 // the TensorImpl of .grad, 0 for none
-	memory      int64 // where the bytes are; 0 where that is not known, or shared by copy-on-write
+	memory      int64 // the address of the bytes; 0 if unknown, or shared by copy-on-write
 	counter     int64 // the version counter, 0 for none
 }
 
-// contents reads them; bytes are gone with the reply.
+// contents reads them; bytes are valid as long as the reply.
 func (r *reader) contents(c *inContents) {
 	c.dtype = r.word()
 	c.deviceType = r.word()

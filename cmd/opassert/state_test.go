@@ -83,7 +83,7 @@ func TestLibraryStateThatStays(t *testing.T) {
 	cmd := exec.Command(command, "check", "-lib", lib, "-cases", "4", "-op", "changes::removed_folder", "-op", "restores::draws", "-workers", "1", "-state", filepath.Join(t.TempDir(), "state"))
 	cmd.Dir = t.TempDir()
 	out, err := cmd.CombinedOutput()
-	if text := string(out); err != nil || !strings.Contains(text, "and is /, and it can't be undone: there is no way back to ") || strings.Contains(text, "OA009 undeclared-write  restores::") {
+	if text := string(out); err != nil || !strings.Contains(text, "and is /, and it can't be undone: cannot change back to ") || strings.Contains(text, "OA009 undeclared-write  restores::") {
 		t.Errorf("%v:\n%s", err, text)
 	}
 }

@@ -97,8 +97,8 @@ func TestDeviceThatSpins(t *testing.T) {
 func TestDeviceThatIsNotThere(t *testing.T) {
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
 		for name, want := range map[string]string{
-			"lpu":  "device lpu is not there: PyTorch knows no device of that name; name the package that brings it with -module",
-			"meta": "device meta is not there: nothing that is loaded has kernels for it; name the package that brings it with -module",
+			"lpu":  "device lpu is not there: PyTorch has no device of that name; name the package that brings it with -module",
+			"meta": "device meta is not there: no loaded library has kernels for it; name the package that brings it with -module",
 		} {
 			got := check(t, python, "testdata", "-device", name)
 			lines := strings.Split(got.stderr, "\n")
@@ -119,7 +119,7 @@ func TestDeviceOfNoSuchIndex(t *testing.T) {
 		libtorchtest.Openreg(t, "../..", python)
 		const others = "the devices of that type are openreg:0 to openreg:1"
 		for name, why := range map[string]string{
-			"openreg:2": others, "openreg:7": others, "openreg:999": others, "openrg": "PyTorch knows no device of that name; the one that a package brought is openreg",
+			"openreg:2": others, "openreg:7": others, "openreg:999": others, "openrg": "PyTorch has no device of that name; the one that a package brought is openreg",
 		} {
 			got := check(t, python, "testdata", "-device", name, "-module", "torch_openreg")
 			if want := "device " + name + " is not there: " + why + "\n"; got.status != 2 || !strings.HasSuffix(got.stderr, want) {

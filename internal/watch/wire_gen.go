@@ -11,17 +11,17 @@ import (
 // The kinds of the watcher's frames, with the answers of opassert.
 const (
 	frameHello      = 'H' // process, parent, rank, version of libtorch, folder of Python's modules, Python's threads -> settings
-	frameOp         = 'O' // A where versions are raised later, else -, and the record of an op in the listing of schemas.cpp -> an About, an Expectation, and a Subject for each argument and return that holds tensors
+	frameOp         = 'O' // A if versions are raised later, else -, and the record of an op in the listing of schemas.cpp -> an About, an Expectation, and a Subject for each argument and return that holds tensors
 	frameNames      = 'N' // names of ops that are not PyTorch's own -> nothing
-	frameCall       = 'C' // an Asked, the modes in words, and the observations of a call that does not look usual -> nothing, or a number
+	frameCall       = 'C' // an Asked, the modes in words, and the observations of an unusual call -> nothing, or a number
 	frameSite       = 'S' // that number, who answered, a letter for the sort of frames and the frames, in lines -> nothing, or what to raise, or ? and a line of generated code
-	frameOrigin     = 'L' // that line, then file, line and function of each frame that it comes from -> nothing
+	frameOrigin     = 'L' // that line, then file, line and function of each frame that it was generated from -> nothing
 	frameRecord     = 'R' // a Recorded, names of arguments and their values -> nothing
-	frameFakes      = 'P' // nothing -> the program of Python's that calls fakes
-	frameFake       = 'F' // the op's number, how many contexts it was called in and their numbers, a call in the words of fakes.py, a line with those of the same call of its fake, and in lines a letter for the sort of frames and those of the call, where they are known -> nothing
+	frameFakes      = 'P' // nothing -> the Python program that calls fakes
+	frameFake       = 'F' // the op's number, the number of contexts that it was called in and their numbers, a call in the words of fakes.py, a line with those of the same call of its fake, and in lines a letter for the sort of frames and those of the call, if known -> nothing
 	frameBackward   = 'B' // a Come, a letter for the sort of frames and those of the call -> nothing, or what to raise
-	frameSince      = 'T' // process -> the findings since it asked last, as a JSON array
-	frameNotWatched = 'E' // why a process is not watched -> nothing
+	frameSince      = 'T' // process -> the findings since its last request, as a JSON array
+	frameNotWatched = 'E' // the reason why a process is not watched -> nothing
 )
 
 // Further facts about a call.
@@ -30,13 +30,13 @@ const (
 	circumstanceAlone      = 1 << 1 // no other thread can hold tensors
 	circumstanceBelow      = 1 << 2 // below ADInplaceOrView, as in a compiled graph
 	circumstanceThrew      = 1 << 3 // the call threw: nothing was returned
-	circumstanceMoved      = 1 << 4 // the current device of the arguments' backend is another than before
+	circumstanceMoved      = 1 << 4 // the call changed the current device of the arguments' backend
 )
 
 // The ways in which a backward goes through an op without a formula.
 const (
-	backwardEnds    = 0 // PyTorch's fallback is there, which warns
-	backwardRaises  = 1 // torch.library.custom_op's is there
+	backwardEnds    = 0 // PyTorch's fallback is called, which warns
+	backwardRaises  = 1 // torch.library.custom_op's fallback is called
 	backwardRecords = 2 // its kernel calls ops that autograd records
 )
 
@@ -56,13 +56,13 @@ var traitOf = []asserts.Traits{
 // uncountedTrait is the counter of calls whose results' uses are not known.
 const uncountedTrait = 9
 
-// Settings are the answer to a greeting, before the namespaces of PyTorch's own ops.
+// Settings answer a greeting, before the namespaces of PyTorch's own ops.
 type settings struct {
-	content  int64 // of which ops contents are looked at
-	sample   int64 // of so many calls of PyTorch's own ops, one
-	maxBytes int64 // of a storage that is read
+	content  int64 // ops whose contents are observed
+	sample   int64 // observe one call of PyTorch's own ops in so many
+	maxBytes int64 // largest storage that is read
 	record   int64 // calls of each op
-	fakes    int64 // of which ops fakes are called
+	fakes    int64 // ops whose fakes are called
 }
 
 func (w *settings) words() []int64 {
@@ -73,16 +73,16 @@ func (w *settings) words() []int64 {
 type about struct {
 	number   int64
 	custom   int64 // of a namespace that is not PyTorch's
-	watched  int64 // opassert wants to know of its calls
-	recorded int64 // its arguments go into a file of cases
-	followed int64 // its results are, until a backward comes there
+	watched  int64 // opassert observes its calls
+	recorded int64 // its arguments are recorded in a file of cases
+	followed int64 // its results are recorded until a backward reaches them
 }
 
 func (w *about) words() []int64 {
 	return []int64{w.number, w.custom, w.watched, w.recorded, w.followed}
 }
 
-// Expectation is how many Subjects follow.
+// Expectation is the number of Subjects that follow.
 type expectation struct {
 	args    int64
 	returns int64
@@ -90,16 +90,16 @@ type expectation struct {
 
 func (w *expectation) words() []int64 { return []int64{w.args, w.returns} }
 
-// A Subject is an argument or a return that holds tensors. The sets are bits by position among the arguments, or returns, that do.
+// A Subject is an argument or a return that holds tensors. Sets are bits by position among these arguments or returns.
 type subject struct {
 	index   int64 // position in the schema
-	list    int64 // it is a list of tensors
-	write   int64 // it is an argument with (a!)
+	list    int64 // a list of tensors
+	write   int64 // an argument with (a!)
 	checks  int64 // about it
 	bases   int64 // arguments whose storage a return has
-	selves  int64 // arguments one of which it is
-	others  int64 // arguments that it shares nothing with
-	peers   int64 // returns that it shares nothing with
+	selves  int64 // arguments of which it must be one
+	others  int64 // arguments that it must not share with
+	peers   int64 // returns that it must not share with
 	allowed int64 // arguments that it may share with
 }
 
@@ -113,7 +113,7 @@ type asked struct {
 	level         int64
 	circumstances int64 // bits of oa_circumstance
 	modes         int64 // bytes of their text
-	device        int64 // bytes of the name of the device that a package brings, which is behind the modes
+	device        int64 // bytes of the name of the device that a package brings, which follows the modes
 }
 
 const askedSize = 8 * 5 // bytes
@@ -129,7 +129,7 @@ func (w *asked) read(data []byte) ([]byte, bool) {
 	return data[askedSize:], true
 }
 
-// Recorded is which call was recorded, before its arguments.
+// Recorded identifies a recorded call, before its arguments.
 type recorded struct {
 	op   int64
 	call int64
@@ -148,7 +148,7 @@ func (w *recorded) read(data []byte) ([]byte, bool) {
 	return data[recordedSize:], true
 }
 
-// Come is the result of an op without a formula that a program's backward came to.
+// Come is the result of an op without a formula that a program's backward reached.
 type come struct {
 	op       int64
 	result   int64 // position among the returns that hold tensors
@@ -175,16 +175,16 @@ type tallies struct {
 	asked          int64
 	failed         int64
 	unrecorded     int64
-	faked          int64 // calls that fakes answered, among none of the others
-	lost           int64 // calls of which an argument was freed during the call
-	content        int64 // of usual and asked, where contents are wanted, as the next
+	faked          int64 // calls that fakes answered, not in the other counts
+	lost           int64 // calls that freed an argument
+	content        int64 // of usual and asked, with contents, like the next
 	sampledOut     int64
 	tooLarge       int64
 	subclass       int64
 	aboveAutograd  int64
-	kinds          int64 // of arguments, on each of which the fake is to be called
-	unwritten      int64 // calls whose arguments can't be encoded, or are of too many kinds
-	differentiated int64 // calls that autograd has a formula for, and results that a backward came to
+	kinds          int64 // of arguments, for each of which the fake is called
+	unwritten      int64 // calls whose arguments can't be encoded, or have too many kinds
+	differentiated int64 // calls with a formula in autograd, and results that a backward reached
 }
 
 const talliesSize = 8 * 15 // bytes

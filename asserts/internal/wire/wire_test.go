@@ -22,7 +22,7 @@ func TestLevels(t *testing.T) {
 	t.Error("no levels")
 }
 
-// Packed fields fill words, one after the other, so that none lies in two.
+// Packed fields fill words one after the other, and none crosses a word.
 func TestPackedFieldsFillWords(t *testing.T) {
 	bits := 0
 	for _, f := range Head {
@@ -41,7 +41,7 @@ func TestPackedFieldsFillWords(t *testing.T) {
 	}
 }
 
-// Every trait that an observation can have has a bit on the wire.
+// Every trait of an observation has a bit on the wire.
 func TestTraitsHaveBits(t *testing.T) {
 	if len(Traits.Members) > 16 {
 		t.Errorf("%d traits in 16 bits", len(Traits.Members))

@@ -1,5 +1,5 @@
-// aborts.cpp leaves a call whose kernel aborts by a jump: its frames are not unwound, so
-// what they own is lost, and the thread's state is set back.
+// aborts.cpp leaves a call whose kernel aborts by a jump: its frames are not unwound, so what they
+// own is leaked, and the thread's state is restored.
 #include "aborts.h"
 
 #include <ATen/Parallel.h>
@@ -25,10 +25,10 @@
 namespace opassert {
 namespace {
 
-// kTerminated is the line that std::terminate() writes where no exception is thrown.
+// kTerminated is the line that std::terminate() writes without an exception.
 constexpr char kTerminated[] = "terminate called without an active exception";
 
-// Captured keeps what is written to stderr in memory. Signal handlers end it.
+// Captured stores in memory what is written to stderr. Signal handlers end it.
 class Captured {
   static constexpr off_t kLongest = 1 << 12;
   const int memory_ = memfd_create("stderr", MFD_CLOEXEC), stderr_ = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 10);
@@ -69,8 +69,9 @@ class Captured {
   }
 };
 
-// Printed counts what is written to stdout between begin and end, which passes it on. What buffers hold is
-// written before both, but not where a signal handler ends it, which may have stopped in one.
+// Printed counts what is written to stdout between begin and end, which passes it on. The contents
+// of buffers are written before both, but not if a signal handler ends it, which may have
+// interrupted a write.
 class Printed {
   const int memory_ = memfd_create("stdout", MFD_CLOEXEC), stdout_ = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 10);
   bool on_ = false;
@@ -110,8 +111,8 @@ bool named(const Dl_info& at, std::initializer_list<const char*> prefixes) {
   return std::any_of(prefixes.begin(), prefixes.end(), [&](const char* p) { return strncmp(file, p, strlen(p)) == 0; });
 }
 
-// refused reports whether the frames are those of a kernel that wrote a message and called abort() or std::terminate()
-// itself, or abort() by assert().
+// refused reports whether the frames are those of a kernel that wrote a message and called abort()
+// or std::terminate() itself, or abort() by assert().
 bool refused() {
   void* frames[OA_DEPTH];
   Dl_info at, own;

@@ -28,8 +28,7 @@ namespace {
 using c10::IValue;
 using c10::TypeKind;
 
-// Warnings of kernels are meant for a program's user, once; here thousands of
-// calls would repeat them.
+// Kernels print a warning once, for a program's user; thousands of calls here would repeat them.
 #if TORCH_VERSION_MAJOR >= 2
 struct Quiet final : c10::WarningHandler {
   void process(const c10::Warning&) override {}
@@ -53,7 +52,7 @@ struct Tensors {
   int64_t n;
 
   c10::TensorImpl* at(int64_t i) const {
-    if (i < 0 || i >= n) throw Refusal("the request names a tensor that it does not hold");
+    if (i < 0 || i >= n) throw Refusal("the request refers to a missing tensor");
     return reinterpret_cast<c10::TensorImpl*>(words[i]);
   }
 };
@@ -64,16 +63,16 @@ at::Tensor tensor(c10::TensorImpl* impl) {
   return at::Tensor(Pointer::reclaim_copy(impl));
 }
 
-// A Held is where an argument's tensors stand among those of the request: one, or
-// the elements of a list, a tuple or a dict.
+// A Held has the positions of an argument's tensors among those of the request: one, or the
+// elements of a list, a tuple or a dict.
 struct Held {
   int64_t tensor = OA_NO_TENSOR;
   std::vector<IValue> keys;  // of a dict, in the order of items
   std::vector<Held> items;
 };
 
-// Containers are the lists, tuples and dicts of a call that may hold tensors. A
-// kernel has the same ones, and may put other tensors into lists and dicts.
+// Containers are the lists, tuples and dicts of a call that may hold tensors. The kernel has the
+// same ones, and may put other tensors into lists and dicts.
 struct Containers {
   struct Row {
     int64_t argument;
@@ -88,9 +87,9 @@ struct Containers {
   }
 };
 
-// Changes are what a kernel did to containers, found when they are released. A
-// tensor that was removed is an undefined one now. Conj, neg and zero tensors are left out: the
-// dispatcher's fallbacks put plain ones there.
+// Changes are a kernel's changes of containers, found when they are released. A tensor that was
+// removed is now undefined. Conj, neg and zero tensors are left out: the dispatcher's fallbacks
+// replace them by plain ones.
 class Changes {
   const Tensors& tensors_;
   int64_t argument_ = 0;  // whose containers are compared
@@ -145,7 +144,7 @@ class Changes {
     }
   }
 
-  // at returns the tensor that is now where tensor i was.
+  // at returns the tensor that is now at the position of tensor i.
   c10::TensorImpl* at(int64_t i) const {
     for (const auto& p : put) {
       if (p.first == i) return p.second.defined() ? p.second.unsafeGetTensorImpl() : nullptr;
@@ -154,17 +153,16 @@ class Changes {
   }
 };
 
-// MadeObjects are those of custom classes that a call makes, in the order in which they
-// stand in the request. They are made before the tensors are observed, for they may
-// keep some, and live until these were observed again: a tensor that a kernel puts
-// into one is held then.
+// MadeObjects are the objects of custom classes that a call makes, in the order of the request.
+// They are made before the tensors are observed, since they may keep some, and live until these
+// were observed again: a tensor that a kernel puts into one is then referenced.
 struct MadeObjects {
   std::vector<IValue> made;
   size_t read = 0;  // so many of them were read again
 };
 
-// Reader turns the values of a request into IValues, each for the type that
-// the schema states for its argument: a boxed kernel trusts its stack.
+// Reader converts the values of a request to IValues, each of the type that the schema declares for
+// its argument: a boxed kernel relies on its stack.
 class Reader {
   Request& in_;
   Tensors tensors_;
@@ -186,7 +184,7 @@ class Reader {
 
   IValue same(const c10::Type& want) {
     auto i = static_cast<size_t>(in_.word());
-    if (i >= stack_.size()) throw Refusal("it refers to an argument that comes later");
+    if (i >= stack_.size()) throw Refusal("it refers to a later argument");
     if (!stack_[i].type()->isSubtypeOf(want)) throw Refusal("want " + want.str() + ", got what argument " + std::to_string(i) + " is");
     return stack_[i];
   }
@@ -199,7 +197,7 @@ class Reader {
     return v;
   }
 
-  // list reads a list; where any type is wanted, its elements are of the type of the first.
+  // list reads a list; if any type is wanted, its elements have the type of the first.
   IValue list(const c10::Type& want, Held& held) {
     int64_t n = in_.word();
     const bool any = want.kind() == TypeKind::AnyType;
@@ -320,7 +318,7 @@ class Reader {
   Reader(Request& in, Tensors tensors, const torch::jit::Stack& stack, MadeObjects& objects)
       : in_(in), tensors_(tensors), stack_(stack), objects_(objects) {}
 
-  // value reads a value, and into held where its tensors stand.
+  // value reads a value, and the positions of its tensors into held.
   IValue value(const c10::Type& want, Held& held) {
     int64_t tag = in_.word();
     const c10::Type* type = &want;
@@ -383,8 +381,8 @@ void bare_fallback() {
 #endif
 }
 
-// LeftOut leaves dispatch keys out. What a kernel leaves out besides, or lets in, stays: the guards
-// of PyTorch 2.15 undo that, and no program that calls the kernel has one around it.
+// LeftOut excludes dispatch keys. Keys that a kernel excludes or includes remain so: the guards of
+// PyTorch 2.15 would undo that, but programs that call the kernel have none around it.
 class LeftOut {
  public:
   explicit LeftOut(c10::DispatchKeySet keys) : keys_(keys - c10::impl::tls_local_dispatch_key_set().excluded_) { set(true); }
@@ -402,15 +400,14 @@ class LeftOut {
   const c10::DispatchKeySet keys_;
 };
 
-// run calls the operator at the depth at which autograd calls it: a view, or
-// one that writes, below autograd, so that ADInplaceOrView still tracks views
-// and bumps versions; any other below that, for it would see views that the
-// kernel makes and keep their bases alive. A composite runs from the top, and
-// so does one that has kernels for autograd alone.
+// run calls the operator at the depth at which autograd calls it: a view, or one that writes, below
+// autograd, so that ADInplaceOrView still tracks views and bumps versions; any other below that,
+// since it would track views that the kernel makes and keep their bases alive. A composite runs
+// from the top, and so does one with kernels only for autograd.
 //
 // Source: tools/autograd/gen_variable_type.py, the guards of emit_body.
 //
-// Through autograd it calls as a program does.
+// Through autograd it calls like a program.
 void run(const Operator& op, torch::jit::Stack& stack, bool autograd) {
   if (autograd) bare_fallback();
   if (op.top || autograd) {
@@ -424,8 +421,8 @@ void run(const Operator& op, torch::jit::Stack& stack, bool autograd) {
   }
 }
 
-// run_marked lets a tensor that only carries the mark of a Python subclass
-// past the dispatch to Python, which is not running.
+// run_marked makes a tensor that only has the mark of a Python subclass bypass the dispatch to
+// Python, which is not running.
 void run_marked(const Operator& op, torch::jit::Stack& stack, const Tensors& tensors, bool autograd) {
   for (int64_t i = 0; i < tensors.n; i++) {
     if (tensors.at(i) != nullptr && tensors.at(i)->is_python_dispatch()) {
@@ -436,8 +433,8 @@ void run_marked(const Operator& op, torch::jit::Stack& stack, const Tensors& ten
   run(op, stack, autograd);
 }
 
-// refuse_lazy refuses a call that would end the process in PyTorch itself: its fallbacks for
-// conj and neg tensors take a written argument from the first return, also of an op without returns.
+// refuse_lazy refuses a call that would crash in PyTorch itself: its fallbacks for conj and neg
+// tensors read a written argument from the first return, even for an op without returns.
 //
 // Source: aten/src/ATen/native/MathBitsFallback.h.
 void refuse_lazy(const Operator& op, const torch::jit::Stack& stack) {
@@ -471,8 +468,8 @@ int64_t count_tensors(const IValue& v) {
   return n;
 }
 
-// observe_result looks at tensors where they lie: a copy would be counted. An op
-// that writes tracks views, also those that it makes to return one.
+// observe_result observes tensors in place: a copy would be counted. An op that writes tracks
+// views, even those that it makes to return one.
 void observe_result(const IValue& v, oa_level level, Reply& out) {
   if (v.isTensor()) {
     const at::Tensor& t = v.toTensor();
@@ -484,7 +481,7 @@ void observe_result(const IValue& v, oa_level level, Reply& out) {
   }
 }
 
-// observe_arguments looks at the arguments again, each where it is now.
+// observe_arguments observes the arguments again, each at its present position.
 void observe_arguments(const Tensors& tensors, int64_t count, Containers&& containers, oa_level level, Reply& out) {
   Changes changes(tensors, std::move(containers));
   for (int64_t i = 0; i < count; i++) observe(changes.at(i), level, out);
@@ -495,8 +492,8 @@ void observe_arguments(const Tensors& tensors, int64_t count, Containers&& conta
   }
 }
 
-// changed reports whether the observations of arguments, of which those before the call end where
-// those after it begin, say other than that all is as it was.
+// changed reports whether the observations of arguments after the call, which follow those before
+// it, differ from these.
 bool changed(Reply& out, size_t before, size_t after) {
   if (out.size() != 2 * after - before + 1) return true;
   for (size_t i = before; i < after; i++) {
@@ -555,13 +552,12 @@ void write(IValue&& v, Reply& out) {
 
 using namespace opassert;
 
-// A request: operator, level, whether it goes through autograd, number of tensors, number of those that are
-// observed, the tensors, the observed ones first, and a value for each
-// argument; arguments left out at the end take their defaults. A reply: the
-// observations of the tensors before, after; the number of tensors that were
-// added to lists and dicts, each behind the index of its argument; for each return the number of its
-// tensors and their observations; then the returns themselves. At OA_OFF
-// observations are left out. Where the kernel throws and they differ, those of arguments remain.
+// A request: operator, level, whether it goes through autograd, number of tensors, number of
+// observed ones, the tensors, the observed ones first, and a value for each argument; omitted last
+// arguments have their defaults. A reply: the observations of the tensors before, after; the number
+// of tensors added to lists and dicts, each after the index of its argument; for each return the
+// number of its tensors and their observations; then the returns themselves. At OA_OFF observations
+// are left out. If the kernel throws and they differ, those of arguments remain.
 //
 // The order makes the counts exact: results are observed before they are moved.
 void opassert::entry::call(const Crossing& in, Reply& out) {

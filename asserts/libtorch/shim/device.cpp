@@ -43,8 +43,8 @@ class Plain {
   ~Plain() { c10::impl::_force_tls_local_dispatch_key_set(outer_); }
 };
 
-// captures reports whether the work of a device is recorded instead of done. A
-// PyTorch without this function has graphs for CUDA and HIP alone.
+// captures reports whether the work of a device is recorded instead of done. A PyTorch without this
+// function has graphs only for CUDA and HIP.
 template <class T>
 auto captures(const T* backend, c10::Device device, int) -> decltype(backend->isStreamCapturing(backend->getStream(device))) {
   return backend->isStreamCapturing(backend->getStream(device));
@@ -54,7 +54,7 @@ bool captures(const T*, c10::Device device, long) {
   return device.is_cuda() || device.is_hip();
 }
 
-// finish waits for the streams of a device. Where a backend can't, its copy waits.
+// finish waits for the streams of a device. If a backend can't, its copy waits.
 template <class T>
 auto finish(const T* backend, c10::Device device, int) -> decltype(backend->synchronizeDevice(device.index())) {
   try {
@@ -81,7 +81,7 @@ at::Tensor copy(const c10::StorageImpl* storage) {
   return here;
 }
 
-// A Filled is the allocator of a type of devices, whose memory holds a byte until it is written.
+// A Filled is the allocator of a type of devices, whose memory contains a byte until it is written.
 struct Filled final : c10::Allocator {
   c10::Allocator* own = nullptr;
   unsigned char byte = 0;
@@ -129,7 +129,7 @@ struct Filled final : c10::Allocator {
   static constexpr size_t kFilled = 1 << 20;  // bytes at a time
 };
 
-// caches reports whether an allocator keeps memory, and is asked about it by its type.
+// caches reports whether an allocator reuses memory, and its type has a function for it.
 template <class A>
 auto caches(c10::Allocator* allocator, int) -> decltype(sizeof(A), bool()) {
   return dynamic_cast<A*>(allocator) != nullptr;
@@ -167,8 +167,8 @@ bool on_device(const c10::StorageImpl* storage) {
   return type != c10::DeviceType::CPU && type != c10::DeviceType::Meta && address_of(storage) != nullptr;
 }
 
-// ready initializes a device that is initialized lazily. Before 2.6 each type had a function
-// of its own.
+// ready initializes a device that is initialized lazily. Before 2.6 each type had a function of its
+// own.
 template <class Context>
 auto ready(Context& context, c10::DeviceType type, int) -> decltype(context.lazyInitDevice(type), void()) {
   context.lazyInitDevice(type);
@@ -194,9 +194,9 @@ c10::Device found(const std::string& name) {
   try {
     device = c10::Device(name);
   } catch (const c10::Error& e) {
-    throw Refusal("PyTorch knows no device of that name" + brings);
+    throw Refusal("PyTorch has no device of that name" + brings);
   }
-  if (device.type() == c10::DeviceType::Meta || !c10::impl::hasDeviceGuardImpl(device.type())) throw Refusal("nothing that is loaded has kernels for it" + brings);
+  if (device.type() == c10::DeviceType::Meta || !c10::impl::hasDeviceGuardImpl(device.type())) throw Refusal("no loaded library has kernels for it" + brings);
   const auto* backend = c10::impl::getDeviceGuardImpl(device.type());
   const int64_t count = backend->deviceCount();
   // A Device has eight bits for its index, and drops what is above them.

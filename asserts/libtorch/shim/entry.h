@@ -1,4 +1,4 @@
-// entry.h: the functions that Go calls, each of a Crossing. An exception is their reply.
+// entry.h: the functions that Go calls, each with a Crossing. An exception is their reply.
 #pragma once
 
 #include "words.h"
@@ -8,7 +8,7 @@
 
 namespace opassert {
 
-// A Crossing is the arguments of a function, those that it has.
+// A Crossing has the arguments of a function; not every function uses all.
 struct Crossing {
   int64_t first, second;
   const int64_t* words;

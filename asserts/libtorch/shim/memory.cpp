@@ -83,8 +83,7 @@ size_t pages_of(size_t nbytes) { return (nbytes + kPage - 1) / kPage * kPage; }
 
 void permit(char* at, size_t size, int how) { mprotect(at, size, how); }
 
-// nearest returns the block that an address belongs to, or is closest to, of those
-// that are live where it lies between two.
+// nearest returns the block of an address, or the closest one, preferring live blocks between two.
 Block* nearest(char* address) {
   if (address >= memory.arena && address < memory.arena + kSlots * kStride + kGuard) {
     const size_t at = address - memory.arena, i = at / kStride;
@@ -101,7 +100,7 @@ Block* nearest(char* address) {
   return nullptr;
 }
 
-// note adds the bytes to the touch of their block, and returns that where it is new.
+// note adds the bytes to the touch of their block, and returns the touch if it is new.
 Touch* note(oa_touch how, const Block* b, bool write, bool read, int64_t first, int64_t last) {
   const int n = std::min(memory.touched.load(), kMostTouches);
   for (int i = 0; i < n; i++) {
@@ -121,7 +120,7 @@ Touch* note(oa_touch how, const Block* b, bool write, bool read, int64_t first, 
   return &t;
 }
 
-// wrote reports whether a fault is that of a write, or -1 where the processor's state does not say so.
+// wrote reports whether a fault is that of a write, or -1 if the processor's state does not tell.
 int wrote(void* context) {
 #if defined(__x86_64__)
   return (static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] & 2) != 0;
@@ -131,8 +130,8 @@ int wrote(void* context) {
 #endif
 }
 
-// opened opens the pages of a block where an address lies in one of them, else its
-// page, and reports whether it may.
+// opened opens the pages of a block if an address is in one of them, else its page, and reports
+// whether it may.
 bool opened(Block* b, char* address) {
   char* page = reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(address) / kPage * kPage);
   const bool own = page >= b->pages && page < b->end();
@@ -169,7 +168,7 @@ void faulted(int sig, siginfo_t* info, void* context) {
   else if (memory.fault.sa_handler != SIG_IGN) memory.fault.sa_handler(sig);
 }
 
-// looked notes where a block's pattern was changed, and restores it.
+// looked records where a block's pattern was changed, and restores it.
 void looked(Block* b, bool noted) {
   static const std::string pattern(kPage, static_cast<char>(kCanary));
   int64_t first = 0, last = 0;
@@ -202,7 +201,7 @@ void lay_out(Block* b, size_t nbytes) {
   memset(b->data + nbytes, kCanary, b->end() - b->data - nbytes);
 }
 
-// drop_large returns the memory of a large block that was freed.
+// drop_large frees the memory of a large block that was freed.
 void drop_large(Block* b) {
   munmap(b->pages - kGuard, b->size + 2 * kGuard);
   *b = Block();
@@ -214,8 +213,8 @@ size_t closed_bytes() {
   return n;
 }
 
-// take_closed takes one of a size out of the earlier half of those that were freed, or the
-// first, whose memory it returns; a block that was freed lately stays closed.
+// take_closed returns a block of a size out of the earlier half of those that were freed, or the
+// first, after freeing its memory; a recently freed block stays closed.
 Block* take_closed(size_t size) {
   auto& closed = memory.closed;
   const auto half = closed.begin() + (closed.size() + 1) / 2;
@@ -247,8 +246,8 @@ Block* take_large(size_t nbytes) {
   return b;
 }
 
-// close_freed closes the slots that were freed outside of a call: neighbours together, as
-// each change of pages costs as much as a small kernel.
+// close_freed closes the slots that were freed outside of a call, neighbours together, since each
+// change of pages takes as long as a small kernel.
 void close_freed() {
   for (int i = memory.open_from; i < memory.open_to; i++) {
     const int first = i;
@@ -258,7 +257,7 @@ void close_freed() {
   memory.open_from = kSlots, memory.open_to = 0;
 }
 
-// take_slot takes the next one that was not freed lately, if there is one.
+// take_slot takes the next slot that was not freed recently, if there is one.
 Block* take_slot() {
   for (const int rest : {kSlots / 2, 0}) {
     for (int looks = 0; looks < kSlots; looks++) {
@@ -302,8 +301,8 @@ void deallocate(void* data) {
   if (b->live && b->data == data) close(b);
 }
 
-// A Guarded is an allocator whose blocks lie between pages that can't be touched. What
-// does not fit there c10 allocates. oneDNN asks that the context is the data.
+// A Guarded is an allocator whose blocks lie between pages without access. c10 allocates what does
+// not fit there. oneDNN requires that the context is the data.
 struct Guarded final : c10::Allocator {
   // Which of the two is the one of the base differs by version.
   c10::DataPtr allocate(size_t nbytes) { return static_cast<const Guarded*>(this)->allocate(nbytes); }
@@ -326,7 +325,7 @@ struct Guarded final : c10::Allocator {
   void copy_data(void* to, const void* from, std::size_t n) const { memcpy(to, from, n); }
 };
 
-// begin has tensors allocated in watched memory from now on.
+// begin allocates tensors in watched memory from now on.
 void begin() {
   if (sysconf(_SC_PAGESIZE) != kPage) throw Refusal("memory is watched by pages of " + std::to_string(kPage) + " bytes, and this machine's are larger: -memory off");
   const size_t size = kSlots * kStride + kGuard;
@@ -369,8 +368,8 @@ void shut() {
   memory.opened = 0;
 }
 
-// frame_line returns the line for a frame, which is looked for once: among the symbols of
-// libtorch that takes longer than most calls.
+// frame_line returns the line for a frame, which is looked up once: in the symbols of libtorch that
+// takes longer than most calls.
 const std::string& frame_line(void* frame) {
   static std::unordered_map<void*, std::string> lines;
   const auto [at, added] = lines.try_emplace(frame);
@@ -399,8 +398,8 @@ void lock(Block* b) {
   b->locked = true;
 }
 
-// unlock lets a call write what an earlier one read: it stays locked between the two, as hardly
-// any is written there.
+// unlock lets a call write what an earlier one read: memory stays locked between the two, as it is
+// hardly ever written there.
 void unlock(Block* b) {
   if (b->locked) permit(b->pages, b->size, PROT_READ | PROT_WRITE);
   b->locked = false;
@@ -469,10 +468,9 @@ void Watch::end() {
 
 using namespace opassert;
 
-// memory has the tensors of this process lie between pages that can't be touched,
-// behind one where ahead is 1, else before one, and filled with a byte until they are
-// written. It replies with the bytes that the last observed call touched and may not touch;
-// memory.cpp says how.
+// memory places the tensors of this process between pages without access, after one if ahead is 1,
+// else before one, and fills them with a byte until they are written. It replies with the illegal
+// accesses of the last observed call, in the format of memory.cpp.
 void opassert::entry::memory(const Crossing& in, Reply& out) {
   auto& memory = opassert::memory;
   if (own_allocator == nullptr) begin();

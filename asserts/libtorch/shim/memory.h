@@ -1,10 +1,9 @@
-// memory.h: the memory of tensors, between pages that can't be touched. A kernel
-// that touches one is noted, and goes on: the page is opened for the call.
+// memory.h: the memory of tensors, between pages without access. An access of a kernel to one is
+// recorded, and the kernel continues: the page is opened for the call.
 //
-// Memory ends, or begins, where a page does. What is left of its pages has a pattern,
-// which is looked at after the call. Memory that is freed is closed before the next call, and
-// stays so until a thousand others were taken. Arguments that a call does not write are
-// read-only in it.
+// Memory ends, or begins, at a page boundary. The rest of its pages has a pattern, which is
+// compared after the call. Freed memory is closed before the next call, until a thousand other
+// blocks were allocated. Arguments that a call does not write are read-only in it.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -17,8 +16,8 @@
 
 namespace opassert {
 
-// Aligned makes memory allocated meanwhile begin at a multiple of so many bytes, not of
-// the 64 of c10's own allocator.
+// Aligned makes memory allocated meanwhile begin at a multiple of a number of bytes, not of the 64
+// of c10's own allocator.
 class Aligned {
   size_t before_;
 
@@ -27,7 +26,7 @@ class Aligned {
   ~Aligned();
 };
 
-// While a Watch lives, the memory that a kernel touches is noted.
+// While a Watch exists, illegal accesses of a kernel are recorded.
 class Watch {
   const bool on_;
 
@@ -44,7 +43,7 @@ class Watch {
     if (on_) end();
   }
 
-  // returned notes whose memory is that of a return.
+  // returned records the memory of a return.
   OA_INLINE void returned(const torch::jit::Stack& returns) {
     if (on_) note(returns);
   }

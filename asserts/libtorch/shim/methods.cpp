@@ -1,5 +1,5 @@
-// methods.cpp registers an operator for each method of custom classes, since only
-// operators are called and observed.
+// methods.cpp registers an operator for each method of custom classes, since only operators are
+// called and observed.
 #include "methods.h"
 
 #include "remote.h"
@@ -40,8 +40,8 @@ bool takes_tensors(const c10::FunctionSchema& schema) {
   return false;
 }
 
-// method_of returns the function of a method, null for what Python's own protocols call
-// and for a static one, whose first argument is not an object of its class.
+// method_of returns the function of a method, null for methods of Python's protocols and for static
+// ones, whose first argument is not an object of the class.
 torch::jit::Function* method_of(const c10::FunctionSchema& schema) {
   if (schema.arguments().empty() || schema.name().rfind("__", 0) == 0) return nullptr;
   auto type = schema.arguments()[0].type()->cast<c10::ClassType>();

@@ -1,4 +1,4 @@
-// methods.h: the methods of custom classes that take tensors, as operators.
+// methods.h: the methods of custom classes with tensor arguments, as operators.
 #pragma once
 
 #include <ATen/core/jit_type.h>
@@ -8,11 +8,11 @@ namespace opassert {
 // holds_tensor reports whether a value of a type may hold tensors.
 bool holds_tensor(const c10::Type& type);
 
-// count_methods returns how many methods custom classes have.
+// count_methods returns the number of methods of custom classes.
 size_t count_methods();
 
-// define_methods registers an operator ns::Class.method, which takes the object and the
-// method's arguments, for each method that takes tensors, except the first so many.
+// define_methods registers an operator ns::Class.method, whose arguments are the object and those
+// of the method, for each method with tensor arguments, except the first so many.
 void define_methods(size_t first);
 
 }  // namespace opassert

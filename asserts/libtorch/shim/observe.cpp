@@ -41,16 +41,16 @@ OA_INLINE bool has_parts(const TensorImpl* impl) {
   return !impl->unsafe_storage() || impl->key_set().has_any(special);
 }
 
-// quantizer_of returns null for a tensor that is of a quantized dtype alone, such
-// as the lazy clone of a quantized one.
+// quantizer_of returns null for a tensor that only has a quantized dtype, such as the lazy clone of
+// a quantized one.
 at::QuantizerPtr quantizer_of(TensorImpl* impl) {
   auto* quantized = impl->key_set().has(DispatchKey::Quantized) ? dynamic_cast<at::QTensorImpl*>(impl) : nullptr;
   return quantized ? quantized->quantizer() : at::QuantizerPtr();
 }
 
-// parts calls f with each tensor that the tensor holds inside, with its role,
-// and with how many of its uses are ours: OA_UNCOUNTED for the value of a
-// functional wrapper, whose storage may hold it once more.
+// parts calls f with each tensor inside the tensor, with its role, and with the number of its uses
+// that are ours: OA_UNCOUNTED for the value of a functional wrapper, whose storage may hold it,
+// too.
 template <class F>
 void parts(TensorImpl* impl, F&& f) {
   if (impl->unsafe_storage()) {
@@ -86,9 +86,8 @@ void parts(TensorImpl* impl, F&& f) {
 
 uint64_t turn(uint64_t x) { return (x << 29) | (x >> 35); }
 
-// digest is not cryptographic: it has to distinguish a changed storage from an
-// unchanged one, at memory speed. Every step is invertible, so that one
-// changed word always changes it.
+// digest is not cryptographic: it must distinguish a changed storage from an unchanged one, at
+// memory speed. Every step is invertible, so that one changed word always changes it.
 uint64_t digest(const void* data, size_t n) {
   constexpr uint64_t k = 0x9E3779B97F4A7C15;
   constexpr size_t kLanes = 8, kStep = 8 * kLanes;  // as many as keep a multiplier busy
@@ -122,7 +121,7 @@ int64_t dtype_of(const TensorImpl* impl) {
   }
 }
 
-// symbolic reports whether sizes are symbols. 1.13 throws where they are.
+// symbolic reports whether sizes are symbols. 1.13 throws if they are.
 template <class T>
 auto symbolic(const T* impl, int) -> decltype(impl->has_symbolic_sizes_strides()) {
   return impl->has_symbolic_sizes_strides();
@@ -175,9 +174,8 @@ bool is_leaf(const TensorImpl* impl) {
   return at::TensorBase(std::move(counted)).is_leaf();
 }
 
-// layout_of returns the layout, whether a sparse tensor is coalesced, and whether
-// a tensor counts as a number where types are promoted. What is not nearly always the
-// same is made in text.
+// layout_of returns the layout, whether a sparse tensor is coalesced, and whether type promotion
+// treats a tensor as a number. Only uncommon layouts are composed as text.
 std::string_view layout_of(const TensorImpl* impl, std::string& text) {
   c10::Layout layout;
   try {
@@ -193,7 +191,7 @@ std::string_view layout_of(const TensorImpl* impl, std::string& text) {
   return text = stream.str();
 }
 
-// quantization_of describes a quantizer that holds no tensors; "" for none.
+// quantization_of describes a quantizer without tensors; "" for none.
 std::string quantization_of(const TensorImpl* impl) {
   auto quantizer = quantizer_of(const_cast<TensorImpl*>(impl));
   if (!quantizer) return "";
@@ -211,16 +209,16 @@ const TensorImpl* grad_of(const TensorImpl* impl) {
   return grad.defined() ? grad.unsafeGetTensorImpl() : nullptr;
 }
 
-// memory_of returns where the bytes of a storage are, 0 where that is not known, is shared by
-// copy-on-write, or is not an address.
+// memory_of returns the address of a storage's bytes, 0 if it is unknown, shared by copy-on-write,
+// or not an address.
 int64_t memory_of(const c10::StorageImpl* storage) {
   const bool addressed = OA_ADDRESSED >> static_cast<int>(storage->device_type()) & 1;
   return addressed ? reinterpret_cast<int64_t>(address_of(storage)) : 0;
 }
 
-// counter_of returns where a tensor's version counter is, 0 for none.
+// counter_of returns the address of a tensor's version counter, 0 for none.
 //
-// Source: c10/core/TensorImpl.h: a pointer to it is all that a VariableVersion is.
+// Source: c10/core/TensorImpl.h: a VariableVersion consists of a pointer to it.
 int64_t counter_of(const TensorImpl* impl) {
   int64_t counter;
   static_assert(sizeof(c10::VariableVersion) == sizeof counter, "a VariableVersion is more than a pointer");
@@ -228,8 +226,8 @@ int64_t counter_of(const TensorImpl* impl) {
   return impl->version_counter().enabled() ? counter : 0;
 }
 
-// contents writes the fields that the content level adds; data is where the bytes of
-// the storage can be read, null where they are not.
+// contents writes the fields that the content level adds; data is the readable address of the
+// storage's bytes, or null.
 void contents(const TensorImpl* impl, const c10::StorageImpl* storage, const void* data, oa_level level, Reply& out) {
   const c10::Device device = device_of(impl);
   const c10::IntArrayRef sizes = sizes_of(impl);
@@ -262,8 +260,8 @@ void contents(const TensorImpl* impl, const c10::StorageImpl* storage, const voi
   c.write(out);
 }
 
-// is_unread reports whether a storage has bytes that cannot be read. Those of a
-// functional wrapper are its value's, and a zero tensor has none.
+// is_unread reports whether a storage has bytes that cannot be read. Those of a functional wrapper
+// are its value's, and a zero tensor has none.
 bool is_unread(const TensorImpl* impl, const c10::StorageImpl* storage) {
   return storage != nullptr && bytes_of(storage) == nullptr && size_of(storage) > 0 && !is_meta(impl, storage) && !on_device(storage) &&
          !impl->key_set().has_any(DispatchKeySet({DispatchKey::Functionalize, DispatchKey::ZeroTensor}));
@@ -285,9 +283,9 @@ int64_t traits_of(const TensorImpl* impl, const c10::StorageImpl* storage) {
   return traits;
 }
 
-// objects_of returns how many uses of a TensorImpl or a StorageImpl are those of
-// its Python object. PyTorch 2.10 and newer have one as long as the object
-// lives; before, a Python object that lives owns a use, or none, as others do.
+// objects_of returns the number of uses of a TensorImpl or a StorageImpl by its Python object.
+// PyTorch 2.10 and newer have one as long as the object lives; before, a living Python object owns
+// a use, or none, like others.
 //
 // Source: c10/core/impl/PyObjectSlot.h, which has load_pyobj since then, and
 // c10/util/intrusive_ptr.h, kHasPyObject.
@@ -311,12 +309,12 @@ struct Objects<T, std::void_t<decltype(std::declval<T&>().pyobj_slot()->load_pyo
   }
 };
 
-// in_python reports whether Python holds a tensor that others hold too.
+// in_python reports whether Python has a reference to a tensor that others have, too.
 bool in_python(const TensorImpl* impl) { return Objects<TensorImpl>::references(const_cast<TensorImpl*>(impl)) > 1; }
 
-// uses_of returns the number of references to an impl. Those to its Python object
-// count too, except the impl's own reference to it: PyTorch 2.10 and newer has that
-// while there are other uses of the impl, older ones instead of the object's use.
+// uses_of returns the number of references to an impl. Those to its Python object count, too,
+// except the impl's own reference to it, which PyTorch 2.10 and newer has while there are other
+// uses of the impl, and older ones have instead of the object's use.
 template <class T>
 int64_t uses_of(const T* impl) {
   const int64_t count = c10::raw::intrusive_ptr::use_count(const_cast<T*>(impl)), object = Objects<T>::of(impl);
@@ -326,8 +324,8 @@ int64_t uses_of(const T* impl) {
   return count - 1 + refs - (object && count > 1);
 }
 
-// record writes the words that observe has for one tensor; last is the number of its
-// parts, or its role as a part.
+// record writes the words of an observation for one tensor; last is the number of its parts, or its
+// role as a part.
 void record(TensorImpl* impl, int64_t ours, int64_t last, oa_level level, Reply& out) {
   c10::StorageImpl* storage = storage_of(impl);
   int64_t impl_uses = uses_of(impl);
@@ -431,9 +429,9 @@ bool has_numbers(const TensorImpl* impl) {
   return !impl->is_python_dispatch() && !symbolic(impl, 0);
 }
 
-// counted returns the references to an impl's Python object, read without Python's
-// lock: the caller is the thread that has called Python. An object that lives for
-// ever, and those of a Python without that lock, count otherwise.
+// counted returns the references to an impl's Python object, read without Python's lock: the caller
+// is the thread that has called Python. Immortal objects, and those of a Python without that lock,
+// count differently.
 template <class T>
 int64_t counted(T* impl) {
   constexpr int64_t kImmortal = 1 << 30;
@@ -449,8 +447,8 @@ void count_python() {
 
 namespace {
 
-// replayed reports whether autograd makes a view anew by functions, such as the real numbers
-// of a complex tensor: these hold tensors of their own.
+// replayed reports whether autograd recreates a view by functions, such as the real numbers of a
+// complex tensor: these hold tensors of their own.
 bool replayed(const at::Tensor& view) {
   const auto* meta = torch::autograd::impl::get_view_autograd_meta(view);
   return meta->get_backward_view().has_view_fn() || (meta->has_fw_view() && !meta->shared_view_info());

@@ -127,7 +127,7 @@ inline const char* tag_text(int64_t tag) {
   return tag >= 0 && tag < int64_t(sizeof texts / sizeof *texts) ? texts[tag] : "an unknown tag";
 }
 
-// An Observed reads the observation of one tensor. Those that follow are its parts.
+// An Observed reads the observation of one tensor. Those of its parts follow.
 struct Observed {
   const int64_t* words;
 
@@ -137,8 +137,8 @@ struct Observed {
   int32_t storage_uses() const { return static_cast<int32_t>(words[2] >> 32); }
   int32_t version() const { return static_cast<int32_t>(words[3]); }
   uint16_t traits() const { return static_cast<uint16_t>(words[3] >> 32); }
-  uint8_t full() const { return static_cast<uint8_t>(words[3] >> 48); }  // whether the contents follow
-  uint8_t last() const { return static_cast<uint8_t>(words[3] >> 56); }  // how many parts follow, each an observation; of a part itself, an oa_part
+  uint8_t full() const { return static_cast<uint8_t>(words[3] >> 48); }  // 1 if the contents follow
+  uint8_t last() const { return static_cast<uint8_t>(words[3] >> 56); }  // the number of parts that follow, each an observation; in a part, its oa_part
 
   static constexpr size_t kHead = 4;
 
@@ -165,17 +165,17 @@ struct Observed {
   int64_t device_index() const { return words[device_index_at()]; }
   int64_t offset() const { return words[offset_at()]; }
   int64_t nbytes() const { return words[nbytes_at()]; }  // of the storage
-  int64_t digest() const { return words[digest_at()]; }  // of the storage; 0 where it was not read
+  int64_t digest() const { return words[digest_at()]; }  // of the storage; 0 if it was not read
   int64_t dims() const { return words[sizes_at()]; }
   const int64_t* sizes() const { return words + sizes_at() + 1; }
   bool strided() const { return words[strides_at()] != 0; }
   const int64_t* strides() const { return words + strides_at() + 1; }
   int64_t flags() const { return words[flags_at()]; }  // oa_flag
   int64_t grad() const { return words[grad_at()]; }  // the TensorImpl of .grad, 0 for none
-  int64_t memory() const { return words[memory_at()]; }  // where the bytes are; 0 where that is not known, or shared by copy-on-write
+  int64_t memory() const { return words[memory_at()]; }  // the address of the bytes; 0 if unknown, or shared by copy-on-write
   int64_t counter() const { return words[counter_at()]; }  // the version counter, 0 for none
 
-  // size is that of the tensor alone, without its parts.
+  // size is that of the tensor without its parts.
   size_t size() const { return full() ? counter_at() + 1 : kHead; }
 
  private:

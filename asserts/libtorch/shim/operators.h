@@ -1,5 +1,5 @@
-// operators.h: the data of an operator that a call needs. Its address is the
-// operator's name on Go's side; it is never freed.
+// operators.h: the data of an operator that a call needs. Its address identifies the operator in
+// Go; it is never freed.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -18,18 +18,18 @@ struct Operator {
   bool objects;    // an argument may be an object of a custom class
 };
 
-// describe returns what there is to know of an operator.
+// describe returns the known properties of an operator.
 std::unique_ptr<Operator> describe(const c10::OperatorHandle& handle);
 
 // has_autograd reports whether an operator has a kernel for autograd, of all backends or of one, or decomposes.
 bool has_autograd(const c10::OperatorHandle& handle);
 
-// listed returns the records of an operator; schemas.cpp says how they read. A
-// record ends with RS, its fields with US.
+// listed returns the records of an operator, in the format of schemas.cpp. A record ends with RS,
+// its fields with US.
 std::string listed(const Operator& op);
 constexpr char RS = '\x1e', US = '\x1f';
 
-// list_anew makes oa_schemas list the operators anew: there may be more.
+// list_anew makes oa_schemas list the operators again, since there may be more.
 void list_anew();
 
 std::string double_text(double v);

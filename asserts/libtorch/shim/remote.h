@@ -1,13 +1,12 @@
-// remote.h is the conversation of a worker with the process that has libtorch,
-// where that is another: a message for each call of a function of shim.h, and an
-// answer, over a socket.
+// remote.h is the protocol between a worker and another process that has libtorch: a message for
+// each call of a function of shim.h, and an answer, over a socket.
 #ifndef OPASSERT_REMOTE_H
 #define OPASSERT_REMOTE_H
 
 #include "shim.h"
 
-// How a worker exits when the process that has libtorch is gone: whoever started
-// both knows how that ended.
+// The exit status of a worker when the process with libtorch is gone: the parent of both knows how
+// that ended.
 enum {
   OA_LOST = 77
 };
@@ -21,7 +20,7 @@ struct oa_message {
   int64_t cap, bytes;     // the room for a reply, in words, and for bytes
 };
 
-// The words of the reply follow, and the bytes that there was room for.
+// The words of the reply follow, and the bytes that fit.
 struct oa_answer {
   int64_t key, words;
 };
@@ -30,10 +29,10 @@ struct oa_answer {
 extern "C" {
 #endif
 
-// oa_serve answers the messages of a socket until it is closed. Where a kernel
-// crashes, the frames of its stack go to the file stack, a line each, before the
-// handlers of signals that were there. after is called after each call of an operator,
-// and with 1 after the default generator was seeded.
+// oa_serve answers the messages of a socket until it is closed. If a kernel crashes, the frames of
+// its stack are written to the file stack, one a line, before the previous handlers of signals.
+// after is called after each call of an operator, and with 1 after the default generator was
+// seeded.
 void oa_serve(int socket, int stack, void (*after)(int seeded));
 
 // oa_methods registers operators for the methods of custom classes, except the first so many.

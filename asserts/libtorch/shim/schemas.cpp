@@ -74,7 +74,7 @@ const std::vector<std::pair<DispatchKey, std::string>>& listed_keys() {
   return all;
 }
 
-// Dispatch keys of the sorts of tensors that are on the CPU.
+// Dispatch keys of the sorts of CPU tensors.
 constexpr DispatchKey kRuns[] = {
     DispatchKey::CPU,
     DispatchKey::MkldnnCPU,
@@ -84,10 +84,9 @@ constexpr DispatchKey kRuns[] = {
     DispatchKey::SparseCsrCPU,
 };
 
-// kind_of returns how a type holds tensors: "t" a tensor, "l" a list of them,
-// "L" a list of lists, "c" a tuple or a dict, or a list of these, each with "?"
-// where it is optional; "" for none, "x" where tensors are out of sight. Those of
-// a tuple or a dict that is a result are.
+// kind_of returns how a type holds tensors: "t" a tensor, "l" a list of them, "L" a list of lists,
+// "c" a tuple or a dict, or a list of these, each with "?" if optional; "" for none, "x" if the
+// tensors cannot be observed, such as those of a tuple or a dict in a result.
 std::string kind_of(const c10::Type& type) {
   switch (type.kind()) {
     case c10::TypeKind::TensorType:
@@ -142,7 +141,7 @@ std::string type_text(const Argument& arg) {
   return out.str();
 }
 
-// The names behind the numbers that a default value keeps of an enumerator.
+// The names of numbers that a default value has for an enumerator.
 std::string scalar_type_text(int64_t value) {
   switch (static_cast<c10::ScalarType>(value)) {
     case c10::ScalarType::Long: return "long";
@@ -276,7 +275,7 @@ class Listing {
   const std::string& text() const { return text_; }
 };
 
-// find returns the operator of a name, at the address where it was before, or null.
+// find returns the operator of a name, at its earlier address, or null.
 const Operator* find(const c10::OperatorName& name) {
   static std::mutex mutex;
   static std::map<std::pair<std::string, std::string>, std::unique_ptr<Operator>> known;
@@ -288,7 +287,7 @@ const Operator* find(const c10::OperatorName& name) {
   return op.get();
 }
 
-// named returns the name that "aten::add.Tensor" is.
+// named splits a name such as "aten::add.Tensor".
 c10::OperatorName named(const std::string& text) {
   const size_t dot = text.find('.', text.rfind(':') + 1);
   return {text.substr(0, dot), dot == std::string::npos ? "" : text.substr(dot + 1)};
@@ -356,8 +355,8 @@ static struct {
   std::string text;  // the last listing; "" when it may have changed
 } oa_listed;
 
-// schemas replies with one string that lists every operator with a schema, or that of
-// a name alone, "aten::add.Tensor"; schemas.cpp says how.
+// schemas replies with one string that lists every operator with a schema, or that of a name,
+// "aten::add.Tensor", in the format of schemas.cpp.
 void opassert::entry::schemas(const Crossing& in, Reply& out) {
   if (in.size > 0) {
     const Operator* op = find(named(in.text()));

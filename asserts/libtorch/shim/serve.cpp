@@ -1,6 +1,5 @@
-// serve.cpp calls the functions of shim.h for another process, which writes what
-// it would call to a socket: where the kernels are Python's, libtorch lives in the
-// user's own interpreter, and the worker outside.
+// serve.cpp calls the functions of shim.h for another process, which writes its calls to a socket:
+// with Python kernels, libtorch is in the user's own interpreter, and the worker outside.
 #include "aborts.h"
 #include "observe.h"
 #include "remote.h"
@@ -32,7 +31,7 @@ bool write_all(int socket, const void* from, size_t n) {
   return true;
 }
 
-// A session is one caller's: its buffers grow to what it asks for.
+// A session serves one caller: its buffers grow as requested.
 struct Session {
   int socket;
   oa_message ask;
@@ -53,7 +52,7 @@ struct Session {
     oa_cross(ask.function, ask.first, ask.second, words.data(), ask.words, d.data(), d.size(), reply.data(), ask.cap);
   }
 
-  // answer writes as many words as the reply has, and the bytes.
+  // answer writes the words of the reply, and the bytes.
   bool answer() {
     int64_t n = ask.cap;
     if (ask.function != OA_FN_spill && n >= OA_HEADER_WORDS && reply[1] < n) n = reply[1];

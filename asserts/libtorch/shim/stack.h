@@ -1,5 +1,5 @@
-// stack.h writes the stack of a kernel that crashes, for the worker and for the
-// process that has libtorch instead of it.
+// stack.h writes the stack of a kernel that crashes, for the worker and for another process that
+// has libtorch.
 #ifndef OPASSERT_STACK_H
 #define OPASSERT_STACK_H
 
@@ -34,8 +34,8 @@ static inline void* oa_program_counter(void* context) {
 #endif
 }
 
-// return_to_caller undoes a call of an address that is not code, such as a null
-// function, from whose address no stack can be read.
+// return_to_caller undoes a call of an address that is not code, such as a null function, from
+// which no stack can be read.
 static inline void oa_return_to_caller(void* context) {
   ucontext_t* c = (ucontext_t*)context;
 #if defined(__x86_64__)
@@ -49,8 +49,8 @@ static inline void oa_return_to_caller(void* context) {
 #endif
 }
 
-// oa_frame_line makes a line for a frame, of at most OA_LINE characters, as a prefix
-// has it begin, and returns how many it has.
+// oa_frame_line formats a line for a frame, of at most OA_LINE characters, after a prefix, and
+// returns its length.
 static inline int oa_frame_line(char* line, const char* prefix, void* address) {
   Dl_info at;
   if (!dladdr(address, &at) || at.dli_fname == NULL) return 0;
@@ -67,8 +67,8 @@ static inline void oa_write_frame(int to, const char* prefix, void* address) {
   if (n > 0 && write(to, line, n) < 0) _exit(1);
 }
 
-// oa_stack reads the frames behind a program counter, or behind the caller, and
-// returns how many of OA_DEPTH there are.
+// oa_stack reads the frames from a program counter, or from the caller, and returns their number,
+// at most OA_DEPTH.
 __attribute__((always_inline)) static inline int oa_stack(void** frames, void* pc) {
   int n = backtrace(frames, OA_DEPTH), first = 0;
   for (int i = 0; i < n; i++) {
@@ -79,7 +79,7 @@ __attribute__((always_inline)) static inline int oa_stack(void** frames, void* p
   return n - first;
 }
 
-// oa_write_stack writes the frames from a program counter on, or from the caller.
+// oa_write_stack writes the frames from a program counter, or from the caller.
 __attribute__((always_inline)) static inline void oa_write_stack(int to, const char* prefix, void* pc) {
   void* frames[OA_DEPTH];
   if (pc != NULL) oa_write_frame(to, prefix, pc);  // in case the stack cannot be read
@@ -87,7 +87,7 @@ __attribute__((always_inline)) static inline void oa_write_stack(int to, const c
   for (int i = 0; i < n; i++) oa_write_frame(to, prefix, frames[i]);
 }
 
-// oa_crashes is how this process handles the signals of kernels that crash.
+// oa_crashes has the settings for the signals of kernels that crash.
 static struct {
   int to;                                                 // the file for its stack
   const char* prefix;                                     // of each line
@@ -99,7 +99,7 @@ static struct {
 
 static const int oa_deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
 
-// oa_write_said writes the lines that a kernel wrote to stderr, each behind "said".
+// oa_write_said writes the lines that a kernel wrote to stderr, each after "said".
 static void oa_write_said(void) {
   char line[1024];
   const char* text = oa_crashes.said == NULL ? "" : oa_crashes.said();
@@ -118,7 +118,7 @@ static void oa_print_stack(void* pc) {
   oa_write_stack(oa_crashes.to, oa_crashes.prefix, pc);
 }
 
-// oa_exiting runs where a kernel calls exit, as Go's run time does not.
+// oa_exiting runs if a kernel calls exit, unlike Go's run time.
 static void oa_exiting(void) { oa_print_stack(NULL); }
 
 static void oa_crashed(int sig, siginfo_t* info, void* context) {
@@ -143,9 +143,8 @@ static void oa_crashed(int sig, siginfo_t* info, void* context) {
   syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), sig);
 }
 
-// oa_watch_crashes makes this process write its C stack when a kernel crashes or
-// exits, before the handlers of signals that were there. The thread that calls it is
-// the one that calls kernels.
+// oa_watch_crashes makes this process write its C stack when a kernel crashes or exits, before the
+// previous handlers of signals. The thread that calls it is the one that calls kernels.
 static inline void oa_watch_crashes(int to, const char* prefix, int (*left)(int, siginfo_t*, void*)) {
   void* frame;
   backtrace(&frame, 1);  // which loads the libraries that it needs

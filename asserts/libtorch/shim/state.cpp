@@ -1,5 +1,5 @@
-// state.cpp finds the state of the process that a kernel leaves changed, and undoes it: the
-// next call is to find what every other finds.
+// state.cpp finds the state of the process that a kernel leaves changed, and restores it, so that
+// all calls begin with the same.
 #include "entry.h"
 #include "state.h"
 
@@ -24,8 +24,8 @@
 #include "aborts.h"
 #include "wire.h"
 
-// Of the OpenMP that libtorch is linked to, if it is: at::set_num_threads() waits for the threads of
-// another pool too.
+// Of the OpenMP that libtorch is linked to, if it is: at::set_num_threads() also waits for the
+// threads of another pool.
 extern "C" __attribute__((weak)) void omp_set_num_threads(int);
 
 namespace opassert {
@@ -36,7 +36,8 @@ using Text = std::string;
 Text text(bool on) { return on ? "true" : "false"; }
 bool on(const Text& value) { return value == text(true); }
 
-// dispatch_keys keeps the last text: there are seldom others, and it takes longer than most kernels.
+// dispatch_keys caches the last text: it seldom changes, and composing it takes longer than most
+// kernels.
 Text dispatch_keys() {
   static thread_local c10::DispatchKeySet included, excluded;
   static thread_local Text text;
@@ -90,7 +91,7 @@ Text file_mask() {
   return std::to_string(mask);
 }
 
-// Signals that kernels handle; those of crashes are this worker's.
+// Signals that kernels handle; those of crashes belong to this worker.
 constexpr int kSignals[] = {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE, SIGCHLD};
 std::map<int, struct sigaction> handlers;
 
@@ -109,8 +110,8 @@ void handle(const Text&) {
   for (const auto& [sig, action] : handlers) sigaction(sig, &action, nullptr);
 }
 
-// A Setting is a part of the state: how it is read, and set. What the system is asked for takes
-// longer than most kernels, and PyTorch's own change none of it.
+// A Setting is a part of the state: how it is read, and set. Settings of the system take longer to
+// read than most kernels run, and PyTorch's own kernels change none.
 struct Setting {
   const char* name;
   Text (*read)();
@@ -166,7 +167,7 @@ const Setting kSettings[] = {
     {"the handling of signals", handled, handle, true},
     {"the working directory", working_directory,
      [](const Text& v) {
-  if (chdir(v.c_str()) != 0) throw Refusal("there is no way back to " + v);
+  if (chdir(v.c_str()) != 0) throw Refusal("cannot change back to " + v);
 }},
     {"the dispatch keys of the thread", dispatch_keys, [](const Text&) { c10::impl::_force_tls_local_dispatch_key_set(remembered_keys); }},
 };
@@ -177,7 +178,8 @@ bool added = false;            // kernels of a library
 using Variables = std::map<Text, Text>;
 Variables environment;
 
-// variables returns the environment, which is read anew where an entry moved: one that is set is another.
+// variables returns the environment, which is copied again if an entry moved: setting one replaces
+// it.
 const Variables& variables() {
   static std::vector<const char*> entries;
   static Variables now;
@@ -194,7 +196,7 @@ const Variables& variables() {
 
 void add(Text& all, const Text& line) { all += (all.empty() ? "" : "\n") + line; }
 
-// look_at_environment adds the variables that are not as they were, and sets them back.
+// look_at_environment adds the variables that changed, and restores them.
 void look_at_environment(Text& all) {
   const Variables& now = variables();
   if (remembered.empty() || now == environment) return;
@@ -215,8 +217,8 @@ void remember(const char* name, const Text& value) {
   }
 }
 
-// Operators keep to one thread that others call: the sums of PyTorch's own round by the number
-// of threads.
+// Operators called by others use one thread: the sums of PyTorch's own are rounded depending on the
+// number of threads.
 thread_local int depth = 0;
 int threads = 1;  // of the operator that calls them
 
@@ -253,8 +255,8 @@ void opassert::entry::seed(const Crossing& in, Reply&) {
   remember(kSeed, value);
 }
 
-// threads sets the number of threads among which operators divide their work, except
-// operators that others call: these keep to one.
+// threads sets the number of threads among which operators divide their work, except operators
+// called by others, which use one.
 void opassert::entry::threads(const Crossing& in, Reply&) {
   static at::CallbackHandle inner = at::INVALID_CALLBACK_HANDLE;
   if (omp_set_num_threads == nullptr) throw Refusal("this libtorch divides work without OpenMP");
@@ -265,8 +267,8 @@ void opassert::entry::threads(const Crossing& in, Reply&) {
   remember(kThreads, std::to_string(in.first));
 }
 
-// left replies with the changes of the process besides those of tensors since the last
-// library was loaded or it was last called, and undoes them: a string, a line each.
+// left replies with the changes of the process besides those of tensors since the last library was
+// loaded or its last call, and undoes them: a string, one change a line.
 void opassert::entry::left(const Crossing& in, Reply& out) {
   Text all;
   for (size_t i = 0; i < remembered.size(); i++) {

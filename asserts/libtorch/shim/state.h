@@ -3,7 +3,8 @@
 
 namespace opassert {
 
-// remember_state records the state that there is to be between calls, of a library too or of PyTorch's own.
+// remember_state records the state that must hold between calls, set by a library or by PyTorch
+// itself.
 void remember_state(bool library);
 
 }  // namespace opassert

@@ -1,5 +1,4 @@
-// tensors.cpp makes what only C++ can make; ops, called as any other, make
-// the rest from it.
+// tensors.cpp makes what only C++ can make; ops, called like any other, make the rest from it.
 #include "entry.h"
 #include "device.h"
 
@@ -53,9 +52,9 @@ void give(c10::IValue&& v, Reply& out) {
   out.text(type);
 }
 
-// resolves reports whether the copy of a backend ends where a tensor is conjugated or
-// negated. The fallbacks of these keys copy their arguments, by aten::_copy_from where the
-// backend has that, and it begins with the fallback.
+// resolves reports whether a backend's copy resolves conjugated or negated tensors. The fallbacks
+// for these keys copy their arguments, by aten::_copy_from if the backend has that, which begins
+// with the fallback.
 //
 // Source: aten/src/ATen/native/Copy.cpp, copy_impl; aten/src/ATen/native/MathBitsFallback.h.
 bool resolves(c10::DispatchKey backend) {
@@ -67,7 +66,7 @@ bool resolves(c10::DispatchKey backend) {
          (has("aten::_copy_from", c10::DispatchKey::Conjugate) && has("aten::_copy_from", c10::DispatchKey::Negative));
 }
 
-// twin returns a meta tensor that is to its storage what t is to its own.
+// twin returns a meta tensor with the same layout in its storage as t.
 at::Tensor twin(const at::Tensor& t, c10::Storage storage) {
   return new_tensor(std::move(storage), c10::DeviceType::Meta, t.dtype(), t.sizes(), t.strides(), t.storage_offset());
 }
@@ -77,8 +76,8 @@ at::Tensor twin(const at::Tensor& t, c10::Storage storage) {
 
 using namespace opassert;
 
-// start sets libtorch up for callers that count: one intra-op thread, no
-// backtraces, no warnings. It replies with the version, a string.
+// start initializes libtorch for exact counts: one intra-op thread, no backtraces, no warnings. It
+// replies with the version, a string.
 void opassert::entry::start(const Crossing& in, Reply& out) {
   at::set_num_threads(1);
   // A backtrace costs two hundred times what the throw does, and names none
@@ -88,10 +87,9 @@ void opassert::entry::start(const Crossing& in, Reply& out) {
   out.text(OPASSERT_LIBTORCH_VERSION);
 }
 
-// strided makes a tensor: dtype, device type, device index, sort, base, storage bytes,
-// offset, dimensions, sizes, strides. It has a storage of its own that starts
-// with data, the rest is zero; or, where base is a TensorImpl, that of base,
-// with its version counter.
+// strided makes a tensor: dtype, device type, device index, sort, base, storage bytes, offset,
+// dimensions, sizes, strides. Its storage starts with data, followed by zeros; or, if base is a
+// TensorImpl, is that of base, with its version counter.
 void opassert::entry::strided(const Crossing& in, Reply& out) {
   Request request(in.words, in.n);
   auto dtype = c10::scalarTypeToTypeMeta(static_cast<c10::ScalarType>(request.word()));
@@ -135,9 +133,9 @@ void opassert::entry::strided(const Crossing& in, Reply& out) {
   give(std::move(t), out);
 }
 
-// device replies with the type and the index of a device, which may have a name
-// that a package brings, whether it has a kernel for operators that have none, whether its
-// copy ends for conjugated and negated tensors, and the dispatch key of its kernels, a string.
+// device replies with the type and the index of a device, whose name may be one that a package
+// brings, whether it has a kernel for operators without one, whether its copy resolves conjugated
+// and negated tensors, and the dispatch key of its kernels, a string.
 void opassert::entry::device(const Crossing& in, Reply& out) {
   const c10::Device device = found(in.text());
   out.word(static_cast<int64_t>(device.type()));
@@ -148,8 +146,8 @@ void opassert::entry::device(const Crossing& in, Reply& out) {
   out.text(c10::toString(key));
 }
 
-// fill makes memory allocated on a type of devices hold a byte until it is written. It
-// replies whether it does.
+// fill makes memory allocated on a type of devices contain a byte until it is written. It replies
+// whether it does.
 void opassert::entry::fill(const Crossing& in, Reply& out) {
   out.word(opassert::fill(static_cast<c10::DeviceType>(in.first), static_cast<unsigned char>(in.second)));
 }
@@ -162,8 +160,8 @@ void opassert::entry::wrap(const Crossing& in, Reply& out) {
 // mark sets the python dispatch key of a tensor, the mark of a subclass.
 void opassert::entry::mark(const Crossing& in, Reply&) { in.tensor()->set_python_dispatch(true); }
 
-// meta replies with meta twins of n tensors: the same sizes, strides,
-// offsets and dtypes, sharing a storage where the originals share one.
+// meta replies with meta twins of n tensors: the same sizes, strides, offsets and dtypes, sharing a
+// storage if the originals do.
 void opassert::entry::meta(const Crossing& in, Reply& out) {
   std::unordered_map<c10::StorageImpl*, c10::Storage> storages;
   std::vector<at::Tensor> twins;
@@ -195,8 +193,8 @@ void opassert::entry::observe(const Crossing& in, Reply& out) {
   observe(in.tensor(), static_cast<oa_level>(in.second), out);
 }
 
-// bytes copies up to n bytes of a tensor's storage to dst and replies with
-// the size of the storage; a storage that is nowhere has size 0.
+// bytes copies up to n bytes of a tensor's storage to dst and replies with the size of the storage;
+// a storage without memory has size 0.
 void opassert::entry::bytes(const Crossing& in, Reply& out) {
   const c10::Storage& storage = in.tensor()->unsafe_storage();
   const auto* from = storage.unsafeGetStorageImpl();

@@ -1,4 +1,4 @@
-// wire.h reads requests and writes replies; shim.h says what they look like.
+// wire.h reads requests and writes replies in the format of shim.h.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,7 @@
 
 namespace opassert {
 
-// Refusal is thrown for a request that is wrong, as opposed to an operator
-// that throws.
+// Refusal is thrown for an invalid request, as opposed to an operator that throws.
 struct Refusal : std::exception {
   std::string message;
   explicit Refusal(std::string m) : message(std::move(m)) {}
@@ -61,8 +60,8 @@ class Request {
   }
 };
 
-// Reply writes the words of a reply: the first cap of them into the caller's
-// memory, what does not fit onto the heap.
+// Reply writes the words of a reply: the first cap of them into the caller's memory, the rest to
+// the heap.
 class Reply {
   int64_t* words_;
   size_t cap_;
@@ -122,8 +121,8 @@ class Reply {
 
   void text(std::string_view s) { bytes(s.data(), s.size()); }
 
-  // For writers that read back what they wrote: the words so far, the header
-  // included, one of them, and those after the header in one piece.
+  // For writers that read back what they wrote: the words so far, including the header, one of
+  // them, and those after the header in one piece.
   size_t size() const { return n_; }
   int64_t& operator[](size_t i) { return i < cap_ ? words_[i] : spill_[i - cap_]; }
   const int64_t* contiguous() {
@@ -142,8 +141,8 @@ class Reply {
     }
   }
 
-  // wrote says that the kernel, which throws, wrote its arguments: the words so far, which are
-  // their observations, stay before the exception.
+  // wrote declares that the kernel, which throws, wrote its arguments: the words so far, which are
+  // their observations, remain before the exception.
   void wrote() {
     left_ = n_;
     wrote_ = true;

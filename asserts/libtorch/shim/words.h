@@ -52,13 +52,13 @@ enum oa_tag {
 
 // The roles of a tensor inside another.
 enum oa_part {
-  OA_WHOLE = 0,  // it is not inside
+  OA_WHOLE = 0,  // not inside another
   OA_VALUE = 1,  // of a functional wrapper
-  OA_SCALES = 2,  // of a tensor quantized by channel, as the next
+  OA_SCALES = 2,  // of a tensor quantized by channel, like the next
   OA_ZERO_POINTS = 3,
-  OA_SIZES = 4,  // of a nested tensor, as the next
+  OA_SIZES = 4,  // of a nested tensor, like the next
   OA_STRIDES = 5,
-  OA_INDICES = 6,  // of a sparse tensor, as those that follow
+  OA_INDICES = 6,  // of a sparse tensor, like those that follow
   OA_VALUES = 7,
   OA_COMPRESSED_INDICES = 8,
   OA_PLAIN_INDICES = 9,
@@ -71,22 +71,22 @@ enum oa_trait {
   OA_DIRECT_SUBCLASS = 1 << 2,
   OA_WRAPPER_SUBCLASS = 1 << 3,
   OA_NO_VERSION = 1 << 4,
-  OA_REPORTS_VIEWS = 1 << 5,  // set by the watcher alone: it takes Python to know
-  OA_STORAGELESS = 1 << 6,  // of the watcher's counts alone
+  OA_REPORTS_VIEWS = 1 << 5,  // set only by the watcher: it requires Python
+  OA_STORAGELESS = 1 << 6,  // only in the watcher's counts
   OA_LAZY = 1 << 7,  // conj, neg or zero
-  OA_UNREAD = 1 << 8,  // there are bytes, and they were not read: a subclass's own, or not copied by a device
-  OA_UNCOUNTED_RESULT = 1 << 9,  // of the watcher's counts alone
+  OA_UNREAD = 1 << 8,  // it has bytes that were not read: a subclass's, or on a device that did not copy them
+  OA_UNCOUNTED_RESULT = 1 << 9,  // only in the watcher's counts
 };
 
 // The outcomes of a request: the first word of a reply.
 enum oa_status {
   OA_OK = 0,
-  OA_REFUSED = 1,  // the request is wrong; nothing was called
+  OA_REFUSED = 1,  // the request is invalid; nothing was called
   OA_THREW = 2,  // the operator threw
-  OA_WROTE = 3,  // it threw, and its arguments are not as they were: their observations go before the exception
+  OA_WROTE = 3,  // it threw and changed its arguments: their observations precede the exception
 };
 
-// The levels at which a tensor is seen.
+// The levels of observations.
 enum oa_level {
   OA_OFF = 0,
   OA_IDENTITY = 1,
@@ -109,47 +109,47 @@ enum oa_flag {
   OA_GRAD = 1 << 2,
   OA_LEAF = 1 << 3,
   OA_UNOWNED = 1 << 4,  // the storage does not free its bytes
-  OA_FOREIGN = 1 << 5,  // it does by a function that is not the allocator's
+  OA_FOREIGN = 1 << 5,  // a function other than the allocator's does
 };
 
-// The ways in which a kernel touched memory that it may not.
+// The sorts of illegal memory accesses.
 enum oa_touch {
   OA_OUTSIDE = 0,  // before it or behind it
   OA_FREED = 1,
-  OA_READ_ONLY = 2,  // of an argument that the schema has no write of
+  OA_READ_ONLY = 2,  // of an argument without (a!)
 };
 
-// The bits of how it touched them.
+// The bits of an access.
 enum oa_access {
   OA_READS = 1 << 0,
   OA_WRITES = 1 << 1,
 };
 
-// Whose the memory is, or was.
+// The present or former owner of the memory.
 enum oa_owner {
-  OA_TEMPORARY = 0,  // of a tensor that the call made
+  OA_TEMPORARY = 0,  // a tensor made during the call
   OA_ARGUMENT = 1,
   OA_RETURN = 2,
-  OA_EARLIER = 3,  // of one that was there before
+  OA_EARLIER = 3,  // a tensor that existed before
 };
 
 
-// A reply starts with its status, its length in words, and the address of the words that did not fit, 0 for none. One that is not OK goes on with two strings: the type of the exception and its message.
+// A reply starts with its status, its length in words, and the address of the words that did not fit, 0 for none. If it is not OK, two strings follow: the type of the exception and its message.
 enum { OA_HEADER_WORDS = 3 };
 
-// A use count that is not known.
+// An unknown use count.
 enum { OA_UNCOUNTED = -1 };
 
-// The index of a tensor that a request does not hold.
+// The index of a tensor that is not in the request.
 enum { OA_NO_TENSOR = -1 };
 
-// The dtype of a tensor whose elements are of none.
+// The dtype of a tensor without one.
 enum { OA_NO_DTYPE = -1 };
 
-// The index of a device that is the current one of its type.
+// The index of a type's current device.
 enum { OA_NO_INDEX = -1 };
 
-// A bit for each type of devices whose pointers are addresses: Metal's are those of objects.
+// A bit for each type of devices whose pointers are addresses: those of Metal point to objects.
 enum { OA_ADDRESSED = 1052739 };
 
 // The files of PyTorch's own libraries begin with one of these.

@@ -1,5 +1,5 @@
-// Regen writes the code that is generated from the description of the wire and the tables
-// of package tensor.
+// Regen writes the code generated from the description of the wire and the tables of package
+// tensor.
 package main
 
 import (
@@ -57,7 +57,7 @@ func (p place) Type() string {
 // Go returns the Go type of the field.
 func (p place) Go() string { return strings.TrimSuffix(p.Type(), "_t") }
 
-// Rest returns how many bits of a word the field does not have.
+// Rest returns the number of bits of a word outside of the field.
 func (p place) Rest() int { return 64 - p.Bits }
 
 // Whole reports whether the field is a word.
@@ -75,7 +75,7 @@ func places(fields []wire.Field) []place {
 	return all
 }
 
-// A step is a field of the contents, with how to get to the one before it.
+// A step is a field of the contents, and how to get past the one before it.
 type step struct {
 	wire.Field
 	Before *step
