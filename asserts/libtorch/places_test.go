@@ -9,22 +9,11 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/c10/faults"
 	"github.com/opassert/opassert/internal/libtorchtest"
 	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/internal/torch"
 )
-
-// unplanted lists the checks, of those that calls of libtorch can show, that places.cpp does not
-// break, and the tests that break them instead.
-var unplanted = map[asserts.Code]string{
-	asserts.MetaAlias:      "TestOplib: split_even and pad_even",
-	asserts.AutogradKernel: "TestAutogradKernels",
-	asserts.SchemaLint:     "it looks at no call",
-
-	asserts.OutOfBounds: inMemory, asserts.UseAfterFree: inMemory, asserts.UninitialisedResult: inMemory, asserts.NondeterministicResult: inMemory,
-}
-
-const inMemory = "TestMemory, of the command: a run finds it, where memory is watched"
 
 // unbroken lists sorts of tensors for which operators of places.cpp break nothing, or not visibly,
 // and why.
@@ -56,11 +45,11 @@ func TestEveryPlaceIsPlanted(t *testing.T) {
 	})
 	t.Run("undefined", func(t *testing.T) { places(t, ops, "undefined", libtorch.Spec{}) })
 	for code := range asserts.AllCodes.All() {
-		switch elsewhere := unplanted[code]; {
+		switch elsewhere := faults.OnLibtorch(code); {
 		case planted.Has(code) && elsewhere != "":
-			t.Errorf("%v %s: ops of places.cpp break it: remove it from unplanted, which names %s", code, code.Name(), elsewhere)
+			t.Errorf("%v %s: ops of places.cpp break it: remove onLibtorch from its file in internal/c10/faults, which names %s", code, code.Name(), elsewhere)
 		case !planted.Has(code) && elsewhere == "":
-			t.Errorf("%v %s: no op of places.cpp breaks it: write some, or in unplanted which test breaks it on libtorch", code, code.Name())
+			t.Errorf("%v %s: no op of places.cpp breaks it: write some, or as onLibtorch, in its file in internal/c10/faults, which test breaks it on libtorch", code, code.Name())
 		}
 	}
 }

@@ -56,7 +56,12 @@ type plant struct {
 	more       func() []Fault // faults with kernels, or schemas, of their own
 	impossible []where        // where there can be none, for a reason of the check's own
 	also       []Kind         // besides the kinds of the check itself
+	onLibtorch string         // the test that breaks it on libtorch; "" where ops of places.cpp do
 }
+
+// OnLibtorch returns the test that breaks a check on libtorch, or "" where ops of
+// internal/watch/testdata/places.cpp do.
+func OnLibtorch(code asserts.Code) string { return plants[code].onLibtorch }
 
 // where is one kind, or every kind, in one class of op, or in every class.
 type where struct {

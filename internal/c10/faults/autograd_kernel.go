@@ -3,4 +3,7 @@ package faults
 import "github.com/opassert/opassert/asserts"
 
 // The faults are those of a C++ library, testdata/oplib.
-var _ = planting(asserts.AutogradKernel, plant{impossible: []where{{why: "the embedded engine has no autograd"}}})
+var _ = planting(asserts.AutogradKernel, plant{
+	impossible: []where{{why: "the embedded engine has no autograd"}},
+	onLibtorch: "TestAutogradKernels",
+})

@@ -14,6 +14,7 @@ var _ = planting(asserts.MetaAlias, plant{
 		{name: "copies_on_meta", why: "returns a copy in place of a view on meta", at: returnedView, do: onMeta(copied)},
 		{name: "enlarges_on_meta", why: "returns a larger tensor on meta", at: slices.Concat(returnedNew, returnedNewAndWritten), do: onMeta(enlarged)},
 	},
+	onLibtorch: "TestOplib: split_even and pad_even",
 })
 
 // OnMeta judges a fault's call held against the same call on meta.
