@@ -139,7 +139,7 @@ func (p *plan) add(c Check) string {
 			i, _ = c.Against.Result()
 		}
 		if against == nil || isArg != (about&AgainstArgument != 0) {
-			return fmt.Sprintf("%v on %q is not held against subject %d", c.Code, on.Name, c.Against)
+			return fmt.Sprintf("%v on %q is not compared with subject %d", c.Code, on.Name, c.Against)
 		}
 		if on.against == nil {
 			on.against = make(map[Code][]int)

@@ -35,8 +35,7 @@ func ParseDType(name string) (DType, bool) {
 	return DType(d), ok
 }
 
-// size returns the size of an element in bytes, 0 where that is not known or
-// elements share a byte.
+// size returns the size of an element in bytes, 0 if it is unknown or elements share a byte.
 func (d DType) size() int { return tensor.DType(d).Size() }
 
 // Value returns the dtype as an argument.

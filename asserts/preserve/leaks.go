@@ -29,7 +29,7 @@ type TB interface {
 // goroutine that is older than the tests makes handles for the only one that
 // runs; while several do, for none.
 //
-// In a build without the tag opassert no handle is seen, and the test says so.
+// Without the build tag opassert no handles are tracked, and the test logs that.
 func CheckLeaks(t TB) {
 	t.Helper()
 	check(t, false)

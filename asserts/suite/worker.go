@@ -134,7 +134,7 @@ func (s *server) answer(text string) (err error) {
 		if err != nil {
 			return err
 		}
-		maps.Copy(t.Named, l.Named) // gob omits an empty map
+		maps.Copy(t.Offered, l.Offered) // gob omits an empty map
 		maps.Copy(t.Origins, l.Origins)
 		t.Ran, t.Recipes = l.Ran, l.Recipes
 		maps.Copy(t.Origins, q.Origins)

@@ -1,6 +1,5 @@
-// Package plan decides which checks an op gets. A plan is plain data: the
-// emitter writes it down, the libtorch engine runs it, and `opassert plan`
-// shows it.
+// Package plan decides which checks an op gets. A plan is plain data: the emitter prints it, the
+// libtorch engine runs it, and `opassert plan` shows it.
 package plan
 
 import (

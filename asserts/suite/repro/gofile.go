@@ -116,8 +116,8 @@ var (
 	version    = regexp.MustCompile(`^v\d+$`)
 )
 
-// named returns a function or type with the names of the imports instead of paths.
-func (g *goFile) named(text string) string {
+// withImports returns a function or type with the names of the imports instead of paths.
+func (g *goFile) withImports(text string) string {
 	return quotedPath.ReplaceAllStringFunc(text, func(quoted string) string {
 		p, _ := strconv.Unquote(quoted)
 		if g.imports[p] == "" {
@@ -138,7 +138,7 @@ func (g *goFile) function(name string) (string, error) {
 	if !ok || strings.ContainsAny(rest, "[") || strings.Contains(rest, "func") && strings.Contains(rest, ".") || strings.HasPrefix(pkg, "main") && slash == 0 {
 		return "", fmt.Errorf("its kernel, %s, has no name that another package can call", name)
 	}
-	base := g.named(strconv.Quote(strings.ReplaceAll(name[:slash]+pkg, "%2e", ".")))
+	base := g.withImports(strconv.Quote(strings.ReplaceAll(name[:slash]+pkg, "%2e", ".")))
 	if method, ok := strings.CutPrefix(rest, "(*"); ok {
 		return "(*" + base + "." + method, nil
 	}
@@ -192,7 +192,7 @@ func (g *goFile) call(recipe string) (string, error) {
 		case engine.ContextInput:
 			args = append(args, "context.Background()")
 		case engine.ReceiverInput:
-			args = append(args, fmt.Sprintf("receiver[%s](options(%s()).Receivers)", g.named(in.Type), g.named(g.Options)))
+			args = append(args, fmt.Sprintf("receiver[%s](options(%s()).Receivers)", g.withImports(in.Type), g.withImports(g.Options)))
 		default:
 			text := texts[in.Argument]
 			if g.fn.Variadic && i == len(g.fn.Inputs)-1 {
@@ -234,10 +234,10 @@ func (g *goFile) value(v *sample.Value, to, name string) (string, error) {
 		return g.holder(v, item, name)
 	case pointer:
 		text, err := g.value(v, elem, name)
-		return fmt.Sprintf("ptr[%s](%s)", g.named(elem), text), err
+		return fmt.Sprintf("ptr[%s](%s)", g.withImports(elem), text), err
 	case isList:
 		text, err := g.value(v, item, name)
-		return g.named(to) + "{" + text + "}", err
+		return g.withImports(to) + "{" + text + "}", err
 	}
 	if v.Kind == sample.BoolValue && strings.HasPrefix(to, "float") {
 		return strconv.FormatInt(v.Int, 10), nil
@@ -249,7 +249,7 @@ func (g *goFile) value(v *sample.Value, to, name string) (string, error) {
 	case to == "interface {}" && v.Kind == sample.IntValue:
 		return "int64(" + text + ")", nil
 	case strings.Contains(text, "math.") && to != "float64" && to != "interface {}":
-		return g.named(to) + "(" + text + ")", nil
+		return g.withImports(to) + "(" + text + ")", nil
 	}
 	return text, nil
 }
@@ -274,7 +274,7 @@ func (g *goFile) holder(v *sample.Value, item, name string) (string, error) {
 	if tensors {
 		return "list(" + all + ")", nil
 	}
-	return "[]" + g.named(item) + "{" + all + "}", nil
+	return "[]" + g.withImports(item) + "{" + all + "}", nil
 }
 
 // made returns an expression for a tensor.
@@ -287,7 +287,7 @@ func (g *goFile) made(t *sample.TensorSpec, turn int) (string, error) {
 	}
 	var room []byte
 	d := t.Dense(&room, turn)
-	return fmt.Sprintf("made(%s(spec(%q, %s, %s, %d, %s)))", g.named(g.Maker), d.DType, goInts(d.Sizes), goInts(d.Strides), d.Offset, goData(sample.Element(t.DType), d.Data)), nil
+	return fmt.Sprintf("made(%s(spec(%q, %s, %s, %d, %s)))", g.withImports(g.Maker), d.DType, goInts(d.Sizes), goInts(d.Strides), d.Offset, goData(sample.Element(t.DType), d.Data)), nil
 }
 
 func goInts(ns []int64) string { return "[]int64{" + strings.Trim(tuple(ns), "(,)") + "}" }
@@ -346,7 +346,7 @@ func (g *goFile) place(p asserts.Place) (string, error) {
 // seen returns the expression for the observation of a tensor.
 func (g *goFile) seen(tensor string) string {
 	if g.Observe != "" {
-		return fmt.Sprintf("seenBy(%s, %s)", g.named(g.Observe), tensor)
+		return fmt.Sprintf("seenBy(%s, %s)", g.withImports(g.Observe), tensor)
 	}
 	return fmt.Sprintf("seen(%s.Observe)", tensor)
 }

@@ -115,12 +115,12 @@ func (d *Folder) Write(ctx context.Context, r *report.Report, workers int) error
 // faults returns the findings and crashes that count in a report, equal ones once.
 func faults(r *report.Report) []*fault {
 	var all []*fault
-	known, named := make(map[string]*fault), make(map[string]int)
+	known, count := make(map[string]*fault), make(map[string]int)
 	add := func(key string, f Fault, p **report.Program) {
 		one := known[key]
 		if one == nil {
-			named[f.Name()]++
-			f.turn = named[f.Name()]
+			count[f.Name()]++
+			f.turn = count[f.Name()]
 			one = &fault{Fault: f}
 			known[key] = one
 			all = append(all, one)
@@ -183,23 +183,23 @@ func first(texts []string) string { return texts[0] }
 // write writes a program that shows a fault, in the first language with one, or else a program in
 // the first language.
 func (d *Folder) write(f Fault, by *runner) (*report.Program, error) {
-	var kept *report.Program
+	var best *report.Program
 	for i, l := range d.languages() {
 		if i > 0 && f.Crash != nil {
 			break // a crash is the same in each language
 		}
 		p, err := d.writeIn(l, f, by)
-		if err != nil || kept == nil || p.Reproduced {
-			kept, p = p, kept
+		if err != nil || best == nil || p.Reproduced {
+			best, p = p, best
 		}
 		if p != nil && p.File != "" { // that of another language
 			err = errors.Join(err, os.Remove(p.File))
 		}
-		if err != nil || kept.Reproduced {
-			return kept, err
+		if err != nil || best.Reproduced {
+			return best, err
 		}
 	}
-	return kept, nil
+	return best, nil
 }
 
 // writeIn writes the simplest program that shows a fault, or the usual one if none does.

@@ -15,7 +15,7 @@ func (l language) shrink(f Fault, way int, p *report.Program, by *runner) error 
 	if f.Finding == nil { // the run has looked for the smallest call that crashes
 		return nil
 	}
-	first, kept := *p, *p
+	first, smallest := *p, *p
 	smaller := f.smaller()
 	for tries, at, failed := l.tries, 0, 0; tries > 0 && failed < len(smaller); tries-- {
 		one := smaller[at%len(smaller)]
@@ -28,11 +28,11 @@ func (l language) shrink(f Fault, way int, p *report.Program, by *runner) error 
 			return err
 		}
 		if shown, _ := l.try(by, p.File); shown { // the smaller ones before failed, but the next ones may not
-			kept, smaller, at, failed = *p, one.smaller(), at-1, 0
+			smallest, smaller, at, failed = *p, one.smaller(), at-1, 0
 		}
 	}
-	*p = kept
-	if err := save(p); err != nil || kept.Text == first.Text {
+	*p = smallest
+	if err := save(p); err != nil || smallest.Text == first.Text {
 		return err
 	}
 	if shown, _ := l.run(by, p.File); shown {

@@ -78,15 +78,15 @@ func newCall(op *schema.Op, recipe string) (*call, error) {
 		}
 		k.names = append(k.names, name)
 		if !positional || arg.KwargOnly {
-			text = named(arg.Name, text)
+			text = keyword(arg.Name, text)
 		}
 		k.args = append(k.args, text)
 	}
 	return k, nil
 }
 
-// named returns an argument passed by name.
-func named(name, value string) string {
+// keyword returns an argument passed by name.
+func keyword(name, value string) string {
 	if keywords[name] {
 		return fmt.Sprintf("**{%q: %s}", name, value)
 	}

@@ -30,21 +30,21 @@ import (
 // A Wrapper is one function to generate: a kernel, the plan of its op, and the names used in its
 // text.
 type Wrapper struct {
-	Name     string // the wrapper's Go name
-	OpVar    string // the Go name of the op's table
-	Kernel   Kernel
-	Plan     plan.Plan
-	Params   []Param // in the kernel's order
-	Args     []Param // the arguments of the schema, in its order
-	Order    []int   // as in asserts.Kernel; nil in the schema's order
-	Results  []Result
-	Named    bool      // the kernel's results have names
-	Context  string    // the context parameter's name, "" for none
-	Err      string    // the error result's name, "" for none
-	Call     string    // the local variable that records the call
-	Buf      string    // the local variable that it records into
-	Elem     string    // the local variable for the elements of a list
-	Observer *Observer // of the tensor type, nil if that has a method
+	Name         string // the wrapper's Go name
+	OpVar        string // the Go name of the op's table
+	Kernel       Kernel
+	Plan         plan.Plan
+	Params       []Param // in the kernel's order
+	Args         []Param // the arguments of the schema, in its order
+	Order        []int   // as in asserts.Kernel; nil in the schema's order
+	Results      []Result
+	NamedResults bool      // the kernel's results have names
+	Context      string    // the context parameter's name, "" for none
+	Err          string    // the error result's name, "" for none
+	Call         string    // the local variable that records the call
+	Buf          string    // the local variable that it records into
+	Elem         string    // the local variable for the elements of a list
+	Observer     *Observer // of the tensor type, nil if that has a method
 }
 
 // Locals returns the names that the wrapper declares.

@@ -62,7 +62,7 @@ func Load(dir string) (*Package, error) {
 		return nil, err
 	}
 	if len(pkgs) == 0 {
-		return nil, fmt.Errorf("load kernels from %s: the go command finds no package there; go build in that folder says why", dir)
+		return nil, fmt.Errorf("load kernels from %s: the go command finds no package there; go build in that folder tells why", dir)
 	}
 	p := pkgs[0]
 	if p.Name == "main" {

@@ -43,7 +43,7 @@ func TestLoad(t *testing.T) {
 		{"empty", []string{"no Go files in "}},
 		{"program", []string{"it is package main, which the wrappers can't import"}},
 		{"missing", []string{"load kernels from "}},
-		{"..", []string{": the go command finds no package there; go build in that folder says why"}},
+		{"..", []string{": the go command finds no package there; go build in that folder tells why"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.folder, func(t *testing.T) {

@@ -132,9 +132,9 @@ func parseMark(rest string, pos token.Pos) (op string, names []Name, wrong *Unre
 	}
 	for _, at := range words[1:] {
 		word, pos := rest[at[0]:at[1]], pos+token.Pos(at[0])
-		param, arg, named := strings.Cut(word, "=")
+		param, arg, isName := strings.Cut(word, "=")
 		switch {
-		case !named:
+		case !isName:
 			return "", nil, &Unread{pos, word + " follows the op: want one op, and after it parameters with the schema's arguments, such as dst=out"}
 		case !token.IsIdentifier(param):
 			return "", nil, &Unread{pos, word + ": want a parameter of the kernel before the =, such as dst=out"}

@@ -100,10 +100,10 @@ func Unnamed(op *schema.Op, k Kernel) string {
 func OutOfOrder(op *schema.Op, kernel *types.Func) string {
 	args := op.Func.Args
 	for i, p := range kernelParams(Kernel{Func: kernel}) {
-		named := slices.IndexFunc(args, func(a schema.Argument) bool { return sameName(a.Name, p.Name()) })
-		if i < len(args) && named >= 0 && !sameName(args[i].Name, p.Name()) {
+		byName := slices.IndexFunc(args, func(a schema.Argument) bool { return sameName(a.Name, p.Name()) })
+		if i < len(args) && byName >= 0 && !sameName(args[i].Name, p.Name()) {
 			return fmt.Sprintf("parameter %d of kernel %s is named %s and gets argument %s, while %s is argument %d of %s: put the parameters in the schema's order",
-				i+1, kernel.Name(), p.Name(), args[i].Name, args[named].Name, named+1, op.Func)
+				i+1, kernel.Name(), p.Name(), args[i].Name, args[byName].Name, byName+1, op.Func)
 		}
 	}
 	return ""

@@ -41,7 +41,7 @@ func (b *binder) wrapper(p pair, planner *plan.Planner) Wrapper {
 	if len(w.Results) < sig.Results().Len() {
 		w.Err = names.Pick(sig.Results().At(sig.Results().Len()-1).Name(), "err")
 	}
-	w.Named = sig.Results().Len() > 0 && !slices.ContainsFunc(slices.Collect(sig.Results().Variables()), func(v *types.Var) bool { return v.Name() == "" || v.Name() == "_" })
+	w.NamedResults = sig.Results().Len() > 0 && !slices.ContainsFunc(slices.Collect(sig.Results().Variables()), func(v *types.Var) bool { return v.Name() == "" || v.Name() == "_" })
 	w.Call, w.Buf, w.Elem = names.Pick("", "call"), names.Pick("", "obs"), names.Pick("", "t")
 	return w
 }

@@ -105,8 +105,8 @@ func TestNamedResults(t *testing.T) {
 		"(_ *Tensor, err error)": false,
 		"(x *Tensor, _ error)":   false,
 	} {
-		if w, _ := wrapped(t, "//opassert:kernel f\nfunc F(*Tensor) "+results+" { panic(0) }", "f(Tensor self) -> Tensor"); w.Named != want {
-			t.Errorf("%s: %v, want %v", results, w.Named, want)
+		if w, _ := wrapped(t, "//opassert:kernel f\nfunc F(*Tensor) "+results+" { panic(0) }", "f(Tensor self) -> Tensor"); w.NamedResults != want {
+			t.Errorf("%s: %v, want %v", results, w.NamedResults, want)
 		}
 	}
 }

@@ -20,13 +20,13 @@ func tensor(f bind.Wrapper, name string) *jen.Statement {
 // a method. Converting a pointer costs nothing.
 func (w *writer) observed(o *bind.Observer) []*jen.Statement {
 	tensor := w.typ(o.Tensor())
-	named := w.typ(o.Tensor().Underlying().(*types.Pointer).Elem())
+	foreign := w.typ(o.Tensor().Underlying().(*types.Pointer).Elem())
 	observe := w.qual(o.Func.Pkg(), o.Func.Name())
 	receiver := parens(jen.Id("t").Add(pointerTo(jen.Id("observed"))))
 	return []*jen.Statement{
 		rows(
 			comment("observed is what the checks look at through "+kernelName(o.Func)+"."),
-			jen.Type().Id("observed").Add(named),
+			jen.Type().Id("observed").Add(foreign),
 		),
 		jen.Func().Add(receiver).Add(call(jen.Id("Observe"),
 			jen.Id("o").Add(pointerTo(w.asserts("Observation"))), jen.Id("level").Add(w.asserts("Level")),

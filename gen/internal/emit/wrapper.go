@@ -57,7 +57,7 @@ func (w *writer) wrapperParams(f bind.Wrapper) []jen.Code {
 func (w *writer) wrapperResults(f bind.Wrapper) *jen.Statement {
 	var all []jen.Code
 	spell := func(name string, typ *jen.Statement) {
-		if f.Named {
+		if f.NamedResults {
 			typ = jen.Id(name).Add(typ)
 		}
 		all = append(all, typ)
@@ -68,7 +68,7 @@ func (w *writer) wrapperResults(f bind.Wrapper) *jen.Statement {
 	if f.Err != "" {
 		spell(f.Err, jen.Error())
 	}
-	if f.Named {
+	if f.NamedResults {
 		return parens(all...)
 	}
 	return results(all...)
@@ -79,7 +79,7 @@ func (w *writer) wrapperBody(f bind.Wrapper) []jen.Code {
 	kernel := w.kernelCall(f)
 	if len(names) > 0 {
 		assign := ":="
-		if f.Named {
+		if f.NamedResults {
 			assign = "="
 		}
 		kernel = list(names...).Op(assign).Add(kernel)
@@ -88,11 +88,11 @@ func (w *writer) wrapperBody(f bind.Wrapper) []jen.Code {
 	body = append(body, w.observeParams(1, f, "Arg")...)
 	body = append(body, kernel, record(f, "Returned"))
 	after := append(w.observeParams(2, f, "Arg"), w.observeResults(2, f, "Result")...)
-	kept := append(w.observeParams(2, f, "Keep"), w.observeResults(2, f, "Keep")...)
+	keep := append(w.observeParams(2, f, "Keep"), w.observeResults(2, f, "Keep")...)
 	if len(after) > 0 {
 		guarded := append([]jen.Code{jen.Defer().Add(record(f, "Recover"))}, after...)
 		body = append(body, call(tight(jen.Func(), parens()).Add(block(2, guarded...))),
-			jen.If(record(f, "Keeps")).Add(block(2, kept...)))
+			jen.If(record(f, "Keeps")).Add(block(2, keep...)))
 	}
 	body = append(body, record(f, "Judge"))
 	if len(names) > 0 {

@@ -229,7 +229,7 @@ var rules = []rule{
 	on(`\bquantized\b|qtensor|qscheme`, (*revision).quantized, "quantized", "qtensor", "qscheme"),
 	on(`mkldnn`, (*revision).mkldnn, "mkldnn"),
 	on(`\bnested`, (*revision).nested, "nested"),
-	on(`names?\b|named`, (*revision).named, "name"),
+	on(`names?\b|named`, (*revision).nameDimensions, "name"),
 	on(`(\w+): (?:0|-\d+)\b`, (*revision).shownBelowOne, ": 0", ": -"),
 }
 
@@ -253,8 +253,8 @@ func (m *revision) words([]string) bool {
 		return false
 	}
 	i := sample.Pick(m.rng, at)
-	if named := slices.DeleteFunc(m.mentioned(), func(i int) bool { return !slices.Contains(at, i) }); len(named) > 0 {
-		i = named[0]
+	if mentioned := slices.DeleteFunc(m.mentioned(), func(i int) bool { return !slices.Contains(at, i) }); len(mentioned) > 0 {
+		i = mentioned[0]
 	}
 	v := m.args[i].value
 	old := *v
@@ -792,8 +792,8 @@ func (m *revision) equalDTypes([]string) bool {
 		return false
 	}
 	Separate(ts, ts)
-	if named := m.targets(); len(m.mentioned()) > 1 && len(named) > 1 {
-		ts = named
+	if targets := m.targets(); len(m.mentioned()) > 1 && len(targets) > 1 {
+		ts = targets
 	}
 	old := m.c.String()
 	for _, t := range ts {
@@ -819,9 +819,9 @@ func (m *revision) define([]string) bool {
 	if len(absent) == 0 {
 		return false
 	}
-	named := slices.DeleteFunc(m.mentioned(), func(i int) bool { return !slices.Contains(absent, i) })
-	if len(named) > 0 {
-		absent = named
+	mentioned := slices.DeleteFunc(m.mentioned(), func(i int) bool { return !slices.Contains(absent, i) })
+	if len(mentioned) > 0 {
+		absent = mentioned
 	}
 	for _, i := range absent {
 		arg := m.args[i]
@@ -865,7 +865,7 @@ func (m *revision) nested([]string) bool {
 	return true
 }
 
-func (m *revision) named([]string) bool {
+func (m *revision) nameDimensions([]string) bool {
 	if !strings.Contains(m.op.Func.String(), "Dimname") {
 		return false
 	}
@@ -881,10 +881,10 @@ func (a *adapter) mutate(c *sample.Case, text string) {
 		if len(m.args) == 0 || m.encoded() {
 			return
 		}
-		named := m.mentioned()
+		mentioned := m.mentioned()
 		i := a.rng.IntN(len(m.args))
-		if len(named) > 0 && !sample.OneIn(a.rng, 3) {
-			i = sample.Pick(a.rng, named)
+		if len(mentioned) > 0 && !sample.OneIn(a.rng, 3) {
+			i = sample.Pick(a.rng, mentioned)
 		}
 		m.mutateArg(m.args[i])
 	}

@@ -16,7 +16,7 @@ import (
 func TestRules(t *testing.T) {
 	tests := []struct {
 		name, schema string
-		args         []string // as recipes write them
+		args         []string // as in recipes
 		error        string
 		want         string
 	}{
@@ -183,7 +183,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// A letter is the same size in each error, that which a tensor has.
+// A letter has the same size in each error, that of a tensor.
 func TestLetters(t *testing.T) {
 	op := must.Get(schema.ParseOp("f(Tensor query, Tensor caches, Tensor lens) -> Tensor"))(t)
 	a := NewAdapter(engine.Operator{Schema: op}, sample.NewRandom(0, "f", 0), Themes[0])
@@ -209,7 +209,8 @@ func TestLetters(t *testing.T) {
 	}
 }
 
-// The length of a sequence has one size, whatever an error calls it; another word has its own.
+// The length of a sequence has one size, whatever word an error uses for it; another word has its
+// own.
 func TestLengths(t *testing.T) {
 	op := must.Get(schema.ParseOp("f(Tensor q, Tensor mask) -> Tensor"))(t)
 	c := &sample.Case{Op: "aten::f", Names: []string{"q", "mask"}}
@@ -225,7 +226,7 @@ func TestLengths(t *testing.T) {
 	}
 }
 
-// An error about tensors can come from a call that has none: every rule takes it.
+// An error about tensors may come from a call without any: every rule can handle that.
 func TestRulesWithoutTensors(t *testing.T) {
 	op := must.Get(schema.ParseOp("f(Tensor[] tensors) -> Tensor"))(t)
 	for _, text := range []string{
@@ -257,7 +258,7 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// A recipe prints back as it was written.
+// A recipe prints back to its text.
 func TestValuesPrintBack(t *testing.T) {
 	for _, text := range []string{"float32[2, 3]", "int64[4] below:3", "float32[3] sliced", "float32[2, 2] csr", "[1, 2]", "0.5", "true", "bool[]", "aten::ones([2, 2], qint8[3] quantized)"} {
 		v := must.Get(sample.ParseValue(text, sample.NewSymbols(0)))(t)
@@ -272,7 +273,7 @@ func TestValuesPrintBack(t *testing.T) {
 	}
 }
 
-// Whatever an error says, a case stays one that its schema takes.
+// Whatever the error, a case remains valid for its schema.
 func FuzzAdapt(f *testing.F) {
 	op := must.Get(schema.ParseOp("f(Tensor self, Tensor?[] indices, int[2] kernel_size, Scalar alpha, *, Tensor(a!) out) -> Tensor(a!)"))(f)
 	f.Add("Expected 3D input", uint64(1))
@@ -315,7 +316,7 @@ func FuzzAdapt(f *testing.F) {
 	})
 }
 
-// An object gets the arguments that its constructor is said to take.
+// An object gets the arguments of its constructor as the engine describes them.
 func TestAdaptConstructor(t *testing.T) {
 	op := must.Get(schema.ParseDispatcher("ns::f(__torch__.torch.classes.ns.Q[] q) -> Tensor"))(t)
 	a := NewAdapter(engine.Operator{Schema: op}, sample.NewRandom(0, "f", 0), Themes[0])
@@ -337,7 +338,7 @@ func TestAdaptConstructor(t *testing.T) {
 	}
 }
 
-// Errors name what constructors take as they name what the op takes.
+// Errors name arguments of constructors like those of the op.
 func TestAdaptWhatObjectsAreMadeOf(t *testing.T) {
 	op := must.Get(schema.ParseDispatcher("ns::f(__torch__.torch.classes.ns.Q[] _0, Tensor values) -> Tensor"))(t)
 	const takes = `argument 0 "_0": the constructor of __torch__.torch.classes.ns.Q takes (Tensor points, Tensor values, str kind): `
@@ -369,7 +370,7 @@ func TestAdaptWhatObjectsAreMadeOf(t *testing.T) {
 	}
 }
 
-// What an op reads is now and then written by the op that it undoes, whose arguments errors name too.
+// The input of an op is sometimes made by its inverse, whose arguments errors name, too.
 func TestAdaptEncoded(t *testing.T) {
 	decode, encode := must.Get(schema.ParseOp("decode(Tensor data, int mode) -> Tensor"))(t), must.Get(schema.ParseOp("encode(Tensor image) -> Tensor"))(t)
 	decode.Namespace, encode.Namespace = "my", "my"
@@ -396,7 +397,7 @@ func TestAdaptEncoded(t *testing.T) {
 	}
 }
 
-// An error's choices are read however it spells them out.
+// Choices in an error are recognized in every form.
 func TestNamedWords(t *testing.T) {
 	for text, want := range map[string][]string{
 		"mode must be one of 'bilinear' or 'nearest', got x":             {"bilinear", "nearest"},
@@ -423,7 +424,7 @@ func TestNamedWords(t *testing.T) {
 	}
 }
 
-// Where no constructor makes an object, an op may, as the engine says.
+// If no constructor makes an object, an op may, as the engine tells.
 func TestMadeByOp(t *testing.T) {
 	op := must.Get(schema.ParseDispatcher("my::f(__torch__.torch.classes.my.Table t) -> ()"))(t)
 	c := &sample.Case{Op: "my::f", Names: []string{"t"}, Args: []sample.Value{{Kind: sample.NewValue, Text: "__torch__.torch.classes.my.Table"}}}

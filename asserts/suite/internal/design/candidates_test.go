@@ -8,8 +8,8 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A number that leaves factors or sums as they are is replaced, where it is not a
-// dimension, a size or a mode; so is a tensor without elements, that no result goes into.
+// A number that leaves factors or sums unchanged is replaced, unless it is a dimension, a size or a
+// mode; so is a tensor without elements, unless results are written to it.
 func TestLively(t *testing.T) {
 	for _, tt := range []struct{ arg, value, want string }{
 		{"int by", "0", "3"},

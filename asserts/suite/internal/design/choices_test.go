@@ -9,7 +9,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
-// Only what an error offers is read as a choice, and no more than a dozen.
+// Only values that an error offers count as choices, at most a dozen.
 func TestNamedWordsAlone(t *testing.T) {
 	dozen := strings.Fields("a b c d e f g h i j k l")
 	for text, want := range map[string][]string{
@@ -33,8 +33,8 @@ func TestNamedWordsAlone(t *testing.T) {
 	}
 }
 
-// A probe is of the argument's type, where values of it can make no sense; an
-// error's answer to it is values of that type, each once.
+// A probe has the argument's type, if that has invalid values; the choices in its error are values
+// of that type, without duplicates.
 func TestProbes(t *testing.T) {
 	op := ops(t, "ns::f(str text, str? maybe, int n, SymInt s, float x, Scalar a, bool b, Tensor t, str[] texts, int[] ns, float[] xs) -> Tensor")[0]
 	for i, want := range []sample.ValueKind{sample.TextValue, sample.TextValue, sample.IntValue, sample.IntValue, sample.FloatValue, sample.FloatValue, 0, 0, 0, 0, 0} {

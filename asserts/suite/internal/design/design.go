@@ -248,7 +248,7 @@ func NewDesign(o engine.Operator, devices []engine.Device, openings int, l *Lear
 	if len(d.Bases) == 0 {
 		return d
 	}
-	b := &designer{Design: d, op: o.Schema, devices: devices, added: o.Added, stored: o.Texts, makers: o.Makers, base: d.Bases[0], named: l.Named}
+	b := &designer{Design: d, op: o.Schema, devices: devices, added: o.Added, stored: o.Texts, makers: o.Makers, base: d.Bases[0], offered: l.Offered}
 	b.together()
 	b.scalars()
 	b.tensors()
@@ -266,7 +266,7 @@ type designer struct {
 	stored  []string
 	makers  []*schema.Op
 	base    *sample.Case
-	named   map[int][]sample.Value
+	offered map[int][]sample.Value
 	late    []argClass // of values that crash kernels which rely on them
 }
 
@@ -483,7 +483,7 @@ func (b *designer) scalars() {
 		case t.Kind == schema.Base:
 			all = ScalarValues(t.Name, b.devices)
 		}
-		b.values(i, arg, slices.Concat(b.named[i], all))
+		b.values(i, arg, slices.Concat(b.offered[i], all))
 		b.objects(i, arg)
 		if t.Kind == schema.Base && IsInt(t) {
 			for _, n := range largeInts {
@@ -516,7 +516,7 @@ func (b *designer) values(i int, arg schema.Argument, all []sample.Value) {
 		case v.Kind == sample.ListValue && fixed > 0 && len(v.List) != fixed:
 			b.late = append(b.late, class)
 			continue
-		case v.Kind == sample.TextValue && k >= len(b.named[i]) && !slices.Contains(words[arg.Name], v.Text):
+		case v.Kind == sample.TextValue && k >= len(b.offered[i]) && !slices.Contains(words[arg.Name], v.Text):
 			class.key = false // a kernel that accepts one text accepts any
 		}
 		b.Classes = append(b.Classes, class)
@@ -581,7 +581,7 @@ func (b *designer) texts(i int, arg schema.Argument) []sample.Value {
 			all = append(all, w)
 		}
 	}
-	if len(b.named[i]) > 1 { // the kernel named the valid ones
+	if len(b.offered[i]) > 1 { // the kernel named the valid ones
 		all = all[:min(len(all), 3)]
 	} else {
 		all = append(all, storedWords(b.stored, arg.Name)...)
@@ -1064,7 +1064,7 @@ func factor(c argClass) string {
 type Learned struct {
 	Ran     []*sample.Case
 	Recipes []*sample.Case         // from recipes
-	Named   map[int][]sample.Value // values in errors, by argument
+	Offered map[int][]sample.Value // values in errors, by argument
 
 	// Origins are those of the value classes that a call ran with, by case.
 	Origins map[int]Origin

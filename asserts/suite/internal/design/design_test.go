@@ -9,8 +9,8 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
-// A number above 1 stands in a row with each way to lie in memory, and a flag with
-// it where there are elements.
+// A number above 1 is in a row with each layout in memory, together with a flag if there are
+// elements.
 func TestNumbersInRows(t *testing.T) {
 	op := ops(t, "ns::f(Tensor a, int n, bool flag=False) -> Tensor")[0]
 	for _, base := range []int64{0, 1, 3} {
@@ -19,7 +19,7 @@ func TestNumbersInRows(t *testing.T) {
 		origins := make(map[int]Origin)
 		var numbers []string
 		for i, class := range d.Classes {
-			if class.arg != "n" || class.name != "2" { // which the op refuses
+			if class.arg != "n" || class.name != "2" { // refused by the op
 				origins[i] = Origin{}
 			}
 		}
@@ -51,7 +51,8 @@ func TestNumbersInRows(t *testing.T) {
 	}
 }
 
-// Each tensor of a library's op has fewer columns than the others once, where it has several dimensions.
+// Each tensor of a library's op has fewer columns than the others once, if it has several
+// dimensions.
 func TestFewerColumns(t *testing.T) {
 	op := ops(t, "ns::f(Tensor a, Tensor b, Tensor c) -> Tensor")[0]
 	ran := &sample.Case{Names: []string{"a", "b", "c"}, Args: []sample.Value{read(t, "float32[4, 4]"), read(t, "float32[3, 4]"), read(t, "float32[4]")}}
@@ -73,7 +74,8 @@ func TestFewerColumns(t *testing.T) {
 	}
 }
 
-// A class is tried on bases with elements first: a kernel takes nearly anything with an empty tensor.
+// A class is tried first on bases with elements: a kernel accepts nearly anything with an empty
+// tensor.
 func TestSettingsWithElementsFirst(t *testing.T) {
 	op := ops(t, "ns::f(Tensor a, int n) -> Tensor")[0]
 	var ran []*sample.Case
@@ -90,7 +92,8 @@ func TestSettingsWithElementsFirst(t *testing.T) {
 	}
 }
 
-// Lists of tensors are long too where they are a library's, and last: a kernel may have no room for one.
+// Lists of tensors are also long for ops of a library, at the end: a kernel may have no room for
+// them.
 func TestLongLists(t *testing.T) {
 	op := ops(t, "ns::f(Tensor[] all) -> Tensor")[0]
 	ran := &sample.Case{Names: []string{"all"}, Args: []sample.Value{read(t, "[float32[2], float32[3]]")}}
@@ -115,8 +118,8 @@ func TestLongLists(t *testing.T) {
 	}
 }
 
-// A wrapper that results go into is empty in one class of each op: no seed decides whether the op puts another
-// storage into it.
+// A wrapper for results is empty in one class of each op: whether the op replaces its storage does
+// not depend on the seed.
 func TestEmptyWrappers(t *testing.T) {
 	op := ops(t, "ns::f.out(Tensor a, *, Tensor(a!) out) -> Tensor(a!)")[0]
 	ran := &sample.Case{Names: []string{"a", "out"}, Args: []sample.Value{read(t, "float32[3]"), read(t, "float32[3]")}}

@@ -11,7 +11,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A device argument takes each of the devices that the engine has.
+// A device argument has each of the engine's devices.
 func TestDeviceValuesAreTheEngines(t *testing.T) {
 	op := must.Get(schema.ParseOp("f(Device device, Device? to=None) -> Tensor"))(t)
 	base := &sample.Case{Op: "aten::f", Args: []sample.Value{{Kind: sample.DeviceValue, Text: "cpu"}, sample.None()}}

@@ -21,7 +21,7 @@ func ops(t *testing.T, texts ...string) []*schema.Op {
 	return all
 }
 
-// faults returns what Check reports of a file of cases, a line each.
+// faults returns the errors of Check for a file of cases, one a line.
 func faults(t *testing.T, all []*schema.Op, text string) []string {
 	t.Helper()
 	book, err := ParseRecipes("c", []byte(text))
@@ -43,14 +43,14 @@ func faults(t *testing.T, all []*schema.Op, text string) []string {
 	return lines
 }
 
-// The names of ops and of arguments in a file of cases are those of the library:
-// each other one is reported once, where it stands, with what may be meant.
+// Names of ops and of arguments in a file of cases must be those of the library: each other one is
+// reported once, at its position, with a suggestion.
 func TestCheckNames(t *testing.T) {
 	all := ops(t, "ns::add(Tensor self, Tensor other, int n=1) -> Tensor", "ns::mul.one(Tensor self) -> Tensor", "ns::mul.two(Tensor self, bool flag) -> Tensor", "my::zap(Tensor self) -> Tensor")
 	for _, tt := range []struct {
 		name, text string
-		want       []string // each line, up to its own words
-		says       string   // in the last one
+		want       []string // the beginning of each line
+		says       string   // in the last line
 	}{
 		{"op", "- ops: [add]\n  cases: [{self: 't[2]', other: 't[2]'}]\n", nil, ""},
 		{"op with its namespace", "- ops: ['ns::mul.two']\n  cases: [{flag: true}]\n", nil, ""},
@@ -86,7 +86,7 @@ func TestCheckNames(t *testing.T) {
 	}
 }
 
-// A value fits where one of the ops that have the argument takes it.
+// A value fits if one of the ops with the argument accepts it.
 func TestCheckValues(t *testing.T) {
 	all := ops(t,
 		"ns::one(Tensor tensor) -> Tensor", "ns::none() -> ()", "ns::number(int n) -> int", "ns::pair(Tensor a, int b=1) -> Tensor", "ns::any(int n) -> Any", "ns::push(__torch__.torch.classes.ns.Q q, Tensor t) -> ()", "ns::over.loaded(int n) -> int", "ns::over.two(int n) -> int", "ns::zz.a() -> int", "ns::many() -> Tensor[]", "ns::perhaps() -> Tensor?",
@@ -94,7 +94,7 @@ func TestCheckValues(t *testing.T) {
 		"ns::g(int n, Tensor b) -> Tensor", "ns::h(Tensor n, int b) -> Tensor")
 	for _, tt := range []struct {
 		arg, value string
-		want       string // in the error, "" where it fits
+		want       string // in the error, "" if it fits
 	}{
 		{"tensor", "t[2]", ""}, {"tensor", "none", ""}, {"tensor", "3", "Tensor"}, {"tensor", "default", "default"}, {"tensor", "[t[2]]", "Tensor"},
 		{"maybe", "none", ""}, {"maybe", "t[2]", ""}, {"maybe", "same:tensor", ""}, {"maybe", "'a'", "Tensor"},

@@ -14,13 +14,13 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// book reads recipes.
+// book parses recipes.
 func book(t *testing.T, text string) *Recipes {
 	t.Helper()
 	return must.Get(ParseRecipes("c", []byte(text)))(t)
 }
 
-// read reads a value.
+// read parses a value.
 func read(t *testing.T, text string) sample.Value {
 	t.Helper()
 	v, err := sample.ParseValue(text, sample.NewSymbols(0))
@@ -30,8 +30,8 @@ func read(t *testing.T, text string) sample.Value {
 	return v
 }
 
-// The first cases have the themes in turn, those of recipes the first one, and
-// later ones any, an arrangement only where a tensor is strided.
+// The first cases have the themes in turn, those of recipes the first one, and later ones any, with
+// an arrangement only for strided tensors.
 func TestThemes(t *testing.T) {
 	op := ops(t, "ns::f(Tensor a) -> Tensor")[0]
 	g := NewGenerator(op, book(t, "- ops: [f]\n  cases: [{a: 't'}, {a: 't[2]'}, {a: 't[3]'}]\n"))
@@ -59,8 +59,8 @@ func TestThemes(t *testing.T) {
 	}
 }
 
-// Recipes take the first cases, and of the others all but each fourth in turn;
-// symbols have other sizes when a recipe comes again.
+// Recipes have the first cases, and of the others all but each fourth in turn; symbols have other
+// sizes when a recipe is repeated.
 func TestRecipesTakeTurns(t *testing.T) {
 	op := ops(t, "ns::f(Tensor a, int k=1, *, Tensor b) -> Tensor")[0]
 	g := NewGenerator(op, book(t, "- ops: [f]\n  cases: [{a: 'int8[n]'}, {a: 'int16[n]'}, {_0: 'int32[n]'}, {a: 'int16[n, n]'}]\n- ops: [g]\n  cases: [{a: 'int64[9]'}]\n"))
@@ -83,8 +83,8 @@ func TestRecipesTakeTurns(t *testing.T) {
 	}
 }
 
-// A tensor of a recipe has of the theme what the recipe leaves open, and a dtype
-// for numbers every other time.
+// A tensor of a recipe has the theme's properties where the recipe has none, and every other time a
+// dtype for numbers.
 func TestRecipesFollowTheTheme(t *testing.T) {
 	op := ops(t, "ns::f(Tensor a, Tensor b, Tensor c, Tensor d) -> Tensor")[0]
 	const recipe = "{a: 't[2, 2, 2, 2]', b: 'float16[2, 2]', c: 't[2, 2] sliced', d: 't[2, 2] coo'}"
@@ -110,8 +110,8 @@ func TestRecipesFollowTheTheme(t *testing.T) {
 	}
 }
 
-// An argument with a default is left out, except where the theme has edges or
-// varies them: then it is given, or given now and then.
+// An argument with a default is omitted, unless the theme has edges or varies them: then it is
+// given, or sometimes given.
 func TestDefaults(t *testing.T) {
 	op := ops(t, "ns::f(Tensor a, int k=1, *, bool flag=False) -> Tensor")[0]
 	g := NewGenerator(op, new(Recipes))
@@ -134,8 +134,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// Where the theme says so, arguments that can be one tensor are, except what
-// results go into.
+// If the theme asks for it, compatible arguments are one tensor, except those for results.
 func TestOneTensor(t *testing.T) {
 	op := ops(t, "ns::f(Tensor a, Tensor b, Tensor index, Tensor[] list, *, Tensor(a!) out) -> Tensor(a!)")[0]
 	g := NewGenerator(op, new(Recipes))
@@ -166,7 +165,7 @@ func TestOneTensor(t *testing.T) {
 	}
 }
 
-// An out argument with elements of its own holds other values than the rest.
+// An out argument with elements has values that the others do not have.
 func TestOutsAreMarked(t *testing.T) {
 	op := ops(t, "ns::f(Tensor a, Tensor(b!) out_b, Tensor output, Tensor(c!) inout, *, Tensor(a!) result) -> Tensor(a!)")[0]
 	if is := []bool{false, true, false, false, true}; !slices.EqualFunc(op.Func.Args, is, func(a schema.Argument, out bool) bool { return IsOut(a) == out }) {
@@ -190,7 +189,7 @@ func TestOutsAreMarked(t *testing.T) {
 	}
 }
 
-// A recipe that did not run as it is written says in which arguments it did not.
+// For a recipe that did not run as written, the differing arguments are reported.
 func TestUnfit(t *testing.T) {
 	op := ops(t, "ns::f(Tensor a, int b, int c, int d) -> Tensor")[0]
 	b := book(t, "- ops: [f]\n  cases:\n    - {a: 't[2]', b: '1', _2: '2'}\n    - {a: 't[3]'}\n")

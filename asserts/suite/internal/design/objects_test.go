@@ -10,7 +10,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// An argument of a custom class is also tried with what each op returns that makes one.
+// An argument of a custom class is also tried with the result of each op that makes one.
 func TestObjectsOfOps(t *testing.T) {
 	parse := func(text string) *schema.Op {
 		op := must.Get(schema.ParseDispatcher(text))(t)

@@ -82,8 +82,7 @@ func TestParseRecipesRefuses(t *testing.T) {
 	}
 }
 
-// No text of a value makes the reader panic, and what it reads prints as one that
-// reads the same.
+// No text of a value makes the parser panic, and a parsed value prints as an equal one.
 func FuzzParseValue(f *testing.F) {
 	for _, seed := range []string{
 		"t[n, 2*m+1] sliced coo below:n = [0, 1.5]", "(t[2], [3, none], {'a': 1, 2: same:x[1]})", "after ns::op(ns.Class('it''s'), 0.5-2i)", "storage:float32[4]", "dtype:int8", "NaN", "-n",
@@ -104,7 +103,7 @@ func FuzzParseValue(f *testing.F) {
 	})
 }
 
-// A file of cases is refused with places, or its values print as they read.
+// A file of cases is refused with positions, or its values print as they read.
 func FuzzParseRecipes(f *testing.F) {
 	for _, seed := range []string{
 		"- ops: [a::b, \"c::*\"]\n  cases:\n    - {x: \"t[n, 2]\", _1: \"'s'\"}\n    - {}\n", "[]", "- {ops: a, cases: [{x: 1}]}\n", "- ops: []\n  cases: {}\n", "- &a {ops: [x], cases: [{y: same:y}]}\n- *a\n", string(recipeText),

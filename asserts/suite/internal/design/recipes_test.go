@@ -9,7 +9,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// The recipes that are shipped read.
+// The shipped recipes are valid.
 func TestRecipesParse(t *testing.T) {
 	book := must.Get(Shipped())(t)
 	if len(*book) < 50 {
@@ -17,8 +17,8 @@ func TestRecipesParse(t *testing.T) {
 	}
 }
 
-// For each op that shipped recipes name, ShippedFor has those that serve it, as they stand in the
-// file; for another op it has none.
+// For each op named by shipped recipes, ShippedFor has its recipes, with their positions in the
+// file; for others it has none.
 func TestShippedFor(t *testing.T) {
 	book := must.Get(Shipped())(t)
 	names := []string{"no_such_op", "conv2d.out"}
@@ -42,7 +42,7 @@ func TestShippedFor(t *testing.T) {
 	}
 }
 
-// A value prints as one that reads the same.
+// A value prints as a text that parses to it.
 func TestValueReadsBack(t *testing.T) {
 	for _, text := range []string{
 		"3", "-1", "0.5", "1e-05", "2.0", "NaN", "-Inf", "true", "none", "default", "'it''s'", "[1, [t[2], none]]", "generator", "0.5+1i", "0.6-0.8i", "same:x", "[same:xs[1], view:x]", "int64[4] sum:9",
@@ -60,8 +60,8 @@ func TestValueReadsBack(t *testing.T) {
 	}
 }
 
-// A call with tensors that are one, or views of one storage, prints as a case that
-// makes the same call.
+// A call with tensors that are the same, or views of one storage, prints as a case that makes the
+// same call.
 func TestReferences(t *testing.T) {
 	op := must.Get(schema.ParseDispatcher("ns::f(Tensor a, Tensor[] b, Tensor c, __torch__.torch.classes.ns.Q q, __torch__.torch.classes.ns.Q r, int n) -> Tensor"))(t)
 	const text = `{a: "float32[2] sliced", b: "[same:a, int64[3] sum:5]", c: "view:b[1]", q: "ns.Q(t[2])", r: "same:q", n: "2"}`
@@ -90,7 +90,7 @@ func TestFillSum(t *testing.T) {
 	}
 }
 
-// Symbols stand for the same size all over a case, and for others in the next.
+// Symbols have the same size throughout a case, and others in the next.
 func TestSymbols(t *testing.T) {
 	for _, tt := range []struct {
 		round int

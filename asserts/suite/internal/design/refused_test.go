@@ -35,8 +35,8 @@ func TestClassDType(t *testing.T) {
 	}
 }
 
-// One base speaks for the others when all refused three dtypes of a sort, unless a later
-// one took what the first refused; the classes of a dtype that none takes are not tried.
+// One base counts for the others if all refused three dtypes of a sort, unless a later one accepted
+// what the first refused; the classes of a dtype that none accepts are not tried.
 func TestRefused(t *testing.T) {
 	r, not := NewRefused(), errors.New("not implemented")
 	alone := func(dtype string) ClassDType { return ClassDType{"self", dtype, false} }

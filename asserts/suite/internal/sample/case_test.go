@@ -11,7 +11,7 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// value reads a value of which the test says that it is one.
+// value parses a valid value.
 func value(t *testing.T, text string) Value {
 	t.Helper()
 	v, err := ParseValue(text, NewSymbols(0))
@@ -56,7 +56,7 @@ func TestReplaceInt(t *testing.T) {
 	}
 }
 
-// A form stays where the dtype and the dimensions allow it.
+// A form remains if the dtype and the dimensions allow it.
 func TestLegal(t *testing.T) {
 	for _, tt := range []struct {
 		dtype string
@@ -102,7 +102,7 @@ func TestLegal(t *testing.T) {
 	}
 }
 
-// A bound that no number of a dtype reaches is one that a recipe can say.
+// A bound that no number of a dtype reaches is replaced by one that recipes can have.
 func TestLegalBounds(t *testing.T) {
 	for text, want := range map[string]string{
 		"bool below:100000": "bool[2] below:2", "uint8 below:100000": "uint8[2] below:256", "int16 below:100000": "int16[2] below:32768", "float16 below:100000": "float16[2] below:100000",
@@ -121,7 +121,7 @@ func TestLegalBounds(t *testing.T) {
 	}
 }
 
-// Only dense tensors lie in memory in one way or another.
+// Only dense tensors have arrangements.
 func TestLegalArrangement(t *testing.T) {
 	for form, want := range map[engine.Form]string{
 		engine.Strided: "float32[2] sliced", engine.Inference: "float32[2] sliced inference", engine.Grad: "float32[2] sliced requires-grad", engine.COO: "float32[2] coo",
@@ -148,7 +148,7 @@ func TestSetForm(t *testing.T) {
 	}
 }
 
-// A call as reports write it.
+// A call as in reports.
 func TestCaseString(t *testing.T) {
 	c := call(t, "float32[2]", "same:a", "view:a", "default", "true", "false", "storage:int8[2]", "dtype:int8", "generator", "none", "'x'", "1+2i", "{'k': 1}")
 	const want = `aten::f(a=float32[2], b=the same as tensor 1, c=a view of tensor 1, e=true, f=false, g=storage of int8[2], h=int8, i=generator(7), j=None, k="x", l=1+2i, m={'k': 1})`
@@ -157,7 +157,7 @@ func TestCaseString(t *testing.T) {
 	}
 }
 
-// A change of a copy leaves the case as it was.
+// A change of a copy does not change the case.
 func TestClone(t *testing.T) {
 	c := call(t, "[float32[2, 3] = [1]]")
 	before := c.String()
@@ -206,7 +206,7 @@ func TestOmits(t *testing.T) {
 	}
 }
 
-// Calls are of one shape where kinds, ranks and dtypes are the same.
+// Calls have one shape if kinds, ranks and dtypes are equal.
 func TestShape(t *testing.T) {
 	shape := call(t, "float32[2, 3]", "1").Shape()
 	if same := call(t, "float32[4, 1]", "7").Shape(); same != shape {

@@ -14,7 +14,7 @@ func TestDenseLayout(t *testing.T) {
 	for _, tt := range []struct {
 		text           string
 		strides        []int64
-		offset, length int64 // the storage's, in elements
+		offset, length int64 // of the storage, in elements
 	}{
 		{"int8[2, 3]", []int64{3, 1}, 0, 6},
 		{"int8[]", []int64{}, 0, 1},
@@ -44,14 +44,14 @@ func TestDenseLayout(t *testing.T) {
 	}
 }
 
-// The elements of a tensor, and what lies between them, byte by byte.
+// The elements of a tensor, and the bytes between them.
 func TestDenseData(t *testing.T) {
 	for _, tt := range []struct {
 		text string
 		want []byte
 	}{
 		{"int8[2, 2]", []byte{0, 1, 0, 1}},
-		{"int8[2, 3] transposed", []byte{0, 1, 0, 1, 0, 1}}, // as they lie, not as they count
+		{"int8[2, 3] transposed", []byte{0, 1, 0, 1, 0, 1}}, // in the order of memory
 		{"int8[2, 2] count", []byte{1, 2, 3, 4}},
 		{"int8[2, 2] transposed count", []byte{1, 3, 2, 4}},
 		{"int8[2, 2] = [9, 8]", []byte{9, 8, 0, 1}},
@@ -71,7 +71,7 @@ func TestDenseData(t *testing.T) {
 func TestAmong(t *testing.T) {
 	for _, tt := range []struct {
 		text       string
-		want       []byte // of turn 0, beside it 1
+		want       []byte // turn 0, with turn 1 beside it
 		surrounded bool
 	}{
 		{"int8[2, 2]", []byte{0, 1, 0, 1}, false},
@@ -116,8 +116,7 @@ func TestUsualValuesRepeat(t *testing.T) {
 	}
 }
 
-// Tensors of one call hold different values, whatever their dtype, but those that are
-// to be equal.
+// Tensors of one call have different values, whatever their dtype, except those that must be equal.
 func TestTurnsDiffer(t *testing.T) {
 	for _, dtype := range []string{"int8", "bool", "float32", "bfloat16", "complex64"} {
 		for _, fill := range []string{"", "equal"} {

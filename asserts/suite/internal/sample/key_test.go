@@ -8,7 +8,7 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// Cases that make different calls have different keys, and one that is cloned has the same.
+// Cases that make different calls have different keys, and a clone has the same key.
 func TestKey(t *testing.T) {
 	one := func(v TensorSpec) Value { return Value{Kind: TensorValue, Tensor: &v} }
 	had := make(map[string]int)

@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// References are resolved among the arguments before, and print as they were read.
+// References are resolved among the earlier arguments, and print as they were parsed.
 func TestRefer(t *testing.T) {
 	for _, tt := range []struct {
 		texts  []string
 		call   string // what is called
-		recipe string // "" where texts are it
+		recipe string // "": texts
 	}{
 		{[]string{"float32[2]", "same:a"}, "a=float32[2], b=the same as tensor 1", ""},
 		{[]string{"[float32[2], int8[3]]", "view:a[1]"}, "a=[float32[2], int8[3]], b=a view of tensor 2", ""},
@@ -45,8 +45,8 @@ func TestRefer(t *testing.T) {
 	}
 }
 
-// An argument without a name has one by its position; a reference by it is about it
-// even where another argument comes to have that name.
+// An argument without a name has one by its position; a reference by it remains even if another
+// argument gets that name.
 func TestReferByName(t *testing.T) {
 	c := &Case{Op: "f", Names: []string{"_1", "b", ""}, Args: []Value{value(t, "int8[2]"), value(t, "int8[3]"), value(t, "same:_1")}}
 	c.Refer()
@@ -55,8 +55,7 @@ func TestReferByName(t *testing.T) {
 	}
 }
 
-// A tensor whose other is gone from the case is one of its own, as it is where the
-// case is made.
+// A tensor that refers to a removed one is separate, as when the case is made.
 func TestRecipeWithoutTheOther(t *testing.T) {
 	for _, text := range []string{"same:a[1]", "view:a[1]"} {
 		c := call(t, "[float32[2], int8[3]]", text)
@@ -74,7 +73,7 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// Errors are cut between characters.
+// Errors are shortened between characters.
 func TestShortened(t *testing.T) {
 	long := strings.Repeat("é", 300)
 	for _, tt := range []struct{ name, got, want string }{
@@ -92,8 +91,7 @@ func TestShortened(t *testing.T) {
 	}
 }
 
-// A case has the same random numbers in every run, and other ones than its
-// neighbours.
+// A case has the same random numbers in every run, and others than its neighbours.
 func TestNewRandom(t *testing.T) {
 	first := func(seed uint64, op string, number int) uint64 { return NewRandom(seed, op, number).Uint64() }
 	once, again := first(1, "f", 2), first(1, "f", 2)

@@ -97,7 +97,7 @@ func TestParseValueRefuses(t *testing.T) {
 	}
 }
 
-// A word is a symbol where it is the size of a tensor, or once all are taken.
+// A word is a symbol if it is the size of a tensor, or while all are accepted.
 func TestSymbolsOfWords(t *testing.T) {
 	s := NewSymbols(0)
 	for _, tt := range []struct {

@@ -10,8 +10,8 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// A finding says which of kernel and meta kernel contradicts itself in calls that are
-// alike in all except contents, sizes or strides.
+// A finding tells which of kernel and meta kernel contradicts itself in calls that differ only in
+// contents, sizes or strides.
 func TestContradicts(t *testing.T) {
 	odd := func(when func(*fakeTensor) bool) func(*fakeEngine, []any) ([]any, error) {
 		return func(e *fakeEngine, args []any) ([]any, error) {
@@ -62,12 +62,12 @@ func TestContradicts(t *testing.T) {
 	}
 }
 
-// differs is a finding that on a device the return is unlike the kernel's.
+// differs is a finding about a return that differs on a device.
 func differs(on engine.Device, code asserts.Code) *report.Finding {
 	return &report.Finding{Violation: &asserts.Violation{Code: code, Subject: asserts.Place{Return: true, Element: asserts.NoElement}}, Devices: []engine.Device{engine.CPU, on}}
 }
 
-// A fake that is called is held against the kernel likewise.
+// A called fake is compared with the kernel likewise.
 func TestContradictsFake(t *testing.T) {
 	negative := func(e *fakeEngine, args []any) ([]any, error) {
 		x := e.like(first(args))
@@ -93,8 +93,8 @@ func TestContradictsFake(t *testing.T) {
 	}
 }
 
-// Calls that the kernel does not take, there or on meta, show nothing; of PyTorch's own ops,
-// and of other findings, none are made.
+// Calls that the kernel refuses, there or on meta, show nothing; for PyTorch's own ops, and for
+// other findings, none are made.
 func TestContradictsNothing(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -127,7 +127,7 @@ func TestContradictsNothing(t *testing.T) {
 	}
 }
 
-// The search is made for each finding, unless a worker has ended in one.
+// The search is made for each finding, unless a worker ended in one.
 func TestRanContradicts(t *testing.T) {
 	small := func(e *fakeEngine, args []any) ([]any, error) {
 		x := e.like(first(args))

@@ -18,10 +18,10 @@ import (
 type dividingEngine struct {
 	*fakeEngine
 	threads int
-	refuses int // to have so many
+	refuses int // number of threads that it refuses
 	server  int
 	spent   time.Duration
-	left    []asserts.Fault // of calls with two threads
+	left    []asserts.Fault // from calls with two threads
 }
 
 func (e *dividingEngine) Server() int { return e.server }
@@ -43,7 +43,7 @@ func (e *dividingEngine) Threads(count int) error {
 	return nil
 }
 
-// A dividingBench has an op of a library whose result follows what a test says.
+// dividingBench has an op of a library whose result depends on the engine as a test defines.
 func dividingBench(t *testing.T, follows func(e *dividingEngine, x *fakeTensor) (byte, error)) (*bench, *dividingEngine) {
 	var e *dividingEngine
 	kernel := func(_ *fakeEngine, args []any) ([]any, error) {
@@ -59,7 +59,7 @@ func dividingBench(t *testing.T, follows func(e *dividingEngine, x *fakeTensor) 
 	return b, e
 }
 
-// divided returns what is found of a call, and the call that shows it.
+// divided returns the evidence of a call's fault, and the call.
 func (b *bench) divided(t *testing.T, args ...string) (saw, call string) {
 	t.Helper()
 	result := report.Case{Devices: make(report.Devices)}
@@ -84,8 +84,8 @@ func TestDividesLeaves(t *testing.T) {
 	}
 }
 
-// A result that follows the number of threads is a note of the call with tensors that are worth
-// dividing, where the kernel takes some.
+// A result that depends on the number of threads is a note of the call with tensors that are worth
+// dividing, if the kernel accepts some.
 func TestDivides(t *testing.T) {
 	threads := func(e *dividingEngine, _ *fakeTensor) (byte, error) { return byte(e.threads), nil }
 	number := byte(0)
@@ -175,7 +175,7 @@ func TestDivides(t *testing.T) {
 	}
 }
 
-// Large tensors are asked for once for each setting; what is wrong with them alone is found.
+// Calls with large tensors are made once for each setting; their faults are found.
 func TestDividesOnce(t *testing.T) {
 	b, _ := dividingBench(t, func(_ *dividingEngine, x *fakeTensor) (byte, error) {
 		if tensor.Numel(x.spec.Sizes) > 1000 {
@@ -193,7 +193,7 @@ func TestDividesOnce(t *testing.T) {
 	}
 }
 
-// A result of which no bytes are kept is compared by its digest, where it is the same again.
+// A result without copied bytes is compared by its digest, if it is reproducible.
 func TestDividesUnkept(t *testing.T) {
 	calls := byte(0)
 	for _, tt := range []struct {
@@ -211,7 +211,7 @@ func TestDividesUnkept(t *testing.T) {
 	}
 }
 
-// A write that happens only with two threads is found, and the report says so.
+// A write that happens only with two threads is found, and the report tells it.
 func TestDividesWrites(t *testing.T) {
 	b, _ := dividingBench(t, func(e *dividingEngine, x *fakeTensor) (byte, error) {
 		if e.threads == 2 {
@@ -232,8 +232,8 @@ func TestDividesWrites(t *testing.T) {
 	}
 }
 
-// Each call is told before it is made, and none is made after one that threw or where no other
-// number of threads can be had.
+// Each call is announced before it is made, and none is made after one that threw or if no other
+// number of threads can be set.
 func TestDividesCalls(t *testing.T) {
 	for _, tt := range []struct {
 		name         string
@@ -278,7 +278,7 @@ func TestDividesCalls(t *testing.T) {
 	}
 }
 
-// Where no call with two threads is made, that is a skip with its reason.
+// If no call with two threads is made, that is a skip with its reason.
 func TestUndividedIsCounted(t *testing.T) {
 	quick := func(e *dividingEngine, _ *fakeTensor) (byte, error) { return byte(e.threads), nil }
 	slow := func(e *dividingEngine, x *fakeTensor) (byte, error) {

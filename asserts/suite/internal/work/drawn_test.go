@@ -8,7 +8,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
-// A result that follows the seed is noted of an op that does not say that it is random, once for each
+// A result that depends on the seed is noted for an op that is not declared random, once for each
 // setting of its other arguments.
 func TestDrawn(t *testing.T) {
 	result := func(e *fakeEngine, args []any, value byte) ([]any, error) {

@@ -10,12 +10,12 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// A copying engine is one whose kernels write copies of arguments, which it follows.
+// A copying engine has kernels that write copies of arguments, which it tracks.
 type copying struct {
 	*fakeEngine
 	dropped  map[string]asserts.Site
 	followed int
-	without  bool // Python
+	without  bool // without Python
 }
 
 func (c *copying) Ruled() bool { return !c.without }
@@ -27,8 +27,8 @@ func (c *copying) Dropped(*asserts.Op, []any) map[string]asserts.Site {
 	return c.dropped
 }
 
-// A call that leaves an argument as it was is followed, up to a number; a copy that is written for
-// nothing is noted.
+// A call that does not change an argument is tracked, up to a limit; a copy that is never read is
+// noted.
 func TestDropped(t *testing.T) {
 	line := asserts.Site{File: "ops.py", Line: 3}
 	all := map[string]asserts.Site{"a": line, "b": line}

@@ -90,13 +90,13 @@ func (r *Runner) judgeDevice(t *Target, a *attempt, known []*report.Finding, res
 	if a.fake != nil {
 		fake = a.fake.seen
 	}
-	var named []string
+	var devices []string
 	for _, v := range a.calls[0].args {
 		if d, is := v.(engine.Device); is {
-			named = append(named, string(d))
+			devices = append(devices, string(d))
 		}
 	}
-	verdict := asserts.JudgeDevice(t.judged, a.calls[0].seen, fake, named, r.Policy)
+	verdict := asserts.JudgeDevice(t.judged, a.calls[0].seen, fake, devices, r.Policy)
 	return slices.DeleteFunc(t.findings(verdict.Violations, result, a.calls[0].on), func(f *report.Finding) bool {
 		return slices.ContainsFunc(known, f.SameFault)
 	})

@@ -73,7 +73,7 @@ func (t *fakeTensor) write() {
 	t.version++
 }
 
-// A fakeEngine has one op for each kernel, and lacks the tensors that a test says.
+// A fakeEngine has one op for each kernel, and lacks certain tensors.
 type fakeEngine struct {
 	kernels   map[string]func(e *fakeEngine, args []any) ([]any, error)
 	devices   []engine.Device
@@ -82,7 +82,7 @@ type fakeEngine struct {
 	seed      error // of Seed
 	generator int64 // its seed
 	harmless  string
-	notCopied bool     // bytes are not seen, as of large storages
+	notCopied bool     // bytes are not copied, as for large storages
 	autograd  bool     // calls begin there
 	live      int      // tensors that are not released
 	called    []string // ops, each with the dtype and sizes of its first argument
@@ -94,7 +94,7 @@ func (e *fakeEngine) tensor(d engine.Dense, f engine.Form, on engine.Device) *fa
 	return &fakeTensor{fakeImpl: &fakeImpl{id: asserts.NewID(), storage: asserts.NewID(), spec: d, form: f, device: on, data: &data, uses: &uses}, engine: e}
 }
 
-// like is a tensor as another one is.
+// like returns a tensor like another one.
 func (e *fakeEngine) like(t *fakeTensor) *fakeTensor {
 	d := t.spec
 	d.Data = *t.data
@@ -195,7 +195,7 @@ func holdsTensors(arg any) bool {
 	return false
 }
 
-// seen are the observations of an argument; an undefined tensor is one too.
+// seen returns the observations of an argument, including those of undefined tensors.
 func seen(arg any) []asserts.Observation {
 	if arg == nil {
 		return []asserts.Observation{{}}
@@ -237,14 +237,14 @@ func thrown(message string) func(*fakeEngine, []any) ([]any, error) {
 	return func(*fakeEngine, []any) ([]any, error) { return nil, &engine.Thrown{Message: message} }
 }
 
-// A bench is a runner and an op that a test runs.
+// A bench is a runner and an op for a test.
 type bench struct {
 	*Runner
 	e *fakeEngine
 	t *Target
 }
 
-// newBench makes a target of a schema with a kernel, held against every check.
+// newBench makes a target of a schema with a kernel, with every check.
 func newBench(t *testing.T, text string, kernel func(*fakeEngine, []any) ([]any, error)) *bench {
 	t.Helper()
 	return benchOf(t, text, kernel, func(*engine.Operator, *engine.Plan) {}, "")
@@ -272,7 +272,7 @@ func (b *bench) cases(t *testing.T, s Span) []report.Case {
 	return all
 }
 
-// call is a case of the op with these arguments.
+// call makes a case of the op with these arguments.
 func (b *bench) call(t *testing.T, texts ...string) *sample.Case {
 	t.Helper()
 	c := &sample.Case{Op: b.t.Gen.Name}
@@ -287,7 +287,7 @@ func (b *bench) call(t *testing.T, texts ...string) *sample.Case {
 	return c
 }
 
-// judged makes a call and returns what it shows, and how it was counted.
+// judged makes a call and returns its findings and its counts.
 func (b *bench) judged(t *testing.T, texts ...string) ([]*report.Finding, report.Case) {
 	t.Helper()
 	a := must.Get(b.Try(b.t, b.call(t, texts...)))(t)
@@ -295,7 +295,7 @@ func (b *bench) judged(t *testing.T, texts ...string) ([]*report.Finding, report
 	return b.judge(b.t, a, &c), c
 }
 
-// words are findings in few words, sorted.
+// words describes findings briefly, sorted.
 func words(found []*report.Finding) string {
 	var all []string
 	for _, f := range found {

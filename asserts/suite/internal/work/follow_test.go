@@ -8,8 +8,8 @@ import (
 	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
-// Results that follow what lies beside an argument, or what it held in an earlier call, are
-// found; of ops of a library alone, and where they are the same when the call is made again.
+// Results that depend on bytes beside an argument, or on its contents in an earlier call, are
+// found; only for ops of a library, and if they are reproducible.
 func TestFollowed(t *testing.T) {
 	calls := 0
 	kernel := func(read func(arg *fakeTensor) byte) func(*fakeEngine, []any) ([]any, error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// writes breaks OA009 on the devices that a test names.
+// writes violates OA009 on certain devices.
 func writes(devices ...engine.Device) func(*fakeEngine, []any) ([]any, error) {
 	return func(e *fakeEngine, args []any) ([]any, error) {
 		for _, d := range devices {
@@ -30,7 +30,7 @@ func returnsInput(e *fakeEngine, args []any) ([]any, error) {
 	return []any{e.view(first(args))}, nil
 }
 
-// A finding is of every device that shows what the first does not.
+// A finding is about every device that shows what the first does not.
 func TestJudge(t *testing.T) {
 	const schema = "ns::f(Tensor a) -> Tensor"
 	otherOnMeta := func(e *fakeEngine, args []any) ([]any, error) {
@@ -86,7 +86,7 @@ func TestJudgeOnThreeDevices(t *testing.T) {
 	}
 }
 
-// Where there was no call on a device, the case counts with the reason.
+// If there was no call on a device, the case is counted with the reason.
 func TestUncalledIsCounted(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", copies)
 	b.throwsOn(engine.Meta, "not today")
@@ -114,7 +114,8 @@ func TestWaivedIsCounted(t *testing.T) {
 	}
 }
 
-// A violation that the engine excuses is a skip with its reason, and the check was not judged.
+// A violation that the engine considers harmless is a skip with its reason, and the check was not
+// judged.
 func TestHarmlessIsSkipped(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", writes(engine.CPU))
 	before, c := b.judged(t, "float32[2]")
@@ -128,8 +129,8 @@ func TestHarmlessIsSkipped(t *testing.T) {
 	}
 }
 
-// A check that the engine cannot show broken is a skip, for each tensor that it is
-// about, and is not judged; one that is not planned is not mentioned.
+// A check whose violation the engine cannot show is a skip, for each tensor that it is about, and
+// is not judged; one that is not planned is not mentioned.
 func TestUnseenIsSkipped(t *testing.T) {
 	unseen := func(o *engine.Operator, p *engine.Plan) {
 		for _, c := range p.Op.Checks {
@@ -150,7 +151,7 @@ func TestUnseenIsSkipped(t *testing.T) {
 	}
 }
 
-// The recipe of a finding makes its call again.
+// The recipe of a finding repeats its call.
 func TestFinding(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", returnsInput)
 	b.Seed = 5
@@ -166,7 +167,7 @@ func TestFinding(t *testing.T) {
 	}
 }
 
-// A kernel that writes what it returned earlier shows it in the next call.
+// A kernel that writes what it returned earlier is found by the next call.
 func TestEarlierResults(t *testing.T) {
 	var held *fakeTensor
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
@@ -196,7 +197,7 @@ func TestEarlierResults(t *testing.T) {
 	}
 }
 
-// A call that does not work again stands as it was.
+// A call that fails when repeated keeps its result.
 func TestAgainFails(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", copies)
 	a := must.Get(b.Try(b.t, b.call(t, "float32[2]")))(t)
@@ -206,7 +207,7 @@ func TestAgainFails(t *testing.T) {
 	}
 }
 
-// A result that has got more parts since is held against those that it had.
+// A result with more parts than before is compared by those that it had.
 func TestEarlierParts(t *testing.T) {
 	var held *fakeTensor
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
@@ -244,8 +245,8 @@ func TestJudgeOnMetaAlone(t *testing.T) {
 	}
 }
 
-// Results are held that the call made: none through autograd, below the content
-// level, of an alias set, or of no tensor.
+// Only results made by the call are held: not through autograd, below the content level, with an
+// alias set, or without a tensor.
 func TestHeldResults(t *testing.T) {
 	for _, tt := range []struct {
 		name, schema string
@@ -285,12 +286,12 @@ func TestHeldResults(t *testing.T) {
 	}
 }
 
-// keepingEngine is one whose kernels may keep what they are given.
+// keepingEngine has kernels that may keep their arguments.
 type keepingEngine struct{ *fakeEngine }
 
 func (keepingEngine) KeepsArguments() {}
 
-// An engine whose kernels keep arguments has them held too.
+// An engine whose kernels keep arguments has them held, too.
 func TestHeldArguments(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a, int n) -> Tensor", copies)
 	b.Engine = keepingEngine{b.e}
@@ -310,8 +311,8 @@ func TestHeldArguments(t *testing.T) {
 	}
 }
 
-// A kernel that returns what it keeps for one sort of arguments is found where these are
-// a class of their own: such a call is made twice.
+// A kernel that returns what it keeps for one sort of arguments is found if these are a class of
+// their own: such a call is made twice.
 func TestTwice(t *testing.T) {
 	for _, keeps := range []bool{true, false} {
 		var held *fakeTensor
@@ -344,8 +345,9 @@ func TestTwice(t *testing.T) {
 	}
 }
 
-// A return on another device than the arguments is noted on a device other than the CPU, of a library's
-// ops on that too, at the level of second calls, where the op's fake returns nothing and no error is the same fault.
+// A return on another device than the arguments is noted on devices other than the CPU, for a
+// library's ops there, too, at the level of second calls, if the op's fake returns nothing and no
+// error is the same fault.
 func TestJudgeDevice(t *testing.T) {
 	missing := &asserts.Fake{Missing: true}
 	for _, tt := range []struct {
@@ -392,7 +394,7 @@ func TestJudgeDevice(t *testing.T) {
 	}
 }
 
-// An op that names a device is held to that one.
+// For an op that names a device, that one is expected.
 func TestJudgeNamedDevice(t *testing.T) {
 	for on, want := range map[engine.Device]string{"lpu": "", "lpu:0": "", "xpu": "OA011 result on lpu"} {
 		b := newBench(t, "ns::f(Tensor a, Device b) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
@@ -407,7 +409,7 @@ func TestJudgeNamedDevice(t *testing.T) {
 	}
 }
 
-// A blindEngine sees nothing of a call that threw.
+// A blindEngine observes nothing of a call that threw.
 type blindEngine struct{ *fakeEngine }
 
 func (e blindEngine) Call(op string, args []any, level asserts.Level) (engine.Outcome, error) {
@@ -418,7 +420,7 @@ func (e blindEngine) Call(op string, args []any, level asserts.Level) (engine.Ou
 	return out, err
 }
 
-// Tensors that an engine did not see, of a call that threw, are not judged.
+// Tensors of a call that threw are not judged if the engine did not observe them.
 func TestThrewUnseen(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", thrown("no"))
 	b.Engine = blindEngine{b.e}
@@ -427,7 +429,7 @@ func TestThrewUnseen(t *testing.T) {
 	}
 }
 
-// The uses of a result are not judged of an op of which they are not the kernel's.
+// The uses of a result are not judged if they are not the kernel's.
 func TestUncounted(t *testing.T) {
 	for uncounted, want := range map[bool]string{false: "OA005 result on cpu", true: ""} {
 		b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
@@ -460,8 +462,8 @@ func (e *fakingEngine) Fake(*asserts.Op, []any) (*asserts.Fake, string) {
 	return e.fake, ""
 }
 
-// The fake of an op is called once for the cases that differ in contents alone, and held
-// against each; where it is not called, that is counted with the reason.
+// The fake of an op is called once for the cases that differ only in contents, and compared with
+// each; if it is not called, that is counted with the reason.
 func TestFakes(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", copies)
 	e := &fakingEngine{fakeEngine: b.e, fake: &asserts.Fake{Fault: "raises TypeError"}}
@@ -525,7 +527,7 @@ func TestFakes(t *testing.T) {
 	}
 }
 
-// Values that a tolerance does not compare are a skip with its reason.
+// Values that are not compared are a skip with its reason.
 func TestValuesNotCompared(t *testing.T) {
 	calls := byte(0)
 	differs := func(e *fakeEngine, args []any) ([]any, error) {
@@ -578,8 +580,8 @@ func TestValuesNotCompared(t *testing.T) {
 	}
 }
 
-// A write that only one device makes is reported once, with and without a tolerance, and none of a random op;
-// one that comes and goes is a skip.
+// A write on only one device is reported once, with and without a tolerance, but not for a random
+// op; one that is not reproducible is a skip.
 func TestWritesOnOneDevice(t *testing.T) {
 	calls := 0
 	sometimes := func(e *fakeEngine, args []any) ([]any, error) {

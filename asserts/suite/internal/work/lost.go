@@ -15,7 +15,7 @@ const mostRefused = 8
 // lost returns the arguments that a call changes, but not with the property of a trap.
 func (r *Runner) lost(t *Target, a *attempt) (faults []asserts.Fault, skips []asserts.Skip) {
 	writes := asserts.WritesOf(t.judged, a.calls[0].seen)
-	t.reaches(writes)
+	t.addChanged(writes)
 	if !t.operator.Added || !a.c.Plain() {
 		return nil, nil
 	}
@@ -44,7 +44,7 @@ func (r *Runner) lostIn(t *Target, a *attempt, number int, writes []asserts.Writ
 	for b := range r.again(t, a.c, set) {
 		tried.refused--
 		then := asserts.WritesOf(t.judged, b.calls[0].seen)
-		t.reaches(then)
+		t.addChanged(then)
 		for i := range min(len(writes), len(then)) {
 			switch w := then[i]; {
 			case !asks(writes[i]) || !in.is(w):
@@ -58,8 +58,8 @@ func (r *Runner) lostIn(t *Target, a *attempt, number int, writes []asserts.Writ
 	return faults, nil
 }
 
-// reaches records the arguments that a call changed while they are strided.
-func (t *Target) reaches(writes []asserts.Write) {
+// addChanged records the arguments that a call changed while they are strided.
+func (t *Target) addChanged(writes []asserts.Write) {
 	for _, w := range writes {
 		t.traps[0].reached[w.Arg] = t.traps[0].reached[w.Arg] || w.Strided && w.Changed
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// lostBench is an op of a library whose kernel writes those of its arguments that a test says.
+// lostBench is an op of a library whose kernel writes certain arguments.
 func lostBench(t *testing.T, writes func(i int, x *fakeTensor) bool) *bench {
 	kernel := func(e *fakeEngine, args []any) ([]any, error) {
 		for i, x := range tensorsOf(args) {
@@ -27,8 +27,8 @@ func lostBench(t *testing.T, writes func(i int, x *fakeTensor) bool) *bench {
 	return benchOf(t, "ns::f(Tensor(a!) a, Tensor(b!)[] b) -> ()", kernel, added, "")
 }
 
-// lost returns the arguments of a call whose writes are lost, and how many other calls were made; -1
-// where one is counted as not made.
+// lost returns the arguments of a call whose writes are lost, and the number of other calls; -1 if
+// one is counted as not made.
 func (b *bench) lost(t *testing.T, c *sample.Case) (arguments []string, calls int) {
 	t.Helper()
 	a, err := b.Try(b.t, c)
@@ -58,7 +58,7 @@ func isFlat(x *fakeTensor) bool {
 	return slices.IsSortedFunc(x.spec.Strides, func(a, b int64) int { return int(b - a) })
 }
 
-// A write that does not come to a transposed tensor is lost, of a call that has one where it is flat.
+// A write that does not reach a transposed tensor is lost, if it reaches a contiguous one.
 func TestLost(t *testing.T) {
 	first := func(i int, x *fakeTensor) bool { return i == 0 && isFlat(x) }
 	for _, tt := range []struct {
@@ -85,7 +85,7 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// A result that does not come to a tensor of other sizes is lost, of a call that has one where it fits.
+// A result that does not reach a tensor of other sizes is lost, if it reaches one that fits.
 func TestIgnoredOuts(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -139,8 +139,7 @@ func TestIgnoredOuts(t *testing.T) {
 	}
 }
 
-// No other call is made once an argument was changed where it is strided, or where a kernel
-// refuses it.
+// No other call is made once a strided argument was changed, or the kernel refuses it.
 func TestLostIsAskedOnce(t *testing.T) {
 	flat := func(b *bench) int {
 		_, calls := b.lost(t, b.call(t, "float32[2, 3]", "[float32[2]]"))

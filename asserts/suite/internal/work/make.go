@@ -97,11 +97,11 @@ func (m *maker) value(v *sample.Value) (any, error) {
 }
 
 // device returns a device of a case, whose CPU is the device of its tensors.
-func (m *maker) device(named engine.Device) engine.Device {
-	if named == engine.CPU {
+func (m *maker) device(name engine.Device) engine.Device {
+	if name == engine.CPU {
 		return m.engine.Devices()[0]
 	}
-	return named
+	return name
 }
 
 func isNew(v any) bool {

@@ -33,8 +33,7 @@ func TestMakeValues(t *testing.T) {
 	}
 }
 
-// Tensors that are one are one handle, views share a storage, and all are released
-// once.
+// Tensors that are the same are one handle, views share a storage, and all are released once.
 func TestMakeTensors(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", copies)
 	m := b.maker()
@@ -43,7 +42,7 @@ func TestMakeTensors(t *testing.T) {
 	if args[1] != engine.Tensor(a) || view.id == a.id || view.storage != a.storage || listed.form != engine.COO || listed.spec.DType != "int8" {
 		t.Errorf("made %v", args)
 	}
-	if b.e.live != 6 { // a, its view, the listed one, the storage's, and what is called with what
+	if b.e.live != 6 { // a, its view, the one in the list, the storage's, and the two of the call
 		t.Errorf("%d tensors are held", b.e.live)
 	}
 	if m.release(); b.e.live != 0 {
@@ -51,7 +50,7 @@ func TestMakeTensors(t *testing.T) {
 	}
 }
 
-// A reference to what is gone is a tensor of its own.
+// A reference to a removed tensor is a separate one.
 func TestMakeWithoutTheOther(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", copies)
 	m := b.maker()
@@ -98,8 +97,8 @@ func TestMakeFails(t *testing.T) {
 	}
 }
 
-// Where the library lacks a tensor, the case goes on with the one most like it.
-func TestInstead(t *testing.T) {
+// If the library lacks a tensor, the case continues with the most similar one.
+func TestSimilarTensors(t *testing.T) {
 	lacking := map[string]func(engine.Dense, engine.Form) bool{
 		"form":  func(_ engine.Dense, f engine.Form) bool { return f == engine.COO },
 		"dtype": func(d engine.Dense, _ engine.Form) bool { return d.DType == "int16" },
@@ -147,7 +146,7 @@ func TestInstead(t *testing.T) {
 	}
 }
 
-// Each tensor that the library lacks is counted; a view of another is none then.
+// Each tensor that the library lacks is counted; a view of another one then is not.
 func TestLacksAreCounted(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a, Tensor b, Tensor c) -> Tensor", copies)
 	b.e.lacks = func(d engine.Dense, f engine.Form) bool { return d.DType == "int8" }
@@ -212,7 +211,7 @@ func TestTwins(t *testing.T) {
 	}
 }
 
-// The CPU of a case is the device of the tensors, and that of their twins there.
+// The CPU of a case is the device of the tensors, and in calls with twins that of the twins.
 func TestTwinsOfDevice(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a, *, Device d) -> Tensor", copies)
 	b.e.devices = []engine.Device{"lpu", engine.CPU}
@@ -224,7 +223,7 @@ func TestTwinsOfDevice(t *testing.T) {
 	}
 }
 
-// throwsOn has the kernel throw on a device.
+// throwsOn makes the kernel throw on a device.
 func (b *bench) throwsOn(on engine.Device, message string) {
 	b.e.kernels["ns::f"] = func(e *fakeEngine, args []any) ([]any, error) {
 		if first(args).device == on {
@@ -234,7 +233,7 @@ func (b *bench) throwsOn(on engine.Device, message string) {
 	}
 }
 
-// Before each step that may end the process, a listener hears of it.
+// A listener is called before each step that may end the process.
 func TestListener(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", copies)
 	b.e.lacks = func(d engine.Dense, f engine.Form) bool { return d.DType == "int8" }
@@ -259,7 +258,7 @@ func TestListener(t *testing.T) {
 	}
 }
 
-// An error of what a call needs is not the kernel's.
+// Errors in making a call's arguments are not the kernel's.
 func TestTryFails(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", thrown("not today"))
 	_, err := b.Try(b.t, b.call(t, "float32[2]"))
@@ -277,7 +276,7 @@ func TestTryFails(t *testing.T) {
 	}
 }
 
-// A library whose tensors have all the same sizes is given those.
+// A library whose tensors all have the same sizes gets those.
 func TestMakeFixedSize(t *testing.T) {
 	for _, fixed := range [][]int64{{1}, {3}, {4}, {32}, {4, 4}} {
 		b := newBench(t, "ns::f(Tensor a, Tensor b) -> Tensor", copies)

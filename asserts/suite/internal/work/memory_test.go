@@ -11,14 +11,14 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// A watchingEngine fills memory, and has notes of a call.
+// A watchingEngine fills memory, and has touches of a call.
 type watchingEngine struct {
 	*fakeEngine
 	off       bool
 	fill      byte
 	ahead     bool
-	touches   []asserts.Fault // of each call
-	before    []asserts.Fault // of each whose tensors lie behind a page
+	touches   []asserts.Fault // for each call
+	before    []asserts.Fault // for each call with tensors after a page
 	unwatched string
 	unfilled  string
 }
@@ -32,8 +32,8 @@ func (e *watchingEngine) Touched(*asserts.Op) ([]asserts.Fault, string, string) 
 	return e.touches, e.unwatched, e.unfilled
 }
 
-// What kernels do to memory is found, each fault once, and the checks are counted; a
-// call whose bytes differ is distinguished from one that follows what memory held.
+// Memory faults of kernels are found, once each, and the checks are counted; a call that is not
+// reproducible is distinguished from one that depends on the contents of memory.
 func TestMemory(t *testing.T) {
 	var w *watchingEngine
 	calls := 0
@@ -53,7 +53,7 @@ func TestMemory(t *testing.T) {
 	}
 	counts := returns(func() byte { return byte(calls) })
 	toggles := returns(func() byte { return byte(calls % 2) })
-	chances := func(number int) func(*fakeEngine, []any) ([]any, error) { // follows the memory, except in one call
+	chances := func(number int) func(*fakeEngine, []any) ([]any, error) { // depends on the memory, except in one call
 		return returns(func() byte { return w.fill + map[bool]byte{true: 1}[calls == number] })
 	}
 	sides := returns(func() byte { return map[bool]byte{true: 1}[w.ahead] })
@@ -99,7 +99,7 @@ func TestMemory(t *testing.T) {
 		want         string
 		tags         []string
 		calls        int // of the kernel
-		judged       int // times that OA020 was
+		judged       int // number of times that OA020 was judged
 	}{
 		{name: "right", schema: plain, kernel: returns(func() byte { return 1 }), calls: 2, judged: 1},
 		{name: "follows", schema: plain, kernel: follows, want: "OA020 result on cpu", calls: 23, judged: 1},
@@ -171,7 +171,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// A kernel for a device leaves memory as it was where the CPU's does too: else that is a finding.
+// A kernel for a device may leave memory unwritten if the CPU's does, too; otherwise that is a
+// finding.
 func TestLeftOnCPU(t *testing.T) {
 	var w *watchingEngine
 	leaves := func(on ...engine.Device) func(*fakeEngine, []any) ([]any, error) {
@@ -226,7 +227,8 @@ func TestLeftOnCPU(t *testing.T) {
 	}
 }
 
-// A write that no page stopped is reported with the kernel's frames where one stops it on the other side.
+// A write that no page stopped is reported with the kernel's frames if one stops it on the other
+// side.
 func TestFrames(t *testing.T) {
 	b := newBench(t, "t::f(Tensor a, Tensor b) -> Tensor", copies)
 	outside := func(argument, saw string, frames ...string) asserts.Fault {
@@ -247,7 +249,7 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// Where the call on the other side throws, no frames are its.
+// If the call on the other side throws, its frames are not used.
 func TestFramesOfNone(t *testing.T) {
 	calls := 0
 	b := newBench(t, "t::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
@@ -275,7 +277,7 @@ func (fakelessEngine) Fake(*asserts.Op, []any) (*asserts.Fake, string) {
 	return &asserts.Fake{Missing: true}, ""
 }
 
-// A note about a return does not hide an error of it.
+// A note about a return does not hide an error about it.
 func TestMemoryBesideNote(t *testing.T) {
 	b := newBench(t, "t::f(Tensor a) -> Tensor", copies)
 	b.e.devices = b.e.devices[:1]
@@ -285,8 +287,8 @@ func TestMemoryBesideNote(t *testing.T) {
 	}
 }
 
-// What a call touched before it threw is found; what it wrote there is found by its
-// bytes, and an error that is not the kernel's shows nothing.
+// Illegal accesses of a call before it threw are found, its writes by their bytes; an error that is
+// not the kernel's shows nothing.
 func TestThrewAstray(t *testing.T) {
 	outside := asserts.Fault{Code: asserts.OutOfBounds, Argument: "a", Saw: "outside"}
 	for _, tt := range []struct {
@@ -320,7 +322,7 @@ func TestThrewAstray(t *testing.T) {
 	}
 }
 
-// A call that threw is made again on the other side, once for each message of a few.
+// A call that threw is repeated on the other side, once for each message, up to a limit.
 func TestThrewOnOtherSide(t *testing.T) {
 	calls, message := 0, "no"
 	b := newBench(t, "t::f(Tensor(a!) a) -> Tensor", func(*fakeEngine, []any) ([]any, error) {
@@ -367,8 +369,8 @@ func TestThrewOnOtherSide(t *testing.T) {
 	}
 }
 
-// Memory that is not watched, and not filled, is a skip with its reason of what shows in such
-// memory; whether a call returns the same again shows in all.
+// Memory that is not watched, or not filled, is a skip with its reason for the checks that depend
+// on it; whether a call is reproducible is judged anyway.
 func TestUnwatched(t *testing.T) {
 	for _, reasons := range [][2]string{{"too large", "not filled"}, {"too large", ""}, {"", "not filled"}} {
 		b := newBench(t, "t::f(Tensor a) -> Tensor", copies)
@@ -384,7 +386,7 @@ func TestUnwatched(t *testing.T) {
 	}
 }
 
-// Results that differ from one call to the next, in storages of which no bytes are kept, are a skip.
+// Results that are not reproducible, in storages without copied bytes, are a skip.
 func TestUnkept(t *testing.T) {
 	fill := byte(0)
 	b := newBench(t, "t::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {

@@ -34,9 +34,8 @@ func (e *ruledEngine) Left() []asserts.Fault {
 	return e.changed
 }
 
-// The rules of an op are called once for arguments that differ in contents alone, on
-// plain tensors, and counted; what is wrong with them is a finding, as is what a call
-// changed.
+// The rules of an op are called once for arguments that differ only in contents, on plain tensors,
+// and counted; their faults are findings, and so are changes by a call.
 func TestRules(t *testing.T) {
 	faults := []asserts.Fault{{Code: asserts.AutogradKernel, Saw: "raises"}}
 	changed := []asserts.Fault{{Code: asserts.UndeclaredWrite, Saw: "printed"}}
@@ -82,8 +81,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// What a call changes besides tensors is said of the device whose kernel did it, and once
-// where the CPU's does the same.
+// Changes besides tensors are reported for the device whose kernel made them, and once if the CPU's
+// makes the same.
 func TestWhoChanges(t *testing.T) {
 	for _, tt := range []struct {
 		on   []engine.Device
@@ -120,7 +119,7 @@ func TestForgetChanges(t *testing.T) {
 	}
 }
 
-// A note of state that is left changed names the last call that threw since the state was last looked at.
+// A note about changed state names the last call that threw since the state was last checked.
 func TestLeftByWhatThrew(t *testing.T) {
 	throws := true
 	b := newBench(t, "t::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {

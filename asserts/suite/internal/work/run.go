@@ -129,7 +129,7 @@ func (r *Runner) call(t *Target, number int, result *report.Case) (a *attempt, e
 	case number < t.planned():
 		if len(t.Ran) > 0 {
 			i, bases := number-openings, design.ChooseBases(t.Ran)
-			t.Named[i] = r.ask(t, bases[0], i)
+			t.Offered[i] = r.ask(t, bases[0], i)
 			r.enliven(t, bases, i)
 		}
 		return nil, nil

@@ -72,7 +72,7 @@ func TestMinimise(t *testing.T) {
 	}
 }
 
-// Minimising ends where the library makes the same call of a smaller case.
+// Minimising ends if the library makes the same call for a smaller case.
 func TestMinimiseWithoutProgress(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", returnsInput)
 	b.e.lacks = func(d engine.Dense, _ engine.Form) bool {
@@ -116,7 +116,7 @@ func TestSimplifications(t *testing.T) {
 	for _, tt := range []struct {
 		texts  []string
 		agreed bool
-		want   []string // of argument a
+		want   []string // for argument a
 	}{
 		{[]string{"default"}, false, nil},
 		{[]string{"none"}, false, nil},
@@ -153,8 +153,8 @@ func TestSimplifications(t *testing.T) {
 	}
 }
 
-// A rule that an argument only breaks as it is the same tensor as another is
-// reported of that other.
+// A rule that an argument violates only because it is the same tensor as another one is reported
+// for that one.
 func TestBorrowed(t *testing.T) {
 	writing := func(numbers ...int) func(*fakeEngine, []any) ([]any, error) {
 		return func(e *fakeEngine, args []any) ([]any, error) {
@@ -206,7 +206,7 @@ func TestBorrowed(t *testing.T) {
 	}
 }
 
-// A finding is minimised once; later cases that show it count it again.
+// A finding is minimised once; later cases that show it are counted.
 func TestFindingsAreMinimisedOnce(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", returnsInput)
 	var told []string
@@ -229,7 +229,7 @@ func TestFindingsAreMinimisedOnce(t *testing.T) {
 	}
 }
 
-// An op is given up where its first cases all end in errors that no arguments avoid.
+// An op is given up if its first cases all end in errors that no arguments avoid.
 func TestGiveUp(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", thrown("x"))
 	b.Engine = boundedEngine{b.e}
@@ -258,7 +258,7 @@ func TestGiveUp(t *testing.T) {
 	}
 }
 
-// boundedEngine is one that knows that no arguments take its ops past "x".
+// boundedEngine knows that no arguments avoid the error "x".
 type boundedEngine struct{ *fakeEngine }
 
 func (boundedEngine) Beyond(op, text string) string {
@@ -268,7 +268,7 @@ func (boundedEngine) Beyond(op, text string) string {
 	return ""
 }
 
-// The meaning of an error is asked for once, and forgotten with the op.
+// The meaning of an error is determined once, and forgotten with the op.
 func TestReadings(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", copies)
 	if b.beyond("f", "x") != "" || len(b.readings) != 1 {
@@ -307,8 +307,7 @@ func TestReadings(t *testing.T) {
 	}
 }
 
-// A failure of another sort ends the search at once, and so does an error that no
-// arguments avoid.
+// A failure of another sort ends the search at once, and so does an error that no arguments avoid.
 func TestSearchEnds(t *testing.T) {
 	for _, err := range []error{errOurs, &engine.Thrown{Message: "not compiled: input too small"}} {
 		calls := 0
@@ -369,15 +368,14 @@ func TestSearchClosest(t *testing.T) {
 
 func sizesOf(t *fakeTensor) string { return fmt.Sprint(t.spec.Sizes) }
 
-// A coin falls on one side, 0 or 1. Its other bits are such that a random number
-// below any limit takes one of them.
+// A coin always returns 0 or 1. Its other bits are such that a random number below any limit has
+// one of two values.
 type coin uint64
 
 func (c coin) Uint64() uint64 { return 0x80000001<<32 | uint64(c) }
 
-// After an error that is not new, the search goes on from the last call with one
-// that was, or from this one, each as often; always from that call where this one
-// came to no kernel.
+// After a known error, the search continues from the last call with a new one, or from this one,
+// equally often; always from that call if this one reached no kernel.
 func TestSearchGoesBack(t *testing.T) {
 	const stays, goes = false, true // to three times the calls of the first error
 	const small = "input too small (%d)"
@@ -405,7 +403,7 @@ func TestSearchGoesBack(t *testing.T) {
 	}
 }
 
-// A call has the classes of its row on the first base that takes them, or an error.
+// A call has the classes of its row on the first base that accepts them, or an error.
 func TestVary(t *testing.T) {
 	takes := func(*fakeTensor) bool { return true }
 	b := benchOf(t, "ns::f(Tensor a, int? n) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
@@ -459,8 +457,8 @@ func TestVary(t *testing.T) {
 	t.Error("each base has a place for channels-last")
 }
 
-// What no base takes is asked of no other: more values of a dtype, and the fourth of a sort of
-// dtypes, unless a later base took one that the first refused.
+// Dtypes that no base accepts are not tried again: with more values, and the fourth of a sort of
+// dtypes, unless a later base accepted one that the first refused.
 func TestRefusedDTypes(t *testing.T) {
 	for _, tt := range []struct {
 		some string // the integral dtype that tensors may have, where they
@@ -510,7 +508,7 @@ func classNamed(t *testing.T, d *design.Design, name string) int {
 	return -1
 }
 
-// Of a row whose classes no call has together, the first two are tried alone.
+// If no call has all classes of a row, the first two are tried alone.
 func TestRowsAreShortened(t *testing.T) {
 	refused := ""
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
@@ -542,8 +540,8 @@ func TestRowsAreShortened(t *testing.T) {
 	}
 }
 
-// Where kernels may keep what they return, or no use_count is the kernel's, bases and classes
-// alone are called twice, and rows once; what the first call alone shows is found too.
+// If kernels may keep what they return, or no use_count is the kernel's, bases and single classes
+// are called twice, and rows once; what only the first call shows is found, too.
 func TestCalledTwice(t *testing.T) {
 	calls, throws := 0, false
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
@@ -585,7 +583,7 @@ func TestCalledTwice(t *testing.T) {
 	}
 }
 
-// The search keeps the attempt that came closest, and how close that was.
+// The search keeps the closest attempt, and how close it was.
 func TestSearch(t *testing.T) {
 	calls := 0
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
@@ -619,8 +617,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// An argument that cannot be made, and an error of the dispatcher, bring no attempt
-// closer.
+// An argument that cannot be made, and an error of the dispatcher, do not bring an attempt closer.
 func TestSearchComesNoCloser(t *testing.T) {
 	for _, text := range []string{"ns::g(1)", "float32[2]"} {
 		b := newBench(t, "ns::f(Tensor a) -> Tensor", thrown("Could not run 'ns::f'"))
@@ -644,7 +641,7 @@ func TestSearchReadsSource(t *testing.T) {
 	}
 }
 
-// No error makes tensors huge, except where those of the case are.
+// No error makes tensors huge, unless those of the case are.
 func TestSearchStaysSmall(t *testing.T) {
 	for text, want := range map[string]bool{"float32[2, 2]": false, "float32[600, 600]": true} {
 		calls, huge := 0, 0
@@ -661,9 +658,8 @@ func TestSearchStaysSmall(t *testing.T) {
 	}
 }
 
-// A case that the dispatcher refuses is given up after a few calls, one that a kernel
-// refuses after many, also where each of its errors is a new one. Calls that were made
-// before count, and are not made again.
+// A case that the dispatcher refuses is given up after a few calls, one that a kernel refuses after
+// many, even if each of its errors is new. Calls that were made before count, and are not repeated.
 func TestSearchGivesUp(t *testing.T) {
 	for message, want := range map[string]int{"Could not run 'ns::f'": undispatched, "PyTorch's fallback for conj and neg tensors writes none": undispatched, "a must be larger": tries, "%s is new": mostTries} {
 		calls := 0
@@ -677,7 +673,7 @@ func TestSearchGivesUp(t *testing.T) {
 	}
 }
 
-// Cases go from the openings to the classes of each argument and end with the design.
+// Cases begin with the openings and the classes of each argument and end with the design.
 func TestCases(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a, int n) -> Tensor", copies)
 	learned := 0
@@ -733,8 +729,8 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// A worker that goes on where another ended runs first what its cases build on,
-// except for the case that ended it; the results are the same.
+// A worker that continues after another one first runs what its cases depend on, except the case
+// that ended it; the results are the same.
 func TestCasesAreResumed(t *testing.T) {
 	const schema = "ns::f(Tensor a, int n) -> Tensor"
 	whole := newBench(t, schema, returnsInput)
@@ -797,7 +793,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// An op that no call of the openings takes goes on with other random calls.
+// An op whose openings are all refused continues with other random calls.
 func TestCasesWithoutABase(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", thrown("no"))
 	last := b.t.planned() + 2
@@ -837,7 +833,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// A case of a recipe that does not run as it is written says why.
+// For a case of a recipe that does not run as written, the reason is reported.
 func TestUnfitRecipes(t *testing.T) {
 	b := benchOf(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		if first(args).spec.DType != "int64" {
@@ -854,7 +850,7 @@ func TestUnfitRecipes(t *testing.T) {
 	}
 }
 
-// The cases of a span build on those before it alone.
+// The cases of a span depend only on those before it.
 func TestPrepare(t *testing.T) {
 	const schema = "ns::f(Tensor a, int n) -> Tensor"
 	whole := newBench(t, schema, copies)
@@ -884,7 +880,7 @@ func TestPrepare(t *testing.T) {
 	}
 }
 
-// A case that was asked for alone is called twice, so that what a kernel keeps shows.
+// A case that was requested alone is called twice, so that a tensor kept by the kernel shows.
 func TestSingle(t *testing.T) {
 	for single, want := range map[bool]int{true: 2, false: 1} {
 		b := newBench(t, "ns::f(Tensor a) -> Tensor", copies)
@@ -897,7 +893,7 @@ func TestSingle(t *testing.T) {
 	}
 }
 
-// The results of a call that broke a rule are not compared with those of the next one.
+// The results of a call with a violation are not compared with those of the next one.
 func TestNothingWrongIsHeld(t *testing.T) {
 	for name, tt := range map[string]struct {
 		kernel func(*fakeEngine, []any) ([]any, error)
@@ -925,7 +921,7 @@ func TestBorrowedFindings(t *testing.T) {
 	}
 }
 
-// A recipe of what the library lacks fits: it ran with what is like it.
+// A recipe with tensors that the library lacks fits: it ran with similar ones.
 func TestRecipeOfWhatIsLacking(t *testing.T) {
 	b := benchOf(t, "ns::f(Tensor a) -> Tensor", copies, func(*engine.Operator, *engine.Plan) {}, "- ops: [ns::f]\n  cases: [{a: 'int8[2]'}]\n")
 	b.e.lacks = func(d engine.Dense, f engine.Form) bool { return d.DType == "int8" || f != engine.Strided }
@@ -950,7 +946,7 @@ func TestRecipeOfWhatIsLacking(t *testing.T) {
 	}
 }
 
-// The openings ask the kernel for the values of each argument.
+// The openings query the kernel for the values of each argument.
 func TestValuesAreAskedFor(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a, str mode='nearest') -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		if args[1] != "nearest" && args[1] != "linear" && args[1] != (engine.Default{}) {
@@ -959,8 +955,8 @@ func TestValuesAreAskedFor(t *testing.T) {
 		return copies(e, args)
 	})
 	b.cases(t, Span{To: b.t.planned()})
-	if got := b.t.Named[1]; len(got) != 2 || b.t.Named[0] != nil {
-		t.Errorf("%v", b.t.Named)
+	if got := b.t.Offered[1]; len(got) != 2 || b.t.Offered[0] != nil {
+		t.Errorf("%v", b.t.Offered)
 	}
 }
 

@@ -6,12 +6,12 @@ import (
 	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
-// Of values that differ from those of the CPU, what differs by itself is left out: result for result,
-// where both calls can be made again, and with no other call than those two.
+// Of values that differ from those of the CPU, those that are not reproducible are left out,
+// separately for each result, if both calls can be repeated, and with no other call than those two.
 func TestSettled(t *testing.T) {
 	const one, two = "t::f(Tensor a) -> Tensor", "t::f(Tensor a) -> (Tensor x, Tensor y)"
 	var calls map[engine.Device]int
-	// results differs from the CPU in its first result, and in its last from each call to the next.
+	// results differs from the CPU in its first result, and in its last between any two calls.
 	results := func(e *fakeEngine, args []any) ([]any, error) {
 		x, y := e.like(first(args)), e.like(first(args))
 		calls[x.device]++

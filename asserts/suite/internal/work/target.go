@@ -67,7 +67,7 @@ func NewTarget(e engine.Engine, operator engine.Operator, p engine.Plan, book *d
 	p.Op.Checks = slices.DeleteFunc(slices.Clone(p.Op.Checks), operator.CannotShow)
 	t := &Target{
 		operator: operator, devices: e.Devices(), Gen: design.NewGenerator(operator.Schema, book),
-		judged: e.Subjects(&p.Op), unthrown: e.Subjects(p.Op.Thrown()), waived: p.Waived, asides: make(map[asideOf]*aside), made: make(map[string]*made), dtypes: design.NewRefused(), uneven: make(once), seeded: make(once), divided: make(once), refusals: make(once), errors: make(map[string]bool), Learned: &design.Learned{Named: make(map[int][]sample.Value), Origins: make(map[int]design.Origin)},
+		judged: e.Subjects(&p.Op), unthrown: e.Subjects(p.Op.Thrown()), waived: p.Waived, asides: make(map[asideOf]*aside), made: make(map[string]*made), dtypes: design.NewRefused(), uneven: make(once), seeded: make(once), divided: make(once), refusals: make(once), errors: make(map[string]bool), Learned: &design.Learned{Offered: make(map[int][]sample.Value), Origins: make(map[int]design.Origin)},
 	}
 	for i := range t.traps {
 		t.traps[i].reached = make(map[int]bool)

@@ -14,7 +14,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// What a call wrote before it threw is judged; what it may write is not, nor an error
+// The writes of a call before it threw are judged, except allowed ones and those before an error
 // that is not the kernel's.
 func TestThrewAfterWriting(t *testing.T) {
 	writes := func(message string) func(*fakeEngine, []any) ([]any, error) {
@@ -90,8 +90,8 @@ func TestThrewAfterWriting(t *testing.T) {
 	}
 }
 
-// A call that returned the same twice is made again after another that threw, once for each
-// error: what a kernel leaves of its own is found.
+// A call with reproducible results is repeated after another that threw, once for each error:
+// changed state of the kernel is found.
 func TestSpoils(t *testing.T) {
 	const one, two = "float32[2]", "float32[2, 2]"
 	for _, tt := range []struct {
@@ -170,8 +170,8 @@ func skipped(c *report.Case) string {
 	return strings.Join(all, "\n")
 }
 
-// The bases hold no number that leaves a factor as it is, where the kernel takes
-// another; what is not changed is not called either.
+// The bases have no number that leaves a factor unchanged, if the kernel accepts another; an
+// unchanged call is not made.
 func TestEnliven(t *testing.T) {
 	probability := func(e *fakeEngine, args []any) ([]any, error) {
 		if p, ok := args[1].(float64); ok && p > 0.5 && p < 1 {
@@ -213,7 +213,7 @@ func TestEnliven(t *testing.T) {
 	}
 }
 
-// A case that throws alone, or first, has the finding.
+// A case that throws, alone or first, has the finding.
 func TestThrownCalls(t *testing.T) {
 	matrices := func(e *fakeEngine, args []any) ([]any, error) {
 		if len(first(args).spec.Sizes) == 3 {
@@ -237,7 +237,7 @@ func TestThrownCalls(t *testing.T) {
 	}
 }
 
-// A question that the kernel answers by an error is judged like any other call that threw.
+// A query that the kernel answers with an error is judged like any other call that threw.
 func TestThrownQuestions(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a, str mode='sum') -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		if args[1] != "sum" && args[1] != (engine.Default{}) {
@@ -258,7 +258,7 @@ func TestThrownQuestions(t *testing.T) {
 	}
 }
 
-// A call that threw has no results: it is held to what it wrote alone.
+// A call that threw has no results: only its writes are judged.
 func TestThrownCallsAreHeldToWrites(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor(a!) a, Tensor b) -> Tensor(a!)", copies)
 	if len(b.t.judged.Checks) < 2 {
@@ -274,7 +274,7 @@ func TestThrownCallsAreHeldToWrites(t *testing.T) {
 	}
 }
 
-// Only ops whose work is to return memory as it is may do so.
+// Only ops that are meant to return uninitialized memory may do so.
 func TestLeaves(t *testing.T) {
 	for name, want := range map[string]bool{
 		"empty_like": true, "_empty_affine_quantized": true, "new_empty_strided": true, "resize_": true, "resize_as_sparse_": true, "_resize_output_": true, "resizes": true,

@@ -9,8 +9,8 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// A call that ran is not made again for another case, which has the same result; nor is one
-// that threw. Another call is made, and another op's cases are others.
+// A call that ran, or threw, is not repeated for another case, which has the same result. Different
+// calls, and cases of other ops, are made.
 func TestOnce(t *testing.T) {
 	calls := 0
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {

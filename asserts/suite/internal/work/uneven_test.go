@@ -12,7 +12,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// unevenBench is an op of a library on two matrices, whose kernel takes sizes that fit.
+// unevenBench is an op of a library on two matrices, whose kernel accepts sizes that fit.
 func unevenBench(t *testing.T, fits func(a, b []int64) bool) *bench {
 	kernel := func(e *fakeEngine, args []any) ([]any, error) {
 		if ts := tensorsOf(args); !fits(ts[0].spec.Sizes, ts[1].spec.Sizes) {
@@ -24,7 +24,7 @@ func unevenBench(t *testing.T, fits func(a, b []int64) bool) *bench {
 	return benchOf(t, "ns::f(Tensor a, Tensor b, int n) -> Tensor", kernel, added, "")
 }
 
-// uneven returns the call that is made again, or "".
+// uneven returns the repeated call, or "".
 func (b *bench) uneven(c *sample.Case) string {
 	a := b.Runner.uneven(b.t, c)
 	if a == nil {
@@ -35,8 +35,8 @@ func (b *bench) uneven(c *sample.Case) string {
 
 func anything(_, _ []int64) bool { return true }
 
-// A call with square matrices is made again with sizes that differ, in the first way
-// that the kernel takes.
+// A call with square matrices is repeated with unequal sizes, in the first way that the kernel
+// accepts.
 func TestUneven(t *testing.T) {
 	for _, tt := range []struct {
 		name, a, b, want string
@@ -66,8 +66,8 @@ func TestUneven(t *testing.T) {
 	}
 }
 
-// It is made once for each setting of the other arguments, of a few, where a fake or a
-// kernel for meta is called at all.
+// It is repeated once for each setting of the other arguments, up to a limit, if a fake or a kernel
+// for meta is called at all.
 func TestUnevenOnce(t *testing.T) {
 	b := unevenBench(t, anything)
 	made := func(a, n string) bool { return b.uneven(b.call(t, a, "float32[3, 3]", n)) != "" }
