@@ -4,7 +4,7 @@ package asserts
 type Symptom string
 
 const (
-	Usual          Symptom = ""
+	NoSymptom      Symptom = ""
 	Neighbours     Symptom = "neighbours"      // a result depends on bytes beside an argument in its storage
 	Threads        Symptom = "threads"         // on the number of threads
 	EarlierCall    Symptom = "earlier call"    // on the contents of the arguments of an earlier call

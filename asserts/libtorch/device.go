@@ -10,8 +10,8 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// A Place is a device that tensors can be made on.
-type Place struct {
+// A DeviceInfo describes a device that tensors can be made on.
+type DeviceInfo struct {
 	Name     string // "cuda:0"
 	Key      string // the dispatch key of its kernels: "CUDA"
 	Fallback bool   // its backend has a kernel for ops that do not
@@ -34,16 +34,16 @@ func Bring(name string) {
 
 // FindDevice finds a device by name, including those that a loaded package brings: "cuda",
 // "openreg:1". An error tells why it is not available.
-func FindDevice(name string) (Place, error) {
+func FindDevice(name string) (DeviceInfo, error) {
 	if p, ok := places.Load(name); ok {
-		return p.(Place), nil
+		return p.(DeviceInfo), nil
 	}
-	p, err := ask("device "+name, crossing{function: fnDevice, data: []byte(name)}, func(r *reader) Place {
+	p, err := ask("device "+name, crossing{function: fnDevice, data: []byte(name)}, func(r *reader) DeviceInfo {
 		typ, index := r.word(), r.word()
 		if plain, _, _ := strings.Cut(name, ":"); typ == tensor.DeviceBrought {
 			Bring(plain)
 		}
-		return Place{Fallback: r.word() != 0, Resolves: r.word() != 0, Key: r.text(), Name: deviceName(typ, index)}
+		return DeviceInfo{Fallback: r.word() != 0, Resolves: r.word() != 0, Key: r.text(), Name: deviceName(typ, index)}
 	})
 	if err != nil {
 		return p, err

@@ -56,7 +56,7 @@ func WatchMemory(ahead bool, fill byte) (touches []Touch, unwatched int, err err
 
 // FillMemory fills new memory of a device with a byte, and reports whether it does: not if the
 // device's backend has a caching allocator, or does not use the one that it registers.
-func FillMemory(on Place, fill byte) (bool, error) {
+func FillMemory(on DeviceInfo, fill byte) (bool, error) {
 	device, _, _ := parseDevice(on.Name)
 	return ask("fill memory", crossing{function: fnFill, first: device, second: int64(fill)}, func(r *reader) bool { return r.word() != 0 })
 }

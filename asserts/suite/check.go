@@ -30,7 +30,7 @@ func Check(e engine.Engine, cfg Config, o engine.Operator, from, to int) (res *r
 	}
 	r := &work.Runner{Engine: e, Level: cfg.Level, Policy: asserts.Aware(), Seed: cfg.Seed, Tolerance: cfg.Tolerance}
 	t := work.NewTarget(e, o, cfg.Plan(o.Schema), book)
-	err = r.Cases(t, work.Span{From: from, To: to}, func(int) {}, func(c *report.Case) error {
+	err = r.Cases(t, work.Span{From: from, To: to}, func(int) {}, func(c *report.CaseResult) error {
 		res.Add(c)
 		return nil
 	})

@@ -41,10 +41,10 @@ func whyLeave(r *report.OpResult, last *report.Crash, slow int) string {
 // heap corruption shows later and elsewhere. If it does not crash then, it has the result of that
 // run.
 func (s *supervisor) crashed(ctx context.Context, o engine.Operator, res *report.OpResult, crash *ending) error {
-	var alone []*report.Case
+	var alone []*report.CaseResult
 	s.renew()
 	q := request{Op: res.Op, From: crash.Case, To: crash.Case + 1, Show: true, Without: s.known.without}
-	second, err := s.askTwice(ctx, q, s.run.longest(), func(c *report.Case) { alone = append(alone, c) })
+	second, err := s.askTwice(ctx, q, s.run.longest(), func(c *report.CaseResult) { alone = append(alone, c) })
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (s *supervisor) attempt(ctx context.Context, c *sample.Case) (*ending, erro
 		return nil, err
 	}
 	q := request{Op: c.Op, From: c.Number, Case: text, Show: true, Without: s.known.without}
-	return s.askTwice(ctx, q, max(s.run.Timeout/glance, time.Millisecond), func(*report.Case) {})
+	return s.askTwice(ctx, q, max(s.run.Timeout/glance, time.Millisecond), func(*report.CaseResult) {})
 }
 
 // except returns the devices of all that others lacks.

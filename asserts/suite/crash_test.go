@@ -132,8 +132,8 @@ func TestCrashedAgain(t *testing.T) {
 		crashes int
 		err     string
 	}{
-		{"slow once", report.Hang, []string{startOf(0), ended(report.Case{}), lineDone}, nil, 0, ""},
-		{"broken once", "SIGSEGV", []string{startOf(0), ended(report.Case{}), lineDone}, nil, 1, ""},
+		{"slow once", report.Hang, []string{startOf(0), ended(report.CaseResult{}), lineDone}, nil, 0, ""},
+		{"broken once", "SIGSEGV", []string{startOf(0), ended(report.CaseResult{}), lineDone}, nil, 1, ""},
 		{"hangs in a call", report.Hang, append([]string{startOf(0), lineCall + " " + call}, died(report.Hang)...), nil, 1, ""},
 		{"hangs somewhere", report.Hang, append([]string{startOf(0), lineFrame + " g"}, died(report.Hang)...), nil, 1, ""},
 		{"hangs nowhere", report.Hang, append([]string{startOf(0)}, died(report.Hang)...), nil, 0, "never ends, although it makes no call"},
@@ -168,7 +168,7 @@ func TestShrink(t *testing.T) {
 	}
 	small, other := one(sample.Tensor("float64", 4)), one(sample.Tensor("int8", 3))
 	said := func(c *sample.Case) string { return lineCall + " " + must.Get(encode(c))(t) }
-	ends := []string{startOf(0), ended(report.Case{}), lineDone}
+	ends := []string{startOf(0), ended(report.CaseResult{}), lineDone}
 	crashes := func(status string, before ...string) []string {
 		return append(append([]string{startOf(0)}, before...), died(status)...)
 	}

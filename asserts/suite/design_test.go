@@ -49,7 +49,7 @@ func plannedCalls(t *testing.T, op *schema.Op, book *design.Recipes, pairs bool)
 		}
 	}
 	enough := errors.New("enough")
-	err := r.Cases(target, work.Span{To: work.AllCases}, func(int) { call = nil }, func(c *report.Case) error {
+	err := r.Cases(target, work.Span{To: work.AllCases}, func(int) { call = nil }, func(c *report.CaseResult) error {
 		if len(c.Tried) > 1 && !pairs {
 			return enough
 		}

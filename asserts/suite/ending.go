@@ -12,13 +12,13 @@ import (
 // decides how to continue.
 type ending struct {
 	report.Crash
-	calling string       // the call in progress, encoded, if the worker was asked to show it
-	called  string       // the same, or the previous call
-	shown   *report.Case // of a case that ran and found something: the crash is in a smaller call
-	dump    string       // the output of a hanging worker that was interrupted
-	cost    string       // of the case, as its worker reported it
-	mixed   bool         // the worker had also run other ops, which may be to blame
-	outside bool         // the worker was killed or stopped, seldom by a kernel
+	calling string             // the call in progress, encoded, if the worker was asked to show it
+	called  string             // the same, or the previous call
+	shown   *report.CaseResult // of a case that ran and found something: the crash is in a smaller call
+	dump    string             // the output of a hanging worker that was interrupted
+	cost    string             // of the case, as its worker reported it
+	mixed   bool               // the worker had also run other ops, which may be to blame
+	outside bool               // the worker was killed or stopped, seldom by a kernel
 }
 
 // what is the prefix of an uncaught exception's message in the C++ run time.

@@ -84,7 +84,7 @@ func dialect() string {
 	h := fnv.New64a()
 	fmt.Fprintln(h, replyFile, keyFile, lineReady, lineLoad, lineStart, lineCall, lineDevice, lineTwin, lineFrame, lineShown, lineEnd, lineLearned, lineDone, lineList, lineFault, lineLibrary, lineLost, lineDied)
 	described := make(map[reflect.Type]bool)
-	for _, v := range []any{request{}, report.Case{}, Listing{}, design.Learned{}} {
+	for _, v := range []any{request{}, report.CaseResult{}, Listing{}, design.Learned{}} {
 		describe(h, reflect.TypeOf(v), described)
 	}
 	return strconv.FormatUint(h.Sum64(), 16)

@@ -102,7 +102,7 @@ func (s *supervisor) confirm(ctx context.Context, res *report.OpResult) error {
 	res.Findings = nil
 	for _, f := range findings {
 		s.renew()
-		keep := func(c *report.Case) {
+		keep := func(c *report.CaseResult) {
 			if slices.ContainsFunc(c.Found, f.Repeats) {
 				res.Findings = append(res.Findings, f)
 			}

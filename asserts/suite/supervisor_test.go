@@ -148,19 +148,19 @@ func (s *script) do(t *testing.T) (*report.OpResult, []string) {
 func ran(q request, from int) []string {
 	var lines []string
 	for n := from; n < q.To; n++ {
-		lines = append(lines, startOf(n), ended(report.Case{Case: n, Ran: true}))
+		lines = append(lines, startOf(n), ended(report.CaseResult{Case: n, Ran: true}))
 	}
 	return append(lines, lineDone)
 }
 
 func startOf(n int) string { return fmt.Sprint(lineStart, " ", n, " ", work.WordVaried) }
 
-func line(word string, c report.Case) string {
+func line(word string, c report.CaseResult) string {
 	text, _ := json.Marshal(c)
 	return word + " " + string(text)
 }
 
-func ended(c report.Case) string { return line(lineEnd, c) }
+func ended(c report.CaseResult) string { return line(lineEnd, c) }
 
 // died returns the lines of the watcher of a worker that died, and of the next one.
 func died(status string) []string {
@@ -171,7 +171,9 @@ func died(status string) []string {
 // further requests, depend on how it ended.
 func TestCrashesOfAScript(t *testing.T) {
 	violation := &report.Finding{Violation: &asserts.Violation{Code: asserts.UndeclaredAlias}, Case: 0}
-	found := func(n int) report.Case { return report.Case{Case: n, Ran: true, Found: []*report.Finding{violation}} }
+	found := func(n int) report.CaseResult {
+		return report.CaseResult{Case: n, Ran: true, Found: []*report.Finding{violation}}
+	}
 	for _, tt := range []struct {
 		name   string
 		before string // op that the worker ran
@@ -197,7 +199,7 @@ func TestCrashesOfAScript(t *testing.T) {
 			if n > 1 {
 				return ran(q, q.From)
 			}
-			return append([]string{startOf(0), ended(report.Case{Ran: true}), startOf(1)}, died("SIGKILL")...)
+			return append([]string{startOf(0), ended(report.CaseResult{Ran: true}), startOf(1)}, died("SIGKILL")...)
 		}, []string{"0-3", "0-3"}, 3, nil},
 		{"killed each time", "", func(q request, n int) []string {
 			if q.From > 0 {
@@ -245,12 +247,12 @@ func TestCrashesOfAScript(t *testing.T) {
 			if n > 1 {
 				return ran(q, q.From)
 			}
-			return append([]string{startOf(0), lineLearned + " much", ended(report.Case{Ran: true, Origin: &design.Origin{}}), startOf(1)}, died("SIGSEGV")...)
+			return append([]string{startOf(0), lineLearned + " much", ended(report.CaseResult{Ran: true, Origin: &design.Origin{}}), startOf(1)}, died("SIGSEGV")...)
 		}, []string{"0-3", "1-2 alone skip [1] learned much 1", "2-3 skip [1] learned much 1"}, 3, []string{"1 SIGSEGV"}},
 		{"of what a case builds on", "", func(q request, n int) []string {
 			switch n {
 			case 1:
-				return append([]string{startOf(0), ended(report.Case{Ran: true}), startOf(1)}, died("SIGSEGV")...)
+				return append([]string{startOf(0), ended(report.CaseResult{Ran: true}), startOf(1)}, died("SIGSEGV")...)
 			case 2: // the first case
 				return append([]string{startOf(0)}, died("SIGSEGV")...)
 			}
@@ -300,7 +302,7 @@ func TestCrashesOfAScript(t *testing.T) {
 
 // A finding whose repeated call ends the worker is counted with its cause.
 func TestFindingThatIsNotRepeated(t *testing.T) {
-	shows := report.Case{Ran: true, Found: []*report.Finding{{Violation: &asserts.Violation{Code: asserts.UndeclaredAlias}}}}
+	shows := report.CaseResult{Ran: true, Found: []*report.Finding{{Violation: &asserts.Violation{Code: asserts.UndeclaredAlias}}}}
 	res, _ := perform(t, func(q request, n int) []string {
 		switch {
 		case n == 1:
@@ -323,7 +325,7 @@ func TestCrashOfACall(t *testing.T) {
 	s := perform(t, func(q request, n int) []string {
 		if q.Case != "" {
 			calls++ // a smaller one
-			return []string{startOf(q.From), lineCall + " " + q.Case, lineCall + " ", ended(report.Case{Case: q.From}), lineDone}
+			return []string{startOf(q.From), lineCall + " " + q.Case, lineCall + " ", ended(report.CaseResult{Case: q.From}), lineDone}
 		}
 		if q.From > 0 {
 			return ran(q, q.From)
@@ -358,7 +360,7 @@ func TestCrashOfASmallerCall(t *testing.T) {
 				this, status = q.Case, cause
 				c, err := decode[sample.Case](q.Case)
 				if err != nil || !slices.Contains(c.Args[0].Tensor.Sizes, 4) {
-					return []string{startOf(q.From), ended(report.Case{Case: q.From}), lineDone}
+					return []string{startOf(q.From), ended(report.CaseResult{Case: q.From}), lineDone}
 				}
 			}
 			return append([]string{startOf(q.From), lineCall + " " + this}, died(status)...)
@@ -407,7 +409,7 @@ func TestExpected(t *testing.T) {
 // A truncated result is an error, and is not added.
 func TestOnceEnds(t *testing.T) {
 	s := perform(t, func(q request, n int) []string { return []string{lineEnd + " {"} })
-	if crash, err := s.once(context.Background(), request{Op: "ns::f", To: 3}, time.Hour, func(*report.Case) { t.Error("a case was added") }); err == nil || crash != nil {
+	if crash, err := s.once(context.Background(), request{Op: "ns::f", To: 3}, time.Hour, func(*report.CaseResult) { t.Error("a case was added") }); err == nil || crash != nil {
 		t.Errorf("a result that is cut: %v, %v", crash, err)
 	}
 }
@@ -496,7 +498,7 @@ func TestWhyLeave(t *testing.T) {
 // Workers get a request for each op, and errors of an op are its results.
 func TestRequestsOfAScript(t *testing.T) {
 	violation := &report.Finding{Violation: &asserts.Violation{Code: asserts.UndeclaredAlias}}
-	end := func(n int) string { return ended(report.Case{Case: n, Ran: true}) }
+	end := func(n int) string { return ended(report.CaseResult{Case: n, Ran: true}) }
 	fault := []string{lineFault + ` "oh"`}
 	segv := func(lines ...string) []string { return append(lines, died("SIGSEGV")...) }
 	for _, tt := range []struct {
@@ -540,14 +542,14 @@ func TestRequestsOfAScript(t *testing.T) {
 		{name: "a fault of ours over a finding once more", answer: func(q request, n int) []string {
 			switch n {
 			case 1:
-				return segv(startOf(0), ended(report.Case{Ran: true, Found: []*report.Finding{violation}}), startOf(1))
+				return segv(startOf(0), ended(report.CaseResult{Ran: true, Found: []*report.Finding{violation}}), startOf(1))
 			case 4:
 				return fault
 			}
 			return ran(q, q.From)
 		}, asked: []string{"0-3", "1-2 alone skip [1]", "2-3 skip [1]", "0-1 skip [1]"}, fault: "oh"},
 		{name: "a fault of ours over a smaller call", answer: func(q request, n int) []string {
-			return append([]string{startOf(0), line(lineShown, report.Case{}), "panic: oh\n\ngoroutine 1 [running]:\n" + ours + "f()\n\n|" + lineCall + " "}, died(goExit)...)
+			return append([]string{startOf(0), line(lineShown, report.CaseResult{}), "panic: oh\n\ngoroutine 1 [running]:\n" + ours + "f()\n\n|" + lineCall + " "}, died(goExit)...)
 		}, asked: []string{"0-3"}, fault: "panic: oh"},
 		{name: "the library's fault", answer: func(q request, n int) []string { return []string{lineLibrary + ` "oh"`} }, asked: []string{"0-3"}, fault: "oh"},
 		{name: "a foreign word", answer: func(q request, n int) []string { return []string{"hm hm"} }, asked: []string{"0-3"}, fault: `a worker answered "hm"`},
@@ -681,7 +683,7 @@ func TestWorkerThatAnOpLeftChanged(t *testing.T) {
 	}{{asserts.Place{Name: "a"}, false}, {asserts.Process, true}} {
 		s := perform(t, func(q request, n int) []string {
 			f := &report.Finding{Violation: &asserts.Violation{Code: asserts.UndeclaredWrite, Subject: tt.about}}
-			return []string{startOf(0), ended(report.Case{Ran: true, Found: []*report.Finding{f}}), lineDone}
+			return []string{startOf(0), ended(report.CaseResult{Ran: true, Found: []*report.Finding{f}}), lineDone}
 		})
 		s.live(t)
 		first := s.p.worker.Pid
@@ -731,7 +733,7 @@ func TestFindingsOfAllCalls(t *testing.T) {
 	} {
 		s := perform(t, func(q request, n int) (lines []string) {
 			for n := q.From; n < q.To; n++ {
-				lines = append(lines, startOf(n), ended(report.Case{Case: n, Ran: true, Writes: []asserts.Write{{Sizes: []int64{int64(n)}}}}))
+				lines = append(lines, startOf(n), ended(report.CaseResult{Case: n, Ran: true, Writes: []asserts.Write{{Sizes: []int64{int64(n)}}}}))
 			}
 			return append(lines, lineDone)
 		})

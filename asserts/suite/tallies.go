@@ -10,7 +10,7 @@ import (
 // An answer is the result of a case. Most cases of an op have equal tallies, which are most of an
 // answer: it refers to an earlier case with the same ones.
 type answer struct {
-	*report.Case
+	*report.CaseResult
 	Like *int `json:"like,omitempty"`
 }
 
@@ -20,7 +20,7 @@ type tallied []struct {
 	devices report.Devices
 }
 
-func (t *tallied) answer(result *report.Case) answer {
+func (t *tallied) answer(result *report.CaseResult) answer {
 	for i := range *t {
 		if had := &(*t)[i]; had.devices.Equal(result.Devices) {
 			short := *result
@@ -32,23 +32,23 @@ func (t *tallied) answer(result *report.Case) answer {
 		number  int
 		devices report.Devices
 	}{result.Case, result.Devices})
-	return answer{Case: result}
+	return answer{CaseResult: result}
 }
 
 // readAnswer parses an answer; had are the earlier tallies, by case.
-func readAnswer(text []byte, had map[int]report.Devices) (*report.Case, error) {
-	a := answer{Case: new(report.Case)}
+func readAnswer(text []byte, had map[int]report.Devices) (*report.CaseResult, error) {
+	a := answer{CaseResult: new(report.CaseResult)}
 	if err := json.Unmarshal(text, &a); err != nil {
 		return nil, err
 	}
 	if a.Like == nil {
-		had[a.Case.Case] = a.Devices
-		return a.Case, nil
+		had[a.CaseResult.Case] = a.Devices
+		return a.CaseResult, nil
 	}
 	devices, ok := had[*a.Like]
 	if !ok {
-		return nil, fmt.Errorf("case %d refers to case %d, which has no answer", a.Case.Case, *a.Like)
+		return nil, fmt.Errorf("case %d refers to case %d, which has no answer", a.CaseResult.Case, *a.Like)
 	}
 	a.Devices = devices
-	return a.Case, nil
+	return a.CaseResult, nil
 }

@@ -34,7 +34,7 @@ func TestAnswersShareTallies(t *testing.T) {
 		{tally(2, "a"), `"like":1`},
 		{nil, `"like":4`},
 	} {
-		text := must.Get(json.Marshal(said.answer(&report.Case{Case: i, Devices: tt.devices, Ran: true})))(t)
+		text := must.Get(json.Marshal(said.answer(&report.CaseResult{Case: i, Devices: tt.devices, Ran: true})))(t)
 		if strings.Contains(string(text), `"like"`) != (tt.like != "") || !strings.Contains(string(text), tt.like) {
 			t.Errorf("case %d: %s, want %q", i, text, tt.like)
 		}

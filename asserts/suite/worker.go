@@ -144,7 +144,7 @@ func (s *server) answer(text string) (err error) {
 	s.Forget()
 	s.tallied = nil
 	t.AsItIs, t.Without = q.AsItIs, q.Without
-	t.Found = func(result *report.Case) {
+	t.Found = func(result *report.CaseResult) {
 		s.result(lineShown, result)
 		s.out.Flush()
 	}
@@ -181,7 +181,7 @@ func (s *server) attempt(t *work.Target, q request) error {
 		return err
 	}
 	s.say(lineStart, q.From)
-	result := report.Case{Case: q.From}
+	result := report.CaseResult{Case: q.From}
 	_, err = s.Try(t, c)
 	s.Fail(&result, t.Gen.Name, err)
 	return s.end(&result)
@@ -201,7 +201,9 @@ func (s *server) learned(l *design.Learned) {
 
 // end reports the result of a case; repeated tallies are replaced by the number of the first case
 // with them.
-func (s *server) end(result *report.Case) error { return s.result(lineEnd, s.tallied.answer(result)) }
+func (s *server) end(result *report.CaseResult) error {
+	return s.result(lineEnd, s.tallied.answer(result))
+}
 
 func (s *server) result(line string, result any) error {
 	text, err := json.Marshal(result)

@@ -11,14 +11,14 @@ import (
 	"github.com/opassert/opassert/gen/internal/bind"
 )
 
-// A Finding is a kind of problem that the analyzer reports.
-type Finding = bind.Finding
+// A FindingKind is a kind of problem that the analyzer reports.
+type FindingKind = bind.FindingKind
 
 // Findings returns all kinds, ordered by code.
-func Findings() []*Finding { return bind.Findings }
+func Findings() []*FindingKind { return bind.Findings }
 
 // ParseFinding returns the kind of finding with a code or name, or nil.
-func ParseFinding(text string) *Finding { return bind.ParseFinding(text) }
+func ParseFinding(text string) *FindingKind { return bind.ParseFinding(text) }
 
 // A place is a line of a file with a kind of finding.
 type place struct {

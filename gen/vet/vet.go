@@ -134,7 +134,7 @@ func run(pass *analysis.Pass) (any, error) {
 }
 
 // report reports a finding with its code, which a comment may allow.
-func report(pass *analysis.Pass, kind *bind.Finding, pos token.Pos, format string, args ...any) {
+func report(pass *analysis.Pass, kind *bind.FindingKind, pos token.Pos, format string, args ...any) {
 	pass.Report(analysis.Diagnostic{Pos: pos, Category: kind.Code, Message: fmt.Sprintf(format, args...) + " (" + kind.Code + ")"})
 }
 

@@ -30,7 +30,7 @@ func (l *Libtorch) On(name string) error {
 }
 
 // A place is the device of the tensors of cases.
-type place struct{ libtorch.Place }
+type place struct{ libtorch.DeviceInfo }
 
 // below reports whether an op has a kernel below autograd for the device, or one that
 // serves all.

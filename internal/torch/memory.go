@@ -13,7 +13,7 @@ import (
 // call; or, on a device, in memory that is filled, there and on the CPU.
 func (l *Libtorch) WatchMemory() (err error) {
 	if l.place.Name != "" {
-		l.filled, err = libtorch.FillMemory(l.place.Place, 0)
+		l.filled, err = libtorch.FillMemory(l.place.DeviceInfo, 0)
 	} else {
 		_, _, err = libtorch.WatchMemory(false, 0)
 	}
@@ -28,8 +28,8 @@ func (l *Libtorch) Watched() bool { return l.watched }
 // one, and what their memory holds until it is written.
 func (l *Libtorch) Arrange(ahead bool, fill byte) {
 	if l.place.Name != "" {
-		libtorch.FillMemory(l.place.Place, fill)
-		libtorch.FillMemory(libtorch.Place{Name: tensor.CPU}, fill)
+		libtorch.FillMemory(l.place.DeviceInfo, fill)
+		libtorch.FillMemory(libtorch.DeviceInfo{Name: tensor.CPU}, fill)
 	} else {
 		libtorch.WatchMemory(ahead, fill)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/opassert/opassert/internal/loop"
 )
 
-// A Case is the result of one case.
-type Case struct {
+// A CaseResult is the result of one case.
+type CaseResult struct {
 	Case    int             `json:"case"`
 	Tried   []string        `json:"tried,omitempty"` // value classes: "self: const:NaN"
 	Idle    bool            `json:"idle,omitempty"`  // it only queries the kernel, or there was nothing to call

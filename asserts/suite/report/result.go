@@ -116,7 +116,7 @@ func (r *OpResult) says(text string) {
 }
 
 // Add merges the result of a case.
-func (r *OpResult) Add(c *Case) {
+func (r *OpResult) Add(c *CaseResult) {
 	if c.Ran {
 		r.Refused.remove(c.Tried)
 		r.Tried.add(c.Tried, nil)
@@ -139,7 +139,7 @@ func (r *OpResult) Add(c *Case) {
 }
 
 // count counts a case, and the reason if it did not run.
-func (r *OpResult) count(c *Case) {
+func (r *OpResult) count(c *CaseResult) {
 	r.Cases++
 	if c.Unfit != "" {
 		if r.Unfit == nil {

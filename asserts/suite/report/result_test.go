@@ -23,21 +23,21 @@ func TestOpsThatCannotRunAreApart(t *testing.T) {
 	ended := func(beyond string, cases int) *OpResult {
 		op := &OpResult{Op: "aten::f", Below: true}
 		for n := range cases {
-			op.Add(&Case{Case: n, Error: "no", Beyond: beyond})
+			op.Add(&CaseResult{Case: n, Error: "no", Beyond: beyond})
 		}
 		op.Bound()
 		return op
 	}
 	written := &OpResult{Op: "aten::f", Below: true}
-	written.Add(&Case{Error: "no", Unfit: "this case never ran: no", Beyond: "it calls g"})
-	written.Add(&Case{Case: 1, Error: "no"})
+	written.Add(&CaseResult{Error: "no", Unfit: "this case never ran: no", Beyond: "it calls g"})
+	written.Add(&CaseResult{Case: 1, Error: "no"})
 	written.Bound()
 	refused := ended("it calls g", GiveUp-1)
-	refused.Add(&Case{Case: GiveUp, Error: "no"})
+	refused.Add(&CaseResult{Case: GiveUp, Error: "no"})
 	refused.Cannot = ""
 	refused.Bound()
 	ran := ended("it calls g", GiveUp)
-	ran.Add(&Case{Ran: true})
+	ran.Add(&CaseResult{Ran: true})
 	ran.Cannot = ""
 	ran.Bound()
 	for _, tt := range []struct {
@@ -99,10 +99,10 @@ func TestRunCountIsEqualInAllFormats(t *testing.T) {
 // The report lists each class of each argument once, with whether a call had it.
 func TestClassesAreToldByArgument(t *testing.T) {
 	op := new(OpResult)
-	op.Add(&Case{Tried: []string{"self: const:NaN", "dim: -1"}})
-	op.Add(&Case{Tried: []string{"self: const:NaN", "dim: 0"}, Ran: true})
-	op.Add(&Case{Tried: []string{"self: const:NaN"}, Ran: true})
-	op.Add(&Case{Tried: []string{"dim: 0"}})
+	op.Add(&CaseResult{Tried: []string{"self: const:NaN", "dim: -1"}})
+	op.Add(&CaseResult{Tried: []string{"self: const:NaN", "dim: 0"}, Ran: true})
+	op.Add(&CaseResult{Tried: []string{"self: const:NaN"}, Ran: true})
+	op.Add(&CaseResult{Tried: []string{"dim: 0"}})
 	if got := op.Tried["self"]; !slices.Equal(got, []string{"const:NaN"}) || !slices.Equal(op.Tried["dim"], []string{"0"}) {
 		t.Errorf("tried %v", op.Tried)
 	}
@@ -129,14 +129,14 @@ func TestFaults(t *testing.T) {
 // numbers as one.
 func TestErrorOfAnOp(t *testing.T) {
 	op := new(OpResult)
-	if op.Add(&Case{Error: "first", Closest: "x"}); op.Error != "first" || op.Closest != "x" {
+	if op.Add(&CaseResult{Error: "first", Closest: "x"}); op.Error != "first" || op.Closest != "x" {
 		t.Errorf("%s with %s came closest", op.Closest, op.Error)
 	}
-	if op.Add(&Case{Error: "unmade", Close: Unmade}); op.Error != "first" {
+	if op.Add(&CaseResult{Error: "unmade", Close: Unmade}); op.Error != "first" {
 		t.Errorf("%s came closest", op.Error)
 	}
 	*op = OpResult{}
-	for _, c := range []Case{
+	for _, c := range []CaseResult{
 		{Error: "unmade", Close: Unmade, Closest: "u"}, {Error: "size 2", Close: 0, Closest: "a", Unfit: "no"}, {Case: 1, Error: "size 3", Close: 2, Closest: "b", Unfit: "nor"}, {Case: 2, Error: "rank", Close: 1, Closest: "c"},
 		{Case: 3, Idle: true, Error: "idle"},
 	} {
@@ -151,8 +151,8 @@ func TestErrorOfAnOp(t *testing.T) {
 	if diff := cmp.Diff(map[int]string{0: "no", 1: "nor"}, op.Unfit); diff != "" {
 		t.Errorf("unfit (-want +got):\n%s", diff)
 	}
-	op.Add(&Case{Ran: true})
-	op.Add(&Case{Error: "size 4"})
+	op.Add(&CaseResult{Ran: true})
+	op.Add(&CaseResult{Error: "size 4"})
 	if op.Error != "" || op.Closest != "" || op.Said != nil || op.Ran != 1 || op.Cases != 6 {
 		t.Errorf("after a case that ran: %+v", op)
 	}
@@ -169,12 +169,12 @@ func TestCasesAddUp(t *testing.T) {
 		f.Violation.Against = asserts.Place{Name: against}
 		return f
 	}
-	op.Add(&Case{Ran: true, Lacks: map[string]int{"a": 1}, Waived: skip(1, "x"), Found: []*Finding{found(1, 0, "a"), found(1, 1, "a")}})
-	op.Add(&Case{Ran: true, Lacks: map[string]int{"b": 1}, Waived: skip(1, "x"), Found: []*Finding{found(1, 0, "a"), found(1, 0, "b")}})
-	op.Add(&Case{Ran: true, Lacks: map[string]int{"b": 1}, Waived: append(skip(2, "x"), skip(1, "y")...), Found: []*Finding{found(2, 0, "a")}})
+	op.Add(&CaseResult{Ran: true, Lacks: map[string]int{"a": 1}, Waived: skip(1, "x"), Found: []*Finding{found(1, 0, "a"), found(1, 1, "a")}})
+	op.Add(&CaseResult{Ran: true, Lacks: map[string]int{"b": 1}, Waived: skip(1, "x"), Found: []*Finding{found(1, 0, "a"), found(1, 0, "b")}})
+	op.Add(&CaseResult{Ran: true, Lacks: map[string]int{"b": 1}, Waived: append(skip(2, "x"), skip(1, "y")...), Found: []*Finding{found(2, 0, "a")}})
 	returned := found(1, 0, "a")
 	returned.Violation.Against.Return = true
-	op.Add(&Case{Ran: true, Found: []*Finding{returned}})
+	op.Add(&CaseResult{Ran: true, Found: []*Finding{returned}})
 	if diff := cmp.Diff(map[string]int{"a": 1, "b": 2}, op.Lacks); diff != "" {
 		t.Errorf("lacks (-want +got):\n%s", diff)
 	}
@@ -219,7 +219,7 @@ func TestErrorAfterNote(t *testing.T) {
 		op := new(OpResult)
 		for _, f := range order {
 			again := *f
-			op.Add(&Case{Ran: true, Found: []*Finding{&again}})
+			op.Add(&CaseResult{Ran: true, Found: []*Finding{&again}})
 		}
 		if len(op.Findings) != 1 || op.Findings[0].Violation.Saw != "differs" || op.Findings[0].Times != 4 || op.Against() != 1 {
 			t.Errorf("%s: %d findings, the first %q %d times", name, len(op.Findings), op.Findings[0].Violation.Saw, op.Findings[0].Times)
@@ -239,7 +239,7 @@ func TestBound(t *testing.T) {
 	}
 	named := &OpResult{}
 	for range GiveUp {
-		named.Add(&Case{Error: "no"})
+		named.Add(&CaseResult{Error: "no"})
 	}
 	if named.beyond != nil {
 		t.Errorf("without a reason: %v", named.beyond)

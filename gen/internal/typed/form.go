@@ -7,8 +7,8 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A Form is the Go form of a schema type.
-type Form struct {
+// A GoForm is the Go form of a schema type.
+type GoForm struct {
 	Type types.Type
 	Make Make
 	Take Take
@@ -66,70 +66,70 @@ var (
 
 // A base is the form of a base type, and the function for a list of them.
 type base struct {
-	Form
+	GoForm
 	list string
 }
 
 func integer(list string) base {
-	return base{Form{types.Typ[types.Int64], Make{Call, "Int"}, Take{Field, "Int"}}, list}
+	return base{GoForm{types.Typ[types.Int64], Make{Call, "Int"}, Take{Field, "Int"}}, list}
 }
 
 func text(by, list string) base {
-	return base{Form{types.Typ[types.String], Make{Call, by}, Take{Field, "Str"}}, list}
+	return base{GoForm{types.Typ[types.String], Make{Call, by}, Take{Field, "Str"}}, list}
 }
 
 var (
-	boolean = base{Form{types.Typ[types.Bool], Make{Call, "Bool"}, Take{Nonzero, "Int"}}, "Bools"}
-	handle  = base{Form: Form{object, Make{Method, "Value"}, Take{Field, "Object"}}}
+	boolean = base{GoForm{types.Typ[types.Bool], Make{Call, "Bool"}, Take{Nonzero, "Int"}}, "Bools"}
+	handle  = base{GoForm: GoForm{object, Make{Method, "Value"}, Take{Field, "Object"}}}
 )
 
 // bases are the base types with a form.
 var bases = map[string]base{
-	"Tensor":       {Form{tensor, Make{Method, "Value"}, Take{Field, "Tensor"}}, "Tensors"},
+	"Tensor":       {GoForm{tensor, Make{Method, "Value"}, Take{Field, "Tensor"}}, "Tensors"},
 	"int":          integer("Ints"),
 	"SymInt":       integer("Ints"),
 	"DeviceIndex":  integer("Ints"),
 	"Layout":       integer(""),
 	"MemoryFormat": integer(""),
 	"QScheme":      integer(""),
-	"ScalarType":   {Form{dtype, Make{Method, "Value"}, Take{Convert, "Int"}}, ""},
-	"float":        {Form{types.Typ[types.Float64], Make{Call, "Float"}, Take{Field, "Float"}}, "Floats"},
+	"ScalarType":   {GoForm{dtype, Make{Method, "Value"}, Take{Convert, "Int"}}, ""},
+	"float":        {GoForm{types.Typ[types.Float64], Make{Call, "Float"}, Take{Field, "Float"}}, "Floats"},
 	"bool":         boolean,
 	"SymBool":      boolean,
 	"str":          text("String", "Strings"),
 	"Device":       text("Device", ""),
-	"Dimname":      {Form{types.Typ[types.String], Make{Call, "Dimname"}, Take{}}, "Dimnames"},
+	"Dimname":      {GoForm{types.Typ[types.String], Make{Call, "Dimname"}, Take{}}, "Dimnames"},
 	"Generator":    handle,
 	"Storage":      handle,
-	"Scalar":       {Form{value, Make{}, Take{From: Whole}}, "List"},
-	"Stream":       {Form{value, Make{}, Take{From: Whole}}, ""},
+	"Scalar":       {GoForm{value, Make{}, Take{From: Whole}}, "List"},
+	"Stream":       {GoForm{value, Make{}, Take{From: Whole}}, ""},
 }
 
 // formOf returns the form of a type, and whether it has one. Optional tensors, Scalars and Streams
 // are None as zero values; for other types the optional is a pointer, and an optional list is a
 // slice that may be nil.
-func formOf(t schema.Type) (Form, bool) {
+func formOf(t schema.Type) (GoForm, bool) {
 	switch t.Kind {
 	case schema.Base:
 		b, ok := bases[t.Name]
-		return b.Form, ok
+		return b.GoForm, ok
 	case schema.List:
 		return listForm(t.Elem[0])
 	case schema.Optional:
 		return optionalForm(t.Elem[0])
 	}
-	return Form{}, false
+	return GoForm{}, false
 }
 
-func listForm(elem schema.Type) (Form, bool) {
+func listForm(elem schema.Type) (GoForm, bool) {
 	if elem.IsTensorLike() && elem.Kind == schema.Optional {
 		elem = elem.Elem[0]
 	}
 	b := bases[elem.Name] // lists and optionals have no name, and so no form
 	if b.list == "" {
-		return Form{}, false
+		return GoForm{}, false
 	}
-	return Form{types.NewSlice(b.Type), Make{Spread, b.list}, listTakes[elem.Name]}, true
+	return GoForm{types.NewSlice(b.Type), Make{Spread, b.list}, listTakes[elem.Name]}, true
 }
 
 var listTakes = map[string]Take{
@@ -138,19 +138,19 @@ var listTakes = map[string]Take{
 	"SymInt": {Field, "Ints"},
 }
 
-func optionalForm(inner schema.Type) (Form, bool) {
+func optionalForm(inner schema.Type) (GoForm, bool) {
 	f, ok := formOf(inner)
 	if !ok || inner.Kind == schema.Optional {
-		return Form{}, false
+		return GoForm{}, false
 	}
 	switch {
 	case inner.Kind == schema.List:
 		f.Make.How, f.Take = MaybeList, Take{}
 	case inner.Name == "Tensor" || f.Make.How == As:
 	case f.Make.How == Method:
-		f = Form{types.NewPointer(f.Type), Make{MaybeOf, f.Make.By}, Take{}}
+		f = GoForm{types.NewPointer(f.Type), Make{MaybeOf, f.Make.By}, Take{}}
 	default:
-		f = Form{types.NewPointer(f.Type), Make{Maybe, f.Make.By}, Take{}}
+		f = GoForm{types.NewPointer(f.Type), Make{Maybe, f.Make.By}, Take{}}
 	}
 	return f, true
 }

@@ -26,7 +26,7 @@ type Func struct {
 // A Value is a parameter or a result.
 type Value struct {
 	Name string
-	Form
+	GoForm
 }
 
 // A Skipped op has no Go form, for the given reason.

@@ -28,11 +28,11 @@ func funcs(t *testing.T, schemas ...string) []string {
 	for _, f := range funcs {
 		line := fmt.Sprintf("%s %s:", f.Name, f.OpVar)
 		for _, p := range f.Params {
-			line += fmt.Sprintf(" %s %s = %s;", p.Name, goType(p.Form), making(p.Name, p.Form))
+			line += fmt.Sprintf(" %s %s = %s;", p.Name, goType(p.GoForm), making(p.Name, p.GoForm))
 		}
 		line += " returns"
 		for _, r := range f.Results {
-			line += fmt.Sprintf(" %s %s = %s;", r.Name, goType(r.Form), taking(r.Form))
+			line += fmt.Sprintf(" %s %s = %s;", r.Name, goType(r.GoForm), taking(r.GoForm))
 		}
 		lines = append(lines, line+" "+f.Out+" "+f.Err)
 	}
@@ -45,12 +45,12 @@ func funcs(t *testing.T, schemas ...string) []string {
 	return lines
 }
 
-func goType(f Form) string {
+func goType(f GoForm) string {
 	return types.TypeString(f.Type, func(p *types.Package) string { return p.Name() })
 }
 
 // making returns the expression that converts x to a libtorch.Value.
-func making(x string, f Form) string {
+func making(x string, f GoForm) string {
 	text := map[How]string{
 		As: "x", Method: "x.By()", Call: "libtorch.By(x)", Spread: "libtorch.By(x...)",
 		Maybe: "libtorch.Maybe(x, libtorch.By)", MaybeOf: "libtorch.Maybe(x, T.By)", MaybeList: "libtorch.MaybeList(x, libtorch.By)",
@@ -59,7 +59,7 @@ func making(x string, f Form) string {
 }
 
 // taking returns the expression that converts a libtorch.Value.
-func taking(f Form) string {
+func taking(f GoForm) string {
 	text := map[From]string{Nothing: "", Whole: "%s", Field: "%s.By", Convert: "T(%s.By)", Nonzero: "%s.By != 0"}[f.Take.From]
 	return strings.NewReplacer("By", f.Take.By, "T", goType(f)).Replace(text)
 }

@@ -51,7 +51,7 @@ func TestContradicts(t *testing.T) {
 	} {
 		b := benchOf(t, "ns::f(Tensor a) -> Tensor", tt.kernel, func(o *engine.Operator, _ *engine.Plan) { o.Added = true }, "")
 		c := b.call(t, tt.arg)
-		found := b.judge(b.t, must.Get(b.Try(b.t, c))(t), new(report.Case))
+		found := b.judge(b.t, must.Get(b.Try(b.t, c))(t), new(report.CaseResult))
 		if len(found) != 1 || found[0].Violation.Code != asserts.MetaAlias {
 			t.Fatalf("%s: found %s", tt.name, words(found))
 		}
@@ -139,7 +139,7 @@ func TestRanContradicts(t *testing.T) {
 	for _, asItIs := range []bool{false, true} {
 		b := benchOf(t, "ns::f(Tensor a) -> Tensor", small, func(o *engine.Operator, _ *engine.Plan) { o.Added = true }, "")
 		b.t.AsItIs = asItIs
-		var result report.Case
+		var result report.CaseResult
 		b.ran(b.t, must.Get(b.Try(b.t, b.call(t, "float32[2]")))(t), &result)
 		if len(result.Found) != 1 || strings.Contains(result.Found[0].Violation.Fix, "contradicts itself") == asItIs {
 			t.Errorf("as it is %v: found %s", asItIs, words(result.Found))

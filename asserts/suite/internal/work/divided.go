@@ -112,7 +112,7 @@ func (r *Runner) fast(t *Target, c *sample.Case) bool {
 
 // divides makes a call with one thread and with two, and adds differences between them, and faults
 // of the second only, to the result of its case.
-func (r *Runner) divides(t *Target, c *sample.Case, result *report.Case) {
+func (r *Runner) divides(t *Target, c *sample.Case, result *report.CaseResult) {
 	e := r.Engine.(divider)
 	if t.Trying != nil {
 		t.Trying(c)

@@ -62,7 +62,7 @@ func dividingBench(t *testing.T, follows func(e *dividingEngine, x *fakeTensor) 
 // divided returns the evidence of a call's fault, and the call.
 func (b *bench) divided(t *testing.T, args ...string) (saw, call string) {
 	t.Helper()
-	result := report.Case{Devices: make(report.Devices)}
+	result := report.CaseResult{Devices: make(report.Devices)}
 	b.ranOnce(b.t, must.Get(b.Try(b.t, b.call(t, args...)))(t), &result)
 	for _, f := range result.Found {
 		if f.Violation.Code != asserts.NondeterministicResult || f.Violation.Symptom != asserts.Threads || f.Violation.Note == "" {
@@ -77,7 +77,7 @@ func (b *bench) divided(t *testing.T, args ...string) (saw, call string) {
 func TestDividesLeaves(t *testing.T) {
 	b, e := dividingBench(t, func(*dividingEngine, *fakeTensor) (byte, error) { return 1, nil })
 	e.left = []asserts.Fault{{Code: asserts.UndeclaredWrite, Saw: "one thread is left", Note: "it may"}}
-	result := report.Case{Devices: make(report.Devices)}
+	result := report.CaseResult{Devices: make(report.Devices)}
 	b.ranOnce(b.t, must.Get(b.Try(b.t, b.call(t, "uint8[3]", "uint8[3]", "1")))(t), &result)
 	if len(result.Found) != 1 || result.Found[0].Violation.Saw != "one thread is left" {
 		t.Errorf("found %v", result.Found)
@@ -184,7 +184,7 @@ func TestDividesOnce(t *testing.T) {
 		return 1, nil
 	})
 	found := func(n string) string {
-		result := report.Case{Devices: make(report.Devices)}
+		result := report.CaseResult{Devices: make(report.Devices)}
 		b.ranOnce(b.t, must.Get(b.Try(b.t, b.call(t, "uint8[3]", "uint8[3]", n)))(t), &result)
 		return words(result.Found)
 	}
@@ -219,13 +219,13 @@ func TestDividesWrites(t *testing.T) {
 		}
 		return 1, nil
 	})
-	result := report.Case{Devices: make(report.Devices)}
+	result := report.CaseResult{Devices: make(report.Devices)}
 	b.ranOnce(b.t, must.Get(b.Try(b.t, b.call(t, "uint8[3]", "uint8[3]", "1")))(t), &result)
 	if got := words(result.Found); got != "OA009 argument a on cpu" || !strings.HasSuffix(result.Found[0].Violation.Saw, ", with two threads") {
 		t.Errorf("found %q", got)
 	}
 	b.e.harmless, b.t.divided = "a reason", make(once)
-	result = report.Case{Devices: make(report.Devices)}
+	result = report.CaseResult{Devices: make(report.Devices)}
 	b.ranOnce(b.t, must.Get(b.Try(b.t, b.call(t, "uint8[3]", "uint8[3]", "1")))(t), &result)
 	if got := words(result.Found); got != "" {
 		t.Errorf("found %q, which the engine takes for harmless", got)
@@ -271,7 +271,7 @@ func TestDividesCalls(t *testing.T) {
 		if c == nil || len(skips) > 0 {
 			t.Fatalf("%s: no large call, %v", tt.name, skips)
 		}
-		b.divides(b.t, c.c, &report.Case{Devices: make(report.Devices)})
+		b.divides(b.t, c.c, &report.CaseResult{Devices: make(report.Devices)})
 		if large != tt.large || tried != tt.tried {
 			t.Errorf("%s: %d calls with large tensors, %d told, want %d and %d", tt.name, large, tried, tt.large, tt.tried)
 		}
@@ -304,7 +304,7 @@ func TestUndividedIsCounted(t *testing.T) {
 	} {
 		b, e := dividingBench(t, tt.follows)
 		tt.change(b, e)
-		result := report.Case{Devices: make(report.Devices)}
+		result := report.CaseResult{Devices: make(report.Devices)}
 		b.ranOnce(b.t, must.Get(b.Try(b.t, b.call(t, "uint8[3]", "uint8[3]", "1")))(t), &result)
 		got := ""
 		for _, s := range result.Devices[engine.CPU].Skips {

@@ -80,7 +80,7 @@ func TestDropped(t *testing.T) {
 		if b.e.live != 0 {
 			t.Errorf("%s: %d tensors live", tt.name, b.e.live)
 		}
-		result := new(report.Case)
+		result := new(report.CaseResult)
 		b.judge(b.t, a, result)
 		if n := len(result.Devices.Sum().Skips); tt.skipped > 0 && n == 0 {
 			t.Errorf("%s: that a call is not followed is not counted", tt.name)

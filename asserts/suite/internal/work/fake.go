@@ -67,7 +67,7 @@ func (r *Runner) callAside(t *Target, c *sample.Case, on engine.Device, name str
 }
 
 // judgeFake compares the fake of an attempt with the first call.
-func (r *Runner) judgeFake(t *Target, a *attempt, result *report.Case) []*report.Finding {
+func (r *Runner) judgeFake(t *Target, a *attempt, result *report.CaseResult) []*report.Finding {
 	var tally report.Tally
 	if a.fake.seen == nil {
 		tally.Uncalled = map[string]int{a.fake.why: 1}
@@ -82,7 +82,7 @@ func (r *Runner) judgeFake(t *Target, a *attempt, result *report.Case) []*report
 
 // judgeDevice judges the devices of the first call's returns, except those with another violation.
 // On the CPU it does so only for a library's ops.
-func (r *Runner) judgeDevice(t *Target, a *attempt, known []*report.Finding, result *report.Case) []*report.Finding {
+func (r *Runner) judgeDevice(t *Target, a *attempt, known []*report.Finding, result *report.CaseResult) []*report.Finding {
 	if r.Level < asserts.Meta || a.calls[0].on == engine.CPU && !t.operator.Added {
 		return nil
 	}

@@ -265,10 +265,10 @@ func benchOf(t *testing.T, text string, kernel func(*fakeEngine, []any) ([]any, 
 }
 
 // cases runs cases from one to before another, and returns their results.
-func (b *bench) cases(t *testing.T, s Span) []report.Case {
+func (b *bench) cases(t *testing.T, s Span) []report.CaseResult {
 	t.Helper()
-	var all []report.Case
-	must.Do(t, b.Cases(b.t, s, func(int) {}, func(c *report.Case) error { all = append(all, *c); return nil }))
+	var all []report.CaseResult
+	must.Do(t, b.Cases(b.t, s, func(int) {}, func(c *report.CaseResult) error { all = append(all, *c); return nil }))
 	return all
 }
 
@@ -288,10 +288,10 @@ func (b *bench) call(t *testing.T, texts ...string) *sample.Case {
 }
 
 // judged makes a call and returns its findings and its counts.
-func (b *bench) judged(t *testing.T, texts ...string) ([]*report.Finding, report.Case) {
+func (b *bench) judged(t *testing.T, texts ...string) ([]*report.Finding, report.CaseResult) {
 	t.Helper()
 	a := must.Get(b.Try(b.t, b.call(t, texts...)))(t)
-	var c report.Case
+	var c report.CaseResult
 	return b.judge(b.t, a, &c), c
 }
 

@@ -330,7 +330,7 @@ func TestTwice(t *testing.T) {
 		for _, text := range []string{"float32[2]", "float32[3]"} {
 			held = nil
 			a := must.Get(b.Try(b.t, b.call(t, text)))(t)
-			var result report.Case
+			var result report.CaseResult
 			b.t.AsItIs = true
 			b.ran(b.t, a, &result)
 			found := result.Found

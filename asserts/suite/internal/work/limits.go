@@ -8,7 +8,7 @@ import (
 )
 
 // Fail records how a case of an op failed.
-func (r *Runner) Fail(c *report.Case, op string, err error) {
+func (r *Runner) Fail(c *report.CaseResult, op string, err error) {
 	if err != nil {
 		text, _ := engine.Message(err)
 		c.Error, c.Beyond = sample.Clip(err.Error()), r.beyond(op, text)

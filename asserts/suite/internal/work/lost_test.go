@@ -172,7 +172,7 @@ func TestLostIsAskedOnce(t *testing.T) {
 	}
 	a, err := b.Try(b.t, b.call(t, "float32[2, 3]", "[float32[2]]"))
 	must.Do(t, err)
-	result := new(report.Case)
+	result := new(report.CaseResult)
 	b.judge(b.t, a, result)
 	if skips := result.Devices.Sum().Skips; !slices.ContainsFunc(skips, func(s asserts.Skip) bool { return s.Code == asserts.SchemaLint }) {
 		t.Errorf("skipped are %v, and not what is not asked", skips)

@@ -39,7 +39,7 @@ const elsewhere asserts.Codes = 1<<asserts.InputImpl | 1<<asserts.InputStorage |
 
 // judgeMemory counts the checks on memory, and returns the faults, except for tensors with another
 // violation.
-func (r *Runner) judgeMemory(t *Target, a *attempt, found []*report.Finding, result *report.Case) []*report.Finding {
+func (r *Runner) judgeMemory(t *Target, a *attempt, found []*report.Finding, result *report.CaseResult) []*report.Finding {
 	if r.watcher() == nil {
 		return nil
 	}

@@ -308,7 +308,7 @@ func TestThrewAstray(t *testing.T) {
 		if _, err := b.Try(b.t, b.call(t, "float32[2]")); err == nil {
 			t.Fatalf("%s: no error", tt.name)
 		}
-		var c report.Case
+		var c report.CaseResult
 		for _, call := range b.t.threw {
 			b.addJudged(b.t, call, &c)
 		}

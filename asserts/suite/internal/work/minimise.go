@@ -44,7 +44,7 @@ func (r *Runner) borrowed(t *Target, c *sample.Case, f *report.Finding) bool {
 	if err != nil {
 		return false
 	}
-	found := r.judge(t, a, new(report.Case))
+	found := r.judge(t, a, new(report.CaseResult))
 	rule := func(g *report.Finding) bool { return g.Violation.Code == f.Violation.Code }
 	return slices.ContainsFunc(found, rule) && !slices.ContainsFunc(found, f.SameFault)
 }
@@ -57,7 +57,7 @@ func (r *Runner) shows(t *Target, c *sample.Case, f *report.Finding) (*sample.Ca
 		return nil, nil
 	}
 	a = r.held(t, a)
-	found := r.judge(t, a, new(report.Case))
+	found := r.judge(t, a, new(report.CaseResult))
 	i := slices.IndexFunc(found, func(g *report.Finding) bool { return f.SameFault(g) && slices.Equal(f.Devices, g.Devices) })
 	if i < 0 {
 		return nil, nil

@@ -53,7 +53,7 @@ func (r *Runner) rulesOf(t *Target, c *sample.Case) *aside {
 }
 
 // judgeRules counts the calls of an attempt's rules, and returns their faults.
-func (r *Runner) judgeRules(t *Target, a *attempt, result *report.Case) []*report.Finding {
+func (r *Runner) judgeRules(t *Target, a *attempt, result *report.CaseResult) []*report.Finding {
 	var tally report.Tally
 	if a.rules.why != "" {
 		tally.Uncalled = map[string]int{a.rules.why: 1}
@@ -65,7 +65,7 @@ func (r *Runner) judgeRules(t *Target, a *attempt, result *report.Case) []*repor
 }
 
 // judgeFaults makes findings of the faults that the engine found.
-func (r *Runner) judgeFaults(t *Target, a *attempt, faults []asserts.Fault, result *report.Case, on ...engine.Device) []*report.Finding {
+func (r *Runner) judgeFaults(t *Target, a *attempt, faults []asserts.Fault, result *report.CaseResult, on ...engine.Device) []*report.Finding {
 	verdict := asserts.JudgeFaults(t.judged, a.calls[0].seen, faults)
 	return t.findings(verdict.Violations, result, on...)
 }

@@ -63,7 +63,7 @@ func TestRules(t *testing.T) {
 			tt.engine.fakeEngine = b.e
 			b.Engine, b.t.Without = &tt.engine, tt.apart
 			var found []*report.Finding
-			var c report.Case
+			var c report.CaseResult
 			for _, arg := range tt.args {
 				found, c = b.judged(t, arg)
 			}

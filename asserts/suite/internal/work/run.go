@@ -10,8 +10,8 @@ import (
 )
 
 // run makes case number n of an op, changes it until the kernel accepts it, and judges the call.
-func (r *Runner) run(t *Target, number int) report.Case {
-	result := report.Case{Case: number}
+func (r *Runner) run(t *Target, number int) report.CaseResult {
+	result := report.CaseResult{Case: number}
 	t.threw = nil
 	a, err := r.call(t, number, &result)
 	threw := t.threw
@@ -30,7 +30,7 @@ func (r *Runner) run(t *Target, number int) report.Case {
 }
 
 // ran judges an attempt, and searches for the smallest calls with its faults.
-func (r *Runner) ran(t *Target, a *attempt, result *report.Case) {
+func (r *Runner) ran(t *Target, a *attempt, result *report.CaseResult) {
 	if result.Ran = true; t.Single {
 		a = r.held(t, a)
 	}
@@ -38,7 +38,7 @@ func (r *Runner) ran(t *Target, a *attempt, result *report.Case) {
 	found := r.judge(t, a, result)
 	if len(found) == 0 && r.showsInNext(t, result.Case) {
 		for a = range r.again(t, a.c, asItIs) {
-			found = r.judge(t, a, new(report.Case))
+			found = r.judge(t, a, new(report.CaseResult))
 		}
 	}
 	for _, f := range found {
@@ -74,17 +74,17 @@ func (r *Runner) ran(t *Target, a *attempt, result *report.Case) {
 }
 
 // ranToo adds the findings of another attempt to the result of a case.
-func (r *Runner) ranToo(t *Target, a *attempt, result *report.Case) {
-	shown := report.Case{Case: result.Case}
+func (r *Runner) ranToo(t *Target, a *attempt, result *report.CaseResult) {
+	shown := report.CaseResult{Case: result.Case}
 	r.ran(t, a, &shown)
 	result.Devices.Add(shown.Devices)
 	result.Found = append(result.Found, shown.Found...)
 }
 
 // ranOnce judges an attempt, or adds the result of an equal call.
-func (r *Runner) ranOnce(t *Target, a *attempt, result *report.Case) {
+func (r *Runner) ranOnce(t *Target, a *attempt, result *report.CaseResult) {
 	if a.before == nil {
-		shown := report.Case{Case: result.Case}
+		shown := report.CaseResult{Case: result.Case}
 		r.ran(t, a, &shown)
 		if b := r.uneven(t, a.c); b != nil {
 			r.ranToo(t, b, &shown)
@@ -109,7 +109,7 @@ func (r *Runner) ranOnce(t *Target, a *attempt, result *report.Case) {
 
 // call makes the call of a case, and records the classes that it tries. It returns nil if the case
 // only queries the kernel, or if no base can be changed to it.
-func (r *Runner) call(t *Target, number int, result *report.Case) (a *attempt, err error) {
+func (r *Runner) call(t *Target, number int, result *report.CaseResult) (a *attempt, err error) {
 	openings := t.Gen.Openings()
 	switch {
 	case number < openings:
@@ -158,7 +158,7 @@ func (r *Runner) call(t *Target, number int, result *report.Case) (a *attempt, e
 }
 
 // Cases runs cases one after the other; starting is called before each, and ended after it.
-func (r *Runner) Cases(t *Target, s Span, starting func(int), ended func(*report.Case) error) error {
+func (r *Runner) Cases(t *Target, s Span, starting func(int), ended func(*report.CaseResult) error) error {
 	hopeless := 0 // number of first cases whose errors no arguments avoid
 	for n := s.From; n < s.To && hopeless < report.GiveUp; n++ {
 		if n == s.From || n == t.Gen.Openings() {
@@ -240,7 +240,7 @@ func (r *Runner) prepare(t *Target, from int, s Span, starting func(int)) {
 		}
 		if n < s.From && !slices.Contains(s.Skip, n) {
 			starting(n)
-			r.call(t, n, new(report.Case))
+			r.call(t, n, new(report.CaseResult))
 		}
 	}
 	for _, made := range [][]*sample.Case{t.Ran, t.Recipes} {

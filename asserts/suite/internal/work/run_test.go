@@ -60,7 +60,7 @@ func TestMinimise(t *testing.T) {
 	} {
 		b := newBench(t, tt.schema, tt.kernel)
 		a := must.Get(b.Try(b.t, b.call(t, tt.texts...)))(t)
-		found := b.judge(b.t, a, new(report.Case))
+		found := b.judge(b.t, a, new(report.CaseResult))
 		i := slices.IndexFunc(found, func(f *report.Finding) bool { return f.Violation.Code == asserts.UndeclaredAlias })
 		if i < 0 {
 			t.Fatalf("%s: found %s", tt.name, words(found))
@@ -79,7 +79,7 @@ func TestMinimiseWithoutProgress(t *testing.T) {
 		return d.DType != "float64" || !slices.Equal(d.Sizes, []int64{1, 1})
 	}
 	a := must.Get(b.Try(b.t, b.call(t, "float64[1, 1]")))(t)
-	found := b.judge(b.t, a, new(report.Case))
+	found := b.judge(b.t, a, new(report.CaseResult))
 	b.e.called = nil
 	if c, _ := b.minimise(b.t, a.c, found[0]); c.String() != "ns::f(a=float64[1, 1])" || len(b.e.called) > 12 {
 		t.Errorf("%v after %d calls", c, len(b.e.called))
@@ -103,7 +103,7 @@ func TestMinimiseEnds(t *testing.T) {
 	}
 	c := b.call(t, append([]string{"[float32[2], float32[2]]"}, texts...)...)
 	a := must.Get(b.Try(b.t, c))(t)
-	found := b.judge(b.t, a, new(report.Case))
+	found := b.judge(b.t, a, new(report.CaseResult))
 	calls = 0
 	small, _ := b.minimise(b.t, a.c, found[0])
 	if left := strings.Count(small.String(), "=1"); left == 0 || left == 90 || calls > 4*60 {
@@ -196,7 +196,7 @@ func TestBorrowed(t *testing.T) {
 		b := newBench(t, "ns::f(Tensor a, Tensor b) -> Tensor", tt.kernel)
 		c := b.call(t, tt.texts...)
 		a := must.Get(b.Try(b.t, c))(t)
-		found := b.judge(b.t, a, new(report.Case))
+		found := b.judge(b.t, a, new(report.CaseResult))
 		if len(found) != 1 || found[0].Violation.Subject.Index != 0 {
 			t.Fatalf("%s: found %s", tt.name, words(found))
 		}
@@ -210,7 +210,7 @@ func TestBorrowed(t *testing.T) {
 func TestFindingsAreMinimisedOnce(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", returnsInput)
 	var told []string
-	b.t.Found = func(c *report.Case) { told = append(told, fmt.Sprint(c.Case, len(c.Found))) }
+	b.t.Found = func(c *report.CaseResult) { told = append(told, fmt.Sprint(c.Case, len(c.Found))) }
 	all := b.cases(t, Span{From: 0, To: 2})
 	if !slices.Equal(told, []string{"0 1"}) || len(b.t.found) != 1 || len(all) != 2 || len(all[0].Found) != 1 || len(all[1].Found) != 1 {
 		t.Fatalf("told %q, found %v", told, all)
@@ -297,7 +297,7 @@ func TestReadings(t *testing.T) {
 	if why := b.beyond("f", "f was not compiled with support for x"); why != "by its kernel's error, this build lacks a requirement, or the op was removed" {
 		t.Errorf("%q", why)
 	}
-	var c report.Case
+	var c report.CaseResult
 	if b.Fail(&c, "f", nil); c.Error != "" {
 		t.Errorf("no error: %+v", c)
 	}
@@ -337,7 +337,7 @@ func TestSearchCalled(t *testing.T) {
 		t.Errorf("%v, %d close", s.err, s.close)
 	}
 	b = newBench(t, "ns::f(Tensor a) -> Tensor", thrown("not yet"))
-	var c report.Case
+	var c report.CaseResult
 	if b.search(b.t, rand.New(coin(0)), b.call(t, "ns::f(float32[2])")).record(&c); c.Close != report.Unmade {
 		t.Errorf("%d close where nothing was made", c.Close)
 	}
@@ -603,7 +603,7 @@ func TestSearch(t *testing.T) {
 	if spec := s.ran().Args[0].Tensor; spec.DType != "int64" || len(spec.Sizes) != 3 {
 		t.Errorf("%v", s.ran())
 	}
-	var c report.Case
+	var c report.CaseResult
 	if a, err := s.record(&c); a != s.a || err != nil || c.Closest != "" {
 		t.Errorf("%v, %v", a, err)
 	}
@@ -679,8 +679,8 @@ func TestCases(t *testing.T) {
 	learned := 0
 	b.t.OnLearned = func(*design.Learned) { learned++ }
 	var started []int
-	all := []report.Case{}
-	must.Do(t, b.Cases(b.t, Span{To: AllCases}, func(n int) { started = append(started, n) }, func(c *report.Case) error { all = append(all, *c); return nil }))
+	all := []report.CaseResult{}
+	must.Do(t, b.Cases(b.t, Span{To: AllCases}, func(n int) { started = append(started, n) }, func(c *report.CaseResult) error { all = append(all, *c); return nil }))
 	if len(all) != b.t.plan.Cases() || len(started) != len(all) || learned != 1 {
 		t.Errorf("%d cases of %d, %d started, learned %d times", len(all), b.t.plan.Cases(), len(started), learned)
 	}
@@ -724,7 +724,7 @@ func TestCases(t *testing.T) {
 	}
 	stop := errors.New("stop")
 	n := 0
-	if err := b.Cases(b.t, Span{To: AllCases}, func(int) {}, func(*report.Case) error { n++; return stop }); !errors.Is(err, stop) || n != 1 {
+	if err := b.Cases(b.t, Span{To: AllCases}, func(int) {}, func(*report.CaseResult) error { n++; return stop }); !errors.Is(err, stop) || n != 1 {
 		t.Errorf("after an error %d cases, %v", n, err)
 	}
 }
@@ -738,8 +738,8 @@ func TestCasesAreResumed(t *testing.T) {
 	from := whole.t.planned() + 3
 	var started []int
 	b := newBench(t, schema, returnsInput)
-	var got []report.Case
-	err := b.Cases(b.t, Span{From: from, To: from + 5, Skip: []int{1}}, func(n int) { started = append(started, n) }, func(c *report.Case) error { got = append(got, *c); return nil })
+	var got []report.CaseResult
+	err := b.Cases(b.t, Span{From: from, To: from + 5, Skip: []int{1}}, func(n int) { started = append(started, n) }, func(c *report.CaseResult) error { got = append(got, *c); return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -758,7 +758,7 @@ func TestCasesAreResumed(t *testing.T) {
 	b = newBench(t, schema, copies)
 	b.t.Learned = whole.t.Learned
 	started = nil
-	err = b.Cases(b.t, Span{From: from, To: from + 1, Resumed: true}, func(n int) { started = append(started, n) }, func(*report.Case) error { return nil })
+	err = b.Cases(b.t, Span{From: from, To: from + 1, Resumed: true}, func(n int) { started = append(started, n) }, func(*report.CaseResult) error { return nil })
 	if err != nil || !slices.Equal(started, []int{from}) {
 		t.Errorf("with what another worker learned: ran %v, %v", started, err)
 	}
@@ -873,7 +873,7 @@ func TestPrepare(t *testing.T) {
 	} {
 		b := newBench(t, schema, copies)
 		var started []int
-		err := b.Cases(b.t, Span{From: tt.from, To: tt.to}, func(n int) { started = append(started, n) }, func(*report.Case) error { return nil })
+		err := b.Cases(b.t, Span{From: tt.from, To: tt.to}, func(n int) { started = append(started, n) }, func(*report.CaseResult) error { return nil })
 		if diff := cmp.Diff(tt.want, started); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", tt.name, err, diff)
 		}
@@ -914,7 +914,7 @@ func TestBorrowedFindings(t *testing.T) {
 		return copies(e, args)
 	}, func(*engine.Operator, *engine.Plan) {}, "- ops: [ns::f]\n  cases: [{a: 'int64[2]', b: 'same:a'}, {a: 'int64[2]', b: 'int64[2]'}]\n")
 	var told []int
-	b.t.Found = func(c *report.Case) { told = append(told, c.Case) }
+	b.t.Found = func(c *report.CaseResult) { told = append(told, c.Case) }
 	all := b.cases(t, Span{To: 2})
 	if len(all[0].Found) != 0 || words(all[1].Found) != "OA009 argument b on cpu" || !slices.Equal(told, []int{1}) {
 		t.Errorf("found %s and %s, told of cases %v", words(all[0].Found), words(all[1].Found), told)

@@ -100,7 +100,7 @@ func (s *search) ran() *sample.Case {
 }
 
 // record records a failed search in the result of its case.
-func (s *search) record(result *report.Case) (*attempt, error) {
+func (s *search) record(result *report.CaseResult) (*attempt, error) {
 	if s.a != nil {
 		return s.a, nil
 	}

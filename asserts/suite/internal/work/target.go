@@ -42,11 +42,11 @@ type Target struct {
 
 // A Listener is called before steps that may end the process. Its functions may be nil.
 type Listener struct {
-	Trying    func(*sample.Case)     // before each try, and with nil after it
-	Calling   func(on engine.Device) // before the op is called
-	Twinning  func(on engine.Device) // before it is called with twins
-	Found     func(*report.Case)     // with the findings of a case, before the search for a smaller call
-	OnLearned func(*design.Learned)  // once, after the openings
+	Trying    func(*sample.Case)       // before each try, and with nil after it
+	Calling   func(on engine.Device)   // before the op is called
+	Twinning  func(on engine.Device)   // before it is called with twins
+	Found     func(*report.CaseResult) // with the findings of a case, before the search for a smaller call
+	OnLearned func(*design.Learned)    // once, after the openings
 }
 
 // A faker is an engine whose ops have fakes.
@@ -169,7 +169,7 @@ type call struct {
 }
 
 // findings makes findings of violations, unless they are waived.
-func (t *Target) findings(violations []*asserts.Violation, result *report.Case, on ...engine.Device) []*report.Finding {
+func (t *Target) findings(violations []*asserts.Violation, result *report.CaseResult, on ...engine.Device) []*report.Finding {
 	var all []*report.Finding
 	for _, v := range t.unwaived(violations, result) {
 		f := &report.Finding{Violation: v, Devices: on}
@@ -181,7 +181,7 @@ func (t *Target) findings(violations []*asserts.Violation, result *report.Case, 
 
 // unwaived removes and counts the violations that an allowlist waives. Waived checks are judged,
 // since they prevent others from reporting the same fault.
-func (t *Target) unwaived(found []*asserts.Violation, result *report.Case) []*asserts.Violation {
+func (t *Target) unwaived(found []*asserts.Violation, result *report.CaseResult) []*asserts.Violation {
 	return slices.DeleteFunc(found, func(v *asserts.Violation) bool {
 		i := slices.IndexFunc(t.waived, func(e asserts.Excuse) bool { return e.Code == v.Code })
 		if i >= 0 {
@@ -214,6 +214,6 @@ type judgedCall struct {
 // and errors lead to the same call again.
 type made struct {
 	c      *sample.Case
-	err    error       // if it threw
-	result report.Case // if it ran
+	err    error             // if it threw
+	result report.CaseResult // if it ran
 }

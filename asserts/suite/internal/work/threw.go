@@ -64,7 +64,7 @@ func (r *Runner) spoils(t *Target, c *sample.Case, err error) {
 }
 
 // addJudged adds the faults of another call, and counts the checks that could not be made on it.
-func (r *Runner) addJudged(t *Target, w *judgedCall, result *report.Case) {
+func (r *Runner) addJudged(t *Target, w *judgedCall, result *report.CaseResult) {
 	on := r.Engine.Devices()[0]
 	result.Devices.Add(report.Devices{on: {Skips: w.verdict.Skips}})
 	for _, f := range t.findings(w.verdict.Violations, result, on) {

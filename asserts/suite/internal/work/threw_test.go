@@ -77,7 +77,7 @@ func TestThrewAfterWriting(t *testing.T) {
 		if _, err := b.Try(b.t, b.call(t, tt.texts...)); err == nil {
 			t.Fatalf("%s: no error", tt.name)
 		}
-		var c report.Case
+		var c report.CaseResult
 		for _, call := range slices.Concat(b.t.threw, b.t.threw) {
 			b.addJudged(b.t, call, &c)
 		}
@@ -148,7 +148,7 @@ func TestSpoils(t *testing.T) {
 		if steady := b.t.steady != nil; steady == (strings.HasPrefix(tt.want, "OA021") || tt.name == "no call returned before") {
 			t.Errorf("%s: the call before is made again after the next error: %v", tt.name, steady)
 		}
-		var result report.Case
+		var result report.CaseResult
 		for _, call := range b.t.threw {
 			b.addJudged(b.t, call, &result)
 		}
@@ -162,7 +162,7 @@ func TestSpoils(t *testing.T) {
 }
 
 // skipped returns the skips of a case on its own device.
-func skipped(c *report.Case) string {
+func skipped(c *report.CaseResult) string {
 	var all []string
 	for _, s := range c.Devices[engine.CPU].Skips {
 		all = append(all, fmt.Sprintf("skipped %v %d: %s", s.Code, s.Count, s.Reason))

@@ -25,7 +25,7 @@ func TestOnce(t *testing.T) {
 		return copies(e, args)
 	})
 	b.e.devices = b.e.devices[:1]
-	run := func(text string) (result report.Case, err error) {
+	run := func(text string) (result report.CaseResult, err error) {
 		a, err := b.once(b.t, b.call(t, text))
 		if err == nil {
 			b.ranOnce(b.t, a, &result)

@@ -111,7 +111,7 @@ func TestUnevenIsOfItsCase(t *testing.T) {
 		}
 		return copies(e, args)
 	}, func(o *engine.Operator, _ *engine.Plan) { o.Added = true }, "")
-	result := report.Case{Case: 7, Devices: make(report.Devices)}
+	result := report.CaseResult{Case: 7, Devices: make(report.Devices)}
 	b.ranOnce(b.t, must.Get(b.Try(b.t, b.call(t, "float32[3, 3]")))(t), &result)
 	if got := words(result.Found); len(result.Found) == 0 || result.Found[0].Case != 7 {
 		t.Errorf("found %q of case 7", got)
