@@ -13,7 +13,7 @@
 //	  versions: ">=1.13, <2.6"
 //	  expires: 2027-06-30
 //
-// op is a name without overload, which stands for all its overloads ("add",
+// op is a name without overload, for all its overloads ("add",
 // not "add_"), or a name with one ("add.out"), with a namespace or without.
 // checks lists codes or names, or is the word all. An op that crashes is excused
 // with crash instead of checks, or beside it:

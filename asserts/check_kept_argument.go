@@ -149,7 +149,7 @@ func (j *judge) keeps(in *input) string {
 		}
 		return "autograd keeps the base of a view"
 	case slices.ContainsFunc(j.outputs, func(out *output) bool { return overlaps(&out.Observation, a) }):
-		return "what is returned lies in its memory, and may hold it"
+		return "a return lies in its memory, and may hold it"
 	}
 	return ""
 }

@@ -161,9 +161,9 @@ func (j *judge) reportGuard(g Guard) {
 		if plan := &j.plan.args[a]; plan.Index == g.Arg {
 			v := j.report(MetaAlias, plan.place(false, NoElement, ""))
 			v.Symptom, v.Sizes = SizeGuard, g.Other
-			v.Breaks = "torch.compile compiles anew for each such size, and torch.export with a dynamic dimension fails"
+			v.Breaks = "torch.compile recompiles for each such size, and torch.export with a dynamic dimension fails"
 			v.Saw = fmt.Sprintf("its fake sets the guard %s (%s), and returns the same for other sizes, such as %s", g.Text, g.At, g.Other)
-			v.Fix = "compute with the symbolic size, without int, if and range: torch.sym_max and the like; put conditions into torch._check"
+			v.Fix = "compute with the symbolic size, without int, if and range: use torch.sym_max and similar functions; put conditions into torch._check"
 		}
 	}
 }

@@ -30,7 +30,7 @@ const (
 	manySizes = 3
 )
 
-// Many reports whether so many calls, on tensors of so many sizes, are enough to conclude that an
+// Many reports whether a number of calls, on tensors of a number of sizes, is enough to conclude that an
 // argument is never written.
 func Many(calls, sizes int) bool { return calls >= manyCalls && sizes >= manySizes }
 

@@ -4,10 +4,10 @@
 // A process finds a libtorch when it first needs one: the folder given to [Use],
 // else $LIBTORCH, else that of the active Python, else the system's. The C++ in
 // the folder shim is then compiled for it, once, with the user's compiler, and
-// kept in the user's cache folder; that takes some seconds, each later start
-// milliseconds. The package compiles everywhere. Where no libtorch is, or no
-// compiler, or the program was built without cgo, every function returns an error with
-// the remedy: [ErrNotFound], [ErrNoHeaders], [ErrNoCompiler] or [ErrNoCgo].
+// stored in the user's cache folder; that takes some seconds, each later start
+// milliseconds. The package compiles everywhere. Without a libtorch or a compiler, or in
+// a program built without cgo, every function returns an error with the remedy:
+// [ErrNotFound], [ErrNoHeaders], [ErrNoCompiler] or [ErrNoCgo].
 //
 // # Calls
 //
@@ -20,9 +20,8 @@
 //	defer sum.Release()
 //
 // A call is one crossing into C++: observe, call boxed at the depth at which
-// autograd calls, observe. At the identity level it allocates nothing in Go,
-// given an [Outcome] that has served before. Counts are exact: a fresh result
-// reads 1 and 1.
+// autograd calls, observe. At the identity level it allocates nothing in Go with a
+// reused [Outcome]. Counts are exact: a fresh result has 1 and 1.
 //
 // Functions that opassert gen -engine libtorch writes wrap [Invoke], which judges
 // the call in the debug build. [LoadLibrary] loads the operators of a shared library,
@@ -38,10 +37,10 @@
 // # Limits of observation
 //
 // C++ only observes; see observe.h. IDs are addresses: storages are held
-// during a call, so that none is used twice within it. A result in place reads
-// as many uses as there are holders, so its identity is judged and not its
-// count. Sparse, quantized and nested tensors hold tensors inside, which
-// [asserts.WithParts] lets the judge see. [Op.OutOfSight] lists the arguments and
+// during a call, so that none is reused within it. An in-place result has as many uses
+// as there are holders, so its identity is judged and not its count. Sparse, quantized
+// and nested tensors have tensors inside, which [asserts.WithParts] includes in the
+// checks. [Op.OutOfSight] lists the arguments and
 // returns that cannot be observed, [Op.Unpassable] is the reason why an operator cannot
 // be called at all.
 //

@@ -38,7 +38,7 @@ var codes = [NumCodes]struct{ name, rule, breaks, fix string }{
 			"remember where they were made (pytorch/pytorch#109039, in 2.2 and later)",
 	},
 	OneInterpreter: {
-		"one-interpreter", "an object is handed out only in the interpreter that its slot is tagged with",
+		"one-interpreter", "an object is returned only in the interpreter that its slot is tagged with",
 		"the object's type and reference count belong to another interpreter, whose lock is not held",
 		"release and use an object in the interpreter that made it; give others a copy of the storage",
 	},
@@ -59,7 +59,7 @@ var codes = [NumCodes]struct{ name, rule, breaks, fix string }{
 	},
 	Finalizer: {
 		"finalizer", "a finalizer runs once, at deallocation, and never at preservation",
-		"the object is handed out again after its finalizer tore it down",
+		"the object is returned again after its finalizer ran",
 		"run the finalizer after the decision to deallocate, and only if it did not run before",
 	},
 	DoubleRelease: {

@@ -1,18 +1,17 @@
 // Package preserve states and checks how a host language keeps objects for the
 // impls of a library that counts references on its own.
 //
-// A binding hands a TensorImpl or a StorageImpl to its host language as an
-// object. Both sides are counted, separately, and yet the object must stay the
-// same as long as the impl lives: people hang attributes on it. PyTorch has two
+// A binding represents a TensorImpl or a StorageImpl as an object of its host
+// language. Both sides count references separately, and yet the object must stay the
+// same as long as the impl lives, since users set attributes on it. PyTorch has two
 // protocols for that.
 //
 // The first, up to 2.9:
 //
 //   - the object owns the impl, and the impl's slot points back without owning;
-//   - when the object's last reference goes while others hold the impl,
+//   - when the object's last reference is released while others hold the impl,
 //     ownership flips: the impl owns the object, which is preserved;
-//   - when the object is asked for again, ownership flips back: it is
-//     resurrected;
+//   - when the object is used again, ownership flips back: it is resurrected;
 //   - otherwise it is deallocated, and only then do finalizers run.
 //
 // A slot is tagged with the interpreter whose object it holds. A hermetic
@@ -28,9 +27,9 @@
 //   - the impl is marked to have an object, and holds one counted reference to
 //     it while the impl has other references: it takes that when its own count
 //     goes from one to two, and releases it when it goes from two to one;
-//   - so an object whose last reference goes is its impl's last holder. Nothing
+//   - so an object whose last reference is released is its impl's last holder. Nothing
 //     is preserved or resurrected, and weak references and the garbage collector
-//     need no rule of their own: a shared impl's reference is one from outside.
+//     need no special rules: a shared impl's reference counts like one from outside.
 //
 // A slot still has its interpreter's tag in 2.12, and hermetic contexts have
 // their own objects; in 2.15 both are gone. [ProtocolOf] returns that of a version.
@@ -38,11 +37,11 @@
 // # Contents
 //
 // [Code] lists the invariants, OA101 to OA109, and [Protocol.Next] is the state
-// machine of one object. Package trace follows the objects of a
-// PyTorch, live or by the text log of an instrumented one.
+// machine of one object. Package trace tracks the objects of a PyTorch, live or from
+// the text log of an instrumented one.
 //
-// A Go library follows its handles with a [Registry]: it says when one is made,
-// used and released.
+// A Go library tracks its handles with a [Registry]: it reports when one is made, used
+// and released.
 //
 //	var handles = preserve.NewRegistry("regex.Regexp")
 //
@@ -75,8 +74,7 @@
 //	        search/load.go:41
 //	    ...
 //
-// internal/regex is such a library. The tensors of asserts/libtorch are
-// followed too.
+// internal/regex is such a library. The tensors of asserts/libtorch are tracked, too.
 //
 // Sources: torch/csrc/autograd/python_variable.cpp (THPVariable_Wrap,
 // THPVariable_tryResurrect, THPVariable_subclass_dealloc),

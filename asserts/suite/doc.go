@@ -4,15 +4,15 @@
 //	internal/design ──► internal/sample ──► internal/work ──► suite ──► report
 //	  which calls         a call as data     made and judged   workers    written
 //
-// Case N of an op is a function of the schema, the seed and N, and of the op's
-// own errors on the way; so the number alone runs it again. A [Run]
-// sends cases to worker processes, each of which calls [Serve]: a crash, a hang
-// or running out of memory is a result of its own and does not affect other
-// cases. No line of a worker is believed that a kernel may have written, what
-// kernels start ends with their worker, and workers end when their run is gone,
-// however it ended: .ci/hardship puts that to the test. [Check] runs cases in the caller's process.
+// Case N of an op depends only on the schema, the seed and N, and on the op's own
+// errors before it; so its number is enough to repeat it. A [Run] sends cases to
+// worker processes, each of which calls [Serve]: a crash, a hang or running out of
+// memory is a result and does not affect other cases. Lines that a kernel may have
+// written are not accepted from a worker, processes that kernels start end with their
+// worker, and workers end with their run, however it ends: .ci/hardship tests that.
+// [Check] runs cases in the caller's process.
 //
-// An [engine.Engine] runs the kernels, and an [engine.Plan] says what they are held
-// against; both are handed in. The suite knows no library: the packages
-// internal/torch and internal/c10/engine have one each.
+// The caller provides an [engine.Engine], which runs the kernels, and an
+// [engine.Plan], the checks of their ops. The suite does not depend on a library:
+// the packages internal/torch and internal/c10/engine provide one each.
 package suite

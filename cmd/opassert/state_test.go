@@ -49,7 +49,7 @@ func TestLibraryState(t *testing.T) {
 		"autocast_dtype":      "the dtype of autocast on the CPU changed: it was BFloat16 and is Half",
 		"autocast_cache":      "the cache of autocast changed: it was true and is false",
 		"umask":               "the umask changed: it was ",
-		"signal":              "the handling of signals changed: it was as it was and is another for User defined signal 1",
+		"signal":              "the handling of signals changed: it was the original and is another for User defined signal 1",
 		"threads":             "at::get_num_threads() changed: it was 1 and is 3",
 		"rounding":            "fegetround() changed: it was ",
 		"denormals":           "the flushing of denormal numbers changed: it was false and is true",

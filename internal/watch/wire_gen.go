@@ -59,7 +59,7 @@ const uncountedTrait = 9
 // Settings answer a greeting, before the namespaces of PyTorch's own ops.
 type settings struct {
 	content  int64 // ops whose contents are observed
-	sample   int64 // observe one call of PyTorch's own ops in so many
+	sample   int64 // of how many calls of PyTorch's own ops one is observed
 	maxBytes int64 // largest storage that is read
 	record   int64 // calls of each op
 	fakes    int64 // ops whose fakes are called

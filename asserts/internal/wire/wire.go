@@ -213,7 +213,7 @@ type Record struct {
 
 var Records = []Record{
 	{"Settings", "Settings answer a greeting, before the namespaces of PyTorch's own ops.", true, []Field{
-		{Name: "content", Doc: "ops whose contents are observed"}, {Name: "sample", Doc: "observe one call of PyTorch's own ops in so many"},
+		{Name: "content", Doc: "ops whose contents are observed"}, {Name: "sample", Doc: "of how many calls of PyTorch's own ops one is observed"},
 		{Name: "max bytes", Doc: "largest storage that is read"}, {Name: "record", Doc: "calls of each op"},
 		{Name: "fakes", Doc: "ops whose fakes are called"},
 	}},

@@ -77,7 +77,7 @@ class Printed {
   bool on_ = false;
 
  public:
-  int64_t bytes = 0;  // since it was asked for
+  int64_t bytes = 0;  // since the last call of printed
 
   void begin() {
     flush();

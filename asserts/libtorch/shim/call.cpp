@@ -158,7 +158,7 @@ class Changes {
 // were observed again: a tensor that a kernel puts into one is then referenced.
 struct MadeObjects {
   std::vector<IValue> made;
-  size_t read = 0;  // so many of them were read again
+  size_t read = 0;  // the number that was read again
 };
 
 // Reader converts the values of a request to IValues, each of the type that the schema declares for

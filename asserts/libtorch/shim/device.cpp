@@ -98,7 +98,7 @@ struct Filled final : c10::Allocator {
   c10::DeleterFnPtr raw_deleter() const override { return own->raw_deleter(); }
   void copy_data(void* to, const void* from, std::size_t n) const { copy_data(own, to, from, n, 0); }
 
-  // An allocator of 2.1 and before has no such function, and is asked for none.
+  // An allocator of 2.1 and before has no such function.
   template <class A>
   static auto copy_data(const A* own, void* to, const void* from, size_t n, int) -> decltype(own->copy_data(to, from, n)) {
     own->copy_data(to, from, n);

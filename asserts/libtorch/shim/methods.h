@@ -12,7 +12,7 @@ bool holds_tensor(const c10::Type& type);
 size_t count_methods();
 
 // define_methods registers an operator ns::Class.method, whose arguments are the object and those
-// of the method, for each method with tensor arguments, except the first so many.
+// of the method, for each method with tensor arguments, except the first ones.
 void define_methods(size_t first);
 
 }  // namespace opassert

@@ -142,7 +142,7 @@ struct Observed {
 
   static constexpr size_t kHead = 4;
 
-  // Where the contents have the fields behind the head.
+  // The positions of the contents' fields after the head.
   size_t dtype_at() const { return kHead; }
   size_t device_type_at() const { return dtype_at() + 1; }
   size_t device_index_at() const { return device_type_at() + 1; }
@@ -231,7 +231,7 @@ struct HeadOf {
   }
 };
 
-// Contents are written behind the head.
+// Contents are written after the head.
 struct Contents {
   int64_t dtype = 0;
   int64_t device_type = 0;

@@ -35,7 +35,7 @@ extern "C" {
 // seeded.
 void oa_serve(int socket, int stack, void (*after)(int seeded));
 
-// oa_methods registers operators for the methods of custom classes, except the first so many.
+// oa_methods registers operators for the methods of custom classes, except the first ones.
 void oa_methods(int64_t first);
 
 #ifdef __cplusplus

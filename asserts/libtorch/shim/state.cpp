@@ -103,7 +103,7 @@ Text handled() {
     auto was = handlers.emplace(sig, now).first;
     if (now.sa_handler != was->second.sa_handler) all += (all.empty() ? "" : ", ") + Text(strsignal(sig));
   }
-  return all.empty() ? "as it was" : "another for " + all;
+  return all.empty() ? "the original" : "another for " + all;
 }
 
 void handle(const Text&) {

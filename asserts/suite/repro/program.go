@@ -571,7 +571,7 @@ var followed = map[asserts.Symptom]sight{
 	},
 }
 
-var errSubject = errors.New("nothing says which tensor it is about")
+var errSubject = errors.New("the tensor that it is about is unknown")
 
 const follows = "seen[0] == seen[3] != seen[1] == seen[2]" // the byte, and nothing else
 

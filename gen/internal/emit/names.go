@@ -34,7 +34,7 @@ func newNames() names {
 }
 
 // qual returns a qualified name, and imports its package; a name without a package is Go's own.
-// jennifer would name the imports of each part anew.
+// jennifer would name the imports of each part again.
 func (n names) qual(pkg *types.Package, name string) *jen.Statement {
 	if pkg == nil {
 		return jen.Id(name)

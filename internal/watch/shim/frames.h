@@ -44,7 +44,7 @@ enum oa_backward {
 template <class Word = int64_t>
 struct SettingsOf {
   Word content;  // ops whose contents are observed
-  Word sample;  // observe one call of PyTorch's own ops in so many
+  Word sample;  // of how many calls of PyTorch's own ops one is observed
   Word max_bytes;  // largest storage that is read
   Word record;  // calls of each op
   Word fakes;  // ops whose fakes are called
