@@ -1,6 +1,6 @@
-// Package allowlist holds the exceptions to the checks: which op may break
-// which rule, and why. An exception without a reason is refused, one that
-// excuses nothing is reported.
+// Package allowlist reads the exceptions to the checks: which op may break
+// which rule, and why. An exception without a reason is refused, an unused one
+// is reported.
 //
 // A list is YAML, a sequence of entries:
 //
@@ -15,14 +15,14 @@
 //
 // op is a name without overload, for all its overloads ("add",
 // not "add_"), or a name with one ("add.out"), with a namespace or without.
-// checks lists codes or names, or is the word all. An op that crashes is excused
-// with crash instead of checks, or beside it:
+// checks lists codes or names, or is the word all. An op is allowed to crash with
+// crash instead of checks, or in addition to them:
 //
 //   - op: ns::divides
 //     crash: SIGFPE
 //     reason: a size of 0 is divided by; fixed in 1.2
 //
-// device is a type of devices, or one of it, "openreg:1", PyTorch's or one that a package brings;
+// device is a type of devices, or a device, "openreg:1", of PyTorch or a package;
 // privateuseone is every type that a package brings.
 //
 // With level: note, violations of the checks are reported as notes, which are not

@@ -10,7 +10,7 @@ import (
 //go:embed presets/*.yaml
 var presets embed.FS
 
-// Preset returns a list that opassert ships:
+// Preset returns a list shipped with opassert:
 //
 //	opassert      behavior that no schema can declare, such as set_ replacing its storage,
 //	              also that of devices, such as _copy_from of those that packages bring
@@ -18,7 +18,7 @@ var presets embed.FS
 //	pytorch-1.13  the ops that PyTorch 1.13's codegen exempts
 //	pytorch-2.6   the same for 2.6
 //
-// Source: tools/autograd/gen_variable_type.py, the DONT_ENFORCE sets, which name ops and no devices.
+// Source: tools/autograd/gen_variable_type.py, the DONT_ENFORCE sets, which do not name devices.
 func Preset(name string) (*List, error) {
 	src, err := presets.ReadFile("presets/" + name + ".yaml")
 	if err != nil {

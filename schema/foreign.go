@@ -14,17 +14,16 @@ import (
 // Note [Files of other projects]: there are two forms besides
 // native_functions.yaml.
 //
-// ExecuTorch's functions.yaml is a list of entries too. One with op names an
-// op of ATen, one with func has a schema of its own; kernels lists its kernels:
+// ExecuTorch's functions.yaml is also a list of entries. One with op names an op of
+// ATen, one with func has a schema; kernels lists its kernels:
 //
 //	- op: add.out
 //	  kernels:
 //	    - arg_meta: null
 //	      kernel_name: torch::executor::add_out
 //
-// A backend's file, as torch_xla and torch_npu have one, is a mapping of a
-// few settings and of lists. An element of a list names an op of ATen, or has a
-// schema:
+// A backend's file, such as those of torch_xla and torch_npu, is a mapping of a few
+// settings and of lists. An element of a list names an op of ATen, or has a schema:
 //
 //	backend: XLA
 //	cpp_namespace: torch_xla

@@ -27,22 +27,21 @@ const (
 	dispatcher
 )
 
-// ParseOp reads one schema as native_functions.yaml spells it:
+// ParseOp parses one schema in the form of native_functions.yaml:
 //
 //	add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 //	ns::op(Tensor(a!) self) -> ()
 //
-// It enforces the rules of torchgen for a schema, but accepts schemas that [Parse]
-// only warns of, so that it reads the String of any op of a file. An error is a
-// [scanner.ErrorList] with positions inside the text.
+// It enforces the rules of torchgen for a schema, but accepts schemas that only cause
+// warnings in [Parse], so that it can parse the String of any op of a file. An error is
+// a [scanner.ErrorList] with positions inside the text.
 func ParseOp(text string) (*Op, error) { return parseAlone(text, native, quiet) }
 
-// ParseDispatcher reads one schema as the dispatcher prints it, namespace
-// included:
+// ParseDispatcher parses one schema as the dispatcher prints it, with the namespace:
 //
 //	aten::append.t(t[](a!) self, t(c -> *) el) -> t[](a!)
 //
-// It takes a schema that torchgen would refuse; [LintOp] reports it.
+// It accepts schemas that torchgen would refuse; [LintOp] reports them.
 //
 // Source: aten/src/ATen/core/function_schema.h, operator<<; and
 // torch/csrc/jit/frontend/function_schema_parser.cpp.

@@ -1,17 +1,16 @@
 // Package vet is an analyzer for packages of kernels and their callers. It finds
 //
-//   - calls of kernels that bypass the wrappers that check them, and conversions to
-//     interfaces through which they could,
-//   - comments like the mark of a kernel that are not read,
+//   - calls of kernels that bypass their wrappers, and conversions to interfaces that do,
+//   - comments that look like a kernel's mark but are not read,
 //   - kernels whose parameters' names contradict the schema's order,
 //   - generated files that no longer match the marks or the schema file.
 //
-// Each finding ends with its code. A comment excuses a line from one, with the
+// Each finding ends with its code. A comment allows one for a line, with the
 // reason, at its end or alone above it:
 //
 //	kernels.Relu(x) //opassert:allow OA201 the benchmark is of the kernel alone
 //
-// A comment that excuses nothing is a finding too.
+// A comment that allows nothing is a finding, too.
 package vet
 
 import (

@@ -5,9 +5,9 @@
 //
 // Its parameters are the schema's arguments in their order, after an optional
 // context.Context, or in the order of the names after the op; its results are the
-// schema's returns, before an optional error, or none where the op returns the
-// arguments that it writes.
-// A line beside the mark excuses the kernel from a check, with the reason:
+// schema's returns, before an optional error, or none if the op returns the arguments
+// that it writes. A line beside the mark allows the kernel to break a rule, with the
+// reason:
 //
 //	//opassert:allow OA009 it sorts its argument, as its callers know
 package bind

@@ -16,8 +16,8 @@ import (
 // mark is the directive that makes a function a kernel.
 const mark = "//opassert:kernel"
 
-// allowMark is the directive that excuses a kernel from a check, and a line from
-// the findings of opassert vet there:
+// allowMark is the directive that allows a kernel to break a rule, and a line to have
+// a finding of opassert vet:
 //
 //	//opassert:allow OA009 it sorts its argument, as its callers know
 //	//opassert:allow OA201 the debugger shows what the kernel alone does
