@@ -132,7 +132,7 @@ func TestParseErrors(t *testing.T) {
 		{"nearest op", "- op: Add_\n  checks: all\n  reason: r\n", []string{`did you mean add?`}},
 		{"bad version", "- op: add\n  checks: all\n  reason: r\n  versions: 2.6\n", []string{"a.yaml:4:13: version bound \"2.6\" does not begin"}},
 		{"bad day", "- op: add\n  checks: all\n  reason: r\n  expires: soon\n", []string{`a.yaml:4:12: "soon" is not a day`}},
-		{"bad device", "- op: add\n  checks: all\n  reason: r\n  device: openreg:x\n", []string{`a.yaml:4:11: unknown device "openreg:x": a device is a type, such as cuda, or one of it, such as openreg:1`}},
+		{"bad device", "- op: add\n  checks: all\n  reason: r\n  device: openreg:x\n", []string{`a.yaml:4:11: unknown device "openreg:x": a device is a type, such as cuda, with or without an index, such as openreg:1`}},
 		{"device by another case", "- op: add\n  checks: all\n  reason: r\n  device: Cuda:1\n", []string{`a.yaml:4:11: unknown device "Cuda:1"; did you mean cuda?`}},
 		{"empty device", "- op: add\n  checks: all\n  reason: r\n  device: ''\n", []string{`a.yaml:4:11: unknown device ""`}},
 		{"second document", "- op: add\n  checks: all\n  reason: r\n---\n- op: add\n", []string{"a second YAML document"}},

@@ -197,10 +197,10 @@ func TestLibraryByName(t *testing.T) {
 		{"inner.ops", "2 of 2 ran"},
 		{"", "-lib : want a shared library, or the name of a Python package"},
 		{"inner", "2 of 2 ran"},
-		{"..", "-lib ..: .. is a folder, and no Python package: want a shared library in it"},
-		{"*", "-lib *: no file and no Python package *: looked in "},
+		{"..", "-lib ..: .. is a folder, and not a Python package: want a shared library in it"},
+		{"*", "-lib *: no file or Python package *: looked in "},
 		{"plain", "-lib plain: plain in " + packages + " has no shared library that registers ops"},
-		{"none", "-lib none: no file and no Python package none: looked in "},
+		{"none", "-lib none: no file or Python package none: looked in "},
 		{"none.so", "-lib none.so: stat none.so: no such file"},
 		{"./my_ops", "-lib ./my_ops: ./my_ops is a folder"},
 	} {

@@ -3,8 +3,8 @@
 //
 //	go run ./internal/addcheck -about return within-page
 //
-// The parts left to write are "..."; the tests name each, and anything else missing.
-// make golden then writes all that follows from the two files.
+// What is left to write is "..."; the tests name each such part, and anything else
+// that is missing. make golden then writes all that follows from the two files.
 package main
 
 import (
@@ -48,14 +48,13 @@ func main() {
 
 var wellFormed = regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)
 
-// begin writes the two files below a repository's root. Files that are there stay
-// as they are.
+// begin writes the two files below a repository's root. Existing files are an error.
 func begin(root, name string, ofReturn bool) error {
 	if !wellFormed.MatchString(name) {
 		return fmt.Errorf("%q is not the name of a check: expected words in small letters, with - between", name)
 	}
 	if c, ok := asserts.ParseCode(name); ok {
-		return fmt.Errorf("%s is the name of %v", name, c)
+		return fmt.Errorf("%s already is the name of %v", name, c)
 	}
 	c := newCheck(name, ofReturn)
 	files := map[string]string{
@@ -82,7 +81,7 @@ func begin(root, name string, ofReturn bool) error {
 	return nil
 }
 
-// newCheck returns the check of a name, with the code after the last.
+// newCheck returns a check with the next free code.
 func newCheck(name string, ofReturn bool) check {
 	c := check{Name: name, File: strings.ReplaceAll(name, "-", "_"), Return: ofReturn}
 	for _, word := range strings.Split(name, "-") {

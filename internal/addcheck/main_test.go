@@ -13,7 +13,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// Checks that are begun compile.
+// The files of a new check compile.
 func TestBegunCompiles(t *testing.T) {
 	root, here := t.TempDir(), must.Get(filepath.Abs("../.."))(t)
 	folders := []string{"asserts", "internal/c10/faults"}
@@ -35,7 +35,7 @@ func TestBegunCompiles(t *testing.T) {
 	}
 }
 
-// A check that is begun is two files of Go, with a code that no check has.
+// A new check is two Go files and an unused code.
 func TestBegin(t *testing.T) {
 	for _, ofReturn := range []bool{true, false} {
 		root := t.TempDir()
@@ -55,7 +55,7 @@ func TestBegin(t *testing.T) {
 			t.Errorf("the code is %v in\n%s", code, text)
 		}
 		if err := begin(root, "within-page", ofReturn); err == nil || !strings.Contains(err.Error(), "exists") {
-			t.Errorf("a file that is there: %v", err)
+			t.Errorf("an existing file: %v", err)
 		}
 	}
 }
@@ -63,7 +63,7 @@ func TestBegin(t *testing.T) {
 func TestBeginRefuses(t *testing.T) {
 	for name, want := range map[string]string{
 		"WithinPage": "is not the name of a check", "../x": "is not the name of a check", "within--page": "is not the name of a check",
-		asserts.FreshImpl.Name(): "is the name of OA003",
+		asserts.FreshImpl.Name(): "already is the name of OA003",
 	} {
 		if err := begin(t.TempDir(), name, true); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)

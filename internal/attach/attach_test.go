@@ -16,7 +16,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// The test binary is the command that is killed, which has started another one.
+// The test binary is also the command that starts another one and is killed.
 func TestMain(m *testing.M) {
 	if os.Getenv("ATTACHED") == "" {
 		os.Exit(m.Run())
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	cmd.Run()
 }
 
-// A command ends when its parent is killed, and so do the processes that it has started.
+// A command and the processes that it started end when its parent is killed.
 func TestParentIsKilled(t *testing.T) {
 	parent := exec.Command(os.Args[0])
 	parent.Env = append(os.Environ(), "ATTACHED=1")
@@ -51,7 +51,7 @@ func TestParentIsKilled(t *testing.T) {
 	}
 }
 
-// alive reports whether a process runs; one that has not been waited for does not.
+// alive reports whether a process runs; a zombie does not.
 func alive(pid int) bool {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -61,7 +61,7 @@ func alive(pid int) bool {
 	return !strings.HasPrefix(state, "Z")
 }
 
-// A command is otherwise as it would be: its arguments, output and status.
+// Arguments, output and status of a command are unchanged.
 func TestCommandIsItself(t *testing.T) {
 	cmd := exec.Command("sh", "-c", `echo "$1"; exit 3`, "x", `a "b" $c`)
 	release := Command(cmd)

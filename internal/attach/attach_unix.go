@@ -10,17 +10,17 @@ import (
 	"syscall"
 )
 
-// script becomes the program that its arguments name, beside a process that waits
-// until the other end of a pipe is closed everywhere, and then ends the group.
+// script becomes the program that its arguments name. A second process kills the
+// group once the other end of a pipe is closed everywhere.
 const script = `(read _ <&3; kill -9 0) >/dev/null 2>&1 & exec "$@" 3<&-`
 
-// Command makes a command end with this process and with its context, and with it all processes
-// of its group. The command has no files of its own besides the
-// usual three. Release is called when it has ended.
+// Command makes a command, with all processes of its group, end with this process and
+// with its context. The command may have no files besides the standard three. Call
+// release when it has ended.
 func Command(cmd *exec.Cmd) (release func()) {
 	waits, held, err := os.Pipe()
 	if err != nil {
-		return func() {} // and the command will not start either
+		return func() {} // the command will not start either
 	}
 	cmd.Args = append([]string{"/bin/sh", "-c", script, "sh", cmd.Path}, cmd.Args[1:]...)
 	cmd.Path = "/bin/sh"

@@ -62,16 +62,15 @@ func (t *Tensor) SetSizesAndStrides(sizes, strides []int64, offset int64) {
 	}
 }
 
-// SetSizesAndStridesUnchecked does so without asking whether the storage is
-// large enough, as libtorch's own does.
+// SetSizesAndStridesUnchecked is SetSizesAndStrides without the check that the
+// storage is large enough, as in libtorch.
 func (t *Tensor) SetSizesAndStridesUnchecked(sizes, strides []int64, offset int64) {
 	x := t.get()
 	x.sizes, x.strides, x.offset = slices.Clone(sizes), slices.Clone(strides), offset
 }
 
 // Resize makes the tensor contiguous with new sizes, and its storage larger
-// where that is needed. The storage stays the same object. Sizes that are not
-// new change nothing.
+// where that is needed. The storage stays the same object. Unchanged sizes change nothing.
 //
 // Source: aten/src/ATen/native/Resize.h, resize_impl_cpu_.
 func (t *Tensor) Resize(sizes []int64) {
@@ -89,8 +88,7 @@ func (t *Tensor) Resize(sizes []int64) {
 	}
 }
 
-// SetStorage makes the tensor take the storage of another one, and its sizes,
-// strides and offset.
+// SetStorage sets storage, sizes, strides and offset to those of another tensor.
 //
 // Source: aten/src/ATen/native/TensorFactories.cpp, set_tensor_.
 func (t *Tensor) SetStorage(source *Tensor) {
@@ -110,7 +108,7 @@ func (t *Tensor) SetStorage(source *Tensor) {
 func (s *StorageImpl) checkCovers(d DType, sizes, strides []int64, offset int64) {
 	checkSizes(sizes, strides)
 	Check(offset >= 0, "negative storage offset %d", offset)
-	need, room := span(sizes, strides), s.nbytes/d.Size() // in elements, for a sum may be too large
+	need, room := span(sizes, strides), s.nbytes/d.Size() // in elements: a sum may overflow
 	Check(Numel(sizes) == 0 || need <= room && offset <= room-need,
 		"sizes %v, strides %v, offset %d reach beyond a storage of %d bytes", sizes, strides, offset, s.nbytes)
 }

@@ -53,7 +53,7 @@ func FromInts(values []int64, sizes []int64, o Options) *Tensor {
 	return t
 }
 
-// FromBytes makes a contiguous CPU tensor on memory that the caller hands over.
+// FromBytes makes a contiguous CPU tensor that takes over the caller's memory.
 //
 // Source: aten/src/ATen/ops/from_blob.h.
 func FromBytes(data []byte, sizes []int64, d DType) *Tensor {
@@ -65,7 +65,7 @@ func FromBytes(data []byte, sizes []int64, d DType) *Tensor {
 	return &Tensor{impl}
 }
 
-// span is how many elements lie from the first to the last, both included.
+// span is the number of elements from the first to the last, both included.
 //
 // Source: c10/core or ATen/detail, computeStorageNbytes.
 func span(sizes, strides []int64) int64 {

@@ -12,10 +12,10 @@
 // releasing it twice, panics. A handle that is dropped without Release keeps its
 // counts, as a leak in C++ does.
 //
-// Kernels take and return *Tensor; nil is an undefined tensor. An in-place
-// kernel returns the handle it was given. Writing elements does not touch the
-// version counter: a kernel that changes an argument says so once, with
-// [Tensor.MarkWritten], as PyTorch's generated ADInplaceOrView code does.
+// Kernels take and return *Tensor; nil is an undefined tensor. An in-place kernel
+// returns the handle that was passed. Writing elements does not touch the version
+// counter: a kernel that changes an argument calls [Tensor.MarkWritten] once,
+// as PyTorch's generated ADInplaceOrView code does.
 //
 // Use counts and version counters are atomic, so handles of one tensor may
 // live on several goroutines. One handle is for one goroutine at a time.

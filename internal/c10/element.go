@@ -8,10 +8,10 @@ import (
 
 // Elements are numbered in the order of the sizes, the last dimension running
 // fastest, whatever the strides. A meta tensor has no bytes: its elements read
-// as zero and writes to it are dropped, so that a kernel whose control flow
-// does not depend on values is its own meta kernel.
+// as zero and writes to it are dropped, so a kernel whose control flow does not
+// depend on values is also its meta kernel.
 
-// position is where an element is: in bytes, from the start of the storage.
+// position is the byte offset of an element in the storage.
 func (x *TensorImpl) position(i int64) int64 {
 	return tensor.Position(i, x.sizes, x.strides, x.offset) * x.dtype.Size()
 }
@@ -60,7 +60,7 @@ func (t *Tensor) SetFloat(i int64, v float64) {
 	}
 }
 
-// Int reads an element as int64, a fraction cut off.
+// Int reads an element as int64; fractions are truncated.
 func (t *Tensor) Int(i int64) int64 {
 	d := t.DType()
 	if d >= Float32 {
@@ -126,8 +126,8 @@ func (t *Tensor) CopyElement(i int64, src *Tensor, j int64) {
 	}
 }
 
-// Bytes returns the bytes of the whole storage, nil on meta. Kernels have no
-// business with it; tests plant faults through it.
+// Bytes returns the bytes of the whole storage, nil on meta. It is for tests, which
+// plant faults with it, and not for kernels.
 func (t *Tensor) Bytes() []byte {
 	x := t.get()
 	for x.inner != nil {

@@ -2,7 +2,7 @@ package c10
 
 import "fmt"
 
-// An Error is the panic value of a kernel that refuses its arguments.
+// An Error is the panic value of a kernel that rejects its arguments.
 //
 // Source: c10/util/Exception.h, c10::Error.
 type Error struct{ Msg string }

@@ -1,14 +1,13 @@
 package c10
 
-// Wrap makes a wrapper subclass around a plain tensor, which it keeps a
-// reference to. The wrapper has a storage of its own, a stand-in without
-// bytes; kind says whether its views share that one and so report themselves.
+// Wrap makes a wrapper subclass that holds a reference to a plain tensor. The wrapper
+// has its own storage, without bytes; kind says whether its views share that storage.
 //
 // Source: torch/csrc/autograd/python_variable.cpp, THPVariable_make_wrapper_subclass.
 func Wrap(inner *Tensor, kind Kind) *Tensor {
 	x := inner.get()
-	Check(kind.wraps(), "a %v does not wrap", kind)
-	Check(x.kind == Plain && x.layout == Strided, "only a plain, strided tensor is wrapped here")
+	Check(kind.wraps(), "a %v cannot wrap", kind)
+	Check(x.kind == Plain && x.layout == Strided, "only a plain, strided tensor can be wrapped")
 	o := inner.Options()
 	o.Kind = kind
 	impl := newImpl(o, x.sizes)

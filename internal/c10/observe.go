@@ -6,8 +6,7 @@ var _ asserts.Tensor = (*Tensor)(nil)
 
 // Observe fills in the tensor's present state. An undefined or released tensor does not
 // change o. Below the content level it allocates nothing, except for the parts of
-// a sparse or wrapping tensor. No reference
-// of the observer is counted: IDs are serial numbers, so none is needed.
+// a sparse or wrapping tensor. The observer takes no reference: IDs are serial numbers.
 func (t *Tensor) Observe(o *asserts.Observation, level asserts.Level) {
 	if t == nil || t.impl == nil {
 		return
@@ -22,7 +21,8 @@ func (t *Tensor) Observe(o *asserts.Observation, level asserts.Level) {
 	}
 }
 
-// observeMore is apart, so that a plain tensor at the identity level is cheap.
+// observeMore is a function of its own, so that observing a plain tensor at the
+// identity level is cheap.
 func (x *TensorImpl) observeMore(o *asserts.Observation, level asserts.Level) {
 	parts := x.parts(o, level)
 	if level >= asserts.Content {
@@ -49,8 +49,8 @@ func (x *TensorImpl) parts(o *asserts.Observation, level asserts.Level) []assert
 	return nil
 }
 
-// observeContents adds the observations of the content level: only the metadata if there is no
-// storage, or it has no bytes.
+// observeContents adds the observations of the content level: only the metadata
+// without a storage, or without bytes in it.
 func (x *TensorImpl) observeContents(o *asserts.Observation) {
 	if x.version != nil {
 		o.Version = x.version.Load()

@@ -49,8 +49,8 @@ func sparse(values *c10.Tensor) *c10.Tensor {
 
 func wrapped(inner *c10.Tensor) *c10.Tensor { return c10.Wrap(inner, c10.WrapperSubclass) }
 
-// Parts of a tensor are observed as the tensor is, whether it is a sparse
-// one's values or what a wrapper subclass wraps.
+// Parts are observed like tensors: the members of a sparse tensor, and the inner
+// tensor of a wrapper subclass.
 func TestInside(t *testing.T) {
 	for name, make := range map[string]func(*c10.Tensor) *c10.Tensor{"sparse": sparse, "wrapper subclass": wrapped} {
 		inner := vector()
@@ -68,10 +68,10 @@ func TestInside(t *testing.T) {
 			want   string
 		}{
 			{"fresh", &unary, fresh, []*c10.Tensor{holder}, "[]"},
-			{"shares what is inside", &unary, func() *c10.Tensor { return make(inner) }, []*c10.Tensor{holder}, "[OA007]"},
-			{"writes what is inside", &unary, func() *c10.Tensor { inner.SetFloat(0, 9); return fresh() }, []*c10.Tensor{holder}, "[OA009]"},
+			{"shares the inner tensor", &unary, func() *c10.Tensor { return make(inner) }, []*c10.Tensor{holder}, "[OA007]"},
+			{"writes the inner tensor", &unary, func() *c10.Tensor { inner.SetFloat(0, 9); return fresh() }, []*c10.Tensor{holder}, "[OA009]"},
 			{"shares a plain argument", &unary, func() *c10.Tensor { return make(inner) }, []*c10.Tensor{inner}, "[OA007]"},
-			{"writes a holder whose inside is passed beside it", &writing, func() *c10.Tensor {
+			{"writes a wrapper whose inner tensor is also passed", &writing, func() *c10.Tensor {
 				inner.SetFloat(0, inner.Float(0)+1)
 				inner.MarkWritten()
 				holder.MarkWritten()

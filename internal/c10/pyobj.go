@@ -15,15 +15,15 @@ type PyObject interface {
 	Decref()
 }
 
-// A PyObjectState is the contents of a slot at one moment.
+// A PyObjectState is the contents of a slot.
 type PyObjectState struct {
 	Interpreter Interpreter // whose object it is
 	Object      PyObject
-	Owns        bool // the impl owns the object, and not the object the impl
+	Owns        bool // the impl owns the object, instead of the reverse
 }
 
-// A PyObjectSlot is where an impl keeps its host-language object. It has no
-// rules of its own but one: freeing the impl drops the reference it owns.
+// A PyObjectSlot holds the host-language object of an impl. Its only rule: freeing
+// the impl drops the reference that it owns.
 //
 // Source: c10/core/impl/PyObjectSlot.h.
 type PyObjectSlot struct{ state atomic.Pointer[PyObjectState] }
@@ -36,8 +36,7 @@ func (s *PyObjectSlot) Load() PyObjectState {
 	return PyObjectState{}
 }
 
-// CompareAndSwap puts a new state in place of the old one, and reports whether
-// the old one was there.
+// CompareAndSwap replaces the state old by new, and reports whether it did.
 func (s *PyObjectSlot) CompareAndSwap(old, new PyObjectState) bool {
 	p := s.state.Load()
 	if p == nil && old != (PyObjectState{}) || p != nil && *p != old {

@@ -12,13 +12,13 @@ import (
 type StorageImpl struct {
 	id     asserts.ID
 	uses   atomic.Int32
-	data   []byte // nil where there are no bytes: meta, and under a wrapper
+	data   []byte // nil without bytes: on meta, and of a wrapper
 	nbytes int64
 	slot   PyObjectSlot
 }
 
-// newStorage returns a storage with one reference, the caller's. Without bytes,
-// only their number is kept.
+// newStorage returns a storage with one reference, the caller's. Without bytes it has
+// only their number.
 func newStorage(data []byte, nbytes int64) *StorageImpl {
 	s := &StorageImpl{id: asserts.NewID(), data: data, nbytes: nbytes}
 	s.uses.Store(1)

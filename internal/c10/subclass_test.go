@@ -39,7 +39,7 @@ func TestWrap(t *testing.T) {
 		x.Release()
 		uses(t, "inner alone", inner, 1, 1)
 	}
-	panics(t, "a plain does not wrap", func() { Wrap(Empty(nil, f32), Plain) })
+	panics(t, "a plain cannot wrap", func() { Wrap(Empty(nil, f32), Plain) })
 	panics(t, "only a plain, strided tensor", func() { Wrap(Empty(nil, Options{Kind: Functional}), WrapperSubclass) })
 }
 

@@ -7,9 +7,9 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// TensorImpl is a tensor: a storage and how to read it.
+// TensorImpl is a tensor: a storage, sizes, strides and an offset.
 //
-// Sizes and strides are never changed in place, so that they can be shared: a
+// Sizes and strides are never changed in place, so that tensors can share them: a
 // tensor whose metadata changes gets new ones.
 //
 // Source: c10/core/TensorImpl.h.
@@ -92,8 +92,8 @@ func (t *Tensor) get() *TensorImpl {
 // Retain returns a second handle on the same TensorImpl.
 func (t *Tensor) Retain() *Tensor { return &Tensor{t.get().retain()} }
 
-// Release drops the handle's reference; the handle is then of no use. An
-// undefined tensor is left alone.
+// Release drops the handle's reference; the handle must not be used afterwards. It
+// does nothing to an undefined tensor.
 func (t *Tensor) Release() {
 	if t == nil {
 		return
@@ -164,14 +164,14 @@ func (t *Tensor) Layout() Layout { return t.get().layout }
 // IsMeta reports whether the tensor has no bytes.
 func (t *Tensor) IsMeta() bool { return t.get().device == Meta }
 
-// Options returns the options for a tensor of this sort. An inference tensor's
-// results are inference tensors only in inference mode, so that is left out.
+// Options returns the options for a tensor like this one. Inference is left out:
+// results of inference tensors are inference tensors only in inference mode.
 func (t *Tensor) Options() Options {
 	x := t.get()
 	return Options{DType: x.dtype, Device: x.device, Kind: x.kind}
 }
 
-// IsContiguous reports whether the elements lie one behind the other in order.
+// IsContiguous reports whether the elements are contiguous, in order.
 func (t *Tensor) IsContiguous() bool {
 	x := t.get()
 	want := int64(1)
@@ -184,8 +184,8 @@ func (t *Tensor) IsContiguous() bool {
 	return true
 }
 
-// Version is how often the tensor, or another view of its base, was written;
-// it panics for an inference tensor.
+// Version is the number of writes to the tensor and to other views of its base; it
+// panics for an inference tensor.
 //
 // Source: c10/core/TensorImpl.h, VariableVersion::current_version.
 func (t *Tensor) Version() uint32 {
@@ -215,7 +215,7 @@ func Numel(sizes []int64) int64 { return tensor.Numel(sizes) }
 func ContiguousStrides(sizes []int64) []int64 { return tensor.ContiguousStrides(sizes) }
 
 // WrapDim turns a dimension counted from the end into one counted from the
-// start. A 0-dim tensor is taken to have one.
+// start. A 0-dim tensor counts as one of one dimension.
 //
 // Source: c10/core/WrapDimMinimal.h, maybe_wrap_dim.
 func WrapDim(dim, dims int64) int64 {

@@ -188,7 +188,7 @@ func TestSetStorage(t *testing.T) {
 	panics(t, "set_ of a float32 tensor to int64 storage", func() { x.SetStorage(Empty(nil, Options{DType: Int64})) })
 }
 
-// Another storage at the address of one that was freed is another object.
+// A storage at the address of a freed one is another object.
 func TestRecycledAddress(t *testing.T) {
 	x := Empty([]int64{2}, f32)
 	before, address := asserts.Observe(x, asserts.Identity), &x.Bytes()[0]
@@ -196,7 +196,7 @@ func TestRecycledAddress(t *testing.T) {
 	x.SetStorage(again)
 	again.Release()
 	if &x.Bytes()[0] != address || asserts.Observe(x, asserts.Identity).Storage == before.Storage {
-		t.Errorf("a recycled address passes for the same storage")
+		t.Errorf("a reused address counts as the same storage")
 	}
 }
 

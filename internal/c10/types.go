@@ -29,7 +29,7 @@ func (d DType) Size() int64 { return int64(dtypes[d].Size()) }
 // IsFloat reports whether the type is real and floating.
 func (d DType) IsFloat() bool { return d == Float32 || d == Float64 }
 
-// A Device is where the bytes of a tensor live: in memory, or nowhere.
+// A Device holds the bytes of a tensor; meta holds none.
 type Device uint8
 
 const (
@@ -54,7 +54,7 @@ const (
 
 func (l Layout) String() string { return tensor.Layouts[l] }
 
-// A MemoryFormat asks for an order of strides; the engine knows one order.
+// A MemoryFormat asks for an order of strides; the engine has one order.
 //
 // Source: c10/core/MemoryFormat.h.
 type MemoryFormat uint8
@@ -71,7 +71,7 @@ type Kind uint8
 const (
 	Plain            Kind = iota
 	DirectSubclass        // a subclass whose instances are plain tensors
-	Functional            // a FunctionalTensorWrapper: its storage tracks its views
+	Functional            // a FunctionalTensorWrapper: its storage tracks views
 	WrapperSubclass       // holds a tensor; its own storage is a stand-in, one for each tensor
 	ReportingWrapper      // a wrapper subclass whose views share its stand-in storage
 )
@@ -106,8 +106,8 @@ func (o Options) With(d DType) Options {
 }
 
 // Common returns the options of a result computed from tensors: the element type
-// and the kind that all of them promote to. Undefined tensors are passed over.
-// It panics where devices differ.
+// and the kind that all of them promote to. Undefined tensors are ignored. It panics
+// if devices differ.
 func Common(ts ...*Tensor) Options {
 	var common Options
 	first := true

@@ -35,7 +35,7 @@ func (w WeakStorage) Lock() (*Storage, bool) {
 	return &Storage{w.impl}, true
 }
 
-// lock takes a reference where there is one already.
+// lock adds a reference unless there is none.
 func lock(uses *atomic.Int32) bool {
 	for {
 		n := uses.Load()

@@ -12,10 +12,9 @@ import (
 	"slices"
 )
 
-// cached returns the file of that name in the cache, and has it made where no
-// folder holds one that can be trusted. make leaves a library in a file of a
-// folder of its own; where one folder cannot take it, as it is full, the next
-// is tried.
+// cached returns the file of that name in the cache, and makes it if no folder holds
+// a trusted one. make writes the library to a file in a new folder; if a folder of
+// the cache is full, the next is tried.
 func cached(name string, make func(work, file string) error) (string, error) {
 	for _, dir := range folders() {
 		if file := filepath.Join(dir, name); checkMount(dir) == nil && trusted(file) {
@@ -41,7 +40,7 @@ func cached(name string, make func(work, file string) error) (string, error) {
 }
 
 func noFolder(errs []error) error {
-	return fmt.Errorf("no folder for what opassert compiles; set $XDG_CACHE_HOME to one that is the user's own:\n%w", errors.Join(errs...))
+	return fmt.Errorf("no folder for the libraries that opassert compiles; set $XDG_CACHE_HOME to one that only the user can write to:\n%w", errors.Join(errs...))
 }
 
 // Folder returns the folder of the cache for the next output.
@@ -60,7 +59,7 @@ func Folder() (string, error) {
 	return "", noFolder(errs)
 }
 
-// folders returns where libraries may be.
+// folders returns the folders that may hold libraries.
 func folders() []string {
 	var dirs []string
 	for dir := range namedFolders() {
@@ -69,22 +68,22 @@ func folders() []string {
 	return own(dirs)
 }
 
-// own returns those folders that only the user and root can write to.
+// own returns the folders that only the user and root can write to.
 func own(dirs []string) []string {
 	return slices.DeleteFunc(dirs, func(dir string) bool { return checkFolder(dir) != nil })
 }
 
-// others returns the folders that were made where another user has the name.
+// others returns the folders made because another user's has the name.
 func others(dir string) []string {
 	all, _ := filepath.Glob(dir + "-*")
 	return all
 }
 
-// lasting is a folder for temporary files that stay.
+// lasting is a folder for temporary files that persist.
 var lasting = "/var/tmp"
 
-// namedFolders yields the folders that are looked for by name: in the user's cache
-// folder, and among the temporary files.
+// namedFolders yields the folders with fixed names: in the user's cache folder, and
+// in that for temporary files.
 func namedFolders() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if cache, err := os.UserCacheDir(); err == nil && !yield(filepath.Join(cache, "opassert")) {
@@ -98,7 +97,7 @@ func namedFolders() iter.Seq[string] {
 	}
 }
 
-// writable yields folders to write to, and makes them.
+// writable makes and yields folders to write to.
 func writable() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for dir := range namedFolders() {
@@ -125,8 +124,8 @@ func writable() iter.Seq[string] {
 	}
 }
 
-// makeFolder makes a folder for the user alone, unless there is one. Nothing is
-// made in a folder of another user, as that of a user who called sudo.
+// makeFolder makes a folder for the user alone, unless it exists. It makes none in a
+// folder of another user, such as that of a user who called sudo.
 func makeFolder(dir string) error {
 	parent := filepath.Dir(dir)
 	if _, err := os.Lstat(parent); os.IsNotExist(err) {
@@ -143,8 +142,8 @@ func makeFolder(dir string) error {
 	return checkFolder(dir)
 }
 
-// takesNoMore reports whether a library could not be made because of its folder, and
-// not because of the library.
+// takesNoMore reports whether an error is about the folder of a library, and not
+// about the library.
 func takesNoMore(dir, name string, err error) bool {
 	var denied *os.PathError
 	if errors.As(err, &denied) {
@@ -156,9 +155,9 @@ func takesNoMore(dir, name string, err error) bool {
 	}
 	defer f.Close()
 	defer os.Remove(f.Name())
-	os.Remove(f.Name()) // at once, where an open file may be: this process may be killed
+	os.Remove(f.Name()) // unlinked at once where the system lets it: this process may be killed
 	piece := make([]byte, 1<<20)
-	for range 64 { // MiB, which a compiler's own files may take
+	for range 64 { // MiB, for the compiler's own files
 		if _, err := f.Write(piece); err != nil {
 			return true
 		}
@@ -166,8 +165,8 @@ func takesNoMore(dir, name string, err error) bool {
 	return false
 }
 
-// store makes a library in a folder, whole or not at all. Processes that want
-// the same one wait for the first of them.
+// store makes a library in a folder, whole or not at all. Processes that need the
+// same one wait for the first.
 func store(dir, name string, make func(work, file string) error) (string, error) {
 	if err := checkMount(dir); err != nil {
 		return "", err
@@ -197,12 +196,12 @@ func store(dir, name string, make func(work, file string) error) (string, error)
 }
 
 const (
-	partMark = ".part" // in the name of a folder in which a library is made
-	lockMark = ".lock" // after the name of a library: who makes it holds this
+	partMark = ".part" // in the names of folders in which libraries are made
+	lockMark = ".lock" // the suffix of a library's lock, held while it is made
 )
 
-// sealMark precedes the digest at the end of a library, where the dynamic linker
-// reads nothing.
+// sealMark precedes the digest at the end of a library, which the dynamic linker does
+// not read.
 const sealMark = "opassert sha256 "
 
 func digest(name string, library []byte) []byte {
@@ -212,8 +211,8 @@ func digest(name string, library []byte) []byte {
 	return sum.Sum([]byte(sealMark))
 }
 
-// seal adds the digest of a library and of the name that it will have, and
-// leaves the file to the user alone.
+// seal appends the digest of a library and its final name, and makes the file
+// accessible to the user alone.
 func seal(file, name string) error {
 	library, err := os.ReadFile(file)
 	if err != nil {
@@ -230,8 +229,9 @@ func seal(file, name string) error {
 	return errors.Join(err, f.Close())
 }
 
-// trusted reports whether a file is a library as the user's own opassert wrote it. No
-// other user can replace it before it is loaded: its folder is one of [folders].
+// trusted reports whether a file is a library that the user's opassert wrote,
+// unchanged. No other user can replace it before it is loaded: its folder is one of
+// [folders].
 func trusted(file string) bool {
 	f, err := openOwn(file)
 	if err != nil {
@@ -242,7 +242,7 @@ func trusted(file string) bool {
 	return err == nil
 }
 
-// unsealed returns the library in a file that [seal] has left under a name.
+// unsealed returns the library in a file that [seal] wrote under a name.
 func unsealed(f io.Reader, name string) ([]byte, error) {
 	text, err := io.ReadAll(f)
 	if err != nil {
@@ -250,7 +250,7 @@ func unsealed(f io.Reader, name string) ([]byte, error) {
 	}
 	at := len(text) - len(sealMark) - sha256.Size
 	if at <= 0 || !bytes.Equal(text[at:], digest(name, text[:at])) {
-		return nil, fmt.Errorf("%s is not as it was made", name)
+		return nil, fmt.Errorf("%s was changed after it was made", name)
 	}
 	return text[:at], nil
 }

@@ -1,5 +1,5 @@
-// Package compile turns C++ into a shared library that fits one libtorch, with
-// the user's compiler, once: the library is kept in the user's cache folder.
+// Package compile compiles C++ into a shared library for one libtorch, with the
+// user's compiler, and stores it in the user's cache folder.
 package compile
 
 import (
@@ -25,32 +25,31 @@ import (
 )
 
 // ErrNoCompiler is the error of a machine without a C++ compiler.
-var ErrNoCompiler = errors.New("a C++ compiler is needed once, to fit opassert to this libtorch: install g++ or clang++, or name one with $CXX")
+var ErrNoCompiler = errors.New("a C++ compiler is needed once, to compile a library for this libtorch: install g++ or clang++, or name one with $CXX")
 
 // A Library is C++ that is compiled against the headers of a libtorch.
 type Library struct {
-	Name  string   // of the file in the cache: "shim"
-	Files []fs.FS  // the sources and headers: the files at the top of each, put together in one folder
-	Units []string // the sources, which are compiled as one: reading headers is most of the cost
-	Link  []string // flags of the compiler and the linker besides libtorch's own: "-O2", "-ldl"
+	Name  string   // the name in the cache: "shim"
+	Files []fs.FS  // the sources and headers: the top-level files of each, merged into one folder
+	Units []string // the sources, compiled as one unit: reading headers is most of the cost
+	Link  []string // flags of the compiler and the linker besides those of libtorch: "-O2", "-ldl"
 }
 
-// Embedded returns the files of a folder in the program.
+// Embedded returns the files of a folder that is embedded in the program.
 func Embedded(files embed.FS, folder string) fs.FS {
 	sub, err := fs.Sub(files, folder)
 	if err != nil {
-		panic(err) // the folder is in the program
+		panic(err) // the folder is embedded
 	}
 	return sub
 }
 
-// Architecture is that of the libraries, as GOARCH has it: a package is built for another
-// where $CXX compiles for that.
+// Architecture is the GOARCH of the libraries. A package can be built for another
+// one, if $CXX compiles for it.
 var Architecture = runtime.GOARCH
 
-// Path returns the file of the shared library for a libtorch, and compiles it
-// first if the cache does not hold it. Processes that want the same library at
-// once wait for the first of them.
+// Path returns the file of the shared library for a libtorch, and compiles it if it
+// is not in the cache. Processes that need the same library wait for the first.
 func (l *Library) Path(t *installed.Torch) (string, error) {
 	if err := t.Usable(); err != nil {
 		return "", fmt.Errorf("%v: %w", t, err)
@@ -68,16 +67,16 @@ func (l *Library) Path(t *installed.Torch) (string, error) {
 		err := l.compile(t, work, file)
 		if releases := l.packagedReleases(); errors.Is(err, ErrNoCompiler) && len(releases) > 0 {
 			if slices.Contains(releases, t.Number()) {
-				return fmt.Errorf("%w; what came with opassert for this release cannot be used: %w", err, unfit)
+				return fmt.Errorf("%w; the library that came with opassert for this release cannot be used: %w", err, unfit)
 			}
-			return fmt.Errorf("%w; without one opassert fits libtorch %s", err, strings.Join(releases, ", "))
+			return fmt.Errorf("%w; opassert brings libraries for libtorch %s", err, strings.Join(releases, ", "))
 		}
 		return err
 	})
 }
 
-// key is a digest of the library's inputs, except the compiler: one that is in
-// the cache serves where no compiler is.
+// key is a digest of the library's inputs, except the compiler: a cached library
+// needs none.
 func (l *Library) key(t *installed.Torch) (string, error) {
 	hash := sha256.New()
 	fmt.Fprintf(hash, "%q\n%q\n%s\n", append(l.flags(t), l.linkFlags(t, t.Lib)...), l.Units, t.Version)
@@ -118,15 +117,15 @@ func (l *Library) eachFile(do func(name string, text []byte) error) error {
 	return nil
 }
 
-// Version is the macro that holds the version of libtorch as its package says
-// it, a string.
+// Version is the macro with the version of libtorch's package, a string.
 const Version = "OPASSERT_LIBTORCH_VERSION"
 
 func (l *Library) flags(t *installed.Torch) []string {
 	return slices.Concat(dialect(t), []string{"-D" + Version + "=" + strconv.Quote(t.Version)}, includes(t))
 }
 
-// dialect holds the flags that a libtorch asks of the compiler, wherever it is installed.
+// dialect holds the compiler flags of a libtorch that do not depend on where it is
+// installed.
 func dialect(t *installed.Torch) []string {
 	abi := "0"
 	if t.CXX11 {
@@ -139,11 +138,11 @@ func includes(t *installed.Torch) []string {
 	return loop.Map(t.Include, func(dir string) string { return "-I" + dir })
 }
 
-// Precompiled ends the name of a header that the compiler has read before.
+// Precompiled is the suffix of a precompiled header.
 const Precompiled = ".gch"
 
-// Program returns a function that returns the command that builds a C++ program for a libtorch, of a
-// file to another, or a precompiled header.
+// Program returns a function that returns the command that compiles a C++ file into a
+// program for a libtorch, or into a precompiled header.
 func Program(t *installed.Torch) (func(file, to string) []string, error) {
 	cxx, err := compiler()
 	if err = cmp.Or(t.Usable(), err); err != nil {
@@ -160,12 +159,12 @@ func Program(t *installed.Torch) (func(file, to string) []string, error) {
 	}, nil
 }
 
-// unity is the file that the compiler is given.
+// unity is the file that is compiled.
 const unity = "opassert_unity.cpp"
 
-// compile leaves the library in a file, and its scratch files in a folder.
+// compile writes the library to a file, and its scratch files to a folder.
 func (l *Library) compile(t *installed.Torch, work, file string) error {
-	printable.Printf(os.Stderr, "opassert: fitting to %v, once: some seconds\n", t)
+	printable.Printf(os.Stderr, "opassert: compiling for %v, once: some seconds\n", t)
 	return l.build(t, work, "", append(append(l.flags(t), "-o", file), l.linkFlags(t, t.Lib)...))
 }
 
@@ -190,12 +189,12 @@ func (l *Library) build(t *installed.Torch, work, text string, flags []string) e
 		return err
 	}
 	if out, err := run(work, slices.Concat(cxx, []string{unity}, flags)); err != nil {
-		return fmt.Errorf("fit opassert to %v: %s -std=%s: %w\n%s", t, strings.Join(cxx, " "), t.Standard, err, shortened(out, t.Root, work))
+		return fmt.Errorf("compile for %v: %s -std=%s: %w\n%s", t, strings.Join(cxx, " "), t.Standard, err, shortened(out, t.Root, work))
 	}
 	return nil
 }
 
-// run runs a compiler in a folder, where its temporary files go too.
+// run runs a compiler in a folder, with its temporary files there too.
 func run(work string, command []string) ([]byte, error) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Dir = work
@@ -204,8 +203,8 @@ func run(work string, command []string) ([]byte, error) {
 	return cmd.CombinedOutput()
 }
 
-// shortened returns the first lines of a compiler's errors, with names relative
-// to libtorch's folder.
+// shortened returns the first lines of a compiler's errors, with paths relative to
+// libtorch's folder.
 func shortened(out []byte, folders ...string) string {
 	const most = 10
 	text := string(out)
@@ -219,13 +218,13 @@ func shortened(out []byte, folders ...string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Compiler returns the command of the C++ compiler that libraries are compiled with.
+// Compiler returns the command of the C++ compiler.
 func Compiler() (string, error) {
 	words, err := compiler()
 	return strings.Join(words, " "), err
 }
 
-// compiler returns the words of the C++ compiler's command.
+// compiler returns the C++ compiler's command, split into words.
 func compiler() ([]string, error) {
 	if cxx := strings.TrimSpace(os.Getenv("CXX")); cxx != "" {
 		if path, err := exec.LookPath(cxx); err == nil { // a name may have spaces

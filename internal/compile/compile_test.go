@@ -17,7 +17,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// unit is C++ that wants the flags that a libtorch asks for.
+// unit is C++ that compiles only with the flags of a libtorch.
 const unit = `#include "part.cpp"
 #include <torch/csrc/api/include/torch/version.h>
 static_assert(__cplusplus >= 202002L && _GLIBCXX_USE_CXX11_ABI == 0, "flags");
@@ -31,8 +31,8 @@ func library(source string) *Library {
 	}}
 }
 
-// setUp makes a libtorch of nothing and a compiler that counts, in a folder of
-// the test's own, and points the caches there.
+// setUp makes an empty libtorch and a compiler that counts its runs, in a folder of
+// the test, and points the caches there.
 func setUp(t *testing.T) (dir string, torch *installed.Torch, compiled func() int) {
 	t.Helper()
 	compiler, err := exec.LookPath("g++")
@@ -93,7 +93,7 @@ func TestOnce(t *testing.T) {
 	t.Setenv("CXX", filepath.Join(dir, "no-such-compiler"))
 	file := path(t, library(unit), torch)
 	if linked := installed.LinkedTo(file); linked != torch.Lib {
-		t.Errorf("the library is linked to what is in %q", linked)
+		t.Errorf("the library is linked to libraries in %q", linked)
 	}
 	left, _ := filepath.Glob(filepath.Join(dir, "cache", "opassert", "*"))
 	if len(left) != 2 { // the library, and its lock
@@ -101,23 +101,22 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// What the library depends on makes it another one; what is not whole is made
-// again.
+// Other inputs make another library; a truncated one is made again.
 func TestAnother(t *testing.T) {
 	_, torch, compiled := setUp(t)
 	first := path(t, library(unit), torch)
 	if path(t, library(unit+"int more;\n"), torch) == first {
-		t.Error("other sources are the same library")
+		t.Error("other sources make the same library")
 	}
 	later := time.Now().Add(time.Hour)
 	must.Do(t, os.Chtimes(torch.Link()[1], later, later))
 	third := path(t, library(unit), torch)
 	if third == first || compiled() != 3 {
-		t.Errorf("another libc10 is the same library: compiled %d times", compiled())
+		t.Errorf("another libc10 makes the same library: compiled %d times", compiled())
 	}
 	must.Do(t, os.Truncate(third, 1000))
 	if path(t, library(unit), torch) != third || compiled() != 4 {
-		t.Error("half a library is taken for one")
+		t.Error("a truncated library is used")
 	}
 }
 
@@ -168,8 +167,7 @@ func TestCompileError(t *testing.T) {
 	}
 }
 
-// Where the cache can't be written a folder of the user's own serves, and never
-// one that others can write.
+// If the cache is not writable, another folder that only the user can write to is used.
 func TestCacheFolders(t *testing.T) {
 	dir, torch, compiled := setUp(t)
 	write(t, filepath.Join(dir, "file"), "")
@@ -186,10 +184,10 @@ func TestCacheFolders(t *testing.T) {
 	must.Do(t, os.Chmod(temporary, 0o777))
 	second := path(t, library(unit), torch)
 	if filepath.Dir(second) == temporary {
-		t.Errorf("%s is where all can write", second)
+		t.Errorf("%s is in a folder that all can write", second)
 	}
 	if path(t, library(unit), torch) != second || compiled() != 2 {
-		t.Error("what stands elsewhere is not found again")
+		t.Error("the library in another folder is not found again")
 	}
 	t.Setenv("HOME", "")
 	t.Setenv("XDG_CACHE_HOME", "")

@@ -4,11 +4,11 @@ package compile
 
 import "os"
 
-// Elsewhere two processes may compile the same at once; each moves a whole file
-// into its place.
+// On other systems two processes may compile the same library at once; each moves a
+// whole file into place.
 func lock(string) (unlock func() error, err error) { return func() error { return nil }, nil }
 
-// Elsewhere the user's folders are those that the system keeps for the user.
+// On other systems the user's folders are trusted.
 
 func checkFolder(dir string) error { _, err := os.Stat(dir); return err }
 

@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// lock waits until no other process makes a file. A lock ends with its process.
+// lock waits until no other process makes a file. A lock ends when its process does.
 func lock(file string) (unlock func() error, err error) {
 	f, err := os.OpenFile(file+lockMark, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
@@ -30,24 +30,23 @@ func lock(file string) (unlock func() error, err error) {
 	return f.Close, nil
 }
 
-const byOthers = 0o022 // permissions of others than the owner to write
+const byOthers = 0o022 // write permissions of others than the owner
 
-// checkFolder returns an error where a folder is not the user's, or where
-// another user could write to it or replace it.
+// checkFolder returns an error if a folder is not the user's, or if another user
+// could write to it or replace it.
 func checkFolder(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
 		return err
 	}
 	if !info.IsDir() || owner(info) != os.Geteuid() || info.Mode()&byOthers != 0 {
-		return fmt.Errorf("%s is not a folder that the user alone can write to", dir)
+		return fmt.Errorf("%s is not a folder that only the user can write to", dir)
 	}
 	return checkParents(dir)
 }
 
-// checkParents returns an error where a user other than root could put another
-// file instead of the one that is named, or of a folder or link on the way
-// to it.
+// checkParents returns an error if a user other than root could replace a file, or a
+// folder or link on its path.
 func checkParents(path string) error {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -56,8 +55,7 @@ func checkParents(path string) error {
 	return checkWay("/", strings.Split(strings.Trim(filepath.Dir(path), "/"), "/"), 40)
 }
 
-// checkWay checks a folder and those below it that names lead to, through as
-// many links as the system would follow.
+// checkWay checks the folders on a path, through as many links as the system follows.
 func checkWay(dir string, names []string, links int) error {
 	info, err := os.Lstat(dir)
 	switch {
@@ -84,7 +82,7 @@ func checkWay(dir string, names []string, links int) error {
 	return checkWay(filepath.Join(dir, names[0]), names[1:], links)
 }
 
-// openOwn opens a regular file of the user's that others cannot write.
+// openOwn opens a regular file of the user that others cannot write to.
 func openOwn(file string) (*os.File, error) {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -92,7 +90,7 @@ func openOwn(file string) (*os.File, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && (!info.Mode().IsRegular() || owner(info) != os.Geteuid() || info.Mode()&byOthers != 0) {
-		err = fmt.Errorf("%s is not a file that the user alone can write", file)
+		err = fmt.Errorf("%s is not a file that only the user can write to", file)
 	}
 	if err != nil {
 		f.Close()
@@ -101,8 +99,8 @@ func openOwn(file string) (*os.File, error) {
 	return f, nil
 }
 
-// openBeside opens a file that came with the command: no user can write it who cannot
-// write the command.
+// openBeside opens a file that came with the command: each user who can write to it
+// can write to the command.
 func openBeside(command, file string) (*os.File, error) {
 	own, err := os.Stat(command)
 	if err != nil {
@@ -127,7 +125,7 @@ func openBeside(command, file string) (*os.File, error) {
 	return f, nil
 }
 
-// asSafe reports whether all users who can write a file can write another one.
+// asSafe reports whether all users who can write to a file can write to another one.
 func asSafe(info, than fs.FileInfo) bool {
 	mine := owner(info) == 0 || owner(info) == os.Geteuid() || owner(info) == owner(than)
 	return mine && info.Mode()&byOthers&^than.Mode() == 0

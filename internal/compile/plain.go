@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// Plain returns the file of a shared library of C that depends on libc alone,
-// and compiles it first if the cache does not hold it.
+// Plain returns the file of a C shared library that depends on libc alone, and
+// compiles it if it is not in the cache.
 func Plain(name, source string) (string, error) {
 	flags := []string{"-x", "c", "-O2", "-g0", "-fPIC", "-shared", "-Wl,-Bsymbolic-functions", "-w"}
 	key := sha256.Sum256(fmt.Appendf(nil, "%s %q\n%s", Architecture, flags, source))
@@ -20,7 +20,7 @@ func Plain(name, source string) (string, error) {
 		}
 		cxx, err := compiler()
 		if err != nil {
-			return errors.New("a C++ compiler is needed once, for what is loaded into the program: install g++ or clang++, or name one with $CXX")
+			return errors.New("a C++ compiler is needed once, for the object that is loaded into the program: install g++ or clang++, or name one with $CXX")
 		}
 		c := filepath.Join(work, "source.c")
 		if err := os.WriteFile(c, []byte(source), 0o600); err != nil {

@@ -11,10 +11,10 @@ import (
 
 const (
 	day    = 24 * time.Hour
-	unused = 90 * day // after which a library is removed: its source is mostly another by now
+	unused = 90 * day // after which an unused library is removed: its source has mostly changed
 )
 
-// use keeps a library that is used.
+// use marks a library as used.
 func use(file string) {
 	if age(file) > day {
 		now := time.Now()
@@ -22,8 +22,8 @@ func use(file string) {
 	}
 }
 
-// sweep removes from a folder the files of killed processes, and libraries that have
-// not been used for long.
+// sweep removes the files of killed processes from a folder, and libraries that were
+// not used for long.
 func sweep(dir string) {
 	parts, _ := filepath.Glob(filepath.Join(dir, "*"+partMark+"*"))
 	for _, part := range parts {

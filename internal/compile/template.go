@@ -14,11 +14,11 @@ import (
 	"github.com/opassert/opassert/internal/installed"
 )
 
-// A template is a library that was compiled elsewhere for a release of libtorch. It
-// has blanks for the facts that differ between the places where one is installed; beside it is
-// a file with the headers that it was compiled against, which have to be the same.
+// A template is a library that was compiled for a release of libtorch, with
+// placeholders for the facts that depend on where that is installed. A file beside it
+// has the digest of the headers, which must be the same.
 
-// Where the folder for libtorch and its version are written in a template.
+// The placeholders of libtorch's folder and version in a template.
 var (
 	blankFolder  = blank("/opassert-folder-of-libtorch-", 1024)
 	blankVersion = blank("opassert-version-of-libtorch-", 96)
@@ -26,11 +26,11 @@ var (
 
 func blank(begin string, size int) string { return begin + strings.Repeat("_", size-len(begin)) }
 
-// versionInTemplate defines the version where the compiler does not look for its
-// length, as another definition might be linked.
+// versionInTemplate defines the version so that the compiler does not assume its
+// length: another definition might be linked.
 var versionInTemplate = fmt.Sprintf("extern \"C\" __attribute__((weak)) const char opassert_version[] = %q;\n", blankVersion)
 
-// packageFolder returns where a package of opassert has its templates: in lib beside
+// packageFolder returns the folder of templates in a package of opassert: lib, beside
 // the folder of the command.
 var packageFolder = func() (command, folder string, err error) {
 	if command, err = os.Executable(); err == nil {
@@ -39,8 +39,8 @@ var packageFolder = func() (command, folder string, err error) {
 	return command, filepath.Join(filepath.Dir(filepath.Dir(command)), "lib", "opassert"), err
 }
 
-// packaged returns the library of that name among the templates, unless others could
-// have written it than could have written the command itself.
+// packaged returns the template of that name, unless users can write to it who cannot
+// write to the command.
 func packaged(name string) ([]byte, error) {
 	f, err := openPackaged(name)
 	if err != nil {
@@ -58,8 +58,7 @@ func openPackaged(name string) (*os.File, error) {
 	return openBeside(command, filepath.Join(folder, name))
 }
 
-// template returns the name of the template for a libtorch, wherever that is
-// installed.
+// template returns the name of the template for a release of libtorch.
 func (l *Library) template(t *installed.Torch) (string, error) {
 	hash := sha256.New()
 	fmt.Fprintf(hash, "%s %q %q %q\n", Architecture, dialect(t), l.Link, l.Units)
@@ -67,8 +66,7 @@ func (l *Library) template(t *installed.Torch) (string, error) {
 	return fmt.Sprintf("libtorch-%s-%s-template-%x.so", t.Number(), l.Name, hash.Sum(nil)[:8]), err
 }
 
-// packagedReleases returns the releases of libtorch that the package has templates for,
-// the oldest first.
+// packagedReleases returns the releases of libtorch with templates, oldest first.
 func (l *Library) packagedReleases() (releases []string) {
 	_, folder, _ := packageFolder()
 	files, _ := filepath.Glob(filepath.Join(folder, "libtorch-*-"+l.Name+"-template-*.so"))
@@ -80,9 +78,9 @@ func (l *Library) packagedReleases() (releases []string) {
 	return releases
 }
 
-const headersMark = ".headers" // after the name of a template: the file of its headers
+const headersMark = ".headers" // suffix of a template's file of headers
 
-// fill writes the template for a libtorch into a file, with the blanks filled in.
+// fill writes the template for a libtorch to a file, with its placeholders filled in.
 func (l *Library) fill(t *installed.Torch, file string) error {
 	name, err := l.template(t)
 	if err != nil {
@@ -117,8 +115,7 @@ func (l *Library) fill(t *installed.Torch, file string) error {
 	return os.WriteFile(file, library, 0o700)
 }
 
-// digestHeaders returns the text of a file of headers: their digest, and the name of
-// each.
+// digestHeaders returns the text of a file of headers: their digest and their names.
 func digestHeaders(t *installed.Torch, names []string) ([]byte, error) {
 	hash := sha256.New()
 	for _, name := range names {
@@ -164,8 +161,7 @@ func (l *Library) Template(t *installed.Torch, folder string) error {
 	return errors.Join(seal(file, name), seal(file+headersMark, name+headersMark))
 }
 
-// headersOf returns the digest of those headers of a libtorch that a compiler has
-// listed as read.
+// headersOf returns the digest of the headers of a libtorch that a compiler has listed.
 func headersOf(t *installed.Torch, list string) ([]byte, error) {
 	text, err := os.ReadFile(list)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/opassert/opassert/internal/installed"
 )
 
-// prebuilt makes a package: a command, and the template of a library beside it. Where
-// the compiler is missing from then on, only the template serves.
+// prebuilt makes a package: a command, and the template of a library beside it. The
+// compiler may be removed then.
 func prebuilt(t *testing.T) (dir string, torch *installed.Torch, templates string) {
 	t.Helper()
 	dir, torch, _ = setUp(t)
@@ -31,8 +31,7 @@ func prebuilt(t *testing.T) (dir string, torch *installed.Torch, templates strin
 	return dir, torch, templates
 }
 
-// A template serves each installation of its release, wherever that is and whatever
-// it was built for.
+// A template works with each installation of its release.
 func TestTemplate(t *testing.T) {
 	dir, torch, templates := prebuilt(t)
 	if left, _ := filepath.Glob(filepath.Join(templates, "*")); len(left) != 2 {
@@ -47,17 +46,17 @@ func TestTemplate(t *testing.T) {
 		do(t, err)
 		file := path(t, library(unit), there)
 		if linked := installed.LinkedTo(file); linked != there.Lib {
-			t.Errorf("the library is linked to what is in %q, not in %q", linked, there.Lib)
+			t.Errorf("the library is linked to libraries in %q, not in %q", linked, there.Lib)
 		}
 		text, err := os.ReadFile(file)
 		do(t, err)
 		if !bytes.Contains(text, []byte(place.version+"\x00")) || bytes.Contains(text, []byte("___")) {
-			t.Errorf("%s has another version, or a blank", file)
+			t.Errorf("%s has another version, or a placeholder", file)
 		}
 	}
 }
 
-// A template that does not fit, or that others could have written, is passed over.
+// A template that does not fit, or that others could have written, is not used.
 func TestTemplateNotUsed(t *testing.T) {
 	each := func(pattern string, do func(name string)) func(*testing.T, string, *installed.Torch) {
 		return func(t *testing.T, templates string, _ *installed.Torch) {
@@ -119,25 +118,26 @@ func TestTemplateNotUsed(t *testing.T) {
 	}
 }
 
-// Without a compiler the error says which releases need none, or why this one does.
+// Without a compiler the error lists the releases that need none, or says why this
+// one needs one.
 func TestTemplateErrors(t *testing.T) {
 	_, torch, templates := prebuilt(t)
 	for _, name := range []string{"libtorch-2.10.0-test-template-1.so", "libtorch-2.9.1-test-template-1.so", "libtorch-2.1.0-other-template-1.so"} {
 		write(t, filepath.Join(templates, name), "")
 	}
 	torch.Version = "2.3.5+cpu"
-	if _, err := library(unit).Path(torch); !errors.Is(err, ErrNoCompiler) || !strings.HasSuffix(err.Error(), "; without one opassert fits libtorch 2.3.4, 2.9.1, 2.10.0") {
+	if _, err := library(unit).Path(torch); !errors.Is(err, ErrNoCompiler) || !strings.HasSuffix(err.Error(), "; opassert brings libraries for libtorch 2.3.4, 2.9.1, 2.10.0") {
 		t.Errorf("another release: %v", err)
 	}
 	torch.Version = "2.3.4+cpu"
 	write(t, filepath.Join(torch.Include[0], "torch/csrc/api/include/torch/version.h"), "#define CHANGED\n")
-	if _, err := library(unit).Path(torch); !errors.Is(err, ErrNoCompiler) || !strings.Contains(err.Error(), "; what came with opassert for this release cannot be used: ") || !strings.HasSuffix(err.Error(), "has other headers than its release") {
+	if _, err := library(unit).Path(torch); !errors.Is(err, ErrNoCompiler) || !strings.Contains(err.Error(), "; the library that came with opassert for this release cannot be used: ") || !strings.HasSuffix(err.Error(), "has other headers than its release") {
 		t.Errorf("other headers: %v", err)
 	}
 }
 
-// Where a group may write the command itself, as with the umask of many systems, it may
-// write what came with it.
+// A group that can write to the command, as with the umask of many systems, may also
+// be able to write to the templates.
 func TestTemplateOfAGroup(t *testing.T) {
 	dir, torch, templates := prebuilt(t)
 	do(t, os.Chmod(filepath.Join(dir, "package", "bin", "opassert"), 0o775))
@@ -151,8 +151,7 @@ func TestTemplateOfAGroup(t *testing.T) {
 	path(t, library(unit), torch)
 }
 
-// Templates of the same sources and headers are the same bytes, wherever they are
-// compiled.
+// Templates of the same sources and headers have the same bytes.
 func TestTemplatesAreEqual(t *testing.T) {
 	dir, torch, templates := prebuilt(t)
 	t.Setenv("CXX", "")
@@ -174,7 +173,7 @@ func TestTemplatesAreEqual(t *testing.T) {
 	}
 }
 
-// A library that depends on libc alone comes from the package unchanged.
+// A library that depends on libc alone is taken from the package unchanged.
 func TestPackagedObject(t *testing.T) {
 	_, _, templates := prebuilt(t)
 	compiler := os.Getenv("CXX")

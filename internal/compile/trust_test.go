@@ -16,8 +16,7 @@ import (
 	"github.com/opassert/opassert/internal/locked"
 )
 
-// stranger is a user that is neither root nor, but by a rare chance, who runs
-// the test.
+// stranger is a user other than root and, most likely, the one who runs the test.
 const stranger = 54321
 
 func do(t *testing.T, err error) {
@@ -35,8 +34,8 @@ func chown(t *testing.T, name string, uid int) {
 	do(t, os.Lchown(name, uid, uid))
 }
 
-// A file that another user could have written is not loaded: it is compiled again,
-// where that user cannot write.
+// A file that another user could have written is not loaded: it is compiled again in
+// a folder where that user cannot write.
 func TestNotTrusted(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -106,16 +105,16 @@ func TestNotTrusted(t *testing.T) {
 				t.Errorf("it is loaded: compiled %d times", compiled())
 			}
 			if moved := filepath.Dir(again) != filepath.Dir(first); moved != test.moves {
-				t.Errorf("it went from %s to %s", first, again)
+				t.Errorf("it moved from %s to %s", first, again)
 			}
 			if path(t, library(unit), torch) != again || compiled() != 2 {
-				t.Errorf("what was compiled again is not found: compiled %d times", compiled())
+				t.Errorf("the recompiled library is not found: compiled %d times", compiled())
 			}
 		})
 	}
 }
 
-// A library of the user's own is trusted, through links too.
+// A library of the user is trusted, also through links.
 func TestTrusted(t *testing.T) {
 	dir, torch, compiled := setUp(t)
 	cache := filepath.Join(dir, "cache")
@@ -132,8 +131,8 @@ func TestTrusted(t *testing.T) {
 	}
 }
 
-// A lock that cannot be had, as that of another user, and a folder that is full
-// cost a place in the cache and nothing else.
+// If a lock is another user's, or a folder is full, the library is stored in another
+// folder.
 func TestElsewhere(t *testing.T) {
 	dir, torch, compiled := setUp(t)
 	file := path(t, library(unit), torch)
@@ -167,8 +166,8 @@ func mounted(t *testing.T, dir string, flags uintptr, data string) string {
 	return cache
 }
 
-// Where nothing may be loaded from the cache, a library is made elsewhere, and where
-// that leaves no folder the error says why.
+// If nothing can be loaded from the cache, the library is made in another folder;
+// without one the error says why.
 func TestNoexec(t *testing.T) {
 	dir, torch, compiled := setUp(t)
 	cache := mounted(t, dir, 0, "mode=700")
@@ -195,8 +194,8 @@ func TestNoexec(t *testing.T) {
 	}
 }
 
-// A cache on a disk that is full costs a place in the cache and nothing else, and
-// keeps nothing of what was begun there.
+// If the disk of the cache is full, the library is stored in another folder, and no
+// partial file remains.
 func TestFullDisk(t *testing.T) {
 	dir, torch, compiled := setUp(t)
 	cache := mounted(t, dir, 0, "size=16k,mode=700")
@@ -215,8 +214,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// What killed processes have left of any library is removed when the next is made,
-// and so is a library that has not been used for long.
+// Making a library removes the partial files of killed processes, and libraries that
+// were not used for long.
 func TestSwept(t *testing.T) {
 	_, torch, compiled := setUp(t)
 	used := path(t, library(unit), torch)
@@ -250,7 +249,7 @@ func TestSwept(t *testing.T) {
 	}
 }
 
-// Where another user has the names, one more folder serves each library.
+// If another user has the names, one more folder holds each library.
 func TestOneMore(t *testing.T) {
 	dir, torch, _ := setUp(t)
 	for _, name := range []string{"cache/opassert", fmt.Sprintf("opassert-%d", os.Geteuid())} {

@@ -10,7 +10,7 @@ import (
 )
 
 // Two goroutines write disjoint views of one buffer, and read them, at the
-// content level: neither call did what the other one did.
+// content level: neither call is reported for the other's writes.
 func TestDisjointViews(t *testing.T) {
 	c := new(asserts.Collector)
 	defer asserts.SetReporter(c)()

@@ -1239,7 +1239,7 @@ var opCatOut = asserts.Op{Name: "aten::cat.out", Schema: "cat.out(Tensor[] tenso
 	Args: []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}, {Index: 2, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Chunk is composite: it splits into at most so many pieces of one size.
+// Chunk is composite: it splits into at most n pieces of one size.
 //
 // Chunk calls kernels.Chunk, checked as view.
 //
@@ -1588,8 +1588,7 @@ var opDiagonal = asserts.Op{Name: "aten::diagonal", Schema: "diagonal(Tensor(a) 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Dropout is composite: when there is nothing to drop it returns its
-// argument.
+// Dropout is composite: it returns its argument when there is nothing to drop.
 //
 // Dropout calls kernels.Dropout, checked as out-of-place.
 //
@@ -2547,8 +2546,7 @@ var opResizeAs_ = asserts.Op{Name: "aten::resize_as_", Schema: "resize_as_(Tenso
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "the_template", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
 }
 
-// RreluWithNoise writes the slopes that it chose into noise, and its schema
-// says so.
+// RreluWithNoise writes the slopes that it chose into noise, as its schema declares.
 //
 // RreluWithNoise calls kernels.RreluWithNoise, checked as in-place.
 //

@@ -23,8 +23,8 @@ var pairs = []struct{ name, params, results, call string }{
 	{"Aminmax", "a *c10.Tensor, dim *int64, keep bool", "(*c10.Tensor, *c10.Tensor)", "Aminmax(a, dim, keep)"},
 }
 
-// In the release build a wrapper is inlined away: whoever calls it has the
-// machine code of the bare call.
+// In the release build a wrapper is inlined: its caller has the machine code of a
+// direct call.
 func TestReleaseWrapperIsTheBareCall(t *testing.T) {
 	asm := compile(t)
 	for _, p := range pairs {
@@ -33,12 +33,12 @@ func TestReleaseWrapperIsTheBareCall(t *testing.T) {
 			t.Fatalf("no machine code for %s", p.name)
 		}
 		if diff := cmp.Diff(bare, wrapped); diff != "" {
-			t.Errorf("%s: the wrapper's caller differs from the bare caller:\n%s", p.name, diff)
+			t.Errorf("%s: the wrapper's caller differs from the direct caller:\n%s", p.name, diff)
 		}
 	}
 }
 
-// The comparison is able to fail: with the checks in, the code is another.
+// The comparison can fail: the code with the checks differs.
 func TestDebugWrapperIsNotTheBareCall(t *testing.T) {
 	asm := compile(t, "-tags=opassert")
 	if cmp.Equal(body(asm, "main.bareAdd"), body(asm, "main.wrappedAdd")) {
@@ -46,8 +46,8 @@ func TestDebugWrapperIsNotTheBareCall(t *testing.T) {
 	}
 }
 
-// compile returns the assembly of the callers of kernels and of wrappers as the
-// generator writes them for a library that checks in its debug build only.
+// compile returns the assembly of callers of kernels and of callers of wrappers,
+// generated for a library that checks in its debug build only.
 func compile(t *testing.T, flags ...string) string {
 	t.Helper()
 	root := must.Get(filepath.Abs("../.."))(t)
@@ -99,8 +99,8 @@ CALLS}
 var instruction = regexp.MustCompile(`^\t0x[0-9a-f]+ (\d+) \([^)]*\)\t(.*)$`)
 
 // body returns the instructions of a function in an assembly listing, without
-// their source lines. Lines that take up no bytes, such as the mark of an
-// inlined call, are not machine code: the line behind them has their offset.
+// their source lines. Lines of no bytes, such as the mark of an inlined call, are not
+// machine code: the next line has the same offset.
 func body(asm, function string) []string {
 	_, rest, _ := strings.Cut(asm, "\n"+function+" STEXT")
 	var code []string

@@ -17,22 +17,21 @@ var (
 	errorType   = reflect.TypeFor[error]()
 )
 
-// A Placed kernel is a function whose parameters are not the schema's arguments in their
-// order.
+// A Placed kernel is a function whose parameters are not the schema's arguments in order.
 type Placed struct {
 	Func     any
-	Receiver reflect.Value // its first parameter, of a method of the library; or none
-	Order    []int         // which of the other parameters each argument is; nil in order
+	Receiver reflect.Value // the first parameter of a method of the library; or none
+	Order    []int         // the parameter of each argument, among the others; nil: in order
 }
 
 // A kernel is a function that can be called.
 type kernel struct {
 	reflect.Value
 	receiver reflect.Value
-	at       []int // the parameter that each argument of the schema is
+	at       []int // the parameter of each argument of the schema
 }
 
-// kernel returns that of an op, without any parameter where it is not a function.
+// kernel returns the kernel of an op, without parameters if it is not a function.
 func (l *Library) kernel(op *schema.Op) kernel {
 	p, ok := l.Kernels[op.Name()].(Placed)
 	if !ok {
@@ -56,7 +55,7 @@ func (l *Library) kernel(op *schema.Op) kernel {
 	return k
 }
 
-// Inputs returns the positions of a function's parameters besides a context.
+// Inputs returns the positions of a function's parameters other than a context.
 func Inputs(fn reflect.Type) (at []int) {
 	for i := range fn.NumIn() {
 		if fn.In(i) != contextType {
@@ -66,12 +65,12 @@ func Inputs(fn reflect.Type) (at []int) {
 	return at
 }
 
-// passed returns the arguments of the schema among those of a call.
+// passed returns the schema's arguments among the parameters of a call.
 func (k *kernel) passed(in []reflect.Value) []reflect.Value {
 	return loop.Map(k.at, func(at int) reflect.Value { return in[at] })
 }
 
-// returns is how many values a kernel returns besides an error.
+// returns is the number of values that a kernel returns besides an error.
 func returns(kernel reflect.Type) int {
 	if kernel.Kind() != reflect.Func {
 		return 0
@@ -135,8 +134,7 @@ func (e *Engine) arguments(op *schema.Op, k kernel, args []any) (in []reflect.Va
 	return in, nil
 }
 
-// call calls a kernel. What it panics with, or returns as an error, is how it
-// refuses its arguments.
+// call calls a kernel. A panic or a returned error rejects the arguments.
 func call(kernel kernel, in []reflect.Value) (results []reflect.Value, err error) {
 	defer thrown(&err)
 	if kernel.Type().IsVariadic() {
@@ -153,15 +151,15 @@ func call(kernel kernel, in []reflect.Value) (results []reflect.Value, err error
 	return results, nil
 }
 
-// thrown turns a panic into an error of the kernel.
+// thrown returns a panic as an error of the kernel.
 func thrown(err *error) {
 	if p := recover(); p != nil {
 		*err = &engine.Thrown{Message: fmt.Sprint(p)}
 	}
 }
 
-// held returns the tensors of each argument that holds some. Those of a slice
-// are the ones in it now.
+// held returns the tensors of each argument that holds some; of a slice, its present
+// elements.
 func (l *Library) held(schemas []schema.Argument, passed []reflect.Value) [][]asserts.Tensor {
 	var all [][]asserts.Tensor
 	for i, arg := range schemas {
@@ -172,11 +170,11 @@ func (l *Library) held(schemas []schema.Argument, passed []reflect.Value) [][]as
 	return all
 }
 
-// A look is asserts.Observe, or a function like it.
-type look func(t asserts.Tensor, level asserts.Level) asserts.Observation
+// An observer is asserts.Observe, or a function like it.
+type observer func(t asserts.Tensor, level asserts.Level) asserts.Observation
 
-// observe looks at the tensors of every argument, and counts those of each.
-func observe(args [][]asserts.Tensor, level asserts.Level, look look) (all []asserts.Observation, lens []int) {
+// observe observes the tensors of every argument, and returns the number of each.
+func observe(args [][]asserts.Tensor, level asserts.Level, look observer) (all []asserts.Observation, lens []int) {
 	defer blame("observes its tensors")
 	for _, ts := range args {
 		for _, t := range ts {
@@ -187,8 +185,8 @@ func observe(args [][]asserts.Tensor, level asserts.Level, look look) (all []ass
 	return all, lens
 }
 
-// observeBroken looks at a tensor of a call that is over: one that can no longer be
-// observed the kernel broke.
+// observeBroken observes a tensor after a call: if that panics, the kernel broke the
+// tensor.
 func observeBroken(t asserts.Tensor, level asserts.Level) (o asserts.Observation) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -198,15 +196,15 @@ func observeBroken(t asserts.Tensor, level asserts.Level) (o asserts.Observation
 	return asserts.Observe(t, level)
 }
 
-// blame makes a panic in a function of the library the library's fault.
+// blame reports a panic in a function of the library as the library's fault.
 func blame(does string) {
 	if p := recover(); p != nil {
-		panic(&engine.LibraryFault{Message: fmt.Sprintf("what %s panics: %v, in %s", does, p, asserts.PanicSite())})
+		panic(&engine.LibraryFault{Message: fmt.Sprintf("the function that %s panics: %v, in %s", does, p, asserts.PanicSite())})
 	}
 }
 
-// take returns the tensors of each return of a kernel, and records them.
-// A handle that the caller passed is the caller's still.
+// take returns the tensors of each return of a kernel, and records them. A handle
+// that the caller passed still belongs to the caller.
 func (e *Engine) take(out *engine.Outcome, op *schema.Op, results []reflect.Value, given []asserts.Tensor) (returned [][]asserts.Tensor) {
 	for i, r := range op.Func.Returns {
 		if len(results) == 0 || !r.Type.IsTensorLike() {
@@ -223,7 +221,7 @@ func (e *Engine) take(out *engine.Outcome, op *schema.Op, results []reflect.Valu
 	return returned
 }
 
-// tensors returns the tensors of one value; nil is an undefined one.
+// tensors returns the tensors of one value; nil is an undefined tensor.
 func (l *Library) tensors(v reflect.Value) []asserts.Tensor {
 	if t, ok := v.Interface().(asserts.Tensor); ok {
 		if v.Kind() == reflect.Pointer && v.IsNil() {

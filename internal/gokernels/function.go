@@ -10,7 +10,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
-// function is the kernel as a program calls it.
+// function is the kernel as a program would call it.
 func (k *kernel) function() *engine.Function {
 	t := k.Type()
 	f := &engine.Function{Name: runtime.FuncForPC(k.Pointer()).Name(), Returns: returns(t), Variadic: t.IsVariadic()}
@@ -28,7 +28,7 @@ func (k *kernel) function() *engine.Function {
 	return f
 }
 
-// typeText is a type as Go writes it, with import paths in quotes.
+// typeText is a type in Go, with quoted import paths.
 func typeText(t reflect.Type) string {
 	switch {
 	case t.Name() != "" && t.PkgPath() != "":

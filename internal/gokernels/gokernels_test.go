@@ -16,7 +16,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A box is a tensor type of a user: it counts no references.
+// A box is a user's tensor type, without reference counts.
 type box struct{ id asserts.ID }
 
 func (b *box) Observe(o *asserts.Observation, _ asserts.Level) {
@@ -25,7 +25,7 @@ func (b *box) Observe(o *asserts.Observation, _ asserts.Level) {
 	}
 }
 
-var seen string // what the last kernel was called with
+var seen string // the arguments of the last call
 
 var ops = []struct {
 	schema string
@@ -95,7 +95,7 @@ func TestCall(t *testing.T) {
 	for _, tt := range []struct {
 		op   string
 		args []any
-		want string // what the kernel saw, or the error
+		want string // the arguments in words, or the error
 	}{
 		{"many", []any{self, nil, []any{self, self}, d, d, d, d, d}, "true true false 2 [1 0] 0.5 mean false <nil>"},
 		{"many", []any{self, self, []any{}, int64(3), int64(2), "sum", true, engine.DType("bool")}, "true true true 0 [3] 2 sum true bool"},
@@ -120,7 +120,7 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// A tensor that the caller passed is not among the results to release.
+// A tensor that the caller passed is not released as a result.
 func TestResults(t *testing.T) {
 	e, released := open(t)
 	self, _ := e.Make(engine.Dense{}, engine.Strided)
@@ -160,7 +160,7 @@ func TestMissing(t *testing.T) {
 		"aten::few":    "its kernel takes 0 arguments, and the schema has 1",
 		"aten::mute":   "its kernel returns 0 values, and the schema has 1",
 		"aten::none":   "it has no kernel",
-		"aten::number": "its kernel is int and no function",
+		"aten::number": "its kernel is int, not a function",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -170,9 +170,8 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// A tensor that is observed as one that its storage is too small for is the library's
-// fault; elements that share bytes take no whole ones. So is one that is observed at the
-// address of a copy.
+// A tensor that is observed as larger than its storage is the library's fault, unless
+// its elements share bytes. So is one observed at the address of a copy.
 func TestObservedWrongly(t *testing.T) {
 	for name, tt := range map[string]struct {
 		made bitset
@@ -203,11 +202,11 @@ func TestObservedWrongly(t *testing.T) {
 type bitset struct {
 	words  []uint64
 	item   int64
-	copied bool // by Observe
-	stack  bool // where that copies
+	copied bool // Observe copies the elements
+	stack  bool // to the stack
 }
 
-var copies [][]uint64 // so that no two are at one address
+var copies [][]uint64 // so that no two have the same address
 
 func (b bitset) Observe(o *asserts.Observation, level asserts.Level) {
 	o.Impl, o.Storage = asserts.SliceID(b.words), asserts.SliceID(b.words)

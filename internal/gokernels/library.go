@@ -1,6 +1,6 @@
-// Package gokernels is an engine of the suite over kernels that are Go
-// functions: a library says how to make one of its tensors, and every op of
-// its schema file is called on generated cases.
+// Package gokernels is an engine of the suite for kernels that are Go functions: a
+// library makes its tensors, and every op of its schema file is called on generated
+// cases.
 package gokernels
 
 import (
@@ -20,29 +20,28 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A Library is Go kernels with their schemas and their tensors.
+// A Library is a set of Go kernels with their schemas and tensors.
 type Library struct {
-	Name    string                  // as reports show it
-	Ops     []*schema.Op            // that the kernels implement
-	Kernels map[string]any          // functions, or Placed ones, by the name of their op: "add.Tensor", "ns::op"
+	Name    string                  // its name in reports
+	Ops     []*schema.Op            // the ops
+	Kernels map[string]any          // functions, or Placed ones, by op: "add.Tensor", "ns::op"
 	Missing map[string]string       // why an op can't be called; may be nil
-	Left    map[string]string       // why an op is left out, which lacks nothing; may be nil
-	Sites   map[string]asserts.Site // where kernels are written; may be nil
+	Left    map[string]string       // why an op is left out although it has a kernel; may be nil
+	Sites   map[string]asserts.Site // the positions of kernels; may be nil
 
-	// Make makes a tensor of the library's own type. A form or a dtype that the
-	// library does not have is an error.
+	// Make makes a tensor of the library's own type. An unsupported form or dtype is
+	// an error.
 	Make func(d engine.Dense, f engine.Form) (asserts.Tensor, error)
 
-	// Observe looks at tensors of the type Tensor, which has no method for it; nil
-	// where tensors are [asserts.Tensor].
+	// Observe observes tensors of the type Tensor; nil if they implement [asserts.Tensor].
 	Observe func(v any, o *asserts.Observation, level asserts.Level)
 	Tensor  reflect.Type
 
-	// View makes a tensor that lies in the storage of t as d says; nil where the
-	// library has no views.
+	// View makes a tensor in the storage of t, as d describes it; nil if the library
+	// has no views.
 	View func(t asserts.Tensor, d engine.Dense) (asserts.Tensor, error)
 
-	// Twins makes tensors like these on another device; it has an entry for each
+	// Twins makes copies of tensors on another device; it has an entry for each
 	// device besides that of Make.
 	Twins map[engine.Device]func(ts []asserts.Tensor) ([]asserts.Tensor, error)
 
@@ -50,8 +49,7 @@ type Library struct {
 	// as its dtypes; false for other types. It may be nil.
 	Value func(v any, to reflect.Type) (any, bool)
 
-	// Release releases a tensor that a kernel returned or that Make made. It may
-	// be nil.
+	// Release releases a tensor that a kernel returned or Make made. It may be nil.
 	Release func(asserts.Tensor)
 
 	// Seed sets the state of the library's default random number generator. It
@@ -59,7 +57,7 @@ type Library struct {
 	Seed func(seed int64)
 }
 
-// Engine is the library as the suite runs it.
+// Engine returns the library as an engine of the suite.
 func (l *Library) Engine() (*Engine, error) {
 	e := &Engine{lib: l, operators: make(map[string]engine.Operator), settled: make(map[string]int), goroutines: runtime.NumGoroutine()}
 	for _, op := range l.Ops {
@@ -69,7 +67,7 @@ func (l *Library) Engine() (*Engine, error) {
 			o.Function = k.function()
 		}
 		if e.operators[o.Name()].Schema != nil {
-			return nil, fmt.Errorf("%s: two ops of that name", o.Name())
+			return nil, fmt.Errorf("%s: two ops have this name", o.Name())
 		}
 		e.operators[o.Name()] = o
 	}
@@ -89,7 +87,7 @@ func (l *Library) missing(op *schema.Op) string {
 	kernel := l.kernel(op)
 	switch results := returns(kernel.Type()); {
 	case kernel.Kind() != reflect.Func:
-		return fmt.Sprintf("its kernel is %v and no function", kernel.Type())
+		return fmt.Sprintf("its kernel is %v, not a function", kernel.Type())
 	case len(kernel.at) != len(op.Func.Args):
 		return fmt.Sprintf("its kernel takes %d arguments, and the schema has %d", len(kernel.at), len(op.Func.Args))
 	case results != len(op.Func.Returns) && !(results == 0 && returnsWritten(op)):
@@ -98,8 +96,8 @@ func (l *Library) missing(op *schema.Op) string {
 	return ""
 }
 
-// returnsWritten reports whether an op returns only arguments that it writes, so that a
-// Go function need not return it.
+// returnsWritten reports whether an op returns only arguments that it writes, which a
+// Go function may leave out.
 func returnsWritten(op *schema.Op) bool {
 	return !slices.ContainsFunc(op.Func.Returns, func(r schema.Return) bool { return r.Alias == nil || !r.Alias.Write })
 }
@@ -109,16 +107,17 @@ type Engine struct {
 	lib       *Library
 	operators map[string]engine.Operator
 
-	settled    map[string]int // how often a call of an op was waited for
-	goroutines int            // that there were at first
-	inspected  int            // how many tensors were looked at when they were made
+	settled    map[string]int // by op: the calls after which settle waited
+	goroutines int            // goroutines at the start
+	inspected  int            // tensors inspected when they were made
 	views      views
 }
 
-// mostInspected is how many tensors are looked at with their contents when they are made.
+// mostInspected is the number of tensors that are observed with their contents when
+// they are made.
 const mostInspected = 16
 
-// Version names the library.
+// Version returns the library's name.
 func (e *Engine) Version() string { return e.lib.Name }
 
 // Operators returns every op of the library, sorted by name.
@@ -131,7 +130,7 @@ func (e *Engine) Operators() ([]engine.Operator, error) {
 	return all, nil
 }
 
-// Operator returns one of them.
+// Operator returns an op by its name.
 func (e *Engine) Operator(name string) (engine.Operator, error) {
 	o, ok := e.operators[name]
 	if !ok {
@@ -140,16 +139,16 @@ func (e *Engine) Operator(name string) (engine.Operator, error) {
 	return o, nil
 }
 
-// A foreign tensor is of a type that can't observe itself.
+// A foreign tensor is of a type without a method Observe.
 type foreign struct {
 	v   any
 	lib *Library
 }
 
-// Foreign returns a tensor of the type Tensor as one that can be observed.
+// Foreign returns a tensor of the type Tensor as an [asserts.Tensor].
 func (l *Library) Foreign(v any) asserts.Tensor { return foreign{v, l} }
 
-// Observe looks at the tensor.
+// Observe observes the tensor.
 func (f foreign) Observe(o *asserts.Observation, level asserts.Level) { f.lib.Observe(f.v, o, level) }
 
 // Own returns a tensor as the library's own type.
@@ -160,11 +159,11 @@ func Own(t asserts.Tensor) any {
 	return t
 }
 
-// A handle is a tensor of the library with the release that the suite wants.
+// A handle is a tensor of the library with the method Release that the suite needs.
 type handle struct {
 	asserts.Tensor
 	lib  *Library
-	base *handle // its base, if that was made for it
+	base *handle // the base of a view, if it was made for this one
 }
 
 func (l *Library) hold(t asserts.Tensor) *handle { return &handle{Tensor: t, lib: l} }
@@ -183,7 +182,7 @@ func (h *handle) Release() {
 
 // Make makes a tensor.
 func (e *Engine) Make(d engine.Dense, f engine.Form) (engine.Tensor, error) {
-	d.Data = slices.Clone(d.Data) // a library may keep it
+	d.Data = slices.Clone(d.Data) // a copy: a library may keep it
 	t, err := e.make(d, f)
 	if err != nil {
 		return e.viewOf(d, f, refused(err))
@@ -192,8 +191,8 @@ func (e *Engine) Make(d engine.Dense, f engine.Form) (engine.Tensor, error) {
 	return e.lib.hold(t), nil
 }
 
-// inspect panics if the observation of a tensor that the library made is impossible, as
-// every op would be accused then.
+// inspect panics if the observation of a tensor that the library made is impossible:
+// findings of every op would follow from it.
 func (e *Engine) inspect(t asserts.Tensor, d engine.Dense) {
 	level := asserts.Identity
 	if e.inspected < mostInspected {
@@ -203,7 +202,7 @@ func (e *Engine) inspect(t asserts.Tensor, d engine.Dense) {
 	seen, _ := observe([][]asserts.Tensor{{t}}, level, asserts.Observe)
 	switch c := seen[0].Content; {
 	case !seen[0].Defined() && !slices.Contains(d.Sizes, 0):
-		panic(&engine.LibraryFault{Message: fmt.Sprintf("a tensor of the sizes %v that it makes is undefined: it is nil, or what observes it sets no Impl", d.Sizes)})
+		panic(&engine.LibraryFault{Message: fmt.Sprintf("a tensor of the sizes %v that it makes is undefined: it is nil, or Observe sets no Impl", d.Sizes)})
 	case c != nil && !c.Within():
 		panic(&engine.LibraryFault{Message: fmt.Sprintf("a tensor of the sizes %v that it makes reaches beyond its storage of %d bytes, as it is observed with the sizes %v, strides %v and offset %d of %s; where elements share bytes, ItemSize is asserts.Packed", d.Sizes, c.Nbytes, c.Sizes, c.Strides, c.Offset, c.DType)})
 	case c != nil && c.Memory != 0 && c.Memory != deeper(t).Memory:
@@ -211,7 +210,7 @@ func (e *Engine) inspect(t asserts.Tensor, d engine.Dense) {
 	}
 }
 
-// deeper returns the observation of a tensor from further down the stack, where a copy may lie.
+// deeper observes a tensor further down the stack, where a copy has another address.
 //
 //go:noinline
 func deeper(t asserts.Tensor) *asserts.Snapshot {
@@ -220,7 +219,7 @@ func deeper(t asserts.Tensor) *asserts.Snapshot {
 	return asserts.Observe(t, asserts.Content).Content
 }
 
-// viewOf returns a view of a tensor that the library has, where it lacks this one.
+// viewOf returns a view of a tensor that the library can make, for one that it cannot.
 func (e *Engine) viewOf(d engine.Dense, f engine.Form, refusal error) (engine.Tensor, error) {
 	var lacks *engine.Unsupported
 	if !errors.As(refusal, &lacks) || f != engine.Strided || slices.Contains(d.Sizes, 0) || d.Offset == 0 && slices.Equal(d.Strides, tensor.ContiguousStrides(d.Sizes)) {
@@ -237,7 +236,7 @@ func (e *Engine) make(d engine.Dense, f engine.Form) (t asserts.Tensor, err erro
 	return e.lib.Make(d, f)
 }
 
-// View makes a tensor on another one's storage.
+// View makes a tensor in another one's storage.
 func (e *Engine) View(t engine.Tensor, d engine.Dense) (_ engine.Tensor, err error) {
 	if e.lib.View == nil {
 		if h := e.viewed(otherView(t.(*handle), d)); h != nil {
@@ -253,7 +252,7 @@ func (e *Engine) View(t engine.Tensor, d engine.Dense) (_ engine.Tensor, err err
 	return e.lib.hold(v), nil
 }
 
-// refused is an error of the library's that makes no tensor.
+// refused is an error of the library that can't make a tensor.
 func refused(err error) error {
 	var lacks *engine.Unsupported
 	if errors.As(err, &lacks) {
@@ -262,15 +261,15 @@ func refused(err error) error {
 	return &engine.Thrown{Message: err.Error()}
 }
 
-// Devices returns the CPU and the devices of the twins. The meta device is among
-// them even where the library lacks it, so that calls on it are counted as not made.
+// Devices returns the CPU and the devices of the twins. They include meta even if the
+// library lacks it, so that calls on it are counted as skipped.
 func (e *Engine) Devices() []engine.Device {
 	others := append(slices.Collect(maps.Keys(e.lib.Twins)), engine.Meta)
 	slices.Sort(others)
 	return append([]engine.Device{engine.CPU}, slices.Compact(others)...)
 }
 
-// Twins makes tensors on another device; the same tensor twice has one twin.
+// Twins makes tensors on another device; a tensor that is passed twice has one twin.
 func (e *Engine) Twins(ts []engine.Tensor, on engine.Device) (_ []engine.Tensor, err error) {
 	make := e.lib.Twins[on]
 	if make == nil {
@@ -298,8 +297,8 @@ func (e *Engine) Twins(ts []engine.Tensor, on engine.Device) (_ []engine.Tensor,
 	return twins, nil
 }
 
-// A Generator stands for a random number generator, by its seed; Library.Value
-// makes one of the library's.
+// A Generator describes a random number generator by its seed; Library.Value makes
+// the library's.
 type Generator int64
 
 // Generator returns a generator by its seed.
@@ -328,8 +327,8 @@ func (e *Engine) Look(t engine.Tensor) []asserts.Observation {
 	return all
 }
 
-// Harmless returns the reason why parts that a declared view shares with its base
-// are not a fault.
+// Harmless returns the reason why a part that a declared view shares with its base is
+// not a fault.
 func (e *Engine) Harmless(op *asserts.Op, v *asserts.Violation) string {
 	on, against := v.Subject, v.Against
 	if v.Code != asserts.ViewStorage && on.Inside && against.Inside && op.Base(on, against) && on.Part() == against.Part() {
@@ -338,5 +337,5 @@ func (e *Engine) Harmless(op *asserts.Op, v *asserts.Violation) string {
 	return ""
 }
 
-// Subjects returns the op as it is.
+// Subjects returns the op unchanged.
 func (e *Engine) Subjects(op *asserts.Op) *asserts.Op { return op }

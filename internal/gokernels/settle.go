@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// A kernel may go on in the background when its call is over. So tensors are looked
-// at again some milliseconds later: in the first calls of an op, as a timer shows
-// nowhere, and in more where there are goroutines that were not there at first.
+// A kernel may continue in the background after its call. So tensors are observed
+// again some milliseconds later: in the first calls of an op, as pending timers
+// cannot be detected, and in more calls if there are new goroutines.
 const (
 	settling    = 5 * time.Millisecond
-	settledCold = 3  // calls of an op
-	settledWarm = 24 // of one in a process with more goroutines
+	settledCold = 3  // calls of an op after which it waits
+	settledWarm = 24 // the same, in a process with new goroutines
 )
 
-// settle waits after a call of the op, and reports whether it did.
+// settle waits after a call of the op, if it is one of those, and reports whether it did.
 func (e *Engine) settle(op string) bool {
 	n := e.settled[op]
 	if n >= settledWarm || n >= settledCold && runtime.NumGoroutine() <= e.goroutines {
@@ -25,5 +25,5 @@ func (e *Engine) settle(op string) bool {
 	return true
 }
 
-// KeepsArguments says that kernels may keep an argument and write it later.
+// KeepsArguments returns true: kernels may keep an argument and write it later.
 func (e *Engine) KeepsArguments() {}

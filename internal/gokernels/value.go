@@ -10,7 +10,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// convert makes a value of the suite into one of a kernel's parameter.
+// convert converts a value of the suite to the type of a kernel's parameter.
 func (l *Library) convert(v any, to reflect.Type) (reflect.Value, error) {
 	if v == nil {
 		return reflect.Zero(to), nil
@@ -64,7 +64,7 @@ func (l *Library) pointer(v any, to reflect.Type) (reflect.Value, error) {
 func (l *Library) slice(v any, to reflect.Type) (reflect.Value, error) {
 	list, ok := v.([]any)
 	if !ok {
-		list = []any{v} // one number stands for a list, as in the schema language
+		list = []any{v} // a single number stands for a list, as in the schema language
 	}
 	out := reflect.MakeSlice(to, 0, len(list))
 	for _, e := range list {
@@ -77,8 +77,7 @@ func (l *Library) slice(v any, to reflect.Type) (reflect.Value, error) {
 	return out, nil
 }
 
-// defaultOf is the schema's default value of an argument, as the suite writes
-// such values.
+// defaultOf returns the schema's default of an argument, as a value of the suite.
 func defaultOf(arg schema.Argument) (any, error) {
 	text := arg.Default
 	if list, ok := strings.CutPrefix(text, "["); ok {
@@ -96,8 +95,7 @@ func defaultOf(arg schema.Argument) (any, error) {
 	return scalar(text), nil
 }
 
-// names are the words of the schema language that stand for numbers, types and
-// memory formats.
+// names are the constants of the schema language: numbers, dtypes and memory formats.
 var names = map[string]any{
 	"None": nil, "True": true, "False": false, "Mean": int64(1), "Sum": int64(2),
 	"long": engine.DType("int64"), "int": engine.DType("int32"), "float": engine.DType("float32"), "double": engine.DType("float64"),

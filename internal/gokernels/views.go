@@ -15,20 +15,19 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A tensor of strides that Make lacks is one that a view op of the library returns, if
-// it lies as it should in the storage of its base: narrow returns padded rows, t a
-// transposed matrix. Which arguments an op wants for that is found by trying values that
-// views ask for.
+// Tensors with strides that Make lacks come from view ops of the library that return
+// the wanted layout: narrow returns padded rows, t a transposed matrix. The arguments
+// of such a call are found by trial.
 
-// views are the library's view ops, and how they were found to lay tensors out.
+// views are the library's view ops, and the calls found for each layout.
 type views struct {
 	ops      []*schema.Op
-	found    map[string][]viewCall // by the sort of layout
+	found    map[string][]viewCall // by the kind of layout
 	searches map[string]int        // by the same
 }
 
-// A viewCall is a call of a view op: on which of the bases of a layout, and with which
-// of the values of each other argument.
+// A viewCall is a call of a view op on a base of a layout, with the positions of its
+// other arguments among their candidates.
 type viewCall struct {
 	op     *schema.Op
 	base   int
@@ -36,9 +35,9 @@ type viewCall struct {
 }
 
 const (
-	mostViewCalls    = 4096 // of an op on a base
-	mostFoundCalls   = 32   // of a sort of layout
-	mostViewSearches = 3    // of one: sizes that are alike hide which of them an op wants
+	mostViewCalls    = 4096 // tried of an op on a base
+	mostFoundCalls   = 32   // remembered of a kind of layout
+	mostViewSearches = 3    // of one kind: equal sizes hide which of them an op uses
 )
 
 func newViews(operators []engine.Operator) views {
@@ -51,7 +50,7 @@ func newViews(operators []engine.Operator) views {
 	return v
 }
 
-// isViewOp reports whether an op returns a view of the one tensor that it takes.
+// isViewOp reports whether an op returns a view of its only tensor argument.
 func isViewOp(f *schema.Function) bool {
 	tensors := slices.DeleteFunc(slices.Clone(f.Args), func(a schema.Argument) bool { return !a.Type.HoldsTensors() })
 	return len(tensors) == 1 && len(f.Returns) == 1 && isView(tensors[0].Type, tensors[0].Alias) && isView(f.Returns[0].Type, f.Returns[0].Alias)
@@ -61,15 +60,15 @@ func isView(t schema.Type, a *schema.Alias) bool {
 	return t.String() == "Tensor" && a != nil && !a.Write
 }
 
-// A layout is how a tensor is to lie in the storage of a base.
+// A layout describes the sizes, strides and offset of a tensor in the storage of a base.
 type layout struct {
 	engine.Dense
-	bases [][]int64 // sizes that it may have
-	on    *handle   // the base, if it is there already
+	bases [][]int64 // candidates for the sizes of the base
+	on    *handle   // the base, if it exists already
 	sort  string
 }
 
-// viewed returns a tensor that lies so, or nil.
+// viewed returns a tensor of a layout, or nil.
 func (e *Engine) viewed(l layout) *handle {
 	if h := e.asBefore(l); h != nil || e.views.searches[l.sort] >= mostViewSearches {
 		return h
@@ -83,7 +82,7 @@ func (e *Engine) viewed(l layout) *handle {
 	return e.asBefore(l)
 }
 
-// asBefore makes one of the calls that were found for such a layout.
+// asBefore makes one of the calls found for a layout of the same kind.
 func (e *Engine) asBefore(l layout) *handle {
 	for _, c := range e.views.found[l.sort] {
 		if c.base >= len(l.bases) {
@@ -105,7 +104,7 @@ func (e *Engine) asBefore(l layout) *handle {
 	return nil
 }
 
-// search notes which calls of an op on a base lay a tensor out so.
+// search notes the calls of an op on a base that return a layout.
 func (e *Engine) search(l layout, op *schema.Op, i int) {
 	base := e.base(l, i)
 	if base == nil || l.large() {
@@ -126,7 +125,7 @@ func (e *Engine) search(l layout, op *schema.Op, i int) {
 	}
 }
 
-// base returns a base of a layout, or nil where the library has no such tensor.
+// base returns a base of a layout, or nil if the library can't make one.
 func (e *Engine) base(l layout, i int) *handle {
 	if l.on != nil {
 		return l.on
@@ -151,8 +150,8 @@ func (l layout) drop(base *handle) {
 	}
 }
 
-// lay calls a view op, and returns its result if that lies as it should and the base
-// is as it was.
+// lay calls a view op, and returns its result if it has the layout and the base is
+// unchanged.
 func (e *Engine) lay(c viewCall, l layout, base *handle, before asserts.Observation) asserts.Tensor {
 	kernel := e.lib.kernel(c.op)
 	in, err := e.arguments(c.op, kernel, l.arguments(c, base))
@@ -174,14 +173,14 @@ func (e *Engine) lay(c viewCall, l layout, base *handle, before asserts.Observat
 	return t
 }
 
-// unchanged reports whether a base is as it was.
+// unchanged reports whether a base was not changed.
 func unchanged(before, after *asserts.Snapshot) bool {
 	return before.Digest == after.Digest && slices.Equal(before.Sizes, after.Sizes) && slices.Equal(before.Strides, after.Strides)
 }
 
 func isTensor(a schema.Argument) bool { return a.Type.HoldsTensors() }
 
-// holds reports whether a view lies in the storage of a base as the layout says.
+// holds reports whether a view of a base has the layout.
 func (l layout) holds(view, base asserts.Observation) bool {
 	v, b := view.Content, base.Content
 	if v == nil || b == nil || view.Impl == base.Impl || !slices.Equal(v.Sizes, l.Sizes) {
@@ -204,10 +203,9 @@ func (l layout) itemSize() int {
 	return max(d.Size(), 1)
 }
 
-// newLayout returns how a tensor is to lie in the storage of a base of its own, whose
-// elements lie in row-major order.
+// newLayout returns the layout of a tensor in the storage of a new, row-major base.
 func newLayout(d engine.Dense) layout {
-	order := make([]int, 0, len(d.Sizes)) // dimensions with a stride, the widest first
+	order := make([]int, 0, len(d.Sizes)) // dimensions with a stride, the largest first
 	last := d.Offset
 	for i, n := range d.Sizes {
 		if d.Strides[i] > 0 {
@@ -239,7 +237,7 @@ func newLayout(d engine.Dense) layout {
 	return l
 }
 
-// ones puts dimensions of size 1 where those without a stride are.
+// ones inserts dimensions of size 1 for those with stride 0.
 func ones(base []int64, d engine.Dense) []int64 {
 	base = slices.Clone(base)
 	for i, stride := range d.Strides {
@@ -250,12 +248,12 @@ func ones(base []int64, d engine.Dense) []int64 {
 	return base
 }
 
-// otherView returns how another tensor is to lie that is as t is.
+// otherView returns the layout of another tensor in the storage of t.
 func otherView(t *handle, d engine.Dense) layout {
 	return layout{Dense: d, on: t, bases: [][]int64{d.Sizes}, sort: fmt.Sprint("view ", len(d.Sizes))}
 }
 
-// large reports whether a search would take long.
+// large reports whether a search would try many calls.
 func (l layout) large() bool { return tensor.Numel(l.Sizes) > 1<<10 }
 
 func (l layout) arguments(c viewCall, base *handle) []any {
@@ -268,8 +266,7 @@ func (l layout) arguments(c viewCall, base *handle) []any {
 	return args
 }
 
-// choices are the values, by their positions, that the arguments of an op have to be
-// tried with; those that come twice once.
+// choices are the candidates of each argument of an op, as positions, without duplicates.
 func (l layout) choices(op *schema.Op, base int) [][]int {
 	var all [][]int
 	for _, a := range op.Func.Args {
@@ -285,7 +282,7 @@ func (l layout) choices(op *schema.Op, base int) [][]int {
 	return all
 }
 
-// values are those of an argument that a view of a base may ask for.
+// values are the candidates of an argument for a layout.
 func (l layout) values(a schema.Argument, base int) []any {
 	var all []any
 	if a.Default != "" {
@@ -304,8 +301,7 @@ func (l layout) values(a schema.Argument, base int) []any {
 	return all
 }
 
-// numbers are sizes and places; a step is no less than 1, as some kernels never end
-// with another.
+// numbers are sizes and offsets; steps are at least 1, as some kernels hang on others.
 func (l layout) numbers(base int, step bool) []any {
 	rank := int64(len(l.Sizes))
 	var all []any
@@ -318,7 +314,7 @@ func (l layout) numbers(base int, step bool) []any {
 	return all
 }
 
-// lists are sizes, strides and orders of dimensions.
+// lists are sizes, strides and permutations.
 func (l layout) lists(base int) []any {
 	order, back := make([]int64, len(l.Strides)), make([]int64, len(l.Strides))
 	for i := range order {
@@ -336,7 +332,7 @@ func (l layout) lists(base int) []any {
 	return all
 }
 
-// product yields every way to choose one of each; what it yields is used again.
+// product yields every way to choose one of each, in a slice that it reuses.
 func product(choices [][]int) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
 		chosen := make([]int, len(choices))

@@ -15,7 +15,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A grid is a tensor of a user that has strides, which only views of it have.
+// A grid is a user's tensor; only its views are not contiguous.
 type grid struct {
 	data           []float32 // from its first element on
 	sizes, strides []int64
@@ -86,7 +86,7 @@ var gridOps = map[string]any{
 	"some(Tensor(a)[] self) -> Tensor(a)":         func(g []*grid) *grid { panic("takes a list") },
 }
 
-// gridEngine has the ops of those names, or all, and counts what is released.
+// gridEngine has the named ops, or all, and counts releases.
 func gridEngine(t *testing.T, released map[any]int, ops ...string) *Engine {
 	t.Helper()
 	lib := Library{Name: "grids", Kernels: make(map[string]any), Release: func(t asserts.Tensor) { released[t]++ }}
@@ -110,7 +110,7 @@ func gridEngine(t *testing.T, released map[any]int, ops ...string) *Engine {
 	return e
 }
 
-// numbered is a float32 tensor whose storage has its places, in the first bytes.
+// numbered is a float32 tensor whose elements are their positions in the storage.
 func numbered(offset int64, sizes, strides []int64) engine.Dense {
 	d := engine.Dense{DType: "float32", Sizes: sizes, Strides: strides, Offset: offset}
 	last := offset
@@ -123,13 +123,14 @@ func numbered(offset int64, sizes, strides []int64) engine.Dense {
 	return d
 }
 
-// What Make lacks is made by the library's own view ops, with each element in its place.
+// Tensors that Make lacks are made by the library's view ops, with each element in
+// its place.
 func TestViewsAreMade(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		dense  engine.Dense
 		want   []float32
-		needed string // the op that makes it
+		needed string // the expected op
 	}{
 		{"padded", numbered(0, []int64{2, 2}, []int64{4, 1}), []float32{0, 1, 4, 5}, "narrow"},
 		{"padded rows of three dimensions", numbered(0, []int64{2, 2, 2}, []int64{8, 4, 1}), []float32{0, 1, 4, 5, 8, 9, 12, 13}, "narrow"},
@@ -163,7 +164,7 @@ func TestViewsAreMade(t *testing.T) {
 	}
 }
 
-// A call that was found for other sizes is made first, and searches end.
+// A call found for other sizes is tried first, and searches end.
 func TestViewsAreFoundOnce(t *testing.T) {
 	e := gridEngine(t, make(map[any]int))
 	for n := int64(2); n < 9; n++ {
@@ -178,7 +179,8 @@ func TestViewsAreFoundOnce(t *testing.T) {
 	}
 }
 
-// A view of a view's storage is made too; no storage is shared where no op makes one.
+// A view of a view's storage is made too; without an op that makes it, no storage is
+// shared.
 func TestSecondView(t *testing.T) {
 	e := gridEngine(t, make(map[any]int))
 	d := numbered(0, []int64{2, 2}, []int64{4, 1})
@@ -186,14 +188,14 @@ func TestSecondView(t *testing.T) {
 	second := must.Get(e.View(first, d))(t)
 	a, b := first.(*handle).Tensor.(*grid), second.(*handle).Tensor.(*grid)
 	if a == b || &a.data[0] != &b.data[0] || !slices.Equal(a.at(), b.at()) {
-		t.Errorf("%+v is no view of %+v", b, a)
+		t.Errorf("%+v is not a view of %+v", b, a)
 	}
 	if _, err := gridEngine(t, make(map[any]int), "part").View(first, d); err == nil {
 		t.Error("a view was made without a view op")
 	}
 }
 
-// An op that writes its base, moves it, copies it, returns it or returns nil makes no argument.
+// An op that writes, moves, copies or returns its base, or returns nil, is not used.
 func TestBrokenViewOps(t *testing.T) {
 	narrow := func(g *grid, dim, start, length int) *grid { return g.narrow(dim, start, length, 1) }
 	for name, kernel := range map[string]func(g *grid, dim, start, length int) *grid{

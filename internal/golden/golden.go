@@ -1,5 +1,5 @@
-// Package golden compares the output of a test with files of testdata, which
-// go test -update writes, and go test -add where they are missing.
+// Package golden compares the output of a test with files of testdata. go test
+// -update writes them, go test -add those that are missing.
 package golden
 
 import (
@@ -13,13 +13,13 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// Update reports whether tests write the files instead of reading them.
+// Update reports whether tests write the files instead of comparing them.
 var (
 	Update = flag.Bool("update", false, "write the golden files")
 	add    = flag.Bool("add", false, "write the golden files that are missing")
 )
 
-// Compare reports an error where a file of testdata is not got.
+// Compare reports an error if a file of testdata differs from got.
 func Compare(t testing.TB, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -30,6 +30,6 @@ func Compare(t testing.TB, name, got string) {
 		want = []byte(got)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s, -want +got: where the difference is meant, go test -update writes the file\n%s", path, diff)
+		t.Errorf("%s, -want +got: if the difference is intended, go test -update writes the file\n%s", path, diff)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// A recorder is a test that notes its last error.
+// A recorder is a test that records its last error.
 type recorder struct {
 	testing.TB
 	format string
@@ -17,7 +17,7 @@ type recorder struct {
 func (r *recorder) Helper()                   {}
 func (r *recorder) Errorf(f string, _ ...any) { r.format = f }
 
-// A text other than that of the file is an error, as is a file that is absent.
+// Another text than that of the file is an error, and so is a missing file.
 func TestCompare(t *testing.T) {
 	t.Chdir(t.TempDir())
 	compare := func(got string) bool {
@@ -26,7 +26,7 @@ func TestCompare(t *testing.T) {
 		return strings.HasPrefix(r.format, "%s, -want +got")
 	}
 	if !compare("text") {
-		t.Error("no error for a file that is absent")
+		t.Error("no error for a missing file")
 	}
 	writing := func(mode *bool, got string) bool {
 		defer func(was bool) { *mode = was }(*mode)
@@ -34,16 +34,16 @@ func TestCompare(t *testing.T) {
 		return compare(got)
 	}
 	if writing(add, "first") || compare("first") {
-		t.Error("a file that is missing is not written")
+		t.Error("a missing file is not written")
 	}
 	if !writing(add, "text") || !compare("text") {
-		t.Error("a file that is there is written as one that is missing")
+		t.Error("an existing file is written as a missing one")
 	}
 	if writing(Update, "text") {
 		t.Error("an error for a file that is written")
 	}
 	if text := must.Get(os.ReadFile("testdata/folder/file.txt"))(t); string(text) != "text" || compare("text") {
-		t.Errorf("the file is %q, and is not taken for the same", text)
+		t.Errorf("the file is %q, and does not count as the same", text)
 	}
 	if !compare("other") {
 		t.Error("no error for another text")

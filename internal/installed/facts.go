@@ -23,8 +23,8 @@ var (
 	condaFile     = regexp.MustCompile(`^(?:lib)?(?:py)?torch-(\d[^-]*)-`)
 )
 
-// packageVersion returns the version as the package says it. Files may say
-// another: in Debian's 1.13.1 version.h says 1.13.0 and version.py 1.13.0a0.
+// packageVersion returns the version of the package. Files may have another: in
+// Debian's 1.13.1, version.h says 1.13.0 and version.py 1.13.0a0.
 func (t *Torch) packageVersion(include string) string {
 	if text, err := os.ReadFile(filepath.Join(t.Root, "build-version")); err == nil && len(bytes.Fields(text)) == 1 {
 		return strings.TrimSpace(string(text))
@@ -85,8 +85,7 @@ func headerVersion(path string) string {
 
 var guard = regexp.MustCompile(`__cplusplus\s*<\s*20(\d\d)`)
 
-// standard returns the standard of C++ that the guard at the top of ATen.h asks
-// for, at least c++17.
+// standard returns the C++ standard that ATen.h requires, at least c++17.
 func standard(header string) string {
 	f, err := os.Open(header)
 	if err != nil {
@@ -101,8 +100,7 @@ func standard(header string) string {
 	return "c++17"
 }
 
-// soname returns the name by which programs that are linked with a library load
-// it.
+// soname returns the name by which programs linked with a library load it.
 func soname(file string) string {
 	if f, err := elf.Open(file); err == nil {
 		defer f.Close()
@@ -113,8 +111,8 @@ func soname(file string) string {
 	return filepath.Base(file)
 }
 
-// cxx11 reports whether libc10 was built with the strings of C++11: a
-// constructor of c10::Error ends with one.
+// cxx11 reports whether libc10 was built with C++11 strings: a parameter of
+// c10::Error's constructor is one.
 func cxx11(libc10 string) (bool, error) {
 	if runtime.GOOS != "linux" {
 		return true, nil
@@ -130,7 +128,7 @@ func cxx11(libc10 string) (bool, error) {
 	}
 	for _, s := range symbols {
 		if s.Section != elf.SHN_UNDEF && strings.HasPrefix(s.Name, "_ZN3c105ErrorC") && strings.HasSuffix(s.Name, "Ss") {
-			return false, nil // std::string as it was
+			return false, nil // std::string of the old ABI
 		}
 	}
 	return true, nil

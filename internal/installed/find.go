@@ -16,13 +16,13 @@ import (
 	"github.com/opassert/opassert/internal/loop"
 )
 
-// Find returns the libtorch that a user selected, and the others that are installed.
-// dir is the folder that the user named, or "", and libs are the libraries of
-// ops that will be loaded, which work with the libtorch that they are linked
-// to alone. In this order: dir, $LIBTORCH, the libtorch of libs, that of the
-// virtual environment that the command is installed in, of the active one, of the
-// active conda environment, of the Python on the path, of the system. One that a user named is used or is an error; others are
-// skipped if nothing can be compiled against them.
+// Find returns the selected libtorch, and the others that are installed. dir is the
+// folder that the user named, or "", and libs are the libraries of ops that will be
+// loaded, which only work with the libtorch that they are linked to. The order is:
+// dir, $LIBTORCH, the libtorch of libs, that of the virtual environment that the
+// command is installed in, of the active one, of the active conda environment, of the
+// Python on the path, of the system. One that the user named is used or is an error;
+// others are skipped if nothing can be compiled against them.
 func Find(dir string, libs ...string) (*Torch, []*Torch, error) {
 	all, err := search(dir, libs)
 	if err != nil {
@@ -43,8 +43,8 @@ func Find(dir string, libs ...string) (*Torch, []*Torch, error) {
 	return nil, nil, errors.Join(errs...)
 }
 
-// FindSchemas returns the file native_functions.yaml of the PyTorch that a user
-// means, in the order of [Find]: of the first that has one.
+// FindSchemas returns the native_functions.yaml of the first PyTorch that has one, in
+// the order of [Find].
 func FindSchemas(dir string) (string, *Torch, error) {
 	all, err := search(dir, nil)
 	if err != nil {
@@ -64,13 +64,12 @@ func FindSchemas(dir string) (string, *Torch, error) {
 	return "", nil, cmp.Or(first, ErrNotFound)
 }
 
-// System lists the prefixes of the system's own PyTorch.
+// System lists the prefixes of the system's PyTorch.
 var System = systemPrefixes
 
 var systemPrefixes = []string{"/usr/local", "/usr", "/opt/libtorch", "/opt/homebrew/opt/pytorch", "/opt/homebrew"}
 
-// search returns every PyTorch there is, each once, the one that is meant
-// first.
+// search returns every PyTorch once, in the order of [Find].
 func search(dir string, libs []string) ([]*Torch, error) {
 	if dir != "" {
 		t, err := Inspect(dir)
@@ -93,7 +92,7 @@ func search(dir string, libs []string) ([]*Torch, error) {
 			s.addFolder(dir, filepath.Base(lib)+" is linked to it")
 		}
 	}
-	active := make(map[string]bool) // folders of programs whose torch is known
+	active := make(map[string]bool) // the Pythons that were asked, by folder
 	for _, e := range []struct{ prefix, how string }{
 		{home(), "opassert is installed beside it"}, {os.Getenv("VIRTUAL_ENV"), "$VIRTUAL_ENV"}, {os.Getenv("CONDA_PREFIX"), "$CONDA_PREFIX"},
 	} {
@@ -114,7 +113,7 @@ func search(dir string, libs []string) ([]*Torch, error) {
 
 type searcher struct {
 	found []*Torch
-	seen  map[string]bool // the real files of those that were found
+	seen  map[string]bool // the resolved files of those found
 }
 
 func (s *searcher) add(t *Torch, how string) {
@@ -138,8 +137,8 @@ func (s *searcher) addFolder(dir, how string) {
 	}
 }
 
-// addPrefix adds the Python packages under a prefix, and the prefix's own
-// libtorch. It reports whether there was a Python package.
+// addPrefix adds the Python packages under a prefix, and the prefix's own libtorch.
+// It reports whether it found a Python package.
 func (s *searcher) addPrefix(prefix, how string) bool {
 	all := packages(prefix)
 	for _, root := range append(all, prefix) {
@@ -150,8 +149,8 @@ func (s *searcher) addPrefix(prefix, how string) bool {
 	return len(all) > 0
 }
 
-// home returns the environment that the command is installed in, or "": a user who names
-// the command by its path means that one, active or not.
+// home returns the environment that the command is installed in, or "": a user who
+// names the command by its path selects it, active or not.
 var home = func() string {
 	command, err := os.Executable()
 	if err != nil {
@@ -171,7 +170,7 @@ func environmentOf(command string) string {
 	return prefix
 }
 
-// onPath returns the Python that a user's commands mean, or "".
+// onPath returns the first Python on the path, or "".
 func onPath() string {
 	names := []string{"python3", "python"}
 	if prefix := home(); prefix != "" {
@@ -185,8 +184,8 @@ func onPath() string {
 	return ""
 }
 
-// locate prints where torch would be imported from, and modules where all
-// packages are; the folder that the command runs in does not count.
+// locate prints the folder that torch would be imported from, and modules those of
+// all packages, without the working folder.
 const (
 	modules = `
 import sys
@@ -200,14 +199,14 @@ if spec and spec.origin: print("torch in", spec.submodule_search_locations[0])
 `
 )
 
-var asked sync.Map // the output of programs, by Python and program
+var asked sync.Map // outputs, by Python and program
 
 // ask returns the folder of a Python's torch, or "".
 func ask(python string) string {
 	return append(answers(python, locate, "torch in "), "")[0]
 }
 
-// answers runs a program, once, and returns the lines that start with a prefix.
+// answers runs a Python program, once, and returns the lines that start with a prefix.
 func answers(python, program, prefix string) []string {
 	key := [2]string{python, program}
 	out, ok := asked.Load(key)
@@ -229,10 +228,10 @@ func answers(python, program, prefix string) []string {
 	return all
 }
 
-// Preload returns the shared libraries to load before libtorch_cpu: those that
-// it needs and the loader would not find, such as libcudart.so.12 of the package
-// nvidia-cuda-runtime. A wheel finds those itself where they lie beside it; not
-// every way to install puts them there.
+// Preload returns the shared libraries to load before libtorch_cpu: those that it
+// needs and that the loader would not find, such as libcudart.so.12 of the package
+// nvidia-cuda-runtime. A wheel finds them if they are installed beside it, which not
+// every installer does.
 func (t *Torch) Preload() []string {
 	if t.Package == "" || len(t.link) == 0 {
 		return nil
@@ -250,8 +249,7 @@ func (t *Torch) Preload() []string {
 	return files
 }
 
-// companion returns the file of a library that another Python package brings,
-// or "".
+// companion returns the file of a library in another Python package, or "".
 func (t *Torch) companion(name string) string {
 	for _, dir := range t.modules() {
 		for _, pattern := range []string{"nvidia/*/lib", "nvidia/*/*/lib", "*.libs"} {

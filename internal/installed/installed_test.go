@@ -14,7 +14,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// A maker makes installations of nothing, but with every file that is looked at.
+// A maker makes installations with every file that is read, and nothing else.
 type maker struct {
 	t   testing.TB
 	dir string
@@ -102,7 +102,7 @@ func TestInspect(t *testing.T) {
 	m.write("conda/lib/python3.11/site-packages/torch/version.py", "__version__ = '2.4.1.post100'\n")
 	m.write("conda/conda-meta/libtorch-2.4.1-cpu_generic_h1.json", "{}")
 
-	// Debian's: links beside the package, named otherwise than the libraries.
+	// Debian's: links beside the package, with other names than the libraries.
 	m.libraries("usr/lib/x86_64-linux-gnu", newStrings, ".1.13")
 	m.link("usr/lib/x86_64-linux-gnu/libtorch_cpu.so", "usr/lib/x86_64-linux-gnu/libtorch_cpu.so.1.13")
 	m.link("usr/lib/x86_64-linux-gnu/libc10.so", "usr/lib/x86_64-linux-gnu/libc10.so.1.13")
@@ -113,7 +113,7 @@ func TestInspect(t *testing.T) {
 	m.link("usr/lib/python3/dist-packages/torch/lib/libc10.so", "usr/lib/x86_64-linux-gnu/libc10.so")
 	m.link("usr/lib/python3/dist-packages/torch/include/ATen", "usr/include/ATen")
 
-	// Every file a link into a cache, as some installers do.
+	// Every file is a link into a cache, as with some installers.
 	m.wheel("cache/archive/torch", "2.7.1")
 	for _, name := range append([]string{"__init__.py", "version.py", "lib/libc10.so", "lib/libtorch_cpu.so"}, "include") {
 		m.link("linked/lib64/python3.13/site-packages/torch/"+name, "cache/archive/torch/"+name)
@@ -159,7 +159,7 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// A broken installation is named, with the remedy.
+// The error about a broken installation says how to repair it.
 func TestBroken(t *testing.T) {
 	m := newMaker(t)
 	m.libraries("headless/lib", newStrings, "")
@@ -182,10 +182,10 @@ func TestBroken(t *testing.T) {
 		"half":      "it has no libc10.so beside libtorch_cpu.so",
 		"pointer":   "libc10.so is not a shared library",
 		"pure":      "libtorch 2.9.9 in DIR/torch: it has no libtorch_cpu.so",
-		"headers":   "DIR: there is no libtorch in it: no libtorch_cpu.so in lib",
-		"namespace": "DIR: there is no libtorch in it",
+		"headers":   "DIR: no libtorch: no libtorch_cpu.so in lib",
+		"namespace": "DIR: no libtorch: ",
 		"file":      "DIR is not a folder",
-		"nothing":   "there is no folder DIR",
+		"nothing":   "no folder DIR",
 	} {
 		_, _, err := Find(m.path(dir))
 		want = "-libtorch: " + strings.ReplaceAll(want, "DIR", m.path(dir))
@@ -198,7 +198,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// python makes a Python that has this torch, if any.
+// python makes a Python with this torch, or none.
 func (m *maker) python(name, torch string) string {
 	text := "#!/bin/sh\necho a greeting of sitecustomize\n"
 	if torch != "" {
@@ -239,7 +239,7 @@ func TestFind(t *testing.T) {
 		{name: "the variable", named: "named/torch", venv: "venv", path: with, taken: "2.1.0 $LIBTORCH", also: "2.2.0 $VIRTUAL_ENV, 2.4.0 python3, 2.5.0 the system"},
 		{name: "a library", lib: "ops/libops.so", venv: "venv", path: without, taken: "2.6.0 libops.so is linked to it", also: "2.2.0 $VIRTUAL_ENV, 2.5.0 the system"},
 		{name: "a library of no libtorch", lib: "ops/libfree.so", venv: "venv", path: without, taken: "2.2.0 $VIRTUAL_ENV", also: "2.5.0 the system"},
-		{name: "a library that is none", lib: "bin/python3", path: without, taken: "2.5.0 the system"},
+		{name: "not a library", lib: "bin/python3", path: without, taken: "2.5.0 the system"},
 		{name: "two environments", venv: "venv", conda: "conda", path: without, taken: "2.2.0 $VIRTUAL_ENV", also: "2.3.0 $CONDA_PREFIX, 2.5.0 the system"},
 		{name: "conda", conda: "conda", path: with, taken: "2.3.0 $CONDA_PREFIX", also: "2.4.0 python3, 2.5.0 the system"},
 		{name: "an environment without torch", venv: "ops", path: with, taken: "2.4.0 python3", also: "2.5.0 the system"},
@@ -296,7 +296,7 @@ func TestFind(t *testing.T) {
 	})
 }
 
-// The command is installed in an environment where its folder is beside what makes one.
+// The command is installed in an environment if the files of one are beside its folder.
 func TestEnvironmentOf(t *testing.T) {
 	for mark, want := range map[string]bool{"pyvenv.cfg": true, "conda-meta": true, "lib": false} {
 		prefix := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
@@ -304,7 +304,7 @@ func TestEnvironmentOf(t *testing.T) {
 		must.Do(t, os.MkdirAll(filepath.Dir(command), 0o755))
 		must.Do(t, os.MkdirAll(filepath.Join(prefix, mark), 0o755))
 		if got := environmentOf(command); got != "" {
-			t.Errorf("%s: a command that is not there is installed in %q", mark, got)
+			t.Errorf("%s: an absent command is installed in %q", mark, got)
 		}
 		must.Do(t, os.WriteFile(command, nil, 0o755))
 		if got := environmentOf(command); (got == prefix) != want {
@@ -313,7 +313,7 @@ func TestEnvironmentOf(t *testing.T) {
 	}
 }
 
-// A Python whose PyTorch is too old for the ops of modules is refused.
+// A Python whose PyTorch is too old for the ops of modules is an error.
 func TestFindPython(t *testing.T) {
 	m := newMaker(t)
 	for version, old := range map[string]bool{"1.13.1": true, "2.3.1+cu121": true, "2.4.0": false, "2.10.0": false, "3.0.0": false} {
@@ -342,11 +342,11 @@ func TestFindSchemas(t *testing.T) {
 		t.Errorf("got %s of %v, %v", got, torch, err)
 	}
 	if _, _, err := FindSchemas(m.path("old")); err == nil || !strings.Contains(err.Error(), "libtorch 1.10.0 in "+m.path("old")) {
-		t.Errorf("the one that was named has no file, and gave %v", err)
+		t.Errorf("the named one has no file, and gave %v", err)
 	}
 }
 
-// A library takes the PyTorch whose libtorch the loader would load with it, and no other.
+// A library selects the PyTorch whose libtorch the loader would load with it.
 func TestTakes(t *testing.T) {
 	m := newMaker(t)
 	m.wheel("new/torch", "2.15.0")
@@ -391,7 +391,7 @@ func TestTakes(t *testing.T) {
 	}
 }
 
-// What a wheel needs and does not find itself is looked for where Python has it.
+// Libraries that a wheel needs and does not find itself are searched in Python's folders.
 func TestPreload(t *testing.T) {
 	m := newMaker(t)
 	m.wheel("site/torch", "2.4.0")
@@ -412,7 +412,7 @@ func TestPreload(t *testing.T) {
 	}
 	m.write("site/nvidia/cuda_runtime/lib/libcudart.so.12", "")
 	if got := torch.Preload(); len(got) > 0 {
-		t.Errorf("beside torch it finds that itself, and %q is loaded first", got)
+		t.Errorf("it finds the library beside torch, and %q is preloaded", got)
 	}
 }
 
@@ -427,8 +427,8 @@ func TestDebianVersion(t *testing.T) {
 	}
 }
 
-// A file that is not a library, or a broken one, is an answer or an error and never
-// a panic, and names nothing that is not in it.
+// A file that is not a library, or a broken one, gives an error or an answer from its
+// text, and never a panic.
 func FuzzELF(f *testing.F) {
 	if self, err := os.ReadFile("/bin/true"); err == nil {
 		f.Add(self[:min(len(self), 1<<14)])

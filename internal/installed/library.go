@@ -15,9 +15,8 @@ import (
 	"strings"
 )
 
-// LibraryFile returns the file that a library of ops is named by, or "" where
-// the name is that of a Python package. A name with a slash, or of a shared
-// library, is always a file.
+// LibraryFile returns the file of a library of ops, or "" if the name is a Python
+// package's. A name with a slash, or of a shared library, is always a file.
 func LibraryFile(name string) (string, error) {
 	info, err := os.Stat(name)
 	switch {
@@ -37,9 +36,9 @@ func LibraryFile(name string) (string, error) {
 }
 
 // Libraries returns the shared libraries of an installed Python package that
-// register ops, sorted. The package is looked for where this PyTorch is, and
-// where its Python and the active one have theirs; nothing of it is imported.
-// Its name is that of its module, or that of its distribution.
+// register ops, sorted. The package is searched beside this PyTorch, and in the
+// folders of its Python and of the active one; it is not imported. Its name is that
+// of its module or its distribution.
 func (t *Torch) Libraries(name string) ([]string, error) {
 	folders := t.modules()
 	var looked []string
@@ -72,16 +71,16 @@ func (t *Torch) Libraries(name string) ([]string, error) {
 		looked = append(looked, dir)
 	}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("%s is a folder, and no Python package: want a shared library in it", name)
+		return nil, fmt.Errorf("%s is a folder, and not a Python package: want a shared library in it", name)
 	}
-	return nil, fmt.Errorf("no file and no Python package %s: looked in %s", name, strings.Join(looked, ", "))
+	return nil, fmt.Errorf("no file or Python package %s: looked in %s", name, strings.Join(looked, ", "))
 }
 
 // definesOps matches Python code that defines ops.
 var definesOps = regexp.MustCompile(`\b(?:torch[.](?:library)[.](?:custom_op|triton_op|define|Library)|(?:custom_op|triton_op)\(|(?:^|[^.\w])Library\(\s*["'])`)
 
-// modulesOf returns the files of a name in a folder of packages: the module's folder or
-// file, or those of the distribution with that name.
+// modulesOf returns the files of a name in a folder of packages: the folder or file
+// of the module, or the files of the distribution.
 func modulesOf(dir, name string) []string {
 	plain := normalized(name)
 	var found []string
@@ -117,9 +116,8 @@ func normalized(name string) string {
 	return strings.ToLower(strings.NewReplacer("-", "_", ".", "_").Replace(name))
 }
 
-// registrations are parts of the names of functions that a library imports to
-// register ops: of torch::Library, of the older torch::RegisterOperators, and
-// of the stable ABI.
+// registrations are parts of the symbols that libraries import to register ops: of
+// torch::Library, of the older torch::RegisterOperators, and of the stable ABI.
 var registrations = []string{"torch7LibraryC", "RegisterOperators", "registerOperator", "aoti_torch_library_init", "torch_library_init"}
 
 // registers reports whether a shared library registers ops when it is loaded.
@@ -129,7 +127,7 @@ func registers(path string) bool {
 	})
 }
 
-// imports reports whether a shared library imports a symbol that is wanted.
+// imports reports whether a shared library imports a symbol that a function selects.
 func imports(path string, wanted func(symbol string) bool) bool {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -140,10 +138,10 @@ func imports(path string, wanted func(symbol string) bool) bool {
 	return slices.ContainsFunc(symbols, func(s elf.ImportedSymbol) bool { return wanted(s.Name) })
 }
 
-// Needs returns the shared libraries to load before libraries of ops: those
-// that they need of this PyTorch, which need not be where the loader looks; and
-// that of Python, whose functions an extension of Python expects to be there. A
-// library that is not found is left out: loading is then an error, which names it.
+// Needs returns the shared libraries to load before libraries of ops: those of this
+// PyTorch that they need, which the loader may not find; and that of Python, whose
+// functions an extension expects to be loaded. A library that is not found is left
+// out: loading is then an error that names it.
 func (t *Torch) Needs(libraries ...string) []string {
 	n := needed{torch: t, seen: make(map[string]bool)}
 	for _, path := range libraries {
@@ -171,8 +169,8 @@ type needed struct {
 	missing bool
 }
 
-// into adds the libraries that a library needs, which was reached through others whose
-// DT_RPATHs count for it too.
+// into adds the libraries that a library needs. The library was reached through
+// others, whose DT_RPATHs apply to it too.
 func (n *needed) into(path string, above []string) {
 	names, dirs, above := needs(path, above)
 	n.python = n.python || importsPython(path) && !slices.ContainsFunc(names, func(s string) bool { return strings.HasPrefix(s, "libpython") })
@@ -181,8 +179,9 @@ func (n *needed) into(path string, above []string) {
 			continue
 		}
 		n.seen[name] = true
-		// libtorch's own libraries are taken from it, also where the loader would find
-		// others. A package may load the libraries beside a library itself.
+		// libtorch's own libraries are taken from its folder, even if the loader
+		// would find others. A package may load the libraries beside a library
+		// itself.
 		loaded, own := firstWith(dirs, name), firstWith([]string{n.torch.Lib}, name)
 		switch file := cmp.Or(own, loaded, firstWith([]string{n.beside}, name), n.torch.companion(name)); {
 		case file == "":
@@ -223,7 +222,7 @@ print("python in", os.path.join(sysconfig.get_config_var("LIBDIR") or "", syscon
 	return ""
 }
 
-// pythons returns the Pythons that may see this PyTorch: its environment's, and
+// pythons returns the Pythons that may import this PyTorch: its environment's, and
 // the active one.
 func (t *Torch) pythons() []string {
 	all := []string{t.python}
@@ -237,7 +236,7 @@ func (t *Torch) pythons() []string {
 	return slices.DeleteFunc(all, func(python string) bool { return python == "" || !exists(python) })
 }
 
-// modules returns the folders of packages that go with this PyTorch.
+// modules returns the folders of packages of this PyTorch.
 func (t *Torch) modules() []string {
 	var dirs []string
 	if t.Package != "" {

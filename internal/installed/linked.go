@@ -10,15 +10,15 @@ import (
 )
 
 // LinkedTo returns the folder of the libtorch that the loader would load with a
-// library, or "" where the library names none or has no way to it.
+// library, or "".
 func LinkedTo(library string) string {
 	w := walk{seen: make(map[string]bool)}
 	w.into(library, nil)
 	return w.torch
 }
 
-// Takes returns an error for a library of ops that would bring parts of another libtorch into the
-// process: functions of the two call each other, and end it.
+// Takes returns an error for a library of ops that would load parts of another
+// libtorch: functions of the two call each other, and crash the process.
 func (t *Torch) Takes(library string) error {
 	names, dirs, _ := needs(library, nil)
 	for _, name := range names {
@@ -32,8 +32,8 @@ func (t *Torch) Takes(library string) error {
 	return nil
 }
 
-// BuiltFor returns the PyTorch that a library is linked to, in words: one of another version, as
-// where it was an updated one is now.
+// BuiltFor describes the PyTorch that a library was linked to, which may have been
+// updated since.
 func BuiltFor(library, version string) string {
 	if dir := LinkedTo(library); dir != "" {
 		if t, err := Inspect(dir); err == nil && t.Version != version {
@@ -49,14 +49,13 @@ func stem(file string) string {
 	return name
 }
 
-// A walk goes through the libraries that one needs, as ld.so(8) does.
+// A walk visits the libraries that one needs, in the order of ld.so(8).
 type walk struct {
 	seen  map[string]bool
-	torch string // the folder of the first that is libtorch's
+	torch string // the folder of the first library of libtorch
 }
 
-// into goes into a library that was reached through others, whose DT_RPATHs
-// count for it too.
+// into visits a library that was reached through others, whose DT_RPATHs apply to it too.
 func (w *walk) into(path string, above []string) {
 	needed, dirs, above := needs(path, above)
 	for _, name := range needed {
@@ -74,8 +73,8 @@ func (w *walk) into(path string, above []string) {
 	}
 }
 
-// needs returns the names of the libraries that one needs, the folders that
-// they are looked for in, and the DT_RPATHs that count for them.
+// needs returns the names of the libraries that one needs, the folders to search, and
+// the DT_RPATHs that apply to them.
 func needs(path string, above []string) (names, dirs, rpaths []string) {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -112,7 +111,7 @@ func systemFolders() []string {
 	return append(more, "/usr/local/lib", "/lib64", "/usr/lib64", "/lib", "/usr/lib")
 }
 
-// firstWith returns the first file of a name; one with a slash is a path.
+// firstWith returns the first file of a name; a name with a slash is a path.
 func firstWith(dirs []string, name string) string {
 	if strings.Contains(name, "/") {
 		dirs = []string{""}

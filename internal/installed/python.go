@@ -16,12 +16,12 @@ type Python struct {
 }
 
 // FindPython returns the Python of a name or a path, with PyTorch 2.4 or later; "" is
-// that of the active virtual environment, else the one on the path.
+// that of the active virtual environment, or else on the path.
 func FindPython(name string) (*Python, error) {
 	path := name
 	if name == "" {
 		if path = onPath(); path == "" {
-			return nil, errors.New("there is no python3 on the path: -python names one")
+			return nil, errors.New("no python3 on the path: name one with -python")
 		}
 	}
 	path, err := exec.LookPath(path)
@@ -41,13 +41,12 @@ func FindPython(name string) (*Python, error) {
 	}
 	torch.Found, torch.python = path, path
 	if torch.before(2, 4) {
-		return nil, fmt.Errorf("%s has PyTorch %s: ops of modules need 2.4 or later, whose torch.library says what is registered", path, torch.Version)
+		return nil, fmt.Errorf("%s has PyTorch %s: ops of modules need 2.4 or later, whose torch.library lists registrations", path, torch.Version)
 	}
 	return &Python{path, torch}, torch.Usable()
 }
 
-// Python returns the interpreter that imports the PyTorch, or "" where it belongs to
-// none.
+// Python returns the interpreter that imports the PyTorch, or "".
 func (t *Torch) Python() string {
 	if t.python != "" || t.Package == "" {
 		return t.python
@@ -60,15 +59,15 @@ func (t *Torch) Python() string {
 	return ""
 }
 
-// sameFile reports whether two paths are of the same file.
+// sameFile reports whether two paths are the same file.
 func sameFile(a, b string) bool {
 	first, err := os.Stat(a)
 	second, failed := os.Stat(b)
 	return err == nil && failed == nil && os.SameFile(first, second)
 }
 
-// Source returns the file of a module that the Python would import, from the
-// folder that the command runs in too, or "". It imports parents alone.
+// Source returns the file of a module that the Python would import, also from the
+// working folder, or "". It imports only the parent packages.
 func (p *Python) Source(module string) string {
 	program := fmt.Sprintf("import importlib.util as u\ns = u.find_spec(%q)\nif s and s.origin: print('source', s.origin)", module)
 	return strings.Join(answers(p.Path, program, "source "), "\n")

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A PythonMeta describes where PyTorch's Python registers meta functions, by op:
+// A PythonMeta has the places where PyTorch's Python registers meta functions, by op:
 // "aten::take.out", or "aten::take" for every overload.
 type PythonMeta map[string]string
 
@@ -17,8 +17,8 @@ var (
 	registered  = regexp.MustCompile(`\baten\.(\w+)(?:\.(\w+))?`)
 )
 
-// PythonMeta reads the ops that the Python package registers for Meta besides the
-// kernels of C++; a libtorch without one has none.
+// PythonMeta reads the meta functions that the Python package registers besides the
+// C++ kernels; a libtorch without one has none.
 //
 // Source: torch/_meta_registrations.py, activate_meta.
 func (t *Torch) PythonMeta() PythonMeta {
@@ -45,7 +45,7 @@ func (t *Torch) PythonMeta() PythonMeta {
 	return found
 }
 
-// Of returns where a meta function of an op is registered, "" for none.
+// Of returns the place where a meta function of an op is registered, "" for none.
 func (m PythonMeta) Of(op string) string {
 	base, overload, overloaded := strings.Cut(op, ".")
 	if !overloaded {

@@ -1,6 +1,6 @@
-// Package installed finds the PyTorch that a user means, with the files and flags that
-// compiling against its libtorch needs. It reads files, and where those do
-// not tell asks a Python where its torch is; it loads and imports nothing.
+// Package installed finds the user's PyTorch, with the files and flags for compiling
+// against its libtorch. It reads files, and may ask a Python for the folder of its
+// torch; it loads and imports nothing.
 package installed
 
 import (
@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	// ErrNotFound is the error of a search that found no libtorch.
+	// ErrNotFound is the error of a search without a libtorch.
 	ErrNotFound = errors.New("no libtorch found: pip install torch, apt-get install libtorch-dev, or unpack one and name its folder with -libtorch or $LIBTORCH")
 
 	// ErrNoHeaders is the error of a libtorch that nothing can be compiled
@@ -27,26 +27,26 @@ var (
 // A Torch is one PyTorch or libtorch on disk.
 type Torch struct {
 	Root     string   // an unpacked libtorch, the folder of a Python package, or a prefix such as /usr
-	Found    string   // where it was found: "-libtorch", "$LIBTORCH", "$VIRTUAL_ENV", "python3", "the system"
-	Version  string   // as its package says it: "2.6.0+cu124", "1.13.1+dfsg-4"
+	Found    string   // how it was found: "-libtorch", "$LIBTORCH", "$VIRTUAL_ENV", "python3", "the system"
+	Version  string   // of its package: "2.6.0+cu124", "1.13.1+dfsg-4"
 	Package  string   // the folder of the Python package torch, "" without one
 	Lib      string   // the folder of libtorch_cpu and libc10
 	Include  []string // the folders of headers
-	Standard string   // of C++ that the headers ask for: "c++17"
-	CXX11    bool     // whether strings are those of libstdc++ since GCC 5
+	Standard string   // of C++ that the headers require: "c++17"
+	CXX11    bool     // whether std::string is that of libstdc++ since GCC 5
 
 	link   []string // libtorch_cpu and libc10
-	python string   // of the environment that was named, which may see packages of others
+	python string   // the environment that the user named, which may see packages of others
 	broken error    // why nothing can be compiled against it
 }
 
 var number = regexp.MustCompile(`\d+\.\d+(\.\d+)?`)
 
-// Number returns the number of the release alone: "2.6.0".
+// Number returns the release's number: "2.6.0".
 func (t *Torch) Number() string { return number.FindString(t.Version) }
 
-// before reports whether the release is earlier than another; one of unknown number is
-// not.
+// before reports whether the release is earlier than another; false if its number is
+// unknown.
 func (t *Torch) before(major, minor int) bool {
 	var has [2]int
 	n, _ := fmt.Sscanf(t.Number(), "%d.%d", &has[0], &has[1])
@@ -55,16 +55,16 @@ func (t *Torch) before(major, minor int) bool {
 
 func (t *Torch) String() string { return fmt.Sprintf("libtorch %s in %s", t.Version, t.Root) }
 
-// Usable returns the reason for which nothing can be compiled against it, with
-// what to do, or nil. Where headers are missing that is an [ErrNoHeaders].
+// Usable returns an error that says why nothing can be compiled against it and what
+// to do, or nil. It is an [ErrNoHeaders] if headers are missing.
 func (t *Torch) Usable() error { return t.broken }
 
-// Link returns the shared libraries to link with: libtorch_cpu and libc10, not
-// libtorch, which in a build for GPUs loads gigabytes.
+// Link returns the shared libraries to link with: libtorch_cpu and libc10, without
+// libtorch, which loads gigabytes in a build for GPUs.
 func (t *Torch) Link() []string { return t.link }
 
-// Schemas returns the file native_functions.yaml that the Python package of
-// this PyTorch brings, from 1.13 on; tags.yaml is beside it.
+// Schemas returns the native_functions.yaml in the Python package of this PyTorch,
+// from 1.13 on; tags.yaml is beside it.
 func (t *Torch) Schemas() (string, error) {
 	if t.Package != "" {
 		for _, folder := range []string{"torchgen/packaged/ATen/native", "aten/src/ATen/native"} {
@@ -79,15 +79,15 @@ func (t *Torch) Schemas() (string, error) {
 
 // Inspect returns the PyTorch in a folder: an unpacked libtorch, the Python package
 // torch, the folder of packages that holds it, an environment whose Python sees
-// it, a prefix such as /usr, or the folder lib of any of them. It is an error if nothing there is
-// a PyTorch; [Torch.Usable] says whether it is a whole one.
+// it, a prefix such as /usr, or the folder lib of any of them. It is an error if
+// there is no PyTorch; [Torch.Usable] reports an incomplete one.
 func Inspect(dir string) (*Torch, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
 	if info, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no folder %s", dir)
+		return nil, fmt.Errorf("no folder %s", dir)
 	} else if err != nil {
 		return nil, err
 	} else if !info.IsDir() {
@@ -112,7 +112,7 @@ func Inspect(dir string) (*Torch, error) {
 			return t, nil
 		}
 	}
-	return nil, fmt.Errorf("%s: there is no libtorch in it: no %s in lib", dir, libName("torch_cpu"))
+	return nil, fmt.Errorf("%s: no libtorch: no %s in lib", dir, libName("torch_cpu"))
 }
 
 // packages returns the folders of the Python package torch under a prefix.
@@ -125,7 +125,7 @@ func packages(prefix string) []string {
 	return slices.DeleteFunc(all, func(dir string) bool { return !isPackage(dir) })
 }
 
-// escape keeps a folder's own name from being a pattern.
+// escape escapes a folder's name in a pattern.
 var escape = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
 
 func isPackage(dir string) bool { return exists(filepath.Join(dir, "__init__.py")) }
@@ -139,7 +139,7 @@ func multiarch(dir string) bool {
 	return filepath.Base(filepath.Dir(dir)) == "lib" && strings.Contains(filepath.Base(dir), "-linux-gnu")
 }
 
-// libName returns the name of a library as one links with it.
+// libName returns the name of a library for the linker.
 func libName(stem string) string {
 	if runtime.GOOS == "darwin" {
 		return "lib" + stem + ".dylib"
@@ -150,7 +150,7 @@ func libName(stem string) string {
 // read returns the PyTorch in one root, or nil.
 func read(root string) *Torch {
 	t := &Torch{Root: root}
-	places := []string{root} // of lib and include
+	places := []string{root} // the parent of lib and include
 	if isPackage(root) {
 		t.Package = root
 		if prefix := prefixOf(root); prefix != "" {
@@ -177,7 +177,7 @@ func read(root string) *Torch {
 }
 
 // prefixOf returns the prefix of an installed Python package, which holds the
-// libraries and headers where another package than torch's own brings them.
+// libraries and headers if another package installs them.
 func prefixOf(pkg string) string {
 	python := filepath.Dir(filepath.Dir(pkg))
 	if !strings.HasPrefix(filepath.Base(python), "python3") {
@@ -186,13 +186,13 @@ func prefixOf(pkg string) string {
 	return filepath.Dir(filepath.Dir(python))
 }
 
-// debian reports whether a package of Debian or Ubuntu brought the libraries.
+// debian reports whether the libraries are from a package of Debian or Ubuntu.
 func (t *Torch) debian() bool {
 	real, err := filepath.EvalSymlinks(t.Lib)
 	return err == nil && filepath.Dir(real) == "/usr/lib" && multiarch(real)
 }
 
-// findLibraries looks for the libraries under a place, unless they are known.
+// findLibraries looks for the libraries below a folder, unless they are known.
 func (t *Torch) findLibraries(place string) {
 	more, _ := filepath.Glob(filepath.Join(escape.Replace(place), "lib", "*-linux-gnu*"))
 	for _, dir := range append([]string{filepath.Join(place, "lib"), filepath.Join(place, "lib64"), place}, more...) {
@@ -204,8 +204,8 @@ func (t *Torch) findLibraries(place string) {
 	}
 }
 
-// versions returns the files of a library in a folder: the one that is linked
-// with, or where it is left out those that programs load.
+// versions returns the files of a library in a folder: the one for the linker, or
+// without it those that programs load.
 func versions(dir, stem string) []string {
 	file := filepath.Join(dir, libName(stem))
 	if exists(file) {
@@ -215,9 +215,9 @@ func versions(dir, stem string) []string {
 	return slices.DeleteFunc(found, func(f string) bool { return !exists(f) })
 }
 
-// folderOf returns the folder in which the loader finds libtorch_cpu and
-// libc10 by the names that they call themselves, and the two files. A folder
-// of links, such as Debian's torch/lib, may have other names than those.
+// folderOf returns the folder in which the loader finds libtorch_cpu and libc10 by
+// their sonames, and the two files. A folder of links, such as Debian's torch/lib,
+// may have other names.
 func folderOf(cpu string) (string, []string) {
 	dirs := []string{filepath.Dir(cpu)}
 	if real, err := filepath.EvalSymlinks(cpu); err == nil {
@@ -242,8 +242,8 @@ func folderOf(cpu string) (string, []string) {
 
 var headers = []string{"ATen/ATen.h", "ATen/core/dispatch/Dispatcher.h", "c10/core/TensorImpl.h", versionHeader}
 
-// findHeaders records the headers of a place, if they are all there, and
-// returns the folder.
+// findHeaders records the headers of a folder, if they are complete, and returns
+// their folder.
 func (t *Torch) findHeaders(place string) string {
 	dir := filepath.Join(place, "include")
 	for _, h := range headers {

@@ -11,8 +11,8 @@ import (
 	"github.com/opassert/opassert/internal/locked"
 )
 
-// Command returns the file of the command, which is built once for all tests of a
-// package. [Tests] remove it.
+// Command returns the file of the command, built once for all tests of a package.
+// [Tests.Run] removes it.
 func Command(t testing.TB) string {
 	t.Helper()
 	path, err := command()
@@ -36,10 +36,10 @@ var command = sync.OnceValues(func() (path string, err error) {
 	return path, nil
 })
 
-// Tests are those of a package, which leave no command behind.
+// Tests are the tests of a package that calls [Command].
 type Tests struct{ *testing.M }
 
-// Run runs them, and returns the exit status.
+// Run runs them, removes the command, and returns the exit status.
 func (t Tests) Run() int {
 	status := t.M.Run()
 	if built != nil {

@@ -11,22 +11,22 @@ import (
 // An Expectation is the expected result of an op of testdata/oplib.
 type Expectation struct {
 	Op, Code, On, Against string
-	Ends                  string // how the op ends instead
+	Ends                  string // how the op ends the process instead
 
-	// Of an act at one of its places: its name, the sort of the places, and the
-	// healthy op that has the same schema.
+	// Of an act at one of its places: its name, the kind of the places, and the
+	// healthy op of the same schema.
 	Act, Placed, Twin string
 	Of                string // the tensor that shows it: "" is a matrix, "slice", "vector"
 }
 
-// A line of expect.yaml is of an op, one of acts.yaml of an act at each of its places.
+// A line of expect.yaml describes an op, one of acts.yaml an act at each of its places.
 var (
 	opLine  = regexp.MustCompile(`^- \{op: (\S+), (?:code: (\S+), on: (\S+),(?: against: (\S+),)?|ends: (.+?),) trigger: .+\}$`)
 	actLine = regexp.MustCompile(`^- \{act: (\S+), placed: (\S+), code: (\S+), of: "(\w*)", trigger: .+\}$`)
 )
 
-// places are the ends of the names of an act's ops, and the subjects, by sort; and
-// the name of the act that is right.
+// places are the suffixes of an act's ops, their subjects and the name of the healthy
+// act, by kind of place.
 var places = map[string]struct {
 	right string
 	at    [][2]string
@@ -36,8 +36,7 @@ var places = map[string]struct {
 	"returned": {"copy", [][2]string{{"", "result"}, {"_list", "result"}}},
 }
 
-// Expectations returns those of expect.yaml and acts.yaml in a folder, each act at
-// each of its places.
+// Expectations reads expect.yaml and acts.yaml in a folder.
 func Expectations(t testing.TB, folder string) []Expectation {
 	t.Helper()
 	var all []Expectation

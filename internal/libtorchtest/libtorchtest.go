@@ -1,4 +1,4 @@
-// Package libtorchtest lets a test ask for libtorch, and for the command.
+// Package libtorchtest gives tests a libtorch, a Python with PyTorch, and the command.
 package libtorchtest
 
 import (
@@ -12,11 +12,11 @@ import (
 	"github.com/opassert/opassert/internal/installed"
 )
 
-// Variable, when it is 1 in the environment, says that libtorch must be there.
+// Variable, if it is 1 in the environment, makes a missing libtorch a failure.
 const Variable = "OPASSERT_NEED_LIBTORCH"
 
-// Need loads libtorch. Without it the test is skipped, with the
-// reason; it fails if [Variable] says so, or if something else is wrong.
+// Need loads libtorch. Without one the test is skipped, with the reason, or fails if
+// [Variable] is 1; any other error is a failure.
 func Need(t testing.TB) {
 	t.Helper()
 	_, err := libtorch.Version()

@@ -15,15 +15,16 @@ import (
 )
 
 // Openreg makes a test's Pythons import openreg, PyTorch's example of a device whose
-// memory the CPU may not touch, and returns a library of kernels for it. The root is that of the
-// repository. A PyTorch before 2.9, whose openreg has another name and lies in another process, is a skip.
+// memory the CPU may not touch, and returns a library of kernels for it. root is the
+// repository's. The test is skipped before PyTorch 2.9, whose openreg has another
+// name and its memory in another process.
 func Openreg(t *testing.T, root string, python *installed.Python) (library string) {
 	t.Helper()
 	cmd := exec.Command(filepath.Join(root, ".ci", "openreg"), python.Path)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 3 {
-		t.Skipf("there is no openreg for PyTorch %s", python.Torch.Number())
+		t.Skipf("no openreg for PyTorch %s", python.Torch.Number())
 	}
 	must.Do(t, err)
 	folder := strings.TrimSpace(string(out))

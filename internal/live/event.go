@@ -13,38 +13,37 @@ type kind uint8
 const (
 	wrap     kind = 1 + iota // an impl's object was asked for and returned
 	release                  // an object's last reference went
-	freed                    // and its memory
-	stays                    // and it is still there
+	freed                    // its memory was freed
+	stays                    // a released object is still alive
 	typeName                 // the name of a type
 	fileName                 // the name of a file of Python
 	made                     // memory for an object
-	refused                  // it was asked for, and that raised
-	asks                     // it is asked for, and the object in the slot is of a type not seen so far
+	refused                  // an impl's object was asked for, which raised an error
+	asks                     // an impl's object is asked for, and the one in the slot is of an unknown type
 )
 
 type flags uint8
 
 const (
-	ofStorage  flags = 1 << iota // and not of a tensor
-	inHermetic                   // the context
+	ofStorage  flags = 1 << iota // of a storage, not of a tensor
+	inHermetic                   // in a hermetic context
 	owns                         // the impl owns the object in its slot
 	borrowed                     // the object does not own its impl
-	noSlot                       // the object never was in a slot, as it remembers or its making shows
-	marked                       // the impl's count: it holds a reference to its object while it is shared
+	noSlot                       // the object was never in a slot
+	marked                       // the impl is marked to hold a reference to its object while it is shared
 	elsewhere                    // the object does not hold the impl
-	second                       // the object that was handed out before lives and holds the impl, too
+	second                       // the object handed out before lives and holds the impl, too
 
-	newClass = ofStorage // of a typeName
+	newClass = ofStorage // of a typeName: a new class
 )
 
-// eventSize is how many bytes an event has in the ring.
+// eventSize is the size of an event in the ring, in bytes.
 const eventSize = 64
 
-// An event is one record. A wrap has the slot, its owner and the use count as
-// they were before, and the tag as it is after; its type is 0 if the object that
-// was handed out is not that of a tensor or storage. The name of a type stands
-// where it is first seen: objects of it may have been made before, unseen,
-// unless it is a new class.
+// An event is one record. A wrap has the slot, its owner and the use count before,
+// and the tag after; its type is 0 if the object is not that of a tensor or storage.
+// The name of a type precedes its first use: objects of it may have been made before,
+// unseen, unless it is a new class.
 type event struct {
 	kind               kind
 	flags              flags

@@ -20,10 +20,10 @@ type Finding struct {
 	Storage bool   // the impl is a StorageImpl, and not a TensorImpl
 	Thread  uint32 // as the system numbers it
 	Saw     string
-	Site    *Frame // the line of Python that ran; nil if it is not known
-	Made    string // where the object was made, as far as known
+	Site    *Frame // the running line of Python; nil if it is not known
+	Made    string // the line that made the object, if known
 	Root    *Finding
-	Below   []*Finding // that follow from it
+	Below   []*Finding // the number of findings that follow from it
 }
 
 // A Frame is a line of Python.
@@ -35,19 +35,19 @@ type Frame struct {
 // String returns the line as reports show it: "train.py:12".
 func (f *Frame) String() string { return fmt.Sprintf("%s:%d", f.File, f.Line) }
 
-// An object is one that lives, or that is dead and not forgotten yet.
+// An object is alive, or dead and not forgotten yet.
 type object struct {
 	at, impl trace.Address
 	tag      trace.Address
 	typ      string
 	state    preserve.State
 	hermetic bool // made in a hermetic context
-	handed   bool // out, as the one in its impl's slot
+	handed   bool // handed out as the object in its impl's slot
 	made     int64
 	died     int64
 	root     *Finding // the first violation of this release
 	last     event    // its last release
-	dead     *Finding // why it should not be; nil if it died as it should
+	dead     *Finding // the violation by which it died; nil if it died correctly
 	reported [preserve.NumCodes]bool
 }
 
@@ -63,8 +63,8 @@ type judge struct {
 	objects  map[trace.Address]*object // by address; dead ones until the address is used again
 	slots    map[trace.Address]*object // by impl: the living object that its slot points at
 	context  map[uint32]*Finding       // by thread: the hermetic context that was handed an object from outside
-	asked    map[uint32]*event         // by thread: it asks for an object that looks deallocated
-	untagged bool                      // it broke a rule that a slot has no interpreter's tag
+	asked    map[uint32]*event         // by thread: the request for an object that looks deallocated
+	untagged bool                      // the process broke a rule as a slot had no tag
 	found    func(*Finding)
 }
 
@@ -75,7 +75,7 @@ func newJudge(pid int, protocol preserve.Protocol, found func(*Finding)) *judge 
 	}
 }
 
-// report is breaks, once for each object and code: a slot that is wrong stays so.
+// report calls breaks once for each object and code: a wrong slot stays wrong.
 func (j *judge) report(c preserve.Code, e *event, o *object, format string, args ...any) {
 	if !o.reported[c] {
 		o.reported[c] = true
@@ -107,7 +107,7 @@ func (j *judge) breaks(c preserve.Code, e *event, o *object, root *Finding, form
 	return f
 }
 
-// take follows one event.
+// take handles one event.
 func (j *judge) take(e *event, name string) {
 	switch e.kind {
 	case typeName:
@@ -163,12 +163,12 @@ func (j *judge) step(e *event, o *object, s preserve.Step) {
 	o.state = to
 }
 
-// end is the end of the process. Who asked and got no answer crashed.
+// end handles the end of the process. A thread whose request was not answered has crashed.
 func (j *judge) end() {
 	for _, thread := range slices.Sorted(maps.Keys(j.asked)) {
 		e := j.asked[thread]
 		o := j.objects[e.object]
-		j.breaks(preserve.UseAfter, e, o, o.dead, "the slot points at %v, which is deallocated; who asked for it did not come back", e.object)
+		j.breaks(preserve.UseAfter, e, o, o.dead, "the slot points at %v, which is deallocated; the call that asked for it did not return", e.object)
 	}
 }
 
@@ -179,7 +179,7 @@ func (j *judge) madeUnseen(e *event) bool {
 	return o != nil && o.state == preserve.Dead && e.typ != 0 && o.died <= j.late
 }
 
-// known returns the facts about the object of an event, nil if there are none.
+// known returns the object of an event, or nil.
 func (j *judge) known(e *event) *object {
 	if j.madeUnseen(e) {
 		j.forget(e.object)
@@ -199,7 +199,7 @@ func (j *judge) forget(at trace.Address) {
 	delete(j.objects, at)
 }
 
-// wrap is an impl's object handed out: the one in its slot, or one that is new.
+// wrap handles that an impl's object is handed out: the one in its slot, or a new one.
 func (j *judge) wrap(e *event) {
 	delete(j.asked, e.thread)
 	o := j.known(e)
@@ -209,7 +209,7 @@ func (j *judge) wrap(e *event) {
 		return
 	case e.slot != 0 && !e.is(inHermetic) && j.living(e.slot) != nil:
 		j.breaks(preserve.SameObject, e, j.living(e.slot), nil, "the slot points at %v, and %v is handed out", e.slot, e.object)
-	case e.is(second) && o == j.slots[e.impl]: // another thread made it meanwhile
+	case e.is(second) && o == j.slots[e.impl]: // another thread has made it
 	case e.is(second):
 		j.another(e, "the slot was empty")
 	}
@@ -234,7 +234,7 @@ func (j *judge) handOut(e *event, o *object) {
 		j.forget(e.slot)
 		return
 	case e.typ == 0:
-		j.breaks(preserve.UseAfter, e, o, nil, "what the slot points at, %v, is not the object of a tensor or a storage", e.slot)
+		j.breaks(preserve.UseAfter, e, o, nil, "the slot points at %v, which is not the object of a tensor or a storage", e.slot)
 		return
 	case e.is(elsewhere):
 		whose := "another impl"
@@ -249,7 +249,7 @@ func (j *judge) handOut(e *event, o *object) {
 		j.report(preserve.OneInterpreter, e, o, "made for interpreter %v, the slot is tagged %v", o.tag, e.tag)
 	}
 	if e.is(second) {
-		j.another(e, "its slot pointed at that")
+		j.another(e, "its slot pointed at it")
 		o.reported[preserve.SameObject] = true
 	}
 	j.moved(o, e.impl)
@@ -268,7 +268,8 @@ func (j *judge) handOut(e *event, o *object) {
 	j.slots[e.impl] = o
 }
 
-// another is an object handed out while the one before lives and holds the impl.
+// another handles an object that is handed out while the one before lives and holds
+// the impl.
 func (j *judge) another(e *event, slot string) {
 	was := j.slots[e.impl]
 	if was == nil {
@@ -278,7 +279,7 @@ func (j *judge) another(e *event, slot string) {
 	}
 }
 
-// meet is the first event of an object.
+// meet handles the first event of an object.
 func (j *judge) meet(e *event) *object {
 	o := &object{at: e.object, impl: e.impl, tag: e.tag, typ: j.types[e.typ], hermetic: e.is(noSlot) || e.kind == made && e.is(inHermetic)}
 	j.objects[e.object] = o
@@ -315,8 +316,8 @@ func (j *judge) release(e *event) {
 	}
 }
 
-// displaced reports whether the slot of an object's impl was its own, and has
-// something else now.
+// displaced reports whether the slot of an object's impl pointed at it, and now holds
+// something else.
 func (j *judge) displaced(e *event, o *object) bool {
 	if e.slot == 0 { // and not cleared by the garbage collector
 		return o.handed && j.protocol == preserve.Flipping && !e.is(borrowed)
@@ -353,9 +354,9 @@ func (j *judge) freed(e *event) {
 		}
 	}
 	if j.protocol == preserve.Flipping && was.tag == 0 && root == nil {
-		if !j.untagged { // PyTorch 2.6 makes all so that come from another process
+		if !j.untagged { // PyTorch 2.6: every storage from another process
 			j.breaks(preserve.SameObject, e, o, nil, "deallocated while others hold the impl (use count %d): its slot has no interpreter's tag, "+
-				"so that it counts as empty, and who asks next gets another object", was.uses)
+				"so that it counts as empty, and the next request gets another object", was.uses)
 		}
 		j.untagged = true
 		return

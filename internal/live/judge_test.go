@@ -30,8 +30,8 @@ func TestJudge(t *testing.T) {
 	}{
 		{"preserved and resurrected", 1, []event{ask, last, kept, back, again}, nil},
 		{"deallocated with its impl", 1, []event{ask, sole, gone}, nil},
-		{"let go by its impl", 1, []event{ask, last, kept, with(last, func(e *event) { e.flags, e.uses = borrowed, 0 }), gone}, nil},
-		{"made again at the address", 1, []event{ask, sole, gone, {kind: made, object: x}, ask}, nil},
+		{"released by its impl", 1, []event{ask, last, kept, with(last, func(e *event) { e.flags, e.uses = borrowed, 0 }), gone}, nil},
+		{"another one at the address", 1, []event{ask, sole, gone, {kind: made, object: x}, ask}, nil},
 		{"deallocated while shared", 1, []event{ask, last, gone}, []preserve.Code{preserve.SharedDealloc}},
 		{"deallocated, the slot without a tag", 1, []event{with(ask, func(e *event) { e.tag = 0 }), with(last, func(e *event) { e.tag = 0 }), gone}, []preserve.Code{preserve.SameObject}},
 		{"in a hermetic context", 1, []event{ask, with(last, func(e *event) { e.flags = inHermetic }), with(gone, func(e *event) { e.flags = inHermetic })},

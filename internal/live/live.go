@@ -25,28 +25,28 @@ type Program = preload.Program
 
 // A Config is the settings of a run.
 type Config struct {
-	Log   io.Writer      // takes the log's text form, as package trace reads it; may be nil
-	Lines bool           // the Python line of every event, and not only of suspected faults
-	Fail  bool           // end the process that breaks a rule, where it looks wrong at once at that line
-	Found func(*Finding) // called with each finding, the root before its consequences; may be nil
+	Log   io.Writer      // gets the events as a log for package trace; may be nil
+	Lines bool           // record the Python line of every event, not only of suspected faults
+	Fail  bool           // end a process that breaks a rule, at that line if it is suspected at once
+	Found func(*Finding) // called with each finding, roots before their consequences; may be nil
 }
 
 // A Report is the result of a run.
 type Report struct {
 	Findings  []*Finding
 	Events    int64
-	Processes int               // that loaded libtorch_python
-	Protocol  preserve.Protocol // of the process that was last
-	Lost      int64             // rings that were given up: the program outran this one, or ended in the middle
+	Processes int               // processes that loaded libtorch_python
+	Protocol  preserve.Protocol // the last process's PyTorch
+	Lost      int64             // incomplete rings: the program was too fast, or ended in the middle
 	Status    int               // the program's exit status
 	Unwatched []string
-	Left      []string // processes that still run, with nothing to watch
+	Left      []string // processes that still run, without libtorch
 }
 
 //go:embed shim
 var shim embed.FS
 
-// A Watch follows the objects of a program that runs with its Object.
+// A Watch follows the objects of a program that runs with its preloaded object.
 type Watch struct {
 	Object *preload.Object
 	config Config
@@ -64,7 +64,7 @@ func Stubs() (preload.Kind, error) {
 	return preload.Kind{Name: "preserve", Source: string(stubs), Variable: "OPASSERT_PRESERVE", Library: "libtorch_python.so"}, err
 }
 
-// Start begins to watch. The program is run then, and [Watch.End] is called.
+// Start starts watching. Then the program is run, and [Watch.End] is called.
 func Start(config Config) (*Watch, error) {
 	kind, err := Stubs()
 	if err != nil {
@@ -79,14 +79,14 @@ func Start(config Config) (*Watch, error) {
 	return w, nil
 }
 
-// Run runs a program of which nothing else is watched, and returns its exit status.
+// Run runs a program, watches only its objects, and returns its exit status.
 func (w *Watch) Run(ctx context.Context, program Program) (int, error) {
 	end, err := program.Run(ctx, w.Object)
 	w.report.Left = end.Left
 	return end.Status, err
 }
 
-// End reads the remaining events, when the program has ended.
+// End reads the remaining events, after the program's end.
 func (w *Watch) End() *Report {
 	w.Object.Close()
 	close(w.ended)
@@ -120,8 +120,7 @@ func (w *Watch) notWatched(err error) {
 	w.report.Unwatched = append(w.report.Unwatched, err.Error())
 }
 
-// follow makes a process's ring, with the requests to the tap in it, and begins
-// to read it.
+// follow makes a process's ring, with the settings of the tap, and starts to read it.
 func (w *Watch) follow(pid int, _ string) (*os.File, error) {
 	f, err := preload.NewMemory("opassert-events", ringSize)
 	if err != nil {
@@ -160,7 +159,7 @@ func (w *Watch) read(ring []byte, pid int) {
 	gone := (*uint32)(unsafe.Pointer(&ring[24]))
 	protocol := (*uint32)(unsafe.Pointer(&ring[20]))
 	over := false
-	for ; atomic.LoadUint32(protocol) == 0; over = w.over(pid) { // the tap has not begun
+	for ; atomic.LoadUint32(protocol) == 0; over = w.over(pid) { // the tap has not started
 		if over {
 			return
 		}
@@ -203,7 +202,7 @@ func (w *Watch) read(ring []byte, pid int) {
 	}
 }
 
-// over waits a moment, and reports whether a process or the program has ended.
+// over waits a moment, and reports whether the process or the program has ended.
 func (w *Watch) over(pid int) bool {
 	select {
 	case <-w.ended:
@@ -245,7 +244,7 @@ func (f *Finding) Report() string {
 	return s + printable.Sprintf("\n  rule    %s\n  breaks  %s\n  fix     %s", f.Code.Rule(), f.Code.Breaks(), f.Code.Fix())
 }
 
-// Summary returns the report's numbers in one line.
+// Summary returns the report's counts in one line.
 func (r *Report) Summary() string {
 	roots := 0
 	for _, f := range r.Findings {
@@ -270,7 +269,7 @@ func (r *Report) ExitStatus() int {
 	return 0
 }
 
-// A shown finding is a finding as -json writes it, beside those of ops.
+// A shown finding is a finding in the form of -json.
 type shown struct {
 	Code    string   `json:"code"`
 	Name    string   `json:"name"`

@@ -24,7 +24,7 @@ func extension(t *testing.T, python *installed.Python) string {
 	return must.Get(l.Path(python.Torch))(t)
 }
 
-// A program that is to end at the first finding does not reach the next line.
+// With Fail, a program does not reach the line after its first finding.
 func TestFail(t *testing.T) {
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
 		var out bytes.Buffer
@@ -36,7 +36,7 @@ func TestFail(t *testing.T) {
 	})
 }
 
-// start runs a program of which nothing but its objects is watched.
+// start runs a program and watches only its objects.
 func start(ctx context.Context, program Program, config Config) (*Report, error) {
 	w, err := Start(config)
 	if err != nil {
@@ -48,7 +48,7 @@ func start(ctx context.Context, program Program, config Config) (*Report, error)
 	return report, err
 }
 
-// A ran is the result of a program.
+// An outcome is the result of a program.
 type ran struct {
 	*Report
 	out    string
@@ -97,7 +97,7 @@ func TestFaultsOfPrograms(t *testing.T) {
 			tensor, storage codes    // in the first protocol
 			second          codes    // in the second, of both
 			absent          []string // from versions
-			kernels         codes    // of tensors up to 2.2, whose kernels run in hermetic contexts
+			kernels         codes    // of tensors up to 2.2, as kernels run in hermetic contexts
 		}{
 			{"double_release", codes{preserve.DoubleRelease, preserve.SharedDealloc}, codes{preserve.DoubleRelease, preserve.SharedDealloc}, codes{preserve.DoubleRelease}, nil, nil},
 			{"unmarked", nil, nil, codes{preserve.OneOwner}, []string{"1.", "2.1.", "2.2.", "2.5.", "2.6."}, nil},
@@ -106,7 +106,7 @@ func TestFaultsOfPrograms(t *testing.T) {
 			{"dead_object", codes{preserve.UseAfter}, codes{preserve.UseAfter}, codes{preserve.UseAfter}, nil, nil},
 			{"placed_object", codes{preserve.SameObject}, codes{preserve.SameObject}, codes{preserve.SameObject}, nil, nil},
 			{"wrong_tag", codes{preserve.OneInterpreter}, codes{preserve.OneInterpreter}, codes{preserve.OneInterpreter}, []string{"2.15."}, nil},
-			// Storages remember where they were made.
+			// Storages have the line where they were made.
 			{"hermetic", codes{preserve.Hermetic, preserve.SharedDealloc, preserve.SharedDealloc}, nil, nil, []string{"1.", "2.15."}, nil},
 			{"kernel", nil, nil, nil, []string{"1.", "2.15."}, codes{preserve.Hermetic, preserve.SharedDealloc, preserve.SharedDealloc}},
 		} {

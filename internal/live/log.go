@@ -9,8 +9,8 @@ import (
 	"github.com/opassert/opassert/internal/printable"
 )
 
-// A logWriter writes events as the lines that an instrumented PyTorch prints,
-// with the impl's address for its data, so that package trace can follow them.
+// A logWriter writes events as the lines of an instrumented PyTorch, with the impl's
+// address as its data pointer, for package trace.
 type logWriter struct {
 	w     io.Writer
 	mu    *sync.Mutex

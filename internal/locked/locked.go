@@ -1,5 +1,5 @@
-// Package locked has files and folders that belong to one process. Those that a killed
-// process leaves are known by their locks, which end with it.
+// Package locked has files and folders that belong to one process. Those of killed
+// processes have no lock, as a lock ends with its process.
 package locked
 
 import (
@@ -15,8 +15,8 @@ import (
 // ErrHeld is the error of a file that another process has open.
 var ErrHeld = errors.New("another process has it open")
 
-// Open opens a file of the user's alone to be read and written, and holds it until it
-// is closed or the process ends.
+// Open opens a private file for reading and writing, and locks it until it is closed
+// or the process ends.
 func Open(path string, flags int) (*os.File, error) {
 	f, err := os.OpenFile(path, flags|os.O_RDWR, 0o600)
 	if err != nil {
@@ -29,7 +29,7 @@ func Open(path string, flags int) (*os.File, error) {
 	return f, nil
 }
 
-// Free reports whether a file is there and no process holds it.
+// Free reports whether a file exists and no process holds it.
 func Free(path string) bool {
 	if !holds {
 		return false
@@ -38,7 +38,7 @@ func Free(path string) bool {
 	return err == nil && f.Close() == nil
 }
 
-// A Folder holds files that a process needs while it runs.
+// A Folder holds a process's temporary files.
 type Folder struct {
 	Path string
 	lock *os.File
@@ -46,11 +46,11 @@ type Folder struct {
 
 const (
 	lockName  = "lock"
-	abandoned = 24 * time.Hour // after which a folder without a lock is unused
+	abandoned = 24 * time.Hour // after which a folder without a lock is removed
 )
 
 // NewFolder makes a folder in dir whose name begins with prefix, and removes those of
-// processes that were killed.
+// killed processes.
 func NewFolder(dir, prefix string) (*Folder, error) {
 	sweep(dir, prefix)
 	path, err := os.MkdirTemp(dir, prefix)
@@ -61,13 +61,13 @@ func NewFolder(dir, prefix string) (*Folder, error) {
 	if f.lock, err = Open(filepath.Join(path, "new"), os.O_CREATE); err != nil {
 		return nil, errors.Join(err, f.Remove())
 	}
-	if err := os.Rename(f.lock.Name(), filepath.Join(path, lockName)); err != nil { // which is held from the beginning
+	if err := os.Rename(f.lock.Name(), filepath.Join(path, lockName)); err != nil { // locked from the beginning
 		return nil, errors.Join(err, f.Remove())
 	}
 	return f, nil
 }
 
-// sweep removes the folders that are left of killed processes.
+// sweep removes the folders of killed processes.
 func sweep(dir, prefix string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
@@ -86,7 +86,7 @@ func isLeft(folder string) bool {
 	return err == nil && time.Since(info.ModTime()) > abandoned
 }
 
-// Remove removes the folder with all that is in it.
+// Remove removes the folder and its contents.
 func (f *Folder) Remove() error {
 	err := os.RemoveAll(f.Path)
 	if f.lock != nil {

@@ -54,13 +54,13 @@ func TestFolder(t *testing.T) {
 		must.Do(t, os.Chtimes(folder, longAgo, longAgo))
 	}
 	if !isThere(killed) {
-		t.Fatal("a killed process leaves nothing")
+		t.Fatal("a killed process left nothing")
 	}
 	one := make(t, dir)
 	two := make(t, dir)
 	for path, stays := range map[string]bool{killed: false, other: true, fresh: true, old: false, one.Path: true, two.Path: true} {
 		if isThere(path) != stays {
-			t.Errorf("%s is there: %v, want %v", path, !stays, stays)
+			t.Errorf("%s exists: %v, want %v", path, !stays, stays)
 		}
 	}
 	if err := one.Remove(); err != nil || isThere(one.Path) {
@@ -74,7 +74,7 @@ func TestFolder(t *testing.T) {
 func TestOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	if Free(path) {
-		t.Error("a file that is absent is free")
+		t.Error("a missing file is free")
 	}
 	f := must.Get(Open(path, os.O_CREATE))(t)
 	if _, err := Open(path, 0); !errors.Is(err, ErrHeld) || Free(path) {
@@ -82,11 +82,11 @@ func TestOpen(t *testing.T) {
 	}
 	f.Close()
 	if !Free(path) {
-		t.Error("a file that was closed is held")
+		t.Error("a closed file is held")
 	}
 }
 
-// startAndKill returns the folder of a process that was killed.
+// startAndKill returns the folder of a killed process.
 func startAndKill(t *testing.T, dir string) string {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])

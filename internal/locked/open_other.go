@@ -6,5 +6,5 @@ import "os"
 
 const holds = false
 
-// Hold does nothing: here nothing keeps others from a file.
+// Hold does nothing: this system has no such lock.
 func Hold(*os.File) error { return nil }

@@ -10,7 +10,7 @@ import (
 
 const holds = true
 
-// Hold holds an open file until it is closed or the process ends.
+// Hold locks an open file until it is closed or the process ends.
 func Hold(f *os.File) error {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {

@@ -1,4 +1,4 @@
-// Package loop has the loops that package slices leaves out.
+// Package loop has loops over slices that package slices lacks.
 package loop
 
 import (

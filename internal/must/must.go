@@ -1,4 +1,4 @@
-// Package must ends a test at a step that it cannot go on without.
+// Package must ends a test at a failed step.
 package must
 
 import "testing"

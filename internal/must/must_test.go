@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A recorder is a test that notes why it ended.
+// A recorder is a test that records why it ended.
 type recorder struct {
 	testing.TB
 	ended []any

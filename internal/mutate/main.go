@@ -1,22 +1,22 @@
 // Command mutate measures how good the tests of some source files are: it breaks
-// every condition in them, one at a time, and sees whether a test fails.
+// every condition in them, one at a time, and checks whether a test fails.
 //
 //	go run ./internal/mutate -tests ./asserts,./internal/gentest asserts/judge.go
 //
-// A condition is a comparison, an operand of && or || or !, or what an if, a
-// for or a case asks. Each is negated, taken for true and taken for false:
-// this also drops it from the && or || around it, and removes a ! before it.
-// All mutants are compiled at once, into test binaries that an environment
-// variable switches, so that a mutant costs one run of the tests: of those that
-// ask its condition, where it comes out otherwise, the fast ones first.
+// A condition is a comparison, an operand of && or || or !, or the condition of an
+// if, a for or a case. Each is negated, replaced by true and by false: this also
+// drops it from the && or || around it, and removes a ! before it. All mutants are
+// compiled at once, into test binaries that an environment variable switches, so a
+// mutant costs one run of the tests that evaluate its condition to another value, the
+// fast ones first.
 //
 // A mutant that no test can distinguish from the source is excused by a comment on
 // the condition's line, which names the mutant and says why:
 //
 //	//mutate:equivalent false: only saves time
 //
-// It holds for every condition that begins on the line, and each must survive,
-// or run for too long.
+// It applies to every condition that begins on the line; each such mutant must
+// survive, or time out.
 //
 // With -part K/N, only each Nth condition is broken, beginning with the Kth: N
 // runs with K from 1 to N break all of them.
@@ -37,9 +37,9 @@ import (
 )
 
 func main() {
-	name := flag.String("name", "mutate", "the `name` of what the files are, for the score")
-	tests := flag.String("tests", "", "the `packages` whose tests must notice, with commas between, the fastest first")
-	skip := flag.String("skip", "", "a regular `expression` of the tests to leave out: those of what mutants change anyway, such as inlining")
+	name := flag.String("name", "mutate", "the `name` of the files, for the score")
+	tests := flag.String("tests", "", "the `packages` whose tests must notice, separated by commas, the fastest first")
+	skip := flag.String("skip", "", "a regular `expression` of tests to leave out, such as those of inlining, which every mutant changes")
 	part := share{1, 1}
 	flag.Var(&part, "part", "break each Nth condition, beginning with the Kth: `K/N`")
 	flag.Parse()
@@ -56,9 +56,9 @@ func main() {
 
 // A score counts the mutants by their outcomes.
 type score struct {
-	conditions, killed, late     int      // late: killed since the tests ran for too long
-	survived, equivalent, errant []mutant // errant: excused, and killed all the same
-	unreached                    int      // survived, as no test asks the condition
+	conditions, killed, late     int      // late: killed by the time limit
+	survived, equivalent, errant []mutant // errant: excused, but killed
+	unreached                    int      // survived, as no test evaluates the condition
 }
 
 func (s *score) lacks() bool { return len(s.survived)+len(s.errant) > 0 }
@@ -74,7 +74,7 @@ func (s *score) print(w io.Writer, name string) {
 		fmt.Fprintf(w, "%v: equivalent as %s: %s\n", m.pos, m.way, m.excuse)
 	}
 	killed := s.killed + len(s.errant)
-	fmt.Fprintf(w, "%s: %d conditions, %d mutants killed, %d of them by the clock, %d equivalent, %d survived, %d of them unreached: score %.1f%%\n",
+	fmt.Fprintf(w, "%s: %d conditions, %d mutants killed, %d of them by the time limit, %d equivalent, %d survived, %d of them unreached: score %.1f%%\n",
 		name, s.conditions, killed, s.late, len(s.equivalent), len(s.survived), s.unreached, 100*float64(killed)/float64(max(1, killed+len(s.survived))))
 }
 
@@ -125,7 +125,7 @@ func measure(files, packages []string, skip string, part share) (*score, error) 
 	for i, m := range mutants {
 		noticed, late, excused := outcomes[i].failed != "", outcomes[i].late, m.excuse != ""
 		switch {
-		case excused && (late || !noticed): // a mutant that only costs time may be late where others are at work too
+		case excused && (late || !noticed): // a mutant that only costs time may time out on a busy machine
 			s.equivalent = append(s.equivalent, m)
 		case excused:
 			s.errant = append(s.errant, m)

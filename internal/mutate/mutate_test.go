@@ -13,8 +13,8 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// The score of a package with good tests and a bad one: the survivors are
-// reported, and so is an excuse that does not hold.
+// The score of a package with good tests and a bad one: survivors are reported, and
+// so is a wrong excuse.
 func TestScore(t *testing.T) {
 	score := must.Get(measure([]string{"testdata/number/number.go"}, []string{"./testdata/number"}, "", share{1, 1}))(t)
 	var got bytes.Buffer
@@ -25,14 +25,14 @@ func TestScore(t *testing.T) {
 		"testdata/number/number.go:16:7: survived as false: a > b",
 		"testdata/number/number.go:36:5: killed as false, so not equivalent: n < 0",
 		"testdata/number/number.go:25:5: equivalent as false: only saves time",
-		"number: 5 conditions, 11 mutants killed, 0 of them by the clock, 1 equivalent, 3 survived, 0 of them unreached: score 78.6%",
+		"number: 5 conditions, 11 mutants killed, 0 of them by the time limit, 1 equivalent, 3 survived, 0 of them unreached: score 78.6%",
 		"",
 	}, "\n")
 	if diff := cmp.Diff(want, got.String()); diff != "" {
 		t.Error(diff)
 	}
 	if !score.lacks() {
-		t.Error("survivors, and the score lacks nothing")
+		t.Error("there are survivors, and the score is perfect")
 	}
 }
 
@@ -61,7 +61,7 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// Tests that fail as they are notice nothing.
+// Tests that fail without a mutant are an error.
 func TestFailingTests(t *testing.T) {
 	measureFailing := func(skip string) error {
 		_, err := measure([]string{"testdata/failing/failing.go"}, []string{"./testdata/failing"}, skip, share{1, 1})
@@ -75,8 +75,7 @@ func TestFailingTests(t *testing.T) {
 	}
 }
 
-// A slow test and a slow subtest are parts of their own, and every test is in
-// one part.
+// A slow test and a slow subtest are separate parts, and every test is in one part.
 func TestSplit(t *testing.T) {
 	output := "=== PAUSE TestParent/a.b\n=== PAUSE TestParent/c\n--- PASS: TestFast (0.01s)\n--- PASS: TestSlow (0.30s)\n--- PASS: TestParent (0.02s)\n" +
 		"    --- PASS: TestParent/a.b (0.20s)\n    --- PASS: TestParent/c (0.03s)\n" +
@@ -97,7 +96,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// Tests that run for too long count as failed, and are counted apart.
+// Tests that time out count as failed, and are counted separately.
 func TestLate(t *testing.T) {
 	suite := must.Get(build([]string{"./testdata/number"}, "", "", t.TempDir()))(t)
 	part := suite.parts[0]

@@ -2,7 +2,7 @@ package main
 
 import "fmt"
 
-// A share is the conditions that are broken: each n-th, beginning with the k-th.
+// A share selects the conditions to break: each n-th, beginning with the k-th.
 type share struct{ k, n int }
 
 // String returns the text that Set reads: "2/5".

@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// A condition is one in the source.
+// A condition is a condition in the source.
 type condition struct {
 	pos     token.Position
 	file    string // absolute
@@ -30,7 +30,7 @@ type mutant struct {
 	way, excuse string
 }
 
-// ways are the mutants of one condition.
+// ways are the kinds of mutants of a condition.
 var ways = []string{"not", "true", "false"}
 
 func mutantsOf(conditions []condition, part share) []mutant {
@@ -46,8 +46,8 @@ func mutantsOf(conditions []condition, part share) []mutant {
 	return mutants
 }
 
-// instrument writes copies of the files in which every condition goes through
-// the switch, and an overlay that puts them in place.
+// instrument writes copies of the files in which every condition calls the switch,
+// and an overlay that replaces the files by them.
 func instrument(files []string, dir string) ([]condition, string, error) {
 	replace := map[string]string{}
 	var conditions []condition
@@ -89,7 +89,7 @@ func instrument(files []string, dir string) ([]condition, string, error) {
 	return conditions, overlay, os.WriteFile(overlay, text, 0o666)
 }
 
-// variable switches the mutants: "12 true" takes condition 12 for true.
+// variable switches the mutants: "12 true" makes condition 12 true.
 // recorder names a file for the values of the conditions.
 const (
 	variable = "OPASSERT_MUTANT"
@@ -207,7 +207,7 @@ func isComparison(e ast.Expr) bool {
 	return false
 }
 
-// directives returns the excused mutants of each line, with the reasons.
+// directives returns the excused mutants of each line, with their reasons.
 func directives(fset *token.FileSet, tree *ast.File) (map[int]map[string]string, error) {
 	excuses := map[int]map[string]string{}
 	for _, group := range tree.Comments {

@@ -18,15 +18,15 @@ import (
 // A suite is the tests that should notice a mutant.
 type suite struct {
 	parts   []part
-	scratch string // where tests put files; those of a broken one stay
+	scratch string // for the tests' files: mutants may leave some
 }
 
 // A part is some tests of a package.
 type part struct {
 	path, dir, pkg string
-	run, skip      string // regular expressions of the tests; "" is any and none
+	run, skip      string // regular expressions of the tests; "" is all, or none
 	took, limit    time.Duration
-	reached        map[string]bool // the conditions that the tests ask, with their values: "12 true"
+	reached        map[string]bool // the conditions that the tests evaluate, with their values: "12 true"
 }
 
 func build(packages []string, skip, overlay, dir string) (*suite, error) {
@@ -46,9 +46,9 @@ func build(packages []string, skip, overlay, dir string) (*suite, error) {
 	return s, os.Mkdir(s.scratch, 0o777)
 }
 
-// warm runs the tests on the source, where they must pass. It parts the slow
-// tests from the others and from each other, and notes which conditions each
-// part asks and how long it takes.
+// warm runs the tests on the source, where they must pass. It separates the slow
+// tests from the others and from each other, and notes which conditions each part
+// evaluates and how long it takes.
 func (s *suite) warm() error {
 	var parts []part
 	for _, p := range s.parts {
@@ -85,9 +85,9 @@ func (s *suite) warm() error {
 
 var passed = regexp.MustCompile(`(?m)^(?:    )?--- PASS: (\S+) \((\d+\.\d+)s\)$`)
 
-// split returns the fast tests of p as one part, and each slow test, and each slow
-// subtest that runs in parallel and so needs no other, as one of its own. The
-// output is that of all tests of p.
+// split returns the fast tests of p as one part, and as separate parts each slow
+// test, and each slow subtest that runs in parallel and so needs no other. output is
+// that of all tests of p.
 func (p part) split(output string) []part {
 	slow := map[string][]string{} // the slow subtests of tests that are slow or have some
 	for _, m := range passed.FindAllStringSubmatch(output, -1) {
@@ -128,12 +128,12 @@ func either(expressions ...string) string {
 // An outcome is the result of the tests on a mutant.
 type outcome struct {
 	failed  string // the first package whose tests failed
-	late    bool   // it did not fail but ran for too long
-	reached bool   // a test asks the condition
+	late    bool   // it timed out
+	reached bool   // a test evaluates the condition
 }
 
-// run runs the tests on a mutant that may notice it, fast ones first, and of
-// these those of its own package: they are the likely ones.
+// run runs the tests that may notice a mutant, fast ones first, of these those of its
+// own package first, as the most likely.
 func (s *suite) run(m *mutant) outcome {
 	parts := slices.Clone(s.parts)
 	slices.SortStableFunc(parts, func(a, b part) int {
@@ -162,8 +162,8 @@ func rank(p part, m *mutant) int {
 	return 0
 }
 
-// mayNotice reports whether the mutant differs from the source in what the
-// tests ask.
+// mayNotice reports whether the tests evaluate the condition to a value that the
+// mutant changes.
 func (p part) mayNotice(m *mutant) bool {
 	asked := func(came string) bool { return p.reached[fmt.Sprint(m.id, " ", came)] }
 	return m.way != "true" && asked("true") || m.way != "false" && asked("false")

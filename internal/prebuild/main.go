@@ -1,6 +1,6 @@
-// Prebuild compiles the libraries that opassert loads into programs and workers, for each libtorch
-// of its arguments, into a folder that is packaged with the command; see .ci/wheel.
-// $CXX compiles for $GOARCH, where that is set.
+// Prebuild compiles the libraries that opassert loads into programs and workers, for
+// each libtorch of its arguments, into a folder that is packaged with the command;
+// see .ci/wheel. If $GOARCH is set, $CXX compiles for it.
 package main
 
 import (
@@ -33,7 +33,7 @@ func main() {
 	}
 }
 
-// objects copies the libraries that are loaded before a program's own.
+// objects copies the preloaded libraries.
 func objects(out string) error {
 	loader, err := watch.Loader()
 	stubs, failed := live.Stubs()

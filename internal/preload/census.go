@@ -23,29 +23,29 @@ import (
 	"github.com/opassert/opassert/internal/procstat"
 )
 
-// A census follows all processes of a program through /proc, and finds those
-// that have loaded a library which an object looks into, without the library
-// that fits it. It touches no process: one is not traced, and keeps its parent.
+// A census follows all processes of a program through /proc, and finds those that
+// have loaded a target library without the library that fits it. It does not affect
+// processes: they are not traced, and keep their parents.
 type census struct {
 	objects  []*Object
 	mark     mark
 	members  map[int]*member
-	foreign  map[int]bool   // processes that are not the program's
-	commands map[int]string // of all that were members
+	foreign  map[int]bool   // processes of other programs
+	commands map[int]string // the commands of all members
 
-	before, last int // the process or thread that was started last, at the last two looks
+	before, last int // the last started process or thread, at the last two scans
 }
 
 // A member is a process of the program.
 type member struct {
 	pid     int
-	began   uint64 // when it began: a number comes again
-	image   uint64 // where its stack begins, which is elsewhere after each exec
-	size    uint64 // of its memory, when that was last looked at
+	began   uint64 // the start time: numbers are reused
+	image   uint64 // the start of its stack, which each exec changes
+	size    uint64 // the size of its memory, at the last inspection
 	command string
-	watched bool      // nothing more is to be looked for
-	changes bool      // what is in it changes while its size may not
-	unseen  []*Object // those that have not seen what they look into, when it was last looked at
+	watched bool      // needs no more inspection
+	changes bool      // its mappings change while its size may not
+	unseen  []*Object // objects that had not noticed their target at the last inspection
 }
 
 func (m *member) String() string { return fmt.Sprintf("process %d (%s)", m.pid, m.command) }
@@ -56,14 +56,14 @@ func newCensus(program int, m mark, objects []*Object) *census {
 	return c
 }
 
-// follow looks until the program has ended: often, for a process may be short,
-// but almost all of the time of a processor is the program's.
+// follow scans until the program has ended: often, as processes may be short, but
+// with little processor time.
 func (c *census) follow(ended <-chan struct{}) {
 	const (
-		often  = 50 * time.Millisecond // in less none loads a libtorch
+		often  = 50 * time.Millisecond // no process loads a libtorch in less
 		seldom = 250 * time.Millisecond
 		share  = 100
-		all    = time.Second // at most between looks at every process
+		all    = time.Second // the longest time between scans of all processes
 	)
 	for begun := time.Now(); ; {
 		looked, last := time.Now(), lastStarted()
@@ -83,27 +83,27 @@ func (c *census) follow(ended <-chan struct{}) {
 	}
 }
 
-// lastStarted returns the number of the process or thread of this machine that was
-// started last, 0 where that is not known.
+// lastStarted returns the number of the last started process or thread of this
+// machine, 0 if it is not known.
 func lastStarted() int {
 	fields := strings.Fields(string(readShort("/proc/loadavg")))
 	last, _ := strconv.Atoi(strings.Join(fields[max(0, len(fields)-1):], ""))
 	return last
 }
 
-// counts reports whether the numbers up to the last one are those of all that were started since: they
-// rise until they begin again. It takes no longer to look at every process than at as many.
+// counts reports whether to scan only the numbers of processes started since the last
+// scan: they have not wrapped around, and are fewer than all processes.
 func (c *census) counts(last int) bool {
 	return c.before > 0 && c.before <= c.last && c.last <= last && last-c.before <= len(c.foreign)+len(c.members)
 }
 
-// lookAtStarted looks at the processes that were started since, and at those of the program
-// that are not watched yet. A number is given before the process is there: those of the look before
-// come again.
+// lookAtStarted inspects the processes started since the last scan, and those of the
+// program that are not watched yet. A number is assigned before its process exists:
+// those of the scan before are repeated.
 func (c *census) lookAtStarted(last int) {
 	for pid := c.before + 1; pid <= last; pid++ {
 		if pid > c.last {
-			delete(c.foreign, pid) // it was that of another
+			delete(c.foreign, pid) // the number was another process's
 		}
 		if !c.foreign[pid] {
 			c.meet(pid)
@@ -116,7 +116,7 @@ func (c *census) lookAtStarted(last int) {
 	}
 }
 
-// look looks at every process there is.
+// look inspects every process.
 func (c *census) look() {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -145,12 +145,12 @@ func (c *census) look() {
 	})
 }
 
-// ended reports a library that was in a process until that ended, and for which
-// its object has not asked. How long a process takes to load one proves nothing.
+// ended reports a target library that was in a process until its end, and for which
+// the object has not asked. The time that a process takes to load one proves nothing.
 func (m *member) ended() {
 	for _, o := range m.unseen {
 		if !o.hasHeard(m.pid) {
-			o.NotWatched(fmt.Sprintf("%v has loaded %s in a way that opassert does not see", m, o.kind.Library))
+			o.NotWatched(fmt.Sprintf("%v has loaded %s in a way that opassert does not notice", m, o.kind.Library))
 		}
 	}
 	m.unseen = nil
@@ -189,9 +189,9 @@ func (c *census) meet(pid int) {
 	c.inspect(m, s)
 }
 
-// descends reports whether a process has been started by the program: it has the mark,
-// its parent has been, or, where that has ended and there is no mark, its environment
-// says so.
+// descends reports whether a process belongs to the program: it has the mark, its
+// parent belongs to it, or, if that has ended and there is no mark, its environment
+// has the variable.
 func (c *census) descends(pid int, s stat) bool {
 	if c.mark.on(pid) {
 		return true
@@ -208,14 +208,14 @@ func (c *census) descends(pid int, s stat) bool {
 	return slices.ContainsFunc(c.objects, func(o *Object) bool { return bytes.Contains(env, []byte(o.secret)) })
 }
 
-// The sizes from which on a process may have a libtorch in its memory: where
-// that can be looked into, and where not.
+// The memory sizes from which on a process may have a libtorch: if its memory can be
+// inspected, and if not.
 const (
 	smallest = 32 << 20
 	large    = 100 << 20
 )
 
-// inspect checks that a process has the objects that it should have.
+// inspect checks that a process has the objects.
 func (c *census) inspect(m *member, s stat) {
 	if m.watched || s.size < smallest || s.size == m.size && !m.changes {
 		return
@@ -223,9 +223,9 @@ func (c *census) inspect(m *member, s stat) {
 	m.size = s.size
 	memory, err := os.ReadFile(proc(m.pid, "maps"))
 	if errors.Is(err, fs.ErrPermission) && s.size >= large {
-		c.notWatched(m, "may have loaded libtorch: it runs with other privileges, and opassert can't look into it")
+		c.notWatched(m, "may have loaded libtorch: it runs with other privileges, and opassert can't inspect it")
 	}
-	if err != nil || !bytes.Contains(memory, []byte("[stack]")) { // what ends meanwhile shows a part of it
+	if err != nil || !bytes.Contains(memory, []byte("[stack]")) { // the mappings of a process that ends are incomplete
 		return
 	}
 	m.watched, m.changes, m.unseen = true, false, nil
@@ -246,20 +246,20 @@ func (c *census) inspect(m *member, s stat) {
 	}
 }
 
-// A presence is what of an object's is in a process.
+// A presence describes what a process has of an object.
 type presence int
 
 const (
-	absent     presence = iota // nothing that it looks into
-	fitted                     // a library, and what fits it
-	loading                    // a library, and an object that is at work or has not begun
-	incomplete                 // a library, and not what fits it, in the program's own code
-	unreached                  // a library, and an object that could not reach opassert
-	without                    // a library, and no object
+	absent     presence = iota // no target library
+	fitted                     // a target library, and the one that fits it
+	loading                    // a target library, and an object that is loading or has not started
+	incomplete                 // a target library without the one that fits it, in the program's own code
+	unreached                  // a target library, and an object that could not reach opassert
+	without                    // a target library, and no object
 )
 
-// found reads the maps of a process: code of the library, for a linker maps it
-// as well, and the object.
+// found reads the mappings of a process: code of the target library, as a linker maps
+// it too, and the object.
 func (o *Object) found(memory []byte) presence {
 	var library, object, begun, marked, works bool
 	for line := range bytes.Lines(memory) {
@@ -288,7 +288,7 @@ func (o *Object) found(memory []byte) presence {
 	return without
 }
 
-// fits reports whether a process has the library that fits.
+// fits reports whether a process has the fitting library.
 func (o *Object) fits(memory []byte) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -300,7 +300,7 @@ func (o *Object) fits(memory []byte) bool {
 	return false
 }
 
-// hasHeard reports whether a process has reached opassert through the object.
+// hasHeard reports whether a process has connected to opassert through the object.
 func (o *Object) hasHeard(pid int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -319,7 +319,7 @@ func why(pid int) string {
 	auxv, _ := os.ReadFile(proc(pid, "auxv"))
 	for ; len(auxv) >= 16; auxv = auxv[16:] {
 		if binary.NativeEndian.Uint64(auxv) == atSecure && binary.NativeEndian.Uint64(auxv[8:]) != 0 {
-			return "it runs with privileges that its caller has not, where LD_PRELOAD is left out"
+			return "it runs with more privileges than its caller, which disables LD_PRELOAD"
 		}
 	}
 	if root, err := os.Readlink(proc(pid, "root")); err == nil && root != "/" {
@@ -328,25 +328,25 @@ func why(pid int) string {
 	env, err := os.ReadFile(proc(pid, "environ"))
 	switch {
 	case err != nil:
-		return "it ended before opassert could see why"
+		return "it ended before opassert could find out why"
 	case !bytes.Contains(append([]byte{0}, env...), []byte("\x00LD_PRELOAD=")):
 		return "it was started without LD_PRELOAD in its environment, and not through libc"
 	}
-	return "the loader has left LD_PRELOAD out"
+	return "the loader has ignored LD_PRELOAD"
 }
 
-// The limit of waiting for processes that outlive the program, in time of their own:
-// those that have something to watch or may have, and others. A machine that is busy
-// may take mostWait until they have had it.
+// How long to wait for processes that outlive the program, in time in which they ran
+// or slept: those that have or may have something to watch, and others. On a busy
+// machine that takes up to mostWait.
 const (
 	longestWait = 30 * time.Second
 	shortWait   = 10 * time.Second
 	mostWait    = 5 * time.Minute
 )
 
-// await waits for processes that outlive the program, but not for ever, and
-// returns those that still run and have nothing to watch. The others are recorded
-// as not watched.
+// await waits, for a limited time, for processes that outlive the program. It returns
+// those that still run and have nothing to watch, and records the others as not
+// watched.
 func (c *census) await(talk io.Writer, stop <-chan os.Signal) (left []string) {
 	began, said, own := time.Now(), false, make(clocks)
 	for c.look(); ; c.look() {
@@ -369,7 +369,7 @@ func (c *census) await(talk io.Writer, stop <-chan os.Signal) (left []string) {
 	}
 	for _, m := range c.running() {
 		if c.mayCall(m) {
-			c.notWatched(m, "still runs: what it does from now on is not watched")
+			c.notWatched(m, "still runs: from now on it is not watched")
 		} else {
 			left = append(left, m.String())
 		}
@@ -377,14 +377,14 @@ func (c *census) await(talk io.Writer, stop <-chan os.Signal) (left []string) {
 	return left
 }
 
-// clocks are how long processes have run or slept: one that waits for a processor or a
-// disk comes no nearer to its end.
+// clocks measure how long processes have run or slept, without the time in which they
+// wait for a processor or a disk.
 type clocks map[int]*clock
 
 type clock struct {
 	passed time.Duration
 	looked time.Time
-	used   time.Duration // of processors, when it was last looked at
+	used   time.Duration // processor time at the last reading
 }
 
 // passed advances the clocks of processes, and returns the time of the slowest.
@@ -410,8 +410,8 @@ func (own clocks) advance(pid int, s stat, now time.Time) time.Duration {
 	return c.passed
 }
 
-// mayCall reports whether a process has something to watch, or runs Python,
-// which may load it at any time.
+// mayCall reports whether a process has something to watch, or runs Python, which may
+// load libtorch at any time.
 func (c *census) mayCall(m *member) bool {
 	program, _ := os.Readlink(proc(m.pid, "exe"))
 	memory, _ := os.ReadFile(proc(m.pid, "maps"))
@@ -429,18 +429,18 @@ func join(all []*member) string {
 	return loop.Join(all, ", ", (*member).String)
 }
 
-// A stat is the facts about a process that every user may read.
+// A stat has the facts about a process that every user may read.
 type stat struct {
 	ended              bool          // it has no memory any more
-	waits              bool          // for a processor, unless it has one, or a disk
+	waits              bool          // it waits for a processor, unless it has one, or for a disk
 	used               time.Duration // of processors
 	parent             int
-	began, size, image uint64 // image is 0 of a process that can't be looked into
+	began, size, image uint64 // image is 0 if the process can't be inspected
 }
 
-// readStat returns a stat that is zero where there is no such process.
+// readStat returns the zero stat for an absent process.
 func readStat(pid int) (s stat) {
-	const thread = "-1"                                     // instead of the signal that a process ends with
+	const thread = "-1"                                     // in place of the exit signal
 	fields := procstat.Fields(readShort(proc(pid, "stat"))) // from the third on
 	if len(fields) < 36 || fields[38-3] == thread {
 		return stat{ended: true}
@@ -456,8 +456,8 @@ func readStat(pid int) (s stat) {
 	}
 }
 
-// readShort returns the text of a file of less than a page, with the three system calls
-// that this takes: it is read for each process, again and again.
+// readShort returns the text of a file of less than a page with three system calls:
+// it is read often, for each process.
 func readShort(path string) []byte {
 	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
@@ -469,9 +469,9 @@ func readShort(path string) []byte {
 	return text[:max(0, n)]
 }
 
-// A mark is the limit of the real-time timeout of one program's processes: 0, or one
-// that nothing reaches. The kernel hands it on at each fork and exec, also where a
-// process loses its parent and its environment.
+// A mark identifies the processes of a program: a limit of their real-time timeout,
+// too large to matter; 0 is none. The kernel inherits it at each fork and exec, also
+// when a process loses its parent and its environment.
 type mark uint64
 
 // on reports whether a process has the mark.
@@ -481,8 +481,7 @@ func (m mark) on(pid int) bool {
 	return m != 0 && len(fields) > 0 && fields[0] == strconv.FormatUint(uint64(m), 10)
 }
 
-// command returns the command line of a process, of which a report needs the
-// beginning.
+// command returns the beginning of a process's command line, for reports.
 func command(pid int) string {
 	const most = 200
 	text, _ := os.ReadFile(proc(pid, "cmdline"))

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// What outlives the program is waited for in its own time: a busy machine does not
-// shorten that.
+// Processes that outlive the program are waited for in their own time: a busy machine
+// does not shorten it.
 func TestClocks(t *testing.T) {
 	sleeps, busy, starved := stat{}, stat{waits: true, used: 10 * time.Second}, stat{waits: true, used: time.Second}
 	for _, tt := range []struct {
@@ -35,11 +35,11 @@ func TestClocks(t *testing.T) {
 	}
 }
 
-// The slowest is waited for, and one that is new has its time before it.
+// The slowest process is waited for, and a new one has all of its time left.
 func TestSlowestClock(t *testing.T) {
 	own, now := make(clocks), time.Now()
 	own.advance(-1, stat{}, now)
-	one, other := &member{pid: -1}, &member{pid: -2} // there are no such processes: they sleep
+	one, other := &member{pid: -1}, &member{pid: -2} // these processes do not exist: they count as sleeping
 	if got := own.passed([]*member{one}, now.Add(time.Minute)); got != time.Minute {
 		t.Errorf("%v, want a minute", got)
 	}
@@ -48,9 +48,9 @@ func TestSlowestClock(t *testing.T) {
 	}
 }
 
-// A process that runs waits for no disk: it has used a processor.
+// A process that has used a processor does not count as waiting for a disk.
 func TestReadStat(t *testing.T) {
-	for readStat(os.Getpid()).used < 20*time.Millisecond { // however long that takes
+	for readStat(os.Getpid()).used < 20*time.Millisecond { // which may take long
 	}
 	if s := readStat(os.Getpid()); s.ended || s.parent != os.Getppid() || s.began == 0 || s.size == 0 || s.image == 0 {
 		t.Errorf("%+v", s)
@@ -60,8 +60,7 @@ func TestReadStat(t *testing.T) {
 	}
 }
 
-// A process that has ended and is not waited for is there, without memory: it keeps
-// the command that it had, and does not run.
+// A zombie has no memory: it keeps its command, and does not run.
 func TestEnded(t *testing.T) {
 	cmd := exec.Command("true")
 	if err := cmd.Start(); err != nil {
@@ -86,7 +85,7 @@ func TestEnded(t *testing.T) {
 	}
 }
 
-// Where few were started since, these are looked at alone.
+// If few processes were started since the last scan, only these are inspected.
 func TestLookAtStarted(t *testing.T) {
 	cmd := exec.Command("sleep", "600")
 	if err := cmd.Start(); err != nil {
@@ -97,7 +96,7 @@ func TestLookAtStarted(t *testing.T) {
 	pid := cmd.Process.Pid
 	for _, tt := range []struct {
 		name         string
-		before, last int // at the looks before
+		before, last int // at the scans before
 		now          int
 		foreign      map[int]bool
 		want         bool
@@ -122,8 +121,8 @@ func TestLookAtStarted(t *testing.T) {
 	}
 }
 
-// Numbers that begin again, that are not known, or that are more than there are processes, do not
-// say what was started.
+// If the numbers have wrapped around, are unknown, or are more than the processes,
+// all processes are scanned.
 func TestCounts(t *testing.T) {
 	for _, tt := range []struct {
 		before, last, now int
@@ -131,8 +130,8 @@ func TestCounts(t *testing.T) {
 	}{
 		{7, 7, 7, true}, {7, 8, 9, true}, {7, 7, 10, true}, {1, 2, 3, true},
 		{7, 7, 11, false},                  // three processes are known
-		{7, 8, 3, false},                   // from the beginning
-		{8, 3, 4, false}, {8, 3, 9, false}, // at the look before
+		{7, 8, 3, false},                   // wrapped around
+		{8, 3, 4, false}, {8, 3, 9, false}, // at the scan before
 		{0, 0, 0, false}, {0, 1, 2, false}, // not known yet
 		{7, 0, 0, false}, {7, 7, 0, false},
 	} {
@@ -144,7 +143,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// The system knows a thread by a number too.
+// Threads have numbers too.
 func TestThread(t *testing.T) {
 	threads, err := os.ReadDir("/proc/self/task")
 	if err != nil || len(threads) < 2 { // of Go's own
@@ -157,7 +156,7 @@ func TestThread(t *testing.T) {
 	}
 }
 
-// What was started last is known by its number.
+// The last started process is known by its number.
 func TestLastStarted(t *testing.T) {
 	if text := readShort("/proc/loadavg"); len(text) == 0 || bytes.HasSuffix(text, []byte(" 0\n")) {
 		t.Skipf("the system says %q", text)

@@ -1,6 +1,6 @@
-// exec.h keeps the object in every program that this one starts, and out of
-// sight: the environment that a program sees is its own, and each function of
-// libc's that starts another program adds ours to that one's.
+// exec.h adds the object to every program that this one starts, and hides it: the
+// environment that a program sees does not have it, and each function of libc that
+// starts a program adds it to that one's.
 #define ENTRY VARIABLE "="
 
 static int (*real_execve)(const char *, char *const *, char *const *);
@@ -18,7 +18,7 @@ static size_t entries(char *const *env) {
   return n;
 }
 
-// room returns how long LD_PRELOAD may become.
+// room returns the maximum length of LD_PRELOAD.
 static size_t room(char *const *env) {
   size_t n = sizeof preload + PATH_MAX;
   for (; env != NULL && *env != NULL; env++) {
@@ -35,7 +35,7 @@ static int ours(const char *word, size_t n) {
   return 0;
 }
 
-// add_others adds what a list names besides the object, and returns the end.
+// add_others appends the entries of a list other than the object, and returns the end.
 static char *add_others(char *to, const char *list) {
   const int first = to[-1] == '=';
   char *end = to;
@@ -52,8 +52,8 @@ static char *add_others(char *to, const char *list) {
   return end;
 }
 
-// without writes an environment without the object to mine, with LD_PRELOAD,
-// which is left out when it names nothing, in list; and returns its length.
+// without writes an environment without the object to mine, with LD_PRELOAD in list,
+// unless it is empty, and returns its length.
 static size_t without(char *const *env, char **mine, char *list) {
   size_t n = 0;
   for (; env != NULL && *env != NULL; env++) {
@@ -72,12 +72,12 @@ static size_t without(char *const *env, char **mine, char *list) {
   return n;
 }
 
-// usable reports whether the loader finds the object under a name, which can't
-// hold what separates names.
+// usable reports whether the loader finds the object under a name, which must not
+// contain separators.
 static int usable(const char *file) { return *file != 0 && strpbrk(file, " :") == NULL && faccessat(AT_FDCWD, file, R_OK, AT_EACCESS) == 0; }
 
-// with writes an environment with the object to mine, which has room for two
-// entries more. Where the object is out of reach the loader is not to complain.
+// with writes an environment with the object to mine, which has room for two more
+// entries. An inaccessible object is left out, so that the loader prints no error.
 static void with(char *const *env, char **mine, char *list) {
   size_t n = without(env, mine, list), i = 0;
   const int was = errno;
@@ -102,8 +102,8 @@ static void with(char *const *env, char **mine, char *list) {
   char *const *mine = env;                                            \
   if (own.field[0] != NULL) with(env, mine_, list_), mine = mine_;
 
-// TRY calls f with the environment mine, and where that is too long with the
-// program's own: what it can do alone it can do here.
+// TRY calls f with the environment mine, and if that is too long with the program's
+// own, which works unwatched too.
 #define TRY(failed, call, env)                                \
   WITH(env)                                                   \
   int result = call(mine);                                    \
@@ -138,8 +138,8 @@ int execveat(int dir, const char *path, char *const argv[], char *const env[], i
 #undef CALL
 }
 
-// SPAWN is one of the functions that start a child. A libc that has none of that
-// name answers as an old kernel does.
+// SPAWN defines one of the functions that start a child. If libc lacks it, it fails
+// as with an old kernel.
 #define SPAWN(name, id)                                                                                           \
   int name(id *child, const char *file, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr, \
            char *const argv[], char *const env[]) {                                                               \
@@ -158,8 +158,8 @@ SPAWN(pidfd_spawnp, int)
 int execv(const char *path, char *const argv[]) { return execve(path, argv, environ); }
 int execvp(const char *file, char *const argv[]) { return execvpe(file, argv, environ); }
 
-// COLLECT declares argv from the arguments that begin with first, and leaves in
-// rest those that follow.
+// COLLECT declares argv from the arguments that begin with first, and leaves the
+// following ones in rest.
 #define COLLECT(first)                                                        \
   va_list rest;                                                               \
   size_t n = 1;                                                               \
@@ -190,9 +190,9 @@ int execle(const char *path, const char *arg, ...) {
   return execve(path, argv, env);
 }
 
-// hide takes the object out of the environment that the program sees. What the
-// kernel put on the stack stays, for those who read it there, as Go's run time
-// does, and start programs without libc.
+// hide removes the object from the environment that the program sees. The copy on the
+// stack stays, for programs that read it there and start programs without libc, such
+// as Go's.
 static void hide(void) {
   char **mine = malloc((entries(environ) + 1) * sizeof *mine);
   char *list = malloc(room(environ));
@@ -201,8 +201,8 @@ static void hide(void) {
   environ = mine;
 }
 
-// lend puts the object into the environment for as long as libc starts a shell
-// with that. Another thread may still read what was lent before: it stays.
+// lend puts the object into the environment while libc starts a shell with it. The
+// old strings stay, as another thread may still read them.
 static pthread_mutex_t lending = PTHREAD_MUTEX_INITIALIZER;
 static int lent;
 static char **before, **during;
@@ -233,13 +233,13 @@ static void take_back(void) {
   pthread_mutex_lock(&lending);
   if (--lent == 0) {
     if (environ == during) environ = before;
-    else hide();  // the program has changed it meanwhile
+    else hide();  // the program has changed it
   }
   pthread_mutex_unlock(&lending);
   errno = was;
 }
 
-// A forked child is alone, in the middle of what other threads did.
+// A forked child has one thread, and the state of the others at any point.
 static void forked(void) {
   pthread_mutex_init(&lending, NULL);
   pthread_mutex_init(&imports.lock, NULL);
@@ -248,7 +248,7 @@ static void forked(void) {
   if (at_work != at_work_here) show_work(at_work = at_work_here);
 }
 
-// LEND returns what libc's own function returns.
+// LEND defines a function that returns the result of libc's own.
 #define LEND(type, name, params, args)          \
   type name params {                            \
     type(*real) params = next(#name);           \
@@ -263,7 +263,7 @@ LEND(int, system, (const char *command), (command))
 LEND(FILE *, popen, (const char *command, const char *mode), (command, mode))
 LEND(int, wordexp, (const char *words, wordexp_t *to, int flags), (words, to, flags))
 
-// split cuts the variable's text into its words.
+// split splits the variable's text into its fields.
 static int split(void) {
   char *rest = own.cut;
   for (int i = 0; i < FIELDS; i++) {
@@ -273,8 +273,8 @@ static int split(void) {
   return 1;
 }
 
-// know finds the real functions, and reads what the variable says; it reports whether this
-// is a process of a run.
+// know finds the real functions and reads the variable; it reports whether this is a
+// process of a run.
 static int know(const char *value) {
   Dl_info self;
   real_execve = next("execve");
@@ -294,8 +294,8 @@ static int know(const char *value) {
   return 1;
 }
 
-// begin finds what the object has to know. Constructors of other libraries may
-// call what stands in for libc's functions before the object's own.
+// begin initialises the object. Constructors of other libraries may call the replaced
+// functions before the object's own constructor runs.
 __attribute__((constructor)) static void begin(void) {
   static int begun;
   if (begun) return;

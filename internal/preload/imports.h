@@ -1,21 +1,20 @@
-// imports.h, after preload.h, replaces functions by others wherever a library calls
-// these through its table of imports.
+// imports.h, after preload.h, replaces functions in the import tables of all libraries.
 struct import {
   const char *name;
   void *ours;
   uint64_t beginning;  // of the name
-  ElfW(Addr) within;   // where the object is loaded that has ours, which calls the real one
+  ElfW(Addr) within;   // where the object with our function is loaded, which calls the real one
 };
 
 static struct {
   pthread_mutex_t lock;
   struct import *all;
   size_t count;
-  ElfW(Addr) * looked;  // where the objects are loaded that were looked at, in order
+  ElfW(Addr) * looked;  // where the inspected objects are loaded, in order
   size_t known;
 } imports = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-// Tables are those of an object that hold its imports.
+// Tables are the tables with an object's imports.
 struct tables {
   ElfW(Addr) base;
   const ElfW(Sym) * symbols;
@@ -24,7 +23,7 @@ struct tables {
     const ElfW(Rela) * at;
     size_t size;
   } calls, data;
-  size_t relative;  // of the data, which come first and have no names
+  size_t relative;  // of data, which precede those of functions and have no names
   ElfW(Addr) sealed;  // read-only after loading
   size_t sealed_size;
 };
@@ -40,7 +39,7 @@ static int is_import(const ElfW(Rela) * r) { return 0; }
 static void read_dynamic(struct tables *t, const ElfW(Dyn) * d) {
   for (; d->d_tag != DT_NULL; d++) {
     const ElfW(Addr) value = d->d_un.d_ptr;
-    const void *at = (const void *)(value < t->base ? t->base + value : value);  // libc has made an address of most
+    const void *at = (const void *)(value < t->base ? t->base + value : value);  // libc has relocated most
     switch (d->d_tag) {
       case DT_SYMTAB: t->symbols = at; break;
       case DT_STRTAB: t->names = at; break;
@@ -77,7 +76,7 @@ static void replace_import(const struct tables *t, const ElfW(Rela) * r) {
   }
 }
 
-// is_new adds an object to those that were looked at.
+// is_new adds an object to the inspected ones, and reports whether it was new.
 static int is_new(ElfW(Addr) base) {
   size_t from = 0, to = imports.known;
   while (from < to) {
@@ -112,7 +111,7 @@ static int replace_in(struct dl_phdr_info *object, size_t size, void *unused) {
   return 0;
 }
 
-// replace looks at what has been loaded since it last did.
+// replace replaces imports of the objects loaded since its last call.
 static void replace(void) {
   if (imports.count == 0) return;
   pthread_mutex_lock(&imports.lock);
@@ -120,7 +119,8 @@ static void replace(void) {
   pthread_mutex_unlock(&imports.lock);
 }
 
-// stand_in has a function, whose name stays, replaced by one of the same type from the next replace on.
+// stand_in registers a replacement of the same type for a function; name is not
+// copied. The next replace applies it.
 static void stand_in(const char *name, void *ours) {
   Dl_info self;
   struct import *all = realloc(imports.all, (imports.count + 1) * sizeof *all);

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// NewMemory returns memory that processes may share, as a file without a place.
+// NewMemory returns memory that processes may share, as an anonymous file.
 func NewMemory(name string, size int64) (*os.File, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
 	if err != nil {
@@ -24,7 +24,7 @@ func NewMemory(name string, size int64) (*os.File, error) {
 	return f, nil
 }
 
-// marking is held while the mark is this process's own limit, for a child to inherit.
+// marking is held while this process has the mark, for a child to inherit.
 var marking sync.Mutex
 
 // startMarked starts a command with a mark.
@@ -48,7 +48,7 @@ func markRunning(pid int) mark {
 	return m
 }
 
-// newMark returns a mark, 0 where the user has limited that time, and the limit.
+// newMark returns a mark, 0 if the user has set that limit, and the limit.
 func newMark() (m mark, was unix.Rlimit) {
 	const least = 1 << 62 // microseconds
 	if err := unix.Getrlimit(unix.RLIMIT_RTTIME, &was); err == nil && was.Cur >= least && was.Max == unix.RLIM_INFINITY {
@@ -57,7 +57,7 @@ func newMark() (m mark, was unix.Rlimit) {
 	return m, was
 }
 
-// peer returns the process at the other end, by the number that it has here.
+// peer returns the process at the other end, by its number in this process's namespace.
 func peer(conn *net.UnixConn) (pid int, err error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {

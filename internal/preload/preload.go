@@ -1,6 +1,5 @@
-// Package preload runs an unmodified program with objects of ours loaded before
-// its own libraries, and answers their requests: the library that fits the
-// libtorch which the program has loaded.
+// Package preload runs an unmodified program with preloaded objects, and answers
+// their requests for the library that fits the program's libtorch.
 package preload
 
 import (
@@ -38,40 +37,39 @@ var importsHeader string
 //go:embed exec.h
 var execHeader string
 
-// A Kind is a sort of object: what it is compiled from and what it looks for.
+// A Kind is a kind of object: its source, and the target library that it waits for.
 type Kind struct {
 	Name     string
-	Source   string                                        // in C, which preload.h, imports.h and exec.h precede
-	Variable string                                        // of the environment, by which it finds opassert
-	Library  string                                        // how the name of the library begins that it looks into
-	Fit      func(library string) (string, error)          // the file of the library that fits that one
-	Memory   func(pid int, which string) (*os.File, error) // what a process that asks for it shares with opassert; may be nil
+	Source   string                                        // C, to be preceded by preload.h, imports.h and exec.h
+	Variable string                                        // the environment variable by which it finds opassert
+	Library  string                                        // prefix of the name of the target library
+	Fit      func(library string) (string, error)          // returns the file of the library that fits the target library
+	Memory   func(pid int, which string) (*os.File, error) // memory that a process shares with opassert on request; may be nil
 }
 
 // An Object is loaded into each process of a program.
 type Object struct {
-	folder *locked.Folder // of the socket and a copy
+	folder *locked.Folder // for the socket and a copy
 	kind   Kind
-	file   string // in the cache
+	file   string // the file in the cache
 
-	secret, answer string // of opassert's processes alone
+	secret, answer string // known to the processes of this run only
 	listeners      []net.Listener
 	serving        sync.WaitGroup
 
 	fitting   sync.Mutex // held while a library is compiled
 	mu        sync.Mutex
-	heard     map[int]bool      // processes that have reached this one
-	fitted    map[string]string // by the library that is looked into
+	heard     map[int]bool      // processes that have connected
+	fitted    map[string]string // the fitting libraries, by target library
 	unwatched []string
 }
 
-// Compile returns the file of the object, and compiles it first unless the cache holds
-// it.
+// Compile returns the file of the object, and compiles it if it is not in the cache.
 func (k Kind) Compile() (string, error) {
 	return compile.Plain(k.Name, fmt.Sprintf("#define VARIABLE %q\n", k.Variable)+header+importsHeader+execHeader+k.Source)
 }
 
-// New makes an object that processes can reach.
+// New makes an object that processes can connect to.
 func New(kind Kind) (*Object, error) {
 	file, err := kind.Compile()
 	if err != nil {
@@ -87,8 +85,8 @@ func New(kind Kind) (*Object, error) {
 	return o, nil
 }
 
-// open fills the folder and listens. Whoever the program's processes become,
-// they find the object and opassert: their messages count with the secret alone.
+// open fills the folder and listens. Processes of other users find the object and
+// opassert too: messages need the secret.
 func (o *Object) open() error {
 	text, err := os.ReadFile(o.file)
 	if err != nil {
@@ -113,8 +111,8 @@ func (o *Object) copy() string { return filepath.Join(o.folder.Path, "object.so"
 // separators separate the words of LD_PRELOAD.
 const separators = " :"
 
-// makeFolder makes a folder, for temporary files unless its name has a space or
-// is too long to be a socket's.
+// makeFolder makes a folder in that for temporary files, or elsewhere if its name has
+// a space or is too long for a socket.
 func makeFolder(prefix string) (folder *locked.Folder, err error) {
 	const longest = 64
 	for _, dir := range []string{os.TempDir(), "/tmp", "/var/tmp", "/dev/shm"} {
@@ -143,7 +141,7 @@ func (o *Object) environment(env []string) []string {
 	return append(env, "LD_PRELOAD="+file, o.kind.Variable+"="+o.value())
 }
 
-// value returns the text of the variable.
+// value returns the value of the variable.
 func (o *Object) value() string {
 	return strings.Join([]string{o.secret, o.answer, o.folder.Path, o.file}, ":")
 }
@@ -151,8 +149,8 @@ func (o *Object) value() string {
 // An Answer answers the frames of one connection.
 type Answer func(Frame) ([]byte, error)
 
-// Serve answers frames until the object is closed: itself those that ask for a
-// library or the memory, the rest by the Answer of connect, which may be nil.
+// Serve answers frames until the object is closed. Frames other than requests for a
+// library or memory go to the Answer of connect, which may be nil.
 func (o *Object) Serve(connect func() Answer) {
 	for _, listener := range o.listeners {
 		o.serving.Go(func() {
@@ -217,7 +215,7 @@ func (o *Object) serve(conn *net.UnixConn, connect func() Answer) {
 	}
 }
 
-// memory returns the memory that the process at the other end asks for.
+// memory returns the memory that the process at the other end requests.
 func (o *Object) memory(conn *net.UnixConn, which string) (*os.File, error) {
 	pid, err := peer(conn)
 	if err != nil {
@@ -226,8 +224,8 @@ func (o *Object) memory(conn *net.UnixConn, which string) (*os.File, error) {
 	return o.kind.Memory(pid, which)
 }
 
-// fit answers a process that has loaded a library: the file of the one that
-// fits it, and that file open, or nothing where none fits.
+// fit answers a process that has loaded a target library: with the name of the
+// fitting one and the open file, or nothing if none fits.
 func (o *Object) fit(library string) ([]byte, *os.File) {
 	if why, ok := strings.CutPrefix(library, "!"); ok {
 		o.NotWatched(why)
@@ -260,14 +258,14 @@ func (o *Object) NotWatched(why string) {
 	}
 }
 
-// Unwatched returns why processes were not watched.
+// Unwatched returns the reasons why processes were not watched.
 func (o *Object) Unwatched() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return slices.Clone(o.unwatched)
 }
 
-// Close ends Serve, and waits a little until the frames that were sent are read.
+// Close ends Serve, after a short wait for frames that were sent already.
 func (o *Object) Close() error {
 	errs := loop.Map(o.listeners, net.Listener.Close)
 	done := make(chan struct{})
@@ -287,14 +285,14 @@ type Program struct {
 	Command        []string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	Child          *Child // the program, where it runs already; nil: it is started
+	Child          *Child // the program, if it runs already; nil: start it
 }
 
-// A Child is a child of this process, which this process has forked before it became
-// opassert. It waits for the objects, to open them itself.
+// A Child is a child that this process forked before it became opassert. It waits for
+// the objects, to open them itself.
 type Child struct {
 	Pid   int
-	Waits *os.File // for the file of each object, and the text of its variable, each with a 0 behind it
+	Waits *os.File // gets the file of each object and the value of its variable, each followed by a 0
 }
 
 // adopt has the child open the objects.
@@ -329,17 +327,17 @@ func (p Program) start(objects []*Object) (*exec.Cmd, mark, error) {
 
 // An End is how a program ended.
 type End struct {
-	Status   int            // the exit status, or 128 and the number of the signal
-	Left     []string       // processes that it left running, and that have nothing to watch
-	Commands map[int]string // of its processes that were seen
+	Status   int            // the exit status, or 128 plus the number of the signal
+	Left     []string       // processes that still run, without anything to watch
+	Commands map[int]string // the commands of its processes
 }
 
-// Run runs the program to its end, and that of the processes that it has left running, with
-// the objects in all processes. An error says why it was not started. What
-// interrupts this process interrupts the program, which ends; and then Run
-// returns. The objects record the processes that were not watched.
+// Run runs the program with the objects in all processes, and waits for those that it
+// leaves running. An error says why it was not started. Signals that interrupt this
+// process are forwarded to the program; Run returns when that ends. The objects
+// record the processes that were not watched.
 func (p Program) Run(ctx context.Context, objects ...*Object) (End, error) {
-	signals := make(chan os.Signal, 8) // from before the start: one that ended this process left the program running
+	signals := make(chan os.Signal, 8) // before the start: a signal that ends this process would leave the program running
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		if !signal.Ignored(s) { // as under nohup: the program ignores it too
 			signal.Notify(signals, s)
@@ -372,7 +370,7 @@ func (p Program) Run(ctx context.Context, objects ...*Object) (End, error) {
 	return end, nil
 }
 
-// forward sends what interrupts this process on to the program.
+// forward forwards signals that interrupt this process to the program.
 func forward(ctx context.Context, program *os.Process, signals <-chan os.Signal, ended <-chan struct{}) {
 	for {
 		select {
@@ -389,14 +387,14 @@ func forward(ctx context.Context, program *os.Process, signals <-chan os.Signal,
 	}
 }
 
-// Torch returns the libtorch that a loaded library belongs to.
+// Torch returns the libtorch of a loaded library.
 func Torch(library string) (*installed.Torch, error) {
 	for dir := filepath.Dir(library); len(dir) > 1; dir = filepath.Dir(dir) {
 		if torch, err := installed.Inspect(dir); err == nil && torch.Lib == filepath.Dir(library) {
 			return torch, nil
 		}
 	}
-	return nil, fmt.Errorf("%s belongs to no PyTorch or libtorch that is known", library)
+	return nil, fmt.Errorf("%s belongs to no known PyTorch or libtorch", library)
 }
 
 // A Frame is a message of either side: its kind and its length, each four bytes
@@ -409,11 +407,11 @@ type Frame struct {
 
 // The kinds of frames that an object sends.
 const (
-	fit    = 'W' // where the library is that it looks into, answered by where the one is that fits it, or by nothing; or "!" and a trouble
-	memory = 'M' // the name of a memory, "" for that of all processes, answered by the memory
+	fit    = 'W' // the path of the target library, answered by that of the fitting one, or by nothing; or "!" and an error
+	memory = 'M' // the name of a memory, "" for that of all processes, answered by its file
 )
 
-// maxFrame bounds the memory that a broken peer makes this side allocate.
+// maxFrame bounds the memory that a broken peer can make this process allocate.
 const maxFrame = 1 << 30
 
 // ReadFrame reads a frame.
@@ -431,7 +429,7 @@ func ReadFrame(r io.Reader) (Frame, error) {
 	return f, err
 }
 
-// head returns what stands before the data.
+// head returns the header of a frame.
 func (f Frame) head() []byte {
 	head := binary.NativeEndian.AppendUint32(nil, uint32(f.Kind))
 	return binary.NativeEndian.AppendUint32(head, uint32(len(f.Data)))

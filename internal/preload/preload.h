@@ -1,8 +1,8 @@
 // preload.h begins each object that is loaded into a program before the
-// program's own libraries. It depends on libc alone, and does nothing until a
-// library is there that opassert looks into; then it asks opassert, over a
-// socket, for the library that fits that one, and loads it. exec.h, which
-// follows, sees to it that the programs which this one starts have the object.
+// program's own libraries. It depends on libc alone, and does nothing until its
+// target library is loaded; then it asks opassert, over a socket, for the library
+// that fits that one, and loads it. exec.h, which follows, preloads the object into
+// the programs that this one starts.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,10 +25,10 @@
 #include <unistd.h>
 #include <wordexp.h>
 
-// own is what $VARIABLE says, FIELDS words with colons between: what the object
-// sends first over each connection and what opassert answers, which no other process
-// knows; the folder of the socket and of a copy of the object; and the object in
-// the cache, which is there also when the program has emptied that folder.
+// own is the value of $VARIABLE, FIELDS words separated by colons: the secret that
+// starts each connection, and that of opassert's answer; the folder of the socket and
+// of a copy of the object; and the object in the cache, for when the program has
+// emptied that folder.
 enum {
   SECRET,
   ANSWER,
@@ -38,15 +38,15 @@ enum {
 };
 static struct {
   const char *field[FIELDS];  // NULL outside a run
-  char loaded[PATH_MAX];      // the object as LD_PRELOAD has it
+  char loaded[PATH_MAX];      // the object in LD_PRELOAD
   char copy[PATH_MAX];
-  char text[4 * PATH_MAX];  // of the variable, whole
-  char cut[4 * PATH_MAX];   // of the variable, in words
+  char text[4 * PATH_MAX];  // the variable's value
+  char cut[4 * PATH_MAX];   // the same, split into words
 } own;
 
 static void begin(void);
 
-static void *scope = RTLD_NEXT;  // where the functions are that the object stands in for
+static void *scope = RTLD_NEXT;  // the replaced functions
 
 static void *next(const char *name) { return dlsym(scope, name); }
 
@@ -64,8 +64,8 @@ static int is_wanted(struct dl_phdr_info *info, size_t size, void *p) {
   return base != NULL && strncmp(base + 1, w->name, strlen(w->name)) == 0 && realpath(info->dlpi_name, w->path) != NULL;
 }
 
-// find_library returns whether a library is loaded whose name begins so, and
-// puts its file into path.
+// find_library returns whether a library with a prefix is loaded, and puts its file
+// into path.
 static int find_library(const char *name, char *path) {
   struct wanted w = {name, path};
   return dl_iterate_phdr(is_wanted, &w);
@@ -82,7 +82,7 @@ static int put(int fd, const char *data, size_t n) {
   return 1;
 }
 
-// get reads n bytes, and leaves in *passed a descriptor that comes with them.
+// get reads n bytes, and puts a descriptor that comes with them into *passed.
 static int get(int fd, char *data, size_t n, int *passed) {
   while (n > 0) {
     union {
@@ -103,8 +103,8 @@ static int get(int fd, char *data, size_t n, int *passed) {
 }
 
 // connect_by connects to opassert by its socket's path, or by the same name in the
-// kernel's own space. The one is there in another network namespace, the other
-// in another root folder, for another user and when the folder is gone.
+// abstract namespace. The former works in another network namespace, the latter in
+// another root folder, for another user and without the folder.
 static int connect_by(int abstract) {
   struct sockaddr_un to = {.sun_family = AF_UNIX};
   char *name = to.sun_path + abstract, answer[64] = "";
@@ -122,8 +122,8 @@ static int connect_by(int abstract) {
   return -1;
 }
 
-// high moves a descriptor out of the way of those that a program counts on, or
-// closes: above its limit where that can be.
+// high moves a descriptor to a number that the program is unlikely to use or close:
+// above its limit, if possible.
 static int high(int fd) {
   struct rlimit limit, more;
   if (fd < 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0) return fd;
@@ -140,8 +140,8 @@ static int high(int fd) {
   return up;
 }
 
-// dial returns a connection to opassert, or -1 and errno. Where the program has
-// no descriptor left there is room above its limit.
+// dial returns a connection to opassert, or -1 and errno. If the program has no
+// descriptor left, it uses one above the limit.
 static int dial(void) {
   struct rlimit limit, more;
   if (own.field[FOLDER] == NULL) return -1;
@@ -156,9 +156,9 @@ static int dial(void) {
   return fd < 0 ? connect_by(0) : fd;
 }
 
-// ask sends what it is asked in text and puts the answer there, and a descriptor
-// that comes with it into *passed. A frame is its kind and its length, then that
-// many bytes; see preload.go.
+// ask sends the request in text, puts the answer there, and a descriptor that comes
+// with it into *passed. A frame is its kind and its length, then that many bytes; see
+// preload.go.
 static int ask(uint32_t kind, char *text, int *passed) {
   uint32_t head[2] = {kind, (uint32_t)strlen(text)};
   int fd = dial();
@@ -169,8 +169,8 @@ static int ask(uint32_t kind, char *text, int *passed) {
   return ok;
 }
 
-// shared returns a descriptor of memory that this process shares with opassert, by
-// a text that says which, or -1.
+// shared returns a descriptor of the named memory that this process shares with
+// opassert, or -1.
 static int shared(const char *which) {
   char text[PATH_MAX];
   int file = -1;
@@ -180,8 +180,8 @@ static int shared(const char *which) {
 
 static int memory(void) { return shared(""); }
 
-// A process in which opassert can't be reached says so where opassert looks for
-// it: this page can be written and not read.
+// A page that a process which can't reach opassert makes writable and not readable,
+// as opassert reads the mappings.
 static char unwatched[1 << 16] __attribute__((aligned(1 << 16))) = {1};
 
 static void give_up(const char *why) {
@@ -189,8 +189,8 @@ static void give_up(const char *why) {
   fprintf(stderr, "opassert: %s; process %d is not watched\n", why, (int)getpid());
 }
 
-// While the object is at work in dlopen opassert sees this page, which can be
-// neither read nor written: a library may be there for as long as that takes.
+// A page that is neither readable nor writable while the object works in dlopen, when
+// a target library may be loaded and not handled yet.
 static char working[1 << 16] __attribute__((aligned(1 << 16))) = {1};
 static int at_work;
 static __thread int at_work_here;  // in this thread
@@ -203,8 +203,8 @@ static void work(int more) {
   if (now == (more > 0)) show_work(now);
 }
 
-// Before the program's own code runs, a library may be there that the object has not
-// looked at yet. From then on opassert sees a page that is shared with the object's file.
+// A page shared with the object's file: mapped before the program's own code runs.
+// Until then a target library may be loaded and not handled yet.
 static void show_begun(void) {
   const int was = errno, fd = open(own.loaded, O_RDONLY | O_CLOEXEC);
   if (fd >= 0) {
@@ -214,7 +214,7 @@ static void show_begun(void) {
   errno = was;
 }
 
-// tell says why the process is not watched.
+// tell reports why the process is not watched.
 static void tell(const char *why) {
   char text[PATH_MAX];
   int unused = -1;
@@ -222,8 +222,8 @@ static void tell(const char *why) {
   if (!ask('W', text, &unused)) give_up(why);
 }
 
-// ask_and_open loads the library that fits the one in path; NULL: opassert knows
-// why not, or the user where opassert is gone.
+// ask_and_open loads the library that fits the one in path; NULL: the reason was
+// reported to opassert, or printed.
 static void *ask_and_open(char *path) {
   int file = -1;
   char by_number[32];
@@ -232,7 +232,7 @@ static void *ask_and_open(char *path) {
     return NULL;
   }
   void *library = path[0] == '/' ? open_library(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-  if (library == NULL && file >= 0) {  // of another root folder, or another user's
+  if (library == NULL && file >= 0) {  // in another root folder, or another user's
     snprintf(by_number, sizeof by_number, "/proc/self/fd/%d", file);
     library = open_library(by_number, RTLD_NOW | RTLD_LOCAL);
   }
@@ -241,10 +241,10 @@ static void *ask_and_open(char *path) {
   return library;
 }
 
-// opened is what an object does when a library may have come into the program.
+// opened is called when a library may have been loaded.
 static void opened(void);
 
-// starts is what an object does after all constructors and before main.
+// starts is called after all constructors and before main.
 static void starts(void);
 
 static int (*program)(int, char **, char **);
@@ -301,9 +301,9 @@ static int may_have(const char *path, const char *object, const char *name) {
   return 0;
 }
 
-// is_searched returns whether a name may be found by the path of an object: that
-// of the caller, or one with an RPATH, which counts for those that it has loaded
-// too. The program's own is searched for everybody.
+// is_searched returns whether a name may be found by the path of an object: of the
+// caller, or of one with an RPATH, which applies to those that it has loaded too. The
+// program's own applies to all.
 static int is_searched(struct dl_phdr_info *info, size_t size, void *p) {
   (void)size;
   const struct search *s = p;
@@ -331,9 +331,9 @@ __attribute__((noinline)) static int may_search(const char *name, const void *ca
   return dl_iterate_phdr(is_searched, &s);
 }
 
-// A plain name is searched by the path of the caller, whom libc knows by the
-// return address: where it may be there this has to be a jump and not a call, which
-// is what gcc and clang make of it from -O2 on.
+// A plain name is searched by the path of the caller, which libc finds by the return
+// address. If it may be there, this must be a jump and not a call: gcc and clang make
+// it one from -O2 on.
 void *dlopen(const char *file, int mode) {
   const int jump = file == NULL || (strchr(file, '/') == NULL && may_search(file, __builtin_return_address(0)));
   void *(*real)(const char *, int) = jump ? (void *(*)(const char *, int))next("dlopen") : open_and_tell;

@@ -16,7 +16,7 @@ import (
 	"github.com/opassert/opassert/internal/preload"
 )
 
-// looks is an object that looks into libprobe.so.
+// probing is an object with the target library libprobe.so.
 const looks = `
 static void opened(void) {
   char path[PATH_MAX];
@@ -26,10 +26,10 @@ static void opened(void) {
 }
 static void starts(void) {}`
 
-// A bench has what the tests run.
+// A bench has the programs that the tests run.
 type bench struct {
 	starts, child, probe, fits string
-	slow                       time.Duration // in which what fits is not there
+	slow                       time.Duration // a folder without the fitting library
 }
 
 func build(t *testing.T) bench {
@@ -38,7 +38,7 @@ func build(t *testing.T) bench {
 		t.Skip(err)
 	}
 	dir := t.TempDir()
-	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // of the tests, for whom a process becomes
+	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // a folder of the tests, for other users too
 		t.Fatal(err)
 	}
 	empty := filepath.Join(dir, "empty.c")
@@ -83,8 +83,8 @@ func (b bench) run(t *testing.T, command ...string) watched {
 	return w
 }
 
-// Whatever starts a program, the object is in it, and the environments are
-// those that there would be without.
+// However a program is started, the object is in it, and its environment is the one
+// that it would have without.
 func TestChildren(t *testing.T) {
 	b := build(t)
 	ways := []string{
@@ -110,8 +110,8 @@ func TestChildren(t *testing.T) {
 	}
 }
 
-// A program that can't have the object, or whose object can't reach opassert, is
-// named, with why.
+// A program without the object, or whose object can't reach opassert, is listed, with
+// the reason.
 func TestNotWatched(t *testing.T) {
 	b := build(t)
 	tests := []struct {
@@ -152,18 +152,18 @@ func TestNotWatched(t *testing.T) {
 		must.Do(t, os.Chown(b.child, 0, 65534))
 		must.Do(t, os.Chmod(b.child, 0o755|os.ModeSetgid))
 		w := b.run(t, b.starts, "execve", b.child, b.probe, "1500")
-		if len(w.unwatched) != 1 || !strings.HasSuffix(w.unwatched[0], "it runs with privileges that its caller has not, where LD_PRELOAD is left out") {
+		if len(w.unwatched) != 1 || !strings.HasSuffix(w.unwatched[0], "it runs with more privileges than its caller, which disables LD_PRELOAD") {
 			t.Errorf("unwatched %q", w.unwatched)
 		}
 	})
 }
 
-// A library that is opened by a plain name is seen, and found where it is without
-// the object: by the caller's own path, which cannot be seen, or by another.
+// A library that is opened by a plain name is noticed, and found where it is without
+// the object, unless by the caller's own path: then it is reported.
 func TestPlainNames(t *testing.T) {
 	b := build(t)
 	folder, name := filepath.Split(b.probe)
-	const unseen = " has loaded libprobe.so in a way that opassert does not see"
+	const unseen = " has loaded libprobe.so in a way that opassert does not notice"
 	for _, tt := range []struct {
 		how, link, path string
 		asked           int
@@ -192,8 +192,7 @@ func TestPlainNames(t *testing.T) {
 	}
 }
 
-// However long a library takes to load, it has an object: what does not look into
-// it yet, as long as the loader or another object is at work, is watched all the same.
+// A process is watched however long its libraries take to load.
 func TestSlowLoads(t *testing.T) {
 	b := build(t)
 	source := filepath.Join(t.TempDir(), "slow.c")
@@ -209,8 +208,8 @@ func TestSlowLoads(t *testing.T) {
 	}
 }
 
-// A process that is killed before its own code runs has done nothing unseen; one that
-// runs has. The object here does not look into what a program is linked to.
+// A process that is killed before its own code runs is not reported; one that runs
+// is. The object here ignores libraries that a program is linked to.
 func TestKilledBeforeMain(t *testing.T) {
 	b := build(t)
 	dir := t.TempDir()
@@ -231,12 +230,13 @@ func TestKilledBeforeMain(t *testing.T) {
 		t.Errorf("unwatched %q, want none", w.unwatched)
 	}
 	t.Setenv("LOADS", "0")
-	if w := b.run(t, child, "none", "1000"); len(w.unwatched) != 1 || !strings.HasSuffix(w.unwatched[0], " has loaded libprobe.so in a way that opassert does not see") {
+	if w := b.run(t, child, "none", "1000"); len(w.unwatched) != 1 || !strings.HasSuffix(w.unwatched[0], " has loaded libprobe.so in a way that opassert does not notice") {
 		t.Errorf("unwatched %q, want one", w.unwatched)
 	}
 }
 
-// A child that is forked while another thread loads what fits has not got that.
+// A child that is forked while another thread loads the fitting library does not have
+// it, and is reported.
 func TestForkedWhileLoading(t *testing.T) {
 	b := build(t)
 	b.slow = 3 * time.Second
@@ -244,7 +244,7 @@ func TestForkedWhileLoading(t *testing.T) {
 	if out, err := exec.Command("cc", "testdata/forks.c", "-ldl", "-pthread", "-o", program).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	want := regexp.MustCompile(`^process \d+ \(.*/forks .*\) has loaded libprobe.so in a way that opassert does not see$`)
+	want := regexp.MustCompile(`^process \d+ \(.*/forks .*\) has loaded libprobe.so in a way that opassert does not notice$`)
 	if w := b.run(t, program, b.probe); w.asked != 1 || len(w.unwatched) != 1 || !want.MatchString(w.unwatched[0]) {
 		t.Errorf("the object asked %d times, want 1; unwatched %q, want one %v", w.asked, w.unwatched, want)
 	}
@@ -260,7 +260,7 @@ func TestDaemons(t *testing.T) {
 	}
 }
 
-// Errors and statuses are those of the functions that are stood in for.
+// Errors and statuses are those of the replaced functions.
 func TestErrors(t *testing.T) {
 	b := build(t)
 	for _, how := range []string{"execve", "execvp", "posix_spawn", "execl"} {
@@ -277,7 +277,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// The folder for temporary files may have any name, and may go.
+// The folder for temporary files may have any name, and may be removed.
 func TestTemporaryFolders(t *testing.T) {
 	b := build(t)
 	for _, name := range []string{"a b", "a:b", strings.Repeat("long/", 40), "plain"} {
@@ -291,7 +291,7 @@ func TestTemporaryFolders(t *testing.T) {
 	}
 }
 
-// Libraries that a program preloads itself stay, and stay the last.
+// Libraries that a program preloads itself stay, and come last.
 func TestOwnPreload(t *testing.T) {
 	b := build(t)
 	t.Setenv("LD_PRELOAD", b.fits)
@@ -302,7 +302,7 @@ func TestOwnPreload(t *testing.T) {
 	}
 }
 
-// No process of another user speaks to opassert.
+// Other users' processes cannot connect to opassert.
 func TestSecret(t *testing.T) {
 	b := build(t)
 	t.Setenv("TMPDIR", t.TempDir())

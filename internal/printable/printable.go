@@ -1,11 +1,11 @@
-// Package printable writes foreign text, such as names, messages and paths,
-// so that a terminal, a CI and a reader take it for text and for nothing else.
+// Package printable writes foreign text, such as names, messages and paths, so that
+// it does nothing to a terminal, a CI or a reader.
 //
-// Control characters, those that turn the direction of text, and others that are
-// not seen are written as JSON and Go write them in a string, \u001b, and bytes
-// that are not UTF-8 as \xff. Marks that a CI takes for a command, :: at the
-// start of a line and ##[ anywhere, are broken. A JSON text stays the same value:
-// such characters are in its strings alone, which may have these escapes.
+// Control characters, those that change the direction of text, and other invisible
+// ones are escaped as in strings of JSON and Go, \u001b, and bytes that are not UTF-8
+// as \xff. Commands to a CI, :: at the start of a line and ##[ anywhere, are escaped
+// too. A JSON text stays the same value: it has such characters only in strings,
+// which may have these escapes.
 package printable
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/opassert/opassert/internal/loop"
 )
 
-// JSON writes a value as JSON, indented by a text, or in one line for "".
+// JSON writes a value as JSON, indented by indent, or in one line for "".
 func JSON(w io.Writer, v any, indent string) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -32,7 +32,7 @@ func JSON(w io.Writer, v any, indent string) error {
 	return enc.Encode(v)
 }
 
-// Line returns a text as one line: its line breaks and tabs are escaped too.
+// Line returns a text in one line: it escapes line breaks and tabs too.
 func Line(text string) string {
 	var line []byte
 	for text != "" {
@@ -52,22 +52,21 @@ func Text(text string) string {
 	return b.String()
 }
 
-// Printf is [fmt.Fprintf], with each argument as [Line] writes it; those that are
-// [Lines] stay as they are.
+// Printf is [fmt.Fprintf] with each argument formatted by [Line], except [Lines].
 func Printf(w io.Writer, format string, args ...any) error {
 	_, err := io.WriteString(w, Sprintf(format, args...))
 	return err
 }
 
-// Sprintf is [fmt.Sprintf], as [Printf] formats.
+// Sprintf is [fmt.Sprintf] with arguments formatted as by [Printf].
 func Sprintf(format string, args ...any) string {
 	return fmt.Sprintf(format, loop.Map(args, func(arg any) any { return argument{arg} })...)
 }
 
-// Lines are text of several lines that is printable already, such as a report.
+// Lines is printable text of several lines, such as a report.
 type Lines string
 
-// An argument of Printf is formatted as the value in it, in one line.
+// An argument of Printf formats its value in one line.
 type argument struct{ value any }
 
 func (a argument) Format(state fmt.State, verb rune) {
@@ -78,7 +77,7 @@ func (a argument) Format(state fmt.State, verb rune) {
 	io.WriteString(state, text)
 }
 
-// YAML returns a text as a scalar of YAML, in quotes where it needs them.
+// YAML returns a text as a YAML scalar, in quotes if needed.
 func YAML(text string) string {
 	if plainScalar.MatchString(text) && !strings.EqualFold(text, "null") {
 		return text
@@ -86,20 +85,20 @@ func YAML(text string) string {
 	return strconv.Quote(text)
 }
 
-// plainScalar matches names of ops, and nothing that YAML reads as more than text.
+// plainScalar matches names of ops, and nothing that YAML does not read as the same text.
 var plainScalar = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*((\.|::| )[A-Za-z0-9_]+)*$`)
 
-// Cell returns a text for a cell of a table in Markdown.
+// Cell returns a text for a cell of a Markdown table.
 func Cell(text string) string { return cellEscapes.Replace(Line(text)) }
 
 var cellEscapes = strings.NewReplacer("|", `\|`, "<", `\<`)
 
-// Code returns a text for a cell, as code.
+// Code returns a text as code in such a cell.
 func Code(text string) string {
 	return "`" + strings.NewReplacer("|", `\|`, "`", "'").Replace(Line(text)) + "`"
 }
 
-// seen reports whether a character is one that a reader sees, or a space.
+// visible reports whether a character is visible, or a space.
 func seen(r rune) bool { return unicode.IsGraphic(r) }
 
 // appendRune appends a character, or its escape.
@@ -119,20 +118,20 @@ func appendRune(b []byte, r rune, raw string) []byte {
 	return fmt.Appendf(b, `\u%04x`, r)
 }
 
-// A Writer writes text to another writer. Line breaks and tabs stay. Several
-// goroutines may write at once.
+// A Writer writes printable text to another writer. Line breaks and tabs stay. It is
+// safe for concurrent use.
 type Writer struct {
 	mu      sync.Mutex
 	w       io.Writer
 	out     []byte
-	partial []byte  // of a character that goes on in the next Write
-	command command // that a line may become
+	partial []byte  // the start of a character that continues in the next Write
+	command command // the command that the line may become
 }
 
-// NewWriter returns a Writer to w. The end of the text may have to be flushed.
+// NewWriter returns a Writer to w, to be flushed at the end.
 func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
 
-// Write writes text, which may begin or end within a character.
+// Write writes text, which may start or end within a character.
 func (w *Writer) Write(text []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -150,7 +149,7 @@ func (w *Writer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Flush writes the start of a character whose end did not come.
+// Flush writes an incomplete character.
 func (w *Writer) Flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -174,15 +173,15 @@ func (w *Writer) put(r rune, raw string) {
 	}
 }
 
-// A command follows a line as far as it may be a command to a CI: "::error"
-// after spaces alone, "##[error]" and "##vso[task]" anywhere.
+// A command tracks whether a line may be a command to a CI: "::error" after nothing
+// but spaces, "##[error]" and "##vso[task]" anywhere.
 type command struct {
-	begun  bool // the line has more than spaces
-	colon  bool // and that is one colon
+	begun  bool // the line has other characters than spaces
+	colon  bool // the line is spaces and a colon
 	hashes int  // two, and then letters alone
 }
 
-// completed reports whether a character is the one that makes a command.
+// completed reports whether a character completes a command.
 func (c *command) completed(r rune) bool {
 	if r == '\n' {
 		*c = command{}

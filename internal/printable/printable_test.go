@@ -50,7 +50,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// An error of the writer below is the Writer's.
+// Errors of the underlying writer are returned.
 func TestWriteError(t *testing.T) {
 	closed, to := io.Pipe()
 	closed.Close()
@@ -69,7 +69,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// Formatted text has line breaks where the format has, and nowhere else.
+// Formatted text has only the line breaks of the format.
 func TestPrintf(t *testing.T) {
 	var b bytes.Buffer
 	err := Printf(&b, "%-5s|%d %v %q\n%s\n", "a\nb", 7, []string{"\x1b"}, "\n", Lines("one\ntwo"))
@@ -95,8 +95,7 @@ func TestIn(t *testing.T) {
 	}
 }
 
-// Whatever is written can be printed, starts no command, and is the same value
-// where it is JSON.
+// Output is printable, starts no command, and stays the same value if it is JSON.
 func FuzzText(f *testing.F) {
 	for _, seed := range []string{"::a\x1b\u202e\xff\n##[x", "é\U000e0041\x00\r\n ::", "#\xe2\x80"} {
 		f.Add(seed)
@@ -132,7 +131,7 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// A shell reads the words of a command back.
+// A shell splits a command into the same words.
 func TestShell(t *testing.T) {
 	words := []string{"opassert", "", "my folder/a.so", "it's", "$HOME", "`x`", `a\b`, "*", "ns::op.out", "-op=f(x)", "a;b", "#", "~", "ü", "a\nb"}
 	out, err := exec.Command("sh", "-c", "printf '%s\\0' "+Shell(words...)).Output()

@@ -2,7 +2,7 @@ package printable
 
 import "strings"
 
-// Shell returns a command as a shell reads it.
+// Shell returns a command, quoted for a shell.
 func Shell(words ...string) string {
 	var quoted []string
 	for _, w := range words {

@@ -1,4 +1,4 @@
-// Package procstat reads what Linux says of a process or a thread.
+// Package procstat reads Linux's status of a process or a thread.
 package procstat
 
 import (
@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// Of returns the fields of proc_pid_stat(5) of a process, from its state on; none where
-// the system has no /proc, or there is no such process.
+// Of returns the fields of proc_pid_stat(5) of a process, from the state on; none if
+// there is no /proc or no such process.
 func Of(pid int) []string { return Read(fmt.Sprintf("/proc/%d/stat", pid)) }
 
-// Read returns the same of a thread, by its file.
+// Read returns the same fields from a file.
 func Read(file string) []string {
 	text, _ := os.ReadFile(file)
 	return Fields(text)
 }
 
-// Fields returns the same of a file's text.
+// Fields returns the same fields from a file's text.
 func Fields(text []byte) []string {
-	return strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // the name before it may hold anything
+	return strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // the name before it may contain anything
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// The name of a program may look like the fields behind it.
+// The name of a program may look like the fields after it.
 func TestRead(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "stat")
 	must.Do(t, os.WriteFile(file, []byte("7 (a) R 1) S 5 6\n"), 0o600))
@@ -17,6 +17,6 @@ func TestRead(t *testing.T) {
 		t.Errorf("the fields are %q", got)
 	}
 	if got := Of(-1); len(got) > 0 {
-		t.Errorf("a process that is not there has %q", got)
+		t.Errorf("an absent process has %q", got)
 	}
 }

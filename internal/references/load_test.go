@@ -11,17 +11,17 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// A file is one of a package.
+// A file is a file of a package.
 type file struct{ pkg, name string }
 
 func (f file) compare(other file) int {
 	return cmp.Or(cmp.Compare(f.pkg, other.pkg), cmp.Compare(f.name, other.name))
 }
 
-// A reference is a name that a file uses and another one declares.
+// A reference is a name that one file uses and another declares.
 type reference struct {
 	from, to file
-	object   string // with the receiver's type where it is a method
+	object   string // with the receiver's type, for a method
 }
 
 // load returns the references between the files of the packages that match
@@ -64,8 +64,7 @@ func load(dir string, patterns []string) ([]reference, error) {
 	return all, nil
 }
 
-// nameOf returns the name of an object that is declared in a package itself or is a method
-// there, "" for all else.
+// nameOf returns the name of a package-level object or a method, "" for others.
 func nameOf(object types.Object) string {
 	if object.Pkg() == nil {
 		return ""
@@ -84,5 +83,5 @@ func nameOf(object types.Object) string {
 	if named, ok := receiver.(*types.Named); ok {
 		return named.Obj().Name() + "." + f.Name()
 	}
-	return f.Name() // of an interface without a name
+	return f.Name() // a method of an unnamed interface
 }

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// A tally is the references that the files of a package make.
+// A tally has the references of the files of a package.
 type tally struct {
 	pkg            string
 	within, across int
-	up             []reference // of those within
+	up             []reference // the references within the package
 }
 
 // count adds up references by package.
@@ -28,8 +28,8 @@ func count(all []reference) []tally {
 	return tallies
 }
 
-// upward returns the references that go up in an order of files with few such:
-// each file is moved to where it has the fewest until no move helps.
+// upward returns the references that go up in a good order of the files: each file is
+// moved to the position where it has the fewest, until no move helps.
 func upward(all []reference) []reference {
 	weight := make(map[[2]file]int)
 	var order []file
@@ -50,11 +50,11 @@ func upward(all []reference) []reference {
 	})
 }
 
-// move puts a file at the place where the fewest references of it go up.
+// move puts a file at the position where the fewest of its references go up.
 func move(order []file, f file, weight map[[2]file]int) bool {
 	at := slices.Index(order, f)
 	rest := slices.Delete(slices.Clone(order), at, at+1)
-	up := 0 // with f before all others
+	up := 0 // with f first
 	for _, other := range rest {
 		up += weight[[2]file{other, f}]
 	}

@@ -1,6 +1,6 @@
-// Package references counts the references between the files of packages: a file
-// refers to a name of another one once, however often it does. Of files that
-// refer to each other, some refer up, whichever comes first.
+// Package references counts the references between the files of packages: a file that
+// uses a name of another file many times counts once. In any order, files that refer
+// to each other have references up.
 package references
 
 import (
@@ -14,8 +14,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// A name counts once for each file that uses it, and what has to go up is what
-// costs least.
+// A name counts once for each file that uses it, and as few references as possible go up.
 func TestCount(t *testing.T) {
 	all := must.Get(load(".", []string{"./testdata/upper", "./testdata/lower"}))(t)
 	var got strings.Builder
@@ -34,8 +33,7 @@ func TestUnknownPackage(t *testing.T) {
 	}
 }
 
-// An order that has no reference up is found, however far it is from the
-// alphabet's.
+// An order without references up is found, however far it is from the alphabetical one.
 func TestUpward(t *testing.T) {
 	var chain []reference
 	for i := range 9 {
@@ -46,12 +44,12 @@ func TestUpward(t *testing.T) {
 	}
 	circle := append(chain, reference{chain[8].to, chain[0].from, "y"})
 	if up := upward(circle); len(up) != 1 {
-		t.Errorf("in a circle %v go up", up)
+		t.Errorf("in a cycle %v go up", up)
 	}
 }
 
-// The suite's rooms: a case's way goes from design to report once, so few
-// references between files go up. There were 78, of fewer, when all was one room.
+// The suite's packages: a case passes from design to report once, so few references
+// between files go up.
 func TestRoomsOfTheSuite(t *testing.T) {
 	all := must.Get(load("../..", []string{"./asserts/suite/..."}))(t)
 	rooms, up := count(all), 0
@@ -59,13 +57,13 @@ func TestRoomsOfTheSuite(t *testing.T) {
 		up += len(room.up)
 	}
 	if len(rooms) < 5 {
-		t.Errorf("the suite has %d rooms", len(rooms))
+		t.Errorf("the suite has %d packages", len(rooms))
 	}
 	const most = 6
 	if up > most {
 		var list strings.Builder
 		write(&list, all)
-		t.Errorf("%d references go up, want at most %d: move what is declared too high\n%s", up, most, &list)
+		t.Errorf("%d references go up, want at most %d: move declarations down\n%s", up, most, &list)
 	}
 }
 

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// The devices that engines have in common, and their numbers.
+// The devices that engines have in common, by number.
 const (
 	CPU           = "cpu"
-	Meta          = "meta" // whose tensors have no bytes
+	Meta          = "meta" // its tensors have no bytes
 	DeviceCPU     = 0
 	DeviceMeta    = 14
 	DeviceBrought = 20 // PrivateUse1, which a package may name
@@ -18,11 +18,11 @@ const (
 
 type device struct {
 	name      string
-	key       string // the dispatch key of its kernels, "" where no schema file may use it
-	addresses bool   // pointers to its memory are addresses, and not those of objects
+	key       string // the dispatch key of its kernels, "" if schema files may not use it
+	addresses bool   // pointers to its memory are addresses, and not handles
 }
 
-// devices are those of c10::DeviceType by number, the same in all versions.
+// devices are those of c10::DeviceType, by number, which all versions share.
 //
 // Source: c10/core/DeviceType.h; torchgen/model.py, BACKEND_COMPONENTS.
 var devices = []device{
@@ -36,10 +36,10 @@ var (
 	// Devices are the names of devices.
 	Devices Names
 
-	// SingleDevices are those of which there is one: their names have no index.
+	// SingleDevices are those without an index.
 	SingleDevices = Names{CPU, Meta}
 
-	// DeviceKeys are the dispatch keys of devices that a schema file may use.
+	// DeviceKeys are the dispatch keys of devices in schema files.
 	DeviceKeys []string
 
 	// Addressed has a bit for each device whose pointers are addresses.
@@ -49,14 +49,14 @@ var (
 	Libraries = []string{"libtorch.so", "libtorch_python.so", "libtorch_cuda_linalg.so", "libc10.so"}
 )
 
-// deviceForm is how devices are named: a type, and the number of one of it.
+// deviceForm matches names of devices: a type, with or without an index.
 var deviceForm = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*(:(0|[1-9][0-9]*))?$`)
 
-// CheckDevice returns an error where a name is that of no device, PyTorch's or one that a package
-// may bring.
+// CheckDevice returns an error for a name that can't be a device's: neither PyTorch's
+// nor one that a package may bring.
 func CheckDevice(name string) error {
 	if !deviceForm.MatchString(name) {
-		return fmt.Errorf("unknown device %q: a device is a type, such as cuda, or one of it, such as openreg:1", name)
+		return fmt.Errorf("unknown device %q: a device is a type, such as cuda, with or without an index, such as openreg:1", name)
 	}
 	typ, _, _ := strings.Cut(name, ":")
 	for _, d := range devices {
@@ -67,8 +67,8 @@ func CheckDevice(name string) error {
 	return nil
 }
 
-// DeviceTypes returns the names of the type of a device: that of one which a package brings is
-// PyTorch's privateuseone too.
+// DeviceTypes returns the names of a device's type: a type that a package brings is
+// also PyTorch's privateuseone.
 func DeviceTypes(name string) []string {
 	typ, _, _ := strings.Cut(name, ":")
 	if typ == "" || slices.Contains(Devices, typ) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A device is a type, PyTorch's or one that a package brings, or one of it by its number.
+// A device is a type, PyTorch's or one that a package brings, with or without an index.
 func TestCheckDevice(t *testing.T) {
 	for _, name := range []string{"cpu", "cuda", "cuda:0", "cuda:10", "openreg", "openreg:1", "privateuseone:1", "npu", "lpu_2"} {
 		if err := CheckDevice(name); err != nil {
@@ -22,7 +22,7 @@ func TestCheckDevice(t *testing.T) {
 	}
 }
 
-// The type of a device that a package brings has PyTorch's name for it too.
+// The type of a device that a package brings is privateuseone too.
 func TestDeviceTypes(t *testing.T) {
 	for name, want := range map[string][]string{
 		"": {""}, "cpu": {"cpu"}, "cuda:1": {"cuda"}, "openreg": {"openreg", "privateuseone"}, "openreg:1": {"openreg", "privateuseone"}, "privateuseone:0": {"privateuseone"},

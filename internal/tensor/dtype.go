@@ -1,6 +1,6 @@
 // Package tensor is the vocabulary of tensors: one table each for dtypes, forms,
-// arrangements, layouts, memory formats, quantization schemes and devices. The
-// words for them in C++ are generated into shim/words.h.
+// arrangements, layouts, memory formats, quantization schemes and devices. The C++
+// names are generated into shim/words.h.
 package tensor
 
 import (
@@ -34,7 +34,7 @@ const (
 	BFloat16
 )
 
-// The numbers of those between and behind these have no name here.
+// The numbers in between and after these have no constants.
 const (
 	Bits8        DType = 21
 	Float8E4M3FN DType = 24
@@ -47,23 +47,23 @@ const (
 type Class uint8
 
 const (
-	Opaque Class = iota // bits without a meaning
+	Opaque Class = iota // uninterpreted bits
 	Floating
 	Integral
 	Boolean
 	Complex
-	Scaled // quantized: elements stand for others by a scale
+	Scaled // quantized: integers with a scale
 )
 
 // A dtype is a row of the table.
 type dtype struct {
-	name        string // Python's
-	size        int    // of an element in bytes; 0 where elements share a byte
+	name        string // the name in Python
+	size        int    // of an element in bytes; 0 if elements share a byte
 	class       Class
 	max, lowest float64 // finite
-	subnormal   float64 // the smallest above zero
+	subnormal   float64 // the smallest positive number
 	codec       codec
-	words       []string // other names for it in errors of kernels, in lower case
+	words       []string // other names in errors of kernels, in lower case
 }
 
 var dtypes = [...]dtype{
@@ -151,7 +151,7 @@ func DTypes() []DType {
 	return all
 }
 
-// DTypeNames returns the names of the dtypes that a condition holds for, sorted.
+// DTypeNames returns the sorted names of the dtypes that satisfy a condition.
 func DTypeNames(where func(DType) bool) []string {
 	var names []string
 	for _, d := range DTypes() {
@@ -169,14 +169,14 @@ func ParseDType(name string) (DType, bool) {
 	return d, ok
 }
 
-// DTypeOfWord returns the writable dtype that an error of a kernel calls by a word,
-// such as "Half".
+// DTypeOfWord returns the writable dtype with that name in errors of kernels, such as
+// "Half".
 func DTypeOfWord(word string) (DType, bool) {
 	d, ok := byWord[strings.ToLower(word)]
 	return d, ok
 }
 
-// row returns that of the table, the zero one for a dtype that it does not have.
+// row returns the row of the dtype, zero if there is none.
 func (d DType) row() *dtype {
 	if d < 0 || int(d) >= len(dtypes) {
 		return new(dtype)
@@ -192,23 +192,22 @@ func (d DType) String() string {
 	return fmt.Sprintf("dtype%d", int8(d))
 }
 
-// Size returns the size of an element in bytes, 0 where that is not known or
-// elements share a byte.
+// Size returns the size of an element in bytes, 0 if it is not known or elements
+// share a byte.
 func (d DType) Size() int { return d.row().size }
 
 // Class returns the dtype's class.
 func (d DType) Class() Class { return d.row().class }
 
-// Limits returns the largest and the lowest finite number, and the smallest above
-// zero.
+// Limits returns the largest and the lowest finite number, and the smallest positive one.
 func (d DType) Limits() (largest, lowest, subnormal float64) {
 	row := d.row()
 	return row.max, row.lowest, row.subnormal
 }
 
-// Step returns the distance between 1 and the next number of a dtype of floating point.
+// Step returns the distance between 1 and the next number of a floating point dtype.
 func (d DType) Step() float64 {
-	fraction, _ := math.Frexp(d.row().max) // all bits of it are ones
+	fraction, _ := math.Frexp(d.row().max) // all its bits are ones
 	return 2 - 2*fraction
 }
 

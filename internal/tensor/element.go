@@ -13,8 +13,8 @@ type codec struct {
 
 var native = binary.NativeEndian
 
-// Put writes an element as it lies in memory, rounded to the nearest; im counts for
-// a complex one alone. Of a dtype that is not Writable it writes zeros.
+// Put writes an element as in memory, rounded to the nearest; im is for complex
+// dtypes. If the dtype is not Writable it writes zeros.
 func (d DType) Put(dst []byte, re, im float64) {
 	row := d.row()
 	if row.codec.put == nil {
@@ -27,8 +27,8 @@ func (d DType) Put(dst []byte, re, im float64) {
 	}
 }
 
-// Get reads an element as Put writes it; of a complex one, the real part. It is NaN for a
-// dtype that is not Writable.
+// Get reads an element, or the real part of a complex one. It is NaN if the dtype is
+// not Writable.
 func (d DType) Get(src []byte) float64 {
 	if row := d.row(); row.codec.get != nil {
 		return row.codec.get(src)
@@ -68,8 +68,7 @@ var (
 	}
 )
 
-// integers returns the codec of whole numbers; those that a float64 can't say are
-// the largest int64.
+// integers returns the codec of integers; numbers above all int64 become the largest.
 func integers(size int, signed bool) codec {
 	put := func(dst []byte, v float64) {
 		n := int64(math.MaxInt64)
@@ -102,7 +101,8 @@ func toBFloat16(v float64) uint16 {
 	return uint16((bits + 0x7fff + bits>>16&1) >> 16)
 }
 
-// A small float has so many bits of a mantissa, an exponent less a bias, and a sign above them.
+// A small is a floating point format: bits of a mantissa, an exponent with a bias, and a
+// sign above them.
 type small struct {
 	mantissa, exponent int
 	bias               int
@@ -112,7 +112,7 @@ type small struct {
 
 var (
 	half    = small{10, 5, 15, math.Nextafter(65520, 0), 0x7c00, 0x7e00}
-	quarter = small{3, 4, 7, 464, 0x7f, 0x7f} // which has no infinity
+	quarter = small{3, 4, 7, 464, 0x7f, 0x7f} // of a format without infinity
 )
 
 // bits rounds to nearest, ties to even.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// A Form is a sort of tensor.
+// A Form is a kind of tensor.
 type Form uint8
 
 const (
@@ -18,28 +18,28 @@ const (
 	Mkldnn              // opaque
 	Quantized           // per tensor: scale 0.1, zero point 0, or 64 for quint8
 	PerChannel          // quantized per channel of the first dimension
-	Nested              // Sizes[0] tensors, the last of which is shorter by one
+	Nested              // Sizes[0] tensors, the last one shorter by one
 	Functional          // in a functional wrapper
 	Conjugate           // a lazy conjugate; the dtype is complex
 	Negative            // a lazy negative
 	Zero                // an efficient zero tensor: no bytes
 	Inference           // made in inference mode: no version counter
 	Named               // with dimension names A, B, ...
-	COOUncoalesced      // sparse, with each element given twice
-	COOHybrid           // sparse in the first dimension alone
+	COOUncoalesced      // sparse, with each element twice
+	COOHybrid           // sparse in the first dimension only
 	NestedEven          // Sizes[0] tensors of the same sizes
 	Grad                // a leaf that requires grad; the dtype is floating or complex
-	Subclass            // a strided tensor with the mark of a Python subclass
+	Subclass            // a strided tensor marked as a Python subclass
 )
 
-// Forms are the words for forms in a case; a strided tensor has none.
+// Forms are the names of forms in a case; a strided tensor has none.
 var Forms = []string{
 	COO: "coo", CSR: "csr", CSC: "csc", BSR: "bsr", BSC: "bsc", Mkldnn: "mkldnn", Quantized: "quantized", PerChannel: "per-channel",
 	Nested: "nested", Functional: "functional", Conjugate: "conj", Negative: "neg", Zero: "zero", Inference: "inference", Named: "named",
 	COOUncoalesced: "coo-uncoalesced", COOHybrid: "coo-hybrid", NestedEven: "nested-even", Grad: "requires-grad", Subclass: "subclass",
 }
 
-// String names the form: "coo", "strided".
+// String returns the name of the form: "coo", "strided".
 func (f Form) String() string {
 	if int(f) >= len(Forms) {
 		return fmt.Sprintf("form%d", uint8(f))
@@ -56,11 +56,10 @@ const (
 	Sliced                   // every other element of a larger storage, with an offset
 	Expanded                 // stride 0 in the first dimension
 	ChannelsLast             // four and five dimensions: channels innermost
-	Offset                   // contiguous, behind other elements of its storage
-	Padded                   // each row is followed by others' elements, as in a part of a matrix
-	Between                  // contiguous and aligned, with others' elements before and behind it
+	Offset                   // contiguous, after other elements of its storage
+	Padded                   // each row is followed by other elements, as in a part of a matrix
+	Between                  // contiguous and aligned, with other elements before and after it
 )
 
-// Arrangements are the words for arrangements in a case; a contiguous tensor has
-// none.
+// Arrangements are the names of arrangements in a case; a contiguous tensor has none.
 var Arrangements = []string{Transposed: "transposed", Sliced: "sliced", Expanded: "expanded", ChannelsLast: "channels-last", Offset: "offset", Padded: "padded", Between: "between"}

@@ -2,7 +2,7 @@ package tensor
 
 import "slices"
 
-// Names are the names of an enumeration of PyTorch's, by number; "" is a number without one.
+// Names are the names of a PyTorch enumeration, by number; "" is a number without a name.
 type Names []string
 
 // Number returns the number of a name.

@@ -9,8 +9,8 @@ func Numel(sizes []int64) int64 {
 	return n
 }
 
-// Position returns where the element with a number lies in its storage, in elements: they
-// are numbered in the order of the sizes, the last dimension running fastest.
+// Position returns the offset of the element with a number, in elements: elements are
+// numbered in the order of the sizes, the last dimension running fastest.
 func Position(number int64, sizes, strides []int64, offset int64) int64 {
 	for d := len(sizes) - 1; d >= 0; d-- {
 		offset += number % sizes[d] * strides[d]

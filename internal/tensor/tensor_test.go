@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A number that is stored as a dtype comes back as the nearest one that it has.
+// A number stored as a dtype is read as the nearest one.
 func TestDTypeElements(t *testing.T) {
 	inf := math.Inf(1)
 	for _, tt := range []struct {
@@ -25,19 +25,19 @@ func TestDTypeElements(t *testing.T) {
 		b := make([]byte, tt.dtype.Size())
 		tt.dtype.Put(b, tt.in, 0)
 		if got := tt.dtype.Get(b); got != tt.want {
-			t.Errorf("%v as %v comes back as %v, want %v", tt.in, tt.dtype, got, tt.want)
+			t.Errorf("%v as %v is read as %v, want %v", tt.in, tt.dtype, got, tt.want)
 		}
 	}
 	for _, d := range []DType{Float16, BFloat16, Float32, Float64, Float8E4M3FN} {
 		b := make([]byte, d.Size())
 		d.Put(b, math.NaN(), 0)
 		if got := d.Get(b); got == got {
-			t.Errorf("NaN as %v comes back as %v", d, got)
+			t.Errorf("NaN as %v is read as %v", d, got)
 		}
 	}
 }
 
-// Every float16 but the NaNs is what half.bits makes of its own value.
+// half.bits returns every float16, except NaNs, from its value.
 func TestFloat16(t *testing.T) {
 	for h := range 1 << 16 {
 		if v := half.value(uint16(h)); v == v && half.bits(v) != uint16(h) {
@@ -46,7 +46,7 @@ func TestFloat16(t *testing.T) {
 	}
 }
 
-// Every float8 but the NaNs is what quarter.bits makes of its own value.
+// quarter.bits returns every float8, except NaNs, from its value.
 func TestFloat8(t *testing.T) {
 	for b := range 1 << 8 {
 		if v := quarter.value(uint16(b)); v == v && quarter.bits(v) != uint16(b) {
@@ -55,7 +55,7 @@ func TestFloat8(t *testing.T) {
 	}
 }
 
-// The imaginary half of an element lies behind the real one.
+// The imaginary half of an element follows the real one.
 func TestComplexElements(t *testing.T) {
 	for _, d := range []DType{Complex32, Complex64, Complex128} {
 		b := make([]byte, d.Size())
@@ -83,7 +83,8 @@ func TestNamesAreReadBack(t *testing.T) {
 	}
 }
 
-// The rows of devices lie at the numbers of c10::DeviceType; pointers to Metal's memory cannot be compared as addresses.
+// Devices are at the numbers of c10::DeviceType; pointers to Metal's memory are not
+// addresses.
 func TestDevices(t *testing.T) {
 	for name, want := range map[string]int64{"cuda": 1, "hip": 6, "xpu": 12, "mps": 13, "mtia": 19, "privateuseone": 20} {
 		if n, ok := Devices.Number(name); !ok || n != want {

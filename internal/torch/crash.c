@@ -1,7 +1,7 @@
 //go:build linux && cgo
 
-// A kernel that crashes takes its worker down. Before the worker goes, it writes
-// down the C stack, for the report. A fault of Go code is left to Go's run time.
+// A kernel that crashes ends its worker, which first writes the C stack for the
+// report. Faults of Go code are left to Go's run time.
 #define _GNU_SOURCE
 #include "crash.h"
 #include "guard.h"
@@ -10,8 +10,8 @@
 
 static struct sigaction of_go[NSIG];
 
-// in_program reports whether an address is in the program itself, where there
-// is Go code and no kernel.
+// in_program reports whether an address is in the program itself, which has Go code
+// and no kernels.
 static int in_program(void *address) {
   Dl_info here, there;
   return address != NULL && dladdr((void *)watch_crashes, &here) && dladdr(address, &there) && here.dli_fbase == there.dli_fbase;
@@ -29,5 +29,5 @@ void watch_crashes(void) {
   oa_watch_crashes(REPLIES, prefix, left_to_go);
   oa_crashes.said = (const char *(*)(void))dlsym(RTLD_DEFAULT, "oa_said");
   memcpy(of_go, oa_crashes.before, sizeof of_go);
-  memset(oa_crashes.before, 0, sizeof of_go);  // what no Go code did ends the worker
+  memset(oa_crashes.before, 0, sizeof of_go);  // a fault outside Go code ends the worker
 }

@@ -18,13 +18,13 @@ func (l *Libtorch) On(name string) error {
 	var thrown *libtorch.Error
 	switch {
 	case errors.As(err, &thrown):
-		return fmt.Errorf("device %s is not there: %s", name, thrown.Message)
+		return fmt.Errorf("device %s is not available: %s", name, thrown.Message)
 	case err != nil:
 		return err
 	}
 	l.place = place{found}
-	if why := l.place.lost(); why != "" { // it may take as long as a driver to come up: no case's time
-		return fmt.Errorf("device %s keeps nothing: %s", name, why)
+	if why := l.place.lost(); why != "" { // starting a driver takes long, which no case should pay for
+		return fmt.Errorf("device %s does not keep data: %s", name, why)
 	}
 	return nil
 }
@@ -32,15 +32,15 @@ func (l *Libtorch) On(name string) error {
 // A place is the device of the tensors of cases.
 type place struct{ libtorch.DeviceInfo }
 
-// below reports whether an op has a kernel below autograd for the device, or one that
-// serves all.
+// below reports whether an op has a kernel below autograd for the device, or for all
+// devices.
 func (p place) below(op *libtorch.Op) bool {
 	return slices.ContainsFunc(op.Kernels, func(key string) bool {
 		return key == p.Key || key != "CPU" && slices.Contains(below, key)
 	})
 }
 
-// lacks returns the tensors of a form that cannot be made on the device, or "".
+// lacks returns the reason why tensors of a form cannot be made on the device, or "".
 func (p place) lacks(f engine.Form) string {
 	if p.Name != "" && !p.Resolves && (f == engine.Conjugate || f == engine.Negative) {
 		return fmt.Sprintf("%s tensors on %s, whose copies of them never end: aten::_copy_from has no kernel for %s", tensor.Forms[f], p.Name, keyOf[f])
@@ -48,15 +48,14 @@ func (p place) lacks(f engine.Form) string {
 	return ""
 }
 
-// keyOf are the dispatch keys of forms that a fallback resolves.
+// keyOf are the dispatch keys of forms that PyTorch's fallbacks resolve.
 var keyOf = map[engine.Form]string{engine.Conjugate: "Conjugate", engine.Negative: "Negative"}
 
-// mark is a byte that a device keeps.
+// mark is a byte that is copied to a device and back.
 const mark = 0x5a
 
-// lost returns the error of a device that loses bytes copied to it, or "". After an
-// error that sticks, and where it has no memory left, nothing on it works before its process
-// ends.
+// lost returns the error of a device that fails to copy bytes, or "". After a sticky
+// error, or without memory, it fails until its process ends.
 func (p place) lost() string {
 	if p.Name == "" {
 		return ""
@@ -77,14 +76,14 @@ func (p place) lost() string {
 	return ""
 }
 
-// hold ends the worker where the device is lost, with the case that lost it.
+// hold ends the worker if the device is lost, with the case that lost it.
 func (p place) hold() {
 	if why := p.lost(); why != "" {
 		panic(&engine.Lost{Message: stamp.ReplaceAllString(why[:min(len(why), longest)], "[$1 ")})
 	}
 }
 
-// kernel returns the sort of kernel that serves the device.
+// kernel returns the kind of kernel that serves the device.
 func (p place) kernel(op *libtorch.Op) engine.Kernel {
 	switch {
 	case slices.Contains(op.Kernels, p.Key) || slices.Contains(op.Kernels, "Autograd"+p.Key):
@@ -97,8 +96,8 @@ func (p place) kernel(op *libtorch.Op) engine.Kernel {
 	return engine.NoKernel
 }
 
-// hostTwins returns tensors on the CPU that are to each other what ts are: the same
-// bytes, sizes, strides and offsets, and one storage where two share one.
+// hostTwins returns copies of ts on the CPU with the same bytes, sizes, strides,
+// offsets and sharing of storages.
 func hostTwins(ts ...libtorch.Tensor) ([]libtorch.Tensor, error) {
 	twins := make([]libtorch.Tensor, len(ts))
 	on := make(map[asserts.ID]libtorch.Tensor)
@@ -125,13 +124,13 @@ func hostTwins(ts ...libtorch.Tensor) ([]libtorch.Tensor, error) {
 	return twins, nil
 }
 
-// hostTwin returns the twin of one, which shares the storage of another where that is a
-// tensor.
+// hostTwin returns the copy of a tensor, on the storage of another one unless that is
+// undefined.
 func hostTwin(t libtorch.Tensor, seen *asserts.Observation, of libtorch.Tensor) (libtorch.Tensor, error) {
 	c := seen.Content
 	dtype, known := libtorch.ParseDType(c.DType)
 	if !known || c.Layout != "Strided" || c.Strides == nil && len(c.Sizes) > 0 {
-		return libtorch.Tensor{}, &libtorch.Error{Op: "twins", Refused: true, Message: "a tensor that is not a plain strided one has none on the CPU"}
+		return libtorch.Tensor{}, &libtorch.Error{Op: "twins", Refused: true, Message: "a tensor that is not plain and strided has no copy on the CPU"}
 	}
 	spec := libtorch.Spec{DType: dtype, Sizes: c.Sizes, Strides: c.Strides, Offset: c.Offset, Of: of}
 	if !of.Defined() {

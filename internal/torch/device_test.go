@@ -17,7 +17,8 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// onDevice are checks that kernels of testdata/device break, and ops that break none.
+// onDevice are the checks that kernels of testdata/device break, and the ops that
+// break none.
 var onDevice = map[string]string{
 	"broken::writes": "OA009", "broken::writes_second": "OA009", "broken::keeps_version": "OA010", "broken::returns_memory": "OA007",
 	"broken::returns_other_": "OA006", "broken::strides": "OA011", "broken::values": "OA011", "broken::throws_late": "OA009",
@@ -26,15 +27,16 @@ var onDevice = map[string]string{
 	"drives::sticks": "", "drives::loses": "", "drives::fills": "",
 }
 
-// losing are the ops of testdata/device_ops.py that leave the device without use where they are
-// called with bools, with what it says then.
+// losing are the ops of testdata/device_ops.py that make the device unusable when
+// called with bools, with its error.
 var losing = map[string]string{
 	"drives::sticks": "an illegal memory access was encountered", "drives::loses": "unspecified launch failure", "drives::fills": "out of memory",
 }
 
-// The kernels of a device are run on tensors of it, the second of its type, and held against
-// those of the CPU, their values too, in processes that are not forked from one with a driver. A device that
-// is lost is a result of its case, and the cases after it have one that works.
+// Kernels of a device are run on its tensors, here the second of its type, and
+// compared with the CPU's, with values, in processes that are not forked from one
+// with a driver. A lost device is the result of a case, and the next cases have a
+// working one.
 func TestDevice(t *testing.T) {
 	if os.Getenv("OPASSERT_LONG") == "" {
 		t.Skip("a minute; OPASSERT_LONG=1 runs it")
@@ -72,7 +74,7 @@ func TestDevice(t *testing.T) {
 	})
 }
 
-// A device that never ends its work is a result of its case, and those after it have one that works.
+// A device that hangs is the result of a case, and the next cases have a working one.
 func TestDeviceThatSpins(t *testing.T) {
 	if os.Getenv("OPASSERT_LONG") == "" {
 		t.Skip("half a minute; OPASSERT_LONG=1 runs it")
@@ -93,12 +95,12 @@ func TestDeviceThatSpins(t *testing.T) {
 	})
 }
 
-// A device that is not there ends the run before it begins, with what to do.
+// An absent device is an error before the run, which says what to do.
 func TestDeviceThatIsNotThere(t *testing.T) {
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
 		for name, want := range map[string]string{
-			"lpu":  "device lpu is not there: PyTorch has no device of that name; name the package that brings it with -module",
-			"meta": "device meta is not there: no loaded library has kernels for it; name the package that brings it with -module",
+			"lpu":  "device lpu is not available: PyTorch has no device of that name; name the package that brings it with -module",
+			"meta": "device meta is not available: no loaded library has kernels for it; name the package that brings it with -module",
 		} {
 			got := check(t, python, "testdata", "-device", name)
 			lines := strings.Split(got.stderr, "\n")
@@ -109,8 +111,8 @@ func TestDeviceThatIsNotThere(t *testing.T) {
 	})
 }
 
-// An index without a device is refused, and the message lists the indices that there are; a name that is not
-// that of the device that was imported is refused with it.
+// An index without a device is an error that lists the valid ones; another name than
+// the imported device's is an error that has that name.
 func TestDeviceOfNoSuchIndex(t *testing.T) {
 	if os.Getenv("OPASSERT_LONG") == "" {
 		t.Skip("it builds openreg; OPASSERT_LONG=1 runs it")
@@ -122,15 +124,16 @@ func TestDeviceOfNoSuchIndex(t *testing.T) {
 			"openreg:2": others, "openreg:7": others, "openreg:999": others, "openrg": "PyTorch has no device of that name; the one that a package brought is openreg",
 		} {
 			got := check(t, python, "testdata", "-device", name, "-module", "torch_openreg")
-			if want := "device " + name + " is not there: " + why + "\n"; got.status != 2 || !strings.HasSuffix(got.stderr, want) {
+			if want := "device " + name + " is not available: " + why + "\n"; got.status != 2 || !strings.HasSuffix(got.stderr, want) {
 				t.Errorf("exit status %d\n%s", got.status, cmp.Diff(want, got.stderr))
 			}
 		}
 	})
 }
 
-// A program calls ops on the devices that a library brings through wrappers of gen, which find
-// what a kernel of that device writes; dump and list name the key of its kernels.
+// A program calls ops on a library's devices through wrappers of gen, which find the
+// writes of a kernel of that device; dump and list have the dispatch key of its
+// kernels.
 func TestTypedCallsOnDevices(t *testing.T) {
 	if os.Getenv("OPASSERT_LONG") == "" {
 		t.Skip("a minute; OPASSERT_LONG=1 runs it")
@@ -174,8 +177,8 @@ func TestTypedCallsOnDevices(t *testing.T) {
 	})
 }
 
-// An allowlist excuses an op on the devices that it names, and a preset a copy on those that packages
-// bring: check and run report what others do.
+// An allowlist excuses an op on the devices that it names, and a preset a copy on
+// those of packages: check and run report the others.
 func TestAllowlistOfDevices(t *testing.T) {
 	if os.Getenv("OPASSERT_LONG") == "" {
 		t.Skip("half a minute; OPASSERT_LONG=1 runs it")
@@ -220,8 +223,8 @@ func TestAllowlistOfDevices(t *testing.T) {
 	})
 }
 
-// The calls that a program makes on a device are recorded, of PyTorch's own ops one in so many
-// with contents, and check makes them again there.
+// A program's calls on a device are recorded, of PyTorch's own ops one in N with
+// contents, and check repeats them there.
 func TestRecordedCallsOnDevice(t *testing.T) {
 	if os.Getenv("OPASSERT_LONG") == "" {
 		t.Skip("half a minute; OPASSERT_LONG=1 runs it")

@@ -1,5 +1,5 @@
-// Package torch is libtorch as the suite runs it: it turns the suite's values
-// into those of the real library, and observations of calls into plain data.
+// Package torch is libtorch as an engine of the suite: it converts the suite's values
+// to libtorch's, and observes calls.
 package torch
 
 import (
@@ -26,28 +26,28 @@ import (
 type Libtorch struct {
 	version string
 	out     libtorch.Outcome
-	schemas map[string]*schema.Op // of a file, instead of the library's own
-	old     map[string]bool       // the ops that were there before libraries were loaded, nil where none is
-	host    *host                 // of kernels in Python, or nil
+	schemas map[string]*schema.Op // from a file, instead of the library's
+	old     map[string]bool       // the ops before libraries were loaded, nil without libraries
+	host    *host                 // the Python of the kernels, or nil
 	left    []*suite.LoadError
-	loaded  []string                // files of those that were
-	texts   []string                // in them
-	makes   map[string][]*schema.Op // by the class of objects that they return
-	place   place                   // of the tensors of cases; none: on the CPU
-	watched bool                    // memory is
-	filled  bool                    // that of the place is
+	loaded  []string                // the files of the others
+	texts   []string                // the short texts in them
+	makes   map[string][]*schema.Op // the ops that return objects, by class
+	place   place                   // the device of the tensors of cases, or none: the CPU
+	watched bool                    // memory is watched
+	filled  bool                    // memory of the device is filled
 }
 
-// shimVariable lists, one a line, the shared libraries that a worker loads
-// before all else: those of libtorch.Fit.
+// shimVariable lists, one a line, the shared libraries that a worker loads first:
+// those of libtorch.Fit.
 const shimVariable = "OPASSERT_SHIM"
 
-// librariesVariable lists, one a line and quoted as Go does, the libraries of ops
-// that a worker loads.
+// librariesVariable lists the libraries of ops that a worker loads, one a line,
+// quoted as in Go.
 const librariesVariable = "OPASSERT_LIBRARIES"
 
-// Environment returns the variables with which a worker loads a libtorch, and
-// what libraries of ops need besides.
+// Environment returns the variables with which a worker loads a libtorch, and the
+// libraries that libraries of ops need.
 func Environment(torch *installed.Torch, libraries []string) ([]string, error) {
 	shim, err := libtorch.Fit(torch, torch.Needs(libraries...)...)
 	return []string{shimVariable + "=" + shim}, err
@@ -64,8 +64,8 @@ func Libraries(files []string) string {
 
 // Open starts libtorch, in a worker that of [Environment], and loads the
 // libraries of [Libraries]; loading is called before each, and at the end with
-// "". One that can't be loaded is left out. Schemas of a file, where given, go before those
-// that the dispatcher prints.
+// "". One that can't be loaded is left out. Schemas of a file, if given, override
+// those of the dispatcher.
 func Open(file []*schema.Op, loading func(string)) (*Libtorch, error) {
 	host, err := hosted()
 	if err != nil {
@@ -113,7 +113,7 @@ func (l *Libtorch) Unloaded() []*suite.LoadError { return l.left }
 // ThroughAutograd makes calls go through autograd, as a program's do.
 func (l *Libtorch) ThroughAutograd() { l.out.Autograd = true }
 
-// Number returns the number of the release: "1.13.1".
+// Number returns the release's number: "1.13.1".
 func (l *Libtorch) Number() string {
 	number, _, _ := strings.Cut(l.version, "+")
 	return number
@@ -160,7 +160,7 @@ var namespaces = []string{"aten", "quantized", "sparse", "mkldnn", "nested"}
 
 var inner = regexp.MustCompile(`^Could not run '([\w:.]+)' with arguments from`)
 
-// onGPU matches what kernels say, in small letters, that ask for tensors on a GPU.
+// onGPU matches lower-case errors of kernels that ask for tensors on a GPU.
 var onGPU = regexp.MustCompile(`\b(?:must|should|ha(?:s|ve) to|needs? to|expected|requires?) (?:all |the \w+ parameter )?(?:to )?(?:be )?(?:on )?(?:an? |the )?(?:same )?(?:cuda|gpu)\b`)
 
 func asksForGPU(text string) bool {
@@ -168,11 +168,12 @@ func asksForGPU(text string) bool {
 	return (strings.Contains(text, "gpu") || strings.Contains(text, "cuda")) && onGPU.MatchString(text) // patterns are slow
 }
 
-// Beyond finds the calls that an op makes of another one, which has no kernel
-// for any sort of tensor that the op itself takes; what asks for a GPU; and, through autograd, out=.
+// Beyond finds errors of ops that can't run: a call of an op without a kernel for any
+// kind of tensor that this op takes; a kernel that asks for a GPU; and, through
+// autograd, out=.
 func (l *Libtorch) Beyond(op, text string) string {
 	if strings.Contains(text, "arguments don't support automatic differentiation, but one of the arguments requires grad") {
-		return "its kernel for autograd refuses arguments that require grad, as one with out= should"
+		return "its kernel for autograd rejects arguments that require grad, as one with out= should"
 	}
 	if m := unconstructed.FindStringSubmatch(text); m != nil {
 		return "no op and no constructor makes an object of its class " + m[1]
@@ -192,20 +193,19 @@ func (l *Libtorch) Beyond(op, text string) string {
 	return "it calls an op that has no kernel for any CPU tensor that it takes itself"
 }
 
-// runs reports whether an op is one that there is to run.
+// runs reports whether an op is to be run.
 func (l *Libtorch) runs(op *libtorch.Op) bool {
 	return l.Loaded(op.Name) || slices.Contains(namespaces, op.Namespace) && (l.place.Name != "" || runnable(op))
 }
 
-// runnable reports whether an op can run on some sort of CPU tensor.
+// runnable reports whether an op can run on some kind of CPU tensor.
 func runnable(op *libtorch.Op) bool {
 	return op.CPU || slices.ContainsFunc(op.Kernels, func(k string) bool {
 		return slices.Contains([]string{"QuantizedCPU", "NestedTensorCPU", "SparseCPU", "SparseCsrCPU", "MkldnnCPU"}, k)
 	})
 }
 
-// below are the dispatch keys of kernels that serve dense CPU tensors below
-// autograd.
+// below are the dispatch keys below autograd of kernels for dense CPU tensors.
 var below = []string{"CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional"}
 
 func (l *Libtorch) operator(op *libtorch.Op) engine.Operator {
@@ -232,7 +232,7 @@ func (l *Libtorch) operator(op *libtorch.Op) engine.Operator {
 		}
 	}
 	o.Schema.CompositeImplicit = o.Schema.CompositeImplicit || op.Composite && written.Decomposes
-	// Autograd, and views that the ops make which it calls, raise its counts.
+	// Autograd, and views made by the ops that it calls, raise use counts.
 	o.Uncounted = op.Top && Custom(op.Name)
 	if o.Unseen = Unseen(o.Schema, op); o.Added {
 		o.Makers, o.Inverse = l.makers(o.Schema), inverse(op.Name)
@@ -243,14 +243,14 @@ func (l *Libtorch) operator(op *libtorch.Op) engine.Operator {
 		return o
 	}
 	if o.Missing != "" {
-		o.Cannot = "no op makes an argument that it needs, or its schema leaves open what those are"
+		o.Cannot = "no op makes an argument that it needs, or its schema does not say its type"
 	}
 	return o
 }
 
-// Schema reads the schema that the dispatcher has of an op. Of PyTorch's own
-// ops those that decompose may return their arguments; a library's kernel without a
-// dispatch key is one like another.
+// Schema reads the dispatcher's schema of an op. PyTorch's own ops that decompose may
+// return their arguments; a library's kernel without a dispatch key is a kernel like
+// others.
 func Schema(op *libtorch.Op) (*schema.Op, error) {
 	text := op.Schema
 	if op.Namespace == "aten" {
@@ -266,12 +266,12 @@ func Schema(op *libtorch.Op) (*schema.Op, error) {
 	return parsed, nil
 }
 
-// Unseen lists the checks that a boxed call cannot show broken.
+// Unseen lists the checks whose violations a boxed call cannot show.
 //
-// A kernel gets a tensor by a reference of the stack's own. A written argument
-// is a Tensor& and may be rebound, which moves that reference alone: it shows
-// as OA006 where the argument is returned, and nowhere else. Lists and dicts are
-// shared, and elements that a kernel puts into them show; tuples do not change.
+// A kernel gets a reference to the stack's handle of a tensor. A written argument is
+// a Tensor& and may be rebound, which changes only that handle: it shows as OA006 if
+// the argument is returned, and else not at all. Lists and dicts are shared, so
+// elements that a kernel replaces show; tuples do not change.
 func Unseen(op *schema.Op, live *libtorch.Op) []engine.Unseen {
 	var unseen []engine.Unseen
 	tensors := 0
@@ -280,7 +280,7 @@ func Unseen(op *schema.Op, live *libtorch.Op) []engine.Unseen {
 			continue
 		}
 		if !changeable(a.Type) {
-			reason := "a boxed call passes a tensor by a reference of its own, and drops what the kernel leaves there"
+			reason := "a boxed call passes the stack's handle of a tensor, and drops the tensor that the kernel puts there"
 			if a.Alias != nil && a.Alias.Write && returned(op, a.Alias) {
 				reason += "; OA006 sees it in the return"
 			}
@@ -299,9 +299,9 @@ func Unseen(op *schema.Op, live *libtorch.Op) []engine.Unseen {
 		}
 	}
 	for _, typ := range live.OutOfSight() {
-		unseen = append(unseen, engine.Unseen{Code: asserts.FreshImpl, Reason: "tensors inside a " + typ + " are out of sight"})
+		unseen = append(unseen, engine.Unseen{Code: asserts.FreshImpl, Reason: "tensors inside a " + typ + " are not visible"})
 		for i := range tensors {
-			unseen = append(unseen, engine.Unseen{Code: asserts.KeptArgument, On: asserts.ArgRef(i), Reason: "a " + typ + " may hold it, out of sight"})
+			unseen = append(unseen, engine.Unseen{Code: asserts.KeptArgument, On: asserts.ArgRef(i), Reason: "a " + typ + " may hold it, invisibly"})
 		}
 	}
 	return unseen
@@ -341,14 +341,14 @@ func returned(op *schema.Op, alias *schema.Alias) bool {
 	})
 }
 
-// nameless returns a schema that holds no more than the op's name.
+// nameless returns a schema with only the op's name.
 func nameless(name string) *schema.Op {
 	namespace, rest, _ := strings.Cut(name, "::")
 	base, overload, _ := strings.Cut(rest, ".")
 	return &schema.Op{Namespace: namespace, Func: schema.Function{Name: schema.Name{Base: base, Overload: overload}}}
 }
 
-// A torchTensor is a handle with the release that the suite wants.
+// A torchTensor is a handle with the method Release that the suite needs.
 type torchTensor struct{ libtorch.Tensor }
 
 func (t torchTensor) Release() { t.Tensor.Release() }
@@ -394,17 +394,18 @@ func (l *Libtorch) View(t engine.Tensor, d engine.Dense) (engine.Tensor, error) 
 	return torchTensor{v}, nil
 }
 
-// longest is the length to which messages are cut: the dispatcher's are pages long.
+// longest is the length that messages are cut to: the dispatcher's are pages long.
 const longest = 1000
 
-// stamp is the date, the time and the thread before the message of a CHECK that
-// failed: "[F1122 04:09:46.508826827 file.cpp:650]", "F 00:00:00.000171 executorch:file.cpp:650]".
+// stamp is the date, the time and the thread before the message of a failed CHECK:
+// "[F1122 04:09:46.508826827 file.cpp:650]", "F 00:00:00.000171
+// executorch:file.cpp:650]".
 var stamp = regexp.MustCompile(`\b([A-Z])(?:\d{4})? \d\d:\d\d:\d\d\.\d+ +(?:\d+ )?`)
 
-// ownCalls are the lines for the files of host in the traceback of an exception of Python's.
+// ownCalls are the lines of the files of host in a Python traceback.
 var ownCalls = regexp.MustCompile(`\n +<string>\(\d+\): .*`)
 
-// timed reports whether a message may have such a stamp: patterns are slow.
+// timed reports whether a message may have a stamp: patterns are slow.
 func timed(message string) bool {
 	for i := range len(message) {
 		if strings.HasPrefix(message[i:], ":") && i+6 < len(message) && message[i+3] == ':' && message[i+6] == '.' {
@@ -414,8 +415,8 @@ func timed(message string) bool {
 	return false
 }
 
-// thrown turns an error of the library into one that the suite learns from.
-// Values that the schema does not take are of that sort too.
+// thrown turns an error of the library into one that the suite learns from. So are
+// values that the schema does not take.
 func thrown(err error) error {
 	var e *libtorch.Error
 	if errors.As(err, &e) {
@@ -431,7 +432,7 @@ func thrown(err error) error {
 	return err
 }
 
-// twins make tensors on the devices besides the first.
+// twins make copies of tensors on the devices other than the first.
 var twins = map[engine.Device]func(...libtorch.Tensor) ([]libtorch.Tensor, error){engine.CPU: hostTwins, engine.Meta: libtorch.MetaTwins}
 
 func (l *Libtorch) Devices() []engine.Device {
@@ -439,7 +440,7 @@ func (l *Libtorch) Devices() []engine.Device {
 	case l.place.Name != "":
 		return []engine.Device{engine.Device(l.place.Name), engine.CPU, engine.Meta}
 	case l.host != nil:
-		return []engine.Device{engine.CPU} // besides it, fakes are called
+		return []engine.Device{engine.CPU} // besides Meta, fakes are called
 	}
 	return []engine.Device{engine.CPU, engine.Meta}
 }
@@ -463,8 +464,8 @@ func (l *Libtorch) Storage(t engine.Tensor) (any, error) {
 	return o, thrown(err)
 }
 
-// Seed seeds the generator, where kernels are Python's with a number that they are
-// not likely to seed it with.
+// Seed seeds the generator, for kernels in Python with a number that they are
+// unlikely to use as a seed.
 func (l *Libtorch) Seed(seed int64) error {
 	if l.host != nil {
 		seed ^= unlikely
@@ -472,7 +473,7 @@ func (l *Libtorch) Seed(seed int64) error {
 	return libtorch.Seed(uint64(seed))
 }
 
-// Threads sets the number of threads among which ops divide their work, except ops that they call.
+// Threads sets the number of threads of an op, without those of ops that it calls.
 func (l *Libtorch) Threads(count int) error { return libtorch.Threads(count) }
 
 // Spent returns the processor time of this process.
@@ -490,8 +491,8 @@ func (l *Libtorch) Look(t engine.Tensor) []asserts.Observation {
 	return append([]asserts.Observation{whole}, parts...)
 }
 
-// Harmless returns why parts of tensors share with good reason: for kernels in Python it is
-// PyTorch's own ops that make quantizers.
+// Harmless returns the reason why parts of tensors may share: for kernels in Python,
+// PyTorch's own ops make the quantizers.
 func (l *Libtorch) Harmless(op *asserts.Op, v *asserts.Violation) string {
 	if l.host != nil && v.Subject.Inside && v.Against.Inside && slices.Contains([]string{"scales", "zero_points"}, v.Subject.Part()) {
 		return "members of a quantizer, which PyTorch's own clone shares"
@@ -525,8 +526,8 @@ func (l *Libtorch) Call(name string, args []any, level asserts.Level) (engine.Ou
 	return out, nil
 }
 
-// callGraded calls an op with the tensors that it only reads requiring grad,
-// those that can and that its kernel for autograd lets.
+// callGraded calls an op with the tensors that it only reads requiring grad, if they
+// can and its kernel for autograd allows it.
 func callGraded(op *libtorch.Op, level asserts.Level, out *libtorch.Outcome, values []libtorch.Value) error {
 	set, err := libtorch.Lookup("aten::requires_grad_")
 	if err != nil {
@@ -537,7 +538,7 @@ func callGraded(op *libtorch.Op, level asserts.Level, out *libtorch.Outcome, val
 			setGrad(set, v, true)
 		}
 	}
-	for range values { // it refuses each at most once
+	for range values { // it rejects each at most once
 		err := op.Call(level, out, values...)
 		if err != nil && strings.Contains(err.Error(), writesLeaf) {
 			for _, v := range values {
@@ -556,13 +557,13 @@ func callGraded(op *libtorch.Op, level asserts.Level, out *libtorch.Outcome, val
 
 var takesNoGrad = regexp.MustCompile(`^The function '.*' is not differentiable with respect to argument '(\w+)'`)
 
-// writesLeaf is the error of an op that writes an argument which its schema does not let it
-// write: the write is seen where that does not require grad.
+// writesLeaf is the error of an op that writes an argument which its schema does not
+// declare as written: without requires_grad the write is found.
 //
 // Source: torch/csrc/autograd/VariableTypeUtils.h, check_inplace.
 const writesLeaf = "a leaf Variable that requires grad is being used in an in-place operation"
 
-// ungraded returns the argument that, by an error, must not require grad.
+// ungraded returns the argument that must not require grad, according to an error.
 //
 // Source: torch/csrc/autograd/VariableTypeUtils.h, check_no_requires_grad.
 func ungraded(err error) string {
@@ -574,7 +575,7 @@ func ungraded(err error) string {
 	return ""
 }
 
-// setGrad makes the tensors of a value that can require grad require it, or not.
+// setGrad sets requires_grad of the tensors of a value that can have it.
 func setGrad(set *libtorch.Op, v libtorch.Value, grad bool) {
 	var out libtorch.Outcome
 	if v.Tensor.Defined() && set.Call(asserts.Off, &out, v, libtorch.Bool(grad)) == nil {
@@ -588,14 +589,13 @@ func setGrad(set *libtorch.Op, v libtorch.Value, grad bool) {
 	}
 }
 
-// number is the argument that an enumerator of PyTorch's is; an unknown one is the
-// first.
+// number returns the number of an enumerator of PyTorch, 0 if it is unknown.
 func number(names tensor.Names, name string) libtorch.Value {
 	n, _ := names.Number(name)
 	return libtorch.Int(max(n, 0))
 }
 
-// torchValue turns an argument of the suite into one of the engine.
+// torchValue converts an argument of the suite into one of the engine.
 func torchValue(a any) libtorch.Value {
 	switch a := a.(type) {
 	case engine.Default:
@@ -645,7 +645,7 @@ func torchValues(all []any) []libtorch.Value {
 	return loop.Map(all, torchValue)
 }
 
-// numbers returns the texts of values that are integers, floats or bools, those in lists too.
+// numbers returns the texts of integers, floats and bools, also of those in lists.
 func numbers(values []libtorch.Value) (all []string) {
 	for _, v := range values {
 		switch v.Kind {

@@ -12,8 +12,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// What a packed linear layer holds of its weight and bias is out of sight, and
-// that it holds them is what it is for.
+// A packed linear layer holds its weight and bias invisibly, as intended.
 func TestObjectMayHoldArguments(t *testing.T) {
 	libtorchtest.Need(t)
 	op := must.Get(libtorch.Lookup("quantized::linear_prepack"))(t)
@@ -29,8 +28,8 @@ func TestObjectMayHoldArguments(t *testing.T) {
 	}
 }
 
-// An op cannot run where it calls one without a kernel for what it takes; a
-// kernel for another sort of tensor, or an error of its own, says nothing.
+// An op cannot run if it calls one without a kernel for its tensors; a kernel for
+// another kind of tensor, or another error, does not prove that.
 func TestBeyond(t *testing.T) {
 	libtorchtest.Need(t)
 	l := new(Libtorch)
@@ -38,10 +37,10 @@ func TestBeyond(t *testing.T) {
 		op, calls string
 		want      bool
 	}{
-		{"aten::_masked_scale.out", "aten::_masked_scale", true}, // CUDA alone
+		{"aten::_masked_scale.out", "aten::_masked_scale", true}, // only CUDA
 		{"aten::_masked_scale.out", "aten::_masked_scale.out", false},
 		{"aten::add.out", "aten::add.Tensor", false},
-		{"aten::mkldnn_linear.out", "aten::mkldnn_linear", false}, // of mkldnn tensors
+		{"aten::mkldnn_linear.out", "aten::mkldnn_linear", false}, // for mkldnn tensors
 		{"aten::add.out", "aten::no_such_op", false},
 	} {
 		text := "Could not run '" + tt.calls + "' with arguments from the 'CPU' backend. This could be"
@@ -66,12 +65,12 @@ func TestBeyond(t *testing.T) {
 		t.Error(got)
 	}
 	refuses := "add(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad."
-	if got := l.Beyond("aten::add.out", refuses); !strings.Contains(got, "refuses arguments that require grad") {
+	if got := l.Beyond("aten::add.out", refuses); !strings.Contains(got, "rejects arguments that require grad") {
 		t.Error(got)
 	}
 }
 
-// The reported error of an op does not depend on when it ran.
+// The reported error of an op does not depend on the time.
 func TestThrownHasNoTime(t *testing.T) {
 	for _, tt := range []struct{ message, want string }{
 		{"[F1122 04:09:46.508826827 split_cpu.cpp:650] Check failed: T > 0 (-1 vs. 0).", "[F split_cpu.cpp:650] Check failed: T > 0 (-1 vs. 0)."},

@@ -15,51 +15,50 @@ import (
 	"github.com/opassert/opassert/internal/loop"
 )
 
-// fakeOp is the op with which the Python of a worker's kernels calls the fake of
-// another; see host/fakes.py.
+// fakeOp is the op that calls the fake of another one, in the Python of the kernels;
+// see host/fakes.py.
 const fakeOp = "opassert_host::fake"
 
-// A fakeCall is the answer of host/fakes.py about the call of a fake.
+// A fakeCall is the answer of host/fakes.py to a call of a fake.
 type fakeCall struct {
-	Op        string // which was called first: another one where the op decomposes
-	Site      [2]any // file and line
+	Op        string // the op called first: another one if the op decomposes
+	Site      [2]any // of the fake: file and line
 	Missing   bool
-	Beside    *fakeCall // of the kernel for the CPU
+	Beside    *fakeCall // the same call of the kernel for the CPU
 	Fault     string
-	Refuses   bool   // by a check of its own
-	Symbols   bool   // it raises only where sizes are symbols
-	Unknown   string // why it was not called
+	Refuses   bool   // the fake raised by its own check
+	Symbols   bool   // the fault occurs only under symbolic sizes
+	Unknown   string // why the fake was not called
 	Guards    []fakeGuard
-	Elsewhere []string        // devices of its results for tensors on a GPU
-	Arguments [][]*fakeTensor // by position in the schema
-	Written   [][]*fakeTensor // those of arguments with (a!), after the call
+	Elsewhere []string        // other devices of its results, for tensors on a GPU
+	Arguments [][]*fakeTensor // arguments, by position in the schema
+	Written   [][]*fakeTensor // tensors of arguments with (a!), after the call
 	Results   [][]*fakeTensor
-	Numbers   []json.RawMessage // of the returns; a float is a string
+	Numbers   []json.RawMessage // numbers that it returns; a float is a string
 }
 
-// A fakeGuard is a condition on sizes that a fake sets for nothing.
+// A fakeGuard is an unneeded condition on sizes that a fake sets.
 type fakeGuard struct {
 	Argument        int
 	Text, At, Other string
 }
 
-// A fakeTensor is a tensor that a fake was given, or returned; nil is an undefined
-// one.
+// A fakeTensor is an argument or a result of a fake; nil is an undefined tensor.
 type fakeTensor struct {
 	Tensor, Storage asserts.ID
 	DType, Device   string
-	Sizes           [][2]*int64 // from, to; nil: without an end
+	Sizes           [][2]*int64 // from, to; nil: unbounded
 	Strides         []*int64    // nil: it depends on something unknown
 	Offset          *int64      // nil: not known
 	Bytes           *string     // of the storage, in hexadecimal; nil: not known
 }
 
-// NoFake returns why no fake of an op can be called, or "".
+// NoFake returns the reason why no fake of an op can be called, or "".
 func (l *Libtorch) NoFake(op *asserts.Op) string {
 	called, err := libtorch.Lookup(op.Name)
 	_, without := libtorch.Lookup(fakeOp)
 	if err != nil || without != nil || l.out.Autograd {
-		return "the kernels are in no Python that has fakes"
+		return "the kernels are not in a Python with fakes"
 	}
 	if s, err := Schema(called); err != nil || s.IsMethod() {
 		return "a method of a custom class has no fake: torch.library.register_fake_class fakes the class"
@@ -67,7 +66,7 @@ func (l *Libtorch) NoFake(op *asserts.Op) string {
 	return ""
 }
 
-// Fake calls the fake of an op that has one, or returns why it can't.
+// Fake calls the fake of an op, or returns the reason why it can't.
 func (l *Libtorch) Fake(op *asserts.Op, args []any) (*asserts.Fake, string) {
 	called, err := libtorch.Lookup(op.Name)
 	host, without := libtorch.Lookup(fakeOp)
@@ -81,16 +80,16 @@ func (l *Libtorch) Fake(op *asserts.Op, args []any) (*asserts.Fake, string) {
 	return ReadFake(op, text)
 }
 
-// FakesProgram is the program with which the Python of a watched process calls fakes;
-// see host/replay.py.
+// FakesProgram is the Python program that calls fakes in a watched process; see
+// host/replay.py.
 func FakesProgram() string {
-	const uncollected = "import gc\ngc.disable()\n" // a third of what the imports would take; replay.py enables it
+	const uncollected = "import gc\ngc.disable()\n" // saves a third of the time of the imports; replay.py enables it again
 	later := "SYMBOLS = " + strconv.QuoteToASCII(hostProgram("parts", "symbols")) + "\n"
 	return uncollected + later + hostProgram("places", "registrations", "fakes", "replay")
 }
 
-// ReadFake reads what host/fakes.py says of the call of an op's fake, or returns why
-// there was none.
+// ReadFake reads the answer of host/fakes.py to a call of an op's fake, or returns
+// the reason why there was none.
 func ReadFake(op *asserts.Op, text string) (*asserts.Fake, string) {
 	var call fakeCall
 	if err := json.Unmarshal([]byte(text), &call); err != nil {
@@ -105,7 +104,7 @@ func ReadFake(op *asserts.Op, text string) (*asserts.Fake, string) {
 	return call.fake(op), ""
 }
 
-// Setting returns the arguments that are not tensors of a call that ReadFake reads.
+// Setting returns the arguments other than tensors of a call that ReadFake reads.
 func Setting(text string) string {
 	var call struct{ Values []any }
 	if err := json.Unmarshal([]byte(text), &call); err != nil {
@@ -114,7 +113,7 @@ func Setting(text string) string {
 	return fmt.Sprint(withoutTensors(call.Values))
 }
 
-// Named returns the devices that the arguments name of a call that ReadFake reads.
+// Named returns the devices among the arguments of a call that ReadFake reads.
 func Named(text string) (devices []string) {
 	var call struct{ Values []any }
 	if json.Unmarshal([]byte(text), &call) != nil {
@@ -179,17 +178,17 @@ func (c *fakeCall) fake(op *asserts.Op) *asserts.Fake {
 	return f
 }
 
-// numberText returns the text of a number that a fake returns, "" for a symbol.
+// numberText returns the text of a number that a fake returned, "" for a symbol.
 func numberText(n json.RawMessage) string {
 	if text, err := strconv.Unquote(string(n)); err == nil {
-		f, _ := strconv.ParseFloat(text, 64) // as Python writes it
+		f, _ := strconv.ParseFloat(text, 64) // as Python prints it
 		return strconv.FormatFloat(f, 'g', -1, 64)
 	}
 	return strings.TrimPrefix(string(n), "null")
 }
 
-// written returns the tensors of an argument after the call: those before it, where
-// they are not known to be others.
+// written returns the tensors of an argument after the call: those before it, unless
+// others are known.
 func (c *fakeCall) written(arg int) []*fakeTensor {
 	if arg < len(c.Written) && len(c.Written[arg]) == len(c.Arguments[arg]) {
 		return c.Written[arg]
@@ -197,8 +196,8 @@ func (c *fakeCall) written(arg int) []*fakeTensor {
 	return c.Arguments[arg]
 }
 
-// see adds the tensors of a subject, and the sizes and strides that they leave open, and
-// returns how many there are.
+// see adds the tensors of a subject, with their unknown sizes and strides, and
+// returns their number.
 func (c *fakeCall) see(to *[]asserts.Observation, tensors []*fakeTensor, open *[]asserts.Open) int {
 	for _, t := range tensors {
 		if t == nil {
@@ -240,7 +239,7 @@ func (t *fakeTensor) observation() asserts.Observation {
 	return o
 }
 
-// open returns the sizes, the strides and the offset that depend on data, of result number i.
+// open returns the unknown sizes, strides and offset of result i.
 func (t *fakeTensor) open(i int) []asserts.Open {
 	var all []asserts.Open
 	if t.Storage != 0 && t.Offset == nil {

@@ -7,7 +7,8 @@ import (
 	"github.com/opassert/opassert/internal/torch"
 )
 
-// A fake may return a sparse tensor, of which nothing is seen, where the kernel returns one with strides.
+// A fake may return a sparse tensor, which is not observed, where the kernel returns
+// a strided one.
 func TestFakeReturnsWhatIsNotSeen(t *testing.T) {
 	op := &asserts.Op{Name: "t::f", Results: []asserts.Subject{{Name: "result"}}}
 	fake, why := torch.ReadFake(op, `{"op":"t::f","site":["",0],"results":[[{"tensor":1,"storage":0,"dtype":"float32","device":"cpu","sizes":[],"strides":[]}]]}`)

@@ -11,15 +11,15 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// recursive follows a function that calls itself.
+// recursive is appended to a function that calls itself.
 const recursive = ", recursive"
 
-// mostFrames is how much of a stack a report has room for.
+// mostFrames is the number of frames in a report.
 const mostFrames = 12
 
-// Frames turns the stack of a crash, as a worker writes it, into the functions
-// of the op: innermost first, as far as the call that opassert made, without
-// the dispatcher's own. Python's functions follow those that they called.
+// Frames turns the stack of a crash, as a worker writes it, into the functions of the
+// op: innermost first, up to opassert's call, without the dispatcher's. Python
+// functions follow those that they called.
 func Frames(raw []string) []string {
 	python := slices.IndexFunc(raw, func(line string) bool { return strings.HasPrefix(line, "Fatal Python error") })
 	if python < 0 {
@@ -28,11 +28,11 @@ func Frames(raw []string) []string {
 	return append(nativeFrames(raw[:python]), pythonFrames(raw[python:])...)
 }
 
-// pythonFrame is a line of Python's module faulthandler.
+// pythonFrame matches a line of Python's faulthandler.
 var pythonFrame = regexp.MustCompile(`^  File "(.*)", line (\d+) in (.*)$`)
 
-// pythonFrames returns the functions of Python that are not the host's or those of
-// torch that call a kernel.
+// pythonFrames returns the Python functions, except the host's and those of torch
+// that call a kernel.
 func pythonFrames(raw []string) (frames []string) {
 	for _, line := range raw {
 		m := pythonFrame.FindStringSubmatch(line)
@@ -45,7 +45,7 @@ func pythonFrames(raw []string) (frames []string) {
 
 func nativeFrames(raw []string) []string {
 	var frames []string
-	own := 0 // up to the outermost of the op's own
+	own := 0 // up to the outermost function of the op
 	for _, line := range raw {
 		file, rest, _ := strings.Cut(line, " ")
 		offset, symbol, _ := strings.Cut(rest, " ")
@@ -70,11 +70,11 @@ func nativeFrames(raw []string) []string {
 			}
 		}
 	}
-	return frames[:own] // without those that start a thread
+	return frames[:own] // without the functions that start a thread
 }
 
-// Foreign returns why a crash is not the op's, or "": none of its own functions is on the stack, or another op
-// ended in a kernel of its backend.
+// Foreign returns the reason why a crash is not the op's, or "": none of its own
+// functions is on the stack, or another op crashed in a kernel of its backend.
 func Foreign(raw []string) string {
 	if unaided(raw) {
 		return "PyTorch itself ends the process, in a fallback: no function of the op's library is on the stack"
@@ -85,9 +85,9 @@ func Foreign(raw []string) string {
 	return ""
 }
 
-// unaided reports whether a stack has none of the op's own functions, but PyTorch's: one
-// of its fallbacks crashed, before the kernel or after it. Where the C library finds
-// that memory is broken, the kernel may have done that before.
+// inFallback reports whether a stack has functions of PyTorch and none of the op: a
+// fallback crashed, before the kernel or after it. If the C library found corrupt
+// memory, the kernel may have corrupted it before.
 func unaided(raw []string) bool {
 	for i, line := range raw {
 		file, _, _ := strings.Cut(line, " ")
@@ -100,19 +100,19 @@ func unaided(raw []string) bool {
 			return false
 		}
 	}
-	return false // nothing is known of the call
+	return false // the call is not known
 }
 
 var (
-	// onHost are the beginnings of the names of PyTorch's libraries that have no kernels of other devices.
+	// onHost are the prefixes of PyTorch's libraries without kernels for other devices.
 	onHost = []string{"libtorch.so", "libtorch_cpu.so", "libtorch_python.so", "libc10.so"}
 
-	// dispatched is a function of PyTorch's that calls an op.
+	// dispatched matches functions of PyTorch that call an op.
 	dispatched = regexp.MustCompile(`^at::_ops::(\w+)::`)
 )
 
-// calledIn returns the name of the op of PyTorch in whose kernel a stack ends, where that kernel is of another
-// library than PyTorch's for the CPU, or "".
+// calledIn returns the op of PyTorch in whose kernel a stack ends, if that kernel is
+// not in PyTorch's libraries for the CPU, or "".
 func calledIn(raw []string) string {
 	backend := false
 	for _, line := range raw {
@@ -129,10 +129,10 @@ func calledIn(raw []string) string {
 	return ""
 }
 
-// thrownThere reports whether a frame is of the C++ run time: nothing caught an exception.
+// thrownThere reports whether a frame is of the C++ run time, as for an uncaught exception.
 func thrownThere(line string) bool { return strings.HasPrefix(line, "libstdc++.so") }
 
-// runtimes are the beginnings of the names of the C and C++ run times' files.
+// runtimes are the prefixes of the files of the C and C++ run times.
 var runtimes = []string{"libc.so", "libstdc++.so", "libgcc_s.so", "libpthread.so", "libm.so", "ld-linux"}
 
 func system(file string) bool { return begins(file, runtimes) }
@@ -141,5 +141,5 @@ func begins(text string, prefixes []string) bool {
 	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(text, p) })
 }
 
-// dispatchers are the prefixes of the names of the dispatcher's functions.
+// dispatchers are the prefixes of the dispatcher's functions.
 var dispatchers = []string{"c10::impl::", "c10::Dispatcher::", "c10::OperatorHandle::", "c10::KernelFunction::", "c10::BoxedKernel::"}

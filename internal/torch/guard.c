@@ -1,10 +1,9 @@
 //go:build linux && cgo
 
-// A worker's guard is the first of its processes, and stays as small as it is
-// here. It notices that the run is gone, as the pipe of the requests has no
-// writer then, whatever the worker does at the time: load a library, or hang in
-// a kernel. It adopts the processes that kernels start, however these hide them, and
-// ends them with the worker.
+// A worker's guard is the first of its processes, and stays small. It notices that
+// the run has ended, as the pipe of the requests has no writer then, even while the
+// worker loads a library or hangs in a kernel. It adopts the processes that kernels
+// start, even daemons, and ends them with the worker.
 #define _GNU_SOURCE
 #include "guard.h"
 
@@ -22,8 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
-// How many processes the kernels of a worker may have, how often they are
-// counted, and how long it may take to end them.
+// The maximum number of processes of a worker's kernels, how often they are counted,
+// and how long ending them may take.
 enum {
   MOST = 256,
   TICK_MS = 50,
@@ -67,8 +66,8 @@ int wait_for(int child) {
   }
 }
 
-// started lists the descendants of a process, as far as there is room, and returns how
-// many.
+// started lists the descendants of a process, as far as there is room, and returns
+// their number.
 static int started(int process, int *list, int room) {
   char path[64];
   int n = 0;
@@ -93,12 +92,12 @@ void end_started(void) {
     for (int n = started(getpid(), list, MOST); n > 0; n--) kill(list[n - 1], SIGKILL);
     int ended;
     while ((ended = waitpid(-1, NULL, WNOHANG)) > 0) continue;
-    if (ended < 0) return;  // nothing is left
+    if (ended < 0) return;  // none is left
     usleep(ROUND_MS * 1000);
   }
 }
 
-// end_as ends this process as another one has ended.
+// end_as ends this process in the same way as another one ended.
 static void end_as(int status) {
   if (!WIFSIGNALED(status)) _exit(WEXITSTATUS(status));
   setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
@@ -109,15 +108,15 @@ static void end_as(int status) {
 
 static void wake(int sig) { (void)sig; }
 
-// tasks counts the tasks of the system, in as many bits as it does.
+// tasks returns the system's count of tasks, in its number of bits.
 static unsigned short tasks(void) {
   struct sysinfo system;
   return sysinfo(&system) == 0 ? system.procs : 0;
 }
 
-// watch returns the status of the child, when it has ended or has to. What it has started is
-// counted once the system has so many tasks more: a process whose threads /proc was asked for
-// takes the kernel milliseconds to end.
+// watch returns the status of the child, once it has ended or must end. Its
+// descendants are counted only when the system has that many more tasks: reading the
+// threads of a process in /proc delays its end by milliseconds.
 static int watch(int child, const sigset_t *while_waiting) {
   static int list[MOST + 2];
   unsigned short fewest = tasks();
@@ -155,7 +154,7 @@ void guard(void) {
   signal(SIGCHLD, wake);
   setpgid(child, child);
   int status = watch(child, &before);
-  kill(-child, SIGKILL);  // all at once, where they have not left the group
+  kill(-child, SIGKILL);  // all at once, unless they have left the group
   end_started();
   end_as(status);
 }

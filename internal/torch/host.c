@@ -1,11 +1,11 @@
 //go:build linux && cgo
 
-// Where kernels are Python's, libtorch is not loaded here: the zygote starts the
-// user's own Python with the files of host, has it fork a process for each worker, and the
+// For kernels in Python, libtorch is not loaded here: the zygote starts the user's
+// Python with the files of host, which forks a process for each worker, and the
 // worker calls the functions of shim.h there. The packets of the host are words
-// with tabs between: "load QUOTED", "fault QUOTED", "op NAME FILE LINE", "ready", and for
-// each worker, which is asked for by the files of its calls and its stack, "pid PID"
-// and "ended STATUS".
+// separated by tabs: "load QUOTED", "fault QUOTED", "op NAME FILE LINE", "ready", and
+// for each worker, requested by sending the files for its calls and its stack, "pid
+// PID" and "ended STATUS".
 #define _GNU_SOURCE
 #include "host.h"
 #include "guard.h"
@@ -33,10 +33,10 @@ enum {
 };
 
 static int control, host_pid;
-static char *added;  // the ops, as the host lists them
+static char *added;  // the host's lines about ops
 static size_t added_size;
 
-// away moves a file to an unused number.
+// away moves a descriptor to an unused number.
 static int away(int file) {
   int moved = fcntl(file, F_DUPFD_CLOEXEC, ABOVE);
   if (moved < 0) refuse(strerror(errno));
@@ -59,8 +59,8 @@ static void become_host(const char *python, int socket, int parent) {
   _exit(127);
 }
 
-// receive reads a packet, and reports whether there was one before the host was
-// gone, or patience ended, in ms, where that is not -1.
+// receive reads a packet, and reports whether one came before the host ended, or
+// before patience ms, unless that is -1.
 static int receive(char *packet, int patience) {
   struct pollfd there = {control, POLLIN, 0};
   if (poll(&there, 1, patience) != 1) return 0;
@@ -112,7 +112,7 @@ void start_host(const char *python) {
   gone();
 }
 
-// send_files asks the host for a process that serves.
+// send_files asks the host for a server.
 static int send_files(int calls, int stack) {
   int files[2] = {calls, stack};
   char text[] = "serve", room[CMSG_SPACE(sizeof files)] = {0};
@@ -158,7 +158,7 @@ void leave_server(struct server s) {
   close(control);
 }
 
-// say_stack passes on the stack that a server wrote before it ended.
+// say_stack forwards the stack that a server wrote before it ended.
 static void say_stack(int stack) {
   struct pollfd there = {stack, POLLIN, 0};
   char line[PACKET];

@@ -16,8 +16,8 @@ import (
 //go:embed host/*.py
 var hostFiles embed.FS
 
-// hostProgram returns the files of a program of Python's, one after the other: each
-// uses what those before it define.
+// hostProgram returns the concatenated files of a Python program: each uses the
+// definitions of those before it.
 func hostProgram(names ...string) string {
 	var program strings.Builder
 	for _, name := range names {
@@ -27,18 +27,18 @@ func hostProgram(names ...string) string {
 	return program.String()
 }
 
-// hostFile is the name in Python of a program without a file.
+// hostFile is the file name of such a program in Python.
 const hostFile = "<string>"
 
-// HostEnvironment returns the variables with which a worker has its kernels in a
-// Python that imports modules.
+// HostEnvironment returns the variables of a worker whose kernels are in a Python
+// that imports modules.
 func HostEnvironment(python *installed.Python, modules []string) ([]string, error) {
 	environment, err := Environment(python.Torch, nil)
 	return append(environment,
 		"OPASSERT_PYTHON="+python.Path,
 		"OPASSERT_HOST="+hostProgram("places", "load", "builds", "registrations", "parameters", "fakes", "symbols", "drops", "slopes", "formulas", "state", "conditions", "texts", "triton", "serve"),
 		"OPASSERT_MODULES="+strings.Join(modules, ","),
-		// No threads, which a fork would leave behind, and no compilers beside it.
+		// No threads, which a fork would not have, and no parallel compilers.
 		"OPENBLAS_NUM_THREADS=1", "TORCHINDUCTOR_COMPILE_THREADS=1",
 		"TRITON_INTERPRET="+cmp.Or(os.Getenv("TRITON_INTERPRET"), "1"),
 	), err
@@ -46,12 +46,12 @@ func HostEnvironment(python *installed.Python, modules []string) ([]string, erro
 
 // A host is the Python of a worker's kernels.
 type host struct {
-	server int                     // the process that was forked for this worker
+	server int                     // the process forked for this worker
 	added  map[string]asserts.Site // the ops that its modules added, and their kernels
-	asked  map[string]string       // the conditions that kernels ask for, by what they raised
+	asked  map[string]string       // the conditions of kernels, by the text of their exceptions
 }
 
-// hosted connects a worker to the Python of its kernels; nil where it has none.
+// hosted connects a worker to the Python of its kernels, nil without one.
 func hosted() (*host, error) {
 	calls, server, list := remote()
 	if calls == 0 {

@@ -13,8 +13,8 @@ var (
 	imported = regexp.MustCompile(`(?m)^(?:from [\w.]+ )?import (.+)$`)
 )
 
-// The files of a program of Python's stand in one another's names: none takes one that
-// another file has, but a module by its own name.
+// The files of a Python program share their names: no two define the same one, except
+// modules imported under their own.
 func TestHostFilesShareNoNames(t *testing.T) {
 	entries := must.Get(hostFiles.ReadDir("host"))(t)
 	owner := make(map[string]string)

@@ -10,8 +10,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// A source writes a long log: what a stage does that breaks nothing, and now and
-// then a hermetic release.
+// A source writes a long log: healthy steps of a stage, and sometimes a hermetic release.
 type source struct {
 	*stage
 	number int
@@ -38,15 +37,15 @@ func (s *source) Read(p []byte) (int, error) {
 
 const untyped = "torch.storage.UntypedStorage"
 
-// BenchmarkRead reads a log of 10,000,000 lines in one pass. The budget is
-// 1,000,000 lines a second on one core, and memory for what lives.
+// BenchmarkRead reads a log of 10,000,000 lines in one pass. The budget is 1,000,000
+// lines a second on one core, and memory for the live objects.
 func BenchmarkRead(b *testing.B) {
 	const lines = 10_000_000
 	piece := must.Get(io.ReadAll(newSource(1_000_000)))(b)
 	b.ReportAllocs()
 	for b.Loop() {
 		r := NewReader("", func(Life) {})
-		for range lines / 1_000_000 { // the same lives again and again
+		for range lines / 1_000_000 { // the same lives repeat
 			for p := piece; len(p) > 0; {
 				n, _ := r.Write(p[:min(len(p), 256<<10)])
 				p = p[n:]
@@ -58,7 +57,7 @@ func BenchmarkRead(b *testing.B) {
 	b.SetBytes(int64(len(piece)) * 10)
 }
 
-// Memory holds the live objects alone, however long the log.
+// Memory use depends on the live objects, not on the length of the log.
 func TestMemory(t *testing.T) {
 	heap := func(lines int) uint64 {
 		r := NewReader("", func(Life) {})

@@ -9,8 +9,8 @@ import (
 	"github.com/opassert/opassert/internal/loop"
 )
 
-// A Cause is why an object was not preserved: why the slot's check does not
-// answer with the object.
+// A Cause is the reason why an object was not preserved: why the slot's check does
+// not answer with it.
 type Cause string
 
 const (
@@ -19,8 +19,8 @@ const (
 	HermeticState    Cause = "hermetic state"       // the check answers none in a hermetic context
 	EmptySlot        Cause = "empty slot"           // the slot holds no object
 	OtherObject      Cause = "another object in the slot"
-	TooManyReleases  Cause = "a reference released twice"      // where both sides count
-	NotMarked        Cause = "no mark that there is an object" // so that the impl has no reference to it
+	TooManyReleases  Cause = "a reference released twice"      // in the protocol in which both sides count
+	NotMarked        Cause = "no mark that there is an object" // so the impl has no reference to it
 )
 
 // A Reason is a line of the log with its evidence for or against a cause.
@@ -39,26 +39,25 @@ type Violation struct {
 	Cause       Cause
 	Evidence    []Reason // for the cause
 	Against     []Reason // against the other candidates
-	Consequence int64    // the first line that shows what lies at the freed address, or uses it; 0 where the log shows none
-	Found       string   // the type that was found there; "" if the log does not tell
-	Tensor      Address  // that asked for it then
-	World       string   // the process, as the lines' prefix names it
-	Root        int64    // the line of the violation that this one follows from; 0: it is the first
-	Inferred    string   // why it is taken for the cause, where no line says so; "" if one does
+	Consequence int64    // the first line that shows a use of the freed address; 0 if there is none
+	Found       string   // the type found at the freed address; "" if it is not known
+	Tensor      Address  // the tensor that asked for it then
+	World       string   // the process, by the prefix of the lines
+	Root        int64    // the line of the violation that this one follows from; 0: none
+	Inferred    string   // how the cause was inferred; "" if a line shows it
 	Proof       string   // the line that would prove it
-	Warning     string   // another explanation that is as likely; "" for a violation
+	Warning     string   // an explanation that is as likely; "" for a violation
 
 	facts       facts
 	context     int64
 	root        *Violation
 	withdrawn   bool
-	settled     bool // by a line that shows which it is
+	settled     bool // a line shows whether it is a violation
 	likely      likelihood
 	explanation string
 }
 
-// because sets the cause, and the lines that show it: those that the log does not have
-// are left out in the end.
+// because sets the cause and its evidence; missing lines are left out in the end.
 func (v *Violation) because(cause Cause, evidence ...Reason) *Violation {
 	v.Cause, v.Evidence = cause, evidence
 	return v
@@ -88,16 +87,16 @@ func (v *Violation) Lines() []int64 {
 	return slices.Compact(lines)
 }
 
-// Facts are the lines that speak for or against a cause; 0 for none.
+// facts are the lines for or against a cause; 0 for none.
 type facts struct {
 	saw          string // "" for a deallocation
-	known        Cause  // that needs no inference
+	known        Cause  // a cause that needs no inference
 	made         Making
-	madeAt       int64 // created, in a hermetic context or outside
-	slotAt       int64 // the last one that shows the slot pointing at the object
+	madeAt       int64 // the line of its creation
+	slotAt       int64 // the last line that shows the slot pointing at the object
 	makerAt      int64 // names the interpreter that made it
 	maker        uint64
-	releaserAt   int64 // names the one that released it
+	releaserAt   int64 // names the interpreter that released it
 	releaser     uint64
 	hermeticAt   int64 // released in a hermetic context
 	noneAt       int64 // the slot's check answers none
@@ -113,7 +112,7 @@ type facts struct {
 	deallocation bool
 }
 
-// rooted finds the cause of each violation and those that follow from another.
+// rooted finds the cause of each violation, and the violations that follow from others.
 func rooted(all []*Violation) []*Violation {
 	for _, v := range all {
 		v.blame()
@@ -142,8 +141,8 @@ func rooted(all []*Violation) []*Violation {
 	return all
 }
 
-// handedIn is the violation that a deallocation in a hermetic context follows
-// from: the context has an object that was made outside.
+// handedIn returns the violation that a deallocation in a hermetic context follows
+// from: the context has an object made outside.
 func (v *Violation) handedIn() *Violation {
 	k := &v.facts
 	r := &Violation{
@@ -243,8 +242,8 @@ func (f *facts) cause() Cause {
 	case f.stillAt == 0 && (f.noneAt != 0 || f.emptyAt != 0):
 		return EmptySlot
 	case f.stillAt != 0, f.made == MadePlain, f.slotAt != 0:
-		// PyTorch raises an error for another interpreter's slot, and this slot
-		// was not empty: the hermetic state is left.
+		// PyTorch raises an error for another interpreter's slot, and this slot was
+		// not empty: the hermetic state remains.
 		return HermeticState
 	}
 	return CauseUnknown

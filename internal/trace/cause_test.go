@@ -7,7 +7,7 @@ import (
 	"github.com/opassert/opassert/asserts/preserve"
 )
 
-// Which lines there are decides the cause of a deallocation, the surest first.
+// The cause of a deallocation depends on the lines in the log, the most certain first.
 func TestCause(t *testing.T) {
 	for _, tt := range []struct {
 		lines facts
@@ -26,7 +26,7 @@ func TestCause(t *testing.T) {
 	}
 }
 
-// The evidence of a cause is the lines that the log has for it and against others.
+// The evidence of a cause are the log's lines for it and against others.
 func TestEvidence(t *testing.T) {
 	for _, tt := range []struct {
 		lines    facts
@@ -53,8 +53,8 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// The deallocations in one hermetic context follow from the object that it was handed, which
-// has the first consequence of any.
+// The deallocations in a hermetic context follow from the object handed to it, which
+// has the earliest of their consequences.
 func TestRooted(t *testing.T) {
 	lost := func(line, context, consequence int64) *Violation {
 		return &Violation{Code: preserve.SharedDealloc, Line: line, context: context, Consequence: consequence, facts: facts{deallocation: true, hermeticAt: line - 2}}

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// A collected line is a JSON object in which a collector of logs keeps a line:
-// Docker and Fluentd ("log"), journald ("MESSAGE"), and those of clouds.
+// A collected line is a JSON object in which a log collector stores a line: Docker
+// and Fluentd ("log"), journald ("MESSAGE"), and those of clouds.
 type collected struct {
 	Log     text   `json:"log"`
 	Message text   `json:"MESSAGE"` // and "message"
@@ -17,7 +17,7 @@ type collected struct {
 	Stream  string `json:"stream"` // Docker's
 }
 
-// A text is a string, or the numbers of its bytes, as journald writes one with control
+// A text is a string, or an array of its bytes, as journald writes text with control
 // characters.
 type text []byte
 
@@ -28,15 +28,15 @@ func (t *text) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	var numbers []byte
-	if json.Unmarshal(b, &numbers) == nil { // else something else has that name
+	if json.Unmarshal(b, &numbers) == nil { // otherwise the key has another meaning
 		*t = numbers
 	}
 	return nil
 }
 
-// unwrapped returns the text that a collector wrote as a JSON object, the process that
-// printed it if the object says so, and the stream of Docker's; nil if the line is not such
-// an object.
+// unwrapped returns the text in a collector's JSON object, the process that printed
+// it if the object has it, and Docker's stream; nil if the line is not such an
+// object.
 func unwrapped(line []byte) (said, process []byte, stream string) {
 	if !bytes.HasPrefix(bytes.TrimSpace(line), []byte("{")) { //mutate:equivalent true: only saves time
 		return nil, nil, ""
@@ -56,15 +56,14 @@ func unwrapped(line []byte) (said, process []byte, stream string) {
 	return nil, nil, ""
 }
 
-// Parts are those of lines that the runtime of a container cuts, as Docker and
-// Kubernetes do with long ones.
+// parts are the parts of long lines, which container runtimes such as Docker's and
+// Kubernetes' cut.
 type parts struct {
-	held map[string][]byte // by stream, of the line under way
-	ends bool              // Docker's lines end where they are whole
+	held map[string][]byte // the parts so far, by stream
+	ends bool              // Docker's complete lines end with a newline
 }
 
-// join returns a line with the parts before it, nil where it is empty or another part
-// follows.
+// join returns a line with the parts before it, nil if it is empty or another part follows.
 func (p *parts) join(stream string, part []byte, last bool) []byte {
 	before := p.held[stream]
 	if !last {
@@ -75,15 +74,15 @@ func (p *parts) join(stream string, part []byte, last bool) []byte {
 	return append(before, part...)
 }
 
-// docker is join for the text of one of Docker's objects.
+// docker is join for the text of a Docker object.
 func (p *parts) docker(stream string, said []byte) []byte {
 	whole := bytes.HasSuffix(said, []byte("\n"))
 	p.ends = p.ends || whole
 	return p.join(stream, said, whole || !p.ends)
 }
 
-// kubernetes is join for a line of Kubernetes: "2026-01-31T12:00:00Z stdout P text", with
-// an F in the last part. Other lines are returned as they are.
+// kubernetes is join for a Kubernetes line: "2026-01-31T12:00:00Z stdout P text", with
+// an F in the last part. Other lines are returned unchanged.
 func (p *parts) kubernetes(line []byte) []byte {
 	fields := bytes.SplitN(line, []byte(" "), 4)
 	if len(fields) < 4 || string(fields[1]) != "stdout" && string(fields[1]) != "stderr" {

@@ -17,22 +17,22 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// A stage is a torch with what its program holds.
+// A stage is a torch, and the objects that its program holds.
 type stage struct {
 	*torch
 	rng     *rand.Rand
 	tensors []*simTensor
 	objects []*simObject
-	kept    []*simObject // for longer than what they were made for
-	apart   bool         // no bytes are shared, and none move
+	kept    []*simObject // objects held for longer than their use
+	apart   bool         // no bytes are shared or moved
 }
 
 func newStage(patch int, seed, space uint64) *stage {
 	return &stage{torch: newTorch(patch, space), rng: rand.New(rand.NewPCG(seed, uint64(patch)))}
 }
 
-// healthy makes random steps that break nothing: among them tensors over the
-// same bytes, bytes that move, and hermetic objects that escape.
+// healthy makes random steps that break nothing, also with tensors over the same
+// bytes, bytes that move, and hermetic objects that escape.
 func (s *stage) healthy(steps int) {
 	for range steps {
 		switch n := s.rng.IntN(24); {
@@ -46,7 +46,7 @@ func (s *stage) healthy(steps int) {
 			s.set(s.tensors[s.rng.IntN(len(s.tensors))], s.tensors[s.rng.IntN(len(s.tensors))].storage)
 		case n == 8:
 			s.hermetic = !s.hermetic && s.rng.IntN(2) == 0
-			if len(s.objects) > 0 && s.rng.IntN(2) == 0 { // it is kept for long
+			if len(s.objects) > 0 && s.rng.IntN(2) == 0 { // it is held for long
 				s.kept = append(s.kept, cut(s.rng, &s.objects))
 			}
 		case n == 9 && !s.apart && len(s.tensors) > 0 && len(s.tensors) < 12: // frombuffer twice
@@ -71,7 +71,7 @@ func (s *stage) healthy(steps int) {
 	}
 }
 
-// drop releases an object where it does no harm.
+// drop releases an object correctly.
 func (s *stage) drop(o *simObject) {
 	if s.hermetic && !o.hermetic && s.patch < 3 && o.refs == 1 && o.storage.uses > 1 {
 		s.hermetic = false
@@ -93,7 +93,7 @@ func (s *stage) asks(t *simTensor) {
 	s.say("Storage.cpp:107", "(%#x%s) in THPStorage_Wrap", t.storage.data, s.interpreter())
 }
 
-// found prints that the slot points at an address, and what is there.
+// found prints that the slot points at an address, and the type found there.
 func (s *stage) found(t *simTensor, at uint64, typ string) (line int) {
 	s.asks(t)
 	s.say("Storage.cpp:134", "(%#x) has PyObject", t.storage.data)
@@ -106,7 +106,7 @@ func (s *stage) handed(t *simTensor, at uint64) int {
 	return s.say("DynamicTypes.cpp:79", "(%#x) type_name: %s, PyObject*: %#x", t.storage.data, untyped, at)
 }
 
-// enters prints the beginning of a release, up to whether it is preservable.
+// enters prints the beginning of a release, up to the check whether it is preservable.
 func (s *stage) enters(o *simObject, slot ...string) (line int) {
 	line = s.say("Storage.cpp:241", "(PyObject: %#x%s) in THPStorage_subclass_dealloc", o.at, s.interpreter())
 	if s.patch > 1 {
@@ -131,10 +131,10 @@ func (s *stage) dead(o *simObject) int {
 type plant struct {
 	name    string
 	patches []int
-	// do prints the fault, and returns the object and the lines that broke a
-	// rule, the first one first. The last one is that of the effect.
+	// do prints the fault, and returns the object and the lines that broke a rule, in
+	// order. The last one is that of the effect.
 	do   func(s *stage) (object uint64, lines []int)
-	ends bool // the log with it
+	ends bool // prints the log with the fault
 }
 
 var all, withStates, counting = []int{1, 2, 3}, []int{2, 3}, []int{1, 2, 3, 4}
@@ -362,7 +362,7 @@ var plants = []plant{
 		s.dead(o)
 		return o.at, []int{line}
 	}, false},
-	{"kept, and not preserved", []int{1}, func(s *stage) (uint64, []int) {
+	{"returned from, and not preserved", []int{1}, func(s *stage) (uint64, []int) {
 		_, o := s.pair()
 		s.enters(o)
 		s.say("Storage.cpp:178", "(PyObject: %#x) c10::Storage data: %#x", o.at, o.storage.data)
@@ -372,7 +372,7 @@ var plants = []plant{
 	}, false},
 }
 
-// lets prints the beginning of a release where both sides count.
+// lets prints the beginning of a release in the protocol in which both sides count.
 func (s *stage) lets(o *simObject, marked string) (line int) {
 	line = s.say("Storage.cpp:241", "(PyObject: %#x) in THPStorage_dealloc", o.at)
 	s.say("Storage.cpp:255", "(PyObject: %#x) PyObjectSlot has PyObject, interpreter: 0, PyObject*: %#x", o.at, o.at)
@@ -397,8 +397,7 @@ func (s *stage) lost(o *simObject) (uint64, []int) {
 	panic("not lost")
 }
 
-// A disguise is a form that a log comes in: what a file has, and the number
-// that line n has there.
+// A disguise is a form of a log: the file's text, and the number of line n in it.
 type disguise struct {
 	name  string
 	dress func(s *stage, rng *rand.Rand) (text []byte, number func(int) int64)
@@ -498,7 +497,7 @@ var disguises = []disguise{
 		}
 		return joined(out), plain
 	}},
-	{"kept by a collector", func(s *stage, rng *rand.Rand) ([]byte, func(int) int64) {
+	{"stored by a collector", func(s *stage, rng *rand.Rand) ([]byte, func(int) int64) {
 		form := collectors[rng.IntN(len(collectors))]
 		return joined(collect(s.lines, form)), plain
 	}},
@@ -519,11 +518,11 @@ var disguises = []disguise{
 	}},
 }
 
-// Output of other threads and programs on a line that is not ended yet.
+// Output of other threads and programs on an unfinished line.
 var behind = []string{" step 7", "Epoch 3: loss 0.25", "\t12%|█▏        | 3/25 [00:01<00:08]", "warning: [1]", "\r", "INFO:root:done", " in a hurry"}
 
-// What collectors of logs make of the nth line: of Docker, journald, Kubernetes
-// and its containers' runtime, and of those of clouds.
+// The nth line as stored by log collectors: of Docker, journald, Kubernetes and its
+// container runtime, and of clouds.
 var collectors = []func(n int, line string) string{
 	func(n int, line string) string { return inJSON("log", line+"\n", "stream", "stdout", "time", stamp(n)) },
 	func(n int, line string) string {
@@ -569,7 +568,7 @@ func collect(lines []string, form func(int, string) string) []string {
 	return out
 }
 
-// readText reads a log that is in a file.
+// readText reads a log from a file.
 func readText(t *testing.T, text []byte) Report {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "log")
@@ -578,7 +577,7 @@ func readText(t *testing.T, text []byte) Report {
 }
 
 // Each kind of fault is found in each disguise, at its line and nowhere else. In a
-// program that shares bytes or moves them, what that explains as well is a warning.
+// program that shares or moves bytes, a fault that this may explain is a warning.
 func TestFaults(t *testing.T) {
 	logs := 0
 	for _, plant := range plants {
@@ -589,7 +588,7 @@ func TestFaults(t *testing.T) {
 						s := newStage(patch, seed, 0)
 						s.apart = seed%2 == 0
 						s.healthy(60)
-						s.tensors, s.objects = nil, nil // what lives on is not touched again
+						s.tensors, s.objects = nil, nil // surviving objects are not touched again
 						object, lines := plant.do(s)
 						if !plant.ends {
 							s.healthy(60)
@@ -607,8 +606,8 @@ func TestFaults(t *testing.T) {
 	t.Logf("%d logs", logs)
 }
 
-// unlessBlank reports whether an unknown line says something: of a patch's blank
-// message with other output behind it that is unknown.
+// unlessBlank reports whether an unknown line has text: a patch's blank message with
+// other output after it is unknown.
 func unlessBlank(s Sample) bool {
 	return !slices.ContainsFunc(behind, func(b string) bool {
 		says, junk := strings.CutSuffix(s.Text, strings.TrimSpace(b))
@@ -616,7 +615,7 @@ func unlessBlank(s Sample) bool {
 	})
 }
 
-// seeds returns n, many more where there is time for them, and fewer with -short.
+// seeds returns n, many more in long runs, and fewer with -short.
 func seeds(n uint64) uint64 {
 	switch {
 	case os.Getenv("OPASSERT_LONG") != "":
@@ -627,7 +626,7 @@ func seeds(n uint64) uint64 {
 	return n
 }
 
-// judge returns what is wrong with a report of one fault.
+// judge returns what is wrong with the report of one fault.
 func judge(r Report, object uint64, lines []int, number func(int) int64, warned bool) string {
 	said := r.Violations
 	if warned && len(said) == 0 {
@@ -658,7 +657,7 @@ func judge(r Report, object uint64, lines []int, number func(int) int64, warned 
 	return ""
 }
 
-// A healthy log raises nothing, however it is dressed.
+// A healthy log has no findings, in any disguise.
 func TestHealthy(t *testing.T) {
 	warnings := 0
 	for seed := range seeds(100) {
@@ -696,7 +695,7 @@ func TestHealthy(t *testing.T) {
 	t.Logf("%d warnings", warnings)
 }
 
-// A program that wraps the same memory again and again is healthy, whatever it keeps.
+// A program that wraps the same memory repeatedly is healthy, whatever it holds.
 func TestWrappedAgain(t *testing.T) {
 	type keeps struct{ tensor, view, object, objectForLong bool }
 	for _, k := range []keeps{{}, {object: true}, {view: true}, {view: true, object: true}, {tensor: true, object: true}, {view: true, objectForLong: true}} {

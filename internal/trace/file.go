@@ -16,11 +16,10 @@ import (
 	"unicode/utf8"
 )
 
-// Read follows the log of a version of PyTorch in a file, as [NewReader] does; "-"
-// is standard input. The file may be
-// compressed by gzip or bzip2, and its text may be UTF-16. An error names the
-// file: it can't be read, there is no line of a log in it, or most of those
-// that there are say something unknown.
+// Read follows the log of a version of PyTorch in a file, as [NewReader] does; "-" is
+// standard input. The file may be compressed by gzip or bzip2, and its text may be
+// UTF-16. It is an error if the file can't be read, has no line of a log, or if most
+// of those lines are unknown.
 func Read(name, torch string, ended func(Life)) (Report, error) {
 	in := os.Stdin
 	if name != "-" {
@@ -53,7 +52,7 @@ func Read(name, torch string, ended func(Life)) (Report, error) {
 	case report.Records == 0:
 		return bad(1, "none of the %d lines is one of the log, [file.cpp:LINE] (subject) message; give the output of a PyTorch that prints them", report.Lines)
 	case report.Unknown*2 > report.Records && len(report.Violations) == 0:
-		return bad(report.Samples[0].Line, "%d of the log's %d lines are unknown, from this one on: %q; they are of another patch than those that print the storages' objects",
+		return bad(report.Samples[0].Line, "%d of the log's %d lines are unknown, from this one on: %q; they are from another patch than those that print the storages' objects",
 			report.Unknown, report.Records, report.Samples[0].Text)
 	}
 	return report, nil
@@ -86,7 +85,7 @@ func decode(in io.Reader) (io.Reader, error) {
 type utf16Reader struct {
 	in    *bufio.Reader
 	order binary.ByteOrder
-	high  rune // the first half of a pair
+	high  rune // the first half of a surrogate pair
 }
 
 func (r *utf16Reader) Read(p []byte) (n int, err error) {

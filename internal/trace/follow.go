@@ -29,7 +29,7 @@ type follower struct {
 
 	violations []*Violation
 	replaced   int64
-	happens    map[string]bool // by explanation of a doubt: the log proves it of something else
+	happens    map[string]bool // by explanation of a doubt: the log proves it elsewhere
 }
 
 // Explanations of a doubt.
@@ -38,30 +38,30 @@ const (
 	movedBytes  = "bytes that moved to where others were"
 )
 
-// An object is a Python object that lives, or one that was deallocated while
-// its impl may still lead to it.
+// An object is a Python object that lives, or that was deallocated while its impl may
+// still point at it.
 type object struct {
 	Life
 	facts    facts
-	gap      int64 // holes met when State was learnt
-	stateAt  int64 // the line that it was learnt from
+	gap      int64 // holes met when State was seen
+	stateAt  int64 // the line that shows State
 	madeGap  int64 // holes met when it was first seen
 	dataAt   int64 // the line of this release that names its impl
-	same     bool  // and it is the one known before
+	same     bool  // this release names the impl known before
 	release  bool  // being released
-	enterAt  int64 // the line where that began
+	enterAt  int64 // the line where the release began
 	enterGap int64
-	lost     bool   // another object is in its slot, which is reported
-	borrow   bool   // and it does not own its impl
+	lost     bool   // another object is in its slot, as reported
+	borrow   bool   // it is released and does not own its impl
 	asker    uint64 // the tensor that it was made for
-	madeUses int64  // the use count of its impl before; 0 if the log does not tell
+	madeUses int64  // the use count of its impl before; 0 if it is not known
 	doubts   []*doubt
 	broken   *Violation // the first violation of this release
 }
 
-// A doubt is a violation that two impls over the same bytes, or bytes that
-// moved, may explain: the slot of the impl at data, which had was, has now. A
-// later line may settle it.
+// A doubt is a violation that two impls over the same bytes, or bytes that moved, may
+// explain: the slot of the impl at data, which held was, holds now. A later line may
+// settle it.
 type doubt struct {
 	*Violation
 	was, now *object
@@ -70,8 +70,7 @@ type doubt struct {
 	isNew    bool    // now is a new object
 }
 
-// A death is the end of an object that broke no rule as far as the log shows
-// at that line.
+// A death is the end of an object that broke no rule up to that line.
 type death struct {
 	object  uint64
 	impl    Address
@@ -79,10 +78,10 @@ type death struct {
 	line    int64
 	enterAt int64
 	gap     int64
-	letGo   bool // by its impl, which was freed
+	letGo   bool // released by its impl, which was freed
 	facts   facts
-	broken  *Violation // that it belongs to
-	again   *Violation // released again, and not yet deallocated again
+	broken  *Violation // the violation that caused it
+	again   *Violation // a second release, without a second deallocation so far
 }
 
 // An impl is a StorageImpl, or all those that share a data pointer.
@@ -94,7 +93,7 @@ type impl struct {
 	shared bool // several impls share these bytes
 	wrap   wrap
 	asker  uint64 // the tensor that last asked for its storage here
-	last   int64  // record
+	last   int64  // the record of its last line
 }
 
 // A wrap is a THPStorage_Wrap under way.
@@ -107,20 +106,20 @@ type wrap struct {
 	interpAt  int64
 	made      *object
 	pointsTo  uint64
-	stale     *Violation // pointsTo is deallocated
+	stale     *Violation // pointsTo is deallocated, a violation
 	pointsAt  int64
 	slotWas   int64 // the object's slotAt before that
 	emptyAt   int64
-	emptyUses int64 // the use count then, or NoCount
+	emptyUses int64 // the use count at emptyAt, or NoCount
 }
 
 type tensor struct {
 	Life
 	since int64 // the first line that shows it with this storage
 	last  int64 // the record of its last access
-	prev  int64 // and of the one before
-	line  int64 // of the last
-	prior int64 // and of the one before
+	prev  int64 // the record of the access before that
+	line  int64 // the line of the last access
+	prior int64 // the line of the access before that
 }
 
 func newFollower(world string, protocol preserve.Protocol, ended func(Life)) *follower {
@@ -146,7 +145,7 @@ func (f *follower) endLife(l Life) {
 // follow applies one record.
 func (f *follower) follow(r *record) {
 	if r.cut && (r.ref != 0 || r.count == NoCount) && f.objects[r.ref] == nil && f.dead[r.ref] == nil {
-		return // the address may go on
+		return // the address may continue
 	}
 	if f.records++; f.records%sweepEvery == 0 {
 		f.sweep()
@@ -167,7 +166,7 @@ func (f *follower) follow(r *record) {
 	}
 }
 
-// access is a tensor asked for its storage.
+// access handles a tensor that is asked for its storage.
 func (f *follower) access(r *record) {
 	t := f.tensors[r.addr]
 	if t == nil {
@@ -272,7 +271,7 @@ func (f *follower) followImpl(r *record) {
 	}
 }
 
-// create is a new object.
+// create handles a new object.
 func (f *follower) create(i *impl, r *record) {
 	if old := f.objects[r.ref]; old != nil {
 		f.event(&old.Life, NotSeenEnd)
@@ -291,7 +290,7 @@ func (f *follower) create(i *impl, r *record) {
 	i.wrap.made = o
 }
 
-// making is where the object just created was made.
+// making handles the context in which the new object was made.
 func (f *follower) making(i *impl, hermetic bool) {
 	o := i.wrap.made
 	o.facts.madeAt = f.number
@@ -329,7 +328,7 @@ func (f *follower) setSlot(i *impl, o *object) {
 	}
 }
 
-// forgetFreed forgets the freed object that a slot led to.
+// forgetFreed forgets the freed object that a slot pointed at.
 func (f *follower) forgetFreed(i *impl) {
 	if i.freed != nil {
 		f.endLife(i.freed.Life)
@@ -337,13 +336,13 @@ func (f *follower) forgetFreed(i *impl) {
 	}
 }
 
-// mayBe reports whether the impl whose slot is empty can be that of an object:
-// one that owns its impl counts, beside the tensor that asks and the argument.
+// mayBe reports whether the impl with an empty slot can be that of an object: its use
+// count includes an owning object, besides the tensor that asks and the argument.
 func (w *wrap) mayBe(o *object) bool {
 	return w.emptyAt == 0 || w.emptyUses == NoCount || w.emptyUses > 2 || o.State != preserve.Holding
 }
 
-// usesBefore is the use count before an object was made; 0 if the log does not show it.
+// usesBefore returns the use count before an object was made; 0 if it is not known.
 func (w *wrap) usesBefore() int64 {
 	if w.emptyAt == 0 || w.emptyUses == NoCount {
 		return 0
@@ -351,10 +350,10 @@ func (w *wrap) usesBefore() int64 {
 	return w.emptyUses
 }
 
-// counted compares the use count of the impl whose slot is empty with that of an
-// object's impl: the one before the object was made, and the object's own
-// reference. It reports whether the log has both, and whether they are the same.
-// A hermetic object over the same bytes may hold either impl.
+// counted compares the use count of the impl with an empty slot with that of an
+// object's impl: the one before the object was made, plus the object's reference. It
+// reports whether the log has both, and whether they are equal. A hermetic object
+// over the same bytes may hold either impl.
 func (f *follower) counted(i *impl, o *object) (known, same bool) {
 	for _, h := range f.objects {
 		if h.Made == MadeHermetic && h.Impl == i.Address {
@@ -373,24 +372,23 @@ func (f *follower) owns(o *object) bool {
 	return f.protocol == preserve.Counting || o.State == preserve.Holding
 }
 
-// A likelihood describes how a fault compares with something healthy that would
-// explain the same lines.
+// A likelihood compares a fault with a healthy explanation of the same lines.
 type likelihood uint8
 
 const (
 	asLikely   likelihood = iota
-	likely                // unless the log shows such healthy things
+	likely                // unless the log proves the explanation elsewhere
 	mostLikely            // even then
 )
 
-// The number of records after which an address is still taken for the same tensor's.
+// The number of records within which an address counts as the same tensor's.
 const (
 	soon   = 160
-	atOnce = 32 // one other access or release lies between
+	atOnce = 32 // one other access or release in between
 )
 
-// doubtful keeps a violation that something else would explain, and returns how
-// likely it is. The tensor that got the one object gets the other.
+// doubtful keeps a violation with another explanation, and returns its likelihood. It
+// is most likely if the tensor that got the first object gets the second.
 func (f *follower) doubtful(d *doubt, i *impl, explanation string) likelihood {
 	d.explanation = explanation
 	d.was.doubts = append(d.was.doubts, d)
@@ -409,8 +407,8 @@ func (f *follower) doubtful(d *doubt, i *impl, explanation string) likelihood {
 	return mostLikely
 }
 
-// newlyLikely is how likely a second object is a fault: an address may be that of
-// another tensor soon.
+// newlyLikely returns the likelihood that a second object is a fault: an address may
+// soon be another tensor's.
 func (f *follower) newlyLikely(near likelihood, i *impl, old *object) likelihood {
 	t := f.tensors[i.asker]
 	known, same := f.counted(i, old)
@@ -423,8 +421,8 @@ func (f *follower) newlyLikely(near likelihood, i *impl, old *object) likelihood
 	return likely
 }
 
-// decide says of each doubt that no line settled whether it is a violation. Lines that
-// come again and again are more likely healthy.
+// decide decides which unsettled doubts are violations. Repeated ones are more likely
+// healthy.
 func (f *follower) decide() {
 	again := map[string]int{}
 	for _, v := range f.violations {
@@ -440,7 +438,7 @@ func (f *follower) decide() {
 	}
 }
 
-// settle ends those doubts about an object that a line settles.
+// settle removes the doubts about an object that a line settles.
 func (o *object) settle(broke func(*doubt) (broke, settled bool)) {
 	rest := o.doubts[:0]
 	for _, d := range o.doubts {
@@ -464,14 +462,14 @@ func (o *object) settle(broke func(*doubt) (broke, settled bool)) {
 	o.doubts = rest
 }
 
-// emptied is a slot that holds no object.
+// emptied handles a slot that holds no object.
 func (f *follower) emptied(i *impl) {
 	if i.broken != nil && i.broken.Consequence == 0 {
 		i.broken.facts.emptyAt = f.number
 	}
 }
 
-// pointed is a slot that points at an address.
+// pointed handles a slot that points at an address.
 func (f *follower) pointed(i *impl, at uint64) {
 	f.context++
 	if i.freed != nil && uint64(i.freed.Address) == at {
@@ -514,8 +512,8 @@ func (f *follower) pointed(i *impl, at uint64) {
 	}
 }
 
-// shown is a line that shows a slot at these bytes pointing at an object. If
-// another object was made for them since, they are those of two impls.
+// shown handles a line that shows a slot at these bytes pointing at an object. If
+// another object was made for them since, they are the bytes of two impls.
 func (f *follower) shown(i *impl, o *object) {
 	o.settle(func(d *doubt) (bool, bool) {
 		switch {
@@ -574,7 +572,7 @@ func (f *follower) wrongInterpreter(i *impl, o *object) {
 	}
 }
 
-// handed is the end of a wrap: who asked has the object.
+// handed handles the end of a wrap: the caller has the object.
 func (f *follower) handed(i *impl, r *record) {
 	w := &i.wrap
 	if o := w.made; o != nil && uint64(o.Address) == r.ref {
@@ -664,8 +662,8 @@ func (f *follower) found(i *impl, at uint64, typ string) {
 	}
 }
 
-// foreignType reports whether a type is one of Python's own, and so never that
-// of a storage's object.
+// foreignType reports whether a type is a built-in one, and so never that of a
+// storage's object.
 func foreignType(typ string) bool {
 	_, ok := slices.BinarySearch(builtinTypes, typ)
 	return ok
@@ -685,8 +683,8 @@ func (f *follower) firstSeen(at uint64) *object {
 	return o
 }
 
-// step makes a step in an object's life. One that does not follow is only a
-// violation if no hole in the log explains it.
+// step makes a step in an object's life. An impossible one is a violation, unless a
+// hole in the log explains it.
 func (f *follower) step(o *object, s preserve.Step) {
 	to, code := f.protocol.Next(o.State, s)
 	switch {
@@ -733,8 +731,7 @@ func (f *follower) endObject(o *object) {
 	f.endLife(o.Life)
 }
 
-// end ends the log, after a line that was cut off if cutAt is not 0. It returns
-// the violations.
+// end ends the log, after a truncated line if cutAt is not 0. It returns the violations.
 func (f *follower) end(cutAt int64) []*Violation {
 	for _, at := range sorted(f.objects) {
 		o := f.objects[at]

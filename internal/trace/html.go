@@ -15,16 +15,15 @@ var pageText string
 
 var page = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageText)) })
 
-// Limits of one page. The other lives are in the text and in the JSON.
+// Limits of one page. The text and the JSON have all lives.
 const (
 	maxKept   = 20_000 // lives kept until the end, besides the broken ones
 	maxBreaks = 50     // violations drawn
 	maxOthers = 100    // lives drawn besides those
-	maxBeside = 12     // lanes beside the broken one
+	maxBeside = 12     // rows besides that of the broken object
 )
 
-// HTML writes one self-contained page that draws lives as lanes, and the breaks
-// in them.
+// HTML writes one self-contained page that draws a row for each life, with its violations.
 type HTML struct {
 	w     io.Writer
 	name  string
@@ -33,8 +32,8 @@ type HTML struct {
 	free  int
 }
 
-// NewHTML returns an HTML that writes to w, with all lives if asked for; name
-// is the log's.
+// NewHTML returns an HTML that writes to w, with all lives if lives is true; name is
+// the log's.
 func NewHTML(w io.Writer, name string, lives bool) *HTML {
 	return &HTML{w: w, name: name, all: lives, free: maxKept}
 }
@@ -57,7 +56,7 @@ func (h *HTML) draw(r Report) pageData {
 	p := pageData{Name: h.name, Report: &r, Summary: r.Summary()}
 	shown := map[int]bool{}
 	roots := r.roots()
-	// First those that had a consequence.
+	// Those with a consequence come first.
 	slices.SortStableFunc(roots, func(a, b Violation) int { return rank(a) - rank(b) })
 	for _, v := range roots[:min(len(roots), maxBreaks)] {
 		b := breakData{Violation: v, Below: r.below(&v)}
@@ -149,16 +148,16 @@ type breakData struct {
 	Steps []stepData
 }
 
-// A laneData is a life drawn from left to right; places are in percent.
+// A row is a life drawn from left to right; positions are in percent.
 type laneData struct {
 	Life
 	Bars   []bar
 	Dots   []dot
 	Code   preserve.Code
-	Line   int64   // of the violation
-	Use    int64   // its consequence
-	Breaks float64 // where the line is; 0: nowhere
-	Later  float64 // where the consequence is
+	Line   int64   // the position of the violation
+	Use    int64   // and of its consequence
+	Breaks float64 // the position of the line; 0: none
+	Later  float64 // the position of the consequence
 }
 
 type bar struct {
@@ -182,8 +181,7 @@ type stepData struct {
 	Class   string
 }
 
-// lanes draws lives on one scale: every line that says something of one of
-// them is a step to the right.
+// rows draws lives on one scale: every line about one of them is a step to the right.
 func lanes(lives []Life, v *Violation) []laneData {
 	var lines []int64
 	for _, l := range lives {
@@ -222,7 +220,7 @@ func lanes(lives []Life, v *Violation) []laneData {
 	return all
 }
 
-// bars returns who owns whom, from event to event.
+// bars returns the ownership between events.
 func bars(l Life, place func(int64) float64) []bar {
 	var all []bar
 	class, says, from := "", "", 0.0

@@ -43,7 +43,7 @@ func TestPage(t *testing.T) {
 				t.Errorf("%s: no %q on the page", log, w)
 			}
 		}
-		// One file, and nothing that the template's escaper refused.
+		// One file, without text that the template's escaper rejected.
 		for _, no := range []string{"http:", "https:", "<script", "<link", "<img", "ZgotmplZ"} {
 			if bytes.Contains(page, []byte(no)) {
 				t.Errorf("%s: %q on the page", log, no)
@@ -52,7 +52,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// drawing returns the data of a page, a lane, bar, dot or step a line, with places in percent.
+// drawing returns the data of a page, one row, bar, dot or step a line, with
+// positions in percent.
 func drawing(p pageData) string {
 	var b strings.Builder
 	draw := func(all []laneData) {
@@ -80,7 +81,7 @@ func drawing(p pageData) string {
 	return b.String()
 }
 
-// The words of the log are text, not markup.
+// Text of the log is not markup.
 func TestPageEscapes(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "<b>.log")
 	text := "[a.cpp:1] (0x10) <script>alert(1)</script>\n[a.cpp:1] (0x10), created storage PyObject of type <i> at 0x20\n"
@@ -113,14 +114,14 @@ func TestPageOfMany(t *testing.T) {
 	}
 }
 
-// measure is what a browser says of the page: sizes in CSS pixels.
+// measure has a browser's measurements of the page, in CSS pixels.
 type measure struct {
 	Window, Page float64 // widths
 	Lanes        int
-	Break, Later []float64 // where each line is drawn
-	Bars         []float64 // their widths
-	Height       float64   // of a lane
-	Text         float64   // the smallest text
+	Break, Later []float64 // the positions of the lines
+	Bars         []float64 // widths of the bars
+	Height       float64   // height of a row
+	Text         float64   // size of the smallest text
 }
 
 const ruler = `<script>
@@ -135,11 +136,11 @@ const m = {
 document.title = JSON.stringify(m);
 </script>`
 
-// The page is read in a window as wide as a phone's.
+// The page is measured in a window as wide as a phone's.
 func TestPageOnAPhone(t *testing.T) {
 	browser, err := exec.LookPath("chromium")
 	if err != nil {
-		t.Skip("chromium is not installed: the page is not looked at")
+		t.Skip("chromium is not installed: the page is not measured")
 	}
 	file := filepath.Join(t.TempDir(), "page.html")
 	must.Do(t, os.WriteFile(file, append(pageOf(t, "testdata/hermetic.md"), ruler...), 0o666))

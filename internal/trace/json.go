@@ -17,8 +17,8 @@ import (
 //
 // where a line is the number in the log itself. The consequence is null
 // if the log shows none. A violation with a root follows from the violation at
-// that line. The objects are the lives of objects, impls and tensors, written
-// as they end: those in which something broke, or all if they are asked for.
+// that line. The objects are the lives of objects, impls and tensors, written as they
+// end: those in which something broke, or all.
 type JSON struct {
 	w     *bufio.Writer
 	enc   *json.Encoder
@@ -26,7 +26,7 @@ type JSON struct {
 	lives int
 }
 
-// NewJSON returns a JSON that writes to w, with all lives if asked for.
+// NewJSON returns a JSON that writes to w, with all lives if lives is true.
 func NewJSON(w io.Writer, lives bool) *JSON {
 	b := bufio.NewWriter(w)
 	b.WriteString(`{"objects":[`)

@@ -21,11 +21,11 @@ func (k Kind) String() string { return [...]string{"object", "impl", "tensor"}[k
 // MarshalText is String.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// A Making describes where an object was made.
+// A Making is the context in which an object was made.
 type Making uint8
 
 const (
-	MadeUnseen   Making = iota // the log does not show it
+	MadeUnseen   Making = iota // not known
 	MadeHermetic               // in a hermetic context: no slot points at it
 	MadePlain                  // outside: the slot of its impl points at it
 )
@@ -45,7 +45,7 @@ func (a Address) String() string {
 // MarshalText is String.
 func (a Address) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
-// A What is a kind of event in a life, by its name and in words.
+// A What is a kind of event in a life: its name and its description.
 type What struct{ name, words string }
 
 var (
@@ -83,7 +83,7 @@ func (w *What) String() string { return w.words }
 // MarshalText returns the name of the event: "created".
 func (w *What) MarshalText() ([]byte, error) { return []byte(w.name), nil }
 
-// NoCount is the Count of an event that is about no use count, and that of a line.
+// NoCount is the Count of an event, or of a line, without a use count.
 const NoCount = -1
 
 // An Event is one line in a life.
@@ -111,18 +111,18 @@ func (e Event) String() string {
 	return s
 }
 
-// MaxEvents is how many events of one life are kept: the first half of them,
-// and the last half.
+// MaxEvents is the number of events of one life that are kept: half from its start,
+// half from its end.
 const MaxEvents = 32
 
 // A Life is the record of one object, impl or tensor in the log.
 type Life struct {
 	Kind        Kind
 	Address     Address
-	World       string  // the process, as the lines' prefix names it
+	World       string  // the process, by the prefix of the lines
 	Type        string  // of an object
-	Impl        Address // of an object, and of a tensor at last
-	Interpreter Address // that made the object, where the log says
+	Impl        Address // of an object; of a tensor, the last one
+	Interpreter Address // the interpreter that made the object, if known
 	Made        Making
 	State       preserve.State
 	Events      []Event
@@ -134,8 +134,7 @@ func (l *Life) Broken() bool {
 	return slices.ContainsFunc(l.Events, func(e Event) bool { return e.Code != 0 })
 }
 
-// add appends an event. From the middle of a long life events are dropped, but
-// never one that broke something.
+// add appends an event. From the middle of a long life it drops events, except violations.
 func (l *Life) add(e Event) {
 	if len(l.Events) < MaxEvents {
 		l.Events = append(l.Events, e)

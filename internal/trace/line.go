@@ -12,12 +12,12 @@ type message uint8
 const (
 	unknown      message = iota
 	blank                // a line without a message
-	enter                // in some function
+	enter                // in a function
 	enterWrap            // in THPStorage_Wrap, or a function that it calls to make an object
 	enterDealloc         // in THPStorage_subclass_dealloc
-	storageData          // a tensor's storage data: ref
+	storageData          // storage data: ref
 	slotEmpty            // PyObjectSlot is empty, use_count: count
-	detail               // known, and says nothing that other lines do not
+	detail               // a known message without new information
 	created              // created storage PyObject of type typ at ref
 	notHermetic          //
 	isHermetic           //
@@ -39,7 +39,7 @@ const (
 	borrowed             // the object does not own its impl
 	keptAnyway           // c10::Storage is referenced elsewhere, so cannot deallocate
 	deallocating         //
-	allocated            // memory for an object: an earlier one there is gone
+	allocated            // memory for an object: an earlier one at its address has ended
 	version              // PyTorch typ
 	notMarked            // kHasPyObject is not set
 )
@@ -53,7 +53,7 @@ const (
 	ofTensor
 )
 
-// A record is one line of the log, taken apart. Its slices are the line's.
+// A record is one parsed line of the log. Its slices alias the line.
 type record struct {
 	subject subject
 	addr    uint64
@@ -63,10 +63,10 @@ type record struct {
 	tag     uint64
 	count   int64 // a use count, or NoCount
 	typ     []byte
-	cut     bool // the last line, whose end may be missing
+	cut     bool // the last line, which may be truncated
 }
 
-// digits reads a number of at most 15 digits, and returns the text after it.
+// digits reads a number of at most 15 digits, and returns the rest.
 func digits(s []byte) (n int64, rest []byte) {
 	i := 0
 	for ; i < min(len(s), 15) && '0' <= s[i] && s[i] <= '9'; i++ {
@@ -75,7 +75,7 @@ func digits(s []byte) (n int64, rest []byte) {
 	return n, s[i:]
 }
 
-// ownNumber returns the number that a line begins with, and the rest.
+// ownNumber returns the number at the start of a line, and the rest.
 func ownNumber(line []byte) (n int64, rest []byte, ok bool) {
 	text := bytes.TrimLeft(line, " \t>")
 	n, after := digits(text)
@@ -93,8 +93,7 @@ func onlyNumber(s []byte) (n int64, ok bool) {
 	return n, len(after) < len(text) && len(bytes.TrimLeft(after, " \t:|")) == 0
 }
 
-// findTag finds "[path/file.ext:LINE]" and returns where it begins and ends; -1
-// without one.
+// findTag finds "[path/file.ext:LINE]" and returns its start and end; -1 without one.
 func findTag(s []byte) (begin, end int) {
 	for at := 0; ; {
 		i := bytes.IndexByte(s[at:], '[')
@@ -132,8 +131,8 @@ func isTag(s []byte) bool {
 	return bytes.IndexByte(name, ' ') < 0
 }
 
-// parse reads the text after a tag, up to the end of the line. It returns false for a
-// record whose message is not known.
+// parse reads the text after a tag, up to the end of the line. It returns false for
+// an unknown message.
 func parse(s []byte, r *record) bool {
 	*r = record{count: NoCount}
 	s = bytes.TrimSpace(s)
@@ -198,8 +197,7 @@ func eatAddress(s *[]byte, to *uint64) bool {
 	return true
 }
 
-// userDigits is how many digits an address has at most in a program, on the
-// processors that PyTorch runs on.
+// userDigits is the maximum number of digits of a user-space address.
 const userDigits = 12
 
 // eatCount reads "3" or " 3".
@@ -213,9 +211,9 @@ func eatCount(s *[]byte, to *int64) bool {
 	return true
 }
 
-// forms are the messages as they are printed: & is an address, ^ that of an interpreter, # a
-// use count, % the name of a type and @ a word. Behind a ? the text may end, unless a comma
-// follows. Text after a message is other output in the same line.
+// forms are the printed messages: & is an address, ^ that of an interpreter, # a
+// use count, % the name of a type and @ a word. After a ? the text may end, unless a
+// comma follows. Text after a message is other output in the same line.
 var forms = []struct {
 	text    string
 	message message
@@ -254,7 +252,7 @@ var forms = []struct {
 	{"PyTorch %", version},
 }
 
-// functions are the parts of functions' names by which a message is of one.
+// functions are the parts of functions' names that identify a message "in FUNCTION".
 var functions = []struct {
 	part    string
 	message message
@@ -288,7 +286,7 @@ func parseMessage(s []byte, r *record) bool {
 	return false
 }
 
-// fits reports whether a text has a form, and sets the numbers in it.
+// fits reports whether a text has a form, and sets its values.
 func (r *record) fits(s []byte, form string) bool {
 	for i := range len(form) {
 		ok := true
@@ -319,8 +317,8 @@ func (r *record) fits(s []byte, form string) bool {
 	return true
 }
 
-// torn reports whether the text is the beginning of a message, and not a whole one:
-// other output broke into it, and the rest is not known.
+// torn reports whether the text is only the beginning of a message, interrupted by
+// other output.
 func torn(s []byte) bool {
 	s = bytes.TrimSpace(s)
 	if bytes.HasPrefix(s, []byte("(")) {
@@ -343,8 +341,8 @@ func torn(s []byte) bool {
 	return begins("in THPStorage_")
 }
 
-// knownType returns how long the name of a type is that other output may follow
-// without a blank: the names that are looked for are known.
+// knownType returns the length of a known type's name, which other output may follow
+// without a blank.
 func knownType(s []byte) int {
 	for _, t := range storageTypes {
 		if bytes.HasPrefix(s, []byte(t)) {
@@ -387,10 +385,10 @@ func eatWord(s *[]byte) (word []byte, ok bool) {
 	return word, i > 0
 }
 
-// parseCut reads the last line of a log that is cut off. It returns false for a line
-// that can be read as a whole one: nothing is missing that could change its meaning. Of
-// a message that is known by its beginning, addresses and counts are dropped, since they
-// may be cut.
+// parseCut reads the truncated last line of a log. It returns false for a line that
+// is complete: nothing is missing that could change its meaning. Of a message that is
+// known by its beginning, addresses and counts are dropped, since they may be
+// truncated.
 func parseCut(s []byte, r *record) bool {
 	if !parse(s, r) {
 		return false

@@ -192,7 +192,7 @@ func TestTorn(t *testing.T) {
 	}
 }
 
-// Of the last line of a log that is cut off, addresses and counts may be.
+// Addresses and counts of a truncated last line may be truncated.
 func TestParseCut(t *testing.T) {
 	for _, tt := range []struct {
 		in        string
@@ -210,7 +210,7 @@ func TestParseCut(t *testing.T) {
 	}
 }
 
-// The names by which launchers begin the lines of a process.
+// The names that launchers put before the lines of a process.
 func TestProcess(t *testing.T) {
 	for _, tt := range []struct{ prefix, name, after string }{
 		{"[rank0]: ", "rank0", ""},
@@ -241,7 +241,7 @@ func TestProcess(t *testing.T) {
 	}
 }
 
-// The lines that collectors of logs keep as JSON.
+// The JSON lines of log collectors.
 func TestUnwrapped(t *testing.T) {
 	for _, tt := range []struct{ in, said, process, stream string }{
 		{`{"log":"a\n","stream":"stdout"}`, "a\n", "", "stdout"},
@@ -288,7 +288,7 @@ func TestBrokenInto(t *testing.T) {
 	want := []string{
 		"object 0x10 first seen; made where the log does not show it",
 		"object 0x10 its impl is freed and releases it",
-		"object 0x10 deallocated", // whatever follows the cut
+		"object 0x10 deallocated", // whatever follows the interruption
 		"object 0x30 created for impl 0x20",
 		"object 0x30 made outside hermetic contexts",
 		"impl 0x20 gets object 0x30",

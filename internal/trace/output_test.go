@@ -38,7 +38,7 @@ func zipped(text string) string {
 	return b.String()
 }
 
-// The text of a file is found in each form that it may have.
+// The text of a file is decoded from each form.
 func TestDecode(t *testing.T) {
 	bzip2 := string(must.Get(hex.DecodeString(createdInBzip2))(t))
 	long := strings.Repeat("a long line that fills the reader's buffer 🌙 𝄞\n", 200)
@@ -73,8 +73,8 @@ func TestDecode(t *testing.T) {
 
 const createdInBzip2 = "425a6839314159265359b612995200000cdf800010406570100000c40a3f90dc602000488a1e53d26836a30d436505000000003935412235b474da889237eb1bfc41382b95154442fa9b59e6d12823c04640c5e2601e57c5dc914e14242d84a65480" // createdLine
 
-// A file that was cut off is read as far as it goes; one that is broken, or of another
-// patch, is an error.
+// A truncated file is read up to its end; a corrupt one, or one from another patch,
+// is an error.
 func TestRead(t *testing.T) {
 	read := func(text string) (Report, error) {
 		file := filepath.Join(t.TempDir(), "log")
@@ -102,7 +102,7 @@ func TestRead(t *testing.T) {
 		{"\x1f\x8bno", 0, false, ": unexpected EOF"},
 		{createdLine + unknown, 2, false, ""},
 		{createdLine + unknown + unknown, 3, false, `:2:1: 2 of the log's 3 lines are unknown, from this one on: "(0x10) asking the moon"; ` +
-			"they are of another patch than those that print the storages' objects"},
+			"they are from another patch than those that print the storages' objects"},
 		{twice + strings.Repeat(unknown, 9), 13, false, ""}, // of which one broke something
 	} {
 		r, err := read(tt.text)
@@ -124,7 +124,7 @@ func TestStandardInput(t *testing.T) {
 	}
 }
 
-// A summary has the parts that there is something to say of.
+// A summary leaves out empty parts.
 func TestSummary(t *testing.T) {
 	for want, r := range map[string]Report{
 		"0 violations in 0 records of 0 lines: 0 objects, 0 impls, 0 tensors, 0 unknown": {},
@@ -175,7 +175,7 @@ func TestBelow(t *testing.T) {
 	}
 }
 
-// Where lives cannot be kept, the end says so.
+// If lives cannot be stored, End returns an error.
 func TestNoFolder(t *testing.T) {
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "absent"))
 	text := NewText(io.Discard, true)
@@ -189,7 +189,7 @@ func broken(kind Kind, at, impl Address, line int64, code preserve.Code) Life {
 	return Life{Kind: kind, Address: at, Impl: impl, Events: []Event{{Line: line, What: Deallocated, Code: code, Count: NoCount}}}
 }
 
-// JSON has the lives in which something broke, and the others where they are asked for.
+// JSON has the lives in which something broke, and all if asked for.
 func TestJSONLives(t *testing.T) {
 	for all, want := range map[bool]int{false: 2, true: 3} {
 		var b bytes.Buffer
@@ -211,7 +211,7 @@ func addresses(lives []Life) (all []Address) {
 	return all
 }
 
-// Beside the object and the impl of a violation stand lives that touch the impl.
+// The object and the impl of a violation are shown with the lives that touch the impl.
 func TestAround(t *testing.T) {
 	const code = preserve.SharedDealloc
 	h := NewHTML(nil, "", true)
@@ -234,14 +234,14 @@ func TestAround(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || len(shown) != len(want) || !shown[0] || shown[3] || shown[len(h.lives)-1] {
 		t.Errorf("%s shown %v", diff, shown)
 	}
-	v.Impl = 0 // of which nothing is known
+	v.Impl = 0 // without a life
 	h.Life(Life{Kind: Impl})
 	if got := addresses(h.around(&v, shown)); len(got) != 1 {
 		t.Errorf("%v around a violation without an impl", got)
 	}
 }
 
-// A page draws what was used later first, and so many other lives.
+// A page draws violations with a later use first, and a limited number of other lives.
 func TestPageLimits(t *testing.T) {
 	h := NewHTML(nil, "", true)
 	for i := range maxKept + 1 {
@@ -274,7 +274,7 @@ func TestPageLimits(t *testing.T) {
 	}
 }
 
-// The consequence is drawn where the line is another one.
+// The consequence is drawn if it is on another line.
 func TestLater(t *testing.T) {
 	lives := []Life{broken(Object, 1, 0x10, 5, preserve.UseAfter)}
 	for consequence, drawn := range map[int64]bool{0: false, 5: false, 9: true} {
@@ -316,7 +316,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// A life of which nothing was dropped is printed whole.
+// A life without dropped events is printed whole.
 func TestTextLife(t *testing.T) {
 	var b bytes.Buffer
 	text := NewText(&b, true)
@@ -327,7 +327,7 @@ func TestTextLife(t *testing.T) {
 	}
 }
 
-// An event names the other object, also none where that is what it says.
+// An event names the other object, also if it is none.
 func TestEventString(t *testing.T) {
 	for want, e := range map[string]Event{
 		Preserved.String():               {What: Preserved, Count: NoCount},
@@ -342,7 +342,7 @@ func TestEventString(t *testing.T) {
 	}
 }
 
-// A life in which everything broke keeps what came first.
+// A life in which everything broke keeps the first events.
 func TestBrokenLife(t *testing.T) {
 	var l Life
 	for i := range MaxEvents + 2 {

@@ -5,10 +5,10 @@ import (
 	"unicode"
 )
 
-// process returns the part of a line's prefix that names the process which
-// printed it, as launchers write it: "[rank0]:", "[default1]:", "(rank 2)",
-// "[1,3]<stdout>:", "worker-4 |", "pid=17", and the text after it. The name is
-// empty if the prefix names none: it may be a time.
+// process returns the part of a line's prefix that names the process, as launchers
+// write it: "[rank0]:", "[default1]:", "(rank 2)", "[1,3]<stdout>:", "worker-4 |",
+// "pid=17", and the text after it. The name is empty if the prefix names none: it may
+// be a time.
 func process(prefix []byte) (name, after []byte) {
 	for at := 0; ; {
 		field := prefix[at:]

@@ -11,14 +11,13 @@ import (
 	"github.com/opassert/opassert/asserts/preserve"
 )
 
-// maxLine is the longest line that can be one of the log; a longer one is
-// passed over without being kept.
+// maxLine is the length of the longest line of a log; longer ones are skipped.
 const maxLine = 64 << 10
 
-// MaxSamples is how many unknown lines a [Report] shows.
+// MaxSamples is the number of unknown lines in a [Report].
 const MaxSamples = 10
 
-// A Sample is a line of the log's form that says something unknown.
+// A Sample is a line of the log's form with an unknown message.
 type Sample struct {
 	Line int64
 	Text string
@@ -26,11 +25,11 @@ type Sample struct {
 
 // A Report is the summary of a whole log.
 type Report struct {
-	Violations []Violation // by line; those with a Root follow from another
+	Violations []Violation // by line; those with a Root follow from others
 	Warnings   []Violation // by line: with a healthy explanation, or explained by a violation
 	Lines      int64       // of the file
 	Records    int64       // lines of the log's form
-	Unknown    int64       // those of them that are not understood
+	Unknown    int64       // those of them with an unknown message
 	Samples    []Sample    // the first unknown ones
 	Replaced   int64       // how often a tensor's storage was replaced between two accesses
 	Lives      [3]int64    // by kind
@@ -52,37 +51,36 @@ type Reader struct {
 	ended   func(Life)
 	torch   string // version
 	report  Report
-	rest    []byte // the line under way
-	tooLong bool   // the line under way is passed over
+	rest    []byte // the current line so far
+	tooLong bool   // the current line is skipped
 	parts   parts
 	numbers numbers
 	gaps    int64 // holes met so far
-	hole    bool  // skipped text may hide lines, unless line numbers show that it does not
-	cutAt   int64 // the last line, if it is cut off
+	hole    bool  // skipped text may hide lines, unless line numbers disprove it
+	cutAt   int64 // the last line, if it is truncated
 }
 
-// A world is one process of those that print into a log.
+// A world is one of the processes that print into a log.
 type world struct {
 	*follower
 	numbers numbers // behind the process's name
 	gaps    int64
 }
 
-// Numbers are those that lines begin with.
+// numbers checks the line numbers.
 type numbers struct{ last int64 }
 
-// follows reports whether n is the next number. Nothing is known that a hole before the first
-// one could hide.
+// follows reports whether n is the next number. A hole before the first one hides nothing.
 func (k *numbers) follows(n int64) bool {
 	ok := n == k.last+1
 	k.last = n
 	return ok
 }
 
-// NewReader returns a Reader that hands over lives as they end. A life may be
-// handed over long after its last event; those that have no end in the log are
-// handed over by Close. The log is of a version of PyTorch; "" if it is not
-// known, then the first protocol is taken until the log names a version.
+// NewReader returns a Reader that hands over lives as they end. A life may be handed
+// over long after its last event; those without an end in the log are handed over by
+// Close. torch is the version of the PyTorch that printed the log; if it is "", the
+// first protocol applies until the log names a version.
 func NewReader(torch string, ended func(Life)) *Reader {
 	r := &Reader{worlds: map[string]*world{}, parts: parts{held: map[string][]byte{}}, torch: torch}
 	r.ended = func(l Life) {
@@ -101,7 +99,7 @@ func (r *Reader) world(name string) *world {
 	return w
 }
 
-// Write takes the next piece of the log. It never fails.
+// Write reads the next piece of the log. It never fails.
 func (r *Reader) Write(p []byte) (int, error) {
 	n := len(p)
 	for {
@@ -123,7 +121,7 @@ func (r *Reader) keep(p []byte) {
 	r.rest = append(r.rest, p...)
 }
 
-// end takes the line under way.
+// end reads the current line.
 func (r *Reader) end(whole bool) {
 	r.line(r.rest, whole)
 	r.rest, r.tooLong = r.rest[:0], false
@@ -157,7 +155,7 @@ func (r *Reader) Close() Report {
 	return r.report
 }
 
-// line takes one line; the last one may be cut off.
+// line reads one line; the last one may be truncated.
 func (r *Reader) line(s []byte, whole bool) {
 	r.report.Lines++
 	said, process, stream := unwrapped(s)
@@ -173,8 +171,7 @@ func (r *Reader) line(s []byte, whole bool) {
 	}
 }
 
-// text reads one line of a program's output; of a process, if its collector names
-// that.
+// text reads one line of a program's output, with its process if a collector names it.
 func (r *Reader) text(s, from []byte, whole bool) {
 	s = uncolored(s)
 	own, rest, numbered := ownNumber(s)
@@ -231,7 +228,7 @@ func (r *Reader) text(s, from []byte, whole bool) {
 	}
 }
 
-// record reads the text after a tag; it may be cut off.
+// record reads the text after a tag, which may be truncated.
 func (r *Reader) record(w *world, said []byte, cut bool) {
 	var rec record
 	switch {
@@ -261,7 +258,7 @@ func uncolored(s []byte) []byte {
 	return colours().ReplaceAll(s, nil)
 }
 
-// prose passes over a line that is not the log's. It may show a hole.
+// prose skips a line that is not the log's. It may mark a hole.
 func (r *Reader) prose(s []byte, own int64) {
 	if own == r.numbers.last+1 {
 		r.numbers.last = own
@@ -272,8 +269,8 @@ func (r *Reader) prose(s []byte, own int64) {
 	}
 }
 
-// elision matches a mark of omitted lines: a fence, or dots that are not part of a
-// word, as in "...done".
+// elision matches a mark of omitted lines: a fence, or dots, unless they belong to a
+// word as in "...done".
 var elision = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("^(```|[\\[(<]?(\\.\\.\\.|…)([^\\pL\\pN]|$))")
 })

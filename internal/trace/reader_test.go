@@ -21,7 +21,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// An outcome is all that comes of a log.
+// An outcome is the result of reading a log.
 func outcome(write func(*Reader)) (Report, []Life) {
 	var lives []Life
 	r := NewReader("", func(l Life) { lives = append(lives, l) })
@@ -33,13 +33,13 @@ var comparable = cmp.Options{cmp.AllowUnexported(Violation{}, facts{})}
 
 var number = regexp.MustCompile("[0-9]+")
 
-// In what pieces a log comes makes no difference, its bytes stay as they are,
-// every line that is named is one of the log, and nothing panics.
+// The pieces in which a log is written make no difference, its bytes are unchanged,
+// every named line is one of the log, and nothing panics.
 func FuzzReader(f *testing.F) {
 	logs, _ := filepath.Glob("testdata/*.*")
 	for i, name := range logs {
 		log := must.Get(os.ReadFile(name))(f)
-		f.Add(log[:min(len(log), 2500)], uint16(i*7+1)) // a short input is soon minimised
+		f.Add(log[:min(len(log), 2500)], uint16(i*7+1)) // short inputs are minimised quickly
 	}
 	f.Add([]byte("pid=3 17 [a.cpp:1] (PyObject: 0x1) deallocating storage PyObject step 3\n{\"log\":\"[a.cpp:1] (0x1), not hermetic\"}\n"), uint16(2))
 	f.Add([]byte("[a.cpp:1] (0x1), created storage PyObject of type T at 0x1\n[a.cpp:1] (PyObject: 0x1) deallocating storage PyObject\n[a.cpp:1] (0x1) PyObjectSlot points to PyObject at 0x1"), uint16(3))
@@ -56,7 +56,7 @@ func FuzzReader(f *testing.F) {
 				}
 			}
 		})
-		if !reflect.DeepEqual(whole, parts) { // cmp takes its time
+		if !reflect.DeepEqual(whole, parts) { // cmp is slow
 			t.Fatalf("report in pieces of %d (-whole +pieces)\n%s", piece, cmp.Diff(whole, parts, comparable))
 		}
 		if !reflect.DeepEqual(wholeLives, partLives) {
@@ -118,7 +118,7 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// A log that ends within a line does not make another type of a cut one.
+// The truncated name of a type, at the end of a log, is not another type.
 func TestCutType(t *testing.T) {
 	log := "[a.cpp:1] (0x10), created storage PyObject of type torch.storage.UntypedStorage at 0x20\n" +
 		"[a.cpp:1] (0x10) PyObjectSlot points to PyObject at 0x20\n[a.cpp:1] (0x10) PyObjectSlot's PyObject type: "
@@ -147,7 +147,7 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// A life that goes on and on keeps its beginning, its end and what broke.
+// A long life keeps its beginning, its end and its violations.
 func TestLongLife(t *testing.T) {
 	var log strings.Builder
 	fmt.Fprintln(&log, "[a.cpp:1] (0x10), created storage PyObject of type T at 0x20")
@@ -171,7 +171,7 @@ func TestLongLife(t *testing.T) {
 	}
 }
 
-// Tensors and impls whose end the log never shows are forgotten some time.
+// Tensors and impls, whose end the log never shows, are forgotten eventually.
 func TestForgets(t *testing.T) {
 	r := NewReader("", func(Life) {})
 	for i := range 150_000 {
@@ -183,8 +183,8 @@ func TestForgets(t *testing.T) {
 	runtime.KeepAlive(r)
 }
 
-// Runtimes of containers cut long lines into parts, and other streams print between them:
-// such a log reads as the one that was printed.
+// Container runtimes cut long lines into parts, with other streams in between: such a
+// log reads like the printed one.
 func TestLinesInParts(t *testing.T) {
 	cut := map[string]func(stream, part string, last bool) string{
 		"Docker": func(stream, part string, last bool) string {
@@ -235,8 +235,8 @@ func TestLinesInParts(t *testing.T) {
 	}
 }
 
-// A line whose end is missing is cut off, and texts of Docker's form that no line ends are
-// whole ones: Fluentd drops the ends.
+// A line without its end is truncated; texts of Docker's form without a newline are
+// whole: Fluentd drops newlines.
 func TestPartsWithoutEnd(t *testing.T) {
 	create, point := "[a.cpp:1] (0x10), created storage PyObject of type T at 0x20", "[a.cpp:1] (0x10) PyObjectSlot points to PyObject at 0x20"
 	kubernetes := stamp(1) + " stdout F " + create + "\n" + stamp(2) + " stdout P " + point[:40]
@@ -269,15 +269,15 @@ func TestUncolored(t *testing.T) {
 	}
 }
 
-// Numbers and names before a line say which process it is of, which line it is, and whether
-// some are missing before it.
+// Numbers and names before a line tell its process, its number, and whether lines are
+// missing before it.
 func TestPrefixes(t *testing.T) {
 	const said = "[a.cpp:1] (0x10), hermetic"
 	whole := inJSON("log", said+"\n", "stream", "stdout")
 	for _, tt := range []struct {
 		log  string
-		want string // of each process its last line, holes met and records
-		cut  int64  // the line that is cut off
+		want string // by process: its last line, holes met and records
+		cut  int64  // the truncated line
 	}{
 		{said + "\n", ": 1 0 1", 0},
 		{"0: " + said + "\n1: " + said + "\n0: " + said + "\n", "0: 3 0 2, 1: 2 0 1", 0},
@@ -316,7 +316,7 @@ func TestPrefixes(t *testing.T) {
 	}
 }
 
-// Of a line that is cut off only the last message may be.
+// Only the last message of a truncated line may be truncated.
 func TestCutAfterAnother(t *testing.T) {
 	points := "[a.cpp:1] (0x10) PyObjectSlot points to PyObject at 0x20"
 	for log, want := range map[string]int{points: 0, points + "\n": 1, points + " [b.cpp:2] (0x10), hermetic": 1} {

@@ -8,7 +8,7 @@ import (
 	"github.com/opassert/opassert/asserts/preserve"
 )
 
-// followObject applies a record about an object: its last reference went.
+// followObject applies a record about an object: its last reference is released.
 func (f *follower) followObject(r *record) {
 	o := f.objects[r.addr]
 	if r.message == allocated {
@@ -101,7 +101,7 @@ func (f *follower) followObject(r *record) {
 	}
 }
 
-// released begins a release: the facts of an earlier one are dropped.
+// released starts a release, without the facts of an earlier one.
 func (o *object) released(interp uint64, line int64) {
 	o.release, o.enterAt, o.borrow, o.dataAt, o.same, o.broken = true, line, false, 0, false, nil
 	k := &o.facts
@@ -111,7 +111,7 @@ func (o *object) released(interp uint64, line int64) {
 	}
 }
 
-// used is the use count of the impl of an object being released, its own
+// used handles the use count of the impl of an object being released, its own
 // reference included.
 func (f *follower) used(o *object, n int64) {
 	if n < 0 {
@@ -139,8 +139,8 @@ func (f *follower) used(o *object, n int64) {
 	o.broken = v
 }
 
-// otherInterpreter is a release by an interpreter that does not have the
-// object. PyTorch raises an error then, in the middle of the deallocation.
+// otherInterpreter reports a release by an interpreter that does not have the object:
+// PyTorch raises an error then, in the middle of the deallocation.
 func (f *follower) otherInterpreter(o *object) {
 	k := &o.facts
 	if o.broken != nil || k.releaser == 0 || o.Made == MadeHermetic {
@@ -161,8 +161,7 @@ func (f *follower) otherInterpreter(o *object) {
 	o.broken = v.because(InterpreterClash, first, says(k.releaserAt, "released by interpreter %v", Address(k.releaser)))
 }
 
-// proved is a line that shows the slot of a living object's impl pointing at
-// it.
+// proved handles a line that shows the slot of a living object's impl pointing at it.
 func (f *follower) proved(o *object) {
 	o.facts.slotAt = f.number
 	o.settle(func(d *doubt) (bool, bool) {
@@ -176,8 +175,8 @@ func (f *follower) proved(o *object) {
 	})
 }
 
-// settled is a line that shows the object in the slot of an object's impl instead of
-// it; 0 means none, or one that is not in the log.
+// settled handles a line that shows another object in the slot of an object's impl; 0
+// means none, or one that is not in the log.
 func (f *follower) settled(o *object, at uint64) (known bool) {
 	o.settle(func(d *doubt) (bool, bool) {
 		if d.was != o || uint64(d.now.Address) != at {
@@ -190,7 +189,7 @@ func (f *follower) settled(o *object, at uint64) (known bool) {
 	return known
 }
 
-// located is a line that shows where the bytes of an object's impl are.
+// located handles a line that shows the address of the bytes of an object's impl.
 func (f *follower) located(o *object, data Address) {
 	o.settle(func(d *doubt) (bool, bool) {
 		switch {
@@ -206,7 +205,7 @@ func (f *follower) located(o *object, data Address) {
 	})
 }
 
-// displaced is an object of an impl whose slot has another one.
+// displaced handles an object of an impl whose slot has another one.
 func (f *follower) displaced(o *object) {
 	other := f.objects[o.facts.differsTo]
 	if o.facts.differsTo == 0 || o.Made != MadePlain || o.madeGap != f.gaps || o.facts.differsTo == uint64(o.Address) {
@@ -238,8 +237,8 @@ func (f *follower) preserve(o *object) {
 	}
 }
 
-// keptAnyway is a patched PyTorch that returns from the deallocation of an object
-// that it did not preserve.
+// keptAnyway handles a return from the deallocation of an object that was not
+// preserved, as of a patched PyTorch.
 func (f *follower) keptAnyway(o *object) {
 	f.event(&o.Life, KeptAnyway)
 	o.release = false
@@ -259,13 +258,14 @@ func (f *follower) pointedAt(o *object) bool {
 	return (o.Made == MadePlain || o.facts.slotAt != 0) && (o.madeGap == f.gaps || o.same)
 }
 
-// deallocate ends an object: rightly if the impl goes with it, or never led to it.
+// deallocate ends an object: correctly if its impl is freed with it, or never pointed
+// at it.
 func (f *follower) deallocate(o *object) {
 	k := &o.facts
 	f.event(&o.Life, Deallocated)
 	i := f.impls[uint64(o.Impl)]
-	// An impl that is freed releases its object. Not every patch logs that; then
-	// the release of a preserved object names no impl.
+	// A freed impl releases its object. Not every patch logs that; then the release
+	// of a preserved object names no impl.
 	letGo := o.borrow || o.State == preserve.Preserved && o.gap == f.gaps && o.dataAt == 0 && k.usesAt == 0
 	o.State, o.release, o.gap = preserve.Dead, false, f.gaps
 	delete(f.objects, uint64(o.Address))
@@ -279,7 +279,7 @@ func (f *follower) deallocate(o *object) {
 	}
 	switch {
 	case o.Made == MadeHermetic:
-	case letGo || k.usesAt != 0 && k.uses <= 1: // the impl goes as well
+	case letGo || k.usesAt != 0 && k.uses <= 1: // the impl is freed too
 		if i != nil && i.freed == nil && i.slot == nil && !i.shared {
 			f.event(&i.Life, Freed)
 			f.endImpl(i)
@@ -291,15 +291,15 @@ func (f *follower) deallocate(o *object) {
 		d.broken = v
 		f.suspect(i, o, v)
 		return
-	default: // the log does not tell
+	default: // the log does not show it
 		f.suspect(i, o, nil)
 		return
 	}
 	f.endLife(o.Life)
 }
 
-// deallocation is the violation that this package is for: the object is gone,
-// and the slot of a shared impl points at it.
+// deallocation records the main violation: the object is deallocated, and the slot of
+// a shared impl points at it.
 func (f *follower) deallocation(o *object, line int64) *Violation {
 	v := f.breaksAt(preserve.SharedDealloc, line, o.Address, o.Impl, "")
 	v.Type, v.root, v.facts = o.Type, o.broken, o.facts
@@ -310,8 +310,8 @@ func (f *follower) deallocation(o *object, line int64) *Violation {
 	return v
 }
 
-// cutOff is the end of the log in the middle of a release whose outcome is
-// decided: the slot's check did not answer with the object.
+// cutOff handles the end of the log in the middle of a release with a known outcome:
+// the slot's check did not answer with the object.
 func (f *follower) cutOff(o *object, cutAt int64) {
 	k := &o.facts
 	if !o.release || o.enterGap != f.gaps || k.differsAt == 0 || k.differsTo != 0 || k.uses < 2 ||
@@ -325,14 +325,14 @@ func (f *follower) cutOff(o *object, cutAt int64) {
 	o.Events[len(o.Events)-1].Code = v.Code
 }
 
-// again is a line about an object that is deallocated.
+// again handles a line about a deallocated object.
 func (f *follower) again(d *death, r *record) {
 	switch {
 	case d.again != nil && r.message == deallocating:
 		v := f.breaksAt(preserve.UseAfter, f.number, Address(d.object), d.impl, "deallocated again")
 		v.Type, v.root = d.typ, d.again
 		d.again = nil
-	case d.broken != nil: // it belongs to that
+	case d.broken != nil: // it follows from that release
 	case r.message == enterDealloc || r.message == deallocating:
 		v := f.breaksAt(preserve.DoubleRelease, f.number, Address(d.object), d.impl, "released again after it was deallocated")
 		v.Type = d.typ
@@ -343,13 +343,13 @@ func (f *follower) again(d *death, r *record) {
 	}
 }
 
-// stale is a slot that points at a deallocated object.
+// stale handles a slot that points at a deallocated object.
 func (f *follower) stale(i *impl, d *death) {
 	v := d.broken
 	switch {
 	case v != nil:
 	case d.letGo && d.impl == i.Address && d.enterAt != 0 && d.facts.hermeticAt == 0:
-		// The impl did not release it, for the impl lives.
+		// The impl did not release it, as the impl lives.
 		root := f.breaksAt(preserve.DoubleRelease, d.enterAt, Address(d.object), d.impl, "released though only the impl, which lives, referred to it")
 		root.Type = d.typ
 		root.because("", says(d.facts.slotAt, "preserved: the impl owns it"), says(f.number, "the impl lives, and its slot points at the object"))
@@ -369,7 +369,7 @@ func (f *follower) stale(i *impl, d *death) {
 	}
 }
 
-// suspect records a deallocated object that its impl may still point to.
+// suspect records a deallocated object that its impl may still point at.
 func (f *follower) suspect(i *impl, o *object, v *Violation) {
 	if i == nil || i.Address == 0 || i.slot != nil && i.slot != o {
 		f.endLife(o.Life)
@@ -379,7 +379,7 @@ func (f *follower) suspect(i *impl, o *object, v *Violation) {
 	i.freed, i.broken = o, v
 }
 
-// usedAfter handles an impl that points to its deallocated object.
+// usedAfter handles an impl that points at its deallocated object.
 func (f *follower) usedAfter(i *impl) {
 	o := i.freed
 	if i.broken == nil {
@@ -403,11 +403,11 @@ func (f *follower) usedAfter(i *impl) {
 const (
 	sweepEvery = 1 << 16 // records
 	sweepAbove = 1 << 14 // tensors, or impls without an object
-	deadAbove  = 1 << 17 // deaths that broke nothing
+	deadAbove  = 1 << 17 // deaths without a violation
 )
 
 // sweep drops the tensors, impls without an object and deaths that were not mentioned
-// for longest. Dangling pointers stay.
+// for the longest time. Dangling pointers stay.
 func (f *follower) sweep() {
 	limit := sweepAbove + 4*len(f.objects)
 	for _, at := range oldest(f.tensors, limit, func(t *tensor) (int64, bool) { return t.last, true }) {
@@ -423,7 +423,7 @@ func (f *follower) sweep() {
 	}
 }
 
-// oldest returns the older half of those that may be dropped, where there are more than most.
+// oldest returns the older half of the droppable ones, if there are more than most.
 func oldest[T any](all map[uint64]T, most int, since func(T) (at int64, drops bool)) []uint64 {
 	if len(all) <= most {
 		return nil

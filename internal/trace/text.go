@@ -12,28 +12,28 @@ import (
 	"github.com/opassert/opassert/asserts/preserve"
 )
 
-// Text writes the violations for people, and then the lives that are asked for.
+// Text writes the violations as text, and then the lives, if asked for.
 type Text struct {
 	w     *bufio.Writer
-	lives *os.File // written as they end, to stand behind the violations
+	lives *os.File // the lives, written as they end, to follow the violations
 	spool *bufio.Writer
 	err   error
 }
 
-// NewText returns a Text that writes to w, with the lives if asked for.
+// NewText returns a Text that writes to w, with the lives if lives is true.
 func NewText(w io.Writer, lives bool) *Text {
 	t := &Text{w: bufio.NewWriter(w)}
 	if !lives {
 		return t
 	}
 	if t.lives, t.err = os.CreateTemp("", "opassert-lives-"); t.err == nil {
-		os.Remove(t.lives.Name()) // at once, where an open file may be: this process may be killed
+		os.Remove(t.lives.Name()) // unlinked at once where the system lets it: this process may be killed
 		t.spool = bufio.NewWriter(t.lives)
 	}
 	return t
 }
 
-// Life takes one life. Tensors are only shown when their storage was replaced.
+// Life writes one life. Tensors are only shown if their storage was replaced.
 func (t *Text) Life(l Life) {
 	if t.spool == nil || l.Kind == Tensor && !l.has(Replaced) {
 		return
@@ -94,8 +94,7 @@ func (t *Text) End(r Report) error {
 	return cmp.Or(t.err, t.w.Flush())
 }
 
-// below returns the violations that follow from one, those whose object was
-// used later first.
+// below returns the violations that follow from one, those with a later use first.
 func (r *Report) below(root *Violation) []Violation {
 	all := slices.DeleteFunc(slices.Clone(r.Violations), func(v Violation) bool {
 		return v.Root != root.Line || v.World != root.World || v.root.Code != root.Code
@@ -104,7 +103,7 @@ func (r *Report) below(root *Violation) []Violation {
 	return all
 }
 
-// Summary returns the report's numbers in one line.
+// Summary returns the report's counts in one line.
 func (r *Report) Summary() string {
 	s := plural(int64(len(r.Violations)), "violation")
 	if n := r.Findings(); n < len(r.Violations) {

@@ -5,20 +5,20 @@ import (
 	"math/rand/v2"
 )
 
-// A torch is a PyTorch instrumented as in the reports of the bug: it does what
-// torch/csrc/Storage.cpp does to slots and counts, and prints what the patched
-// functions print, in their order. It knows what is broken, and on which lines.
+// A torch is a PyTorch instrumented as in the reports of the bug: it changes slots
+// and counts as torch/csrc/Storage.cpp does, and prints the lines of the patched
+// functions, in their order. It knows the faults and their lines.
 //
 // The patches differ. 1 prints no interpreters and no use count where the slot
 // is empty, but the use count before it deallocates. 2 prints both
-// interpreters and hermetic states. 3 is 2 with the fault mended. 4 is a PyTorch
+// interpreters and hermetic states. 3 is 2 with the fault fixed. 4 is a PyTorch
 // in which both sides count: the refs of an object there are Python's alone.
 type torch struct {
 	patch    int
 	dir      string // before the file names
 	interp   uint64
 	hermetic bool
-	fresh    bool // no memory is used again
+	fresh    bool // no memory is reused
 	lines    []string
 
 	nextData, nextTensor, nextObject uint64
@@ -51,11 +51,10 @@ type simObject struct {
 	freed    bool
 }
 
-// A simFault is an object deallocated though its storage lives. Lines count
-// from 1.
+// A simFault is an object deallocated though its storage lives. Lines count from 1.
 type simFault struct {
 	object, data uint64
-	line, use    int // use: 0 if it was not used afterwards
+	line, use    int // use is 0 if it was not used afterwards
 }
 
 func newTorch(patch int, space uint64) *torch {
@@ -130,7 +129,7 @@ func (p *torch) dropStorage(s *simStorage) {
 	}
 }
 
-// interpreter is what a line says of the interpreter, if the patch prints it.
+// interpreter is the interpreter in a line, if the patch prints it.
 func (p *torch) interpreter() string {
 	if p.patch == 1 || p.patch == 4 {
 		return ""
@@ -138,7 +137,7 @@ func (p *torch) interpreter() string {
 	return fmt.Sprintf(", interpreter: %#x", p.interp)
 }
 
-// untypedStorage is Tensor.untyped_storage(): nil when what is found crashes.
+// untypedStorage is Tensor.untyped_storage(): nil if the found object crashes it.
 func (p *torch) untypedStorage(t *simTensor, crash bool) *simObject {
 	d, who := t.storage.data, p.interpreter()
 	p.say("autograd/generated/python_variable_methods.cpp:1498", "(tensor PyObject: %#x) in THPVariable_storage", t.at)
@@ -288,12 +287,12 @@ func (p *torch) freed(o *simObject) {
 		s.fault = len(p.broken)
 		p.dangling[o.at] = s
 	} else {
-		p.freeMem = append(p.freeMem, o.at) // a dict goes where the slot still leads
+		p.freeMem = append(p.freeMem, o.at) // a dict is made where the slot still points
 	}
 	p.dropStorage(s)
 }
 
-// play makes random steps. It crashes never, so that faults pile up.
+// play makes random steps. It never crashes, so that faults accumulate.
 func (p *torch) play(rng *rand.Rand, steps int) {
 	var tensors []*simTensor
 	var objects []*simObject

@@ -34,7 +34,7 @@ func effects(r Report) []Violation {
 	return all
 }
 
-// A found is what a test wants to know of a violation.
+// A found has the tested fields of a violation.
 type found struct {
 	Code        string
 	Line        int64
@@ -66,7 +66,7 @@ func want(faults []simFault, number func(int) int64) []found {
 
 func same(line int) int64 { return int64(line) }
 
-// Whatever PyTorch does, exactly what broke is reported.
+// Exactly the faults of a PyTorch are reported.
 func TestPlays(t *testing.T) {
 	faults, uses := 0, 0
 	for patch := 1; patch <= 3; patch++ {
@@ -87,7 +87,7 @@ func TestPlays(t *testing.T) {
 				}
 			}
 			if patch == 3 && len(p.broken) > 0 {
-				t.Fatal("the mended PyTorch broke something")
+				t.Fatal("the fixed PyTorch broke something")
 			}
 		}
 	}
@@ -97,8 +97,8 @@ func TestPlays(t *testing.T) {
 	t.Logf("%d faults, %d used afterwards", faults, uses)
 }
 
-// The logs of several processes, printed into one file line by line, each line
-// with the number it has there, between lines of other programs.
+// Logs of several processes in one file, interleaved, with the numbers of its lines,
+// between lines of other programs.
 func TestInterleaved(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 9))
@@ -110,7 +110,7 @@ func TestInterleaved(t *testing.T) {
 		}
 		var log strings.Builder
 		number := 1000
-		numbers := make([][]int64, len(torches)) // where each line went
+		numbers := make([][]int64, len(torches)) // the file's number of each line
 		for {
 			i := rng.IntN(len(torches) + 1)
 			number++
@@ -151,8 +151,7 @@ func TestInterleaved(t *testing.T) {
 	}
 }
 
-// From a log with holes nothing is reported that did not break, and most of
-// what broke still is.
+// From a log with holes only faults are reported, and most of them.
 func TestHoles(t *testing.T) {
 	real, reported := 0, 0
 	for seed := range uint64(60) {
@@ -195,7 +194,7 @@ func TestHoles(t *testing.T) {
 	t.Logf("%d of %d violations reported", reported, real)
 }
 
-// The files in testdata are logs; golden has what is printed for each.
+// The files in testdata are logs; golden has the output for each.
 func TestOutput(t *testing.T) {
 	logs, err := filepath.Glob("testdata/*.*")
 	if err != nil || len(logs) < 10 {

@@ -12,8 +12,8 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// What a log shows without one of its lines, where dots say so, and with the line after the
-// next one, wherever that differs from what the log shows.
+// The violations of a log without one of its lines, replaced by dots, and of one with
+// two lines swapped, if they differ from the log's.
 func TestWithoutALine(t *testing.T) {
 	logs, _ := filepath.Glob("testdata/*.log")
 	var b strings.Builder

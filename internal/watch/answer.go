@@ -7,8 +7,8 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// answer reads the record of python.h about who answered a call: a class, the method,
-// its file and line. It is nil if the op's kernel did.
+// answer reads the watcher's record of the Python class that answered a call: the
+// class, the method, its file and line. It is nil if the op's kernel did.
 func (l layout) answer(text string) *asserts.Answer {
 	fields := strings.Split(text, "\x1f")
 	if len(fields) < 4 {
@@ -18,7 +18,8 @@ func (l layout) answer(text string) *asserts.Answer {
 	return &asserts.Answer{Class: fields[0], Site: asserts.Site{File: l.short(fields[2]), Line: line, Func: fields[1]}}
 }
 
-// answeredBy adds to violations who answered the call. No kernel is to be mended then.
+// answeredBy adds the class that answered the call to violations, with another fix:
+// the kernel is not at fault.
 func answeredBy(a *asserts.Answer, broken []*asserts.Violation) {
 	for _, v := range broken {
 		v.Answer = a

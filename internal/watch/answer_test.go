@@ -13,9 +13,8 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// Where a Python class answers a call wrongly, its method is named, and what cures
-// it; a class that answers as the schema says, or passes on what another one
-// answered, is not.
+// A Python class that answers a call wrongly is reported with its method and a fix;
+// one that answers as the schema declares, or passes on another's answer, is not.
 func TestAnswersOfPythonAreNamed(t *testing.T) {
 	eachPython(t, func(t *testing.T, p python) {
 		if strings.HasPrefix(p.torch.Number(), "1.") {
@@ -58,9 +57,8 @@ func TestAnswersOfPythonAreNamed(t *testing.T) {
 	})
 }
 
-// answered returns a finding with who answered in the form of the comments of
-// answered.py: the class, and the one whose method it has, by what the source has
-// at the line that is named.
+// answered returns a finding in the form of the comments of answered.py: the class
+// that answered, and the class of its method, by the source at the reported line.
 func answered(f found, source []string) string {
 	op, _, _ := strings.Cut(f.Op, ".")
 	line := 0

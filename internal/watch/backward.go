@@ -6,23 +6,23 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// Why OA014 is not judged of a call.
+// Reasons why OA014 is not judged.
 const (
-	notBackward    = "no argument requires grad where autograd records, or the program's backward does not come to the result"
+	notBackward    = "no argument requires grad where autograd records, or the program's backward does not reach the result"
 	ownFormula     = "not judged of PyTorch's own ops, which have formulas or are declared not to be differentiable"
 	decomposedHere = "the op decomposes: the formulas are those of the ops that it calls"
 )
 
-// backwards are how a backward goes through an op without a formula, and the consequence.
+// backwards describe a backward through an op without a formula, and the consequence.
 var backwards = map[int64]struct{ saw, breaks string }{
-	backwardEnds:    {"the program's backward comes to it, and the op has no kernel for autograd", "the gradient ends at the op, with a warning at most"},
-	backwardRaises:  {"the program's backward comes to it, and raises: the op has no formula for autograd", "the program ends in its backward"},
-	backwardRecords: {"the program's backward comes to it through what the op's kernel calls: the op has no kernel for autograd", "compiled, where the kernel is opaque, the gradient ends at the op"},
+	backwardEnds:    {"the program's backward reaches it, and the op has no kernel for autograd", "the gradient ends at the op, with a warning at most"},
+	backwardRaises:  {"the program's backward reaches it, and raises: the op has no formula for autograd", "the program ends in its backward"},
+	backwardRecords: {"the program's backward reaches it through ops that the kernel calls: the op has no kernel for autograd", "compiled, where the kernel is opaque, the gradient ends at the op"},
 }
 
 const addFormula = "register a formula: torch.library.register_autograd, or a kernel at the dispatch key Autograd, as of a torch::autograd::Function, which calls the op below autograd; or register the op as CompositeImplicitAutograd"
 
-// backward records an op without a formula, to a result of which a backward came, and
+// backward records an op without a formula, when a backward reaches its result, and
 // returns the message to raise.
 func (p *process) backward(data []byte) ([]byte, error) {
 	var at come
@@ -30,7 +30,7 @@ func (p *process) backward(data []byte) ([]byte, error) {
 	how, known := backwards[at.backward]
 	op := p.run.ops.numbered(at.op)
 	if !ok || !known || len(rest) == 0 || op == nil || !op.followed || at.result < 0 || at.result >= int64(len(op.judged.Results)) {
-		return nil, errors.New("the watcher's record of a backward is of no op that it has named")
+		return nil, errors.New("the watcher's record of a backward has an unknown op")
 	}
 	v := asserts.NewViolation(op.judged, asserts.AutogradKernel, int(at.result))
 	v.Saw, v.Breaks, v.Fix = how.saw, how.breaks, addFormula

@@ -12,12 +12,12 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// inTable is a line of the table of testdata/backward.py.
+// inTable matches a line of the table in testdata/backward.py.
 var inTable = regexp.MustCompile(`(?m)^ {4}"(formula::\w+)": "(.+)",$`)
 
-// An op without a formula is reported where the program's backward comes to its result, a
-// call of it for each; nothing is said of ops that no backward comes to, nor of those
-// that have one, and the program notices nothing.
+// An op without a formula is reported at its call, once, if the program's backward
+// reaches its result; ops with a formula, and those that no backward reaches, are
+// not. The program's output is unchanged.
 func TestBackwardComesToOpsWithoutFormulas(t *testing.T) {
 	eachPython(t, func(t *testing.T, p python) {
 		if strings.HasPrefix(p.torch.Number(), "1.") {
@@ -49,7 +49,7 @@ func TestBackwardComesToOpsWithoutFormulas(t *testing.T) {
 		for op, says := range want {
 			t.Errorf("%s: nothing found, want %q", op, says)
 		}
-		if reason := ": no argument requires grad where autograd records, or the program's backward does not come to the result"; !strings.Contains(o.stderr, reason) {
+		if reason := ": no argument requires grad where autograd records, or the program's backward does not reach the result"; !strings.Contains(o.stderr, reason) {
 			t.Errorf("%q is not counted", reason)
 		}
 		if t.Failed() {
@@ -58,7 +58,7 @@ func TestBackwardComesToOpsWithoutFormulas(t *testing.T) {
 	})
 }
 
-// With -fail the program's backward raises what is found.
+// With -fail the program's backward raises the finding.
 func TestBackwardRaises(t *testing.T) {
 	long(t)
 	eachPython(t, func(t *testing.T, p python) {

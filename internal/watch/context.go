@@ -20,7 +20,7 @@ import (
 // A task is the context that a process names, such as a test.
 type task struct {
 	name  string
-	again string // the command that repeats it, as a shell takes it
+	again string // the command that repeats it, quoted for a shell
 }
 
 // An occurrence is a finding in a context.
@@ -30,24 +30,24 @@ type occurrence struct {
 	times int
 }
 
-// A holder is a process that names its context, and asks for the findings there and
-// in the processes that it started: it reports these itself.
+// A reporter is a process that names its contexts and reports the findings there
+// itself, including those of processes that it started.
 type holder struct {
-	above    *holder        // the process that started it, nil where that has not said where it is
-	file     *os.File       // of its contexts, behind the news; see loader.c; nil once it has ended
-	read     int64          // how much of it has been read
-	news     uint64         // rises where there is something to ask for
-	contexts map[int64]task // by the numbers that it counts them with
+	above    *holder        // the reporter that started it, or nil
+	file     *os.File       // its contexts, after the news; see loader.c; nil once it has ended
+	read     int64          // how many bytes of it were read
+	news     uint64         // increased when there are new findings
+	contexts map[int64]task // by their numbers
 	now      int64
 	since    []*occurrence // the findings since it asked
 }
 
 const newsSize = 8
 
-// holders are those of a run, by process; findings guards them.
+// reporters are the reporters of a run, by process; findings guards them.
 type holders map[int]*holder
 
-// A spot is a holder in one of its contexts, nil where no process has said where it is.
+// A place is a reporter in one of its contexts; nil for a process without one.
 type spot struct {
 	holder *holder
 	in     task
@@ -67,13 +67,13 @@ func (h holders) file(text string) (*os.File, error) {
 	if err != nil { //mutate:equivalent false: a limit of files is one of the whole process of a test
 		return nil, err
 	}
-	file.Seek(newsSize, io.SeekStart) // the process goes on from there
+	file.Seek(newsSize, io.SeekStart) // the process continues from there
 	h[pid] = &holder{above: h.of(parent(pid), 0).holder, file: file, read: newsSize, contexts: make(map[int64]task)}
 	return file, nil
 }
 
-// closeEnded closes the files of processes that have ended, once they are read: a run may start
-// more processes than it may have files open.
+// closeEnded closes the files of ended processes, once they are read: a run may have
+// more processes than open files.
 func (h holders) closeEnded() {
 	for pid, at := range h {
 		if at.file == nil { //mutate:equivalent false: only saves time
@@ -87,14 +87,14 @@ func (h holders) closeEnded() {
 	}
 }
 
-// catchUp reads the contexts that the process has written since: the number of each, its
-// name and the command that repeats it, a line each, and a zero.
+// catchUp reads the contexts that the process has written since: a number, a name and
+// the command that repeats it, on a line each, and a zero byte.
 func (at *holder) catchUp() {
 	text, _ := io.ReadAll(io.NewSectionReader(at.file, at.read, math.MaxInt64-at.read))
 	for entry := range bytes.SplitAfterSeq(text, []byte{0}) {
 		whole, ok := bytes.CutSuffix(entry, []byte{0})
 		if !ok {
-			return // it is writing
+			return // the process is writing it
 		}
 		at.read += int64(len(entry))
 		parts := strings.SplitN(string(whole), "\n", 3)
@@ -105,8 +105,8 @@ func (at *holder) catchUp() {
 	}
 }
 
-// notify has a process ask, and those that started it: findings that it does not ask for are theirs.
-// A process that does not see it loses nothing, for findings that no process asks for are printed.
+// notify notifies a process, and those that started it, which get its findings if it
+// does not ask for them. Findings that no process asks for are printed.
 func (at *holder) notify() {
 	for ; at != nil; at = at.above {
 		at.news++
@@ -114,17 +114,17 @@ func (at *holder) notify() {
 	}
 }
 
-// tell returns the findings of a process since it asked last.
+// report returns the findings of a process since it asked last.
 func (h holders) tell(text string) ([]byte, error) {
 	pid, _ := strconv.Atoi(text)
 	at := h[pid]
 	if at == nil {
-		return nil, fmt.Errorf("process %q has not said where it is", text)
+		return nil, fmt.Errorf("process %q has no context", text)
 	}
 	since := append(at.since, h.inherit(at)...)
 	at.since = nil
 	if h.leaves(at) {
-		at.notify() // it asks again
+		at.notify() // it will ask again
 	}
 	return shownSince(since)
 }
@@ -139,8 +139,8 @@ func (h holders) leaves(above *holder) bool {
 	return false
 }
 
-// inherit returns the findings of the processes that a holder has started and that
-// have ended without asking for it, as one that crashes does.
+// inherit returns the findings of the processes that a reporter has started and that
+// ended without asking for them, such as crashed ones.
 func (h holders) inherit(above *holder) (since []*occurrence) {
 	for _, pid := range slices.Sorted(maps.Keys(h)) {
 		if at := h[pid]; at != nil && at.above == above && ended(pid) {
@@ -172,7 +172,7 @@ func shownSince(since []*occurrence) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// report is that of the finding, with the command that repeats its context.
+// report is the finding's report, with the command that repeats its context.
 func (o *occurrence) report() string {
 	violation := *o.Violation
 	violation.Repro = o.in.again
@@ -181,8 +181,8 @@ func (o *occurrence) report() string {
 	return there.Report()
 }
 
-// of returns where a process is: in the context that it has set, or the nearest of
-// those that it descends from. 0 is for the context that it is in now.
+// of returns the place of a process: its context with a number, or that of its
+// nearest ancestor with one. 0 is for the current context.
 func (h holders) of(pid int, number int64) spot {
 	for ; pid > 1 && len(h) > 0; pid = parent(pid) { //mutate:equivalent true: only saves time
 		at := h[pid]
@@ -198,7 +198,7 @@ func (h holders) of(pid int, number int64) spot {
 	return spot{}
 }
 
-// parent returns the parent of a process, 0 where that is not known.
+// parent returns the parent of a process, 0 if it is not known.
 func parent(pid int) int {
 	fields := procstat.Of(pid)
 	if len(fields) < 2 {
@@ -219,7 +219,7 @@ func ended(pid int) bool {
 	return flags&exiting != 0
 }
 
-// add counts a finding at a spot, and reports whether it will be asked for.
+// add counts a finding at a place, and reports whether a process will ask for it.
 func (at spot) add(found *Finding) bool {
 	if at.holder == nil {
 		return false

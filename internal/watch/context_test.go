@@ -16,7 +16,7 @@ import (
 	"github.com/opassert/opassert/internal/preload"
 )
 
-// A heard run is one to whose processes findings are added by hand.
+// A reported run is a run to whose processes the test adds findings.
 type heard struct {
 	*run
 	printed []string
@@ -30,7 +30,7 @@ func newHeard() *heard {
 	return r
 }
 
-// contexts returns the file of those of a process, and the number at its front.
+// contexts returns the file with the contexts of a process, and the number at its start.
 func (r *heard) contexts(t *testing.T, pid int) (file *os.File, news uint64) {
 	t.Helper()
 	file, err := r.findings.contexts(strconv.Itoa(pid))
@@ -44,8 +44,8 @@ func (r *heard) contexts(t *testing.T, pid int) (file *os.File, news uint64) {
 	return file, binary.NativeEndian.Uint64(word[:])
 }
 
-// enter is what a process writes, and what it is answered where there is news: context, op
-// and number of each.
+// enter writes a context of a process, and returns the answer if there is news:
+// context, op and number of each.
 func (r *heard) enter(t *testing.T, pid, number int, name string) (since []string) {
 	t.Helper()
 	file, news := r.contexts(t, pid)
@@ -85,8 +85,8 @@ func equal(t *testing.T, what string, got []string, want ...string) {
 	}
 }
 
-// A process hears of what was found in each of its contexts, there and in processes
-// that it has started, however often the same was found before; and no other process does.
+// A process gets the findings in each of its contexts, in itself and in the processes
+// that it has started, also repeated ones; no other process gets them.
 func TestContexts(t *testing.T) {
 	sleeper := exec.Command("sh", "-c", "read line; true")
 	from, err := sleeper.StdinPipe()
@@ -116,10 +116,10 @@ func TestContexts(t *testing.T) {
 	}
 	r.enter(t, child, 1, "child")
 	r.find("b", child, 0)
-	equal(t, "the parent, where the child asks itself", r.enter(t, pid, 5, "five"))
+	equal(t, "the parent, if the child asks itself", r.enter(t, pid, 5, "five"))
 	equal(t, "the child", r.enter(t, child, 2, "end"), "child: b 1")
 	r.find("elsewhere", 1, 0)
-	equal(t, "printed of a process that nobody has started", r.printed, "before", "elsewhere")
+	equal(t, "printed for a process without a reporter", r.printed, "before", "elsewhere")
 	never := r.find("never asked for", pid, 0)
 	r.findings.end()
 	r.findings.end()
@@ -129,7 +129,7 @@ func TestContexts(t *testing.T) {
 	equal(t, "printed at the end", r.printed, "before", "elsewhere", "never asked for")
 }
 
-// A finding that a process has not asked for when it ends is the business of the one that
+// A finding that a process has not asked for when it ends goes to the one that
 // started it, with the context in which it was found.
 func TestContextsOfEnded(t *testing.T) {
 	shell := exec.Command("sh", "-c", "sleep 60 & echo $!; exec sleep 60")
@@ -165,8 +165,7 @@ func TestContextsOfEnded(t *testing.T) {
 	equal(t, "of another", r.enter(t, pid, 5, "five"))
 }
 
-// A process that has ended is one also before anybody has waited for it, and what it leaves goes to
-// the one that started it and to no other.
+// A zombie counts as ended, and its findings go only to the process that started it.
 func TestContextsOfEndedUnderAnother(t *testing.T) {
 	shell := exec.Command("true")
 	if err := shell.Start(); err != nil {
@@ -187,7 +186,7 @@ func TestContextsOfEndedUnderAnother(t *testing.T) {
 	}
 }
 
-// A process asks again while one below it has what it has not asked for.
+// A process asks again while one that it started has findings that it has not asked for.
 func TestLeaves(t *testing.T) {
 	top, some := new(holder), []*occurrence{{}}
 	child := &holder{above: top}
@@ -219,7 +218,7 @@ func TestFoundInTwoContexts(t *testing.T) {
 	equal(t, "since two", r.enter(t, pid, 3, "three"), "one: a 1", "two: a 1")
 }
 
-// Programs are not told of findings in a baseline, nor of notes.
+// Programs do not get findings in a baseline, nor notes.
 func TestContextsOfKnownFindings(t *testing.T) {
 	r, pid := newHeard(), os.Getpid()
 	r.findings.known = func(f *Finding) bool { return f.Op == "known" }
@@ -241,7 +240,7 @@ func TestExitStatusOfAsked(t *testing.T) {
 	}
 }
 
-// A report is text where the program's own exception carries it.
+// A report is valid UTF-8 in the answer to a program.
 func TestReportIsText(t *testing.T) {
 	f := &Finding{Violation: &asserts.Violation{Op: "a::##[error]"}, Pids: []int{1}, Rank: "##vso[x]", Site: []Frame{{File: "##[group]\n::error::\x1b.py"}}}
 	if text := f.Report(); strings.Contains(text, "##[") || strings.Contains(text, "##vso[") || strings.Contains(text, "\n::") || strings.Contains(text, "\x1b") {
@@ -249,7 +248,7 @@ func TestReportIsText(t *testing.T) {
 	}
 }
 
-// An entry that is not whole, or that nobody could have written, changes nothing.
+// An incomplete or invalid entry changes nothing.
 func TestEntryCutShort(t *testing.T) {
 	r, pid := newHeard(), os.Getpid()
 	r.enter(t, pid, 1, "one")
@@ -270,7 +269,7 @@ func TestEntryCutShort(t *testing.T) {
 	}
 }
 
-// The number at the front of the file rises where its process has findings to ask for, and only there.
+// The number at the start of the file rises only when its process has findings to ask for.
 func TestNews(t *testing.T) {
 	r, pid := newHeard(), os.Getpid()
 	told := func() uint64 {
@@ -281,24 +280,24 @@ func TestNews(t *testing.T) {
 	r.enter(t, 1, 1, "no descendant")
 	r.find("elsewhere", 1, 0)
 	if told() != 0 {
-		t.Error("told of what another process has to ask for")
+		t.Error("notified of another process's findings")
 	}
 	r.find("a", pid, 0)
 	if told() == 0 {
-		t.Error("not told of a finding")
+		t.Error("not notified of a finding")
 	}
 	r.enter(t, pid, 2, "two")
 	if before := told(); r.find("a", pid, 0) == nil || told() == before {
-		t.Error("not told that it was found again")
+		t.Error("not notified that it was found again")
 	}
 	r.enter(t, pid, 3, "three")
 	if before := told(); len(r.enter(t, pid, 4, "four")) > 0 || told() != before {
-		t.Error("told of nothing")
+		t.Error("notified of nothing")
 	}
 }
 
-// The file of a process that has ended is closed, and what it wrote is known: another process of
-// its number gets one of its own.
+// The file of an ended process is read and closed: another process with its number
+// gets a new one.
 func TestContextsOfOneThatEnded(t *testing.T) {
 	child := exec.Command("sleep", "1000")
 	if err := child.Start(); err != nil {
@@ -313,16 +312,16 @@ func TestContextsOfOneThatEnded(t *testing.T) {
 	child.Process.Kill()
 	child.Wait()
 	if own, _ := r.contexts(t, os.Getpid()); own == nil || r.findings.held[os.Getpid()].file != own {
-		t.Error("the file of a process that lives is closed")
+		t.Error("the file of a running process is closed")
 	}
 	if _, err := file.Stat(); !errors.Is(err, os.ErrClosed) {
-		t.Errorf("that of one that ended is open: %v", err)
+		t.Errorf("the file of an ended process is open: %v", err)
 	}
 	if at := r.findings.at(pid, 3); at.in != (task{"last", "again"}) {
 		t.Errorf("it ended in %v", at.in)
 	}
 	if next, _ := r.contexts(t, pid); next == file {
-		t.Error("the next of its number writes to a closed one")
+		t.Error("the next process of its number has a closed file")
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/opassert/opassert/internal/preload"
 )
 
-// countsOf is one op's part of the file of counts, which all processes map:
-// struct Counts of watch.cpp. Behind the counts is struct Lost of channel.h.
+// countsOf is the part of one op in the file of counts, which all processes map:
+// struct Counts of watch.cpp. The counts are followed by struct Lost of channel.h.
 type countsOf struct {
 	tallies
 	traits, contentTraits [16]int64
@@ -21,8 +21,8 @@ type countsOf struct {
 	written               [3 * countsCodes]int64 // of the first arguments in the plan; see writes
 }
 
-// writes returns how many calls were seen of an argument with (a!), of at least how many
-// sizes, and whether one changed it.
+// writes returns the number of observed calls of an argument with (a!), the least
+// number of their sizes, and whether one changed it.
 func (c *countsOf) writes(arg int) (calls, sizes int, changed bool) {
 	if arg >= countsCodes {
 		return 0, 0, false
@@ -63,8 +63,8 @@ func readCounts(f io.ReaderAt, n int) ([]countsOf, error) {
 	return counts, nil
 }
 
-// readLost returns the processes that could not reach opassert, whose commands
-// may be known.
+// readLost returns the processes that could not reach opassert, with their commands
+// if known.
 func readLost(f io.ReaderAt, commands map[int]string) ([]string, error) {
 	var record [lostSize]byte
 	if _, err := f.ReadAt(record[:], countsOps*countsSize); err != nil {

@@ -21,9 +21,10 @@ func (p python) openreg(t *testing.T) string {
 	return libtorchtest.Openreg(t, "../..", &installed.Python{Path: p.path, Torch: p.torch})
 }
 
-// What kernels write in the memory of a device is found as on the CPU, and what an op's kernel for
-// the CPU does not return, write or compute, at the line that called the op. That kernel writes to nothing
-// but its own memory, and one that waits for others is left.
+// Faults of kernels in the memory of a device are found as on the CPU, and so are
+// differences to the op's kernel for the CPU, at the line that called the op. The
+// latter can only write to its own memory, and is abandoned if it waits for other
+// processes.
 func TestContentsOnDevice(t *testing.T) {
 	long(t)
 	eachPython(t, func(t *testing.T, p python) {
@@ -71,8 +72,7 @@ func TestContentsOnDevice(t *testing.T) {
 	})
 }
 
-// A backend that can't copy is at fault, not the program, and of the operator the
-// rest is checked.
+// A backend that can't copy bytes is reported, and the rest of the operator is checked.
 func TestContentsThatDeviceDoesNotCopy(t *testing.T) {
 	long(t)
 	eachPython(t, func(t *testing.T, p python) {
@@ -95,7 +95,7 @@ func TestContentsThatDeviceDoesNotCopy(t *testing.T) {
 	})
 }
 
-// While a graph is captured nothing is copied from the device, nor waited for.
+// During the capture of a graph nothing is copied from the device, nor waited for.
 func TestContentsWhileGraphIsCaptured(t *testing.T) {
 	long(t)
 	eachPython(t, func(t *testing.T, p python) {

@@ -5,8 +5,8 @@ import (
 	"github.com/opassert/opassert/internal/usual"
 )
 
-// expect returns the checks of an op's plan, except those that are waived, subject by subject:
-// usual.h tests calls against them.
+// expect returns the checks of an op's plan, except waived ones, by subject, for the
+// tests in usual.h.
 func expect(op *asserts.Op, waived asserts.Codes) []int64 {
 	e := (&expectation{int64(len(op.Args)), int64(len(op.Results))}).words()
 	for i := range op.Args {

@@ -6,8 +6,8 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// What usual.h tests a subject against are the checks of the plan about it that nothing waives, with
-// the arguments and returns that these hold it against.
+// The expectation of a subject has its checks in the plan that are not waived, with
+// the arguments and returns that they compare it with.
 func TestExpected(t *testing.T) {
 	arg, result := asserts.ArgRef, asserts.ResultRef
 	op := &asserts.Op{

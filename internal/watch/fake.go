@@ -14,9 +14,9 @@ import (
 // The reasons why a fake was not compared with its kernel.
 const (
 	notCalled  = "the fake was not called: the process was killed or left by os._exit, has no Python, or a fake ended what calls them"
-	unwritten  = "calls whose arguments fakes are not called on, such as objects and tensors that are not plain, or of more kinds than are kept"
+	unwritten  = "calls whose arguments are not recorded, such as objects and tensors that are not plain, or more kinds of calls than are recorded"
 	uncompiled = "the op has no fake, and the program compiles nothing"
-	unkept     = "bytes not compared with those of the kernel for the CPU: storages of more than 64 KiB, contents that are not read, and what is beyond 64 MiB of all calls"
+	unkept     = "bytes not compared with those of the kernel for the CPU: storages of more than 64 KiB, contents that are not read, or more than 64 MiB in all"
 	undecided  = "values not compared with those of the kernel for the CPU: they are random, or old contents of the memory, or in a storage of more than 64 KiB"
 	unasked    = "values not compared with those of the kernel for the CPU: -tolerance asks for that"
 )
@@ -29,7 +29,7 @@ func (p *process) fake(data []byte) error {
 	}
 	op := p.run.ops.numbered(number)
 	if op == nil || op.faked == nil {
-		return errors.New("the watcher's record of a fake is of no op that it has named")
+		return errors.New("the watcher's record of a fake has an unknown op")
 	}
 	call, rest, _ := strings.Cut(text, "\n")
 	answer, place, _ := strings.Cut(rest, "\n")
@@ -58,7 +58,7 @@ func (p *process) fake(data []byte) error {
 			continue
 		}
 		site := []Frame{{File: p.layout.short(v.Site.File), Line: v.Site.Line}}
-		if v.Site.File == "" { // of no fake
+		if v.Site.File == "" { // not of a fake
 			site, _ = p.layout.frames(place)
 		}
 		v.Site = asserts.Site{} // the finding's
@@ -69,8 +69,8 @@ func (p *process) fake(data []byte) error {
 	return nil
 }
 
-// fakeHead reads the number of an op and those of the contexts in which it was called; none
-// where the data is cut short.
+// fakeHead reads the number of an op and those of the contexts in which it was
+// called; none if the data is truncated.
 func fakeHead(data []byte) (op int64, contexts []int64, text string) {
 	word := func(i int64) int64 { return int64(binary.NativeEndian.Uint64(data[8*i:])) }
 	whole := int64(len(data) / 8)
@@ -83,8 +83,8 @@ func fakeHead(data []byte) (op int64, contexts []int64, text string) {
 	return word(0), contexts, string(data[8*(2+len(contexts)):])
 }
 
-// compare judges a call by that of the op's fake, or of its kernel for the CPU if it has no
-// fake. That the fake is missing is reported only for a program that compiles.
+// compare judges a call by that of the op's fake, or without one of its kernel for
+// the CPU. A missing fake is reported only for a program that compiles.
 func (r *run) compare(op *asserts.Op, real *asserts.Seen, fake *asserts.Fake) asserts.Verdict {
 	var verdict asserts.Verdict
 	if r.answering(fake) == fake {
@@ -98,8 +98,8 @@ func (r *run) compare(op *asserts.Op, real *asserts.Seen, fake *asserts.Fake) as
 	return verdict
 }
 
-// answering returns the fake, or where it is missing and the program compiles nothing, the call of
-// the kernel for the CPU, nil where there was none.
+// answering returns the call of the fake, or, if it is missing and the program
+// compiles nothing, that of the kernel for the CPU, or nil.
 func (r *run) answering(fake *asserts.Fake) *asserts.Fake {
 	if fake.Missing && !r.compiles() {
 		return fake.Beside
@@ -107,7 +107,8 @@ func (r *run) answering(fake *asserts.Fake) *asserts.Fake {
 	return fake
 }
 
-// compareBytes judges the writes and the results of a call by the same call of the op's kernel for the CPU.
+// compareBytes judges the writes and the results of a call by the same call of the
+// op's kernel for the CPU.
 func (r *run) compareBytes(op *asserts.Op, real, twin *asserts.Seen) asserts.Verdict {
 	skip := func(reason string, n int) asserts.Verdict {
 		return asserts.Verdict{Skips: []asserts.Skip{{Code: asserts.MetaAlias, Reason: reason, Count: n}}}
@@ -125,12 +126,12 @@ func (r *run) compareBytes(op *asserts.Op, real, twin *asserts.Seen) asserts.Ver
 	return verdict
 }
 
-// kept reports whether the bytes of tensors are known.
+// hasBytes reports whether the bytes of all tensors are known.
 func kept(all []asserts.Observation) bool {
 	return !slices.ContainsFunc(all, func(o asserts.Observation) bool { return o.Defined() && (o.Content == nil || o.Content.Bytes == nil) })
 }
 
-// add adds to a verdict the violations of another on other subjects, and all its skips.
+// add adds to a verdict another one's violations about other subjects, and its skips.
 func add(to *asserts.Verdict, more asserts.Verdict) {
 	reported := slices.Clone(to.Violations)
 	for _, v := range more.Violations {
@@ -144,17 +145,17 @@ func add(to *asserts.Verdict, more asserts.Verdict) {
 	to.Skips = append(to.Skips, more.Skips...)
 }
 
-// cpu is the device on which an op's kernel is called beside that of another.
+// cpu is the device whose kernel another device's is compared with.
 const cpu = "cpu"
 
-// An answered call is that of an op and of its fake.
+// An answered call is the call of an op and of its fake.
 type answered struct {
-	setting string // its arguments that are not tensors
+	setting string // its arguments other than tensors
 	asserts.Pair
 }
 
-// hold adds an answered call, and returns a function that finds, where its fake differs, the one
-// that is wrong by earlier calls.
+// contradiction records an answered call. It returns a function that decides, by
+// earlier calls, whether the kernel or a differing fake is wrong.
 func (r *run) hold(op int64, call answered) func(*asserts.Violation) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -172,7 +173,7 @@ func (r *run) hold(op int64, call answered) func(*asserts.Violation) string {
 	}
 }
 
-// countFake counts an answer of a fake, and the checks that it could not be held against.
+// countFake counts an answer of a fake, and the checks that could not be judged on it.
 func (r *run) countFake(op int64, skips []asserts.Skip) {
 	name := r.ops.numbered(op).name
 	r.mu.Lock()
@@ -183,7 +184,7 @@ func (r *run) countFake(op int64, skips []asserts.Skip) {
 	}
 }
 
-// compiles reports whether fakes have answered calls of the program's.
+// compiles reports whether fakes have answered calls of the program.
 func (r *run) compiles() bool {
 	r.ops.mu.Lock()
 	n := len(r.ops.all)

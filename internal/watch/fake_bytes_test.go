@@ -7,8 +7,9 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// The results and writes of a call on a device are compared with those of the kernel for the CPU where the bytes of its arguments are
-// known; each subject is reported once, and what is left out is a skip.
+// The results and writes of a call on a device are compared with those of the kernel
+// for the CPU if the bytes of its arguments are known; each subject is reported once,
+// and omissions are skips.
 func TestCompareBytes(t *testing.T) {
 	op := &asserts.Op{
 		Name: "t::f", Schema: "f(Tensor(a!) x) -> Tensor", Args: []asserts.Subject{{Name: "x", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
@@ -35,7 +36,7 @@ func TestCompareBytes(t *testing.T) {
 		name       string
 		real, twin *asserts.Seen
 		tolerance  float64
-		found      string // of each violation a part
+		found      string // a part of each violation
 		skip       string
 	}{
 		{"same", call("ab", "cd", "ef"), call("ab", "cd", "ef"), 0.1, "", ""},

@@ -13,7 +13,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// fakeTensorText is a tensor as fakes.py writes it.
+// fakeTensorText is a tensor in the form of fakes.py.
 func fakeTensorText(impl int, dtype, device string, size int) string {
 	return fmt.Sprintf(`{"tensor": %d, "storage": %d, "dtype": %q, "device": %q, "sizes": [[%d, %[5]d]], "strides": [1], "offset": 0}`, impl, impl+1, dtype, device, size)
 }
@@ -23,7 +23,8 @@ func fakeText(setting int, result, more string) string {
 	return fmt.Sprintf(`{"op": "t::f", "site": ["ops.py", 3], "arguments": [[%s], []], "values": [%d], "results": [[%s]]%s}`, fakeTensorText(1, "float32", "cpu", 2), setting, result, more)
 }
 
-// A faking is a process that sends records of fakes by hand, of an op and of one without a fake.
+// A faking is a process that sends records of fakes, of an op with and of one without
+// a fake.
 type faking struct {
 	*process
 	waived []asserts.Excuse
@@ -34,7 +35,7 @@ func newFaking(t *testing.T, compiled bool) *faking {
 	t.Helper()
 	record := make([]byte, 2*countsSize)
 	if compiled {
-		binary.NativeEndian.PutUint64(record[countsSize+5*8:], 1) // faked, of the second op
+		binary.NativeEndian.PutUint64(record[countsSize+5*8:], 1) // faked is the record of the second op
 	}
 	file := filepath.Join(t.TempDir(), "counts")
 	must.Do(t, os.WriteFile(file, record, 0o600))
@@ -64,8 +65,8 @@ func (f *faking) send(op int64, call, answer string) error {
 	return f.fake(append(data, call+"\n"+answer+"\nP  File \"user.py\", line 9 in main\n"...))
 }
 
-// A kernel is compared with its fake, or without one with the kernel for the CPU; a record that can't be read is an
-// error, and a fake that was not called is a skip.
+// A kernel is compared with its fake, or without one with the kernel for the CPU; an
+// unreadable record is an error, and a fake that was not called is a skip.
 func TestFakeRecords(t *testing.T) {
 	same, other, far := fakeTensorText(3, "float32", "cpu", 2), fakeTensorText(3, "float64", "cpu", 2), fakeTensorText(3, "float32", "lpu:0", 2)
 	missing := fakeText(1, "", `, "missing": true, "site": ["", 0]`)
@@ -116,12 +117,12 @@ func TestFakeRecords(t *testing.T) {
 	}
 }
 
-// A record that is cut short, of an op without a fake or without its call is an error.
+// A truncated record, one of an unknown op, and one without the call are errors.
 func TestFakeRecordsThatCannotBeRead(t *testing.T) {
 	f := newFaking(t, false)
 	same := fakeText(1, fakeTensorText(3, "float32", "cpu", 2), "")
 	for want, err := range map[string]error{
-		"is cut short": f.fake(make([]byte, 16)), "of no op": f.send(9, same, same), "no op that it has named": f.send(1, same, same),
+		"is cut short": f.fake(make([]byte, 16)), "of no op": f.send(9, same, same), "has an unknown op": f.send(1, same, same),
 		"not plain": f.send(0, `{"unknown": "not plain"}`, same),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -130,7 +131,8 @@ func TestFakeRecordsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// Where a fake and its kernel differ, an earlier call with the same setting says which of them is wrong.
+// If a fake and its kernel differ, an earlier call with the same setting decides
+// which of them is wrong.
 func TestFakesAgainstEarlierCalls(t *testing.T) {
 	small, large := fakeTensorText(3, "float32", "cpu", 2), fakeTensorText(3, "float32", "cpu", 4)
 	for setting, want := range map[int]string{1: "the kernel contradicts itself", 2: "make the fake return"} {
@@ -145,7 +147,8 @@ func TestFakesAgainstEarlierCalls(t *testing.T) {
 	}
 }
 
-// Violations of other returns are added, and of one that has some are not.
+// Violations about other returns are added, and those about a return with a violation
+// are not.
 func TestAddVerdicts(t *testing.T) {
 	of := func(index int) *asserts.Violation {
 		return &asserts.Violation{Subject: asserts.Place{Return: true, Index: index}}

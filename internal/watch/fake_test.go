@@ -14,8 +14,8 @@ import (
 
 const fakesOf = "../torch/testdata"
 
-// fakesProgram returns the program of testdata/fakes.py, and skips where ops have no
-// fakes.
+// fakesProgram returns the program of testdata/fakes.py, or skips the test if ops
+// have no fakes.
 func fakesProgram(t *testing.T, p python, words ...string) []string {
 	t.Helper()
 	if strings.HasPrefix(p.torch.Number(), "1.") {
@@ -25,7 +25,7 @@ func fakesProgram(t *testing.T, p python, words ...string) []string {
 }
 
 // A fake that differs from its kernel is reported at the fake's line once the program
-// has ended, right ones are not, and the program notices nothing.
+// has ended; correct ones are not, and the program's output is unchanged.
 func TestFakesAreHeldAgainstTheirKernels(t *testing.T) {
 	eachPython(t, func(t *testing.T, p python) {
 		program := fakesProgram(t, p)
@@ -69,7 +69,7 @@ func TestFakesAreHeldAgainstTheirKernels(t *testing.T) {
 	})
 }
 
-// A kernel for every device, which is the op's fake too, is not called as such where the
+// A kernel for every device is the op's fake too, but is not called as one if the
 // program compiles nothing: that is counted.
 func TestKernelIsItsFake(t *testing.T) {
 	eachPython(t, func(t *testing.T, p python) {
@@ -84,8 +84,8 @@ torch.ops.own.f(torch.ones(2))`)
 	})
 }
 
-// Where fakes have answered calls of the program's, that an op has none is a note; what
-// nothing is known of is counted.
+// If fakes have answered calls of the program, a missing fake is a note; calls of ops
+// that are not known are counted.
 func TestMissingFakes(t *testing.T) {
 	long(t)
 	eachPython(t, func(t *testing.T, p python) {
@@ -100,9 +100,9 @@ func TestMissingFakes(t *testing.T) {
 	})
 }
 
-// Fakes are called with those modules of torch._dynamo alone that they need, none where they
-// pass sizes on, and with the whole package from where one asks for more. Where the program has
-// that, no more is imported either.
+// Fakes are called with only those modules of torch._dynamo that they need, none if
+// they only pass sizes on, and the whole package once one needs more. If the program
+// has imported it, nothing more is imported.
 func TestFakesImportParts(t *testing.T) {
 	eachPython(t, func(t *testing.T, p python) {
 		fakesProgram(t, p)

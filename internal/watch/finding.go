@@ -18,12 +18,12 @@ type Finding struct {
 	*asserts.Violation
 	Count int
 	Pids  []int   // sorted
-	Rank  string  // of the process that was first, "" where it has none
+	Rank  string  // of the first process, "" without one
 	Site  []Frame // the user's frames, outermost first
 	Known bool    // a baseline has it
-	Asked int     // of Count, how often a process of the program has asked for it
+	Asked int     // of Count, how many a process of the program has asked for
 
-	Program *report.Program // that shows it without opassert; nil where none was asked for
+	Program *report.Program // shows it without opassert; nil without -repro
 	printed bool
 }
 
@@ -35,8 +35,7 @@ func (f *Finding) where() string {
 	return f.Site[len(f.Site)-1].String()
 }
 
-// Report is the violation's report, with the line that called the op and the
-// process.
+// Report returns the violation's report, with the line that called the op and the process.
 func (f *Finding) Report() string {
 	where := cmp.Or(f.where(), "a thread without frames of the program")
 	if f.Code == asserts.SchemaLint {
@@ -52,13 +51,13 @@ func (f *Finding) Report() string {
 	return printable.Text(text)
 }
 
-// findings are those of a run.
+// findings are the findings of a run.
 type findings struct {
 	mu    sync.Mutex
 	byKey map[string]*Finding
-	again string              // the program's command, as a shell takes it
-	known func(*Finding) bool // to a baseline; may be nil
-	first func(*Finding)      // called with each that is not known and is not asked for, one at a time; may be nil
+	again string              // the program's command, quoted for a shell
+	known func(*Finding) bool // whether a baseline has it; may be nil
+	first func(*Finding)      // called with each that is not known and not asked for, one at a time; may be nil
 	held  holders
 }
 
@@ -80,7 +79,7 @@ func (f *findings) print(found *Finding) {
 	}
 }
 
-// end prints the findings that were not asked for in time: those without a command get the
+// end prints the findings that no process asked for; those without a command get the
 // one that repeats their context.
 func (f *findings) end() {
 	f.mu.Lock()
@@ -111,7 +110,7 @@ func (f *findings) count(v *asserts.Violation, p *process, site []Frame) *Findin
 	return found
 }
 
-// contexts returns the file of those of a process, by its number.
+// contexts returns the file with the contexts of a process, by its number.
 func (f *findings) contexts(pid string) (*os.File, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -125,21 +124,21 @@ func (f *findings) since(pid string) ([]byte, error) {
 	return f.held.tell(pid)
 }
 
-// at returns where a process is; see [holders.of].
+// at returns the place of a process; see [reporters.of].
 func (f *findings) at(pid int, number int64) spot {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.held.of(pid, number)
 }
 
-// hasHolders reports whether a process has said where it is.
+// hasReporters reports whether any process has named a context.
 func (f *findings) hasHolders() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.held) > 0
 }
 
-// sorted returns them by op, code, subject and place.
+// sorted returns the findings by op, code, subject and line.
 func (f *findings) sorted() []*Finding {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// alone returns what a program writes when it is not watched.
+// alone returns the output of a program that is not watched.
 func alone(t *testing.T, program ...string) string {
 	t.Helper()
 	out, err := exec.Command(program[0], program[1:]...).Output()
@@ -20,8 +20,7 @@ func alone(t *testing.T, program ...string) string {
 	return string(out)
 }
 
-// What compilers, exporters and higher-order operators make of a program is the
-// same at every level.
+// Compilers, exporters and higher-order operators give the same results at every level.
 func TestTracedProgramsRunAsAlone(t *testing.T) {
 	long(t)
 	eachPython(t, func(t *testing.T, p python) {
@@ -42,9 +41,9 @@ func TestTracedProgramsRunAsAlone(t *testing.T) {
 	})
 }
 
-// A program may use each of the keys at which the watcher sees calls, and its
-// kernels run where they do alone. Without the one below autograd nothing is
-// seen, and the exit status says so.
+// A program may use each of the watcher's dispatch keys, and its kernels run as they
+// do alone. Without the key below autograd nothing is watched, and the exit status is
+// 2.
 func TestProgramHasTheKeysThatItWants(t *testing.T) {
 	eachPython(t, func(t *testing.T, p python) {
 		if strings.HasPrefix(p.torch.Number(), "1.") {
@@ -68,8 +67,8 @@ func TestProgramHasTheKeysThatItWants(t *testing.T) {
 	})
 }
 
-// The signals are all the program's, the one that Python's faulthandler was
-// asked to register too: the program ends by that here.
+// All signals are left to the program, also the one that the watcher registers with
+// Python's faulthandler: here it ends the program.
 func TestSignalsAreTheProgramsOwn(t *testing.T) {
 	eachPython(t, func(t *testing.T, p python) {
 		for _, number := range []int{43, 44} { // 43 is the first that the watcher tries
@@ -106,7 +105,7 @@ func TestCompiledCallsAreToldOnceAtTheirLines(t *testing.T) {
 	})
 }
 
-// A libtorch that is opened by a plain name is watched like another.
+// A libtorch that is opened by a plain name is watched too.
 func TestLibtorchOfPlainName(t *testing.T) {
 	eachPython(t, func(t *testing.T, p python) {
 		if strings.HasPrefix(p.torch.Number(), "1.") {
@@ -122,8 +121,7 @@ func TestLibtorchOfPlainName(t *testing.T) {
 	})
 }
 
-// A kernel, and a class that answers for it, may count the references to what they
-// are called with.
+// A kernel, and a class that answers for it, may count the references to their arguments.
 func TestKernelsCountTheReferencesThatTheyDoAlone(t *testing.T) {
 	long(t)
 	eachPython(t, func(t *testing.T, p python) {

@@ -7,7 +7,7 @@ import (
 	"github.com/opassert/opassert/internal/printable"
 )
 
-// A shown finding is a finding as -json writes it.
+// A shown finding is a finding in the form of -json.
 type shown struct {
 	Code    string  `json:"code"`
 	Op      string  `json:"op"`
@@ -18,15 +18,15 @@ type shown struct {
 	Pids    []int   `json:"pids"`
 	Rank    string  `json:"rank,omitempty"`
 	Known   bool    `json:"known,omitempty"`      // a baseline has it
-	Note    string  `json:"note,omitempty"`       // why it is debatable, and no error
-	Answer  *Frame  `json:"answeredBy,omitempty"` // the method of a Python class that answered in place of a kernel
+	Note    string  `json:"note,omitempty"`       // why it is debatable, and not an error
+	Answer  *Frame  `json:"answeredBy,omitempty"` // the method of a Python class that answered instead of a kernel
 	Class   string  `json:"class,omitempty"`      // that class, which may have the method from another
 	Site    []Frame `json:"site"`                 // the user's frames, outermost first
 
 	Program *report.Program `json:"program,omitempty"`
 }
 
-// WriteJSON writes the findings as an array, and more after them.
+// WriteJSON writes the findings as an array, followed by more.
 func (r *Report) WriteJSON(w io.Writer, more ...any) error {
 	all := []any{}
 	for _, f := range r.Findings {

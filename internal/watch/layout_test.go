@@ -22,7 +22,7 @@ func TestFrameString(t *testing.T) {
 	}
 }
 
-// Files of PyTorch, Python and test runners are not the user's; what pip installed is.
+// Files of PyTorch, Python and test runners are not the user's; those installed by pip are.
 func TestForeign(t *testing.T) {
 	l := layout{torch: "/torch", stdlib: "/lib/python3"}
 	for file, foreign := range map[string]bool{
@@ -37,12 +37,12 @@ func TestForeign(t *testing.T) {
 	}
 	for _, file := range []string{"/torch.py", "/a.py"} {
 		if (layout{}).foreign(file) {
-			t.Errorf("%s: foreign where no folder is known", file)
+			t.Errorf("%s: foreign without known folders", file)
 		}
 	}
 }
 
-// Names of files are relative to the folder of the program where they lie in it.
+// Names of files in the program's folder are relative to it.
 func TestShort(t *testing.T) {
 	for _, tt := range []struct{ cwd, file, want string }{
 		{"/src", "/src/a/b.py", "a/b.py"}, {"/src", "/other/b.py", "/other/b.py"}, {"/src", "b.py", "b.py"},
@@ -54,7 +54,7 @@ func TestShort(t *testing.T) {
 	}
 }
 
-// The first letter of a place names its sort.
+// The first letter of a place is its kind.
 func TestFrames(t *testing.T) {
 	l := layout{torch: "/torch", cwd: "/src"}
 	if users, generated := l.frames(""); users != nil || generated != "" {
@@ -66,7 +66,7 @@ func TestFrames(t *testing.T) {
 		t.Errorf("generated %q %s", generated, diff)
 	}
 	if users, _ := l.frames("P  File \"/torch/x.py\", line 1 in g\n"); len(users) != 1 || users[0].File != "/torch/x.py" {
-		t.Errorf("where all are PyTorch's: %v", users)
+		t.Errorf("if all are PyTorch's: %v", users)
 	}
 	if users, _ := l.frames("C/src/lib/mine.so+0x10 f\n"); len(users) != 1 || users[0].String() != "lib/mine.so in f" {
 		t.Errorf("native: %v", users)
@@ -89,7 +89,7 @@ func TestNativeFrames(t *testing.T) {
 	l := layout{cwd: "/src"}
 	text := "/src/m.so+0x10 k\n/usr/lib/libtorch_cpu.so+0x10 at::add\nno place\n/src/m.so+0xzz bad\n/src/m.so+0x11 unknown\n/src/m.so+0x12 inline\n/src/m.so+0x13 odd\n/src/m.so+0x14 f\n/src/m.so+0x15 fails\n"
 	want := []string{"m.so in fails", "k.cpp in f", "m.so in odd", "m.so in unknown", "k.cpp:7 in kernel"}
-	for range 2 { // the second time from what is known
+	for range 2 { // the second time from the cache
 		var got []string
 		for _, f := range l.nativeFrames(text) {
 			got = append(got, f.String())
@@ -101,7 +101,8 @@ func TestNativeFrames(t *testing.T) {
 	}
 }
 
-// Addresses begin at the first segment of a program that is not position-independent.
+// Addresses are relative to the first segment of a program that is not
+// position-independent.
 func TestBase(t *testing.T) {
 	for typ, want := range map[elf.Type]uint64{elf.ET_EXEC: 0x400000, elf.ET_DYN: 0} {
 		file := filepath.Join(t.TempDir(), "module")
@@ -134,8 +135,8 @@ func program(typ elf.Type, segments ...elf.ProgType) []byte {
 	return b
 }
 
-// A call of generated code stands in the function that was compiled only where its innermost
-// frame is that function's.
+// A call of generated code is in the compiled function only if its innermost frame is
+// that function's.
 func TestCalledFrom(t *testing.T) {
 	origin := []Frame{{"a.py", 5, "forward"}, {"a.py", 9, "helper"}}
 	for want, site := range map[string][]Frame{
@@ -154,7 +155,7 @@ func TestCalledFrom(t *testing.T) {
 	}
 }
 
-// Generated files are known by their first line, also after they were removed.
+// Generated files are recognised by their first line, also after they were removed.
 func TestCompiled(t *testing.T) {
 	dir := t.TempDir()
 	for name, is := range map[string]bool{"# AOT ID: ['0_inference']\n": true, "import torch\n": false, "": false} {
@@ -168,14 +169,14 @@ func TestCompiled(t *testing.T) {
 		}
 	}
 	if compiled(filepath.Join(dir, "absent")) || !compiled("<eval_with_key>.0") {
-		t.Error("a file that is absent is compiled, or a graph is not")
+		t.Error("a missing file is compiled, or a graph is not")
 	}
 	if frames := (layout{torch: "/torch"}).originFrames("a.py\n5\nf\nb.py\nx\ng\n/torch/n.py\n1\nh\n"); len(frames) != 1 || frames[0].String() != "a.py:5 in f" {
 		t.Errorf("frames %v", frames)
 	}
 }
 
-// An answer names its class and method, and the fix is that of a class in Python.
+// A report of a class's answer has its class and method, and the fix for a Python class.
 func TestAnswer(t *testing.T) {
 	l := layout{cwd: "/src"}
 	if a := l.answer("C\x1fm\x1f/src/a.py"); a != nil {
@@ -200,11 +201,11 @@ func TestAnswer(t *testing.T) {
 		t.Fatal("other checks have a fix in Python")
 	}
 	if fixed(nil, mended) != "the kernel's" || fixed(&asserts.Answer{}, bare) != "the kernel's" || fixed(&asserts.Answer{}, mended) != mended.InPython() {
-		t.Error("the fix is not that of who answered")
+		t.Error("the fix is not that for a Python class")
 	}
 }
 
-// Skips are counted where there are some; those of contents are of the checks that read them.
+// Only non-zero skips are counted; those of contents are for the checks that read them.
 func TestSkips(t *testing.T) {
 	r := &run{skips: make(map[opSkip]int)}
 	r.skip("a::b", asserts.FreshImpl, failed, 0)

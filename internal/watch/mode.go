@@ -6,28 +6,28 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// subclasses are skipped besides the rows of the policy: Python has
-// references to the results of a subclass before they are counted.
+// subclasses are skips besides the rows of the policy: Python has references to the
+// results of a subclass before they are counted.
 var subclasses = []asserts.Row{{
 	Trait: asserts.DirectSubclass | asserts.WrapperSubclass, Skip: asserts.CodesOf(asserts.FreshStorage), Reason: "subclass: use counts are Python's",
 }}
 
-// inside are the checks that see which storages a wrapper subclass itself shares, and
-// not those of its inner tensors.
+// inside are the checks that see the storages of a wrapper subclass itself, and not
+// those of its inner tensors.
 const inside asserts.Codes = 1<<asserts.UndeclaredAlias | 1<<asserts.OutputAlias
 
-const hidden = "wrapper subclass: what is inside is out of sight"
+const hidden = "wrapper subclass: its inner tensors are not visible"
 
 // fresh are the checks of the use counts of returns.
 const fresh asserts.Codes = 1<<asserts.FreshImpl | 1<<asserts.FreshStorage
 
-// declared are modes of PyTorch's own that keep no results.
+// declared are PyTorch's own modes that keep no results.
 var declared = map[string]asserts.Codes{
-	"torch.utils._python_dispatch._TorchDispatchStackMode": 0, // of 1.13: it calls those on its stack, which are named apart
+	"torch.utils._python_dispatch._TorchDispatchStackMode": 0, // of 1.13: it calls the modes on its stack, which are listed separately
 }
 
-// mode reads the watcher's record of an active mode: its class and, where
-// that declares them, the codes of the checks that it invalidates.
+// mode reads the watcher's record of an active mode: its class and, if declared, the
+// codes of the checks that it invalidates.
 func mode(line string) asserts.Mode {
 	name, codes, ok := strings.Cut(line, "\x1f")
 	m := asserts.Mode{Name: name, Invalidates: fresh} // without a declaration it may keep results

@@ -6,8 +6,8 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// A mode invalidates what it declares; one that declares nothing may keep results, unless it is
-// one of PyTorch's own that is known not to.
+// A mode invalidates the checks that it declares; one without a declaration may keep
+// results, unless it is one of PyTorch's own that is known not to.
 func TestModes(t *testing.T) {
 	const own = "torch.utils._python_dispatch._TorchDispatchStackMode"
 	for line, want := range map[string]asserts.Mode{

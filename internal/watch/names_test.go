@@ -11,8 +11,8 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// Whatever a program's names are, they are text in every output: in one line, and
-// nothing that a terminal or a CI obeys.
+// Any name of a program is escaped in every output: it stays in one line, and is not
+// a command to a terminal or a CI.
 func TestNamesAreText(t *testing.T) {
 	long(t)
 	eachPython(t, func(t *testing.T, p python) {

@@ -12,34 +12,34 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A watched op is one whose calls are looked at.
+// A watched op is an op whose calls are observed.
 type watchedOp struct {
 	number int64
 	name   string
 	listed *libtorch.Op
-	judged *asserts.Op   // with the checks that are waived
+	judged *asserts.Op   // with the waived checks
 	parts  *asserts.Op   // the same, with checks of the tensors inside tensors
 	faked  *asserts.Op   // with the checks of its fake
 	waived asserts.Codes // on every device
 	on     func(device string) (engine.Plan, error)
 
-	followed bool           // its results are, until a backward comes there
-	unseen   []asserts.Skip // checks that its calls are not held to, where they are seen
+	followed bool           // its results are followed until a backward reaches one
+	unseen   []asserts.Skip // checks that are not judged where its calls are seen
 	unread   string         // why its schema cannot be read
 }
 
-// ops are those that some process has called.
+// ops are the ops that some process has called.
 type ops struct {
 	mu     sync.Mutex
 	all    []*watchedOp
 	byText map[string]*watchedOp // by version of libtorch and the op's line in its listing
 	plan   func(version, device string, op *schema.Op) (engine.Plan, error)
 	wants  func(op string) bool
-	record int // calls of each op; 0: none
+	record int // how many calls of each op to record; 0: none
 }
 
-// recorded reports whether the calls of an op are: those of an op that is not
-// PyTorch's own, or that was asked for.
+// recorded reports whether the calls of an op are recorded: it is not PyTorch's own,
+// or was selected.
 func (o *ops) recorded(name string) bool {
 	return o.record > 0 && (torch.Custom(name) || o.wants != nil)
 }
@@ -52,7 +52,7 @@ func (o *ops) meet(version, record string) (*watchedOp, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	// The record holds an address, which each process has its own of.
+	// The record holds an address that differs between processes.
 	key := version + "\x00" + listed.Name + "\x00" + listed.Schema
 	if raised {
 		key += "\x00raised"
@@ -82,8 +82,8 @@ func truth(b bool) int64 {
 	return 0
 }
 
-// add makes the plan of an op. Raised says that its versions are raised above
-// where its calls are seen, so that it is not known there whether they will be.
+// add makes the plan of an op. raised says that its versions are raised above where
+// its calls are seen, so that it is not known there whether they will be.
 func (o *ops) add(version string, listed *libtorch.Op, raised bool) (*watchedOp, error) {
 	w := &watchedOp{number: int64(len(o.all)), name: listed.Name, listed: listed}
 	o.all = append(o.all, w)
@@ -110,7 +110,7 @@ func (o *ops) add(version string, listed *libtorch.Op, raised bool) (*watchedOp,
 		case hidden >= 0 && !composite:
 			reason = boxed[hidden].Reason
 		case raised && c.Code == asserts.VersionBump:
-			reason = "autograd's kernel raises the version, after the call that is seen"
+			reason = "autograd's kernel raises the version, after the observed call"
 		case c.Code == asserts.KeptArgument && !custom:
 			reason = "not judged of PyTorch's own ops: other threads may use the tensors, and autograd keep them"
 		case c.Code == asserts.KeptArgument && hasView(&plan.Op, c.On):
@@ -123,7 +123,7 @@ func (o *ops) add(version string, listed *libtorch.Op, raised bool) (*watchedOp,
 			w.followed = !w.waived.Has(asserts.AutogradKernel)
 			return true
 		case c.Code == asserts.WriteBeside && !custom:
-			reason = "of storages of PyTorch's own ops no bytes are copied"
+			reason = "bytes of PyTorch's own ops are not copied"
 		case composite && (c.Code == asserts.FreshImpl || c.Code == asserts.FreshStorage):
 			reason = "the op decomposes, and autograd may hold what it calls"
 		default:
@@ -138,11 +138,11 @@ func (o *ops) add(version string, listed *libtorch.Op, raised bool) (*watchedOp,
 	return w, nil
 }
 
-// excuses reports whether an allowlist waives a violation's check on its device, and makes it
-// a note where one says so.
+// excuses reports whether an allowlist waives a violation's check on its device; an
+// entry may make it a note instead.
 func (w *watchedOp) excuses(v *asserts.Violation) bool {
 	plan, err := w.on(v.Device)
-	if err != nil { // that was an error without a device too
+	if err != nil { // it was an error without a device too
 		return false
 	}
 	if i := slices.IndexFunc(plan.Op.Notes, func(e asserts.Excuse) bool { return e.Code == v.Code }); i >= 0 {
@@ -156,7 +156,7 @@ func hasView(op *asserts.Op, arg asserts.Ref) bool {
 	return slices.ContainsFunc(op.Plan(), func(c asserts.Check) bool { return c.Code == asserts.ViewStorage && c.Against == arg })
 }
 
-// numbered returns the op with a number, nil for none.
+// numbered returns the op with a number, or nil.
 func (o *ops) numbered(n int64) *watchedOp {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -31,7 +31,7 @@ func TestCallsOfGeneratedCodeAreTheProgramsOwn(t *testing.T) {
 	if diff := cmp.Diff(site, calledFrom(site, nil)); diff != "" {
 		t.Errorf("without an origin: %s", diff)
 	}
-	// A call back into the program's own code is where that stands.
+	// A call back into the program's own code is reported there.
 	if _, line := l.pythonFrames("  File \"" + users + "\", line 3 in hook\n" + text); line != "" {
 		t.Errorf("generated line %q, want none", line)
 	}
@@ -48,14 +48,14 @@ func TestOriginsAreAskedForOnce(t *testing.T) {
 		}
 	}
 	if !o.wait("a:1", then(1)) || o.wait("a:1", then(1)) || !o.wait("b:1", then(0)) {
-		t.Error("an origin is asked for when its line is first waited for")
+		t.Error("an origin is not requested when its line is first waited for")
 	}
 	o.found("a:1", []Frame{{}})
 	if o.wait("a:1", then(1)) {
-		t.Error("a known origin is asked for again")
+		t.Error("a known origin is requested again")
 	}
 	o.end()
 	if told != 4 {
-		t.Errorf("%d were told, want 4", told)
+		t.Errorf("%d were called, want 4", told)
 	}
 }

@@ -10,21 +10,21 @@ import (
 	"testing"
 )
 
-// placeSorts are the sorts of tensors that testdata/places.py makes.
+// placeSorts are the kinds of tensors that testdata/places.py makes.
 var placeSorts = []string{
 	"strided", "numpy", "grad", "undefined", "coo", "csr", "mkldnn", "nested", "quantized", "direct", "wrapper", "functional",
 	"meta", "device", "inference", "fake", "symbolic",
 }
 
-// unbroken says in which places an operator of places.cpp breaks nothing, or
-// nothing that shows, and why. Each is a sort and the operators of it.
+// unbroken has the places in which operators of places.cpp break nothing visible,
+// with the reason: by kind of tensor, the operators.
 var unbroken = []struct{ sorts, ops, reason string }{
 	{"meta", "OA007_memory_.*|OA009_.*|OA010_.*|OA015_.*", "a meta tensor has no bytes"},
 	{"device", "OA007_memory_.*|OA005_static_.*", "the memory that is returned is the CPU's"},
 }
 
-// Every check that a run judges is broken in each sort of place, and found, or
-// counted as a skip of that check of that operator.
+// Every check of a run is broken in each kind of place, and found, or counted as a
+// skip of that check for that operator.
 func TestEveryPlaceOfARunIsPlanted(t *testing.T) {
 	long(t)
 	eachPython(t, func(t *testing.T, p python) {
@@ -65,8 +65,7 @@ func places(t *testing.T, sort string, o outcome, skipped map[string]bool) {
 	}
 }
 
-// skippedIn returns which checks of which operators a report in JUnit's form says
-// were skipped.
+// skippedIn returns the skipped checks, with their operators, in a JUnit report.
 func skippedIn(t *testing.T, file string) map[string]bool {
 	text, err := os.ReadFile(file)
 	if err != nil {

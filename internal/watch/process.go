@@ -13,14 +13,14 @@ import (
 	"github.com/opassert/opassert/internal/torch"
 )
 
-// A process is one connection: a process of the program that is watched.
+// A process is a connection from a process of the watched program.
 type process struct {
 	run     *run
 	pid     int
 	rank    string
 	version string // of libtorch
 	layout  layout
-	pending map[int64][]*asserts.Violation // of calls whose site has been asked for
+	pending map[int64][]*asserts.Violation // of calls whose site was requested
 	next    int64
 }
 
@@ -79,7 +79,7 @@ func (p *process) hello(text string) ([]byte, error) {
 	}
 	p.rank, p.version = lines[2], lines[3]
 	p.layout = p.run.layout(lines[4])
-	threads, _ := strconv.Atoi(lines[5]) // of a forked process no number: one thread, and watched
+	threads, _ := strconv.Atoi(lines[5]) // a forked process sends none: it has one thread, which is watched
 	p.run.met(p, max(0, threads-1))
 	c := p.run.config
 	maxBytes := c.MaxBytes
@@ -90,8 +90,8 @@ func (p *process) hello(text string) ([]byte, error) {
 	return append(words(answer.words()...), " "+strings.Join(torch.Own, " ")+" "...), nil
 }
 
-// call judges a call that does not look usual. The answer is a number where
-// there is something to report.
+// call judges a call that does not look usual. The answer is a number if there are
+// violations.
 func (p *process) call(data []byte) ([]byte, error) {
 	var a asked
 	rest, ok := a.read(data)
@@ -101,7 +101,7 @@ func (p *process) call(data []byte) ([]byte, error) {
 	op := p.run.ops.numbered(a.op)
 	whole := int64(len(rest)) / 8 * 8
 	if op == nil || a.modes < 0 || a.modes > whole || a.device < 0 || a.device > whole-a.modes {
-		return nil, errors.New("the watcher's record of a call is of no op that it has named")
+		return nil, errors.New("the watcher's record of a call has an unknown op")
 	}
 	libtorch.Bring(string(rest[a.modes : a.modes+a.device]))
 	seen, err := op.listed.ReadSeen(asserts.Level(a.level), rest[(a.modes+a.device+7)/8*8:])
@@ -134,7 +134,7 @@ func (p *process) site(text string) ([]byte, error) {
 	number, err := strconv.ParseInt(parts[0], 10, 64)
 	broken, ok := p.pending[number]
 	if err != nil || !ok {
-		return nil, errors.New("the watcher's site is of no call")
+		return nil, errors.New("the watcher's site has an unknown call")
 	}
 	delete(p.pending, number)
 	answeredBy(p.layout.answer(parts[1]), broken)
@@ -162,7 +162,7 @@ func (p *process) add(broken []*asserts.Violation, place string) ([]byte, error)
 	return nil, nil
 }
 
-// raise returns the exception that the watcher is to raise.
+// raise returns the exception that the watcher has to raise.
 func (p *process) raise(reports []string) []byte {
 	if !p.run.config.Fail {
 		return nil

@@ -2,7 +2,7 @@ package watch
 
 import "encoding/binary"
 
-// words is the unit of both sides.
+// words are the unit of both sides.
 func words(w ...int64) []byte {
 	var b []byte
 	for _, x := range w {

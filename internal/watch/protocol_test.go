@@ -12,8 +12,8 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// Whatever a process sends, the run answers or says what is wrong, and what
-// it says has no more processes or findings than frames came.
+// Whatever a process sends, the run answers or reports an error, and counts no more
+// processes or findings than frames.
 func FuzzFrames(f *testing.F) {
 	first := binary.NativeEndian.AppendUint64(nil, 0)
 	for _, seed := range []struct {
@@ -27,7 +27,7 @@ func FuzzFrames(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, kind byte, data []byte, kind2 byte, data2 []byte) {
 		if kind == frameNotWatched || kind2 == frameNotWatched {
-			return // it goes to the object, which is not there
+			return // it goes to the object, which is absent here
 		}
 		plan := func(string, string, *schema.Op) (engine.Plan, error) { return engine.Plan{}, nil }
 		r := &run{
@@ -39,7 +39,7 @@ func FuzzFrames(f *testing.F) {
 		p := &process{run: r, pending: make(map[int64][]*asserts.Violation)}
 		for _, frame := range []preload.Frame{{Kind: kind, Data: data}, {Kind: kind2, Data: data2}} {
 			if _, err := p.answer(frame); err != nil && err.Error() == "" {
-				t.Fatal("an error that says nothing")
+				t.Fatal("an empty error")
 			}
 		}
 		if len(r.processes) > 2 || len(r.findings.byKey) > 0 {
@@ -48,8 +48,8 @@ func FuzzFrames(f *testing.F) {
 	})
 }
 
-// A fake's record names each context in which the op was called so, and is refused where it
-// is cut short.
+// A fake's record has the contexts in which the op was called, and is rejected if it
+// is truncated.
 func TestFakeHead(t *testing.T) {
 	op, contexts, text := fakeHead(append(words(7, 2, 3, 5), "{}\n"...))
 	if op != 7 || !slices.Equal(contexts, []int64{3, 5}) || text != "{}\n" {

@@ -11,11 +11,11 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// records are calls of an op as cases of [suite.ParseRecipes], each by the
-// number that record.h makes of it.
+// records are calls of an op as cases of [suite.ParseRecipes], by the hash that
+// record.h computes.
 type records map[uint64]string
 
-// record keeps a call if it is among those with the lowest numbers.
+// record keeps a call if it is among those with the lowest hashes.
 func (r *run) record(data []byte) error {
 	var call recorded
 	text, ok := call.read(data)
@@ -24,12 +24,12 @@ func (r *run) record(data []byte) error {
 	}
 	op := r.ops.numbered(call.op)
 	if op == nil {
-		return errors.New("the watcher recorded a call of no op that it has named")
+		return errors.New("the watcher recorded a call of an unknown op")
 	}
 	var args []string
 	fields := strings.Split(string(text), "\x1f")
 	for i := 0; i+1 < len(fields); i += 2 {
-		if !r.config.Strings && strings.Contains(fields[i+1], "'") { // which begins a string, and nothing else
+		if !r.config.Strings && strings.Contains(fields[i+1], "'") { // which only begins a string
 			continue
 		}
 		args = append(args, fields[i]+": "+strconv.Quote(fields[i+1]))
@@ -47,8 +47,8 @@ func (r *run) record(data []byte) error {
 	return nil
 }
 
-// WriteCases writes the calls that were recorded as a file of cases. Arguments that are left
-// out of one, check makes from the schema.
+// WriteCases writes the recorded calls as a file of cases. check makes omitted
+// arguments from the schema.
 func (r *Report) WriteCases(w io.Writer) error {
 	if _, err := io.WriteString(w, "# Distinct calls that a program made; use them with opassert check -cases-from.\n"); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (r *Report) WriteCases(w io.Writer) error {
 	return report.WriteCases(w, r.Recorded())
 }
 
-// Recorded returns the calls that were recorded as cases, by op.
+// Recorded returns the recorded calls as cases, by op.
 func (r *Report) Recorded() map[string][]string {
 	calls := make(map[string][]string)
 	for op, all := range r.records {

@@ -9,8 +9,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// An op that a program destroys is gone, and the one that it defines under the
-// same name has nothing of it.
+// After a program destroys an op, it can define another one of the same name.
 func TestRedefined(t *testing.T) {
 	eachPython(t, func(t *testing.T, p python) {
 		alone := must.Get(exec.Command(p.path, "testdata/redefined.py").Output())(t)

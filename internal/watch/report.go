@@ -13,41 +13,41 @@ import (
 	"github.com/opassert/opassert/internal/printable"
 )
 
-// A Report is the findings and the counts of a whole run.
+// A Report has the findings and the counts of a run.
 type Report struct {
-	Program   string // its command, as a shell takes it
+	Program   string // its command, quoted for a shell
 	Findings  []*Finding
 	Status    int // exit status of the program
 	Took      time.Duration
 	Processes int
-	Level     asserts.Level      // of PyTorch's own ops
-	Custom    asserts.Level      // of others
+	Level     asserts.Level      // for PyTorch's own ops
+	Custom    asserts.Level      // for others
 	Called    []*report.OpResult // the ops that were called, sorted, without findings
 
-	Ops, Calls              int // ops that were called, calls of them
+	Ops, Calls              int // the called ops, and their calls
 	Judged                  int // calls
-	Content                 int // of those, at the level content
+	Content                 int // judged calls at the level content
 	Failed                  int // calls that raised an error of their own
-	Faked                   int // calls that fakes answered while a compiler traced, which are not among Calls
+	Faked                   int // calls that fakes answered while a compiler traced, not among Calls
 	Lost                    int // calls of which an argument was freed during the call
-	NotAsked                int // calls of ops that were not asked for, or whose schema cannot be read
-	SampledOut, TooLarge    int // calls that were observed at the level identity alone
+	NotAsked                int // calls of ops that were not selected, or whose schema cannot be read
+	SampledOut, TooLarge    int // calls that were only observed at the level identity
 	Subclass, AboveAutograd int // the same
 	Skips                   []asserts.Skip
 	OpSkips                 []asserts.Result // the same by op, with those of calls that were not seen
 	Unread                  []string         // ops whose schema cannot be read, each with the reason
-	Unrecorded              int              // calls that a file of cases has no words for
-	NeverCalled             []string         // ops of namespaces that are not PyTorch's own
+	Unrecorded              int              // calls that a file of cases cannot express
+	NeverCalled             []string         // custom ops without a call
 	Early                   int              // Python threads that ran before libtorch was loaded
-	Unwatched               []string         // why a process was not watched
+	Unwatched               []string         // the reasons why processes were not watched
 	Left                    []string         // processes that still run, without libtorch
 
 	records map[string]records // by op
 }
 
-// ExitStatus is the program's own if that is not 0; else 2 where something was
-// not watched, or nothing was there to be watched; else 1 with findings that the
-// program has not asked for.
+// ExitStatus is the program's own if that is not 0; else 2 if something was not
+// watched, or there was nothing to watch; else 1 with findings that the program has
+// not asked for.
 func (r *Report) ExitStatus() int {
 	switch {
 	case r.Status != 0:
@@ -133,8 +133,8 @@ func (r *run) nothing() string {
 	return "the program called no op: nothing was watched"
 }
 
-// countTraits adds the skips of the usual calls with a tensor of some sort, or with
-// none: the judge is not asked about calls that look usual to every check.
+// countTraits adds the skips of usual calls, by the traits of their tensors: the
+// judge does not get calls that look usual to every check.
 func (r *run) countTraits(op *watchedOp, c countsOf) {
 	codes := codesOf(op.judged)
 	var identity asserts.Codes
@@ -182,7 +182,8 @@ func (r *run) countTraitsOf(op string, codes asserts.Codes, traits []int64) {
 	}
 }
 
-// WriteSummary writes the number of findings, and of calls that were and were not observed.
+// WriteSummary writes the numbers of findings, and of calls that were observed and
+// that were not.
 func (r *Report) WriteSummary(w io.Writer) error {
 	var b strings.Builder
 	total := 0
@@ -225,14 +226,14 @@ func (r *Report) WriteSummary(w io.Writer) error {
 	for _, op := range slices.Sorted(maps.Keys(r.records)) {
 		printable.Printf(&b, "  recorded %d calls of %s\n", len(r.records[op]), op)
 	}
-	line(r.Unrecorded, "calls not recorded: a file of cases has no words for their arguments")
+	line(r.Unrecorded, "calls not recorded: a file of cases cannot express their arguments")
 	for _, s := range r.Skips {
 		printable.Printf(&b, "  skipped %v %d: %s\n", s.Code, s.Count, s.Reason)
 		if s.Code == asserts.ViewStorage && strings.Contains(s.Reason, "does not report views") {
 			printable.Printf(&b, "          a class whose views share storage with their bases says so with __opassert_reports_views__ = True\n")
 		}
 	}
-	line(r.Early, "Python threads ran before libtorch was loaded: what they call is not seen")
+	line(r.Early, "Python threads ran before libtorch was loaded: their calls are not seen")
 	for _, u := range r.Unread {
 		printable.Printf(&b, "  not watched %s\n", u)
 	}
@@ -249,7 +250,7 @@ func (r *Report) WriteSummary(w io.Writer) error {
 	return err
 }
 
-// Results returns the findings in the form that every writer of reports takes.
+// Results returns the findings in the form for writers of reports.
 func (r *Report) Results() []asserts.Result {
 	var results []asserts.Result
 	for _, f := range r.Findings {

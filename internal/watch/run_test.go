@@ -28,9 +28,9 @@ import (
 	"github.com/opassert/opassert/internal/watch"
 )
 
-// Tests of whole programs run on each Python of $OPASSERT_PYTHONS, a list as
-// $PATH is, or else on the python3 of the path. Where there is no PyTorch they
-// are skipped, or fail with OPASSERT_NEED_PYTORCH=1.
+// Tests of whole programs run on each Python of $OPASSERT_PYTHONS, a list like $PATH,
+// or else on python3. Without PyTorch they are skipped, or fail with
+// OPASSERT_NEED_PYTORCH=1.
 
 func TestMain(m *testing.M) { os.Exit(libtorchtest.Tests{M: m}.Run()) }
 
@@ -46,7 +46,7 @@ func eachPython(t *testing.T, test func(*testing.T, python)) {
 	libtorchtest.EachPython(t, func(t *testing.T, p *installed.Python) { test(t, python{p.Path, p.Torch}) })
 }
 
-// long skips what takes minutes.
+// long skips a test that takes minutes.
 func long(t *testing.T) {
 	t.Helper()
 	if os.Getenv("OPASSERT_LONG") == "" {
@@ -57,7 +57,7 @@ func long(t *testing.T) {
 // seeded returns the library of testdata/seeded.cpp.
 func (p python) seeded(t *testing.T) string { return p.compiled(t, "seeded") }
 
-// compiled returns that of a source in testdata.
+// compiled returns the library of a source in testdata.
 func (p python) compiled(t *testing.T, name string) string {
 	t.Helper()
 	library := compile.Library{Name: name, Files: []fs.FS{os.DirFS("testdata")}, Units: []string{name + ".cpp"}, Link: []string{"-g1"}}
@@ -65,7 +65,7 @@ func (p python) compiled(t *testing.T, name string) string {
 	return path
 }
 
-// An outcome is how a run of opassert run ended.
+// An outcome is the result of opassert run.
 type outcome struct {
 	status         int
 	stdout, stderr string
@@ -92,14 +92,14 @@ func run(t *testing.T, flags []string, program ...string) outcome {
 	return runCommand(t, file, slices.Concat([]string{libtorchtest.Command(t), "run", "-json", file}, flags, []string{"--"}, program))
 }
 
-// join runs a program of Python that goes on in a fork, which opassert run watches.
+// join runs a Python program that continues in a fork, which opassert run watches.
 func join(t *testing.T, python string, program ...string) outcome {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "found.json")
 	return runCommand(t, file, slices.Concat([]string{python, "testdata/joined.py", libtorchtest.Command(t), "run", "-json", file, "--"}, program))
 }
 
-// runCommand runs a command which writes what it finds to a file.
+// runCommand runs a command that writes its findings to a file.
 func runCommand(t *testing.T, file string, command []string) outcome {
 	t.Helper()
 	cmd := exec.Command(command[0], command[1:]...)
@@ -117,8 +117,8 @@ func runCommand(t *testing.T, file string, command []string) outcome {
 
 var mark = regexp.MustCompile(`OA\d+(?: [a-z]+::\w+)?`)
 
-// expected reads the findings that a program's comments tell of: "LINE CODE",
-// or "LINE CODE OP" where the comment names one.
+// expected reads the findings in a program's comments: "LINE CODE", or "LINE CODE OP"
+// if the comment has an op.
 func expected(t *testing.T, file string) []string {
 	t.Helper()
 	text := must.Get(os.ReadFile(file))(t)
@@ -133,7 +133,7 @@ func expected(t *testing.T, file string) []string {
 	return want
 }
 
-// lines returns findings in the form of expected, with ops where that has them.
+// lines returns findings in the form of expected, with the ops that it has.
 func lines(found []found, ops bool) []string {
 	var all []string
 	for _, f := range found {
@@ -204,8 +204,8 @@ func TestProcesses(t *testing.T) {
 		count, pids    int
 		flags          []string
 		stdout, stderr string
-		by             []string // what starts the program, behind python
-		joins          bool     // also a process that runs already
+		by             []string // the arguments that start the program, after python
+		joins          bool     // also as a process that runs already
 	}{
 		{how: "threads", joins: true, status: 1, count: 2400, pids: 1},
 		{how: "fork", joins: true, status: 1, count: 2, pids: 2},
@@ -231,7 +231,7 @@ func TestProcesses(t *testing.T) {
 		{how: "main", status: 1, count: 1, pids: 1, flags: []string{"-op", "bad::*"}},
 	}
 	long(t)
-	libtorchtest.Command(t) // which stays when a test's folder goes
+	libtorchtest.Command(t) // which outlives a test's folder
 	eachPython(t, func(t *testing.T, p python) {
 		library := p.seeded(t)
 		for _, tt := range tests {
@@ -273,7 +273,7 @@ func TestProcesses(t *testing.T) {
 	})
 }
 
-// The summary lists the calls that can't be seen or judged.
+// The summary counts the calls that can't be observed or judged.
 func TestSummarySaysWhatIsNotSeen(t *testing.T) {
 	program := `
 import os, threading
@@ -303,8 +303,8 @@ end.set()`
 	})
 }
 
-// What a program does with an op that needs arguments which cannot be guessed
-// lets the suite find what is wrong with it.
+// A program's calls of an op whose arguments cannot be guessed let the suite find its
+// fault.
 func TestRecordedCallsAreCasesOfCheck(t *testing.T) {
 	eachPython(t, func(t *testing.T, p python) {
 		library, cases := p.compiled(t, "recorded"), [2]string{}
@@ -345,8 +345,8 @@ func TestRecordedCallsAreCasesOfCheck(t *testing.T) {
 	})
 }
 
-// Each finding has a program that shows it without opassert, with the sizes of a call that
-// was recorded.
+// Each finding has a program that shows it without opassert, with the sizes of a
+// recorded call.
 func TestPrograms(t *testing.T) {
 	eachPython(t, func(t *testing.T, p python) {
 		library, folder := p.seeded(t), filepath.Join(t.TempDir(), "programs")
@@ -390,7 +390,7 @@ func TestLinkedProgram(t *testing.T) {
 	})
 }
 
-// A program whose opassert is killed goes on as it would have.
+// A program whose opassert is killed continues normally.
 func TestProgramOutlivesOpassert(t *testing.T) {
 	eachPython(t, func(t *testing.T, p python) {
 		cmd := exec.Command(libtorchtest.Command(t), "run", "--", p.path, "testdata/processes.py", p.seeded(t), "outlives", "1.5")
@@ -428,7 +428,7 @@ func TestNothingWatchedIsNotClean(t *testing.T) {
 	}
 }
 
-// Programs that break no promise raise nothing.
+// Programs without faults have no findings.
 func TestHealthyPrograms(t *testing.T) {
 	long(t)
 	eachPython(t, func(t *testing.T, p python) {

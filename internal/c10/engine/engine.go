@@ -26,7 +26,7 @@ func Open(kernels map[string]any, ops []*schema.Op) (*gokernels.Engine, error) {
 	return lib.Engine()
 }
 
-// release releases a tensor, unless a kernel did that to its argument.
+// release releases a tensor, unless a kernel released its argument already.
 func release(t asserts.Tensor) {
 	if o := asserts.Observe(t, asserts.Identity); o.Defined() {
 		t.(*c10.Tensor).Release()
@@ -53,7 +53,7 @@ func build(d engine.Dense, f engine.Form) (asserts.Tensor, error) {
 	case engine.Functional:
 		o.Kind = c10.Functional
 	default:
-		return nil, fmt.Errorf("the embedded engine has no such form of a tensor")
+		return nil, fmt.Errorf("the embedded engine does not have this form of tensor")
 	}
 	room := c10.Empty([]int64{int64(len(d.Data)) / dtype.Size()}, o)
 	room.SetBytes(d.Data)
@@ -66,12 +66,12 @@ func build(d engine.Dense, f engine.Form) (asserts.Tensor, error) {
 	return coo(t), nil
 }
 
-// view makes a tensor that lies in another one's storage.
+// view makes a tensor in the storage of another.
 func view(t asserts.Tensor, d engine.Dense) (asserts.Tensor, error) {
 	return t.(*c10.Tensor).AsStrided(d.Sizes, d.Strides, d.Offset), nil
 }
 
-// coo makes a sparse tensor that names every element of a dense one.
+// coo makes a sparse tensor with an entry for every element of a dense one.
 func coo(dense *c10.Tensor) *c10.Tensor {
 	n, rank := dense.Numel(), dense.Dim()
 	indices := c10.Empty([]int64{rank, n}, c10.Options{DType: c10.Int64})

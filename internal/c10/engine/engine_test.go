@@ -55,8 +55,7 @@ func faultyEngine() (*gokernels.Engine, *plan.Planner, error) {
 	return e, planner, err
 }
 
-// The suite finds the planted faults in calls that it makes up itself, and
-// finds nothing else in the op that has one.
+// The suite finds the planted faults in generated calls, and nothing else in those ops.
 func TestSuiteFindsPlantedFaults(t *testing.T) {
 	e, _, err := faultyEngine()
 	if err != nil {
@@ -89,7 +88,7 @@ func TestSuiteFindsPlantedFaults(t *testing.T) {
 	}
 }
 
-// hasNoCase are the faults that show in arguments which no case has.
+// hasNoCase are faults that need arguments which no case has.
 var hasNoCase = map[string]bool{
 	"fault::negates_zero.tensor": true, // 0.0, which becomes -0.0
 	"fault::changes_nan.tensor":  true, // a NaN

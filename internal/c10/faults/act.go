@@ -7,32 +7,32 @@ import (
 	"github.com/opassert/opassert/internal/c10"
 )
 
-// An act breaks a rule on one tensor. Its placement determines which: an argument, an
-// element of a list, a return.
+// An act breaks a rule on one tensor: an argument, an element of a list or a return,
+// by its placement.
 type act struct {
-	name string // of the ops that have it
-	why  string // their fault
+	name string // of its ops
+	why  string // what they do wrong
 	at   []placement
 
 	// do replaces the correct treatment of the tensor in a kernel. It returns the
 	// replacement of t, for a return; with is the tensor that t is compared with.
 	do func(t, with *c10.Tensor) *c10.Tensor
 
-	of      func() *c10.Tensor // the tensor that shows it; nil for four
-	against string             // whom a report names, where that is not whom the check holds t against
+	of      func() *c10.Tensor // makes the tensor that shows it; nil for four
+	against string             // the name in the report of the other tensor, unless it is that of with
 
 	library *libraryAct // the same in C++; nil for none
 }
 
-// A libraryAct is an act of the C++ op library, at each of the places of a sort.
+// A libraryAct is an act of the C++ op library, at each placement of one kind.
 type libraryAct struct {
 	at      string // "read", "written" or "returned"
-	does    string // to Tensor& t, or to const Tensor& t and returned
+	does    string // statements on Tensor& t, or on const Tensor& t with a return
 	trigger string // the calls that show it
-	of      string // the tensor that does: "" is a matrix, "slice", "vector"
+	of      string // the tensor of those calls: "" is a matrix, "slice", "vector"
 }
 
-// A LibraryAct is one with its name and the check that finds it.
+// A LibraryAct is a libraryAct with its name and the check that finds it.
 type LibraryAct struct {
 	Name, At, Does, Trigger, Of string
 	Code                        asserts.Code
@@ -53,17 +53,17 @@ func LibraryActs() []LibraryAct {
 
 type plant struct {
 	acts       []act
-	more       func() []Fault // faults with kernels, or schemas, of their own
-	impossible []where        // where there can be none, for a reason of the check's own
-	also       []Kind         // besides the kinds of the check itself
-	onLibtorch string         // the test that breaks it on libtorch; "" where ops of places.cpp do
+	more       func() []Fault // faults with their own kernels or schemas
+	impossible []where        // cells without a fault, for a reason specific to the check
+	also       []Kind         // further kinds, besides those of the check
+	onLibtorch string         // the test that breaks it on libtorch; "" if ops of places.cpp do
 }
 
-// OnLibtorch returns the test that breaks a check on libtorch, or "" where ops of
+// OnLibtorch returns the test that breaks a check on libtorch, or "" if ops of
 // internal/watch/testdata/places.cpp do.
 func OnLibtorch(code asserts.Code) string { return plants[code].onLibtorch }
 
-// where is one kind, or every kind, in one class of op, or in every class.
+// cells are those of one kind, or every kind, in one class of op, or every class.
 type where struct {
 	kind  Kind
 	class Class
@@ -76,8 +76,8 @@ func (w where) has(kind Kind, class Class) bool {
 
 var plants = map[asserts.Code]plant{}
 
-// planting makes the faults of a check known. Each check has a file here with
-// its name, which calls it once.
+// planting registers the faults of a check. Each check has a file of its name that
+// calls it once.
 func planting(code asserts.Code, p plant) asserts.Code {
 	plants[code] = p
 	return code
@@ -93,14 +93,14 @@ func do(name string, t, with *c10.Tensor) *c10.Tensor {
 	panic(fmt.Sprintf("faults: no act %q: run go generate ./internal/gentest", name))
 }
 
-// A Kernel is a placement of an act, or of none: a schema, and the position of the act
-// in it. The generator writes it as source.
+// A Kernel is a schema, and the position of an act in it, or of none. The generator
+// writes it as source.
 type Kernel struct {
 	Op      string // "fault::rebinds_view.tensor"
 	Act     string // "" for a healthy twin
 	Schema  string // of the op, without its name
 	Subject string // name of the argument or the return
-	With    string // name of the argument or the return that it is held against
+	With    string // name of the argument or the return that it is compared with
 	Element int    // of a list
 }
 
@@ -127,7 +127,7 @@ func Kernels() []Kernel {
 	return append(kernels, twins...)
 }
 
-// acts returns those of every check, in the order of the checks.
+// acts returns the acts of every check, in the order of the checks.
 func acts() []act {
 	var acts []act
 	for code := range asserts.AllCodes.All() {
@@ -136,7 +136,7 @@ func acts() []act {
 	return acts
 }
 
-// faults returns those of an act, one at each placement.
+// faults returns the faults of an act, one for each placement.
 func (a act) faults(code asserts.Code) []Fault {
 	var faults []Fault
 	for _, p := range a.at {
@@ -160,7 +160,7 @@ func orFour(of func() *c10.Tensor) *c10.Tensor {
 	return of()
 }
 
-// twins returns a healthy call at each placement of every act, in the arguments of
+// twins returns a healthy call for each placement of every act, with the arguments of
 // the fault.
 func twins() []Silent {
 	healthy := map[string]string{}

@@ -7,7 +7,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// A Fault is one call of a kernel, or one schema, that breaks one rule, with the words
+// A Fault is one call of a kernel, or one schema, that breaks one rule, with the text
 // of its only report.
 type Fault struct {
 	Op      string // "fault::rebinds.tensor"
@@ -25,7 +25,7 @@ type Fault struct {
 	Schema, Healthy string
 }
 
-// A Class is the class of an op, as the schema has it.
+// A Class is the class of an op, by its schema.
 type Class string
 
 const (
@@ -58,8 +58,8 @@ func Kinds() []Kind {
 
 func (k Kind) returned() bool { return k == Single || k == Tuple || k == Returned }
 
-// A Cell is one place of the fault matrix: either faults that are planted
-// there, or the reason why there can be none.
+// A Cell is one cell of the fault matrix: its planted faults, or the reason why no
+// fault is possible.
 type Cell struct {
 	Code       asserts.Code
 	Kind       Kind
@@ -88,7 +88,7 @@ func Matrix() []Cell {
 	return cells
 }
 
-// impossible returns the reason why no kernel can break a rule in a place, or "".
+// impossible returns the reason why no kernel can break a rule in a cell, or "".
 func impossible(code asserts.Code, kind Kind, class Class) string {
 	p := plants[code]
 	also := slices.Contains(p.also, kind)

@@ -9,7 +9,7 @@ import (
 
 var _ = planting(asserts.FreshImpl, plant{
 	acts: []act{
-		{name: "keeps", why: "keeps a reference to the result out of sight", at: slices.Concat(returnedView, returnedNew, returnedNewAndWritten), do: keep,
+		{name: "keeps", why: "keeps a hidden reference to the result", at: slices.Concat(returnedView, returnedNew, returnedNewAndWritten), do: keep,
 			library: &libraryAct{at: "returned", does: "keep(t); return t;", trigger: "any call"}},
 		{name: "returns_base", why: "returns the base itself in place of a view", at: returnedView[:1], do: returnWith, against: "self"},
 		{name: "returns_sparse", why: "returns a sparse base, which has no storage to share, in place of a view", at: returnedView[:1], do: returnWith, of: sparse, against: "self"},
@@ -21,7 +21,7 @@ func sparse() *c10.Tensor {
 	return c10.NewSparseCOO(indices, vector(1, 2), []int64{4}, true)
 }
 
-// keep leaves a handle behind, as a cache would.
+// keep keeps a handle, as a cache would.
 func keep(t, _ *c10.Tensor) *c10.Tensor {
 	t.Retain()
 	return t

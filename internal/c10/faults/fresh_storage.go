@@ -9,7 +9,7 @@ import (
 
 var _ = planting(asserts.FreshStorage, plant{
 	acts: []act{
-		{name: "keeps_storage", why: "keeps a reference to the result's storage out of sight", at: slices.Concat(besideView, returnedNew, returnedNewAndWritten), do: keepStorage,
+		{name: "keeps_storage", why: "keeps a hidden reference to the result's storage", at: slices.Concat(besideView, returnedNew, returnedNewAndWritten), do: keepStorage,
 			library: &libraryAct{at: "returned", does: "keep(t.alias()); return t;", trigger: "any call"}},
 		{name: "in_buffer", library: &libraryAct{at: "returned", does: "return buffer(t).copy_(t);", trigger: "the second call that is not empty"}},
 	},

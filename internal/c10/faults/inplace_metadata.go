@@ -9,7 +9,7 @@ var _ = planting(asserts.InplaceMetadata, plant{
 	acts: []act{
 		{name: "reshapes", why: "writes an argument and turns it into a row", at: inWritten, do: reshape,
 			library: &libraryAct{at: "written", does: "t.neg_().unsqueeze_(0);", trigger: "a tensor"}},
-		{name: "restrides", why: "writes an out argument of the right size and leaves it all on its first element", at: inOut, do: restride},
+		{name: "restrides", why: "writes an out argument of the right size and sets its strides to 0", at: inOut, do: restride},
 	},
 	impossible: onlyInPlace,
 })

@@ -5,7 +5,7 @@ import (
 	"github.com/opassert/opassert/internal/c10/kernels"
 )
 
-// PanicsHalfway holds temporaries when it finds that it cannot go on.
+// PanicsHalfway panics while it holds temporaries.
 //
 //opassert:kernel fault::panics_
 func PanicsHalfway(self, x *c10.Tensor) *c10.Tensor {
@@ -17,7 +17,7 @@ func PanicsHalfway(self, x *c10.Tensor) *c10.Tensor {
 	return increased(self)
 }
 
-// Healthy kernels that a hasty check would take for faulty.
+// Healthy kernels that a naive check would report.
 
 //opassert:kernel fault::adds_
 func Adds(self, x *c10.Tensor) *c10.Tensor { return kernels.AddTensorInPlace(self, x, 1) }
@@ -32,7 +32,7 @@ func AddsList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return self
 }
 
-// WritesThroughFirst writes one of two tensors that may be on one storage.
+// WritesThroughFirst writes one of two tensors that may share a storage.
 //
 //opassert:kernel fault::writes_through
 func WritesThroughFirst(first, second *c10.Tensor) { increased(first) }

@@ -17,7 +17,7 @@ var _ = planting(asserts.MetaAlias, plant{
 	onLibtorch: "TestOplib: split_even and pad_even",
 })
 
-// OnMeta judges a fault's call held against the same call on meta.
+// OnMeta judges a fault's call by the same call on meta.
 func (f Fault) OnMeta(k asserts.Kernel) asserts.Verdict {
 	real := watch.Call(k.Func, f.Args(), asserts.Content)
 	meta := watch.Call(k.Func, watch.OnMeta(f.Args()), asserts.Content)
@@ -33,7 +33,7 @@ func onMeta(do func(t, with *c10.Tensor) *c10.Tensor) func(t, with *c10.Tensor) 
 	}
 }
 
-// enlarged returns a new tensor, of one element more.
+// enlarged returns a new tensor with one more element.
 func enlarged(t, _ *c10.Tensor) *c10.Tensor {
 	defer t.Release()
 	return c10.Empty([]int64{t.Numel() + 1}, t.Options())

@@ -8,9 +8,9 @@ import (
 	"github.com/opassert/opassert/internal/c10/kernels"
 )
 
-// A placement is where in an op an act is: on which of its tensors, given how.
-// The kernel does right by all others, as the schema has it: it writes an
-// argument with (a!) and returns it, or views of one with (a), or new tensors.
+// A placement is the position of an act in an op: the tensor, and how it is passed.
+// The kernel treats all other tensors as the schema declares: it writes and returns
+// an argument with (a!), and returns views of one with (a), or new tensors.
 type placement struct {
 	kind    Kind
 	class   Class
@@ -21,8 +21,8 @@ type placement struct {
 	args    func(of *c10.Tensor) []any // with the tensor of the act, or the one that it begins with
 }
 
-// element is the one of a list that the act is on: the last of three that are
-// returned, the one in the middle of an argument.
+// element is the position of the act in a list: the last of three returns, the middle
+// of an argument.
 func (p placement) element() int {
 	switch p.kind {
 	case List, OptionalList:
@@ -108,14 +108,14 @@ var (
 		{Returned, InPlace, "_writing.returned", "(Tensor(a!) self) -> Tensor[]", "result", "self", alone},
 	}
 
-	// Held against another argument than self.
+	// Compared with an argument other than self.
 	besideOther = []placement{
 		{Single, View, "_view.other", "(Tensor(a) self, Tensor x) -> Tensor(a)", "result", "x", related},
 		{Single, OutOfPlace, ".other", "(Tensor self, Tensor x) -> Tensor", "result", "x", second},
 		{Returned, OutOfPlace, ".others", "(Tensor self, Tensor[] x) -> Tensor[]", "result", "x", inList},
 	}
 
-	// Held against another return.
+	// Compared with another return.
 	besideReturn = []placement{
 		{Tuple, View, "_view.pair", "(Tensor(a) self) -> (Tensor(a), Tensor, Tensor)", "result2", "result1", alone},
 		{Returned, View, "_view.pairs", "(Tensor(a) self) -> (Tensor(a), Tensor[])", "result1", "result1", alone},
@@ -135,8 +135,7 @@ var returnedSelves = []placement{
 
 // The correct kernels.
 
-// increased writes a tensor, as the schema of an in-place op declares, if it is
-// given.
+// increased writes a tensor, unless it is undefined, and returns it.
 func increased(t *c10.Tensor) *c10.Tensor {
 	if t == nil {
 		return nil
@@ -148,7 +147,7 @@ func increased(t *c10.Tensor) *c10.Tensor {
 	return t
 }
 
-// scribble writes an element without raising the version.
+// scribble writes an element without a version bump.
 func scribble(t *c10.Tensor) { t.SetFloat(0, t.Float(0)+1) }
 
 // negated returns a new tensor.

@@ -14,7 +14,7 @@ var _ = planting(asserts.SchemaLint, plant{
 
 const anyName = "a return without an alias set, of an op that writes nothing, agrees with any name"
 
-// schemaLint returns schemas, as no call breaks the rule.
+// schemaLint returns schemas: no call breaks the rule.
 func schemaLint() []Fault {
 	var faults []Fault
 	add := func(class Class, kind Kind, subject, name, args, returns, healthy, why string) {

@@ -7,12 +7,12 @@ import (
 	"github.com/opassert/opassert/internal/c10"
 )
 
-// Calls returns every fault that a call shows, in order of the checks.
+// Calls returns every fault of a call, in the order of the checks.
 func Calls() []Fault {
 	return slices.DeleteFunc(All(), func(f Fault) bool { return f.Schema != "" })
 }
 
-// All returns every fault, in order of the checks.
+// All returns every fault, in the order of the checks.
 func All() []Fault {
 	var all []Fault
 	for code := range asserts.AllCodes.All() {
@@ -35,7 +35,7 @@ func vector(values ...float64) *c10.Tensor {
 
 func four() *c10.Tensor { return vector(1, -2, 3, -4) }
 
-// A Silent is a call that breaks no rule, although it comes close.
+// A Silent is a call that nearly breaks a rule, and must not be reported.
 type Silent struct {
 	Op   string
 	Args func() []any
@@ -59,11 +59,11 @@ func closeCalls() []Silent {
 		{"fault::adds_", func() []any { x := four(); return []any{x, x} }, "the written argument is also the read one"},
 		{"fault::adds_.list", func() []any { x := four(); return []any{x, []*c10.Tensor{nil, x.Alias(), x}} }, "elements of a read list share storage with the written argument"},
 		{"fault::writes_through", sameStorage, "one of two written arguments on one storage was written, and its version says so"},
-		{"fault::writes_through", two, "an argument that may be written was not"},
+		{"fault::writes_through", two, "an argument that may be written is not"},
 		{"fault::healthy.running", func() []any { return []any{four(), (*c10.Tensor)(nil)} }, "an optional argument is not given"},
 		{"fault::healthy.running_list", func() []any { return []any{four(), []*c10.Tensor{nil, nil}} }, "no element of a list is given"},
 		{"fault::adds_", func() []any { return []any{half(), vector(1, 2)} }, "a view is written, and nothing of its storage beside it"},
-		{"fault::caches_copy", one, "what is kept is a copy of the argument"},
+		{"fault::caches_copy", one, "the kept tensor is a copy of the argument"},
 		{"fault::returns_empty", one, "there is work to do"},
 		{"fault::returns_unchanged", func() []any { return append(one(), int64(2)) }, "there is work to do"},
 		{"fault::copies_on_meta_view.tuple", one, "on CPU both returns are views"},
@@ -71,8 +71,8 @@ func closeCalls() []Silent {
 	}
 }
 
-// A Panic is a call whose kernel panics. The panic is passed on, nothing is
-// reported, and the arguments have no more references than before.
+// A Panic is a call whose kernel panics. The wrapper must pass the panic on, report
+// nothing and add no reference to an argument.
 type Panic struct {
 	Op   string
 	Args func() []any

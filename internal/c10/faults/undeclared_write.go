@@ -36,7 +36,7 @@ var _ = planting(asserts.UndeclaredWrite, plant{
 
 func matrix() *c10.Tensor { return c10.FromFloats([]float64{1, 2, 3, 4, 5, 6}, []int64{2, 3}, f32) }
 
-// part returns elements of a storage that holds more.
+// part returns a tensor on part of a larger storage.
 func part(base *c10.Tensor, n, offset int64) *c10.Tensor {
 	defer base.Release()
 	return base.AsStrided([]int64{n}, []int64{1}, offset)
@@ -66,7 +66,7 @@ func negateZeros(t, _ *c10.Tensor) *c10.Tensor {
 	return t
 }
 
-// changeNaNs changes the payload of NaNs, which stay NaN.
+// changeNaNs changes the payload of NaNs.
 func changeNaNs(t, _ *c10.Tensor) *c10.Tensor {
 	for i := range t.Numel() {
 		if math.IsNaN(t.Float(i)) {
@@ -76,7 +76,7 @@ func changeNaNs(t, _ *c10.Tensor) *c10.Tensor {
 	return t
 }
 
-// writeBehind writes behind the last element, if the storage is larger.
+// writeBehind writes behind the last element, if the storage has room there.
 func writeBehind(t, _ *c10.Tensor) *c10.Tensor {
 	if end := (t.Offset() + t.Numel()) * t.DType().Size(); end < int64(len(t.Bytes())) {
 		t.Bytes()[end]++
@@ -96,15 +96,15 @@ func enlarge(t, _ *c10.Tensor) *c10.Tensor {
 	return t
 }
 
-// WritesInTraining is rrelu_with_noise as PyTorch had it up to 2.5: noise is
-// written and not declared.
+// WritesInTraining is rrelu_with_noise of PyTorch up to 2.5: it writes noise, which
+// its schema does not declare.
 //
 //opassert:kernel fault::writes_in_training
 func WritesInTraining(self, noise *c10.Tensor, training bool) *c10.Tensor {
 	return kernels.RreluWithNoise(self, noise, 0.125, 0.25, training, c10.NewGenerator(1))
 }
 
-// WritesAndFails writes x before it finds that it cannot go on.
+// WritesAndFails writes x before it returns an error.
 //
 //opassert:kernel fault::writes_and_fails
 func WritesAndFails(self, x *c10.Tensor) (*c10.Tensor, error) {

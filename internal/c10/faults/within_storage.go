@@ -14,7 +14,7 @@ var _ = planting(asserts.WithinStorage, plant{
 	},
 })
 
-// overreach moves a tensor by one element, beyond the end of its storage.
+// overreach moves a tensor past the end of its storage by one element.
 func overreach(t, _ *c10.Tensor) *c10.Tensor {
 	t.SetSizesAndStridesUnchecked(t.Sizes(), t.Strides(), t.Offset()+1)
 	return t

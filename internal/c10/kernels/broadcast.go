@@ -8,8 +8,7 @@ import (
 
 func equalSizes(a, b []int64) bool { return slices.Equal(a, b) }
 
-// broadcastSizes returns the sizes that all tensors expand to; undefined ones
-// are passed over.
+// broadcastSizes returns the sizes that all tensors expand to, without undefined ones.
 //
 // Source: aten/src/ATen/ExpandUtils.cpp, infer_size.
 func broadcastSizes(ts ...*c10.Tensor) []int64 {

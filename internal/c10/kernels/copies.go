@@ -21,7 +21,7 @@ func Clone(self *c10.Tensor, memoryFormat *c10.MemoryFormat) *c10.Tensor {
 //opassert:kernel lift
 func Lift(self *c10.Tensor) *c10.Tensor { return self.Retain() }
 
-// The ops below are composite: they may return their argument, or a view.
+// The ops below are composite: they may return their argument or a view of it.
 
 //opassert:kernel contiguous
 func Contiguous(self *c10.Tensor, memoryFormat c10.MemoryFormat) *c10.Tensor {

@@ -11,7 +11,7 @@ import (
 	"github.com/opassert/opassert/internal/c10"
 )
 
-// What PyTorch 1.13.1 returns, where arguments are written besides the results.
+// The values that PyTorch 1.13.1 writes to arguments and returns.
 
 func TestFusedObserver(t *testing.T) {
 	on := vector(1)
@@ -105,7 +105,7 @@ func TestRandom(t *testing.T) {
 		}
 	}
 	if got := read(Bernoulli(vector(0, 1, 0, 1), g)); !slices.Equal(got, []float64{0, 1, 0, 1}) {
-		t.Errorf("certain events came out as %v", got)
+		t.Errorf("events of probability 0 and 1 are %v", got)
 	}
 }
 
@@ -164,7 +164,7 @@ func TestRefusals(t *testing.T) {
 		{"do not broadcast", func() { AddTensor(x, vector(1, 2), 1) }},
 		{"share memory", func() { MulTensorInPlace(Expand(v, []int64{2, 3}, false), v) }},
 		{"needs a bound", func() { Clamp(x, nil, nil) }},
-		{"the greatest of no elements", func() { Amax(room(0), nil, false) }},
+		{"the maximum of no elements", func() { Amax(room(0), nil, false) }},
 		{"reduced twice", func() { SumDimIntList(x, []int64{1, -1}, false, nil) }},
 		{"depends on values", func() { LocalScalarDense(meta) }},
 		{"depends on values", func() { Nonzero(meta) }},

@@ -6,7 +6,7 @@ import (
 	"github.com/opassert/opassert/internal/c10"
 )
 
-// unary computes a fresh tensor from the elements of one.
+// unary computes a new tensor from the elements of one.
 func unary(self *c10.Tensor, f func(float64) float64) *c10.Tensor {
 	return fill(c10.Empty(self.Sizes(), self.Options()), mapped(self, f))
 }
@@ -19,7 +19,7 @@ func mapped(self *c10.Tensor, f func(float64) float64) []float64 {
 	return values
 }
 
-// binary computes a fresh tensor from the elements of two, broadcast.
+// binary computes a new tensor from the elements of two, broadcast.
 func binary(self, other *c10.Tensor, f func(a, b float64) float64) *c10.Tensor {
 	return binaryAs(c10.Common(self, other), self, other, f)
 }
@@ -93,7 +93,7 @@ func Gelu(self *c10.Tensor, approximate string) *c10.Tensor {
 //opassert:kernel clamp
 func Clamp(self *c10.Tensor, min, max *float64) *c10.Tensor { return unary(self, clamped(min, max)) }
 
-// clamped keeps a value within bounds; where they cross, the upper one counts.
+// clamped keeps a value within bounds; if they cross, it returns the upper one.
 func clamped(low, high *float64) func(float64) float64 {
 	c10.Check(low != nil || high != nil, "clamp needs a bound")
 	return func(v float64) float64 {

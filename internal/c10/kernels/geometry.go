@@ -6,8 +6,8 @@ import (
 	"github.com/opassert/opassert/internal/c10"
 )
 
-// A geometry is how a tensor reads its storage. Views are made by computing
-// another one.
+// A geometry holds the sizes, strides and offset of a tensor. A view is a tensor with
+// another geometry.
 type geometry struct {
 	sizes, strides []int64
 	offset         int64
@@ -19,7 +19,7 @@ func geometryOf(t *c10.Tensor) geometry {
 
 func (g geometry) view(t *c10.Tensor) *c10.Tensor { return t.AsStrided(g.sizes, g.strides, g.offset) }
 
-// impose sets the geometry of t itself.
+// impose sets the geometry of t.
 func (g geometry) impose(t *c10.Tensor) *c10.Tensor {
 	t.SetSizesAndStrides(g.sizes, g.strides, g.offset)
 	return t
@@ -37,7 +37,7 @@ func (g geometry) transpose(dim0, dim1 int64) geometry {
 	return g
 }
 
-// t swaps the dimensions of a matrix; fewer are left as they are.
+// t swaps the dimensions of a matrix; a tensor of fewer dimensions is unchanged.
 func (g geometry) t() geometry {
 	c10.Check(len(g.sizes) <= 2, "t() of a tensor of %d dimensions", len(g.sizes))
 	if len(g.sizes) < 2 {
@@ -78,8 +78,7 @@ func (g geometry) drop(d int64) geometry {
 	return g
 }
 
-// slice takes the elements from start up to end; bounds beyond the dimension
-// are cut back.
+// slice takes the elements from start up to end, both clamped to the dimension.
 func (g geometry) slice(dim, start, end, step int64) geometry {
 	c10.Check(len(g.sizes) > 0, "slice of a 0-dim tensor")
 	c10.Check(step > 0, "slice step %d", step)
@@ -159,8 +158,8 @@ func (g geometry) diagonal(offset, dim1, dim2 int64) geometry {
 	return g
 }
 
-// reshape returns the geometry of the same elements under other sizes, and
-// whether there is one.
+// reshape returns the geometry of the same elements with other sizes, and whether one
+// exists.
 //
 // Source: aten/src/ATen/TensorUtils.cpp, computeStride.
 func (g geometry) reshape(sizes []int64) (geometry, bool) {
@@ -188,7 +187,7 @@ func (g geometry) reshape(sizes []int64) (geometry, bool) {
 	return geometry{slices.Clone(sizes), strides, g.offset}, true
 }
 
-// A chunk is a run of dimensions that one stride walks through.
+// A chunk is a run of dimensions that one stride covers.
 type chunk struct{ numel, stride int64 }
 
 // chunks returns the chunks of a geometry, the last first.
@@ -207,7 +206,7 @@ func (g geometry) chunks() []chunk {
 	return chunks
 }
 
-// inferSizes fills in the one size that may be given as -1.
+// inferSizes computes the one size that may be -1.
 //
 // Source: aten/src/ATen/InferSize.h, infer_size.
 func inferSizes(sizes []int64, numel int64) []int64 {

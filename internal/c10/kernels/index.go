@@ -52,7 +52,7 @@ func selected(self *c10.Tensor, indices []*c10.Tensor) (selection, error) {
 }
 
 // indexedTogether returns an order of dimensions in which the indexed ones are
-// side by side: where they are if they are so already, or else at the front.
+// adjacent: unchanged if they already are, else with them at the front.
 func indexedTogether(byDim []*c10.Tensor, dims int) (first, count int, perm []int64) {
 	var indexed, whole []int64
 	for d := range dims {
@@ -87,7 +87,7 @@ func pickedOffsets(picks []*c10.Tensor, dims, sizes []int64) ([]int64, error) {
 	return offsets, nil
 }
 
-// expandMasks replaces boolean indices by the places where they are true, one
+// expandMasks replaces boolean indices by the positions of their true elements, one
 // index for each of their dimensions.
 func expandMasks(indices []*c10.Tensor) (byDim, temporaries []*c10.Tensor) {
 	for _, index := range indices {
@@ -142,7 +142,7 @@ func Nonzero(self *c10.Tensor) *c10.Tensor {
 	return c10.FromInts(places, []int64{n, self.Dim()}, self.Options())
 }
 
-// checkValues refuses a meta tensor where the result depends on values.
+// checkValues rejects a meta tensor, as the result depends on values.
 func checkValues(t *c10.Tensor, op string) {
 	c10.Check(!t.IsMeta(), "%s depends on values, and a meta tensor has none", op)
 }

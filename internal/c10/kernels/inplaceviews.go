@@ -2,7 +2,8 @@ package kernels
 
 import "github.com/opassert/opassert/internal/c10"
 
-// In-place views change how their argument reads its storage, and no byte of it.
+// In-place views change sizes, strides and offset of their argument, and no byte of
+// its storage.
 
 //opassert:kernel t_
 func TInPlace(self *c10.Tensor) *c10.Tensor { return geometryOf(self).t().impose(self) }

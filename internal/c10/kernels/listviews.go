@@ -34,7 +34,7 @@ func UnbindInt(self *c10.Tensor, dim int64) []*c10.Tensor {
 	return pieces
 }
 
-// Chunk is composite: it splits into at most so many pieces of one size.
+// Chunk is composite: it splits into at most n pieces of one size.
 //
 //opassert:kernel chunk
 func Chunk(self *c10.Tensor, chunks, dim int64) []*c10.Tensor {

@@ -13,7 +13,7 @@ import (
 //opassert:kernel _fused_moving_avg_obs_fq_helper
 func FusedMovingAvgObsFqHelper(self, observerOn, fakeQuantOn, runningMin, runningMax, scale, zeroPoint *c10.Tensor,
 	averagingConst float64, quantMin, quantMax, chAxis int64, perRowFakeQuant, symmetricQuant bool) (output, mask *c10.Tensor) {
-	c10.Check(!perRowFakeQuant && !symmetricQuant, "fake quantization by row, or symmetric, is not built")
+	c10.Check(!perRowFakeQuant && !symmetricQuant, "fake quantization by row, or symmetric, is not implemented")
 	low, high := float64(quantMin), float64(quantMax)
 	if observerOn.Int(0) != 0 {
 		lowest, highest := Aminmax(self, nil, false)

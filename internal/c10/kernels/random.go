@@ -38,8 +38,7 @@ func NativeDropout(input *c10.Tensor, p float64, train *bool) (*c10.Tensor, *c10
 	return binaryAs(input.Options(), input, mask, func(v, keep float64) float64 { return v * keep * scale }), mask
 }
 
-// Dropout is composite: when there is nothing to drop it returns its
-// argument.
+// Dropout is composite: it returns its argument when there is nothing to drop.
 //
 //opassert:kernel dropout
 func Dropout(input *c10.Tensor, p float64, train bool) *c10.Tensor {
@@ -51,8 +50,7 @@ func Dropout(input *c10.Tensor, p float64, train bool) *c10.Tensor {
 	return out
 }
 
-// RreluWithNoise writes the slopes that it chose into noise, and its schema
-// says so.
+// RreluWithNoise writes the slopes that it chose into noise, as its schema declares.
 //
 //opassert:kernel rrelu_with_noise
 func RreluWithNoise(self, noise *c10.Tensor, lower, upper float64, training bool, generator *c10.Generator) *c10.Tensor {

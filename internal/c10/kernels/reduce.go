@@ -22,7 +22,7 @@ func reduce(self *c10.Tensor, dims []int64, keepdim bool, o c10.Options, f func(
 	return out
 }
 
-// reduced returns which dimensions go.
+// reduced returns which dimensions are reduced.
 func reduced(self *c10.Tensor, dims []int64) []bool {
 	gone := make([]bool, self.Dim())
 	for d := range gone {
@@ -37,8 +37,8 @@ func reduced(self *c10.Tensor, dims []int64) []bool {
 	return gone
 }
 
-// grouped returns the sizes after reducing, with the reduced dimensions kept as
-// 1, and the values that come together in each element.
+// grouped returns the sizes after reducing, with the reduced dimensions as 1, and the
+// values that are reduced to each element.
 func grouped(self *c10.Tensor, dims []int64) ([]int64, [][]float64) {
 	sizes := slices.Clone(self.Sizes())
 	for d, gone := range reduced(self, dims) {
@@ -55,7 +55,7 @@ func grouped(self *c10.Tensor, dims []int64) ([]int64, [][]float64) {
 	return sizes, groups
 }
 
-// at returns where element i is.
+// at returns the position of element i.
 func (g geometry) at(i int64) int64 {
 	return tensor.Position(i, g.sizes, g.strides, g.offset)
 }
@@ -78,8 +78,7 @@ func total(values []float64) float64 {
 	return sum
 }
 
-// sumOptions returns the options of a sum: the asked type, or int64 for whole
-// numbers.
+// sumOptions returns the options of a sum: the requested dtype, or int64 for integers.
 func sumOptions(self *c10.Tensor, dtype *c10.DType) c10.Options {
 	o := self.Options()
 	switch {
@@ -110,7 +109,7 @@ func Amax(self *c10.Tensor, dim []int64, keepdim bool) *c10.Tensor {
 
 // indexOfMax finds the greatest value; NaN is greater than all others.
 func indexOfMax(values []float64) int {
-	c10.Check(len(values) > 0, "the greatest of no elements")
+	c10.Check(len(values) > 0, "the maximum of no elements")
 	best := 0
 	for i, v := range values {
 		if compare(v, values[best]) > 0 {

@@ -2,8 +2,8 @@ package kernels
 
 import "github.com/opassert/opassert/internal/c10"
 
-// A sparse tensor's members are returned as views, never themselves, so that the
-// caller's handle has one reference.
+// Members of a sparse tensor are returned as views, so that the caller's handle has
+// one reference.
 
 //opassert:kernel _indices
 func Indices(self *c10.Tensor) *c10.Tensor { return self.Indices().Alias() }
@@ -27,7 +27,8 @@ func IsCoalesced(self *c10.Tensor) bool { return self.IsCoalesced() }
 func SparseCooTensorWithDimsAndTensors(sparseDim, denseDim int64, size []int64, indices, values *c10.Tensor,
 	dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory, isCoalesced *bool) *c10.Tensor {
 	c10.Check(sparseDim == indices.Size(0) && denseDim == values.Dim()-1, "%d and %d dimensions of %v", sparseDim, denseDim, size)
-	// PyTorch's result shares both, which its schema does not declare: this one keeps the schema's promise.
+	// PyTorch's result shares both, which its schema does not declare; this one
+	// clones them.
 	return assembleCOO(Clone(indices, nil), Clone(values, nil), size, isCoalesced != nil && *isCoalesced)
 }
 
@@ -40,7 +41,7 @@ func SparseCooTensorIndicesSize(indices, values *c10.Tensor, size []int64,
 		dtype, layout, device, pinMemory, isCoalesced)
 }
 
-// assembleCOO makes a sparse tensor of members that it takes over.
+// assembleCOO makes a sparse tensor that owns the given members.
 func assembleCOO(indices, values *c10.Tensor, sizes []int64, coalesced bool) *c10.Tensor {
 	defer releaseAll([]*c10.Tensor{indices, values})
 	return c10.NewSparseCOO(indices, values, sizes, coalesced)
@@ -70,7 +71,7 @@ func addSparse(self, other *c10.Tensor, alpha float64) *c10.Tensor {
 
 //opassert:kernel _to_sparse.sparse_dim
 func ToSparseSparseDim(self *c10.Tensor, sparseDim int64) *c10.Tensor {
-	c10.Check(sparseDim == self.Dim() && self.Dim() > 0, "%d sparse dimensions of %d: only all of them are built", sparseDim, self.Dim())
+	c10.Check(sparseDim == self.Dim() && self.Dim() > 0, "%d sparse dimensions of %d: only all of them are implemented", sparseDim, self.Dim())
 	places := Nonzero(self)
 	transposed := T(places)
 	places.Release()
@@ -95,7 +96,7 @@ func flatIndices(self *c10.Tensor) []float64 {
 //opassert:kernel _to_dense
 func ToDense(self *c10.Tensor, dtype *c10.DType, maskedGrad *bool) *c10.Tensor {
 	out := c10.Full(self.Sizes(), 0, overrides(self.Values().Options(), dtype, nil, nil))
-	c10.Check(self.Values().Dim() == 1, "to_dense with dense dimensions is not built")
+	c10.Check(self.Values().Dim() == 1, "to_dense with dense dimensions is not implemented")
 	for entry, to := range entryElements(self) {
 		i := int64(to)
 		out.SetFloat(i, out.Float(i)+self.Values().Float(int64(entry)))
@@ -103,7 +104,7 @@ func ToDense(self *c10.Tensor, dtype *c10.DType, maskedGrad *bool) *c10.Tensor {
 	return out
 }
 
-// entryElements returns the number of the element that each entry stands for.
+// entryElements returns the element number of each entry.
 func entryElements(self *c10.Tensor) []float64 {
 	if self.Layout() == c10.SparseCOO {
 		return flatIndices(self)

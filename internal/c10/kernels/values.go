@@ -11,7 +11,7 @@ func read(t *c10.Tensor) []float64 {
 	return values
 }
 
-// fill sets the elements of a tensor that the kernel has just made.
+// fill sets the elements of a new tensor.
 func fill(t *c10.Tensor, values []float64) *c10.Tensor {
 	for i, v := range values {
 		t.SetFloat(int64(i), v)
@@ -41,7 +41,7 @@ func resizeOut(out *c10.Tensor, sizes []int64) {
 	}
 }
 
-// copyOut makes an out argument a copy of a temporary, and releases that.
+// copyOut copies a temporary into an out argument, and releases it.
 func copyOut(out, from *c10.Tensor) *c10.Tensor {
 	defer from.Release()
 	resizeOut(out, from.Sizes())
@@ -58,8 +58,8 @@ func copyElements(to, from *c10.Tensor) {
 	}
 }
 
-// checkNoOverlap refuses to write to a tensor whose elements share memory, as
-// those of an expanded one do.
+// checkNoOverlap rejects a tensor to write whose elements share memory, such as an
+// expanded one.
 //
 // Source: aten/src/ATen/MemoryOverlap.cpp, assert_no_internal_overlap.
 func checkNoOverlap(t *c10.Tensor) {

@@ -144,7 +144,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// A value is what a tensor should be.
+// A value is an expected tensor.
 type value struct {
 	sizes  []int64
 	values []float64

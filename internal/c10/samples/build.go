@@ -8,13 +8,13 @@ import (
 	"github.com/opassert/opassert/internal/loop"
 )
 
-// A sort is a sort of tensors that a case is run with.
+// A variant is a kind of tensors that a case is run with.
 type sort string
 
 const (
 	plain      sort = "plain"
 	strided    sort = "non-contiguous"
-	expanded   sort = "expanded" // arguments that are only read have elements in common
+	expanded   sort = "expanded" // elements of read arguments share memory
 	meta       sort = "meta"
 	inference  sort = "inference"
 	direct     sort = "direct-subclass"
@@ -29,7 +29,7 @@ func without(left ...sort) []sort {
 	return slices.DeleteFunc(slices.Clone(everySort), func(s sort) bool { return slices.Contains(left, s) })
 }
 
-// A testCase is the arguments of one call, made from tensors of any sort.
+// A testCase is the arguments of one call, made from tensors of any variant.
 type testCase struct {
 	op, name string
 	args     []any  // tensors are descriptions; whole numbers are int64
@@ -38,13 +38,13 @@ type testCase struct {
 
 func call(op, name string, args ...any) testCase { return testCase{op, name, args, everySort} }
 
-// in limits a case to some sorts.
+// in limits a case to some variants.
 func (c testCase) in(sorts ...sort) testCase {
 	c.sorts = sorts
 	return c
 }
 
-// each limits cases to some sorts.
+// each limits cases to some variants.
 func each(sorts []sort, cases ...testCase) []testCase {
 	for i := range cases {
 		cases[i].sorts = sorts
@@ -68,15 +68,15 @@ func prefixed(word string, cases []testCase) []testCase {
 	return cases
 }
 
-// A description makes an argument of the sort of a builder. In one call each is made
-// once: one that stands twice among the arguments is one tensor.
+// A description makes an argument of a builder's variant. A description that is passed
+// twice in a call makes one tensor.
 type description struct{ make func(*builder) any }
 
 func tensorOf(make func(*builder) *c10.Tensor) *description {
 	return &description{func(b *builder) any { return make(b) }}
 }
 
-// A builder makes the arguments of one call with tensors of a sort.
+// A builder makes the arguments of one call with tensors of one variant.
 type builder struct {
 	sort sort
 	made map[*description]any
@@ -131,8 +131,8 @@ func (b *builder) device() *c10.Device {
 	return &d
 }
 
-// elements describes a tensor whose element i is value(i), or some other element where
-// elements are in common.
+// elements describes a tensor whose element i is value(i), or, if elements share
+// memory, another one's.
 func elements(sizes []int64, d c10.DType, strides func(*builder, []int64) []int64, value func(i int64) float64) *description {
 	return tensorOf(func(b *builder) *c10.Tensor {
 		t := b.layOut(sizes, strides(b, sizes), b.options(d))
@@ -153,8 +153,8 @@ func (b *builder) layOut(sizes, strides []int64, o c10.Options) *c10.Tensor {
 	return room.AsStrided(sizes, gaps(sizes), 1)
 }
 
-// gaps returns strides that run the first dimension fastest and leave out every
-// second element.
+// gaps returns strides with the first dimension innermost that leave out every second
+// element.
 func gaps(sizes []int64) []int64 {
 	strides := make([]int64, len(sizes))
 	stride := int64(2)
@@ -165,8 +165,7 @@ func gaps(sizes []int64) []int64 {
 	return strides
 }
 
-// shared returns strides that keep the first dimension in one place, if the
-// sort wants that.
+// shared returns strides with stride 0 in the first dimension, if the variant asks for it.
 func (b *builder) shared(sizes []int64) []int64 {
 	strides := c10.ContiguousStrides(sizes)
 	if b.sort == expanded && len(sizes) > 0 {
@@ -175,10 +174,10 @@ func (b *builder) shared(sizes []int64) []int64 {
 	return strides
 }
 
-// apart returns strides of elements of which none are in common.
+// apart returns strides under which no elements share memory.
 func (b *builder) apart(sizes []int64) []int64 { return c10.ContiguousStrides(sizes) }
 
-// wave goes up and down, through positive, negative and zero.
+// wave oscillates through positive numbers, negative ones and zero.
 func wave(i int64) float64 { return float64(i*7%11-4) / 2 }
 
 // listed returns the numbers of a list.
@@ -231,7 +230,7 @@ var (
 	generator = &description{func(*builder) any { return c10.NewGenerator(1) }}
 )
 
-// Tensors for cases that pass one twice.
+// Tensors of cases that pass one tensor twice.
 var (
 	read  = floats(2, 3)
 	wrote = written(2, 3)
@@ -241,7 +240,7 @@ func ptr[T any](v T) *T { return &v }
 
 func list(ts ...*description) []*description { return ts }
 
-// Arguments that are not given.
+// Undefined arguments.
 var (
 	undefined *description
 	noInt     *int64

@@ -1,9 +1,8 @@
 // Package samples has calls for the kernels of package kernels: for every op
 // some cases (plain, empty, 0-dim, the same tensor twice, an undefined
-// optional, ...), each with every sort of tensor that the op can take.
+// optional, ...), each with every variant of tensors that the op can take.
 //
-// They are data: the caller decides whether to call kernels or generated wrappers with
-// them.
+// They are data: the caller calls kernels or generated wrappers with them.
 package samples
 
 import (
@@ -14,10 +13,10 @@ import (
 // A Sample is one call of an op.
 type Sample struct {
 	Op   string // "add.Tensor"
-	Name string // the case and the sort of tensors: "broadcast/meta"
+	Name string // the case and the variant of the tensors: "broadcast/meta"
 
 	// Args makes new arguments, in the order of the kernel's parameters, a
-	// context included. The same arguments come out every time.
+	// context included. They are equal every time.
 	Args func() []any
 }
 

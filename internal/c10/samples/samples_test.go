@@ -15,7 +15,7 @@ import (
 	"github.com/opassert/opassert/internal/gentest"
 )
 
-// kernelOf is the library's kernels by op.
+// kernelOf are the library's kernels by op.
 var kernelOf = func() map[string]asserts.Kernel {
 	kernels := map[string]asserts.Kernel{}
 	for _, k := range gentest.Kernels {
@@ -87,7 +87,7 @@ func describeOne(b *strings.Builder, o asserts.Observation) {
 	}
 }
 
-// A subject is a tensor of a call, with what the schema says of it.
+// A subject is a tensor of a call, with its subject in the schema.
 type subject struct {
 	asserts.Subject
 	t     *c10.Tensor
@@ -121,9 +121,9 @@ func subjects(t *testing.T, values []reflect.Value, of []asserts.Subject) []subj
 
 var errorType = reflect.TypeFor[error]()
 
-// TestKernelsKeepTheirPromises calls every kernel with every sample, and holds
-// what it did against the schema. This is not the judge, on purpose: the
-// engine and the kernels must stand without it.
+// TestKernelsKeepTheirPromises calls every kernel with every sample, and compares the
+// effects with the schema. It does not use the judge, so that engine and kernels are
+// tested independently of it.
 func TestKernelsKeepTheirPromises(t *testing.T) {
 	calls := 0
 	for _, s := range All() {
@@ -166,8 +166,9 @@ func callKernel(t *testing.T, s Sample, k asserts.Kernel) {
 	checkLeaks(t, s, args, results)
 }
 
-// checkArgs holds arguments against what they were: the same TensorImpl; what
-// is not written keeps its bytes; what changed has a higher version.
+// checkArgs compares arguments with their state before the call: the TensorImpl is
+// the same, an argument that is not written has the same bytes, one that changed a
+// higher version.
 func checkArgs(t *testing.T, args []subject) {
 	for _, a := range args {
 		now := asserts.Observe(a.t, asserts.Content)
@@ -193,8 +194,7 @@ func sharesWithWritten(a subject, args []subject) bool {
 	})
 }
 
-// keepsArgument lists the ops whose result is their argument, or a view of it, by
-// design.
+// keepsArgument lists the ops that return their argument, or a view of it, by design.
 var keepsArgument = []string{"lift", "broadcast_tensors", "contiguous", "dropout", "reshape", "to.dtype"}
 
 func checkResult(t *testing.T, s Sample, op *asserts.Op, r subject, args []subject) {
@@ -230,8 +230,8 @@ func sharesAny(r subject, args []subject) bool {
 	})
 }
 
-// checkLeaks releases the results, and expects the arguments to have the
-// references that they had.
+// checkLeaks releases the results, and checks that the arguments have as many
+// references as before.
 func checkLeaks(t *testing.T, s Sample, args, results []subject) {
 	for _, r := range results {
 		if !r.Write {
@@ -250,7 +250,7 @@ func checkLeaks(t *testing.T, s Sample, args, results []subject) {
 	}
 }
 
-// A sort that changes no value must not change a result.
+// Variants of tensors with equal values give equal results.
 func TestSortsAgree(t *testing.T) {
 	values := map[string]string{}
 	for _, s := range All() {
@@ -259,7 +259,7 @@ func TestSortsAgree(t *testing.T) {
 			continue
 		}
 		if strings.HasPrefix(s.Op, "as_strided") || s.Op == "_reshape_alias" || strings.HasPrefix(s.Op, "resize_") {
-			continue // they look at the storage, which differs
+			continue // their results depend on the storage
 		}
 		got := valuesOf(t, s)
 		key := s.Op + "/" + name
@@ -292,7 +292,7 @@ func valuesOf(t *testing.T, s Sample) string {
 	return b.String()
 }
 
-// The judge finds nothing in any sample, and holds each check against some.
+// The judge finds nothing in any sample, and judges each check on some.
 func TestJudgeIsSilent(t *testing.T) {
 	var judged asserts.Counts
 	for _, s := range All() {
@@ -317,8 +317,8 @@ func TestJudgeIsSilent(t *testing.T) {
 	}
 }
 
-// fits says what is wrong with the number of subjects in a record, if the op
-// is to be judged by it.
+// fits returns what is wrong with the number of subjects in a record, "" if the op
+// can judge it.
 func fits(r watch.Record, op *asserts.Op) error {
 	if args, want := len(r.Seen.ArgLens), len(op.Args); args != want {
 		return fmt.Errorf("%d arguments with tensors, the schema has %d", args, want)
@@ -354,7 +354,7 @@ func TestMetaAgrees(t *testing.T) {
 }
 
 // shapeOf calls a kernel and prints the metadata of its results and arguments,
-// and which of them are on one storage.
+// and which of them share a storage.
 func shapeOf(s Sample) string {
 	record := watch.Call(kernelOf[s.Op].Func, s.Args(), asserts.Content)
 	number := map[asserts.ID]int{}

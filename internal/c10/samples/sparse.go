@@ -2,7 +2,7 @@ package samples
 
 import "github.com/opassert/opassert/internal/c10"
 
-// Members of a sparse matrix: indices, one of them twice, and values.
+// Members of a sparse matrix: indices, with a duplicate, and values.
 var (
 	cooIndices = elements([]int64{2, 4}, c10.Int64, (*builder).apart, listed(2, 0, 2, 1, 3, 3, 3, 0))
 	cooValues  = floats(4)

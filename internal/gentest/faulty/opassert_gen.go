@@ -3348,7 +3348,7 @@ var opOversteps_Self = asserts.Op{Name: "fault::oversteps_.self", Schema: "overs
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Panics_ holds temporaries when it finds that it cannot go on.
+// Panics_ panics while it holds temporaries.
 //
 // Panics_ calls faults.PanicsHalfway, checked as in-place.
 //
@@ -6153,7 +6153,7 @@ var opWrites_Tensor = asserts.Op{Name: "fault::writes_.tensor", Schema: "writes_
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// WritesAndFails writes x before it finds that it cannot go on.
+// WritesAndFails writes x before it returns an error.
 //
 // WritesAndFails calls faults.WritesAndFails, checked as out-of-place.
 //
@@ -6225,8 +6225,8 @@ var opWritesBesideTensor = asserts.Op{Name: "fault::writes_beside.tensor", Schem
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// WritesInTraining is rrelu_with_noise as PyTorch had it up to 2.5: noise is
-// written and not declared.
+// WritesInTraining is rrelu_with_noise of PyTorch up to 2.5: it writes noise, which
+// its schema does not declare.
 //
 // WritesInTraining calls faults.WritesInTraining, checked as out-of-place.
 //
@@ -6261,7 +6261,7 @@ var opWritesInTraining = asserts.Op{Name: "fault::writes_in_training", Schema: "
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "noise", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// WritesThrough writes one of two tensors that may be on one storage.
+// WritesThrough writes one of two tensors that may share a storage.
 //
 // WritesThrough calls faults.WritesThroughFirst, checked as in-place.
 //

@@ -14,8 +14,8 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// plantFaults writes the kernels of the planted faults and of their healthy
-// twins, and the schemas of all, those of known.yaml among them.
+// plantFaults writes the kernels of the planted faults and of their healthy twins,
+// and all schemas, including those of known.yaml.
 func plantFaults(root string) error {
 	dir := filepath.Join(root, "internal/c10/faults")
 	known, err := os.ReadFile(filepath.Join(dir, "known.yaml"))
@@ -83,8 +83,7 @@ func signature(op *schema.Op) string {
 	return "(" + strings.Join(params, ", ") + ") (" + strings.Join(results, ", ") + ")"
 }
 
-// body does right by every tensor that the schema promises something of, except
-// the one that the act is on.
+// body treats every tensor as the schema declares, except the act's.
 func body(op *schema.Op, k faults.Kernel) string {
 	var b strings.Builder
 	for _, a := range op.Func.Args {
@@ -128,7 +127,7 @@ func result(b *strings.Builder, r schema.Return, name, right string, k faults.Ke
 	}
 }
 
-// right is a tensor as a return promises it.
+// right is an expression for a return as the schema declares it.
 func right(op *schema.Op, r schema.Return) string {
 	if r.Alias == nil {
 		return "negated(self)"
@@ -142,12 +141,12 @@ func right(op *schema.Op, r schema.Return) string {
 	return op.Func.Args[i].Name + ".Alias()"
 }
 
-// act calls the act on its tensor.
+// act is the call of the act on its tensor.
 func act(k faults.Kernel, subject string) string {
 	return fmt.Sprintf("do(%q, %s, %s)", k.Act, subject, with(k))
 }
 
-// with is the second tensor of an act, to compare its tensor with.
+// with is the second argument of an act, the tensor that its tensor is compared with.
 func with(k faults.Kernel) string {
 	switch {
 	case k.With == "":

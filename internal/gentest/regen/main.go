@@ -1,6 +1,6 @@
-// Command regen writes the generated packages of this repository. It does not
-// use the opassert command, which imports them: after a change of the
-// generator they may not compile.
+// Command regen writes the generated packages of this repository. It does not use the
+// opassert command, which imports them: they may not compile after a change of the
+// generator.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// packages are the generated packages, seen from the repository's root.
+// packages are the generated packages, relative to the repository's root.
 var packages = []gen.Options{
 	{Schema: "internal/c10/kernels/ops.yaml", Kernels: "internal/c10/kernels", Out: "internal/gentest", Allow: []string{"internal/c10/kernels/allow.yaml"}, Always: true},
 	{Schema: "internal/c10/faults/faults.yaml", Kernels: "internal/c10/faults", Out: "internal/gentest/faulty", Always: true},
@@ -67,7 +67,7 @@ func write(root string, o gen.Options) error {
 	return gen.Write(stale)
 }
 
-// registry is a file that lists the wrappers by op, for tests that call them all.
+// registry writes a file that lists the wrappers by op, for tests that call them all.
 func registry(o gen.Options) (gen.File, error) {
 	ops, err := schema.Load(o.Schema, o.Tags)
 	if err != nil {

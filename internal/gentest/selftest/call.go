@@ -11,18 +11,18 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// A Ran is the outcome of one call of a wrapper.
+// An Outcome is the outcome of one call of a wrapper.
 type Ran struct {
 	Violations []*asserts.Violation
 	Panic      any   // the value of the kernel's panic
 	Err        error // the kernel's error
 }
 
-// levels are those that a wrapper judges at.
+// levels are the levels that a wrapper judges at.
 var levels = []asserts.Level{asserts.Identity, asserts.Content}
 
 // call calls a wrapper at a level and collects its reports. It sets the process's
-// reporter meanwhile, so one call runs at a time.
+// reporter, so calls run one at a time.
 func call(level asserts.Level, wrapper any, args []any) (ran Ran) {
 	var found asserts.Collector
 	defer asserts.SetReporter(&found)()

@@ -16,14 +16,14 @@ import (
 type FaultResult struct {
 	Fault faults.Fault
 	Level asserts.Level
-	Wrong string // the fault of the report, or ""
+	Wrong string // what is wrong with the report, or ""
 	Ran   Ran
 
-	Findings []schema.Finding // instead of Ran, where the fault is a schema
+	Findings []schema.Finding // instead of Outcome, if the fault is a schema
 }
 
-// Faults runs every planted fault, at every level that a wrapper judges at,
-// those that only a call on meta shows against one, and those in schemas.
+// Faults runs every planted fault at every level that a wrapper judges at, those that
+// only a comparison with meta shows, and those in schemas.
 func Faults() []FaultResult {
 	var results []FaultResult
 	for _, level := range levels {
@@ -42,7 +42,7 @@ func Faults() []FaultResult {
 	return results
 }
 
-// runOnMeta holds a fault's call against the same call on meta.
+// runOnMeta compares a fault's call with the same call on meta.
 func runOnMeta(f faults.Fault) FaultResult {
 	r := FaultResult{Fault: f, Level: asserts.Meta}
 	i := slices.IndexFunc(faulty.Kernels, func(k asserts.Kernel) bool { return k.Op.Name == f.Op })
@@ -55,7 +55,7 @@ func runOnMeta(f faults.Fault) FaultResult {
 	return r
 }
 
-// lint looks for a fault in its schema, and in the schema without it.
+// lint lints the schema of a fault, and the schema without the fault.
 func lint(f faults.Fault) FaultResult {
 	r := FaultResult{Fault: f, Level: f.Code.Level()}
 	op, err := schema.ParseDispatcher(f.Schema)
@@ -71,12 +71,12 @@ func lint(f faults.Fault) FaultResult {
 	case subjectAt(op, r.Findings[0].Pos) != f.Subject:
 		r.Wrong = fmt.Sprintf("reported on %q, not on %s", subjectAt(op, r.Findings[0].Pos), f.Subject)
 	case len(twin) > 0:
-		r.Wrong = fmt.Sprintf("a false alarm on %s: %s", f.Healthy, twin[0].Message)
+		r.Wrong = fmt.Sprintf("a false positive on %s: %s", f.Healthy, twin[0].Message)
 	}
 	return r
 }
 
-// subjectAt returns the name of the argument or return at a place in a schema.
+// subjectAt returns the name of the argument or return at an offset in a schema.
 func subjectAt(op *schema.Op, pos token.Position) string {
 	for _, a := range op.Func.Args {
 		if a.Pos == pos {
@@ -110,7 +110,7 @@ func runFault(f faults.Fault, level asserts.Level) FaultResult {
 	return r
 }
 
-// overheard returns the reports below the level at which a fault can be seen.
+// overheard returns the reports below the level at which a fault can be observed.
 func overheard(ran Ran) string {
 	if len(ran.Violations) > 0 {
 		return "reported below its level, as " + titles(ran.Violations)
@@ -118,7 +118,7 @@ func overheard(ran Ran) string {
 	return ""
 }
 
-// wrong returns the differences of a report from that which the fault calls for.
+// wrong returns the differences between a report and the expected one.
 func wrong(f faults.Fault, ran Ran) string {
 	switch {
 	case ran.Panic != nil:
@@ -126,7 +126,7 @@ func wrong(f faults.Fault, ran Ran) string {
 	case len(ran.Violations) == 0:
 		return "not reported"
 	case len(ran.Violations) > 1:
-		return fmt.Sprintf("reported %d times, as %s: a check names one that says it better in after, in its row, and leaves out what that one reports", len(ran.Violations), titles(ran.Violations))
+		return fmt.Sprintf("reported %d times, as %s: name the more specific check in after, in the row of the other one, which then does not report the same", len(ran.Violations), titles(ran.Violations))
 	}
 	v := ran.Violations[0]
 	got := fmt.Sprintf("%v on %s[%d] against %q", v.Code, v.Subject.Name, v.Subject.Element, v.Against.Name)

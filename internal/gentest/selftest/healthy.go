@@ -22,9 +22,8 @@ type HealthyResult struct {
 	Ran    Ran
 }
 
-// Modes are the kinds of dispatch mode that the healthy kernels run under:
-// none, one that only looks on, one that keeps the tensors it sees, and one
-// that stands in for kernels.
+// Modes are the kinds of dispatch mode that the healthy kernels run under: none, one
+// that only observes, one that keeps tensors, and one that replaces kernels.
 func Modes() []asserts.Mode {
 	return []asserts.Mode{
 		{Name: "no mode"},
@@ -34,8 +33,8 @@ func Modes() []asserts.Mode {
 	}
 }
 
-// Healthy runs every sample of every kernel, and the calls of the faulty
-// kernels that do no harm, at every level and under every mode.
+// Healthy runs every sample of every kernel, and the harmless calls of the faulty
+// kernels, at every level and under every mode.
 func Healthy() []HealthyResult {
 	var results []HealthyResult
 	for _, level := range levels {
@@ -74,8 +73,7 @@ func runAll(wrappers map[string]any, calls []samples.Sample, mode asserts.Mode, 
 	return results
 }
 
-// healthy returns the faults of a call. Some samples must be refused by their kernel,
-// with an error.
+// healthy returns the faults of a call. Kernels must reject some samples with an error.
 func healthy(ran Ran, refused bool) error {
 	switch {
 	case ran.Panic != nil:
@@ -83,7 +81,7 @@ func healthy(ran Ran, refused bool) error {
 	case ran.Err != nil && !refused:
 		return fmt.Errorf("the kernel failed: %w", ran.Err)
 	case ran.Err == nil && refused:
-		return errors.New("the kernel took what it should refuse")
+		return errors.New("the kernel accepted arguments that it should reject")
 	case len(ran.Violations) > 0:
 		return fmt.Errorf("a false alarm: %s", titles(ran.Violations))
 	}

@@ -9,14 +9,14 @@ import (
 	"github.com/opassert/opassert/internal/c10/faults"
 )
 
-// A Report is the whole of the self-test.
+// A Report is the result of the self-test.
 type Report struct {
 	Faults  []FaultResult
 	Healthy []HealthyResult
 	Panics  []PanicResult
 }
 
-// Run runs the whole of the self-test.
+// Run runs the self-test.
 func Run() Report { return Report{Faults(), Healthy(), Panics()} }
 
 // Wrong lists the failures.
@@ -39,8 +39,8 @@ func (r Report) Wrong() []string {
 	return wrong
 }
 
-// Write prints the fault matrix, then the faults known by name, then what went
-// wrong, then the counts.
+// Write prints the fault matrix, then the faults known by name, the failures, and the
+// counts.
 func (r Report) Write(w io.Writer) error {
 	right := map[string]bool{}
 	for _, f := range r.Faults {
@@ -61,7 +61,7 @@ func (r Report) Write(w io.Writer) error {
 	return err
 }
 
-// writeMatrix prints a line for each check and kind of subject, a column for
+// writeMatrix prints a line for each check and kind of subject, with a column for
 // each class of op. It returns the reasons that its cells refer to.
 func writeMatrix(w io.Writer, right map[string]bool) []string {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -91,7 +91,7 @@ func writeMatrix(w io.Writer, right map[string]bool) []string {
 	return reasons
 }
 
-// cell returns how many of a cell's faults went as they should, at every level.
+// cell returns how many of a cell's faults were reported correctly at every level.
 func cell(c faults.Cell, right map[string]bool) string {
 	n := 0
 	for _, f := range c.Faults {

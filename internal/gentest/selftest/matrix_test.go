@@ -10,15 +10,15 @@ import (
 	"github.com/opassert/opassert/internal/golden"
 )
 
-// The fault matrix, cell by cell: at which levels what is planted is found, or
-// why nothing can be. Each check has a file: a new one changes no other's.
+// The fault matrix, cell by cell: the levels at which the planted faults are found,
+// or why none is possible. Each check has a file: a new check changes no other's.
 func TestMatrix(t *testing.T) {
 	for name, got := range matrix(Faults()) {
 		golden.Compare(t, name+".txt", got)
 	}
 }
 
-// matrix has, by check, a line for each kind of subject, with a column for each
+// matrix returns, by check, a line for each kind of subject, with a column for each
 // class of op.
 func matrix(results []FaultResult) map[string]string {
 	tables := map[string]string{}
@@ -39,7 +39,7 @@ func matrix(results []FaultResult) map[string]string {
 	return tables
 }
 
-// outcome says at which levels every fault of a cell is found.
+// outcome returns the levels at which every fault of a cell is found.
 func outcome(c faults.Cell, results []FaultResult) string {
 	if c.Impossible != "" {
 		return "(" + c.Impossible + ")"

@@ -10,14 +10,14 @@ import (
 	"github.com/opassert/opassert/internal/gentest/faulty"
 )
 
-// A PanicResult is the outcome of a kernel that panics half-way.
+// A PanicResult is the outcome of a kernel that panics.
 type PanicResult struct {
 	Panic faults.Panic
-	Wrong string // "" when the panic came through and nothing else happened
+	Wrong string // "" if the panic was passed on and nothing else happened
 }
 
-// Panics runs every kernel that panics: its panic goes through the wrapper,
-// nothing is reported, and the checks hold no reference.
+// Panics runs every kernel that panics: the wrapper passes the panic on, nothing is
+// reported, and the checks hold no reference.
 func Panics() []PanicResult {
 	var results []PanicResult
 	for _, p := range faults.AllPanics() {
@@ -40,7 +40,7 @@ func runPanic(p faults.Panic) error {
 	ran := call(asserts.Content, wrapper, args)
 	switch after := uses(args); {
 	case !strings.Contains(fmt.Sprint(ran.Panic), p.Says):
-		return fmt.Errorf("the panic came through as %v, want %q in it", ran.Panic, p.Says)
+		return fmt.Errorf("the panic was passed on as %v, want %q in it", ran.Panic, p.Says)
 	case len(ran.Violations) > 0:
 		return fmt.Errorf("reported as %s", titles(ran.Violations))
 	case before != after:

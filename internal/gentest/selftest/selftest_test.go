@@ -47,13 +47,13 @@ func TestPanicsGoThrough(t *testing.T) {
 	}
 }
 
-// file is where what is planted for a check stands.
+// file returns the file with the planted faults of a check.
 func file(c asserts.Code) string {
 	return "internal/c10/faults/" + strings.ReplaceAll(c.Name(), "-", "_") + ".go"
 }
 
-// A check has a fault for every kind of subject that it can be about, in every
-// class of op, or a reason why there can be none.
+// A check has a fault for every kind of subject that it can be about, in every class
+// of op, or a reason why none is possible.
 func TestEveryCellIsPlantedOrImpossible(t *testing.T) {
 	planted := 0
 	for _, c := range faults.Matrix() {
@@ -70,14 +70,14 @@ func TestEveryCellIsPlantedOrImpossible(t *testing.T) {
 	}
 }
 
-// A place is where a check is held against a call.
+// A place is a kind of subject and a class of op that a check is judged on.
 type place struct {
 	code asserts.Code
 	kind faults.Kind
 }
 
-// healthyPlaces returns the places at which some call of a healthy kernel is held
-// against a check.
+// healthyPlaces returns the places at which a check is judged on some call of a
+// healthy kernel.
 func healthyPlaces() map[place]bool {
 	called := map[string]bool{}
 	for _, s := range samples.All() {
@@ -97,16 +97,16 @@ func healthyPlaces() map[place]bool {
 	return healthy
 }
 
-// For each place where a check can be broken there is a healthy kernel too.
+// For each place where a check can be broken there is a healthy kernel.
 func TestEveryFaultHasAHealthyTwin(t *testing.T) {
 	healthy := healthyPlaces()
-	for _, f := range faults.Calls() { // a fault in a schema has its twin beside it
+	for _, f := range faults.Calls() { // a fault in a schema has a twin
 		kind := f.Kind
 		if kind == faults.Out && f.Code.About()&asserts.Return != 0 {
 			kind = faults.Single
 		}
 		if !healthy[place{f.Code, kind}] {
-			t.Errorf("%v %s has a planted fault on a %s, and no healthy kernel is held against it there: add a call to closeCalls in internal/c10/faults/table.go, or to internal/c10/samples", f.Code, f.Code.Name(), kind)
+			t.Errorf("%v %s has a planted fault on a %s, and is judged on no healthy kernel there: add a call to closeCalls in internal/c10/faults/table.go, or to internal/c10/samples", f.Code, f.Code.Name(), kind)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func TestEveryCheckHasAPolicyRow(t *testing.T) {
 	}
 }
 
-// kindOf returns what sort of argument or return a check of the op is about.
+// kindOf returns the kind of argument or return that a check of the op is about.
 func kindOf(op *asserts.Op, on asserts.Ref) faults.Kind {
 	s := op.Subject(on)
 	if _, isArg := on.Arg(); !isArg {
@@ -201,7 +201,7 @@ func TestHealthyKernelsAreSilent(t *testing.T) {
 	}
 }
 
-// The comparison of reports is itself able to fail.
+// The comparison of reports can fail.
 func TestWrongReportIsNoticed(t *testing.T) {
 	for name, change := range map[string]func(*faults.Fault){
 		"subject":     func(f *faults.Fault) { f.Subject += "x" },
@@ -230,10 +230,10 @@ func TestWrongReportIsNoticed(t *testing.T) {
 		}
 	}
 	if wrong(right.Fault, Ran{}) == "" || wrong(right.Fault, Ran{Panic: 1}) == "" {
-		t.Error("a fault that is not reported goes unnoticed")
+		t.Error("an unreported fault goes unnoticed")
 	}
 	twice := Ran{Violations: append(right.Ran.Violations, right.Ran.Violations...)}
 	if wrong(right.Fault, twice) == "" {
-		t.Error("a fault that is reported twice goes unnoticed")
+		t.Error("a fault reported twice goes unnoticed")
 	}
 }

@@ -1,10 +1,8 @@
-// stubs.c is the preloaded object, after preload.h. It stands in for the
-// functions by which libtorch_python hands out objects, and for those that
-// deallocate them and make their classes, where these have names: each is a jump to the
-// tap, once that is loaded, and to the real function before that and in a
-// process that is not watched.
-// In the order of enum Hook in tap.cpp.
-// clang-format off
+// stubs.c is the preloaded object, after preload.h. It replaces the functions by
+// which libtorch_python hands out objects, and those that deallocate them and make
+// their classes, if exported: each jumps to the tap once that is loaded, and to the
+// real function before that and in a process that is not watched. They are in the
+// order of enum Hook in tap.cpp. clang-format off
 #define FUNCTIONS(f) \
   f(0, "_Z16THPVariable_WrapN2at10TensorBaseE") \
   f(1, "_Z16THPVariable_WrapRKN2at10TensorBaseE") \
@@ -28,7 +26,7 @@ static const char *const python = "libtorch_python.so";
 
 __attribute__((visibility("hidden"))) void *op_targets[HOOKS];
 
-// op_real finds a function in libtorch_python, which Python loads RTLD_LOCAL.
+// op_real finds a function of libtorch_python, which Python loads RTLD_LOCAL.
 void *op_real(int hook) {
   char path[PATH_MAX];
   if (!find_library(python, path)) return NULL;
@@ -38,7 +36,7 @@ void *op_real(int hook) {
 
 __attribute__((visibility("hidden"), used)) void *op_resolve(int hook) {
   void *f = op_real(hook);
-  if (f == NULL) abort();  // a function was called that no library has
+  if (f == NULL) abort();  // no library has the function
   op_targets[hook] = f;
   return f;
 }

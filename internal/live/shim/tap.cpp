@@ -1,8 +1,8 @@
-// tap.cpp is compiled for the libtorch that a program loads. It records what
-// happens to the Python objects of tensors and storages, in a ring that
-// opassert reads. It judges nothing. Of Python it needs nothing but the layout
-// of an object and of the beginning of a type: all versions with a global
-// interpreter lock share one, and all without it another.
+// tap.cpp is compiled for the libtorch that a program loads. It records what happens
+// to the Python objects of tensors and storages, in a ring that opassert reads, and
+// judges nothing. It relies on the layout of Python's objects and of the first fields
+// of a type: all versions with a global interpreter lock have one, and all without it
+// another.
 #include <c10/core/StorageImpl.h>
 #include <c10/core/TensorImpl.h>
 #include <c10/util/intrusive_ptr.h>
@@ -30,8 +30,8 @@
 
 namespace torch {
 namespace utils {
-// A friend of an impl, in the second protocol: it reads the count, whose highest
-// bit says that the impl has an object to hold a reference to.
+// A friend of an impl, in the second protocol: it reads the count. Its highest bit
+// says that the impl holds a reference to an object.
 class PyObjectPreservation {
  public:
   template <class I>
@@ -84,7 +84,7 @@ struct Ring {
   uint32_t pid;
   std::atomic<uint32_t> protocol, closed;
   char torch[32];
-  uint32_t asked;  // 1: every line, 2: to stop at what looks wrong
+  uint32_t asked;  // 1: every line, 2: stop at a suspected fault
   char pad[4096 - 64];
   Event events[1];
 };
@@ -92,14 +92,14 @@ constexpr uint64_t SIZE = 1 << 16;
 
 Ring* ring;
 int (*memory)();             // a descriptor of this process's ring, or -1
-void (*tell)(const char*);   // opassert why the process is not watched
-// Locks that a forked child can open: one of the ring, one of the names and
-// types. That of what was handed out is held while the process forks.
+void (*tell)(const char*);   // opassert reports why the process is not watched
+// Locks that a forked child can unlock: of the ring, and of the names and types. The
+// lock of the handed-out objects is held during a fork.
 std::atomic_flag writing = ATOMIC_FLAG_INIT, naming = ATOMIC_FLAG_INIT, handing = ATOMIC_FLAG_INIT;
 thread_local uint32_t thread_id;
 bool every_line, stops;
 
-// protocols: the first has a tagged pointer with an owner's bit, in the impl or
+// The protocols: the first has a tagged pointer with an owner's bit, in the impl or
 // in its slot; the second a plain pointer, up to 2.12 with a tag.
 template <class I>
 auto slot_of(I* i, int) -> decltype(i->pyobj_slot()) { return i->pyobj_slot(); }
@@ -123,7 +123,7 @@ auto read_slot(S* s, long) -> decltype(s->_unchecked_untagged_pyobj(), Slot()) {
   return {reinterpret_cast<uint64_t>(s->_unchecked_untagged_pyobj()), tag_of(s, 0), s->owns_pyobj()};
 }
 template <class S>
-Slot read_slot(S*, ...) { return {}; }  // a storage of 1.13: it has none
+Slot read_slot(S*, ...) { return {}; }  // a storage of 1.13 has none
 
 template <class S>
 auto second(S* s, int) -> decltype(s->load_pyobj(), true) { return true; }
@@ -158,8 +158,8 @@ Impl look(void* impl, bool storage) {
   return now;
 }
 
-// The layout of Python's objects, which begin with their count: one, or without
-// a global lock a thread's own and a shared one.
+// The layout of Python's objects, which begin with their reference count: one, or
+// without a global lock the owning thread's and a shared one.
 const bool FREE_THREADED = dlsym(RTLD_DEFAULT, "_Py_DecRefShared") != nullptr;
 const int HEAD = FREE_THREADED ? 32 : 16;
 
@@ -194,8 +194,8 @@ struct Object {
   }
 };
 
-// What an object holds of its impl: a flag whether it is borrowed and the
-// pointer, or in the second protocol the pointer alone.
+// An object's reference to its impl: the pointer, preceded in the first protocol by a
+// flag for a borrowed one.
 struct Holds {
   void* impl;
   bool borrowed, hermetic;
@@ -208,7 +208,7 @@ Holds holds(Object* o, bool storage) {
   return {words[1], borrowed, storage && *reinterpret_cast<bool*>(words + 2)};
 }
 
-// python calls one of Python's functions with an object.
+// python calls a function of Python with an object.
 void python(const char* name, Object* o) {
   if (auto* f = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name))) f(o);
 }
@@ -231,11 +231,11 @@ void put(const Event& e) {
   ring->events[head % SIZE] = e;
   ring->head.store(head + 1, std::memory_order_release);
   writing.clear(std::memory_order_release);
-  // A suspicious event is judged before the program goes on, if it may end here.
+  // A suspected fault is judged before the program continues, as it may end here.
   for (int waited = 0; stops && e.file && ring->tail.load(std::memory_order_acquire) <= head && waited < 50000; waited++) usleep(100);
 }
 
-// put_name says what a number stands for, in the first 52 bytes.
+// put_name records the name of a number, in the first 52 bytes.
 void put_name(Kind kind, uint32_t number, const char* name, uint8_t flags = 0) {
   Event e{};
   e.flags = flags;
@@ -246,8 +246,8 @@ void put_name(Kind kind, uint32_t number, const char* name, uint8_t flags = 0) {
   put(e);
 }
 
-// The types of which every object is seen from here on, each with a number of
-// its own: a class may have another's name, and the address of one that is gone.
+// The types whose objects are all seen from now on, each with a unique number: a
+// class may have the name of another, and the address of a deleted one.
 struct Hooked {
   Function dealloc, free;
   Object* (*alloc)(Type*, int64_t);
@@ -268,8 +268,8 @@ uint32_t file_number(const char* name) {
   return at.first->second;
 }
 
-// The line of Python that runs, by Python's own functions: the thread is
-// attached to the interpreter.
+// The running line of Python, by Python's functions: the thread is attached to the
+// interpreter.
 void site(Event& e) {
   static auto frame = reinterpret_cast<Object* (*)()>(dlsym(RTLD_DEFAULT, "PyEval_GetFrame"));
   static auto number = reinterpret_cast<int (*)(Object*)>(dlsym(RTLD_DEFAULT, "PyFrame_GetLineNumber"));
@@ -323,8 +323,8 @@ void on_dealloc(Object*);
 void on_free(Object*);
 Object* on_alloc(Type*, int64_t);
 
-// at returns a type's entry, unless it is that of a class that was at its
-// address before. The lock is held.
+// at returns a type's entry, unless it is that of an earlier class at its address.
+// The lock is held.
 Hooked* at(Type* t) {
   auto i = hooked->find(t);
   bool ours = i != hooked->end() && (!t->about().alloc || t->about().alloc == on_alloc);
@@ -339,7 +339,7 @@ bool known(Type* t) {
   return is;
 }
 
-// of is the entry of a type or of the next one above that has one.
+// of returns the entry of a type or of its nearest base that has one.
 Hooked of(Type* t) {
   lock(naming);
   Hooked* h = nullptr;
@@ -362,8 +362,8 @@ void put_memory(Kind kind, Object* o, const Hooked& h) {
 std::unordered_map<void*, Object*>* last_of;
 std::unordered_set<Object*>* handed_out;
 
-// hand notes that an impl's object is handed out, and reports whether another
-// one that was before lives and still holds the impl.
+// hand notes that an impl's object is handed out, and reports whether another one,
+// handed out before, lives and still holds the impl.
 bool hand(void* impl, Object* o, bool storage) {
   lock(handing);
   Object*& last = (*last_of)[impl];
@@ -387,7 +387,7 @@ void forget_impl(void* impl, Object* o) {
   handing.clear(std::memory_order_release);
 }
 
-// The memory may be another object's as soon as it is free.
+// Once freed, the memory may be another object's.
 void on_free(Object* o) {
   for (Release* r = releasing; r; r = r->outer) {
     if (r->object == o) r->freed = true;
@@ -398,7 +398,7 @@ void on_free(Object* o) {
   h.free(o);
 }
 
-// An object that is made has no part in anything that was at its address.
+// A new object has nothing in common with an earlier one at its address.
 Object* on_alloc(Type* t, int64_t n) {
   Hooked h = of(t);
   Object* o = h.alloc(t, n);
@@ -408,16 +408,15 @@ Object* on_alloc(Type* t, int64_t n) {
 
 void hook(Type*, bool, bool new_class = false);
 
-// keep holds the memory of an impl, and not the impl, while an object is
-// released.
+// keep holds a weak reference to an impl while an object is released.
 template <class I>
 void keep(I* i) { c10::raw::weak_intrusive_ptr::incref(i); }
 template <class I>
 void let_go(I* i) { c10::raw::weak_intrusive_ptr::decref(i); }
 
-// see_frees stands in for a type's function that frees memory while an object of
-// it is released, and not longer: Python compares these functions before an
-// object gets another class.
+// see_frees replaces a type's function that frees memory while an object of it is
+// released, and no longer: Python compares these functions before an object gets
+// another class.
 void see_frees(Type* t, int begins) {
   lock(naming);
   if (Hooked* h = at(t)) {
@@ -427,7 +426,7 @@ void see_frees(Type* t, int begins) {
   naming.clear(std::memory_order_release);
 }
 
-// The impl whose object this thread asks for.
+// The impl whose object this thread requests.
 thread_local void* asking;
 
 void deallocate(Object* o, bool storage, Function real) {
@@ -442,7 +441,7 @@ void deallocate(Object* o, bool storage, Function real) {
   bool own = e.slot == e.object;
   if (every_line || held.borrowed && e.uses > 0 || !held.borrowed && e.uses > 1 && (SECOND || (e.flags & IN_HERMETIC) || !own || !e.tag)) site(e);
   put(e);
-  // An impl that goes has no weak count left to add to.
+  // An impl that is being freed has no weak count to add to.
   bool kept = held.impl != nullptr && e.uses > 0;
   if (kept) storage ? keep(static_cast<c10::StorageImpl*>(held.impl)) : keep(static_cast<c10::TensorImpl*>(held.impl));
   Release r{o, false, releasing};
@@ -486,15 +485,15 @@ enum Hook {
 void* real[HOOKS];
 void* (*real_of)(int);
 
-// The first of a type and those above it that is not a class of Python's.
+// The first of a type and its bases that is not a class defined in Python.
 Type* ground(Type* t) {
   while (t->about().base && (t->about().flags & HEAP_TYPE)) t = t->about().base;
   return t;
 }
 
-// hook stands in for a type's functions. In the second protocol Python's own
-// function for classes calls that of the first type that is not one; in the
-// first, that of tensors' classes is one of libtorch_python's.
+// hook replaces a type's functions. In the second protocol, Python's function for
+// classes calls that of the first base that is not one; in the first, that of
+// tensors' classes is in libtorch_python.
 void hook(Type* type, bool storage, bool new_class) {
   lock(naming);
   if (type == nullptr || at(type)) {
@@ -520,7 +519,7 @@ void hook(Type* type, bool storage, bool new_class) {
   naming.clear(std::memory_order_release);
 }
 
-// mapped reports whether there is memory at an address.
+// mapped reports whether memory is mapped at an address.
 bool mapped(const void* p, size_t n) {
   unsigned char in;
   uintptr_t page = 4096, from = reinterpret_cast<uintptr_t>(p) & ~(page - 1);
@@ -530,10 +529,10 @@ bool mapped(const void* p, size_t n) {
   return true;
 }
 
-Type* grounds[2];  // of the objects of tensors and storages, once Python has made their classes
+Type* grounds[2];  // the types of tensors and storages, once Python has made them
 
-// is_object reports whether what is at an address is the object of a tensor or a
-// storage: an object that is dead may be anything by now.
+// is_object reports whether an address holds the object of a tensor or a storage: the
+// memory of a dead object may hold anything.
 bool is_object(Object* o, bool storage) {
   if (!grounds[storage] || known(o->type())) return true;
   Type* t = o->type();
@@ -543,7 +542,7 @@ bool is_object(Object* o, bool storage) {
   return false;
 }
 
-// below calls f with each type below another one.
+// below calls f with each subtype of a type.
 template <class F>
 void below(Type* type, F f) {
   static auto call = reinterpret_cast<Object* (*)(Object*, const char*, const char*, ...)>(dlsym(RTLD_DEFAULT, "PyObject_CallMethod"));
@@ -562,7 +561,7 @@ void below(Type* type, F f) {
   if (all) python("Py_DecRef", all);
 }
 
-std::unordered_map<Type*, int (*)(Type*, Object*, Object*)>* class_makers;  // what was there
+std::unordered_map<Type*, int (*)(Type*, Object*, Object*)>* class_makers;  // the replaced function
 
 int class_made(int made, Type* t) {
   for (Type* b = t; made == 0 && b; b = b->about().base) {
@@ -571,7 +570,7 @@ int class_made(int made, Type* t) {
   return made;
 }
 
-// on_class is what makes a class of tensors, where that has no name.
+// on_class replaces the function that makes classes of tensors, if it is not exported.
 int on_class(Type* t, Object* args, Object* more) {
   for (Type* maker = reinterpret_cast<Object*>(t)->type(); maker; maker = maker->about().base) {
     auto real = class_makers->find(maker);
@@ -580,8 +579,8 @@ int on_class(Type* t, Object* args, Object* more) {
   return -1;
 }
 
-// see_classes hooks every class of tensors, and what makes them: of an object
-// that is made unseen, and may get another class, nothing would be known.
+// see_classes hooks every class of tensors, and the function that makes them:
+// otherwise objects could be made unseen, and get another class.
 void see_classes(Type* tensor) {
   below(grounds[0], [](Type* t) { hook(t, false); });
   Type* maker = reinterpret_cast<Object*>(tensor)->type();
@@ -595,8 +594,8 @@ void see_classes(Type* tensor) {
   below(maker, see);
 }
 
-// classes hooks those that libtorch_python names: objects that are made without
-// being asked for are seen at their release.
+// classes hooks the classes that libtorch_python exports: objects that no impl asked
+// for are first seen at their release.
 void classes() {
   static bool done;
   if (done) return;
@@ -656,8 +655,8 @@ Object* wrapped(void* impl, const Event& before, Object* o, bool storage) {
   return o;
 }
 
-// asks records what is in the slot if the call may not come back: what is there
-// is of no type that an object was of so far.
+// asks records the slot if the call may not return: its object is of a type not seen
+// so far.
 void asks(const Event& before) {
   auto* o = reinterpret_cast<Object*>(before.slot);
   if (o == nullptr || known(o->type())) return;
@@ -688,8 +687,8 @@ Object* call(void* impl, bool storage, F f) {
   }
 }
 
-// An argument that is a tensor or a storage, by value or by reference, is the
-// address of a pointer to its impl.
+// A tensor or a storage argument, by value or by reference, is the address of a
+// pointer to its impl.
 template <int N, bool STORED, class... More>
 Object* asked(void** arg, More... more) {
   return call(*arg, STORED, [&] { return reinterpret_cast<Object* (*)(void**, More...)>(real[N])(arg, more...); });
@@ -700,8 +699,7 @@ Object* made(Type* type, void** arg, More... more) {
   return call(*arg, true, [&] { return reinterpret_cast<Object* (*)(Type*, void**, More...)>(real[N])(type, arg, more...); });
 }
 
-// open_ring opens the ring that opassert reads; without one, what is written is
-// dropped.
+// open_ring opens the ring that opassert reads; without one, events are dropped.
 bool open_ring() {
   const size_t size = 4096 + SIZE * sizeof(Event);
   const int fd = memory();
@@ -727,7 +725,7 @@ int variable_class(Type* t, Object* args, Object* more) {
   return class_made(reinterpret_cast<int (*)(Type*, Object*, Object*)>(real[VARIABLE_CLASS])(t, args, more), t);
 }
 
-// The state that a forked child needs is not being changed.
+// Nothing changes the state that a forked child needs.
 void forks() {
   lock(naming);
   lock(handing);
@@ -738,7 +736,7 @@ void forking() {
   naming.clear(std::memory_order_release);
 }
 
-// A forked child has a ring of its own, and says its names again.
+// A forked child has its own ring, and records its names again.
 void forked() {
   forking();
   writing.clear();

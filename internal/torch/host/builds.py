@@ -1,7 +1,6 @@
-"""Extensions that PyTorch compiles when they are first called for, and the locks of their folders.
+"""Extensions that PyTorch compiles at their first use, and the locks of their folders.
 
-A lock is a file that outlives who made it. Those that a process of the run holds are noted
-in the run's folder, by links from names with its number: who ends the process removes them.
+A lock is a file that outlives its process. Locks of the run's processes have links in the run's folder, named by process: they are removed with the process.
 """
 
 import hashlib
@@ -41,9 +40,9 @@ def noting_release(baton):
 
 
 def wait_for_the_run(baton):
-    """Waits for a lock that a process of the run holds, and for no other: what has left it may be gone."""
+    """Waits for a lock that a process of the run holds, and for no other: its process may have ended."""
     lock = os.path.abspath(baton.lock_file_path)
-    time.sleep(baton.wait_seconds)  # as it is noted after it is made
+    time.sleep(baton.wait_seconds)  # as its link is made after it
     if os.path.exists(lock) and not noted(lock):
         raise RuntimeError(f"{lock} is locked: another program builds the extension, or was ended while it did; then remove the file")
     wait(baton)
@@ -53,19 +52,19 @@ FileBaton.try_acquire, FileBaton.release, FileBaton.wait = noting_acquire, notin
 
 
 def children():
-    """Returns the processes that this one has started, and those that it has adopted."""
+    """Returns the child processes, adopted ones too."""
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)  # which takes a hundredth of the time
     except ChildProcessError:
         return set()
     try:
         return {int(pid) for task in os.listdir("/proc/self/task") for pid in open(f"/proc/self/task/{task}/children").read().split()}
-    except OSError:  # a kernel of Linux without that file, or a thread that has ended
+    except OSError:  # a Linux without that file, or an ended thread
         return set()
 
 
 def end_children(but):
-    """Ends processes that a worker has left running: compilers remove their own files where they are asked first."""
+    """Ends processes that a worker has left running: compilers remove their files when they are terminated."""
     for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGKILL):
         asked = set(but)
         for _ in range(50):

@@ -1,4 +1,4 @@
-"""The conditions that a kernel found broken when it raised, from its source: they say more than messages do."""
+"""The failed conditions of a kernel that raised, from its source: they say more than messages."""
 
 import ast
 import functools
@@ -22,7 +22,7 @@ def parsed(file):
 
 
 def apart(test):
-    """Returns a comparison of many as those of two."""
+    """Returns a chained comparison as comparisons of two."""
     if not isinstance(test, ast.Compare) or len(test.ops) == 1:
         return test
     terms = [test.left, *test.comparators]
@@ -42,7 +42,7 @@ def denied(test):
 
 
 def assignments(function, line):
-    """Returns what variables stand for, above a line."""
+    """Returns the expressions of variables, above a line."""
     found = {}
     for node in ast.walk(function):
         if not isinstance(node, ast.Assign) or node.lineno >= line or len(node.targets) != 1:
@@ -60,7 +60,7 @@ def assignments(function, line):
 
 
 def broken(tree, line):
-    """Returns the condition that a line, which raised, asks for."""
+    """Returns the condition of a line that raised."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Assert) and within(node, line):
             return node, node.test
@@ -72,7 +72,7 @@ def broken(tree, line):
 
 
 def ranks(tree, line):
-    """Yields the numbers of dimensions that a line asks for: it takes a shape apart, or numbers dimensions."""
+    """Yields conditions on numbers of dimensions in a line: it unpacks a shape, or indexes dimensions."""
     for node in ast.walk(tree):
         if not within(node, line):
             continue
@@ -95,7 +95,7 @@ def within(node, line):
 
 
 def keys(tree, line):
-    """Yields the tables that a line looks up by a dtype."""
+    """Yields the tables that a line indexes by a dtype."""
     for node in ast.walk(tree):
         if within(node, line) and isinstance(node, ast.Subscript) and getattr(node.slice, "attr", "") == "dtype":
             yield ast.unparse(node)
@@ -110,7 +110,7 @@ def named(tree, line):
 def expression(text):
     try:
         return ast.parse(text, mode="eval").body
-    except SyntaxError:  # a statement, which is read for its names
+    except SyntaxError:  # a statement, for its names
         names = sorted({n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)})
         return ast.Tuple([ast.Name(n) for n in names])
 
@@ -130,7 +130,7 @@ class Bound(ast.NodeTransformer):
 
 
 def around(tree, line):
-    """Returns the function that a line lies in."""
+    """Returns the function of a line."""
     found = tree
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and within(node, line):
@@ -153,20 +153,20 @@ PREDICATES |= {"torch." + name for name in ("can_cast", "finfo", "iinfo", "is_co
 
 
 def harmless(condition, scope):
-    """Reports whether to evaluate a condition runs no function of the package, which could have effects."""
+    """Reports whether evaluating a condition calls no function of the package, which could have effects."""
     nodes = list(ast.walk(condition))
     called = {ast.unparse(n.func) for n in nodes if isinstance(n, ast.Call)}
     if not called <= PREDICATES - scope.keys() or scope.get("torch", torch) is not torch:
         return False
     try:
         tables = [eval(ast.unparse(n.value), {"__builtins__": {}}, scope) for n in nodes if isinstance(n, ast.Subscript)]
-    except Exception:  # what is looked up in has no name in the module
+    except Exception:  # the indexed object has no name in the module
         return False
     return all(type(t) in (dict, list, tuple) for t in tables)
 
 
 def fitting(condition, scope):
-    """Returns dtypes with which a condition on dtypes holds, or what is looked up by them is found; the condition where it is on more."""
+    """Returns dtypes that satisfy a condition on dtypes, or that are keys of an indexed table; other conditions unchanged."""
     terms = sorted({ast.unparse(n) for n in ast.walk(condition) if isinstance(n, ast.Attribute) and n.attr == "dtype"})
     text, looked = ast.unparse(condition), isinstance(condition, ast.Subscript)
     for i, term in enumerate(terms):
@@ -175,7 +175,7 @@ def fitting(condition, scope):
         try:
             if eval(text, scope, {f"dtype{i}": d for i, d in enumerate(dtypes)}) or looked:
                 return " and ".join(f"{t} == {d}" for t, d in zip(terms, dtypes))
-        except Exception:  # such as that of a key that is not there
+        except Exception:  # such as a missing key
             continue
     return ast.unparse(condition)
 
@@ -185,7 +185,7 @@ DTYPES = [torch.float32, torch.float64, torch.int64, torch.int32, torch.float16,
 
 @functools.lru_cache(1024)
 def wanted(frames):
-    """Returns the condition of a kernel that raised, in its own arguments: frames are the innermost first."""
+    """Returns the failed condition of a kernel in terms of its arguments; frames are the innermost first."""
     (file, line, _), scope = frames[0], {}
     tree = parsed(file)
     _, test = broken(tree, line)
@@ -211,7 +211,7 @@ def asked(message):
         state.said.append(f"it raised SystemExit, which ends the program, at {own[0][0]}:{own[0][1]}")
     try:
         return wanted(own)
-    except Exception:  # no source, or none that can be read
+    except Exception:  # no readable source
         return ""
 
 

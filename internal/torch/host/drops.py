@@ -1,4 +1,4 @@
-"""What a kernel writes to a copy of an argument, and nothing reads: a write that is lost."""
+"""Lost writes: a kernel writes to a copy of an argument that nothing reads."""
 
 
 class Drops(TorchDispatchMode):
@@ -8,7 +8,7 @@ class Drops(TorchDispatchMode):
         self.of = {self.storage(t): name for name, tensors in given.items() for t in tensors}  # the name of the argument
         self.given = set(self.of)
         self.written = {}  # where a copy was written that was not read since
-        self.kept = []  # the copies: no other tensor is to lie where one lay
+        self.kept = []  # keeps the copies, so that their memory is not reused
 
     @staticmethod
     def storage(tensor):
@@ -45,7 +45,7 @@ def caller():
 
 
 def dropped(request, _):
-    """Calls a kernel with the arguments of a request, and says of which arguments it writes copies that nothing reads."""
+    """Calls a kernel with the arguments of a request, and returns the arguments of which it writes copies that nothing reads."""
     call = captured(request)
     if call is None:
         return "[]"

@@ -13,11 +13,11 @@ NAMESPACES = ("aten", "quantized", "sparse", "mkldnn", "nested")  # of PyTorch's
 
 
 class Captured(Exception):
-    """What a call ends with whose arguments are all that is wanted of it."""
+    """Ends a call once its arguments are known."""
 
 
 class Capture(TorchDispatchMode):
-    """Takes the place of the first op that is called."""
+    """Replaces the first op that is called."""
 
     call = None
 
@@ -29,14 +29,14 @@ class Capture(TorchDispatchMode):
 def captured(request):
     """Returns the op that a request of oa_call calls, its arguments by position, and those by name."""
     words, reply = (ctypes.c_int64 * len(request))(*request), (ctypes.c_int64 * 1024)()
-    call = ctypes.PyDLL(shim._name).oa_call  # which raises what is raised inside
+    call = ctypes.PyDLL(shim._name).oa_call  # which raises the exceptions raised inside
     with Capture() as capture, contextlib.suppress(Captured):
         call(words, ctypes.c_int64(len(request)), reply, ctypes.c_int64(len(reply)))
     return capture.call
 
 
 def held(value):
-    """Returns the tensors of an argument or a return; None stands for one that is missing."""
+    """Returns the tensors of an argument or a return; None stands for a missing one."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, (list, tuple)):
@@ -45,7 +45,7 @@ def held(value):
 
 
 def numbers(value):
-    """Returns the numbers of a return, for JSON; None stands for a symbol. A float is text: some are none of JSON's."""
+    """Returns the numbers of a return, for JSON; None stands for a symbol. A float is text: JSON lacks some."""
     if isinstance(value, (list, tuple)):
         return [n for v in value for n in numbers(v)]
     if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
@@ -54,7 +54,7 @@ def numbers(value):
 
 
 def reach(symbol):
-    """Returns the least and the greatest value of a size; None where it has no bound.
+    """Returns the least and the greatest value of a size; None stands for no bound.
 
     A symbol for the size of an argument has that size.
     """
@@ -67,10 +67,10 @@ def reach(symbol):
 
 
 def described(tensor, sort=FakeTensor):
-    """Returns the facts that are compared of a tensor of a call on tensors of a class."""
+    """Returns the properties of a tensor that are compared, in a call on tensors of a class."""
     if tensor is None:
         return None
-    plain = tensor.layout == torch.strided and isinstance(tensor, sort)  # of a subclass that holds others the kernel's are not seen
+    plain = tensor.layout == torch.strided and isinstance(tensor, sort)  # the kernel's strides are not seen if a subclass holds other tensors
     return {
         "tensor": id(tensor),
         "storage": tensor.untyped_storage()._cdata if plain else 0,
@@ -82,7 +82,7 @@ def described(tensor, sort=FakeTensor):
 
 
 def unlike(schema, values, fake=is_fake):
-    """Says how the results of a fake are not those of a schema, "" where they are."""
+    """Returns how the results of a fake differ from a schema, "" if they don't."""
     returns = schema.returns
     if len(returns) == 0:
         return "" if values is None else f"returns {type(values).__name__}, and the schema nothing"
@@ -107,16 +107,16 @@ def refuses(error):
 
 
 def real(fake):
-    """Returns a tensor of zeros that is as a fake one."""
+    """Returns a tensor of zeros like a fake one."""
     if fake.numel() > LARGE:
         raise MemoryError
     return torch.empty_strided(fake.shape, fake.stride(), dtype=fake.dtype).zero_()
 
 
 def refused_by(error):
-    """Returns the first of PyTorch's own ops that a fake called and whose fake raised, where its kernel takes the like, else None.
+    """Returns the first of PyTorch's own ops that a fake called whose fake raised and whose kernel accepts such arguments, else None.
 
-    An error that asks for sizes or contents, which a fake does not know, is not a fault.
+    An error about unknown sizes or contents is not a fault.
     """
     if type(error).__module__.startswith(("torch._subclasses", "torch.fx")):
         return None
@@ -147,10 +147,10 @@ def answered(function, args, kwargs, mode):
             values = function(*args, **kwargs)
     except Exception as error:
         if function.namespace in NAMESPACES and type(error).__module__.startswith(("torch._subclasses", "torch.fx")):
-            return answer | {"unknown": f"its fake leaves what depends on contents to the kernel: {type(error).__name__}"}
+            return answer | {"unknown": f"its fake does not return what depends on contents: {type(error).__name__}"}
         if function.namespace not in NAMESPACES and (theirs := refused_by(error)):
-            return answer | {"unknown": f"the fake calls {theirs}, of which PyTorch's own fake refuses what its kernel takes"}
-        # Without a fake PyTorch calls a kernel that is there for every device, such as a composite one.
+            return answer | {"unknown": f"the fake calls {theirs}, whose fake in PyTorch rejects arguments that its kernel accepts"}
+        # Without a fake PyTorch calls a kernel for every device, such as a composite one.
         unregistered = place is None and (name.partition(".")[0] in OPDEFS or not torch._C._dispatch_has_kernel_for_dispatch_key(name, "Meta"))
         text = f"raises {type(error).__name__}: {str(error).partition(chr(10))[0]}{raised_at(error)}"
         return answer | ({"missing": True} if unregistered else {"fault": text, "refuses": refuses(error)})
@@ -178,7 +178,7 @@ def fake_mode(sizes):
 
 
 def elsewhere(function, args, kwargs):
-    """Returns the other devices of the results of a fake for tensors on a GPU, where the op has a kernel."""
+    """Returns the other devices of a fake's results, for tensors on a GPU, if the op has a kernel there."""
     name, schema = function.name(), function._schema
     if not registered.fake(name) or not torch._C._dispatch_has_computed_kernel_for_dispatch_key(name, "CUDA") or any("Device" in str(a.type) for a in schema.arguments):
         return []
@@ -218,7 +218,7 @@ LENT = {"fake(int[] request, str op) -> str": fake}
 
 
 def lend():
-    """Registers what workers ask of this Python as ops, which then takes no longer the first time."""
+    """Registers the requests of workers as ops, so that the first call takes no longer."""
     warm()
     library = torch.library.Library("opassert_host", "DEF")
     for schema, function in LENT.items():

@@ -7,14 +7,15 @@ from torch._library.simple_registry import singleton
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 
-# What formulas say that have no gradient; of a kernel that lacks a dtype it is a RuntimeError in 2.6.
+# Errors of formulas without a gradient; for a kernel that lacks a dtype 2.6 raises
+# RuntimeError.
 REFUSES = re.compile(r"no autograd formula was registered|\bnot (yet |currently )?(implemented|supported)\b|\bunsupported\b|\b(does not|doesn't) support\b|differentiate twice", re.I)
-# What Python says in the same words of a mistake.
+# Errors of Python about mistakes, in similar words.
 MISTAKES = re.compile(r"unsupported (operand|format string|callable)|not supported between|object does(n't| not) support|object not supported")
 
 
 def differs(a, b):
-    """Reports whether two results are not the same, up to rounding."""
+    """Reports whether two results differ, up to rounding."""
     if a is None or b is None:
         return (a is None) != (b is None)
     if a.shape != b.shape or a.dtype != b.dtype:
@@ -24,7 +25,7 @@ def differs(a, b):
     if not (a.is_floating_point() or a.is_complex()):
         return True
     wide = torch.complex128 if a.is_complex() else torch.float64
-    sure = a.isfinite() & b.isfinite()  # what is not depends on how it is computed
+    sure = a.isfinite() & b.isfinite()  # infinities and NaN depend on how they are computed
     return not torch.allclose(a[sure].to(wide), b[sure].to(wide), 1e-2, 1e-3)
 
 
@@ -47,10 +48,10 @@ def dispatch_rules(name):
 
 
 class Rules(Slopes):
-    """The calls of the functions registered for an op besides its kernels, and their faults."""
+    """Calls the functions registered for an op besides its kernels, and collects their faults."""
 
     def __init__(self, function, args, kwargs, has, all):
-        self.has = has  # a formula or rules: what is left else is the kernel
+        self.has = has  # a formula or rules: else only the kernel is left
         self.all = all  # else a formula that a user registered, and rules
         self.function, self.schema, self.name = function, function._schema, function.name()
         self.leaves, self.spec = tree_flatten((args, kwargs))
@@ -62,7 +63,7 @@ class Rules(Slopes):
         self.tensors = [i for i, _ in tensors]
         self.named = dict(tensors)
         on_cpu = {self.leaves[i].device.type for i in self.tensors} <= {"cpu", "meta"}
-        self.seed = torch.default_generator.manual_seed if on_cpu else torch.manual_seed  # the latter notes a stack for each driver that is not up
+        self.seed = torch.default_generator.manual_seed if on_cpu else torch.manual_seed  # the latter records a stack for each driver that is not started
         self.written = [i for i, n in tensors if n in written]
         optional = {a.name for a in self.schema.arguments if str(a.type) == "Optional[Tensor]"}
         self.optional = [i for i, n in tensors if n in optional and n not in written]
@@ -73,7 +74,7 @@ class Rules(Slopes):
             self.faults.append({"argument": argument, "saw": saw, "symptom": symptom, "fix": fix, "note": note, "file": place[0], "line": place[1]})
 
     def call(self, replace=lambda i, t: t):
-        """Calls the op with copies of its tensors, of which others may take the place."""
+        """Calls the op with copies of its tensors, or with replacements."""
         leaves = [replace(i, v.detach().clone()) if isinstance(v, torch.Tensor) else v for i, v in enumerate(self.leaves)]
         args, kwargs = tree_unflatten(leaves, self.spec)
         self.seed(0)
@@ -97,10 +98,10 @@ class Rules(Slopes):
         try:
             leaves, results = self.differentiated(self.graded)
         except Exception:
-            return  # as the call itself did
+            return  # as in the call itself
         if not any(t.requires_grad for t in results):
             if place[0] and any(t.is_floating_point() for t in results) and not registered.marked:
-                self.add("its formula is lost: an argument requires grad, and no result does", "let results keep what the formula leads back to", place)
+                self.add("its formula is lost: an argument requires grad, and no result does", "return results that autograd records", place)
             return
         given = [distinct(t) for t in results]
         kept = [(n, t, bytes_of(t)) for n, t in [(f"argument {self.named[i]}", leaves[i]) for i in self.tensors] + [("what the op returned", t) for t in results] + [("the gradient that it is given", t) for t in given]]
@@ -112,7 +113,7 @@ class Rules(Slopes):
             if changed(tensor, was):
                 return self.add(f"its backward writes {name}", "let backward work on a copy", place)
         self.check_gradients(first, leaves, results, place)
-        first = [g if g is None else g.clone() for g in first]  # a formula may write what it has returned
+        first = [g if g is None else g.clone() for g in first]  # a formula may write its earlier result
         self.check_again(first, leaves, results, given, place)
         self.check_parts(first, results, given, place)
         if not self.faults:
@@ -124,10 +125,10 @@ class Rules(Slopes):
     def add_raised(self, what, error, place, argument="", symptom=""):
         note = ""
         if isinstance(error, NotImplementedError) or REFUSES.search(str(error)) and not MISTAKES.search(str(error)):
-            note = "it says that it has no gradient: no result is silently wrong"
+            note = "it raises that it has no gradient: no result is silently wrong"
         elif len({self.leaves[i].is_complex() for i in self.graded}) == 2:
-            note = "arguments are real and complex: what multiplies them has a complex gradient for both, and PyTorch refuses that of a real one"
-        self.add(f"{what} {text_of(error)}", "let it take what the kernel takes, and return what that would", place, argument, note, symptom)
+            note = "arguments are real and complex: a product has a complex gradient for both, and PyTorch rejects that of a real one"
+        self.add(f"{what} {text_of(error)}", "accept the arguments of the kernel, and return its results", place, argument, note, symptom)
 
     def check_gradients(self, gradients, leaves, results, place):
         storages = {t.untyped_storage()._cdata: n for n, t in [(f"argument {self.named[i]}", leaves[i]) for i in self.tensors] + [("what the op returned", t) for t in results]}
@@ -135,9 +136,9 @@ class Rules(Slopes):
             if gradient is None or not gradient.numel():
                 continue
             if shares := storages.get(gradient.untyped_storage()._cdata):
-                self.add(f"the gradient of {self.named[i]} shares storage with {shares}: who accumulates into it writes that", "return a clone", place, self.named[i])
+                self.add(f"the gradient of {self.named[i]} shares storage with {shares}: accumulating into it writes that", "return a clone", place, self.named[i])
         if place[0] and all(g is None for g in gradients):
-            self.add("its backward returns no gradient at all", "return one for each argument that has one", place, note="a formula may say so: what is before the op gets no gradient")
+            self.add("its backward returns no gradient at all", "return one for each argument that has one", place, note="a formula may be meant so: the gradient ends at the op")
 
     def check_again(self, first, leaves, results, given, place):
         try:
@@ -146,7 +147,7 @@ class Rules(Slopes):
             return self.add_raised("called a second time, as with retain_graph, its backward raises", error, place)
         for i, a, b in zip(self.graded, first, second):
             if differs(a, b):
-                self.add(f"called a second time, as with retain_graph, its backward returns another gradient of {self.named[i]}", "leave what is saved as it is", place, self.named[i])
+                self.add(f"called a second time, as with retain_graph, its backward returns another gradient of {self.named[i]}", "do not write saved tensors", place, self.named[i])
 
     def check_parts(self, first, results, given, place):
         """Calls the formula for gradients with other strides, for one argument, and for one result."""
@@ -170,10 +171,10 @@ class Rules(Slopes):
                 continue
             for i, gradient in zip(of, got):
                 if None not in gradients and differs(gradient, want[self.graded.index(i)]):
-                    self.add(f"{what} its backward returns another gradient of {self.named[i]}", "let the gradient depend on what is computed alone", place, self.named[i])
+                    self.add(f"{what} its backward returns another gradient of {self.named[i]}", "compute the gradient from the incoming one's values, whatever its strides", place, self.named[i])
 
     def check_call(self, place):
-        """Holds a call through a kernel for autograd against the schema."""
+        """Compares a call through a kernel for autograd with the schema."""
         try:
             leaves, values = self.call()
         except Exception:
@@ -181,7 +182,7 @@ class Rules(Slopes):
         self.check_kept("called through autograd it", {i: (leaves[i], bytes_of(self.leaves[i])) for i in self.tensors}, held(values), place)
 
     def check_absent(self, place):
-        """Calls the formula without each optional tensor, where the kernel takes that."""
+        """Calls the formula without each optional tensor, if the kernel accepts that."""
         for absent in self.optional:
             of = [i for i in self.graded if i != absent]
             try:
@@ -194,30 +195,30 @@ class Rules(Slopes):
                 if of and any(t.requires_grad for t in results):
                     self.gradients(results, leaves, of, [distinct(t) for t in results])
             except Exception as error:
-                self.add_raised(f"without {self.named[absent]}, which the kernel takes, its formula raises", error, place, self.named[absent], "without tensor")
+                self.add_raised(f"without {self.named[absent]}, which the kernel accepts, its formula raises", error, place, self.named[absent], "without tensor")
 
     def check_in_place(self, place):
-        """Holds the graph of what the op writes against the write: its formula has to lie between."""
+        """Checks that the graph of a written argument has the op's formula."""
         before = {}
 
         def passed(i, t):
             if i in self.graded and i in self.written:
-                t = t.requires_grad_().clone()  # no leaf, which may not be written
+                t = t.requires_grad_().clone()  # not a leaf, which may not be written
                 before[i] = t.grad_fn
             return t
 
         try:
             leaves, _ = self.call(passed)
         except Exception:
-            return  # as the call itself did
+            return  # as in the call itself
         for i, node in before.items():
             if place[0] and leaves[i].grad_fn is node and changed(leaves[i], bytes_of(self.leaves[i])):
-                self.add(f"its formula is lost: {self.named[i]} is written, and its gradient is that of what it was", "name it in ctx.mark_dirty()", place, self.named[i])
+                self.add(f"its formula is lost: {self.named[i]} is written, and its gradient is that of the old value", "name it in ctx.mark_dirty()", place, self.named[i])
 
     # vmap and autocast.
 
     def check_kept(self, rule, given, results, place):
-        """Holds the changes of a rule to tensors, each by its position with its bytes before, against the schema."""
+        """Compares the changes of a rule to tensors with the schema; before has their bytes, by position."""
         for i, (tensor, was) in given.items():
             if i not in self.written and changed(tensor, was):
                 return self.add(f"{rule} writes {self.named[i]}", "work on a copy", place, self.named[i])
@@ -236,7 +237,7 @@ class Rules(Slopes):
                 want = [held(self.call(lambda i, t: sides[i][n].clone() if i in sides else t)[1]) for n in range(2)]
                 again = held(self.call()[1])
             except Exception:
-                continue  # the kernel takes no other values
+                continue  # the kernel accepts no other values
             if any(map(differs, want[0], again)) or len(want[0]) != len(want[1]) or any(a is None or a.shape != b.shape for a, b in zip(*want)):
                 continue
 
@@ -253,14 +254,14 @@ class Rules(Slopes):
                 return self.add_raised(f"its rule for vmap, {where}, raises", error, place, self.named[of[0]])
             pairs = [(g, w, n) for n in range(2) for g, w in zip(got, want[n])]
             if any(g.shape[:1] != (2,) or differs(g[n], w) for g, w, n in pairs):
-                fault = f"its rule for vmap, {where}, does not return what calls one by one do", "return what the kernel does for each, and where the batch stands", place, self.named[of[0]]
+                fault = f"its rule for vmap, {where}, does not return the results of separate calls", "return the kernel's result for each, and the dimension of the batch", place, self.named[of[0]]
                 if not all(g.shape[:1] == (2,) and not differs(g[n].to(w.dtype), w) for g, w, n in pairs):
                     return self.add(*fault)
                 promoted = promoted or fault
                 continue
             self.check_kept(f"its rule for vmap, {where},", kept, got, place)
         if promoted:
-            self.add(*promoted, note="its dtype alone is another: a batch of tensors without dimensions has one, and is promoted like others")
+            self.add(*promoted, note="only its dtype differs: a batch of 0-dim tensors has a dimension, and is promoted like others")
 
     def check_autocast(self, dtype, place):
         if not all(self.leaves[i].dtype == torch.float32 for i in self.graded) or not self.graded:
@@ -274,28 +275,28 @@ class Rules(Slopes):
             return self.add_raised(f"under torch.autocast of {dtype} it raises", error, place, self.named[self.graded[0]])
         for i in self.written:
             if changed(given[i], bytes_of(self.leaves[i])) and not changed(casted[i], bytes_of(self.leaves[i])):
-                return self.add(f"under torch.autocast of {dtype} it leaves {self.named[i]} as it was", "cast what is read alone: what is written to a copy is lost", place, self.named[i])
+                return self.add(f"under torch.autocast of {dtype} it does not write {self.named[i]}", "cast read arguments only: a write to a copy is lost", place, self.named[i])
         if [t is None or t.shape for t in plain] != [t is None or t.shape for t in cast]:
-            self.add(f"under torch.autocast of {dtype} it returns other sizes", "cast arguments, and leave the rest to the kernel", place, self.named[self.graded[0]])
+            self.add(f"under torch.autocast of {dtype} it returns other sizes", "only cast arguments, and call the kernel", place, self.named[self.graded[0]])
         self.check_kept(f"under torch.autocast of {dtype} it", {i: (casted[i], bytes_of(self.leaves[i])) for i in self.tensors}, cast, place)
 
     def check_ambient(self, place):
-        """Looks for results of an op without a rule that have another dtype under autocast: its kernel calls ops that have one."""
+        """Looks for results of an op without a rule that have another dtype under autocast, as its kernel calls ops with one."""
         if not self.graded or any(self.leaves[i].dtype != torch.float32 for i in self.graded):
             return
-        with contextlib.suppress(Exception):  # as the call itself did
+        with contextlib.suppress(Exception):  # as in the call itself
             with torch.autocast("cpu"):
                 cast = [t.dtype for t in held(self.call()[1]) if t is not None]
             if torch.bfloat16 in cast and torch.bfloat16 not in [t.dtype for t in held(self.call()[1]) if t is not None]:
                 self.add(
                     "under torch.autocast it returns torch.bfloat16, and has no rule: compiled programs call it outside of autocast",
-                    "register a rule by torch.library.register_autocast(), or let the kernel call what it calls under torch.autocast(..., enabled=False)",
+                    "register a rule by torch.library.register_autocast(), or call the ops of the kernel under torch.autocast(..., enabled=False)",
                     place,
-                    note="programs without autocast, or that are not compiled, do without",
+                    note="programs without autocast, or that are not compiled, need none",
                 )
 
     def check_dispatch(self, kind, rule):
-        """Calls a rule for a class of modes, or of tensors, which is made of the plain ones."""
+        """Calls a rule for a class of modes, or of tensors, made from the plain ones."""
         plain, place = {i: self.leaves[i].detach().clone() for i in self.tensors}, site(rule)
         kept, what = {i: (t, bytes_of(t)) for i, t in plain.items()}, f"its rule for {kind.__name__}"
         mode = issubclass(kind, TorchDispatchMode)
@@ -303,17 +304,17 @@ class Rules(Slopes):
             entered = kind() if mode else contextlib.nullcontext()
             made = {i: t if mode else kind(t) for i, t in plain.items()}
         except Exception as error:
-            return self.unmade.append(f"no {kind.__name__} is made of {'nothing' if mode else 'a tensor'}: {explained(error)}")
+            return self.unmade.append(f"no {kind.__name__} can be made from {'no argument' if mode else 'a tensor'}: {explained(error)}")
         try:
             with entered:
                 results = held(self.call(lambda i, t: made[i])[1])
         except Exception as error:
-            return self.add(f"{what} raises {text_of(error)}", "let it take what the kernel takes", place, note="the class may be for other arguments")
+            return self.add(f"{what} raises {text_of(error)}", "accept the arguments of the kernel", place, note="the class may be for other arguments")
         inside = [v for r in results for v in ([r] if type(r) is torch.Tensor else getattr(r, "__dict__", {}).values()) if isinstance(v, torch.Tensor)]
         self.check_kept(what, kept, inside, place)
 
     def check_composite(self, place):
-        """Holds an op that decomposes against what autograd sees of it: the ops that it calls."""
+        """Checks that autograd records an op that decomposes, by the ops that it calls."""
         try:
             results = self.differentiated(self.graded)[1]
         except Exception as error:
@@ -323,7 +324,7 @@ class Rules(Slopes):
         for i in self.graded if any(map(torch.is_floating_point, results)) and not any(t.requires_grad for t in results) else ():
             if precise([self.leaves[i], *given]) and self.slope(i, given):
                 return self.add(
-                    f"its results follow {self.named[i]}, which requires grad, and none of them does: the op decomposes, and what it calls is not seen by autograd",
+                    f"its results depend on {self.named[i]}, which requires grad, and none of them requires it: the op decomposes, and autograd does not see its calls",
                     "register the kernel for a backend, as for the CPU, and a formula by torch.library.register_autograd()",
                     place,
                     self.named[i],
@@ -369,14 +370,14 @@ def own_formula(name):
 
 
 def captured_whole(request, op):
-    """Returns the call of a request, as captured() does, also of an op that decomposes before a mode sees it."""
+    """Returns the call of a request like captured(), also if the op decomposes before a mode sees it."""
     call = captured(request)
     if call is None or call[0].name() == op:
         return call
 
     namespace, _, name = op.partition("::")
     library = torch._C._dispatch_library("IMPL", namespace, "CPU")
-    library.impl(name, "CPU", lambda *args, **kwargs: None, False)  # the op does not decompose while it has a kernel for a backend
+    library.impl(name, "CPU", lambda *args, **kwargs: None, False)  # an op with a kernel for a backend does not decompose
     call = captured(request)
     del library
     return call

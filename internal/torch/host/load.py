@@ -1,10 +1,10 @@
-"""The Python that imports a user's modules: here PyTorch, and how to import."""
+"""The Python that imports a user's modules: PyTorch, and imports."""
 
 import contextlib
 import socket
 
 PACKET = 1 << 13  # bytes
-MARK = b"\x1e"  # stands in what is written where a module begins to load: see suite.Loading
+MARK = b"\x1e"  # marks lines about the module that is loaded: see suite.Loading
 
 for module in importlib, json, socket, traceback:
     if not os.path.realpath(module.__file__).startswith(os.path.dirname(os.path.realpath(os.__file__)) + os.sep):
@@ -17,18 +17,18 @@ def say(word, *rest):
     try:
         control.send("\t".join((word, *rest)).encode("utf-8", "replace")[:PACKET])
     except OSError as error:
-        sys.exit(f"the socket to opassert can't be written, as where a module closes files that are not its own: {error}")
+        sys.exit(f"the socket to opassert can't be written; a module may have closed it: {error}")
 
 
 def flush():
-    """Writes what was printed, where a module has left the files to print to as they are."""
+    """Flushes the standard streams, unless a module has replaced them."""
     for file in sys.stdout, sys.stderr:
         with contextlib.suppress(AttributeError, OSError, ValueError):
             file.flush()
 
 
 def begin(module):
-    """Says which module is loaded next, or with "" that what follows is opassert's own."""
+    """Writes which module is loaded next, or with "" that the next output is opassert's."""
     flush()
     if control:
         with contextlib.suppress(OSError):
@@ -55,8 +55,8 @@ load("torch.library")
 import torch
 
 ROOT = os.path.dirname(torch.__file__) + os.sep
-load("torch._dynamo")  # which the first call of an op in Python would import
+load("torch._dynamo")  # imported by the first call of an op in Python
 load("torch._library.custom_ops")  # of PyTorch 2.4 and later
 for check in {"check_aliasing_constraint", "_c_check_aliasing_constraint"} & vars(torch._library.utils).keys():
-    setattr(torch._library.utils, check, lambda *args, **keywords: None)  # by which custom_op refuses what is to be found
+    setattr(torch._library.utils, check, lambda *args, **keywords: None)  # by which custom_op rejects the faults to be found
 begin("")

@@ -1,10 +1,10 @@
-"""The parameters of registered functions, held against the arguments of schemas."""
+"""The parameters of registered functions, compared with the arguments of schemas."""
 
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def parameters(function):
-    """Returns the parameters of a function, None where they are not known; of an object, or functools.partial, those that are left to pass."""
+    """Returns the parameters of a function, None if they are not known; of an object, or functools.partial, the remaining ones."""
     try:
         return list(inspect.signature(written(function) if inspect.isroutine(function) else function).parameters.values())
     except (TypeError, ValueError):
@@ -12,7 +12,7 @@ def parameters(function):
 
 
 def spelt(arguments, before=()):
-    """Returns the text of the parameters of a kernel that takes a schema's arguments."""
+    """Returns the text of the parameters of a kernel for a schema's arguments."""
     words, keyword = list(before), False
     for a in arguments:
         if a.kwarg_only and not keyword:
@@ -23,7 +23,7 @@ def spelt(arguments, before=()):
 
 
 def places_of(takes, arguments, before=0):
-    """Returns which of the parameters takes an argument, by the name of that, after so many others."""
+    """Returns the parameter of an argument, by name, after a number of others."""
     by_position = [p for p in takes if p.kind in POSITIONAL][before:]
     named = {p.name: p for p in takes if p.kind in (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)}
     places = dict(zip((a.name for a in arguments if not a.kwarg_only), by_position))
@@ -31,10 +31,9 @@ def places_of(takes, arguments, before=0):
 
 
 def faults_of(takes, arguments, before=0):
-    """Yields how parameters are not what a call with a schema's arguments needs, after so many others.
+    """Yields how parameters do not accept a schema's arguments, after a number of others.
 
-    The dispatcher passes arguments by position, those behind * by name, and leaves out
-    trailing ones that are as their defaults say.
+    The dispatcher passes arguments by position, those after * by name, and leaves out trailing ones that have their defaults.
     """
     by_position = [p for p in takes if p.kind in POSITIONAL]
     kinds = {p.kind for p in takes}
@@ -49,18 +48,18 @@ def faults_of(takes, arguments, before=0):
             yield f"it needs {p.name}, which the schema does not have"
     for p in takes:
         if p.kind is p.KEYWORD_ONLY and p.default is p.empty and p.name not in {a.name for a in keyword}:
-            yield f"it needs {p.name} by name, which the schema does not pass so"
+            yield f"it needs {p.name} by name, which the schema passes by position"
     for a in keyword:
         if a.name not in places and inspect.Parameter.VAR_KEYWORD not in kinds:
-            yield f"it takes no {a.name}, which the schema passes by name"
+            yield f"it does not take {a.name}, which the schema passes by name"
     names = [a.name for a in positional]
     if moved := [(p.name, a) for a, p in places.items() if p.name != a and p.name in names]:
-        yield "its {} stands where the schema has {}".format(*moved[0])
+        yield "its {} is in the position of the schema's {}".format(*moved[0])
     yield from (fault for _, fault in defaults_unlike(places, arguments))
 
 
 def defaults_unlike(places, arguments):
-    """Yields the arguments whose defaults are not those of the parameters that take them, and how."""
+    """Yields the arguments whose defaults differ from those of their parameters, and how."""
     for a in arguments:
         p = places.get(a.name)
         if p and a.has_default_value():
@@ -71,7 +70,7 @@ def defaults_unlike(places, arguments):
 
 
 def defaults_beyond(places, arguments):
-    """Yields the arguments without a default that parameters with one take."""
+    """Yields the arguments without a default whose parameters have one."""
     for a in arguments:
         p = places.get(a.name)
         if p and not a.has_default_value() and p.default is not p.empty:
@@ -79,7 +78,7 @@ def defaults_beyond(places, arguments):
 
 
 def same(ours, schemas):
-    """Reports whether a default is the schema's; what stands there in another type, a dtype or a device, is."""
+    """Reports whether a default is the schema's, also as another type, such as a dtype or a device."""
     plain = (int, float, bool, str, type(None))
     if isinstance(ours, (list, tuple)) and isinstance(schemas, (list, tuple)):
         return len(ours) == len(schemas) and all(map(same, ours, schemas))

@@ -1,6 +1,6 @@
-"""The modules of torch._dynamo that fakes use, without the package, whose imports take longer than the fakes of most programs.
+"""The modules of torch._dynamo that fakes use, without the whole package, whose imports take longer than most programs' fakes.
 
-Where anything asks for more, the package is imported whole.
+If anything needs more, the whole package is imported.
 """
 
 import importlib.util
@@ -13,7 +13,7 @@ PARTS = "config", "exc", "source"
 
 
 class Parts(types.ModuleType):
-    """The package before its own file has run."""
+    """The package before its __init__.py has run."""
 
     def __getattr__(self, name):
         if name.startswith("__") or others not in sys.meta_path:
@@ -29,14 +29,14 @@ class Parts(types.ModuleType):
 
 
 class Others:
-    """Finds the modules that are not there yet: the file of the package imports them in an order in which they can be."""
+    """Finds the modules that are not imported yet, in the order of the package's __init__.py."""
 
     def find_spec(self, name, path=None, target=None):
         if not name.startswith(PACKAGE + "."):
             return None
         torch._dynamo.complete()
         if module := sys.modules.get(name):
-            # Python takes the module's own, and would run its file again.
+            # Python uses the module's own, and would run its file again.
             there = types.SimpleNamespace(create_module=lambda spec: module, exec_module=lambda module: None)
             module.__spec__ = importlib.machinery.ModuleSpec(name, there)
         return module and module.__spec__

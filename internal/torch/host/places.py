@@ -1,6 +1,6 @@
-"""Exceptions in words, with the place where they were raised.
+"""Texts of exceptions, with the place where they were raised.
 
-The files of this folder are parts of programs, one after the other: see host.go.
+The files of this folder are parts of programs that are concatenated: see host.go.
 """
 
 import importlib
@@ -24,7 +24,7 @@ def explained(error):
 
 
 def raised_at(error):
-    """Returns the place of an exception in brackets: outside of PyTorch and Python's own, where it passed through such code."""
+    """Returns the place of an exception in brackets, outside of PyTorch and the standard library if possible."""
     if isinstance(error, SyntaxError):
         return f" ({error.filename}:{error.lineno})"
     frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith("<") and f.filename != importlib.__file__]

@@ -1,4 +1,4 @@
-"""What modules register while they are imported, and where that stands."""
+"""Registrations of modules that are imported, with their places."""
 
 import contextlib
 import inspect
@@ -7,7 +7,7 @@ from torch._library.custom_ops import OPDEFS
 
 
 def written(function, seen=()):
-    """Returns the function that a user wrote, of what wraps it."""
+    """Returns the function that a user wrote, without its wrappers."""
     while hasattr(function, "func"):
         function = function.func
     called = getattr(type(function), "__call__", None)
@@ -22,7 +22,7 @@ def written(function, seen=()):
 
 
 def site(function):
-    """Returns the file and the line of a function, "" and 0 for one that is not Python's."""
+    """Returns the file and the line of a function, "" and 0 for one that is not in Python."""
     code = getattr(written(function), "__code__", None)
     return (code.co_filename, code.co_firstlineno) if code else ("", 0)
 
@@ -34,7 +34,7 @@ def enclosed(function):
 
 
 def definer():
-    """Returns the file and the line that asked for a definition: not those of torch.library."""
+    """Returns the file and the line of a definition, outside of torch.library."""
     frame = sys._getframe(2)
     while frame and frame.f_code.co_filename.startswith((ROOT + "library.py", ROOT + "_library" + os.sep)):
         frame = frame.f_back
@@ -42,7 +42,7 @@ def definer():
 
 
 def dispatched(name):
-    """Returns the schema that the dispatcher has of an op, None where it has none."""
+    """Returns the dispatcher's schema of an op, or None."""
     base, _, of = name.partition(".")
     with contextlib.suppress(RuntimeError):
         return str(torch._C._get_schema(base, of))
@@ -59,28 +59,28 @@ def overload(name):
 
 
 class Registrations:
-    """What modules register with torch.library while they are imported."""
+    """Records what modules register with torch.library while they are imported."""
 
-    BELOW = ("Meta", "Autograd", "FuncTorch", "Functionalize", "Python")  # keys of what is not the kernel
+    BELOW = ("Meta", "Autograd", "FuncTorch", "Functionalize", "Python")  # dispatch keys other than of kernels
 
     RULES = ("Autograd", "AutogradCPU", "FuncTorchBatched", "AutocastCPU")
 
     def __init__(self):
         self.definers = {}  # op: file and line
-        self.schemas = {}  # op: {schema: file and line}, also of definitions that PyTorch refused or replaced
+        self.schemas = {}  # op: {schema: file and line}, also of definitions that PyTorch rejected or replaced
         self.functions = {}  # op: {"fake", or the dispatch key of a kernel: function}
         self.formulas = {}  # op: (backward, setup_context) for autograd
-        self.infos = {}  # op: what holds those of it, also such as are registered later
+        self.infos = {}  # op: the container of its rules, also of those registered later
         self.rules = {}  # op: {a dispatch key of RULES: function}
         self.decomposing = set()  # ops that a user registered as CompositeImplicitAutograd
-        self.marked = False  # an op said since that a result has no gradient
+        self.marked = False  # ops that declared a result without a gradient
         library = torch.library.Library
         define, impl = library.define, library.impl
 
         def recorded_define(this, schema, *args, **keywords):
             base, _, rest = str(schema).partition("(")
             name, place = f"{this.ns}::{base.strip().rpartition('::')[2]}", definer()
-            if there := dispatched(name):  # which refuses another
+            if there := dispatched(name):  # which rejects another
                 self.schemas.setdefault(name, {}).setdefault(there, ("", 0))
                 with contextlib.suppress(RuntimeError):
                     self.schemas[name].setdefault(str(torch._C.parse_schema(f"{name}({rest}")), place)
@@ -130,11 +130,11 @@ class Registrations:
             self.functions.setdefault(name, {})[key] = function
 
     def decomposes(self, name):
-        """Reports whether all that is registered for an op is a function that decomposes it."""
+        """Reports whether only a decomposition is registered for an op."""
         return name not in OPDEFS and self.functions.get(name, {}).keys() == {"CompositeImplicitAutograd"} and name not in self.rules
 
     def own(self, name):
-        """Reports whether it was PyTorch that registered an op meanwhile."""
+        """Reports whether PyTorch registered an op during the imports."""
         return self.definers.get(name, ("", 0))[0].startswith(ROOT)
 
     def kernel(self, name):
@@ -143,7 +143,7 @@ class Registrations:
         return site(custom._init_fn) if custom else site(kernels[-1]) if kernels else ("", 0)
 
     def fake(self, name):
-        """Returns the place of an op's fake, None where nothing was registered for it."""
+        """Returns the place of an op's fake, None if it has none."""
         custom = OPDEFS.get(name.partition(".")[0])
         if custom:
             return custom._abstract_fn and site(custom._abstract_fn)
@@ -151,7 +151,7 @@ class Registrations:
         return function and site(function)
 
     def formula(self, name):
-        """Returns the place of an op's formula for autograd, "" and 0 where it is not Python's."""
+        """Returns the place of an op's formula for autograd, "" and 0 if it is not in Python."""
         info, rules = self.infos.get(name), self.rules.get(name, {})
         function = info and info._backward_fn or rules.get("Autograd") or rules.get("AutogradCPU")
         return site(function) if function else ("", 0)

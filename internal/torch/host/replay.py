@@ -1,7 +1,6 @@
-"""The fakes of ops that a program has called, on arguments like those of its calls.
+"""Calls the fakes of a program's ops on arguments like those of its calls.
 
-It runs in a fork of the program, when that ends: see fakes.h of the watcher, which
-passes calls, the number of the first, and the file to answer to.
+It runs in a fork of the program, when that ends: see fakes.h of the watcher, which passes calls, the number of the first, and the file for answers.
 """
 
 import functools
@@ -18,7 +17,7 @@ LIBRARIES = {*sys.stdlib_module_names, "torch", "sympy", "numpy", "typing_extens
 
 
 class Registered:
-    """What the program has registered; of a registration that is known by its dispatch key alone the place is not known."""
+    """The program's registrations; those known only by their dispatch key have no place."""
 
     def function(self, name):
         custom = OPDEFS.get(name.partition(".")[0])
@@ -30,7 +29,7 @@ class Registered:
 
 
 class Entered:
-    """Finds the first function called that is not a library's, nor what PyTorch asks of a device, such as how many there are."""
+    """Finds the first called function that is neither a library's nor a query about a device, such as their number."""
 
     site = None
     device = getattr(getattr(torch, torch._C._get_privateuse1_backend_name(), None), "__name__", "") + "."
@@ -44,7 +43,7 @@ class Entered:
 
 
 class Likes:
-    """Makes arguments like those that are described, with the same tensors and storages in common: fake ones of a mode, or others of a device."""
+    """Makes arguments from descriptions, with the same sharing of tensors and storages: fake ones of a mode, or others of a device."""
 
     def __init__(self, device="meta", fill=None, mode=None):
         self.device, self.fill, self.mode, self.storages, self.tensors = device, fill, mode, {}, {}
@@ -57,7 +56,7 @@ class Likes:
                 self.fill(self.storages[place].view(dtype), place)
         sizes, strides = [least for least, _ in t["sizes"]], t["strides"]
         made = self.storages[place].view(dtype).as_strided(sizes, strides, t["offset"]).detach()
-        # Under the mode each of these would cost as much as the call of a fake.
+        # Under the mode each of these would cost as much as a fake's call.
         return FakeTensor(self.mode, made, torch.device(t["device"])) if self.mode else made
 
     def value(self, v):
@@ -75,7 +74,7 @@ class Likes:
 
 
 def arguments(function, call, likes):
-    """Returns those that a call passes by position, and those by name."""
+    """Returns the positional and the keyword arguments of a call."""
     args, kwargs = [], {}
     for a, v in zip(function._schema.arguments, call["values"]):
         if a.kwarg_only:
@@ -86,12 +85,12 @@ def arguments(function, call, likes):
 
 
 CONTENTS = [lambda t, _: t.zero_(), lambda t, _: t.fill_(1), lambda t, _: t.zero_()[::2].fill_(1)]
-PERTURB = -6  # of mallopt: what memory holds that is allocated
+PERTURB = -6  # of mallopt: the contents of allocated memory
 KEPT = 64 << 10  # bytes of a storage
 
 
 def kept(call):
-    """Returns what fills storages with what those of a call held, None where that is not kept of all."""
+    """Returns a function that fills storages with the bytes of a call's, None unless all are known."""
     given = [t for of in call["arguments"] for t in of if t]
     if not all("bytes" in t for t in given):
         return None
@@ -100,7 +99,7 @@ def kept(call):
 
 
 def seen(tensor, nbytes):
-    """Describes a tensor on the CPU with its bytes, those of an argument's storage as far as that of the call goes."""
+    """Describes a tensor on the CPU with its bytes, of an argument's storage at most as many as in the call."""
     one = described(tensor, torch.Tensor)
     if not one or not one["storage"]:
         return one
@@ -110,7 +109,7 @@ def seen(tensor, nbytes):
 
 
 def computed(function, call, likes, called=None, describe=lambda t: described(t, torch.Tensor)):
-    """Calls an op, or a function in its stead, on arguments like those of a call, and says what it returns."""
+    """Calls an op, or a function instead, on arguments like those of a call, and describes its results."""
     schema = function._schema
     args, kwargs = arguments(function, call, likes)
     given = [kwargs[a.name] if a.kwarg_only else args[i] for i, a in enumerate(schema.arguments)]
@@ -119,7 +118,7 @@ def computed(function, call, likes, called=None, describe=lambda t: described(t,
 
 
 def filled(function, call, fill, turn):
-    """Calls the kernel for the CPU on arguments with contents. What is random, or left as memory was, differs by turn."""
+    """Calls the kernel for the CPU on arguments with contents. Random numbers and uninitialised memory differ by turn."""
     likes, given = Likes("cpu", fill), {t["storage"]: t["nbytes"] for of in call["arguments"] for t in of if t}
     torch.default_generator.manual_seed(turn)
     getattr(ctypes.CDLL(None), "mallopt", lambda *_: 0)(PERTURB, 90 + turn)
@@ -132,7 +131,7 @@ def layouts(values):
 
 
 def plain(answer):
-    """Returns the parts of an answer that are not to depend on contents."""
+    """Returns the parts of an answer that must not depend on contents."""
     return layouts(answer["written"]), [[t and (t["dtype"], len(t["sizes"])) for t in of] for of in answer["results"]]
 
 
@@ -141,7 +140,7 @@ def alike(values):
 
 
 def agreed(tensors):
-    """Returns a tensor with all left open in which it differs from itself in other calls."""
+    """Returns a tensor without the properties in which it differs from itself in other calls."""
     first = tensors[0]
     if first is None:
         return None
@@ -155,18 +154,17 @@ def agreed(tensors):
 
 
 def comparable(function, call):
-    """Reports whether a call was on a device alone, and returns or writes something, which a kernel for the CPU would too."""
+    """Reports whether a call was on one device, and returns or writes a tensor, as a kernel for the CPU would."""
     schema, devices = function._schema, {t["device"].partition(":")[0] for of in call["arguments"] for t in of if t}
     answers = schema.returns or any(a.alias_info and a.alias_info.is_write for a in schema.arguments)
-    strings = any("str" in str(a.type) for a in schema.arguments)  # which may be names of files
+    strings = any("str" in str(a.type) for a in schema.arguments)  # strings may be names of files
     return devices and not devices & {"cpu", "meta"} and answers and not strings and torch._C._dispatch_has_kernel_for_dispatch_key(call["op"], "CPU")
 
 
 def beside(function, call):
-    """Returns the answer of the kernel for the CPU for each of the contents, [] where it does not answer.
+    """Returns the answer of the kernel for the CPU for each of the contents, [] if it gives none.
 
-    It is called in a process that can change nothing but its own memory: the kernel may write files,
-    wait for other processes, or send to them, and the program has not called it.
+    It is called in a process that can change only its own memory: the program has not called the kernel, which may write files, wait for other processes, or send to them.
     """
     end = apart()
     if end >= 0:
@@ -184,7 +182,7 @@ def beside(function, call):
 
 
 def on_cpu(function, call):
-    """Returns how the kernel for the CPU answers a call on another device, None where that is not known."""
+    """Returns the answer of the kernel for the CPU to a call on another device, or None."""
     answers = beside(function, call) if comparable(function, call) else []
     if not answers or any("fault" in a or plain(a) != plain(answers[0]) for a in answers):
         return None
@@ -193,7 +191,7 @@ def on_cpu(function, call):
 
 
 def importing():
-    """Reports whether a fake imports what the caller is part of: half of a module would stay."""
+    """Reports whether a fake imports a module whose import is under way: half of a module would stay."""
     frame = sys._getframe(2)
     while frame and frame.f_code is not likewise.__code__:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
@@ -203,7 +201,7 @@ def importing():
 
 
 class LikeOthers(TorchFunctionMode):
-    """Refuses all that does not make a tensor like another or of sizes of others, and leaves that empty."""
+    """Rejects every op that does not make a tensor like another, or of others' sizes, and leaves that uninitialised."""
 
     MAKERS = {f: torch.empty_like for f in (torch.empty_like, torch.zeros_like, torch.ones_like)}
     MAKERS |= {f: torch.Tensor.new_empty for f in (torch.Tensor.new_empty, torch.Tensor.new_zeros, torch.Tensor.new_ones)}
@@ -230,7 +228,7 @@ class LikeOthers(TorchFunctionMode):
 
 
 class Size:
-    """The node of a SymInt that may be passed on, and of which all else is refused."""
+    """The node of a SymInt that may only be passed on."""
 
     def __init__(self, number, mode):
         self.number, self.mode = number, mode
@@ -241,16 +239,16 @@ class Size:
 
 
 class LikeSymbols(LikeOthers):
-    """LikeOthers where sizes are symbols."""
+    """LikeOthers for symbolic sizes."""
 
     def size(self, number):
         return torch.SymInt(Size(number, self))
 
 
 def likewise(function, call):
-    """Calls a fake that does nothing but make tensors like others or of their sizes, as it does for symbolic sizes too; None for any other.
+    """Calls a fake that only makes tensors like others or of their sizes, which symbols do not change; None for any other.
 
-    It is called on tensors of the CPU: what is made like a fake tensor asks for imports that take longer than the fakes of most programs.
+    It is called on tensors of the CPU: making fake tensors needs imports that take longer than most programs' fakes.
     """
     fake = registered.function(function.name())
     if not fake or any(t["device"] != "cpu" for of in call["arguments"] for t in of if t):
@@ -271,15 +269,15 @@ def likewise(function, call):
 
 @functools.cache
 def import_symbols():
-    """Runs the rest of the program, which has symbols, and fake tensors import what it does."""
+    """Runs the rest of the program, for symbols and fake tensors."""
     exec(SYMBOLS, globals())
 
 
 def again(call):
-    """Calls the fake of an op on arguments like those of a call, also under symbolic sizes, and the CPU's kernel where another device's was called."""
+    """Calls the fake of an op on arguments like those of a call, also under symbolic sizes, and for a call on another device the CPU's kernel."""
     function = overload(call["op"])
     if function is None:
-        return {"unknown": "the op is gone when the program ends"}
+        return {"unknown": "the op no longer exists when the program ends"}
     if answer := likewise(function, call):
         return answer
     import_symbols()
@@ -299,9 +297,9 @@ def tell(answer):
     os.write(to, (json.dumps(answer) + "\n").encode())
 
 
-gc.freeze()  # what the program has, and what was imported here
+gc.freeze()  # modules of the program, and those imported here
 gc.enable()
-logging.getLogger("torch.__trace").handlers.clear()  # what PyTorch writes of its compiler for a file that is the program's
+logging.getLogger("torch.__trace").handlers.clear()  # a file of PyTorch's compiler that the program may read
 registered = Registered()
 tell({})
 with torch.no_grad():

@@ -1,18 +1,15 @@
-"""The Python that a worker's kernels live in.
+"""The Python of a worker's kernels.
 
-It imports PyTorch and the user's modules, once, and says which ops are there that
-were not before, and where their kernels are. Then it forks for each worker, and the
-child does what that worker asks of libtorch. Where a module has started threads, a
-child is a new process, which imports everything again.
+It imports PyTorch and the user's modules, once, and lists the ops that they add, and the places of their kernels. Then it forks for each worker, and the child serves that worker's requests to libtorch. If a module has started threads, a child is a new process, which imports everything again.
 
-The conversation with who started it is in packets, over a socket: see zygote.c.
+It talks to its parent in packets, over a socket: see host.c.
 """
 
 import faulthandler
 import resource
 import subprocess
 
-MEMORY = 3 << 30  # bytes of address space for kernels, besides what there is at first
+MEMORY = 3 << 30  # bytes of address space for kernels, besides those used at first
 
 
 def names():
@@ -41,13 +38,13 @@ def serve(calls, stack):
 
 
 def driven():
-    """Reports whether a driver is up, which a fork could not use."""
+    """Reports whether a driver is started, which a fork could not use."""
     devices = [each for each in vars(torch).values() if each is not torch.cpu and "is_initialized" in getattr(each, "__dict__", ())]
     return any(device.is_initialized() for device in devices)
 
 
 def start(files):
-    """Starts a process that serves, and returns what waits for it."""
+    """Starts a server process, and returns a function that waits for it."""
     if len(os.listdir("/proc/self/task")) > 1 or driven():
         again = dict(os.environ, OPASSERT_FILES=",".join(map(str, files)))
         return subprocess.Popen([sys.executable, "-c", source], env=again, pass_fds=files).pid
@@ -64,7 +61,7 @@ for module in filter(None, os.environ["OPASSERT_MODULES"].split(",")):
     load(module)
 tame_triton()
 begin("")
-gc.freeze()  # so that it looks at what calls leave alone, and writes nothing to the pages that forks share
+gc.freeze()  # so that it visits only new objects, and does not write to the pages that forks share
 for path in os.environ["OPASSERT_SHIM"].split("\n"):
     shim = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
 shim.oa_methods(ctypes.c_int64(methods_before))
@@ -74,7 +71,7 @@ for op in sorted(names() - before):
     if not registered.own(op):
         file, line = registered.kernel(op)
         say("op", op, file, str(line))
-ctypes.CDLL(None).prctl(36, 1)  # PR_SET_CHILD_SUBREAPER: what workers leave is ended here
+ctypes.CDLL(None).prctl(36, 1)  # PR_SET_CHILD_SUBREAPER: processes that workers leave are ended here
 say("ready")
 while True:
     packet, files, *_ = socket.recv_fds(control, 1, 2)

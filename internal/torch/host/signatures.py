@@ -1,5 +1,4 @@
-"""What is wrong with what modules register, without a call of it: signatures that are
-not those of the schemas, and what compilers miss."""
+"""Faults of registrations that show without a call: signatures that contradict the schemas, and functions that compilers need and miss."""
 
 import ast
 import textwrap
@@ -14,10 +13,10 @@ def wrong(code, op, place, message, fix):
 
 
 def returned(function):
-    """Returns how many values each return of a function has that is written as a tuple."""
+    """Returns the number of values of each return of a function that is a tuple."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    except (OSError, TypeError, SyntaxError):  # such as of a lambda inside of a call
+    except (OSError, TypeError, SyntaxError):  # such as of a lambda inside a call
         return []
     body = tree.body[0]
     if not isinstance(body, ast.FunctionDef):
@@ -28,13 +27,13 @@ def returned(function):
 
 
 def check_function(code, what, op, schema, function, before=()):
-    """Holds a kernel, a fake or a rule for vmap, which takes others first, against a schema."""
+    """Compares a kernel, a fake, or a rule for vmap, which takes others first, with a schema."""
     takes = parameters(function)
     function = written(function)
     if takes is None or not site(function)[0]:
         return
     for fault in faults_of(takes, schema.arguments, len(before)):
-        wrong(code, op, site(function), f"the {what} does not take what the schema passes: {fault}", f"write {spelt(schema.arguments, before)}")
+        wrong(code, op, site(function), f"the {what} does not accept the schema's arguments: {fault}", f"write {spelt(schema.arguments, before)}")
     if before:
         return
     for values in returned(function):
@@ -43,7 +42,7 @@ def check_function(code, what, op, schema, function, before=()):
 
 
 def check_autograd(op, schema, backward, setup):
-    """Holds a formula for autograd against a schema: it has a gradient for each argument that is passed by position."""
+    """Compares a formula for autograd with a schema: it has a gradient for each positional argument."""
     inputs = [a for a in schema.arguments if not a.kwarg_only]
     if setup:
         names = ["ctx", "inputs", "output"] if len(inputs) == len(schema.arguments) else ["ctx", "inputs", "keyword_only_inputs", "output"]
@@ -67,7 +66,7 @@ def check_autograd(op, schema, backward, setup):
 
 
 def planned(name, op):
-    """Reports whether an op has a fake, or a kernel that compilers take for one."""
+    """Reports whether an op has a fake, or a kernel that compilers use as one."""
     if registered.fake(name) or can_generate_trivial_fake_impl(op):
         return True
     keys = ("Meta", "CompositeExplicitAutograd", "CompositeImplicitAutograd")
@@ -75,7 +74,7 @@ def planned(name, op):
 
 
 def check_typed(name):
-    """Holds the definitions of an op against each other: of those that differ one is in force."""
+    """Compares the definitions of an op: if they differ, only one is in force."""
     (first, at), *others = registered.schemas.get(name, {}).items() or [(None, None)]
     for schema, place in others:
         effect = "replaces it" if schema == dispatched(name) else "is refused"

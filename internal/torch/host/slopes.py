@@ -1,10 +1,9 @@
-"""What shows of a formula for autograd in numbers: that gradients are linear, follow what
-was saved, and are the derivative where an op has one."""
+"""Numerical checks of formulas for autograd: gradients are linear, use the saved tensors, and are the derivative if there is one."""
 
 import math
 
-STEP = 2**-7  # of the elements of an argument, which float32 takes
-ROUGH = 0.05  # of a slope by which differences may disagree
+STEP = 2**-7  # of the elements of an argument, exact in float32
+ROUGH = 0.05  # relative error allowed between differences
 LARGEST = 64  # element to which a step is added: float32 has digits for both
 
 
@@ -36,17 +35,17 @@ class Slopes:
     """Checks of a formula that compute with it."""
 
     def moved(self, at, step):
-        """Calls the op with an argument that is a step away from its own."""
+        """Calls the op with an argument that is a step away."""
         leaves, values = self.call(lambda i, t: (t + step * distinct(t) if i == at else t).requires_grad_(i in self.graded))
         return leaves, [t for t in held(values) if t is not None]
 
     def slope(self, at, weights):
-        """Returns how the results of the op change with an argument, None where that is not known."""
-        with contextlib.suppress(Exception):  # the kernel takes no other values
+        """Returns how the results of the op change with an argument, None if it is not known."""
+        with contextlib.suppress(Exception):  # the kernel accepts no other values
             return slope(lambda step: summed(self.moved(at, step)[1], weights))
 
     def check_modes(self):
-        """Holds the results of the op where arguments require grad against those where none does."""
+        """Compares the results of the op if arguments require grad with those if none does."""
         try:
             plain, again, graded = held(self.call()[1]), held(self.call()[1]), held(self.call(lambda i, t: t.requires_grad_(i in self.graded))[1])
         except Exception:
@@ -56,8 +55,8 @@ class Slopes:
         for n, (a, b) in enumerate(zip(plain, graded)):
             if a is not None and b is not None and a.shape == b.shape and a.dtype == b.dtype and differs(a, b.detach()):
                 self.add(
-                    f"result {n} has other elements where an argument requires grad",
-                    "compute the same: let an argument of its own say that the op is called for training",
+                    f"result {n} has other elements if an argument requires grad",
+                    "compute the same: add an argument that says that the op is called for training",
                     registered.kernel(self.name),
                     note="no schema promises it: compilers call the kernel with tensors that do not require grad",
                 )
@@ -77,7 +76,7 @@ class Slopes:
                     )
 
     def check_saved(self, first, given, place):
-        """Writes tensors between the call and its backward, which is to raise, or not to need them."""
+        """Writes tensors between the call and its backward, which must raise or not need them."""
         ways = [(f"argument {self.named[i]}", self.named[i], lambda leaves, _, i=i: leaves[i]) for i in self.graded]
         ways += [(f"result {n}", "", lambda _, results, n=n: results[n]) for n, t in enumerate(given) if t.is_floating_point()]
         for what, argument, of in ways:
@@ -86,15 +85,15 @@ class Slopes:
                 of(leaves, results).detach().add_(1)
                 got = self.gradients(results, leaves, self.graded, given)
             except Exception:
-                continue  # as it is to
+                continue  # as it must
             if any(map(differs, first, got)):
                 self.add(
-                    f"its backward computes with {what}, which was written after the call, and does not raise",
+                    f"its backward uses {what}, which was written after the call, and does not raise",
                     "save tensors by ctx.save_for_backward, which notes their versions, not in attributes, nor by .data",
                     place,
                     argument,
                 )
-        with contextlib.suppress(Exception):  # the kernel takes no other values
+        with contextlib.suppress(Exception):  # the kernel accepts no other values
             leaves, results = self.differentiated(self.graded)
             self.call(lambda i, t: (t * 2 + 1).requires_grad_() if i in self.graded else t)
             for i, a, b in zip(self.graded, first, self.gradients(results, leaves, self.graded, given)):
@@ -123,28 +122,28 @@ class Slopes:
                     "return the gradient times the derivative of what the kernel computes",
                     place,
                     self.named[i],
-                    "a formula may be meant so, as of an op that rounds, or that scales gradients",
+                    "it may be intended, as for an op that rounds, or that scales gradients",
                 )
             else:
                 self.check_second(i, given, towards, place)
 
     def check_second(self, i, given, towards, place):
-        """Looks for a gradient that follows an argument, and does not lead back to it."""
+        """Looks for a gradient that depends on an argument without a graph to it."""
 
         def gradient(step):
             leaves, results = self.moved(i, step)
             return leaves[i], self.gradients(results, leaves, [i], incoming, create_graph=True)[0]
 
-        with contextlib.suppress(Exception):  # as it is to
+        with contextlib.suppress(Exception):  # as it must
             incoming = [g.clone().requires_grad_(g.is_floating_point()) for g in given]
             argument, first = gradient(0)
             if first.requires_grad:
                 first.sum().backward()
             if argument.grad is None and slope(lambda step: summed([gradient(step)[1]], [towards])):
                 self.add(
-                    f"the gradient of {self.named[i]} follows {self.named[i]} and does not lead back to it: second derivatives are zero",
+                    f"the gradient of {self.named[i]} depends on {self.named[i]} and has no graph to it: second derivatives are zero",
                     "compute it by ops that have formulas, without detach(); or decorate backward with once_differentiable, so that they raise",
                     place,
                     self.named[i],
-                    "programs that take no second derivatives do without",
+                    "programs without second derivatives do not need it",
                 )

@@ -1,4 +1,4 @@
-"""What calls change besides their tensors: reported, and undone before the next call."""
+"""Changes that calls make besides those to tensors: reported, and undone before the next call."""
 
 import atexit
 import functools
@@ -14,15 +14,15 @@ from torch.utils import _device as default_device
 from torch.utils._python_dispatch import _pop_mode as pop_dispatch_mode
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGCHLD, signal.SIGUSR1, signal.SIGPIPE)
-SHOWN = 200  # characters of what is printed
+SHOWN = 200  # characters of printed text
 LEAKS = 3  # a kernel may open a file once
-GENERATIONS = 1 << 14  # of a Mersenne twister, more than a call draws
+GENERATIONS = 1 << 14  # numbers of a Mersenne twister, more than a call draws
 TINY = 5e-324
 AUTOCAST = "cpu", "cuda"
-APART = "autograd_fallback_mode", "deterministic_algorithms", "float32_matmul_precision", "thread_name"  # settings that a worker sets itself, that are read otherwise, and of a thread
+APART = "autograd_fallback_mode", "deterministic_algorithms", "float32_matmul_precision", "thread_name"  # settings that a worker sets itself, that are read elsewhere, or of a thread
 hooks_on_top = getattr(torch._C._autograd, "_top_saved_tensors_default_hooks", lambda tracing: None)  # of PyTorch 2.7 and later
 libc = ctypes.CDLL(None)
-lasting = []  # guards that undo what others did: they may not end
+lasting = []  # guards that undo the effects of others: they must not end
 
 
 def refill(collection, values):
@@ -52,7 +52,7 @@ def umask():
 
 
 def of_module(name, read, write):
-    """Returns how a setting of a module is read, None where nothing has imported that, and set."""
+    """Returns functions that read a module's setting, None if it is not imported, and that set it."""
 
     def reads():
         return read(sys.modules[name]) if name in sys.modules else None
@@ -70,7 +70,7 @@ def numpys_generator():
 
 
 def of_devices(read, write):
-    """Returns how a setting of types of devices is read, and set."""
+    """Returns functions that read and set a setting of types of devices."""
     return lambda: {device: read(device) for device in AUTOCAST}, lambda v: [write(*setting) for setting in v.items()]
 
 
@@ -84,12 +84,12 @@ def set_excluded(keys):
 
 
 def settings():
-    """Returns what torch._C has a function to read of, and one to set, in all the process."""
+    """Returns the settings of the process that torch._C has functions to read and to set."""
     found = {}
     for name in (n.removeprefix("_get_") for n in dir(torch._C) if n.startswith("_get_")):
         write = getattr(torch._C, f"_set_{name}", None)
         read = getattr(torch._C, f"_get_{name}")
-        with contextlib.suppress(TypeError):  # it is read of something
+        with contextlib.suppress(TypeError):  # it takes an argument
             if write and read() is not None and name not in APART:
                 found[f"the setting {name}"] = read, write
     return found
@@ -108,7 +108,7 @@ def current_device():
         return 0
     try:
         return torch.accelerator.current_device_index()
-    except RuntimeError:  # of a driver that is not up
+    except RuntimeError:  # of a driver that is not started
         return 0
 
 
@@ -116,8 +116,8 @@ PRINTING = torch._tensor_str.PRINT_OPTS
 
 THREADS = "torch.get_num_threads()"
 
-# What may be changed, by the words of who reads it: how it is read, and set. What comes
-# first is set first.
+# The settings, by their names in reports: functions that read and set them. They are
+# set in this order.
 STATE = {
     "inference mode": (torch.is_inference_mode_enabled, lambda on: lasting.append(torch._C._InferenceMode(on))),
     "torch.is_grad_enabled()": (torch.is_grad_enabled, torch._C._set_grad_enabled),
@@ -182,20 +182,20 @@ STATE = {
     "sys.path": (lambda: list(sys.path), lambda v: refill(sys.path, v)),
 }
 
-PATCHED = (torch, torch.Tensor, torch.nn.functional, torch.nn.Module, torch.linalg)  # whose functions are looked at
+PATCHED = (torch, torch.Tensor, torch.nn.functional, torch.nn.Module, torch.linalg)  # whose functions are checked
 
-# What is to be as many after a call as before, by the words of one that a call leaves: how it is counted.
+# Things that calls must not add, by the report: functions that count them.
 COUNTS = {
     "left a file open": lambda: len(os.listdir("/proc/self/fd")),
     "left a thread running": threading.active_count,
     "registered a function with atexit": atexit._ncallbacks,
 }
 
-IMPORTS = {"numpy.geterr()", "numpy.get_printoptions()", "decimal.getcontext()", "warnings.filters", "os.environ", "sys.path"}  # what modules set for the process while they are imported
+IMPORTS = {"numpy.geterr()", "numpy.get_printoptions()", "decimal.getcontext()", "warnings.filters", "os.environ", "sys.path"}  # set by modules while they are imported
 
 
 def shown(was, now):
-    """Returns how a value changed: of a mapping, and of a list, what is other alone."""
+    """Returns how a value changed; of a mapping or a list only the differences."""
     if isinstance(was, dict):
         keys = sorted(k for k in {*was, *now} if was.get(k) != now.get(k))
         return ", ".join(f"{k} was {was.get(k)!r} and is {now.get(k)!r}" for k in keys)
@@ -215,7 +215,7 @@ def twister(words, at):
 
 @functools.lru_cache
 def seeded_twister(was, now):
-    """Reports whether the words of a Mersenne twister are none that it comes to by drawing."""
+    """Reports whether a Mersenne twister was seeded, and did not just draw numbers."""
     came, all = twister(now, 0).getrandbits(32), 32 * len(was)
     generator = twister(was, len(was))
     return was != now and not any(generator.getrandbits(all) & 0xFFFFFFFF == came for _ in range(GENERATIONS))
@@ -227,8 +227,8 @@ class State:
     said = []  # since it was asked for
 
     def begin(self):
-        """Remembers the state, in the process that serves."""
-        self.leaks = {}  # calls in a row after which there is more of what is counted
+        """Remembers the state, in the server process."""
+        self.leaks = {}  # consecutive calls that each added something
         self.values = {name: read() for name, (read, _) in STATE.items()}
         self.modules = len(sys.modules)
         self.functions = [(owner, set(vars(owner)), {n: f for n, f in vars(owner).items() if callable(f)}) for owner in PATCHED]
@@ -237,7 +237,7 @@ class State:
         os.dup2(self.output, 1)
 
     def draw(self):
-        """Remembers the random generators, which get the same seed, threads, processes and files: the first tensor on a device may start its driver's."""
+        """Remembers the random generators, with a fixed seed, threads, processes and files: the first tensor on a device may start its driver's."""
         self.children, self.counted = children(), {left: count() for left, count in COUNTS.items()}
         self.seed = torch.default_generator.initial_seed()
         random.seed(self.seed)
@@ -247,7 +247,7 @@ class State:
         self.values[THREADS] = torch.get_num_threads()
 
     def look(self):
-        """Notes state that changed, and restores it."""
+        """Notes changed state, and restores it."""
         self.look_at_modes()
         imported, self.modules = len(sys.modules) != self.modules, len(sys.modules)
         for name, (read, write) in STATE.items():
@@ -265,7 +265,7 @@ class State:
         self.look_at_counts()
 
     def look_at_modes(self):
-        """Takes off the modes that were left on, except that of the default device."""
+        """Exits the modes that were left on, except that of the default device."""
         while torch._C._len_torch_dispatch_stack() > 0:
             self.said.append(f"the mode {type(pop_dispatch_mode()).__name__} was left on")
         while torch._C._len_torch_function_stack() > 0:
@@ -278,7 +278,7 @@ class State:
             self.said.append("hooks for saved tensors were left on")
 
     def look_at_functions(self):
-        """Puts back the functions of PyTorch that were replaced or removed, or methods that a class inherits."""
+        """Restores replaced or removed functions of PyTorch, and methods that a class inherits."""
         for owner, names, functions in self.functions:
             now = vars(owner)
             if len(now) == len(names) and functions.items() <= now.items():
@@ -340,7 +340,7 @@ class State:
                 self.said.append(f"{LEAKS} calls in a row {left}")
 
     def after(self, set):
-        """Is called after each call of an op, and after the default generator or the number of threads was set."""
+        """Called after each call of an op, and after the default generator or the number of threads was set."""
         try:
             self.draw() if set else self.look()
         except BaseException as error:
@@ -348,8 +348,8 @@ class State:
 
 
 def left():
-    """Returns what calls changed since this was last called, as lines."""
-    state.look_at_functions()  # which takes as long as all else that is looked at after each call
+    """Returns the changes that calls made since its last call, as lines."""
+    state.look_at_functions()  # which takes as long as all other checks after a call
     said, state.said = list(dict.fromkeys(state.said)), []
     return "\n".join(said)
 

@@ -1,4 +1,4 @@
-"""Fakes under sizes that are symbols, as compilers call them for shapes that change."""
+"""Fakes under symbolic sizes, as compilers call them for dynamic shapes."""
 
 import sympy
 from torch._decomp import decomposition_table, meta_table
@@ -6,21 +6,21 @@ from torch._dispatch.python import enable_python_dispatcher
 from torch._dynamo.source import ConstantSource
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
 
-CALLS = 4  # of an op, under symbols
-TRIED = 8  # sizes that a guard is not true of
-times = {}  # op: how often it was called so
+CALLS = 4  # calls of an op under symbols
+TRIED = 8  # excluded sizes tried for a guard
+times = {}  # op: its calls under symbols
 
-# The files of the fakes of PyTorch's own ops, and the functions that these are wrapped in.
+# The files of the fakes of PyTorch's own ops, and the functions that wrap them.
 FAKES = tuple(ROOT + part for part in ("_meta_registrations.py", "_decomp", "_refs", "_prims" + os.sep, "_subclasses" + os.sep + "fake_impls.py"))
 WRAPPERS = ("_fn", "wrapper", "inner", "_inner", "inplace", "constructors")
 
 
 class Symbols(ShapeEnv):
-    """Sizes of tensors, with the guards on them and the lines of an op's fake that led to these.
+    """Sizes of tensors, with the guards on them and the lines of the fake that set them.
 
-    The conditions of torch._check are not guards, nor is the question whether a value computed from sizes
-    is 0 or 1, except of a remainder. Nor are conditions by which a PyTorch op that the fake calls chooses how
-    it computes, unless it makes a number of a size.
+    Conditions of torch._check do not count as guards, nor does a comparison of a value computed from sizes
+    with 0 or 1, unless it is a remainder. Nor do conditions by which a PyTorch op that the fake calls chooses
+    an algorithm, unless it converts a size to a number.
     """
 
     def __init__(self, function):
@@ -44,12 +44,12 @@ class Symbols(ShapeEnv):
             self.values[symbol] = like.shape[i]
 
     def root(self, symbol):
-        """Returns the symbol that stands for all of equal sizes."""
+        """Returns the symbol for all equal sizes."""
         other = self.replacements.get(symbol)
         return self.root(other) if isinstance(other, sympy.Symbol) else symbol
 
     def breaking(self, guard):
-        """Returns sizes that a guard is not true of, some of them."""
+        """Returns some sizes that a guard excludes."""
         found, named = [], [int(n) + d for n in guard.atoms(sympy.Integer) for d in (0, 1, -1)]
         for symbol in sorted(guard.free_symbols & self.values.keys(), key=str):
             value = self.values[symbol]
@@ -60,7 +60,7 @@ class Symbols(ShapeEnv):
         return found
 
     def like(self, sizes):
-        """Returns the tensors that have others of those sizes, in words."""
+        """Describes the tensors with other sizes."""
         shapes = {name: ([sizes[s] for s in shape], [self.values[s] for s in shape]) for name, shape in self.shapes.items()}
         return ", ".join(f"{name} {other}" for name, (other, own) in shapes.items() if other != own)
 
@@ -74,13 +74,13 @@ def is_remainder(expression):
 
 
 def frames():
-    """Returns the frames of the caller, outermost first, without their lines of source."""
+    """Returns the frames of the caller, outermost first, without source lines."""
     walked = traceback.walk_stack(sys._getframe(1))
     return [traceback.FrameSummary(f.f_code.co_filename, line, f.f_code.co_name, lookup_line=False) for f, line in walked][::-1]
 
 
 def asking(function, stack):
-    """Returns the line of an op's fake that a stack passes through, and whether it is the fake that asks, not an op that it calls."""
+    """Returns the line of an op's fake in a stack, and whether the fake itself sets the guard, and not an op that it calls."""
     calls = [i for i, f in enumerate(stack) if f.name == "__torch_dispatch__"]
     frames = [i for i, f in enumerate(stack) if not f.filename.startswith((ROOT, "<"))]
     if function.namespace in NAMESPACES:
@@ -90,13 +90,13 @@ def asking(function, stack):
             return registered_at(function), len(calls) == 1
     if not frames:
         return "", False
-    # Some versions of torch.sym_max and the like ask too.
+    # Some versions of torch.sym_max and others set guards too.
     theirs = any(f.name == "__torch_dispatch__" or f.name.startswith("sym_") for f in stack[frames[-1] + 1 :])
     return f"{stack[frames[-1]].filename}:{stack[frames[-1]].lineno}", not theirs
 
 
 def registered_at(function):
-    """Returns where the function is that an op of PyTorch calls on Meta: in Python, else where the dispatcher has it from."""
+    """Returns the place of the function that an op of PyTorch calls on Meta: in Python, or else as the dispatcher has it."""
     ours = meta_table.get(function) or decomposition_table.get(function)
     if code := getattr(inspect.unwrap(ours), "__code__", None) if ours else None:
         return f"{code.co_filename}:{code.co_firstlineno}"
@@ -114,13 +114,13 @@ def dynamic(t):
 
 @contextlib.contextmanager
 def tracing(mode):
-    """Is how compilers call: what C++ would compute with numbers, Python's decompositions compute with symbols."""
+    """Calls as compilers do: Python's decompositions compute with symbols what C++ would compute with numbers."""
     with mode, enable_python_dispatcher():
         yield
 
 
 def warm():
-    """Imports the modules that the first call under symbols would."""
+    """Imports the modules that the first call under symbols needs."""
     t, mode = torch.empty(2, 3), fake_mode(Symbols(torch.ops.aten.relu.default))
     with tracing(mode):
         assert not torch.relu(mode.from_tensor(t, source=ConstantSource("t"), symbolic_context=dynamic(t))).shape[0] > 5
@@ -141,7 +141,7 @@ def shape_of(answer):
 
 
 def unlike_static(answer, static):
-    """Says how what a fake returns for symbols is not what it returned for their numbers, "" where it is."""
+    """Returns how the results of a fake for symbols differ from those for their numbers, "" if they don't."""
     if shape_of(answer) != shape_of(static):
         return "returns other dtypes or dimensions than for numbers"
     pairs = [(s, n) for ours, theirs in zip(answer["results"], static["results"]) for a, b in zip(ours, theirs) if a for s, n in zip(a["sizes"], b["sizes"])]
@@ -150,11 +150,9 @@ def unlike_static(answer, static):
 
 
 def under_symbols(function, args, kwargs, static):
-    """Returns how the fake of an op fails where sizes are symbols, or the guards that it sets on them for nothing.
+    """Returns how the fake of an op fails under symbolic sizes, or the unneeded guards that it sets on them.
 
-    For nothing is a guard where it returns with others the like of what it returned: a fake that refuses some, or returns other tensors, has to ask. Sizes are symbols
-    where all tensors are contiguous and of sizes that compilers have symbols for. Those of
-    out= of PyTorch's own ops are 0: such an op resizes them.
+    A guard is unneeded if the fake returns similar results for excluded sizes: a fake that rejects some, or returns other tensors, needs it. Sizes are symbols if all tensors are contiguous and have sizes that compilers use symbols for. Those of out= of PyTorch's own ops are 0: such an op resizes them.
     """
     arguments = function._schema.arguments
     given = {i: v for i, v in enumerate(args)} | {i: kwargs[a.name] for i, a in enumerate(arguments) if a.name in kwargs}
@@ -168,7 +166,7 @@ def under_symbols(function, args, kwargs, static):
     if not all(t.layout == torch.strided and t.is_contiguous() and min(t.shape, default=2) > 1 for t in tensors):
         return {}
     if function.namespace in NAMESPACES and any(t.device.type != "cpu" for t in tensors):
-        return {}  # their fakes are asked about on the CPU, where -python asks
+        return {}  # check -python calls their fakes on the CPU
     times[function] = times.get(function, 0) + 1
     if times[function] > CALLS:
         return {}
@@ -188,12 +186,12 @@ def under_symbols(function, args, kwargs, static):
 
     answer = called(symbolic, mode)
     if answer.get("results") is None:
-        fault = answer.get("fault", "raises GuardOnDataDependentSymNode")  # as where contents are asked for that no fake knows
+        fault = answer.get("fault", "raises GuardOnDataDependentSymNode")  # as for contents, which no fake knows
         return {} if outs or fault.startswith("raises GuardOnDataDependentSymNode") else {"fault": f"under symbolic sizes {fault}", "symbols": "refuses" in answer}
     if not outs and (fault := unlike_static(answer, static)):
         return {"fault": f"under symbolic sizes {fault}"}
     if not all("Tensor" in str(r.type) for r in function._schema.returns):
-        return {}  # a number that it returns may depend on what it asks for
+        return {}  # a number that it returns may depend on the guard
     found, needed = [], set()
     for guard, place in dict.fromkeys(symbols.asked):
         other, breaking = fake_mode(ShapeEnv()), symbols.breaking(guard)

@@ -1,11 +1,11 @@
-"""The texts in the source of kernels, with which arguments of type str are compared."""
+"""The texts in the source of kernels that arguments of type str are compared with."""
 
 import enum
 import types
 
 
 def texts(value, seen):
-    """Yields the texts in a value; of a function those in its code, and in what it names of its module."""
+    """Yields the texts in a value; of a function, those in its code and in the globals that it uses."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, (tuple, list)):
@@ -24,10 +24,10 @@ def texts(value, seen):
 
 
 def other_defaults(kernel, arguments):
-    """Yields how the defaults of a kernel are not those of a schema."""
+    """Yields how the defaults of a kernel differ from those of a schema."""
     takes, (file, line) = parameters(kernel), site(kernel)
     places = places_of(takes, arguments) if takes and file else {}
-    for note, said in ("", defaults_unlike(places, arguments)), ("the function may be called by itself too", defaults_beyond(places, arguments)):
+    for note, said in ("", defaults_unlike(places, arguments)), ("the function may also be called directly", defaults_beyond(places, arguments)):
         for argument, saw in said:
             yield {"Argument": argument, "Saw": saw, "Fix": f"write {spelt(arguments)}, or the default into the schema", "Note": note, "File": file, "Line": line}
 

@@ -1,10 +1,10 @@
-"""Triton's kernels, which its interpreter runs on the CPU."""
+"""Triton's kernels, run by its interpreter on the CPU."""
 
 import gc
 
 
 def interpreted(wrap):
-    """Returns wrap_triton that also takes what the interpreter runs, as that of PyTorch 2.6 does not."""
+    """Returns a wrap_triton that also accepts the interpreter's kernels, unlike that of PyTorch 2.6."""
 
     def wrapped(kernel):
         inner = kernel
@@ -29,7 +29,7 @@ class Clockless:
 
 
 def unless_fake(run):
-    """Returns what runs a kernel, and nothing on fake tensors, which the fakes of traced ops pass."""
+    """Returns a launch that runs a kernel, and does nothing on fake tensors, as of traced ops."""
 
     def ran(this, *args, **keywords):
         if not any(isinstance(value, FakeTensor) for value in (*args, *keywords.values())):
@@ -39,7 +39,7 @@ def unless_fake(run):
 
 
 def keeping_none(launch):
-    """Returns a launch that keeps no argument in a cycle: what it makes is young to the collector until it ends."""
+    """Returns a launch that leaves no argument in a cycle: its objects stay in the youngest generation until it ends."""
 
     def launched(this, *args, **keywords):
         enabled = gc.isenabled()
@@ -55,7 +55,7 @@ def keeping_none(launch):
 
 
 class Builtins:
-    """The module inspect, of which the interpreter asks for the members of its language at each call of a function, and takes the builtins."""
+    """The module inspect, which the interpreter asks at each call for the members of its language, to use the builtins."""
 
     def __init__(self, language):
         self.builtin, self.names = language.core.is_builtin, {}
@@ -70,7 +70,7 @@ class Builtins:
 
 
 def tame_triton():
-    """Makes the interpreter take the first configuration: an autotuner measures them by the clock of a GPU."""
+    """Makes the interpreter use the first configuration: an autotuner measures them by a GPU's clock."""
     interpreter, autotuner = map(sys.modules.get, ("triton.runtime.interpreter", "triton.runtime.autotuner"))
     if interpreter is None:
         return

@@ -209,8 +209,8 @@ op(wrong, "writes_what_it_returns(Tensor x) -> Tensor", square, "called a second
 op(wrong, "of_memory(Tensor x) -> Tensor", square, "for a gradient that is not contiguous its backward returns another gradient of x", of_memory, save)
 op(wrong, "without_gradient(Tensor x) -> Tensor", square, "for a gradient of zeros its backward does not return zeros of x", lambda ctx, grad: 2 * ctx.saved_tensors[0], save)
 op(wrong, "squares_gradient(Tensor x) -> Tensor", torch.sin, "for twice the gradient its backward does not return twice the gradient of x", lambda ctx, grad: grad * grad * ctx.saved_tensors[0].cos(), save)
-op(wrong, "in_attribute(Tensor x) -> Tensor", square, "its backward computes with argument x, which was written after the call", lambda ctx, grad: 2 * ctx.x * grad, save_in_attribute)
-op(wrong, "output_in_attribute(Tensor x) -> Tensor", torch.exp, "its backward computes with result 0, which was written after the call", lambda ctx, grad: ctx.y * grad, save_output_in_attribute)
+op(wrong, "in_attribute(Tensor x) -> Tensor", square, "its backward uses argument x, which was written after the call", lambda ctx, grad: 2 * ctx.x * grad, save_in_attribute)
+op(wrong, "output_in_attribute(Tensor x) -> Tensor", torch.exp, "its backward uses result 0, which was written after the call", lambda ctx, grad: ctx.y * grad, save_output_in_attribute)
 
 
 
@@ -230,13 +230,13 @@ def add_bias_back(ctx, grad):
     return tuple(kind and (grad * n).sum_to_size(kind[0]).to(kind[1]) for n, kind in zip((2, 1), ctx.kinds))
 
 
-op(wrong, "absent(Tensor x, Tensor? bias=None) -> Tensor", add_bias, "without bias, which the kernel takes, its formula raises AttributeError", add_bias_back, save_kinds)
+op(wrong, "absent(Tensor x, Tensor? bias=None) -> Tensor", add_bias, "without bias, which the kernel accepts, its formula raises AttributeError", add_bias_back, save_kinds)
 op(right, "absent(Tensor x, Tensor? bias=None) -> Tensor", add_bias, "", add_bias_back, save_kinds_given)
 op(right, "wanted(Tensor x, Tensor? bias=None) -> Tensor", lambda x, bias=None: x * 2 + bias, "", add_bias_back, save_kinds)
 op(wrong, "half(Tensor x) -> Tensor", square, "note its gradient of x is not the derivative", lambda ctx, grad: grad * ctx.saved_tensors[0], save)
 op(wrong, "one(Tensor x) -> Tensor", lambda x: x**0, "note its gradient of x is not the derivative: nan", lambda ctx, grad: grad * 0 / (ctx.saved_tensors[0] - ctx.saved_tensors[0]), save)
 op(wrong, "of_one(Tensor x, Tensor y) -> Tensor", times_of_one_dtype, "note its gradient of y is not the derivative: none", lambda ctx, grad: (grad * ctx.saved_tensors[1], None), save)
-op(wrong, "once(Tensor x) -> Tensor", square, "note the gradient of x follows x and does not lead back to it", lambda ctx, grad: grad * 2 * ctx.saved_tensors[0].detach(), save)
+op(wrong, "once(Tensor x) -> Tensor", square, "note the gradient of x depends on x and has no graph to it", lambda ctx, grad: grad * 2 * ctx.saved_tensors[0].detach(), save)
 op(wrong, "limited(Tensor x) -> Tensor", copy, "note for twice the gradient its backward does not return twice", lambda ctx, grad: grad.clone() if grad.is_complex() else grad.clamp(-1.5, 1.5), save)
 
 
@@ -246,7 +246,7 @@ def trains(x: Tensor) -> Tensor:
 
 
 trains.register_autograd(lambda ctx, grad: grad * 0.5, setup_context=save)
-EXPECTED["rules::trains"] = "note result 0 has other elements where an argument requires grad"
+EXPECTED["rules::trains"] = "note result 0 has other elements if an argument requires grad"
 
 # Formulas that save where the next call does.
 
@@ -329,7 +329,7 @@ def in_place(library, function, says=""):
     library.impl("scales_", lambda x: function.apply(x, kernel), "Autograd")
 
 
-in_place(wrong, Scaled, "its formula is lost: x is written, and its gradient is that of what it was")
+in_place(wrong, Scaled, "its formula is lost: x is written, and its gradient is that of the old value")
 in_place(right, ScaledAndMarked)
 
 
@@ -367,8 +367,8 @@ def takes_floats(x, y):
 
 
 op(wrong, "vmap_raises(Tensor x) -> Tensor", square, "its rule for vmap, of x batched at dimension 0, raises RuntimeError: one at a time", vmap=unbatched)
-op(wrong, "vmap_values(Tensor x) -> Tensor", square, "its rule for vmap, of x batched at dimension 0, does not return what calls one by one do", vmap=first_alone)
-op(wrong, "vmap_dimension(Tensor x) -> Tensor", square, "its rule for vmap, of x batched at dimension -1, does not return what calls one by one do", vmap=other_dimension)
+op(wrong, "vmap_values(Tensor x) -> Tensor", square, "its rule for vmap, of x batched at dimension 0, does not return the results of separate calls", vmap=first_alone)
+op(wrong, "vmap_dimension(Tensor x) -> Tensor", square, "its rule for vmap, of x batched at dimension -1, does not return the results of separate calls", vmap=other_dimension)
 op(wrong, "vmap_of_one(Tensor x, Tensor y) -> Tensor", times, "its rule for vmap, of x batched at dimension 0, raises", vmap=both_batched)
 op(wrong, "vmap_writes(Tensor x) -> Tensor", lambda x: x * 2, "its rule for vmap, of x batched at dimension 0, writes x", vmap=writes_batch)
 op(wrong, "vmap_returns(Tensor x) -> Tensor", copy, "its rule for vmap, of x batched at dimension 0, returns the storage of x", vmap=returns_batch)
@@ -394,7 +394,7 @@ def casts(library, cast, says=""):
     library.impl("adds_", torch.library.fallthrough_kernel, "Autograd")
 
 
-casts(wrong, lambda x, y: (x.bfloat16(), y), "under torch.autocast of torch.bfloat16 it leaves x as it was")
+casts(wrong, lambda x, y: (x.bfloat16(), y), "under torch.autocast of torch.bfloat16 it does not write x")
 casts(right, lambda x, y: (x, y.bfloat16()))
 
 
@@ -459,7 +459,7 @@ def ones_batched(info, in_dims, x):
     return x.unsqueeze(-1) + torch.ones(2), 0  # where x is float64, this is too
 
 
-op(wrong, "vmap_promotes(Tensor x) -> Tensor", add_ones, "note its rule for vmap, of x batched at dimension 0, does not return what calls one by one do", vmap=ones_batched)
+op(wrong, "vmap_promotes(Tensor x) -> Tensor", add_ones, "note its rule for vmap, of x batched at dimension 0, does not return the results of separate calls", vmap=ones_batched)
 
 def times_summed(ctx, grad):
     x, y = ctx.saved_tensors
@@ -629,7 +629,7 @@ def doubled_in_numpy(x):
     return torch.from_numpy(x.detach().contiguous().numpy() * 2) if x.dtype == torch.float32 else x * 2
 
 
-composite(wrong, "ends_in_numpy", doubled_in_numpy, "note its results follow x, which requires grad, and none of them does: the op decomposes")
+composite(wrong, "ends_in_numpy", doubled_in_numpy, "note its results depend on x, which requires grad, and none of them requires it: the op decomposes")
 composite(wrong, "needs_no_grad", lambda x: torch.from_numpy(x.numpy() + 1) if x.dtype == torch.float32 else x * 2, "note where an argument requires grad it raises RuntimeError: Can't call numpy()")
 composite(right, "decomposes", lambda x: (x * 2).sum())
 composite(right, "counts_in_numpy", lambda x: torch.tensor(float((x.detach().abs() > 0).sum())))

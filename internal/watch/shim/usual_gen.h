@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-// The checks that need a fact to be left out, as bits by the numbers of their
-// codes: those of asserts.Codes.
+// The checks that need a fact, as bits by the numbers of their codes: those of
+// asserts.Codes.
 namespace opassert::needs {
 
 constexpr int64_t same_impl = int64_t{1} << 1 | int64_t{1} << 9 | int64_t{1} << 10 | int64_t{1} << 13 | int64_t{1} << 15 | int64_t{1} << 16;

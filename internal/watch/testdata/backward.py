@@ -62,8 +62,8 @@ torch.library.register_fake("formula::traced", torch.empty_like, lib=library)
 EXPECTED = {
     "formula::plain": "the op has no kernel for autograd",
     "formula::pair": "the op has no kernel for autograd",
-    "formula::recorded": "through what the op's kernel calls",
-    "formula::calls_ops": "through what the op's kernel calls",
+    "formula::recorded": "through ops that the kernel calls",
+    "formula::calls_ops": "through ops that the kernel calls",
     "formula::everywhere": "the op has no kernel for autograd",
     "formula::raises": "raises: the op has no formula",
     "formula::function_inside": "raises: the op has no formula",

@@ -1,5 +1,5 @@
 // Package watch calls kernels of the embedded engine without wrappers, for
-// tests: it makes the record that generated code would.
+// tests: it makes the same record as generated code.
 package watch
 
 import (
@@ -45,8 +45,8 @@ func Call(kernel any, args []any, level asserts.Level) Record {
 	return r
 }
 
-// Tensors returns the tensors of an argument or a result, and whether it is
-// something that holds tensors.
+// Tensors returns the tensors of an argument or a result, and whether its type holds
+// tensors.
 func Tensors(v any) (ts []*c10.Tensor, holds bool) {
 	switch v := v.(type) {
 	case *c10.Tensor:

@@ -11,8 +11,8 @@ import (
 	"github.com/opassert/opassert/internal/gentest/internal/idle/release"
 )
 
-// A cost is an op called as it is and through wrappers, on so many tensors:
-// one argument; one, two, and a list of fifteen with a result.
+// A cost is an op called directly and through wrappers, on n tensors: one argument;
+// one, two, and a list of fifteen with a result.
 type cost struct {
 	name                   string
 	bare, release, checked func()
@@ -44,8 +44,8 @@ func costs() []cost {
 	}
 }
 
-// BenchmarkYardstick is what the costs of calls are compared with: machines differ
-// by more than what they are to show.
+// BenchmarkYardstick measures the units of the costs of calls: absolute times differ
+// too much between machines.
 func BenchmarkYardstick(b *testing.B) {
 	var n atomic.Int64
 	var made *[128]byte
@@ -66,8 +66,8 @@ func BenchmarkYardstick(b *testing.B) {
 	_ = made
 }
 
-// BenchmarkCost is what a call costs: as it is, through a wrapper of the
-// release build, and through one that checks, at each level.
+// BenchmarkCost measures a call: direct, through a wrapper of the release build, and
+// through one that checks, at each level.
 func BenchmarkCost(b *testing.B) {
 	if asserts.Enabled {
 		b.Skip("the release wrapper needs a build without the tag opassert")
@@ -86,7 +86,7 @@ func BenchmarkCost(b *testing.B) {
 		} {
 			b.Run(c.name+"/"+way.name, func(b *testing.B) {
 				defer asserts.SetLevel(way.level)()
-				for range 24 { // of the first calls of an op more is seen
+				for range 24 { // the first calls of an op are observed with contents
 					way.call()
 				}
 				b.ReportAllocs()
@@ -108,15 +108,15 @@ func TestIdentityAllocatesNothing(t *testing.T) {
 	}
 }
 
-// At the content level it uses again what earlier calls allocated.
+// At the content level it reuses the allocations of earlier calls.
 func TestContentsAllocateNothing(t *testing.T) {
 	defer asserts.SetLevel(asserts.Content)()
 	for _, c := range costs() {
-		for range 24 { // of the first calls of an op more is seen
+		for range 24 { // the first calls of an op are observed with contents
 			c.checked()
 		}
 		if n := testing.AllocsPerRun(100, c.checked); n >= 1 {
-			t.Errorf("%s: %v allocations: a check that is usual.Asked has each call judged, say which facts leave it nothing to report", c.name, n)
+			t.Errorf("%s: %v allocations: a check with usual.Asked has each call judged: list the facts under which it has nothing to report", c.name, n)
 		}
 	}
 }

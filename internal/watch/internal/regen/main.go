@@ -28,8 +28,8 @@ func header() []byte {
 
 #include <cstdint>
 
-// The checks that need a fact to be left out, as bits by the numbers of their
-// codes: those of asserts.Codes.
+// The checks that need a fact, as bits by the numbers of their codes: those of
+// asserts.Codes.
 namespace opassert::needs {
 
 `)
@@ -37,7 +37,7 @@ namespace opassert::needs {
 	for _, name := range slices.SortedFunc(maps.Keys(facts), func(x, y string) int { return int(facts[x]) - int(facts[y]) }) {
 		fmt.Fprintf(&b, "constexpr int64_t %s = %s;\n", name, bits(func(c asserts.Code) bool { return c.Usual().Has(facts[name]) }))
 	}
-	// A check that the judge doesn't hold against a watched call needs nothing.
+	// A check that is not judged on watched calls needs nothing.
 	fmt.Fprintf(&b, "\n// The checks whose needs are known. A call with another one is never usual.\nconstexpr int64_t known = %s;\n",
 		bits(func(c asserts.Code) bool {
 			return c.Usual()&usual.Asked == 0 && (c.Usual() != 0 || !c.OnCall() || c.InRuns())
@@ -46,7 +46,7 @@ namespace opassert::needs {
 	return b.Bytes()
 }
 
-// bits is an expression for the set of checks that a function reports.
+// bits is an expression for the set of checks that a function selects.
 func bits(has func(asserts.Code) bool) string {
 	var terms []string
 	for c := range asserts.AllCodes.All() {
