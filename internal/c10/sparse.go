@@ -13,11 +13,11 @@ type sparse struct {
 }
 
 func (s *sparse) retain() *sparse {
-	kept := &sparse{rows: s.rows.Retain(), values: s.values.Retain(), coalesced: s.coalesced}
+	aliases := &sparse{rows: s.rows.Retain(), values: s.values.Retain(), coalesced: s.coalesced}
 	if s.cols != nil {
-		kept.cols = s.cols.Retain()
+		aliases.cols = s.cols.Retain()
 	}
-	return kept
+	return aliases
 }
 
 func (s *sparse) release() {

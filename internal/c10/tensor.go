@@ -174,12 +174,12 @@ func (t *Tensor) Options() Options {
 // IsContiguous reports whether the elements are contiguous, in order.
 func (t *Tensor) IsContiguous() bool {
 	x := t.get()
-	want := int64(1)
+	other := int64(1)
 	for d := len(x.sizes) - 1; d >= 0; d-- {
-		if x.sizes[d] != 1 && x.strides[d] != want {
+		if x.sizes[d] != 1 && x.strides[d] != other {
 			return Numel(x.sizes) == 0
 		}
-		want *= x.sizes[d]
+		other *= x.sizes[d]
 	}
 	return true
 }

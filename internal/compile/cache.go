@@ -31,7 +31,7 @@ func cached(name string, make func(work, file string) error) (string, error) {
 		if err == nil {
 			return file, nil
 		}
-		if !takesNoMore(dir, name, err) {
+		if !isAboutFolder(dir, name, err) {
 			return "", err
 		}
 		errs = append(errs, fmt.Errorf("%s: %w", dir, err))
@@ -79,8 +79,8 @@ func others(dir string) []string {
 	return all
 }
 
-// lasting is a folder for temporary files that persist.
-var lasting = "/var/tmp"
+// persistent is a folder for temporary files that persist.
+var persistent = "/var/tmp"
 
 // namedFolders yields the folders with fixed names: in the user's cache folder, and
 // in that for temporary files.
@@ -89,7 +89,7 @@ func namedFolders() iter.Seq[string] {
 		if cache, err := os.UserCacheDir(); err == nil && !yield(filepath.Join(cache, "opassert")) {
 			return
 		}
-		for _, root := range []string{os.TempDir(), lasting} {
+		for _, root := range []string{os.TempDir(), persistent} {
 			if !yield(filepath.Join(root, fmt.Sprintf("opassert-%d", os.Geteuid()))) {
 				return
 			}
@@ -142,9 +142,9 @@ func makeFolder(dir string) error {
 	return checkFolder(dir)
 }
 
-// takesNoMore reports whether an error is about the folder of a library, and not
+// isAboutFolder reports whether an error is about the folder of a library, and not
 // about the library.
-func takesNoMore(dir, name string, err error) bool {
+func isAboutFolder(dir, name string, err error) bool {
 	var denied *os.PathError
 	if errors.As(err, &denied) {
 		return true

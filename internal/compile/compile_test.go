@@ -60,8 +60,8 @@ func setUp(t *testing.T) (dir string, torch *installed.Torch, compiled func() in
 	t.Setenv("CXX", filepath.Join(dir, "my tools", "c++"))
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
 	t.Setenv("TMPDIR", filepath.Join(dir))
-	lasting = filepath.Join(dir, "lasting")
-	must.Do(t, os.Mkdir(lasting, 0o700))
+	persistent = filepath.Join(dir, "lasting")
+	must.Do(t, os.Mkdir(persistent, 0o700))
 	return dir, torch, func() int {
 		text, _ := os.ReadFile(log)
 		return strings.Count(string(text), "\n")

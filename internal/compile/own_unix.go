@@ -52,11 +52,11 @@ func checkParents(path string) error {
 	if err != nil {
 		return err
 	}
-	return checkWay("/", strings.Split(strings.Trim(filepath.Dir(path), "/"), "/"), 40)
+	return checkPath("/", strings.Split(strings.Trim(filepath.Dir(path), "/"), "/"), 40)
 }
 
-// checkWay checks the folders on a path, through as many links as the system follows.
-func checkWay(dir string, names []string, links int) error {
+// checkPath checks the folders on a path, through as many links as the system follows.
+func checkPath(dir string, names []string, links int) error {
 	info, err := os.Lstat(dir)
 	switch {
 	case err != nil:
@@ -71,7 +71,7 @@ func checkWay(dir string, names []string, links int) error {
 		if !filepath.IsAbs(target) {
 			target = filepath.Join(filepath.Dir(dir), target)
 		}
-		return checkWay("/", append(strings.Split(strings.Trim(target, "/"), "/"), names...), links-1)
+		return checkPath("/", append(strings.Split(strings.Trim(target, "/"), "/"), names...), links-1)
 	case !info.IsDir():
 		return fmt.Errorf("%s is not a folder", dir)
 	case info.Mode()&byOthers != 0 && info.Mode()&fs.ModeSticky == 0:
@@ -79,7 +79,7 @@ func checkWay(dir string, names []string, links int) error {
 	case len(names) == 0:
 		return nil
 	}
-	return checkWay(filepath.Join(dir, names[0]), names[1:], links)
+	return checkPath(filepath.Join(dir, names[0]), names[1:], links)
 }
 
 // openOwn opens a regular file of the user that others cannot write to.
@@ -115,7 +115,7 @@ func openBeside(command, file string) (*os.File, error) {
 	}
 	folder, failed := os.Lstat(filepath.Dir(file))
 	info, err := f.Stat()
-	if err = errors.Join(err, failed); err == nil && (!info.Mode().IsRegular() || !asSafe(info, own) || !asSafe(folder, own)) {
+	if err = errors.Join(err, failed); err == nil && (!info.Mode().IsRegular() || !asProtected(info, own) || !asProtected(folder, own)) {
 		err = fmt.Errorf("others can write %s than can write %s", file, command)
 	}
 	if err != nil {
@@ -125,8 +125,8 @@ func openBeside(command, file string) (*os.File, error) {
 	return f, nil
 }
 
-// asSafe reports whether all users who can write to a file can write to another one.
-func asSafe(info, than fs.FileInfo) bool {
+// asProtected reports whether all users who can write to a file can write to another one.
+func asProtected(info, than fs.FileInfo) bool {
 	mine := owner(info) == 0 || owner(info) == os.Geteuid() || owner(info) == owner(than)
 	return mine && info.Mode()&byOthers&^than.Mode() == 0
 }

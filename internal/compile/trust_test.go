@@ -183,9 +183,9 @@ func TestNoexec(t *testing.T) {
 		t.Errorf("the next is made in %s, %v", folder, err)
 	}
 	t.Setenv("TMPDIR", cache)
-	old := lasting
-	lasting = cache
-	t.Cleanup(func() { lasting = old })
+	old := persistent
+	persistent = cache
+	t.Cleanup(func() { persistent = old })
 	if _, err := library(unit + "int more;").Path(torch); err == nil || !strings.Contains(err.Error(), cache+"/opassert: mounted noexec") {
 		t.Errorf("with no other folder: %v", err)
 	}

@@ -95,18 +95,18 @@ func (e *Engine) Call(name string, args []any, level asserts.Level) (out engine.
 		return out, &engine.Thrown{Message: err.Error()}
 	}
 	passed := kernel.passed(in)
-	given := e.lib.held(op.Func.Args, passed)
+	given := e.lib.heldTensors(op.Func.Args, passed)
 	out.Seen.Level, out.Seen.Plain = level, true
 	out.Seen.Before, out.Seen.ArgLens = observe(given, level, asserts.Observe)
 	results, err := call(kernel, in)
-	out.Seen.After, _ = observe(e.lib.held(op.Func.Args, passed), level, observeBroken)
+	out.Seen.After, _ = observe(e.lib.heldTensors(op.Func.Args, passed), level, observeBroken)
 	if err != nil {
 		return out, err
 	}
-	returned := e.take(&out, op, results, slices.Concat(given...))
+	returned := e.results(&out, op, results, slices.Concat(given...))
 	out.Seen.Results, out.Seen.ResultLens = observe(returned, level, observeBroken)
 	if level >= asserts.Content && e.settle(name) {
-		late, _ := observe(e.lib.held(op.Func.Args, passed), level, observeBroken)
+		late, _ := observe(e.lib.heldTensors(op.Func.Args, passed), level, observeBroken)
 		results, _ := observe(returned, level, observeBroken)
 		out.Seen.Late = slices.Concat(late, results)
 	}
@@ -115,7 +115,7 @@ func (e *Engine) Call(name string, args []any, level asserts.Level) (out engine.
 
 // arguments makes the arguments of the kernel.
 func (e *Engine) arguments(op *schema.Op, k kernel, args []any) (in []reflect.Value, err error) {
-	defer thrown(&err)
+	defer kernelError(&err)
 	in = slices.Repeat([]reflect.Value{reflect.ValueOf(context.Background())}, k.Type().NumIn())
 	if k.receiver.IsValid() {
 		in[0] = k.receiver
@@ -136,7 +136,7 @@ func (e *Engine) arguments(op *schema.Op, k kernel, args []any) (in []reflect.Va
 
 // call calls a kernel. A panic or a returned error rejects the arguments.
 func call(kernel kernel, in []reflect.Value) (results []reflect.Value, err error) {
-	defer thrown(&err)
+	defer kernelError(&err)
 	if kernel.Type().IsVariadic() {
 		results = kernel.CallSlice(in)
 	} else {
@@ -151,16 +151,16 @@ func call(kernel kernel, in []reflect.Value) (results []reflect.Value, err error
 	return results, nil
 }
 
-// thrown returns a panic as an error of the kernel.
-func thrown(err *error) {
+// kernelError returns a panic as an error of the kernel.
+func kernelError(err *error) {
 	if p := recover(); p != nil {
 		*err = &engine.Thrown{Message: fmt.Sprint(p)}
 	}
 }
 
-// held returns the tensors of each argument that holds some; of a slice, its present
+// heldTensors returns the tensors of each argument that holds some; of a slice, its present
 // elements.
-func (l *Library) held(schemas []schema.Argument, passed []reflect.Value) [][]asserts.Tensor {
+func (l *Library) heldTensors(schemas []schema.Argument, passed []reflect.Value) [][]asserts.Tensor {
 	var all [][]asserts.Tensor
 	for i, arg := range schemas {
 		if arg.Type.IsTensorLike() {
@@ -175,7 +175,7 @@ type observer func(t asserts.Tensor, level asserts.Level) asserts.Observation
 
 // observe observes the tensors of every argument, and returns the number of each.
 func observe(args [][]asserts.Tensor, level asserts.Level, look observer) (all []asserts.Observation, lens []int) {
-	defer blame("observes its tensors")
+	defer attribute("observes its tensors")
 	for _, ts := range args {
 		for _, t := range ts {
 			all = append(all, look(t, level))
@@ -196,16 +196,16 @@ func observeBroken(t asserts.Tensor, level asserts.Level) (o asserts.Observation
 	return asserts.Observe(t, level)
 }
 
-// blame reports a panic in a function of the library as the library's fault.
-func blame(does string) {
+// attribute reports a panic in a function of the library as the library's fault.
+func attribute(does string) {
 	if p := recover(); p != nil {
 		panic(&engine.LibraryFault{Message: fmt.Sprintf("the function that %s panics: %v, in %s", does, p, asserts.PanicSite())})
 	}
 }
 
-// take returns the tensors of each return of a kernel, and records them. A handle
+// results returns the tensors of each return of a kernel, and records them. A handle
 // that the caller passed still belongs to the caller.
-func (e *Engine) take(out *engine.Outcome, op *schema.Op, results []reflect.Value, given []asserts.Tensor) (returned [][]asserts.Tensor) {
+func (e *Engine) results(out *engine.Outcome, op *schema.Op, results []reflect.Value, given []asserts.Tensor) (returned [][]asserts.Tensor) {
 	for i, r := range op.Func.Returns {
 		if len(results) == 0 || !r.Type.IsTensorLike() {
 			continue

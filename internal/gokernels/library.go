@@ -170,7 +170,7 @@ func (l *Library) hold(t asserts.Tensor) *handle { return &handle{Tensor: t, lib
 
 // Release releases the tensor.
 func (h *handle) Release() {
-	defer blame("releases its tensors")
+	defer attribute("releases its tensors")
 	if h.lib.Release == nil {
 		return
 	}
@@ -232,7 +232,7 @@ func (e *Engine) viewOf(d engine.Dense, f engine.Form, refusal error) (engine.Te
 }
 
 func (e *Engine) make(d engine.Dense, f engine.Form) (t asserts.Tensor, err error) {
-	defer thrown(&err)
+	defer kernelError(&err)
 	return e.lib.Make(d, f)
 }
 
@@ -244,7 +244,7 @@ func (e *Engine) View(t engine.Tensor, d engine.Dense) (_ engine.Tensor, err err
 		}
 		return nil, &engine.Unsupported{What: "views of one storage"}
 	}
-	defer thrown(&err)
+	defer kernelError(&err)
 	v, err := e.lib.View(t.(*handle).Tensor, d)
 	if err != nil {
 		return nil, refused(err)
@@ -275,7 +275,7 @@ func (e *Engine) Twins(ts []engine.Tensor, on engine.Device) (_ []engine.Tensor,
 	if make == nil {
 		return nil, &engine.Thrown{Message: fmt.Sprintf("the library has no %s device", on)}
 	}
-	defer thrown(&err)
+	defer kernelError(&err)
 	var distinct []asserts.Tensor
 	for i, t := range ts {
 		if slices.Index(ts, t) == i {
@@ -311,7 +311,7 @@ func (e *Engine) Storage(engine.Tensor) (any, error) {
 
 // Seed sets the state of the default random number generator.
 func (e *Engine) Seed(seed int64) error {
-	defer blame("seeds its generator")
+	defer attribute("seeds its generator")
 	if e.lib.Seed != nil {
 		e.lib.Seed(seed)
 	}

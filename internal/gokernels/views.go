@@ -70,7 +70,7 @@ type layout struct {
 
 // viewed returns a tensor of a layout, or nil.
 func (e *Engine) viewed(l layout) *handle {
-	if h := e.asBefore(l); h != nil || e.views.searches[l.sort] >= mostViewSearches {
+	if h := e.repeatFound(l); h != nil || e.views.searches[l.sort] >= mostViewSearches {
 		return h
 	}
 	e.views.searches[l.sort]++
@@ -79,11 +79,11 @@ func (e *Engine) viewed(l layout) *handle {
 			e.search(l, op, i)
 		}
 	}
-	return e.asBefore(l)
+	return e.repeatFound(l)
 }
 
-// asBefore makes one of the calls found for a layout of the same kind.
-func (e *Engine) asBefore(l layout) *handle {
+// repeatFound makes one of the calls found for a layout of the same kind.
+func (e *Engine) repeatFound(l layout) *handle {
 	for _, c := range e.views.found[l.sort] {
 		if c.base >= len(l.bases) {
 			continue
@@ -92,7 +92,7 @@ func (e *Engine) asBefore(l layout) *handle {
 		if base == nil {
 			continue
 		}
-		if t := e.lay(c, l, base, observeBroken(base.Tensor, asserts.Content)); t != nil {
+		if t := e.callView(c, l, base, observeBroken(base.Tensor, asserts.Content)); t != nil {
 			h := e.lib.hold(t)
 			if base != l.on {
 				h.base = base
@@ -118,7 +118,7 @@ func (e *Engine) search(l layout, op *schema.Op, i int) {
 		if tried++; tried > mostViewCalls || len(e.views.found[l.sort]) >= mostFoundCalls {
 			return
 		}
-		if t := e.lay(c, l, base, before); t != nil {
+		if t := e.callView(c, l, base, before); t != nil {
 			e.lib.hold(t).Release()
 			e.views.found[l.sort] = append(e.views.found[l.sort], c)
 		}
@@ -150,9 +150,9 @@ func (l layout) drop(base *handle) {
 	}
 }
 
-// lay calls a view op, and returns its result if it has the layout and the base is
+// callView calls a view op, and returns its result if it has the layout and the base is
 // unchanged.
-func (e *Engine) lay(c viewCall, l layout, base *handle, before asserts.Observation) asserts.Tensor {
+func (e *Engine) callView(c viewCall, l layout, base *handle, before asserts.Observation) asserts.Tensor {
 	kernel := e.lib.kernel(c.op)
 	in, err := e.arguments(c.op, kernel, l.arguments(c, base))
 	if err != nil {
@@ -167,7 +167,7 @@ func (e *Engine) lay(c viewCall, l layout, base *handle, before asserts.Observat
 		return nil
 	}
 	after := observeBroken(base.Tensor, asserts.Content)
-	if !l.holds(observeBroken(t, asserts.Content), after) || !unchanged(before.Content, after.Content) {
+	if !l.hasLayout(observeBroken(t, asserts.Content), after) || !unchanged(before.Content, after.Content) {
 		return nil
 	}
 	return t
@@ -180,8 +180,8 @@ func unchanged(before, after *asserts.Snapshot) bool {
 
 func isTensor(a schema.Argument) bool { return a.Type.HoldsTensors() }
 
-// holds reports whether a view of a base has the layout.
-func (l layout) holds(view, base asserts.Observation) bool {
+// hasLayout reports whether a view of a base has the layout.
+func (l layout) hasLayout(view, base asserts.Observation) bool {
 	v, b := view.Content, base.Content
 	if v == nil || b == nil || view.Impl == base.Impl || !slices.Equal(v.Sizes, l.Sizes) {
 		return false

@@ -49,14 +49,14 @@ func start(ctx context.Context, program Program, config Config) (*Report, error)
 }
 
 // An outcome is the result of a program.
-type ran struct {
+type outcome struct {
 	*Report
 	out    string
 	log    trace.Report
 	second bool // protocol
 }
 
-func runProgram(t *testing.T, python *installed.Python, args ...string) ran {
+func runProgram(t *testing.T, python *installed.Python, args ...string) outcome {
 	t.Helper()
 	var out, log bytes.Buffer
 	program := Program{Command: append([]string{python.Path}, args...), Stdout: &out, Stderr: &out}
@@ -66,7 +66,7 @@ func runProgram(t *testing.T, python *installed.Python, args ...string) ran {
 	}
 	r := trace.NewReader("", func(trace.Life) {})
 	r.Write(log.Bytes())
-	return ran{report, out.String(), r.Close(), report.Protocol == preserve.Counting}
+	return outcome{report, out.String(), r.Close(), report.Protocol == preserve.Counting}
 }
 
 func TestHealthyPrograms(t *testing.T) {

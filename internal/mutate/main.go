@@ -97,7 +97,7 @@ func measure(files, packages []string, skip string, part share) (*score, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := suite.warm(); err != nil {
+	if err := suite.measure(); err != nil {
 		return nil, err
 	}
 	mutants := mutantsOf(conditions, part)

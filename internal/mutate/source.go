@@ -138,7 +138,7 @@ func find(fset *token.FileSet, tree *ast.File, src []byte, file string) ([]condi
 		if decl, ok := n.(*ast.GenDecl); ok && decl.Tok == token.CONST {
 			return false
 		}
-		for _, e := range asks(n) {
+		for _, e := range operands(n) {
 			asked[ast.Unparen(e)] = true
 		}
 		if e, ok := n.(ast.Expr); ok && (isComparison(e) || asked[e] && !isLogic(e)) {
@@ -156,8 +156,8 @@ func find(fset *token.FileSet, tree *ast.File, src []byte, file string) ([]condi
 	return found, nil
 }
 
-// asks returns the operands of a node that are conditions.
-func asks(n ast.Node) []ast.Expr {
+// operands returns the operands of a node that are conditions.
+func operands(n ast.Node) []ast.Expr {
 	switch n := n.(type) {
 	case *ast.IfStmt:
 		return []ast.Expr{n.Cond}

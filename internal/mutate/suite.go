@@ -46,10 +46,10 @@ func build(packages []string, skip, overlay, dir string) (*suite, error) {
 	return s, os.Mkdir(s.scratch, 0o777)
 }
 
-// warm runs the tests on the source, where they must pass. It separates the slow
+// measure runs the tests on the source, where they must pass. It separates the slow
 // tests from the others and from each other, and notes which conditions each part
 // evaluates and how long it takes.
-func (s *suite) warm() error {
+func (s *suite) measure() error {
 	var parts []part
 	for _, p := range s.parts {
 		out, err := s.command(context.Background(), p, "-test.v").Output()

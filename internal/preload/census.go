@@ -60,25 +60,25 @@ func newCensus(program int, m mark, objects []*Object) *census {
 // with little processor time.
 func (c *census) follow(ended <-chan struct{}) {
 	const (
-		often  = 50 * time.Millisecond // no process loads a libtorch in less
-		seldom = 250 * time.Millisecond
-		share  = 100
-		all    = time.Second // the longest time between scans of all processes
+		shortest = 50 * time.Millisecond // no process loads a libtorch in less
+		longest  = 250 * time.Millisecond
+		share    = 100
+		all      = time.Second // the longest time between scans of all processes
 	)
 	for begun := time.Now(); ; {
-		looked, last := time.Now(), lastStarted()
-		if looked.Sub(begun) > all || !c.counts(last) {
-			begun = looked
-			c.look()
+		now, last := time.Now(), lastStarted()
+		if now.Sub(begun) > all || !c.fewStarted(last) {
+			begun = now
+			c.scan()
 		} else {
-			c.lookAtStarted(last)
+			c.scanStarted(last)
 		}
 		c.before, c.last = c.last, last
 		select {
 		case <-ended:
-			c.look()
+			c.scan()
 			return
-		case <-time.After(min(max(often, share*time.Since(looked)), seldom)):
+		case <-time.After(min(max(shortest, share*time.Since(now)), longest)):
 		}
 	}
 }
@@ -91,16 +91,16 @@ func lastStarted() int {
 	return last
 }
 
-// counts reports whether to scan only the numbers of processes started since the last
+// fewStarted reports whether to scan only the numbers of processes started since the last
 // scan: they have not wrapped around, and are fewer than all processes.
-func (c *census) counts(last int) bool {
+func (c *census) fewStarted(last int) bool {
 	return c.before > 0 && c.before <= c.last && c.last <= last && last-c.before <= len(c.foreign)+len(c.members)
 }
 
-// lookAtStarted inspects the processes started since the last scan, and those of the
+// scanStarted inspects the processes started since the last scan, and those of the
 // program that are not watched yet. A number is assigned before its process exists:
 // those of the scan before are repeated.
-func (c *census) lookAtStarted(last int) {
+func (c *census) scanStarted(last int) {
 	for pid := c.before + 1; pid <= last; pid++ {
 		if pid > c.last {
 			delete(c.foreign, pid) // the number was another process's
@@ -116,8 +116,8 @@ func (c *census) lookAtStarted(last int) {
 	}
 }
 
-// look inspects every process.
-func (c *census) look() {
+// scan inspects every process.
+func (c *census) scan() {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return
@@ -149,7 +149,7 @@ func (c *census) look() {
 // the object has not asked. The time that a process takes to load one proves nothing.
 func (m *member) ended() {
 	for _, o := range m.unseen {
-		if !o.hasHeard(m.pid) {
+		if !o.connected(m.pid) {
 			o.NotWatched(fmt.Sprintf("%v has loaded %s in a way that opassert does not notice", m, o.kind.Library))
 		}
 	}
@@ -174,7 +174,7 @@ func (c *census) meet(pid int) {
 		m.ended()
 	}
 	if m == nil || m.began != s.began {
-		if !c.descends(pid, s) {
+		if !c.belongs(pid, s) {
 			c.foreign[pid] = true
 			delete(c.members, pid)
 			return
@@ -189,10 +189,10 @@ func (c *census) meet(pid int) {
 	c.inspect(m, s)
 }
 
-// descends reports whether a process belongs to the program: it has the mark, its
+// belongs reports whether a process belongs to the program: it has the mark, its
 // parent belongs to it, or, if that has ended and there is no mark, its environment
 // has the variable.
-func (c *census) descends(pid int, s stat) bool {
+func (c *census) belongs(pid int, s stat) bool {
 	if c.mark.on(pid) {
 		return true
 	}
@@ -300,8 +300,8 @@ func (o *Object) fits(memory []byte) bool {
 	return false
 }
 
-// hasHeard reports whether a process has connected to opassert through the object.
-func (o *Object) hasHeard(pid int) bool {
+// connected reports whether a process has connected to opassert through the object.
+func (o *Object) connected(pid int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.heard[pid]
@@ -349,7 +349,7 @@ const (
 // watched.
 func (c *census) await(talk io.Writer, stop <-chan os.Signal) (left []string) {
 	began, said, own := time.Now(), false, make(clocks)
-	for c.look(); ; c.look() {
+	for c.scan(); ; c.scan() {
 		all, wait := c.running(), shortWait
 		if slices.ContainsFunc(all, c.mayCall) {
 			wait = longestWait
@@ -383,7 +383,7 @@ type clocks map[int]*clock
 
 type clock struct {
 	passed time.Duration
-	looked time.Time
+	now    time.Time
 	used   time.Duration // processor time at the last reading
 }
 
@@ -399,14 +399,14 @@ func (own clocks) passed(all []*member, now time.Time) time.Duration {
 func (own clocks) advance(pid int, s stat, now time.Time) time.Duration {
 	c := own[pid]
 	if c == nil {
-		c = &clock{looked: now, used: s.used}
+		c = &clock{now: now, used: s.used}
 		own[pid] = c
 	}
-	since := now.Sub(c.looked)
+	since := now.Sub(c.now)
 	if s.waits {
 		since = min(since, s.used-c.used)
 	}
-	c.passed, c.looked, c.used = c.passed+since, now, s.used
+	c.passed, c.now, c.used = c.passed+since, now, s.used
 	return c.passed
 }
 

@@ -114,7 +114,7 @@ func TestLookAtStarted(t *testing.T) {
 		if tt.foreign != nil {
 			c.foreign = tt.foreign
 		}
-		c.lookAtStarted(tt.now)
+		c.scanStarted(tt.now)
 		if got := c.members[pid] != nil; got != tt.want {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
@@ -137,7 +137,7 @@ func TestCounts(t *testing.T) {
 	} {
 		c := newCensus(os.Getpid(), 0, nil)
 		c.foreign = map[int]bool{1: true, 2: true}
-		if c.before, c.last = tt.before, tt.last; c.counts(tt.now) != tt.want {
+		if c.before, c.last = tt.before, tt.last; c.fewStarted(tt.now) != tt.want {
 			t.Errorf("%+v: %v", tt, !tt.want)
 		}
 	}

@@ -99,14 +99,14 @@ func Code(text string) string {
 }
 
 // visible reports whether a character is visible, or a space.
-func seen(r rune) bool { return unicode.IsGraphic(r) }
+func visible(r rune) bool { return unicode.IsGraphic(r) }
 
 // appendRune appends a character, or its escape.
 func appendRune(b []byte, r rune, raw string) []byte {
 	switch {
 	case r == utf8.RuneError && len(raw) == 1:
 		return fmt.Appendf(b, `\x%02x`, raw[0])
-	case seen(r):
+	case visible(r):
 		return append(b, raw...)
 	case r > 0xffff:
 		high, low := utf16.EncodeRune(r)

@@ -22,26 +22,26 @@ func (l *Libtorch) On(name string) error {
 	case err != nil:
 		return err
 	}
-	l.place = place{found}
-	if why := l.place.lost(); why != "" { // starting a driver takes long, which no case should pay for
+	l.device = device{found}
+	if why := l.device.lost(); why != "" { // starting a driver takes long, which no case should pay for
 		return fmt.Errorf("device %s does not keep data: %s", name, why)
 	}
 	return nil
 }
 
-// A place is the device of the tensors of cases.
-type place struct{ libtorch.DeviceInfo }
+// A device is the device of the tensors of cases.
+type device struct{ libtorch.DeviceInfo }
 
 // below reports whether an op has a kernel below autograd for the device, or for all
 // devices.
-func (p place) below(op *libtorch.Op) bool {
+func (p device) below(op *libtorch.Op) bool {
 	return slices.ContainsFunc(op.Kernels, func(key string) bool {
 		return key == p.Key || key != "CPU" && slices.Contains(below, key)
 	})
 }
 
 // lacks returns the reason why tensors of a form cannot be made on the device, or "".
-func (p place) lacks(f engine.Form) string {
+func (p device) lacks(f engine.Form) string {
 	if p.Name != "" && !p.Resolves && (f == engine.Conjugate || f == engine.Negative) {
 		return fmt.Sprintf("%s tensors on %s, whose copies of them never end: aten::_copy_from has no kernel for %s", tensor.Forms[f], p.Name, keyOf[f])
 	}
@@ -56,7 +56,7 @@ const mark = 0x5a
 
 // lost returns the error of a device that fails to copy bytes, or "". After a sticky
 // error, or without memory, it fails until its process ends.
-func (p place) lost() string {
+func (p device) lost() string {
 	if p.Name == "" {
 		return ""
 	}
@@ -77,14 +77,14 @@ func (p place) lost() string {
 }
 
 // hold ends the worker if the device is lost, with the case that lost it.
-func (p place) hold() {
+func (p device) hold() {
 	if why := p.lost(); why != "" {
 		panic(&engine.Lost{Message: stamp.ReplaceAllString(why[:min(len(why), longest)], "[$1 ")})
 	}
 }
 
 // kernel returns the kind of kernel that serves the device.
-func (p place) kernel(op *libtorch.Op) engine.Kernel {
+func (p device) kernel(op *libtorch.Op) engine.Kernel {
 	switch {
 	case slices.Contains(op.Kernels, p.Key) || slices.Contains(op.Kernels, "Autograd"+p.Key):
 		return engine.OwnKernel

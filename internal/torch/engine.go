@@ -24,18 +24,18 @@ import (
 
 // A Libtorch is the engine of the real library.
 type Libtorch struct {
-	version string
-	out     libtorch.Outcome
-	schemas map[string]*schema.Op // from a file, instead of the library's
-	old     map[string]bool       // the ops before libraries were loaded, nil without libraries
-	host    *host                 // the Python of the kernels, or nil
-	left    []*suite.LoadError
-	loaded  []string                // the files of the others
-	texts   []string                // the short texts in them
-	makes   map[string][]*schema.Op // the ops that return objects, by class
-	place   place                   // the device of the tensors of cases, or none: the CPU
-	watched bool                    // memory is watched
-	filled  bool                    // memory of the device is filled
+	version  string
+	out      libtorch.Outcome
+	schemas  map[string]*schema.Op // from a file, instead of the library's
+	old      map[string]bool       // the ops before libraries were loaded, nil without libraries
+	host     *host                 // the Python of the kernels, or nil
+	unloaded []*suite.LoadError
+	loaded   []string                // the files of the others
+	texts    []string                // the short texts in them
+	makes    map[string][]*schema.Op // the ops that return objects, by class
+	device   device                  // the device of the tensors of cases, or none: the CPU
+	watched  bool                    // memory is watched
+	filled   bool                    // memory of the device is filled
 }
 
 // shimVariable lists, one a line, the shared libraries that a worker loads first:
@@ -98,7 +98,7 @@ func Open(file []*schema.Op, loading func(string)) (*Libtorch, error) {
 		}
 		loading(path)
 		if err := libtorch.LoadLibrary(path); err != nil {
-			l.left = append(l.left, &suite.LoadError{Library: path, Why: err.Error()})
+			l.unloaded = append(l.unloaded, &suite.LoadError{Library: path, Why: err.Error()})
 			continue
 		}
 		l.loaded, l.texts = append(l.loaded, path), append(l.texts, texts(path)...)
@@ -108,7 +108,7 @@ func Open(file []*schema.Op, loading func(string)) (*Libtorch, error) {
 }
 
 // Unloaded returns the libraries that could not be loaded.
-func (l *Libtorch) Unloaded() []*suite.LoadError { return l.left }
+func (l *Libtorch) Unloaded() []*suite.LoadError { return l.unloaded }
 
 // ThroughAutograd makes calls go through autograd, as a program's do.
 func (l *Libtorch) ThroughAutograd() { l.out.Autograd = true }
@@ -120,15 +120,15 @@ func (l *Libtorch) Number() string {
 }
 
 func (l *Libtorch) Version() string {
-	if l.place.Name != "" {
-		return "libtorch " + l.version + " on " + l.place.Name
+	if l.device.Name != "" {
+		return "libtorch " + l.version + " on " + l.device.Name
 	}
 	return "libtorch " + l.version
 }
 
 // Loaded reports whether an op came with a library or a module.
 func (l *Libtorch) Loaded(op string) bool {
-	return l.old != nil && !l.old[op] && !torchs(op) || l.host != nil && l.host.adds(op)
+	return l.old != nil && !l.old[op] && !isTorchs(op) || l.host != nil && l.host.adds(op)
 }
 
 // Operators omits the operators that cannot run on the CPU, unless there is another device.
@@ -178,7 +178,7 @@ func (l *Libtorch) Beyond(op, text string) string {
 	if m := unconstructed.FindStringSubmatch(text); m != nil {
 		return "no op and no constructor makes an object of its class " + m[1]
 	}
-	if l.place.Name == "" && asksForGPU(text) {
+	if l.device.Name == "" && asksForGPU(text) {
 		return "its kernel asks for tensors on a GPU"
 	}
 	m := inner.FindStringSubmatch(text)
@@ -195,7 +195,7 @@ func (l *Libtorch) Beyond(op, text string) string {
 
 // runs reports whether an op is to be run.
 func (l *Libtorch) runs(op *libtorch.Op) bool {
-	return l.Loaded(op.Name) || slices.Contains(namespaces, op.Namespace) && (l.place.Name != "" || runnable(op))
+	return l.Loaded(op.Name) || slices.Contains(namespaces, op.Namespace) && (l.device.Name != "" || runnable(op))
 }
 
 // runnable reports whether an op can run on some kind of CPU tensor.
@@ -221,8 +221,8 @@ func (l *Libtorch) operator(op *libtorch.Op) engine.Operator {
 		o.Site = l.host.added[op.Name]
 	}
 	o.Below = slices.ContainsFunc(op.Kernels, func(k string) bool { return slices.Contains(below, k) })
-	if l.place.Name != "" {
-		o.Below, o.Kernel = l.place.below(op), l.place.kernel(op)
+	if l.device.Name != "" {
+		o.Below, o.Kernel = l.device.below(op), l.device.kernel(op)
 	}
 	if o.Schema = l.schemas[op.Name]; o.Schema == nil {
 		var err error
@@ -238,7 +238,7 @@ func (l *Libtorch) operator(op *libtorch.Op) engine.Operator {
 		o.Makers, o.Inverse = l.makers(o.Schema), inverse(op.Name)
 	}
 	if o.Kernel == engine.NoKernel {
-		o.Missing = "it has no kernel for " + l.place.Name
+		o.Missing = "it has no kernel for " + l.device.Name
 		o.Cannot = o.Missing
 		return o
 	}
@@ -359,10 +359,10 @@ type torchObject struct{ libtorch.Object }
 func (o torchObject) Release() { o.Object.Release() }
 
 func (l *Libtorch) Make(d engine.Dense, f engine.Form) (engine.Tensor, error) {
-	if what := l.place.lacks(f); what != "" {
+	if what := l.device.lacks(f); what != "" {
 		return nil, &engine.Unsupported{What: what}
 	}
-	spec := libtorch.Spec{Device: l.place.Name, Sizes: d.Sizes, Strides: d.Strides, Offset: d.Offset, Bytes: d.Data, Form: f}
+	spec := libtorch.Spec{Device: l.device.Name, Sizes: d.Sizes, Strides: d.Strides, Offset: d.Offset, Bytes: d.Data, Form: f}
 	name := d.DType
 	switch {
 	case f == engine.Quantized && name == "float32":
@@ -376,7 +376,7 @@ func (l *Libtorch) Make(d engine.Dense, f engine.Form) (engine.Tensor, error) {
 	}
 	t, err := libtorch.Make(spec)
 	if err != nil {
-		l.place.hold()
+		l.device.hold()
 		return nil, thrown(err)
 	}
 	return torchTensor{t}, nil
@@ -387,7 +387,7 @@ func (l *Libtorch) View(t engine.Tensor, d engine.Dense) (engine.Tensor, error) 
 	if !ok {
 		return nil, fmt.Errorf("unknown dtype %s", d.DType)
 	}
-	v, err := libtorch.Make(libtorch.Spec{DType: dtype, Device: l.place.Name, Sizes: d.Sizes, Strides: d.Strides, Offset: d.Offset, Of: t.(torchTensor).Tensor})
+	v, err := libtorch.Make(libtorch.Spec{DType: dtype, Device: l.device.Name, Sizes: d.Sizes, Strides: d.Strides, Offset: d.Offset, Of: t.(torchTensor).Tensor})
 	if err != nil {
 		return nil, thrown(err)
 	}
@@ -437,8 +437,8 @@ var twins = map[engine.Device]func(...libtorch.Tensor) ([]libtorch.Tensor, error
 
 func (l *Libtorch) Devices() []engine.Device {
 	switch {
-	case l.place.Name != "":
-		return []engine.Device{engine.Device(l.place.Name), engine.CPU, engine.Meta}
+	case l.device.Name != "":
+		return []engine.Device{engine.Device(l.device.Name), engine.CPU, engine.Meta}
 	case l.host != nil:
 		return []engine.Device{engine.CPU} // besides Meta, fakes are called
 	}
@@ -513,13 +513,13 @@ func (l *Libtorch) Call(name string, args []any, level asserts.Level) (engine.Ou
 		}
 	}
 	err = call(level, &l.out, values...)
-	l.place.hold()
+	l.device.hold()
 	out := engine.Outcome{Seen: l.out.Seen}
 	out.Seen.Before, out.Seen.After = slices.Clone(out.Seen.Before), slices.Clone(out.Seen.After)
 	out.Seen.Results = slices.Clone(out.Seen.Results)
 	out.Seen.ArgLens, out.Seen.ResultLens = slices.Clone(out.Seen.ArgLens), slices.Clone(out.Seen.ResultLens)
 	if err != nil {
-		return out, l.raised(thrown(l.made(err)))
+		return out, l.raised(thrown(l.withMaker(err)))
 	}
 	out.Seen.Numbers = numbers(l.out.Results)
 	out.Results = loop.Map(l.out.Results, fromTorch)

@@ -76,7 +76,7 @@ func nativeFrames(raw []string) []string {
 // Foreign returns the reason why a crash is not the op's, or "": none of its own
 // functions is on the stack, or another op crashed in a kernel of its backend.
 func Foreign(raw []string) string {
-	if unaided(raw) {
+	if inFallback(raw) {
 		return "PyTorch itself ends the process, in a fallback: no function of the op's library is on the stack"
 	}
 	if op := calledIn(raw); op != "" {
@@ -88,13 +88,13 @@ func Foreign(raw []string) string {
 // inFallback reports whether a stack has functions of PyTorch and none of the op: a
 // fallback crashed, before the kernel or after it. If the C library found corrupt
 // memory, the kernel may have corrupted it before.
-func unaided(raw []string) bool {
+func inFallback(raw []string) bool {
 	for i, line := range raw {
 		file, _, _ := strings.Cut(line, " ")
 		switch {
 		case strings.Contains(file, "-shim-"):
 			return i > 0
-		case i == 0 && system(file) && !slices.ContainsFunc(raw, thrownThere):
+		case i == 0 && system(file) && !slices.ContainsFunc(raw, inRuntime):
 			return false
 		case !system(file) && !begins(file, tensor.Libraries):
 			return false
@@ -129,8 +129,8 @@ func calledIn(raw []string) string {
 	return ""
 }
 
-// thrownThere reports whether a frame is of the C++ run time, as for an uncaught exception.
-func thrownThere(line string) bool { return strings.HasPrefix(line, "libstdc++.so") }
+// inRuntime reports whether a frame is of the C++ run time, as for an uncaught exception.
+func inRuntime(line string) bool { return strings.HasPrefix(line, "libstdc++.so") }
 
 // runtimes are the prefixes of the files of the C and C++ run times.
 var runtimes = []string{"libc.so", "libstdc++.so", "libgcc_s.so", "libpthread.so", "libm.so", "ld-linux"}

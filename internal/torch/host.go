@@ -46,9 +46,9 @@ func HostEnvironment(python *installed.Python, modules []string) ([]string, erro
 
 // A host is the Python of a worker's kernels.
 type host struct {
-	server int                     // the process forked for this worker
-	added  map[string]asserts.Site // the ops that its modules added, and their kernels
-	asked  map[string]string       // the conditions of kernels, by the text of their exceptions
+	server     int                     // the process forked for this worker
+	added      map[string]asserts.Site // the ops that its modules added, and their kernels
+	conditions map[string]string       // the conditions of kernels, by the text of their exceptions
 }
 
 // hosted connects a worker to the Python of its kernels, nil without one.

@@ -14,17 +14,17 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// ofTorch are parts of the paths of PyTorch's own sources.
-var ofTorch = regexp.MustCompile(`(^|/)(aten/src/ATen|torch/csrc|caffe2|c10)/`)
+// torchPaths are parts of the paths of PyTorch's own sources.
+var torchPaths = regexp.MustCompile(`(^|/)(aten/src/ATen|torch/csrc|caffe2|c10)/`)
 
-// torchs reports whether PyTorch itself registered an op, as it may while a library is
+// isTorchs reports whether PyTorch itself registered an op, as it may while a library is
 // loaded that brings more of PyTorch with it.
-func torchs(name string) bool {
+func isTorchs(name string) bool {
 	if Custom(name) {
 		return false
 	}
 	op, err := libtorch.Lookup(name)
-	return err == nil && ofTorch.MatchString(op.File)
+	return err == nil && torchPaths.MatchString(op.File)
 }
 
 var (
@@ -95,12 +95,12 @@ func ownLine(op *libtorch.Op, libraries []string) int {
 	return op.Line
 }
 
-// undone are words of names of ops, each before that of the op whose results it takes.
-var undone = strings.NewReplacer("decode", "encode", "load", "save", "unpack", "pack", "dequantize", "quantize", "decompress", "compress")
+// inverses are words of names of ops, each before that of the op whose results it takes.
+var inverses = strings.NewReplacer("decode", "encode", "load", "save", "unpack", "pack", "dequantize", "quantize", "decompress", "compress")
 
 // inverse returns the op that makes a tensor for one that reads it, by their names, or nil.
 func inverse(name string) *schema.Op {
-	other := undone.Replace(name)
+	other := inverses.Replace(name)
 	op, err := libtorch.Lookup(other)
 	if other == name || err != nil || len(op.Returns) == 0 || op.Returns[0].Type != "Tensor" {
 		return nil
@@ -147,8 +147,8 @@ func (l *Libtorch) makersOf(class string) []*schema.Op {
 
 var unconstructed = regexp.MustCompile(`class (\S+) has no constructor$`)
 
-// made adds to the error of a class without a constructor the op that makes one.
-func (l *Libtorch) made(err error) error {
+// withMaker adds to the error of a class without a constructor the op that makes one.
+func (l *Libtorch) withMaker(err error) error {
 	e, ok := err.(*libtorch.Error)
 	if !ok || !strings.HasSuffix(e.Message, "has no constructor") {
 		return err

@@ -95,7 +95,7 @@ func TestOfTorch(t *testing.T) {
 	for file, want := range map[string]bool{
 		"/pytorch/aten/src/ATen/native/x.cpp": true, "../torch/csrc/jit/x.cpp": true, "aten/src/ATen/x.cpp": true, "/home/me/torch/x.cpp": false, "/src/caffe2ish/x.cpp": false,
 	} {
-		if ofTorch.MatchString(file) != want {
+		if torchPaths.MatchString(file) != want {
 			t.Errorf("%s: %v", file, !want)
 		}
 	}

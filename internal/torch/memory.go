@@ -12,8 +12,8 @@ import (
 // WatchMemory has tensors lie in memory that is watched, where that is asked for before the first
 // call; or, on a device, in memory that is filled, there and on the CPU.
 func (l *Libtorch) WatchMemory() (err error) {
-	if l.place.Name != "" {
-		l.filled, err = libtorch.FillMemory(l.place.DeviceInfo, 0)
+	if l.device.Name != "" {
+		l.filled, err = libtorch.FillMemory(l.device.DeviceInfo, 0)
 	} else {
 		_, _, err = libtorch.WatchMemory(false, 0)
 	}
@@ -27,8 +27,8 @@ func (l *Libtorch) Watched() bool { return l.watched }
 // Arrange sets where new tensors lie, behind a page that can't be touched or before
 // one, and what their memory holds until it is written.
 func (l *Libtorch) Arrange(ahead bool, fill byte) {
-	if l.place.Name != "" {
-		libtorch.FillMemory(l.place.DeviceInfo, fill)
+	if l.device.Name != "" {
+		libtorch.FillMemory(l.device.DeviceInfo, fill)
 		libtorch.FillMemory(libtorch.DeviceInfo{Name: tensor.CPU}, fill)
 	} else {
 		libtorch.WatchMemory(ahead, fill)
@@ -38,11 +38,11 @@ func (l *Libtorch) Arrange(ahead bool, fill byte) {
 // Touched returns the faults of the last call of an op in memory, and why the memory of some
 // storage since Arrange is not watched, and not filled.
 func (l *Libtorch) Touched(op *asserts.Op) (faults []asserts.Fault, unwatched, unfilled string) {
-	if l.place.Name != "" {
+	if l.device.Name != "" {
 		if !l.filled {
-			unfilled = "the backend of " + l.place.Name + " allocates by a caching allocator, or by none that is registered"
+			unfilled = "the backend of " + l.device.Name + " allocates by a caching allocator, or by none that is registered"
 		}
-		return nil, "memory of " + l.place.Name + " is its backend's", unfilled
+		return nil, "memory of " + l.device.Name + " is its backend's", unfilled
 	}
 	touches, n, _ := libtorch.WatchMemory(false, 0)
 	if n > 0 {

@@ -149,8 +149,8 @@ func (l *Libtorch) registration(op string) registration {
 		return r
 	}
 	var out libtorch.Outcome
-	lent, err := libtorch.Lookup(registrationOp)
-	if err == nil && lent.Call(asserts.Off, &out, torchValue(op)) == nil {
+	response, err := libtorch.Lookup(registrationOp)
+	if err == nil && response.Call(asserts.Off, &out, torchValue(op)) == nil {
 		_ = json.Unmarshal([]byte(out.Results[0].Str), &r) // as of a kernel without source
 	}
 	return r
@@ -162,14 +162,14 @@ func (l *Libtorch) raised(err error) error {
 	if !ok || l.host == nil || !strings.Contains(t.Message, "At:\n") {
 		return err
 	}
-	condition, known := l.host.asked[t.Message]
+	condition, known := l.host.conditions[t.Message]
 	if !known {
 		var out libtorch.Outcome
 		asked, err := libtorch.Lookup(askedOp)
 		if err == nil && asked.Call(asserts.Off, &out, torchValue(t.Message)) == nil {
 			condition = out.Results[0].Str
 		}
-		l.host.asked[t.Message] = condition
+		l.host.conditions[t.Message] = condition
 	}
 	if condition == "" {
 		return err

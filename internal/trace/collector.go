@@ -59,18 +59,18 @@ func unwrapped(line []byte) (said, process []byte, stream string) {
 // parts are the parts of long lines, which container runtimes such as Docker's and
 // Kubernetes' cut.
 type parts struct {
-	held map[string][]byte // the parts so far, by stream
-	ends bool              // Docker's complete lines end with a newline
+	pending map[string][]byte // the parts so far, by stream
+	ends    bool              // Docker's complete lines end with a newline
 }
 
 // join returns a line with the parts before it, nil if it is empty or another part follows.
 func (p *parts) join(stream string, part []byte, last bool) []byte {
-	before := p.held[stream]
+	before := p.pending[stream]
 	if !last {
-		p.held[stream] = append(before, part[:min(len(part), maxLine-len(before))]...)
+		p.pending[stream] = append(before, part[:min(len(part), maxLine-len(before))]...)
 		return nil
 	}
-	delete(p.held, stream)
+	delete(p.pending, stream)
 	return append(before, part...)
 }
 

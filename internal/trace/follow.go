@@ -29,7 +29,7 @@ type follower struct {
 
 	violations []*Violation
 	replaced   int64
-	happens    map[string]bool // by explanation of a doubt: the log proves it elsewhere
+	proven     map[string]bool // by explanation of a doubt: the log proves it elsewhere
 }
 
 // Explanations of a doubt.
@@ -42,21 +42,21 @@ const (
 // still point at it.
 type object struct {
 	Life
-	facts    facts
-	gap      int64 // holes met when State was seen
-	stateAt  int64 // the line that shows State
-	madeGap  int64 // holes met when it was first seen
-	dataAt   int64 // the line of this release that names its impl
-	same     bool  // this release names the impl known before
-	release  bool  // being released
-	enterAt  int64 // the line where the release began
-	enterGap int64
-	lost     bool   // another object is in its slot, as reported
-	borrow   bool   // it is released and does not own its impl
-	asker    uint64 // the tensor that it was made for
-	madeUses int64  // the use count of its impl before; 0 if it is not known
-	doubts   []*doubt
-	broken   *Violation // the first violation of this release
+	facts     facts
+	gap       int64 // holes met when State was seen
+	stateAt   int64 // the line that shows State
+	madeGap   int64 // holes met when it was first seen
+	dataAt    int64 // the line of this release that names its impl
+	same      bool  // this release names the impl known before
+	release   bool  // being released
+	enterAt   int64 // the line where the release began
+	enterGap  int64
+	slotTaken bool   // another object is in its slot, as reported
+	borrow    bool   // it is released and does not own its impl
+	asker     uint64 // the tensor that it was made for
+	madeUses  int64  // the use count of its impl before; 0 if it is not known
+	doubts    []*doubt
+	broken    *Violation // the first violation of this release
 }
 
 // A doubt is a violation that two impls over the same bytes, or bytes that moved, may
@@ -72,16 +72,16 @@ type doubt struct {
 
 // A death is the end of an object that broke no rule up to that line.
 type death struct {
-	object  uint64
-	impl    Address
-	typ     string
-	line    int64
-	enterAt int64
-	gap     int64
-	letGo   bool // released by its impl, which was freed
-	facts   facts
-	broken  *Violation // the violation that caused it
-	again   *Violation // a second release, without a second deallocation so far
+	object      uint64
+	impl        Address
+	typ         string
+	line        int64
+	enterAt     int64
+	gap         int64
+	freedByImpl bool // released by its impl, which was freed
+	facts       facts
+	broken      *Violation // the violation that caused it
+	again       *Violation // a second release, without a second deallocation so far
 }
 
 // An impl is a StorageImpl, or all those that share a data pointer.
@@ -132,7 +132,7 @@ func newFollower(world string, protocol preserve.Protocol, ended func(Life)) *fo
 		impls:    map[uint64]*impl{},
 		tensors:  map[uint64]*tensor{},
 		types:    map[string]string{},
-		happens:  map[string]bool{},
+		proven:   map[string]bool{},
 	}
 }
 
@@ -253,20 +253,20 @@ func (f *follower) followImpl(r *record) {
 			f.eventCount(&i.Life, EmptyAndUsed, r.count)
 		}
 		w.emptyAt, w.emptyUses = f.number, r.count
-		f.emptied(i)
+		f.emptySlot(i)
 	case created:
 		f.create(i, r)
 	case slotPoints:
 		w.pointsTo, w.pointsAt = r.ref, f.number
-		f.pointed(i, r.ref)
+		f.slotPointsAt(i, r.ref)
 	case slotType:
-		f.found(i, w.pointsTo, f.typeName(r.typ))
+		f.foundType(i, w.pointsTo, f.typeName(r.typ))
 	case resurrecting:
 		f.handOut(i, preserve.Resurrect)
 	case incrementing:
 		f.handOut(i, preserve.Hand)
 	case handed:
-		f.handed(i, r)
+		f.endWrap(i, r)
 		*w = wrap{gap: f.gaps}
 	}
 }
@@ -308,13 +308,13 @@ func (f *follower) making(i *impl, hermetic bool) {
 	o.madeUses = i.wrap.usesBefore()
 	switch old := i.slot; {
 	case old == nil || old == o || i.shared || old.gap != f.gaps || old.Made != MadePlain:
-	case !i.wrap.mayBe(old):
-		f.happens[sharedBytes] = true
+	case !i.wrap.mayBelongTo(old):
+		f.proven[sharedBytes] = true
 	default:
 		v := f.breaks(preserve.SameObject, o, i.Address, fmt.Sprintf("a second object for the impl of %v, which lives", old.Address)).
 			because(EmptySlot, says(old.facts.madeAt, "%v was made for the impl", old.Address), says(i.wrap.emptyAt, "the slot is empty"))
 		d := &doubt{Violation: v, was: old, now: o, data: i.Address, isNew: true}
-		d.likely = f.newlyLikely(f.doubtful(d, i, sharedBytes), i, old)
+		d.likely = f.secondLikelihood(f.addDoubt(d, i, sharedBytes), i, old)
 	}
 	f.setSlot(i, o)
 }
@@ -336,9 +336,9 @@ func (f *follower) forgetFreed(i *impl) {
 	}
 }
 
-// mayBe reports whether the impl with an empty slot can be that of an object: its use
+// mayBelongTo reports whether the impl with an empty slot can be that of an object: its use
 // count includes an owning object, besides the tensor that asks and the argument.
-func (w *wrap) mayBe(o *object) bool {
+func (w *wrap) mayBelongTo(o *object) bool {
 	return w.emptyAt == 0 || w.emptyUses == NoCount || w.emptyUses > 2 || o.State != preserve.Holding
 }
 
@@ -350,11 +350,11 @@ func (w *wrap) usesBefore() int64 {
 	return w.emptyUses
 }
 
-// counted compares the use count of the impl with an empty slot with that of an
+// compareCounts compares the use count of the impl with an empty slot with that of an
 // object's impl: the one before the object was made, plus the object's reference. It
 // reports whether the log has both, and whether they are equal. A hermetic object
 // over the same bytes may hold either impl.
-func (f *follower) counted(i *impl, o *object) (known, same bool) {
+func (f *follower) compareCounts(i *impl, o *object) (known, same bool) {
 	for _, h := range f.objects {
 		if h.Made == MadeHermetic && h.Impl == i.Address {
 			return true, false
@@ -387,9 +387,9 @@ const (
 	atOnce = 32 // one other access or release in between
 )
 
-// doubtful keeps a violation with another explanation, and returns its likelihood. It
+// addDoubt keeps a violation with another explanation, and returns its likelihood. It
 // is most likely if the tensor that got the first object gets the second.
-func (f *follower) doubtful(d *doubt, i *impl, explanation string) likelihood {
+func (f *follower) addDoubt(d *doubt, i *impl, explanation string) likelihood {
 	d.explanation = explanation
 	d.was.doubts = append(d.was.doubts, d)
 	d.now.doubts = append(d.now.doubts, d)
@@ -407,11 +407,11 @@ func (f *follower) doubtful(d *doubt, i *impl, explanation string) likelihood {
 	return mostLikely
 }
 
-// newlyLikely returns the likelihood that a second object is a fault: an address may
+// secondLikelihood returns the likelihood that a second object is a fault: an address may
 // soon be another tensor's.
-func (f *follower) newlyLikely(near likelihood, i *impl, old *object) likelihood {
+func (f *follower) secondLikelihood(near likelihood, i *impl, old *object) likelihood {
 	t := f.tensors[i.asker]
-	known, same := f.counted(i, old)
+	known, same := f.compareCounts(i, old)
 	switch {
 	case near == asLikely, known && !same, t != nil && (near == likely || t.prior > old.facts.madeAt):
 		return asLikely
@@ -431,7 +431,7 @@ func (f *follower) decide() {
 		}
 	}
 	for _, v := range f.violations {
-		healthy := f.happens[v.explanation] || again[v.explanation] > 1
+		healthy := f.proven[v.explanation] || again[v.explanation] > 1
 		if v.explanation != "" && !v.settled && (v.likely == asLikely || v.likely == likely && healthy) {
 			v.Warning = v.explanation
 		}
@@ -462,15 +462,15 @@ func (o *object) settle(broke func(*doubt) (broke, settled bool)) {
 	o.doubts = rest
 }
 
-// emptied handles a slot that holds no object.
-func (f *follower) emptied(i *impl) {
+// emptySlot handles a slot that holds no object.
+func (f *follower) emptySlot(i *impl) {
 	if i.broken != nil && i.broken.Consequence == 0 {
 		i.broken.facts.emptyAt = f.number
 	}
 }
 
-// pointed handles a slot that points at an address.
-func (f *follower) pointed(i *impl, at uint64) {
+// slotPointsAt handles a slot that points at an address.
+func (f *follower) slotPointsAt(i *impl, at uint64) {
 	f.context++
 	if i.freed != nil && uint64(i.freed.Address) == at {
 		if i.broken != nil || i.freed.gap == f.gaps || i.freed.facts.hermeticAt != 0 {
@@ -481,7 +481,7 @@ func (f *follower) pointed(i *impl, at uint64) {
 		return
 	}
 	if d := f.dead[at]; d != nil && d.gap == f.gaps {
-		f.stale(i, d)
+		f.staleSlot(i, d)
 		return
 	}
 	o := f.objects[at]
@@ -493,28 +493,28 @@ func (f *follower) pointed(i *impl, at uint64) {
 	o.facts.slotAt = f.number
 	switch was := i.slot; {
 	case was == o:
-		f.shown(i, o)
+		f.slotShown(i, o)
 	case was != nil && was.Made == MadePlain && was.gap == f.gaps && o.Made == MadePlain && o.Impl != 0 && o.Impl != i.Address && o.gap == f.gaps && !i.shared:
 		v := f.breaks(preserve.SameObject, o, i.Address, fmt.Sprintf("the slot of the impl of %v points at %v, which is the object of impl %v", was.Address, o.Address, o.Impl)).
 			because(OtherObject, says(max(was.facts.slotAt, was.facts.madeAt), "the slot pointed at %v", was.Address), says(o.facts.madeAt, "%v was made for impl %v", o.Address, o.Impl))
-		v.likely = f.doubtful(&doubt{Violation: v, was: was, now: o, data: i.Address, home: o.Impl}, i, movedBytes)
+		v.likely = f.addDoubt(&doubt{Violation: v, was: was, now: o, data: i.Address, home: o.Impl}, i, movedBytes)
 	default:
-		f.shown(i, o)
-		f.happens[movedBytes] = f.happens[movedBytes] || o.Impl != 0 && o.Impl != i.Address
+		f.slotShown(i, o)
+		f.proven[movedBytes] = f.proven[movedBytes] || o.Impl != 0 && o.Impl != i.Address
 	}
 	if o.Made == MadeHermetic && o.madeGap == f.gaps {
 		f.breaks(preserve.Hermetic, o, i.Address, "a slot points at an object made in a hermetic context").
 			because(HermeticState, says(o.facts.madeAt, "made in a hermetic context"))
 	}
-	f.moved(o, uint64(i.Address))
+	f.moveBytes(o, uint64(i.Address))
 	if i.Address != 0 {
 		i.slot = o
 	}
 }
 
-// shown handles a line that shows a slot at these bytes pointing at an object. If
+// slotShown handles a line that shows a slot at these bytes pointing at an object. If
 // another object was made for them since, they are the bytes of two impls.
-func (f *follower) shown(i *impl, o *object) {
+func (f *follower) slotShown(i *impl, o *object) {
 	o.settle(func(d *doubt) (bool, bool) {
 		switch {
 		case d.now == o && d.home == i.Address:
@@ -522,18 +522,18 @@ func (f *follower) shown(i *impl, o *object) {
 		case d.was == o && d.data != i.Address: // it had moved away
 			return false, true
 		case d.was == o && d.isNew:
-			f.shares(i)
+			f.markShared(i)
 			return false, true
 		}
 		return false, false
 	})
 }
 
-// shares records that several impls have the bytes of one.
-func (f *follower) shares(i *impl) { i.shared, f.happens[sharedBytes] = true, true }
+// markShared records that several impls have the bytes of one.
+func (f *follower) markShared(i *impl) { i.shared, f.proven[sharedBytes] = true, true }
 
-// moved records where an object's impl has its bytes.
-func (f *follower) moved(o *object, data uint64) {
+// moveBytes records where an object's impl has its bytes.
+func (f *follower) moveBytes(o *object, data uint64) {
 	if o.Impl == Address(data) {
 		return
 	}
@@ -572,8 +572,8 @@ func (f *follower) wrongInterpreter(i *impl, o *object) {
 	}
 }
 
-// handed handles the end of a wrap: the caller has the object.
-func (f *follower) handed(i *impl, r *record) {
+// endWrap handles the end of a wrap: the caller has the object.
+func (f *follower) endWrap(i *impl, r *record) {
 	w := &i.wrap
 	if o := w.made; o != nil && uint64(o.Address) == r.ref {
 		if o.Made == MadeUnseen && !w.hermetic && !w.foreign && i.slot == nil {
@@ -585,12 +585,12 @@ func (f *follower) handed(i *impl, r *record) {
 		if w.pointsTo != r.ref {
 			f.usedAfter(i)
 		}
-		f.found(i, r.ref, f.typeName(r.typ))
+		f.foundType(i, r.ref, f.typeName(r.typ))
 		return
 	}
 	if d := f.dead[r.ref]; d != nil && d.gap == f.gaps {
 		if w.pointsTo != r.ref {
-			f.stale(i, d)
+			f.staleSlot(i, d)
 		}
 		return
 	}
@@ -608,13 +608,13 @@ func (f *follower) handed(i *impl, r *record) {
 	case w.pointsTo == 0: // the lines before are missing
 		f.eventAt(&o.Life, Handed, i.Address)
 		o.State, o.gap = preserve.Holding, f.gaps
-		f.moved(o, uint64(i.Address))
+		f.moveBytes(o, uint64(i.Address))
 	}
-	f.found(i, r.ref, f.typeName(r.typ))
+	f.foundType(i, r.ref, f.typeName(r.typ))
 }
 
-// found records the type of the object at an address.
-func (f *follower) found(i *impl, at uint64, typ string) {
+// foundType records the type of the object at an address.
+func (f *follower) foundType(i *impl, at uint64, typ string) {
 	if i.freed != nil && uint64(i.freed.Address) == at {
 		if i.broken == nil || i.broken.Consequence == 0 {
 			if !foreignType(typ) { // made where the log has a hole

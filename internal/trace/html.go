@@ -65,7 +65,7 @@ func (h *HTML) draw(r Report) pageData {
 			drawn = b.Below[0]
 		}
 		lives := h.around(&drawn, shown)
-		b.Lanes, b.Steps = lanes(lives, &drawn), steps(lives, &drawn)
+		b.Rows, b.Steps = rows(lives, &drawn), steps(lives, &drawn)
 		p.Breaks = append(p.Breaks, b)
 	}
 	p.MoreBreaks = len(roots) - len(p.Breaks)
@@ -81,7 +81,7 @@ func (h *HTML) draw(r Report) pageData {
 		others = append(others, l)
 	}
 	slices.SortStableFunc(others, func(a, b Life) int { return int(first(a) - first(b)) })
-	p.Others = lanes(others, nil)
+	p.Others = rows(others, nil)
 	return p
 }
 
@@ -137,19 +137,19 @@ type pageData struct {
 	Report     *Report
 	Breaks     []breakData
 	MoreBreaks int
-	Others     []laneData
+	Others     []row
 	MoreOthers int
 }
 
 type breakData struct {
 	Violation
 	Below []Violation
-	Lanes []laneData
+	Rows []row
 	Steps []stepData
 }
 
 // A row is a life drawn from left to right; positions are in percent.
-type laneData struct {
+type row struct {
 	Life
 	Bars   []bar
 	Dots   []dot
@@ -182,7 +182,7 @@ type stepData struct {
 }
 
 // rows draws lives on one scale: every line about one of them is a step to the right.
-func lanes(lives []Life, v *Violation) []laneData {
+func rows(lives []Life, v *Violation) []row {
 	var lines []int64
 	for _, l := range lives {
 		for _, e := range l.Events {
@@ -195,9 +195,9 @@ func lanes(lives []Life, v *Violation) []laneData {
 		i, _ := slices.BinarySearch(lines, line)
 		return 2 + 96*(float64(i)+0.5)/float64(max(1, len(lines)))
 	}
-	all := make([]laneData, len(lives))
+	all := make([]row, len(lives))
 	for i, l := range lives {
-		d := laneData{Life: l, Bars: bars(l, place)}
+		d := row{Life: l, Bars: bars(l, place)}
 		for _, e := range l.Events {
 			class := "dot"
 			switch {
@@ -237,7 +237,7 @@ func bars(l Life, place func(int64) float64) []bar {
 			until(x, "holding", "the object owns the impl")
 		case Preserved:
 			until(x, "preserved", "the impl owns the object")
-		case KeptAnyway:
+		case NotDeallocated:
 			until(x, "freed", "neither owns the other")
 		case Deallocated:
 			until(x, "freed", "deallocated")

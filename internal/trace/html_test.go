@@ -56,7 +56,7 @@ func TestPage(t *testing.T) {
 // positions in percent.
 func drawing(p pageData) string {
 	var b strings.Builder
-	draw := func(all []laneData) {
+	draw := func(all []row) {
 		for _, l := range all {
 			fmt.Fprintf(&b, "  %s %s: %s %d at %.0f, %d at %.0f\n", l.Kind, l.Address, l.Code, l.Line, l.Breaks, l.Use, l.Later)
 			for _, bar := range l.Bars {
@@ -70,7 +70,7 @@ func drawing(p pageData) string {
 	fmt.Fprintln(&b, p.Summary)
 	for _, d := range p.Breaks {
 		fmt.Fprintf(&b, "%s line %d, %d below\n", d.Code, d.Violation.Line, len(d.Below))
-		draw(d.Lanes)
+		draw(d.Rows)
 		for _, s := range d.Steps {
 			fmt.Fprintf(&b, "  %d %s %s %s: %s\n", s.Line, s.Kind, s.Address, s.Class, s.Event)
 		}
@@ -117,7 +117,7 @@ func TestPageOfMany(t *testing.T) {
 // measure has a browser's measurements of the page, in CSS pixels.
 type measure struct {
 	Window, Page float64 // widths
-	Lanes        int
+	Rows        int
 	Break, Later []float64 // the positions of the lines
 	Bars         []float64 // widths of the bars
 	Height       float64   // height of a row
@@ -125,12 +125,12 @@ type measure struct {
 }
 
 const ruler = `<script>
-const at = c => [...document.querySelectorAll('.lane ' + c)].map(e => e.getBoundingClientRect().x);
+const at = c => [...document.querySelectorAll('.row ' + c)].map(e => e.getBoundingClientRect().x);
 const m = {
   Window: innerWidth, Page: document.documentElement.scrollWidth,
-  Lanes: document.querySelectorAll('.lane').length, Break: at('line.break'), Later: at('line.later'),
-  Bars: [...document.querySelectorAll('.lane rect')].map(e => e.getBoundingClientRect().width),
-  Height: document.querySelector('.lane svg').getBoundingClientRect().height,
+  Rows: document.querySelectorAll('.row').length, Break: at('line.break'), Later: at('line.later'),
+  Bars: [...document.querySelectorAll('.row rect')].map(e => e.getBoundingClientRect().width),
+  Height: document.querySelector('.row svg').getBoundingClientRect().height,
   Text: Math.min(...[...document.querySelectorAll('p, dd, td, text')].map(e => parseFloat(getComputedStyle(e).fontSize))),
 };
 document.title = JSON.stringify(m);
@@ -167,15 +167,15 @@ func TestPageOnAPhone(t *testing.T) {
 	if m.Window > 400 || m.Page > m.Window {
 		t.Errorf("the page is %g wide in a window of %g", m.Page, m.Window)
 	}
-	if m.Lanes < 4 || m.Height < 20 || m.Text < 9 {
-		t.Errorf("%d lanes of height %g, text of %g", m.Lanes, m.Height, m.Text)
+	if m.Rows < 4 || m.Height < 20 || m.Text < 9 {
+		t.Errorf("%d rows of height %g, text of %g", m.Rows, m.Height, m.Text)
 	}
-	if len(m.Break) != m.Lanes || len(m.Later) != m.Lanes {
-		t.Fatalf("the break is drawn in %d of %d lanes, the use in %d", len(m.Break), m.Lanes, len(m.Later))
+	if len(m.Break) != m.Rows || len(m.Later) != m.Rows {
+		t.Fatalf("the break is drawn in %d of %d rows, the use in %d", len(m.Break), m.Rows, len(m.Later))
 	}
 	for i := range m.Break {
 		if m.Break[i] <= 0 || m.Later[i] <= m.Break[i] || m.Later[i] >= m.Window || m.Break[i] != m.Break[0] {
-			t.Errorf("lane %d: the break at %g, the use at %g", i, m.Break[i], m.Later[i])
+			t.Errorf("row %d: the break at %g, the use at %g", i, m.Break[i], m.Later[i])
 		}
 	}
 	for i, w := range m.Bars {

@@ -62,7 +62,7 @@ var (
 	UseCount         = &What{"use-count", "use count of its impl"}
 	ImplGoes         = &What{"impl-goes", "its impl is freed and releases it"}
 	Preserved        = &What{"preserved", "preserved"}
-	KeptAnyway       = &What{"kept", "neither preserved nor deallocated"}
+	NotDeallocated   = &What{"kept", "neither preserved nor deallocated"}
 	Deallocated      = &What{"deallocated", "deallocated"}
 	UsedAfter        = &What{"used-after", "used after deallocation, by impl"}
 	FoundType        = &What{"found-type", "found there: a"}

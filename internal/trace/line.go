@@ -10,38 +10,38 @@ import (
 type message uint8
 
 const (
-	unknown      message = iota
-	blank                // a line without a message
-	enter                // in a function
-	enterWrap            // in THPStorage_Wrap, or a function that it calls to make an object
-	enterDealloc         // in THPStorage_subclass_dealloc
-	storageData          // storage data: ref
-	slotEmpty            // PyObjectSlot is empty, use_count: count
-	detail               // a known message without new information
-	created              // created storage PyObject of type typ at ref
-	notHermetic          //
-	isHermetic           //
-	slotPoints           // PyObjectSlot points to PyObject at ref
-	slotType             // PyObjectSlot's PyObject type: typ
-	resurrecting         // PyObject was preserved, resurrecting
-	incrementing         // PyObject was alive, incrementing
-	slotNull             // PyObject is null
-	foreign              // PyObject managed by different interpreter
-	handed               // type_name: typ, PyObject*: ref
-	implData             // c10::Storage data: ref[, use_count: count]
-	preserving           //
-	objectType           // PyObject type: typ
-	slotOwns             //
-	slotHasNone          // PyObjectSlot does not have PyObject
-	slotHas              // PyObjectSlot has PyObject, interpreter: tag, PyObject*: ref
-	slotDiffers          // PyObjectSlot has a different PyObject: ref, storage.use_count: count
-	useCount             // storage.use_count: count
-	borrowed             // the object does not own its impl
-	keptAnyway           // c10::Storage is referenced elsewhere, so cannot deallocate
-	deallocating         //
-	allocated            // memory for an object: an earlier one at its address has ended
-	version              // PyTorch typ
-	notMarked            // kHasPyObject is not set
+	unknown        message = iota
+	blank                  // a line without a message
+	enter                  // in a function
+	enterWrap              // in THPStorage_Wrap, or a function that it calls to make an object
+	enterDealloc           // in THPStorage_subclass_dealloc
+	storageData            // storage data: ref
+	slotEmpty              // PyObjectSlot is empty, use_count: count
+	detail                 // a known message without new information
+	created                // created storage PyObject of type typ at ref
+	notHermetic            //
+	isHermetic             //
+	slotPoints             // PyObjectSlot points to PyObject at ref
+	slotType               // PyObjectSlot's PyObject type: typ
+	resurrecting           // PyObject was preserved, resurrecting
+	incrementing           // PyObject was alive, incrementing
+	slotNull               // PyObject is null
+	foreign                // PyObject managed by different interpreter
+	handed                 // type_name: typ, PyObject*: ref
+	implData               // c10::Storage data: ref[, use_count: count]
+	preserving             //
+	objectType             // PyObject type: typ
+	slotOwns               //
+	slotHasNone            // PyObjectSlot does not have PyObject
+	slotHas                // PyObjectSlot has PyObject, interpreter: tag, PyObject*: ref
+	slotDiffers            // PyObjectSlot has a different PyObject: ref, storage.use_count: count
+	useCount               // storage.use_count: count
+	borrowed               // the object does not own its impl
+	notDeallocated         // c10::Storage is referenced elsewhere, so cannot deallocate
+	deallocating           //
+	allocated              // memory for an object: an earlier one at its address has ended
+	version                // PyTorch typ
+	notMarked              // kHasPyObject is not set
 )
 
 type subject uint8
@@ -225,7 +225,7 @@ var forms = []struct {
 	{"hermetic", isHermetic},
 	{"type_name: %, PyObject*: &", handed},
 	{"c10::Storage data: &?, use_count:#", implData},
-	{"c10::Storage is referenced elsewhere", keptAnyway},
+	{"c10::Storage is referenced elsewhere", notDeallocated},
 	{"created @ PyObject of type % at &", created},
 	{"creating PyObject of type ", detail},
 	{"storage.use_count:#", useCount},

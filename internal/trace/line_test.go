@@ -118,7 +118,7 @@ func TestParse(t *testing.T) {
 		{"(PyObject: 0x7f00df0a2340) storage.use_count: 1", record{subject: ofObject, addr: x, message: useCount, count: 1}},
 		{"(PyObject: 0x7f00df0a2340) preserving PyObject", record{subject: ofObject, addr: x, message: preserving, count: -1}},
 		{"(PyObject: 0x7f00df0a2340) PyObject type: torch.storage.UntypedStorage", record{subject: ofObject, addr: x, message: objectType, typ: untyped, count: -1}},
-		{"(PyObject: 0x7f00df0a2340) c10::Storage is referenced elsewhere, so cannot deallocate", record{subject: ofObject, addr: x, message: keptAnyway, count: -1}},
+		{"(PyObject: 0x7f00df0a2340) c10::Storage is referenced elsewhere, so cannot deallocate", record{subject: ofObject, addr: x, message: notDeallocated, count: -1}},
 		{"(PyObject: 0x7f00df0a2340) deallocating storage PyObject", record{subject: ofObject, addr: x, message: deallocating, count: -1}},
 		{"(PyObject: 00007F00DF0A2340) is borrowed", record{subject: ofObject, addr: x, message: borrowed, count: -1}},
 		{"(PyObject: (nil)) is borrowed", record{}},
@@ -260,7 +260,7 @@ func TestUnwrapped(t *testing.T) {
 
 // The lines of a container's runtime, joined.
 func TestKubernetes(t *testing.T) {
-	p := parts{held: map[string][]byte{}}
+	p := parts{pending: map[string][]byte{}}
 	for _, tt := range []struct{ in, want string }{
 		{"t stderr F x", "x"}, {"t stdout F:tag y z", "y z"}, {"t stdin F x", "t stdin F x"}, {"t stdout X x", "t stdout X x"}, {"t stdout F", "t stdout F"},
 		{"t stdout P a", ""}, {"t stderr P b", ""}, {"t stdout P:t c", ""}, {"t stdout F d", "acd"}, {"t stderr F e", "be"},

@@ -257,7 +257,7 @@ func TestPageLimits(t *testing.T) {
 	if len(p.Others) != maxOthers || p.MoreOthers != maxKept-maxOthers || p.Others[0].Address != maxOthers {
 		t.Errorf("%d others and %d more, the first %v", len(p.Others), p.MoreOthers, p.Others[0].Address)
 	}
-	if b := p.Breaks; len(b) != 2 || b[0].Violation.Line != 5 || len(b[0].Lanes) != 1 {
+	if b := p.Breaks; len(b) != 2 || b[0].Violation.Line != 5 || len(b[0].Rows) != 1 {
 		t.Errorf("%+v", b)
 	}
 	replaced := Life{Kind: Tensor, Address: 3, Events: []Event{{What: Replaced}}}
@@ -278,7 +278,7 @@ func TestPageLimits(t *testing.T) {
 func TestLater(t *testing.T) {
 	lives := []Life{broken(Object, 1, 0x10, 5, preserve.UseAfter)}
 	for consequence, drawn := range map[int64]bool{0: false, 5: false, 9: true} {
-		if d := lanes(lives, &Violation{Line: 5, Consequence: consequence})[0]; (d.Later != 0) != drawn {
+		if d := rows(lives, &Violation{Line: 5, Consequence: consequence})[0]; (d.Later != 0) != drawn {
 			t.Errorf("consequence at line %d: drawn at %g", consequence, d.Later)
 		}
 	}
@@ -291,7 +291,7 @@ func TestBars(t *testing.T) {
 		"[]":                              nil,
 		"[{10 88 freed}]":                 {{Line: 1, What: Deallocated}},
 		"[{10 10 holding} {20 1 freed}]":  {{Line: 1, What: Created}, {Line: 2, What: Deallocated}},
-		"[{10 10 holding} {20 78 freed}]": {{Line: 1, What: Created}, {Line: 2, What: Preserved}, {Line: 2, What: KeptAnyway}},
+		"[{10 10 holding} {20 78 freed}]": {{Line: 1, What: Created}, {Line: 2, What: Preserved}, {Line: 2, What: NotDeallocated}},
 		"[{10 88 holding}]":               {{Line: 1, What: Created}},
 	} {
 		got := []string{}

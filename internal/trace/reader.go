@@ -82,7 +82,7 @@ func (k *numbers) follows(n int64) bool {
 // Close. torch is the version of the PyTorch that printed the log; if it is "", the
 // first protocol applies until the log names a version.
 func NewReader(torch string, ended func(Life)) *Reader {
-	r := &Reader{worlds: map[string]*world{}, parts: parts{held: map[string][]byte{}}, torch: torch}
+	r := &Reader{worlds: map[string]*world{}, parts: parts{pending: map[string][]byte{}}, torch: torch}
 	r.ended = func(l Life) {
 		r.report.Lives[l.Kind]++
 		ended(l)
@@ -132,10 +132,10 @@ func (r *Reader) Close() Report {
 	if r.tooLong || len(r.rest) > 0 {
 		r.end(false)
 	}
-	for _, stream := range slices.Sorted(maps.Keys(r.parts.held)) {
-		r.text(r.parts.held[stream], nil, false)
+	for _, stream := range slices.Sorted(maps.Keys(r.parts.pending)) {
+		r.text(r.parts.pending[stream], nil, false)
 	}
-	clear(r.parts.held)
+	clear(r.parts.pending)
 	for _, name := range slices.Sorted(maps.Keys(r.worlds)) {
 		w := r.worlds[name]
 		for _, v := range w.end(r.cutAt) {

@@ -21,7 +21,7 @@ func (f *follower) followObject(r *record) {
 	}
 	if o == nil {
 		if d := f.dead[r.addr]; d != nil && d.gap == f.gaps {
-			f.again(d, r)
+			f.afterDeallocation(d, r)
 			return
 		}
 		o = f.firstSeen(r.addr)
@@ -45,9 +45,9 @@ func (f *follower) followObject(r *record) {
 		f.context++
 		f.otherInterpreter(o)
 		if r.ref == r.addr {
-			f.proved(o)
+			f.confirmSlot(o)
 		} else {
-			f.settled(o, r.ref)
+			f.replaceSlot(o, r.ref)
 		}
 	case notMarked:
 		o.facts.notMarkedAt = f.number
@@ -60,21 +60,21 @@ func (f *follower) followObject(r *record) {
 		}
 	case implData:
 		o.dataAt, o.same = f.number, o.Impl == Address(r.ref)
-		f.located(o, Address(r.ref))
-		f.moved(o, r.ref)
-		f.used(o, r.count)
+		f.locate(o, Address(r.ref))
+		f.moveBytes(o, r.ref)
+		f.countUses(o, r.count)
 	case slotPoints:
 		if r.ref == r.addr {
-			f.proved(o)
+			f.confirmSlot(o)
 		}
 	case slotDiffers:
 		o.facts.differsAt, o.facts.differsTo = f.number, r.ref
 		f.eventAt(&o.Life, CheckDiffers, Address(r.ref))
-		f.used(o, r.count)
-		f.displaced(o)
+		f.countUses(o, r.count)
+		f.displace(o)
 	case useCount: // only asked for when the slot's check answers with the object
-		f.used(o, r.count)
-		f.proved(o)
+		f.countUses(o, r.count)
+		f.confirmSlot(o)
 	case borrowed:
 		f.event(&o.Life, ImplGoes)
 		o.borrow = true
@@ -84,7 +84,7 @@ func (f *follower) followObject(r *record) {
 		case o.State == preserve.Holding && o.gap == f.gaps:
 			f.breaks(preserve.OneOwner, o, o.Impl, "released as if the impl owned it while "+stands[o.State]).because("", says(o.stateAt, "since here %s", stands[o.State]))
 		default:
-			f.proved(o) // its impl found it in its slot
+			f.confirmSlot(o) // its impl found it in its slot
 		}
 	case objectType:
 		o.Type = f.typeName(r.typ)
@@ -94,8 +94,8 @@ func (f *follower) followObject(r *record) {
 		}
 	case preserving:
 		f.preserve(o)
-	case keptAnyway:
-		f.keptAnyway(o)
+	case notDeallocated:
+		f.notDeallocated(o)
 	case deallocating:
 		f.deallocate(o)
 	}
@@ -111,9 +111,9 @@ func (o *object) released(interp uint64, line int64) {
 	}
 }
 
-// used handles the use count of the impl of an object being released, its own
+// countUses handles the use count of the impl of an object being released, its own
 // reference included.
-func (f *follower) used(o *object, n int64) {
+func (f *follower) countUses(o *object, n int64) {
 	if n < 0 {
 		return
 	}
@@ -161,36 +161,36 @@ func (f *follower) otherInterpreter(o *object) {
 	o.broken = v.because(InterpreterClash, first, says(k.releaserAt, "released by interpreter %v", Address(k.releaser)))
 }
 
-// proved handles a line that shows the slot of a living object's impl pointing at it.
-func (f *follower) proved(o *object) {
+// confirmSlot handles a line that shows the slot of a living object's impl pointing at it.
+func (f *follower) confirmSlot(o *object) {
 	o.facts.slotAt = f.number
 	o.settle(func(d *doubt) (bool, bool) {
 		if d.was != o {
 			return false, false
 		}
 		if i := f.impls[uint64(d.data)]; i != nil {
-			f.shares(i) // two objects, two impls
+			f.markShared(i) // two objects, two impls
 		}
 		return false, true
 	})
 }
 
-// settled handles a line that shows another object in the slot of an object's impl; 0
+// replaceSlot handles a line that shows another object in the slot of an object's impl; 0
 // means none, or one that is not in the log.
-func (f *follower) settled(o *object, at uint64) (known bool) {
+func (f *follower) replaceSlot(o *object, at uint64) (known bool) {
 	o.settle(func(d *doubt) (bool, bool) {
 		if d.was != o || uint64(d.now.Address) != at {
 			return false, false
 		}
 		d.Evidence = append(d.Evidence, says(f.number, "the slot of %v has %v now", o.Address, Address(at)))
-		o.lost, known = true, true
+		o.slotTaken, known = true, true
 		return true, true
 	})
 	return known
 }
 
-// located handles a line that shows the address of the bytes of an object's impl.
-func (f *follower) located(o *object, data Address) {
+// locate handles a line that shows the address of the bytes of an object's impl.
+func (f *follower) locate(o *object, data Address) {
 	o.settle(func(d *doubt) (bool, bool) {
 		switch {
 		case d.was == o:
@@ -205,13 +205,13 @@ func (f *follower) located(o *object, data Address) {
 	})
 }
 
-// displaced handles an object of an impl whose slot has another one.
-func (f *follower) displaced(o *object) {
+// displace handles an object of an impl whose slot has another one.
+func (f *follower) displace(o *object) {
 	other := f.objects[o.facts.differsTo]
 	if o.facts.differsTo == 0 || o.Made != MadePlain || o.madeGap != f.gaps || o.facts.differsTo == uint64(o.Address) {
 		return
 	}
-	if f.settled(o, o.facts.differsTo) || o.lost {
+	if f.replaceSlot(o, o.facts.differsTo) || o.slotTaken {
 		return
 	}
 	var madeAt int64
@@ -230,17 +230,17 @@ func (f *follower) preserve(o *object) {
 			because(HermeticState, says(o.facts.madeAt, "made in a hermetic context"))
 	}
 	f.step(o, preserve.Preserve)
-	f.proved(o)
+	f.confirmSlot(o)
 	o.release = false
 	if o.Impl != 0 {
 		f.impl(uint64(o.Impl)).slot = o
 	}
 }
 
-// keptAnyway handles a return from the deallocation of an object that was not
+// notDeallocated handles a return from the deallocation of an object that was not
 // preserved, as of a patched PyTorch.
-func (f *follower) keptAnyway(o *object) {
-	f.event(&o.Life, KeptAnyway)
+func (f *follower) notDeallocated(o *object) {
+	f.event(&o.Life, NotDeallocated)
 	o.release = false
 	if f.pointedAt(o) && o.facts.uses != 1 {
 		v := f.breaks(preserve.OneOwner, o, o.Impl, "")
@@ -271,7 +271,7 @@ func (f *follower) deallocate(o *object) {
 	delete(f.objects, uint64(o.Address))
 	d := &death{
 		object: uint64(o.Address), impl: o.Impl, typ: o.Type, line: f.number, enterAt: o.enterAt,
-		gap: f.gaps, letGo: letGo, facts: *k,
+		gap: f.gaps, freedByImpl: letGo, facts: *k,
 	}
 	f.dead[d.object] = d
 	if i != nil && i.slot == o {
@@ -325,8 +325,8 @@ func (f *follower) cutOff(o *object, cutAt int64) {
 	o.Events[len(o.Events)-1].Code = v.Code
 }
 
-// again handles a line about a deallocated object.
-func (f *follower) again(d *death, r *record) {
+// afterDeallocation handles a line about a deallocated object.
+func (f *follower) afterDeallocation(d *death, r *record) {
 	switch {
 	case d.again != nil && r.message == deallocating:
 		v := f.breaksAt(preserve.UseAfter, f.number, Address(d.object), d.impl, "deallocated again")
@@ -343,12 +343,12 @@ func (f *follower) again(d *death, r *record) {
 	}
 }
 
-// stale handles a slot that points at a deallocated object.
-func (f *follower) stale(i *impl, d *death) {
+// staleSlot handles a slot that points at a deallocated object.
+func (f *follower) staleSlot(i *impl, d *death) {
 	v := d.broken
 	switch {
 	case v != nil:
-	case d.letGo && d.impl == i.Address && d.enterAt != 0 && d.facts.hermeticAt == 0:
+	case d.freedByImpl && d.impl == i.Address && d.enterAt != 0 && d.facts.hermeticAt == 0:
 		// The impl did not release it, as the impl lives.
 		root := f.breaksAt(preserve.DoubleRelease, d.enterAt, Address(d.object), d.impl, "released though only the impl, which lives, referred to it")
 		root.Type = d.typ

@@ -19,8 +19,8 @@ import (
 
 // A task is the context that a process names, such as a test.
 type task struct {
-	name  string
-	again string // the command that repeats it, quoted for a shell
+	name    string
+	command string // the command that repeats it, quoted for a shell
 }
 
 // An occurrence is a finding in a context.
@@ -32,29 +32,29 @@ type occurrence struct {
 
 // A reporter is a process that names its contexts and reports the findings there
 // itself, including those of processes that it started.
-type holder struct {
-	above    *holder        // the reporter that started it, or nil
-	file     *os.File       // its contexts, after the news; see loader.c; nil once it has ended
-	read     int64          // how many bytes of it were read
-	news     uint64         // increased when there are new findings
-	contexts map[int64]task // by their numbers
-	now      int64
-	since    []*occurrence // the findings since it asked
+type reporter struct {
+	parent     *reporter      // the reporter that started it, or nil
+	file       *os.File       // its contexts, after the news; see loader.c; nil once it has ended
+	read       int64          // how many bytes of it were read
+	news       uint64         // increased when there are new findings
+	contexts   map[int64]task // by their numbers
+	now        int64
+	unreported []*occurrence // the findings since it asked
 }
 
 const newsSize = 8
 
 // reporters are the reporters of a run, by process; findings guards them.
-type holders map[int]*holder
+type reporters map[int]*reporter
 
 // A place is a reporter in one of its contexts; nil for a process without one.
-type spot struct {
-	holder *holder
-	in     task
+type place struct {
+	reporter *reporter
+	in       task
 }
 
 // file returns the file that a process writes its contexts to.
-func (h holders) file(text string) (*os.File, error) {
+func (h reporters) file(text string) (*os.File, error) {
 	pid, err := strconv.Atoi(text)
 	if err != nil {
 		return nil, fmt.Errorf("the contexts of a process: %w", err)
@@ -68,13 +68,13 @@ func (h holders) file(text string) (*os.File, error) {
 		return nil, err
 	}
 	file.Seek(newsSize, io.SeekStart) // the process continues from there
-	h[pid] = &holder{above: h.of(parent(pid), 0).holder, file: file, read: newsSize, contexts: make(map[int64]task)}
+	h[pid] = &reporter{parent: h.of(parent(pid), 0).reporter, file: file, read: newsSize, contexts: make(map[int64]task)}
 	return file, nil
 }
 
 // closeEnded closes the files of ended processes, once they are read: a run may have
 // more processes than open files.
-func (h holders) closeEnded() {
+func (h reporters) closeEnded() {
 	for pid, at := range h {
 		if at.file == nil { //mutate:equivalent false: only saves time
 			continue
@@ -89,7 +89,7 @@ func (h holders) closeEnded() {
 
 // catchUp reads the contexts that the process has written since: a number, a name and
 // the command that repeats it, on a line each, and a zero byte.
-func (at *holder) catchUp() {
+func (at *reporter) catchUp() {
 	text, _ := io.ReadAll(io.NewSectionReader(at.file, at.read, math.MaxInt64-at.read))
 	for entry := range bytes.SplitAfterSeq(text, []byte{0}) {
 		whole, ok := bytes.CutSuffix(entry, []byte{0})
@@ -107,32 +107,32 @@ func (at *holder) catchUp() {
 
 // notify notifies a process, and those that started it, which get its findings if it
 // does not ask for them. Findings that no process asks for are printed.
-func (at *holder) notify() {
-	for ; at != nil; at = at.above {
+func (at *reporter) notify() {
+	for ; at != nil; at = at.parent {
 		at.news++
 		at.file.WriteAt(binary.NativeEndian.AppendUint64(nil, at.news), 0)
 	}
 }
 
 // report returns the findings of a process since it asked last.
-func (h holders) tell(text string) ([]byte, error) {
+func (h reporters) report(text string) ([]byte, error) {
 	pid, _ := strconv.Atoi(text)
 	at := h[pid]
 	if at == nil {
 		return nil, fmt.Errorf("process %q has no context", text)
 	}
-	since := append(at.since, h.inherit(at)...)
-	at.since = nil
+	unreported := append(at.unreported, h.inherit(at)...)
+	at.unreported = nil
 	if h.leaves(at) {
 		at.notify() // it will ask again
 	}
-	return shownSince(since)
+	return shownSince(unreported)
 }
 
 // leaves reports whether a process may inherit findings later.
-func (h holders) leaves(above *holder) bool {
+func (h reporters) leaves(parent *reporter) bool {
 	for _, at := range h {
-		if at.above == above && (len(at.since) > 0 || h.leaves(at)) {
+		if at.parent == parent && (len(at.unreported) > 0 || h.leaves(at)) {
 			return true
 		}
 	}
@@ -141,14 +141,14 @@ func (h holders) leaves(above *holder) bool {
 
 // inherit returns the findings of the processes that a reporter has started and that
 // ended without asking for them, such as crashed ones.
-func (h holders) inherit(above *holder) (since []*occurrence) {
+func (h reporters) inherit(parent *reporter) (unreported []*occurrence) {
 	for _, pid := range slices.Sorted(maps.Keys(h)) {
-		if at := h[pid]; at != nil && at.above == above && ended(pid) {
+		if at := h[pid]; at != nil && at.parent == parent && ended(pid) {
 			delete(h, pid)
-			since = append(append(since, at.since...), h.inherit(at)...)
+			unreported = append(append(unreported, at.unreported...), h.inherit(at)...)
 		}
 	}
-	return since
+	return unreported
 }
 
 // A shownOccurrence is a finding in the answer to a process.
@@ -161,9 +161,9 @@ type shownOccurrence struct {
 	Times   int    `json:"times"`
 }
 
-func shownSince(since []*occurrence) ([]byte, error) {
+func shownSince(unreported []*occurrence) ([]byte, error) {
 	all := []shownOccurrence{}
-	for _, o := range since {
+	for _, o := range unreported {
 		o.Asked += o.times
 		all = append(all, shownOccurrence{o.in.name, o.Code.String(), o.Op, printable.Text(o.Title()), o.report(), o.times})
 	}
@@ -175,7 +175,7 @@ func shownSince(since []*occurrence) ([]byte, error) {
 // report is the finding's report, with the command that repeats its context.
 func (o *occurrence) report() string {
 	violation := *o.Violation
-	violation.Repro = o.in.again
+	violation.Repro = o.in.command
 	there := *o.Finding
 	there.Violation = &violation
 	return there.Report()
@@ -183,7 +183,7 @@ func (o *occurrence) report() string {
 
 // of returns the place of a process: its context with a number, or that of its
 // nearest ancestor with one. 0 is for the current context.
-func (h holders) of(pid int, number int64) spot {
+func (h reporters) of(pid int, number int64) place {
 	for ; pid > 1 && len(h) > 0; pid = parent(pid) { //mutate:equivalent true: only saves time
 		at := h[pid]
 		if at == nil {
@@ -193,9 +193,9 @@ func (h holders) of(pid int, number int64) spot {
 		if _, known := at.contexts[number]; !known {
 			number = at.now
 		}
-		return spot{at, at.contexts[number]}
+		return place{at, at.contexts[number]}
 	}
-	return spot{}
+	return place{}
 }
 
 // parent returns the parent of a process, 0 if it is not known.
@@ -204,8 +204,8 @@ func parent(pid int) int {
 	if len(fields) < 2 {
 		return 0
 	}
-	above, _ := strconv.Atoi(fields[1])
-	return above
+	parent, _ := strconv.Atoi(fields[1])
+	return parent
 }
 
 // ended reports whether a process has ended, or is about to.
@@ -220,17 +220,17 @@ func ended(pid int) bool {
 }
 
 // add counts a finding at a place, and reports whether a process will ask for it.
-func (at spot) add(found *Finding) bool {
-	if at.holder == nil {
+func (at place) add(found *Finding) bool {
+	if at.reporter == nil {
 		return false
 	}
-	defer at.holder.notify()
-	for _, o := range at.holder.since {
+	defer at.reporter.notify()
+	for _, o := range at.reporter.unreported {
 		if o.Finding == found && o.in == at.in {
 			o.times++
 			return true
 		}
 	}
-	at.holder.since = append(at.holder.since, &occurrence{found, at.in, 1})
+	at.reporter.unreported = append(at.reporter.unreported, &occurrence{found, at.in, 1})
 	return true
 }

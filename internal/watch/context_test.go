@@ -17,21 +17,21 @@ import (
 )
 
 // A reported run is a run to whose processes the test adds findings.
-type heard struct {
+type reported struct {
 	*run
-	printed []string
-	heard   map[int]uint64 // the news that processes have asked for
+	printed  []string
+	reported map[int]uint64 // the news that processes have asked for
 }
 
-func newHeard() *heard {
-	r := &heard{heard: make(map[int]uint64)}
-	r.run = &run{findings: findings{byKey: make(map[string]*Finding), held: make(holders)}}
+func newHeard() *reported {
+	r := &reported{reported: make(map[int]uint64)}
+	r.run = &run{findings: findings{byKey: make(map[string]*Finding), held: make(reporters)}}
 	r.findings.first = func(f *Finding) { r.printed = append(r.printed, f.Op) }
 	return r
 }
 
 // contexts returns the file with the contexts of a process, and the number at its start.
-func (r *heard) contexts(t *testing.T, pid int) (file *os.File, news uint64) {
+func (r *reported) contexts(t *testing.T, pid int) (file *os.File, news uint64) {
 	t.Helper()
 	file, err := r.findings.contexts(strconv.Itoa(pid))
 	if err != nil {
@@ -46,16 +46,16 @@ func (r *heard) contexts(t *testing.T, pid int) (file *os.File, news uint64) {
 
 // enter writes a context of a process, and returns the answer if there is news:
 // context, op and number of each.
-func (r *heard) enter(t *testing.T, pid, number int, name string) (since []string) {
+func (r *reported) enter(t *testing.T, pid, number int, name string) (since []string) {
 	t.Helper()
 	file, news := r.contexts(t, pid)
 	if _, err := fmt.Fprintf(file, "%d\n%s\nrepeat %s\x00", number, name, name); err != nil {
 		t.Fatal(err)
 	}
-	if news == r.heard[pid] {
+	if news == r.reported[pid] {
 		return nil
 	}
-	r.heard[pid] = news
+	r.reported[pid] = news
 	text, err := (&process{run: r.run}).answer(preload.Frame{Kind: frameSince, Data: []byte(strconv.Itoa(pid))})
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func (r *heard) enter(t *testing.T, pid, number int, name string) (since []strin
 	return since
 }
 
-func (r *heard) find(op string, pid int, number int64) *Finding {
+func (r *reported) find(op string, pid int, number int64) *Finding {
 	v := &asserts.Violation{Op: op, Code: asserts.UndeclaredWrite}
 	return r.findings.add(v, &process{run: r.run, pid: pid}, nil, r.findings.at(pid, number))
 }
@@ -176,9 +176,9 @@ func TestContextsOfEndedUnderAnother(t *testing.T) {
 	for deadline := time.Now().Add(time.Minute); !ended(pid) && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
-	starter := new(holder)
-	h := holders{pid: {above: starter, since: make([]*occurrence, 2)}}
-	if n := len(h.inherit(new(holder))); n != 0 {
+	starter := new(reporter)
+	h := reporters{pid: {parent: starter, unreported: make([]*occurrence, 2)}}
+	if n := len(h.inherit(new(reporter))); n != 0 {
 		t.Errorf("another inherits %d findings", n)
 	}
 	if n := len(h.inherit(starter)); n != 2 {
@@ -188,10 +188,10 @@ func TestContextsOfEndedUnderAnother(t *testing.T) {
 
 // A process asks again while one that it started has findings that it has not asked for.
 func TestLeaves(t *testing.T) {
-	top, some := new(holder), []*occurrence{{}}
-	child := &holder{above: top}
-	grandchild := &holder{above: child}
-	h := holders{1: top, 2: child, 3: grandchild}
+	top, some := new(reporter), []*occurrence{{}}
+	child := &reporter{parent: top}
+	grandchild := &reporter{parent: child}
+	h := reporters{1: top, 2: child, 3: grandchild}
 	for _, tt := range []struct {
 		child, grandchild            []*occurrence
 		ofTop, ofChild, ofGrandchild bool
@@ -201,7 +201,7 @@ func TestLeaves(t *testing.T) {
 		{nil, some, true, true, false},
 		{some, some, true, true, false},
 	} {
-		child.since, grandchild.since = tt.child, tt.grandchild
+		child.unreported, grandchild.unreported = tt.child, tt.grandchild
 		if h.leaves(top) != tt.ofTop || h.leaves(child) != tt.ofChild || h.leaves(grandchild) != tt.ofGrandchild {
 			t.Errorf("%v: %v %v %v", tt, h.leaves(top), h.leaves(child), h.leaves(grandchild))
 		}

@@ -44,9 +44,9 @@ func (p *process) fake(data []byte) error {
 	verdict := asserts.Verdict{Skips: []asserts.Skip{{Code: asserts.MetaAlias, Reason: unknown, Count: 1}}}
 	if unknown == "" {
 		verdict = p.run.compare(op.faked, &real.Seen, fake)
-		said := p.run.hold(number, answered{torch.Setting(call), asserts.Pair{Real: &real.Seen, Other: p.run.answering(fake).Settled(&real.Seen)}})
+		text := p.run.contradiction(number, answered{torch.Setting(call), asserts.Pair{Real: &real.Seen, Other: p.run.answering(fake).Settled(&real.Seen)}})
 		for _, v := range verdict.Violations {
-			v.Fix = cmp.Or(said(v), v.Fix)
+			v.Fix = cmp.Or(text(v), v.Fix)
 		}
 	}
 	p.run.countFake(number, verdict.Skips)
@@ -113,7 +113,7 @@ func (r *run) compareBytes(op *asserts.Op, real, twin *asserts.Seen) asserts.Ver
 	skip := func(reason string, n int) asserts.Verdict {
 		return asserts.Verdict{Skips: []asserts.Skip{{Code: asserts.MetaAlias, Reason: reason, Count: n}}}
 	}
-	if !kept(real.Before) {
+	if !hasBytes(real.Before) {
 		return skip(unkept, 1)
 	}
 	verdict := asserts.JudgeChanges(op, real, twin, cpu, r.config.Policy)
@@ -127,7 +127,7 @@ func (r *run) compareBytes(op *asserts.Op, real, twin *asserts.Seen) asserts.Ver
 }
 
 // hasBytes reports whether the bytes of all tensors are known.
-func kept(all []asserts.Observation) bool {
+func hasBytes(all []asserts.Observation) bool {
 	return !slices.ContainsFunc(all, func(o asserts.Observation) bool { return o.Defined() && (o.Content == nil || o.Content.Bytes == nil) })
 }
 
@@ -156,7 +156,7 @@ type answered struct {
 
 // contradiction records an answered call. It returns a function that decides, by
 // earlier calls, whether the kernel or a differing fake is wrong.
-func (r *run) hold(op int64, call answered) func(*asserts.Violation) string {
+func (r *run) contradiction(op int64, call answered) func(*asserts.Violation) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	earlier := r.answered[op]

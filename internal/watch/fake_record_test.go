@@ -51,7 +51,7 @@ func newFaking(t *testing.T, compiled bool) *faking {
 	}
 	f.process = &process{run: &run{
 		config: Config{Policy: asserts.Aware()}, counts: counts, ops: ops{all: []*watchedOp{{name: "t::f", faked: op, on: on}, {name: "t::g"}}},
-		findings: findings{byKey: make(map[string]*Finding), held: make(holders), first: func(found *Finding) { f.found = append(f.found, found) }},
+		findings: findings{byKey: make(map[string]*Finding), held: make(reporters), first: func(found *Finding) { f.found = append(f.found, found) }},
 		skips:    make(map[opSkip]int), faked: make(map[int64]int), answered: make(map[int64][]answered),
 	}}
 	return f

@@ -53,15 +53,15 @@ func (f *Finding) Report() string {
 
 // findings are the findings of a run.
 type findings struct {
-	mu    sync.Mutex
-	byKey map[string]*Finding
-	again string              // the program's command, quoted for a shell
-	known func(*Finding) bool // whether a baseline has it; may be nil
-	first func(*Finding)      // called with each that is not known and not asked for, one at a time; may be nil
-	held  holders
+	mu      sync.Mutex
+	byKey   map[string]*Finding
+	command string              // the program's command, quoted for a shell
+	known   func(*Finding) bool // whether a baseline has it; may be nil
+	first   func(*Finding)      // called with each that is not known and not asked for, one at a time; may be nil
+	held    reporters
 }
 
-func (f *findings) add(v *asserts.Violation, p *process, site []Frame, at spot) *Finding {
+func (f *findings) add(v *asserts.Violation, p *process, site []Frame, at place) *Finding {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	found := f.count(v, p, site)
@@ -85,9 +85,9 @@ func (f *findings) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, pid := range slices.Sorted(maps.Keys(f.held)) {
-		for _, o := range f.held[pid].since {
-			if !o.printed && o.in.again != "" {
-				o.Repro = o.in.again
+		for _, o := range f.held[pid].unreported {
+			if !o.printed && o.in.command != "" {
+				o.Repro = o.in.command
 			}
 			f.print(o.Finding)
 		}
@@ -105,7 +105,7 @@ func (f *findings) count(v *asserts.Violation, p *process, site []Frame) *Findin
 		return old
 	}
 	f.byKey[key] = found
-	v.Repro = "opassert run -op " + printable.Shell(v.Op) + " -fail -- " + f.again
+	v.Repro = "opassert run -op " + printable.Shell(v.Op) + " -fail -- " + f.command
 	found.Known = f.known != nil && f.known(found)
 	return found
 }
@@ -117,22 +117,22 @@ func (f *findings) contexts(pid string) (*os.File, error) {
 	return f.held.file(pid)
 }
 
-// since returns the findings of a process, by its number, since it asked last.
-func (f *findings) since(pid string) ([]byte, error) {
+// findingsSince returns the findings of a process, by its number, since it asked last.
+func (f *findings) findingsSince(pid string) ([]byte, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.held.tell(pid)
+	return f.held.report(pid)
 }
 
 // at returns the place of a process; see [reporters.of].
-func (f *findings) at(pid int, number int64) spot {
+func (f *findings) at(pid int, number int64) place {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.held.of(pid, number)
 }
 
 // hasReporters reports whether any process has named a context.
-func (f *findings) hasHolders() bool {
+func (f *findings) hasReporters() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.held) > 0

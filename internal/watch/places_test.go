@@ -16,9 +16,9 @@ var placeSorts = []string{
 	"meta", "device", "inference", "fake", "symbolic",
 }
 
-// unbroken has the places in which operators of places.cpp break nothing visible,
+// harmless has the places in which operators of places.cpp break nothing visible,
 // with the reason: by kind of tensor, the operators.
-var unbroken = []struct{ sorts, ops, reason string }{
+var harmless = []struct{ sorts, ops, reason string }{
 	{"meta", "OA007_memory_.*|OA009_.*|OA010_.*|OA015_.*", "a meta tensor has no bytes"},
 	{"device", "OA007_memory_.*|OA005_static_.*", "the memory that is returned is the CPU's"},
 }
@@ -92,5 +92,5 @@ func skippedIn(t *testing.T, file string) map[string]bool {
 
 func breaksNothing(sort, op string) bool {
 	is := func(pattern, text string) bool { return regexp.MustCompile("^(?:" + pattern + ")$").MatchString(text) }
-	return slices.ContainsFunc(unbroken, func(u struct{ sorts, ops, reason string }) bool { return is(u.sorts, sort) && is(u.ops, op) })
+	return slices.ContainsFunc(harmless, func(u struct{ sorts, ops, reason string }) bool { return is(u.sorts, sort) && is(u.ops, op) })
 }

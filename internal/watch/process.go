@@ -52,7 +52,7 @@ func (p *process) reply(f preload.Frame) ([]byte, error) {
 		p.run.origins.found(line, p.layout.originFrames(frames))
 		return nil, nil
 	case frameSince:
-		return p.run.findings.since(string(f.Data))
+		return p.run.findings.findingsSince(string(f.Data))
 	case frameRecord:
 		return nil, p.run.record(f.Data)
 	case frameFakes:

@@ -33,7 +33,7 @@ func FuzzFrames(f *testing.F) {
 		r := &run{
 			config:    Config{Policy: asserts.Aware(), Record: 4},
 			ops:       ops{byText: make(map[string]*watchedOp), plan: plan},
-			findings:  findings{byKey: make(map[string]*Finding), held: make(holders)},
+			findings:  findings{byKey: make(map[string]*Finding), held: make(reporters)},
 			processes: make(map[int]string), names: make(map[string]bool), skips: make(map[opSkip]int), records: make(map[string]records), origins: newOrigins(),
 		}
 		p := &process{run: r, pending: make(map[int64][]*asserts.Violation)}

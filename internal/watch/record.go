@@ -39,10 +39,10 @@ func (r *run) record(data []byte) error {
 	if r.records[op.name] == nil {
 		r.records[op.name] = make(records)
 	}
-	kept := r.records[op.name]
-	kept[uint64(call.call)] = "{" + strings.Join(args, ", ") + "}"
-	if len(kept) > r.config.Record {
-		delete(kept, slices.Max(slices.Collect(maps.Keys(kept))))
+	calls := r.records[op.name]
+	calls[uint64(call.call)] = "{" + strings.Join(args, ", ") + "}"
+	if len(calls) > r.config.Record {
+		delete(calls, slices.Max(slices.Collect(maps.Keys(calls))))
 	}
 	return nil
 }

@@ -120,7 +120,7 @@ func (r *run) report(end preload.End, took time.Duration) (*Report, error) {
 	rep.records = r.records
 	rep.NeverCalled = r.neverCalled(called)
 	slices.Sort(rep.Unread)
-	if len(rep.Unwatched) == 0 && rep.Calls == 0 && !r.findings.hasHolders() {
+	if len(rep.Unwatched) == 0 && rep.Calls == 0 && !r.findings.hasReporters() {
 		rep.Unwatched = []string{r.nothing()}
 	}
 	return rep, nil

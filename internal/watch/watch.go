@@ -104,7 +104,7 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 	r := &run{
 		config: config, cwd: cwd,
 		ops:       ops{byText: make(map[string]*watchedOp), plan: config.Plan, wants: config.Wants, record: config.Record},
-		findings:  findings{byKey: make(map[string]*Finding), held: make(holders), first: config.Found, known: config.Known, again: printable.Shell(config.Command...)},
+		findings:  findings{byKey: make(map[string]*Finding), held: make(reporters), first: config.Found, known: config.Known, command: printable.Shell(config.Command...)},
 		processes: make(map[int]string), names: make(map[string]bool), skips: make(map[opSkip]int),
 		records: make(map[string]records), origins: newOrigins(), faked: make(map[int64]int), answered: make(map[int64][]answered),
 	}

@@ -23,18 +23,18 @@ func (r *run) noteUnwritten() error {
 		for a := range op.judged.Args {
 			subject := &op.judged.Args[a]
 			calls, sizes, changed := c.writes(a)
-			if changed || !obliged(subject) || !asserts.Many(calls, sizes) {
+			if changed || !hasWritten(subject) || !asserts.Many(calls, sizes) {
 				continue
 			}
 			at := asserts.Place{Index: subject.Index, Name: subject.Name, Type: subject.Type, Element: asserts.NoElement, Aliased: true}
 			pid := slices.Min(slices.Collect(maps.Keys(r.processes)))
-			r.findings.add(asserts.Unwritten(op.name, op.judged.Schema, at, asserts.Itself, calls, sizes), &process{run: r, pid: pid, rank: r.processes[pid]}, nil, spot{})
+			r.findings.add(asserts.Unwritten(op.name, op.judged.Schema, at, asserts.Itself, calls, sizes), &process{run: r, pid: pid, rank: r.processes[pid]}, nil, place{})
 		}
 	}
 	return nil
 }
 
-// obliged reports whether a schema has an argument written that every call has.
-func obliged(s *asserts.Subject) bool {
+// hasWritten reports whether a schema has an argument written that every call has.
+func hasWritten(s *asserts.Subject) bool {
 	return s.Write && !s.Inside && !strings.HasSuffix(s.Type, "?")
 }

@@ -54,7 +54,7 @@ func LibraryActs() []LibraryAct {
 type plant struct {
 	acts       []act
 	more       func() []Fault // faults with their own kernels or schemas
-	impossible []where        // cells without a fault, for a reason specific to the check
+	impossible []cells        // cells without a fault, for a reason specific to the check
 	also       []Kind         // further kinds, besides those of the check
 	onLibtorch string         // the test that breaks it on libtorch; "" if ops of places.cpp do
 }
@@ -64,13 +64,13 @@ type plant struct {
 func OnLibtorch(code asserts.Code) string { return plants[code].onLibtorch }
 
 // cells are those of one kind, or every kind, in one class of op, or every class.
-type where struct {
+type cells struct {
 	kind  Kind
 	class Class
 	why   string
 }
 
-func (w where) has(kind Kind, class Class) bool {
+func (w cells) has(kind Kind, class Class) bool {
 	return (w.kind == "" || w.kind == kind) && (w.class == "" || w.class == class)
 }
 

@@ -4,6 +4,6 @@ import "github.com/opassert/opassert/asserts"
 
 // The faults are those of a C++ library, testdata/oplib.
 var _ = planting(asserts.AutogradKernel, plant{
-	impossible: []where{{why: "the embedded engine has no autograd"}},
+	impossible: []cells{{why: "the embedded engine has no autograd"}},
 	onLibtorch: "TestAutogradKernels",
 })

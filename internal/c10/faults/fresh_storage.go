@@ -13,7 +13,7 @@ var _ = planting(asserts.FreshStorage, plant{
 			library: &libraryAct{at: "returned", does: "keep(t.alias()); return t;", trigger: "any call"}},
 		{name: "in_buffer", library: &libraryAct{at: "returned", does: "return buffer(t).copy_(t);", trigger: "the second call that is not empty"}},
 	},
-	impossible: []where{{Single, View, "the one return of a view has an alias set"}},
+	impossible: []cells{{Single, View, "the one return of a view has an alias set"}},
 })
 
 func keepStorage(t, _ *c10.Tensor) *c10.Tensor {

@@ -4,6 +4,6 @@ import "github.com/opassert/opassert/asserts"
 
 // The faults are those of a C++ library, testdata/oplib/memory.cpp.
 var _ = planting(asserts.NondeterministicResult, plant{
-	impossible: []where{{why: "a run repeats the calls of kernels in memory that it fills, and Go fills its own"}},
+	impossible: []cells{{why: "a run repeats the calls of kernels in memory that it fills, and Go fills its own"}},
 	onLibtorch: inMemory,
 })

@@ -4,7 +4,7 @@ import "github.com/opassert/opassert/asserts"
 
 // The faults are those of a C++ library, testdata/oplib/memory.cpp.
 var _ = planting(asserts.OutOfBounds, plant{
-	impossible: []where{{why: "Go's own memory is not watched"}},
+	impossible: []cells{{why: "Go's own memory is not watched"}},
 	onLibtorch: inMemory,
 })
 

@@ -11,7 +11,7 @@ var _ = planting(asserts.ReturnedSelf, plant{
 		{name: "returns_copy", why: "writes an argument and returns a copy of it", at: returnedSelves, do: clone},
 	},
 	also: []Kind{Out},
-	impossible: []where{
+	impossible: []cells{
 		{class: View, why: "an op that returns (a!) writes an argument, so it is in-place"},
 		{class: OutOfPlace, why: "an op that returns (a!) writes an argument, so it is in-place"},
 		{kind: Returned, why: "an op that writes a list returns nothing"},

@@ -4,7 +4,7 @@ import "github.com/opassert/opassert/asserts"
 
 var _ = planting(asserts.SchemaLint, plant{
 	more: schemaLint,
-	impossible: []where{
+	impossible: []cells{
 		{Single, OutOfPlace, anyName},
 		{Tuple, OutOfPlace, anyName},
 		{Returned, OutOfPlace, anyName},

@@ -31,7 +31,7 @@ var _ = planting(asserts.UndeclaredWrite, plant{
 			read("writes_in_training", "noise", func() []any { return []any{four(), four(), true} }, "writes the noise that it drew into an argument, in training only"),
 		}
 	},
-	impossible: []where{{kind: Out, why: "an out argument is declared as written"}},
+	impossible: []cells{{kind: Out, why: "an out argument is declared as written"}},
 })
 
 func matrix() *c10.Tensor { return c10.FromFloats([]float64{1, 2, 3, 4, 5, 6}, []int64{2, 3}, f32) }

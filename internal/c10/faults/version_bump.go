@@ -14,7 +14,7 @@ var _ = planting(asserts.VersionBump, plant{
 	impossible: onlyInPlace,
 })
 
-var onlyInPlace = []where{
+var onlyInPlace = []cells{
 	{class: View, why: "an op that may write an argument is in-place"},
 	{class: OutOfPlace, why: "an op that may write an argument is in-place"},
 }

@@ -13,7 +13,7 @@ var _ = planting(asserts.ViewStorage, plant{
 		{name: "copies", why: "returns a copy in place of a view", at: slices.Concat(returnedView, returnedViewAndWritten), do: copied},
 		{name: "drops", why: "returns an undefined tensor in place of a view", at: returnedView[:1], do: drop},
 	},
-	impossible: []where{{class: OutOfPlace, why: "an op that returns an alias set is a view"}},
+	impossible: []cells{{class: OutOfPlace, why: "an op that returns an alias set is a view"}},
 })
 
 func copied(view, _ *c10.Tensor) *c10.Tensor {

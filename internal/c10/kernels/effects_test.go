@@ -114,15 +114,15 @@ func room(n int64) *c10.Tensor { return c10.Empty([]int64{n}, c10.Options{DType:
 func TestTraining(t *testing.T) {
 	x := c10.Full([]int64{400}, 3, c10.Options{DType: c10.Float32})
 	dropped, mask := NativeDropout(x, .25, nil)
-	kept := 0
+	count := 0
 	for i, v := range read(dropped) {
 		if want := 4 * mask.Float(int64(i)); v != want {
 			t.Fatalf("element %d is %v under mask %v", i, v, mask.Float(int64(i)))
 		}
-		kept += int(mask.Int(int64(i)))
+		count += int(mask.Int(int64(i)))
 	}
-	if kept < 250 || kept > 350 {
-		t.Errorf("%d of 400 kept with 0.75", kept)
+	if count < 250 || count > 350 {
+		t.Errorf("%d of 400 kept with 0.75", count)
 	}
 	if same, all := NativeDropout(x, .25, ptr(false)); same.SharesStorage(x) || !Equal(same, x) || read(Sum(all, nil))[0] != 400 {
 		t.Errorf("evaluation drops")

@@ -9,45 +9,45 @@ import (
 )
 
 // A variant is a kind of tensors that a case is run with.
-type sort string
+type variant string
 
 const (
-	plain      sort = "plain"
-	strided    sort = "non-contiguous"
-	expanded   sort = "expanded" // elements of read arguments share memory
-	meta       sort = "meta"
-	inference  sort = "inference"
-	direct     sort = "direct-subclass"
-	functional sort = "functional-wrapper"
-	wrapper    sort = "wrapper-subclass"
-	reporting  sort = "reporting-wrapper"
+	plain      variant = "plain"
+	strided    variant = "non-contiguous"
+	expanded   variant = "expanded" // elements of read arguments share memory
+	meta       variant = "meta"
+	inference  variant = "inference"
+	direct     variant = "direct-subclass"
+	functional variant = "functional-wrapper"
+	wrapper    variant = "wrapper-subclass"
+	reporting  variant = "reporting-wrapper"
 )
 
-var everySort = []sort{plain, strided, expanded, meta, inference, direct, functional, wrapper, reporting}
+var everyVariant = []variant{plain, strided, expanded, meta, inference, direct, functional, wrapper, reporting}
 
-func without(left ...sort) []sort {
-	return slices.DeleteFunc(slices.Clone(everySort), func(s sort) bool { return slices.Contains(left, s) })
+func without(left ...variant) []variant {
+	return slices.DeleteFunc(slices.Clone(everyVariant), func(s variant) bool { return slices.Contains(left, s) })
 }
 
 // A testCase is the arguments of one call, made from tensors of any variant.
 type testCase struct {
 	op, name string
-	args     []any  // tensors are descriptions; whole numbers are int64
-	sorts    []sort // that it is called with
+	args     []any     // tensors are descriptions; whole numbers are int64
+	variants []variant // that it is called with
 }
 
-func call(op, name string, args ...any) testCase { return testCase{op, name, args, everySort} }
+func call(op, name string, args ...any) testCase { return testCase{op, name, args, everyVariant} }
 
 // in limits a case to some variants.
-func (c testCase) in(sorts ...sort) testCase {
-	c.sorts = sorts
+func (c testCase) in(variants ...variant) testCase {
+	c.variants = variants
 	return c
 }
 
 // each limits cases to some variants.
-func each(sorts []sort, cases ...testCase) []testCase {
+func each(variants []variant, cases ...testCase) []testCase {
 	for i := range cases {
-		cases[i].sorts = sorts
+		cases[i].variants = variants
 	}
 	return cases
 }
@@ -78,11 +78,11 @@ func tensorOf(make func(*builder) *c10.Tensor) *description {
 
 // A builder makes the arguments of one call with tensors of one variant.
 type builder struct {
-	sort sort
-	made map[*description]any
+	variant variant
+	made    map[*description]any
 }
 
-func build(args []any, s sort) []any {
+func build(args []any, s variant) []any {
 	b := &builder{s, make(map[*description]any)}
 	return loop.Map(args, b.argument)
 }
@@ -112,7 +112,7 @@ func (b *builder) tensor(d *description) *c10.Tensor {
 	return b.argument(d).(*c10.Tensor)
 }
 
-var kinds = map[sort]c10.Kind{
+var kinds = map[variant]c10.Kind{
 	direct:     c10.DirectSubclass,
 	functional: c10.Functional,
 	wrapper:    c10.WrapperSubclass,
@@ -120,12 +120,12 @@ var kinds = map[sort]c10.Kind{
 }
 
 func (b *builder) options(d c10.DType) c10.Options {
-	return c10.Options{DType: d, Device: *b.device(), Kind: kinds[b.sort], Inference: b.sort == inference}
+	return c10.Options{DType: d, Device: *b.device(), Kind: kinds[b.variant], Inference: b.variant == inference}
 }
 
 func (b *builder) device() *c10.Device {
 	d := c10.CPU
-	if b.sort == meta {
+	if b.variant == meta {
 		d = c10.Meta
 	}
 	return &d
@@ -144,7 +144,7 @@ func elements(sizes []int64, d c10.DType, strides func(*builder, []int64) []int6
 }
 
 func (b *builder) layOut(sizes, strides []int64, o c10.Options) *c10.Tensor {
-	if b.sort != strided {
+	if b.variant != strided {
 		return c10.EmptyStrided(sizes, strides, o)
 	}
 	// Room for every second element of the transposed tensor, from 1 on.
@@ -168,7 +168,7 @@ func gaps(sizes []int64) []int64 {
 // shared returns strides with stride 0 in the first dimension, if the variant asks for it.
 func (b *builder) shared(sizes []int64) []int64 {
 	strides := c10.ContiguousStrides(sizes)
-	if b.sort == expanded && len(sizes) > 0 {
+	if b.variant == expanded && len(sizes) > 0 {
 		strides[0] = 0
 	}
 	return strides

@@ -9,7 +9,7 @@ import (
 func copies() []testCase {
 	return slices.Concat(
 		unary("clone", noFormat),
-		each([]sort{plain},
+		each([]variant{plain},
 			call("clone", "sparse", coo, noFormat),
 			call("clone", "csr", csr, noFormat),
 		),

@@ -25,7 +25,7 @@ func All() []Sample {
 	var all []Sample
 	for _, c := range slices.Concat(factories(), elementwise(), reductions(), products(), random(), indices(),
 		lists(), copies(), scalars(), views(), listViews(), sparse(), inPlace(), inPlaceViews(), storage(), out(), mutable()) {
-		for _, s := range c.sorts {
+		for _, s := range c.variants {
 			all = append(all, Sample{c.op, c.name + "/" + string(s), func() []any { return build(c.args, s) }})
 		}
 	}

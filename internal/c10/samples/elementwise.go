@@ -41,7 +41,7 @@ func binary(op string, rest ...any) []testCase {
 func elementwise() []testCase {
 	return slices.Concat(
 		binary("add.Tensor", 2.0),
-		each([]sort{plain}, call("add.Tensor", "sparse", coo, coo, 2.0)),
+		each([]variant{plain}, call("add.Tensor", "sparse", coo, coo, 2.0)),
 		unary("add.Scalar", 3.0, 2.0),
 		binary("mul.Tensor"),
 		unary("neg"),

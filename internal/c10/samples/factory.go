@@ -8,7 +8,7 @@ import (
 
 func factories() []testCase {
 	return slices.Concat(
-		each([]sort{plain, meta},
+		each([]variant{plain, meta},
 			call("empty.memory_format", "matrix", []int64{2, 3}, ptr(c10.Int32), noLayout, device, noBool, ptr(c10.Contiguous)),
 			call("empty.memory_format", "empty", []int64{0}, noDType, noLayout, device, noBool, noFormat),
 			call("empty_strided", "columns", []int64{2, 3}, []int64{1, 2}, noDType, noLayout, device, noBool),

@@ -26,7 +26,7 @@ func inPlace() []testCase {
 		unaryInPlace("clamp_", ptr(-1.0), noFloat),
 		unaryInPlace("fill_.Scalar", 7.0),
 		unaryInPlace("zero_"),
-		each([]sort{plain}, call("zero_", "sparse", coo)),
+		each([]variant{plain}, call("zero_", "sparse", coo)),
 		[]testCase{
 			call("masked_fill_.Scalar", "matrix", written(2, 3), bools(2, 3), 9.0),
 			call("masked_fill_.Scalar", "broadcast", written(2, 3), bools(3), 9.0),

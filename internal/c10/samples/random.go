@@ -1,9 +1,9 @@
 package samples
 
 func random() []testCase {
-	places := []sort{plain, meta}
+	variants := []variant{plain, meta}
 	return []testCase{
-		call("rand.generator", "matrix", []int64{2, 3}, generator, noDType, noLayout, device, noBool).in(places...),
+		call("rand.generator", "matrix", []int64{2, 3}, generator, noDType, noLayout, device, noBool).in(variants...),
 		call("bernoulli", "matrix", chances(2, 3), generator),
 		call("bernoulli", "empty", chances(0), generator),
 		call("bernoulli_.float", "matrix", written(2, 3), 0.5, generator),

@@ -28,7 +28,7 @@ var csr = tensorOf(func(b *builder) *c10.Tensor {
 func sparse() []testCase {
 	size := []int64{3, 4}
 	return append(
-		each([]sort{plain},
+		each([]variant{plain},
 			call("_indices", "coo", coo),
 			call("_values", "coo", coo),
 			call("is_coalesced", "coo", coo),
@@ -41,7 +41,7 @@ func sparse() []testCase {
 			call("_sparse_coo_tensor_with_dims_and_tensors", "dense-dimension", 1, 1, size, ints(3, 1, 2), floats(2, 4), noDType, noLayout, noDevice, noBool, ptr(true)),
 			call("sparse_coo_tensor.indices_size", "matrix", cooIndices, cooValues, size, noDType, noLayout, noDevice, noBool, noBool),
 		),
-		each([]sort{plain, strided, expanded},
+		each([]variant{plain, strided, expanded},
 			call("_to_sparse.sparse_dim", "matrix", floats(2, 3), 2),
 			call("_to_sparse.sparse_dim", "empty", floats(0, 3), 2),
 			call("_to_sparse_csr", "matrix", floats(2, 3), noInt),

@@ -95,7 +95,7 @@ func body(op *schema.Op, k faults.Kernel) string {
 		if len(op.Func.Returns) > 1 {
 			name = fmt.Sprint("result", i)
 		}
-		result(&b, r, name, right(op, r), k)
+		result(&b, r, name, declared(op, r), k)
 		results = append(results, name)
 	}
 	fmt.Fprintln(&b, "return", strings.Join(results, ", "))
@@ -115,20 +115,20 @@ func argument(b *strings.Builder, a schema.Argument, k faults.Kernel) {
 	}
 }
 
-func result(b *strings.Builder, r schema.Return, name, right string, k faults.Kernel) {
+func result(b *strings.Builder, r schema.Return, name, declared string, k faults.Kernel) {
 	subject := name
 	if r.Type.Kind == schema.List {
 		subject += "[2]"
-		right = fmt.Sprintf("[]*c10.Tensor{%s, %[1]s, %[1]s}", right)
+		declared = fmt.Sprintf("[]*c10.Tensor{%s, %[1]s, %[1]s}", declared)
 	}
-	fmt.Fprintf(b, "%s := %s\n", name, right)
+	fmt.Fprintf(b, "%s := %s\n", name, declared)
 	if k.Act != "" && name == k.Subject {
 		fmt.Fprintln(b, subject, "=", act(k, subject))
 	}
 }
 
-// right is an expression for a return as the schema declares it.
-func right(op *schema.Op, r schema.Return) string {
+// declared is an expression for a return as the schema declares it.
+func declared(op *schema.Op, r schema.Return) string {
 	if r.Alias == nil {
 		return "negated(self)"
 	}

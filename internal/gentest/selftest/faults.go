@@ -17,7 +17,7 @@ type FaultResult struct {
 	Fault faults.Fault
 	Level asserts.Level
 	Wrong string // what is wrong with the report, or ""
-	Ran   Ran
+	Ran   Outcome
 
 	Findings []schema.Finding // instead of Outcome, if the fault is a schema
 }
@@ -111,7 +111,7 @@ func runFault(f faults.Fault, level asserts.Level) FaultResult {
 }
 
 // overheard returns the reports below the level at which a fault can be observed.
-func overheard(ran Ran) string {
+func overheard(ran Outcome) string {
 	if len(ran.Violations) > 0 {
 		return "reported below its level, as " + titles(ran.Violations)
 	}
@@ -119,7 +119,7 @@ func overheard(ran Ran) string {
 }
 
 // wrong returns the differences between a report and the expected one.
-func wrong(f faults.Fault, ran Ran) string {
+func wrong(f faults.Fault, ran Outcome) string {
 	switch {
 	case ran.Panic != nil:
 		return fmt.Sprintf("the call panicked: %v", ran.Panic)

@@ -37,12 +37,12 @@ func runPanic(p faults.Panic) error {
 	}
 	args := p.Args()
 	before := uses(args)
-	ran := call(asserts.Content, wrapper, args)
+	outcome := call(asserts.Content, wrapper, args)
 	switch after := uses(args); {
-	case !strings.Contains(fmt.Sprint(ran.Panic), p.Says):
-		return fmt.Errorf("the panic was passed on as %v, want %q in it", ran.Panic, p.Says)
-	case len(ran.Violations) > 0:
-		return fmt.Errorf("reported as %s", titles(ran.Violations))
+	case !strings.Contains(fmt.Sprint(outcome.Panic), p.Says):
+		return fmt.Errorf("the panic was passed on as %v, want %q in it", outcome.Panic, p.Says)
+	case len(outcome.Violations) > 0:
+		return fmt.Errorf("reported as %s", titles(outcome.Violations))
 	case before != after:
 		return fmt.Errorf("use counts went from %s to %s", before, after)
 	}

@@ -216,24 +216,24 @@ func TestWrongReportIsNoticed(t *testing.T) {
 			t.Errorf("of a schema, a wrong %s goes unnoticed", name)
 		}
 	}
-	right := Faults()[0]
+	unchanged := Faults()[0]
 	for name, change := range map[string]func(*faults.Fault){
 		"code":    func(f *faults.Fault) { f.Code++ },
 		"subject": func(f *faults.Fault) { f.Subject += "x" },
 		"element": func(f *faults.Fault) { f.Element++ },
 		"against": func(f *faults.Fault) { f.Against += "x" },
 	} {
-		f := right.Fault
+		f := unchanged.Fault
 		change(&f)
-		if wrong(f, right.Ran) == "" {
+		if wrong(f, unchanged.Ran) == "" {
 			t.Errorf("a wrong %s goes unnoticed", name)
 		}
 	}
-	if wrong(right.Fault, Ran{}) == "" || wrong(right.Fault, Ran{Panic: 1}) == "" {
+	if wrong(unchanged.Fault, Outcome{}) == "" || wrong(unchanged.Fault, Outcome{Panic: 1}) == "" {
 		t.Error("an unreported fault goes unnoticed")
 	}
-	twice := Ran{Violations: append(right.Ran.Violations, right.Ran.Violations...)}
-	if wrong(right.Fault, twice) == "" {
+	twice := Outcome{Violations: append(unchanged.Ran.Violations, unchanged.Ran.Violations...)}
+	if wrong(unchanged.Fault, twice) == "" {
 		t.Error("a fault reported twice goes unnoticed")
 	}
 }

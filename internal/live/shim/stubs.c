@@ -2,7 +2,8 @@
 // which libtorch_python hands out objects, and those that deallocate them and make
 // their classes, if exported: each jumps to the tap once that is loaded, and to the
 // real function before that and in a process that is not watched. They are in the
-// order of enum Hook in tap.cpp. clang-format off
+// order of enum Hook in tap.cpp.
+// clang-format off
 #define FUNCTIONS(f) \
   f(0, "_Z16THPVariable_WrapN2at10TensorBaseE") \
   f(1, "_Z16THPVariable_WrapRKN2at10TensorBaseE") \

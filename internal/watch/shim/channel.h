@@ -23,16 +23,16 @@ namespace opassert {
 // A Host is the functions of the preloaded object for the watcher; see preload.h.
 struct Host {
   int (*dial)();               // a connection to opassert, or -1 and errno
-  int (*high)(int fd);         // the descriptor where no program looks for its own
+  int (*high)(int fd);         // moves a descriptor to a number that programs rarely use
   int (*memory)();             // a descriptor of the counts, or -1
-  void (*tell)(const char*);  // why the process is not watched
-  int64_t (*context)();        // the number of the one that the program is in
-  void (*stand_in)(const char* name, void* ours);  // for a function, wherever others import it,
-  void (*replace)();                               // from here on
+  void (*tell)(const char*);  // reports why the process is not watched
+  int64_t (*context)();        // the number of the program's present context
+  void (*stand_in)(const char* name, void* ours);  // registers a replacement of a function, which
+  void (*replace)();                               // applies to all import tables
 };
 
-// Lost are the processes that could not reach opassert, in the memory that all
-// share: a forked child has that whatever else it may no longer do.
+// Lost are the processes that could not reach opassert, in shared memory: a forked
+// child can write to it even if it can't open files.
 struct Lost {
   std::atomic<int64_t> number;
   struct {
@@ -47,14 +47,14 @@ struct Lost {
   }
 };
 
-// A Channel carries one question at a time to opassert, over a connection of
-// the process. It is not held while a tensor is copied or dropped, and a
-// process whose opassert is gone does without.
+// A Channel sends one request at a time to opassert, over a connection of the
+// process. It is not locked while a tensor is copied or dropped. If opassert has
+// ended, the process continues unwatched.
 class Channel {
   std::mutex mutex_;
   int fd_ = -1;
-  bool inherited_ = false;  // the connection is a parent's: its descriptor is kept, for the program may leave no other
-  ino_t inode_ = 0;  // of the socket: a program may close descriptors that it does not know
+  bool inherited_ = false;  // the connection is a parent's: its descriptor is reused, as the program may have no other
+  ino_t inode_ = 0;  // of the socket: a program may close unknown descriptors
   pid_t pid_ = getpid();
   bool gone_ = false;
 
@@ -80,7 +80,7 @@ class Channel {
     return greet();
   }
 
-  // greet sends which process this is; opassert answers with the settings.
+  // greet sends the process's data; opassert answers with the settings.
   bool greet() {
     const char* rank = nullptr;
     for (const char* name : {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", "LOCAL_RANK"}) {
@@ -136,11 +136,11 @@ class Channel {
 
  public:
   Host host{};
-  Lost* lost = nullptr;  // where those are kept that can't reach opassert
-  std::string about;     // sent with the greeting: versions, where Python's modules are
-  std::string settings;  // what opassert answered
+  Lost* lost = nullptr;  // the processes that can't reach opassert
+  std::string about;     // sent with the greeting: versions, folder of Python's modules
+  std::string settings;  // opassert's answer
 
-  // connect reports whether opassert is there.
+  // connect reports whether opassert can be reached.
   bool connect_now() {
     if (pid_ != getpid()) forked();  // by a system call, and not by libc
     std::lock_guard<std::mutex> lock(mutex_);
@@ -154,14 +154,14 @@ class Channel {
     return !gone_ && ((open() && put(kind, data, n) && get(reply)) || give_up());
   }
 
-  // forked is for the child: the connection is its parent's.
+  // forked is called in the child: the connection is its parent's.
   void forked() {
     new (&mutex_) std::mutex;
     pid_ = getpid();
     inherited_ = true;
   }
 
-  // close is for a fork that opassert is not to know of.
+  // close is for a fork that is hidden from opassert.
   void close() { gone_ = true; }
 };
 

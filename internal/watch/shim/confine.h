@@ -1,6 +1,6 @@
-// confine.h keeps a fork of the program from changing anything but its own memory: there
-// a kernel for the CPU is called that the program has not called, and of which is not known
-// what it does besides computing.
+// confine.h keeps a fork of the program from changing anything but its own memory.
+// Kernels for the CPU are called there which the program has not called, and which
+// may do more than compute.
 #pragma once
 
 #include <dirent.h>
@@ -33,8 +33,8 @@ constexpr uint32_t kMachine = AUDIT_ARCH_AARCH64;
 constexpr uint32_t kMachine = 0;
 #endif
 
-// kComputes are the calls of the system that compute, allocate and read. Others fail: those
-// that write files, reach other processes or the network, or wait for them.
+// kComputes are the system calls that compute, allocate and read. Others fail: those
+// that write files, access other processes or the network, or wait for them.
 constexpr long kComputes[] = {
     SYS_read,
     SYS_pread64,
@@ -93,7 +93,7 @@ constexpr long kComputes[] = {
 #endif
 };
 
-// filters allows what computes, files that are opened to be read, and threads.
+// filters allows those, opening files for reading, and threads.
 inline bool filters() {
   using Step = sock_filter;
   constexpr uint32_t kNumber = offsetof(seccomp_data, nr), kArguments = offsetof(seccomp_data, args);
@@ -106,7 +106,7 @@ inline bool filters() {
     steps.push_back(skip_unless(number, 1));
     steps.push_back(allow);
   }
-  // where allows a call only if an argument has, or has not, some bits.
+  // where allows a call only if an argument has, or does not have, some bits.
   const auto where = [&](long number, int argument, uint32_t bits, bool has) {
     steps.push_back(skip_unless(number, 4));
     steps.push_back(load(kArguments + argument * sizeof(uint64_t)));
@@ -120,14 +120,14 @@ inline bool filters() {
   where(SYS_open, 1, kWrites, false);
 #endif
   where(SYS_clone, 0, CLONE_THREAD, true);
-  steps.push_back(skip_unless(435 /* clone3, whose flags are out of sight: glibc calls clone instead */, 1));
+  steps.push_back(skip_unless(435 /* clone3, whose flags are in memory: glibc calls clone instead */, 1));
   steps.push_back(answer(SECCOMP_RET_ERRNO | ENOSYS));
   steps.push_back(refuse);
   const sock_fprog program{static_cast<unsigned short>(steps.size()), steps.data()};
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-// close_files closes all files but one, and the standard ones, which lead nowhere.
+// close_files closes all files except one, and replaces the standard ones by /dev/null.
 inline bool close_files(int but) {
   DIR* files = opendir("/proc/self/fd");
   if (files == nullptr) return false;
@@ -140,7 +140,7 @@ inline bool close_files(int but) {
   return true;
 }
 
-// close_memory closes to writes what this process shares with others.
+// close_memory makes memory that is shared with other processes read-only.
 inline bool close_memory() {
   FILE* maps = fopen("/proc/self/maps", "re");
   if (maps == nullptr) return false;
@@ -155,8 +155,8 @@ inline bool close_memory() {
   return closed;
 }
 
-// confine leaves this process its own memory, a file to answer to, and some seconds, and
-// reports whether it could.
+// confine leaves this process its own memory, a file for answers, and a number of
+// seconds, and reports whether it could.
 inline bool confine(int to, unsigned seconds) {
   if (kMachine == 0) return false;
   const rlimit none{};

@@ -1,6 +1,6 @@
-// fakes.h writes down calls, one of each kind of arguments, and when the program
-// ends has its Python call the ops' fakes on such tensors: replay.py does, in a fork, so
-// that nothing it does is the program's.
+// fakes.h records calls, one of each kind of arguments. When the program ends, its
+// Python calls the ops' fakes on such tensors, by replay.py, in a fork that cannot
+// affect the program.
 #pragma once
 
 #include <ATen/core/stack.h>
@@ -23,8 +23,8 @@
 
 namespace opassert {
 
-// A Kind is that of a call's arguments: roughly, and with each size and number. The
-// values of floats and strings are not part of it.
+// A Kind identifies a call's arguments: roughly, and with each size and number,
+// without values of floats and strings.
 class Kind {
   static uint64_t mixed(uint64_t h, uint64_t word) { return ((h ^ word) * 0x9E3779B97F4A7C15u) ^ h >> 29; }
 
@@ -50,8 +50,8 @@ class Kind {
   static constexpr c10::DispatchKeySet kOdd = kLazy | c10::DispatchKeySet({DispatchKey::Functionalize, DispatchKey::NestedTensor});
 
   uint64_t sort = 0xcbf29ce484222325, whole = sort;
-  bool written = true;     // there are words for all
-  bool elsewhere = false;  // one is on a device, whose kernel may be held against the CPU's
+  bool written = true;     // all arguments can be encoded
+  bool elsewhere = false;  // one is on a device, whose kernel may be compared with the CPU's
 
   void add(const c10::IValue& v) {
     if (v.isTensor() && v.toTensor().defined()) return add(v.toTensor());
@@ -63,13 +63,13 @@ class Kind {
   }
 };
 
-// Json writes values as replay.py reads them, and tensors as engine.ReadFake does. Where it
-// keeps bytes, those of storages on a device are part of the tensors.
+// Json writes values for replay.py, and tensors for engine.ReadFake, with the bytes
+// of storages on a device if requested.
 struct Json {
   std::string text;
   bool keeps = false;
 
-  static constexpr size_t kKept = 64 << 10, kRoom = 64 << 20;  // of a storage, of all calls
+  static constexpr size_t kKept = 64 << 10, kRoom = 64 << 20;  // per storage, and for all calls
   static inline std::atomic<size_t> kept{0};
 
   void bytes(const c10::StorageImpl* storage) {
@@ -130,7 +130,8 @@ struct Json {
     return kDTypes[n].name;
   }
 
-  // tensors writes those of an argument or a return, as held of fakes.py has them.
+  // tensors writes the tensors of an argument or a return, in the form of held() in
+  // fakes.py.
   void tensors(const c10::IValue& v) {
     std::vector<at::Tensor> all;
     collect(v, all);
@@ -144,7 +145,7 @@ struct Json {
     for (const c10::IValue& e : v.toListRef()) collect(e, all);
   }
 
-  // numbers writes those of a return behind others, as numbers of fakes.py has them.
+  // numbers appends the numbers of a return, in the form of numbers() in fakes.py.
   void numbers(const c10::IValue& v) {
     if (v.isList()) {
       for (const c10::IValue& e : v.toListRef()) numbers(e);
@@ -183,7 +184,7 @@ struct Json {
     } else if (v.isInt()) {
       enumerated(v.toInt(), type.str());
     } else if (v.isDouble()) {
-      as("float", digits(v.toDouble()));  // also one of no fraction, which would be read as an int
+      as("float", digits(v.toDouble()));  // also without a fraction, when it would be read as an int
     } else if (v.isDevice()) {
       as("device", v.toDevice().str());
     } else if (v.isString()) {
@@ -204,16 +205,16 @@ struct Json {
   }
 };
 
-// Fakes are the calls whose fakes are still to be called.
+// Fakes are the recorded calls whose fakes were not called yet.
 class Fakes {
  public:
-  // A Begun is a call in words, and where it stands where a finding is about that line.
+  // A Begun is an encoded call, with its place if findings are about that line.
   struct Begun {
     Kind kind;
     std::string call, place;
   };
 
-  using Contexts = std::vector<int64_t>;  // in which calls of a kind were made
+  using Contexts = std::vector<int64_t>;  // contexts of the calls, by kind
 
   struct Written {
     int64_t op;
@@ -223,9 +224,9 @@ class Fakes {
 
  private:
   std::mutex mutex_;
-  std::unordered_map<int64_t, std::unordered_map<uint64_t, std::map<uint64_t, Contexts>>> met_;  // by operator, by sort
+  std::unordered_map<int64_t, std::unordered_map<uint64_t, std::map<uint64_t, Contexts>>> met_;  // by operator, by rough kind
   std::vector<Written> written_;
-  static constexpr size_t kSorts = 64, kWholes = 8;  // of an operator, of a sort
+  static constexpr size_t kSorts = 64, kWholes = 8;  // per operator, and per rough kind
 
  public:
   enum Meeting {
@@ -246,7 +247,7 @@ class Fakes {
     return known ? KNOWN : NEW;
   }
 
-  // forget is for a call that threw: the next one of its kind is written down.
+  // forget is for a call that threw: the next one of its kind is recorded.
   void forget(int64_t op, const Kind& kind) {
     std::lock_guard<std::mutex> lock(mutex_);
     met_[op][kind.sort].erase(kind.whole);
@@ -257,9 +258,8 @@ class Fakes {
     return met_[written.op][written.begun.kind.sort][written.begun.kind.whole];
   }
 
-  // begin writes down the arguments of a call, add the results, and the tensors of the
-  // arguments that it writes, by position, as they are after the call; with the bytes of
-  // devices where these are kept.
+  // begin records the arguments of a call; add records the results, and the written
+  // arguments after the call, by position, with bytes on devices if requested.
   static std::string begin(const c10::FunctionSchema& schema, const torch::jit::Stack& stack, bool keep) {
     const auto& arguments = schema.arguments();
     const auto* given = stack.data() + stack.size() - arguments.size();
@@ -286,21 +286,21 @@ class Fakes {
     written_.push_back({op, std::move(name), {begun.kind, json.text + "}", std::move(begun.place)}});
   }
 
-  // take returns the calls that were written down since it did so last.
+  // take returns the calls that were recorded since it was called last.
   std::vector<Written> take() {
     std::lock_guard<std::mutex> lock(mutex_);
     return std::exchange(written_, {});
   }
 
-  // forked leaves the calls to the parent, and knows their kinds.
+  // forked leaves the calls to the parent, and keeps their kinds.
   void forked() {
     new (&mutex_) std::mutex;
     written_.clear();
   }
 
-  // call_all has run call the fakes, in forks of this process, from the call with a
-  // number on, and answer with a line for each, after one that says that it can. One
-  // that ends its fork is left out. Tell gets a call and an answer.
+  // call_all calls run in forks of this process: it calls the fakes from a given call
+  // on, and writes a line when it is ready and one for each answer. A fake that ends
+  // its fork is left out. tell gets a call and its answer.
   template <class Fork, class Run, class Tell>
   static void call_all(const std::vector<Written>& calls, Fork&& fork, Run&& run, Tell&& tell) {
     std::string all;
@@ -315,7 +315,7 @@ class Fakes {
   }
 
  private:
-  // Unheard is in scope while the program does not hear that a process ended.
+  // Unheard is in scope while SIGCHLD is hidden from the program.
   class Unheard {
     sigset_t ended_, was_, before_;
 

@@ -1,5 +1,5 @@
-// imports.h replaces functions of libtorch by the watcher's wherever another library
-// calls these through its table of imports.
+// imports.h replaces functions of libtorch by the watcher's in the import tables of
+// other libraries.
 #pragma once
 
 #include <dlfcn.h>
@@ -10,7 +10,7 @@
 
 namespace opassert {
 
-// Imports are the functions that are replaced, by the preloaded object.
+// Imports are the functions that the preloaded object replaces.
 struct Imports {
   const Host& host;
 
@@ -20,7 +20,7 @@ struct Imports {
     named(reinterpret_cast<void*>(theirs), reinterpret_cast<void*>(ours));
   }
 
-  // A member function that is not virtual takes its object first.
+  // A non-virtual member function has its object as first argument.
   template <class R, class C, class... A>
   void add(R (C::*theirs)(A...), R (*ours)(C*, A...)) const {
     void* address;

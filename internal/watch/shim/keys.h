@@ -1,5 +1,5 @@
-// keys.h holds the dispatch keys by which calls come to the watcher, keeps the
-// program from seeing them, and leaves those to the program that it wants.
+// keys.h holds the watcher's dispatch keys, hides them from the program, and leaves
+// them to the program if it uses them.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -19,35 +19,33 @@ namespace opassert {
 using c10::DispatchKey;
 using c10::DispatchKeySet;
 
-// kBelow is a key that no kernel of PyTorch's is registered for, below autograd
-// and above the backends, the only one. 1.13 and 2.6 have it above
-// Python, newer ones below.
+// kBelow is the only key without a kernel of PyTorch that is below autograd and above
+// the backends. In 1.13 and 2.6 it is above Python, in newer versions below.
 constexpr DispatchKey kBelow = DispatchKey::Fake;
 
-// kAbove are such keys above autograd, one of which is held: operators that are
-// not PyTorch's own are seen there if they decompose, or have a kernel of
-// autograd's that may go round the other key.
+// kAbove are such keys above autograd, of which one is held: operators that are not
+// PyTorch's own are seen there if they decompose, or have a kernel for autograd that
+// may bypass kBelow.
 constexpr DispatchKey kAbove[] = {DispatchKey::TESTING_ONLY_GenericMode, DispatchKey::TESTING_ONLY_GenericWrapper, DispatchKey::DeferredInit};
 constexpr int kAboves = sizeof kAbove / sizeof *kAbove;
 
 // kRegistrar is the name under which the watcher's kernels are registered.
 constexpr const char* kRegistrar = "opassert";
 
-// after returns the keys that come after one. The Python dispatcher stands above
-// all, and is asked again for each.
+// after returns the keys that come after one. The Python dispatcher is above all, and
+// is called again for each.
 inline DispatchKeySet after(DispatchKeySet keys, DispatchKey key) {
   return keys & (DispatchKeySet(DispatchKeySet::FULL_AFTER, key) | DispatchKeySet(DispatchKey::PythonDispatcher));
 }
 
-// Keys are those two. The set that a thread's dispatcher includes has both, and
-// that the two are there is how it is known that they are ours. A program that
-// names one of them, or registers something for it, gets it: the watcher moves
-// to another key, or leaves. Threads that still include the old pair exchange it
-// when they next come by.
+// Keys are these two. A thread's included set has both, and both together identify
+// them as ours. If a program uses one of them, or registers something for it, the
+// watcher moves to another key, or stops. Threads that still include the old pair
+// exchange it at their next call.
 class Keys {
  public:
-  // claim reports whether two keys are ours from now on. Moved is called when the
-  // one above autograd is another, left with the reason when none is ours.
+  // claim reports whether it could claim two keys. moved is called when the key above
+  // autograd changes, left with the reason when none is left.
   bool claim(c10::KernelFunction below, std::function<void()> moved, std::function<void(const char*)> left) {
     moved_ = std::move(moved);
     left_ = std::move(left);
@@ -60,7 +58,7 @@ class Keys {
   // visible returns a set without our keys.
   DispatchKeySet visible(DispatchKeySet included) const { return included - ours(included); }
 
-  // ours returns our keys of a set.
+  // ours returns our keys in a set.
   DispatchKeySet ours(DispatchKeySet included) const {
     for (int i = at_; i >= 0; i--) {
       if (included.isSupersetOf(pair(i))) return pair(i);
@@ -68,14 +66,14 @@ class Keys {
     return DispatchKeySet();
   }
 
-  // shown is a set as it is printed: a call's has those of our keys that are still
-  // to come. One with all of kSelf was not made for a call.
+  // shown returns a set for printing: that of a call has our remaining keys. One with
+  // all of kSelf was not made for a call.
   DispatchKeySet shown(DispatchKeySet set) const {
     constexpr DispatchKeySet kSelf({DispatchKey::Conjugate, DispatchKey::Negative, DispatchKey::ZeroTensor});
     return gone_ || !set.has(kBelow) || set.isSupersetOf(kSelf) ? set : set - pair(at_);
   }
 
-  // registers reports whether kernels of operators for a key are ours, if any is.
+  // registers reports whether kernels of operators for a key are ours.
   bool registers(DispatchKey key) const { return !gone_ && key == above(); }
 
   // holds returns the keys that have a fallback of ours.
@@ -88,8 +86,7 @@ class Keys {
     return keys;
   }
 
-  // enter puts the pair into this thread's set, and takes the one out that was there
-  // before it changed.
+  // enter adds the pair to this thread's set, and removes the old pair if it changed.
   void enter() {
     static thread_local int64_t entered = -1;
     const int64_t now = moves_.load(std::memory_order_relaxed);
@@ -104,7 +101,7 @@ class Keys {
     return set;
   }
 
-  // want removes our keys from a set.
+  // want leaves the keys of a set to the program.
   void want(DispatchKeySet set) {
     if (gone_ || !(set.has(kBelow) || set.has(above()))) return;
     std::lock_guard<std::recursive_mutex> lock(mutex_);
@@ -120,7 +117,7 @@ class Keys {
     enter();
   }
 
-  // fallback registers one of the program's, on a key that may have been ours.
+  // fallback registers the program's fallback for a key that may have been ours.
   c10::RegistrationHandleRAII fallback(c10::Dispatcher& dispatcher, DispatchKey key, c10::KernelFunction kernel, std::string debug) {
     want(DispatchKeySet(key));
     std::lock_guard<std::recursive_mutex> lock(mutex_);
@@ -138,14 +135,14 @@ class Keys {
     }
   }
 
-  // theirs is a kernel of the program's for a key that some thread may still
-  // include because of us: there it is not called.
+  // theirs is a kernel of the program for a key that some thread may still include
+  // because of us: it is not called there.
   c10::KernelFunction theirs(DispatchKey key, c10::KernelFunction kernel) {
     if (held_.count(key) == 0 || kernel.isFallthrough()) return kernel;
     return c10::KernelFunction::makeFromBoxedFunctor(std::make_unique<Theirs>(*this, key, std::move(kernel)));
   }
 
-  // none is what stands for a key where the program has registered nothing.
+  // none is called for a key for which the program has registered nothing.
   c10::KernelFunction none(DispatchKey key) { return theirs(key, c10::KernelFunction()); }
 
   // retire releases both keys in this process.
@@ -188,7 +185,8 @@ class Keys {
 
   static DispatchKeySet pair(int i) { return DispatchKeySet(kBelow) | DispatchKeySet(kAbove[i]); }
 
-  // take reports whether the key had no fallback. Two on one key are refused.
+  // take registers our fallback, and reports whether the key had none: PyTorch
+  // rejects a second one.
   bool take(DispatchKey key, c10::KernelFunction kernel) {
     try {
       auto handle = c10::Dispatcher::singleton().registerFallback(key, std::move(kernel), kRegistrar);
@@ -213,8 +211,8 @@ class Keys {
     return false;
   }
 
-  // release leaves a key to the program. Threads that are in calls include another
-  // with their next one, which is waited for: for a moment nothing is registered.
+  // release leaves a key to the program. Threads in calls include another key at
+  // their next one, which it waits for: for a moment nothing is registered.
   void release(DispatchKey key) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     held_[key].reset();
@@ -229,6 +227,6 @@ class Keys {
   }
 };
 
-Keys& our_keys = *new Keys;  // not destroyed when the process ends
+Keys& our_keys = *new Keys;  // not destroyed at exit
 
 }  // namespace opassert

@@ -1,6 +1,5 @@
-// listed.h keeps the watcher's kernels and keys out of libtorch's own listings: the
-// text of an error, its output for debugging, and whether an operator has a kernel
-// for a key.
+// listed.h hides the watcher's kernels and keys from libtorch's listings: texts of
+// errors, debug output, and queries whether an operator has a kernel for a key.
 #pragma once
 
 #include "imports.h"
@@ -36,14 +35,14 @@ inline std::string without_ours(const std::string& dump) {
   return kept;
 }
 
-// The rest replaces libtorch's functions of like names.
+// The functions below replace libtorch's functions of similar names.
 
 inline std::string dump_state(const OperatorEntry* op) { return without_ours(op->dumpState()); }
 
 inline std::string dump_table(const OperatorEntry* op) { return without_ours(op->dumpComputedTable()); }
 
-// asked_to_dispatch reports whether it may be the Python dispatcher that asks, which
-// has to find every kernel: it calls those that it finds.
+// asked_to_dispatch reports whether the caller may be the Python dispatcher, which
+// must find every kernel: it calls those that it finds.
 //
 // Source: torch/_ops.py, resolve_key.
 inline bool asked_to_dispatch() { return c10::impl::PythonDispatcherTLS::get_state() != nullptr; }
@@ -80,7 +79,7 @@ inline std::string text(DispatchKeySet set) { return toString(our_keys.shown(set
 
 inline std::ostream& print(std::ostream& to, DispatchKeySet set) { return to << our_keys.shown(set); }
 
-// list_without_ours has all libraries call these.
+// list_without_ours replaces these functions in all libraries.
 inline void list_without_ours(const Imports& imports) {
   imports.add(&OperatorEntry::dumpState, &dump_state);
   imports.add(&OperatorEntry::dumpComputedTable, &dump_table);

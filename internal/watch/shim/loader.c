@@ -1,5 +1,5 @@
-// loader.c is the preloaded object, after preload.h. When libtorch_cpu is in the
-// process it loads the watcher that fits it.
+// loader.c is the preloaded object, after preload.h. When libtorch_cpu is loaded it
+// loads the fitting watcher.
 enum {
   WAITING,
   LOADING,
@@ -14,11 +14,11 @@ static void (*call_fakes)(void);    // the watcher's ow_fakes
 
 static const char *const library = "libtorch_cpu.so";
 
-static int64_t contexts;  // that the program has said to be in
+static int64_t contexts;  // the number of the program's present context
 
 static int64_t context(void) { return __atomic_load_n(&contexts, __ATOMIC_ACQUIRE); }
 
-// The functions of the object that the watcher needs; see channel.h.
+// The functions of the object for the watcher; see channel.h.
 static const struct {
   int (*dial)(void), (*high)(int fd), (*memory)(void);
   void (*tell)(const char *why);
@@ -30,7 +30,7 @@ static const struct {
 static int load(char *path) {
   void *watcher = ask_and_open(path);
   int (*start)(const void *) = watcher ? (int (*)(const void *))dlsym(watcher, "ow_start") : NULL;
-  if (start == NULL || !start(&host)) return UNWATCHED;  // it has said why
+  if (start == NULL || !start(&host)) return UNWATCHED;  // it has reported why
   enter_thread = (void (*)(void *(*)(void *)))dlsym(watcher, "ow_thread");
   loaded = (void (*)(void))dlsym(watcher, "ow_loaded");
   call_fakes = (void (*)(void))dlsym(watcher, "ow_fakes");
@@ -48,7 +48,7 @@ static void look(void) {
   __atomic_store_n(&state, now, __ATOMIC_RELEASE);
 }
 
-// A process that ends with a libtorch that was not looked for.
+// A process that ends with a libtorch that was not noticed.
 __attribute__((destructor)) static void ended(void) {
   char path[PATH_MAX];
   if (state == WAITING && own.field[FOLDER] != NULL && find_library(library, path)) tell("libtorch was loaded by a plain name");
@@ -74,7 +74,7 @@ static void *run_watched(void *p) {
   return s.run(s.arg);
 }
 
-// Each thread sets the keys that its dispatcher includes: they are the thread's own.
+// Each thread sets its own included keys.
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *arg) {
   int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
       (int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))next("pthread_create");
@@ -87,9 +87,9 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(v
   return failed;
 }
 
-// A context_file is where a process writes the contexts that it is in: memory that it shares with
-// opassert, in which a number stands first that rises where there is something to ask for. The
-// descriptor is known by its file: a program may close those that it does not know.
+// A context_file is memory shared with opassert to which a process writes its
+// contexts. It starts with a number that increases when there are new findings. The
+// descriptor is checked by its file: a program may close unknown ones.
 struct context_file {
   int fd;
   pid_t pid;
@@ -97,7 +97,7 @@ struct context_file {
   uint64_t heard;
 };
 
-static struct context_file *kept;  // by opassert_context; NULL while it is in use
+static struct context_file *kept;  // the file of opassert_context; NULL while it is in use
 
 static int same_file(int fd, const struct stat *was) {
   struct stat now;
@@ -109,7 +109,7 @@ static void close_context_file(struct context_file *f) {
   free(f);
 }
 
-// open_context_file returns the file that is kept, or that of a process which has none here yet.
+// open_context_file returns the stored file, or opens it if the process has none yet.
 static struct context_file *open_context_file(void) {
   struct context_file *f = __atomic_exchange_n(&kept, NULL, __ATOMIC_ACQ_REL);
   if (f != NULL && f->pid == getpid() && same_file(f->fd, &f->file)) return f;
@@ -125,8 +125,8 @@ static struct context_file *open_context_file(void) {
   return NULL;
 }
 
-// findings_since returns the findings since it was asked last, as JSON, which the caller frees;
-// NULL where opassert can't be reached.
+// findings_since returns the findings since its last call, as JSON, which the caller
+// frees; NULL if opassert can't be reached.
 static char *findings_since(void) {
   char pid[32], *found = NULL;
   uint32_t head[2] = {'T', (uint32_t)snprintf(pid, sizeof pid, "%d", (int)getpid())};
@@ -143,10 +143,10 @@ static char *findings_since(void) {
   return NULL;
 }
 
-// opassert_context is for a program that reports findings itself, as pytest does: from
-// now on it is in a context, which text names in one line before the command that
-// repeats it. It returns the findings since the last one, as JSON, which the caller
-// frees; NULL where there are none or opassert can't be reached.
+// opassert_context is for a program that reports findings itself, as pytest does: it
+// enters a context, whose name is the first line of text, followed by the command
+// that repeats it. It returns the findings since the last one, as JSON, which the
+// caller frees; NULL if there are none or opassert can't be reached.
 char *opassert_context(const char *text) {
   char *entry = NULL, *found = NULL;
   uint64_t news = 0;
@@ -163,8 +163,8 @@ char *opassert_context(const char *text) {
   return found;
 }
 
-// opassert_fakes calls the fakes of the ops that were called until now, as is done else
-// when the program ends. The caller has Python's lock.
+// opassert_fakes calls the fakes of the ops called so far, instead of when the
+// program ends. The caller has Python's lock.
 void opassert_fakes(void) {
   if (watching()) call_fakes();
 }
@@ -172,9 +172,9 @@ void opassert_fakes(void) {
 // A program that is linked to libtorch has it from the start.
 static void starts(void) { look(); }
 
-// opassert_join is for a process that has opened the object itself and passes what else is
-// in the variable: whether it is one of the run from now on. In the order of symbols libc's
-// functions come before the object's, which go into the tables of imports instead.
+// opassert_join is for a process that has opened the object itself, and passes the
+// variable: it returns whether the process is now one of the run. As libc's symbols
+// precede the object's, the import tables are changed instead.
 int opassert_join(const char *value) {
   static const struct {
     const char *name;

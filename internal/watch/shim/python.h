@@ -1,6 +1,6 @@
-// python.h holds all that the watcher knows of Python: the classes of tensors and of
-// modes, and where __torch_dispatch__ is called. It uses the interpreter that is
-// in the process, by name, and nothing of it without an interpreter.
+// python.h has the watcher's uses of Python: the classes of tensors and of modes, and
+// the calls of __torch_dispatch__. It finds the functions of the process's
+// interpreter by name, and does nothing without one.
 #pragma once
 
 #include <c10/core/impl/PyInterpreter.h>
@@ -20,8 +20,8 @@ namespace opassert {
 
 using PyObject = ::PyObject;
 
-// pyobj returns the Python object of a tensor, null where it has none. Versions
-// differ in where it is kept, and in who is asked.
+// pyobj returns the Python object of a tensor, or null. Versions differ in where it
+// is stored, and in the function that returns it.
 template <class T>
 auto pyobj(T* impl, c10::impl::PyInterpreter*, int, int) -> decltype(impl->pyobj_slot()->load_pyobj()) {
   return impl->pyobj_slot()->load_pyobj();
@@ -55,8 +55,7 @@ enum {
 constexpr const char* kFakeMode = "torch._subclasses.fake_tensor.FakeTensorMode";
 constexpr const char* kFakeTensor = "torch._subclasses.fake_tensor.FakeTensor";
 
-// A Difference is between the keys that a thread's dispatcher has and those that
-// a program is to see.
+// A Difference is that between a thread's keys and those that the program sees.
 struct Difference {
   c10::DispatchKeySet hidden, missing;
 };
@@ -103,7 +102,7 @@ class Python {
     return s ? s : "";
   }
 
-  // get returns what f makes of an attribute, or the value for none.
+  // get returns f of an attribute, or the value for none.
   template <class V, class F>
   V get(PyObject* of, const char* name, V none, F&& f) {
     PyObject* attribute = attribute_(of, name);
@@ -126,10 +125,10 @@ class Python {
  public:
   c10::impl::PyInterpreter* interpreter = nullptr;
 
-  // references returns how many references there are to the Python object of an
-  // impl, 0 where it has none, and OA_UNCOUNTED for an immortal one. It reads them where
-  // they are: libtorch takes Python's lock for that, which a thread that waits
-  // for this one may hold. Whoever holds the impl keeps the object.
+  // references returns the number of references to the Python object of an impl, 0
+  // without one, and OA_UNCOUNTED for an immortal one. It reads the memory:
+  // libtorch's function takes Python's lock, which a thread that waits for this one
+  // may hold. Holding the impl keeps the object.
   //
   // Source: Include/refcount.h and Include/object.h of CPython 3.9 to 3.14.
   template <class T>
@@ -146,8 +145,8 @@ class Python {
     return own + (shared >> 2);
   }
 
-  // Lock holds Python's lock. It is taken only where Python is about to be
-  // called anyway, or just has been.
+  // Lock holds Python's lock. It is taken only where Python is about to be called
+  // anyway, or just was.
   struct Lock {
     Python& python;
     int state;
@@ -183,17 +182,17 @@ class Python {
     return interpreter != nullptr;
   }
 
-  // starts reports whether a thread that begins with a function is Python's own.
+  // starts reports whether a thread with a start function is Python's.
   bool starts(void* (*run)(void*)) const {
     Dl_info of_run, of_python;
     return ensure_ != nullptr && dladdr(reinterpret_cast<void*>(run), &of_run) && dladdr(reinterpret_cast<void*>(ensure_), &of_python) &&
            of_run.dli_fbase == of_python.dli_fbase;
   }
 
-  // hide has torch._C tell Python of the keys that this thread includes and
-  // excludes with the differences that these return, and Python call ending when the
-  // program ends. It is called while the interpreter loads the module that
-  // will be torch._C, before anything else can have asked.
+  // hide makes torch._C return this thread's included and excluded keys with the
+  // differences that these functions return, and Python call ending when the program
+  // ends. It is called while the interpreter loads torch._C, before anything else can
+  // use it.
   void hide(Difference (*included)(), Difference (*excluded)(), void (*ending)()) {
     included_ = included;
     excluded_ = excluded;
@@ -214,8 +213,7 @@ class Python {
     clear_();
   }
 
-  // traits returns what observe can't know of a tensor's class, in place of the
-  // traits that it saw.
+  // traits returns a tensor's traits with those of its class, which observe can't know.
   int64_t traits(TensorImpl* impl, int64_t seen) {
     PyObject* object = pyobj(impl, interpreter, 0, 0);
     if (object == nullptr) return seen;
@@ -261,10 +259,10 @@ class Python {
     return lines + current_mode<TLS>(0);
   }
 
-  // answerer says who answers a call: its class, the class and the method that is
-  // called, and where that stands. It is the innermost mode, or else the class of
-  // an argument, in the order in which PyTorch asks them; of several, which may
-  // decline, the one that a result is of. "" if no class does.
+  // answerer describes the class that answers a call: the class, the class and name
+  // of the called method, and its place. It is the innermost mode, or else the class
+  // of an argument, in PyTorch's order; of several, which may decline, that of a
+  // result. "" if no class does.
   //
   // Source: torch/csrc/utils/python_arg_parser.cpp, append_overloaded_tensor.
   std::string answerer(const std::vector<TensorImpl*>& arguments, const std::vector<TensorImpl*>& results) {
@@ -282,20 +280,20 @@ class Python {
     return classes.empty() ? "" : method_of(classes[0]);
   }
 
-  // innermost_mode returns the mode that is asked first, null where none is active.
+  // innermost_mode returns the mode that is called first, or null.
   PyObject* innermost_mode() { return innermost<c10::impl::TorchDispatchModeTLS>(0); }
 
-  // A Line is one of code that PyTorch's compiler has written, FILE:NUMBER. Tell
-  // gets where in the program it comes from: lines of file, number and function
-  // for each frame, outermost first.
+  // A Line is a line of generated code of PyTorch's compiler, FILE:NUMBER. tell gets
+  // its origin in the program: lines of file, number and function for each frame,
+  // outermost first.
   struct Line {
     Python& python;
     std::string at;
     void (*tell)(const std::string& at, const std::string& frames);
   };
 
-  // find_origin has Python look for it when its main thread next comes by: a call
-  // that is looked at holds no lock of Python's, and must not wait for it.
+  // find_origin makes Python's main thread look it up at the next opportunity: an
+  // observed call does not hold Python's lock, and must not wait for it.
   void find_origin(Line line) {
     auto* later = new Line(std::move(line));
     auto find = [](void* p) {
@@ -303,7 +301,7 @@ class Python {
       line->tell(line->at, line->python.origin(line->at));
       return 0;
     };
-    if (pending_(find, later) != 0) delete later;  // too many at once: opassert goes without
+    if (pending_(find, later) != 0) delete later;  // too many at once: opassert gets no origin
   }
 
   // fork is called with Python's lock, and leaves it to both processes.
@@ -314,8 +312,9 @@ class Python {
     return child;
   }
 
-  // apart forks this process, and confines the child for so many seconds. It returns a pipe to
-  // read from in the parent, in the child minus the one to write to, and 0 where neither can be.
+  // apart forks this process, and confines the child for a number of seconds. It
+  // returns a pipe to read from in the parent, minus one to write to in the child,
+  // and 0 on failure.
   static long apart() {
     constexpr unsigned kSeconds = 20;
     int ends[2];
@@ -326,7 +325,8 @@ class Python {
     return ends[0];
   }
 
-  // replay runs a program that calls fakes, and kernels for the CPU apart: see replay.py.
+  // replay runs the program that calls fakes, and kernels for the CPU in forks: see
+  // replay.py.
   void replay(const std::string& program, const std::string& calls, size_t first, int to) {
     static Method apart_method{"apart", [](PyObject*, PyObject*) { return self_->integer_(apart()); }, NO_ARGUMENT, nullptr};
     PyObject* names = dict_();
@@ -339,8 +339,8 @@ class Python {
 
   bool has_module(const char* name) { return item_(modules_(), name) != nullptr; }
 
-  // without_formula reports whether torch.library.custom_op made an operator, and it
-  // has no formula for autograd.
+  // without_formula reports whether an operator was made by torch.library.custom_op
+  // and has no formula for autograd.
   bool without_formula(const std::string& op) {
     PyObject* module = item_(modules_(), "torch._library.custom_ops");
     if (module == nullptr) return false;
@@ -357,21 +357,20 @@ class Python {
   bool has_mode(const std::string& of) { return ("\n" + modes()).find("\n" + of) != std::string::npos; }
 
  private:
-  // type_of returns the class of an object, which keeps it.
+  // type_of returns the class of an object, a borrowed reference.
   PyObject* type_of(PyObject* object) {
     PyObject* type = type_(object);
     drop_(type);
     return type;
   }
 
-  // type_of returns the class that answers for a tensor, null for none.
+  // type_of returns the class that answers for a tensor, or null.
   PyObject* type_of(TensorImpl* impl) {
     PyObject* object = impl != nullptr && impl->is_python_dispatch() ? pyobj(impl, interpreter, 0, 0) : nullptr;
     return object != nullptr ? type_of(object) : nullptr;
   }
 
-  // run runs code on an object under a name, and returns the text that it leaves
-  // under another.
+  // run runs code with an object as a variable, and returns the text of another variable.
   std::string run(const char* code, const char* name, PyObject* object, const char* left) {
     PyObject* names = dict_();
     put_(names, name, object);
@@ -385,7 +384,7 @@ class Python {
 
   std::string method_of(PyObject* owner) { return run(kMethod, "owner", owner, "method"); }
 
-  // The class may have the method from another, and a decorator may stand before it.
+  // The class may inherit the method, and it may be decorated.
   static constexpr const char* kMethod = R"py(
 import linecache
 name, fields = "__torch_dispatch__", [owner.__module__ + "." + owner.__qualname__, "", "", ""]
@@ -411,9 +410,9 @@ method = "\x1f".join(field.replace("\n", " ").replace("\x1f", " ") for field in 
   Difference (*excluded_)() = nullptr;
   void (*ending_)() = nullptr;
 
-  // The loader of torch._C is on the stack, and has to finish with the module first. A
-  // finalizer of the end, such as that of torch.library for registrations, is there by the
-  // first finalizer, and runs after those that are registered later.
+  // The loader of torch._C is on the stack, and must finish with the module first.
+  // The first weakref.finalize registers its exit function, for finalizers such as
+  // those of torch.library; functions registered later run before it.
   static constexpr const char* kHide = R"(
 import atexit, sys, weakref
 weakref.finalize(end, end).detach()
@@ -434,7 +433,7 @@ def find(frame):
 find(sys._getframe())
 )";
 
-  // origin asks the compiler, which remembers, or the graph, whose nodes do.
+  // origin asks the compiler, which records origins, or the nodes of a graph.
   static constexpr const char* kOrigin = R"py(
 import gc, re, sys
 file, line = at.rsplit(":", 1)
@@ -477,7 +476,7 @@ frames = "".join("%s\n%s\n%s\n" % frame for frame in frames)
 
   PyObject* keyed_ = nullptr;  // torch._C.DispatchKey
 
-  // visible returns the set that real does, with the difference made.
+  // visible returns the set of real, with the difference applied.
   PyObject* visible(PyObject* real, const Difference& d) {
     PyObject* set = call_(real, nullptr);
     for (auto key : d.hidden) set = changed(set, "remove", key);
@@ -495,7 +494,7 @@ frames = "".join("%s\n%s\n%s\n" % frame for frame in frames)
     return other;
   }
 
-  // 1.13 has the current mode apart from the stack of those around it.
+  // 1.13 has the current mode outside the stack of outer modes.
   template <class TLS>
   auto current_mode(int) -> decltype(TLS::get_mode(), std::string()) {
     const auto& mode = TLS::get_mode();
@@ -517,9 +516,9 @@ frames = "".join("%s\n%s\n%s\n" % frame for frame in frames)
   }
 };
 
-// stand_in replaces by f the function that calls __torch_dispatch__ in the table
-// through which libtorch reaches Python, and returns the one that was there.
-// The table is a C++ object without members: its copy has the same functions.
+// stand_in replaces the function that calls __torch_dispatch__ by f, in the table
+// through which libtorch calls Python, and returns the old one. The table is a C++
+// object without members: its copy has the same functions.
 template <class F>
 F stand_in(c10::impl::PyInterpreter* interpreter, F f) {
   constexpr size_t kSlots = 64;  // more than any version has

@@ -1,5 +1,5 @@
-// record.h writes down the arguments of a call, without what tensors hold, as a
-// file of cases has them: asserts/suite/internal/sample reads them.
+// record.h writes the arguments of a call, without the contents of tensors, in the
+// form of a file of cases: asserts/suite/internal/sample reads them.
 #pragma once
 
 #include <ATen/SparseTensorImpl.h>
@@ -27,7 +27,7 @@ inline std::string dtype_name(int64_t number) {
   return kDTypes[number].name;
 }
 
-// arrangement_of returns how the elements of a strided tensor lie, roughly.
+// arrangement_of returns the approximate arrangement of a strided tensor.
 inline std::string arrangement_of(const at::Tensor& t) {
   const auto sizes = t.sizes(), strides = t.strides();
   const size_t n = sizes.size();
@@ -102,8 +102,7 @@ inline std::string argument_text(const c10::IValue& v, const c10::Type& type) {
   return text + "]";
 }
 
-// case_text returns the names of the arguments, each with its value, US behind
-// both.
+// case_text returns the names and values of the arguments, each followed by US.
 inline std::string case_text(const c10::FunctionSchema& schema, const torch::jit::Stack& stack) {
   std::string text;
   const size_t n = schema.arguments().size();
@@ -114,14 +113,14 @@ inline std::string case_text(const c10::FunctionSchema& schema, const torch::jit
   return text;
 }
 
-// A Sample keeps so many calls of each operator, those with the lowest numbers:
-// whatever the order in which processes and threads make them, all keep the same.
+// A Sample keeps a number of calls of each operator, those with the lowest hashes:
+// all processes and threads keep the same, in any order of calls.
 class Sample {
   std::mutex mutex_;
   std::map<int64_t, std::set<uint64_t>> kept_;  // by operator
 
  public:
-  // take reports whether a call is new and, as far as is known here, kept.
+  // take reports whether a call is new and, as far as this process knows, kept.
   bool take(int64_t op, uint64_t number, size_t most) {
     std::lock_guard<std::mutex> lock(mutex_);
     auto& kept = kept_[op];
@@ -134,7 +133,7 @@ class Sample {
   void forked() { new (&mutex_) std::mutex; }
 };
 
-// number_of spreads texts evenly over numbers, the same in every process.
+// number_of is a hash of a text, the same in every process.
 inline uint64_t number_of(const std::string& text) {
   uint64_t h = 0xcbf29ce484222325;  // FNV-1a
   for (unsigned char c : text) h = (h ^ c) * 0x100000001b3;

@@ -1,4 +1,4 @@
-// site.h finds where in the program a call stands.
+// site.h finds the place of a call in the program.
 #pragma once
 
 #include <csignal>
@@ -15,11 +15,10 @@
 
 namespace opassert {
 
-// Python writes its own frames, through its own faulthandler: what that installs
-// for a signal is called like any function, and the signal is the program's
-// again. That takes no lock of Python's. Taking the interpreter's lock here
-// instead would hang a program in which a kernel holds a lock of its own and a
-// thread with the interpreter's waits for that.
+// Python's faulthandler writes the frames: its handler for a signal is called as a
+// function, and the signal is left to the program. That needs no lock of Python.
+// Taking the interpreter's lock would hang a program in which a kernel holds a lock
+// that a thread with the interpreter's waits for.
 class PythonSite {
   int signal_ = 0, fd_ = -1;
   void (*write_)(int) = nullptr;  // of the signal
@@ -65,9 +64,9 @@ class PythonSite {
   }
 
  public:
-  // start is called where libtorch has been loaded, by a thread that may or may
-  // not be Python's. It leaves in facts where Python's own modules are and how
-  // many threads of Python's there are, a line each.
+  // start is called after libtorch was loaded, by a thread that may or may not be
+  // Python's. It writes the folder of Python's own modules and the number of Python's
+  // threads to facts, a line each.
   void start(const Host& host, std::string& facts) {
     int (*check)() = nullptr;
     int (*run)(const char*) = nullptr;
@@ -94,7 +93,7 @@ class PythonSite {
     signal_ = s;
   }
 
-  // forked opens for a child a file of its own under the same number.
+  // forked opens a new file under the same number for a child.
   void forked() {
     new (&mutex_) std::mutex;
     if (!mine()) return;
@@ -107,8 +106,8 @@ class PythonSite {
 
   bool is_python() const { return signal_ != 0 && initialized_() && thread_() != nullptr; }
 
-  // frames returns what faulthandler wrote, "" where this thread runs no Python
-  // or the program has closed the file.
+  // frames returns faulthandler's output, "" if this thread runs no Python or the
+  // program has closed the file.
   std::string frames() {
     if (!is_python()) return "";
     std::lock_guard<std::mutex> lock(mutex_);
@@ -118,12 +117,12 @@ class PythonSite {
     return read();
   }
 
-  // place returns the frames of this thread, Python's where it runs any, after a letter
-  // for their sort.
+  // place returns the frames of this thread, Python's if it runs any, after a letter
+  // for their kind.
   std::string place();
 };
 
-// native_frames returns the frames of this thread, module and offset in a line;
+// native_frames returns the frames of this thread, module and offset on a line;
 // opassert finds the source lines.
 inline std::string native_frames() {
   std::string text;

@@ -1,8 +1,8 @@
-// usual.h reports whether the observations of a call look usual. It judges
-// nothing: whatever a check might complain of does not look usual, and goes to
-// the judge. It may only ever ask too often, and TestUsual holds it to that.
+// usual.h reports whether the observations of a call look usual. It judges nothing: a
+// call that a check might report does not look usual, and goes to the judge. It may
+// send too many calls, never too few: TestUsual tests that.
 //
-// It knows nothing of libtorch, so that the test can run it alone.
+// It does not depend on libtorch, so that the test can run it alone.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,10 @@
 
 namespace opassert {
 
-// The facts seen of one tensor.
+// The observed facts about one tensor.
 struct Seen : Observed {
-  // touches reports whether two storages lie over the same bytes, or two tensors
-  // of two storages have one version counter.
+  // touches reports whether two storages have the same bytes, or tensors of two
+  // storages share a version counter.
   bool touches(const Seen& o) const {
     if (!full() || !o.full() || impl() == 0 || o.impl() == 0 || impl() == o.impl()) return false;
     if (storage() == o.storage() && storage() != 0) return false;
@@ -27,13 +27,13 @@ struct Seen : Observed {
     return (counter() != 0 && counter() == o.counter()) || (a != 0 && b != 0 && a < b + o.nbytes() && b < a + nbytes());
   }
 
-  // owns reports whether the storage alone frees its bytes, as far as it is known.
+  // owns reports whether, as far as known, only the storage frees its bytes.
   bool owns() const { return !full() || (flags() & (OA_UNOWNED | OA_FOREIGN)) == 0; }
 
-  // An Extent is how many elements there are, how many lie between the first and
-  // behind the last, and the size of one; 0 where that is not known.
+  // An Extent has the number of elements, the span from the first to after the last,
+  // and the size of one; 0 if they are not known.
   struct Extent {
-    double count, reach, size;  // sizes and strides may be anything
+    double count, reach, size;  // sizes and strides may have any value
   };
 
   Extent extent() const {
@@ -46,13 +46,13 @@ struct Seen : Observed {
     return e;
   }
 
-  // fills reports whether the elements are surely all that the storage holds.
+  // fills reports whether the elements certainly fill the storage.
   bool fills() const {
     const Extent e = extent();
     return e.size != 0 && offset() == 0 && e.count == e.reach && e.count * e.size == double(nbytes());
   }
 
-  // within reports whether the elements surely lie in the storage.
+  // within reports whether the elements certainly lie in the storage.
   bool within() const {
     const Extent e = extent();
     return e.size != 0 && (e.count == 0 || (offset() >= 0 && (double(offset()) + e.reach) * e.size <= double(nbytes())));
@@ -62,7 +62,7 @@ struct Seen : Observed {
     return same(o, kHead, size(), o.size());
   }
 
-  // same_metadata compares all of the contents up to the bytes, except the digest.
+  // same_metadata compares the contents without the digest and the bytes.
   bool same_metadata(const Seen& o) const {
     return same(o, kHead, digest_at(), o.digest_at()) && same(o, sizes_at(), bytes_at(), o.bytes_at());
   }
@@ -73,12 +73,11 @@ struct Seen : Observed {
   }
 };
 
-// An Expected is an op's plan without its waived checks, in the words of the
-// wire.
+// An Expected is an op's plan without its waived checks, as words of the wire.
 struct Expected {
   std::vector<Subject> args, returns;
   bool writes = false;  // an argument
-  int64_t planned = 0;  // checks of any of them
+  int64_t planned = 0;  // the checks of all subjects
 
   Expected() = default;
   explicit Expected(const int64_t* words) {
@@ -96,8 +95,8 @@ struct Expected {
   }
 };
 
-// Tensors are those of a call, each with its subject and its place there.
-// Most calls have few; a vector would cost an allocation.
+// Tensors are the tensors of a call, each with its subject and its position there.
+// Most calls have few; a vector would need an allocation.
 template <class T>
 class Tensors {
   static constexpr size_t kFew = 16;
@@ -129,18 +128,18 @@ struct Output {
   Seen seen;
 };
 
-// Call reads what was seen of a call: for each argument the number of its
-// tensors; the tensors before the call; after it; how many were added to lists,
-// and they; for each return the number of its tensors and they. A return that the
-// plan does not know has none.
+// Call reads the observations of a call: for each argument the number of its tensors;
+// the tensors before the call; after it; the number of those added to lists, and
+// they; for each return the number of its tensors, and they. A return that is not in
+// the plan has none.
 class Call {
   const Expected& expected_;
   Tensors<Input> in_;
   Tensors<Output> out_;
   int traits_ = 0;
-  bool parts_ = false;     // some tensor holds others inside, which are the judge's
-  bool contents_ = false;  // and some have contents
-  bool grown_ = false;     // a list has more tensors than before the call; what follows is not read
+  bool parts_ = false;     // some tensors hold others, which only the judge handles
+  bool contents_ = false;  // and some of those have contents
+  bool grown_ = false;     // a list has more tensors than before the call; the rest is not read
 
   Seen next(const int64_t*& words) {
     Seen s{{words}};
@@ -155,9 +154,9 @@ class Call {
 
   static bool has(int64_t set, int64_t member) { return set >> member & 1; }
 
-  // held_against returns the checks of a tensor that is returned, without those
-  // against arguments of which none is a tensor.
-  int64_t held_against(const Subject& s) {
+  // compared_with returns the checks of a returned tensor, without comparisons with
+  // arguments that have no tensor.
+  int64_t compared_with(const Subject& s) {
     int64_t checks = s.checks & ~(needs::is_argument | needs::on_argument);
     for (const Input& in : in_) {
       if (in.before.impl() == 0 && in.after.impl() == 0) continue;
@@ -185,8 +184,8 @@ class Call {
     return !(checks & needs::filled) || (b.fills() && a.fills());
   }
 
-  // written reports whether an argument with (a!) has the storage or the memory of
-  // another one.
+  // written reports whether an argument with (a!) shares storage or memory with
+  // another tensor.
   bool written(const Seen& b) {
     for (const Input& in : in_) {
       const Seen& w = in.before;
@@ -270,13 +269,13 @@ class Call {
     return true;
   }
 
-  // traits are those of any of the tensors, and the watcher's own.
+  // traits are the traits of any of the tensors, and those that the watcher adds.
   int traits() const { return traits_; }
   bool contents() const { return contents_; }
 
-  // each_write calls f with each argument that is written, where its contents were seen and
-  // no other argument has its storage: its position in the plan, whether it is the first
-  // of its argument, the tensor, and whether it was changed.
+  // each_write calls f with each tensor of a written argument whose contents were
+  // observed and whose storage no other argument has: the argument's position in the
+  // plan, whether it is its first tensor, the tensor, and whether it changed.
   template <class F>
   void each_write(F&& f) {
     if (traits_ != 0 || parts_ || grown_) return;
@@ -289,14 +288,14 @@ class Call {
     }
   }
 
-  // unheld returns the checks that no tensor was held against, as bits.
+  // unheld returns the checks that were judged on no tensor, as bits.
   int64_t unheld() {
     int64_t held = 0;
     for (const Input& in : in_) {
       if (in.before.impl() != 0 || in.after.impl() != 0) held |= expected_.args[in.subject].checks;
     }
     for (const Output& out : out_) {
-      if (out.seen.impl() != 0) held |= held_against(expected_.returns[out.subject]);
+      if (out.seen.impl() != 0) held |= compared_with(expected_.returns[out.subject]);
     }
     return expected_.planned & ~held;
   }

@@ -1,6 +1,6 @@
-// watch.cpp is the watcher: loaded into a program once libtorch is there, it
-// sees each call of an operator, tests whether the call looks usual, and asks
-// opassert about those that do not. It judges nothing.
+// watch.cpp is the watcher: loaded into a program after libtorch, it observes each
+// call of an operator, tests whether the call looks usual, and sends opassert those
+// that do not. It judges nothing.
 #include "observe.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -36,12 +36,12 @@ using torch::jit::Stack;
 
 constexpr int kCodes = 32;  // at least as many as there are checks
 
-// Counts of an operator, in a file that all processes of a run share; Go reads
-// them as counts.go says.
+// Counts of an operator, in a file that all processes of a run share; counts.go reads them.
 struct Counts : TalliesOf<std::atomic<int64_t>> {
-  // Written counts the changes that calls made to an argument with (a!) whose contents were seen.
+  // Written counts the changes that calls made to an argument with (a!) whose
+  // contents were observed.
   struct Written {
-    std::atomic<int64_t> calls, changed, sizes;  // how often; a bit for each of the sizes, as far as they differ
+    std::atomic<int64_t> calls, changed, sizes;  // sizes has a bit for each hash of the sizes
 
     void add(bool first, const Seen& before, bool change) {
       uint64_t hash = before.dims();
@@ -53,14 +53,14 @@ struct Counts : TalliesOf<std::atomic<int64_t>> {
   };
 
   std::atomic<int64_t> traits[16];         // usual calls with a tensor that has the trait
-  std::atomic<int64_t> content_traits[16];  // those of them whose contents were seen
+  std::atomic<int64_t> content_traits[16];  // those of them whose contents were observed
   std::atomic<int64_t> unheld[kCodes];  // usual calls with no tensor that the check is about
   std::atomic<int64_t> content_unheld[kCodes];
   Written written[kCodes];  // of the first arguments in the plan
 };
 
-// count_bits raises the counts of the bits of a set, those of content too if they
-// are there.
+// count_bits increments the counts of the bits of a set, and those of content unless
+// it is null.
 void count_bits(int64_t set, std::atomic<int64_t>* counts, std::atomic<int64_t>* content) {
   for (; set != 0; set &= set - 1) {
     const int bit = __builtin_ctzll(set);
@@ -69,7 +69,7 @@ void count_bits(int64_t set, std::atomic<int64_t>* counts, std::atomic<int64_t>*
   }
 }
 
-// Which operators something is done with.
+// Which operators a setting applies to.
 enum which {
   NO_CONTENT,
   CUSTOM_CONTENT,
@@ -84,15 +84,15 @@ struct Watched {
   int64_t number = 0;
   bool decomposes = false;  // seen above autograd
   bool custom = false;   // of a namespace that is not PyTorch's
-  bool watched = false;  // opassert wants to know of its calls
+  bool watched = false;  // its calls are sent to opassert
   bool recorded = false;  // its arguments go into a file of cases
   bool content = false;
   bool fakes = false;  // the fake is called too
-  bool autograd = false;  // it has a kernel for it, or decomposes
-  bool followed = false;  // its results are, until a backward comes there
-  mutable std::atomic<bool> formula{false}, reported{false};  // it has one; that it has none has been reported
+  bool autograd = false;  // it has a kernel for autograd, or decomposes
+  bool followed = false;  // its results are followed until a backward reaches one
+  mutable std::atomic<bool> formula{false}, reported{false};  // it has a formula; a missing one was reported
   bool writes = false;
-  mutable std::atomic<bool> not_copied{false};  // a backend threw where it was to copy bytes, which opassert knows
+  mutable std::atomic<bool> not_copied{false};  // a backend threw when copying bytes, as reported to opassert
   const c10::FunctionSchema* schema = nullptr;
   size_t args = 0, returns = 0;  // of the schema
   Counts* counts = nullptr;
@@ -107,28 +107,30 @@ Settings settings;
 Counts* counts_file;
 constexpr int64_t kOperators = 1 << 14;
 
-// generation rises when an operator goes, for its schema's address may come again.
+// generation increases when an operator is deregistered, as its schema's address may
+// be reused.
 std::atomic<int64_t> generation{1};
-// writes rises when an operator that writes begins and when it ends.
+// writes increases when an operator that writes starts and when it ends.
 std::atomic<int64_t> writes{0};
 std::atomic<int> threads{0};
-// holders are the threads that can take references to tensors: those of Python's,
-// and others that have called an operator. Most programs have more, to compute.
+// holders counts the threads that can take references to tensors: those of Python,
+// and others that have called an operator. Most programs have more threads, for
+// computing.
 std::atomic<int> holders{0};
 
 std::string own_namespaces;  // PyTorch's, with spaces around each
 
-// A Top is a call that is being looked at above autograd, with the observations made
-// below it, if there are some.
-struct Top {
+// An Outer is a call that is observed above autograd, and whether it was also
+// observed below.
+struct Outer {
   const Watched* op;
-  Top* outer;
+  Outer* outer;
   bool seen = false, reported = false;
 };
-thread_local Top* top = nullptr;
+thread_local Outer* top = nullptr;
 
-thread_local int inside_own = 0;     // kernels of PyTorch's own operators that are being looked at
-thread_local int inside_custom = 0;  // kernels of operators that are not PyTorch's, which this thread is in
+thread_local int inside_own = 0;     // observed kernels of PyTorch's own operators that this thread is in
+thread_local int inside_custom = 0;  // kernels of custom operators that this thread is in
 thread_local int inside_fake = 0;    // calls that a fake answers
 
 void not_watched(const std::string& what) {
@@ -137,8 +139,7 @@ void not_watched(const std::string& what) {
   if (!channel.ask(FRAME_NOT_WATCHED, text.data(), text.size(), ignored)) channel.host.tell(what.c_str());
 }
 
-// tried reports whether f threw nothing. What it threw goes to opassert, and not to
-// the program.
+// tried reports whether f did not throw. Exceptions go to opassert, and not to the program.
 template <class F>
 bool tried(const char* what, F&& f) {
   try {
@@ -152,7 +153,7 @@ bool tried(const char* what, F&& f) {
   return false;
 }
 
-// Operators finds opassert's answer about an operator, asking when it is new.
+// Operators has opassert's answers about operators, and asks about new ones.
 class Operators {
   std::mutex mutex_;
   std::unordered_map<const void*, std::unique_ptr<Watched>> known_;
@@ -166,7 +167,7 @@ class Operators {
     for (const auto& arg : schema.arguments()) {
       w->writes |= arg.alias_info() != nullptr && arg.alias_info()->isWrite();
     }
-    // A kernel of autograd's raises versions after the call that is seen here.
+    // A kernel for autograd raises versions after the call that is observed here.
     const bool raised = handle.hasKernelForDispatchKey(DispatchKey::ADInplaceOrView);
     const std::string record = (raised ? "A" : "-") + listed(*describe(handle));
     std::string reply;
@@ -206,7 +207,7 @@ class Operators {
   }
 
   void forget(const OperatorHandle& handle) {
-    // Whoever is in a call of it still uses the Watched, so that stays.
+    // Calls under way still use the Watched, so it stays.
     std::lock_guard<std::mutex> lock(mutex_);
     auto at = known_.find(&handle.schema());
     if (at == known_.end()) return;
@@ -243,8 +244,7 @@ TensorImpl* impl_of(const c10::IValue& v) {
   return t.defined() ? t.unsafeGetTensorImpl() : nullptr;
 }
 
-// each calls f with every tensor of a subject; of one that is not a list exactly
-// once.
+// each calls f with every tensor of a subject; exactly once if it is not a list.
 template <class F>
 void each(const c10::IValue& v, bool list, F&& f) {
   if (!list) {
@@ -278,10 +278,10 @@ void each_argument(const Watched& op, const Stack& stack, F&& f) {
   }
 }
 
-// Lent are storages that operators returned lately over memory that no allocator
-// made: the result of a later call may lie there again, under another storage.
-// They are known, not held: storages that the program frees are gone.
-class Lent {
+// Unallocated are storages that operators returned recently, over memory that no
+// allocator made: the result of a later call may be in the same memory, under another
+// storage. The references are weak: the program may free the storages.
+class Unallocated {
   struct Row {
     c10::weak_intrusive_ptr<c10::StorageImpl> storage;
     const void* bytes;
@@ -291,8 +291,8 @@ class Lent {
   std::unordered_map<int64_t, std::deque<Row>> rows_;
 
  public:
-  // each calls f with those of an operator that are still there. It takes no
-  // reference: the last one, dropped here, could ask for Python's lock.
+  // each calls f with the storages of an operator that are alive. It takes no
+  // reference: dropping the last one could take Python's lock.
   template <class F>
   void each(int64_t op, F&& f) {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -312,41 +312,41 @@ class Lent {
   void forked() { new (&mutex_) std::mutex; }
 };
 
-Lent& lent() {
-  static auto* all = new Lent;
+Unallocated& unallocated() {
+  static auto* all = new Unallocated;
   return *all;
 }
 
-// A Place is where in the dispatcher a call is looked at.
+// A Place is a position in the dispatcher at which calls are observed.
 enum Place {
   BELOW_AUTOGRAD,
   ABOVE_AUTOGRAD,
   PYTHON
 };
 
-// An Accused is a tensor that a call returned of which opassert has reported
-// something. It is known, not held, and its address is not used again.
+// A Reported is a returned tensor with a finding. The weak reference keeps its
+// address from being reused.
 using Weak = c10::weak_intrusive_ptr<TensorImpl, c10::UndefinedTensorImpl>;
-struct Accused {
+struct Reported {
   const Watched* op;
   Place place;
   Weak result;
 };
-thread_local std::vector<Accused> accused;  // in the outermost call that is looked at
-thread_local int looks = 0;                  // calls that this thread is in
+thread_local std::vector<Reported> reported_results;  // in the outermost observed call
+thread_local int observed_calls = 0;                  // observed calls that this thread is in
 
 Weak weak(TensorImpl* impl) { return Weak(impl == nullptr ? Impl() : Impl::reclaim_copy(impl)); }
 
-// A Look is one call being looked at.
-class Look {
+// An ObservedCall is one call of an operator, observed.
+class ObservedCall {
   const Watched& op_;
   Stack& stack_;
   const Place place_;
   oa_level level_ = OA_IDENTITY;
   std::atomic<int64_t> Counts::* counted_ = nullptr;
   int64_t writes_;
-  // An Input is known during the call, and held only if it has to be: a kernel may
-  // count the references.
+  // An Input has a weak reference during the call, and a strong one only if needed: a
+  // kernel may count references.
   struct Input {
     Weak known;
     Impl impl;
@@ -359,26 +359,26 @@ class Look {
       return at == c10::UndefinedTensorImpl::singleton() ? nullptr : at;
     }
 
-    // hold reports whether the input is still there.
+    // hold takes a strong reference, and reports whether the input is alive.
     bool hold() {
       if (!impl.defined()) impl = known.lock();
       return impl.defined() || address() == nullptr;
     }
   };
   c10::SmallVector<Input, 8> inputs_;
-  // The arguments that are lists, tuples or dicts, in which a kernel may put
-  // other tensors, and none for each other argument.
+  // The arguments that are lists, tuples or dicts, whose tensors a kernel may
+  // replace, and none for other arguments.
   c10::SmallVector<c10::IValue, 4> containers_;
   c10::SmallVector<int64_t, 8> lengths_;
   Holds holds_;
   std::string modes_;    // a line each
-  std::string case_;     // how the arguments are recorded
-  Fakes::Begun fake_;    // how the call of the fake begins
-  std::string handler_;  // a line for the subclass that is called: like a mode it may keep results
-  const c10::impl::DeviceGuardImplInterface* backend_ = nullptr;  // of an argument that is neither on the CPU nor on Meta
-  c10::DeviceIndex current_ = 0;                                  // of its devices, when the call began
+  std::string case_;     // the arguments as a case
+  Fakes::Begun fake_;    // the recorded call for the fake
+  std::string handler_;  // a line for the called subclass: like a mode it may keep results
+  const c10::impl::DeviceGuardImplInterface* backend_ = nullptr;  // that of an argument that is neither on the CPU nor on Meta
+  c10::DeviceIndex current_ = 0;                                  // its current device before the call
   bool returned_ = false;
-  const size_t accused_ = accused.size();
+  const size_t reported_before_ = reported_results.size();
   Reply seen_;
 
   void see(TensorImpl* impl, oa_level level) {
@@ -399,8 +399,7 @@ class Look {
     if (!op_.not_copied.exchange(true)) not_watched(toString(op_.schema->operator_name()) + ": " + why);
   }
 
-  // choose returns the level of the call, and leaves in counted_ which of the
-  // op's counters says so once the call has been judged.
+  // choose returns the level of the call, and sets counted_ to the op's counter for it.
   oa_level choose() {
     if (!op_.content) return OA_IDENTITY;
     counted_ = reason();
@@ -423,18 +422,19 @@ class Look {
     return op_.custom || calls++ % settings.sample == 0 ? &Counts::content : &Counts::sampled_out;
   }
 
-  // level_of returns the level of an argument: of PyTorch's own operators no
-  // bytes are copied, and those alone are read that some check asks for.
+  // level_of returns the level of an argument: for PyTorch's own operators no bytes
+  // are copied, and only those are read that some check needs.
   oa_level level_of(const Subject& s) const {
     if (level_ != OA_CONTENTS || op_.custom) return level_;
     return s.checks & (needs::same_contents | needs::counted) ? OA_DIGESTS : OA_METADATA;
   }
 
  public:
-  // Words are room for what is seen, which is beside the Look: an optional that has it is filled with zeros first.
+  // Words is a buffer for observations, outside the ObservedCall: an optional with it
+  // would be zeroed first.
   using Words = int64_t[512];
 
-  Look(const Watched& op, Stack& stack, Place place, Words& words) : op_(op), stack_(stack), place_(place), seen_(words, std::size(words)) {
+  ObservedCall(const Watched& op, Stack& stack, Place place, Words& words) : op_(op), stack_(stack), place_(place), seen_(words, std::size(words)) {
     static thread_local const bool met = (holders++, true);
     (void)met;
     if (place != ABOVE_AUTOGRAD) op.counts->calls.fetch_add(1, std::memory_order_relaxed);
@@ -461,15 +461,16 @@ class Look {
     }
     writes_ = writes.load();
     if (op_.writes) writes++;
-    looks++;
+    observed_calls++;
   }
 
-  ~Look() {
+  ~ObservedCall() {
     if (op_.writes) writes++;
-    if (--looks == 0) accused.clear();
+    if (--observed_calls == 0) reported_results.clear();
   }
 
-  // failed counts a call that threw, and asks about its arguments where bytes of them are seen.
+  // failed counts a call that threw, and sends its arguments to opassert if their
+  // bytes were observed.
   void failed() {
     if (count_once()) op_.counts->failed.fetch_add(1, std::memory_order_relaxed);
     if (!fake_.call.empty()) fakes.forget(op_.number, fake_.kind);
@@ -479,7 +480,8 @@ class Look {
     ask(OA_THREW);
   }
 
-  // returned looks at the call once more, and asks.
+  // returned observes the call after its return, and sends it to opassert unless it
+  // looks usual.
   void returned() {
     if (!hold()) {
       op_.counts->lost.fetch_add(count_once(), std::memory_order_relaxed);
@@ -519,24 +521,24 @@ class Look {
     });
   }
 
-  // moved reports whether the call left another device the current one.
+  // moved reports whether the call left another device as the current one.
   bool moved() const {
     bool left = false;
     if (backend_ != nullptr) tried("the current device is not known", [&] { left = backend_->getDevice().index() != current_; });
     return left;
   }
 
-  // has_to_be_held reports whether an argument may be gone after the call: the stack
-  // alone has it, or a list in which a fallback puts a plain one in its place. Of
-  // PyTorch's own kernels none counts, and from 2.10 on to hold later takes
-  // Python's lock.
+  // has_to_be_held reports whether an argument may be freed by the call: only the
+  // stack has it, or a list in which a fallback replaces it by a plain one. PyTorch's
+  // own kernels do not count references; from 2.10 on a strong reference taken later
+  // needs Python's lock.
   bool has_to_be_held(TensorImpl* impl) const {
     if (place_ == BELOW_AUTOGRAD && !op_.custom) return true;
     const auto same = [&](const c10::IValue& v) { return impl_of(v) == impl; };
     return impl->key_set().has_any(kLazy) || int64_t(c10::raw::intrusive_ptr::use_count(impl)) <= std::count_if(stack_.end() - op_.args, stack_.end(), same);
   }
 
-  // hold reports whether the arguments that are in no list are still there.
+  // hold reports whether the arguments outside lists are alive.
   bool hold() {
     bool there = true;
     Input* in = inputs_.begin();
@@ -575,23 +577,23 @@ class Look {
     see_earlier(foreign);
   }
 
-  // see_earlier writes which storages of earlier calls are still there, where a
-  // result's memory may be one's: the storage, where its bytes are, how many.
+  // see_earlier writes the storages of earlier calls that are alive, if a result may
+  // be in their memory: the storage, the address and number of its bytes.
   void see_earlier(const std::vector<TensorImpl*>& foreign) {
     std::vector<int64_t> there;
     if (!foreign.empty()) {
-      lent().each(op_.number, [&](const c10::StorageImpl* storage) {
+      unallocated().each(op_.number, [&](const c10::StorageImpl* storage) {
         there.insert(there.end(), {reinterpret_cast<int64_t>(storage), reinterpret_cast<int64_t>(bytes_of(storage)), int64_t(size_of(storage))});
       });
     }
     seen_.word(there.size() / 3);
     for (int64_t word : there) seen_.word(word);
-    for (TensorImpl* impl : foreign) lent().add(op_.number, impl->unsafe_storage());
+    for (TensorImpl* impl : foreign) unallocated().add(op_.number, impl->unsafe_storage());
   }
 
-  // see_arguments looks at the arguments again, those that are in lists where
-  // they are now: the elements that a shorter list lacks are undefined tensors. What
-  // replaced conj, neg and zero tensors is not known.
+  // see_arguments observes the arguments again, in lists the present elements: those
+  // that a shortened list lacks are undefined tensors. The replacements of conj, neg
+  // and zero tensors are not known.
   void see_arguments() {
     std::vector<std::pair<int64_t, TensorImpl*>> added;  // each with its argument
     c10::SmallVector<TensorImpl*, 8> now;
@@ -602,13 +604,13 @@ class Look {
         if (e++ >= lengths_[a]) return added.push_back({op_.expected.args[a].index, impl});
         TensorImpl* was = in->address();
         now.push_back(was != nullptr && was->key_set().has_any(kLazy) ? was : impl);
-        if (!containers_[a].isNone() && impl == was) in->impl.reset();  // the list holds it, as it did before the call
+        if (!containers_[a].isNone() && impl == was) in->impl.reset();  // the list holds it, as before the call
         in++;
       };
       if (!containers_[a].isNone()) each(containers_[a], true, found);
       while (e < lengths_[a]) found(containers_[a].isNone() ? in->address() : nullptr);
     }
-    for (size_t i = 0; i < now.size(); i++) see(now[i], inputs_[i].level);  // after all handles of opassert's own are released
+    for (size_t i = 0; i < now.size(); i++) see(now[i], inputs_[i].level);  // after all handles of opassert are released
     seen_.word(added.size());
     for (const auto& a : added) {
       seen_.word(a.first);
@@ -616,7 +618,7 @@ class Look {
     }
   }
 
-  // arguments returns the tensors that were passed, each as far as it is still there.
+  // arguments returns the passed tensors that are alive.
   std::vector<TensorImpl*> arguments() const {
     std::vector<TensorImpl*> all;
     const Input* in = inputs_.begin();
@@ -629,8 +631,8 @@ class Look {
     return all;
   }
 
-  // written returns the tensors of the arguments that are written, by position; null is one that is undefined
-  // or gone.
+  // written returns the tensors of the written arguments, by position; null is an
+  // undefined or freed one.
   std::vector<std::vector<TensorImpl*>> written() const {
     std::vector<std::vector<TensorImpl*>> all(op_.args);
     const Input* in = inputs_.begin();
@@ -655,31 +657,31 @@ class Look {
     return all;
   }
 
-  // passed_on reports whether the call returned what one within it did that has
-  // been reported: as a mode that calls the op, or an op that calls another which
-  // Python answers. A mode may have it from below autograd, where it was another.
+  // passed_on reports whether the call returned a reported result of an inner call,
+  // as a mode does that calls the op, or an op whose inner call Python answers. Below
+  // autograd a mode's result may have been another tensor.
   bool passed_on() const {
-    if (place_ == BELOW_AUTOGRAD || accused.size() <= accused_) return false;
+    if (place_ == BELOW_AUTOGRAD || reported_results.size() <= reported_before_) return false;
     const bool mode = place_ == PYTHON && python.innermost_mode() != nullptr;
     const auto all = results();
-    return std::any_of(accused.begin() + accused_, accused.end(), [&](const Accused& a) {
+    return std::any_of(reported_results.begin() + reported_before_, reported_results.end(), [&](const Reported& a) {
       const bool same = std::find(all.begin(), all.end(), a.result._unsafe_get_target()) != all.end();
       return a.op == &op_ ? mode || same : a.place == PYTHON && same;
     });
   }
 
   // mine returns the same call above autograd.
-  Top* mine() const {
-    Top* t = top;
+  Outer* mine() const {
+    Outer* t = top;
     while (t != nullptr && t->op != &op_) t = t->outer;
     return t;
   }
 
-  // count_once reports whether the call is to be counted: one that was seen
-  // below autograd has been.
+  // count_once reports whether to count the call: one that was observed below
+  // autograd was counted.
   bool count_once() {
     if (place_ != ABOVE_AUTOGRAD) {
-      if (Top* t = mine()) t->seen = true;
+      if (Outer* t = mine()) t->seen = true;
       return true;
     }
     if (top->seen) return false;
@@ -724,8 +726,8 @@ class Look {
     channel.ask(FRAME_RECORD, frame.data(), frame.size(), ignored);
   }
 
-  // ask sends the call to opassert and carries out the answer. The site is
-  // asked for apart: it is found out only where there is something to report.
+  // ask sends the call to opassert and carries out the answer. The site is sent
+  // separately: it is only determined for a violation.
   void ask(int64_t threw) {
     const int64_t own = op_.writes ? 1 : 0;
     const bool alone = holders.load() <= 1, concurrent = threads.load() > 1 && writes.load() - writes_ != own;
@@ -739,13 +741,13 @@ class Look {
     words.append(reinterpret_cast<const char*>(seen_.contiguous()), (seen_.size() - OA_HEADER_WORDS) * sizeof(int64_t));
     std::string reply;
     if (!channel.ask(FRAME_CALL, words.data(), words.size(), reply)) {
-      fprintf(stderr, "opassert: opassert is gone; process %d goes on unwatched\n", int(getpid()));
+      fprintf(stderr, "opassert: opassert has ended; process %d continues unwatched\n", int(getpid()));
       return;
     }
     if (reply.empty()) return;
-    if (Top* t = mine()) t->reported = true;
-    for (TensorImpl* impl : results()) accused.push_back({&op_, place_, weak(impl)});
-    std::string at = reply + "\n";  // the number by which opassert knows the call
+    if (Outer* t = mine()) t->reported = true;
+    for (TensorImpl* impl : results()) reported_results.push_back({&op_, place_, weak(impl)});
+    std::string at = reply + "\n";  // opassert's number of the call
     if (place_ == PYTHON) {
       Python::Lock lock(python);
       at += python.answerer(arguments(), results());
@@ -761,11 +763,11 @@ class Look {
   }
 };
 
-// excluded_by_program is whether the program excludes kBelow in this thread,
-// where the dispatcher's set says otherwise.
+// excluded_by_program is whether the program excludes kBelow in this thread, whatever
+// the dispatcher's set has.
 thread_local std::optional<bool> excluded_by_program;
 
-// Excluding is in scope while kBelow is excluded, or is not, because of us.
+// Excluding is in scope while the watcher has kBelow excluded, or included.
 class Excluding {
   const std::optional<bool> outer_ = excluded_by_program;
   const bool was_ = c10::impl::tls_is_dispatch_key_excluded(kBelow), changes_;
@@ -783,7 +785,7 @@ class Excluding {
   }
 };
 
-// Inside is in scope while a kernel runs, or a fake.
+// Inside is in scope while a kernel or a fake runs.
 struct Inside {
   int& count;
   explicit Inside(const Watched& op) : Inside(op.custom ? inside_custom : inside_own) {}
@@ -791,11 +793,11 @@ struct Inside {
   ~Inside() { count--; }
 };
 
-// call lets f run the kernel and looks at the call before and after.
+// call lets f run the kernel, and observes the call before and after.
 template <class F>
 void look_at(const Watched& op, Stack& stack, Place place, F&& f) {
-  Look::Words words;
-  std::optional<Look> look;
+  ObservedCall::Words words;
+  std::optional<ObservedCall> look;
   if (!tried("a call could not be observed", [&] { look.emplace(op, stack, place, words); })) return f();
   try {
     f();
@@ -806,10 +808,10 @@ void look_at(const Watched& op, Stack& stack, Place place, F&& f) {
   look->returned();
 }
 
-thread_local const Watched* recorded = nullptr;  // the last operator whose kernel below autograd returned what requires grad
+thread_local const Watched* recorded = nullptr;  // the last operator whose kernel below autograd returned a tensor that requires grad
 
-// Followed is a result that autograd records, of an operator that is not PyTorch's
-// own: it reports one without a formula when a backward comes there.
+// Followed is a result of a custom operator that autograd records: it reports a
+// missing formula when a backward reaches it.
 class Followed {
   const OperatorHandle& handle_;
   const Watched& op_;
@@ -817,7 +819,7 @@ class Followed {
   c10::SmallVector<TensorImpl*, 8> arguments_;
   bool records_ = false;
 
-  // backward returns how a backward through the operator goes, or -1 where it has a formula.
+  // backward returns how a backward through the operator goes, or -1 if it has a formula.
   int backward() const {
     if (!has_autograd(handle_)) return recorded == &op_ ? OA_RECORDS : OA_ENDS;
     if (python.interpreter == nullptr) return -1;
@@ -863,7 +865,7 @@ class Followed {
 };
 
 // by_fake reports whether a fake answers a call, while a compiler traces. It is
-// asked where Python is about to be called.
+// called before a call of Python.
 bool by_fake(const Watched& op, const Stack& stack) {
   Python::Lock lock(python);
   bool fake = python.has_mode(kFakeMode);
@@ -873,14 +875,14 @@ bool by_fake(const Watched& op, const Stack& stack) {
   return fake;
 }
 
-// in_fake reports whether a call is made by a fake, which has shapes alone.
+// in_fake reports whether a call is made by a fake, which only has shapes.
 bool in_fake(const Watched& op, const Stack& stack) {
   bool real = false;
   each_argument(op, stack, [&](TensorImpl* impl, const Subject&) { real = real || (impl != nullptr && !is_meta(impl, storage_of(impl))); });
   return !real;
 }
 
-// calls_python reports whether a call will get to Python.
+// calls_python reports whether a call will reach Python.
 bool calls_python(const Watched& op, const Stack& stack) {
   bool calls = c10::impl::TorchDispatchModeTLS::stack_len() > 0;
   each_argument(op, stack, [&](TensorImpl* impl, const Subject&) { calls = calls || (impl != nullptr && impl->is_python_dispatch()); });
@@ -899,15 +901,15 @@ bool returns_graded(const Watched& op, const Stack& stack) {
 
 void above(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack);
 
-// own reports whether an operator is of a namespace of PyTorch's.
+// own reports whether an operator is in a namespace of PyTorch.
 bool own(const std::string& name) { return own_namespaces.find(" " + name.substr(0, name.find("::")) + " ") != std::string::npos; }
 
-// Registrations follows the registrations of operators, keeps those that are not
-// PyTorch's own, and looks at them when their kernels are there.
+// Registrations follows the registrations of operators, collects custom ones, and
+// handles them once their kernels are registered.
 class Registrations {
   struct New {
     c10::OperatorName name;
-    int looks = 0;
+    int lookups = 0;
   };
   std::mutex mutex_;
   std::vector<New> new_;
@@ -918,18 +920,18 @@ class Registrations {
     void onOperatorDeregistered(const OperatorHandle& handle) override { operators().forget(handle); }
   };
 
-  // settled reports whether nothing more of an operator is to come.
+  // settled reports whether the registrations of an operator are complete.
   bool settled(New& op) {
     auto handle = c10::Dispatcher::singleton().findSchema(op.name);
     if (!handle) return true;
-    constexpr int kLooks = 1000;
+    constexpr int kLookups = 1000;
     const bool there = has_autograd(*handle) || handle->hasKernelForAnyDispatchKey(DispatchKeySet(DispatchKeySet::FULL)) ||
                        handle->hasKernelForDispatchKey(DispatchKey::CompositeExplicitAutograd);
     if (there) watch(op.name);
-    return there || ++op.looks > kLooks;
+    return there || ++op.lookups > kLookups;
   }
 
-  // Kernels are the watcher's own, by the operators that have one.
+  // Kernels are the watcher's kernels, by operator.
   std::vector<std::pair<c10::OperatorName, c10::RegistrationHandleRAII>> kernels_;
 
   void watch(const c10::OperatorName& name) {
@@ -940,17 +942,17 @@ class Registrations {
       std::lock_guard<std::mutex> lock(mutex_);
       kernels_.emplace_back(name, std::move(handle));
     } catch (const std::exception&) {
-      // It is gone again: not watched.
+      // It was deregistered again.
     }
   }
 
  public:
   std::atomic<bool> dirty{false};
 
-  // listen is called for all registrations, those that come later too.
+  // listen is called for all registrations, also later ones.
   void listen() {
     static auto* keep = new c10::RegistrationHandleRAII(c10::Dispatcher::singleton().addRegistrationListener(std::make_unique<Listener>()));
-    (void)keep;  // destroyed, it would no longer listen
+    (void)keep;  // never destroyed: its destructor would unregister it
   }
 
   void add(const c10::OperatorName& name) {
@@ -961,7 +963,7 @@ class Registrations {
   }
 
   void look() {
-    channel.connect_now();  // a forked process says that it is there
+    channel.connect_now();  // a forked process greets opassert
     std::vector<New> now;
     {
       std::lock_guard<std::mutex> lock(mutex_);
@@ -971,7 +973,7 @@ class Registrations {
     std::string names, ignored;
     std::vector<New> later;
     for (New& op : now) {
-      if (op.looks == 0) names += toString(op.name) + "\n";
+      if (op.lookups == 0) names += toString(op.name) + "\n";
       if (!settled(op)) later.push_back(op);
     }
     if (!later.empty()) {
@@ -991,7 +993,7 @@ class Registrations {
     kernels_.erase(rest, kernels_.end());
   }
 
-  // moved registers the watcher's kernels anew, for another key.
+  // moved registers the watcher's kernels again, for another key.
   void moved() {
     decltype(kernels_) kernels;
     {
@@ -1021,12 +1023,12 @@ void fallback(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack) {
   const auto rest = after(keys, kBelow);
   our_keys.enter();
   if (C10_UNLIKELY(our_keys.gone())) return handle.redispatchBoxed(rest, stack);
-  if (rest.has(DispatchKey::Python)) return handle.redispatchBoxed(rest, stack);  // seen where Python is called
+  if (rest.has(DispatchKey::Python)) return handle.redispatchBoxed(rest, stack);  // observed where Python is called
   if (C10_UNLIKELY(registrations().dirty.load(std::memory_order_relaxed))) registrations().look();
   const Watched& op = operators().find(handle);
-  // PyTorch's own kernels call no operators but PyTorch's: what they call is
-  // their own business. Those that others' kernels call are watched if they
-  // are others' too; PyTorch's may run there with view tracking on.
+  // Calls by PyTorch's own kernels are of PyTorch's operators, and are not checked.
+  // Calls by custom kernels are watched if they are of custom operators; PyTorch's
+  // may run there with view tracking on.
   std::optional<Excluding> guard;
   if (!op.custom) guard.emplace(true);
   if (!op.watched || op.decomposes || (!op.custom && inside_custom > 0)) return handle.redispatchBoxed(rest, stack);
@@ -1036,7 +1038,7 @@ void fallback(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack) {
   if (op.followed && returns_graded(op, *stack)) recorded = &op;
 }
 
-// above is the kernel above autograd of operators that are not PyTorch's own.
+// above is the kernel above autograd of custom operators.
 void above(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack) {
   const auto rest = after(keys, our_keys.above());
   const Watched& op = operators().find(handle);
@@ -1046,7 +1048,7 @@ void above(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack) {
     handle.redispatchBoxed(rest, stack);
     return followed.returned();
   }
-  Top here{&op, top};
+  Outer here{&op, top};
   struct Restore {
     ~Restore() { top = top->outer; }
   } restore;
@@ -1063,8 +1065,8 @@ int64_t python_references(T* impl) {
 using Dispatch = void (*)(const c10::impl::PyInterpreterVTable*, const OperatorHandle&, Stack*);
 Dispatch dispatch_to_python;
 
-// dispatch stands where __torch_dispatch__ is called. Below it all keys above
-// Python are off, with ours among them in the versions that have it there.
+// dispatch replaces the call of __torch_dispatch__. Below it all keys above Python
+// are excluded, in some versions also ours.
 void dispatch(const c10::impl::PyInterpreterVTable* table, const OperatorHandle& handle, Stack* stack) {
   const Watched& op = operators().find(handle);
   if (!op.watched || our_keys.gone() || inside_own + inside_fake > 0 || (!op.custom && inside_custom > 0)) return dispatch_to_python(table, handle, stack);
@@ -1079,7 +1081,7 @@ void dispatch(const c10::impl::PyInterpreterVTable* table, const OperatorHandle&
   });
 }
 
-// map_counts maps the counts of all operators, and what follows them.
+// map_counts maps the counts of all operators, and the data after them.
 bool map_counts() {
   const int fd = channel.host.memory();
   if (fd < 0) return false;
@@ -1092,8 +1094,8 @@ bool map_counts() {
   return true;
 }
 
-// The functions below replace libtorch's of like names: their callers see none of the
-// watcher's keys, and register kernels for one as if it were free.
+// The functions below replace libtorch's functions of similar names: callers do not
+// see the watcher's keys, and can register kernels for them.
 
 c10::RegistrationHandleRAII register_fallback(c10::Dispatcher* dispatcher, DispatchKey key, c10::KernelFunction kernel, std::string debug) {
   return our_keys.fallback(*dispatcher, key, std::move(kernel), std::move(debug));
@@ -1109,9 +1111,9 @@ c10::RegistrationHandleRAII register_kernel(
   return dispatcher->registerImpl(std::move(name), key, std::move(kernel), std::move(signature), std::move(inferred), std::move(debug));
 }
 
-// register_definition removes the watcher's kernel before the definition: an
-// operator that has one left is not forgotten, and one that is defined anew
-// under its name would have its Python object.
+// register_definition removes the watcher's kernel before the definition: an operator
+// with a kernel left is not deleted, and a new one of its name would have its Python
+// object.
 c10::RegistrationHandleRAII register_definition(c10::Dispatcher* dispatcher, c10::FunctionSchema schema, std::string debug, std::vector<at::Tag> tags) {
   const c10::OperatorName name = schema.operator_name();
   auto definition = std::make_shared<c10::RegistrationHandleRAII>(dispatcher->registerDef(std::move(schema), std::move(debug), std::move(tags)));
@@ -1139,7 +1141,7 @@ void force(c10::impl::LocalDispatchKeySet set) {
   c10::impl::_force_tls_local_dispatch_key_set(our_keys.renewed(set));
 }
 
-// included and excluded are what Python is not to see of this thread's sets.
+// included and excluded are the keys of this thread's sets to hide from Python.
 Difference included() { return {our_keys.ours(c10::impl::tls_local_dispatch_key_set().included_), {}}; }
 
 Difference excluded() {
@@ -1148,7 +1150,7 @@ Difference excluded() {
   return *excluded_by_program ? Difference{{}, below} : Difference{below, {}};
 }
 
-// replace_imports has libraries call the above.
+// replace_imports replaces these functions in all libraries.
 void replace_imports() {
   const Imports imports{channel.host};
   imports.add(&c10::Dispatcher::registerFallback, &register_fallback);
@@ -1164,20 +1166,21 @@ void replace_imports() {
 }
 
 void forked() {
-  channel.about.resize(channel.about.rfind('\n') + 1);  // one thread is left, and watched
+  channel.about.resize(channel.about.rfind('\n') + 1);  // one thread is left, which is watched
   channel.forked();
   site.forked();
   operators().forked();
   our_keys.forked();
   registrations().forked();
   sample.forked();
-  lent().forked();
+  unallocated().forked();
   fakes.forked();
   holders = 1;
 }
 
-// is_its_fake reports whether the kernel of an operator is its fake, one for every device,
-// in a program that compiles nothing. What registers a fake has a kernel for Meta.
+// is_its_fake reports whether the kernel of an operator is its fake, as it is for
+// every device, in a program that compiles nothing. An operator with a registered
+// fake has a kernel for Meta.
 bool is_its_fake(const c10::OperatorName& name) {
   const auto handle = c10::Dispatcher::singleton().findSchema(name);
   const auto has = [&](DispatchKey key) { return handle->hasKernelForDispatchKey(key); };
@@ -1195,8 +1198,8 @@ void tell_fake(const Fakes::Written& written, const std::string& answer) {
   channel.ask(FRAME_FAKE, frame.data(), frame.size(), ignored);
 }
 
-// call_fakes is for the end of the program. The forks, which cost it most, are none of its
-// processes.
+// call_fakes is called at the end of the program. Its forks do not count as processes
+// of the program.
 void call_fakes() {
   std::vector<Fakes::Written> calls;
   for (const Fakes::Written& written : fakes.take()) {
@@ -1216,8 +1219,7 @@ void call_fakes() {
       tell_fake);
 }
 
-// claim takes the keys. What it throws in a static initialiser would end the
-// program.
+// claim takes the keys. An exception in a static initialiser would end the program.
 bool claim() {
   return our_keys.claim(
       c10::KernelFunction::makeFromBoxedFunction<&fallback>(), [] { registrations().moved(); },
@@ -1239,22 +1241,21 @@ extern "C" void ow_loaded() {
   if (registrations().dirty) registrations().look();
 }
 
-// ow_fakes is for a program that wants to hear of its fakes before it ends. Its thread
-// has Python's lock.
+// ow_fakes is for a program that needs the findings of fakes before it ends. Its
+// thread has Python's lock.
 extern "C" void ow_fakes() { call_fakes(); }
 
-// ow_start reports whether the process is watched from now on; where it is not,
-// opassert knows why.
+// ow_start reports whether the process is watched from now on; if not, it has reported why.
 extern "C" int ow_start(const Host* host) {
   channel.host = *host;
   std::string facts = "\n";
   site.start(*host, facts);
   channel.about = std::string(OPASSERT_LIBTORCH_VERSION) + "\n" + facts;
   if (!channel.connect_now() || channel.settings.size() < sizeof settings) {
-    not_watched("the watcher found no opassert");
+    not_watched("the watcher can't reach opassert");
     return 0;
   }
-  holders += std::max(0, atoi(facts.c_str() + facts.rfind('\n') + 1) - 1);  // Python's that are there
+  holders += std::max(0, atoi(facts.c_str() + facts.rfind('\n') + 1) - 1);  // the present Python threads
   std::memcpy(&settings, channel.settings.data(), sizeof settings);
   own_namespaces = channel.settings.substr(sizeof settings);
   if (!map_counts()) {
