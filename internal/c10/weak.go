@@ -35,7 +35,7 @@ func (w WeakStorage) Lock() (*Storage, bool) {
 	return &Storage{w.impl}, true
 }
 
-// lock adds a reference unless there is none.
+// lock adds a reference if the count is not 0, and reports whether it did.
 func lock(uses *atomic.Int32) bool {
 	for {
 		n := uses.Load()

@@ -470,7 +470,7 @@ func readShort(path string) []byte {
 }
 
 // A mark identifies the processes of a program: a limit of their real-time timeout,
-// too large to matter; 0 is none. The kernel inherits it at each fork and exec, also
+// too large to matter; 0 means no mark. The kernel inherits it at each fork and exec, also
 // when a process loses its parent and its environment.
 type mark uint64
 

@@ -176,7 +176,7 @@ func DTypeOfWord(word string) (DType, bool) {
 	return d, ok
 }
 
-// row returns the row of the dtype, zero if there is none.
+// row returns the row of the dtype, or the zero row.
 func (d DType) row() *dtype {
 	if d < 0 || int(d) >= len(dtypes) {
 		return new(dtype)

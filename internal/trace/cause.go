@@ -39,7 +39,7 @@ type Violation struct {
 	Cause       Cause
 	Evidence    []Reason // for the cause
 	Against     []Reason // against the other candidates
-	Consequence int64    // the first line that shows a use of the freed address; 0 if there is none
+	Consequence int64    // the first line that shows a use of the freed address; 0 without one
 	Found       string   // the type found at the freed address; "" if it is not known
 	Tensor      Address  // the tensor that asked for it then
 	World       string   // the process, by the prefix of the lines
