@@ -11,9 +11,9 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// A user's file of cases makes ops run whose arguments cannot be guessed, each form
-// of value one of them; what -explain prints of those that never ran is such a
-// file too.
+// A user's file of cases makes ops run whose arguments cannot be guessed, one for
+// each form of value; the output of -explain for ops that never ran is such a file
+// too.
 func TestOwnCases(t *testing.T) {
 	long(t)
 	command, _ := tool(t)
@@ -27,7 +27,7 @@ func TestOwnCases(t *testing.T) {
 		return string(out)
 	}
 	out := check("-cases-from", "../../testdata/oplib/cases.yaml", "-cases", "8")
-	if !strings.Contains(out, "22 of 22 ran") { // of which one is in a namespace of PyTorch, and that of PyTorch itself is none
+	if !strings.Contains(out, "22 of 22 ran") { // one is in a namespace of PyTorch, whose own ops are not listed
 		t.Errorf("with the file of cases:\n%s", out)
 	}
 	for _, want := range []string{

@@ -15,7 +15,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// The README's table of promises has the code of every check: their names would leave no
+// The README's table of promises has the code of every check, without names, to leave
 // room for new ones.
 func TestReadmeHasEveryCheck(t *testing.T) {
 	for _, p := range asserts.Promises() {
@@ -36,7 +36,7 @@ func TestReadmeHasEveryCheck(t *testing.T) {
 	}
 }
 
-// The page of a run names every check.
+// The page of a run lists every check.
 func TestPageHasEveryCheck(t *testing.T) {
 	var page bytes.Buffer
 	must.Do(t, new(report.Report).WriteHTML(&page))
@@ -47,7 +47,7 @@ func TestPageHasEveryCheck(t *testing.T) {
 	}
 }
 
-// A check has one file, which bears its name, and every such file one check.
+// A check has one file, of its name, and every such file one check.
 func TestEveryCheckHasItsFile(t *testing.T) {
 	files := map[string]bool{}
 	all := must.Get(filepath.Glob(filepath.Join(root, "asserts/check_*.go")))(t)

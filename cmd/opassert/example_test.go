@@ -19,9 +19,9 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// The example module, used as a stranger would: with an empty module cache,
-// go generate brings the tool along, the committed wrappers are what it makes,
-// and both builds pass. The debug build catches the bug in its clamp.
+// The example module, as a new user builds it: with an empty module cache, go
+// generate fetches the tool, the committed wrappers are up to date, and both builds
+// pass. The debug build catches the bug in its clamp.
 func TestExampleModule(t *testing.T) {
 	long(t)
 	dir, user := copyModule(t, "example"), strangersEnvironment(t)
@@ -39,13 +39,13 @@ func TestExampleModule(t *testing.T) {
 		t.Errorf("the committed wrappers are stale: %s", out)
 	}
 	run("vet", "./...")
-	run("test", "-skip", "^TestOps$", "./...") // which fails, for the bug
+	run("test", "-skip", "^TestOps$", "./...") // it fails because of the bug
 	if out := run("test", "-v", "-skip", "^TestOps$", "-tags", "opassert", "."); !strings.Contains(out, "--- PASS: TestClampGivesItsInputBack") {
 		t.Errorf("the debug build did not catch the bug:\n%s", out)
 	}
 }
 
-// copyModule copies a module of testdata to where it stands alone.
+// copyModule copies a module of testdata to a folder of its own.
 func copyModule(t *testing.T, name string) string {
 	t.Helper()
 	root := must.Get(filepath.Abs("../.."))(t)
@@ -59,7 +59,7 @@ func copyModule(t *testing.T, name string) string {
 	return dir
 }
 
-// Nothing but opassert check finds the bug of each module, and no other.
+// opassert check finds exactly the bugs of each module.
 func TestCheckModules(t *testing.T) {
 	for name, want := range map[string][]string{
 		"example": {"OA007 aten::clamp"},
@@ -79,7 +79,7 @@ func TestCheckModules(t *testing.T) {
 				return string(out), err
 			}
 			if _, err := run("go", "mod", "download"); err != nil {
-				t.Skipf("its modules can't be had here: %v", err)
+				t.Skipf("its modules can't be fetched here: %v", err)
 			}
 			out, err := run("opassert", "check", "-json")
 			var exit *exec.ExitError
@@ -100,7 +100,7 @@ func TestCheckModules(t *testing.T) {
 			if want := `"file": "kernels/kernels.go"`; !strings.Contains(out, want) {
 				t.Errorf("no result is at %s", want)
 			}
-			out, err = run("go", "test", "-v", "-tags", "opassert", "-skip", "^(Test|Fuzz)Ops$", ".") // which fail, for the bug
+			out, err = run("go", "test", "-v", "-tags", "opassert", "-skip", "^(Test|Fuzz)Ops$", ".") // they fail because of the bug
 			if _, missing := os.Stat(filepath.Join(dir, "wrappers_test.go")); err != nil || missing == nil && !strings.Contains(out, "--- PASS: TestWrappers ") {
 				t.Errorf("its tests of the debug build: %v\n%s", err, out)
 			}
@@ -108,8 +108,8 @@ func TestCheckModules(t *testing.T) {
 	}
 }
 
-// The commands of the example's workflow, run as they stand: they report its bug,
-// in every form, and fail for it alone.
+// The commands of the example's workflow, unchanged: they report its bug, in every
+// form, and fail only because of it.
 func TestWorkflow(t *testing.T) {
 	long(t)
 	dir := copyModule(t, "example")
@@ -146,9 +146,9 @@ func TestWorkflow(t *testing.T) {
 	}
 }
 
-// The README's quick start, to the letter, in an empty folder: of a published module, as
-// a proxy has it, beside a clone, and in a workspace, from whose root the kernels are
-// found too.
+// The README's quick start, literally, in an empty folder: with a published module
+// from a proxy, beside a clone, and in a workspace, whose kernels are also found from
+// its root.
 func TestReadmeQuickStart(t *testing.T) {
 	long(t)
 	_, text, _ := strings.Cut(readme(t), "## Quick start")
@@ -207,8 +207,8 @@ func quickStart(t *testing.T, text string) string {
 	return dir
 }
 
-// released holds what the release build of the quick start links to a list: of
-// opassert, its run time alone.
+// released compares the packages in the release build of the quick start with a list:
+// of opassert only its run time.
 func released(t *testing.T, packages string) {
 	t.Helper()
 	var foreign []string
@@ -229,7 +229,7 @@ func strangersEnvironment(t *testing.T) []string {
 	return append(offlineEnvironment(t), "GOMODCACHE="+t.TempDir(), "GOFLAGS=-modcacherw")
 }
 
-// publishedEnvironment has this module as a proxy has a version of it.
+// publishedEnvironment has a proxy with a version of this module.
 func publishedEnvironment(t *testing.T) []string {
 	t.Helper()
 	const version = "v0.9.0"
@@ -254,8 +254,7 @@ func publishedEnvironment(t *testing.T) []string {
 	return append(env, proxies)
 }
 
-// offlineEnvironment makes the go command fetch from the files that this machine
-// has fetched before.
+// offlineEnvironment makes the go command fetch from this machine's module cache.
 func offlineEnvironment(t *testing.T) []string {
 	out := must.Get(exec.Command("go", "env", "GOMODCACHE").Output())(t)
 	downloads := filepath.Join(strings.TrimSpace(string(out)), "cache", "download")

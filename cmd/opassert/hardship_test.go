@@ -22,21 +22,20 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// hardshipVariable is how many of each hardship a run is put through; without it
-// there is one.
+// hardshipVariable is the number of each hardship that a run gets; 1 without it.
 const hardshipVariable = "OPASSERT_HARDSHIPS"
 
-// familyVariable marks the processes of a test's command: they inherit it.
+// familyVariable marks the processes of a test's command, which inherit it.
 const familyVariable = "OPASSERT_TEST_FAMILY"
 
-// A subject is a command that hardships befall.
+// A subject is a command that is tested under hardships.
 type subject struct {
 	name string
 	dir  string
-	args []string // besides -json and -state
+	args []string // arguments besides -json and -state
 }
 
-// subjects returns runs of every sort of worker, none of which crashes by itself.
+// subjects returns runs of every kind of worker, none of which crashes by itself.
 func subjects(t *testing.T) []subject {
 	t.Helper()
 	return []subject{
@@ -67,8 +66,7 @@ type trial struct {
 
 var families int
 
-// start starts a subject, where limits are words for the shell before it:
-// "ulimit -n 20;".
+// start starts a subject after a shell command with limits: "ulimit -n 20;".
 func (s subject) start(t *testing.T, limits string, args ...string) *trial {
 	t.Helper()
 	return s.startAs(t, "opassert", limits, args...)
@@ -146,7 +144,7 @@ func (r *trial) endFamily() {
 	}
 }
 
-// alone reports which processes outlive a run that is over.
+// survivors returns the processes that outlive an ended run.
 func (r *trial) alone() []relative {
 	for range 3000 { // half a minute
 		if len(r.relatives()) == 0 {
@@ -173,7 +171,7 @@ func (s subject) undisturbed(t *testing.T) (report string, status int, took time
 type tally struct {
 	want           string
 	status         int
-	same, said     int // as the undisturbed one; with status 2 and the reason
+	same, said     int // with the undisturbed report; with status 2 and the reason
 	failed, killed int
 }
 
@@ -183,13 +181,13 @@ func (n *tally) add(t *testing.T, r *trial, after string) {
 	status, diff := r.end(t, n.want)
 	said := strings.TrimSpace(r.stderr.String())
 	left := r.alone()
-	switch refused := status == 2 || status == 126 || status == 127; { // a shell that cannot start a command
+	switch refused := status == 2 || status == 126 || status == 127; { // the shell cannot start a command
 	case len(left) > 0:
 		n.failed++
 		t.Errorf("%s: these are left: %v", after, left)
 	case strings.Contains(said, "\ngoroutine "):
 		n.failed++
-		t.Errorf("%s: a dump is no message:\n%.1000s", after, said)
+		t.Errorf("%s: a dump instead of a message:\n%.1000s", after, said)
 	case status == n.status && diff == "":
 		n.same++
 	case refused && said != "":
@@ -201,7 +199,7 @@ func (n *tally) add(t *testing.T, r *trial, after string) {
 	}
 }
 
-// kill kills the command of a run, and counts as failed what it leaves.
+// kill kills the command of a run, and counts surviving processes as a failure.
 func (n *tally) kill(t *testing.T, r *trial) {
 	t.Helper()
 	before := r.relatives()
@@ -228,11 +226,11 @@ func each(t *testing.T, hardship func(t *testing.T, s subject, n *tally, took ti
 	}
 }
 
-// sometime waits for a moment in a time.
+// sometime waits for a random part of a time.
 func sometime(took time.Duration) { time.Sleep(rand.N(max(took, time.Millisecond))) }
 
-// Nothing outlives a command that was killed, whenever that was; and what it had
-// done is kept, so that the next one ends with the same report.
+// No process outlives a command that was killed at any time; its results are stored,
+// so that the next run ends with the same report.
 func TestParentKilled(t *testing.T) {
 	each(t, func(t *testing.T, s subject, n *tally, took time.Duration) {
 		state := filepath.Join(t.TempDir(), "state")
@@ -242,13 +240,13 @@ func TestParentKilled(t *testing.T) {
 			n.kill(t, r)
 		}
 		if n.add(t, s.start(t, "", "-state", state), "going on after kills"); n.same != 1 {
-			t.Error("the run that goes on has another report")
+			t.Error("the continued run has another report")
 		}
 	})
 }
 
-// A compiler ends with the command that started it; and where the compiler alone is
-// killed, the command says so and the next one starts another.
+// A compiler ends with the command that started it; if only the compiler is killed,
+// the command reports it and the next one starts another.
 func TestCompilerKilled(t *testing.T) {
 	long(t)
 	found, _, err := installed.Find("")
@@ -256,7 +254,7 @@ func TestCompilerKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range hardships(t) {
-		// A libtorch by a name of its own: no folder has what fits it.
+		// A libtorch under another path: no folder has a library for it.
 		dir := t.TempDir()
 		torch := filepath.Join(dir, "libtorch")
 		must.Do(t, os.Symlink(found.Root, torch))
@@ -285,8 +283,8 @@ func TestCompilerKilled(t *testing.T) {
 	}
 }
 
-// named waits for a process of a run by the name of its program, and returns its
-// number, or 0 where the run ends without one.
+// waitFor waits for a process of a run by the name of its program, and returns its
+// number, or 0 if the run ends without one.
 func (r *trial) named(program string) int {
 	for {
 		all := r.relatives()
@@ -303,8 +301,8 @@ func (r *trial) named(program string) int {
 }
 
 // disturb does something to a process of a running command, other than the command
-// itself, at some moment. The report is that of an undisturbed run, or says that
-// and why it is none.
+// itself, at some moment. The report is that of an undisturbed run, or says why it is
+// incomplete.
 func disturb(t *testing.T, what func(r *trial, p relative)) {
 	each(t, func(t *testing.T, s subject, n *tally, took time.Duration) {
 		for range hardships(t) {
@@ -334,7 +332,7 @@ func TestRelativeKilled(t *testing.T) {
 	})
 }
 
-// Whatever is stopped may go on later.
+// Any stopped process may continue later.
 func TestRelativeStopped(t *testing.T) {
 	disturb(t, func(r *trial, p relative) {
 		if p.pid == 0 || rand.IntN(4) == 0 {
@@ -346,7 +344,7 @@ func TestRelativeStopped(t *testing.T) {
 	})
 }
 
-// Where a system lacks what a run needs, it says so, and otherwise the run is as ever.
+// A run under limits of the system either reports them or has its usual report.
 func TestLimits(t *testing.T) {
 	each(t, func(t *testing.T, s subject, n *tally, _ time.Duration) {
 		for range hardships(t) {
@@ -363,7 +361,7 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-// Of two runs with one state, each has the whole report.
+// Two runs with one state both have the whole report.
 func TestTwoRunsOneState(t *testing.T) {
 	each(t, func(t *testing.T, s subject, n *tally, took time.Duration) {
 		for range hardships(t) {
@@ -380,7 +378,7 @@ func TestTwoRunsOneState(t *testing.T) {
 	})
 }
 
-// A disk that is full costs what would have been written there, with a word.
+// A full disk costs only the files that would be written there, with a message.
 func TestFullDisk(t *testing.T) {
 	each(t, func(t *testing.T, s subject, n *tally, _ time.Duration) {
 		for range hardships(t) {

@@ -16,8 +16,8 @@ import (
 	"github.com/opassert/opassert/internal/libtorchtest"
 )
 
-// Whatever kernels do, a wrong one never comes out clean, a right one does, the run
-// ends, and nothing outlives it.
+// Whatever kernels do, a wrong one never passes, a right one does, the run ends, and
+// no process outlives it.
 func TestHostileKernels(t *testing.T) {
 	long(t)
 	command, _ := tool(t)
@@ -70,7 +70,7 @@ func TestHostileKernels(t *testing.T) {
 	}
 }
 
-// outcome says in a word how a run over one op has ended.
+// outcome names the result of a run over one op.
 func outcome(status int, report []byte, said string) string {
 	var results []asserts.Result
 	json.Unmarshal(report, &results)
@@ -91,8 +91,8 @@ func outcome(status int, report []byte, said string) string {
 	return "something else"
 }
 
-// What a library does while it is loaded ends the run with a word on it, or
-// changes nothing.
+// The effects of a library while it is loaded end the run with a message, or change
+// nothing.
 func TestHostileLibrary(t *testing.T) {
 	long(t)
 	command, _ := tool(t)
@@ -120,7 +120,7 @@ func TestHostileLibrary(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	// A parent that is killed while a library hangs leaves nothing.
+	// A parent that is killed while a library hangs leaves no process.
 	s := subject{dir: t.TempDir(), args: []string{"-lib", lib}}
 	r := s.startAs(t, command, "export OPASSERT_TEST_HOSTILE=waits;")
 	for len(r.relatives()) < 4 {

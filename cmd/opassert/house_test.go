@@ -16,7 +16,7 @@ import (
 
 const module = "github.com/opassert/opassert"
 
-// A room is what its packages may import.
+// A room has the imports that its packages may have.
 type room struct {
 	dir    string
 	ours   []string // of our own packages
@@ -31,10 +31,10 @@ func (r room) holds(pkg string) bool {
 	return within(pkg, r.dir)
 }
 
-// rooms says which of our own packages, and which modules, each room may
-// import. A room is a folder with all below it, the longest match counts, and
-// a room may always import what lies below it. "=" before a folder is that
-// package alone, as an import or as the room itself.
+// rooms lists our packages and the modules that each room may import. A room is a
+// folder with all below it, the longest match counts, and a room may always import
+// packages in it. "=" before a folder means that package only, as an import or as the
+// room itself.
 var rooms = []room{
 	{"schema", []string{"internal/tensor", "internal/yamlfile"}, []string{"gopkg.in/yaml.v3"}},
 	{"allowlist", []string{"schema", "internal/tensor", "internal/yamlfile", "asserts"}, []string{"gopkg.in/yaml.v3"}},
@@ -91,8 +91,7 @@ var rooms = []room{
 	{"testdata", nil, nil},
 }
 
-// The import edges are the design: what they allow is written above, and
-// nothing else happens.
+// The import edges are the design: only those above are allowed.
 func TestImportEdges(t *testing.T) {
 	out := must.Get(exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"/...").Output())(t)
 	for line := range strings.Lines(string(out)) {
@@ -106,7 +105,7 @@ func TestImportEdges(t *testing.T) {
 	}
 }
 
-// edge says what is wrong with an import, or "".
+// edge returns what is wrong with an import, or "".
 func edge(pkg, imp string) string {
 	in := -1
 	for i, r := range rooms {
@@ -131,17 +130,17 @@ func edge(pkg, imp string) string {
 	case slices.ContainsFunc(r.others, outside):
 		return ""
 	}
-	return "the room does without that module"
+	return "the room does not use that module"
 }
 
 func within(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
 
-// api is what others may import and a version promises, in the README's order.
+// api are the packages that others may import, in the README's order.
 var api = []string{"asserts", "asserts/maker", "asserts/optest", "asserts/preserve", "asserts/suite", "asserts/suite/engine", "asserts/suite/report", "asserts/libtorch",
 	"schema", "allowlist", "gen", "gen/plan", "gen/vet"}
 
-// Packages that are not API are internal: all but the one that the command
-// shares with the suite's own cases, which are internal to the suite.
+// Packages that are not API are internal, except asserts/suite/repro, which the
+// command shares with internal packages of the suite.
 func TestHousePublic(t *testing.T) {
 	out := must.Get(exec.Command("go", "list", "-f", `{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}`, module+"/...").Output())(t)
 	for pkg := range strings.FieldsSeq(string(out)) {
@@ -157,7 +156,7 @@ func TestHousePublic(t *testing.T) {
 	}
 }
 
-// The test of the edges is itself able to fail.
+// The test of the edges can fail.
 func TestEdgeRefuses(t *testing.T) {
 	tests := []struct {
 		pkg, imp string
@@ -191,7 +190,7 @@ func TestEdgeRefuses(t *testing.T) {
 	}
 }
 
-// The page on the architecture names files that there are.
+// The page on the architecture links to existing files.
 func TestArchitectureNamesFiles(t *testing.T) {
 	text := must.Get(os.ReadFile(filepath.Join(root, "docs", "architecture.md")))(t)
 	links := regexp.MustCompile(`\]\(([^)]+)\)`).FindAllStringSubmatch(string(text), -1)
@@ -205,23 +204,23 @@ func TestArchitectureNamesFiles(t *testing.T) {
 	}
 }
 
-// What a killed process leaves is known by its lock: a folder of os.MkdirTemp alone is
-// never removed.
+// Folders of killed processes are recognised by their locks: one of os.MkdirTemp
+// alone is never removed.
 func TestTemporaryFoldersAreLocked(t *testing.T) {
-	allowed := []string{"internal/locked", "internal/compile", "internal/mutate"} // the second has locks of its own, the third is a tool of CI
+	allowed := []string{"internal/locked", "internal/compile", "internal/mutate"} // the second has its own locks, the third is a tool of CI
 	source := os.DirFS(root)
 	must.Do(t, fs.WalkDir(source, ".", func(file string, d fs.DirEntry, err error) error {
 		if err != nil || path.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") || slices.Contains(allowed, path.Dir(file)) {
 			return err
 		}
 		if text := must.Get(fs.ReadFile(source, file))(t); strings.Contains(string(text), "os.MkdirTemp(") {
-			t.Errorf("%s makes a temporary folder: take that of internal/locked", file)
+			t.Errorf("%s makes a temporary folder: use internal/locked", file)
 		}
 		return nil
 	}))
 }
 
-// words are those of this house's own dialect, which comments and messages do without.
+// words match a private dialect that comments and messages must not use.
 var words = regexp.MustCompile(`(?i)\b(but for|for want of|in the place of|there is none|(some|any|no)body|told|lets? go of|-?[01] is none|(it|that|which|where it) (is|are) no [a-km-z]+)\b`)
 
 // dialect are further words of it, of which the rooms in read are free.

@@ -10,7 +10,7 @@ import (
 )
 
 func main() {
-	// A short run over a large schema file: memory is cheaper than collecting it.
+	// Runs over a large schema file are short: using memory is cheaper than collecting it.
 	debug.SetGCPercent(400)
 	os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr))
 }

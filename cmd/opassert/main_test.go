@@ -33,13 +33,13 @@ func userModule(root string) string {
 		"replace github.com/opassert/opassert => " + root + "\n"
 }
 
-// Every script is the command as a user types it.
+// Every script runs the command as a user types it.
 func TestScripts(t *testing.T) {
 	root := must.Get(filepath.Abs("../.."))(t)
 	work, home := t.TempDir(), t.TempDir()
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
-		WorkdirRoot:   work, // the folder that it makes itself stays where not all scripts run
+		WorkdirRoot:   work, // the folder that testscript makes stays if not all scripts run
 		UpdateScripts: *golden.Update,
 		Condition: func(name string) (bool, error) {
 			if name != "long" {

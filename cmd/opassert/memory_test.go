@@ -16,8 +16,8 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// Each operator that touches memory which it may not, or leaves some unwritten, is
-// found by the code in its name, and nothing is said of those that come close.
+// Each operator with a memory fault is found with the code in its name, and correct
+// ones that come close are not reported.
 func TestMemory(t *testing.T) {
 	long(t)
 	command := libtorchtest.Command(t)
@@ -47,7 +47,7 @@ func TestMemory(t *testing.T) {
 		case isAstray && !strings.Contains(found[op], name[:len("OA000")]+" "):
 			t.Errorf("%s: found\n%s", op, found[op])
 		case !isAstray && found[op] != "":
-			t.Errorf("%s is right, and found is\n%s", op, found[op])
+			t.Errorf("%s is correct, and has the findings\n%s", op, found[op])
 		}
 	}
 	if len(ops) < 30 {
@@ -71,8 +71,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// Findings of the memory checks are waived as any others, and without watched memory
-// nothing is said.
+// Findings of the memory checks can be waived like others, and without watched memory
+// there are none.
 func TestMemoryWaivedAndOff(t *testing.T) {
 	long(t)
 	command := libtorchtest.Command(t)
@@ -96,7 +96,7 @@ func TestMemoryWaivedAndOff(t *testing.T) {
 	}
 }
 
-// Where PyTorch has no Python, what touches memory is shown by a program in C++.
+// Without PyTorch's Python, memory faults are shown by a program in C++.
 func TestMemoryProgramsInCpp(t *testing.T) {
 	long(t)
 	command := libtorchtest.Command(t)

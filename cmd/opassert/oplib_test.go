@@ -40,8 +40,7 @@ func expectations(t *testing.T) (broken, ended []string) {
 	return broken, ended
 }
 
-// The command says what is wrong with every broken op of the library, and
-// nothing of the others.
+// The command reports every broken op of the library, and no others.
 func TestCheckOplib(t *testing.T) {
 	command, lib := tool(t)
 	cmd := exec.Command(command, "check", "-lib", lib, "-level", "meta", "-timeout", "1s", "-json", "-state", filepath.Join(t.TempDir(), "state"))
@@ -82,7 +81,7 @@ func TestCheckOplib(t *testing.T) {
 	}
 }
 
-// A repro line runs the case again and finds the same.
+// A repro line runs the case again, with the same finding.
 func TestCaseRunsAgain(t *testing.T) {
 	long(t)
 	command, lib := tool(t)
@@ -102,8 +101,8 @@ func TestCaseRunsAgain(t *testing.T) {
 	}
 }
 
-// A crash is reported with its call, the op's own stack and a repro line; the waive
-// line of its report, pasted into a file, waives it.
+// A crash is reported with its call, the op's own stack and a repro line; its waive
+// line, in an allowlist, waives it.
 func TestCrashIsReportedAndWaived(t *testing.T) {
 	long(t)
 	command, lib := tool(t)
@@ -129,8 +128,8 @@ func TestCrashIsReportedAndWaived(t *testing.T) {
 	}
 }
 
-// A library that ends the process while it is loaded, or adds no ops, is not a green
-// run, and costs the ops of others nothing.
+// A library that ends the process while it is loaded, or adds no ops, is an error,
+// and does not affect others' ops.
 func TestLibraryWithoutOps(t *testing.T) {
 	long(t)
 	command, good := tool(t)
@@ -166,8 +165,7 @@ func TestLibraryWithoutOps(t *testing.T) {
 	}
 }
 
-// A library is named by a file without a folder, or by the Python package that it
-// is in.
+// A library is named by a file without a folder, or by its Python package.
 func TestLibraryByName(t *testing.T) {
 	long(t)
 	command, lib := tool(t)
@@ -213,8 +211,8 @@ func TestLibraryByName(t *testing.T) {
 	}
 }
 
-// Of a wheel with a library for each of several PyTorches the one that fits is checked, and
-// the others are named; one that fits none is an error.
+// Of a wheel with libraries for several PyTorches the fitting one is checked, and the
+// others are listed; if none fits that is an error.
 func TestWheelOfSeveralPyTorches(t *testing.T) {
 	long(t)
 	command, lib := tool(t)
@@ -258,7 +256,7 @@ func TestWheelOfSeveralPyTorches(t *testing.T) {
 	}
 }
 
-// The other commands read the files of dump.
+// Other commands read the files of dump.
 func TestDumpReadsBack(t *testing.T) {
 	long(t)
 	command, lib := tool(t)
@@ -268,7 +266,7 @@ func TestDumpReadsBack(t *testing.T) {
 	if out, err := exec.Command(command, "list", "-schema", file).CombinedOutput(); err != nil || !strings.Contains(string(out), "oplib::") {
 		t.Errorf("list: %v\n%s", err, out)
 	}
-	// The form has no words for an in-place op that writes nothing, or a list.
+	// The form cannot express an in-place op that writes nothing, or a list.
 	want := ""
 	for _, op := range []string{"double_", "negate_all_"} {
 		want += "oplib::" + op + ": only in the library, where code registers it, with no entry in the file\n"
@@ -314,7 +312,7 @@ func TestCompare(t *testing.T) {
 		t.Errorf("states are left: %q", left)
 	}
 	out, err = exec.Command(command, append(args, "-unreached", "x.txt")...).CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "-unreached are for one -libtorch") {
+	if err == nil || !strings.Contains(string(out), "-unreached need a single -libtorch") {
 		t.Errorf("ops that never ran of two: %v\n%s", err, out)
 	}
 	out, err = exec.Command(command, "dump", "-libtorch", torch.Root, "-libtorch", torch.Root).CombinedOutput()
@@ -323,8 +321,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// Against its own library, a version's file has nothing but what code
-// registers beside it.
+// Compared with its own library, a version's file only lacks ops that code registers.
 func TestDumpOwnFile(t *testing.T) {
 	command, _ := tool(t)
 	torch, _, err := installed.Find("")
@@ -347,8 +344,8 @@ func TestDumpOwnFile(t *testing.T) {
 	}
 }
 
-// Through autograd the command finds the ops whose results autograd loses, and
-// nothing else; its report says so in every form.
+// Through autograd the command finds exactly the ops whose results autograd loses, in
+// every form of report.
 func TestThroughAutograd(t *testing.T) {
 	long(t)
 	command, _ := tool(t)
@@ -387,7 +384,7 @@ func TestThroughAutograd(t *testing.T) {
 		t.Errorf("below autograd (-want +got):\n%s", diff)
 	}
 
-	// The text says so, and counts what was skipped of the one check that is made.
+	// The text has the key that calls begin at, and the skips of the only check.
 	page := filepath.Join(folder, "page.html")
 	text := run(1, "merge", whole, "-html", page)
 	if !strings.Contains(text, ", level content, through autograd, seed 1: 9 findings and 0 crashes") || strings.Count(text, " -through autograd -op ") != 9 {
@@ -402,7 +399,7 @@ func TestThroughAutograd(t *testing.T) {
 		}
 	}
 
-	// Shards make one report, and not with those of another key.
+	// Shards make one report, and cannot be merged with those of another key.
 	one, two := check(2, "1.json", "-through", "autograd", "-shard", "1/2"), check(2, "2.json", "-through", "autograd", "-shard", "2/2")
 	want, _ := os.ReadFile(whole)
 	if diff := cmp.Diff(string(want), run(1, "merge", one, two, "-json")); diff != "" {
@@ -412,7 +409,8 @@ func TestThroughAutograd(t *testing.T) {
 		t.Errorf("merged with those below autograd: %s", said)
 	}
 
-	// Findings of the check in a baseline are known, and gone only where it is made.
+	// Findings of the check in a baseline are known, and are gone only in a run with
+	// that check.
 	known := filepath.Join(folder, "known.txt")
 	run(0, "merge", whole, "-baseline", known, "-update")
 	run(0, "merge", whole, "-baseline", known)
@@ -421,7 +419,7 @@ func TestThroughAutograd(t *testing.T) {
 	}
 }
 
-// broken returns what is broken in a report in JSON, sorted.
+// broken returns the violations in a JSON report, sorted.
 func broken(t *testing.T, path string) (all []string) {
 	t.Helper()
 	report := must.Get(os.ReadFile(path))(t)

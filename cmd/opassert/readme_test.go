@@ -22,7 +22,7 @@ func readme(t *testing.T) string {
 	return string(text)
 }
 
-// The README is short; what it points to is there, and its scripts can be run.
+// The README is short, its links are valid, and its scripts can be run.
 func TestReadmeLinks(t *testing.T) {
 	text := readme(t)
 	if size := len(text); size > 8<<10 {
@@ -64,7 +64,7 @@ func TestReadmeCommands(t *testing.T) {
 	}
 }
 
-// A new dependency is a decision: it is made here.
+// New dependencies are listed here.
 func TestDependencies(t *testing.T) {
 	out := must.Get(exec.Command("go", "list", "-m", "-f", "{{if not (or .Main .Indirect)}}{{.Path}}{{end}}", "all").Output())(t)
 	want := []string{

@@ -13,15 +13,15 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// The state of the process that a kernel in C++ leaves changed is noted, of each op its
-// own: it is restored before the next call.
+// Changes of the process's state by a kernel in C++ are noted for its op: the state
+// is restored before the next call.
 func TestLibraryState(t *testing.T) {
 	long(t)
 	command := libtorchtest.Command(t)
 	lib := libtorchtest.Library(t, "state", "../../testdata/oplib", "state.cpp")
 	out, err := exec.Command(command, "check", "-lib", lib, "-cases", "6", "-json", "-workers", "1", "-state", filepath.Join(t.TempDir(), "state")).Output()
 	if err != nil {
-		t.Errorf("notes are no failure, and it ended with %v", err)
+		t.Errorf("notes are not failures, and it ended with %v", err)
 	}
 	var results []asserts.Result
 	must.Do(t, json.Unmarshal(out, &results))
@@ -63,19 +63,19 @@ func TestLibraryState(t *testing.T) {
 		"keys":                "the dispatch keys of the thread changed: it was ",
 	} {
 		if op == "autocast_dtype" && !ops["changes::"+op] {
-			continue // before PyTorch 2.4 there is one alone
+			continue // before PyTorch 2.4 there is only one
 		}
 		if got := said["changes::"+op]; !strings.HasPrefix(got, want) || strings.Contains(got, "; ") {
-			t.Errorf("%s: said is %q, want %q alone", op, got, want)
+			t.Errorf("%s: noted %q, want only %q", op, got, want)
 		}
 		delete(said, "changes::"+op)
 	}
 	for op, words := range said {
-		t.Errorf("%s changes nothing, and said is %q", op, words)
+		t.Errorf("%s changes nothing, and noted is %q", op, words)
 	}
 }
 
-// A change that can't be undone is noted as such, and not of the calls that follow.
+// A change that can't be undone is noted as such, and only for that call.
 func TestLibraryStateThatStays(t *testing.T) {
 	long(t)
 	command := libtorchtest.Command(t)
@@ -88,7 +88,8 @@ func TestLibraryStateThatStays(t *testing.T) {
 	}
 }
 
-// Files that kernels leave in the working directory are in that of their worker, not in the user's.
+// Files that kernels leave in the working directory are in their worker's, not in the
+// user's.
 func TestKernelsLeaveNoFile(t *testing.T) {
 	cmd := exec.Command(libtorchtest.Command(t), "check", "-engine", "libtorch", "-op", "aten::from_file", "-cases", "40", "-state", filepath.Join(t.TempDir(), "state"))
 	cmd.Dir = t.TempDir()

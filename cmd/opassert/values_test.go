@@ -18,8 +18,8 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// A run at its defaults finds every op of a library whose ops break their
-// promise for one sort of value each, whatever the seed, and no other op.
+// A default run finds every op of a library whose ops break a promise for one kind of
+// value each, with any seed, and no others.
 func TestEveryValueClassIsTried(t *testing.T) {
 	long(t)
 	command, _ := tool(t)

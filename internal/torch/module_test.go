@@ -350,10 +350,10 @@ func TestNoModule(t *testing.T) {
 			{"-module ending", "opassert check: load ending: SIGABRT"},
 			{"-module closing", "opassert check: load closing: exit status 1"},
 			{"-module empty", "opassert check: nothing to check: empty adds no ops while it is imported: -module names the module that registers them\n"},
-			{"-module empty -lib x.so", "-lib goes without -module: a module loads its libraries itself"},
-			{"-module empty -libtorch x", "-libtorch goes without -module and -python: the PyTorch is the one that -python imports"},
-			{"-op aten::relu -libtorch x", "-libtorch goes without -module and -python: the PyTorch is the one that -python imports"},
-			{"-engine c10", "-python is for the engine libtorch: c10 is in no Python"},
+			{"-module empty -lib x.so", "-lib can't be combined with -module: a module loads its libraries itself"},
+			{"-module empty -libtorch x", "-libtorch can't be combined with -module or -python: the PyTorch is the one that -python imports"},
+			{"-op aten::relu -libtorch x", "-libtorch can't be combined with -module or -python: the PyTorch is the one that -python imports"},
+			{"-engine c10", "-python is for the engine libtorch: c10 does not run in Python"},
 			{"-module empty -engine c10", "-module is for the engine libtorch: c10 imports no modules"},
 		} {
 			got := check(t, python, folder, strings.Fields(tt.args)...)

@@ -19,7 +19,7 @@ var allowCommand = command{
 	run:     runAllow,
 }
 
-// An audited entry is one as allow audit -json prints it.
+// An audited entry is an entry in the form of allow audit -json.
 type auditedEntry struct {
 	Entry   string `json:"entry"` // its place
 	Op      string `json:"op"`
@@ -97,7 +97,7 @@ func opsOf(ops []engine.Operator, entries []*allowlist.Entry) []engine.Operator 
 	})
 }
 
-// names reports whether an entry is for an op, which has its namespace.
+// names reports whether an entry is for an op, given with its namespace.
 func names(e *allowlist.Entry, op string) bool {
 	namespace, plain, _ := strings.Cut(op, "::")
 	base, _, _ := strings.Cut(plain, ".")
@@ -119,8 +119,7 @@ func audit(entries []*allowlist.Entry, report *report.Report) []auditedEntry {
 	return audited
 }
 
-// add merges the result of an op that the entry names. The worst verdict
-// of its ops goes before the better ones.
+// add merges the result of an op that the entry names. The worst verdict of its ops counts.
 func (a *auditedEntry) add(e *allowlist.Entry, op *report.OpResult) {
 	for _, w := range op.Waived {
 		if covers(e.Checks, w.Code) {
@@ -147,9 +146,9 @@ func (a *auditedEntry) add(e *allowlist.Entry, op *report.OpResult) {
 	}
 }
 
-// covers reports whether an entry excuses the fault of a violation. Where OA007
-// or OA008 names the tensor that a return shares with, OA003 and OA005 are not
-// reported; an entry for those is for the same fault.
+// covers reports whether an entry excuses the fault of a violation. If OA007 or OA008
+// names the tensor that a return shares with, OA003 and OA005 are not reported; an
+// entry for those is for the same fault.
 func covers(set asserts.Codes, code asserts.Code) bool {
 	fresh := set.Has(asserts.FreshImpl) || set.Has(asserts.FreshStorage)
 	return set.Has(code) || fresh && (code == asserts.UndeclaredAlias || code == asserts.OutputAlias)

@@ -10,7 +10,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// baselineFlags say which findings are known.
+// baselineFlags select the known findings.
 type baselineFlags struct {
 	path   *string
 	update *bool
@@ -21,7 +21,7 @@ type baselineFlags struct {
 func newBaselineFlags(f *flag.FlagSet) *baselineFlags {
 	update := f.Bool("update", false, "write the findings to the -baseline file")
 	return &baselineFlags{
-		path:   newBaselineFlag(f, update, "the `file` that lists the findings and crashes that are known: others alone fail"),
+		path:   newBaselineFlag(f, update, "the `file` that lists known findings and crashes: only others fail"),
 		update: update,
 	}
 }
@@ -40,7 +40,7 @@ func newBaselineFlag(f *flag.FlagSet, update *bool, usage string) *string {
 
 func (b *baselineFlag) writes() bool { return *b.update }
 
-// read reads the file, before there is anything to lose.
+// read reads the file, before the run.
 func (b *baselineFlags) read() (err error) {
 	switch {
 	case *b.path == "" && *b.update:
@@ -58,18 +58,18 @@ func (b *baselineFlags) read() (err error) {
 	return err
 }
 
-// printAbsent prints which ops the baseline knows and the engine does not have.
+// printAbsent prints the ops in the baseline that the engine does not have.
 func (b *baselineFlags) printAbsent(inv *invocation, all []engine.Operator) {
 	if b.known == nil {
 		return
 	}
 	for _, l := range b.known.Absent(all) {
-		fmt.Fprintf(inv.stderr, "opassert: %s: unknown op in %q: take the line out if the op is gone\n", *b.path, l)
+		fmt.Fprintf(inv.stderr, "opassert: %s: unknown op in %q: remove the line if the op no longer exists\n", *b.path, l)
 	}
 }
 
-// apply marks the known findings in the report, or with -update adds all. A
-// run that was interrupted, or in which opassert failed, updates nothing.
+// apply marks the known findings in the report, or with -update adds all to the
+// baseline. An interrupted run, or one in which opassert failed, updates nothing.
 func (b *baselineFlags) apply(inv *invocation, r *report.Report) error {
 	if b.known == nil {
 		return nil
@@ -79,7 +79,7 @@ func (b *baselineFlags) apply(inv *invocation, r *report.Report) error {
 		return nil
 	}
 	if len(r.Ops) < r.All || len(r.Faults())+len(r.LibraryFaults()) > 0 || r.Empty() != "" {
-		fmt.Fprintf(inv.stderr, "opassert: %s is left as it is\n", *b.path)
+		fmt.Fprintf(inv.stderr, "opassert: %s is not changed\n", *b.path)
 		return nil
 	}
 	gone := r.Gone

@@ -13,7 +13,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// ownCases reads the user's own cases.
+// ownCases reads the user's cases.
 func (f *checkFlags) ownCases() (*suite.Recipes, error) {
 	if *f.casesFrom == "" {
 		return nil, nil
@@ -25,8 +25,8 @@ func (f *checkFlags) ownCases() (*suite.Recipes, error) {
 	return suite.ParseRecipes(*f.casesFrom, text)
 }
 
-// fit holds the user's cases against the ops that there are. An op that they are
-// for is tried, also where nothing but they can say how it is called.
+// fit checks the user's cases against the ops of the engine. An op with such cases is
+// tried even if no call of it can be generated.
 func (c *checkup) fit() error {
 	own, err := c.flags.ownCases()
 	if own == nil || err != nil {
@@ -35,7 +35,7 @@ func (c *checkup) fit() error {
 	c.own = own
 	ops := loop.Map(c.all, func(o engine.Operator) *schema.Op { return o.Schema })
 	for _, p := range c.programs {
-		if p.job != nil { // cases of Go kernels cannot lack anything
+		if p.job != nil { // a Go kernel lacks nothing that cases could add
 			continue
 		}
 		for i := range p.operators {
@@ -47,8 +47,7 @@ func (c *checkup) fit() error {
 	return own.Check(ops)
 }
 
-// printUnfit prints which of the user's cases did not run unchanged, with the
-// kernel's error.
+// printUnfit prints the user's cases that did not run unchanged, with the kernel's error.
 func (c *checkup) printUnfit(inv *invocation, results []*report.OpResult) {
 	if c.own == nil {
 		return

@@ -31,7 +31,7 @@ import (
 
 var checkCommand = command{
 	name:    "check",
-	summary: "run kernels and hold every call against its schema",
+	summary: "run kernels and check every call against its schema",
 	run:     runCheck,
 }
 
@@ -56,7 +56,7 @@ type checkFlags struct {
 	packages      repeated
 	*moduleFlags
 	host     *installed.Python // of the modules, once it is found
-	replaced map[string]bool   // flags that opassert.yaml sets to something else
+	replaced map[string]bool   // flags that opassert.yaml sets for other commands
 
 	module goModule
 }
@@ -69,23 +69,23 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	f.Var(&c.ops, "op", "an op `name`, or a pattern such as aten::*conv*; may be given several times")
 	c.seed = f.Uint64("seed", report.DefaultSeed, "the seed of the random cases")
 	c.cases = f.Int("cases", 0, "the `number` of cases that an op gets (default: each value class of each argument, then pairs of them)")
-	c.casesFrom = f.String("cases-from", "", "a `file` that says what ops take; see opassert help cases")
-	c.only = newNumberFlag(f, "case", "run the case of this `number` alone (default: all)")
+	c.casesFrom = f.String("cases-from", "", "a `file` with arguments of ops; see opassert help cases")
+	c.only = newNumberFlag(f, "case", "run only the case of this `number` (default: all)")
 	c.workers = f.Int("workers", runtime.NumCPU(), "worker processes")
-	c.timeout = f.Duration("timeout", 2*time.Second, "the maximum processor time of one case, which is up to five calls where memory is watched;\na kernel of a module that may compile itself has 15 times as long, alone")
-	c.state = newStateFlag(f, "the `file` that stores results, so that an interrupted run can continue, and another\nskips Go kernels that are unchanged (default: in the cache folder)")
+	c.timeout = f.Duration("timeout", 2*time.Second, "the maximum processor time of one case, which is up to five calls if memory is watched;\na kernel of a module that may compile itself has 15 times as long, in a process of its own")
+	c.state = newStateFlag(f, "the `file` that stores results, so that an interrupted run can continue, and the next\nskips unchanged Go kernels (default: in the cache folder)")
 	c.anew = f.Bool("a", false, "run all ops again, also those with results of an earlier run")
 	c.part = newShardFlag(f)
 	c.moduleFlags = newModuleFlags(f)
-	f.Var(&c.packages, "packages", "check the kernels of these generated packages alone, by a `pattern` of the go command;\nmay be given several times")
-	c.device = f.String("device", "", "the `device` of the tensors, such as cuda, openreg:1 (default: cpu); the package that brings it is -module's")
+	f.Var(&c.packages, "packages", "check only the kernels of these generated packages, by a `pattern` of the go command;\nmay be given several times")
+	c.device = f.String("device", "", "the `device` of the tensors, such as cuda, openreg:1 (default: cpu); -module imports the package that brings it")
 	c.tolerance = f.Float64("tolerance", 0, "with -device, how far `values` may be from those of the CPU, relative to 1 + their size\n(default: they are not compared)")
 	c.through = f.String("through", "backend", "where calls begin: `backend|autograd`, which checks OA014 on arguments that require grad")
 	c.memory = f.String("memory", "", "whether the memory of tensors lies between pages that can't be touched: `on|off`, for OA018 and OA019\n(default: on with -lib and -module, else off)")
 	return c
 }
 
-// watchesMemory reports whether tensors lie in memory that is watched.
+// watchesMemory reports whether tensors lie in watched memory.
 func (f *checkFlags) watchesMemory() bool {
 	if *f.memory == "" {
 		return len(f.adding()) > 0 && !f.autograd() && *f.level != asserts.Identity.String()
@@ -96,10 +96,10 @@ func (f *checkFlags) watchesMemory() bool {
 // autograd reports whether calls begin at autograd.
 func (f *checkFlags) autograd() bool { return *f.through == "autograd" }
 
-// mostWorkers is more than any machine serves.
+// mostWorkers is more than any machine can run.
 const mostWorkers = 1024
 
-// validate refuses numbers that make no sense.
+// validate rejects impossible values.
 func (f *checkFlags) validate() error {
 	switch {
 	case *f.timeout < time.Millisecond:
@@ -109,7 +109,7 @@ func (f *checkFlags) validate() error {
 	case *f.workers > mostWorkers:
 		return usagef("-workers %d: want %d at most", *f.workers, mostWorkers)
 	case *f.cases < 0:
-		return usagef("-cases %d: an op needs at least one case; 0 is all that its values call for", *f.cases)
+		return usagef("-cases %d: an op needs at least one case; 0 is all that its values need", *f.cases)
 	case *f.workers < 1:
 		return usagef("-workers %d runs nothing: at least one is needed", *f.workers)
 	case *f.through != "backend" && !f.autograd():
@@ -123,11 +123,11 @@ func (f *checkFlags) validate() error {
 	case !(*f.tolerance >= 0):
 		return usagef("-tolerance %v: want a number above 0, such as 1e-4", *f.tolerance)
 	case *f.tolerance > 0 && (*f.device == "" || *f.level == asserts.Identity.String() || *f.level == asserts.Content.String()):
-		return usagef("-tolerance holds values of a -device against those of the CPU, at -level meta")
+		return usagef("-tolerance compares values of a -device with those of the CPU, at -level meta")
 	case *f.memory == "on" && *f.level == asserts.Identity.String():
-		return usagef("-memory on asks for more than -level identity sees")
+		return usagef("-memory on needs more than -level identity observes")
 	case f.autograd() && *f.level == asserts.Identity.String():
-		return usagef("-through autograd asks what requires grad, which -level identity does not see")
+		return usagef("-through autograd needs more than -level identity observes")
 	}
 	for _, pattern := range f.ops {
 		if _, err := path.Match(pattern, ""); err != nil {
@@ -140,7 +140,7 @@ func (f *checkFlags) validate() error {
 func runCheck(inv *invocation) error {
 	flags := newCheckFlags(inv.flags)
 	out := newOutputs(inv.flags)
-	explain := inv.flags.Bool("explain", false, "print, for ops that never ran, what was tried and what the kernels\nsaid, as a file of cases to start from; see opassert help cases")
+	explain := inv.flags.Bool("explain", false, "print, for ops that never ran, the calls tried and the kernels'\nerrors, as a file of cases to start from; see opassert help cases")
 	base := newBaselineFlags(inv.flags)
 	programs := newReproFlag(inv.flags)
 	if err := inv.parse(0, 0); err != nil {
@@ -156,7 +156,7 @@ func runCheck(inv *invocation) error {
 		return err
 	}
 	if *explain && (*out.json || *out.quiet || len(*flags.torchFlags.dirs) > 1) {
-		return usagef("-explain prints a file of cases: it goes with neither -json, -q nor several -libtorch")
+		return usagef("-explain prints a file of cases: it can't be combined with -json, -q or several -libtorch")
 	}
 	if *out.quiet {
 		defer inv.hush()()
@@ -190,14 +190,14 @@ func runCheck(inv *invocation) error {
 	})
 }
 
-// A checkup is a run made ready.
+// A checkup is a prepared run.
 type checkup struct {
 	flags     *checkFlags
 	programs  []*program
-	engine    string            // as reports show it
-	all       []engine.Operator // those of the engine
-	operators []engine.Operator // those to run
-	unrun     []engine.Operator // those that -device leaves out
+	engine    string            // the engine's name in reports
+	all       []engine.Operator // the ops of the engine
+	operators []engine.Operator // the ops to run
+	unrun     []engine.Operator // the ops that -device leaves out
 	unmatched []string          // patterns that match no op
 	shard     report.Shard
 	planner   *plan.Planner
@@ -205,8 +205,7 @@ type checkup struct {
 	known     *report.Baseline
 }
 
-// start finds out which ops there are to run. It loads no op library: a worker
-// does.
+// start finds the ops to run. It loads no op library: a worker does.
 func (f *checkFlags) start(inv *invocation) (*checkup, error) {
 	if _, err := f.known(); err != nil {
 		return nil, err
@@ -259,7 +258,7 @@ func (c *checkup) list(inv *invocation) (all []engine.Operator, err error) {
 		engines, p.operators = append(engines, listing.Version), listing.Operators
 		if p.job == nil {
 			p.listed = listing
-		} else { // which the worker has as it was
+		} else { // which the worker has unresolved
 			listing.Close()
 		}
 	}
@@ -272,7 +271,7 @@ func (c *checkup) list(inv *invocation) (all []engine.Operator, err error) {
 	return all, nil
 }
 
-// close ends the workers that listed ops, where no run has taken them.
+// close ends the workers that listed ops, unless a run uses them.
 func (c *checkup) close() {
 	if c == nil {
 		return
@@ -284,8 +283,8 @@ func (c *checkup) close() {
 	}
 }
 
-// listing asks a worker for its ops, and continues without the libraries that
-// can't be loaded as long as one can.
+// listing asks a worker for its ops, without the libraries that can't be loaded,
+// unless none can.
 func (f *checkFlags) listing(inv *invocation, start func() *exec.Cmd) (*suite.Listed, error) {
 	for {
 		listing, err := suite.List(start)
@@ -311,7 +310,7 @@ func (f *checkFlags) listing(inv *invocation, start func() *exec.Cmd) (*suite.Li
 	}
 }
 
-// known checks the flags that can be checked before an engine is opened.
+// checkKnown checks the flags that can be checked before an engine is opened.
 func (f *checkFlags) known() (asserts.Level, error) {
 	f.on = cmp.Or(*f.device, string(engine.CPU))
 	if f.on == string(engine.CPU) {
@@ -324,7 +323,7 @@ func (f *checkFlags) known() (asserts.Level, error) {
 	return parseLevel(*f.level)
 }
 
-// usualLevel is the level where none is asked for.
+// usualLevel is the default level.
 func (f *checkFlags) usualLevel() asserts.Level {
 	if f.hosted() || *f.device != "" || len(f.libs) > 0 && !f.autograd() {
 		return asserts.Meta
@@ -332,8 +331,8 @@ func (f *checkFlags) usualLevel() asserts.Level {
 	return asserts.Content
 }
 
-// inferVersion takes the library's version from its engine's: the number in
-// "libtorch 2.6.0+cu124".
+// inferVersion sets the library's version from the engine's: the number in "libtorch
+// 2.6.0+cu124".
 func (f *checkFlags) inferVersion(engine string) {
 	if name, version, ok := strings.Cut(engine, " "); ok && name == "libtorch" && *f.version == "" {
 		version, _, _ = strings.Cut(version, " ")
@@ -360,7 +359,7 @@ func (f *checkFlags) serve(inv *invocation) error {
 	return suite.Serve(e, config)
 }
 
-// prepare opens the engine, and returns the plans that its calls are checked by.
+// prepare opens the engine, and returns the plans for its calls.
 func (f *checkFlags) prepare(inv *invocation) (engine.Engine, suite.Config, error) {
 	config := suite.Config{Seed: *f.seed, Tolerance: *f.tolerance}
 	var err error
@@ -383,21 +382,21 @@ func (f *checkFlags) prepare(inv *invocation) (engine.Engine, suite.Config, erro
 	return e, config, err
 }
 
-// planned is a plan as the suite takes it, with the checks that are judged where calls begin.
+// planned is a plan for the suite, with the checks that are judged where calls begin.
 func (f *checkFlags) planned(p plan.Plan, level asserts.Level) engine.Plan {
 	all := planned(p, level)
 	all.Op.Checks = slices.DeleteFunc(all.Op.Checks, func(c asserts.Check) bool { return !c.Code.Through(f.autograd()) })
 	return all
 }
 
-// planned is a plan as the suite takes it.
+// planned is a plan for the suite.
 func planned(p plan.Plan, level asserts.Level) engine.Plan {
 	op := p.Asserts(level)
-	op.Waived = nil // the suite judges them too, to count the findings that they excuse
+	op.Waived = nil // the suite judges them too, to count the excused findings
 	return engine.Plan{Op: op, Waived: p.Waivers()}
 }
 
-// compiling is how many times as long a case may take alone that compiles its kernel in its own
+// compiling is the factor of time for a case that compiles its kernel in its own
 // process, as numba and Warp do.
 const compiling = 15
 
@@ -406,14 +405,14 @@ func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 }
 
-// run runs the ops and hands the report over, also one of a run that was
-// interrupted. Only when it is written does the state go.
+// run runs the ops and writes the report, also that of an interrupted run. The state
+// is removed only after that.
 func (c *checkup) run(ctx context.Context, inv *invocation, write func(*report.Report) error) error {
 	engine, err := c.flags.backend()
 	if err != nil {
 		return err
 	}
-	signal.Ignore(syscall.SIGPIPE) // a reader that went away costs its own report alone
+	signal.Ignore(syscall.SIGPIPE) // an error of writing one report does not affect the others
 	ctx, stop := interruptible(ctx)
 	defer stop()
 	state, err := c.openState(inv)
@@ -498,8 +497,8 @@ func (c *checkup) report(results []*report.OpResult) *report.Report {
 	return r
 }
 
-// nameFrom names the files of a folder from there, as those of a Go module are: a report is the same
-// wherever the folder lies.
+// nameFrom makes the paths of files in a folder relative to it, as for a Go module: a
+// report does not depend on where the folder is.
 func nameFrom(folder string, results []*report.OpResult) {
 	shorten := func(s *asserts.Site) {
 		if rel, _ := filepath.Rel(folder, s.File); filepath.IsAbs(s.File) && filepath.IsLocal(rel) {
@@ -514,8 +513,8 @@ func nameFrom(folder string, results []*report.OpResult) {
 	}
 }
 
-// printPython prints for findings on meta that Python has a meta function of its own,
-// which is not the one that ran.
+// printPython prints for findings on meta that Python has another meta function than
+// the one that ran.
 func printPython(results []*report.OpResult, meta installed.PythonMeta) {
 	for _, op := range results {
 		at := meta.Of(op.Op)
@@ -528,11 +527,11 @@ func printPython(results []*report.OpResult, meta installed.PythonMeta) {
 }
 
 func (c *checkup) level() asserts.Level {
-	level, _ := parseLevel(*c.flags.level) // it was read once
+	level, _ := parseLevel(*c.flags.level) // it was read before
 	return level
 }
 
-// waived returns the reason why an allowlist lets an op crash like that, or "".
+// waived returns the reason why an allowlist waives such a crash of an op, or "".
 func (c *checkup) waived(op *schema.Op, cause string) string {
 	for _, same := range report.SameCauses(cause) {
 		if e := cmp.Or(c.planner.WaivedCrash(op, same), c.planner.WaivedCrash(unqualified(op), same)); e != nil {
@@ -542,7 +541,7 @@ func (c *checkup) waived(op *schema.Op, cause string) string {
 	return ""
 }
 
-// conclude returns how the run ended, when its report is written.
+// conclude returns how the run ended, once its report is written.
 func (c *checkup) conclude(inv *invocation, r *report.Report, state *runState, unwritten error, interrupted bool) error {
 	state.close(inv, unwritten == nil && !interrupted)
 	switch {
@@ -557,8 +556,8 @@ func (c *checkup) conclude(inv *invocation, r *report.Report, state *runState, u
 	return verdict(inv, r, *c.flags.strict)
 }
 
-// again returns the command that a repro line begins with: the flags that decide
-// the result of a case, and no others.
+// again returns the start of a repro line: the command with the flags that decide the
+// result of a case.
 func (f *checkFlags) again() string {
 	words := []string{"opassert", "check", "-engine", *f.engine}
 	for _, lib := range f.libs {
@@ -583,7 +582,7 @@ func (f *checkFlags) again() string {
 		{"-level", *f.level, *f.level != f.usualLevel().String() || f.replaced["level"]},
 		{"-through", *f.through, *f.through != "backend" || f.replaced["through"]},
 		{"-memory", *f.memory, *f.memory != ""},
-		{"-seed", *f.seed, *f.seed == report.DefaultSeed && f.replaced["seed"]}, // others stand behind the case
+		{"-seed", *f.seed, *f.seed == report.DefaultSeed && f.replaced["seed"]}, // others follow the case
 		{"-cases-from", *f.casesFrom, *f.casesFrom != ""},
 	} {
 		if flag.given {

@@ -7,7 +7,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// Files below the folder of a run are named from there, and no others.
+// Only the paths of files below the folder of a run are relative to it.
 func TestNameFrom(t *testing.T) {
 	for file, want := range map[string]string{
 		"/home/me/lib/ops.py":    "ops.py",

@@ -20,13 +20,13 @@ func checksHelp(w io.Writer) {
 		}
 		fmt.Fprintln(w)
 	}
-	fmt.Fprintln(w, "kernels' code: what opassert vet reads, at a place that //opassert:allow CODE reason excuses")
+	fmt.Fprintln(w, "kernels' code: read by opassert vet; //opassert:allow CODE reason excuses a line")
 	for _, f := range vet.Findings() {
 		fmt.Fprintf(w, "  %s  %-17s %-9s %s\n", f.Code, f.Name, "vet", f.Rule)
 	}
 	fmt.Fprint(w, `
 The third column is the least level at which a check is judged; lint and vet
-call nothing. opassert explain CODE says what breaks, how to mend it, and when a check
+call nothing. opassert explain CODE says what breaks, how to fix it, and when a check
 is skipped.
 `)
 }

@@ -12,9 +12,8 @@ import (
 // adding returns the libraries and the modules that add ops.
 func (f *checkFlags) adding() []string { return slices.Concat(f.libs, f.pythonModules()) }
 
-// choose returns the ops that the patterns match, and the patterns that match
-// none; without patterns the ops that libraries and modules added, and without
-// these all.
+// choose returns the ops that the patterns match, and the patterns that match none;
+// without patterns the ops that libraries and modules added, or without these all.
 func (f *checkFlags) choose(all []engine.Operator) (chosen []engine.Operator, unmatched []string) {
 	matched := make(map[string]bool)
 	for _, o := range all {
@@ -31,7 +30,7 @@ func (f *checkFlags) choose(all []engine.Operator) (chosen []engine.Operator, un
 	return chosen, slices.DeleteFunc(slices.Clone(f.ops), func(pattern string) bool { return matched[pattern] })
 }
 
-// chooses reports whether an op is run that no pattern names.
+// chooses reports whether an op is run without a pattern.
 func (f *checkFlags) chooses(o engine.Operator) bool {
 	if *f.device != "" {
 		return o.Kernel == engine.OwnKernel
@@ -39,7 +38,7 @@ func (f *checkFlags) chooses(o engine.Operator) bool {
 	return o.Added || len(f.adding()) == 0
 }
 
-// matched returns an error where patterns match nothing.
+// matched returns an error if patterns match nothing.
 func (c *checkup) matched(unmatched []string) error {
 	if len(unmatched) > 0 {
 		return fmt.Errorf("no op %q in the engine%s", unmatched[0], c.flags.elsewhere())
@@ -50,12 +49,12 @@ func (c *checkup) matched(unmatched []string) error {
 	return nil
 }
 
-// elsewhere returns where else an op may be.
+// elsewhere returns a hint where an op may be.
 func (f *checkFlags) elsewhere() string {
 	if *f.engine != "libtorch" || len(f.adding()) > 0 {
 		return ""
 	}
-	return "; one that a library adds is there with -lib, one that Python registers with -module"
+	return "; -lib adds ops of a library, -module those that Python registers"
 }
 
 // hint returns where ops of a library may be.
@@ -63,10 +62,11 @@ func (f *checkFlags) hint() string {
 	if len(f.libs) == 0 {
 		return onImport
 	}
-	return "; those that a package registers in Python, check -module PACKAGE runs"
+	return "; check -module PACKAGE runs those that a package registers in Python"
 }
 
-// matches reports whether a pattern matches an op, with or without its namespace and overload.
+// matches reports whether a pattern matches an op, with or without its namespace and
+// overload.
 func matches(pattern, op string) bool {
 	namespace, name, _ := strings.Cut(op, "::")
 	base, _, _ := strings.Cut(name, ".")

@@ -13,6 +13,6 @@ func TestMatches(t *testing.T) {
 		}
 	}
 	if !matches("mylib.aten::add", "mylib.aten::add.Tensor") {
-		t.Error("a namespace with a dot is taken for an overload")
+		t.Error("a namespace with a dot counts as an overload")
 	}
 }

@@ -1,6 +1,6 @@
-// Package cli is the opassert command: one file for each subcommand. Results
-// go to stdout, talk to stderr; the exit status is 0 for clean, 1 for
-// findings, 2 for usage and failures.
+// Package cli is the opassert command: one file for each subcommand. Results go to
+// stdout, messages to stderr; the exit status is 0 without findings, 1 with findings,
+// 2 for usage and failures.
 package cli
 
 import (
@@ -24,13 +24,13 @@ type command struct {
 	name    string
 	args    string // the arguments after the flags, for the usage line
 	summary string // one line
-	program bool   // its arguments are a program, which has the streams
+	program bool   // its arguments are a program, which uses the standard streams
 	run     func(*invocation) error
 }
 
 var commands []command
 
-func init() { // as commands read the list, for their settings
+func init() { // set in init, as commands use the list for their settings
 	commands = []command{
 		genCommand,
 		listCommand,
@@ -62,8 +62,8 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	return dispatch(args, own, out, named)
 }
 
-// An argumentWriter writes messages about arguments, which errors of the system
-// repeat verbatim, with each argument in one line.
+// An argumentWriter writes messages, with each argument that system errors repeat in
+// one line.
 type argumentWriter struct {
 	w     io.Writer
 	names *strings.Replacer
@@ -74,8 +74,7 @@ func (a *argumentWriter) Write(text []byte) (int, error) {
 	return len(text), err
 }
 
-// argumentNames replaces the names in arguments, folder by folder, that are more
-// than a line.
+// argumentNames replaces names in arguments, and their folders, that have line breaks.
 func argumentNames(args []string) *strings.Replacer {
 	var names []string
 	for _, name := range strings.FieldsFunc(strings.Join(args, "/"), func(r rune) bool { return strings.ContainsRune("/=,", r) }) {
@@ -86,7 +85,7 @@ func argumentNames(args []string) *strings.Replacer {
 	return strings.NewReplacer(names...)
 }
 
-// dispatch runs the command line. All foreign text that it writes is escaped.
+// dispatch runs the command line. It escapes all foreign text.
 func dispatch(args []string, own streams, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
 		usage(stderr)
@@ -128,7 +127,7 @@ func isHelp(word string) bool {
 //go:embed help
 var helpTexts embed.FS
 
-// helpText returns the text of help/NAME.txt, about a command or a subject.
+// helpText returns the text of help/NAME.txt, about a command or a topic.
 func helpText(name string) string {
 	text, _ := helpTexts.ReadFile("help/" + name + ".txt")
 	return string(text)
@@ -161,10 +160,10 @@ type invocation struct {
 	uses           []use
 	settings       string          // the path of opassert.yaml, "" without one
 	replaced       map[string]bool // the flags that the command line and opassert.yaml set
-	common         map[string]bool // of the flags that opassert.yaml sets, those that it sets for all commands
+	common         map[string]bool // the flags that opassert.yaml sets for all commands
 }
 
-// streams are those of the process, for a program and a terminal.
+// streams are the process's, for a program and a terminal.
 type streams struct{ stdout, stderr io.Writer }
 
 func newInvocation(c command, raw []string, stdout, stderr io.Writer) *invocation {
@@ -174,13 +173,13 @@ func newInvocation(c command, raw []string, stdout, stderr io.Writer) *invocatio
 	return inv
 }
 
-// Errors that set the exit status and print nothing.
+// Errors that only set the exit status.
 var (
 	errFindings = errors.New("there are findings") // they are printed already
 	errHelp     = errors.New("help was asked for")
 )
 
-// A findingsError is errFindings with a reason that is not printed yet.
+// A findingsError is errFindings with a reason to print.
 type findingsError struct{ text string }
 
 func (e *findingsError) Error() string { return e.text }
@@ -190,14 +189,14 @@ type exitStatus int
 
 func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// A usageError is a fault of the command line.
+// A usageError is an error in the command line.
 type usageError struct{ text string }
 
 func (e *usageError) Error() string { return e.text }
 
 func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
 
-// parse reads the flags, and refuses more or fewer arguments than wanted.
+// parse reads the flags, and checks the number of arguments.
 func (inv *invocation) parse(minArgs, maxArgs int) error {
 	switch err := inv.flags.Parse(inv.raw); {
 	case errors.Is(err, flag.ErrHelp):
@@ -236,7 +235,7 @@ func (inv *invocation) parseMixed(minArgs int) (args []string, err error) {
 	return args, inv.ready(args)
 }
 
-// ready completes the command line that was parsed, and claims the files it names.
+// ready completes the parsed command line, and claims the files it names.
 func (inv *invocation) ready(args []string) error {
 	if err := inv.settle(); err != nil {
 		return err
@@ -273,7 +272,7 @@ func (inv *invocation) status(err error) int {
 	return 2
 }
 
-// printErrors prints errors of a file, each in its line.
+// printErrors prints errors of a file, one a line.
 func (inv *invocation) printErrors(list scanner.ErrorList) {
 	for _, e := range list {
 		printable.Printf(inv.stderr, "%v\n", e)
@@ -295,10 +294,10 @@ func (inv *invocation) help(w io.Writer) {
 	inv.flags.PrintDefaults()
 }
 
-// json prints a value for machines: indented, one array or object.
+// json prints a value as indented JSON.
 func (inv *invocation) json(v any) error { return printable.JSON(inv.stdout, v, " ") }
 
-// newJSONFlag returns the value of a flag that asks for JSON on standard output.
+// newJSONFlag returns the value of a flag for JSON on standard output.
 func newJSONFlag(f *flag.FlagSet, what string) *bool {
 	j := new(bool)
 	f.BoolFunc("json", "print a JSON "+what+" on standard output instead of text", func(s string) (err error) {
@@ -310,7 +309,7 @@ func newJSONFlag(f *flag.FlagSet, what string) *bool {
 	return j
 }
 
-// newNumberFlag is a flag for a number that counts from 0; -1 means none.
+// newNumberFlag is a flag for a number from 0 on; -1 means none.
 func newNumberFlag(f *flag.FlagSet, name, usage string) *int {
 	n := new(int)
 	*n = -1
@@ -329,7 +328,7 @@ type repeated []string
 func (r *repeated) String() string     { return strings.Join(*r, ", ") }
 func (r *repeated) Set(s string) error { *r = append(*r, s); return nil }
 
-// one returns the value where there is one, else "".
+// one returns the single value, or "".
 func (r *repeated) one() string {
 	if len(*r) == 1 {
 		return (*r)[0]

@@ -16,7 +16,7 @@ import (
 	"github.com/opassert/opassert/internal/locked"
 )
 
-// A comparison is a run over several versions of libtorch in the making.
+// A comparison is a run over several versions of libtorch, under way.
 type comparison struct {
 	flags     *checkFlags
 	out       *outputs
@@ -29,7 +29,7 @@ type comparison struct {
 // compare runs the ops of each libtorch in turn, and reports the differences.
 func (f *checkFlags) compare(inv *invocation, out *outputs, programs reproFlag) error {
 	if out.formats.given() || *out.unreached != "" {
-		return usagef("%s and -unreached are for one -libtorch; several are compared in text, -json, -html and -table", formatNames())
+		return usagef("%s and -unreached need a single -libtorch; comparisons are text, -json, -html or -table", formatNames())
 	}
 	for i := range (*f.torchFlags.dirs)[1:] {
 		if *f.state == "" {
@@ -60,8 +60,8 @@ func (f *checkFlags) compare(inv *invocation, out *outputs, programs reproFlag) 
 	return nil
 }
 
-// from runs the ops of libtorch number i and of those after it, and then writes
-// the differences. The state of each run is kept until all is written.
+// from runs the ops of libtorch number i and the next ones, and then writes the
+// differences. The state of each run is kept until then.
 func (c *comparison) from(ctx context.Context, inv *invocation, i int) error {
 	if i == len(*c.flags.torchFlags.dirs) {
 		return errors.Join(c.confirm(ctx, inv), c.found.Programs(repro.Compare), c.out.writeComparison(inv, &c.found))
@@ -105,8 +105,8 @@ func (c *comparison) add(r *report.Report, programs *repro.Folder) {
 	c.found.Reports, c.folders = append(c.found.Reports, r), append(c.folders, programs)
 }
 
-// confirm makes with each libtorch the calls that show findings with another one, and all
-// cases of their ops: so a difference does not come from which calls were made.
+// confirm makes, with each libtorch, the calls that show findings with another one,
+// and all cases of their ops, so that no difference is due to different calls.
 func (c *comparison) confirm(ctx context.Context, inv *invocation) error {
 	folder, err := locked.NewFolder(os.TempDir(), "opassert-confirm-")
 	if err != nil {
@@ -145,7 +145,7 @@ func (c *comparison) confirmed(ctx context.Context, inv *invocation, i int, call
 	empty := false
 	err = checked.run(ctx, inv, func(r *report.Report) error {
 		if len(r.Ops) < r.All {
-			return errors.New("interrupted before all findings were confirmed; the same command goes on from the runs, which are done")
+			return errors.New("interrupted before all findings were confirmed; the same command continues after the runs")
 		}
 		empty = r.Empty() != ""
 		return checked.writePrograms(c.folders[i], c.found.Reports[i].Adopt(r, calls))
@@ -156,7 +156,7 @@ func (c *comparison) confirmed(ctx context.Context, inv *invocation, i int, call
 	return err
 }
 
-// alone returns the flags as they were with one libtorch alone.
+// alone returns the flags for one libtorch.
 func (f *checkFlags) alone(i int) *checkFlags {
 	one, plans, version, state, engine := *f, *f.planFlags, *f.version, *f.state, *f.engine
 	one.planFlags, plans.version, one.state, one.engine = &plans, &version, &state, &engine
@@ -168,5 +168,5 @@ func (f *checkFlags) alone(i int) *checkFlags {
 	return &one
 }
 
-// stateOf returns the file of the state of libtorch number i, from 1 on.
+// stateOf returns the state file of libtorch number i, from 1 on.
 func stateOf(state string, i int) string { return fmt.Sprintf("%s.%d", state, i+1) }

@@ -38,7 +38,7 @@ type completableFlag struct {
 	Value       string // its argument: "file", "identity|content"; "" for none
 }
 
-// Values returns the values of a flag that has few.
+// Values returns the values of a flag with an enumeration.
 func (f completableFlag) Values() string {
 	if !strings.Contains(f.Value, "|") {
 		return ""
@@ -60,7 +60,7 @@ func completable() []completableCommand {
 	return all
 }
 
-// words are the arguments that a command names: "bash|zsh|fish".
+// words are the possible arguments of a command: "bash|zsh|fish".
 func words(args string) []string {
 	if args == strings.ToLower(args) && !strings.ContainsAny(args, " .[") && args != "" {
 		return strings.Split(args, "|")
@@ -68,8 +68,8 @@ func words(args string) []string {
 	return nil
 }
 
-// flagsOf returns the flags of a command: asked for its help, a command defines
-// them and does nothing.
+// flagsOf returns the flags of a command: with -h a command defines them and does
+// nothing else.
 func flagsOf(c command) *flag.FlagSet {
 	inv := newInvocation(c, []string{"-h"}, io.Discard, io.Discard)
 	inv.run(inv)

@@ -23,11 +23,11 @@ import (
 
 var doctorCommand = command{
 	name:    "doctor",
-	summary: "print what is found on this machine, and what to do about what is not",
+	summary: "print which tools and libraries are found, and how to get the missing ones",
 	run:     runDoctor,
 }
 
-// An examination is one line of doctor. It returns the result.
+// An examination is one line of doctor.
 type examination struct {
 	name    string
 	without string // the features that do not work without it
@@ -46,8 +46,8 @@ func runDoctor(inv *invocation) error {
 	return nil
 }
 
-// examine prints a line for each examination, with a mark where nothing was found, and
-// returns the names of those.
+// examine prints a line for each examination, marks the failed ones, and returns
+// their names.
 func (inv *invocation) examine(mark string, all []examination) (missing []string) {
 	for _, e := range all {
 		shown, text, err := "ok", "", error(nil)
@@ -64,8 +64,8 @@ func (inv *invocation) examine(mark string, all []examination) (missing []string
 	return missing
 }
 
-// optional is not needed to check the ops of PyTorch and of Python modules, where
-// the package has a library that fits the PyTorch.
+// optional is not needed to check the ops of PyTorch and of Python modules, if the
+// package has a library for the PyTorch.
 var optional = []examination{
 	{"compiler", "PyTorch releases that the package does not know cannot be used", compile.Compiler},
 	{"go", "check of Go kernels, gen and vet do not run", func() (string, error) { return exec.LookPath("go") }},
@@ -96,11 +96,11 @@ func needed() []examination {
 			}
 			return "LD_PRELOAD is not set", nil
 		}},
-		{"cache", "what is compiled is compiled by each command again", compile.Folder},
+		{"cache", "each command compiles its libraries again", compile.Folder},
 	}
 }
 
-// fits looks for a library that fits the libtorch, or has it made.
+// fits looks for a library for the libtorch, or makes it.
 func fits(library func() *compile.Library, find func() (*installed.Torch, error)) func() (string, error) {
 	return func() (string, error) {
 		torch, err := find()
@@ -111,8 +111,8 @@ func fits(library func() *compile.Library, find func() (*installed.Torch, error)
 	}
 }
 
-// watchedTorch returns the PyTorch of the programs of a user: that of the Python on the path,
-// also where another one is found first.
+// watchedTorch returns the PyTorch of a user's programs: that of the Python on the
+// path, even if another one is found first.
 func watchedTorch() (*installed.Torch, error) {
 	if python, err := installed.FindPython(""); err == nil {
 		return python.Torch, nil

@@ -44,8 +44,8 @@ func runDump(inv *invocation) error {
 	})
 }
 
-// compareSchemas prints where the file and the library differ, and counts it by
-// kind on stderr.
+// compareSchemas prints the differences between the file and the library, and their
+// numbers by kind on stderr.
 func (inv *invocation) compareSchemas(source schemaFlags, namespace string) error {
 	file, err := source.load(inv)
 	if err != nil {

@@ -23,21 +23,21 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A backend is an engine that check can be asked for.
+// A backend is an engine of check.
 type backend struct {
 	name string
 
-	// prepare makes the run ready, and returns the programs that are its workers.
+	// prepare prepares the run, and returns the programs of its workers.
 	prepare func(f *checkFlags, inv *invocation) ([]*program, error)
 
-	// open opens the engine in a worker that is this command. Schemas of a file,
-	// where one is given, go before the engine's own.
+	// open opens the engine in a worker that runs this command. Schemas of a file, if
+	// given, override the engine's own.
 	open func(f *checkFlags, file []*schema.Op) (engine.Engine, error)
 
 	// frames turns the stack of a crash into the op's own functions.
 	frames func(raw []string) []string
 
-	// foreign returns why the crash is not the op's, or "".
+	// foreign returns the reason why a crash is not the op's, or "".
 	foreign func(raw []string) string
 }
 
@@ -47,24 +47,24 @@ var backends = []backend{
 	{"c10", prepareEmbedded, openEmbedded, nil, nil},
 }
 
-// A program runs some of the ops, as the workers of a run.
+// A program is run by workers, for some of the ops.
 type program struct {
 	start     func() *exec.Cmd
-	suite     *gen.Suite  // whose kernels it runs, where it is not this command
+	suite     *gen.Suite  // the owner of its kernels, unless it is this command
 	job       *optest.Job // the job of its workers
-	space     string      // a namespace for its ops
+	space     string      // the namespace of its ops
 	listed    *suite.Listed
 	operators []engine.Operator
 }
 
-// engineVariable names, for a worker, the engine that the run has chosen.
+// engineVariable names the run's engine for a worker.
 const engineVariable = "OPASSERT_ENGINE"
 
 func engineNames() string {
 	return loop.Join(backends, ", ", func(b backend) string { return b.name })
 }
 
-// backend returns the backend that the flags ask for.
+// backend returns the backend of the flags.
 func (f *checkFlags) backend() (*backend, error) {
 	for i := range backends {
 		if backends[i].name == *f.engine {
@@ -74,9 +74,8 @@ func (f *checkFlags) backend() (*backend, error) {
 	return nil, usagef("unknown engine %q: the engines are %s", *f.engine, engineNames())
 }
 
-// chosen returns the engine where the flags name none: go in a Go module with
-// generated packages; else libtorch, unless none is installed and none was
-// requested.
+// chosen returns the default engine: go in a Go module with generated packages; else
+// libtorch, unless none is installed and none was requested.
 func (f *checkFlags) chosen(inv *invocation) string {
 	if isWorker() {
 		return os.Getenv(engineVariable)
@@ -94,10 +93,10 @@ func (f *checkFlags) chosen(inv *invocation) string {
 	return "c10"
 }
 
-// isWorker reports whether this process is a worker of another one's run.
+// isWorker reports whether this process is a worker.
 func isWorker() bool { return os.Getenv(suite.WorkerVariable) != "" }
 
-// programs makes the workers of the run ready.
+// programs prepares the workers of the run.
 func (f *checkFlags) programs(inv *invocation) ([]*program, error) {
 	b, err := f.backend()
 	if err != nil {
@@ -110,14 +109,13 @@ func (f *checkFlags) programs(inv *invocation) ([]*program, error) {
 func worker(path string, args []string, environment func() []string) func() *exec.Cmd {
 	return func() *exec.Cmd {
 		cmd := exec.Command(path, args...)
-		// A worker is short-lived: collecting garbage is not worth it, nor are
-		// threads that spin. Memory that it has touched it uses again. Writes of a
-		// kernel beside its memory are noticed soonest without malloc's caches of
-		// threads, whose marks are random too.
+		// A worker is short-lived: it needs no garbage collector and no spinning
+		// threads, and reuses its memory. Writes of a kernel outside its memory are
+		// noticed earlier without malloc's thread caches, whose marks are random too.
 		cmd.Env = append(append(os.Environ(), environment()...), "GOGC=off", "GOMEMLIMIT=512MiB", "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1",
 			"MALLOC_MMAP_THRESHOLD_=33554432", "MALLOC_TRIM_THRESHOLD_=268435456",
 			"GLIBC_TUNABLES=glibc.malloc.tcache_count=0")
-		torch.Guard(cmd) // or else the worker alone notices that the run is gone
+		torch.Guard(cmd) // otherwise only the worker notices that the run has ended
 		return cmd
 	}
 }
@@ -179,7 +177,7 @@ func prepareEmbedded(f *checkFlags, inv *invocation) ([]*program, error) {
 	return f.itself(), cmp.Or(f.withoutPackages(inv), f.withoutLibtorch(inv))
 }
 
-// withoutPackages refuses a flag of the engine go for another.
+// withoutPackages rejects flags of the engine go for other engines.
 func (f *checkFlags) withoutPackages(inv *invocation) error {
 	inv.forget("packages")
 	if len(f.packages) > 0 {
@@ -188,7 +186,7 @@ func (f *checkFlags) withoutPackages(inv *invocation) error {
 	return nil
 }
 
-// withoutLibtorch refuses flags of the engine libtorch for another.
+// withoutLibtorch rejects flags of the engine libtorch for other engines.
 func (f *checkFlags) withoutLibtorch(inv *invocation) error {
 	inv.forget("libtorch")
 	switch {
@@ -197,9 +195,9 @@ func (f *checkFlags) withoutLibtorch(inv *invocation) error {
 	case len(f.moduleFlags.names.repeated) > 0:
 		return usagef("-module is for the engine libtorch: %s imports no modules", *f.engine)
 	case *f.interpreter != "":
-		return usagef("-python is for the engine libtorch: %s is in no Python", *f.engine)
+		return usagef("-python is for the engine libtorch: %s does not run in Python", *f.engine)
 	case *f.device != "":
-		return usagef("-device is for the engine libtorch: %s has the CPU alone", *f.engine)
+		return usagef("-device is for the engine libtorch: %s only has the CPU", *f.engine)
 	case *f.memory == "on":
 		return usagef("-memory is for the engine libtorch: tensors of %s lie in Go's memory", *f.engine)
 	case f.autograd():
@@ -222,6 +220,6 @@ func openEmbedded(_ *checkFlags, file []*schema.Op) (engine.Engine, error) {
 	}
 	asserts.SetLevel(asserts.Off)
 	all := maps.Clone(gentest.Wrappers)
-	maps.Copy(all, faulty.Wrappers) // of ops that a -schema file names
+	maps.Copy(all, faulty.Wrappers) // of the ops in a -schema file
 	return embedded.Open(all, file)
 }

@@ -52,8 +52,8 @@ func runExplain(inv *invocation) error {
 	return nil
 }
 
-// loadAny returns the ops of the module's own schemas where no flag names others and
-// the op is one of them, else those that other commands load.
+// loadAny returns the ops of the module's own schemas, if no flag names others and
+// they have the op; else the ops that other commands load.
 func (p *planFlags) loadAny(inv *invocation, asked string) ([]*schema.Op, error) {
 	if *p.schema != "" || len(*p.dirs) > 0 {
 		return p.load(inv)
@@ -82,7 +82,7 @@ func (p *planFlags) loadAny(inv *invocation, asked string) ([]*schema.Op, error)
 	return ops, err
 }
 
-// printedPath is a path relative to the working folder, where it lies below that.
+// printedPath is a path relative to the working folder, if it is below that.
 func printedPath(path string) string {
 	here, err := os.Getwd()
 	if err != nil {
@@ -103,7 +103,7 @@ func (inv *invocation) explainCode(text string) bool {
 		}
 		fmt.Fprintf(inv.stdout, "  level   %v\n", c.Level())
 		if fix := c.InPython(); fix != "" {
-			fmt.Fprintf(inv.stdout, "  python  a __torch_dispatch__ that answers the call is to %s\n", fix)
+			fmt.Fprintf(inv.stdout, "  python  a __torch_dispatch__ that answers the call has to %s\n", fix)
 		}
 		return true
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/opassert/opassert/internal/loop"
 )
 
-// An outputFlag is a flag that names a file which the command writes.
+// An outputFlag is a flag that names an output file.
 type outputFlag string
 
 func newOutputFlag(f *flag.FlagSet, name, usage string) *string {
@@ -27,8 +27,7 @@ func (o *outputFlag) Set(s string) error { *o = outputFlag(s); return nil }
 func (o *outputFlag) writes() bool       { return true }
 func (o *outputFlag) check() error       { return checkWritable(string(*o)) }
 
-// A madeFolder is a flag that names a folder which the command makes where it is
-// not there.
+// A madeFolder is a flag that names a folder which the command creates if it is missing.
 type madeFolder string
 
 func newMadeFolderFlag(f *flag.FlagSet, name, usage string) *string {
@@ -40,10 +39,10 @@ func newMadeFolderFlag(f *flag.FlagSet, name, usage string) *string {
 func (m *madeFolder) String() string     { return string(*m) }
 func (m *madeFolder) Set(s string) error { *m = madeFolder(s); return nil }
 
-// An output is the value of a flag that names a file which may be written.
+// An output is the value of a flag that may name an output file.
 type output interface {
 	writes() bool
-	check() error // before there is anything to lose
+	check() error // called before the run
 }
 
 // A use is a file that a command reads or writes.
@@ -52,23 +51,23 @@ type use struct {
 	path   string
 	writes bool
 	stream bool // it is open already
-	theirs bool // the program's that the command runs
+	theirs bool // used by the program that the command runs
 	file   fs.FileInfo
-	folder fs.FileInfo // of a file that is not there yet
+	folder fs.FileInfo // of a missing file
 }
 
 // at resolves the path, through links, to a file.
 func (u use) at() use {
 	if u.file, _ = os.Stat(u.path); u.file == nil {
-		u.path = filepath.Clean(followed(u.path)) // where it will be written
+		u.path = filepath.Clean(followed(u.path)) // the path that will be written
 		u.file, _ = os.Stat(u.path)
 		u.folder, _ = os.Stat(filepath.Dir(u.path))
 	}
 	return u
 }
 
-// regular reports whether the use is of a file, and not of a device, a pipe or
-// one of the streams by its name.
+// regular reports whether the use is of a file, and not of a device, a pipe or the
+// path of a standard stream.
 func (u use) regular() bool {
 	return u.file == nil || u.file.Mode().IsRegular() && ownStream(u.path) == nil
 }
@@ -78,8 +77,7 @@ func (u use) same(v use) bool {
 	return os.SameFile(u.file, v.file) || os.SameFile(u.folder, v.folder) && filepath.Base(u.path) == filepath.Base(v.path)
 }
 
-// clash returns an error where one of two uses would replace the file of the
-// other.
+// clash returns an error if one of two uses would replace the file of the other.
 func (u use) clash(v use) error {
 	switch {
 	case !u.writes && !v.writes, u.stream && v.stream, u.theirs && v.theirs, !u.regular(), !v.regular(), !u.same(v):
@@ -92,8 +90,8 @@ func (u use) clash(v use) error {
 	return usagef("%s would replace %s, which %s reads", u.by, cmp.Or(v.path, u.path), v.by)
 }
 
-// claim notes that the command reads or writes files, and refuses an output
-// that would replace an input or another output.
+// claim records the files that the command uses, and rejects an output that would
+// replace an input or another output.
 func (inv *invocation) claim(uses ...use) error {
 	var errs []error
 	for _, u := range uses {
@@ -108,9 +106,9 @@ func (inv *invocation) claim(uses ...use) error {
 	return errors.Join(errs...)
 }
 
-// claimFiles claims the files that the command line names: those of flags, which are
-// read unless they are outputs, and arguments. It reports, before there is
-// anything to lose, that an output can't be written.
+// claimFiles claims the files of the command line: those of flags, which are read
+// unless they are outputs, and arguments. It reports outputs that can't be written
+// before the run.
 func (inv *invocation) claimFiles(args []string) error {
 	if isWorker() {
 		return nil
@@ -171,8 +169,8 @@ func (inv *invocation) streams() []use {
 	return uses
 }
 
-// filesOf returns the files that an argument names: FILE, FILE::test, --name=FILE, and
-// that of a folder which Python runs.
+// filesOf returns the files that an argument names: FILE, FILE::test, --name=FILE,
+// and the file of a folder that Python runs.
 func filesOf(arg string) []string {
 	test, _, _ := strings.Cut(arg, "::")
 	_, value, _ := strings.Cut(arg, "=")
@@ -180,7 +178,7 @@ func filesOf(arg string) []string {
 	return slices.DeleteFunc(paths, func(path string) bool { return !isFile(path) })
 }
 
-// claimRead claims those of the paths that are files, which the command reads.
+// claimRead claims the paths that are files, as inputs.
 func (inv *invocation) claimRead(by string, paths ...string) error {
 	var uses []use
 	for _, path := range paths {
@@ -196,7 +194,7 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// ownStream returns the stream of this process that a path names, or nil.
+// ownStream returns the standard stream that a path names, or nil.
 func ownStream(path string) *os.File {
 	for _, s := range []struct {
 		file  *os.File

@@ -14,7 +14,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// inFolder makes the working folder an empty one with files that hold their names.
+// inFolder changes to a new folder with files that contain their names.
 func inFolder(t *testing.T, files ...string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -24,8 +24,9 @@ func inFolder(t *testing.T, files ...string) {
 	}
 }
 
-// pipe returns the path of something that is not a file, and what was written to it. It is in
-// this process alone: a mutant, or a fault, replaces nothing of the system's.
+// pipe returns the path of a pipe, and a function that returns the data written to
+// it. The path is of this process, so that a mutant cannot replace a file of the
+// system.
 func pipe(t *testing.T) (path string, written func() string) {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -37,7 +38,7 @@ func pipe(t *testing.T) (path string, written func() string) {
 	}
 }
 
-// claimed returns the error of a command line with flags of each sort.
+// claimed returns the error of a command line with flags of each kind.
 func claimed(program bool, args ...string) error {
 	inv := newInvocation(command{name: "x", program: program}, args, io.Discard, io.Discard)
 	newOutputFlag(inv.flags, "out", "a `file`")
@@ -53,8 +54,8 @@ func claimed(program bool, args ...string) error {
 	return inv.claimFiles(inv.flags.Args())
 }
 
-// An output is refused that would replace what the command reads or writes, and one that
-// can't be written.
+// An output that would replace a file that the command uses, or can't be written, is
+// an error.
 func TestClaims(t *testing.T) {
 	inFolder(t, "a", "b", "c.so", "d.so", "dir/tags.yaml", "dir/ops.yaml", "pkg/__main__.py", "test.py")
 	must.Do(t, os.Symlink("a", "link"))
@@ -104,11 +105,11 @@ func TestClaims(t *testing.T) {
 			t.Errorf("%q: %v, want %q", tt.args, err, tt.want)
 		}
 		if clash := err != nil && strings.Contains(err.Error(), "would"); errors.As(err, &bad) != clash {
-			t.Errorf("%q: %v is a fault of the command line: %v", tt.args, err, !clash)
+			t.Errorf("%q: %v is an error in the command line: %v", tt.args, err, !clash)
 		}
 	}
-	if u := (use{path: "link"}).at(); u.path != "link" { // as the user calls it
-		t.Errorf("link is called %s", u.path)
+	if u := (use{path: "link"}).at(); u.path != "link" { // under the user's name
+		t.Errorf("link is named %s", u.path)
 	}
 	for _, name := range []string{"a", "b"} {
 		if text := must.Get(os.ReadFile(name))(t); string(text) != name {
@@ -120,11 +121,11 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// Two arguments of a program may name one file: that is left to the program.
+// Two arguments of a program may name the same file.
 func TestClaimsOfAProgram(t *testing.T) {
 	inFolder(t, "a", "b")
 	if err := claimed(true, "-out", "a", "--", "prog", "a"); err == nil {
-		t.Error("an output replaces what the program reads")
+		t.Error("an output replaces an input of the program")
 	}
 	inv := &invocation{}
 	must.Do(t, inv.claim(use{by: "x", path: "a", theirs: true, writes: true}, use{by: "y", path: "a", theirs: true}))
@@ -142,7 +143,7 @@ func TestWorkersClaimNothing(t *testing.T) {
 	}
 }
 
-// The streams of the process are files as others, unless they are pipes or terminals.
+// Standard streams are files like others, unless they are pipes or terminals.
 func TestStreams(t *testing.T) {
 	inFolder(t, "a", "b")
 	out := must.Get(os.OpenFile("a", os.O_RDWR, 0))(t)
@@ -164,7 +165,7 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// A stream by its name in /dev is the same file as the stream.
+// A stream's name in /dev is the same file as the stream.
 func TestStreamByItsName(t *testing.T) {
 	inFolder(t, "a")
 	file := must.Get(os.Stat("a"))(t)
@@ -180,7 +181,7 @@ func TestStreamByItsName(t *testing.T) {
 	}
 }
 
-// Flags say which files they name.
+// Flags declare the files that they name.
 func TestFilesOf(t *testing.T) {
 	inFolder(t, "a", "dir/__main__.py", "x=a")
 	for arg, want := range map[string][]string{

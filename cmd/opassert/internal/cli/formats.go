@@ -10,7 +10,7 @@ import (
 	"github.com/opassert/opassert/internal/loop"
 )
 
-// A format is one in which opassert check and opassert run write results.
+// A format is an output format of opassert check and opassert run.
 type format struct {
 	name, usage string // of its flag
 	write       func(io.Writer, []asserts.Result) error
@@ -23,15 +23,14 @@ var formats = []format{
 	}},
 }
 
-// formatFlags are the files that results are written to, "" for none, in the order
-// of formats.
+// formatFlags are the output files, "" for none, in the order of formats.
 type formatFlags []*string
 
 func newFormatFlags(f *flag.FlagSet) formatFlags {
 	return loop.Map(formats, func(of format) *string { return newOutputFlag(f, of.name, of.usage) })
 }
 
-// write writes each file that is asked for, the others too where one fails.
+// write writes each requested file, the others also if one fails.
 func (files formatFlags) write(results []asserts.Result) error {
 	var errs []error
 	for i, path := range files {

@@ -26,7 +26,7 @@ var ofEachStatus = []asserts.Result{
 	{Op: "a::passed", Code: asserts.MetaAlias, Status: asserts.Passed, Count: 3},
 }
 
-// hostile returns results whose every text has a command to a terminal.
+// hostile returns results with a terminal command in every text.
 func hostile(results []asserts.Result) []asserts.Result {
 	results = slices.Clone(results)
 	for i := range results {
@@ -39,7 +39,7 @@ func hostile(results []asserts.Result) []asserts.Result {
 	return results
 }
 
-// A file that is full after so many bytes.
+// A full fails after a number of bytes.
 type fullFile struct{ room int }
 
 func (f *fullFile) Write(p []byte) (int, error) {
@@ -49,8 +49,7 @@ func (f *fullFile) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Each format names what is wrong, keeps to itself what a terminal would take for a
-// command, and loses no error.
+// Each format writes all results, escapes terminal commands, and returns write errors.
 func TestFormats(t *testing.T) {
 	for _, f := range formats {
 		var text, again bytes.Buffer
@@ -66,7 +65,7 @@ func TestFormats(t *testing.T) {
 		}
 		must.Do(t, f.write(&again, hostile(ofEachStatus)))
 		if strings.Contains(again.String(), "\x1b") {
-			t.Errorf("-%s writes control characters of others: see package printable", f.name)
+			t.Errorf("-%s writes control characters of foreign text: see package printable", f.name)
 		}
 		if err := f.write(io.Discard, nil); err != nil {
 			t.Errorf("-%s, of no results: %v", f.name, err)
@@ -77,7 +76,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// The flag of each format names the file that it is written to.
+// The flag of each format names its output file.
 func TestFormatFlags(t *testing.T) {
 	for i, f := range formats {
 		flags := flag.NewFlagSet("", flag.ContinueOnError)

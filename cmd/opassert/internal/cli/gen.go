@@ -16,9 +16,9 @@ var genCommand = command{
 
 func runGen(inv *invocation) error {
 	flags := newPlanFlags(inv.flags)
-	engine := inv.flags.String("engine", "go", "what the wrappers call: `go|libtorch`; go is the kernels in a Go package")
+	engine := inv.flags.String("engine", "go", "what the wrappers call: `go|libtorch`; go: the kernels in a Go package")
 	kernels := inv.flags.String("kernels", "", "the `folder` of the Go package with the kernels")
-	out := newMadeFolderFlag(inv.flags, "out", "the `folder` to write the wrappers' package to")
+	out := newMadeFolderFlag(inv.flags, "out", "the `folder` of the generated package")
 	name := inv.flags.String("package", "", "the generated package's `name` (default: the last element of -out)")
 	tensor := inv.flags.String("tensor", "", "the Go `type` of a tensor, as *import/path.Name (default: found from the kernels)")
 	always := inv.flags.Bool("always", false, "check in every build, not only under -tags opassert")
@@ -64,7 +64,7 @@ func generate(engine string, o gen.Options) (gen.Result, error) {
 	case o.Out == "":
 		return gen.Result{}, usagef("want -out FOLDER")
 	case engine == "libtorch" && o.Kernels != "":
-		return gen.Result{}, usagef("-engine libtorch takes no -kernels: libtorch has them")
+		return gen.Result{}, usagef("-kernels is for the engine go: libtorch has its own kernels")
 	case engine == "libtorch":
 		return gen.GenerateTyped(o)
 	case o.Kernels == "":
@@ -123,12 +123,12 @@ func (inv *invocation) write(result gen.Result) error {
 
 func (inv *invocation) printExpired(expired []*allowlist.Entry) {
 	for _, e := range expired {
-		fmt.Fprintf(inv.stderr, "%v: the exception for %s ended on %s and no longer holds: renew it or take it out\n",
+		fmt.Fprintf(inv.stderr, "%v: the exception for %s expired on %s: renew or remove it\n",
 			e.Pos, e.Op, e.Expires.Format("2006-01-02"))
 	}
 }
 
-// printUnbound lists marks of unknown ops, and the ops that get no wrapper.
+// printUnbound lists marks of unknown ops, and the ops without a wrapper.
 func (inv *invocation) printUnbound(u gen.Unbound) {
 	inv.printErrors(u.Kernels)
 	if len(u.Ops) == 0 {

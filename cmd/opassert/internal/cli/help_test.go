@@ -18,7 +18,7 @@ import (
 	"github.com/opassert/opassert/internal/watch"
 )
 
-// Each command has a text of its own, and each text is of a command or a subject.
+// Each command has a text, and each text is about a command or a topic.
 func TestHelpTexts(t *testing.T) {
 	want := append(commandNames(), "cases", "config", "json")
 	slices.Sort(want)
@@ -34,7 +34,7 @@ func TestHelpTexts(t *testing.T) {
 	}
 }
 
-// What -json writes of a result is described, key by key and status by status.
+// The help describes each key and status of -json.
 func TestJSONHelp(t *testing.T) {
 	words := strings.FieldsFunc(helpText("json"), func(r rune) bool { return !unicode.IsLetter(r) })
 	for _, written := range []any{asserts.Result{}, asserts.Site{}, lintFinding{}, report.Program{}, watch.Frame{}} {
@@ -58,7 +58,7 @@ func TestJSONHelp(t *testing.T) {
 	}
 }
 
-// keysOfFindings returns the keys of findings of run that have all.
+// keysOfFindings returns the keys of a finding of run with all of them.
 func keysOfFindings(t *testing.T) []string {
 	objects := &live.Report{Findings: []*live.Finding{{Code: preserve.SameObject, Type: "m.C", Made: "m.py:1", Root: new(live.Finding), Site: new(live.Frame)}}}
 	ops := &watch.Report{Findings: []*watch.Finding{{

@@ -15,13 +15,13 @@ var lintCommand = command{
 	run:     runLint,
 }
 
-// A lintFinding is a finding as lint -json prints it.
+// A lintFinding is a finding in the form of lint -json.
 type lintFinding struct {
 	Code    string `json:"code"`
 	Op      string `json:"op"`
 	File    string `json:"file"`
 	Line    int    `json:"line"`
-	Column  int    `json:"column"` // 0: of a registration, which has none
+	Column  int    `json:"column"` // 0 for a registration
 	Message string `json:"message"`
 	Fix     string `json:"fix"`
 }

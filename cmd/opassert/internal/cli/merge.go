@@ -66,7 +66,7 @@ func readReport(name string) (*report.Report, error) {
 	return r, nil
 }
 
-// verdict is how a command ends whose report is written.
+// verdict returns how a command ends after its report was written.
 func verdict(inv *invocation, r *report.Report, strict bool) error {
 	own, library := r.Faults(), r.LibraryFaults()
 	switch {
@@ -77,12 +77,12 @@ func verdict(inv *invocation, r *report.Report, strict bool) error {
 	case len(r.Ops) < r.All:
 		return fmt.Errorf("interrupted after %d of %d ops", len(r.Ops), r.All)
 	case len(r.Ops) == 0 && r.Shard.Of > 0:
-		fmt.Fprintf(inv.stderr, "opassert %s: no op falls to shard %d/%d\n", inv.name, r.Shard.Index, r.Shard.Of)
+		fmt.Fprintf(inv.stderr, "opassert %s: no op is in shard %d/%d\n", inv.name, r.Shard.Index, r.Shard.Of)
 		return nil
 	case r.Empty() != "":
 		return fmt.Errorf("nothing was checked: %s", r.Empty())
 	case strict && len(r.Unreached()) > 0:
-		return &findingsError{"never ran, which -strict fails for: " + strings.Join(r.Unreached(), " ")}
+		return &findingsError{"never ran, an error with -strict: " + strings.Join(r.Unreached(), " ")}
 	case r.Findings() > 0:
 		return errFindings
 	}

@@ -24,8 +24,8 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A goModule is the Go module that the current folder is in, or the workspace,
-// with its generated packages.
+// A goModule is the Go module, or the workspace, of the working folder, with its
+// generated packages.
 type goModule struct {
 	root   string
 	suites []gen.Suite
@@ -35,7 +35,7 @@ type goModule struct {
 	scratch *suite.Scratch // the folder that they are in
 }
 
-var errNoModule = errors.New("the current folder is not in a Go module or workspace with a package that opassert gen wrote")
+var errNoModule = errors.New("the working folder is not in a Go module or workspace with a package that opassert gen wrote")
 
 // findModule looks for the module once.
 func (f *checkFlags) findModule() error {
@@ -83,8 +83,8 @@ func listed(dir string, args ...string) ([]string, error) {
 	return strings.FieldsFunc(string(out), func(r rune) bool { return r == '\n' }), nil
 }
 
-// moduleSchemas returns the schema files that the generated packages of the module,
-// or of the workspace, were made from.
+// moduleSchemas returns the schema files of the generated packages in the module or
+// the workspace.
 func moduleSchemas() (files []string, err error) {
 	for _, place := range goPlaces() {
 		packages, err := listed(place.root, "-e", "-find", "-f", "{{.ImportPath}} {{.Dir}}", place.pattern)
@@ -108,13 +108,13 @@ func moduleSchemas() (files []string, err error) {
 	return files, nil
 }
 
-// A goPlace is a folder with a pattern of the go command.
+// A goPlace is a folder and a pattern of the go command.
 type goPlace struct{ root, pattern string }
 
 // workspace is the go command's pattern for the modules of a workspace.
 const workspace = "work"
 
-// goPlaces are the module that the current folder is in, and the workspace.
+// goPlaces are the module of the working folder, and the workspace.
 func goPlaces() []goPlace {
 	out, err := exec.Command("go", "env", "GOMOD", "GOWORK").Output()
 	if err != nil {
@@ -157,7 +157,7 @@ func prepareModule(f *checkFlags, inv *invocation) ([]*program, error) {
 	var paths []string
 	for _, s := range m.suites {
 		if s.Maker == nil {
-			fmt.Fprintf(inv.stderr, "%v: the kernels of %s are not checked, as nothing makes their tensors\n", s.Pos, s.Path)
+			fmt.Fprintf(inv.stderr, "%v: the kernels of %s are not checked, as no function makes their tensors\n", s.Pos, s.Path)
 			continue
 		}
 		checked, paths = append(checked, s), append(paths, s.Path)
@@ -184,14 +184,14 @@ func prepareModule(f *checkFlags, inv *invocation) ([]*program, error) {
 	return programs, nil
 }
 
-// printSettings names the files of settings that modules of the workspace have, and
-// which hold in their own folders.
+// printSettings lists the files of settings of modules in the workspace, which apply
+// only in their folders.
 func (m *goModule) printSettings(inv *invocation) {
 	var named []string
 	for _, s := range m.suites {
 		path, err := settings.Find(s.Dir)
 		if err == nil && path != "" && path != inv.settings && !slices.Contains(named, path) {
-			fmt.Fprintf(inv.stderr, "opassert: %s is not read here: it holds for opassert check in that folder\n", path)
+			fmt.Fprintf(inv.stderr, "opassert: %s is not read here: it applies to opassert check in its folder\n", path)
 			named = append(named, path)
 		}
 	}
@@ -209,7 +209,7 @@ func (f *checkFlags) program(s gen.Suite, path string) *program {
 	level, _ := parseLevel(*f.level) // it was read once
 	p := &program{suite: &s, job: &optest.Job{Engine: "Go kernels of " + s.Path, Level: level, Seed: *f.seed, Waived: map[string][]asserts.Excuse{}, Notes: map[string][]asserts.Excuse{}}}
 	if *f.casesFrom != "" {
-		p.job.Cases, _ = filepath.Abs(*f.casesFrom) // workers go elsewhere
+		p.job.Cases, _ = filepath.Abs(*f.casesFrom) // workers change to other folders
 	}
 	if rel, err := filepath.Rel(f.module.root, s.Dir); err == nil {
 		p.space = strings.ReplaceAll(filepath.ToSlash(rel), "/", ".")
@@ -221,15 +221,16 @@ func (f *checkFlags) program(s gen.Suite, path string) *program {
 	return p
 }
 
-// workerText is the program of a worker of one generated package. By the go command's overlay it
-// is in a folder below that package, where it may import the same internal packages.
+// workerText is the program of a worker for one generated package. The go command's
+// overlay puts it in a folder below that package, where it may import the same
+// internal packages.
 //
 //go:embed worker.go.tmpl
 var workerText string
 
 var workerProgram = template.Must(template.New("").Parse(workerText))
 
-// build builds the worker of a generated package, in the module's own settings.
+// build builds the worker of a generated package, with the module's settings.
 func (m *goModule) build(s gen.Suite, path string) error {
 	const folder = "opassertworker"
 	var text bytes.Buffer
@@ -251,9 +252,9 @@ func (m *goModule) build(s gen.Suite, path string) error {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		hint := ""
 		if bytes.Contains(out, []byte("optest.Serve")) {
-			hint = "\nthe module's version of github.com/opassert/opassert is another than this command's: go tool opassert runs the one that the module has"
+			hint = "\nthe module has another version of github.com/opassert/opassert than this command: go tool opassert runs the module's"
 		}
-		return fmt.Errorf("build what runs the kernels of %s: %w\n%s%s", s.Path, err, bytes.TrimSpace(out), hint)
+		return fmt.Errorf("build the worker for the kernels of %s: %w\n%s%s", s.Path, err, bytes.TrimSpace(out), hint)
 	}
 	return nil
 }
@@ -265,7 +266,7 @@ func (m *goModule) remove() {
 	}
 }
 
-// qualify distinguishes ops that several packages have, by a namespace.
+// qualify distinguishes ops of several packages by a namespace.
 func qualify(programs []*program) {
 	had := make(map[string]int)
 	for _, p := range programs {

@@ -21,18 +21,18 @@ import (
 	"github.com/opassert/opassert/internal/printable"
 )
 
-// outputs are the flags that name the files and formats of a report.
+// outputs are the flags for the files and formats of a report.
 type outputs struct {
 	json, quiet            *bool
 	formats                formatFlags
 	html, table, unreached *string
-	text                   func(*report.Report, io.Writer) error // of a report on standard output
+	text                   func(*report.Report, io.Writer) error // for a report on standard output
 }
 
 func newOutputs(f *flag.FlagSet) *outputs {
 	return &outputs{
 		json:      newJSONFlag(f, "array"),
-		quiet:     f.Bool("q", false, "print findings and crashes alone, and errors"),
+		quiet:     f.Bool("q", false, "print only findings, crashes and errors"),
 		formats:   newFormatFlags(f),
 		html:      newOutputFlag(f, "html", "write one self-contained HTML page to a `file`"),
 		table:     newOutputFlag(f, "table", "write the findings as a Markdown table to a `file`"),
@@ -41,7 +41,7 @@ func newOutputs(f *flag.FlagSet) *outputs {
 	}
 }
 
-// checkWritable returns an error if a file can't be written, and does not change it.
+// checkWritable returns an error if a file can't be written, without changing it.
 func checkWritable(path string) error {
 	if special(path) {
 		return nil
@@ -53,7 +53,7 @@ func checkWritable(path string) error {
 	return t.discard()
 }
 
-// write writes every report that is asked for, the others too where one fails.
+// write writes every requested report, the others also if one fails.
 func (o *outputs) write(inv *invocation, r *report.Report) error {
 	print := func(w io.Writer) error { return o.text(r, w) }
 	switch {
@@ -80,7 +80,7 @@ func (o *outputs) writeComparison(inv *invocation, c *report.Comparison) error {
 	return errors.Join(toFile(*o.html, c.WriteHTML), toFile(*o.table, c.WriteTable), buffered(inv.stdout, print))
 }
 
-// buffered writes in large pieces, and printably.
+// buffered writes in large pieces, with foreign text escaped.
 func buffered(w io.Writer, write func(io.Writer) error) error {
 	p := printable.NewWriter(w)
 	b := bufio.NewWriterSize(p, 1<<16)
@@ -94,7 +94,7 @@ func badOnly(results []asserts.Result) []asserts.Result {
 	})
 }
 
-// packaged is the version of the wheel that has the command; its linker sets it.
+// packaged is the version of the wheel with the command, set by the linker.
 var packaged string
 
 // version is the command's own.
@@ -103,17 +103,17 @@ func version() string {
 	return cmp.Or(packaged, cmp.Or(info, new(debug.BuildInfo)).Main.Version, "(devel)")
 }
 
-// toFile writes a file, if its flag is set: all of it, or nothing. A device, a pipe
-// or a stream is written directly. Foreign text is escaped.
+// toFile writes a file, if its flag is set, completely or not at all. A device, a
+// pipe or a stream is written directly. Foreign text is escaped.
 func toFile(path string, write func(io.Writer) error) error { return toFileOf(0o666, path, write) }
 
-// toPrivateFile is toFile for a file that may hold a program's data: only the user
+// toPrivateFile is toFile for a file that may contain a program's data: only the user
 // can read it.
 func toPrivateFile(path string, write func(io.Writer) error) error {
 	return toFileOf(0o600, path, write)
 }
 
-// createPrivate creates a file that is written bit by bit. It replaces an old one,
+// createPrivate creates a file that is written gradually. It replaces an old one,
 // which others may read or have open.
 func createPrivate(path string) (*os.File, error) {
 	if stream := ownStream(path); stream != nil {
@@ -153,7 +153,7 @@ func toFileOf(mode os.FileMode, path string, write func(io.Writer) error) error 
 	return t.commit()
 }
 
-// inFile puts a file's name before an error of writing it.
+// inFile adds a file's name to an error of writing it.
 func inFile(path string, err error) error {
 	if err == nil {
 		return nil
@@ -165,22 +165,20 @@ func inFile(path string, err error) error {
 	return fmt.Errorf("write %s: %w", path, err)
 }
 
-// special reports whether a path is something other than a regular file of the user's.
+// special reports whether a path is something other than a regular file of the user.
 func special(path string) bool {
 	info, err := os.Stat(path)
 	return ownStream(path) != nil || //mutate:equivalent false: the output of a test is no file
 		err == nil && !info.Mode().IsRegular() && !info.IsDir()
 }
 
-// A replacement is a new file that takes the place of an old one when it is
-// whole.
+// A replacement is a new file that replaces an old one when it is complete.
 type replacement struct {
 	path string
 	file *os.File
 }
 
-// newReplacement makes the new file with a mode, or as much of it as the old one
-// has.
+// newReplacement makes the new file with a mode, or those bits of it that the old one has.
 func newReplacement(path string, mode os.FileMode) (*replacement, error) {
 	target := followed(path)
 	if info, err := os.Stat(target); err == nil {
@@ -195,12 +193,12 @@ func newReplacement(path string, mode os.FileMode) (*replacement, error) {
 	if err != nil {
 		return nil, inFile(path, err)
 	}
-	locked.Hold(f) // where the file system can; a file without a lock is removed once it is old
+	locked.Hold(f) // if the file system can; a file without a lock is removed once it is old
 	return &replacement{target, f}, nil
 }
 
-// sweepParts removes new files that killed processes have left. One of this process's
-// number is another's, which has ended; one that is young may be about to be held.
+// sweepParts removes new files of killed processes. One with this process's number is
+// of an ended process; a recent one may not be locked yet.
 func sweepParts(dir, prefix string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {

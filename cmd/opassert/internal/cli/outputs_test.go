@@ -32,7 +32,7 @@ func entries(t *testing.T) (all []string) {
 	return all
 }
 
-// A file is written whole or not at all, with the mode that the old one had.
+// A file is written completely or not at all, with the mode of the old one.
 func TestToFile(t *testing.T) {
 	inFolder(t, "old", "private")
 	must.Do(t, os.Chmod("private", 0o640))
@@ -79,7 +79,7 @@ func TestToFile(t *testing.T) {
 	}
 }
 
-// A file that is written bit by bit is there at once, for the user alone.
+// A gradually written file exists at once, for the user only.
 func TestCreatePrivate(t *testing.T) {
 	inFolder(t, "old")
 	was := must.Get(os.Open("old"))(t)
@@ -91,7 +91,7 @@ func TestCreatePrivate(t *testing.T) {
 		t.Errorf("old holds %q", text)
 	}
 	if text := must.Get(io.ReadAll(was))(t); string(text) != "old" {
-		t.Errorf("who has it open reads %q", text)
+		t.Errorf("an open file has %q", text)
 	}
 	device, written := pipe(t)
 	if f := must.Get(createPrivate(device))(t); f.Name() != device || must.Get(f.WriteString("x"))(t) != 1 || f.Close() != nil || written() != "x" {
@@ -105,7 +105,7 @@ func TestCreatePrivate(t *testing.T) {
 	}
 }
 
-// Whether a file can be written is asked without changing it.
+// Checking that a file is writable does not change it.
 func TestCheckWritable(t *testing.T) {
 	inFolder(t, "old")
 	device, _ := pipe(t)
@@ -119,7 +119,7 @@ func TestCheckWritable(t *testing.T) {
 	}
 }
 
-// New files of killed processes go, those of others that may live stay.
+// New files of killed processes are removed, those of processes that may run are not.
 func TestSweepParts(t *testing.T) {
 	own := fmt.Sprintf(".x.%d", os.Getpid())
 	inFolder(t, ".x.1", ".x.2", ".x.3", own, ".x.text", ".y.1", "7")
@@ -136,7 +136,7 @@ func TestSweepParts(t *testing.T) {
 	}
 }
 
-// A file that could not be written to its end replaces none.
+// An incomplete file does not replace the old one.
 func TestCommitFails(t *testing.T) {
 	inFolder(t, "old")
 	r := must.Get(newReplacement("old", 0o666))(t)
@@ -146,7 +146,7 @@ func TestCommitFails(t *testing.T) {
 	}
 }
 
-// Bad results break a promise, or may.
+// Bad results are violations, crashes and notes.
 func TestBadOnly(t *testing.T) {
 	var bad []string
 	for _, r := range badOnly(ofEachStatus) {
@@ -157,7 +157,7 @@ func TestBadOnly(t *testing.T) {
 	}
 }
 
-// A link is followed to its end, also to a file that is not there.
+// A link is followed to its end, also to a missing file.
 func TestFollowed(t *testing.T) {
 	inFolder(t, "a", "dir/b")
 	for link, to := range map[string]string{"one": "a", "two": "one", "lost": "gone", "dir/up": "../gone", "far": "/none/at/all", "round": "round", "linked": "dir"} {
@@ -170,7 +170,7 @@ func TestFollowed(t *testing.T) {
 	}
 }
 
-// Every report that is asked for is written, whatever becomes of the others.
+// Every requested report is written, even if others fail.
 func TestOutputs(t *testing.T) {
 	inFolder(t)
 	r := &report.Report{Ops: []*report.OpResult{{Op: "a::never", Missing: "no kernel"}}}

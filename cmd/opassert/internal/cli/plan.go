@@ -17,7 +17,7 @@ var planCommand = command{
 	run:     runPlan,
 }
 
-// A plannedOp is an op as plan -json prints it.
+// A plannedOp is an op in the form of plan -json.
 type plannedOp struct {
 	Op     string         `json:"op"`
 	Checks []plannedCheck `json:"checks"`
@@ -60,7 +60,7 @@ func (p *planFlags) options(inv *invocation) gen.Options {
 	}
 }
 
-// planner makes the planner; allowlist entries past their day are warned of.
+// planner makes the planner, and warns of expired allowlist entries.
 func (p *planFlags) planner(inv *invocation, ops []*schema.Op) (*plan.Planner, error) {
 	planner, expired, err := gen.NewPlanner(p.options(inv), ops)
 	inv.printExpired(expired)

@@ -17,7 +17,7 @@ var policyCommand = command{
 	run:     runPolicy,
 }
 
-// A shownPolicy is a policy as policy -json prints it.
+// A shownPolicy is a policy in the form of policy -json.
 type shownPolicy struct {
 	Policy string               `json:"policy"`
 	Lines  []asserts.PolicyLine `json:"lines"`
@@ -64,7 +64,7 @@ func policies(name string) ([]shownPolicy, error) {
 	return shown, nil
 }
 
-// skips lists the checks that are skipped, or where these are most, the others.
+// skips lists the skipped checks, or the others if these are fewer.
 func skips(c asserts.Codes) string {
 	others := asserts.AllCodes &^ c
 	switch {

@@ -10,8 +10,8 @@ import (
 	"github.com/opassert/opassert/internal/printable"
 )
 
-// An objectWatch watches the Python objects of a program, if they are to be, and
-// may write a log.
+// An objectWatch watches the Python objects of a program, if requested, and may write
+// a log.
 type objectWatch struct {
 	live *live.Watch
 	log  *os.File
@@ -40,7 +40,7 @@ func (r *runFlags) watchObjects(inv *invocation) (*objectWatch, error) {
 	return o, err
 }
 
-// end is when the program has ended with a status.
+// end is called when the program has ended with a status.
 func (o *objectWatch) end(inv *invocation, status int) (*live.Report, error) {
 	if o.live == nil {
 		return &live.Report{}, nil

@@ -13,23 +13,23 @@ import (
 	"github.com/opassert/opassert/internal/printable"
 )
 
-// A progress writes how far a run is: on a terminal a line that changes, and above it the
-// findings, elsewhere a line each half minute.
+// A progress writes the progress of a run: on a terminal in a line that is updated,
+// below the findings; elsewhere in a line each half minute.
 type progress struct {
 	show func(line string)
 	tell func(title string) // of a finding, before the report has it
-	stop chan struct{}      // taken by the goroutine that shows
+	stop chan struct{}      // received by the goroutine that writes
 
 	mu              sync.Mutex
 	begun           time.Time
 	all, done       int      // ops
-	runs, ran       int      // those of them that have no result before the run
-	running         []string // now, the one that began first at the head
+	runs, ran       int      // ops without a result before the run
+	running         []string // running ops, the first started one first
 	cases, findings int
 }
 
-// startProgress begins to write the progress of a run over ops, of which some have
-// results of an earlier run. Nothing is written where messages are not.
+// startProgress starts writing the progress of a run over ops, of which some have
+// results of an earlier run. It writes nothing if messages are discarded.
 func startProgress(inv *invocation, ops []engine.Operator, known map[string]*report.OpResult) *progress {
 	p := &progress{begun: time.Now(), all: len(ops), stop: make(chan struct{})}
 	for _, o := range ops {
@@ -46,7 +46,7 @@ func startProgress(inv *invocation, ops []engine.Operator, known map[string]*rep
 	}
 	if terminal := inv.own.stderr; inv.shows() {
 		each = 200 * time.Millisecond
-		p.show = func(line string) { fmt.Fprintf(terminal, "\r\x1b[K\x1b[?7l%s\x1b[?7h", line) } // cut off at the terminal's edge
+		p.show = func(line string) { fmt.Fprintf(terminal, "\r\x1b[K\x1b[?7l%s\x1b[?7h", line) } // truncated to the terminal's width
 		p.tell = func(title string) { fmt.Fprintf(terminal, "\r\x1b[K%s\n", title) }
 		p.show(p.line())
 	}
@@ -54,7 +54,7 @@ func startProgress(inv *invocation, ops []engine.Operator, known map[string]*rep
 	return p
 }
 
-// shows reports whether messages are for a terminal.
+// shows reports whether messages go to a terminal.
 func (inv *invocation) shows() bool {
 	f, _ := inv.own.stderr.(*os.File) // or nil, which is not a terminal
 	info, err := f.Stat()
@@ -74,7 +74,7 @@ func (p *progress) each(interval time.Duration) {
 	}
 }
 
-// end writes no more, and takes a line on a terminal away.
+// end stops writing, and removes the line from a terminal.
 func (p *progress) end() {
 	<-p.stop
 	p.show("")
@@ -108,7 +108,7 @@ func (p *progress) opDone(r *report.OpResult) {
 	}
 }
 
-// line is the progress as it is now. The time that is left is estimated from that of the ops
+// line is the current progress. The remaining time is estimated from that of the ops
 // that ran.
 func (p *progress) line() string {
 	p.mu.Lock()
@@ -125,8 +125,8 @@ func (p *progress) line() string {
 	return line
 }
 
-// hush discards messages to standard error that are not errors; the function that
-// it returns ends that, as errors are printed last.
+// hush discards messages to standard error until the returned function is called, for
+// the errors at the end.
 func (inv *invocation) hush() (restore func()) {
 	was := inv.stderr
 	inv.stderr = io.Discard

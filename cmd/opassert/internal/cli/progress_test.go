@@ -17,7 +17,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// operators are of these names; of one with an exclamation mark nothing is called.
+// operators returns ops with these names; one with an exclamation mark is not called.
 func operators(names ...string) (ops []engine.Operator) {
 	for _, name := range names {
 		o := engine.Operator{Schema: &schema.Op{Namespace: "my"}}
@@ -30,7 +30,7 @@ func operators(names ...string) (ops []engine.Operator) {
 	return ops
 }
 
-// A line that changes is for a terminal that takes it, and not where messages are not.
+// A line is updated only on a terminal that supports it, and not if messages are discarded.
 func TestShows(t *testing.T) {
 	inFolder(t, "a")
 	device := must.Get(os.OpenFile(os.DevNull, os.O_RDWR, 0))(t)
@@ -61,7 +61,7 @@ func TestShows(t *testing.T) {
 		time.Sleep(time.Hour)
 	})
 	if out.Len() > 0 {
-		t.Errorf("beside the line of a terminal: %s", &out)
+		t.Errorf("besides the line of a terminal: %s", &out)
 	}
 	var told []string
 	p := &progress{tell: func(title string) { told = append(told, title) }}
@@ -79,8 +79,7 @@ func TestShows(t *testing.T) {
 	}
 }
 
-// Elsewhere than on a terminal there is a line each half minute, while an op takes its
-// time too.
+// Without a terminal there is a line each half minute, also during a slow op.
 func TestProgressInLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder

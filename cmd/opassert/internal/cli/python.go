@@ -14,7 +14,7 @@ import (
 	"github.com/opassert/opassert/internal/torch"
 )
 
-// moduleFlags name Python modules, and who imports them.
+// moduleFlags name Python modules, and the interpreter that imports them.
 type moduleFlags struct {
 	names       modules
 	interpreter *string
@@ -22,15 +22,16 @@ type moduleFlags struct {
 
 func newModuleFlags(f *flag.FlagSet) *moduleFlags {
 	m := new(moduleFlags)
-	f.Var(&m.names, "module", "a Python `module` to import, whose ops are checked, those that it registers\nin Python and those of libraries that it loads; several with commas")
+	f.Var(&m.names, "module", "a Python `module` to import, whose ops are checked: those that it registers\nin Python and those of libraries that it loads; several separated by commas")
 	m.interpreter = f.String("python", "", "the `interpreter` that imports them (default: of the active virtual environment, else python3);\nwithout -module check runs PyTorch's own ops in it")
 	return m
 }
 
-// onImport is said of modules without ops: a package may register them where it uses them first.
+// onImport is added for modules without ops: a package may register them at their
+// first use.
 const onImport = " while it is imported: -module names the module that registers them"
 
-// modules are values of -module, each of one name or several.
+// modules are values of -module, each with one name or several.
 type modules struct{ repeated }
 
 func (m *modules) Set(value string) error {
@@ -46,7 +47,7 @@ func (m *modules) Set(value string) error {
 	return m.repeated.Set(value)
 }
 
-// moduleOf returns the name of the module of a file, with those of the packages that it lies in.
+// moduleOf returns the name of the module of a file, with its packages.
 func moduleOf(file string) string {
 	name := strings.TrimSuffix(filepath.Base(file), ".py")
 	file, _ = filepath.Abs(file)
@@ -82,19 +83,19 @@ func (m *moduleFlags) lint(inv *invocation) ([]lintFinding, error) {
 	return findings, err
 }
 
-// hosted reports whether kernels run in a Python: where one is named, or modules bring
-// them, or a device, which a Python's PyTorch has unless a library does.
+// hosted reports whether kernels run in a Python: if one is named, for modules, and
+// for a device, unless a library has it.
 func (f *checkFlags) hosted() bool {
 	return len(f.moduleFlags.names.repeated) > 0 || len(f.libs) == 0 && (*f.device != "" || *f.interpreter != "")
 }
 
-// prepareModules makes a run ready whose kernels are in a Python.
+// prepareModules prepares a run whose kernels are in a Python.
 func (f *checkFlags) prepareModules(inv *invocation) ([]*program, error) {
 	switch {
 	case len(f.libs) > 0:
-		return nil, usagef("-lib goes without -module: a module loads its libraries itself")
+		return nil, usagef("-lib can't be combined with -module: a module loads its libraries itself")
 	case len(*f.torchFlags.dirs) > 0:
-		return nil, usagef("-libtorch goes without -module and -python: the PyTorch is the one that -python imports")
+		return nil, usagef("-libtorch can't be combined with -module or -python: the PyTorch is the one that -python imports")
 	}
 	err := f.withoutPackages(inv)
 	if err != nil {
@@ -116,8 +117,8 @@ func (f *checkFlags) prepareModules(inv *invocation) ([]*program, error) {
 	return f.itself(environment...), err
 }
 
-// stampModules writes the sizes and times of a module's files, on which its next
-// run depends.
+// stampModules writes the sizes and times of a module's files, on which its next run
+// depends.
 func (f *checkFlags) stampModules(to io.Writer) {
 	for _, module := range f.pythonModules() {
 		source := f.host.Source(module)

@@ -6,8 +6,8 @@ import (
 	"github.com/opassert/opassert/internal/installed"
 )
 
-// findSchemas returns the native_functions.yaml of the PyTorch in a folder, or
-// for "" of the one that is found, and says which it is.
+// findSchemas returns the native_functions.yaml of the PyTorch in a folder, or for ""
+// of the one found, and prints which it is.
 func (inv *invocation) findSchemas(dir string) (string, error) {
 	path, torch, err := installed.FindSchemas(dir)
 	if err != nil {

@@ -20,11 +20,10 @@ import (
 type reproFlag struct{ folder *string }
 
 func newReproFlag(f *flag.FlagSet) reproFlag {
-	return reproFlag{newMadeFolderFlag(f, "repro", "write for each finding and crash a program that shows it without opassert, to a `folder`, and\nrun it: Python that imports torch and the library alone, C++ where Python can't call the\nop, Go for Go kernels")}
+	return reproFlag{newMadeFolderFlag(f, "repro", "write for each finding and crash a program that shows it without opassert, to a `folder`, and\nrun it: Python that imports only torch and the library, C++ if Python can't call the\nop, Go for Go kernels")}
 }
 
-// ready makes the folder ready before anything runs, and returns it, or nil if no
-// programs are asked for.
+// ready prepares the folder before the run, and returns it, or nil without the flag.
 func (r reproFlag) ready(c *checkup) (*repro.Folder, error) {
 	d, err := r.of(c, "")
 	if d == nil || err != nil {
@@ -53,7 +52,7 @@ func (r reproFlag) of(c *checkup, below string) (*repro.Folder, error) {
 	return d, nil
 }
 
-// runBy has the programs of a folder run with a PyTorch.
+// runBy makes the programs of a folder run with a PyTorch.
 func runBy(d *repro.Folder, torch *installed.Torch) {
 	d.Python = torch.Python()
 	if cxx, err := compile.Program(torch); err == nil {
@@ -73,7 +72,7 @@ func (r reproFlag) write(torch *torchFlags, read *report.Report) error {
 		return err
 	}
 	if is := "libtorch " + torch.found.Version; read.Engine != is {
-		return usagef("-repro: the report is of %s, and here is %s: name the former with -libtorch", read.Engine, is)
+		return usagef("-repro: the report is of %s, and %s was found here: name the former with -libtorch", read.Engine, is)
 	}
 	d := &repro.Folder{Path: *r.folder, Source: repro.Source{Version: read.Engine, Libraries: torch.files}}
 	runBy(d, torch.found)
@@ -85,7 +84,7 @@ func (r reproFlag) write(torch *torchFlags, read *report.Report) error {
 	return d.Write(ctx, read, runtime.NumCPU())
 }
 
-// library returns the Go library as programs use it.
+// library returns the Go library for programs.
 func (c *checkup) library() *repro.Library {
 	l := &repro.Library{Root: c.flags.module.root, Packages: make(map[string]*repro.Package)}
 	for _, p := range c.programs {
@@ -101,7 +100,7 @@ func (c *checkup) library() *repro.Library {
 	return l
 }
 
-// quotedName returns a function as programs name it, or "" of none.
+// quotedName returns the name of a function in programs, or "".
 func quotedName(f *types.Func) string {
 	if f == nil {
 		return ""
@@ -109,7 +108,7 @@ func quotedName(f *types.Func) string {
 	return strconv.Quote(f.Pkg().Path()) + "." + f.Name()
 }
 
-// writePrograms writes the programs of a report, unless no folder is asked for.
+// writePrograms writes the programs of a report, if there is a folder for them.
 func (c *checkup) writePrograms(d *repro.Folder, r *report.Report) error {
 	if d == nil {
 		return nil

@@ -31,7 +31,7 @@ import (
 var runCommand = command{
 	name:    "run",
 	args:    "-- PROGRAM [arguments]",
-	summary: "hold every op that a program calls against its schema",
+	summary: "check every op that a program calls against its schema",
 	program: true,
 	run:     runRun,
 }
@@ -63,24 +63,24 @@ type runFlags struct {
 func newRunFlags(f *flag.FlagSet) *runFlags {
 	r := &runFlags{}
 	f.Var(&r.lists, "allow", "an allowlist `file` or preset; may be given several times")
-	f.Var(&r.ops, "op", "watch this op `name` alone, or a pattern such as mylib::*; may be given several times")
-	r.level = f.String("level", "", "how much is checked: `identity|content|meta`; without it meta for ops that are not PyTorch's own and identity for the rest, and with content also meta for them")
+	f.Var(&r.ops, "op", "watch only this op `name`, or a pattern such as mylib::*; may be given several times")
+	r.level = f.String("level", "", "how much is checked: `identity|content|meta` (default: identity for PyTorch's own ops; others are checked at meta\nunless it is identity)")
 	r.sample = f.Int("sample", 1, "check the content of one in `N` calls of PyTorch's own ops")
 	r.maxBytes = f.Int64("max-bytes", 0, "check no content of storages larger than this; 0: of any size")
 	r.far = f.Float64("tolerance", 0, "how far values on a device may be from those of the op's kernel for the CPU, relative to 1 + their size\n(default: they are not compared)")
 	r.fail = f.Bool("fail", false, "raise each finding at the call, as a RuntimeError")
 	r.record = newOutputFlag(f, "record", "write distinct calls of ops that are not PyTorch's own, or of those of -op, to a `file` for opassert check -cases-from")
-	r.strings = f.Bool("record-strings", false, "with -record, write string arguments as they are; without it they are left out")
+	r.strings = f.Bool("record-strings", false, "with -record, write string arguments too, which are otherwise left out")
 	r.json = newOutputFlag(f, "json", "write the findings as a JSON array to a `file`")
 	r.formats = newFormatFlags(f)
 	r.programs = newReproFlag(f)
-	f.Var(&r.imports, "repro-import", "import this `module`, or load this library, in the programs of -repro: what registers the ops; may be given several times")
+	f.Var(&r.imports, "repro-import", "import this `module`, or load this library, which registers the ops, in the programs of -repro; may be given several times")
 	r.html = newOutputFlag(f, "html", "write one self-contained HTML page to a `file`")
 	r.baseline = newBaselineFlags(f)
 	r.watchOps = f.Bool("ops", true, "watch ops")
 	r.preserve = f.Bool("preserve", false, "watch the Python objects of tensors and storages")
 	r.log = newOutputFlag(f, "log", "with -preserve, write the events to a `file` for opassert trace")
-	f.Func("child", "watch `PID:FILE`, a child of this process that waits, and start no program: FILE is the descriptor where the child reads what to open; for who forks and then becomes opassert, as pytest --opassert does", func(text string) (err error) {
+	f.Func("child", "watch `PID:FILE`, a waiting child of this process, instead of starting a program: the child reads from descriptor FILE what to open; for a process that forks and then becomes opassert, as pytest --opassert does", func(text string) (err error) {
 		r.child, err = parseChild(text)
 		return err
 	})
@@ -88,8 +88,8 @@ func newRunFlags(f *flag.FlagSet) *runFlags {
 	return r
 }
 
-// looks returns of which ops calls are observed at the level content, and of which fakes
-// are called.
+// levels returns the ops whose calls are observed at the level content, and those
+// whose fakes are called.
 func (r *runFlags) looks() (content, fakes watch.Content, err error) {
 	switch *r.level {
 	case "":
@@ -116,15 +116,15 @@ func runRun(inv *invocation) error {
 	}
 	switch {
 	case !*flags.preserve && !*flags.watchOps:
-		return usagef("nothing is watched: -ops=false goes with -preserve")
+		return usagef("nothing is watched: -ops=false needs -preserve")
 	case !*flags.preserve && (*flags.log != "" || *flags.lines):
-		return usagef("-log and -lines go with -preserve")
+		return usagef("-log and -lines need -preserve")
 	case *flags.preserve && flags.child != nil:
-		return usagef("-child goes without -preserve")
+		return usagef("-child can't be combined with -preserve")
 	case *flags.record == "" && *flags.programs.folder == "" && *flags.strings:
-		return usagef("-record-strings goes with -record or -repro")
+		return usagef("-record-strings needs -record or -repro")
 	case *flags.programs.folder == "" && len(flags.imports) > 0:
-		return usagef("-repro-import goes with -repro")
+		return usagef("-repro-import needs -repro")
 	case *flags.programs.folder != "" && !*flags.watchOps:
 		return usagef("-repro is about ops, which -ops=false does not watch")
 	}
@@ -147,7 +147,7 @@ func runRun(inv *invocation) error {
 		return usagef("-tolerance %v: want a number above 0, such as 1e-4", *flags.far)
 	}
 	if *flags.far > 0 && fakes == watch.NoContent {
-		return usagef("-tolerance holds values against those of kernels for the CPU, which -level identity does not call")
+		return usagef("-tolerance compares values with those of kernels for the CPU, which -level identity does not call")
 	}
 	if err := flags.baseline.read(); err != nil {
 		return err
@@ -171,8 +171,7 @@ func runRun(inv *invocation) error {
 	return exitStatus(max(report.ExitStatus(), found.ExitStatus()))
 }
 
-// runProgram runs the program with all that watches it. The report is that on
-// ops, if these are watched.
+// runProgram runs and watches the program. The report is about ops, if they are watched.
 func (r *runFlags) runProgram(inv *invocation, content, fakes watch.Content, objects *live.Watch) (*watch.Report, error) {
 	ctx, command := context.Background(), inv.flags.Args()
 	if !*r.watchOps {
@@ -200,7 +199,7 @@ func (r *runFlags) write(inv *invocation, report *watch.Report) error {
 	if err := r.writePrograms(inv, report, ops); err != nil {
 		return err
 	}
-	for _, f := range report.Findings { // those that -update has made known
+	for _, f := range report.Findings { // those that -update has added
 		f.Known = r.baseline.known != nil && f.KnownTo(r.baseline.known)
 	}
 	return errors.Join(
@@ -211,8 +210,8 @@ func (r *runFlags) write(inv *invocation, report *watch.Report) error {
 	)
 }
 
-// writePrograms writes for each finding a program that makes a recorded call of its op, runs
-// it, and prints its outcome.
+// writePrograms writes for each finding a program that makes a recorded call of its
+// op, runs it, and prints its outcome.
 func (r *runFlags) writePrograms(inv *invocation, watched *watch.Report, ops *report.Report) error {
 	if *r.programs.folder == "" {
 		return nil
@@ -239,7 +238,8 @@ func (r *runFlags) writePrograms(inv *invocation, watched *watch.Report, ops *re
 	return nil
 }
 
-// pythonOf returns the Python of a program: itself, the one beside it, or that of the path.
+// pythonOf returns the Python of a program: itself, the one beside it, or the first
+// on the path.
 func pythonOf(program string) string {
 	path, err := exec.LookPath(program)
 	if err == nil && strings.HasPrefix(filepath.Base(path), "python") {
@@ -252,7 +252,7 @@ func pythonOf(program string) string {
 	return path
 }
 
-// wanted returns the function that matches the patterns, nil without patterns.
+// selected returns a function that matches the patterns, nil without patterns.
 func (r *runFlags) wanted() func(op string) bool {
 	if len(r.ops) == 0 {
 		return nil
@@ -262,10 +262,10 @@ func (r *runFlags) wanted() func(op string) bool {
 	}
 }
 
-// mostRecorded keeps a file of cases short.
+// mostRecorded is the number of recorded calls of an op.
 const mostRecorded = 32
 
-// recorded returns how many calls of an op are recorded.
+// recorded returns the number of calls of an op to record.
 func (r *runFlags) recorded() int {
 	if *r.record == "" && *r.programs.folder == "" {
 		return 0
@@ -274,7 +274,7 @@ func (r *runFlags) recorded() int {
 }
 
 // plans returns the function that makes the plans of a run, with the allowlists for
-// each version of libtorch that the program's processes load, and each device.
+// each version of libtorch that its processes load, and each device.
 func (r *runFlags) plans(inv *invocation) func(version, device string, op *schema.Op) (engine.Plan, error) {
 	var mu sync.Mutex
 	planners := make(map[allowlist.Where]*plan.Planner)

@@ -19,9 +19,9 @@ type schemaFlags struct {
 
 func newLibtorchFlag(f *flag.FlagSet) *repeated {
 	dirs := new(repeated)
-	f.Var(dirs, "libtorch", "the `folder` of the PyTorch or libtorch to take: an unpacked one, the Python package torch or its environment, a prefix\n"+
+	f.Var(dirs, "libtorch", "the `folder` of the PyTorch or libtorch to use: an unpacked one, the Python package torch or its environment, a prefix\n"+
 		"(default: $LIBTORCH, the one that a -lib is linked to, the active Python's, the system's);\n"+
-		"check takes several, and reports what differs between them")
+		"check takes several, and reports the differences")
 	return dirs
 }
 
@@ -32,9 +32,9 @@ func newSchemaFlags(f *flag.FlagSet) schemaFlags {
 		schema: f.String("schema", "", "the schema `file`: native_functions.yaml, or one of another project (default: that of the PyTorch found)"),
 		tags:   f.String("tags", "", "the tags `file` (default: tags.yaml beside the schema, if there is one)"),
 		base:   f.String("base", "", "the `file` with the schemas of ops that the schema file only names (default: that of the PyTorch found)"),
-		version: f.String("version", "", "the PyTorch `version` whose rules hold where the schema file does not say;\n"+
+		version: f.String("version", "", "the PyTorch `version` whose rules apply unless the schema file has them;\n"+
 			"the version of the library, for allowlist entries that name versions"),
-		strict: f.Bool("strict", false, "make warnings errors: about the schema file, and of gen also about ops\nthat get no wrapper and marks that are not read, of check about ops that never ran"),
+		strict: f.Bool("strict", false, "make warnings errors: about the schema file, of gen also about ops\nwithout a wrapper and marks that are not read, of check about ops that never ran"),
 	}
 }
 
@@ -52,7 +52,7 @@ func (s schemaFlags) load(inv *invocation) ([]*schema.Op, error) {
 	return file.Ops, nil
 }
 
-// find sets the schema file, where none is given, to that of the PyTorch found.
+// find sets the schema file, unless one is given, to that of the PyTorch found.
 func (s schemaFlags) find(inv *invocation) error {
 	if *s.schema != "" {
 		return nil
@@ -89,9 +89,8 @@ func (s schemaFlags) config(inv *invocation) schema.Config {
 	return c
 }
 
-// printSource prints the warnings about a schema file, and the version whose rules
-// it was read by, where that matters. A worker leaves that to the command that
-// started it.
+// printSource prints the warnings about a schema file, and the version whose rules it
+// was read by, if that matters. A worker leaves that to its run.
 func (inv *invocation) printSource(file *schema.File) {
 	if isWorker() {
 		return

@@ -15,8 +15,7 @@ import (
 	"github.com/opassert/opassert/internal/yamlfile"
 )
 
-// settle sets the flags that the command line does not set to the values of
-// opassert.yaml.
+// settle sets the flags that the command line does not set to the values of opassert.yaml.
 func (inv *invocation) settle() error {
 	if !hasFlags(inv.flags) {
 		return nil
@@ -64,21 +63,21 @@ func (inv *invocation) settleFrom(path string) error {
 	return file.Errs.Err()
 }
 
-// A settled command line is one in the making.
+// A settled has the state of settle.
 type settled struct {
 	inv  *invocation
 	file *settings.File
-	sets map[string]*flag.FlagSet // of each command, to try values on
-	own  map[string]setting       // of this command, by flag
+	sets map[string]*flag.FlagSet // a flag set of each command, to try values
+	own  map[string]setting       // the settings of this command, by flag
 }
 
 // A setting is the file's value for a flag of this command.
 type setting struct {
 	values []settings.Value
-	common bool // to all commands that have it
+	common bool // it is for all commands that have the flag
 }
 
-// read tries a setting on each command that takes it, and keeps it if this one does.
+// read tries a setting on each command that has the flag, and keeps it if this one has it.
 func (s *settled) read(one settings.Setting) {
 	takers := []string{one.Command}
 	if one.Command == "" {
@@ -88,7 +87,7 @@ func (s *settled) read(one settings.Setting) {
 	}
 	values := s.values(one, s.sets[takers[0]].Lookup(one.Flag))
 	var taken []string
-	var own, last string // why this command, and one that was tried, refuse it
+	var own, last string // the errors of this command, and of one that was tried
 	for _, command := range takers {
 		why := try(s.sets[command].Lookup(one.Flag), values)
 		if why == "" {
@@ -109,8 +108,7 @@ func (s *settled) read(one settings.Setting) {
 	}
 }
 
-// alike returns the commands that have a flag, nil where they mean different
-// things by it.
+// alike returns the commands that have a flag, nil if it differs between them.
 func (s *settled) alike(one settings.Setting) (takers []string) {
 	var kinds []string
 	for _, c := range commands {
@@ -120,7 +118,7 @@ func (s *settled) alike(one settings.Setting) (takers []string) {
 	}
 	for i := range kinds {
 		if kinds[i] != kinds[0] {
-			s.file.ReportAt(s.file.At(one), "%s of opassert %s is %s, and of %s %s: write it below the command that it is for",
+			s.file.ReportAt(s.file.At(one), "%s of opassert %s is %s, and of %s %s: write it below its command",
 				one.Flag, takers[0], kinds[0], takers[i], kinds[i])
 			return nil
 		}
@@ -128,7 +126,7 @@ func (s *settled) alike(one settings.Setting) (takers []string) {
 	return takers
 }
 
-// kindOf returns the kind of value that a flag has, in words.
+// kindOf describes the kind of a flag's value.
 func kindOf(f *flag.Flag) string {
 	kind, _ := flag.UnquoteUsage(f)
 	switch {
@@ -203,8 +201,7 @@ func (s *settled) apply(path string) {
 	}
 }
 
-// printSettings prints which flags are the file's. A worker leaves that to the command
-// that started it.
+// printSettings prints the flags set by the file. A worker leaves that to its run.
 func (inv *invocation) printSettings(path string, set []string) {
 	if q := inv.flags.Lookup("q"); isWorker() || q != nil && q.Value.String() == "true" {
 		return
@@ -212,7 +209,7 @@ func (inv *invocation) printSettings(path string, set []string) {
 	fmt.Fprintf(inv.stderr, "opassert: %s sets %s\n", path, strings.Join(set, ", "))
 }
 
-// placed is a value of a file in a folder as it reads from the working folder.
+// placed is a path of a file in a folder, relative to the working folder.
 func placed(f *flag.Flag, text, dir string) string {
 	if filepath.IsAbs(text) || !isPath(f, text, dir) {
 		return text
@@ -224,8 +221,8 @@ func placed(f *flag.Flag, text, dir string) string {
 	return at
 }
 
-// isPath reports whether a flag's value names something in the file system, and not
-// a preset, a Python package, a command or a Go package.
+// isPath reports whether a flag's value is a path, and not a preset, a Python
+// package, a command or a Go package.
 func isPath(f *flag.Flag, text, dir string) bool {
 	kind, _ := flag.UnquoteUsage(f)
 	switch kind {
@@ -243,7 +240,7 @@ func isPath(f *flag.Flag, text, dir string) bool {
 	return false
 }
 
-// present reports files that are read and not there.
+// present reports missing input files.
 func (s *settled) present(f *flag.Flag, values []settings.Value, dir string) {
 	if out, ok := f.Value.(output); ok && out.writes() {
 		return
@@ -260,7 +257,7 @@ func (s *settled) present(f *flag.Flag, values []settings.Value, dir string) {
 	}
 }
 
-// remedy returns the advice about a file that is not there.
+// remedy returns the advice about a missing file.
 func remedy(f *flag.Flag, text string) string {
 	if f.Name == "allow" {
 		return cmp.Or(yamlfile.Suggest(text, allowlist.PresetNames()), "; want a file, or one of the presets "+strings.Join(allowlist.PresetNames(), ", "))
@@ -277,8 +274,8 @@ func (inv *invocation) given(name string) (given bool) {
 	return given
 }
 
-// forget resets flags that opassert.yaml sets for all commands, and that this one
-// has no use for.
+// forget resets flags that opassert.yaml sets for all commands and that this one does
+// not use.
 func (inv *invocation) forget(names ...string) {
 	for _, name := range names {
 		f := inv.flags.Lookup(name)

@@ -10,18 +10,18 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// Test runners pass the shard in these variables, with numbers that count from 0.
+// Test runners pass the shard in these variables, counted from 0.
 const (
 	shardIndex  = "TEST_SHARD_INDEX"
 	shardTotal  = "TEST_TOTAL_SHARDS"
-	shardStatus = "TEST_SHARD_STATUS_FILE" // touched by tests that know of the others
+	shardStatus = "TEST_SHARD_STATUS_FILE" // created by a test that supports shards
 )
 
 func newShardFlag(f *flag.FlagSet) *string {
 	return f.String("shard", "", "run one `part` of the ops, such as 2/8 (default: that of $"+shardIndex+" and $"+shardTotal+")")
 }
 
-// readShard reads the part that the flag asks for, or else the environment.
+// readShard reads the part from the flag, or else from the environment.
 func readShard(text string) (report.Shard, error) {
 	if text != "" {
 		index, of, _ := strings.Cut(text, "/")

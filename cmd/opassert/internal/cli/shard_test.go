@@ -9,7 +9,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// A shard is that of the flag, or else that of the test runner, which learns that it is read.
+// A shard is that of the flag, or else that of the test runner, which is notified.
 func TestReadShard(t *testing.T) {
 	inFolder(t)
 	for _, tt := range []struct {
@@ -38,14 +38,14 @@ func TestReadShard(t *testing.T) {
 			t.Errorf("%+v: %+v, %v", tt, got, err)
 		}
 		if _, err := os.Stat("read"); (err == nil) != (tt.flag == "" && tt.want.Of > 0) {
-			t.Errorf("%+v: the runner learns of it: %v", tt, err == nil)
+			t.Errorf("%+v: the runner is notified: %v", tt, err == nil)
 		}
 	}
 	t.Setenv(shardIndex, "0")
 	t.Setenv(shardTotal, "3")
 	t.Setenv(shardStatus, "none/read")
 	if _, err := readShard(""); err == nil {
-		t.Error("the runner did not learn of it")
+		t.Error("the runner was not notified")
 	}
 	t.Setenv(shardStatus, "")
 	must.Get(readShard(""))(t)

@@ -19,8 +19,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A stateFlag names a file that is read and updated; its errors are reported
-// later.
+// A stateFlag names a file that is read and updated; its errors are reported later.
 type stateFlag struct{ outputFlag }
 
 func newStateFlag(f *flag.FlagSet, usage string) *string {
@@ -31,8 +30,8 @@ func newStateFlag(f *flag.FlagSet, usage string) *string {
 
 func (*stateFlag) check() error { return nil }
 
-// A runState is the state of a run, if it has one: an error with it is a warning,
-// and does not prevent the report.
+// A runState is the state of a run, if it has one: an error with it is a warning, and
+// does not prevent the report.
 type runState struct {
 	file *suite.State
 }
@@ -67,7 +66,7 @@ func (c *checkup) openState(inv *invocation) (*runState, error) {
 	case err != nil:
 		return warn(err)
 	case file.Other:
-		fmt.Fprintf(inv.stderr, "opassert check: %s held the state of another run; it is begun anew\n", path)
+		fmt.Fprintf(inv.stderr, "opassert check: %s held the state of another run; it is started anew\n", path)
 	}
 	if *c.flags.anew {
 		clear(file.Known)
@@ -76,7 +75,7 @@ func (c *checkup) openState(inv *invocation) (*runState, error) {
 	return &runState{file}, nil
 }
 
-// printKnown prints which ops do not run, as their results are there.
+// printKnown prints the number of ops with stored results.
 func (c *checkup) printKnown(inv *invocation, file *suite.State, kept bool) {
 	known := len(slices.DeleteFunc(slices.Clone(c.operators), func(o engine.Operator) bool { return file.Known[o.Name()] == nil }))
 	switch {
@@ -84,7 +83,7 @@ func (c *checkup) printKnown(inv *invocation, file *suite.State, kept bool) {
 	case kept:
 		fmt.Fprintf(inv.stderr, "opassert check: %d of %d ops are unchanged since they ran; -a runs them too\n", known, len(c.operators))
 	default:
-		fmt.Fprintf(inv.stderr, "opassert check: going on from %s: %d ops are done\n", file.Path, known)
+		fmt.Fprintf(inv.stderr, "opassert check: continuing from %s: %d ops are done\n", file.Path, known)
 	}
 }
 
@@ -94,7 +93,7 @@ func (s *runState) keep(r *report.OpResult) {
 	}
 }
 
-// close ends the state of a run that is through, and keeps that of another.
+// close ends the state of a completed run, and keeps that of another.
 func (s *runState) close(inv *invocation, through bool) {
 	if s.file == nil {
 		return
@@ -108,13 +107,12 @@ func (s *runState) close(inv *invocation, through bool) {
 	}
 }
 
-// goesOn returns the message that names the file from which an interrupted run
-// continues.
+// goesOn returns the message with the file from which an interrupted run continues.
 func (s *runState) goesOn() string {
 	if s.file == nil || s.file.Err() != nil {
 		return ""
 	}
-	return fmt.Sprintf("; what is done is kept in %s, and the same command goes on from there", s.file.Path)
+	return fmt.Sprintf("; results are stored in %s, and the same command continues from there", s.file.Path)
 }
 
 // key returns a digest of everything that decides the results of the run's cases,
@@ -151,8 +149,8 @@ func (c *checkup) sign(h hash.Hash) {
 	}
 }
 
-// inputs returns a function that digests everything that decides an op's result,
-// where that is known for each op: with Go kernels.
+// inputs returns a function that digests everything that decides an op's result, if
+// that is known: for Go kernels.
 func (c *checkup) inputs() (func(op string) string, error) {
 	if c.flags.module.root == "" {
 		return nil, nil
@@ -191,7 +189,7 @@ func (p *program) views() (names []string) {
 	return names
 }
 
-// own is the name that a generated package has for an op.
+// own is the name of an op in a generated package.
 func own(o engine.Operator) string {
 	o.Schema = unqualified(o.Schema)
 	return o.Name()
@@ -203,14 +201,14 @@ func itself() string {
 	return self
 }
 
-// sum is that of a file's text, if it is there.
+// sum is the digest of a file, if it exists.
 func sum(file string) []byte {
 	text, _ := os.ReadFile(file)
 	sum := sha256.Sum256(text)
 	return sum[:]
 }
 
-// stamp distinguishes builds of libtorch: to read all of one takes long.
+// stamp distinguishes builds of libtorch, which take long to read.
 func stamp(h hash.Hash, file string) {
 	if info, err := os.Stat(file); err == nil {
 		fmt.Fprintf(h, "%s %d %v\n", file, info.Size(), info.ModTime().UnixNano())

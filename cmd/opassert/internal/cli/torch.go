@@ -20,8 +20,8 @@ type torchFlags struct {
 	found  *installed.Torch
 	others []*installed.Torch
 	fault  error    // of finding them
-	files  []string // that libs name
-	left   []string // those that could not be loaded, with the reason
+	files  []string // named by libs
+	left   []string // the libraries that could not be loaded, with the reason
 }
 
 func newTorchFlags(f *flag.FlagSet, s schemaFlags) *torchFlags {
@@ -37,7 +37,7 @@ func (t *torchFlags) isSet() bool {
 	return len(*t.dirs) > 0 || len(t.libs) > 0 || os.Getenv("LIBTORCH") != ""
 }
 
-// find finds the libtorch that the flags mean, once, and the libraries of ops.
+// find finds the libtorch of the flags, once, and the libraries of ops.
 func (t *torchFlags) find() (err error) {
 	if len(*t.dirs) > 1 {
 		return errOneLibtorch
@@ -75,8 +75,8 @@ func (t *torchFlags) leave(inv *invocation, e *suite.LoadError) {
 	t.files = slices.DeleteFunc(t.files, func(file string) bool { return file == e.Library })
 }
 
-// unloaded returns an error where a file that a -lib names was not loaded. Of a
-// package, which may have libraries for absent devices, some may fail.
+// unloaded returns an error if a file of -lib was not loaded. Some libraries of a
+// package may fail, as those for absent devices.
 func (t *torchFlags) unloaded() error {
 	for _, lib := range t.libs {
 		file, err := installed.LibraryFile(lib)
@@ -87,8 +87,8 @@ func (t *torchFlags) unloaded() error {
 	return nil
 }
 
-// announce finds the libtorch, prints which it is in one line, and leaves out libraries that were built
-// for another.
+// announce finds the libtorch, prints it in one line, and leaves out libraries that
+// were built for another.
 func (t *torchFlags) announce(inv *invocation) error {
 	if err := t.find(); err != nil {
 		return err
@@ -114,7 +114,7 @@ func (t *torchFlags) use(inv *invocation) error {
 	return libtorch.Use(t.found.Root, t.found.Needs(t.files...)...)
 }
 
-// also is the rest of the line, about those that are not taken.
+// also is the rest of the line, about unused ones.
 func (t *torchFlags) also() string {
 	var b strings.Builder
 	choice := ""

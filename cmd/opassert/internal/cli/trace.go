@@ -16,7 +16,7 @@ var traceCommand = command{
 	run:     runTrace,
 }
 
-// A tracePrinter takes lives as they end, and the report at the end.
+// A tracePrinter gets lives as they end, and the report at the end.
 type tracePrinter interface {
 	Life(trace.Life)
 	End(trace.Report) error
@@ -25,13 +25,13 @@ type tracePrinter interface {
 func runTrace(inv *invocation) error {
 	asJSON := newJSONFlag(inv.flags, "object")
 	lives := inv.flags.Bool("lives", false, "print all lives of objects, impls and tensors, after the findings")
-	torch := inv.flags.String("torch", "", "the `version` of the PyTorch that printed the log, such as 2.12.0, if it does not say so itself")
-	page := newOutputFlag(inv.flags, "html", "draw the lives on a page in this `file`, and print only what broke")
+	torch := inv.flags.String("torch", "", "the `version` of the PyTorch that printed the log, such as 2.12.0, if the log does not have it")
+	page := newOutputFlag(inv.flags, "html", "draw the lives on a page in this `file`, and print only violations")
 	if err := inv.parse(1, 1); err != nil {
 		return err
 	}
 	if *asJSON && *page != "" {
-		return usagef("-json and -html do not go together")
+		return usagef("-json and -html can't be combined")
 	}
 	file := inv.flags.Arg(0)
 	switch {
@@ -43,7 +43,7 @@ func runTrace(inv *invocation) error {
 	return traceTo(file, *torch, trace.NewText(inv.stdout, *lives))
 }
 
-// traceTo follows a log, and reports whether something broke, as an error.
+// traceTo follows a log, and returns errFindings if something broke.
 func traceTo(file, torch string, to ...tracePrinter) error {
 	report, err := trace.Read(file, torch, func(l trace.Life) {
 		to[0].Life(l) // any other prints the violations alone

@@ -26,7 +26,7 @@ func runVersion(inv *invocation) error {
 	return nil
 }
 
-// foundLibtorch returns a line for the libtorch that is taken, and one for each other.
+// foundLibtorch returns a line for the libtorch that is used, and one for each other.
 func foundLibtorch() (string, error) {
 	found, others, err := installed.Find("")
 	if err != nil {

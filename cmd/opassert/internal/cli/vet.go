@@ -20,7 +20,7 @@ var vetCommand = command{
 func runVet(inv *invocation) error {
 	tags := inv.flags.String("tags", "", "a comma-separated `list` of build tags")
 	var packages repeated
-	inv.flags.Var(&packages, "packages", "the packages, where no argument names any: a `pattern` of the go command; may be given several times")
+	inv.flags.Var(&packages, "packages", "the packages, unless arguments name them: a `pattern` of the go command; may be given several times")
 	if err := inv.parse(0, 1000); err != nil {
 		return err
 	}
@@ -34,8 +34,8 @@ func runVet(inv *invocation) error {
 	case len(packages) == 0:
 		packages = vetted()
 	}
-	// The run's time keeps the go command from caching results that depend on a
-	// schema file, which it does not know.
+	// The run's time keeps the go command from caching results, as it does not know
+	// the schema files that they depend on.
 	args := []string{"vet", "-vettool=" + self, "-tags=" + *tags, "-opassert.at=" + time.Now().Format(time.RFC3339Nano)}
 	cmd := exec.Command("go", append(args, packages...)...)
 	cmd.Stdout, cmd.Stderr = inv.stdout, inv.stdout
@@ -49,8 +49,8 @@ func runVet(inv *invocation) error {
 	return nil
 }
 
-// vetted are the packages of the module that the current folder is in, or else of
-// those of the workspace, except opassert's own.
+// vetted are the packages of the working folder's module, or of the workspace's,
+// except opassert's own.
 func vetted() []string {
 	var patterns []string
 	if places := goPlaces(); len(places) > 0 && places[0].pattern == workspace {
@@ -67,7 +67,7 @@ func vetted() []string {
 	return patterns
 }
 
-// vetUnit runs as a tool of go vet, if the command line is one of its.
+// vetUnit runs as a tool of go vet, if the command line is go vet's.
 func vetUnit(args []string) {
 	if vet.IsUnit(args) {
 		vet.Unit()

@@ -4,9 +4,9 @@
 //
 // Declarations are found by name: one that mentions Add reaches every Add of the
 // module, a type its methods, and each call the code that runs when the program
-// starts. That is more than a call reaches and never less. Where Go source is not
-// all, as in a package with cgo, the whole package counts for every op; an op that may
-// read files or the network has no digest.
+// starts. These are all declarations that a call reaches, and more. A package with
+// other files than Go source, as with cgo, counts as a whole for every op; an op that
+// may read files or the network has no digest.
 package inputs
 
 import (
@@ -27,7 +27,7 @@ import (
 
 // A Program runs the kernels of a generated package.
 type Program struct {
-	builds []string           // of packages that are not read, and settings
+	builds []string           // builds of packages that are not read, and settings
 	parts  []*part            // in the order of their files
 	named  map[string][]*part // by the names that they declare
 	roots  []string           // names that every call reaches
@@ -37,15 +37,15 @@ type Program struct {
 // A part is a declaration.
 type part struct {
 	text   string   // with its position, and its file's imports
-	names  []string // that it mentions
-	opaque bool     // it may use files or the network, which no digest covers
+	names  []string // names that it mentions
+	opaque bool     // it may use files or the network, which digests do not cover
 }
 
 // started names the code that runs when the program starts; it is not an identifier.
 const started = ""
 
 // Load reads the program that runs the kernels of a generated package in the folder
-// root. Files that were written since it was built are an error.
+// root. Files written since it was built are an error.
 func Load(root string, s gen.Suite, built time.Time) (*Program, error) {
 	p := &Program{named: make(map[string][]*part), roots: []string{started}, ops: make(map[string]*part)}
 	paths := []string{s.Path}
@@ -66,7 +66,7 @@ func Load(root string, s gen.Suite, built time.Time) (*Program, error) {
 	return p, p.settings(root, packages)
 }
 
-// add reads a package, or takes its build for the whole of it.
+// add reads a package, or uses its build.
 func (p *Program) add(pkg *listed, s gen.Suite) error {
 	if pkg.links() {
 		p.named[started] = append(p.named[started], &part{opaque: true})
@@ -159,14 +159,14 @@ func (p *Program) settings(root string, packages []*listed) error {
 		}
 	}
 	for _, name := range files {
-		text, _ := os.ReadFile(name) // absent where the workspace is off
+		text, _ := os.ReadFile(name) // absent if the workspace is off
 		p.builds = append(p.builds, name, string(text))
 	}
 	p.builds = append(p.builds, environment()...)
 	return nil
 }
 
-// environment is the process's, without the variables that a shell itself sets.
+// environment is the process's, without variables that shells set.
 func environment() []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
@@ -176,8 +176,8 @@ func environment() []string {
 	return env
 }
 
-// Digest returns a digest of all that decides the results of calls of the ops, ""
-// where that is not known. Ops have the names that the generated package has for them.
+// Digest returns a digest of everything that decides the results of calls of the ops,
+// "" if it is not known. Ops have their names in the generated package.
 func (p *Program) Digest(ops ...string) string {
 	reached := make(map[*part]bool)
 	next := p.reach(p.roots)
@@ -205,7 +205,7 @@ func (p *Program) Digest(ops ...string) string {
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q", texts)))
 }
 
-// reach are the parts that names stand for.
+// reach returns the parts that names reach.
 func (p *Program) reach(names []string) (parts []*part) {
 	for _, name := range names {
 		parts = append(parts, p.named[name]...)

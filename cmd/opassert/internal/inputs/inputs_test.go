@@ -117,8 +117,8 @@ func TestDigestChangesWithWhatACallReaches(t *testing.T) {
 	}
 }
 
-// A program that links a C library has no digests, as nothing says when the library
-// changes; Go's own packages link the system's.
+// A program that links a C library has no digests, as changes of the library are not
+// noticed; Go's own packages may link the system's.
 func TestDigestOfLinkedLibraries(t *testing.T) {
 	for _, c := range []struct {
 		pkg  listed
@@ -137,7 +137,7 @@ func TestDigestOfLinkedLibraries(t *testing.T) {
 	}
 }
 
-// What is edited while the kernels run may be in the program or not.
+// A file that is edited while the kernels run is an error.
 func TestFilesWrittenSinceTheBuild(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, os.WriteFile(filepath.Join(dir, "k.go"), nil, 0o666))
@@ -159,7 +159,7 @@ func TestFilesWrittenSinceTheBuild(t *testing.T) {
 	}
 }
 
-// Packages of other modules, and with what is not Go, count as a whole.
+// Packages of other modules, and those with other files than Go, count as a whole.
 func TestDigestOfBuilds(t *testing.T) {
 	for _, pkg := range []listed{
 		{ImportPath: "other/dep", BuildID: "1"},

@@ -31,7 +31,7 @@ type module struct {
 	Replace *module
 }
 
-// other are files that are compiled and are not plain Go source.
+// other are compiled files that are not plain Go source.
 type other struct {
 	CgoFiles, CFiles, CXXFiles, MFiles, FFiles, HFiles, SFiles, SwigFiles, SwigCXXFiles, SysoFiles, EmbedFiles []string
 }
@@ -41,17 +41,16 @@ func (o other) none() bool {
 	return !bytes.Contains(text, []byte("["))
 }
 
-// own reports whether a package is the user's, and all in plain Go.
+// own reports whether a package is the user's, and only has plain Go.
 func (l *listed) own() bool {
 	return l.Module != nil && l.Module.Main && l.none() && !strings.HasPrefix(l.ImportPath, "github.com/opassert/opassert/")
 }
 
-// links reports whether a package names C libraries to link, of which nothing says when they
-// change.
+// links reports whether a package links C libraries, whose changes are not noticed.
 func (l *listed) links() bool { return l.Module != nil && len(l.CgoLDFLAGS)+len(l.CgoPkgConfig) > 0 }
 
-// unchanged returns an error where a file of a package, that its author may be editing,
-// was written after the program was built: the program may have either text.
+// unchanged returns an error if a file of a package was written after the program was
+// built: the program may have either text.
 func (l *listed) unchanged(built time.Time) error {
 	if l.Module == nil || !l.Module.Main && l.Module.Replace == nil {
 		return nil
@@ -67,7 +66,7 @@ func (l *listed) unchanged(built time.Time) error {
 	return err
 }
 
-// list lists packages and all that they are built from, in the debug build.
+// list lists packages and all their dependencies, in the debug build.
 func list(root string, paths []string) (all []*listed, err error) {
 	args := append([]string{"list", "-deps", "-export", "-json", gen.DebugBuild(), "github.com/opassert/opassert/asserts/optest"}, paths...)
 	out, err := goCommand(root, args...)

@@ -20,7 +20,7 @@ type file struct {
 	syntax  *ast.File
 	imports string
 	readers []string // the names of imported packages that read files or the network
-	linked  bool     // comments name functions of packages that it does not import
+	linked  bool     // linkname comments, which name functions of packages that it does not import
 }
 
 // read reads a Go file.
@@ -66,7 +66,7 @@ func (f *file) source(n ast.Node) string {
 	return string(f.text[f.fset.PositionFor(n.Pos(), false).Offset:f.fset.PositionFor(n.End(), false).Offset])
 }
 
-// part is a piece of the file. Its position is in the stacks that reports show.
+// part is a piece of the file, with its position, which reports show in stacks.
 func (f *file) part(n ast.Node) *part {
 	return &part{
 		text:   fmt.Sprintf("%v\n%s%s", f.fset.Position(n.Pos()), f.imports, f.source(n)),
@@ -76,7 +76,7 @@ func (f *file) part(n ast.Node) *part {
 }
 
 // reads reports whether a piece of source uses a package that reads files or the
-// network. The environment is part of each digest.
+// network. The environment is in each digest.
 func (f *file) reads(n ast.Node) (reads bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {

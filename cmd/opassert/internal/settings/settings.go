@@ -20,8 +20,8 @@ import (
 // FileName is the file's name.
 const FileName = "opassert.yaml"
 
-// Find returns the path of the file that applies to a folder, or "":
-// the nearest one, up to the root of the Go module, the workspace or the repository.
+// Find returns the path of the file that applies to a folder, or "": the nearest one,
+// up to the root of the Go module, the workspace or the repository.
 func Find(dir string) (string, error) {
 	top := root(dir)
 	for at := dir; ; at = filepath.Dir(at) {
@@ -37,8 +37,7 @@ func Find(dir string) (string, error) {
 	}
 }
 
-// root returns the nearest folder that a module, workspace or repository begins
-// with, or the folder itself.
+// root returns the nearest root of a module, workspace or repository, or the folder itself.
 func root(dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
 		if slices.ContainsFunc([]string{"go.mod", "go.work", ".git"}, func(name string) bool { return exists(filepath.Join(at, name)) }) {
@@ -55,7 +54,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// A File is the settings of a file. Its faults are in Errs.
+// A File has the settings of a file, and its errors in Errs.
 type File struct {
 	*yamlfile.File
 	Settings []Setting // in the order of their positions, those of all commands first
@@ -63,7 +62,7 @@ type File struct {
 
 // A Setting is the value of a flag.
 type Setting struct {
-	Command string // "" of all that have the flag
+	Command string // "" for all that have the flag
 	Flag    string
 	node    *yaml.Node
 }
@@ -74,8 +73,8 @@ type Value struct {
 	Pos  token.Position
 }
 
-// Read reads a file; name is how errors call it. A key is a flag of some command,
-// or a command with a mapping of its flags.
+// Read reads a file; name is its name in errors. A key is a flag of some command, or
+// a command with a mapping of its flags.
 func Read(path, name string, flags map[string][]string) (*File, error) {
 	text, err := yamlfile.Read(path)
 	if err != nil {
@@ -143,7 +142,7 @@ func suggest(word string, keys []string) string {
 	return "; a key is a command of opassert or one of its flags: opassert help config"
 }
 
-// others returns which commands have a flag.
+// others returns the commands that have a flag.
 func others(name string, flags map[string][]string) string {
 	have := slices.DeleteFunc(slices.Sorted(maps.Keys(flags)), func(command string) bool { return !slices.Contains(flags[command], name) })
 	if len(have) == 0 {
