@@ -144,7 +144,7 @@ type pageData struct {
 type breakData struct {
 	Violation
 	Below []Violation
-	Rows []row
+	Rows  []row
 	Steps []stepData
 }
 

@@ -117,7 +117,7 @@ func TestPageOfMany(t *testing.T) {
 // measure has a browser's measurements of the page, in CSS pixels.
 type measure struct {
 	Window, Page float64 // widths
-	Rows        int
+	Rows         int
 	Break, Later []float64 // the positions of the lines
 	Bars         []float64 // widths of the bars
 	Height       float64   // height of a row

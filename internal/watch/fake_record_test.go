@@ -122,7 +122,7 @@ func TestFakeRecordsThatCannotBeRead(t *testing.T) {
 	f := newFaking(t, false)
 	same := fakeText(1, fakeTensorText(3, "float32", "cpu", 2), "")
 	for want, err := range map[string]error{
-		"is cut short": f.fake(make([]byte, 16)), "has an unknown op": f.send(9, same, same), "of no op": f.send(1, same, same),
+		"is cut short": f.fake(make([]byte, 16)), "a fake has an unknown op": f.send(9, same, same), "fake has an unknown op": f.send(1, same, same),
 		"not plain": f.send(0, `{"unknown": "not plain"}`, same),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
