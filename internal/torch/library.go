@@ -14,9 +14,6 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// torchPaths are parts of the paths of PyTorch's own sources.
-var torchPaths = regexp.MustCompile(`(^|/)(aten/src/ATen|torch/csrc|caffe2|c10)/`)
-
 // isTorchs reports whether PyTorch itself registered an op, as it may while a library is
 // loaded that brings more of PyTorch with it.
 func isTorchs(name string) bool {
@@ -24,7 +21,7 @@ func isTorchs(name string) bool {
 		return false
 	}
 	op, err := libtorch.Lookup(name)
-	return err == nil && torchPaths.MatchString(op.File)
+	return err == nil && ownSource(op.File)
 }
 
 var (

@@ -20,3 +20,12 @@ func Custom(op string) bool {
 	namespace, _, _ := strings.Cut(op, "::")
 	return !slices.Contains(Own, namespace)
 }
+
+// OwnSources are parts of the paths of PyTorch's own sources, of which its C++ libraries have their
+// path where they were built.
+var OwnSources = []string{"/aten/src/ATen/", "/torch/csrc/", "/caffe2/", "/c10/", "/xpu/ATen/", "/torch-xpu-ops/"}
+
+// ownSource reports whether a source is one of those.
+func ownSource(file string) bool {
+	return slices.ContainsFunc(OwnSources, func(part string) bool { return strings.Contains("/"+file, part) })
+}

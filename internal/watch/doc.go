@@ -22,6 +22,11 @@
 // several classes that may each decline, it has the class of the result, else the
 // first that PyTorch asks. A mode that returns the answer of another is not reported.
 //
+// A kernel that others registered for an op of PyTorch's, as the package of a device does,
+// is judged like one of an op that is not PyTorch's, also if a kernel of PyTorch's calls it. The
+// dispatcher says where each was registered: this is read once for each op, and again when such
+// a kernel is registered or removed.
+//
 // The program does not see the keys: they are left out of a thread's included set,
 // and if the program uses such a key, or registers a fallback or a kernel for it, the
 // watcher moves to another one. There is no other key below autograd: if a program
@@ -89,7 +94,9 @@
 //   - Nor are loops that a compiler fuses; ops that remain calls in a compiled graph
 //     are seen.
 //   - Ops that PyTorch's own kernels call, directly or through other ops' kernels, are
-//     not checked.
+//     not checked, except by kernels of others.
+//   - A kernel of others for one of autograd's keys, as AutogradPrivateUse1, is not seen,
+//     and PyTorch's below it is judged as PyTorch's.
 //   - Whether a version counter rises (OA010) is judged only for ops without a kernel
 //     for autograd, such as ops of C++ libraries: others raise it later. The summary
 //     counts those.

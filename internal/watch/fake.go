@@ -54,7 +54,7 @@ func (p *process) fake(data []byte) error {
 		verdict = asserts.JudgeDevice(op.faked, &real.Seen, fake, torch.Named(call), p.run.config.Policy)
 	}
 	for _, v := range verdict.Violations {
-		if op.excuses(v) {
+		if op.excuses(v, v.Device) {
 			continue
 		}
 		site := []Frame{{File: p.layout.short(v.Site.File), Line: v.Site.Line}}

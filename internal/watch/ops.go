@@ -16,11 +16,12 @@ import (
 type watchedOp struct {
 	number int64
 	name   string
+	custom bool // it is not PyTorch's own, or its kernel is not
 	listed *libtorch.Op
 	judged *asserts.Op   // with the waived checks
 	parts  *asserts.Op   // the same, with checks of the tensors inside tensors
 	faked  *asserts.Op   // with the checks of its fake
-	waived asserts.Codes // on every device
+	waived asserts.Codes // on every device, or on that of the kernels
 	on     func(device string) (engine.Plan, error)
 
 	followed bool           // its results are followed until a backward reaches one
@@ -38,36 +39,32 @@ type ops struct {
 	record int // how many calls of each op to record; 0: none
 }
 
-// recorded reports whether the calls of an op are recorded: it is not PyTorch's own,
-// or was selected.
-func (o *ops) recorded(name string) bool {
-	return o.record > 0 && (torch.Custom(name) || o.wants != nil)
+// recorded reports whether the calls of an op are recorded: it or its kernel is not PyTorch's own,
+// or it was selected.
+func (o *ops) recorded(w *watchedOp) bool {
+	return o.record > 0 && (w.custom || o.wants != nil)
 }
 
 // meet returns the op of a record, and the answer to the watcher about it.
 func (o *ops) meet(version, record string) (*watchedOp, []byte, error) {
-	record, raised := strings.CutPrefix(record, "A")
-	record = strings.TrimPrefix(record, "-")
+	marks, record, _ := strings.Cut(record, "\n")
 	listed, err := libtorch.ReadOp(record)
 	if err != nil {
 		return nil, nil, err
 	}
 	// The record holds an address that differs between processes.
-	key := version + "\x00" + listed.Name + "\x00" + listed.Schema
-	if raised {
-		key += "\x00raised"
-	}
+	key := marks + version + "\x00" + listed.Name + "\x00" + listed.Schema
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	w := o.byText[key]
 	if w == nil {
-		if w, err = o.add(version, listed, raised); err != nil {
+		if w, err = o.add(version, marks, listed); err != nil {
 			return nil, nil, err
 		}
 		o.byText[key] = w
 	}
 	looked := w.unread == "" && (o.wants == nil || o.wants(w.name))
-	answer := about{w.number, truth(torch.Custom(w.name)), truth(looked), truth(o.recorded(w.name)), truth(looked && w.followed)}
+	answer := about{w.number, truth(w.custom), truth(looked), truth(o.recorded(w)), truth(looked && w.followed)}
 	expected := new(expectation).words()
 	if looked {
 		expected = expect(w.judged, w.waived)
@@ -82,21 +79,22 @@ func truth(b bool) int64 {
 	return 0
 }
 
-// add makes the plan of an op. raised says that its versions are raised above where
+// add makes the plan of an op. An A among the marks says that its versions are raised above where
 // its calls are seen, so that it is not known there whether they will be.
-func (o *ops) add(version string, listed *libtorch.Op, raised bool) (*watchedOp, error) {
-	w := &watchedOp{number: int64(len(o.all)), name: listed.Name, listed: listed}
+func (o *ops) add(version, marks string, listed *libtorch.Op) (*watchedOp, error) {
+	raised := strings.HasPrefix(marks, "A")
+	_, device, others := strings.Cut(marks, "K")
+	w := &watchedOp{number: int64(len(o.all)), name: listed.Name, listed: listed, custom: others || torch.Custom(listed.Name)}
 	o.all = append(o.all, w)
 	op, err := torch.Schema(listed)
 	if err != nil {
 		w.unread = err.Error()
 		return w, nil
 	}
-	custom := torch.Custom(w.name)
 	composite := listed.Composite && !op.CompositeImplicit // seen above the ops that it calls, which hold its results
 	boxed := torch.Unseen(op, listed)
 	w.on = func(device string) (engine.Plan, error) { return o.plan(version, device, op) }
-	plan, err := w.on("")
+	plan, err := w.on(device)
 	if err != nil {
 		return nil, err
 	}
@@ -111,18 +109,18 @@ func (o *ops) add(version string, listed *libtorch.Op, raised bool) (*watchedOp,
 			reason = boxed[hidden].Reason
 		case raised && c.Code == asserts.VersionBump:
 			reason = "autograd's kernel raises the version, after the observed call"
-		case c.Code == asserts.KeptArgument && !custom:
+		case c.Code == asserts.KeptArgument && !w.custom:
 			reason = "not judged of PyTorch's own ops: other threads may use the tensors, and autograd keep them"
 		case c.Code == asserts.KeptArgument && hasView(&plan.Op, c.On):
 			reason = "autograd keeps the base of a view"
-		case c.Code == asserts.AutogradKernel && !custom:
+		case c.Code == asserts.AutogradKernel && !torch.Custom(w.name):
 			reason = ownFormula
 		case c.Code == asserts.AutogradKernel && listed.Composite:
 			reason = decomposedHere
 		case c.Code == asserts.AutogradKernel:
 			w.followed = !w.waived.Has(asserts.AutogradKernel)
 			return true
-		case c.Code == asserts.WriteBeside && !custom:
+		case c.Code == asserts.WriteBeside && !w.custom:
 			reason = "bytes of PyTorch's own ops are not copied"
 		case composite && (c.Code == asserts.FreshImpl || c.Code == asserts.FreshStorage):
 			reason = "the op decomposes, and autograd may hold what it calls"
@@ -138,10 +136,14 @@ func (o *ops) add(version string, listed *libtorch.Op, raised bool) (*watchedOp,
 	return w, nil
 }
 
-// excuses reports whether an allowlist waives a violation's check on its device; an
+// excuses reports whether an allowlist waives a violation's check on its device or on that of the call; an
 // entry may make it a note instead.
-func (w *watchedOp) excuses(v *asserts.Violation) bool {
-	plan, err := w.on(v.Device)
+func (w *watchedOp) excuses(v *asserts.Violation, device string) bool {
+	return w.excusesOn(v.Device, v) || device != v.Device && w.excusesOn(device, v)
+}
+
+func (w *watchedOp) excusesOn(device string, v *asserts.Violation) bool {
+	plan, err := w.on(device)
 	if err != nil { // it was an error without a device too
 		return false
 	}

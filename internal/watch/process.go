@@ -87,7 +87,11 @@ func (p *process) hello(text string) ([]byte, error) {
 		maxBytes = math.MaxInt64
 	}
 	answer := settings{int64(c.Content), int64(max(1, c.Sample)), maxBytes, int64(c.Record), int64(c.Fakes)}
-	return append(words(answer.words()...), " "+strings.Join(torch.Own, " ")+" "...), nil
+	sources := append([]string{" " + strings.Join(torch.Own, " ") + " "}, torch.OwnSources...)
+	if p.layout.torch != "" {
+		sources = append(sources, p.layout.torch+"/")
+	}
+	return append(words(answer.words()...), strings.Join(sources, "\n")...), nil
 }
 
 // call judges a call that does not look usual. The answer is a number if there are
@@ -99,23 +103,27 @@ func (p *process) call(data []byte) ([]byte, error) {
 		return nil, errors.New("the watcher's record of a call is cut short")
 	}
 	op := p.run.ops.numbered(a.op)
-	whole := int64(len(rest)) / 8 * 8
-	if op == nil || a.modes < 0 || a.modes > whole || a.device < 0 || a.device > whole-a.modes {
-		return nil, errors.New("the watcher's record of a call has an unknown op")
+	texts, at := [3]string{}, int64(0)
+	for i, n := range []int64{a.modes, a.brought, a.device} {
+		if op == nil || n < 0 || n > int64(len(rest))/8*8-at {
+			return nil, errors.New("the watcher's record of a call has an unknown op")
+		}
+		texts[i] = string(rest[at : at+n])
+		at += n
 	}
-	libtorch.Bring(string(rest[a.modes : a.modes+a.device]))
-	seen, err := op.listed.ReadSeen(asserts.Level(a.level), rest[(a.modes+a.device+7)/8*8:])
+	libtorch.Bring(texts[1])
+	seen, err := op.listed.ReadSeen(asserts.Level(a.level), rest[(at+7)/8*8:])
 	if err != nil {
 		return nil, err
 	}
-	for line := range strings.Lines(string(rest[:a.modes])) {
+	for line := range strings.Lines(texts[0]) {
 		seen.Modes = append(seen.Modes, mode(strings.TrimSpace(line)))
 	}
 	seen.Alone = a.circumstances&circumstanceAlone != 0
 	seen.Number()
 	broken := p.run.judge(op, &seen, surroundings{
 		concurrent: a.circumstances&circumstanceConcurrent != 0, below: a.circumstances&circumstanceBelow != 0, threw: a.circumstances&circumstanceThrew != 0,
-		moved: a.circumstances&circumstanceMoved != 0,
+		moved: a.circumstances&circumstanceMoved != 0, device: texts[2],
 	})
 	if len(broken) == 0 {
 		return nil, nil

@@ -72,7 +72,7 @@ func (r *run) report(end preload.End, took time.Duration) (*Report, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	rep := &Report{Program: printable.Shell(r.config.Command...), Level: r.config.level(false), Custom: r.config.level(true), Findings: r.findings.sorted(), Status: end.Status, Took: took, Processes: len(r.processes), Unwatched: append(r.object.Unwatched(), lost...), Left: end.Left, Early: r.early}
-	called := make(map[string]bool)
+	called := make(map[string]*report.OpResult)
 	for i, c := range counts {
 		op := r.ops.all[i]
 		if op.unread != "" {
@@ -86,9 +86,11 @@ func (r *run) report(end preload.End, took time.Duration) (*Report, error) {
 		if c.calls == 0 {
 			continue
 		}
-		called[op.name] = true
-		rep.Called = append(rep.Called, &report.OpResult{Op: op.name, Schema: op.listed.Schema, Composite: op.listed.Composite, Cases: int(c.calls), Ran: int(c.usual + c.asked)})
-		rep.Ops++
+		if called[op.name] == nil {
+			called[op.name] = &report.OpResult{Op: op.name, Schema: op.listed.Schema, Composite: op.listed.Composite}
+		}
+		called[op.name].Cases += int(c.calls)
+		called[op.name].Ran += int(c.usual + c.asked)
 		rep.Calls += int(c.calls)
 		rep.Judged += int(c.usual + c.asked)
 		rep.Content += int(c.content)
@@ -116,10 +118,14 @@ func (r *run) report(end preload.End, took time.Duration) (*Report, error) {
 		}
 	}
 	rep.addSkips(r.skips)
-	slices.SortFunc(rep.Called, func(a, b *report.OpResult) int { return strings.Compare(a.Op, b.Op) })
+	for _, name := range slices.Sorted(maps.Keys(called)) {
+		rep.Called = append(rep.Called, called[name])
+	}
+	rep.Ops = len(rep.Called)
 	rep.records = r.records
 	rep.NeverCalled = r.neverCalled(called)
 	slices.Sort(rep.Unread)
+	rep.Unread = slices.Compact(rep.Unread)
 	if len(rep.Unwatched) == 0 && rep.Calls == 0 && !r.findings.hasReporters() {
 		rep.Unwatched = []string{r.nothing()}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/internal/compile"
 	"github.com/opassert/opassert/internal/live"
 	"github.com/opassert/opassert/internal/preload"
@@ -29,7 +30,7 @@ type Content int
 
 const (
 	NoContent     Content = iota
-	CustomContent         // ops of namespaces that are not PyTorch's own
+	CustomContent         // ops that are not PyTorch's own, and kernels of its ops that are not
 	AllContent
 )
 
@@ -43,7 +44,7 @@ type Config struct {
 	Plan           func(version, device string, op *schema.Op) (engine.Plan, error) // that the ops of a version of libtorch are held against, and with a device, there
 	Policy         *asserts.Policy
 	Wants          func(op string) bool // which ops; nil: all
-	Record         int                  // distinct calls that are kept of each op that is not PyTorch's own or that Wants names
+	Record         int                  // distinct calls that are kept of each op, where it or its kernel is not PyTorch's own or Wants names it
 	Strings        bool                 // string arguments are kept too
 	Content        Content
 	Fakes          Content             // when the program ends, once for each kind of arguments
@@ -210,6 +211,7 @@ type surroundings struct {
 	below      bool // autograd's kernels are off, and with them those that raise versions
 	threw      bool // the call
 	moved      bool // the call left another device the current one
+	device     string
 }
 
 // excuse returns the reason why a violation is not the kernel's, or "" if it is.
@@ -252,7 +254,7 @@ func (r *run) judge(op *watchedOp, seen *asserts.Seen, around surroundings) []*a
 		if around.threw {
 			v.Saw += ", and then it threw"
 		}
-		return op.excuses(v)
+		return op.excuses(v, around.device)
 	})
 }
 
@@ -294,8 +296,8 @@ func codesOf(op *asserts.Op) (codes asserts.Codes) {
 }
 
 // neverCalled returns the custom ops of which no call was seen.
-func (r *run) neverCalled(called map[string]bool) []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(r.names)), func(name string) bool { return called[name] })
+func (r *run) neverCalled(called map[string]*report.OpResult) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(r.names)), func(name string) bool { return called[name] != nil })
 }
 
 // harmlessInside returns the reason why a violation about the tensors inside sparse,
@@ -304,7 +306,7 @@ func harmlessInside(op *watchedOp, v *asserts.Violation) string {
 	switch {
 	case !v.Subject.Inside && !v.Against.Inside:
 		return ""
-	case !torch.Custom(op.name):
+	case !op.custom:
 		return "inside a sparse, quantized or nested tensor, which PyTorch's own ops share"
 	case v.Code == asserts.FreshImpl && v.Subject.Aliased:
 		return "a part as it lies in its tensor: autograd makes the view of it"

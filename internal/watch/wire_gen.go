@@ -11,7 +11,7 @@ import (
 // The kinds of the watcher's frames, with the answers of opassert.
 const (
 	frameHello      = 'H' // process, parent, rank, version of libtorch, folder of Python's modules, Python's threads -> settings
-	frameOp         = 'O' // A if versions are raised later, else -, and the record of an op in the listing of schemas.cpp -> an About, an Expectation, and a Subject for each argument and return that holds tensors
+	frameOp         = 'O' // A if versions are raised later, else -, K and a device if its kernels are not PyTorch's, else -, and in the next line the record of an op in the listing of schemas.cpp -> an About, an Expectation, and a Subject for each argument and return that holds tensors
 	frameNames      = 'N' // names of ops that are not PyTorch's own -> nothing
 	frameCall       = 'C' // an Asked, the modes in words, and the observations of an unusual call -> nothing, or a number
 	frameSite       = 'S' // that number, who answered, a letter for the sort of frames and the frames, in lines -> nothing, or what to raise, or ? and a line of generated code
@@ -56,7 +56,7 @@ var traitOf = []asserts.Traits{
 // uncountedTrait is the counter of calls whose results' uses are not known.
 const uncountedTrait = 9
 
-// Settings answer a greeting, before the namespaces of PyTorch's own ops.
+// Settings answer a greeting, before the namespaces of PyTorch's own ops and, in lines, parts of the paths of its sources.
 type settings struct {
 	content  int64 // ops whose contents are observed
 	sample   int64 // of how many calls of PyTorch's own ops one is observed
@@ -72,7 +72,7 @@ func (w *settings) words() []int64 {
 // About is opassert's answer about an op, before the Expectation of its calls.
 type about struct {
 	number   int64
-	custom   int64 // of a namespace that is not PyTorch's
+	custom   int64 // the op or its kernel is not PyTorch's
 	watched  int64 // opassert observes its calls
 	recorded int64 // its arguments are recorded in a file of cases
 	followed int64 // its results are recorded until a backward reaches them
@@ -113,17 +113,18 @@ type asked struct {
 	level         int64
 	circumstances int64 // bits of oa_circumstance
 	modes         int64 // bytes of their text
-	device        int64 // bytes of the name of the device that a package brings, which follows the modes
+	brought       int64 // bytes of the name of the device that a package brings, which follows the modes
+	device        int64 // bytes of the name of the device of the call, which follows that
 }
 
-const askedSize = 8 * 5 // bytes
+const askedSize = 8 * 6 // bytes
 
 // read returns what follows, and false where the data is too short.
 func (w *asked) read(data []byte) ([]byte, bool) {
 	if len(data) < askedSize {
 		return nil, false
 	}
-	for i, field := range []*int64{&w.op, &w.level, &w.circumstances, &w.modes, &w.device} {
+	for i, field := range []*int64{&w.op, &w.level, &w.circumstances, &w.modes, &w.brought, &w.device} {
 		*field = int64(binary.NativeEndian.Uint64(data[8*i:]))
 	}
 	return data[askedSize:], true

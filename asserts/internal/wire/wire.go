@@ -191,7 +191,7 @@ type Frame struct {
 
 var Frames = []Frame{
 	{"hello", "H", "process, parent, rank, version of libtorch, folder of Python's modules, Python's threads -> settings"},
-	{"op", "O", "A if versions are raised later, else -, and the record of an op in the listing of schemas.cpp -> an About, an Expectation, and a Subject for each argument and return that holds tensors"},
+	{"op", "O", "A if versions are raised later, else -, K and a device if its kernels are not PyTorch's, else -, and in the next line the record of an op in the listing of schemas.cpp -> an About, an Expectation, and a Subject for each argument and return that holds tensors"},
 	{"names", "N", "names of ops that are not PyTorch's own -> nothing"},
 	{"call", "C", "an Asked, the modes in words, and the observations of an unusual call -> nothing, or a number"},
 	{"site", "S", "that number, who answered, a letter for the sort of frames and the frames, in lines -> nothing, or what to raise, or ? and a line of generated code"},
@@ -212,13 +212,13 @@ type Record struct {
 }
 
 var Records = []Record{
-	{"Settings", "Settings answer a greeting, before the namespaces of PyTorch's own ops.", true, []Field{
+	{"Settings", "Settings answer a greeting, before the namespaces of PyTorch's own ops and, in lines, parts of the paths of its sources.", true, []Field{
 		{Name: "content", Doc: "ops whose contents are observed"}, {Name: "sample", Doc: "of how many calls of PyTorch's own ops one is observed"},
 		{Name: "max bytes", Doc: "largest storage that is read"}, {Name: "record", Doc: "calls of each op"},
 		{Name: "fakes", Doc: "ops whose fakes are called"},
 	}},
 	{"About", "About is opassert's answer about an op, before the Expectation of its calls.", true, []Field{
-		{Name: "number"}, {Name: "custom", Doc: "of a namespace that is not PyTorch's"}, {Name: "watched", Doc: "opassert observes its calls"},
+		{Name: "number"}, {Name: "custom", Doc: "the op or its kernel is not PyTorch's"}, {Name: "watched", Doc: "opassert observes its calls"},
 		{Name: "recorded", Doc: "its arguments are recorded in a file of cases"},
 		{Name: "followed", Doc: "its results are recorded until a backward reaches them"},
 	}},
@@ -232,7 +232,8 @@ var Records = []Record{
 	}},
 	{"Asked", "Asked describes a call, before its modes.", false, []Field{
 		{Name: "op"}, {Name: "level"}, {Name: "circumstances", Doc: "bits of oa_circumstance"}, {Name: "modes", Doc: "bytes of their text"},
-		{Name: "device", Doc: "bytes of the name of the device that a package brings, which follows the modes"},
+		{Name: "brought", Doc: "bytes of the name of the device that a package brings, which follows the modes"},
+		{Name: "device", Doc: "bytes of the name of the device of the call, which follows that"},
 	}},
 	{"Recorded", "Recorded identifies a recorded call, before its arguments.", false, []Field{{Name: "op"}, {Name: "call"}}},
 	{"Come", "Come is the result of an op without a formula that a program's backward reached.", false, []Field{

@@ -158,7 +158,13 @@ def comparable(function, call):
     schema, devices = function._schema, {t["device"].partition(":")[0] for of in call["arguments"] for t in of if t}
     answers = schema.returns or any(a.alias_info and a.alias_info.is_write for a in schema.arguments)
     strings = any("str" in str(a.type) for a in schema.arguments)  # strings may be names of files
-    return devices and not devices & {"cpu", "meta"} and answers and not strings and torch._C._dispatch_has_kernel_for_dispatch_key(call["op"], "CPU")
+    return devices and not devices & {"cpu", "meta"} and answers and not strings and has_kernel_beside(call["op"], devices)
+
+
+def has_kernel_beside(op, devices):
+    """Reports whether an op has a kernel for the CPU that is not the one of the devices: one for every device is, where they have none of their own."""
+    own = any(torch._C._dispatch_has_kernel_for_dispatch_key(op, torch._C._dispatch_key_for_device(d)) for d in devices)
+    return torch._C._dispatch_has_kernel_for_dispatch_key(op, "CPU") or own and torch._C._dispatch_has_computed_kernel_for_dispatch_key(op, "CPU")
 
 
 def beside(function, call):

@@ -11,7 +11,7 @@ namespace opassert {
 // The kinds of the watcher's frames, with the answers of opassert.
 enum frame : uint32_t {
   FRAME_HELLO = 'H',  // process, parent, rank, version of libtorch, folder of Python's modules, Python's threads -> settings
-  FRAME_OP = 'O',  // A if versions are raised later, else -, and the record of an op in the listing of schemas.cpp -> an About, an Expectation, and a Subject for each argument and return that holds tensors
+  FRAME_OP = 'O',  // A if versions are raised later, else -, K and a device if its kernels are not PyTorch's, else -, and in the next line the record of an op in the listing of schemas.cpp -> an About, an Expectation, and a Subject for each argument and return that holds tensors
   FRAME_NAMES = 'N',  // names of ops that are not PyTorch's own -> nothing
   FRAME_CALL = 'C',  // an Asked, the modes in words, and the observations of an unusual call -> nothing, or a number
   FRAME_SITE = 'S',  // that number, who answered, a letter for the sort of frames and the frames, in lines -> nothing, or what to raise, or ? and a line of generated code
@@ -40,7 +40,7 @@ enum oa_backward {
   OA_RECORDS = 2,  // its kernel calls ops that autograd records
 };
 
-// Settings answer a greeting, before the namespaces of PyTorch's own ops.
+// Settings answer a greeting, before the namespaces of PyTorch's own ops and, in lines, parts of the paths of its sources.
 template <class Word = int64_t>
 struct SettingsOf {
   Word content;  // ops whose contents are observed
@@ -55,7 +55,7 @@ using Settings = SettingsOf<>;
 template <class Word = int64_t>
 struct AboutOf {
   Word number;
-  Word custom;  // of a namespace that is not PyTorch's
+  Word custom;  // the op or its kernel is not PyTorch's
   Word watched;  // opassert observes its calls
   Word recorded;  // its arguments are recorded in a file of cases
   Word followed;  // its results are recorded until a backward reaches them
@@ -92,7 +92,8 @@ struct AskedOf {
   Word level;
   Word circumstances;  // bits of oa_circumstance
   Word modes;  // bytes of their text
-  Word device;  // bytes of the name of the device that a package brings, which follows the modes
+  Word brought;  // bytes of the name of the device that a package brings, which follows the modes
+  Word device;  // bytes of the name of the device of the call, which follows that
 };
 using Asked = AskedOf<>;
 

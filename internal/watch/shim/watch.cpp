@@ -22,6 +22,7 @@
 #include "keys.h"
 #include "listed.h"
 #include "operators.h"
+#include "others.h"
 #include "python.h"
 #include "record.h"
 #include "site.h"
@@ -83,7 +84,8 @@ struct Watched {
   Expected expected;
   int64_t number = 0;
   bool decomposes = false;  // seen above autograd
-  bool custom = false;   // of a namespace that is not PyTorch's
+  bool custom = false;   // of a namespace that is not PyTorch's, or with a kernel that is not
+  bool sampled = false;  // of one that is: contents of some calls are observed
   bool watched = false;  // its calls are sent to opassert
   bool recorded = false;  // its arguments go into a file of cases
   bool content = false;
@@ -96,6 +98,15 @@ struct Watched {
   const c10::FunctionSchema* schema = nullptr;
   size_t args = 0, returns = 0;  // of the schema
   Counts* counts = nullptr;
+  std::vector<DispatchKey> others_keys;     // whose kernels are not PyTorch's, of an operator that is
+  std::unique_ptr<const Watched> others;  // the answer about those
+
+  // serving returns the answer about the kernel that a call gets to.
+  const Watched& serving(DispatchKeySet keys, const Stack& stack) const {
+    if (C10_LIKELY(others == nullptr)) return *this;
+    const auto& all = others_keys;
+    return std::find(all.begin(), all.end(), Others::key(keys, stack, args)) == all.end() ? *this : *others;
+  }
 };
 
 Channel channel;
@@ -103,6 +114,7 @@ PythonSite site;
 Python python;
 Sample sample;
 Fakes fakes;
+Others others;
 Settings settings;
 Counts* counts_file;
 constexpr int64_t kOperators = 1 << 14;
@@ -112,6 +124,7 @@ constexpr int64_t kOperators = 1 << 14;
 std::atomic<int64_t> generation{1};
 // writes increases when an operator that writes starts and when it ends.
 std::atomic<int64_t> writes{0};
+thread_local int64_t writes_here = 0;  // of those, this thread's
 std::atomic<int> threads{0};
 // holders counts the threads that can take references to tensors: those of Python,
 // and others that have called an operator. Most programs have more threads, for
@@ -119,6 +132,9 @@ std::atomic<int> threads{0};
 std::atomic<int> holders{0};
 
 std::string own_namespaces;  // PyTorch's, with spaces around each
+
+// own reports whether an operator is in a namespace of PyTorch.
+bool own(const std::string& name) { return own_namespaces.find(" " + name.substr(0, name.find("::")) + " ") != std::string::npos; }
 
 // An Outer is a call that is observed above autograd, and whether it was also
 // observed below.
@@ -158,7 +174,14 @@ class Operators {
   std::mutex mutex_;
   std::unordered_map<const void*, std::unique_ptr<Watched>> known_;
 
-  std::unique_ptr<Watched> ask(const OperatorHandle& handle) {
+  static std::unique_ptr<Watched> ask(const OperatorHandle& handle) {
+    auto w = ask(handle, "-");
+    w->others_keys = others.keys(handle);
+    if (!w->others_keys.empty()) w->others = ask(handle, "K" + Others::device(w->others_keys));
+    return w;
+  }
+
+  static std::unique_ptr<Watched> ask(const OperatorHandle& handle, const std::string& kernels) {
     auto w = std::make_unique<Watched>();
     const auto& schema = handle.schema();
     w->schema = &schema;
@@ -169,7 +192,7 @@ class Operators {
     }
     // A kernel for autograd raises versions after the call that is observed here.
     const bool raised = handle.hasKernelForDispatchKey(DispatchKey::ADInplaceOrView);
-    const std::string record = (raised ? "A" : "-") + listed(*describe(handle));
+    const std::string record = (raised ? "A" : "-") + kernels + "\n" + listed(*describe(handle));
     std::string reply;
     if (!channel.ask(FRAME_OP, record.data(), record.size(), reply) || reply.size() < sizeof(About) + sizeof(Expectation)) return w;
     std::vector<int64_t> words(reply.size() / 8);
@@ -179,6 +202,7 @@ class Operators {
     take(at, about);
     w->number = about.number;
     w->custom = about.custom != 0;
+    w->sampled = own(handle.operator_name().name);
     w->watched = about.watched != 0 && w->number < kOperators;
     w->recorded = about.recorded != 0;
     w->followed = about.followed != 0;
@@ -206,10 +230,10 @@ class Operators {
     return *slot.watched;
   }
 
-  void forget(const OperatorHandle& handle) {
+  void forget(const c10::OperatorName& name) {
     // Calls under way still use the Watched, so it stays.
     std::lock_guard<std::mutex> lock(mutex_);
-    auto at = known_.find(&handle.schema());
+    const auto at = std::find_if(known_.begin(), known_.end(), [&](const auto& known) { return known.second->schema->operator_name() == name; });
     if (at == known_.end()) return;
     at->second.release();
     known_.erase(at);
@@ -344,7 +368,7 @@ class ObservedCall {
   const Place place_;
   oa_level level_ = OA_IDENTITY;
   std::atomic<int64_t> Counts::* counted_ = nullptr;
-  int64_t writes_;
+  int64_t writes_, writes_here_;
   // An Input has a weak reference during the call, and a strong one only if needed: a
   // kernel may count references.
   struct Input {
@@ -419,7 +443,7 @@ class ObservedCall {
     static thread_local int64_t calls = 0;
     if (!numbers || place_ == PYTHON) return &Counts::subclass;
     if (large) return &Counts::too_large;
-    return op_.custom || calls++ % settings.sample == 0 ? &Counts::content : &Counts::sampled_out;
+    return !op_.sampled || calls++ % settings.sample == 0 ? &Counts::content : &Counts::sampled_out;
   }
 
   // level_of returns the level of an argument: for PyTorch's own operators no bytes
@@ -460,12 +484,13 @@ class ObservedCall {
       modes_ = python.modes() + handler_;
     }
     writes_ = writes.load();
-    if (op_.writes) writes++;
+    writes_here_ = writes_here;
+    count_write();
     observed_calls++;
   }
 
   ~ObservedCall() {
-    if (op_.writes) writes++;
+    count_write();
     if (--observed_calls == 0) reported_results.clear();
   }
 
@@ -512,6 +537,12 @@ class ObservedCall {
   }
 
  private:
+  void count_write() {
+    if (!op_.writes) return;
+    writes++;
+    writes_here++;
+  }
+
   void note_current(TensorImpl* impl) {
     if (backend_ != nullptr || place_ != BELOW_AUTOGRAD || !has_numbers(impl) || impl->is_meta() || !c10::impl::hasDeviceGuardImpl(impl->device_type())) return;
     tried("the current device is not known", [&] {
@@ -726,17 +757,25 @@ class ObservedCall {
     channel.ask(FRAME_RECORD, frame.data(), frame.size(), ignored);
   }
 
+  // device returns that of the call: of an argument that is not on the CPU, if any.
+  std::string device() const {
+    std::string name;
+    for (TensorImpl* impl : arguments()) {
+      if (impl != nullptr && has_numbers(impl) && (name.empty() || name == "cpu")) name = impl->device().str();
+    }
+    return name;
+  }
+
   // ask sends the call to opassert and carries out the answer. The site is sent
   // separately: it is only determined for a violation.
   void ask(int64_t threw) {
-    const int64_t own = op_.writes ? 1 : 0;
-    const bool alone = holders.load() <= 1, concurrent = threads.load() > 1 && writes.load() - writes_ != own;
+    const bool alone = holders.load() <= 1, concurrent = threads.load() > 1 && writes.load() - writes_ != writes_here - writes_here_;
     const bool below = c10::impl::tls_is_dispatch_key_excluded(DispatchKey::ADInplaceOrView);  // as in a compiled graph
     const int64_t circumstances = (concurrent ? OA_CONCURRENT : 0) | (alone ? OA_ALONE : 0) | (below ? OA_BELOW : 0) | threw;
-    const std::string device = c10::Device(c10::DeviceType::PrivateUse1).str();
-    const Asked asked{op_.number, level_, circumstances, int64_t(modes_.size()), int64_t(device.size())};
+    const std::string brought = c10::Device(c10::DeviceType::PrivateUse1).str(), on = device();
+    const Asked asked{op_.number, level_, circumstances, int64_t(modes_.size()), int64_t(brought.size()), int64_t(on.size())};
     std::string words(reinterpret_cast<const char*>(&asked), sizeof asked);
-    words += modes_ + device;
+    words += modes_ + brought + on;
     words.resize((words.size() + 7) / 8 * 8);
     words.append(reinterpret_cast<const char*>(seen_.contiguous()), (seen_.size() - OA_HEADER_WORDS) * sizeof(int64_t));
     std::string reply;
@@ -901,9 +940,6 @@ bool returns_graded(const Watched& op, const Stack& stack) {
 
 void above(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack);
 
-// own reports whether an operator is in a namespace of PyTorch.
-bool own(const std::string& name) { return own_namespaces.find(" " + name.substr(0, name.find("::")) + " ") != std::string::npos; }
-
 // Registrations follows the registrations of operators, collects custom ones, and
 // handles them once their kernels are registered.
 class Registrations {
@@ -917,7 +953,7 @@ class Registrations {
   struct Listener final : c10::OpRegistrationListener {
     // These run under the dispatcher's lock.
     void onOperatorRegistered(const OperatorHandle& handle) override;
-    void onOperatorDeregistered(const OperatorHandle& handle) override { operators().forget(handle); }
+    void onOperatorDeregistered(const OperatorHandle& handle) override { operators().forget(handle.operator_name()); }
   };
 
   // settled reports whether the registrations of an operator are complete.
@@ -1025,13 +1061,13 @@ void fallback(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack) {
   if (C10_UNLIKELY(our_keys.gone())) return handle.redispatchBoxed(rest, stack);
   if (rest.has(DispatchKey::Python)) return handle.redispatchBoxed(rest, stack);  // observed where Python is called
   if (C10_UNLIKELY(registrations().dirty.load(std::memory_order_relaxed))) registrations().look();
-  const Watched& op = operators().find(handle);
-  // Calls by PyTorch's own kernels are of PyTorch's operators, and are not checked.
-  // Calls by custom kernels are watched if they are of custom operators; PyTorch's
-  // may run there with view tracking on.
+  const Watched& op = operators().find(handle).serving(rest, *stack);
+  // Calls by PyTorch's own kernels are of PyTorch's operators, and are checked only if
+  // they may have kernels of others. Calls by custom kernels are watched if they are of
+  // custom operators; PyTorch's may run there with view tracking on.
   std::optional<Excluding> guard;
-  if (!op.custom) guard.emplace(true);
-  if (!op.watched || op.decomposes || (!op.custom && inside_custom > 0)) return handle.redispatchBoxed(rest, stack);
+  if (!op.custom && !others.run(rest)) guard.emplace(true);
+  if (!op.watched || op.decomposes || (!op.custom && inside_custom + inside_own > 0)) return handle.redispatchBoxed(rest, stack);
   if (C10_UNLIKELY(inside_fake > 0) && in_fake(op, *stack)) return handle.redispatchBoxed(rest, stack);
   Inside inside(op);
   look_at(op, *stack, BELOW_AUTOGRAD, [&] { handle.redispatchBoxed(rest, stack); });
@@ -1108,7 +1144,15 @@ c10::RegistrationHandleRAII register_kernel(
     our_keys.want(DispatchKeySet(*key));
     kernel = our_keys.theirs(*key, std::move(kernel));
   }
-  return dispatcher->registerImpl(std::move(name), key, std::move(kernel), std::move(signature), std::move(inferred), std::move(debug));
+  const bool of_others = key && others.registers(name, *key, debug);
+  auto registered = dispatcher->registerImpl(name, key, std::move(kernel), std::move(signature), std::move(inferred), std::move(debug));
+  if (!of_others) return registered;
+  operators().forget(name);
+  auto theirs = std::make_shared<c10::RegistrationHandleRAII>(std::move(registered));
+  return c10::RegistrationHandleRAII([name, theirs]() mutable {
+    theirs.reset();
+    operators().forget(name);
+  });
 }
 
 // register_definition removes the watcher's kernel before the definition: an operator
@@ -1257,7 +1301,9 @@ extern "C" int ow_start(const Host* host) {
   }
   holders += std::max(0, atoi(facts.c_str() + facts.rfind('\n') + 1) - 1);  // the present Python threads
   std::memcpy(&settings, channel.settings.data(), sizeof settings);
-  own_namespaces = channel.settings.substr(sizeof settings);
+  std::istringstream lines(channel.settings.substr(sizeof settings));
+  std::getline(lines, own_namespaces);
+  for (std::string source; std::getline(lines, source);) others.own(source);
   if (!map_counts()) {
     not_watched("the watcher can't map its counts");
     return 0;
