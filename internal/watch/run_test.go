@@ -303,6 +303,19 @@ end.set()`
 	})
 }
 
+// Enumerators are recorded as check reads them.
+func TestRecordedEnumerators(t *testing.T) {
+	const program = "import torch\ntorch.empty(2, 3, 4, 5, layout=torch.strided, memory_format=torch.channels_last)\n"
+	eachPython(t, func(t *testing.T, p python) {
+		file := filepath.Join(t.TempDir(), "cases.yaml")
+		o := run(t, []string{"-op", "aten::empty.memory_format", "-record", file}, p.path, "-c", program)
+		want := `layout: "layout:strided", device: "device:cpu", pin_memory: "false", memory_format: "format:channels_last"}`
+		if text := must.Get(os.ReadFile(file))(t); !strings.Contains(string(text), want) || o.status != 0 {
+			t.Errorf("exit status %d, no %s in\n%s", o.status, want, text)
+		}
+	})
+}
+
 // A program's calls of an op whose arguments cannot be guessed let the suite find its
 // fault.
 func TestRecordedCallsAreCasesOfCheck(t *testing.T) {

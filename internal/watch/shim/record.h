@@ -11,6 +11,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "observe.h"
 #include "operators.h"
@@ -77,6 +78,19 @@ inline std::string tensor_text(const at::Tensor& t) {
   return text + form_of(t);
 }
 
+// number_text returns how a number of a type is written, which may be an enumerator.
+inline std::string number_text(int64_t n, const std::string& type) {
+  static const auto& enumerators = *new std::map<std::string, std::vector<std::string>>{
+      {"Layout", {"layout:strided", "layout:sparse_coo", "layout:sparse_csr", "layout:_mkldnn", "layout:sparse_csc", "layout:sparse_bsr", "layout:sparse_bsc"}},
+      {"MemoryFormat", {"format:contiguous_format", "format:preserve_format", "format:channels_last", "format:channels_last_3d"}},
+      {"QScheme", {"qscheme:per_tensor_affine", "qscheme:per_channel_affine"}}};
+  if (type == "ScalarType") return "dtype:" + dtype_name(n);
+  const auto of = enumerators.find(type);
+  if (of == enumerators.end()) return std::to_string(n);
+  if (n < 0 || n >= int64_t(of->second.size())) throw Unwritable();
+  return of->second[n];
+}
+
 inline std::string argument_text(const c10::IValue& v, const c10::Type& type) {
   const bool inner = type.kind() == c10::TypeKind::OptionalType || type.kind() == c10::TypeKind::ListType;
   const c10::Type& element = inner ? *type.containedType(0) : type;
@@ -84,7 +98,7 @@ inline std::string argument_text(const c10::IValue& v, const c10::Type& type) {
   if (type.kind() == c10::TypeKind::OptionalType) return argument_text(v, element);
   if (v.isTensor()) return tensor_text(v.toTensor());
   if (v.isBool()) return v.toBool() ? "true" : "false";
-  if (v.isInt()) return type.str() == "ScalarType" ? "dtype:" + dtype_name(v.toInt()) : std::to_string(v.toInt());
+  if (v.isInt()) return number_text(v.toInt(), type.str());
   if (v.isDouble()) return double_text(v.toDouble());
   if (v.isGenerator()) return "generator";
   if (v.isDevice() && !v.toDevice().is_meta()) return "device:cpu";  // where check makes tensors
