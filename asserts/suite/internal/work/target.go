@@ -35,6 +35,7 @@ type Target struct {
 	unwrittenCalls int             // number of calls that did not change the arguments that they may write
 	steady         *attempt        // the last with reproducible results
 	errors         map[string]bool // after which that was repeated
+	twinned        int             // number of calls that threw on the device and were repeated on the CPU
 	AsItIs         bool            // findings keep the calls that showed them
 	Single         bool            // a single case was requested: no earlier call has results
 	Without        []engine.Device // no calls there: one ended its process

@@ -3,6 +3,7 @@ package work
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
@@ -61,6 +62,34 @@ func (r *Runner) spoils(t *Target, c *sample.Case, err error) {
 			t.steady = nil // it already has a fault
 		}
 	}
+}
+
+// mostTwinned is the maximum number of calls of an op that threw and are repeated on the CPU.
+const mostTwinned = 200
+
+// refuses adds one note for each op whose kernel for a device throws for arguments that the CPU and Meta accept.
+func (r *Runner) refuses(t *Target, a *attempt, err error) {
+	message, isThrown := engine.Message(err)
+	unimplemented := dispatched(message) || strings.Contains(strings.ToLower(message), "not implemented")
+	if a.calls[0].on == engine.CPU || len(a.calls) == 1 || !isThrown || unimplemented || t.twinned == mostTwinned {
+		return
+	}
+	t.twinned++
+	for i := range a.calls[1:] {
+		twin := &a.calls[i+1]
+		r.callTwins(t, twin)
+		if r.left(); twin.seen == nil {
+			return
+		}
+	}
+	t.twinned = mostTwinned
+	t.threw = append(t.threw, &judgedCall{c: a.c, verdict: asserts.JudgeFaults(t.judged, new(asserts.Seen), []asserts.Fault{{
+		Code:   asserts.MetaAlias,
+		Saw:    "the call throws, and returns on cpu and meta: " + sample.Clip(message),
+		Breaks: "a program that runs on the CPU fails on the device",
+		Fix:    "accept what the kernel for the CPU accepts, or document what the device does not",
+		Note:   "no schema says which arguments a kernel accepts",
+	}})})
 }
 
 // addJudged adds the faults of another call, and counts the checks that could not be made on it.

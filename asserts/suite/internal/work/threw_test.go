@@ -285,3 +285,45 @@ func TestLeaves(t *testing.T) {
 		}
 	}
 }
+
+// A device that throws for arguments that the CPU and Meta accept is noted, once for each op.
+func TestRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		name, message string
+		on            []engine.Device
+		level         asserts.Level
+		want          string
+	}{
+		{"the device alone", "no", []engine.Device{"lpu"}, asserts.Meta, "OA011 result on lpu"},
+		{"the CPU too", "no", []engine.Device{"lpu", engine.CPU}, asserts.Meta, ""},
+		{"Meta too", "no", []engine.Device{"lpu", engine.Meta}, asserts.Meta, ""},
+		{"no kernel", "Could not run 'ns::f'", []engine.Device{"lpu"}, asserts.Meta, ""},
+		{"no kernel for a dtype", "\"f\" not implemented for 'Bool'", []engine.Device{"lpu"}, asserts.Meta, ""},
+		{"a level without twins", "no", []engine.Device{"lpu"}, asserts.Content, ""},
+	} {
+		b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+			if slices.Contains(tt.on, first(args).device) {
+				return nil, &engine.Thrown{Message: tt.message}
+			}
+			return copies(e, args)
+		})
+		b.e.devices, b.Level = []engine.Device{"lpu", engine.CPU, engine.Meta}, tt.level
+		var c report.CaseResult
+		for range 2 {
+			if _, err := b.Try(b.t, b.call(t, "float32[2]")); err == nil {
+				t.Fatalf("%s: no error", tt.name)
+			}
+		}
+		notes := 0
+		for _, call := range b.t.threw {
+			notes += len(call.verdict.Violations)
+			b.addJudged(b.t, call, &c)
+		}
+		if got := words(c.Found); got != tt.want || notes > 1 {
+			t.Errorf("%s: found %s, %d times, want %s", tt.name, got, notes, tt.want)
+		}
+		if len(c.Found) > 0 && (c.Found[0].Violation.Note == "" || !strings.HasSuffix(c.Found[0].Violation.Saw, ": "+tt.message)) {
+			t.Errorf("%s: not a note with the message: %+v", tt.name, c.Found[0].Violation)
+		}
+	}
+}

@@ -32,6 +32,7 @@ func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 		r.threw(t, c, &out.Seen, err)
 		r.threwAstray(t, c, err)
 		r.spoils(t, c, err)
+		r.refuses(t, a, err)
 		return nil, err
 	}
 	out.Seen.Earlier = r.earlier.now(r.Engine, t)
