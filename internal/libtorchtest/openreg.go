@@ -29,7 +29,7 @@ func Openreg(t *testing.T, root string, python *installed.Python) (library strin
 	must.Do(t, err)
 	folder := strings.TrimSpace(string(out))
 	if _, err := os.Stat(filepath.Join(folder, "torch_openreg")); err != nil {
-		t.Skip("openreg of this PyTorch has another name, and its memory is another process's")
+		t.Skipf("the openreg of PyTorch %s is pytorch_openreg, whose device is a process that imports the test's program again: programs here have no __main__ for that", python.Torch.Number())
 	}
 	t.Setenv("PYTHONPATH", folder)
 	kernels := compile.Library{Name: "device", Files: []fs.FS{os.DirFS(filepath.Join(root, "testdata", "device"))}, Units: []string{"ops.cpp"}, Link: []string{"-g1"}}

@@ -88,7 +88,7 @@ func (r *Runner) refuses(t *Target, a *attempt, err error) {
 		Saw:    "the call throws, and returns on cpu and meta: " + sample.Clip(message),
 		Breaks: "a program that runs on the CPU fails on the device",
 		Fix:    "accept what the kernel for the CPU accepts, or document what the device does not",
-		Note:   "no schema says which arguments a kernel accepts",
+		Note:   "the schema does not list the arguments that a kernel accepts",
 	}})})
 }
 
