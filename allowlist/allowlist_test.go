@@ -139,7 +139,7 @@ func TestParseErrors(t *testing.T) {
 		{"not yaml", "- op: [\n", []string{"a.yaml:", "not YAML"}},
 		{"columns count bytes", "- {op: é, check: all, checks: all, reason: r}\n", []string{`a.yaml:1:12: unknown key "check"; did you mean checks?`}},
 		{"a line after a carriage return", "- op: add\r  checks: all\r  reason: ''\r", []string{"a.yaml:3:11: expected text"}},
-		{"syntax, by line", "- op: add\n  checks: all\n  reason: r\n- [a\n", []string{"a.yaml:4:1: not YAML: did not find expected ',' or ']': a value with brackets, commas or colons stands in quotes"}},
+		{"syntax, by line", "- op: add\n  checks: all\n  reason: r\n- [a\n", []string{"a.yaml:4:1: not YAML: did not find expected ',' or ']': put a value with brackets, commas or colons in quotes"}},
 		{"too large", strings.Repeat("#", yamlfile.MaxSize+1), []string{"a.yaml:1:1: the file is larger than 16 MiB"}},
 		{"alias", "- op: &a add\n  checks: all\n  reason: *a\n", []string{"a.yaml:3:11: expected text that is not empty, found the YAML alias *a"}},
 		{"no checks", "- op: add\n  checks: []\n  reason: r\n", []string{"a.yaml:2:11: expected checks: a list of codes such as [OA003, OA005], or all, found an empty list"}},

@@ -225,8 +225,8 @@ var words = regexp.MustCompile(`(?i)\b(but for|for want of|in the place of|there
 
 // dialect are further words of it, of which the rooms in read are free.
 var (
-	dialect = regexp.MustCompile(`(?i)\b(takes? in|spared|trouble|(says?|said) nothing|the call before|held against|holds? \w+ against|nothing of which|of which nothing|who (asks|wants|gives|takes|has)|stands? (beside|in|where|there|behind|apart)|goes? on|for ever|looks? closer|says? so|says (which|how|what|whether|where|why|who)|is let|made ready|lets? go|anew|as it was|so many|the like|behind the|handed|put to)\b`)
-	read    = []string{"allowlist", "asserts", "gen", "schema"}
+	dialect = regexp.MustCompile(`(?i)\b(takes? in|spared|trouble|(says?|said) nothing|the call before|held against|holds? \w+ against|nothing of which|of which nothing|who (asks|wants|gives|takes|has)|stands? (beside|in|where|there|behind|apart)|goes? on|for ever|looks? closer|says? so|says (which|how|what|whether|where|why|who)|is let|made ready|lets? go|anew|as it was|so many|the like|behind the|handed (to|over|in|a)|put to)\b`)
+	read    = []string{"allowlist", "asserts", "cmd", "gen", "internal", "python", "schema"}
 )
 
 // Comments and messages are in the words of Go's and PyTorch's documentation.

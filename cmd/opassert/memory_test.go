@@ -54,10 +54,10 @@ func TestMemory(t *testing.T) {
 		t.Errorf("%d operators, want those of the library", len(ops))
 	}
 	for op, says := range map[string][]string{
-		"OA018_reads_one_more":  {"the kernel reads byte 1 behind the end of the storage of argument x, which has ", " bytes, in libtorch-"},
+		"OA018_reads_one_more":  {"the kernel reads byte 1 after the end of the storage of argument x, which has ", " bytes, in libtorch-"},
 		"OA018_reads_before":    {"the kernel reads byte 4 before the beginning of the storage of argument x"},
 		"OA018_reads_before_at": {"the kernel reads byte 4 before the beginning of the storage of argument x", "n=64)"},
-		"OA018_writes_one_more": {"the kernel writes bytes 1 to 4 behind the end of the storage of return 0"},
+		"OA018_writes_one_more": {"the kernel writes bytes 1 to 4 after the end of the storage of return 0"},
 		"OA018_writes_scratch":  {"the storage of a tensor that the call made"},
 		"OA019_reads_freed":     {"reads memory that was freed: byte 0 of the "},
 		"OA009_restores":        {"the kernel writes byte 0 of the storage of argument x, and what it held is there again"},

@@ -55,8 +55,8 @@ func (t *Torch) before(major, minor int) bool {
 
 func (t *Torch) String() string { return fmt.Sprintf("libtorch %s in %s", t.Version, t.Root) }
 
-// Usable returns an error that says why nothing can be compiled against it and what
-// to do, or nil. It is an [ErrNoHeaders] if headers are missing.
+// Usable returns an error with the reason why nothing can be compiled against it and
+// the remedy, or nil. It is an [ErrNoHeaders] if headers are missing.
 func (t *Torch) Usable() error { return t.broken }
 
 // Link returns the shared libraries to link with: libtorch_cpu and libc10, without

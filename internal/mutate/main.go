@@ -11,7 +11,7 @@
 // fast ones first.
 //
 // A mutant that no test can distinguish from the source is excused by a comment on
-// the condition's line, which names the mutant and says why:
+// the condition's line, with the mutant and the reason:
 //
 //	//mutate:equivalent false: only saves time
 //

@@ -333,9 +333,9 @@ type End struct {
 }
 
 // Run runs the program with the objects in all processes, and waits for those that it
-// leaves running. An error says why it was not started. Signals that interrupt this
-// process are forwarded to the program; Run returns when that ends. The objects
-// record the processes that were not watched.
+// leaves running. It returns an error if the program was not started. Signals that
+// interrupt this process are forwarded to the program; Run returns when that ends.
+// The objects record the processes that were not watched.
 func (p Program) Run(ctx context.Context, objects ...*Object) (End, error) {
 	signals := make(chan os.Signal, 8) // before the start: a signal that ends this process would leave the program running
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {

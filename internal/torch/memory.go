@@ -9,8 +9,8 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// WatchMemory has tensors lie in memory that is watched, where that is asked for before the first
-// call; or, on a device, in memory that is filled, there and on the CPU.
+// WatchMemory puts tensors into watched memory, if called before the first op; or, on
+// a device, into filled memory, there and on the CPU.
 func (l *Libtorch) WatchMemory() (err error) {
 	if l.device.Name != "" {
 		l.filled, err = libtorch.FillMemory(l.device.DeviceInfo, 0)
@@ -24,8 +24,8 @@ func (l *Libtorch) WatchMemory() (err error) {
 // Watched reports whether memory is watched.
 func (l *Libtorch) Watched() bool { return l.watched }
 
-// Arrange sets where new tensors lie, behind a page that can't be touched or before
-// one, and what their memory holds until it is written.
+// Arrange sets whether new tensors lie after or before a page that can't be accessed,
+// and the byte that fills their memory.
 func (l *Libtorch) Arrange(ahead bool, fill byte) {
 	if l.device.Name != "" {
 		libtorch.FillMemory(l.device.DeviceInfo, fill)
@@ -35,8 +35,8 @@ func (l *Libtorch) Arrange(ahead bool, fill byte) {
 	}
 }
 
-// Touched returns the faults of the last call of an op in memory, and why the memory of some
-// storage since Arrange is not watched, and not filled.
+// Touched returns the memory faults of the last call of an op, and the reasons why
+// some storage since Arrange is not watched or not filled.
 func (l *Libtorch) Touched(op *asserts.Op) (faults []asserts.Fault, unwatched, unfilled string) {
 	if l.device.Name != "" {
 		if !l.filled {
@@ -48,7 +48,7 @@ func (l *Libtorch) Touched(op *asserts.Op) (faults []asserts.Fault, unwatched, u
 	if n > 0 {
 		unwatched = "a storage is too large to be watched, or one too many"
 	}
-	outside := false // what strays far comes across memory of others
+	outside := false // a distant access hits memory of other storages
 	for i := range touches {
 		t := &touches[i]
 		if !outside || t.How == libtorch.Outside && t.Owner != libtorch.OfEarlier {
@@ -59,7 +59,7 @@ func (l *Libtorch) Touched(op *asserts.Op) (faults []asserts.Fault, unwatched, u
 	return faults, unwatched, unwatched
 }
 
-// fault describes a touch in words.
+// fault describes an access in words.
 func fault(op *asserts.Op, t *libtorch.Touch) asserts.Fault {
 	called, _ := libtorch.Lookup(op.Name)
 	f := asserts.Fault{Code: asserts.OutOfBounds}
@@ -98,14 +98,14 @@ func verbs(t *libtorch.Touch) (all []string) {
 	return all
 }
 
-// distance returns how far outside a storage a touch was: "byte 1 behind the end".
+// distance returns how far outside a storage an access was: "byte 1 after the end".
 func distance(t *libtorch.Touch) string {
-	near, far, where := t.First-t.Nbytes+1, t.Last-t.Nbytes+1, "behind the end"
+	near, far, where := t.First-t.Nbytes+1, t.Last-t.Nbytes+1, "after the end"
 	switch {
 	case t.Last < 0:
 		near, far, where = -t.Last, -t.First, "before the beginning"
 	case t.First < 0:
-		return fmt.Sprintf("bytes from %d before the beginning to %d behind the end", -t.First, far)
+		return fmt.Sprintf("bytes from %d before the beginning to %d after the end", -t.First, far)
 	}
 	if near == far {
 		return fmt.Sprintf("byte %d %s", near, where)
@@ -113,7 +113,7 @@ func distance(t *libtorch.Touch) string {
 	return fmt.Sprintf("bytes %d to %d %s", near, far, where)
 }
 
-// ownerOf names whose memory was touched.
+// ownerOf names the owner of the accessed memory.
 func ownerOf(op *libtorch.Op, t *libtorch.Touch) string {
 	earlier := ""
 	if t.How == libtorch.Freed {
@@ -125,7 +125,7 @@ func ownerOf(op *libtorch.Op, t *libtorch.Touch) string {
 	case libtorch.OfReturn:
 		return fmt.Sprintf("return %d%s", t.Index, earlier)
 	case libtorch.OfEarlier:
-		return "a tensor that was there before the call"
+		return "a tensor from before the call"
 	}
 	return "a tensor that the call made"
 }

@@ -117,7 +117,7 @@ func (l *Libtorch) Remember() error {
 func Changed(saw string) asserts.Fault {
 	return asserts.Fault{
 		Code: asserts.UndeclaredWrite, Saw: saw,
-		Fix:  "leave the state of the process as it was: by a guard in C++, in Python in a with statement or a finally clause",
+		Fix:  "restore the state of the process: by a guard in C++, in Python in a with statement or a finally clause",
 		Note: "no schema declares what is in no tensor: compilers may drop or reorder the call all the same",
 	}
 }

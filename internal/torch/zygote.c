@@ -2,7 +2,7 @@
 
 // Loading libtorch takes most of a second, and a worker may die at any case. So
 // before Go's run time starts, a worker process loads it and forks itself: the
-// child goes on to be the worker, the parent waits, reports how the child ended,
+// child becomes the worker, the parent waits, reports how the child ended,
 // and forks the next one from its own loaded libraries. It has them set up, which
 // ends threads that spin, and list their operators first, which the workers find
 // done.
@@ -33,9 +33,9 @@ enum {
   WORKER = 2304
 };
 
-// short_of writes into text that the limit of address space is lower than what
-// is needed besides what this process has, in MiB, or returns 0. Go's run time
-// would end in the middle, with a dump of its own.
+// short_of writes a message to text if the limit of address space, in MiB, is too low
+// for the additional need, and else returns 0. Go's run time would crash later, with
+// a dump.
 static int short_of(unsigned long more, char *text, size_t size) {
   unsigned long pages = 0;
   struct rlimit limit;
@@ -87,17 +87,15 @@ static void load(const char *variable) {
   for (int f = OA_FN_start; cross != NULL && f <= OA_FN_schemas; f++) cross(f, 0, 0, NULL, 0, NULL, 0, reply, sizeof reply / sizeof *reply);
 }
 
-// always_the_same_addresses starts a process again without random addresses,
-// where it may: what a kernel that writes out of bounds hits is then the same in
-// every run.
+// always_the_same_addresses restarts a process without random addresses, if allowed:
+// an out-of-bounds write then hits the same memory in every run.
 static void always_the_same_addresses(char **argv) {
   int now = personality(0xffffffff);
   if (now == -1 || now & ADDR_NO_RANDOMIZE || personality(now | ADDR_NO_RANDOMIZE) == -1) return;
   execv(argv[0], argv);
 }
 
-// become goes on as the program that the arguments name, where it is not this
-// one that is the worker.
+// become executes the program that the arguments name, if the worker is not this one.
 static void become(char **argv) {
   if (getenv("OPASSERT_PROGRAM") == NULL) return;
   unsetenv("OPASSERT_PROGRAM");

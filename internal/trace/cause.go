@@ -212,7 +212,7 @@ func (v *Violation) blame() {
 	case EmptySlot:
 		answer(&v.Evidence)
 		add(&v.Evidence, f.emptyAt, "afterwards the slot is empty")
-		add(&v.Against, f.noneAt, "not %s: a release in a hermetic context says so before this line", HermeticState)
+		add(&v.Against, f.noneAt, "not %s: a release in a hermetic context prints that before this line", HermeticState)
 	case HermeticState:
 		pointed(&v.Evidence)
 		add(&v.Evidence, f.hermeticAt, "released in a hermetic context")

@@ -33,7 +33,7 @@ func TestEvidence(t *testing.T) {
 		evidence []Reason
 		against  []Reason
 	}{
-		{facts{noneAt: 4}, []Reason{{4, "the slot's check answers none"}}, []Reason{{4, "not hermetic state: a release in a hermetic context says so before this line"}}},
+		{facts{noneAt: 4}, []Reason{{4, "the slot's check answers none"}}, []Reason{{4, "not hermetic state: a release in a hermetic context prints that before this line"}}},
 		{facts{emptyAt: 5, differsAt: 6}, []Reason{{5, "afterwards the slot is empty"}, {6, "preservation is skipped: the slot's check answers none"}}, nil},
 		{facts{differsTo: 9, differsAt: 6}, []Reason{{6, "preservation is skipped: the slot's check answers 0x9"}}, nil},
 		{facts{hermeticAt: 3, maker: 1, makerAt: 2, releaser: 1, releaserAt: 4}, []Reason{{3, "released in a hermetic context"}}, []Reason{{4, "not interpreter mismatch: made (line 2) and released by 0x1"}}},

@@ -31,7 +31,7 @@
 // # Reading
 //
 // A [Reader] is an io.Writer: it takes the log in pieces of any size, in one
-// pass. It keeps only living objects: a [Life] is handed over when it ends, with at
+// pass. It keeps only living objects: a [Life] is passed on when it ends, with at
 // most [MaxEvents] events. [Read] reads a file.
 //
 // The log identifies an impl only by its data pointer. Null pointers identify none;

@@ -63,7 +63,7 @@ type Reader struct {
 // A world is one of the processes that print into a log.
 type world struct {
 	*follower
-	numbers numbers // behind the process's name
+	numbers numbers // after the process's name
 	gaps    int64
 }
 
@@ -77,10 +77,10 @@ func (k *numbers) follows(n int64) bool {
 	return ok
 }
 
-// NewReader returns a Reader that hands over lives as they end. A life may be handed
-// over long after its last event; those without an end in the log are handed over by
-// Close. torch is the version of the PyTorch that printed the log; if it is "", the
-// first protocol applies until the log names a version.
+// NewReader returns a Reader that passes lives to ended as they end, maybe long after
+// the last event; Close passes those without an end in the log. torch is the version
+// of the PyTorch that printed the log; if it is "", the first protocol applies until
+// the log names a version.
 func NewReader(torch string, ended func(Life)) *Reader {
 	r := &Reader{worlds: map[string]*world{}, parts: parts{pending: map[string][]byte{}}, torch: torch}
 	r.ended = func(l Life) {

@@ -236,7 +236,7 @@ func (r *Report) WriteSummary(w io.Writer) error {
 	for _, s := range r.Skips {
 		printable.Printf(&b, "  skipped %v %d: %s\n", s.Code, s.Count, s.Reason)
 		if s.Code == asserts.ViewStorage && strings.Contains(s.Reason, "does not report views") {
-			printable.Printf(&b, "          a class whose views share storage with their bases says so with __opassert_reports_views__ = True\n")
+			printable.Printf(&b, "          a class whose views share storage with their bases declares it with __opassert_reports_views__ = True\n")
 		}
 	}
 	line(r.Early, "Python threads ran before libtorch was loaded: their calls are not seen")

@@ -52,7 +52,7 @@ func (l layout) frames(place string) (users []Frame, generated string) {
 var pythonLine = regexp.MustCompile(`(?m)^  File "(.*)", line (\d+) in (.*)$`)
 
 // pythonFrames reads the output of faulthandler, outermost frame first. Generated
-// is FILE:LINE of a call that stands in code which PyTorch's compiler has written.
+// is FILE:LINE of a call in code that PyTorch's compiler generated.
 func (l layout) pythonFrames(text string) (users []Frame, generated string) {
 	var all []Frame
 	for _, m := range pythonLine.FindAllStringSubmatch(text, -1) {

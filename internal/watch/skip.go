@@ -45,7 +45,7 @@ func skipped(op string, code asserts.Code, reason string, n int) asserts.Result 
 
 // The reasons why contents of a call, or nothing of it, were seen.
 const (
-	faked      = "calls were answered by fakes, for a compiler that traced: they say nothing of the kernels"
+	faked      = "calls were answered by fakes, for a compiler that traced: they do not show the kernels"
 	failed     = "calls raised an error of their own"
 	lost       = "calls of which an argument was freed during the call"
 	sampledOut = "calls not in the sample for content"

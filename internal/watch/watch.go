@@ -41,7 +41,7 @@ type Config struct {
 	Stdout, Stderr io.Writer
 	Child          *Child                                                           // the program, where it runs already; may be nil
 	Objects        *live.Watch                                                      // of the same program; may be nil
-	Plan           func(version, device string, op *schema.Op) (engine.Plan, error) // that the ops of a version of libtorch are held against, and with a device, there
+	Plan           func(version, device string, op *schema.Op) (engine.Plan, error) // of the ops of a version of libtorch, and of a device if it is given
 	Policy         *asserts.Policy
 	Wants          func(op string) bool // which ops; nil: all
 	Record         int                  // distinct calls that are kept of each op, where it or its kernel is not PyTorch's own or Wants names it
@@ -49,7 +49,7 @@ type Config struct {
 	Content        Content
 	Fakes          Content             // when the program ends, once for each kind of arguments
 	Tolerance      float64             // how far values on a device may be from those of the kernel for the CPU, relative to 1 + their size; 0: they are not compared
-	Sample         int                 // of the calls of PyTorch's own ops, one in so many is observed at the level content
+	Sample         int                 // observe one in Sample calls of PyTorch's own ops at the level content
 	MaxBytes       int64               // calls on larger storages are observed at the level identity; 0: no limit
 	Fail           bool                // raise a finding at the call
 	Found          func(*Finding)      // called with each distinct finding at once; may be nil
@@ -97,8 +97,8 @@ var shim embed.FS
 
 func sources() fs.FS { return compile.Embedded(shim, "shim") }
 
-// Run runs the program to its end. An error says why it was not started; all other
-// failures are in the report.
+// Run runs the program to its end. It returns an error if the program was not
+// started; all other failures are in the report.
 func Run(ctx context.Context, config Config) (*Report, error) {
 	cwd, _ := os.Getwd()
 	config.Policy = config.Policy.With(subclasses...)

@@ -40,7 +40,7 @@ const (
 	backwardRecords = 2 // its kernel calls ops that autograd records
 )
 
-// traitOf says what the counters of traits count, in their order.
+// traitOf are the traits of the counters, in order.
 var traitOf = []asserts.Traits{
 	asserts.MetaTensor,
 	asserts.FunctionalWrapper,

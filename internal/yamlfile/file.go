@@ -220,7 +220,7 @@ func (f *File) hint(msg string, line int) string {
 	case bytes.ContainsRune(blank, '\t'):
 		return ": indent with spaces, not with tabs"
 	case strings.Contains(msg, "',' or '}'"), strings.Contains(msg, "',' or ']'"), strings.Contains(msg, "mapping values are not allowed"):
-		return ": a value with brackets, commas or colons stands in quotes"
+		return ": put a value with brackets, commas or colons in quotes"
 	case strings.Contains(msg, "expected key"), strings.Contains(msg, "'-' indicator"):
 		return ": indent what belongs together alike"
 	}

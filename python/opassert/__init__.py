@@ -1,4 +1,4 @@
-"""Holds PyTorch operators to the promises of their schemas."""
+"""Checks that PyTorch operators keep the promises of their schemas."""
 
 from .findings import Finding, OpassertError, OpassertWarning
 from .watching import watch

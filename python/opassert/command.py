@@ -7,7 +7,7 @@ import sysconfig
 
 
 def path():
-    """Returns the file of the command; FileNotFoundError says where it was looked for."""
+    """Returns the file of the command; FileNotFoundError lists the searched folders."""
     name = "opassert" + (".exe" if os.name == "nt" else "")
     package = os.path.dirname(os.path.abspath(__file__))
     folders = [sysconfig.get_path("scripts"), os.path.dirname(sys.executable)]

@@ -9,7 +9,7 @@ from json import loads  # tests may replace what they call of modules
 
 
 class OpassertError(AssertionError):
-    """Raised for findings; its text is their reports."""
+    """Raised for findings; its text has their reports."""
 
     def __init__(self, findings):
         super().__init__("\n\n".join(str(f) for f in findings))
@@ -17,7 +17,7 @@ class OpassertError(AssertionError):
 
 
 class OpassertWarning(UserWarning):
-    """Warns of findings where they are not errors."""
+    """Warns of findings that are not errors."""
 
 
 class Finding(collections.namedtuple("Finding", "context code op title report times")):
@@ -51,8 +51,7 @@ class Watcher:
         self._free.argtypes = [ctypes.c_void_p]
 
     def enter(self, name, again=""):
-        """Says where the program is from now on, and the command that repeats it; returns
-        the findings since it said so last."""
+        """Enters a context, with the command that repeats it; returns the findings since the last call."""
         text = "%s\n%s" % (name.replace("\n", " "), again)
         found = self._context(text.encode(errors="backslashreplace"))
         kept, self._kept, self.now = self._kept, [], (name, again)
@@ -64,12 +63,11 @@ class Watcher:
             self._free(found)
 
     def keep(self, found):
-        """Keeps findings for whoever enters the next context."""
+        """Keeps findings for the next call of enter."""
         self._kept += found
 
     def call_fakes(self):
-        """Holds the fakes of the ops that were called against their kernels now, and not
-        when the program ends."""
+        """Compares the fakes of the called ops with their kernels now, and not when the program ends."""
         self._fakes()
 
 
@@ -78,12 +76,12 @@ _object = ctypes.CDLL(None)  # or the one that was opened for this process
 
 @functools.cache
 def watcher():
-    """Returns the watcher of this process, None where it is not watched."""
+    """Returns the watcher of this process, None if it is not watched."""
     return Watcher(_object) if hasattr(_object, "opassert_context") else None
 
 
 def watch_process(file, place):
-    """Has this process watched from now on: by the object in a file, which finds opassert at a place."""
+    """Watches this process from now on: by the object in a file, with the value of its variable."""
     global _object
     library = ctypes.CDLL(os.fsdecode(file))  # not of bytes: Python 3.14 compares its end with text
     if not library.opassert_join(place):

@@ -6,7 +6,7 @@ from .findings import watch_process
 
 
 def can_fork():
-    """Reports whether a fork of this process is all of it, and libtorch is still to come."""
+    """Reports whether a fork would have all of this process, without libtorch loaded."""
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         return False  # it has children
@@ -17,8 +17,7 @@ def can_fork():
 
 
 def fork(run, program):
-    """Goes on in a child, while this process becomes its parent: opassert run, with the flags
-    of a command. The program is how the child is called."""
+    """Continues in a child, while this process becomes its parent: opassert run, with the flags of a command. program is the child's name."""
     source, sink = os.pipe()
     child = os.fork()
     if child:

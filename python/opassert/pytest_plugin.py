@@ -1,7 +1,6 @@
 """pytest --opassert: each test fails for the faults of the ops that it called.
 
-pytest goes on in a fork, and what it was becomes `opassert run`, which has a watcher loaded
-into it and into each process that it starts. Nothing imports PyTorch before the tests do. Each pytest
+pytest continues in a fork, and its process becomes `opassert run`, which loads a watcher into the fork and into each process that it starts. Nothing imports PyTorch before the tests do. Each pytest
 imports this module, also one that is too old to be watched.
 """
 
@@ -19,7 +18,7 @@ LEVELS = "identity", "content", "meta"
 
 
 def pytest_addoption(parser):
-    group = parser.getgroup("opassert", "opassert: hold each op that tests call against its schema")
+    group = parser.getgroup("opassert", "opassert: check each op that tests call against its schema")
     group.addoption("--opassert", action="store_true", default=None, help="watch the ops that tests call")
     group.addoption("--no-opassert", action="store_false", dest="opassert", help="do not, whatever the settings say")
     group.addoption("--opassert-level", choices=LEVELS, metavar="LEVEL", help="how much is checked: identity, content or meta")

@@ -1,6 +1,6 @@
 """The plugin around the tests of a process that is watched.
 
-Before each phase of a test the watcher hears which test that is; after it, it says what was found.
+Before each phase of a test the watcher gets the test's name; after it, it returns the findings.
 """
 
 import sys
@@ -38,13 +38,13 @@ class Plugin:
         return getpid() != self.process
 
     def enter(self, item, when):
-        """Says that a phase begins, and keeps the findings before it; once is enough."""
+        """Enters the context of a phase, unless it is current, and keeps the findings before it."""
         context = "%s (%s)" % (item.nodeid, when)
         if self.watcher.now[0] != context:
             self.late(self.watcher.enter(context, self.again(item.nodeid)))
 
     def found(self, item, when):
-        """Says that a phase has ended, and returns its findings."""
+        """Ends a phase, and returns its findings."""
         if self.forked() and when == "teardown":
             self.watcher.call_fakes()
         context = "%s (%s)" % (item.nodeid, when)

@@ -7,8 +7,7 @@ from .watching import watch
 
 
 def opcheck(op, args, kwargs=None, *, raise_exception=True, **others):
-    """Runs the tests of torch.library.opcheck, with the same arguments, and holds a call of
-    the op against its schema.
+    """Runs the tests of torch.library.opcheck, with the same arguments, and checks a call of the op against its schema.
 
     Returns the dict of torch.library.opcheck; its entry "opassert" is "SUCCESS", or the
     OpassertError, which is raised with raise_exception=True, or what the op has raised.
@@ -25,7 +24,7 @@ def opcheck(op, args, kwargs=None, *, raise_exception=True, **others):
     with watch("opcheck of %s" % op) as watched:
         try:
             op(*copies[0], **copies[1])
-        except Exception as error:  # torch.library.opcheck says how
+        except Exception as error:  # torch.library.opcheck reports it
             refused = error
     error = OpassertError(watched.findings) if watched.findings else refused
     if watched.findings and raise_exception:

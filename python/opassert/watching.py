@@ -4,9 +4,9 @@ from .findings import OpassertError, watcher
 
 
 class watch:
-    """Holds the ops that are called in a with statement against their schemas.
+    """Checks the ops that are called in a with statement against their schemas.
 
-    findings are those that were broken there, once it has ended; a notebook shows them
+    findings are the broken rules, once it has ended; a notebook shows them
     when the value is the last of a cell. With fail=True they are raised, as an
     OpassertError. RuntimeError is raised in a process that is not watched: one that was
     not started by `opassert run -- PROGRAM`, such as `opassert run -- jupyter lab`.

@@ -305,7 +305,7 @@ ctypes.CDLL = Strict
 
 
 def test_version_of_pluggy(project):
-    """Where pytest is too old to be watched, it runs as without the package, and --opassert says what to install."""
+    """A pytest that is too old to be watched runs as without the package; with --opassert the error names the versions to install."""
     run = project(test_plain="def test_a(): pass\ndef test_b(): assert 0\n")
     others = "-p", "no:xdist", "-p", "no:rerunfailures"
     old = {"PYTHONPATH": os.path.join(sys.prefix, "old")}
@@ -357,7 +357,7 @@ def test_baseline(project, files, tmp_path):
     ("import subprocess, sys; child = subprocess.Popen([sys.executable, '-c', 'input()'], stdin=subprocess.PIPE)", False),
 ])
 def test_early(project, files, early, forks, tmp_path):
-    """pytest goes on in a fork where that is the whole process, else it is started again; what a program of its own is can't be."""
+    """pytest continues in a fork if that has the whole process, or else is started again; another program cannot be."""
     counts = "with open('starts', 'a') as file: file.write('.')\n"
     run = project(**files, early=counts + early, early_none="")
     assert shown(run("-p", "early", "--opassert", "-k", "test_bad", status=1)) == ["test_bad failure: OA007 OA009"]

@@ -1,6 +1,6 @@
 // Package faults has kernels that each break one rule, with the calls that
 // show it. The table proves that every check can fire, for every kind of subject and
-// every class of op, or says why it cannot.
+// every class of op, or gives the reason why it cannot.
 //
 // A fault is an act on one tensor, and a placement of that tensor in an op. The
 // kernels and the schemas of the acts, and their healthy twins, are generated

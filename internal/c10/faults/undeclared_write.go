@@ -76,7 +76,7 @@ func changeNaNs(t, _ *c10.Tensor) *c10.Tensor {
 	return t
 }
 
-// writeBehind writes behind the last element, if the storage has room there.
+// writeBehind writes after the last element, if the storage has room there.
 func writeBehind(t, _ *c10.Tensor) *c10.Tensor {
 	if end := (t.Offset() + t.Numel()) * t.DType().Size(); end < int64(len(t.Bytes())) {
 		t.Bytes()[end]++

@@ -832,7 +832,7 @@ struct Inside {
   ~Inside() { count--; }
 };
 
-// call lets f run the kernel, and observes the call before and after.
+// look_at observes a call: its arguments, f, which runs the kernel, and its results.
 template <class F>
 void look_at(const Watched& op, Stack& stack, Place place, F&& f) {
   ObservedCall::Words words;

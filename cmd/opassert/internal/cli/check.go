@@ -46,7 +46,7 @@ type checkFlags struct {
 	workers       *int
 	timeout       *time.Duration
 	state         *string
-	anew          *bool
+	rerun         *bool
 	casesFrom     *string
 	part          *string // of the ops
 	through       *string
@@ -74,7 +74,7 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	c.workers = f.Int("workers", runtime.NumCPU(), "worker processes")
 	c.timeout = f.Duration("timeout", 2*time.Second, "the maximum processor time of one case, which is up to five calls if memory is watched;\na kernel of a module that may compile itself has 15 times as long, in a process of its own")
 	c.state = newStateFlag(f, "the `file` that stores results, so that an interrupted run can continue, and the next\nskips unchanged Go kernels (default: in the cache folder)")
-	c.anew = f.Bool("a", false, "run all ops again, also those with results of an earlier run")
+	c.rerun = f.Bool("a", false, "run all ops again, also those with results of an earlier run")
 	c.part = newShardFlag(f)
 	c.moduleFlags = newModuleFlags(f)
 	f.Var(&c.packages, "packages", "check only the kernels of these generated packages, by a `pattern` of the go command;\nmay be given several times")

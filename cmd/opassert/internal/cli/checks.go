@@ -26,7 +26,7 @@ func checksHelp(w io.Writer) {
 	}
 	fmt.Fprint(w, `
 The third column is the least level at which a check is judged; lint and vet
-call nothing. opassert explain CODE says what breaks, how to fix it, and when a check
+call nothing. opassert explain CODE prints the consequence, the fix, and when a check
 is skipped.
 `)
 }

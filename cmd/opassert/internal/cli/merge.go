@@ -71,9 +71,9 @@ func verdict(inv *invocation, r *report.Report, strict bool) error {
 	own, library := r.Faults(), r.LibraryFaults()
 	switch {
 	case len(own) > 0:
-		return fmt.Errorf("opassert itself failed, which says nothing about the ops; please report this:\n%s", strings.Join(own, "\n"))
+		return fmt.Errorf("opassert itself failed, not the ops; please report this:\n%s", strings.Join(own, "\n"))
 	case len(library) > 0:
-		return fmt.Errorf("the library failed, which says nothing about the ops:\n%s", strings.Join(library, "\n"))
+		return fmt.Errorf("the library failed, not the ops:\n%s", strings.Join(library, "\n"))
 	case len(r.Ops) < r.All:
 		return fmt.Errorf("interrupted after %d of %d ops", len(r.Ops), r.All)
 	case len(r.Ops) == 0 && r.Shard.Of > 0:

@@ -66,9 +66,9 @@ func (c *checkup) openState(inv *invocation) (*runState, error) {
 	case err != nil:
 		return warn(err)
 	case file.Other:
-		fmt.Fprintf(inv.stderr, "opassert check: %s held the state of another run; it is started anew\n", path)
+		fmt.Fprintf(inv.stderr, "opassert check: %s held the state of another run; it is started from the beginning\n", path)
 	}
-	if *c.flags.anew {
+	if *c.flags.rerun {
 		clear(file.Known)
 	}
 	c.printKnown(inv, file, inputs != nil)
