@@ -24,7 +24,7 @@
 //
 // A kernel that others registered for an op of PyTorch's, as the package of a device does,
 // is judged like one of an op that is not PyTorch's, also if a kernel of PyTorch's calls it. The
-// dispatcher says where each was registered: this is read once for each op, and again when such
+// dispatcher lists the place of each registration, which is read once for each op, and again when such
 // a kernel is registered or removed.
 //
 // The program does not see the keys: they are left out of a thread's included set,
