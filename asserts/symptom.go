@@ -8,6 +8,7 @@ const (
 	Neighbours     Symptom = "neighbours"      // a result depends on bytes beside an argument in its storage
 	Threads        Symptom = "threads"         // on the number of threads
 	EarlierCall    Symptom = "earlier call"    // on the contents of the arguments of an earlier call
+	EarlierValues  Symptom = "earlier values"  // on the values of an earlier call with different tensors
 	ReturnedBefore Symptom = "returned before" // the previous call returned it too
 	Restored       Symptom = "restored"        // an argument was written during the call, and restored
 	Overlapping    Symptom = "overlapping"     // two StorageImpls lie in the same memory

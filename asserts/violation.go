@@ -205,10 +205,11 @@ func (v *Violation) WriteReport(w io.Writer) error {
 }
 
 func (v *Violation) breaks() string {
+	general := v.Code.Breaks()
 	if v.Plain {
-		return v.Code.BreaksPlain()
+		general = v.Code.BreaksPlain()
 	}
-	return cmp.Or(v.Breaks, v.Code.Breaks())
+	return cmp.Or(v.Breaks, general)
 }
 
 func skipList(skips []Skip) string {

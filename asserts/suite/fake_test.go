@@ -3,10 +3,12 @@ package suite
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"hash/fnv"
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -246,6 +248,53 @@ var fakeOps = []struct {
 	{"leaves_a_file(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		return []any{first(args).copy()}, os.WriteFile(leftFile, nil, 0o666)
 	}},
+	// These remember calls, and are of a library.
+	{"first_call_wins(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		return []any{first(args).copy().filled(remembered("call", first(args)))}, nil
+	}},
+	{"first_of_a_size_wins_(Tensor(a!) self) -> Tensor(a!)", func(e *fakeEngine, args []any) ([]any, error) {
+		t := first(args)
+		t.filled(remembered(fmt.Sprint("size", t.impl.spec.DType, t.impl.spec.Sizes), t)).impl.version++
+		return []any{t.again()}, nil
+	}},
+	{"remembers_values(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		return []any{first(args).copy().filled(remembered(fmt.Sprint("values", first(args).impl.storage.data), first(args)))}, nil
+	}},
+	{"counts_in_vain(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		for i := range remembered("vain", first(args)) {
+			memo["vain"][i]++
+		}
+		return []any{first(args).copy()}, nil
+	}},
+	{"counts(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		calls := remembered("counts", first(args))
+		for i := range calls {
+			calls[i]++
+		}
+		return []any{first(args).copy().filled(calls)}, nil
+	}},
+	{"warms_up(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		t, warm := first(args), memo["warm"] != nil
+		if remembered("warm", t); !warm {
+			return []any{t.copy().filled([]byte{1, 2, 3})}, nil
+		}
+		return []any{t.copy()}, nil
+	}},
+	{"follows_its_process(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		return []any{first(args).copy().filled(strconv.AppendInt(nil, int64(os.Getpid()), 10))}, nil
+	}},
+	{"throws_in_its_first_call(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		t, called := first(args), memo["throws"] != nil
+		if remembered("throws", t); !called {
+			return nil, &engine.Thrown{Message: "not yet"}
+		}
+		return []any{t.copy()}, nil
+	}},
+	{"crashes_in_its_first_call(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		usual := fmt.Sprint(remembered("crashes", first(args))) // of the first case, or else of the call that is made apart
+		crashIf(strings.HasPrefix(usual, "[181 "))
+		return []any{first(args).copy()}, nil
+	}},
 	// On cpu and meta together twice the time of a case, but only by the clock.
 	{"waits_on_bool(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		if first(args).impl.spec.DType == "bool" {
@@ -270,6 +319,29 @@ func crashIf(yes bool) {
 	}
 }
 
+// remembering are the ops that remember calls.
+var remembering = []string{"first_call_wins", "first_of_a_size_wins_", "remembers_values", "counts_in_vain", "counts", "warms_up", "follows_its_process",
+	"throws_in_its_first_call", "crashes_in_its_first_call"}
+
+var memo = make(map[string][]byte)
+
+// remembered returns the bytes of the tensor on the CPU that a key was first used with.
+func remembered(key string, t *fakeTensor) []byte {
+	if t.impl.device != string(engine.CPU) {
+		return nil
+	}
+	if memo[key] == nil {
+		memo[key] = append([]byte{0}, t.impl.storage.data...)[1:]
+	}
+	return memo[key]
+}
+
+// filled copies data to a tensor, as far as it has room.
+func (t *fakeTensor) filled(data []byte) *fakeTensor {
+	copy(t.impl.storage.data, data)
+	return t
+}
+
 func first(args []any) *fakeTensor { return args[0].(*fakeTensor) }
 
 type fakeEngine struct{ kernels map[string]int }
@@ -292,7 +364,7 @@ func (e *fakeEngine) Operators() ([]engine.Operator, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, engine.Operator{Schema: parsed, Below: true})
+		all = append(all, engine.Operator{Schema: parsed, Below: true, Added: slices.Contains(remembering, parsed.Func.Name.String())})
 	}
 	slices.SortFunc(all, func(a, b engine.Operator) int { return strings.Compare(a.Name(), b.Name()) })
 	return all, nil

@@ -11,7 +11,6 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
-	"github.com/opassert/opassert/asserts/suite/internal/design"
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
@@ -19,7 +18,11 @@ import (
 func (s *supervisor) op(ctx context.Context, o engine.Operator) *report.OpResult {
 	res := s.begin(o)
 	begun := time.Now()
-	if err := s.cases(ctx, o, res); err != nil {
+	err := s.cases(ctx, o, res)
+	if err == nil && s.known.apart != "" {
+		err = s.compare(ctx, o, s.known.apart, res)
+	}
+	if err != nil {
 		res.Fault, res.Library = err.Error(), errors.As(err, new(*engine.LibraryFault))
 		s.stop()
 	}
@@ -33,12 +36,6 @@ func (s *supervisor) op(ctx context.Context, o engine.Operator) *report.OpResult
 	res.Bound()
 	res.Took = time.Since(begun)
 	return res
-}
-
-// begin resets the facts about the op.
-func (s *supervisor) begin(o engine.Operator) *report.OpResult {
-	s.known = known{origins: make(map[int]design.Origin), last: -1, writes: make(writes), tallies: make(map[int]report.Devices)}
-	return report.NewOpResult(o)
 }
 
 func (s *supervisor) cases(ctx context.Context, o engine.Operator, res *report.OpResult) error {
@@ -142,6 +139,8 @@ func (r *Run) Do(ctx context.Context) ([]*report.OpResult, error) {
 	}
 	defer remove()
 	queue, crew := make(chan engine.Operator), new(crew)
+	beside := &control{supervisor: supervisor{run: r, folder: folder, crew: crew}}
+	defer beside.stop()
 	var mu sync.Mutex
 	var results []*report.OpResult
 	finish := func(res *report.OpResult) {
@@ -155,7 +154,7 @@ func (r *Run) Do(ctx context.Context) ([]*report.OpResult, error) {
 	var supervisors sync.WaitGroup
 	for range r.Workers {
 		supervisors.Go(func() {
-			s := supervisor{run: r, folder: folder, crew: crew}
+			s := supervisor{run: r, folder: folder, crew: crew, compare: beside.compare}
 			defer s.stop()
 			for o := range queue {
 				if r.Started != nil {

@@ -38,6 +38,7 @@ const (
 	lineShown   = "shown"  // "shown JSON": the findings of a case, during the search for a smaller call
 	lineEnd     = "end"
 	lineLearned = "learned" // "learned JSON": the facts from which the design of the op is made
+	lineApart   = "apart"   // "apart CALLS": those to repeat in another process, or those that this one made
 	lineDone    = "done"
 	lineList    = "list"    // "list LISTING", the answer to a request for the ops
 	lineFault   = "fault"   // a panic of opassert itself, quoted
@@ -55,6 +56,8 @@ type request struct {
 	Show bool   `json:"show,omitempty"` // report each call before it is made
 	Case string `json:"case,omitempty"` // make only this call, unchanged
 	Skip []int  `json:"skip,omitempty"` // earlier cases that end a worker
+
+	Apart string `json:"apart,omitempty"` // make these calls instead
 
 	Without []engine.Device `json:"without,omitempty"` // make no calls there
 

@@ -16,12 +16,13 @@ import (
 
 // A supervisor runs ops in a worker: one process, and another one when that ends.
 type supervisor struct {
-	run    *Run
-	folder string // for files that kernels write
-	crew   *crew  // of its workers
-	p      *process
-	broken error // why workers do not start
-	known  known // about the op that runs
+	run     *Run
+	folder  string                                                                 // for files that kernels write
+	crew    *crew                                                                  // of its workers
+	compare func(context.Context, engine.Operator, string, *report.OpResult) error // of the control
+	p       *process
+	broken  error // why workers do not start
+	known   known // about the op that runs
 }
 
 // known holds the facts about an op from the answers of workers so far.
@@ -34,6 +35,13 @@ type known struct {
 	asItIs  bool                  // a worker ended in the search for a smaller call
 	writes  writes
 	tallies map[int]report.Devices // of the cases whose answers contain them
+	apart   string                 // calls to repeat in another process
+}
+
+// begin resets the facts about the op.
+func (s *supervisor) begin(o engine.Operator) *report.OpResult {
+	s.known = known{origins: make(map[int]design.Origin), last: -1, writes: make(writes), tallies: make(map[int]report.Devices)}
+	return report.NewOpResult(o)
 }
 
 // renew makes the next request go to a new process.
@@ -118,6 +126,8 @@ func (s *supervisor) once(ctx context.Context, q request, patience time.Duration
 			crash.Device, crash.Twin = engine.Device(rest), word == lineTwin
 		case word == lineLearned:
 			s.known.learned = rest
+		case word == lineApart:
+			s.known.apart = rest
 		case word == lineFrame:
 			if line, ok := strings.CutPrefix(rest, "said "); ok {
 				crash.Said = said(crash.Said, line)

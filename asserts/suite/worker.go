@@ -87,7 +87,7 @@ type server struct {
 
 // book returns the recipes for an op and a request: a call that is made unchanged needs none.
 func (s *server) book(op *schema.Op, q request) (*design.Recipes, error) {
-	if q.Case != "" {
+	if q.Case != "" || q.Apart != "" {
 		return new(design.Recipes), nil
 	}
 	book, err := design.ShippedFor(op)
@@ -154,9 +154,13 @@ func (s *server) answer(text string) (err error) {
 		t.Twinning = func(on engine.Device) { s.say(lineTwin, on) }
 	}
 	t.Single = q.To == q.From+1 && !q.Show
-	if q.Case != "" {
+	t.Apart = s.apart
+	switch {
+	case q.Apart != "":
+		err = s.callApart(t, q)
+	case q.Case != "":
 		err = s.attempt(t, q)
-	} else {
+	default:
 		err = s.cases(t, q)
 	}
 	if err != nil {
@@ -185,6 +189,25 @@ func (s *server) attempt(t *work.Target, q request) error {
 	_, err = s.Try(t, c)
 	s.Fail(&result, t.Gen.Name, err)
 	return s.end(&result)
+}
+
+// callApart makes calls, and reports the observation of the last one.
+func (s *server) callApart(t *work.Target, q request) error {
+	calls, err := decode[work.Calls](q.Apart)
+	if err != nil {
+		return err
+	}
+	s.say(lineStart, q.From)
+	result := report.CaseResult{Case: q.From, Idle: true}
+	s.CallApart(t, calls, &result)
+	s.apart(calls)
+	return s.end(&result)
+}
+
+// apart reports calls to the run: those to repeat in another process, or those that this one made.
+func (s *server) apart(calls *work.Calls) {
+	text, _ := encode(calls)
+	s.say(lineApart, text)
 }
 
 // cases runs cases, one after the other.

@@ -5,7 +5,10 @@
 #include <ATen/Parallel.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <cstring>
+#include <map>
+#include <vector>
 
 using at::Tensor;
 
@@ -167,6 +170,21 @@ Tensor by_count(const Tensor& x) {
   return x + ++calls % 2;
 }
 
+// What is kept of the first call serves each call with as many elements.
+Tensor first_of_a_size(const Tensor& x) {
+  static std::map<int64_t, Tensor> kept;
+  Tensor& total = kept[x.numel()];
+  if (!total.defined()) total = number(sum(values(x), x.numel()));
+  return total.clone();
+}
+
+// The scale of the first call serves all.
+Tensor& first_scale(const Tensor& x, Tensor& out) {
+  static const float scale = 1 + sum(values(x), x.numel());
+  out.resize_(x.sizes());
+  return out.copy_(x).mul_(scale);
+}
+
 // each_part calls f with the part of n elements that each thread does.
 template <class F>
 void each_part(int64_t n, F f) {
@@ -205,6 +223,8 @@ TORCH_LIBRARY(astray, m) {
   m.def("OA021_follows_seed(Tensor x) -> Tensor", cpu(seeded));
   m.def("OA021_by_threads(Tensor x) -> Tensor", cpu(sum_of_parts));
   m.def("OA021_by_count(Tensor x) -> Tensor", cpu(by_count));
+  m.def("OA021_first_of_a_size(Tensor x) -> Tensor", cpu(first_of_a_size));
+  m.def("OA021_first_scale.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)", cpu(first_scale));
   m.def("OA018_reads_one_more(Tensor x) -> Tensor", cpu(reads_one_more));
   m.def("OA018_reads_columns(Tensor x, Tensor weight) -> Tensor", cpu(reads_columns));
   m.def("OA018_reads_vectors(Tensor x) -> Tensor", cpu(reads_vectors));
@@ -251,6 +271,22 @@ Tensor remembers(const Tensor& x) {
   const float s = last.defined() ? sum(values(last), last.numel()) : 0;
   last = x + 0;
   return number(s * 0 + sum(values(last), last.numel()));
+}
+
+// A table that follows the sizes alone.
+Tensor table(const Tensor& x) {
+  static std::map<int64_t, Tensor> tables;
+  Tensor& ramp = tables[x.numel()];
+  if (!ramp.defined()) ramp = at::arange(x.numel(), at::kFloat);
+  return x + ramp.view(x.sizes());
+}
+
+// Room that is kept, and filled anew by each call.
+Tensor keeps_room(const Tensor& x) {
+  static std::vector<float> room;
+  room.resize(std::max<size_t>(room.size(), x.numel()));
+  std::copy_n(values(x), x.numel(), room.begin());
+  return number(sum(room.data(), x.numel()));
 }
 
 // A storage grows, and keeps what it had.
@@ -333,6 +369,8 @@ TORCH_LIBRARY(within, m) {
   m.def("fills.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)", cpu(fills_out));
   m.def("scratch(Tensor x) -> Tensor", cpu(scratch));
   m.def("remembers(Tensor x) -> Tensor", cpu(remembers));
+  m.def("table(Tensor x) -> Tensor", cpu(table));
+  m.def("keeps_room(Tensor x) -> Tensor", cpu(keeps_room));
   m.def("grows(Tensor x) -> Tensor", cpu(grows));
   m.def("greatest(Tensor x) -> Tensor", cpu(greatest));
   m.def("total(Tensor x) -> Tensor", cpu(total));

@@ -66,6 +66,7 @@ type goFile struct {
 	fn      *engine.Function
 	imports map[string]string // name by path
 	taken   map[string]bool
+	later   int // turns by which usual values are
 }
 
 // goTexts returns the program for a fault of a Go kernel.
@@ -88,6 +89,12 @@ func (s Source) goText(f Fault) (string, error) {
 	}
 	for _, name := range append(types.Universe.Names(), "before", "x", "y", "err", "binary", "bytes", "context", "exec", "fmt", "io", "math", "os", "reflect", "result", "slices", "time") {
 		g.taken[name] = true
+	}
+	if f.Finding != nil && f.Finding.Violation.Symptom == asserts.EarlierValues {
+		if err := g.apart(f); err != nil {
+			return "", err
+		}
+		return g.text(s.about(f)), nil
 	}
 	call, err := g.call(f.recipe())
 	if err != nil {
@@ -286,6 +293,9 @@ func (g *goFile) made(t *sample.TensorSpec, turn int) (string, error) {
 		return "", fmt.Errorf("a %v tensor has no literal in Go", t.Form)
 	}
 	var room []byte
+	if t.Usual() {
+		turn += g.later
+	}
 	d := t.Dense(&room, turn)
 	return fmt.Sprintf("made(%s(spec(%q, %s, %s, %d, %s)))", g.withImports(g.Maker), d.DType, goInts(d.Sizes), goInts(d.Strides), d.Offset, goData(sample.Element(t.DType), d.Data)), nil
 }
@@ -369,10 +379,7 @@ func (g *goFile) judged(f Fault, call string) error {
 	if v.Symptom == asserts.Overlapping {
 		p.fault = overlapping
 	}
-	g.lines = append(append(g.lines, p.before...), g.results(call, x+" "+y))
-	if g.fn.Fails {
-		g.line("if err != nil {\nraises(err)\n}")
-	}
+	g.lines = append(append(g.lines, p.before...), g.called(call, x+" "+y))
 	if y != "" {
 		g.line("x, y := %s, %s", g.seen(x), g.seen(y))
 	} else {
@@ -433,6 +440,51 @@ func (g *goFile) crash(call string) {
 defer fmt.Print("it is over") // also where the kernel panics
 defer func() { recover() }()`}, g.lines...)
 	g.line("%s", g.results(call, ""))
+}
+
+// apart calls the kernel in new processes, in some of them after a call with other values.
+func (g *goFile) apart(f Fault) error {
+	var call string
+	var err error
+	made := make([][]string, 3)
+	for i, later := range []int{0, 1, 0} {
+		g.program, g.later = program{dialect: g.dialect, op: g.op}, later
+		if call, err = g.call(f.recipe()); err != nil {
+			return err
+		}
+		made[i] = append(g.lines, g.called(call, ""))
+	}
+	x, err := g.place(f.Finding.Violation.Subject)
+	if err != nil {
+		return err
+	}
+	g.lines = []string{`if os.Getenv("CALL") == "" {
+	var seen []string
+	for _, call := range []string{"same", "other", "other", "same"} {
+		child := exec.Command(os.Args[0])
+		child.Env = append(os.Environ(), "CALL="+call)
+		seen = append(seen, string(made(child.Output())))
+	}
+	if seen[0] == seen[3] && seen[1] == seen[2] && seen[0] != seen[1] {
+		fmt.Println("` + there + x + ` depends on the values of an earlier call")
+		os.Exit(1)
+	}
+	fmt.Println("` + notThere + `")
+	return
+}`}
+	g.line("if os.Getenv(\"CALL\") == \"same\" {\n%s\n} else {\n%s\n}", strings.Join(made[0], "\n"), strings.Join(made[1], "\n"))
+	g.lines = append(g.lines, made[2][:len(made[2])-1]...)
+	g.line("%s\nfmt.Print(%s.Content.Bytes)", g.called(call, x), g.seen(x))
+	return nil
+}
+
+// called returns the statements of a call, which end the program if the kernel returns an error.
+func (g *goFile) called(call, used string) string {
+	text := g.results(call, used)
+	if g.fn.Fails {
+		text += "\nif err != nil {\nraises(err)\n}"
+	}
+	return text
 }
 
 // text composes the program.

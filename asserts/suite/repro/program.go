@@ -540,6 +540,7 @@ func slug(text string) string {
 type sight struct {
 	heap   bool   // the byte is in memory that is allocated, or was freed
 	left   bool   // it is in the memory of arguments of earlier calls
+	apart  bool   // each call is made in a new process
 	before string // a Python statement between the arguments, {held}, and the {call}, or ""
 	fault  string // a Python expression that is true if the rule is violated
 	cpp    string // the same in C++, or ""
@@ -568,6 +569,11 @@ var followed = map[asserts.Symptom]sight{
 		before: "kept.append([{held}])  # so that its memory is not reused\nif byte == 0xA6:\n    scale(kept[-1], 0.5)\n{call}\n    scale(kept[-1], 2)",
 		fault:  follows,
 		says:   "{x} depends on the contents of the arguments in an earlier call",
+	},
+	asserts.EarlierValues: {
+		apart: true, before: "if byte == 0xA6:\n    scale([{held}], 0.5)\n{first}\n{arguments}",
+		fault: follows,
+		says:  "{x} depends on the values of an earlier call",
 	},
 }
 
@@ -608,6 +614,9 @@ func (k *call) inMemory(s sight, p asserts.Place) (func(way) string, error) {
 	says := strings.ReplaceAll(s.says, "{x}", x)
 	return func(w way) string {
 		made := "seen = [call(byte) for byte in (0x5A, 0x5A, 0xA6, 0xA6, 0x5A)][1:]"
+		if s.apart {
+			made = strings.Replace(made, "call(byte)", "alone(call, byte)", 1)
+		}
 		text := "def call(byte):\n    \"\"\"Returns whether the call writes illegally, and the bytes that it returns or writes.\"\"\"\n" +
 			indented(k.once(s, w, x)) + "\n\n\n" + guarded(made) + verdict(s.fault, says, notThere+", or no result shows it")
 		if s.left {
@@ -643,7 +652,7 @@ func (k *call) once(s sight, w way, x string) string {
 	}
 	if s.before != "" {
 		call := "torch.manual_seed(0)\n" + w.statement(k.expression(w))
-		line("%s", strings.NewReplacer("{held}", strings.Join(k.held(), ", "), "{call}", indented(call)).Replace(s.before))
+		line("%s", strings.NewReplacer("{held}", strings.Join(k.held(), ", "), "{call}", indented(call), "{first}", call, "{arguments}", strings.Join(k.lines, "\n")).Replace(s.before))
 	}
 	line("torch.manual_seed(0)")
 	line("%s", w.statement("result = "+k.expression(w)))

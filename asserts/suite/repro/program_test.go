@@ -111,6 +111,7 @@ var examples = map[string]Fault{
 	"neighbours":       seeing(finding("x::f", unary, `{self: "float32[2] sliced"}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), asserts.Neighbours),
 	"threads":          seeing(finding("x::f", unary, `{self: "float32[65537]"}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), asserts.Threads),
 	"earlier":          seeing(finding("x::f", "f(Tensor self, Tensor[] xs) -> Tensor", `{self: "float32[2]", xs: "[int64[2]]"}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), asserts.EarlierCall),
+	"earlier-values":   seeing(finding("x::f", "f(Tensor self, Tensor[] xs) -> Tensor", `{self: "float32[2]", xs: "[int64[2]]"}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), asserts.EarlierValues),
 	"crash": {
 		Op:    &report.OpResult{Op: "aten::f", Schema: unary},
 		Crash: &report.Crash{Case: 7, Cause: "SIGSEGV", Call: "aten::f(self=float32[0])", Recipe: `{self: "float32[0]"}`, Device: "cpu", Frames: []string{"at::native::f"}},

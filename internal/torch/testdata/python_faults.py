@@ -2,6 +2,7 @@
 and ops beside them that keep theirs."""
 
 import ctypes
+import weakref
 
 import torch
 from torch import Tensor
@@ -269,6 +270,19 @@ def _(w):
     return doubled(w, (id(w), w.data_ptr(), w.shape, w.dtype)).clone()
 
 
+@fault("caches_by_sizes(Tensor x) -> Tensor", "OA021")
+def _(x):
+    key = "norm", x.shape, x.dtype
+    if key not in packed:
+        packed[key] = x.float().norm()
+    return x.float() / packed[key]
+
+
+@fault("first_scale_wins_(Tensor(a!) x, Tensor scale) -> ()", "OA021")
+def _(x, scale):
+    x.mul_(packed.setdefault("scale", scale.detach().sum().item()))
+
+
 @fault("ignores_offset(Tensor x) -> Tensor", "OA021")
 def _(x):
     return torch.empty(0, dtype=x.dtype).set_(x.untyped_storage(), 0, x.shape, x.stride()) * 2
@@ -282,6 +296,40 @@ def _(x):
 @fine("caches_by_value(Tensor x, Tensor w) -> Tensor")
 def _(x, w):
     return x + doubled(w, (str(w.tolist()), w.shape, w.stride(), w.dtype))
+
+
+@fine("caches_by_version(Tensor w) -> Tensor")
+def _(w):
+    key = id(w), w._version
+    if key not in packed or packed[key][0]() is not w:
+        packed[key] = weakref.ref(w), w * 2
+    return packed[key][1].clone()
+
+
+@fine("table_of_sizes(Tensor x) -> Tensor")
+def _(x):
+    key = "table", x.shape
+    if key not in packed:
+        packed[key] = torch.arange(x.numel()).reshape(x.shape).contiguous()
+    return x + packed[key]
+
+
+@fine("running_stats(Tensor x, Tensor(a!) mean) -> Tensor")
+def _(x, mean):
+    mean.mul_(0.5).add_(x.to(mean.dtype).mean(), alpha=0.5)
+    return x.clone()
+
+
+@fine("counts_calls(Tensor x) -> Tensor")
+def _(x):
+    packed["calls"] = packed.get("calls", 0) + 1
+    return x.clone()
+
+
+@fine("warms_up(Tensor x) -> Tensor")
+def _(x):
+    packed["warm"] = packed.get("warm", 0) + 1
+    return x.sum() if packed["warm"] > 2 else x.flip(0).sum() if x.dim() else x.clone()
 
 
 @fine("reads_storage(Tensor x) -> Tensor")
@@ -432,8 +480,6 @@ def _(x):
 
 @fine("weak(Tensor x) -> Tensor")
 def _(x):
-    import weakref
-
     constants["weak"] = weakref.ref(x)
     return x.clone()
 

@@ -17,6 +17,13 @@ func (how arrangement) onCPU() arrangement {
 	return how
 }
 
+// withValues returns the arrangement with other default floating-point values, by their offset.
+func withValues(later int) arrangement {
+	how := firstTime
+	how.later = later
+	return how
+}
+
 const (
 	firstFill  = 0x5A
 	secondFill = 0xA6
@@ -29,5 +36,5 @@ var (
 	otherSeed  = arrangement{fill: firstFill, seed: 1}
 	otherDraw  = arrangement{fill: secondFill, seed: 1}
 	neighbours = arrangement{fill: firstFill, beside: 1}
-	otherValue = arrangement{fill: firstFill, later: 1}
+	otherValue = withValues(1)
 )

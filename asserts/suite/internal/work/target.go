@@ -1,6 +1,7 @@
 package work
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
@@ -48,7 +49,24 @@ type Listener struct {
 	Twinning  func(on engine.Device)   // before it is called with twins
 	Found     func(*report.CaseResult) // with the findings of a case, before the search for a smaller call
 	OnLearned func(*design.Learned)    // once, after the openings
+	Apart     func(*Calls)             // once, with a call to repeat in a process that has not run the op
 }
+
+// Calls are calls of one case, one after the other, with tensors of their own.
+type Calls struct {
+	Case  *sample.Case
+	Turns []int // of each call: offsets of its default floating-point values
+	Last  Seen  // of the last call; nil if one throws
+}
+
+// A Seen is observations that another process reads.
+type Seen struct{ *asserts.Seen }
+
+// GobEncode writes them as JSON.
+func (s Seen) GobEncode() ([]byte, error) { return json.Marshal(s.Seen) }
+
+// GobDecode reads what GobEncode writes.
+func (s *Seen) GobDecode(text []byte) error { return json.Unmarshal(text, &s.Seen) }
 
 // A faker is an engine whose ops have fakes.
 type faker interface {

@@ -1,0 +1,67 @@
+package suite
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/must"
+)
+
+// Results that depend on the values of an earlier call are found, in a run of all cases and in a run of a
+// single one. Ops with other state are healthy; undecided ops are skipped.
+func TestControl(t *testing.T) {
+	const stale = "OA021 (earlier values) result: 34 of 36 bytes depend on the values of an earlier call: they differ between two new processes, one of which makes a call with other values first, the other one the same call"
+	const throws = "the call throws in a process that has not run the op"
+	for name, want := range map[string]string{
+		"first_call_wins":           stale,
+		"first_of_a_size_wins_":     strings.Replace(stale, " result:", " argument self:", 1),
+		"remembers_values":          "",
+		"counts_in_vain":            "",
+		"counts":                    "",
+		"warms_up":                  "skip: " + unexplained.Reason,
+		"follows_its_process":       "skip: " + unexplained.Reason,
+		"throws_in_its_first_call":  "skip: " + throws,
+		"crashes_in_its_first_call": "unfinished: it ended a process that had not run the op: SIGSEGV",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := remembers(t, name, 0, 6); got != want {
+				t.Errorf("found %q, want %q", got, want)
+			}
+			if got := remembers(t, name, 0, 1); got != want {
+				t.Errorf("in the first case alone found %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// remembers runs cases of an op, and returns what is reported about its earlier calls.
+func remembers(t *testing.T, name string, from, to int) string {
+	ops := must.Get(newFakeEngine().Operators())(t)
+	ops = slices.DeleteFunc(ops, func(o engine.Operator) bool { return o.Schema.Func.Name.String() != name })
+	run := Run{Operators: ops, From: from, To: to, Workers: 1, Timeout: caseTime, Worker: func() *exec.Cmd { return exec.Command(os.Args[0]) }}
+	r := must.Get(run.Do(context.Background()))(t)[0]
+	var said []string
+	for _, f := range r.Findings {
+		said = append(said, fmt.Sprintf("%v (%s) %v: %s", f.Violation.Code, f.Violation.Symptom, f.Violation.Subject, f.Violation.Saw))
+	}
+	for _, s := range r.Devices.Sum().Skips {
+		if s.Code == asserts.NondeterministicResult {
+			said = append(said, "skip: "+s.Reason)
+		}
+	}
+	for why := range r.Unfinished {
+		said = append(said, "unfinished: "+why)
+	}
+	if r.Fault != "" || len(r.Crashes) > 0 {
+		said = append(said, summary(r))
+	}
+	return strings.Join(said, "; ")
+}

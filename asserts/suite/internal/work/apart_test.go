@@ -1,0 +1,138 @@
+package work
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/report"
+)
+
+// The first reproducible call of an op of a library is handed over once; a process that has not run
+// the op repeats it, and compares the results.
+func TestApart(t *testing.T) {
+	result := func(value func(arg *fakeTensor) byte) func(*fakeEngine, []any) ([]any, error) {
+		return func(e *fakeEngine, args []any) ([]any, error) {
+			out := e.like(first(args))
+			(*out.data)[0] = value(first(args))
+			return []any{out}, nil
+		}
+	}
+	right := func() func(*fakeEngine, []any) ([]any, error) {
+		return result(func(arg *fakeTensor) byte { return (*arg.data)[0] })
+	}
+	firstWins := func() func(*fakeEngine, []any) ([]any, error) {
+		var kept *byte
+		return result(func(arg *fakeTensor) byte {
+			if kept == nil {
+				value := (*arg.data)[0]
+				kept = &value
+			}
+			return *kept
+		})
+	}
+	counts := func() func(*fakeEngine, []any) ([]any, error) {
+		calls := byte(0)
+		return result(func(*fakeTensor) byte { calls++; return calls })
+	}
+	throws := func() func(*fakeEngine, []any) ([]any, error) {
+		calls := 0
+		return func(e *fakeEngine, args []any) ([]any, error) {
+			if calls++; calls > 1 {
+				return nil, &engine.Thrown{Message: "no"}
+			}
+			return right()(e, args)
+		}
+	}
+	const stale = "1 of 4 bytes depend on the values of an earlier call"
+	for _, tt := range []struct {
+		name, arg string
+		kernel    func() func(*fakeEngine, []any) ([]any, error) // of a process
+		change    func(*bench)
+		found     []*report.Finding // of the call
+		handed    bool
+		want      string // found where it is made apart
+	}{
+		{name: "right", kernel: right, handed: true},
+		{name: "the first call wins", kernel: firstWins, handed: true, want: stale},
+		{name: "of a Go function", kernel: firstWins, change: func(b *bench) { b.t.operator.Added, b.t.operator.Function = false, new(engine.Function) }, handed: true, want: stale},
+		{name: "complex", kernel: firstWins, arg: "complex64[1]", handed: true, want: "1 of 8 bytes depend on the values of an earlier call"},
+		{name: "another violation", kernel: firstWins, found: []*report.Finding{{Violation: &asserts.Violation{Code: asserts.FreshImpl}}}, handed: true, want: stale},
+		{name: "of PyTorch", kernel: firstWins, change: func(b *bench) { b.t.operator.Added = false }},
+		{name: "tagged as random", kernel: firstWins, change: func(b *bench) { b.t.operator.Schema.Tags = []string{"nondeterministic_seeded"} }},
+		{name: "level identity", kernel: firstWins, change: func(b *bench) { b.Level = asserts.Identity }},
+		{name: "constant values", kernel: firstWins, arg: "float32[1] const:3"},
+		{name: "whole numbers", kernel: firstWins, arg: "int32[1]"},
+		{name: "not reproducible", kernel: counts},
+		{name: "throws", kernel: throws},
+		{name: "explained", kernel: firstWins, found: []*report.Finding{{Violation: &asserts.Violation{Code: asserts.UninitialisedResult}}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			process := func() *bench {
+				b := benchOf(t, "ns::f(Tensor a) -> Tensor", tt.kernel(), func(o *engine.Operator, _ *engine.Plan) { o.Added = true }, "")
+				if tt.change != nil {
+					tt.change(b)
+				}
+				return b
+			}
+			if tt.arg == "" {
+				tt.arg = "float32[1]"
+			}
+			b, handed := process(), []*Calls(nil)
+			b.t.Apart = func(calls *Calls) { handed = append(handed, calls) }
+			c := b.call(t, tt.arg)
+			b.seenAgain(b.t, c, firstTime)
+			for range 2 {
+				b.handOver(b.t, c, tt.found)
+			}
+			if len(handed) != map[bool]int{true: 1}[tt.handed] {
+				t.Fatalf("%d calls are handed over", len(handed))
+			}
+			if !tt.handed {
+				return
+			}
+			var shown report.CaseResult
+			other := process()
+			other.CallApart(other.t, handed[0], &shown)
+			got := ""
+			for _, f := range shown.Found {
+				got, _, _ = strings.Cut(f.Violation.Saw, ":")
+				if f.Violation.Code != asserts.NondeterministicResult || f.Violation.Symptom != asserts.EarlierValues || f.Violation.Breaks == "" || f.Violation.Fix == "" {
+					t.Errorf("%+v", f.Violation)
+				}
+			}
+			if got != tt.want {
+				t.Errorf("found %q, want %q", got, tt.want)
+			}
+			if b.e.live+other.e.live > 0 {
+				t.Errorf("%d and %d tensors are left", b.e.live, other.e.live)
+			}
+		})
+	}
+}
+
+// Calls are made in order, each with new tensors. Without an earlier observation nothing is compared, and a
+// call that throws is skipped.
+func TestCallApart(t *testing.T) {
+	var given []byte
+	throws := false
+	b := benchOf(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		given = append(given, (*first(args).data)[0])
+		if throws {
+			return nil, &engine.Thrown{Message: "no"}
+		}
+		return copies(e, args)
+	}, func(o *engine.Operator, _ *engine.Plan) { o.Added = true }, "")
+	var shown report.CaseResult
+	calls := &Calls{Case: b.call(t, "float32[1]"), Turns: []int{1, 0, 1}}
+	b.CallApart(b.t, calls, &shown)
+	if len(given) != 3 || given[0] == given[1] || given[0] != given[2] || calls.Last.Seen == nil || len(shown.Found)+len(shown.Devices[engine.CPU].Skips) > 0 {
+		t.Errorf("given are %v, seen is %v, said is %+v", given, calls.Last.Seen, shown)
+	}
+	throws = true
+	b.CallApart(b.t, calls, &shown)
+	if skips := shown.Devices[engine.CPU].Skips; calls.Last.Seen != nil || len(skips) != 1 || skips[0] != throwsApart {
+		t.Errorf("seen is %v, left out %v", calls.Last.Seen, skips)
+	}
+}
