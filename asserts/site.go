@@ -76,7 +76,7 @@ func packagePath(function, program string) string {
 // program returns the build information of the program.
 var program = sync.OnceValue(func() *debug.BuildInfo {
 	info, ok := debug.ReadBuildInfo()
-	if !ok { // the go command always records it
+	if !ok { //mutate:equivalent true: the go command always records it
 		return new(debug.BuildInfo)
 	}
 	return info

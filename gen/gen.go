@@ -102,7 +102,7 @@ func Generate(o Options) (Result, error) {
 		}
 	}
 	text, err := emit.Wrappers(in.file, wrappers)
-	if err != nil { // every input can be printed
+	if err != nil { //mutate:equivalent false: every input can be printed
 		return result, err
 	}
 	result.Files = o.file(text)
@@ -122,7 +122,7 @@ func GenerateTyped(o Options) (Result, error) {
 		return result, err
 	}
 	text, err := emit.Typed(in.file, funcs)
-	if err != nil { // every input can be printed
+	if err != nil { //mutate:equivalent false: every input can be printed
 		return result, err
 	}
 	result.Files = o.file(text)

@@ -24,7 +24,7 @@ func checkNeighbours(f File) error {
 		if err != nil {
 			continue // the Go compiler reports it
 		}
-		if generated == nil { // it is read again
+		if generated == nil { //mutate:equivalent true: it is read again
 			file, err := parser.ParseFile(fset, f.Path, f.Text, parser.SkipObjectResolution)
 			if err != nil {
 				return err

@@ -41,7 +41,7 @@ func Write(files []File) error {
 // write renames a finished file into place, so that no reader sees a partial one.
 func write(f File) error {
 	dir := filepath.Dir(f.Path)
-	if err := os.MkdirAll(dir, 0o777); err != nil { // the file can't be made either
+	if err := os.MkdirAll(dir, 0o777); err != nil { //mutate:equivalent false: the file can't be made either
 		return err
 	}
 	tmp, err := os.CreateTemp(dir, ".opassert-*")

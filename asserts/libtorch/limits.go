@@ -37,7 +37,7 @@ func (op *Op) Unpassable() string {
 // made reports whether some operator returns an object of a type.
 func made(class string) bool {
 	l, err := listed()
-	return err == nil && // there is an Op, so there is a listing
+	return err == nil && //mutate:equivalent true: there is an Op, so there is a listing
 		l.made()[class]
 }
 

@@ -167,7 +167,7 @@ func (s *supervisor) shrink(ctx context.Context, res *report.OpResult, crash *en
 // attempt makes one unchanged call, and returns its crash.
 func (s *supervisor) attempt(ctx context.Context, c *sample.Case) (*ending, error) {
 	text, err := encode(c)
-	if err != nil { // a case can be encoded
+	if err != nil { //mutate:equivalent false: a case can be encoded
 		return nil, err
 	}
 	q := request{Op: c.Op, From: c.Number, Case: text, Show: true, Without: s.known.without}

@@ -147,7 +147,7 @@ func (s *State) Keep(r *report.OpResult) {
 		line.Inputs = s.inputs(r.Op)
 	}
 	text, err := json.Marshal(line)
-	if text = append(text, '\n'); err == nil { // a result can be encoded
+	if text = append(text, '\n'); err == nil { //mutate:equivalent true: a result can be encoded
 		_, err = s.file.Write(text)
 	}
 	s.remember(line, text)

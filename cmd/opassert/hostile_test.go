@@ -83,7 +83,7 @@ func outcome(status int, report []byte, said string) string {
 		}
 	}
 	switch {
-	case status == 2 && bytes.Contains([]byte(said), []byte("the kernel may write to file 3")):
+	case status == 2 && bytes.Contains([]byte(said), []byte("the kernel may have written to file 3")):
 		return "answers in its worker's name"
 	case status == 0:
 		return "clean"

@@ -66,12 +66,12 @@ func (p device) lost() string {
 		return err.Error()
 	}
 	defer t.Release()
-	kept, err := t.Bytes()
+	copied, err := t.Bytes()
 	switch {
 	case err != nil:
 		return err.Error()
-	case !bytes.Equal(kept, []byte{mark}):
-		return fmt.Sprintf("a byte that is copied to it and back is %x, and was %x", kept, mark)
+	case !bytes.Equal(copied, []byte{mark}):
+		return fmt.Sprintf("a byte that is copied to it and back is %x, and was %x", copied, mark)
 	}
 	return ""
 }

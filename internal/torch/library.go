@@ -14,8 +14,8 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// isTorchs reports whether PyTorch itself registered an op, as it may while a library is
-// loaded that brings more of PyTorch with it.
+// isTorchs reports whether PyTorch itself registered an op. A library that is loaded may load
+// more parts of PyTorch.
 func isTorchs(name string) bool {
 	if Custom(name) {
 		return false
@@ -55,8 +55,8 @@ func texts(path string) []string {
 	return all
 }
 
-// source reads a source whose path a compiler was given, which may have been that from a folder
-// above the libraries.
+// source reads a source file. Its path is the one that the compiler got, which may be relative to
+// a folder above the libraries.
 func source(file string, libraries []string) ([]byte, error) {
 	text, err := os.ReadFile(file)
 	for _, library := range libraries {
@@ -67,9 +67,9 @@ func source(file string, libraries []string) ([]byte, error) {
 	return text, err
 }
 
-// ownLine returns the line of a source in which an op is defined, where that can be
-// read; else that of its namespace's registrations. A macro may have the op's name as an
-// argument, or the definitions in it, above its use.
+// ownLine returns the line of the source in which an op is defined, or the line of its
+// namespace's registrations if the source can't be read. A macro may have the op's name as an
+// argument, or may contain the definitions, above its use.
 func ownLine(op *libtorch.Op, libraries []string) int {
 	source, err := source(op.File, libraries)
 	if err != nil {
@@ -92,10 +92,11 @@ func ownLine(op *libtorch.Op, libraries []string) int {
 	return op.Line
 }
 
-// inverses are words of names of ops, each before that of the op whose results it takes.
+// inverses are pairs of words in the names of ops: the op with the first one reads results of the op
+// with the second one.
 var inverses = strings.NewReplacer("decode", "encode", "load", "save", "unpack", "pack", "dequantize", "quantize", "decompress", "compress")
 
-// inverse returns the op that makes a tensor for one that reads it, by their names, or nil.
+// inverse returns the op that makes the tensor that an op reads, by their names, or nil.
 func inverse(name string) *schema.Op {
 	other := inverses.Replace(name)
 	op, err := libtorch.Lookup(other)
@@ -120,9 +121,9 @@ func (l *Libtorch) makers(op *schema.Op) []*schema.Op {
 	return all
 }
 
-// makersOf returns the ops that return one object, of a class.
+// makersOf returns the ops that return one object of a class.
 func (l *Libtorch) makersOf(class string) []*schema.Op {
-	if all, known := l.makes[class]; known { // an op that takes one may ask at each call
+	if all, known := l.makes[class]; known { // it may be looked up at each call
 		return all
 	}
 	ops, err := libtorch.Ops()
@@ -144,7 +145,7 @@ func (l *Libtorch) makersOf(class string) []*schema.Op {
 
 var unconstructed = regexp.MustCompile(`class (\S+) has no constructor$`)
 
-// withMaker adds to the error of a class without a constructor the op that makes one.
+// withMaker adds the op that returns an object of a class to the error that the class has no constructor.
 func (l *Libtorch) withMaker(err error) error {
 	e, ok := err.(*libtorch.Error)
 	if !ok || !strings.HasSuffix(e.Message, "has no constructor") {

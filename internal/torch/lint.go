@@ -23,9 +23,9 @@ type LintFinding struct {
 	Line                   int
 }
 
-// LintModules imports modules in a Python and returns the faults of the kernels,
-// fakes and formulas that they register, and with the schemas of their ops; and how many
-// ops there are. What the modules print goes to talk.
+// LintModules imports modules in a Python interpreter. It returns the faults of the kernels,
+// fakes, formulas and schemas that they register, and the number of their ops. The modules'
+// output goes to talk.
 func LintModules(python *installed.Python, modules []string, talk io.Writer) (found []LintFinding, ops int, err error) {
 	folder, err := locked.NewFolder(os.TempDir(), "opassert-lint-")
 	if err != nil {

@@ -21,8 +21,8 @@ func Custom(op string) bool {
 	return !slices.Contains(Own, namespace)
 }
 
-// OwnSources are parts of the paths of PyTorch's own sources, of which its C++ libraries have their
-// path where they were built.
+// OwnSources are parts of the paths of PyTorch's own sources. Its C++ libraries record the paths
+// on the machine that built them.
 var OwnSources = []string{"/aten/src/ATen/", "/torch/csrc/", "/caffe2/", "/c10/", "/xpu/ATen/", "/torch-xpu-ops/"}
 
 // ownSource reports whether a source is one of those.

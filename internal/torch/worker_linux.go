@@ -17,10 +17,9 @@ import (
 	"github.com/opassert/opassert/asserts/suite"
 )
 
-// A worker's kernels are called by its first thread, so that they allocate from
-// one heap in every run. Beside it Go has nothing to run, and with another processor it spends
-// time on looking for that. Timers of that thread are not late, as those of
-// Go's other threads are: see zygote.c.
+// The first thread of a worker calls the kernels, so that they allocate from the same heap in every
+// run. Go has nothing else to run, and would spend time looking for work on a second processor.
+// The timer slack of other threads of Go is large: see zygote.c.
 func init() {
 	if os.Getenv(suite.WorkerVariable) != "" {
 		runtime.LockOSThread()
@@ -29,13 +28,13 @@ func init() {
 	}
 }
 
-// watchCrashes makes a worker write down the stack of a kernel that crashes. It
-// is called where kernels will be.
+// watchCrashes makes a worker record the stack of a kernel that crashes. The process that calls
+// kernels calls it.
 func watchCrashes() { C.watch_crashes() }
 
-// Guard makes a command for a worker that is another program run under this one,
-// which ends it, and what its kernels start, when the run is gone. Workers that are
-// this program are so anyway.
+// Guard runs a worker that is another program as a child of this program, which ends it and the
+// processes that its kernels start when the run has ended. Workers that are this program do so
+// themselves.
 func Guard(cmd *exec.Cmd) error {
 	self, err := os.Executable()
 	if err != nil || cmd.Path == self {
@@ -46,9 +45,9 @@ func Guard(cmd *exec.Cmd) error {
 	return nil
 }
 
-// remote returns the file that the zygote passed to the worker: the socket of its
-// calls and the process that serves them, 0 where kernels are here, and the ops
-// that modules added. Go's own copy of the environment is older.
+// remote returns the socket of the worker's calls and the process that serves them, 0 if kernels
+// run in the worker, and the ops that modules added. The zygote sets them in the environment, of
+// which Go has an older copy.
 func remote() (calls, server int, added string) {
 	number := func(name string) int {
 		n, _ := strconv.Atoi(getenv(name))

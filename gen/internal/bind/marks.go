@@ -209,7 +209,7 @@ func Directives(file *ast.File, info *types.Info) (fit []Directed, unfit []Unrea
 			check, marked := directives[c.Text]
 			f, typed := info.Defs[fn.Name].(*types.Func)
 			if !marked ||
-				!typed { // with type information, each function has one
+				!typed { //mutate:equivalent true: with type information, each function has one
 				continue
 			}
 			if why := check(f); why != "" {

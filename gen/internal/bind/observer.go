@@ -59,7 +59,7 @@ func unfitObserver(fn *types.Func) string {
 		return "is not a " + want
 	}
 	if p, ok := types.Unalias(sig.Params().At(0).Type()).(*types.Pointer); ok {
-		if _, named := types.Unalias(p.Elem()).(*types.Named); named {
+		if _, ok := types.Unalias(p.Elem()).(*types.Named); ok {
 			return ""
 		}
 	}

@@ -73,7 +73,7 @@ func Suites(root, pattern string) ([]Suite, error) {
 		return nil, nil
 	}
 	loaded, err := packages.Load(&packages.Config{Mode: loadMode, Dir: root, BuildFlags: debug}, paths...)
-	if err == nil { // the folder has just been read
+	if err == nil { //mutate:equivalent true: the folder has just been read
 		err = loadErrors(loaded)
 	}
 	if err != nil {

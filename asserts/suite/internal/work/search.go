@@ -71,7 +71,7 @@ func (r *Runner) settle(t *Target, c *sample.Case, rng *rand.Rand, about []strin
 		if !ok {
 			return nil, err
 		}
-		if keep(next); next.Key() == c.Key() || // the unchanged case is not called again
+		if keep(next); next.Key() == c.Key() || //mutate:equivalent false: the unchanged case is not called again
 			next.Huge() {
 			return nil, err
 		}
@@ -150,7 +150,7 @@ func (r *Runner) search(t *Target, rng *rand.Rand, c *sample.Case) *search {
 		}
 		switch {
 		case news ||
-			last == nil: // the first call is the best one
+			last == nil: //mutate:equivalent false: the first call is the best one
 			best, last = c, err
 		case !called || unreached || sample.OneIn(rng, 2):
 			c = best // no progress: return to the best one

@@ -57,9 +57,8 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	vetUnit(args)
 	own := streams{stdout, stderr}
 	out, talk := printable.NewWriter(stdout), printable.NewWriter(stderr)
-	named := &argumentWriter{talk, argumentNames(args)}
 	defer func() { out.Flush(); talk.Flush() }()
-	return dispatch(args, own, out, named)
+	return dispatch(args, own, out, &argumentWriter{talk, argumentNames(args)})
 }
 
 // An argumentWriter writes messages, with each argument that system errors repeat in

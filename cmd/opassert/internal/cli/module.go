@@ -187,12 +187,12 @@ func prepareModule(f *checkFlags, inv *invocation) ([]*program, error) {
 // printSettings lists the files of settings of modules in the workspace, which apply
 // only in their folders.
 func (m *goModule) printSettings(inv *invocation) {
-	var named []string
+	var printed []string
 	for _, s := range m.suites {
 		path, err := settings.Find(s.Dir)
-		if err == nil && path != "" && path != inv.settings && !slices.Contains(named, path) {
+		if err == nil && path != "" && path != inv.settings && !slices.Contains(printed, path) {
 			fmt.Fprintf(inv.stderr, "opassert: %s is not read here: it applies to opassert check in its folder\n", path)
-			named = append(named, path)
+			printed = append(printed, path)
 		}
 	}
 }

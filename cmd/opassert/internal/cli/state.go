@@ -76,11 +76,11 @@ func (c *checkup) openState(inv *invocation) (*runState, error) {
 }
 
 // printKnown prints the number of ops with stored results.
-func (c *checkup) printKnown(inv *invocation, file *suite.State, kept bool) {
+func (c *checkup) printKnown(inv *invocation, file *suite.State, stored bool) {
 	known := len(slices.DeleteFunc(slices.Clone(c.operators), func(o engine.Operator) bool { return file.Known[o.Name()] == nil }))
 	switch {
 	case known == 0:
-	case kept:
+	case stored:
 		fmt.Fprintf(inv.stderr, "opassert check: %d of %d ops are unchanged since they ran; -a runs them too\n", known, len(c.operators))
 	default:
 		fmt.Fprintf(inv.stderr, "opassert check: continuing from %s: %d ops are done\n", file.Path, known)
