@@ -67,7 +67,7 @@ func (j *judge) countHolders(code Code, uses int32, shown bool) {
 }
 
 // inferenceView reports, and counts, a declared view of an inference tensor that is the tensor
-// itself: ADInplaceOrView, which gives views a TensorImpl of their own, ignores inference tensors.
+// itself: ADInplaceOrView, which creates a TensorImpl for each view, ignores inference tensors.
 func (j *judge) inferenceView(out *output) bool {
 	base := func(in *input) bool { return slices.Contains(out.declared, in.arg) }
 	view := out.Traits&NoVersion != 0 && slices.ContainsFunc(j.byImpl[out.Impl], base)

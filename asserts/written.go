@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A Write tells whether a call changed a tensor of an argument that the op's schema lets it write.
+// A Write reports whether a call changed a tensor of an argument that the op's schema lets it write.
 type Write struct {
 	Arg     int     `json:"arg"` // position in the schema
 	Of      Which   `json:"of,omitempty"`

@@ -29,6 +29,22 @@ var unexplained = asserts.Skip{
 	Reason: "a call returns something else in a process that has not run the op, but not because of the values of the previous call",
 }
 
+// unshared is the skip of an op of which no call could be repeated in another process.
+var unshared = asserts.Skip{
+	Code: asserts.NondeterministicResult, Count: 1,
+	Reason: "no call was repeated in a process that has not run the op: none had default floating-point values and a result that follows them alone",
+}
+
+// uncompared returns the skip on the device whose contents were judged, if there is one.
+func uncompared(devices report.Devices) report.Devices {
+	for _, on := range devices.Names() {
+		if devices[on].Judged[asserts.UndeclaredWrite] > 0 {
+			return report.Devices{on: {Skips: []asserts.Skip{unshared}}}
+		}
+	}
+	return nil
+}
+
 // compare repeats encoded calls in a process that has not run the op, and compares the results.
 func (c *control) compare(ctx context.Context, o engine.Operator, calls string, res *report.OpResult) error {
 	c.Lock()

@@ -22,7 +22,7 @@ type history struct {
 	Program *Program     `json:"program,omitempty"` // of the last one that has it
 }
 
-// A standing tells whether an engine has a finding.
+// A standing reports whether an engine has a finding.
 type standing string
 
 const (

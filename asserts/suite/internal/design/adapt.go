@@ -749,7 +749,7 @@ func (m *revision) equalLists([]string) bool {
 	return changed
 }
 
-// equalSizes gives the tensors that the error names, or all, the sizes of one of them.
+// equalSizes sets the sizes of the tensors that the error names, or of all, to those of one of them.
 func (m *revision) equalSizes([]string) bool {
 	ts := m.targets()
 	if len(ts) < 2 {
@@ -766,7 +766,7 @@ func (m *revision) equalSizes([]string) bool {
 	return m.each(ts, func(t *sample.TensorSpec) { t.Sizes = slices.Clone(model.Sizes) })
 }
 
-// twoShapes gives a tensor with one of two shapes in the error the other one.
+// twoShapes replaces one of two shapes in the error by the other one.
 func (m *revision) twoShapes(groups []string) bool {
 	one, other := parseSizes(groups[1]), parseSizes(groups[2])
 	ts := Separate(m.c.Tensors(), m.c.Tensors())

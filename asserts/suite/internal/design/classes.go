@@ -114,7 +114,7 @@ func setSizes(sizes ...int64) func(*sample.TensorSpec) bool {
 	}
 }
 
-// fewerColumns gives a tensor of several dimensions fewer elements than the others' sizes imply.
+// fewerColumns makes a tensor of several dimensions smaller than the others' sizes imply.
 func fewerColumns(columns int64) func(*sample.TensorSpec) bool {
 	return func(t *sample.TensorSpec) bool {
 		n := len(t.Sizes)

@@ -567,7 +567,7 @@ func (m *revision) grouped(groups []string) bool {
 	return true
 }
 
-// biased gives a bias as many elements as a convolution has channels.
+// biased makes a bias with one element for each channel of a convolution.
 func (m *revision) biased(groups []string) bool {
 	n, err := strconv.ParseInt(groups[1], 10, 64)
 	bias := m.sized(parseSizes(groups[2]))

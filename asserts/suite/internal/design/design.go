@@ -786,7 +786,7 @@ func alone(dim int) resize {
 	}
 }
 
-// beyond makes the smallest change found that gives the model more than n elements.
+// beyond makes the smallest change found that enlarges the model to more than n elements.
 func beyond(way resize) resize {
 	return func(c *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, n int64) bool {
 		if tensor.Numel(m.Sizes) == 0 {

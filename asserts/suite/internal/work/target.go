@@ -37,6 +37,7 @@ type Target struct {
 	steady         *attempt        // the last with reproducible results
 	errors         map[string]bool // after which that was repeated
 	twinned        int             // number of calls that threw on the device and were repeated on the CPU
+	refusal        bool            // a note says that the device threw and the CPU returned
 	AsItIs         bool            // findings keep the calls that showed them
 	Single         bool            // a single case was requested: no earlier call has results
 	Without        []engine.Device // no calls there: one ended its process

@@ -67,11 +67,21 @@ func (r *Runner) spoils(t *Target, c *sample.Case, err error) {
 // mostTwinned is the maximum number of calls of an op that threw and are repeated on the CPU.
 const mostTwinned = 200
 
+// untwinned is the skip of a comparison of errors.
+var untwinned = asserts.Skip{
+	Code: asserts.MetaAlias, Count: 1,
+	Reason: fmt.Sprintf("a call that threw was not repeated on cpu and meta: it was after %d others", mostTwinned),
+}
+
 // refuses adds one note for each op whose kernel for a device throws for arguments that the CPU and Meta accept.
 func (r *Runner) refuses(t *Target, a *attempt, err error) {
 	message, isThrown := engine.Message(err)
 	unimplemented := dispatched(message) || strings.Contains(strings.ToLower(message), "not implemented")
-	if a.calls[0].on == engine.CPU || len(a.calls) == 1 || !isThrown || unimplemented || t.twinned == mostTwinned {
+	if a.calls[0].on == engine.CPU || len(a.calls) == 1 || !isThrown || unimplemented || t.refusal {
+		return
+	}
+	if t.twinned == mostTwinned {
+		t.threw = append(t.threw, &judgedCall{c: a.c, verdict: asserts.Verdict{Skips: []asserts.Skip{untwinned}}})
 		return
 	}
 	t.twinned++
@@ -82,7 +92,7 @@ func (r *Runner) refuses(t *Target, a *attempt, err error) {
 			return
 		}
 	}
-	t.twinned = mostTwinned
+	t.refusal = true
 	t.threw = append(t.threw, &judgedCall{c: a.c, verdict: asserts.JudgeFaults(t.judged, new(asserts.Seen), []asserts.Fault{{
 		Code:   asserts.MetaAlias,
 		Saw:    "the call throws, and returns on cpu and meta: " + sample.Clip(message),

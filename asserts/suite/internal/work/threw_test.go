@@ -327,3 +327,21 @@ func TestRefuses(t *testing.T) {
 		}
 	}
 }
+
+// The calls that are not repeated, after many others, are counted.
+func TestRefusesOften(t *testing.T) {
+	b := newBench(t, "ns::f(Tensor a) -> Tensor", func(*fakeEngine, []any) ([]any, error) { return nil, &engine.Thrown{Message: "no"} })
+	b.e.devices, b.Level = []engine.Device{"lpu", engine.CPU, engine.Meta}, asserts.Meta
+	var c report.CaseResult
+	for range mostTwinned + 2 {
+		b.Try(b.t, b.call(t, "float32[2]"))
+	}
+	for _, call := range b.t.threw {
+		b.addJudged(b.t, call, &c)
+	}
+	if got := c.Devices["lpu"].Skips; !slices.ContainsFunc(got, func(s asserts.Skip) bool {
+		return s.Code == asserts.MetaAlias && s.Reason == untwinned.Reason && s.Count == 2
+	}) {
+		t.Errorf("skipped %+v, want %d times %q", got, 2, untwinned.Reason)
+	}
+}
