@@ -1,5 +1,6 @@
 """Changes that calls make besides those to tensors: reported, and undone before the next call."""
 
+import _signal
 import atexit
 import functools
 import gc
@@ -13,7 +14,9 @@ from torch.overrides import _pop_mode as pop_function_mode
 from torch.utils import _device as default_device
 from torch.utils._python_dispatch import _pop_mode as pop_dispatch_mode
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGCHLD, signal.SIGUSR1, signal.SIGPIPE)
+# Without those that can't be handled, and those that the shim handles where memory is watched.
+SIGNALS = [(s.name, int(s)) for s in signal.Signals if s.name not in ("SIGKILL", "SIGSTOP", "SIGSEGV", "SIGBUS")]
+HANDLERS = (signal.SIG_DFL, signal.SIG_IGN)
 SHOWN = 200  # characters of printed text
 LEAKS = 3  # a kernel may open a file once
 GENERATIONS = 1 << 14  # numbers of a Mersenne twister, more than a call draws
@@ -116,6 +119,13 @@ PRINTING = torch._tensor_str.PRINT_OPTS
 
 THREADS = "torch.get_num_threads()"
 
+
+def handler_of(number):
+    """Returns the handler of a signal; without signal.getsignal(), which makes an enumeration's member of each."""
+    handler = _signal.getsignal(number)
+    return HANDLERS[handler] if type(handler) is int else handler
+
+
 # The settings, by their names in reports: functions that read and set them. They are
 # set in this order.
 STATE = {
@@ -174,8 +184,8 @@ STATE = {
     "gc.get_threshold()": (gc.get_threshold, lambda v: gc.set_threshold(*v)),
     "the locale": (lambda: locale.setlocale(locale.LC_ALL), lambda v: locale.setlocale(locale.LC_ALL, v)),
     "handlers of signals": (
-        lambda: [signal.getsignal(s) for s in SIGNALS],
-        lambda v: [signal.signal(s, h) for s, h in zip(SIGNALS, v) if h is not None],
+        lambda: {name: handler_of(s) for name, s in SIGNALS},
+        lambda v: [signal.signal(s, v[name]) for name, s in SIGNALS if v[name] not in (None, handler_of(s))],
     ),
     "warnings.filters": (lambda: list(warnings.filters), lambda v: refill(warnings.filters, v)),
     "os.environ": (lambda: dict(os.environ), lambda v: refill(os.environ, v)),

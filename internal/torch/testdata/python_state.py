@@ -85,6 +85,7 @@ simple("benchmark", "the setting cudnn_benchmark changed: it was False and is Tr
 simple("attention", "the kernels of scaled_dot_product_attention() changed: True became False", lambda: torch.backends.cuda.enable_flash_sdp(False))
 simple("backward_threads", "the threads of backward() changed: it was True and is False", lambda: begin(torch.autograd.set_multithreading_enabled(False)))
 simple("alarm", "a pending signal.setitimer() changed: it was False and is True", lambda: signal.setitimer(signal.ITIMER_REAL, 10**6))
+simple("handlers", "handlers of signals changed: SIGUSR2 was <Handlers.SIG_DFL: 0> and is <Handlers.SIG_IGN: 1>", lambda: signal.signal(signal.SIGUSR2, signal.SIG_IGN))
 simple("anomaly", "anomaly detection changed: False became True", lambda: torch.autograd.set_detect_anomaly(True))
 simple("denormals", "the flushing of denormal numbers changed: it was False and is True", flushing)
 simple("printing", "the print options changed: precision was 4 and is 2", lambda: torch.set_printoptions(precision=2))
