@@ -77,6 +77,50 @@ func TestJudgeChangesInside(t *testing.T) {
 	}
 }
 
+// A return that contradicts the schema on one of two devices is not reported as a difference too:
+// another check has reported it. A difference where neither does, or both do, is.
+func TestJudgeTwinOfContradiction(t *testing.T) {
+	device := "openreg:0"
+	on := func(impl, storage asserts.ID, strides ...int64) asserts.Observation {
+		return see(impl, storage, holding("abcd"), shaped(func(c *asserts.Snapshot) {
+			c.Device, c.Sizes, c.Strides = device, []int64{2, 2}, strides
+		}))
+	}
+	call := func(result asserts.Observation) *asserts.Seen {
+		args := list{on(1, 2, 2, 1)}
+		return &asserts.Seen{Level: asserts.Meta, Before: args, After: args, Results: list{result}}
+	}
+	op := opOf("f(Tensor self) -> Tensor")
+	for _, tt := range []struct {
+		name       string
+		real, twin asserts.Observation
+		want       string
+	}{
+		{"on the device", on(1, 2, 2, 1), on(3, 4, 1, 2), ""},
+		{"on the other", on(3, 4, 2, 1), on(1, 2, 1, 2), ""},
+		{"on neither", on(3, 4, 2, 1), on(3, 4, 1, 2), "OA011 result: strides [2 1] of sizes [2 2], on cpu [1 2]"},
+		{"on both", on(1, 2, 2, 1), on(3, 2, 2, 1), "OA011 result: it is argument self, on cpu it shares storage with argument self"},
+	} {
+		got := ""
+		for _, v := range asserts.JudgeTwin(op, call(tt.real), call(tt.twin), "cpu", asserts.Aware()).Violations {
+			got += said(v)
+		}
+		if got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+	// The fault of a fake is no other check's, nor is that of a kernel in another place than a device.
+	fake := &asserts.Fake{Seen: *call(on(1, 2, 2, 1))}
+	if got := asserts.JudgeFake(op, call(on(3, 4, 2, 1)), fake, asserts.Aware()).Violations; len(got) != 1 {
+		t.Errorf("a fake that returns its argument: %v", got)
+	}
+	for _, device = range []string{"", "cpu"} {
+		if got := asserts.JudgeTwin(op, call(on(1, 2, 2, 1)), call(on(3, 4, 1, 2)), "cpu", asserts.Aware()).Violations; len(got) != 1 {
+			t.Errorf("on device %q: %v", device, got)
+		}
+	}
+}
+
 // A view with another offset than on the other device is reported, but not a fresh result or one
 // without elements.
 func TestJudgeTwinOffsets(t *testing.T) {

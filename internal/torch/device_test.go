@@ -24,7 +24,8 @@ var onDevice = map[string]string{
 	"broken::returns_other_": "OA006", "broken::strides": "OA011", "broken::values": "OA011", "broken::throws_late": "OA009",
 	"broken::strays": "OA011", "broken::makes": "OA011", "broken::leaves": "OA020",
 	"whole::writes": "", "whole::returns_view": "", "whole::strides": "", "whole::values": "", "whole::makes": "", "drives::here": "", "drives::hops": "OA009",
-	"drives::sticks": "", "drives::loses": "", "drives::fills": "",
+	"drives::sticks": "", "drives::loses": "", "drives::fills": "", "drives::doubles": "", "drives::triples": "", "drives::slopes": "OA014", "drives::cuts": "OA014",
+	"drives::passes": "OA014", "drives::negates": "OA014",
 }
 
 // losing are the ops of testdata/device_ops.py that make the device unusable when

@@ -89,13 +89,15 @@ func FakesProgram() string {
 }
 
 // ReadFake reads the answer of host/fakes.py to a call of an op's fake, or returns
-// the reason why there was none.
+// the reason why there was none, with the call of the kernel for the CPU if there was that.
 func ReadFake(op *asserts.Op, text string) (*asserts.Fake, string) {
 	var call fakeCall
 	if err := json.Unmarshal([]byte(text), &call); err != nil {
 		return nil, fmt.Sprintf("the answer %q can't be read: %v", text, err)
 	}
 	switch {
+	case call.Unknown != "" && call.Beside != nil:
+		return &asserts.Fake{Beside: call.Beside.fake(op)}, call.Unknown
 	case call.Unknown != "":
 		return nil, call.Unknown
 	case call.Op != op.Name:

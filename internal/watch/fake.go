@@ -42,7 +42,10 @@ func (p *process) fake(data []byte) error {
 		unknown = uncompiled
 	}
 	verdict := asserts.Verdict{Skips: []asserts.Skip{{Code: asserts.MetaAlias, Reason: unknown, Count: 1}}}
-	if unknown == "" {
+	switch {
+	case unknown != "" && fake != nil && fake.Beside != nil:
+		add(&verdict, p.run.compareBeside(op.faked, &real.Seen, fake.Beside))
+	case unknown == "":
 		verdict = p.run.compare(op.faked, &real.Seen, fake)
 		text := p.run.contradiction(number, answered{torch.Setting(call), asserts.Pair{Real: &real.Seen, Other: p.run.answering(fake).Settled(&real.Seen)}})
 		for _, v := range verdict.Violations {
@@ -91,10 +94,16 @@ func (r *run) compare(op *asserts.Op, real *asserts.Seen, fake *asserts.Fake) as
 		verdict = asserts.JudgeFake(op, real, fake, r.config.Policy)
 	}
 	if fake.Beside != nil {
-		twin := fake.Beside.Settled(real)
-		add(&verdict, asserts.JudgeTwin(op, real, twin, cpu, r.config.Policy))
-		add(&verdict, r.compareBytes(op, real, twin))
+		add(&verdict, r.compareBeside(op, real, fake.Beside))
 	}
+	return verdict
+}
+
+// compareBeside judges a call by that of the op's kernel for the CPU.
+func (r *run) compareBeside(op *asserts.Op, real *asserts.Seen, beside *asserts.Fake) asserts.Verdict {
+	twin := beside.Settled(real)
+	verdict := asserts.JudgeTwin(op, real, twin, cpu, r.config.Policy)
+	add(&verdict, r.compareBytes(op, real, twin))
 	return verdict
 }
 

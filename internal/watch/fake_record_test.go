@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,6 +91,10 @@ func TestFakeRecords(t *testing.T) {
 		{name: "missing, and compiled", call: fakeText(1, same, ""), answer: missing, compiled: true, found: none, site: "user.py:9"},
 		{name: "missing, beside the CPU's", call: fakeText(1, same, ""), answer: beside, found: "dtype float32, on cpu float64", site: "user.py:9", skip: unkept},
 		{name: "missing, beside the CPU's, and compiled", call: fakeText(1, same, ""), answer: beside, compiled: true, found: none, site: "user.py:9", skip: unkept},
+		{
+			name: "raises, beside the CPU's", call: fakeText(1, same, ""), answer: `{"unknown": "it depends on contents", "beside": ` + fakeText(1, other, "") + `}`,
+			found: "dtype float32, on cpu float64", site: "user.py:9", skip: unkept + "; it depends on contents",
+		},
 		{name: "another device, and not called", call: fakeText(1, far, ""), answer: `{"unknown": "no Python"}`, skip: "no Python", found: "it is on lpu:0, and every argument on cpu", site: "user.py:9"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -106,10 +111,12 @@ func TestFakeRecords(t *testing.T) {
 			if found != tt.found || site != tt.site {
 				t.Errorf("found %q at %q, want %q at %q", found, site, tt.found, tt.site)
 			}
-			skip := ""
+			var reasons []string
 			for s := range f.run.skips {
-				skip += s.reason
+				reasons = append(reasons, s.reason)
 			}
+			slices.Sort(reasons)
+			skip := strings.Join(reasons, "; ")
 			if skip != tt.skip || f.run.faked[0] != 1 {
 				t.Errorf("skipped %q of %d, want %q", skip, f.run.faked[0], tt.skip)
 			}

@@ -47,7 +47,7 @@ type Config struct {
 	Record         int                  // distinct calls that are kept of each op, where it or its kernel is not PyTorch's own or Wants names it
 	Strings        bool                 // string arguments are kept too
 	Content        Content
-	Fakes          Content             // when the program ends, once for each kind of arguments
+	Fakes          Content             // when the program ends, once for each kind of arguments, on a device three times
 	Tolerance      float64             // how far values on a device may be from those of the kernel for the CPU, relative to 1 + their size; 0: they are not compared
 	Sample         int                 // observe one in Sample calls of PyTorch's own ops at the level content
 	MaxBytes       int64               // calls on larger storages are observed at the level identity; 0: no limit

@@ -20,6 +20,7 @@ def differs(a, b):
         return (a is None) != (b is None)
     if a.shape != b.shape or a.dtype != b.dtype:
         return True
+    a, b = a.cpu(), b.cpu()  # a device does not judge itself
     if a.dtype != torch.complex32 and torch.equal(a, b):  # which has no kernel for it
         return False
     if not (a.is_floating_point() or a.is_complex()):
@@ -30,7 +31,7 @@ def differs(a, b):
 
 
 def bytes_of(tensor):
-    return tensor.detach().clone(memory_format=torch.contiguous_format).view(-1).view(torch.uint8) if tensor.numel() else None
+    return tensor.detach().cpu().clone(memory_format=torch.contiguous_format).view(-1).view(torch.uint8) if tensor.numel() else None
 
 
 def changed(tensor, was):
@@ -39,6 +40,12 @@ def changed(tensor, was):
 
 def text_of(error):
     return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}{raised_at(error)}"
+
+
+def device_rule(name, devices):
+    """Returns the dispatch key of a kernel that is registered for autograd on one of the devices alone, or None."""
+    keys = ["Autograd" + torch._C._dispatch_key_for_device(d) for d in sorted(devices)]
+    return next((k for k in keys if torch._C._dispatch_has_kernel_for_dispatch_key(name, k)), None)
 
 
 def dispatch_rules(name):
@@ -62,7 +69,9 @@ class Rules(Slopes):
         tensors = [(i, n) for i, n in enumerate(of) if isinstance(self.leaves[i], torch.Tensor)]
         self.tensors = [i for i, _ in tensors]
         self.named = dict(tensors)
-        on_cpu = {self.leaves[i].device.type for i in self.tensors} <= {"cpu", "meta"}
+        self.devices = {self.leaves[i].device.type for i in self.tensors} - {"cpu", "meta"}
+        self.device_rule = device_rule(self.name, self.devices)
+        on_cpu = not self.devices
         self.seed = torch.default_generator.manual_seed if on_cpu else torch.manual_seed  # the latter records a stack for each driver that is not started
         self.written = [i for i, n in tensors if n in written]
         optional = {a.name for a in self.schema.arguments if str(a.type) == "Optional[Tensor]"}
@@ -93,15 +102,15 @@ class Rules(Slopes):
             [t for t, _ in pairs], [leaves[i] for i in of], [g for _, g in pairs], retain_graph=True, create_graph=create_graph, allow_unused=True
         )
 
-    def check_formula(self):
-        place = registered.formula(self.name)
+    def check_formula(self, place):
         try:
             leaves, results = self.differentiated(self.graded)
         except Exception:
             return  # as in the call itself
         if not any(t.requires_grad for t in results):
-            if place[0] and any(t.is_floating_point() for t in results) and not registered.marked:
-                self.add("its formula is lost: an argument requires grad, and no result does", "return results that autograd records", place)
+            lost = place[0] or self.device_rule and self.beside()
+            if lost and any(t.is_floating_point() for t in results) and not registered.marked:
+                self.add("its formula is lost: an argument requires grad, and no result does" + ", on the CPU one does" * (not place[0]), "return results that autograd records", place)
             return
         given = [distinct(t) for t in results]
         kept = [(n, t, bytes_of(t)) for n, t in [(f"argument {self.named[i]}", leaves[i]) for i in self.tensors] + [("what the op returned", t) for t in results] + [("the gradient that it is given", t) for t in given]]
@@ -119,6 +128,8 @@ class Rules(Slopes):
         if not self.faults:
             self.check_linear(first, leaves, results, given, place)
             self.check_saved(first, given, place)
+        if not self.faults and self.device_rule:
+            self.check_beside(first, results, given, place)
         if not self.faults:
             self.check_slopes(first, [g * t.requires_grad for t, g in zip(results, given)], place)
 
@@ -129,6 +140,23 @@ class Rules(Slopes):
         elif len({self.leaves[i].is_complex() for i in self.graded}) == 2:
             note = "arguments are real and complex: a product has a complex gradient for both, and PyTorch rejects that of a real one"
         self.add(f"{what} {text_of(error)}", "accept the arguments of the kernel, and return its results", place, argument, note, symptom)
+
+    def beside(self):
+        """Calls the op with copies of its tensors on the CPU, and returns them and its results if autograd records these, or None."""
+        with contextlib.suppress(Exception):  # there is no kernel for the CPU
+            leaves, values = self.call(lambda i, t: t.cpu().requires_grad_(i in self.graded))
+            results = [t for t in held(values) if t is not None]
+            return (leaves, results) if any(t.requires_grad for t in results) else None
+
+    def check_beside(self, first, results, given, place):
+        """Compares the gradients with those on the CPU, if the results are the same there."""
+        on_cpu = self.beside()
+        if on_cpu is None or len(on_cpu[1]) != len(results) or any(differs(a.detach(), b.detach()) for a, b in zip(results, on_cpu[1])):
+            return
+        with contextlib.suppress(Exception):  # it has no formula for the CPU
+            for i, a, b in zip(self.graded, first, self.gradients(on_cpu[1], on_cpu[0], self.graded, [g.cpu() for g in given])):
+                if differs(a, b):
+                    self.add(f"its gradient of {self.named[i]} is not that on the CPU", "return the gradient that the formula for the CPU returns", place, self.named[i])
 
     def check_gradients(self, gradients, leaves, results, place):
         storages = {t.untyped_storage()._cdata: n for n, t in [(f"argument {self.named[i]}", leaves[i]) for i in self.tensors] + [("what the op returned", t) for t in results]}
@@ -152,7 +180,7 @@ class Rules(Slopes):
     def check_parts(self, first, results, given, place):
         """Calls the formula for gradients with other strides, for one argument, and for one result."""
         ways = [
-            ("for a gradient that is expanded, as that of sum()", self.graded, [torch.ones((), dtype=t.dtype).expand(t.shape) for t in results]),
+            ("for a gradient that is expanded, as that of sum()", self.graded, [t.detach().new_ones(()).expand(t.shape) for t in results]),
             ("for a gradient that is not contiguous", self.graded, [torch.stack((g, -g), -1).select(-1, 0) for g in given]),
         ]
         if len(self.graded) > 1:
@@ -174,12 +202,12 @@ class Rules(Slopes):
                     self.add(f"{what} its backward returns another gradient of {self.named[i]}", "compute the gradient from the incoming one's values, whatever its strides", place, self.named[i])
 
     def check_call(self, place):
-        """Compares a call through a kernel for autograd with the schema."""
-        try:
-            leaves, values = self.call()
-        except Exception:
-            return
-        self.check_kept("called through autograd it", {i: (leaves[i], bytes_of(self.leaves[i])) for i in self.tensors}, held(values), place)
+        """Compares calls through a kernel for autograd with the schema, also with elements of both signs."""
+        for replace in (lambda i, t: t, lambda i, t: distinct(t) if i in self.graded else t):
+            with contextlib.suppress(Exception):  # as in the call itself
+                leaves, values = self.call(replace)
+                kept = {i: (leaves[i], bytes_of(replace(i, self.leaves[i]))) for i in self.tensors}
+                self.check_kept("called through autograd it", kept, held(values), place)
 
     def check_absent(self, place):
         """Calls the formula without each optional tensor, if the kernel accepts that."""
@@ -338,21 +366,22 @@ class Rules(Slopes):
         cast = getattr(custom, "_autocast_dtype", {"cpu": getattr(custom, "_autocast_cpu_dtype", None)})
         autocast = cast.get("cpu") or rules.get("AutocastCPU") and torch.bfloat16
         with torch.random.fork_rng(devices=[]):
-            formula = self.has and (self.all or own_formula(self.name))
+            formula = self.has and (self.all or self.device_rule or own_formula(self.name))
+            place = registered.formula(self.name, self.device_rule)
             if self.graded and self.written and formula:
                 with torch.enable_grad():
-                    self.check_in_place(registered.formula(self.name))
+                    self.check_in_place(place)
             elif self.graded and not self.written:
                 with torch.enable_grad():
                     if formula:
-                        self.check_formula()
-                        self.check_absent(registered.formula(self.name))
+                        self.check_formula(place)
+                        self.check_absent(place)
                     if self.all or formula:
                         self.check_modes()
                     if registered.decomposes(self.name):
                         self.check_composite(registered.kernel(self.name))
-            if not custom and ("Autograd" in rules or "AutogradCPU" in rules):
-                self.check_call(registered.formula(self.name))
+            if self.device_rule or not custom and ("Autograd" in rules or "AutogradCPU" in rules):
+                self.check_call(place)
             if vmap and not self.written and self.tensors:
                 self.check_vmap(site(vmap))
             for kind, rule in dispatch_rules(self.name).items():
@@ -392,8 +421,8 @@ def rules(request, op, all=True):
     name = function.name()
     registered.marked = False
     below = all and torch._C._dispatch_has_kernel_for_dispatch_key(name, "AutogradCPU")
-    has = bool(registered.formula(name)[0] or registered.rules.get(name) or dispatch_rules(name) or below)
-    checked = Rules(function, args, kwargs, has, all)
+    checked = Rules(function, args, kwargs, False, all)
+    has = checked.has = bool(registered.formula(name)[0] or registered.rules.get(name) or dispatch_rules(name) or below or checked.device_rule)
     checked.check()
     why = "; ".join(checked.unmade) if has or checked.faults else "nothing is registered for autograd, vmap or autocast"
     return json.dumps({"why": why, "faults": checked.faults})

@@ -72,6 +72,7 @@ class Registrations:
         self.formulas = {}  # op: (backward, setup_context) for autograd
         self.infos = {}  # op: the container of its rules, also of those registered later
         self.rules = {}  # op: {a dispatch key of RULES: function}
+        self.device_rules = {}  # (op, dispatch key of a device's autograd): function
         self.decomposing = set()  # ops that a user registered as CompositeImplicitAutograd
         self.marked = False  # ops that declared a result without a gradient
         library = torch.library.Library
@@ -98,6 +99,8 @@ class Registrations:
                 self.add(name, "fake", function)
             elif callable(function) and dispatch_key in self.RULES:
                 self.rules.setdefault(name, {})[dispatch_key] = function
+            elif callable(function) and dispatch_key.startswith("Autograd"):
+                self.device_rules[name, dispatch_key] = function
             elif callable(function) and not dispatch_key.startswith(self.BELOW):
                 self.add(name, dispatch_key or "CompositeImplicitAutograd", function)
             return result
@@ -150,8 +153,8 @@ class Registrations:
         function = self.functions.get(name, {}).get("fake")
         return function and site(function)
 
-    def formula(self, name):
-        """Returns the place of an op's formula for autograd, "" and 0 if it is not in Python."""
+    def formula(self, name, device_rule=None):
+        """Returns the place of an op's formula for autograd, that of a device by its dispatch key, "" and 0 if it is not in Python."""
         info, rules = self.infos.get(name), self.rules.get(name, {})
-        function = info and info._backward_fn or rules.get("Autograd") or rules.get("AutogradCPU")
+        function = self.device_rules.get((name, device_rule)) or info and info._backward_fn or rules.get("Autograd") or rules.get("AutogradCPU")
         return site(function) if function else ("", 0)

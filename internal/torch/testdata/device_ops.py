@@ -60,3 +60,53 @@ library, aten = torch.library.Library("drives", "DEF"), torch.library.Library("a
 for kernel in (here, hops, sticks, loses, fills, spins):
     library.define(f"{kernel.__name__}(Tensor x) -> Tensor")
     library.impl(kernel.__name__, kernel, "PrivateUse1")
+
+
+class Doubled(torch.autograd.Function):
+    """Calls an op below autograd; slope is the factor of its gradient."""
+
+    @staticmethod
+    def forward(ctx, op, x, slope):
+        ctx.slope = slope
+        with torch._C._AutoDispatchBelowAutograd():
+            return op(x)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return None, gradient * ctx.slope, None
+
+
+def below(op, x):
+    with torch._C._AutoDispatchBelowAutograd():
+        return op(x)
+
+
+def negative(op, x):
+    x.copy_(x.cpu().abs())
+    return Doubled.apply(op, x, 2)
+
+
+# Kernels for autograd on the device, beside a right one on the CPU.
+for name, rule in {
+    "doubles": lambda op, x: Doubled.apply(op, x, 2),
+    "slopes": lambda op, x: Doubled.apply(op, x, 3),
+    "cuts": below,
+    "passes": lambda op, x: Doubled.apply(op, x, 2) if x.requires_grad else x,
+    "negates": lambda op, x: below(op, x) if x.requires_grad else negative(op, x),
+}.items():
+    library.define(f"{name}(Tensor x) -> Tensor")
+    op = getattr(torch.ops.drives, name)
+    for key in "CPU", "PrivateUse1":
+        library.impl(name, lambda x: x * 2, key)
+    library.impl(name, lambda x, op=op: Doubled.apply(op, x, 2), "AutogradCPU")
+    library.impl(name, lambda x, op=op, rule=rule: rule(op, x), "AutogradPrivateUse1")
+
+
+@torch.library.custom_op("drives::triples", mutates_args=())
+def triples(x: torch.Tensor) -> torch.Tensor:
+    return x * 3
+
+
+triples.register_fake(lambda x: x * 3)
+triples.register_kernel("openreg")(lambda x: x * 3)
+triples.register_autograd(lambda ctx, gradient: gradient * 3)

@@ -1,4 +1,4 @@
-// fakes.h records calls, one of each kind of arguments. When the program ends, its
+// fakes.h records calls, one of each kind of arguments, on a device three. When the program ends, its
 // Python calls the ops' fakes on such tensors, by replay.py, in a fork that cannot
 // affect the program.
 #pragma once
@@ -223,10 +223,16 @@ class Fakes {
   };
 
  private:
+  struct Met {
+    Contexts contexts;
+    size_t recorded = 0;
+  };
+
   std::mutex mutex_;
-  std::unordered_map<int64_t, std::unordered_map<uint64_t, std::map<uint64_t, Contexts>>> met_;  // by operator, by rough kind
+  std::unordered_map<int64_t, std::unordered_map<uint64_t, std::map<uint64_t, Met>>> met_;  // by operator, by rough kind
   std::vector<Written> written_;
   static constexpr size_t kSorts = 64, kWholes = 8;  // per operator, and per rough kind
+  static constexpr size_t kElsewhere = 3;  // calls of each kind on a device, whose difference to the CPU may depend on contents
 
  public:
   enum Meeting {
@@ -240,22 +246,24 @@ class Fakes {
     auto& sorts = met_[op];
     if (sorts.size() >= kSorts && sorts.count(kind.sort) == 0) return TOO_MANY;
     auto& wholes = sorts[kind.sort];
-    const bool known = wholes.count(kind.whole) > 0;
-    if (!known && wholes.size() >= kWholes) return TOO_MANY;
-    Contexts& contexts = wholes[kind.whole];
-    if (contexts.empty() || contexts.back() != context) contexts.push_back(context);
-    return known ? KNOWN : NEW;
+    if (wholes.size() >= kWholes && wholes.count(kind.whole) == 0) return TOO_MANY;
+    Met& met = wholes[kind.whole];
+    if (met.contexts.empty() || met.contexts.back() != context) met.contexts.push_back(context);
+    if (met.recorded >= (kind.elsewhere ? kElsewhere : 1)) return KNOWN;
+    met.recorded++;
+    return NEW;
   }
 
   // forget is for a call that threw: the next one of its kind is recorded.
   void forget(int64_t op, const Kind& kind) {
     std::lock_guard<std::mutex> lock(mutex_);
-    met_[op][kind.sort].erase(kind.whole);
+    auto& wholes = met_[op][kind.sort];
+    if (--wholes[kind.whole].recorded == 0) wholes.erase(kind.whole);
   }
 
   Contexts contexts(const Written& written) {
     std::lock_guard<std::mutex> lock(mutex_);
-    return met_[written.op][written.begun.kind.sort][written.begun.kind.whole];
+    return met_[written.op][written.begun.kind.sort][written.begun.kind.whole].contexts;
   }
 
   // begin records the arguments of a call; add records the results, and the written

@@ -6,10 +6,16 @@ import torch_openreg
 torch.ops.load_library(sys.argv[1])
 broken, whole = torch.ops.broken, torch.ops.whole
 DEVICE = "openreg"
+aten = torch.library.Library("aten", "IMPL")
+aten.impl("equal", lambda x, y: x.cpu()[0].equal(y.cpu()[0]), "PrivateUse1")  # reads the first row
 
 
 def tensor():
     return torch.arange(12.0).reshape(3, 4).to(DEVICE)
+
+
+def changed():
+    return (torch.arange(12.0) * (torch.arange(12) != 11)).reshape(3, 4).to(DEVICE)
 
 
 def padded():
@@ -47,6 +53,7 @@ def faults():
     broken.makes(tensor(), device=torch.device(DEVICE))  # OA011
     broken.values(tensor())  # OA011
     broken.number(tensor())  # OA011
+    tensor().equal(changed())  # OA011
     broken.moves(tensor())  # OA009
     torch.openreg.set_device(0)
     try:
@@ -92,6 +99,7 @@ def healthy():
             whole.throws(t)
         except RuntimeError:
             pass
+    tensor().equal(tensor())
     whole.waits(tensor())
     whole.makes(tensor(), device=torch.device(DEVICE))
 
