@@ -1,13 +1,34 @@
 package live
 
 import (
+	"bytes"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/opassert/opassert/asserts/preserve"
+	"github.com/opassert/opassert/internal/trace"
 )
 
-// The findings of the judge from records, without a program.
+// inLog are the findings of package trace in the log of a case of TestJudge, where they are not the judge's: a log
+// has no line that shows a tag when an object is handed out, an impl besides the one that is asked, or that a call did
+// not return, and of a second object none that proves that the first lives.
+var inLog = map[string][]preserve.Code{
+	"deallocated, the slot without a tag": {preserve.SharedDealloc},
+	"released while the impl owns it":     {},
+	"a second object":                     {},
+	"a second object that is placed":      {},
+	"which is released":                   {},
+	"seen when the first is released":     {},
+	"the same, in the second":             {},
+	"the object of another impl":          {},
+	"asked for, and no answer":            {},
+	"something else in the slot":          {},
+	"another tag":                         {},
+	"another tag, refused":                {},
+}
+
+// The findings of the judge from records, without a program, and those in the log of these records.
 func TestJudge(t *testing.T) {
 	const impl, other, x, y = 0x100, 0x200, 0x10, 0x20
 	ask := event{kind: wrap, impl: impl, object: x, tag: 7, uses: 2, typ: 1}
@@ -80,12 +101,30 @@ func TestJudge(t *testing.T) {
 					t.Error("no report")
 				}
 			})
+			var text bytes.Buffer
+			j.torch = map[preserve.Protocol]string{preserve.Flipping: "2.6.0", preserve.Counting: "2.12.0"}[tt.protocol]
+			j.types[1], j.types[2] = "torch.Tensor", "Subclass"
+			log := &logWriter{w: &text, mu: new(sync.Mutex), judge: j}
 			for _, e := range tt.events {
-				j.take(&e, "")
+				log.write(&e)
+				j.take(&e, j.types[e.typ])
 			}
 			j.end()
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("got %v, want %v", got, tt.want)
+			}
+			want, other := inLog[tt.name]
+			if !other {
+				want = slices.Sorted(slices.Values(tt.want))
+			}
+			r := trace.NewReader("", func(trace.Life) {})
+			r.Write(text.Bytes())
+			logged := []preserve.Code{}
+			for _, v := range r.Close().Violations {
+				logged = append(logged, v.Code)
+			}
+			if slices.Sort(logged); !slices.Equal(logged, want) {
+				t.Errorf("the log has %v, want %v\n%s", logged, want, &text)
 			}
 		})
 	}

@@ -99,6 +99,7 @@ type facts struct {
 	releaserAt   int64 // names the interpreter that released it
 	releaser     uint64
 	hermeticAt   int64 // released in a hermetic context
+	answersAt    int64 // the slot's check answers with the object
 	noneAt       int64 // the slot's check answers none
 	differsAt    int64 // the slot's check does not answer with the object
 	differsTo    uint64
@@ -222,6 +223,11 @@ func (v *Violation) blame() {
 		} else {
 			add(&v.Against, f.stillAt, "not %s: it still points at the object", EmptySlot)
 		}
+	case CauseUnknown:
+		pointed(&v.Evidence)
+		add(&v.Evidence, f.answersAt, "the slot's check answers with it")
+		answer(&v.Evidence)
+		add(&v.Against, f.answersAt, "not %s: the check answers none in a hermetic context", HermeticState)
 	}
 	if f.maker == f.releaser {
 		add(&v.Against, f.releaserAt, "not %s: made (line %d) and released by %v", InterpreterClash, f.makerAt, Address(f.maker))
@@ -241,6 +247,8 @@ func (f *facts) cause() Cause {
 		return OtherObject
 	case f.stillAt == 0 && (f.noneAt != 0 || f.emptyAt != 0):
 		return EmptySlot
+	case f.answersAt != 0 && f.noneAt == 0 && f.differsAt == 0: // and yet it was not preserved
+		return CauseUnknown
 	case f.stillAt != 0, f.made == MadePlain, f.slotAt != 0:
 		// PyTorch raises an error for another interpreter's slot, and this slot was
 		// not empty: the hermetic state remains.

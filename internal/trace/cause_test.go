@@ -19,6 +19,8 @@ func TestCause(t *testing.T) {
 		{facts{hermeticAt: 3, differsTo: 9, noneAt: 4}, HermeticState}, {facts{differsTo: 9, noneAt: 4}, OtherObject},
 		{facts{noneAt: 4, slotAt: 2}, EmptySlot}, {facts{emptyAt: 5, made: MadePlain}, EmptySlot}, {facts{noneAt: 4, emptyAt: 5, stillAt: 6}, HermeticState},
 		{facts{stillAt: 6}, HermeticState}, {facts{made: MadePlain}, HermeticState}, {facts{made: MadeHermetic}, CauseUnknown}, {facts{slotAt: 2}, HermeticState},
+		{facts{answersAt: 3, slotAt: 3, made: MadePlain}, CauseUnknown}, {facts{answersAt: 3, stillAt: 6}, CauseUnknown}, {facts{answersAt: 3, hermeticAt: 2}, HermeticState},
+		{facts{answersAt: 3, slotAt: 3, noneAt: 4, stillAt: 6}, HermeticState}, {facts{answersAt: 3, slotAt: 3, differsAt: 4}, HermeticState},
 	} {
 		if got := tt.lines.cause(); got != tt.want {
 			t.Errorf("%+v: %s, want %s", tt.lines, got, tt.want)
@@ -40,6 +42,9 @@ func TestEvidence(t *testing.T) {
 		{facts{hermeticAt: 3, releaser: 1, releaserAt: 4, stillAt: 7}, []Reason{{3, "released in a hermetic context"}}, []Reason{{7, "not empty slot: it still points at the object"}}},
 		{facts{made: MadePlain, madeAt: 1, slotAt: 2, stillAt: 7}, []Reason{{1, "made outside hermetic contexts, so the slot points at it"}, {2, "the slot points at it"}, {7, "the slot still points at it, so it was neither empty nor tagged otherwise"}}, nil},
 		{facts{made: MadeHermetic, madeAt: 1, slotAt: 2}, []Reason{{2, "the slot points at it"}}, nil},
+		{facts{made: MadePlain, madeAt: 1, answersAt: 3, uses: 2, usesAt: 4},
+			[]Reason{{1, "made outside hermetic contexts, so the slot points at it"}, {3, "the slot's check answers with it"}, {4, "the impl is shared, use count 2"}},
+			[]Reason{{3, "not hermetic state: the check answers none in a hermetic context"}}},
 	} {
 		v := &Violation{facts: tt.lines}
 		v.facts.deallocation = true

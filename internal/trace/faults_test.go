@@ -317,6 +317,13 @@ var plants = []plant{
 		s.say("Storage.cpp:182", "(PyObject: %#x) PyObjectSlot has a different PyObject: 0, storage.use_count: 2", o.at)
 		return o.at, []int{s.dead(o)}
 	}, false},
+	{"not preserved though the slot's check answers with it", []int{1, 2}, func(s *stage) (uint64, []int) {
+		_, o := s.pair()
+		s.enters(o, s.has(o), "PyObjectSlot does not own PyObject")
+		s.say("Storage.cpp:178", "(PyObject: %#x) c10::Storage data: %#x", o.at, o.storage.data)
+		s.say("Storage.cpp:185", "(PyObject: %#x) storage.use_count: 2", o.at)
+		return o.at, []int{s.dead(o)}
+	}, false},
 	{"released while others hold the impl", []int{4}, func(s *stage) (uint64, []int) {
 		_, o := s.pair()
 		line := s.lets(o, "set")

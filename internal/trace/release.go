@@ -45,7 +45,7 @@ func (f *follower) followObject(r *record) {
 		f.context++
 		f.otherInterpreter(o)
 		if r.ref == r.addr {
-			f.confirmSlot(o)
+			f.answers(o)
 		} else {
 			f.replaceSlot(o, r.ref)
 		}
@@ -74,7 +74,7 @@ func (f *follower) followObject(r *record) {
 		f.displace(o)
 	case useCount: // only asked for when the slot's check answers with the object
 		f.countUses(o, r.count)
-		f.confirmSlot(o)
+		f.answers(o)
 	case borrowed:
 		f.event(&o.Life, ImplGoes)
 		o.borrow = true
@@ -159,6 +159,12 @@ func (f *follower) otherInterpreter(o *object) {
 		return
 	}
 	o.broken = v.because(InterpreterClash, first, says(k.releaserAt, "released by interpreter %v", Address(k.releaser)))
+}
+
+// answers handles that the slot's check answers with the object being released.
+func (f *follower) answers(o *object) {
+	o.facts.answersAt = f.number
+	f.confirmSlot(o)
 }
 
 // confirmSlot handles a line that shows the slot of a living object's impl pointing at it.
