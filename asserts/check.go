@@ -7,9 +7,9 @@ import (
 	"github.com/opassert/opassert/internal/usual"
 )
 
-// A check is everything about one check. All lists of checks derive from these rows, so a new check
+// A checkRow is everything about one check. All lists of checks derive from these rows, so a new check
 // is one new file with a row.
-type check struct {
+type checkRow struct {
 	code    Code
 	name    string
 	promise Promise
@@ -69,10 +69,10 @@ const (
 	AgainstReturn                     // compared with a return, or a list with itself
 )
 
-var checks [numCodes]*check
+var checks [numCodes]*checkRow
 
 // add registers a check. Each check's file calls it once, during initialization.
-func add(c check) Code {
+func add(c checkRow) Code {
 	if checks[c.code] != nil {
 		panic(fmt.Sprintf("asserts: %v is the code of %s and of %s", c.code, checks[c.code].name, c.name))
 	}
@@ -82,13 +82,13 @@ func add(c check) Code {
 
 // settledBy reports whether the check has nothing to report on a call with these facts. A check of
 // calls through autograd has nothing to report on others.
-func (r *check) settledBy(facts usual.Facts) bool {
+func (r *checkRow) settledBy(facts usual.Facts) bool {
 	return r.usual != 0 && facts.Has(r.usual) || r.when != nil &&
 		!r.when(&Seen{Alone: true}) //mutate:equivalent false: only saves time
 }
 
 // judgedOn reports whether the check is judged on a call.
-func (r *check) judgedOn(seen *Seen) bool {
+func (r *checkRow) judgedOn(seen *Seen) bool {
 	when := !seen.Autograd
 	if r.when != nil {
 		when = r.when(seen)
@@ -97,9 +97,9 @@ func (r *check) judgedOn(seen *Seen) bool {
 }
 
 // none is the row of a code without a check.
-var none check
+var none checkRow
 
-func (c Code) check() *check {
+func (c Code) check() *checkRow {
 	if c < numCodes && checks[c] != nil {
 		return checks[c]
 	}
@@ -108,8 +108,8 @@ func (c Code) check() *check {
 
 // judging lists the checks judged on a call, in order: each after those in its after set, else by
 // code.
-var judging = sync.OnceValue(func() []*check {
-	var order []*check
+var judging = sync.OnceValue(func() []*checkRow {
+	var order []*checkRow
 	var done Codes
 	for again := true; again; {
 		again = false
@@ -123,8 +123,8 @@ var judging = sync.OnceValue(func() []*check {
 })
 
 // planning lists, by code, the checks that plan themselves on a kind of subject.
-func planning(about About) []*check {
-	var rows []*check
+func planning(about About) []*checkRow {
+	var rows []*checkRow
 	for c := range AllCodes.All() {
 		if row := checks[c]; row.about&about != 0 {
 			rows = append(rows, row)
@@ -134,6 +134,6 @@ func planning(about About) []*check {
 }
 
 var (
-	onArguments = sync.OnceValue(func() []*check { return planning(Argument) })
-	onReturns   = sync.OnceValue(func() []*check { return planning(Return) })
+	onArguments = sync.OnceValue(func() []*checkRow { return planning(Argument) })
+	onReturns   = sync.OnceValue(func() []*checkRow { return planning(Return) })
 )

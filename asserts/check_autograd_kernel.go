@@ -5,7 +5,7 @@ import "slices"
 // AutogradKernel is OA014.
 const AutogradKernel Code = 14
 
-var _ = add(check{
+var _ = add(checkRow{
 	code:    AutogradKernel,
 	name:    "autograd-kernel",
 	promise: Kernels,

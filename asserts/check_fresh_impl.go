@@ -10,7 +10,7 @@ import (
 // FreshImpl is OA003.
 const FreshImpl Code = 3
 
-var _ = add(check{
+var _ = add(checkRow{
 	code:    FreshImpl,
 	name:    "fresh-impl",
 	promise: Fresh,

@@ -10,7 +10,7 @@ import (
 // FreshStorage is OA005.
 const FreshStorage Code = 5
 
-var _ = add(check{
+var _ = add(checkRow{
 	code:    FreshStorage,
 	name:    "fresh-storage",
 	promise: Fresh,

@@ -11,7 +11,7 @@ import (
 // InplaceMetadata is OA013.
 const InplaceMetadata Code = 13
 
-var _ = add(check{
+var _ = add(checkRow{
 	code:    InplaceMetadata,
 	name:    "inplace-metadata",
 	promise: Writes,

@@ -9,7 +9,7 @@ import (
 // InputImpl is OA001.
 const InputImpl Code = 1
 
-var _ = add(check{
+var _ = add(checkRow{
 	code:    InputImpl,
 	name:    "input-impl",
 	promise: Objects,

@@ -9,7 +9,7 @@ import (
 // InputStorage is OA002.
 const InputStorage Code = 2
 
-var _ = add(check{
+var _ = add(checkRow{
 	code:    InputStorage,
 	name:    "input-storage",
 	promise: Objects,

@@ -10,7 +10,7 @@ import (
 // KeptArgument is OA016.
 const KeptArgument Code = 16
 
-var _ = add(check{
+var _ = add(checkRow{
 	code:    KeptArgument,
 	name:    "kept-argument",
 	promise: Fresh,

@@ -11,7 +11,7 @@ import (
 // MetaAlias is OA011.
 const MetaAlias Code = 11
 
-var _ = add(check{
+var _ = add(checkRow{
 	code:     MetaAlias,
 	name:     "meta-alias",
 	promise:  Kernels,
@@ -34,24 +34,24 @@ func compareMeta(real, meta *judge) {
 	}
 }
 
-// A side is a tensor as one of the two calls left it.
-type side struct {
+// A callSide is a tensor as one of the two calls left it.
+type callSide struct {
 	at   Place
 	seen Observation
 }
 
-func (j *judge) returned(result int) []side {
-	var sides []side
+func (j *judge) returned(result int) []callSide {
+	var sides []callSide
 	for _, out := range j.outputs {
 		if out.result == result {
-			sides = append(sides, side{out.place(), out.Observation})
+			sides = append(sides, callSide{out.place(), out.Observation})
 		}
 	}
 	return sides
 }
 
 // compare judges one subject; m is the call on meta.
-func (j *judge) compare(m *judge, subject Place, real, meta []side) {
+func (j *judge) compare(m *judge, subject Place, real, meta []callSide) {
 	if len(real) != len(meta) {
 		subject.Element = NoElement
 		v := j.report(MetaAlias, subject)
@@ -197,7 +197,7 @@ func fixMetaAlias(_ *Op, v *Violation) string {
 	return "the schema does not say which one is right: make the meta kernel return the sizes, strides, dtype and views of the other, or the other way round"
 }
 
-func (j *judge) differences(m *judge, a, b *side) []contrast {
+func (j *judge) differences(m *judge, a, b *callSide) []contrast {
 	if a.seen.Defined() != b.seen.Defined() {
 		return []contrast{{"definedness", fmt.Sprintf("%s, %s %s", definedness(a), m.where(), definedness(b))}}
 	}
@@ -237,7 +237,7 @@ func texts(all []contrast) string {
 	return loop.Join(all, "; ", func(c contrast) string { return c.text })
 }
 
-func definedness(s *side) string {
+func definedness(s *callSide) string {
 	if s.seen.Defined() {
 		return "a tensor"
 	}
@@ -247,7 +247,7 @@ func definedness(s *side) string {
 const withNothing = "shares with nothing"
 
 // shares describes which earlier tensor of the call a return is or shares storage with.
-func (j *judge) shares(s *side) string {
+func (j *judge) shares(s *callSide) string {
 	earlier := func(out *output) bool { return comparePlaces(out.place(), s.at) < 0 }
 	for _, with := range []struct {
 		words   string

@@ -4,7 +4,7 @@ package asserts
 // without another cause is a note, as schemas do not promise determinism otherwise.
 const NondeterministicResult Code = 21
 
-var _ = add(check{
+var _ = add(checkRow{
 	code:    NondeterministicResult,
 	name:    "nondeterministic-result",
 	promise: Kernels,

@@ -4,7 +4,7 @@ package asserts
 // violations.
 const OutOfBounds Code = 18
 
-var _ = add(check{
+var _ = add(checkRow{
 	code:    OutOfBounds,
 	name:    "out-of-bounds",
 	promise: Memory,

@@ -11,7 +11,7 @@ import (
 // OutputAlias is OA008.
 const OutputAlias Code = 8
 
-var _ = add(check{
+var _ = add(checkRow{
 	code:     OutputAlias,
 	name:     "output-alias",
 	promise:  Aliases,

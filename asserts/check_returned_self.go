@@ -10,7 +10,7 @@ import (
 // ReturnedSelf is OA006.
 const ReturnedSelf Code = 6
 
-var _ = add(check{
+var _ = add(checkRow{
 	code:    ReturnedSelf,
 	name:    "returned-self",
 	promise: Objects,

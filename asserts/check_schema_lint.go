@@ -3,7 +3,7 @@ package asserts
 // SchemaLint is OA012. Package schema finds its violations: no call is needed.
 const SchemaLint Code = 12
 
-var _ = add(check{
+var _ = add(checkRow{
 	code:    SchemaLint,
 	name:    "schema-lint",
 	promise: Kernels,

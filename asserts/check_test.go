@@ -52,7 +52,7 @@ func TestUnknownCheckIsNeverUsual(t *testing.T) {
 		{Meta, 0, true, false},
 	} {
 		checks[code] = nil
-		add(check{code: code, level: tt.level, about: Argument, usual: tt.usual})
+		add(checkRow{code: code, level: tt.level, about: Argument, usual: tt.usual})
 		p, without := newPlan(op), newPlan(&Op{Args: op.Args, Checks: op.Checks[:1]})
 		checks[code] = nil
 		if without.shape < 0 || without.judgesContents {
@@ -70,5 +70,5 @@ func TestTwoChecksOfOneCode(t *testing.T) {
 			t.Errorf("panic %q", said)
 		}
 	}()
-	add(check{code: InputImpl, name: "another"})
+	add(checkRow{code: InputImpl, name: "another"})
 }

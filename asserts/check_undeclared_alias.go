@@ -11,7 +11,7 @@ import (
 // UndeclaredAlias is OA007.
 const UndeclaredAlias Code = 7
 
-var _ = add(check{
+var _ = add(checkRow{
 	code:    UndeclaredAlias,
 	name:    "undeclared-alias",
 	promise: Aliases,

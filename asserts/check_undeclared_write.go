@@ -12,7 +12,7 @@ import (
 // UndeclaredWrite is OA009.
 const UndeclaredWrite Code = 9
 
-var _ = add(check{
+var _ = add(checkRow{
 	code:    UndeclaredWrite,
 	name:    "undeclared-write",
 	promise: Writes,

@@ -3,7 +3,7 @@ package asserts
 // UninitialisedResult is OA020. A run that repeats calls finds its violations.
 const UninitialisedResult Code = 20
 
-var _ = add(check{
+var _ = add(checkRow{
 	code:    UninitialisedResult,
 	name:    "uninitialised-result",
 	promise: Memory,

@@ -4,7 +4,7 @@ package asserts
 // violations.
 const UseAfterFree Code = 19
 
-var _ = add(check{
+var _ = add(checkRow{
 	code:    UseAfterFree,
 	name:    "use-after-free",
 	promise: Memory,

@@ -10,7 +10,7 @@ import (
 // VersionBump is OA010.
 const VersionBump Code = 10
 
-var _ = add(check{
+var _ = add(checkRow{
 	code:    VersionBump,
 	name:    "version-bump",
 	promise: Writes,

@@ -11,7 +11,7 @@ import (
 // ViewStorage is OA004.
 const ViewStorage Code = 4
 
-var _ = add(check{
+var _ = add(checkRow{
 	code:    ViewStorage,
 	name:    "view-storage",
 	promise: Aliases,

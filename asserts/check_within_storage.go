@@ -11,7 +11,7 @@ import (
 // WithinStorage is OA017.
 const WithinStorage Code = 17
 
-var _ = add(check{
+var _ = add(checkRow{
 	code:    WithinStorage,
 	name:    "within-storage",
 	promise: Memory,

@@ -10,7 +10,7 @@ import (
 // WriteBeside is OA015.
 const WriteBeside Code = 15
 
-var _ = add(check{
+var _ = add(checkRow{
 	code:    WriteBeside,
 	name:    "write-beside",
 	promise: Writes,

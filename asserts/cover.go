@@ -8,8 +8,8 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// A step is a dimension in memory: the number of elements, and the bytes from one to the next.
-type step struct{ n, bytes int64 }
+// A dimension is a dimension in memory: the number of elements, and the bytes from one to the next.
+type dimension struct{ n, bytes int64 }
 
 // runs calls f with begin and end of each run of bytes that a tensor covers in its storage, and
 // reports whether these are known. They are not for a tensor that is not strided, such as a nested
@@ -23,7 +23,7 @@ func (c *Snapshot) runs(f func(from, to int64)) bool {
 		return true
 	}
 	starts, all := []int64{c.Offset * run}, int64(1)
-	var steps []step
+	var steps []dimension
 	for dim, n := range c.Sizes {
 		if c.Strides[dim] == 0 {
 			continue
@@ -32,9 +32,9 @@ func (c *Snapshot) runs(f func(from, to int64)) bool {
 			return false // invalid, or elements that overlap
 		}
 		all *= n
-		steps = append(steps, step{n, c.Strides[dim] * run})
+		steps = append(steps, dimension{n, c.Strides[dim] * run})
 	}
-	slices.SortFunc(steps, func(a, b step) int { return cmp.Compare(a.bytes, b.bytes) })
+	slices.SortFunc(steps, func(a, b dimension) int { return cmp.Compare(a.bytes, b.bytes) })
 	for _, s := range steps {
 		if s.bytes == run { //mutate:equivalent false: only saves time
 			run *= s.n

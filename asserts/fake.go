@@ -110,7 +110,7 @@ func (j *judge) compareWritten(m *judge) {
 		if !j.judged(MetaAlias, &a.after, &b.after) {
 			continue
 		}
-		if saw := j.differences(m, &side{a.place(), a.after}, &side{b.place(), b.after}); len(saw) > 0 {
+		if saw := j.differences(m, &callSide{a.place(), a.after}, &callSide{b.place(), b.after}); len(saw) > 0 {
 			v := j.reportInput(MetaAlias, a)
 			v.Other = b.after
 			v.Saw = "after the call it has " + texts(saw)

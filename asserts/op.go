@@ -139,7 +139,7 @@ func (op *Op) Calls() []Check {
 }
 
 // plan appends the lines that the schema calls for on one subject.
-func (c *check) plan(lines []Check, op *Op, on Ref) []Check {
+func (c *checkRow) plan(lines []Check, op *Op, on Ref) []Check {
 	subject := op.Subject(on)
 	if c.about&(AgainstArgument|AgainstReturn) == 0 {
 		if c.plans(op, subject, nil) {

@@ -89,7 +89,7 @@ func (e *entry) dispatchesAs() []string {
 	if e.op.CompositeImplicit && !e.has(compositeImplicit) {
 		return []string{compositeImplicit + " " + name}
 	}
-	return loop.Map(e.kernels, func(k kernel) string { return k.key + " " + name })
+	return loop.Map(e.kernels, func(k dispatchEntry) string { return k.key + " " + name })
 }
 
 // otherwiseGrouped are the out= ops that torchgen takes alone, since their other

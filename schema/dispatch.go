@@ -42,12 +42,12 @@ var isDispatchKey = func() map[string]bool {
 }()
 
 func (e *entry) has(key string) bool {
-	return slices.ContainsFunc(e.kernels, func(k kernel) bool { return k.key == key })
+	return slices.ContainsFunc(e.kernels, func(k dispatchEntry) bool { return k.key == key })
 }
 
 // keys returns the dispatch keys of the table, sorted.
 func (e *entry) keys() []string {
-	keys := loop.Map(e.kernels, func(k kernel) string { return k.key })
+	keys := loop.Map(e.kernels, func(k dispatchEntry) string { return k.key })
 	slices.Sort(keys)
 	return keys
 }
@@ -55,7 +55,7 @@ func (e *entry) keys() []string {
 // hasBackend reports whether the entry has a kernel that serves some backends
 // only.
 func (e *entry) hasBackend() bool {
-	return slices.ContainsFunc(e.kernels, func(k kernel) bool { return !strings.HasPrefix(k.key, "Composite") })
+	return slices.ContainsFunc(e.kernels, func(k dispatchEntry) bool { return !strings.HasPrefix(k.key, "Composite") })
 }
 
 // dispatch reads the table of kernels: one or several keys, with commas
@@ -100,7 +100,7 @@ func (r *reader) dispatchKeys(e *entry, n *yaml.Node, function string) {
 		case e.has(key):
 			r.ReportAt(pos, "the dispatch key %s is given twice", key)
 		default:
-			e.kernels = append(e.kernels, kernel{key, function, pos})
+			e.kernels = append(e.kernels, dispatchEntry{key, function, pos})
 		}
 	}
 }
@@ -117,8 +117,8 @@ func (r *reader) unknownDispatchKey(pos token.Position, key string) {
 }
 
 // composites are the kernels that serve every backend.
-func (e *entry) composites() []kernel {
-	var list []kernel
+func (e *entry) composites() []dispatchEntry {
+	var list []dispatchEntry
 	for _, k := range e.kernels {
 		switch k.key {
 		case compositeImplicit, compositeImplicitNested, compositeExplicit, compositeExplicitNonFunctional:

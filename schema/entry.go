@@ -66,7 +66,7 @@ type entry struct {
 	op       *Op // nil: the schema has an error
 	node     *yaml.Node
 	values   []*yaml.Node // by key, nil if the key is absent
-	kernels  []kernel
+	kernels  []dispatchEntry
 	delegate *Name
 
 	nameNode *yaml.Node // the name of an op whose schema is in the base
@@ -79,8 +79,8 @@ type entry struct {
 	manualRegistration bool
 }
 
-// A kernel is one dispatch key with the function that serves it.
-type kernel struct {
+// A dispatchEntry is one dispatch key with the function that serves it.
+type dispatchEntry struct {
 	key   string
 	value string
 	pos   token.Position

@@ -222,7 +222,7 @@ func (out *Outcome) takeNothing(op *Op) {
 }
 
 // take reads one tensor.
-func (out *Outcome) take(r *reader, side side, subject, element int) {
+func (out *Outcome) take(r *reader, side moment, subject, element int) {
 	var o asserts.Observation
 	into := &o
 	if side != unseen {

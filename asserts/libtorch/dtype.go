@@ -41,7 +41,7 @@ func (d DType) size() int { return tensor.DType(d).Size() }
 // Value returns the dtype as an argument.
 func (d DType) Value() Value { return Int(int64(d)) }
 
-func (d DType) class() tensor.Class { return tensor.DType(d).Class() }
+func (d DType) class() tensor.DTypeClass { return tensor.DType(d).Class() }
 
 // fraction reports whether elements are numbers with a fraction.
 func (d DType) fraction() bool { return d.class() == tensor.Floating || d.class() == tensor.Complex }

@@ -28,7 +28,7 @@ func TestWireListedAnew(t *testing.T) {
 		return &listing{records: parseListing(text)}
 	}
 	old, now := list("CPU"), list("CPU PrivateUse1")
-	old.records["aten::gone"] = &record{}
+	old.records["aten::gone"] = &operatorRecord{}
 	f, g := old.records["aten::f"].read(), old.records["aten::g"].read()
 	now.keep(old.records)
 	if now.records["aten::f"].read() != f || now.records["aten::gone"] == nil {

@@ -79,18 +79,18 @@ var registry struct {
 // A listing is the operators that the dispatcher listed. Parsing thousands of operators takes
 // longer than most calls, so each is parsed when it is requested.
 type listing struct {
-	records map[string]*record
+	records map[string]*operatorRecord
 	made    func() map[string]bool // the types of objects that some op returns
 }
 
-// A record is an operator of a listing.
-type record struct {
+// An operatorRecord is an operator of a listing.
+type operatorRecord struct {
 	text string
 	once sync.Once
 	op   *Op
 }
 
-func (r *record) read() *Op {
+func (r *operatorRecord) read() *Op {
 	r.once.Do(func() { r.op = r.parse() })
 	return r.op
 }
@@ -153,12 +153,12 @@ func Lookup(name string) (*Op, error) {
 
 // recordOf returns the record of an operator, or nil. It does not list others: most workers and
 // programs need few.
-func recordOf(name string) (*record, error) {
+func recordOf(name string) (*operatorRecord, error) {
 	if l := registry.listed.Load(); l != nil {
 		return l.records[name], nil
 	}
 	if r, ok := registry.alone.Load(name); ok {
-		return r.(*record), nil
+		return r.(*operatorRecord), nil
 	}
 	if err := start(); err != nil {
 		return nil, err
@@ -169,7 +169,7 @@ func recordOf(name string) (*record, error) {
 		return nil, err
 	}
 	r, _ := registry.alone.LoadOrStore(name, read)
-	return r.(*record), nil
+	return r.(*operatorRecord), nil
 }
 
 // schemas returns the list that schemas.cpp writes for one operator, or for all.
@@ -202,14 +202,14 @@ func list() (*listing, error) {
 		l.keep(old.records)
 	}
 	for name, r := range registry.alone.Range {
-		l.keep(map[string]*record{name.(string): r.(*record)})
+		l.keep(map[string]*operatorRecord{name.(string): r.(*operatorRecord)})
 	}
 	registry.listed.Store(l)
 	return l, nil
 }
 
 // keep replaces records by earlier ones if they are equal.
-func (l *listing) keep(old map[string]*record) {
+func (l *listing) keep(old map[string]*operatorRecord) {
 	for name, r := range old {
 		if now := l.records[name]; now == nil || now.text == r.text {
 			l.records[name] = r
@@ -218,9 +218,9 @@ func (l *listing) keep(old map[string]*record) {
 }
 
 // parseListing splits the list that schemas.cpp writes into operators.
-func parseListing(text string) map[string]*record {
-	records := make([]record, 1+strings.Count(text, "\x1eop\x1f"))
-	found := make(map[string]*record, len(records))
+func parseListing(text string) map[string]*operatorRecord {
+	records := make([]operatorRecord, 1+strings.Count(text, "\x1eop\x1f"))
+	found := make(map[string]*operatorRecord, len(records))
 	n := 0
 	for part := range strings.SplitSeq(text, "\x1eop\x1f") {
 		part = strings.TrimSuffix(strings.TrimPrefix(part, "op\x1f"), "\x1e")
@@ -245,7 +245,7 @@ func join(name, overload string) string {
 	return name + "." + overload
 }
 
-func (r *record) parse() *Op {
+func (r *operatorRecord) parse() *Op {
 	records := strings.Split(r.text, "\x1e")
 	op := newOp(strings.Split(records[0], "\x1f"))
 	for _, record := range records[1:] {

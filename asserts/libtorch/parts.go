@@ -8,11 +8,11 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// A side is the moment of an observation.
-type side uint8
+// A moment is the moment of an observation.
+type moment uint8
 
 const (
-	before side = iota
+	before moment = iota
 	after
 	result
 	unseen
@@ -20,7 +20,7 @@ const (
 
 // A part is a tensor inside a tensor of a subject.
 type part struct {
-	side        side
+	side        moment
 	subject     int
 	element     int // index among the subject's tensors
 	name        string
@@ -56,7 +56,7 @@ func (out *Outcome) addParts() {
 
 // partsOf returns the parts of a subject's tensors, and their names: "values", and in a list
 // "1.values".
-func (out *Outcome) partsOf(side side, subject, tensors int) (parts []asserts.Observation, names []string) {
+func (out *Outcome) partsOf(side moment, subject, tensors int) (parts []asserts.Observation, names []string) {
 	for _, p := range out.parts {
 		if p.side != side || p.subject != subject {
 			continue

@@ -61,7 +61,7 @@ func check(t TB, strict bool) {
 }
 
 // faultsOf returns the first faults in a scope: double releases and uses after release.
-func (r *Registry) faultsOf(s *scope) []*Fault {
+func (r *Registry) faultsOf(s *testScope) []*Fault {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(r.faults), func(f *Fault) bool { return f.scope != s })
@@ -70,7 +70,7 @@ func (r *Registry) faultsOf(s *scope) []*Fault {
 // patience is how often the collector is run to find unreachable handles.
 const patience = 6
 
-func (r *Registry) leaksOf(s *scope) []*Fault {
+func (r *Registry) leaksOf(s *testScope) []*Fault {
 	leaked := func(h *slot) bool {
 		return h.scope == s && (h.state == living || s.strict && h.state == collected)
 	}
@@ -86,8 +86,8 @@ func (r *Registry) leaksOf(s *scope) []*Fault {
 	return leaks
 }
 
-// A scope is a test that checks its handles.
-type scope struct {
+// A testScope is a test that checks its handles.
+type testScope struct {
 	strict bool
 	label  unsafe.Pointer
 	ended  atomic.Bool
@@ -98,8 +98,8 @@ var scopes openScopes
 
 type openScopes struct {
 	mu   sync.Mutex
-	open map[unsafe.Pointer]*scope
-	now  atomic.Pointer[map[unsafe.Pointer]*scope] // a copy of open, for reading
+	open map[unsafe.Pointer]*testScope
+	now  atomic.Pointer[map[unsafe.Pointer]*testScope] // a copy of open, for reading
 }
 
 func (o *openScopes) settle() {
@@ -108,7 +108,7 @@ func (o *openScopes) settle() {
 }
 
 // currentScope returns the scope of this goroutine; nil if it has none.
-func currentScope() *scope {
+func currentScope() *testScope {
 	open := scopes.now.Load()
 	if open == nil || len(*open) == 0 {
 		return nil
@@ -126,20 +126,20 @@ func currentScope() *scope {
 
 // openScope assigns this goroutine, and those that it starts, to a new scope. They are identified
 // by their profiler labels, which goroutines inherit.
-func openScope(strict bool) *scope {
+func openScope(strict bool) *testScope {
 	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("opassert", "leaks")))
-	s := &scope{strict: strict, label: goroutineLabels()}
+	s := &testScope{strict: strict, label: goroutineLabels()}
 	scopes.mu.Lock()
 	defer scopes.mu.Unlock()
 	if scopes.open == nil {
-		scopes.open = map[unsafe.Pointer]*scope{}
+		scopes.open = map[unsafe.Pointer]*testScope{}
 	}
 	scopes.open[s.label] = s
 	scopes.settle()
 	return s
 }
 
-func (s *scope) close() {
+func (s *testScope) close() {
 	s.ended.Store(true)
 	scopes.mu.Lock()
 	defer scopes.mu.Unlock()

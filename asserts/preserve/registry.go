@@ -44,7 +44,7 @@ type slot struct {
 	generation uint32
 	state      handleState
 	bytes      int64
-	scope      *scope
+	scope      *testScope
 	made       stack
 }
 
@@ -202,7 +202,7 @@ type Fault struct {
 	Bytes   int64  // that they own
 	Made    string // the stack that made them; "" if no longer known
 	Again   string // the stack that released it again, or used it
-	scope   *scope
+	scope   *testScope
 }
 
 // Error returns the fault with its stacks.

@@ -21,12 +21,12 @@ type supervisor struct {
 	crew    *crew                                                                  // of its workers
 	compare func(context.Context, engine.Operator, string, *report.OpResult) error // of the control
 	p       *process
-	broken  error // why workers do not start
-	known   known // about the op that runs
+	broken  error   // why workers do not start
+	known   opFacts // about the op that runs
 }
 
-// known holds the facts about an op from the answers of workers so far.
-type known struct {
+// opFacts holds the facts about an op from the answers of workers so far.
+type opFacts struct {
 	deadly  []int                 // cases that end a worker
 	learned string                // from the openings, once they are over
 	origins map[int]design.Origin // of the value classes that a call ran with
@@ -40,7 +40,7 @@ type known struct {
 
 // begin resets the facts about the op.
 func (s *supervisor) begin(o engine.Operator) *report.OpResult {
-	s.known = known{origins: make(map[int]design.Origin), last: -1, writes: make(writes), tallies: make(map[int]report.Devices)}
+	s.known = opFacts{origins: make(map[int]design.Origin), last: -1, writes: make(writes), tallies: make(map[int]report.Devices)}
 	return report.NewOpResult(o)
 }
 

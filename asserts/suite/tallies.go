@@ -7,9 +7,9 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// An answer is the result of a case. Most cases of an op have equal tallies, which are most of an
+// A caseAnswer is the result of a case. Most cases of an op have equal tallies, which are most of an
 // answer: it refers to an earlier case with the same ones.
-type answer struct {
+type caseAnswer struct {
 	*report.CaseResult
 	Like *int `json:"like,omitempty"`
 }
@@ -20,24 +20,24 @@ type tallied []struct {
 	devices report.Devices
 }
 
-func (t *tallied) answer(result *report.CaseResult) answer {
+func (t *tallied) answer(result *report.CaseResult) caseAnswer {
 	for i := range *t {
 		if had := &(*t)[i]; had.devices.Equal(result.Devices) {
 			short := *result
 			short.Devices = nil
-			return answer{&short, &had.number}
+			return caseAnswer{&short, &had.number}
 		}
 	}
 	*t = append(*t, struct {
 		number  int
 		devices report.Devices
 	}{result.Case, result.Devices})
-	return answer{CaseResult: result}
+	return caseAnswer{CaseResult: result}
 }
 
 // readAnswer parses an answer; had are the earlier tallies, by case.
 func readAnswer(text []byte, had map[int]report.Devices) (*report.CaseResult, error) {
-	a := answer{CaseResult: new(report.CaseResult)}
+	a := caseAnswer{CaseResult: new(report.CaseResult)}
 	if err := json.Unmarshal(text, &a); err != nil {
 		return nil, err
 	}

@@ -20,23 +20,23 @@ func Findings() []*FindingKind { return bind.Findings }
 // ParseFinding returns the kind of finding with a code or name, or nil.
 func ParseFinding(text string) *FindingKind { return bind.ParseFinding(text) }
 
-// A place is a line of a file with a kind of finding.
-type place struct {
+// A findingLine is a line of a file with a kind of finding.
+type findingLine struct {
 	file, code string
 	line       int
 }
 
 // excuse reports the findings that no comment allows, and comments that allow nothing.
 func excuse(pass *analysis.Pass, found []analysis.Diagnostic) error {
-	at := func(pos token.Pos, code string) place {
+	at := func(pos token.Pos, code string) findingLine {
 		p := pass.Fset.PositionFor(pos, false)
-		return place{p.Filename, code, p.Line}
+		return findingLine{p.Filename, code, p.Line}
 	}
-	has := make(map[place]bool)
+	has := make(map[findingLine]bool)
 	for _, d := range found {
 		has[at(d.Pos, d.Category)] = true
 	}
-	excused := make(map[place]bool)
+	excused := make(map[findingLine]bool)
 	for _, file := range pass.Files {
 		for _, a := range bind.LineAllows(file) {
 			kind := bind.ParseFinding(a.Check)

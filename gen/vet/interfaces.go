@@ -17,7 +17,7 @@ import (
 // argument for one, that has their methods: callers of the interface do not know that they are
 // kernels, and might be given an object with checks instead. The kernels' own package may do so,
 // unless it returns the interface.
-func (k *known) checkInterfaces(pass *analysis.Pass) {
+func (k *packageKernels) checkInterfaces(pass *analysis.Pass) {
 	built := pass.ResultOf[buildssa.Analyzer].(*buildssa.SSA)
 	for _, fn := range append(built.SrcFuncs, built.Pkg.Func("init")) {
 		for _, block := range fn.Blocks {
@@ -40,7 +40,7 @@ func (k *known) checkInterfaces(pass *analysis.Pass) {
 
 // checkConversion reports the first method of an interface that is a kernel of the type converted
 // to it.
-func (k *known) checkConversion(pass *analysis.Pass, pos token.Pos, from, to types.Type, out bool) {
+func (k *packageKernels) checkConversion(pass *analysis.Pass, pos token.Pos, from, to types.Type, out bool) {
 	methods := types.NewMethodSet(from)
 	for method := range to.Underlying().(*types.Interface).Methods() {
 		selected := methods.Lookup(method.Pkg(), method.Name())

@@ -49,14 +49,14 @@ var marks = &analysis.Analyzer{
 	Name:       "opassertmarks",
 	Doc:        "read the marks of kernels, for the analyzer opassert",
 	Run:        runMarks,
-	ResultType: reflect.TypeFor[*known](),
-	FactTypes:  []analysis.Fact{new(kernel), new(marked)},
+	ResultType: reflect.TypeFor[*packageKernels](),
+	FactTypes:  []analysis.Fact{new(kernelFact), new(marked)},
 }
 
-// A kernel holds the facts about a marked function: the ops of its marks.
-type kernel struct{ Ops []string }
+// A kernelFact holds the facts about a marked function: the ops of its marks.
+type kernelFact struct{ Ops []string }
 
-func (*kernel) AFact() {}
+func (*kernelFact) AFact() {}
 
 // marked holds the facts about a package with marks: all their ops.
 type marked struct{ Ops []string }
@@ -77,17 +77,17 @@ func init() {
 	Analyzer.Flags.String("at", "", "the time of the run; the go command keeps what another run reported for a time")
 }
 
-// A known holds the kernels of a package and its imports.
-type known struct {
+// A packageKernels holds the kernels of a package and its imports.
+type packageKernels struct {
 	ops     func(*types.Func) []string    // of a kernel
 	all     func(*types.Package) []string // of all kernels of a package
 	reports []analysis.Diagnostic         // about marks
 }
 
 func runMarks(pass *analysis.Pass) (any, error) {
-	k := &known{
+	k := &packageKernels{
 		ops: func(fn *types.Func) []string {
-			var k kernel
+			var k kernelFact
 			pass.ImportObjectFact(fn.Origin(), &k)
 			return k.Ops
 		},
@@ -105,7 +105,7 @@ func runMarks(pass *analysis.Pass) (any, error) {
 	}
 	var all marked
 	for fn, ops := range kernels {
-		pass.ExportObjectFact(fn, &kernel{ops})
+		pass.ExportObjectFact(fn, &kernelFact{ops})
 		all.Ops = append(all.Ops, ops...)
 	}
 	if slices.Sort(all.Ops); len(all.Ops) > 0 { //mutate:equivalent true: a package without a fact has no ops
@@ -115,7 +115,7 @@ func runMarks(pass *analysis.Pass) (any, error) {
 }
 
 func run(pass *analysis.Pass) (any, error) {
-	k := pass.ResultOf[marks].(*known)
+	k := pass.ResultOf[marks].(*packageKernels)
 	found := k.reports
 	reported := pass
 	heard := *pass
@@ -171,7 +171,7 @@ func unqualified(op string) string { return strings.TrimPrefix(op, "aten::") }
 
 // checkCalls reports references to a kernel of another package, except in tests of the kernels' own
 // package.
-func (k *known) checkCalls(pass *analysis.Pass, file *ast.File) {
+func (k *packageKernels) checkCalls(pass *analysis.Pass, file *ast.File) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		id, _ := n.(*ast.Ident)
 		fn, ok := pass.TypesInfo.Uses[id].(*types.Func)
@@ -186,7 +186,7 @@ func (k *known) checkCalls(pass *analysis.Pass, file *ast.File) {
 }
 
 // checkGenerated compares a generated file with the kernels and the schema file.
-func (k *known) checkGenerated(pass *analysis.Pass, file *ast.File) {
+func (k *packageKernels) checkGenerated(pass *analysis.Pass, file *ast.File) {
 	tables := readTables(pass, file)
 	checkSchema(pass, tables, schemas(pass.Fset.Position(file.Package).Filename))
 	list, bound := readKernels(pass, file)

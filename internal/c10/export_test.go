@@ -4,7 +4,7 @@ package c10
 // has its own storage, without bytes; kind says whether its views share that storage.
 //
 // Source: torch/csrc/autograd/python_variable.cpp, THPVariable_make_wrapper_subclass.
-func Wrap(inner *Tensor, kind Kind) *Tensor {
+func Wrap(inner *Tensor, kind TensorKind) *Tensor {
 	x := inner.get()
 	Check(kind.wraps(), "a %v cannot wrap", kind)
 	Check(x.kind == Plain && x.layout == Strided, "only a plain, strided tensor can be wrapped")

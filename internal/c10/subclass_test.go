@@ -7,7 +7,7 @@ import (
 )
 
 func TestWrap(t *testing.T) {
-	for _, kind := range []Kind{WrapperSubclass, ReportingWrapper} {
+	for _, kind := range []TensorKind{WrapperSubclass, ReportingWrapper} {
 		inner := FromFloats([]float64{1, 2, 3, 4}, []int64{2, 2}, f32)
 		x := Wrap(inner, kind)
 		uses(t, "inner", inner, 2, 1)

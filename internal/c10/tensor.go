@@ -19,7 +19,7 @@ type TensorImpl struct {
 	traits  asserts.Traits
 	storage *StorageImpl   // nil for sparse layouts
 	version *atomic.Uint32 // shared by the views of one base; nil for inference tensors
-	kind    Kind
+	kind    TensorKind
 	dtype   DType
 	device  Device
 	layout  Layout

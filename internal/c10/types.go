@@ -64,16 +64,16 @@ const (
 	Preserve   MemoryFormat = tensor.PreserveFormat
 )
 
-// A Kind is the class of tensor of a TensorImpl. A result has the latest kind of its
+// A TensorKind is the class of tensor of a TensorImpl. A result has the latest kind of its
 // inputs.
-type Kind uint8
+type TensorKind uint8
 
 const (
-	Plain            Kind = iota
-	DirectSubclass        // a subclass whose instances are plain tensors
-	Functional            // a FunctionalTensorWrapper: its storage tracks views
-	WrapperSubclass       // holds a tensor; its own storage is a stand-in, one for each tensor
-	ReportingWrapper      // a wrapper subclass whose views share its stand-in storage
+	Plain            TensorKind = iota
+	DirectSubclass              // a subclass whose instances are plain tensors
+	Functional                  // a FunctionalTensorWrapper: its storage tracks views
+	WrapperSubclass             // holds a tensor; its own storage is a stand-in, one for each tensor
+	ReportingWrapper            // a wrapper subclass whose views share its stand-in storage
 )
 
 var kinds = [...]string{
@@ -84,9 +84,9 @@ var kinds = [...]string{
 	ReportingWrapper: "reporting wrapper subclass",
 }
 
-func (k Kind) String() string { return kinds[k] }
+func (k TensorKind) String() string { return kinds[k] }
 
-func (k Kind) wraps() bool { return k == WrapperSubclass || k == ReportingWrapper }
+func (k TensorKind) wraps() bool { return k == WrapperSubclass || k == ReportingWrapper }
 
 // Options describe a tensor to make. The zero value is not the default
 // of PyTorch: it asks for Bool.
@@ -95,7 +95,7 @@ func (k Kind) wraps() bool { return k == WrapperSubclass || k == ReportingWrappe
 type Options struct {
 	DType     DType
 	Device    Device
-	Kind      Kind
+	Kind      TensorKind
 	Inference bool // no version counter
 }
 

@@ -24,20 +24,20 @@ type Placed struct {
 	Order    []int         // the parameter of each argument, among the others; nil: in order
 }
 
-// A kernel is a function that can be called.
-type kernel struct {
+// A goKernel is a function that can be called.
+type goKernel struct {
 	reflect.Value
 	receiver reflect.Value
 	at       []int // the parameter of each argument of the schema
 }
 
 // kernel returns the kernel of an op, without parameters if it is not a function.
-func (l *Library) kernel(op *schema.Op) kernel {
+func (l *Library) kernel(op *schema.Op) goKernel {
 	p, ok := l.Kernels[op.Name()].(Placed)
 	if !ok {
 		p.Func = l.Kernels[op.Name()]
 	}
-	k := kernel{Value: reflect.ValueOf(p.Func), receiver: p.Receiver}
+	k := goKernel{Value: reflect.ValueOf(p.Func), receiver: p.Receiver}
 	if k.Kind() != reflect.Func {
 		return k
 	}
@@ -66,7 +66,7 @@ func Inputs(fn reflect.Type) (at []int) {
 }
 
 // passed returns the schema's arguments among the parameters of a call.
-func (k *kernel) passed(in []reflect.Value) []reflect.Value {
+func (k *goKernel) passed(in []reflect.Value) []reflect.Value {
 	return loop.Map(k.at, func(at int) reflect.Value { return in[at] })
 }
 
@@ -114,7 +114,7 @@ func (e *Engine) Call(name string, args []any, level asserts.Level) (out engine.
 }
 
 // arguments makes the arguments of the kernel.
-func (e *Engine) arguments(op *schema.Op, k kernel, args []any) (in []reflect.Value, err error) {
+func (e *Engine) arguments(op *schema.Op, k goKernel, args []any) (in []reflect.Value, err error) {
 	defer kernelError(&err)
 	in = slices.Repeat([]reflect.Value{reflect.ValueOf(context.Background())}, k.Type().NumIn())
 	if k.receiver.IsValid() {
@@ -135,7 +135,7 @@ func (e *Engine) arguments(op *schema.Op, k kernel, args []any) (in []reflect.Va
 }
 
 // call calls a kernel. A panic or a returned error rejects the arguments.
-func call(kernel kernel, in []reflect.Value) (results []reflect.Value, err error) {
+func call(kernel goKernel, in []reflect.Value) (results []reflect.Value, err error) {
 	defer kernelError(&err)
 	if kernel.Type().IsVariadic() {
 		results = kernel.CallSlice(in)

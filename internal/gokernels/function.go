@@ -11,7 +11,7 @@ import (
 )
 
 // function is the kernel as a program would call it.
-func (k *kernel) function() *engine.Function {
+func (k *goKernel) function() *engine.Function {
 	t := k.Type()
 	f := &engine.Function{Name: runtime.FuncForPC(k.Pointer()).Name(), Returns: returns(t), Variadic: t.IsVariadic()}
 	f.Fails = t.NumOut() > f.Returns

@@ -60,8 +60,8 @@ func isView(t schema.Type, a *schema.Alias) bool {
 	return t.String() == "Tensor" && a != nil && !a.Write
 }
 
-// A layout describes the sizes, strides and offset of a tensor in the storage of a base.
-type layout struct {
+// A viewLayout describes the sizes, strides and offset of a tensor in the storage of a base.
+type viewLayout struct {
 	engine.Dense
 	bases [][]int64 // candidates for the sizes of the base
 	on    *handle   // the base, if it exists already
@@ -69,7 +69,7 @@ type layout struct {
 }
 
 // viewed returns a tensor of a layout, or nil.
-func (e *Engine) viewed(l layout) *handle {
+func (e *Engine) viewed(l viewLayout) *handle {
 	if h := e.repeatFound(l); h != nil || e.views.searches[l.sort] >= mostViewSearches {
 		return h
 	}
@@ -83,7 +83,7 @@ func (e *Engine) viewed(l layout) *handle {
 }
 
 // repeatFound makes one of the calls found for a layout of the same kind.
-func (e *Engine) repeatFound(l layout) *handle {
+func (e *Engine) repeatFound(l viewLayout) *handle {
 	for _, c := range e.views.found[l.sort] {
 		if c.base >= len(l.bases) {
 			continue
@@ -105,7 +105,7 @@ func (e *Engine) repeatFound(l layout) *handle {
 }
 
 // search notes the calls of an op on a base that return a layout.
-func (e *Engine) search(l layout, op *schema.Op, i int) {
+func (e *Engine) search(l viewLayout, op *schema.Op, i int) {
 	base := e.base(l, i)
 	if base == nil || l.large() {
 		return
@@ -126,7 +126,7 @@ func (e *Engine) search(l layout, op *schema.Op, i int) {
 }
 
 // base returns a base of a layout, or nil if the library can't make one.
-func (e *Engine) base(l layout, i int) *handle {
+func (e *Engine) base(l viewLayout, i int) *handle {
 	if l.on != nil {
 		return l.on
 	}
@@ -144,7 +144,7 @@ func (e *Engine) base(l layout, i int) *handle {
 }
 
 // drop releases a base that was made.
-func (l layout) drop(base *handle) {
+func (l viewLayout) drop(base *handle) {
 	if base != l.on {
 		base.Release()
 	}
@@ -152,7 +152,7 @@ func (l layout) drop(base *handle) {
 
 // callView calls a view op, and returns its result if it has the layout and the base is
 // unchanged.
-func (e *Engine) callView(c viewCall, l layout, base *handle, before asserts.Observation) asserts.Tensor {
+func (e *Engine) callView(c viewCall, l viewLayout, base *handle, before asserts.Observation) asserts.Tensor {
 	kernel := e.lib.kernel(c.op)
 	in, err := e.arguments(c.op, kernel, l.arguments(c, base))
 	if err != nil {
@@ -181,7 +181,7 @@ func unchanged(before, after *asserts.Snapshot) bool {
 func isTensor(a schema.Argument) bool { return a.Type.HoldsTensors() }
 
 // hasLayout reports whether a view of a base has the layout.
-func (l layout) hasLayout(view, base asserts.Observation) bool {
+func (l viewLayout) hasLayout(view, base asserts.Observation) bool {
 	v, b := view.Content, base.Content
 	if v == nil || b == nil || view.Impl == base.Impl || !slices.Equal(v.Sizes, l.Sizes) {
 		return false
@@ -198,13 +198,13 @@ func (l layout) hasLayout(view, base asserts.Observation) bool {
 	return l.on != nil && offset == 0 || l.on == nil && offset == l.Offset
 }
 
-func (l layout) itemSize() int {
+func (l viewLayout) itemSize() int {
 	d, _ := tensor.ParseDType(l.DType)
 	return max(d.Size(), 1)
 }
 
 // newLayout returns the layout of a tensor in the storage of a new, row-major base.
-func newLayout(d engine.Dense) layout {
+func newLayout(d engine.Dense) viewLayout {
 	order := make([]int, 0, len(d.Sizes)) // dimensions with a stride, the largest first
 	last := d.Offset
 	for i, n := range d.Sizes {
@@ -214,7 +214,7 @@ func newLayout(d engine.Dense) layout {
 		}
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(d.Strides[j], d.Strides[i]) })
-	l := layout{Dense: d, sort: fmt.Sprint(len(d.Sizes), order, d.Offset)}
+	l := viewLayout{Dense: d, sort: fmt.Sprint(len(d.Sizes), order, d.Offset)}
 	base, room := make([]int64, 0, len(d.Sizes)+1), last+1
 	for k, i := range order {
 		size := (room + d.Strides[i] - 1) / d.Strides[i]
@@ -249,14 +249,14 @@ func ones(base []int64, d engine.Dense) []int64 {
 }
 
 // otherView returns the layout of another tensor in the storage of t.
-func otherView(t *handle, d engine.Dense) layout {
-	return layout{Dense: d, on: t, bases: [][]int64{d.Sizes}, sort: fmt.Sprint("view ", len(d.Sizes))}
+func otherView(t *handle, d engine.Dense) viewLayout {
+	return viewLayout{Dense: d, on: t, bases: [][]int64{d.Sizes}, sort: fmt.Sprint("view ", len(d.Sizes))}
 }
 
 // large reports whether a search would try many calls.
-func (l layout) large() bool { return tensor.Numel(l.Sizes) > 1<<10 }
+func (l viewLayout) large() bool { return tensor.Numel(l.Sizes) > 1<<10 }
 
-func (l layout) arguments(c viewCall, base *handle) []any {
+func (l viewLayout) arguments(c viewCall, base *handle) []any {
 	args := make([]any, len(c.op.Func.Args))
 	for i, a := range c.op.Func.Args {
 		if args[i] = l.values(a, c.base)[c.values[i]]; isTensor(a) {
@@ -267,7 +267,7 @@ func (l layout) arguments(c viewCall, base *handle) []any {
 }
 
 // choices are the candidates of each argument of an op, as positions, without duplicates.
-func (l layout) choices(op *schema.Op, base int) [][]int {
+func (l viewLayout) choices(op *schema.Op, base int) [][]int {
 	var all [][]int
 	for _, a := range op.Func.Args {
 		var some []int
@@ -283,7 +283,7 @@ func (l layout) choices(op *schema.Op, base int) [][]int {
 }
 
 // values are the candidates of an argument for a layout.
-func (l layout) values(a schema.Argument, base int) []any {
+func (l viewLayout) values(a schema.Argument, base int) []any {
 	var all []any
 	if a.Default != "" {
 		all = append(all, engine.Default{})
@@ -302,7 +302,7 @@ func (l layout) values(a schema.Argument, base int) []any {
 }
 
 // numbers are sizes and offsets; steps are at least 1, as some kernels hang on others.
-func (l layout) numbers(base int, step bool) []any {
+func (l viewLayout) numbers(base int, step bool) []any {
 	rank := int64(len(l.Sizes))
 	var all []any
 	for _, n := range slices.Concat(l.Sizes, l.bases[base], l.Strides, []int64{1, 2, 0, -1, rank - 1}) {
@@ -315,7 +315,7 @@ func (l layout) numbers(base int, step bool) []any {
 }
 
 // lists are sizes, strides and permutations.
-func (l layout) lists(base int) []any {
+func (l viewLayout) lists(base int) []any {
 	order, back := make([]int64, len(l.Strides)), make([]int64, len(l.Strides))
 	for i := range order {
 		order[i] = int64(i)

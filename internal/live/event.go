@@ -7,19 +7,19 @@ import (
 	"github.com/opassert/opassert/internal/trace"
 )
 
-// A kind is the subject of an event; the numbers are those of tap.cpp.
-type kind uint8
+// An eventKind is the subject of an event; the numbers are those of tap.cpp.
+type eventKind uint8
 
 const (
-	wrap     kind = 1 + iota // an impl's object was asked for and returned
-	release                  // an object's last reference went
-	freed                    // its memory was freed
-	stays                    // a released object is still alive
-	typeName                 // the name of a type
-	fileName                 // the name of a file of Python
-	made                     // memory for an object
-	refused                  // an impl's object was asked for, which raised an error
-	asks                     // an impl's object is asked for, and the one in the slot is of an unknown type
+	wrap     eventKind = 1 + iota // an impl's object was asked for and returned
+	release                       // an object's last reference went
+	freed                         // its memory was freed
+	stays                         // a released object is still alive
+	typeName                      // the name of a type
+	fileName                      // the name of a file of Python
+	made                          // memory for an object
+	refused                       // an impl's object was asked for, which raised an error
+	asks                          // an impl's object is asked for, and the one in the slot is of an unknown type
 )
 
 type flags uint8
@@ -45,7 +45,7 @@ const eventSize = 64
 // The name of a type precedes its first use: objects of it may have been made before,
 // unseen, unless it is a new class.
 type event struct {
-	kind               kind
+	kind               eventKind
 	flags              flags
 	object, impl, slot trace.Address
 	tag, data          trace.Address
@@ -57,7 +57,7 @@ type event struct {
 func readEvent(b []byte) (e event, name string) {
 	u64 := func(at int) trace.Address { return trace.Address(binary.NativeEndian.Uint64(b[at:])) }
 	u32 := func(at int) uint32 { return binary.NativeEndian.Uint32(b[at:]) }
-	e.kind, e.flags = kind(b[56]), flags(b[57])
+	e.kind, e.flags = eventKind(b[56]), flags(b[57])
 	e.typ = u32(52)
 	if e.kind == typeName || e.kind == fileName {
 		name, _, _ = strings.Cut(string(b[:52]), "\x00")

@@ -9,8 +9,8 @@ import (
 	"github.com/opassert/opassert/internal/trace"
 )
 
-// A Finding is a broken invariant in a program.
-type Finding struct {
+// An ObjectFinding is a broken invariant in a program.
+type ObjectFinding struct {
 	Code    preserve.Code
 	Process int
 	Event   int64 // its number in the process
@@ -20,20 +20,20 @@ type Finding struct {
 	Storage bool   // the impl is a StorageImpl, and not a TensorImpl
 	Thread  uint32 // as the system numbers it
 	Saw     string
-	Site    *Frame // the running line of Python; nil if it is not known
-	Made    string // the line that made the object, if known
-	Root    *Finding
-	Below   []*Finding // the number of findings that follow from it
+	Site    *PythonLine // the running line of Python; nil if it is not known
+	Made    string      // the line that made the object, if known
+	Root    *ObjectFinding
+	Below   []*ObjectFinding // the number of findings that follow from it
 }
 
-// A Frame is a line of Python.
-type Frame struct {
+// A PythonLine is a line of Python.
+type PythonLine struct {
 	File string `json:"file"`
 	Line int    `json:"line"`
 }
 
 // String returns the line as reports show it: "train.py:12".
-func (f *Frame) String() string { return fmt.Sprintf("%s:%d", f.File, f.Line) }
+func (f *PythonLine) String() string { return fmt.Sprintf("%s:%d", f.File, f.Line) }
 
 // An object is alive, or dead and not forgotten yet.
 type object struct {
@@ -45,9 +45,9 @@ type object struct {
 	handed   bool // handed out as the object in its impl's slot
 	made     int64
 	died     int64
-	root     *Finding // the first violation of this release
-	last     event    // its last release
-	dead     *Finding // the violation by which it died; nil if it died correctly
+	root     *ObjectFinding // the first violation of this release
+	last     event          // its last release
+	dead     *ObjectFinding // the violation by which it died; nil if it died correctly
 	reported [preserve.NumCodes]bool
 }
 
@@ -62,16 +62,16 @@ type judge struct {
 	files    map[uint32]string
 	objects  map[trace.Address]*object // by address; dead ones until the address is used again
 	slots    map[trace.Address]*object // by impl: the living object that its slot points at
-	context  map[uint32]*Finding       // by thread: the hermetic context that was handed an object from outside
+	context  map[uint32]*ObjectFinding // by thread: the hermetic context that was handed an object from outside
 	asked    map[uint32]*event         // by thread: the request for an object that looks deallocated
 	untagged bool                      // the process broke a rule as a slot had no tag
-	found    func(*Finding)
+	found    func(*ObjectFinding)
 }
 
-func newJudge(pid int, protocol preserve.Protocol, found func(*Finding)) *judge {
+func newJudge(pid int, protocol preserve.Protocol, found func(*ObjectFinding)) *judge {
 	return &judge{
 		pid: pid, protocol: protocol, types: map[uint32]string{}, files: map[uint32]string{},
-		objects: map[trace.Address]*object{}, slots: map[trace.Address]*object{}, context: map[uint32]*Finding{}, asked: map[uint32]*event{}, found: found,
+		objects: map[trace.Address]*object{}, slots: map[trace.Address]*object{}, context: map[uint32]*ObjectFinding{}, asked: map[uint32]*event{}, found: found,
 	}
 }
 
@@ -83,8 +83,8 @@ func (j *judge) report(c preserve.Code, e *event, o *object, format string, args
 	}
 }
 
-func (j *judge) breaks(c preserve.Code, e *event, o *object, root *Finding, format string, args ...any) *Finding {
-	f := &Finding{
+func (j *judge) breaks(c preserve.Code, e *event, o *object, root *ObjectFinding, format string, args ...any) *ObjectFinding {
+	f := &ObjectFinding{
 		Code: c, Process: j.pid, Event: j.number, Object: e.object, Impl: e.impl, Type: j.types[e.typ], Storage: e.is(ofStorage),
 		Thread: e.thread, Saw: fmt.Sprintf(format, args...), Root: root,
 	}
@@ -98,7 +98,7 @@ func (j *judge) breaks(c preserve.Code, e *event, o *object, root *Finding, form
 		}
 	}
 	if e.file != 0 {
-		f.Site = &Frame{j.files[e.file], int(e.line)}
+		f.Site = &PythonLine{j.files[e.file], int(e.line)}
 	}
 	if root != nil {
 		root.Below = append(root.Below, f)

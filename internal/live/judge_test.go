@@ -95,7 +95,7 @@ func TestJudge(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []preserve.Code
-			j := newJudge(1, tt.protocol, func(f *Finding) {
+			j := newJudge(1, tt.protocol, func(f *ObjectFinding) {
 				got = append(got, f.Code)
 				if f.Report() == "" {
 					t.Error("no report")

@@ -25,15 +25,15 @@ type Program = preload.Program
 
 // A Config is the settings of a run.
 type Config struct {
-	Log   io.Writer      // gets the events as a log for package trace; may be nil
-	Lines bool           // record the Python line of every event, not only of suspected faults
-	Fail  bool           // end a process that breaks a rule, at that line if it is suspected at once
-	Found func(*Finding) // called with each finding, roots before their consequences; may be nil
+	Log   io.Writer            // gets the events as a log for package trace; may be nil
+	Lines bool                 // record the Python line of every event, not only of suspected faults
+	Fail  bool                 // end a process that breaks a rule, at that line if it is suspected at once
+	Found func(*ObjectFinding) // called with each finding, roots before their consequences; may be nil
 }
 
-// A Report is the result of a run.
-type Report struct {
-	Findings  []*Finding
+// An ObjectReport is the result of a run.
+type ObjectReport struct {
+	Findings  []*ObjectFinding
 	Events    int64
 	Processes int               // processes that loaded libtorch_python
 	Protocol  preserve.Protocol // the last process's PyTorch
@@ -54,14 +54,14 @@ type Watch struct {
 	ended   chan struct{}
 	reading sync.WaitGroup
 	mu      sync.Mutex
-	report  Report
+	report  ObjectReport
 	logMu   sync.Mutex
 }
 
 // Stubs are the functions that load the tap into a process.
-func Stubs() (preload.Kind, error) {
+func Stubs() (preload.ObjectSpec, error) {
 	stubs, err := shim.ReadFile("shim/stubs.c")
-	return preload.Kind{Name: "preserve", Source: string(stubs), Variable: "OPASSERT_PRESERVE", Library: "libtorch_python.so"}, err
+	return preload.ObjectSpec{Name: "preserve", Source: string(stubs), Variable: "OPASSERT_PRESERVE", Library: "libtorch_python.so"}, err
 }
 
 // Start starts watching. Then the program is run, and [Watch.End] is called.
@@ -87,7 +87,7 @@ func (w *Watch) Run(ctx context.Context, program Program) (int, error) {
 }
 
 // End reads the remaining events, after the program's end.
-func (w *Watch) End() *Report {
+func (w *Watch) End() *ObjectReport {
 	w.Object.Close()
 	close(w.ended)
 	w.reading.Wait()
@@ -164,7 +164,7 @@ func (w *Watch) read(ring []byte, pid int) {
 			return
 		}
 	}
-	j := newJudge(pid, preserve.Protocol(*protocol), func(f *Finding) { w.found(f, pid) })
+	j := newJudge(pid, preserve.Protocol(*protocol), func(f *ObjectFinding) { w.found(f, pid) })
 	torch, _, _ := strings.Cut(string(ring[28:60]), "\x00")
 	j.torch = torch
 	var log *logWriter
@@ -212,7 +212,7 @@ func (w *Watch) over(pid int) bool {
 	}
 }
 
-func (w *Watch) found(f *Finding, pid int) {
+func (w *Watch) found(f *ObjectFinding, pid int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.report.Findings = append(w.report.Findings, f)
@@ -225,7 +225,7 @@ func (w *Watch) found(f *Finding, pid int) {
 }
 
 // Report returns the finding as text.
-func (f *Finding) Report() string {
+func (f *ObjectFinding) Report() string {
 	what := "TensorImpl"
 	if f.Storage {
 		what = "StorageImpl"
@@ -245,7 +245,7 @@ func (f *Finding) Report() string {
 }
 
 // Summary returns the report's counts in one line.
-func (r *Report) Summary() string {
+func (r *ObjectReport) Summary() string {
 	roots := 0
 	for _, f := range r.Findings {
 		if f.Root == nil {
@@ -257,7 +257,7 @@ func (r *Report) Summary() string {
 
 // ExitStatus returns the program's own status if it is not 0; else 2 if
 // something was not watched, else 1 with findings.
-func (r *Report) ExitStatus() int {
+func (r *ObjectReport) ExitStatus() int {
 	switch {
 	case r.Status != 0:
 		return r.Status
@@ -271,31 +271,31 @@ func (r *Report) ExitStatus() int {
 
 // A shown finding is a finding in the form of -json.
 type shown struct {
-	Code    string   `json:"code"`
-	Name    string   `json:"name"`
-	Object  string   `json:"object"`
-	Impl    string   `json:"impl"`
-	Type    string   `json:"type,omitempty"`
-	Storage bool     `json:"storage"`
-	Saw     string   `json:"saw"`
-	Made    string   `json:"made,omitempty"`
-	Count   int      `json:"count"`
-	Pids    []int    `json:"pids"`
-	Thread  uint32   `json:"thread"`
-	Event   int64    `json:"event"`
-	Root    int64    `json:"root,omitempty"` // the event of the finding that it follows from
-	Site    []*Frame `json:"site"`
-	Breaks  string   `json:"breaks"`
-	Fix     string   `json:"fix"`
+	Code    string        `json:"code"`
+	Name    string        `json:"name"`
+	Object  string        `json:"object"`
+	Impl    string        `json:"impl"`
+	Type    string        `json:"type,omitempty"`
+	Storage bool          `json:"storage"`
+	Saw     string        `json:"saw"`
+	Made    string        `json:"made,omitempty"`
+	Count   int           `json:"count"`
+	Pids    []int         `json:"pids"`
+	Thread  uint32        `json:"thread"`
+	Event   int64         `json:"event"`
+	Root    int64         `json:"root,omitempty"` // the event of the finding that it follows from
+	Site    []*PythonLine `json:"site"`
+	Breaks  string        `json:"breaks"`
+	Fix     string        `json:"fix"`
 }
 
 // JSON returns the findings as values for encoding/json.
-func (r *Report) JSON() []any {
+func (r *ObjectReport) JSON() []any {
 	all := []any{}
 	for _, f := range r.Findings {
 		s := shown{
 			Code: f.Code.String(), Name: f.Code.Name(), Object: f.Object.String(), Impl: f.Impl.String(), Type: f.Type, Storage: f.Storage,
-			Saw: f.Saw, Made: f.Made, Count: 1, Pids: []int{f.Process}, Thread: f.Thread, Event: f.Event, Site: []*Frame{},
+			Saw: f.Saw, Made: f.Made, Count: 1, Pids: []int{f.Process}, Thread: f.Thread, Event: f.Event, Site: []*PythonLine{},
 			Breaks: f.Code.Breaks(), Fix: f.Code.Fix(),
 		}
 		if f.Site != nil {

@@ -37,7 +37,7 @@ func TestFail(t *testing.T) {
 }
 
 // start runs a program and watches only its objects.
-func start(ctx context.Context, program Program, config Config) (*Report, error) {
+func start(ctx context.Context, program Program, config Config) (*ObjectReport, error) {
 	w, err := Start(config)
 	if err != nil {
 		return nil, err
@@ -50,9 +50,9 @@ func start(ctx context.Context, program Program, config Config) (*Report, error)
 
 // An outcome is the result of a program.
 type outcome struct {
-	*Report
+	*ObjectReport
 	out    string
-	log    trace.Report
+	log    trace.LogReport
 	second bool // protocol
 }
 

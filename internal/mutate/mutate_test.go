@@ -81,7 +81,7 @@ func TestSplit(t *testing.T) {
 		"    --- PASS: TestParent/a.b (0.20s)\n    --- PASS: TestParent/c (0.03s)\n" +
 		"--- PASS: TestSteps (0.04s)\n    --- PASS: TestSteps/one (0.20s)\n"
 	var got []string
-	for _, p := range (part{skip: "Alloc"}).split(output) {
+	for _, p := range (testPart{skip: "Alloc"}).split(output) {
 		got = append(got, p.run+" without "+p.skip)
 	}
 	want := []string{

@@ -15,28 +15,28 @@ import (
 	"time"
 )
 
-// A suite is the tests that should notice a mutant.
-type suite struct {
-	parts   []part
+// A testSuite is the tests that should notice a mutant.
+type testSuite struct {
+	parts   []testPart
 	scratch string // for the tests' files: mutants may leave some
 }
 
-// A part is some tests of a package.
-type part struct {
+// A testPart is some tests of a package.
+type testPart struct {
 	path, dir, pkg string
 	run, skip      string // regular expressions of the tests; "" is all, or none
 	took, limit    time.Duration
 	reached        map[string]bool // the conditions that the tests evaluate, with their values: "12 true"
 }
 
-func build(packages []string, skip, overlay, dir string) (*suite, error) {
-	s := &suite{scratch: filepath.Join(dir, "scratch")}
+func build(packages []string, skip, overlay, dir string) (*testSuite, error) {
+	s := &testSuite{scratch: filepath.Join(dir, "scratch")}
 	for i, pkg := range packages {
 		out, err := exec.Command("go", "list", "-f", "{{.Dir}}", pkg).Output()
 		if err != nil {
 			return nil, fmt.Errorf("go list %s: %w", pkg, err)
 		}
-		p := part{path: filepath.Join(dir, strconv.Itoa(i)+".test"), dir: strings.TrimSpace(string(out)), pkg: pkg, skip: skip, limit: time.Hour}
+		p := testPart{path: filepath.Join(dir, strconv.Itoa(i)+".test"), dir: strings.TrimSpace(string(out)), pkg: pkg, skip: skip, limit: time.Hour}
 		cmd := exec.Command("go", "test", "-c", "-overlay", overlay, "-o", p.path, pkg)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("go test -c %s: %w\n%s", pkg, err, out)
@@ -49,8 +49,8 @@ func build(packages []string, skip, overlay, dir string) (*suite, error) {
 // measure runs the tests on the source, where they must pass. It separates the slow
 // tests from the others and from each other, and notes which conditions each part
 // evaluates and how long it takes.
-func (s *suite) measure() error {
-	var parts []part
+func (s *testSuite) measure() error {
+	var parts []testPart
 	for _, p := range s.parts {
 		out, err := s.command(context.Background(), p, "-test.v").Output()
 		if err != nil {
@@ -88,7 +88,7 @@ var passed = regexp.MustCompile(`(?m)^(?:    )?--- PASS: (\S+) \((\d+\.\d+)s\)$`
 // split returns the fast tests of p as one part, and as separate parts each slow
 // test, and each slow subtest that runs in parallel and so needs no other. output is
 // that of all tests of p.
-func (p part) split(output string) []part {
+func (p testPart) split(output string) []testPart {
 	slow := map[string][]string{} // the slow subtests of tests that are slow or have some
 	for _, m := range passed.FindAllStringSubmatch(output, -1) {
 		if seconds, err := strconv.ParseFloat(m[2], 64); err != nil || seconds <= 0.05 {
@@ -101,7 +101,7 @@ func (p part) split(output string) []part {
 		}
 		slow[test] = subtests
 	}
-	parts := []part{p}
+	parts := []testPart{p}
 	for _, test := range slices.Sorted(maps.Keys(slow)) {
 		rest := p
 		rest.run, rest.skip = exactly(test), either(append([]string{p.skip}, slow[test]...)...)
@@ -134,9 +134,9 @@ type outcome struct {
 
 // run runs the tests that may notice a mutant, fast ones first, of these those of its
 // own package first, as the most likely.
-func (s *suite) run(m *mutant) outcome {
+func (s *testSuite) run(m *mutant) outcome {
 	parts := slices.Clone(s.parts)
-	slices.SortStableFunc(parts, func(a, b part) int {
+	slices.SortStableFunc(parts, func(a, b testPart) int {
 		return cmp.Or(rank(a, m)-rank(b, m), cmp.Compare(a.took, b.took))
 	})
 	var o outcome
@@ -152,7 +152,7 @@ func (s *suite) run(m *mutant) outcome {
 	return o
 }
 
-func rank(p part, m *mutant) int {
+func rank(p testPart, m *mutant) int {
 	switch {
 	case p.run != "":
 		return 2
@@ -164,12 +164,12 @@ func rank(p part, m *mutant) int {
 
 // mayNotice reports whether the tests evaluate the condition to a value that the
 // mutant changes.
-func (p part) mayNotice(m *mutant) bool {
+func (p testPart) mayNotice(m *mutant) bool {
 	asked := func(came string) bool { return p.reached[fmt.Sprint(m.id, " ", came)] }
 	return m.way != "true" && asked("true") || m.way != "false" && asked("false")
 }
 
-func (s *suite) runOne(p part, m *mutant) (failed, late bool) {
+func (s *testSuite) runOne(p testPart, m *mutant) (failed, late bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), p.limit)
 	defer cancel()
 	cmd := s.command(ctx, p)
@@ -177,7 +177,7 @@ func (s *suite) runOne(p part, m *mutant) (failed, late bool) {
 	return cmd.Run() != nil, ctx.Err() != nil
 }
 
-func (s *suite) command(ctx context.Context, p part, flags ...string) *exec.Cmd {
+func (s *testSuite) command(ctx context.Context, p testPart, flags ...string) *exec.Cmd {
 	flags = append(flags, "-test.short", "-test.failfast", "-test.run="+p.run, "-test.skip="+p.skip)
 	cmd := exec.CommandContext(ctx, p.path, flags...)
 	cmd.Dir = p.dir

@@ -28,16 +28,16 @@ import (
 // processes: they are not traced, and keep their parents.
 type census struct {
 	objects  []*Object
-	mark     mark
-	members  map[int]*member
+	mark     programMark
+	members  map[int]*programProcess
 	foreign  map[int]bool   // processes of other programs
 	commands map[int]string // the commands of all members
 
 	before, last int // the last started process or thread, at the last two scans
 }
 
-// A member is a process of the program.
-type member struct {
+// A programProcess is a process of the program.
+type programProcess struct {
 	pid     int
 	began   uint64 // the start time: numbers are reused
 	image   uint64 // the start of its stack, which each exec changes
@@ -48,11 +48,11 @@ type member struct {
 	unseen  []*Object // objects that had not noticed their target at the last inspection
 }
 
-func (m *member) String() string { return fmt.Sprintf("process %d (%s)", m.pid, m.command) }
+func (m *programProcess) String() string { return fmt.Sprintf("process %d (%s)", m.pid, m.command) }
 
-func newCensus(program int, m mark, objects []*Object) *census {
-	c := &census{objects: objects, mark: m, members: make(map[int]*member), foreign: make(map[int]bool), commands: make(map[int]string)}
-	c.members[program] = &member{pid: program, began: readStat(program).began}
+func newCensus(program int, m programMark, objects []*Object) *census {
+	c := &census{objects: objects, mark: m, members: make(map[int]*programProcess), foreign: make(map[int]bool), commands: make(map[int]string)}
+	c.members[program] = &programProcess{pid: program, began: readStat(program).began}
 	return c
 }
 
@@ -136,7 +136,7 @@ func (c *census) scan() {
 		}
 	}
 	maps.DeleteFunc(c.foreign, func(pid int, _ bool) bool { return !there[pid] })
-	maps.DeleteFunc(c.members, func(pid int, m *member) bool {
+	maps.DeleteFunc(c.members, func(pid int, m *programProcess) bool {
 		if there[pid] {
 			return false
 		}
@@ -147,7 +147,7 @@ func (c *census) scan() {
 
 // ended reports a target library that was in a process until its end, and for which
 // the object has not asked. The time that a process takes to load one proves nothing.
-func (m *member) ended() {
+func (m *programProcess) ended() {
 	for _, o := range m.unseen {
 		if !o.connected(m.pid) {
 			o.NotWatched(fmt.Sprintf("%v has loaded %s in a way that opassert does not notice", m, o.kind.Library))
@@ -179,11 +179,11 @@ func (c *census) meet(pid int) {
 			delete(c.members, pid)
 			return
 		}
-		m = &member{pid: pid, began: s.began}
+		m = &programProcess{pid: pid, began: s.began}
 		c.members[pid] = m
 	}
 	if m.image != s.image || m.command == "" {
-		*m = member{pid: pid, began: s.began, image: s.image, command: command(pid)}
+		*m = programProcess{pid: pid, began: s.began, image: s.image, command: command(pid)}
 		c.commands[pid] = m.command
 	}
 	c.inspect(m, s)
@@ -216,7 +216,7 @@ const (
 )
 
 // inspect checks that a process has the objects.
-func (c *census) inspect(m *member, s stat) {
+func (c *census) inspect(m *programProcess, s stat) {
 	if m.watched || s.size < smallest || s.size == m.size && !m.changes {
 		return
 	}
@@ -307,7 +307,7 @@ func (o *Object) connected(pid int) bool {
 	return o.heard[pid]
 }
 
-func (c *census) notWatched(m *member, what string) {
+func (c *census) notWatched(m *programProcess, what string) {
 	for _, o := range c.objects {
 		o.NotWatched(fmt.Sprintf("%v %s", m, what))
 	}
@@ -388,7 +388,7 @@ type clock struct {
 }
 
 // passed advances the clocks of processes, and returns the time of the slowest.
-func (own clocks) passed(all []*member, now time.Time) time.Duration {
+func (own clocks) passed(all []*programProcess, now time.Time) time.Duration {
 	least := time.Duration(math.MaxInt64)
 	for _, m := range all {
 		least = min(least, own.advance(m.pid, readStat(m.pid), now))
@@ -412,7 +412,7 @@ func (own clocks) advance(pid int, s stat, now time.Time) time.Duration {
 
 // mayCall reports whether a process has something to watch, or runs Python, which may
 // load libtorch at any time.
-func (c *census) mayCall(m *member) bool {
+func (c *census) mayCall(m *programProcess) bool {
 	program, _ := os.Readlink(proc(m.pid, "exe"))
 	memory, _ := os.ReadFile(proc(m.pid, "maps"))
 	return strings.HasPrefix(filepath.Base(program), "python") || bytes.Contains(memory, []byte("/libpython")) ||
@@ -420,13 +420,13 @@ func (c *census) mayCall(m *member) bool {
 }
 
 // running returns the processes that have not ended.
-func (c *census) running() []*member {
-	all := slices.SortedFunc(maps.Values(c.members), func(a, b *member) int { return cmp.Compare(a.pid, b.pid) })
-	return slices.DeleteFunc(all, func(m *member) bool { return readStat(m.pid).ended })
+func (c *census) running() []*programProcess {
+	all := slices.SortedFunc(maps.Values(c.members), func(a, b *programProcess) int { return cmp.Compare(a.pid, b.pid) })
+	return slices.DeleteFunc(all, func(m *programProcess) bool { return readStat(m.pid).ended })
 }
 
-func join(all []*member) string {
-	return loop.Join(all, ", ", (*member).String)
+func join(all []*programProcess) string {
+	return loop.Join(all, ", ", (*programProcess).String)
 }
 
 // A stat has the facts about a process that every user may read.
@@ -469,13 +469,13 @@ func readShort(path string) []byte {
 	return text[:max(0, n)]
 }
 
-// A mark identifies the processes of a program: a limit of their real-time timeout,
+// A programMark identifies the processes of a program: a limit of their real-time timeout,
 // too large to matter; 0 means no mark. The kernel inherits it at each fork and exec, also
 // when a process loses its parent and its environment.
-type mark uint64
+type programMark uint64
 
 // on reports whether a process has the mark.
-func (m mark) on(pid int) bool {
+func (m programMark) on(pid int) bool {
 	_, rest, _ := strings.Cut(string(readShort(proc(pid, "limits"))), "\nMax realtime timeout ")
 	fields := strings.Fields(rest)
 	return m != 0 && len(fields) > 0 && fields[0] == strconv.FormatUint(uint64(m), 10)

@@ -39,11 +39,11 @@ func TestClocks(t *testing.T) {
 func TestSlowestClock(t *testing.T) {
 	own, now := make(clocks), time.Now()
 	own.advance(-1, stat{}, now)
-	one, other := &member{pid: -1}, &member{pid: -2} // these processes do not exist: they count as sleeping
-	if got := own.passed([]*member{one}, now.Add(time.Minute)); got != time.Minute {
+	one, other := &programProcess{pid: -1}, &programProcess{pid: -2} // these processes do not exist: they count as sleeping
+	if got := own.passed([]*programProcess{one}, now.Add(time.Minute)); got != time.Minute {
 		t.Errorf("%v, want a minute", got)
 	}
-	if got := own.passed([]*member{one, other}, now.Add(time.Minute)); got != 0 {
+	if got := own.passed([]*programProcess{one, other}, now.Add(time.Minute)); got != 0 {
 		t.Errorf("%v, want 0", got)
 	}
 }

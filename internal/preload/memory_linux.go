@@ -28,7 +28,7 @@ func NewMemory(name string, size int64) (*os.File, error) {
 var marking sync.Mutex
 
 // startMarked starts a command with a mark.
-func startMarked(cmd *exec.Cmd) (mark, error) {
+func startMarked(cmd *exec.Cmd) (programMark, error) {
 	marking.Lock()
 	defer marking.Unlock()
 	m, was := newMark()
@@ -40,7 +40,7 @@ func startMarked(cmd *exec.Cmd) (mark, error) {
 }
 
 // markRunning marks a child.
-func markRunning(pid int) mark {
+func markRunning(pid int) programMark {
 	m, was := newMark()
 	if m == 0 || unix.Prlimit(pid, unix.RLIMIT_RTTIME, &unix.Rlimit{Cur: uint64(m), Max: was.Max}, nil) != nil {
 		return 0
@@ -49,10 +49,10 @@ func markRunning(pid int) mark {
 }
 
 // newMark returns a mark, 0 if the user has set that limit, and the limit.
-func newMark() (m mark, was unix.Rlimit) {
+func newMark() (m programMark, was unix.Rlimit) {
 	const least = 1 << 62 // microseconds
 	if err := unix.Getrlimit(unix.RLIMIT_RTTIME, &was); err == nil && was.Cur >= least && was.Max == unix.RLIM_INFINITY {
-		m = least + mark(rand.Uint64N(least))
+		m = least + programMark(rand.Uint64N(least))
 	}
 	return m, was
 }
@@ -73,7 +73,7 @@ func peer(conn *net.UnixConn) (pid int, err error) {
 	return pid, errors.Join(err, failed)
 }
 
-func (f Frame) send(conn *net.UnixConn, file *os.File) error {
+func (f Message) send(conn *net.UnixConn, file *os.File) error {
 	if file == nil {
 		_, err := conn.Write(append(f.head(), f.Data...))
 		return err

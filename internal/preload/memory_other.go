@@ -14,10 +14,10 @@ var errLinux = errors.New("programs are watched on Linux")
 // NewMemory fails: no program is watched on this system.
 func NewMemory(string, int64) (*os.File, error) { return nil, errLinux }
 
-func startMarked(*exec.Cmd) (mark, error) { return 0, errLinux }
+func startMarked(*exec.Cmd) (programMark, error) { return 0, errLinux }
 
-func markRunning(int) mark { return 0 }
+func markRunning(int) programMark { return 0 }
 
 func peer(*net.UnixConn) (int, error) { return 0, errLinux }
 
-func (f Frame) send(*net.UnixConn, *os.File) error { return errLinux }
+func (f Message) send(*net.UnixConn, *os.File) error { return errLinux }

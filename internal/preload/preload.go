@@ -37,8 +37,8 @@ var importsHeader string
 //go:embed exec.h
 var execHeader string
 
-// A Kind is a kind of object: its source, and the target library that it waits for.
-type Kind struct {
+// An ObjectSpec is a kind of object: its source, and the target library that it waits for.
+type ObjectSpec struct {
 	Name     string
 	Source   string                                        // C, to be preceded by preload.h, imports.h and exec.h
 	Variable string                                        // the environment variable by which it finds opassert
@@ -50,7 +50,7 @@ type Kind struct {
 // An Object is loaded into each process of a program.
 type Object struct {
 	folder *locked.Folder // for the socket and a copy
-	kind   Kind
+	kind   ObjectSpec
 	file   string // the file in the cache
 
 	secret, answer string // known to the processes of this run only
@@ -65,12 +65,12 @@ type Object struct {
 }
 
 // Compile returns the file of the object, and compiles it if it is not in the cache.
-func (k Kind) Compile() (string, error) {
+func (k ObjectSpec) Compile() (string, error) {
 	return compile.Plain(k.Name, fmt.Sprintf("#define VARIABLE %q\n", k.Variable)+header+importsHeader+execHeader+k.Source)
 }
 
 // New makes an object that processes can connect to.
-func New(kind Kind) (*Object, error) {
+func New(kind ObjectSpec) (*Object, error) {
 	file, err := kind.Compile()
 	if err != nil {
 		return nil, err
@@ -146,12 +146,12 @@ func (o *Object) value() string {
 	return strings.Join([]string{o.secret, o.answer, o.folder.Path, o.file}, ":")
 }
 
-// An Answer answers the frames of one connection.
-type Answer func(Frame) ([]byte, error)
+// An AnswerFunc answers the frames of one connection.
+type AnswerFunc func(Message) ([]byte, error)
 
 // Serve answers frames until the object is closed. Frames other than requests for a
 // library or memory go to the Answer of connect, which may be nil.
-func (o *Object) Serve(connect func() Answer) {
+func (o *Object) Serve(connect func() AnswerFunc) {
 	for _, listener := range o.listeners {
 		o.serving.Go(func() {
 			for {
@@ -165,7 +165,7 @@ func (o *Object) Serve(connect func() Answer) {
 	}
 }
 
-func (o *Object) serve(conn *net.UnixConn, connect func() Answer) {
+func (o *Object) serve(conn *net.UnixConn, connect func() AnswerFunc) {
 	defer conn.Close()
 	secret := make([]byte, len(o.secret))
 	conn.SetDeadline(time.Now().Add(10 * time.Second))
@@ -181,13 +181,13 @@ func (o *Object) serve(conn *net.UnixConn, connect func() Answer) {
 		o.heard[pid] = true
 		o.mu.Unlock()
 	}
-	var answer Answer
+	var answer AnswerFunc
 	for {
-		f, err := ReadFrame(conn)
+		f, err := ReadMessage(conn)
 		if err != nil {
 			return
 		}
-		reply, file := Frame{Kind: f.Kind}, (*os.File)(nil)
+		reply, file := Message{Kind: f.Kind}, (*os.File)(nil)
 		switch {
 		case f.Kind == fit:
 			reply.Data, file = o.fit(string(f.Data))
@@ -296,7 +296,7 @@ type Child struct {
 }
 
 // adopt has the child open the objects.
-func (c *Child) adopt(objects []*Object) (*exec.Cmd, mark, error) {
+func (c *Child) adopt(objects []*Object) (*exec.Cmd, programMark, error) {
 	process, err := os.FindProcess(c.Pid)
 	if err != nil {
 		return nil, 0, err
@@ -311,7 +311,7 @@ func (c *Child) adopt(objects []*Object) (*exec.Cmd, mark, error) {
 }
 
 // start starts the program, unless it runs already.
-func (p Program) start(objects []*Object) (*exec.Cmd, mark, error) {
+func (p Program) start(objects []*Object) (*exec.Cmd, programMark, error) {
 	if p.Child != nil {
 		return p.Child.adopt(objects)
 	}
@@ -397,10 +397,10 @@ func Torch(library string) (*installed.Torch, error) {
 	return nil, fmt.Errorf("%s belongs to no known PyTorch or libtorch", library)
 }
 
-// A Frame is a message of either side: its kind and its length, each four bytes
+// A Message is a message of either side: its kind and its length, each four bytes
 // in the machine's order, then that many bytes. Each is answered by one of the
 // same kind.
-type Frame struct {
+type Message struct {
 	Kind byte
 	Data []byte
 }
@@ -411,26 +411,26 @@ const (
 	memory = 'M' // the name of a memory, "" for that of all processes, answered by its file
 )
 
-// maxFrame bounds the memory that a broken peer can make this process allocate.
-const maxFrame = 1 << 30
+// maxMessage bounds the memory that a broken peer can make this process allocate.
+const maxMessage = 1 << 30
 
-// ReadFrame reads a frame.
-func ReadFrame(r io.Reader) (Frame, error) {
+// ReadMessage reads a frame.
+func ReadMessage(r io.Reader) (Message, error) {
 	var head [8]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
-		return Frame{}, err
+		return Message{}, err
 	}
 	n := binary.NativeEndian.Uint32(head[4:])
-	if n > maxFrame {
-		return Frame{}, fmt.Errorf("a frame of %d bytes", n)
+	if n > maxMessage {
+		return Message{}, fmt.Errorf("a frame of %d bytes", n)
 	}
-	f := Frame{Kind: byte(binary.NativeEndian.Uint32(head[:])), Data: make([]byte, n)}
+	f := Message{Kind: byte(binary.NativeEndian.Uint32(head[:])), Data: make([]byte, n)}
 	_, err := io.ReadFull(r, f.Data)
 	return f, err
 }
 
 // head returns the header of a frame.
-func (f Frame) head() []byte {
+func (f Message) head() []byte {
 	head := binary.NativeEndian.AppendUint32(nil, uint32(f.Kind))
 	return binary.NativeEndian.AppendUint32(head, uint32(len(f.Data)))
 }

@@ -68,7 +68,7 @@ type watched struct {
 func (b bench) run(t *testing.T, command ...string) watched {
 	t.Helper()
 	var w watched
-	object := must.Get(preload.New(preload.Kind{Name: "test", Source: probing, Variable: "OPASSERT_TEST", Library: "libprobe.so", Fit: func(string) (string, error) {
+	object := must.Get(preload.New(preload.ObjectSpec{Name: "test", Source: probing, Variable: "OPASSERT_TEST", Library: "libprobe.so", Fit: func(string) (string, error) {
 		w.asked++
 		time.Sleep(b.slow)
 		return b.fits, nil
@@ -306,7 +306,7 @@ func TestOwnPreload(t *testing.T) {
 func TestSecret(t *testing.T) {
 	b := build(t)
 	t.Setenv("TMPDIR", t.TempDir())
-	object := must.Get(preload.New(preload.Kind{Name: "test", Source: probing, Variable: "OPASSERT_TEST", Library: "libprobe.so"}))(t)
+	object := must.Get(preload.New(preload.ObjectSpec{Name: "test", Source: probing, Variable: "OPASSERT_TEST", Library: "libprobe.so"}))(t)
 	defer object.Close()
 	object.Serve(nil)
 	cmd := exec.Command(b.child, b.probe, "1")

@@ -60,16 +60,16 @@ func Printf(w io.Writer, format string, args ...any) error {
 
 // Sprintf is [fmt.Sprintf] with arguments formatted as by [Printf].
 func Sprintf(format string, args ...any) string {
-	return fmt.Sprintf(format, loop.Map(args, func(arg any) any { return argument{arg} })...)
+	return fmt.Sprintf(format, loop.Map(args, func(arg any) any { return lineArgument{arg} })...)
 }
 
 // Lines is printable text of several lines, such as a report.
 type Lines string
 
-// An argument of Printf formats its value in one line.
-type argument struct{ value any }
+// A lineArgument of Printf formats its value in one line.
+type lineArgument struct{ value any }
 
-func (a argument) Format(state fmt.State, verb rune) {
+func (a lineArgument) Format(state fmt.State, verb rune) {
 	text := fmt.Sprintf(fmt.FormatString(state, verb), a.value)
 	if _, ok := a.value.(Lines); !ok {
 		text = Line(text)
@@ -124,8 +124,8 @@ type Writer struct {
 	mu      sync.Mutex
 	w       io.Writer
 	out     []byte
-	partial []byte  // the start of a character that continues in the next Write
-	command command // the command that the line may become
+	partial []byte       // the start of a character that continues in the next Write
+	command commandGuard // the command that the line may become
 }
 
 // NewWriter returns a Writer to w, to be flushed at the end.
@@ -173,18 +173,18 @@ func (w *Writer) put(r rune, raw string) {
 	}
 }
 
-// A command tracks whether a line may be a command to a CI: "::error" after nothing
+// A commandGuard tracks whether a line may be a command to a CI: "::error" after nothing
 // but spaces, "##[error]" and "##vso[task]" anywhere.
-type command struct {
+type commandGuard struct {
 	begun  bool // the line has other characters than spaces
 	colon  bool // the line is spaces and a colon
 	hashes int  // two, and then letters alone
 }
 
 // completed reports whether a character completes a command.
-func (c *command) completed(r rune) bool {
+func (c *commandGuard) completed(r rune) bool {
 	if r == '\n' {
-		*c = command{}
+		*c = commandGuard{}
 		return false
 	}
 	made := c.colon && r == ':' || c.hashes == 2 && r == '['

@@ -43,11 +43,11 @@ const (
 	Uint64       DType = 29
 )
 
-// A Class is a group of dtypes that kernels distinguish.
-type Class uint8
+// A DTypeClass is a group of dtypes that kernels distinguish.
+type DTypeClass uint8
 
 const (
-	Opaque Class = iota // uninterpreted bits
+	Opaque DTypeClass = iota // uninterpreted bits
 	Floating
 	Integral
 	Boolean
@@ -59,7 +59,7 @@ const (
 type dtype struct {
 	name        string // the name in Python
 	size        int    // of an element in bytes; 0 if elements share a byte
-	class       Class
+	class       DTypeClass
 	max, lowest float64 // finite
 	subnormal   float64 // the smallest positive number
 	codec       codec
@@ -197,7 +197,7 @@ func (d DType) String() string {
 func (d DType) Size() int { return d.row().size }
 
 // Class returns the dtype's class.
-func (d DType) Class() Class { return d.row().class }
+func (d DType) Class() DTypeClass { return d.row().class }
 
 // Limits returns the largest and the lowest finite number, and the smallest positive one.
 func (d DType) Limits() (largest, lowest, subnormal float64) {

@@ -84,7 +84,7 @@ func (p device) hold() {
 }
 
 // kernel returns the kind of kernel that serves the device.
-func (p device) kernel(op *libtorch.Op) engine.Kernel {
+func (p device) kernel(op *libtorch.Op) engine.KernelKind {
 	switch {
 	case slices.Contains(op.Kernels, p.Key) || slices.Contains(op.Kernels, "Autograd"+p.Key):
 		return engine.OwnKernel

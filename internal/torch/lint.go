@@ -16,8 +16,8 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A LintFinding is a fault of a registration, found without a call.
-type LintFinding struct {
+// A RegistrationFinding is a fault of a registration, found without a call.
+type RegistrationFinding struct {
 	Code, Op, Message, Fix string
 	File                   string
 	Line                   int
@@ -26,7 +26,7 @@ type LintFinding struct {
 // LintModules imports modules in a Python interpreter. It returns the faults of the kernels,
 // fakes, formulas and schemas that they register, and the number of their ops. The modules'
 // output goes to talk.
-func LintModules(python *installed.Python, modules []string, talk io.Writer) (found []LintFinding, ops int, err error) {
+func LintModules(python *installed.Python, modules []string, talk io.Writer) (found []RegistrationFinding, ops int, err error) {
 	folder, err := locked.NewFolder(os.TempDir(), "opassert-lint-")
 	if err != nil {
 		return nil, 0, err
@@ -42,7 +42,7 @@ func LintModules(python *installed.Python, modules []string, talk io.Writer) (fo
 	}
 	text, err := os.ReadFile(answer)
 	var named struct {
-		Found []LintFinding
+		Found []RegistrationFinding
 		Ops   []struct {
 			Op, Schema, File string
 			Line             int
@@ -57,7 +57,7 @@ func LintModules(python *installed.Python, modules []string, talk io.Writer) (fo
 			continue // in a type that only the dispatcher knows
 		}
 		for _, f := range schema.LintOp(parsed) {
-			named.Found = append(named.Found, LintFinding{Code: asserts.SchemaLint.String(), Op: op.Op, Message: f.Message, Fix: f.Fix, File: op.File, Line: op.Line})
+			named.Found = append(named.Found, RegistrationFinding{Code: asserts.SchemaLint.String(), Op: op.Op, Message: f.Message, Fix: f.Fix, File: op.File, Line: op.Line})
 		}
 	}
 	return named.Found, len(named.Ops), nil

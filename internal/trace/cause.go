@@ -29,8 +29,8 @@ type Reason struct {
 	Says string `json:"says"`
 }
 
-// A Violation is a broken invariant.
-type Violation struct {
+// An InvariantViolation is a broken invariant.
+type InvariantViolation struct {
 	Code        preserve.Code
 	Line        int64 // the first line that broke it
 	Object      Address
@@ -48,9 +48,9 @@ type Violation struct {
 	Proof       string   // the line that would prove it
 	Warning     string   // an explanation that is as likely; "" for a violation
 
-	facts       facts
+	facts       causeLines
 	context     int64
-	root        *Violation
+	root        *InvariantViolation
 	withdrawn   bool
 	settled     bool // a line shows whether it is a violation
 	likely      likelihood
@@ -58,7 +58,7 @@ type Violation struct {
 }
 
 // because sets the cause and its evidence; missing lines are left out in the end.
-func (v *Violation) because(cause Cause, evidence ...Reason) *Violation {
+func (v *InvariantViolation) because(cause Cause, evidence ...Reason) *InvariantViolation {
 	v.Cause, v.Evidence = cause, evidence
 	return v
 }
@@ -69,7 +69,7 @@ func says(line int64, format string, args ...any) Reason {
 }
 
 // Saw describes the violation in one line.
-func (v *Violation) Saw() string {
+func (v *InvariantViolation) Saw() string {
 	if v.facts.saw != "" {
 		return v.facts.saw
 	}
@@ -81,14 +81,14 @@ func (v *Violation) Saw() string {
 }
 
 // Lines returns the numbers of the evidence, sorted.
-func (v *Violation) Lines() []int64 {
+func (v *InvariantViolation) Lines() []int64 {
 	lines := append([]int64{}, loop.Map(v.Evidence, func(e Reason) int64 { return e.Line })...) // in JSON never null
 	slices.Sort(lines)
 	return slices.Compact(lines)
 }
 
-// facts are the lines for or against a cause; 0 for none.
-type facts struct {
+// causeLines are the lines for or against a cause; 0 for none.
+type causeLines struct {
 	saw          string // "" for a deallocation
 	known        Cause  // a cause that needs no inference
 	made         Making
@@ -114,11 +114,11 @@ type facts struct {
 }
 
 // rooted finds the cause of each violation, and the violations that follow from others.
-func rooted(all []*Violation) []*Violation {
+func rooted(all []*InvariantViolation) []*InvariantViolation {
 	for _, v := range all {
 		v.blame()
 	}
-	contexts := map[int64]*Violation{}
+	contexts := map[int64]*InvariantViolation{}
 	for _, v := range all {
 		if v.Code == preserve.Hermetic {
 			contexts[v.context] = v
@@ -144,11 +144,11 @@ func rooted(all []*Violation) []*Violation {
 
 // handedIn returns the violation that a deallocation in a hermetic context follows
 // from: the context has an object made outside.
-func (v *Violation) handedIn() *Violation {
+func (v *InvariantViolation) handedIn() *InvariantViolation {
 	k := &v.facts
-	r := &Violation{
+	r := &InvariantViolation{
 		Code: preserve.Hermetic, Line: k.hermeticAt, Object: v.Object, Impl: v.Impl, Type: v.Type, World: v.World,
-		Cause: HermeticState, context: v.context, facts: facts{saw: "an object made outside is released in a hermetic context"},
+		Cause: HermeticState, context: v.context, facts: causeLines{saw: "an object made outside is released in a hermetic context"},
 	}
 	if r.Line == 0 {
 		r.Line = cmp.Or(k.noneAt, k.differsAt, v.Line)
@@ -162,7 +162,7 @@ func (v *Violation) handedIn() *Violation {
 }
 
 // blame finds the most likely cause.
-func (v *Violation) blame() {
+func (v *InvariantViolation) blame() {
 	byLine := func(a, b Reason) int { return cmp.Compare(a.Line, b.Line) }
 	defer func() {
 		slices.SortStableFunc(v.Evidence, byLine)
@@ -234,7 +234,7 @@ func (v *Violation) blame() {
 	}
 }
 
-func (f *facts) cause() Cause {
+func (f *causeLines) cause() Cause {
 	mismatch := func(a, b uint64) bool { return a != 0 && b != 0 && a != b }
 	switch {
 	case f.known != "":

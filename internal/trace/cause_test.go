@@ -10,17 +10,17 @@ import (
 // The cause of a deallocation depends on the lines in the log, the most certain first.
 func TestCause(t *testing.T) {
 	for _, tt := range []struct {
-		lines facts
+		lines causeLines
 		want  Cause
 	}{
-		{facts{}, CauseUnknown}, {facts{known: NotMarked, maker: 1, releaser: 2}, NotMarked},
-		{facts{maker: 1, releaser: 2, hermeticAt: 3}, InterpreterClash}, {facts{tag: 1, releaser: 2, hermeticAt: 3}, InterpreterClash},
-		{facts{maker: 1, releaser: 1, tag: 1}, CauseUnknown}, {facts{maker: 1, tag: 1}, CauseUnknown}, {facts{releaser: 2}, CauseUnknown},
-		{facts{hermeticAt: 3, differsTo: 9, noneAt: 4}, HermeticState}, {facts{differsTo: 9, noneAt: 4}, OtherObject},
-		{facts{noneAt: 4, slotAt: 2}, EmptySlot}, {facts{emptyAt: 5, made: MadePlain}, EmptySlot}, {facts{noneAt: 4, emptyAt: 5, stillAt: 6}, HermeticState},
-		{facts{stillAt: 6}, HermeticState}, {facts{made: MadePlain}, HermeticState}, {facts{made: MadeHermetic}, CauseUnknown}, {facts{slotAt: 2}, HermeticState},
-		{facts{answersAt: 3, slotAt: 3, made: MadePlain}, CauseUnknown}, {facts{answersAt: 3, stillAt: 6}, CauseUnknown}, {facts{answersAt: 3, hermeticAt: 2}, HermeticState},
-		{facts{answersAt: 3, slotAt: 3, noneAt: 4, stillAt: 6}, HermeticState}, {facts{answersAt: 3, slotAt: 3, differsAt: 4}, HermeticState},
+		{causeLines{}, CauseUnknown}, {causeLines{known: NotMarked, maker: 1, releaser: 2}, NotMarked},
+		{causeLines{maker: 1, releaser: 2, hermeticAt: 3}, InterpreterClash}, {causeLines{tag: 1, releaser: 2, hermeticAt: 3}, InterpreterClash},
+		{causeLines{maker: 1, releaser: 1, tag: 1}, CauseUnknown}, {causeLines{maker: 1, tag: 1}, CauseUnknown}, {causeLines{releaser: 2}, CauseUnknown},
+		{causeLines{hermeticAt: 3, differsTo: 9, noneAt: 4}, HermeticState}, {causeLines{differsTo: 9, noneAt: 4}, OtherObject},
+		{causeLines{noneAt: 4, slotAt: 2}, EmptySlot}, {causeLines{emptyAt: 5, made: MadePlain}, EmptySlot}, {causeLines{noneAt: 4, emptyAt: 5, stillAt: 6}, HermeticState},
+		{causeLines{stillAt: 6}, HermeticState}, {causeLines{made: MadePlain}, HermeticState}, {causeLines{made: MadeHermetic}, CauseUnknown}, {causeLines{slotAt: 2}, HermeticState},
+		{causeLines{answersAt: 3, slotAt: 3, made: MadePlain}, CauseUnknown}, {causeLines{answersAt: 3, stillAt: 6}, CauseUnknown}, {causeLines{answersAt: 3, hermeticAt: 2}, HermeticState},
+		{causeLines{answersAt: 3, slotAt: 3, noneAt: 4, stillAt: 6}, HermeticState}, {causeLines{answersAt: 3, slotAt: 3, differsAt: 4}, HermeticState},
 	} {
 		if got := tt.lines.cause(); got != tt.want {
 			t.Errorf("%+v: %s, want %s", tt.lines, got, tt.want)
@@ -31,28 +31,28 @@ func TestCause(t *testing.T) {
 // The evidence of a cause are the log's lines for it and against others.
 func TestEvidence(t *testing.T) {
 	for _, tt := range []struct {
-		lines    facts
+		lines    causeLines
 		evidence []Reason
 		against  []Reason
 	}{
-		{facts{noneAt: 4}, []Reason{{4, "the slot's check answers none"}}, []Reason{{4, "not hermetic state: a release in a hermetic context prints that before this line"}}},
-		{facts{emptyAt: 5, differsAt: 6}, []Reason{{5, "afterwards the slot is empty"}, {6, "preservation is skipped: the slot's check answers none"}}, nil},
-		{facts{differsTo: 9, differsAt: 6}, []Reason{{6, "preservation is skipped: the slot's check answers 0x9"}}, nil},
-		{facts{hermeticAt: 3, maker: 1, makerAt: 2, releaser: 1, releaserAt: 4}, []Reason{{3, "released in a hermetic context"}}, []Reason{{4, "not interpreter mismatch: made (line 2) and released by 0x1"}}},
-		{facts{hermeticAt: 3, releaser: 1, releaserAt: 4, stillAt: 7}, []Reason{{3, "released in a hermetic context"}}, []Reason{{7, "not empty slot: it still points at the object"}}},
-		{facts{made: MadePlain, madeAt: 1, slotAt: 2, stillAt: 7}, []Reason{{1, "made outside hermetic contexts, so the slot points at it"}, {2, "the slot points at it"}, {7, "the slot still points at it, so it was neither empty nor tagged otherwise"}}, nil},
-		{facts{made: MadeHermetic, madeAt: 1, slotAt: 2}, []Reason{{2, "the slot points at it"}}, nil},
-		{facts{made: MadePlain, madeAt: 1, answersAt: 3, uses: 2, usesAt: 4},
+		{causeLines{noneAt: 4}, []Reason{{4, "the slot's check answers none"}}, []Reason{{4, "not hermetic state: a release in a hermetic context prints that before this line"}}},
+		{causeLines{emptyAt: 5, differsAt: 6}, []Reason{{5, "afterwards the slot is empty"}, {6, "preservation is skipped: the slot's check answers none"}}, nil},
+		{causeLines{differsTo: 9, differsAt: 6}, []Reason{{6, "preservation is skipped: the slot's check answers 0x9"}}, nil},
+		{causeLines{hermeticAt: 3, maker: 1, makerAt: 2, releaser: 1, releaserAt: 4}, []Reason{{3, "released in a hermetic context"}}, []Reason{{4, "not interpreter mismatch: made (line 2) and released by 0x1"}}},
+		{causeLines{hermeticAt: 3, releaser: 1, releaserAt: 4, stillAt: 7}, []Reason{{3, "released in a hermetic context"}}, []Reason{{7, "not empty slot: it still points at the object"}}},
+		{causeLines{made: MadePlain, madeAt: 1, slotAt: 2, stillAt: 7}, []Reason{{1, "made outside hermetic contexts, so the slot points at it"}, {2, "the slot points at it"}, {7, "the slot still points at it, so it was neither empty nor tagged otherwise"}}, nil},
+		{causeLines{made: MadeHermetic, madeAt: 1, slotAt: 2}, []Reason{{2, "the slot points at it"}}, nil},
+		{causeLines{made: MadePlain, madeAt: 1, answersAt: 3, uses: 2, usesAt: 4},
 			[]Reason{{1, "made outside hermetic contexts, so the slot points at it"}, {3, "the slot's check answers with it"}, {4, "the impl is shared, use count 2"}},
 			[]Reason{{3, "not hermetic state: the check answers none in a hermetic context"}}},
 	} {
-		v := &Violation{facts: tt.lines}
+		v := &InvariantViolation{facts: tt.lines}
 		v.facts.deallocation = true
 		if v.blame(); !slices.Equal(v.Evidence, tt.evidence) || !slices.Equal(v.Against, tt.against) {
 			t.Errorf("%+v: %v against %v, want %v against %v", tt.lines, v.Evidence, v.Against, tt.evidence, tt.against)
 		}
 	}
-	v := &Violation{Evidence: []Reason{{3, "c"}, {0, "none"}, {1, "a"}}}
+	v := &InvariantViolation{Evidence: []Reason{{3, "c"}, {0, "none"}, {1, "a"}}}
 	if v.blame(); v.Cause != CauseUnknown || !slices.Equal(v.Evidence, []Reason{{1, "a"}, {3, "c"}}) {
 		t.Errorf("%s: %v", v.Cause, v.Evidence)
 	}
@@ -61,15 +61,15 @@ func TestEvidence(t *testing.T) {
 // The deallocations in a hermetic context follow from the object handed to it, which
 // has the earliest of their consequences.
 func TestRooted(t *testing.T) {
-	lost := func(line, context, consequence int64) *Violation {
-		return &Violation{Code: preserve.SharedDealloc, Line: line, context: context, Consequence: consequence, facts: facts{deallocation: true, hermeticAt: line - 2}}
+	lost := func(line, context, consequence int64) *InvariantViolation {
+		return &InvariantViolation{Code: preserve.SharedDealloc, Line: line, context: context, Consequence: consequence, facts: causeLines{deallocation: true, hermeticAt: line - 2}}
 	}
-	handed := &Violation{Code: preserve.Hermetic, Line: 50, context: 2}
-	other := &Violation{Code: preserve.OneOwner, Line: 5, context: 1}
+	handed := &InvariantViolation{Code: preserve.Hermetic, Line: 50, context: 2}
+	other := &InvariantViolation{Code: preserve.OneOwner, Line: 5, context: 1}
 	own := lost(70, 1, 0)
 	own.root = other
-	unknown := &Violation{Code: preserve.SharedDealloc, Line: 80, context: 3, facts: facts{deallocation: true}}
-	all := []*Violation{lost(12, 1, 0), lost(20, 1, 30), lost(22, 1, 25), lost(24, 1, 0), lost(26, 1, 40), lost(60, 2, 0), handed, other, own, unknown}
+	unknown := &InvariantViolation{Code: preserve.SharedDealloc, Line: 80, context: 3, facts: causeLines{deallocation: true}}
+	all := []*InvariantViolation{lost(12, 1, 0), lost(20, 1, 30), lost(22, 1, 25), lost(24, 1, 0), lost(26, 1, 40), lost(60, 2, 0), handed, other, own, unknown}
 	got := rooted(all)
 	if len(got) != len(all)+1 {
 		t.Fatalf("%d violations, want one more than %d", len(got), len(all))
@@ -85,8 +85,8 @@ func TestRooted(t *testing.T) {
 	if want := []int64{10, 10, 10, 10, 10, 50, 0, 0, 5, 0}; !slices.Equal(roots, want) || handed.Consequence != 0 {
 		t.Errorf("roots %v, want %v", roots, want)
 	}
-	inferred := &Violation{Line: 9, context: 4, facts: facts{deallocation: true, noneAt: 7, stillAt: 11}}
-	if got := rooted([]*Violation{inferred}); len(got) != 2 || got[1].Line != 7 || got[1].Inferred == "" || got[1].Proof == "" || inferred.Proof != got[1].Proof {
+	inferred := &InvariantViolation{Line: 9, context: 4, facts: causeLines{deallocation: true, noneAt: 7, stillAt: 11}}
+	if got := rooted([]*InvariantViolation{inferred}); len(got) != 2 || got[1].Line != 7 || got[1].Inferred == "" || got[1].Proof == "" || inferred.Proof != got[1].Proof {
 		t.Errorf("inferred: %+v", got)
 	}
 }

@@ -8,20 +8,20 @@ import (
 // A collected line is a JSON object in which a log collector stores a line: Docker
 // and Fluentd ("log"), journald ("MESSAGE"), and those of clouds.
 type collected struct {
-	Log     text   `json:"log"`
-	Message text   `json:"MESSAGE"` // and "message"
-	Msg     text   `json:"msg"`
-	Line    text   `json:"line"`
-	Payload text   `json:"textPayload"`
-	PID     string `json:"_PID"`
-	Stream  string `json:"stream"` // Docker's
+	Log     journalText `json:"log"`
+	Message journalText `json:"MESSAGE"` // and "message"
+	Msg     journalText `json:"msg"`
+	Line    journalText `json:"line"`
+	Payload journalText `json:"textPayload"`
+	PID     string      `json:"_PID"`
+	Stream  string      `json:"stream"` // Docker's
 }
 
-// A text is a string, or an array of its bytes, as journald writes text with control
+// A journalText is a string, or an array of its bytes, as journald writes text with control
 // characters.
-type text []byte
+type journalText []byte
 
-func (t *text) UnmarshalJSON(b []byte) error {
+func (t *journalText) UnmarshalJSON(b []byte) error {
 	var s string
 	if json.Unmarshal(b, &s) == nil {
 		*t = []byte(s)
@@ -45,7 +45,7 @@ func unwrapped(line []byte) (said, process []byte, stream string) {
 	if json.Unmarshal(line, &c) != nil {
 		return nil, nil, ""
 	}
-	for _, t := range []text{c.Log, c.Message, c.Msg, c.Line, c.Payload} {
+	for _, t := range []journalText{c.Log, c.Message, c.Msg, c.Line, c.Payload} {
 		if t != nil {
 			if c.PID != "" {
 				process = []byte("pid=" + c.PID)

@@ -576,7 +576,7 @@ func collect(lines []string, form func(int, string) string) []string {
 }
 
 // readText reads a log from a file.
-func readText(t *testing.T, text []byte) Report {
+func readText(t *testing.T, text []byte) LogReport {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "log")
 	must.Do(t, os.WriteFile(file, text, 0o666))
@@ -615,7 +615,7 @@ func TestFaults(t *testing.T) {
 
 // unlessBlank reports whether an unknown line has text: a patch's blank message with
 // other output after it is unknown.
-func unlessBlank(s Sample) bool {
+func unlessBlank(s UnknownLine) bool {
 	return !slices.ContainsFunc(behind, func(b string) bool {
 		says, junk := strings.CutSuffix(s.Text, strings.TrimSpace(b))
 		return junk && strings.HasSuffix(strings.TrimSpace(says), ")")
@@ -634,10 +634,10 @@ func seeds(n uint64) uint64 {
 }
 
 // judge returns what is wrong with the report of one fault.
-func judge(r Report, object uint64, lines []int, number func(int) int64, warned bool) string {
+func judge(r LogReport, object uint64, lines []int, number func(int) int64, warned bool) string {
 	said := r.Violations
 	if warned && len(said) == 0 {
-		said = slices.DeleteFunc(slices.Clone(r.Warnings), func(v Violation) bool { return v.Object != Address(object) })
+		said = slices.DeleteFunc(slices.Clone(r.Warnings), func(v InvariantViolation) bool { return v.Object != Address(object) })
 	}
 	var want, got []int64
 	for _, line := range lines {

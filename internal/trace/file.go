@@ -20,29 +20,29 @@ import (
 // standard input. The file may be compressed by gzip or bzip2, and its text may be
 // UTF-16. It is an error if the file can't be read, has no line of a log, or if most
 // of those lines are unknown.
-func Read(name, torch string, ended func(Life)) (Report, error) {
+func Read(name, torch string, ended func(Life)) (LogReport, error) {
 	in := os.Stdin
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return Report{}, err
+			return LogReport{}, err
 		}
 		defer f.Close()
 		in = f
 	}
 	text, err := decode(in)
 	if err != nil {
-		return Report{}, fmt.Errorf("%s: %w", name, err)
+		return LogReport{}, fmt.Errorf("%s: %w", name, err)
 	}
 	r := NewReader(torch, ended)
 	_, err = io.CopyBuffer(r, struct{ io.Reader }{text}, make([]byte, 256<<10))
 	cut := errors.Is(err, io.ErrUnexpectedEOF)
 	if err != nil && !cut {
-		return Report{}, fmt.Errorf("%s: %w", name, err)
+		return LogReport{}, fmt.Errorf("%s: %w", name, err)
 	}
 	report := r.Close()
 	report.Cut = cut
-	bad := func(line int64, format string, args ...any) (Report, error) {
+	bad := func(line int64, format string, args ...any) (LogReport, error) {
 		return report, scanner.ErrorList{{
 			Pos: token.Position{Filename: name, Line: int(line), Column: 1},
 			Msg: fmt.Sprintf(format, args...),

@@ -27,7 +27,7 @@ type follower struct {
 	records int64
 	context int64 // how often the log left the hermetic state, as far as it shows
 
-	violations []*Violation
+	violations []*InvariantViolation
 	replaced   int64
 	proven     map[string]bool // by explanation of a doubt: the log proves it elsewhere
 }
@@ -42,7 +42,7 @@ const (
 // still point at it.
 type object struct {
 	Life
-	facts     facts
+	facts     causeLines
 	gap       int64 // holes met when State was seen
 	stateAt   int64 // the line that shows State
 	madeGap   int64 // holes met when it was first seen
@@ -56,14 +56,14 @@ type object struct {
 	asker     uint64 // the tensor that it was made for
 	madeUses  int64  // the use count of its impl before; 0 if it is not known
 	doubts    []*doubt
-	broken    *Violation // the first violation of this release
+	broken    *InvariantViolation // the first violation of this release
 }
 
 // A doubt is a violation that two impls over the same bytes, or bytes that moved, may
 // explain: the slot of the impl at data, which held was, holds now. A later line may
 // settle it.
 type doubt struct {
-	*Violation
+	*InvariantViolation
 	was, now *object
 	data     Address
 	home     Address // of now's impl before; 0 if now is new, or it may have moved back
@@ -79,9 +79,9 @@ type death struct {
 	enterAt     int64
 	gap         int64
 	freedByImpl bool // released by its impl, which was freed
-	facts       facts
-	broken      *Violation // the violation that caused it
-	again       *Violation // a second release, without a second deallocation so far
+	facts       causeLines
+	broken      *InvariantViolation // the violation that caused it
+	again       *InvariantViolation // a second release, without a second deallocation so far
 }
 
 // An impl is a StorageImpl, or all those that share a data pointer.
@@ -89,7 +89,7 @@ type impl struct {
 	Life
 	slot   *object // the living object that its slot points at
 	freed  *object // the deallocated object that its slot points at
-	broken *Violation
+	broken *InvariantViolation
 	shared bool // several impls share these bytes
 	wrap   wrap
 	asker  uint64 // the tensor that last asked for its storage here
@@ -106,7 +106,7 @@ type wrap struct {
 	interpAt  int64
 	made      *object
 	pointsTo  uint64
-	stale     *Violation // pointsTo is deallocated, a violation
+	stale     *InvariantViolation // pointsTo is deallocated, a violation
 	pointsAt  int64
 	slotWas   int64 // the object's slotAt before that
 	emptyAt   int64
@@ -143,7 +143,7 @@ func (f *follower) endLife(l Life) {
 }
 
 // follow applies one record.
-func (f *follower) follow(r *record) {
+func (f *follower) follow(r *logRecord) {
 	if r.cut && (r.ref != 0 || r.count == NoCount) && f.objects[r.ref] == nil && f.dead[r.ref] == nil {
 		return // the address may continue
 	}
@@ -167,7 +167,7 @@ func (f *follower) follow(r *record) {
 }
 
 // access handles a tensor that is asked for its storage.
-func (f *follower) access(r *record) {
+func (f *follower) access(r *logRecord) {
 	t := f.tensors[r.addr]
 	if t == nil {
 		t = &tensor{Life: Life{Kind: Tensor, Address: Address(r.addr), Impl: Address(r.ref)}, since: f.number}
@@ -224,7 +224,7 @@ func (f *follower) impl(data uint64) *impl {
 }
 
 // followImpl applies a record about an impl: its object is asked for.
-func (f *follower) followImpl(r *record) {
+func (f *follower) followImpl(r *logRecord) {
 	i := f.impl(r.addr)
 	w := &i.wrap
 	if w.gap != f.gaps {
@@ -272,7 +272,7 @@ func (f *follower) followImpl(r *record) {
 }
 
 // create handles a new object.
-func (f *follower) create(i *impl, r *record) {
+func (f *follower) create(i *impl, r *logRecord) {
 	if old := f.objects[r.ref]; old != nil {
 		f.event(&old.Life, NotSeenEnd)
 		f.endObject(old)
@@ -282,7 +282,7 @@ func (f *follower) create(i *impl, r *record) {
 		Kind: Object, Address: Address(r.ref), Type: f.typeName(r.typ),
 		Impl: i.Address, Interpreter: Address(i.wrap.interp),
 	}, madeGap: f.gaps, asker: i.asker}
-	o.facts = facts{madeAt: f.number, maker: i.wrap.interp, makerAt: i.wrap.interpAt}
+	o.facts = causeLines{madeAt: f.number, maker: i.wrap.interp, makerAt: i.wrap.interpAt}
 	f.objects[r.ref] = o
 	f.eventAt(&o.Life, Created, i.Address)
 	f.eventAt(&i.Life, GotObject, o.Address)
@@ -313,7 +313,7 @@ func (f *follower) making(i *impl, hermetic bool) {
 	default:
 		v := f.breaks(preserve.SameObject, o, i.Address, fmt.Sprintf("a second object for the impl of %v, which lives", old.Address)).
 			because(EmptySlot, says(old.facts.madeAt, "%v was made for the impl", old.Address), says(i.wrap.emptyAt, "the slot is empty"))
-		d := &doubt{Violation: v, was: old, now: o, data: i.Address, isNew: true}
+		d := &doubt{InvariantViolation: v, was: old, now: o, data: i.Address, isNew: true}
 		d.likely = f.secondLikelihood(f.addDoubt(d, i, sharedBytes), i, old)
 	}
 	f.setSlot(i, o)
@@ -497,7 +497,7 @@ func (f *follower) slotPointsAt(i *impl, at uint64) {
 	case was != nil && was.Made == MadePlain && was.gap == f.gaps && o.Made == MadePlain && o.Impl != 0 && o.Impl != i.Address && o.gap == f.gaps && !i.shared:
 		v := f.breaks(preserve.SameObject, o, i.Address, fmt.Sprintf("the slot of the impl of %v points at %v, which is the object of impl %v", was.Address, o.Address, o.Impl)).
 			because(OtherObject, says(max(was.facts.slotAt, was.facts.madeAt), "the slot pointed at %v", was.Address), says(o.facts.madeAt, "%v was made for impl %v", o.Address, o.Impl))
-		v.likely = f.addDoubt(&doubt{Violation: v, was: was, now: o, data: i.Address, home: o.Impl}, i, movedBytes)
+		v.likely = f.addDoubt(&doubt{InvariantViolation: v, was: was, now: o, data: i.Address, home: o.Impl}, i, movedBytes)
 	default:
 		f.slotShown(i, o)
 		f.proven[movedBytes] = f.proven[movedBytes] || o.Impl != 0 && o.Impl != i.Address
@@ -573,7 +573,7 @@ func (f *follower) wrongInterpreter(i *impl, o *object) {
 }
 
 // endWrap handles the end of a wrap: the caller has the object.
-func (f *follower) endWrap(i *impl, r *record) {
+func (f *follower) endWrap(i *impl, r *logRecord) {
 	w := &i.wrap
 	if o := w.made; o != nil && uint64(o.Address) == r.ref {
 		if o.Made == MadeUnseen && !w.hermetic && !w.foreign && i.slot == nil {
@@ -706,7 +706,7 @@ var stands = [...]string{
 }
 
 // breaks records a violation at this line, and marks the object's last event.
-func (f *follower) breaks(c preserve.Code, o *object, data Address, saw string) *Violation {
+func (f *follower) breaks(c preserve.Code, o *object, data Address, saw string) *InvariantViolation {
 	v := f.breaksAt(c, f.number, o.Address, data, saw)
 	v.Type = o.Type
 	if n := len(o.Events); n == 0 || o.Events[n-1].Line != f.number {
@@ -717,8 +717,8 @@ func (f *follower) breaks(c preserve.Code, o *object, data Address, saw string) 
 }
 
 // breaksAt records a violation at a line.
-func (f *follower) breaksAt(c preserve.Code, line int64, object, data Address, saw string) *Violation {
-	v := &Violation{Code: c, Line: line, World: f.world, Object: object, Impl: data, context: f.context, facts: facts{saw: saw}}
+func (f *follower) breaksAt(c preserve.Code, line int64, object, data Address, saw string) *InvariantViolation {
+	v := &InvariantViolation{Code: c, Line: line, World: f.world, Object: object, Impl: data, context: f.context, facts: causeLines{saw: saw}}
 	f.violations = append(f.violations, v)
 	return v
 }
@@ -732,7 +732,7 @@ func (f *follower) endObject(o *object) {
 }
 
 // end ends the log, after a truncated line if cutAt is not 0. It returns the violations.
-func (f *follower) end(cutAt int64) []*Violation {
+func (f *follower) end(cutAt int64) []*InvariantViolation {
 	for _, at := range sorted(f.objects) {
 		o := f.objects[at]
 		f.cutOff(o, cutAt)
@@ -746,7 +746,7 @@ func (f *follower) end(cutAt int64) []*Violation {
 		f.endLife(f.tensors[at].Life)
 	}
 	f.decide()
-	return rooted(slices.DeleteFunc(f.violations, func(v *Violation) bool { return v.withdrawn }))
+	return rooted(slices.DeleteFunc(f.violations, func(v *InvariantViolation) bool { return v.withdrawn }))
 }
 
 func (f *follower) endImpl(i *impl) {

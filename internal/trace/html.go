@@ -50,16 +50,16 @@ func (h *HTML) Life(l Life) {
 }
 
 // End writes the page.
-func (h *HTML) End(r Report) error { return page().Execute(h.w, h.draw(r)) }
+func (h *HTML) End(r LogReport) error { return page().Execute(h.w, h.draw(r)) }
 
-func (h *HTML) draw(r Report) pageData {
+func (h *HTML) draw(r LogReport) pageData {
 	p := pageData{Name: h.name, Report: &r, Summary: r.Summary()}
 	shown := map[int]bool{}
 	roots := r.roots()
 	// Those with a consequence come first.
-	slices.SortStableFunc(roots, func(a, b Violation) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(roots, func(a, b InvariantViolation) int { return rank(a) - rank(b) })
 	for _, v := range roots[:min(len(roots), maxBreaks)] {
-		b := breakData{Violation: v, Below: r.below(&v)}
+		b := breakData{InvariantViolation: v, Below: r.below(&v)}
 		drawn := v
 		if len(b.Below) > 0 {
 			drawn = b.Below[0]
@@ -85,7 +85,7 @@ func (h *HTML) draw(r Report) pageData {
 	return p
 }
 
-func rank(v Violation) int {
+func rank(v InvariantViolation) int {
 	if v.Consequence != 0 {
 		return 0
 	}
@@ -101,7 +101,7 @@ func first(l Life) int64 {
 
 // around returns the lives of a violation: the object's, its impl's, and those of
 // others that share the impl.
-func (h *HTML) around(v *Violation, shown map[int]bool) []Life {
+func (h *HTML) around(v *InvariantViolation, shown map[int]bool) []Life {
 	var object, impl, beside []Life
 	for i, l := range h.lives {
 		switch {
@@ -127,14 +127,14 @@ func (l *Life) touches(impl Address) bool {
 	return l.Impl == impl || slices.ContainsFunc(l.Events, func(e Event) bool { return e.At == impl })
 }
 
-func (l *Life) broke(v *Violation) bool {
+func (l *Life) broke(v *InvariantViolation) bool {
 	return slices.ContainsFunc(l.Events, func(e Event) bool { return e.Line == v.Line && e.Code == v.Code })
 }
 
 type pageData struct {
 	Name       string
 	Summary    string
-	Report     *Report
+	Report     *LogReport
 	Breaks     []breakData
 	MoreBreaks int
 	Others     []row
@@ -142,8 +142,8 @@ type pageData struct {
 }
 
 type breakData struct {
-	Violation
-	Below []Violation
+	InvariantViolation
+	Below []InvariantViolation
 	Rows  []row
 	Steps []stepData
 }
@@ -175,14 +175,14 @@ type dot struct {
 
 type stepData struct {
 	Line    int64
-	Kind    Kind
+	Kind    LifeKind
 	Address Address
 	Event   Event
 	Class   string
 }
 
 // rows draws lives on one scale: every line about one of them is a step to the right.
-func rows(lives []Life, v *Violation) []row {
+func rows(lives []Life, v *InvariantViolation) []row {
 	var lines []int64
 	for _, l := range lives {
 		for _, e := range l.Events {
@@ -260,7 +260,7 @@ func bars(l Life, place func(int64) float64) []bar {
 }
 
 // steps returns the events of lives in the order of the log.
-func steps(lives []Life, v *Violation) []stepData {
+func steps(lives []Life, v *InvariantViolation) []stepData {
 	var all []stepData
 	for _, l := range lives {
 		for _, e := range l.Events {

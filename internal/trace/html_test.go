@@ -69,7 +69,7 @@ func drawing(p pageData) string {
 	}
 	fmt.Fprintln(&b, p.Summary)
 	for _, d := range p.Breaks {
-		fmt.Fprintf(&b, "%s line %d, %d below\n", d.Code, d.Violation.Line, len(d.Below))
+		fmt.Fprintf(&b, "%s line %d, %d below\n", d.Code, d.InvariantViolation.Line, len(d.Below))
 		draw(d.Rows)
 		for _, s := range d.Steps {
 			fmt.Fprintf(&b, "  %d %s %s %s: %s\n", s.Line, s.Kind, s.Address, s.Class, s.Event)

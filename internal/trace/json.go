@@ -34,7 +34,7 @@ func NewJSON(w io.Writer, lives bool) *JSON {
 }
 
 type jsonLife struct {
-	Kind        Kind        `json:"kind"`
+	Kind        LifeKind    `json:"kind"`
 	Address     Address     `json:"address"`
 	Type        string      `json:"type,omitempty"`
 	Impl        Address     `json:"impl,omitempty"`
@@ -112,7 +112,7 @@ func (j *JSON) field(name string, v any) {
 }
 
 // End writes the rest.
-func (j *JSON) End(r Report) error {
+func (j *JSON) End(r LogReport) error {
 	j.w.WriteString(`]`)
 	j.field("violations", asJSON(r.Violations))
 	j.field("warnings", asJSON(r.Warnings))
@@ -124,7 +124,7 @@ func (j *JSON) End(r Report) error {
 	return j.w.Flush()
 }
 
-func asJSON(all []Violation) []jsonViolation {
+func asJSON(all []InvariantViolation) []jsonViolation {
 	out := make([]jsonViolation, len(all))
 	for i, v := range all {
 		out[i] = jsonViolation{

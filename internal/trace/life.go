@@ -7,19 +7,19 @@ import (
 	"github.com/opassert/opassert/asserts/preserve"
 )
 
-// A Kind is the kind of a Life's subject: an object, an impl or a tensor.
-type Kind uint8
+// A LifeKind is the kind of a Life's subject: an object, an impl or a tensor.
+type LifeKind uint8
 
 const (
-	Object Kind = iota // the Python object of a storage
-	Impl               // a StorageImpl, known by its data pointer
-	Tensor             // a Python tensor; the log never shows its end
+	Object LifeKind = iota // the Python object of a storage
+	Impl                   // a StorageImpl, known by its data pointer
+	Tensor                 // a Python tensor; the log never shows its end
 )
 
-func (k Kind) String() string { return [...]string{"object", "impl", "tensor"}[k] }
+func (k LifeKind) String() string { return [...]string{"object", "impl", "tensor"}[k] }
 
 // MarshalText is String.
-func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+func (k LifeKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // A Making is the context in which an object was made.
 type Making uint8
@@ -117,7 +117,7 @@ const MaxEvents = 32
 
 // A Life is the record of one object, impl or tensor in the log.
 type Life struct {
-	Kind        Kind
+	Kind        LifeKind
 	Address     Address
 	World       string  // the process, by the prefix of the lines
 	Type        string  // of an object

@@ -53,8 +53,8 @@ const (
 	ofTensor
 )
 
-// A record is one parsed line of the log. Its slices alias the line.
-type record struct {
+// A logRecord is one parsed line of the log. Its slices alias the line.
+type logRecord struct {
 	subject subject
 	addr    uint64
 	interp  uint64 // of the subject
@@ -133,8 +133,8 @@ func isTag(s []byte) bool {
 
 // parse reads the text after a tag, up to the end of the line. It returns false for
 // an unknown message.
-func parse(s []byte, r *record) bool {
-	*r = record{count: NoCount}
+func parse(s []byte, r *logRecord) bool {
+	*r = logRecord{count: NoCount}
 	s = bytes.TrimSpace(s)
 	if bytes.HasPrefix(s, []byte("(")) {
 		if end := bytes.IndexByte(s, ')'); end > 0 && parseSubject(s[1:end], r) {
@@ -144,7 +144,7 @@ func parse(s []byte, r *record) bool {
 	return parseMessage(s, r)
 }
 
-func parseSubject(s []byte, r *record) bool {
+func parseSubject(s []byte, r *logRecord) bool {
 	rest := s
 	switch {
 	case len(s) == 0:
@@ -157,7 +157,7 @@ func parseSubject(s []byte, r *record) bool {
 		r.subject = ofImpl
 	}
 	if !eatAddress(&rest, &r.addr) || eat(&rest, ", interpreter: ") && !eatAddress(&rest, &r.interp) || len(rest) > 0 {
-		*r = record{count: NoCount}
+		*r = logRecord{count: NoCount}
 		return false
 	}
 	return true
@@ -259,7 +259,7 @@ var functions = []struct {
 }{{"_dealloc", enterDealloc}, {"_Wrap", enterWrap}, {"_NewWith", enterWrap}, {"THP", enter}, {"createPyObject", enter}}
 
 // parseMessage reads the text of a message, and reports whether it is known.
-func parseMessage(s []byte, r *record) bool {
+func parseMessage(s []byte, r *logRecord) bool {
 	known := func(m message) bool {
 		r.message = m
 		return true
@@ -287,7 +287,7 @@ func parseMessage(s []byte, r *record) bool {
 }
 
 // fits reports whether a text has a form, and sets its values.
-func (r *record) fits(s []byte, form string) bool {
+func (r *logRecord) fits(s []byte, form string) bool {
 	for i := range len(form) {
 		ok := true
 		switch form[i] {
@@ -326,7 +326,7 @@ func torn(s []byte) bool {
 		if end < 0 {
 			return true
 		}
-		if parseSubject(s[1:end], new(record)) {
+		if parseSubject(s[1:end], new(logRecord)) {
 			s = bytes.TrimLeft(s[end+1:], ", \t")
 		}
 	}
@@ -359,7 +359,7 @@ func knownType(s []byte) int {
 var storageTypes = []string{"torch.storage.UntypedStorage", "torch.UntypedStorage", "torch.StorageBase", "torch._C.StorageBase", "UntypedStorage"}
 
 // eatType reads a type's name, the last of the message or one that more text follows.
-func eatType(s *[]byte, r *record, last bool) bool {
+func eatType(s *[]byte, r *logRecord, last bool) bool {
 	end := bytes.IndexFunc(*s, func(c rune) bool {
 		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("_.-+<>", c)
 	})
@@ -389,7 +389,7 @@ func eatWord(s *[]byte) (word []byte, ok bool) {
 // is complete: nothing is missing that could change its meaning. Of a message that is
 // known by its beginning, addresses and counts are dropped, since they may be
 // truncated.
-func parseCut(s []byte, r *record) bool {
+func parseCut(s []byte, r *logRecord) bool {
 	if !parse(s, r) {
 		return false
 	}

@@ -76,7 +76,7 @@ const createdInBzip2 = "425a6839314159265359b612995200000cdf800010406570100000c4
 // A truncated file is read up to its end; a corrupt one, or one from another patch,
 // is an error.
 func TestRead(t *testing.T) {
-	read := func(text string) (Report, error) {
+	read := func(text string) (LogReport, error) {
 		file := filepath.Join(t.TempDir(), "log")
 		must.Do(t, os.WriteFile(file, []byte(text), 0o666))
 		r, err := Read(file, "", func(Life) {})
@@ -126,10 +126,10 @@ func TestStandardInput(t *testing.T) {
 
 // A summary leaves out empty parts.
 func TestSummary(t *testing.T) {
-	for want, r := range map[string]Report{
+	for want, r := range map[string]LogReport{
 		"0 violations in 0 records of 0 lines: 0 objects, 0 impls, 0 tensors, 0 unknown": {},
 		"1 violation (0 findings), 1 warning in 1 record of 2 lines: 1 object, 0 impls, 0 tensors, storage replaced once, 3 unknown; the compressed file is cut off": {
-			Violations: []Violation{{Root: 5}}, Warnings: make([]Violation, 1), Records: 1, Lines: 2, Lives: [3]int64{Object: 1}, Replaced: 1, Unknown: 3, Cut: true,
+			Violations: []InvariantViolation{{Root: 5}}, Warnings: make([]InvariantViolation, 1), Records: 1, Lines: 2, Lives: [3]int64{Object: 1}, Replaced: 1, Unknown: 3, Cut: true,
 		},
 	} {
 		if got := r.Summary(); got != want {
@@ -140,10 +140,10 @@ func TestSummary(t *testing.T) {
 
 // A violation follows from the root of its process, line and code.
 func TestBelow(t *testing.T) {
-	root := Violation{Line: 5, Code: preserve.SharedDealloc}
-	others := []Violation{{Line: 5, Code: preserve.Hermetic}, {Line: 6, Code: preserve.SharedDealloc}, {Line: 5, Code: preserve.SharedDealloc, World: "rank1"}}
-	r := Report{Violations: append([]Violation{root}, others...)}
-	for i, follows := range []Violation{{Line: 8}, {Line: 9, Consequence: 20}} {
+	root := InvariantViolation{Line: 5, Code: preserve.SharedDealloc}
+	others := []InvariantViolation{{Line: 5, Code: preserve.Hermetic}, {Line: 6, Code: preserve.SharedDealloc}, {Line: 5, Code: preserve.SharedDealloc, World: "rank1"}}
+	r := LogReport{Violations: append([]InvariantViolation{root}, others...)}
+	for i, follows := range []InvariantViolation{{Line: 8}, {Line: 9, Consequence: 20}} {
 		follows.Code, follows.Object, follows.Root, follows.root = preserve.SharedDealloc, Address(i+1), 5, &root
 		follows.Evidence = []Reason{{Line: 7, Says: "why"}}
 		r.Violations = append(r.Violations, follows)
@@ -180,12 +180,12 @@ func TestNoFolder(t *testing.T) {
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "absent"))
 	text := NewText(io.Discard, true)
 	text.Life(Life{})
-	if err := text.End(Report{}); err == nil {
+	if err := text.End(LogReport{}); err == nil {
 		t.Error("no error")
 	}
 }
 
-func broken(kind Kind, at, impl Address, line int64, code preserve.Code) Life {
+func broken(kind LifeKind, at, impl Address, line int64, code preserve.Code) Life {
 	return Life{Kind: kind, Address: at, Impl: impl, Events: []Event{{Line: line, What: Deallocated, Code: code, Count: NoCount}}}
 }
 
@@ -197,7 +197,7 @@ func TestJSONLives(t *testing.T) {
 		j.Life(broken(Object, 1, 0x10, 5, preserve.SharedDealloc))
 		j.Life(broken(Object, 2, 0x10, 5, 0))
 		j.Life(broken(Object, 3, 0x10, 5, preserve.SharedDealloc))
-		must.Do(t, j.End(Report{}))
+		must.Do(t, j.End(LogReport{}))
 		if n := strings.Count(b.String(), `"kind"`); n != want {
 			t.Errorf("all %v: %d lives, want %d", all, n, want)
 		}
@@ -227,7 +227,7 @@ func TestAround(t *testing.T) {
 	for i := range maxBeside {
 		h.Life(broken(Tensor, Address(0x60+i), 0x10, 5, 0))
 	}
-	v := Violation{Code: code, Line: 5, Object: 1, Impl: 0x10}
+	v := InvariantViolation{Code: code, Line: 5, Object: 1, Impl: 0x10}
 	shown := map[int]bool{}
 	got := addresses(h.around(&v, shown))
 	want := []Address{1, 0x10, 0x50, 0x60, 0x61, 0x62, 0x63, 0x64, 0x65, 0x66, 0x67, 0x68, 0x69, 0x6a}
@@ -251,13 +251,13 @@ func TestPageLimits(t *testing.T) {
 	if n := len(h.lives); n != maxKept+1 || !h.lives[n-1].Broken() {
 		t.Errorf("%d lives kept", n)
 	}
-	r := Report{Violations: []Violation{
+	r := LogReport{Violations: []InvariantViolation{
 		{Code: preserve.SharedDealloc, Line: 3}, {Code: preserve.SharedDealloc, Line: 5, Object: 0x20, Impl: 0x10, Consequence: 9}}}
 	p := h.draw(r)
 	if len(p.Others) != maxOthers || p.MoreOthers != maxKept-maxOthers || p.Others[0].Address != maxOthers {
 		t.Errorf("%d others and %d more, the first %v", len(p.Others), p.MoreOthers, p.Others[0].Address)
 	}
-	if b := p.Breaks; len(b) != 2 || b[0].Violation.Line != 5 || len(b[0].Rows) != 1 {
+	if b := p.Breaks; len(b) != 2 || b[0].InvariantViolation.Line != 5 || len(b[0].Rows) != 1 {
 		t.Errorf("%+v", b)
 	}
 	replaced := Life{Kind: Tensor, Address: 3, Events: []Event{{What: Replaced}}}
@@ -265,7 +265,7 @@ func TestPageLimits(t *testing.T) {
 	for all, want := range map[bool]string{true: "[0x3 0x4 0x5]", false: "[]"} {
 		h.all = all
 		var got []Address
-		for _, l := range h.draw(Report{}).Others {
+		for _, l := range h.draw(LogReport{}).Others {
 			got = append(got, l.Address)
 		}
 		if fmt.Sprint(got) != want {
@@ -278,7 +278,7 @@ func TestPageLimits(t *testing.T) {
 func TestLater(t *testing.T) {
 	lives := []Life{broken(Object, 1, 0x10, 5, preserve.UseAfter)}
 	for consequence, drawn := range map[int64]bool{0: false, 5: false, 9: true} {
-		if d := rows(lives, &Violation{Line: 5, Consequence: consequence})[0]; (d.Later != 0) != drawn {
+		if d := rows(lives, &InvariantViolation{Line: 5, Consequence: consequence})[0]; (d.Later != 0) != drawn {
 			t.Errorf("consequence at line %d: drawn at %g", consequence, d.Later)
 		}
 	}
@@ -308,7 +308,7 @@ func TestBars(t *testing.T) {
 func TestSteps(t *testing.T) {
 	life := Life{Events: []Event{{Line: 5}, {Line: 5, Code: preserve.SharedDealloc}, {Line: 5, Code: preserve.Hermetic}, {Line: 6, Code: preserve.SharedDealloc}}}
 	var got []string
-	for _, s := range steps([]Life{life}, &Violation{Line: 5, Code: preserve.SharedDealloc}) {
+	for _, s := range steps([]Life{life}, &InvariantViolation{Line: 5, Code: preserve.SharedDealloc}) {
 		got = append(got, s.Class)
 	}
 	if diff := cmp.Diff([]string{"", "break", "", ""}, got); diff != "" {
@@ -321,7 +321,7 @@ func TestTextLife(t *testing.T) {
 	var b bytes.Buffer
 	text := NewText(&b, true)
 	text.Life(Life{Events: make([]Event, MaxEvents/2+1)})
-	must.Do(t, text.End(Report{}))
+	must.Do(t, text.End(LogReport{}))
 	if strings.Contains(b.String(), "...") {
 		t.Error(b.String())
 	}

@@ -17,31 +17,31 @@ const maxLine = 64 << 10
 // MaxSamples is the number of unknown lines in a [Report].
 const MaxSamples = 10
 
-// A Sample is a line of the log's form with an unknown message.
-type Sample struct {
+// A UnknownLine is a line of the log's form with an unknown message.
+type UnknownLine struct {
 	Line int64
 	Text string
 }
 
-// A Report is the summary of a whole log.
-type Report struct {
-	Violations []Violation // by line; those with a Root follow from others
-	Warnings   []Violation // by line: with a healthy explanation, or explained by a violation
-	Lines      int64       // of the file
-	Records    int64       // lines of the log's form
-	Unknown    int64       // those of them with an unknown message
-	Samples    []Sample    // the first unknown ones
-	Replaced   int64       // how often a tensor's storage was replaced between two accesses
-	Lives      [3]int64    // by kind
-	Cut        bool        // the file ends in the middle of a compressed block
+// A LogReport is the summary of a whole log.
+type LogReport struct {
+	Violations []InvariantViolation // by line; those with a Root follow from others
+	Warnings   []InvariantViolation // by line: with a healthy explanation, or explained by a violation
+	Lines      int64                // of the file
+	Records    int64                // lines of the log's form
+	Unknown    int64                // those of them with an unknown message
+	Samples    []UnknownLine        // the first unknown ones
+	Replaced   int64                // how often a tensor's storage was replaced between two accesses
+	Lives      [3]int64             // by kind
+	Cut        bool                 // the file ends in the middle of a compressed block
 }
 
 // Findings returns the number of violations that follow from no other.
-func (r *Report) Findings() int { return len(r.roots()) }
+func (r *LogReport) Findings() int { return len(r.roots()) }
 
 // roots returns those violations.
-func (r *Report) roots() []Violation {
-	return slices.DeleteFunc(slices.Clone(r.Violations), func(v Violation) bool { return v.Root != 0 })
+func (r *LogReport) roots() []InvariantViolation {
+	return slices.DeleteFunc(slices.Clone(r.Violations), func(v InvariantViolation) bool { return v.Root != 0 })
 }
 
 // A Reader follows a log that is written to it.
@@ -50,7 +50,7 @@ type Reader struct {
 	ranks   bool // lines begin with the number of their process
 	ended   func(Life)
 	torch   string // version
-	report  Report
+	report  LogReport
 	rest    []byte // the current line so far
 	tooLong bool   // the current line is skipped
 	parts   parts
@@ -128,7 +128,7 @@ func (r *Reader) end(whole bool) {
 }
 
 // Close ends the log.
-func (r *Reader) Close() Report {
+func (r *Reader) Close() LogReport {
 	if r.tooLong || len(r.rest) > 0 {
 		r.end(false)
 	}
@@ -147,8 +147,8 @@ func (r *Reader) Close() Report {
 		}
 		r.report.Replaced += w.replaced
 	}
-	for _, all := range [][]Violation{r.report.Violations, r.report.Warnings} {
-		slices.SortStableFunc(all, func(a, b Violation) int {
+	for _, all := range [][]InvariantViolation{r.report.Violations, r.report.Warnings} {
+		slices.SortStableFunc(all, func(a, b InvariantViolation) int {
 			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Code, b.Code))
 		})
 	}
@@ -230,7 +230,7 @@ func (r *Reader) text(s, from []byte, whole bool) {
 
 // record reads the text after a tag, which may be truncated.
 func (r *Reader) record(w *world, said []byte, cut bool) {
-	var rec record
+	var rec logRecord
 	switch {
 	case cut && parseCut(said, &rec), parse(said, &rec):
 		w.follow(&rec)
@@ -279,6 +279,6 @@ func (r *Reader) unknown(number int64, s []byte) {
 	r.report.Unknown++
 	if len(r.report.Samples) < MaxSamples {
 		s = bytes.ToValidUTF8(bytes.TrimSpace(s[:min(len(s), 200)]), []byte("?"))
-		r.report.Samples = append(r.report.Samples, Sample{number, string(s)})
+		r.report.Samples = append(r.report.Samples, UnknownLine{number, string(s)})
 	}
 }

@@ -22,14 +22,14 @@ import (
 )
 
 // An outcome is the result of reading a log.
-func outcome(write func(*Reader)) (Report, []Life) {
+func outcome(write func(*Reader)) (LogReport, []Life) {
 	var lives []Life
 	r := NewReader("", func(l Life) { lives = append(lives, l) })
 	write(r)
 	return r.Close(), lives
 }
 
-var comparable = cmp.Options{cmp.AllowUnexported(Violation{}, facts{})}
+var comparable = cmp.Options{cmp.AllowUnexported(InvariantViolation{}, causeLines{})}
 
 var number = regexp.MustCompile("[0-9]+")
 

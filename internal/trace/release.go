@@ -9,7 +9,7 @@ import (
 )
 
 // followObject applies a record about an object: its last reference is released.
-func (f *follower) followObject(r *record) {
+func (f *follower) followObject(r *logRecord) {
 	o := f.objects[r.addr]
 	if r.message == allocated {
 		delete(f.dead, r.addr)
@@ -105,7 +105,7 @@ func (f *follower) followObject(r *record) {
 func (o *object) released(interp uint64, line int64) {
 	o.release, o.enterAt, o.borrow, o.dataAt, o.same, o.broken = true, line, false, 0, false, nil
 	k := &o.facts
-	*k = facts{made: k.made, madeAt: k.madeAt, slotAt: k.slotAt, maker: k.maker, makerAt: k.makerAt}
+	*k = causeLines{made: k.made, madeAt: k.madeAt, slotAt: k.slotAt, maker: k.maker, makerAt: k.makerAt}
 	if interp != 0 {
 		k.releaser, k.releaserAt = interp, line
 	}
@@ -146,7 +146,7 @@ func (f *follower) otherInterpreter(o *object) {
 	if o.broken != nil || k.releaser == 0 || o.Made == MadeHermetic {
 		return
 	}
-	var v *Violation
+	var v *InvariantViolation
 	var first Reason
 	switch {
 	case k.maker != 0 && k.maker != k.releaser && o.madeGap == f.gaps:
@@ -306,7 +306,7 @@ func (f *follower) deallocate(o *object) {
 
 // deallocation records the main violation: the object is deallocated, and the slot of
 // a shared impl points at it.
-func (f *follower) deallocation(o *object, line int64) *Violation {
+func (f *follower) deallocation(o *object, line int64) *InvariantViolation {
 	v := f.breaksAt(preserve.SharedDealloc, line, o.Address, o.Impl, "")
 	v.Type, v.root, v.facts = o.Type, o.broken, o.facts
 	v.facts.deallocation = true
@@ -332,7 +332,7 @@ func (f *follower) cutOff(o *object, cutAt int64) {
 }
 
 // afterDeallocation handles a line about a deallocated object.
-func (f *follower) afterDeallocation(d *death, r *record) {
+func (f *follower) afterDeallocation(d *death, r *logRecord) {
 	switch {
 	case d.again != nil && r.message == deallocating:
 		v := f.breaksAt(preserve.UseAfter, f.number, Address(d.object), d.impl, "deallocated again")
@@ -376,7 +376,7 @@ func (f *follower) staleSlot(i *impl, d *death) {
 }
 
 // suspect records a deallocated object that its impl may still point at.
-func (f *follower) suspect(i *impl, o *object, v *Violation) {
+func (f *follower) suspect(i *impl, o *object, v *InvariantViolation) {
 	if i == nil || i.Address == 0 || i.slot != nil && i.slot != o {
 		f.endLife(o.Life)
 		return

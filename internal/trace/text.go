@@ -66,7 +66,7 @@ func (l *Life) has(w *What) bool {
 }
 
 // End writes the violations, the summary of the log, and the lives.
-func (t *Text) End(r Report) error {
+func (t *Text) End(r LogReport) error {
 	for _, v := range r.Violations {
 		if v.Root == 0 {
 			t.finding(&v, r.below(&v))
@@ -95,16 +95,16 @@ func (t *Text) End(r Report) error {
 }
 
 // below returns the violations that follow from one, those with a later use first.
-func (r *Report) below(root *Violation) []Violation {
-	all := slices.DeleteFunc(slices.Clone(r.Violations), func(v Violation) bool {
+func (r *LogReport) below(root *InvariantViolation) []InvariantViolation {
+	all := slices.DeleteFunc(slices.Clone(r.Violations), func(v InvariantViolation) bool {
 		return v.Root != root.Line || v.World != root.World || v.root.Code != root.Code
 	})
-	slices.SortStableFunc(all, func(a, b Violation) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(all, func(a, b InvariantViolation) int { return rank(a) - rank(b) })
 	return all
 }
 
 // Summary returns the report's counts in one line.
-func (r *Report) Summary() string {
+func (r *LogReport) Summary() string {
 	s := plural(int64(len(r.Violations)), "violation")
 	if n := r.Findings(); n < len(r.Violations) {
 		s += fmt.Sprintf(" (%s)", plural(int64(n), "finding"))
@@ -139,7 +139,7 @@ func times(n int64) string {
 }
 
 // finding writes a violation and those that follow from it.
-func (t *Text) finding(v *Violation, below []Violation) {
+func (t *Text) finding(v *InvariantViolation, below []InvariantViolation) {
 	t.headline(v)
 	fmt.Fprintf(t.w, "  rule    %s\n", v.Code.Rule())
 	fmt.Fprintf(t.w, "  saw     %s", v.Saw())
@@ -179,7 +179,7 @@ func (t *Text) finding(v *Violation, below []Violation) {
 	fmt.Fprintln(t.w)
 }
 
-func (t *Text) headline(v *Violation) {
+func (t *Text) headline(v *InvariantViolation) {
 	fmt.Fprintf(t.w, "%s %s  object %s, impl %s: line %d", v.Code, v.Code.Name(), v.Object, v.Impl, v.Line)
 	if v.World != "" {
 		fmt.Fprintf(t.w, " in %s", v.World)
@@ -187,7 +187,7 @@ func (t *Text) headline(v *Violation) {
 	fmt.Fprintln(t.w)
 }
 
-func (t *Text) later(v *Violation) {
+func (t *Text) later(v *InvariantViolation) {
 	if later := v.Later(); later != "" {
 		fmt.Fprintf(t.w, "  later   %s\n", later)
 	}
@@ -195,7 +195,7 @@ func (t *Text) later(v *Violation) {
 
 // Later returns the consequence of a deallocation, in one line; "" if the object is
 // not deallocated.
-func (v *Violation) Later() string {
+func (v *InvariantViolation) Later() string {
 	if v.Code != preserve.SharedDealloc && v.Code != preserve.UseAfter {
 		return ""
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // follow reads a log from memory.
-func follow(log string) (Report, []Life) {
+func follow(log string) (LogReport, []Life) {
 	var lives []Life
 	r := NewReader("", func(l Life) { lives = append(lives, l) })
 	r.Write([]byte(log))
@@ -24,8 +24,8 @@ func follow(log string) (Report, []Life) {
 }
 
 // effects returns the violations that others do not follow from.
-func effects(r Report) []Violation {
-	var all []Violation
+func effects(r LogReport) []InvariantViolation {
+	var all []InvariantViolation
 	for _, v := range r.Violations {
 		if len(r.below(&v)) == 0 {
 			all = append(all, v)
@@ -44,7 +44,7 @@ type found struct {
 	Consequence int64
 }
 
-func foundIn(r Report) []found {
+func foundIn(r LogReport) []found {
 	var all []found
 	for _, v := range effects(r) {
 		all = append(all, found{v.Code.String(), v.Line, v.Object, v.Impl, v.Cause, v.Consequence})

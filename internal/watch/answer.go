@@ -9,7 +9,7 @@ import (
 
 // answer reads the watcher's record of the Python class that answered a call: the
 // class, the method, its file and line. It is nil if the op's kernel did.
-func (l layout) answer(text string) *asserts.Answer {
+func (l pythonFolders) answer(text string) *asserts.Answer {
 	fields := strings.Split(text, "\x1f")
 	if len(fields) < 4 {
 		return nil

@@ -25,7 +25,7 @@ type task struct {
 
 // An occurrence is a finding in a context.
 type occurrence struct {
-	*Finding
+	*OpFinding
 	in    task
 	times int
 }
@@ -47,8 +47,8 @@ const newsSize = 8
 // reporters are the reporters of a run, by process; findings guards them.
 type reporters map[int]*reporter
 
-// A place is a reporter in one of its contexts; nil for a process without one.
-type place struct {
+// A reporterContext is a reporter in one of its contexts; nil for a process without one.
+type reporterContext struct {
 	reporter *reporter
 	in       task
 }
@@ -176,14 +176,14 @@ func shownSince(unreported []*occurrence) ([]byte, error) {
 func (o *occurrence) report() string {
 	violation := *o.Violation
 	violation.Repro = o.in.command
-	there := *o.Finding
+	there := *o.OpFinding
 	there.Violation = &violation
 	return there.Report()
 }
 
 // of returns the place of a process: its context with a number, or that of its
 // nearest ancestor with one. 0 is for the current context.
-func (h reporters) of(pid int, number int64) place {
+func (h reporters) of(pid int, number int64) reporterContext {
 	for ; pid > 1 && len(h) > 0; pid = parent(pid) { //mutate:equivalent true: only saves time
 		at := h[pid]
 		if at == nil {
@@ -193,9 +193,9 @@ func (h reporters) of(pid int, number int64) place {
 		if _, known := at.contexts[number]; !known {
 			number = at.now
 		}
-		return place{at, at.contexts[number]}
+		return reporterContext{at, at.contexts[number]}
 	}
-	return place{}
+	return reporterContext{}
 }
 
 // parent returns the parent of a process, 0 if it is not known.
@@ -220,13 +220,13 @@ func ended(pid int) bool {
 }
 
 // add counts a finding at a place, and reports whether a process will ask for it.
-func (at place) add(found *Finding) bool {
+func (at reporterContext) add(found *OpFinding) bool {
 	if at.reporter == nil {
 		return false
 	}
 	defer at.reporter.notify()
 	for _, o := range at.reporter.unreported {
-		if o.Finding == found && o.in == at.in {
+		if o.OpFinding == found && o.in == at.in {
 			o.times++
 			return true
 		}

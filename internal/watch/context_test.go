@@ -25,8 +25,8 @@ type reported struct {
 
 func newHeard() *reported {
 	r := &reported{reported: make(map[int]uint64)}
-	r.run = &run{findings: findings{byKey: make(map[string]*Finding), held: make(reporters)}}
-	r.findings.first = func(f *Finding) { r.printed = append(r.printed, f.Op) }
+	r.run = &run{findings: findings{byKey: make(map[string]*OpFinding), held: make(reporters)}}
+	r.findings.first = func(f *OpFinding) { r.printed = append(r.printed, f.Op) }
 	return r
 }
 
@@ -56,7 +56,7 @@ func (r *reported) enter(t *testing.T, pid, number int, name string) (since []st
 		return nil
 	}
 	r.reported[pid] = news
-	text, err := (&process{run: r.run}).answer(preload.Frame{Kind: frameSince, Data: []byte(strconv.Itoa(pid))})
+	text, err := (&process{run: r.run}).answer(preload.Message{Kind: frameSince, Data: []byte(strconv.Itoa(pid))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func (r *reported) enter(t *testing.T, pid, number int, name string) (since []st
 	return since
 }
 
-func (r *reported) find(op string, pid int, number int64) *Finding {
+func (r *reported) find(op string, pid int, number int64) *OpFinding {
 	v := &asserts.Violation{Op: op, Code: asserts.UndeclaredWrite}
 	return r.findings.add(v, &process{run: r.run, pid: pid}, nil, r.findings.at(pid, number))
 }
@@ -221,7 +221,7 @@ func TestFoundInTwoContexts(t *testing.T) {
 // Programs do not get findings in a baseline, nor notes.
 func TestContextsOfKnownFindings(t *testing.T) {
 	r, pid := newHeard(), os.Getpid()
-	r.findings.known = func(f *Finding) bool { return f.Op == "known" }
+	r.findings.known = func(f *OpFinding) bool { return f.Op == "known" }
 	r.enter(t, pid, 1, "one")
 	r.find("known", pid, 0)
 	v := &asserts.Violation{Op: "debatable", Code: asserts.UndeclaredWrite, Note: "why"}
@@ -233,8 +233,8 @@ func TestContextsOfKnownFindings(t *testing.T) {
 // Exit status 1 is for findings that the program has not asked for.
 func TestExitStatusOfAsked(t *testing.T) {
 	for _, test := range []struct{ count, asked, want int }{{1, 1, 0}, {2, 1, 1}, {1, 0, 1}} {
-		f := &Finding{Violation: &asserts.Violation{Op: "a"}, Count: test.count, Asked: test.asked}
-		if got := (&Report{Findings: []*Finding{f}}).ExitStatus(); got != test.want {
+		f := &OpFinding{Violation: &asserts.Violation{Op: "a"}, Count: test.count, Asked: test.asked}
+		if got := (&OpReport{Findings: []*OpFinding{f}}).ExitStatus(); got != test.want {
 			t.Errorf("%d found, %d asked for: exit status %d, want %d", test.count, test.asked, got, test.want)
 		}
 	}
@@ -242,7 +242,7 @@ func TestExitStatusOfAsked(t *testing.T) {
 
 // A report is valid UTF-8 in the answer to a program.
 func TestReportIsText(t *testing.T) {
-	f := &Finding{Violation: &asserts.Violation{Op: "a::##[error]"}, Pids: []int{1}, Rank: "##vso[x]", Site: []Frame{{File: "##[group]\n::error::\x1b.py"}}}
+	f := &OpFinding{Violation: &asserts.Violation{Op: "a::##[error]"}, Pids: []int{1}, Rank: "##vso[x]", Site: []Frame{{File: "##[group]\n::error::\x1b.py"}}}
 	if text := f.Report(); strings.Contains(text, "##[") || strings.Contains(text, "##vso[") || strings.Contains(text, "\n::") || strings.Contains(text, "\x1b") {
 		t.Error(text)
 	}
@@ -329,7 +329,7 @@ func TestContextsOfOneThatEnded(t *testing.T) {
 func TestAskedByOthers(t *testing.T) {
 	for _, text := range []string{"", "x", "12"} {
 		r := newHeard()
-		if _, err := (&process{run: r.run}).answer(preload.Frame{Kind: frameSince, Data: []byte(text)}); err == nil {
+		if _, err := (&process{run: r.run}).answer(preload.Message{Kind: frameSince, Data: []byte(text)}); err == nil {
 			t.Errorf("%q is answered", text)
 		}
 	}

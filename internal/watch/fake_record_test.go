@@ -29,7 +29,7 @@ func fakeText(setting int, result, more string) string {
 type faking struct {
 	*process
 	waived []asserts.Excuse
-	found  []*Finding
+	found  []*OpFinding
 }
 
 func newFaking(t *testing.T, compiled bool) *faking {
@@ -52,7 +52,7 @@ func newFaking(t *testing.T, compiled bool) *faking {
 	}
 	f.process = &process{run: &run{
 		config: Config{Policy: asserts.Aware()}, counts: counts, ops: ops{all: []*watchedOp{{name: "t::f", faked: op, on: on}, {name: "t::g"}}},
-		findings: findings{byKey: make(map[string]*Finding), held: make(reporters), first: func(found *Finding) { f.found = append(f.found, found) }},
+		findings: findings{byKey: make(map[string]*OpFinding), held: make(reporters), first: func(found *OpFinding) { f.found = append(f.found, found) }},
 		skips:    make(map[opSkip]int), faked: make(map[int64]int), answered: make(map[int64][]answered),
 	}}
 	return f

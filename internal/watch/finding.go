@@ -13,8 +13,8 @@ import (
 	"github.com/opassert/opassert/internal/printable"
 )
 
-// A Finding is a broken rule at one place of the program, however often.
-type Finding struct {
+// An OpFinding is a broken rule at one place of the program, however often.
+type OpFinding struct {
 	*asserts.Violation
 	Count int
 	Pids  []int   // sorted
@@ -28,7 +28,7 @@ type Finding struct {
 }
 
 // where returns the line that called the op: "train.py:42 in forward".
-func (f *Finding) where() string {
+func (f *OpFinding) where() string {
 	if len(f.Site) == 0 {
 		return ""
 	}
@@ -36,7 +36,7 @@ func (f *Finding) where() string {
 }
 
 // Report returns the violation's report, with the line that called the op and the process.
-func (f *Finding) Report() string {
+func (f *OpFinding) Report() string {
 	where := cmp.Or(f.where(), "a thread without frames of the program")
 	if f.Code == asserts.SchemaLint {
 		where = "all calls"
@@ -54,14 +54,14 @@ func (f *Finding) Report() string {
 // findings are the findings of a run.
 type findings struct {
 	mu      sync.Mutex
-	byKey   map[string]*Finding
-	command string              // the program's command, quoted for a shell
-	known   func(*Finding) bool // whether a baseline has it; may be nil
-	first   func(*Finding)      // called with each that is not known and not asked for, one at a time; may be nil
+	byKey   map[string]*OpFinding
+	command string                // the program's command, quoted for a shell
+	known   func(*OpFinding) bool // whether a baseline has it; may be nil
+	first   func(*OpFinding)      // called with each that is not known and not asked for, one at a time; may be nil
 	held    reporters
 }
 
-func (f *findings) add(v *asserts.Violation, p *process, site []Frame, at place) *Finding {
+func (f *findings) add(v *asserts.Violation, p *process, site []Frame, at reporterContext) *OpFinding {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	found := f.count(v, p, site)
@@ -72,7 +72,7 @@ func (f *findings) add(v *asserts.Violation, p *process, site []Frame, at place)
 }
 
 // print prints a finding that no process asks for, once.
-func (f *findings) print(found *Finding) {
+func (f *findings) print(found *OpFinding) {
 	if f.first != nil && !found.Known && !found.printed {
 		found.printed = true
 		f.first(found)
@@ -89,13 +89,13 @@ func (f *findings) end() {
 			if !o.printed && o.in.command != "" {
 				o.Repro = o.in.command
 			}
-			f.print(o.Finding)
+			f.print(o.OpFinding)
 		}
 	}
 }
 
-func (f *findings) count(v *asserts.Violation, p *process, site []Frame) *Finding {
-	found := &Finding{Violation: v, Count: 1, Pids: []int{p.pid}, Rank: p.rank, Site: site}
+func (f *findings) count(v *asserts.Violation, p *process, site []Frame) *OpFinding {
+	found := &OpFinding{Violation: v, Count: 1, Pids: []int{p.pid}, Rank: p.rank, Site: site}
 	key := strings.Join([]string{v.Op, v.Code.String(), v.Subject.String(), v.Against.String(), v.Answer.String(), found.where()}, "\x00")
 	if old := f.byKey[key]; old != nil {
 		old.Count++
@@ -125,7 +125,7 @@ func (f *findings) findingsSince(pid string) ([]byte, error) {
 }
 
 // at returns the place of a process; see [reporters.of].
-func (f *findings) at(pid int, number int64) place {
+func (f *findings) at(pid int, number int64) reporterContext {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.held.of(pid, number)
@@ -139,10 +139,10 @@ func (f *findings) hasReporters() bool {
 }
 
 // sorted returns the findings by op, code, subject and line.
-func (f *findings) sorted() []*Finding {
+func (f *findings) sorted() []*OpFinding {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.SortedFunc(maps.Values(f.byKey), func(a, b *Finding) int {
+	return slices.SortedFunc(maps.Values(f.byKey), func(a, b *OpFinding) int {
 		return cmp.Or(
 			cmp.Compare(a.Op, b.Op), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Subject.String(), b.Subject.String()),
 			cmp.Compare(a.Against.String(), b.Against.String()), cmp.Compare(a.where(), b.where()), cmp.Compare(a.Answer.String(), b.Answer.String()),

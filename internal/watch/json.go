@@ -27,7 +27,7 @@ type shown struct {
 }
 
 // WriteJSON writes the findings as an array, followed by more.
-func (r *Report) WriteJSON(w io.Writer, more ...any) error {
+func (r *OpReport) WriteJSON(w io.Writer, more ...any) error {
 	all := []any{}
 	for _, f := range r.Findings {
 		site := f.Site

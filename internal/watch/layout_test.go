@@ -24,7 +24,7 @@ func TestFrameString(t *testing.T) {
 
 // Files of PyTorch, Python and test runners are not the user's; those installed by pip are.
 func TestForeign(t *testing.T) {
-	l := layout{torch: "/torch", stdlib: "/lib/python3"}
+	l := pythonFolders{torch: "/torch", stdlib: "/lib/python3"}
 	for file, foreign := range map[string]bool{
 		"<frozen importlib._bootstrap>": true, "/torch/nn/functional.py": true, "/torchvision/ops.py": false, "/lib/python3/runpy.py": true,
 		"/lib/python3/site-packages/mine.py": false, "/lib/python3/dist-packages/mine.py": false, "/lib/python3.py": false,
@@ -36,7 +36,7 @@ func TestForeign(t *testing.T) {
 		}
 	}
 	for _, file := range []string{"/torch.py", "/a.py"} {
-		if (layout{}).foreign(file) {
+		if (pythonFolders{}).foreign(file) {
 			t.Errorf("%s: foreign without known folders", file)
 		}
 	}
@@ -48,7 +48,7 @@ func TestShort(t *testing.T) {
 		{"/src", "/src/a/b.py", "a/b.py"}, {"/src", "/other/b.py", "/other/b.py"}, {"/src", "b.py", "b.py"},
 		{"", "a/b.py", "a/b.py"}, {"", "./b.py", "./b.py"}, {"src", "/b.py", "/b.py"},
 	} {
-		if got := (layout{cwd: tt.cwd}).short(tt.file); got != tt.want {
+		if got := (pythonFolders{cwd: tt.cwd}).short(tt.file); got != tt.want {
 			t.Errorf("%s in %q: %s, want %s", tt.file, tt.cwd, got, tt.want)
 		}
 	}
@@ -56,7 +56,7 @@ func TestShort(t *testing.T) {
 
 // The first letter of a place is its kind.
 func TestFrames(t *testing.T) {
-	l := layout{torch: "/torch", cwd: "/src"}
+	l := pythonFolders{torch: "/torch", cwd: "/src"}
 	if users, generated := l.frames(""); users != nil || generated != "" {
 		t.Errorf("of no place: %v, %q", users, generated)
 	}
@@ -86,7 +86,7 @@ func TestNativeFrames(t *testing.T) {
 	}
 	must.Do(t, os.WriteFile(filepath.Join(dir, "addr2line"), []byte(script+"*) exit 1;;\nesac\n"), 0o700))
 	t.Setenv("PATH", dir)
-	l := layout{cwd: "/src"}
+	l := pythonFolders{cwd: "/src"}
 	text := "/src/m.so+0x10 k\n/usr/lib/libtorch_cpu.so+0x10 at::add\nno place\n/src/m.so+0xzz bad\n/src/m.so+0x11 unknown\n/src/m.so+0x12 inline\n/src/m.so+0x13 odd\n/src/m.so+0x14 f\n/src/m.so+0x15 fails\n"
 	want := []string{"m.so in fails", "k.cpp in f", "m.so in odd", "m.so in unknown", "k.cpp:7 in kernel"}
 	for range 2 { // the second time from the cache
@@ -171,14 +171,14 @@ func TestCompiled(t *testing.T) {
 	if compiled(filepath.Join(dir, "absent")) || !compiled("<eval_with_key>.0") {
 		t.Error("a missing file is compiled, or a graph is not")
 	}
-	if frames := (layout{torch: "/torch"}).originFrames("a.py\n5\nf\nb.py\nx\ng\n/torch/n.py\n1\nh\n"); len(frames) != 1 || frames[0].String() != "a.py:5 in f" {
+	if frames := (pythonFolders{torch: "/torch"}).originFrames("a.py\n5\nf\nb.py\nx\ng\n/torch/n.py\n1\nh\n"); len(frames) != 1 || frames[0].String() != "a.py:5 in f" {
 		t.Errorf("frames %v", frames)
 	}
 }
 
 // A report of a class's answer has its class and method, and the fix for a Python class.
 func TestAnswer(t *testing.T) {
-	l := layout{cwd: "/src"}
+	l := pythonFolders{cwd: "/src"}
 	if a := l.answer("C\x1fm\x1f/src/a.py"); a != nil {
 		t.Errorf("of three fields: %+v", a)
 	}

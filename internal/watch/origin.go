@@ -31,7 +31,7 @@ var written sync.Map // by file
 
 // originFrames reads the frames that a line of generated code comes from: file, line
 // and function of each, outermost first.
-func (l layout) originFrames(text string) []Frame {
+func (l pythonFolders) originFrames(text string) []Frame {
 	var frames []Frame
 	words := strings.Split(text, "\n")
 	for ; len(words) > 3; words = words[3:] {

@@ -15,7 +15,7 @@ func TestCallsOfGeneratedCodeAreTheProgramsOwn(t *testing.T) {
 	os.WriteFile(users, []byte("import torch\n"), 0o600)
 	text := "  File \"" + generated + "\", line 7 in call\n  File \"/torch/x.py\", line 1 in g\n" +
 		"  File \"" + users + "\", line 3 in forward\n  File \"" + users + "\", line 9 in <module>\n"
-	l := layout{torch: "/torch", cwd: dir}
+	l := pythonFolders{torch: "/torch", cwd: dir}
 	site, line := l.pythonFrames(text)
 	if want := generated + ":7"; line != want {
 		t.Errorf("generated line %q, want %q", line, want)

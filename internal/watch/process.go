@@ -19,13 +19,13 @@ type process struct {
 	pid     int
 	rank    string
 	version string // of libtorch
-	layout  layout
+	layout  pythonFolders
 	pending map[int64][]*asserts.Violation // of calls whose site was requested
 	next    int64
 }
 
 // answer answers a frame.
-func (p *process) answer(f preload.Frame) ([]byte, error) {
+func (p *process) answer(f preload.Message) ([]byte, error) {
 	reply, err := p.reply(f)
 	if err != nil {
 		return nil, fmt.Errorf("process %d: %w", p.pid, err)
@@ -33,7 +33,7 @@ func (p *process) answer(f preload.Frame) ([]byte, error) {
 	return reply, nil
 }
 
-func (p *process) reply(f preload.Frame) ([]byte, error) {
+func (p *process) reply(f preload.Message) ([]byte, error) {
 	switch f.Kind {
 	case frameHello:
 		return p.hello(string(f.Data))

@@ -33,11 +33,11 @@ func FuzzFrames(f *testing.F) {
 		r := &run{
 			config:    Config{Policy: asserts.Aware(), Record: 4},
 			ops:       ops{byText: make(map[string]*watchedOp), plan: plan},
-			findings:  findings{byKey: make(map[string]*Finding), held: make(reporters)},
+			findings:  findings{byKey: make(map[string]*OpFinding), held: make(reporters)},
 			processes: make(map[int]string), names: make(map[string]bool), skips: make(map[opSkip]int), records: make(map[string]records), origins: newOrigins(),
 		}
 		p := &process{run: r, pending: make(map[int64][]*asserts.Violation)}
-		for _, frame := range []preload.Frame{{Kind: kind, Data: data}, {Kind: kind2, Data: data2}} {
+		for _, frame := range []preload.Message{{Kind: kind, Data: data}, {Kind: kind2, Data: data2}} {
 			if _, err := p.answer(frame); err != nil && err.Error() == "" {
 				t.Fatal("an empty error")
 			}
@@ -56,7 +56,7 @@ func TestFakeHead(t *testing.T) {
 		t.Errorf("op %d, contexts %v, text %q", op, contexts, text)
 	}
 	for _, data := range [][]byte{nil, words(7)[:7], words(7), words(7, 0), words(7, 2, 3), words(7, -1, 3)} {
-		_, err := (&process{run: new(run)}).answer(preload.Frame{Kind: frameFake, Data: data})
+		_, err := (&process{run: new(run)}).answer(preload.Message{Kind: frameFake, Data: data})
 		if err == nil || !strings.Contains(err.Error(), "cut short") {
 			t.Errorf("%v: %v", data, err)
 		}

@@ -49,7 +49,7 @@ func (r *run) record(data []byte) error {
 
 // WriteCases writes the recorded calls as a file of cases. check makes omitted
 // arguments from the schema.
-func (r *Report) WriteCases(w io.Writer) error {
+func (r *OpReport) WriteCases(w io.Writer) error {
 	if _, err := io.WriteString(w, "# Distinct calls that a program made; use them with opassert check -cases-from.\n"); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (r *Report) WriteCases(w io.Writer) error {
 }
 
 // Recorded returns the recorded calls as cases, by op.
-func (r *Report) Recorded() map[string][]string {
+func (r *OpReport) Recorded() map[string][]string {
 	calls := make(map[string][]string)
 	for op, all := range r.records {
 		calls[op] = slices.Compact(slices.Sorted(maps.Values(all)))

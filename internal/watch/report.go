@@ -13,10 +13,10 @@ import (
 	"github.com/opassert/opassert/internal/printable"
 )
 
-// A Report has the findings and the counts of a run.
-type Report struct {
+// An OpReport has the findings and the counts of a run.
+type OpReport struct {
 	Program   string // its command, quoted for a shell
-	Findings  []*Finding
+	Findings  []*OpFinding
 	Status    int // exit status of the program
 	Took      time.Duration
 	Processes int
@@ -48,19 +48,19 @@ type Report struct {
 // ExitStatus is the program's own if that is not 0; else 2 if something was not
 // watched, or there was nothing to watch; else 1 with findings that the program has
 // not asked for.
-func (r *Report) ExitStatus() int {
+func (r *OpReport) ExitStatus() int {
 	switch {
 	case r.Status != 0:
 		return r.Status
 	case len(r.Unwatched) > 0:
 		return 2
-	case slices.ContainsFunc(r.Findings, func(f *Finding) bool { return !f.Known && f.Note == "" && f.Asked < f.Count }):
+	case slices.ContainsFunc(r.Findings, func(f *OpFinding) bool { return !f.Known && f.Note == "" && f.Asked < f.Count }):
 		return 1
 	}
 	return 0
 }
 
-func (r *run) report(end preload.End, took time.Duration) (*Report, error) {
+func (r *run) report(end preload.End, took time.Duration) (*OpReport, error) {
 	counts, err := readCounts(r.counts, len(r.ops.all))
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (r *run) report(end preload.End, took time.Duration) (*Report, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	rep := &Report{Program: printable.Shell(r.config.Command...), Level: r.config.level(false), Custom: r.config.level(true), Findings: r.findings.sorted(), Status: end.Status, Took: took, Processes: len(r.processes), Unwatched: append(r.object.Unwatched(), lost...), Left: end.Left, Early: r.early}
+	rep := &OpReport{Program: printable.Shell(r.config.Command...), Level: r.config.level(false), Custom: r.config.level(true), Findings: r.findings.sorted(), Status: end.Status, Took: took, Processes: len(r.processes), Unwatched: append(r.object.Unwatched(), lost...), Left: end.Left, Early: r.early}
 	called := make(map[string]*report.OpResult)
 	for i, c := range counts {
 		op := r.ops.all[i]
@@ -190,7 +190,7 @@ func (r *run) countTraitsOf(op string, codes asserts.Codes, traits []int64) {
 
 // WriteSummary writes the numbers of findings, and of calls that were observed and
 // that were not.
-func (r *Report) WriteSummary(w io.Writer) error {
+func (r *OpReport) WriteSummary(w io.Writer) error {
 	var b strings.Builder
 	total := 0
 	for _, f := range r.Findings {
@@ -257,7 +257,7 @@ func (r *Report) WriteSummary(w io.Writer) error {
 }
 
 // Results returns the findings in the form for writers of reports.
-func (r *Report) Results() []asserts.Result {
+func (r *OpReport) Results() []asserts.Result {
 	var results []asserts.Result
 	for _, f := range r.Findings {
 		if f.Known {

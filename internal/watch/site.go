@@ -31,15 +31,15 @@ func (f Frame) String() string {
 	return s
 }
 
-// A layout is the folders whose frames are not the user's.
-type layout struct {
+// A pythonFolders is the folders whose frames are not the user's.
+type pythonFolders struct {
 	torch  string // folder of the Python package torch
 	stdlib string // folder of Python's own modules
 	cwd    string // names of files below it are relative to it
 }
 
 // frames reads the frames of a place, after the letter for their sort.
-func (l layout) frames(place string) (users []Frame, generated string) {
+func (l pythonFolders) frames(place string) (users []Frame, generated string) {
 	switch {
 	case place == "":
 		return nil, ""
@@ -53,7 +53,7 @@ var pythonLine = regexp.MustCompile(`(?m)^  File "(.*)", line (\d+) in (.*)$`)
 
 // pythonFrames reads the output of faulthandler, outermost frame first. Generated
 // is FILE:LINE of a call in code that PyTorch's compiler generated.
-func (l layout) pythonFrames(text string) (users []Frame, generated string) {
+func (l pythonFolders) pythonFrames(text string) (users []Frame, generated string) {
 	var all []Frame
 	for _, m := range pythonLine.FindAllStringSubmatch(text, -1) {
 		line, _ := strconv.Atoi(m[2])
@@ -76,7 +76,7 @@ func (l layout) pythonFrames(text string) (users []Frame, generated string) {
 }
 
 // foreign reports whether a file is PyTorch's, Python's or a test runner's.
-func (l layout) foreign(file string) bool {
+func (l pythonFolders) foreign(file string) bool {
 	if strings.HasPrefix(file, "<frozen") || l.torch != "" && strings.HasPrefix(file, l.torch+"/") {
 		return true
 	}
@@ -89,7 +89,7 @@ func (l layout) foreign(file string) bool {
 	return ok && l.stdlib != "" && !strings.HasPrefix(inside, "site-packages/") && !strings.HasPrefix(inside, "dist-packages/")
 }
 
-func (l layout) short(file string) string {
+func (l pythonFolders) short(file string) string {
 	if rel, _ := filepath.Rel(l.cwd, file); l.cwd != "" && filepath.IsLocal(rel) {
 		return rel
 	}
@@ -110,7 +110,7 @@ func unescape(s string) string {
 var inTorch = regexp.MustCompile(`^(libtorch|libc10|libpython|libc\.so|libc-|libpthread|libstdc|libgcc|libgomp|ld-linux|python[\d.]*$|pypy|libopassert|opassert|libtorch-.*watch)`)
 
 // nativeFrames reads the output of native_frames, outermost frame first.
-func (l layout) nativeFrames(text string) []Frame {
+func (l pythonFolders) nativeFrames(text string) []Frame {
 	var frames []Frame
 	for line := range strings.Lines(text) {
 		place, symbol, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -134,7 +134,7 @@ var known sync.Map // "module+offset" -> []Frame
 
 // source returns the user's source lines of an address, those of inlined calls first, the innermost
 // ahead; with no debug information the module and the function.
-func (l layout) source(module string, offset uint64, symbol string) []Frame {
+func (l pythonFolders) source(module string, offset uint64, symbol string) []Frame {
 	key := fmt.Sprintf("%s+%x", module, offset)
 	if k, ok := known.Load(key); ok {
 		return k.([]Frame)
@@ -151,7 +151,7 @@ func (l layout) source(module string, offset uint64, symbol string) []Frame {
 // headers are the files whose code is inlined into the user's.
 var headers = regexp.MustCompile(`/(ATen|c10|torch/csrc|torch/library\.h|c\+\+/\d+|torch/headeronly|sysdeps|csu)(/|$)|libc_start`)
 
-func (l layout) lookUp(module string, offset uint64) []Frame {
+func (l pythonFolders) lookUp(module string, offset uint64) []Frame {
 	out, _ := exec.Command("addr2line", "-Cfie", module, fmt.Sprintf("%#x", offset+base(module))).Output()
 	var frames []Frame
 	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))

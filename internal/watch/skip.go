@@ -22,7 +22,7 @@ func (r *run) skip(op string, code asserts.Code, reason string, n int) {
 }
 
 // addSkips adds the skips of all ops, by op and in sums.
-func (r *Report) addSkips(skips map[opSkip]int) {
+func (r *OpReport) addSkips(skips map[opSkip]int) {
 	sums := make(map[asserts.Skip]int)
 	for s, n := range skips {
 		r.OpSkips = append(r.OpSkips, skipped(s.op, s.code, s.reason, n))

@@ -11,7 +11,7 @@ import (
 
 // Suite returns the report in the form of a suite's, for its writers and for baselines. A
 // call of the program is a case of the op.
-func (r *Report) Suite() *report.Report {
+func (r *OpReport) Suite() *report.Report {
 	s := &report.Report{Engine: printable.Line(r.Program), Level: r.Level, Command: "opassert run"}
 	s.Watched = fmt.Sprintf("PyTorch's own ops at the level %v, others at %v", r.Level, r.Custom)
 	byName := make(map[string]*report.OpResult)
@@ -32,14 +32,14 @@ func (r *Report) Suite() *report.Report {
 
 // suite returns the finding as a suite's, with the line that called the op for
 // the call.
-func (f *Finding) suite() *report.Finding {
+func (f *OpFinding) suite() *report.Finding {
 	v := *f.Violation
 	v.Repro = strings.TrimPrefix(v.Repro, "opassert run ")
 	return &report.Finding{Violation: &v, Call: f.where(), Devices: []engine.Device{engine.CPU}, Times: f.Count, Known: f.Known}
 }
 
 // AdoptPrograms takes over the programs of the findings of a report that [Report.Suite] made.
-func (r *Report) AdoptPrograms(s *report.Report) {
+func (r *OpReport) AdoptPrograms(s *report.Report) {
 	programs := make(map[string][]*report.Program)
 	for _, op := range s.Ops {
 		for _, f := range op.Findings {
@@ -54,7 +54,7 @@ func (r *Report) AdoptPrograms(s *report.Report) {
 }
 
 // KnownTo reports whether a baseline has the finding.
-func (f *Finding) KnownTo(b *report.Baseline) bool {
+func (f *OpFinding) KnownTo(b *report.Baseline) bool {
 	found := f.suite()
 	b.Mark(&report.Report{Ops: []*report.OpResult{{Op: f.Op, Ran: 1, Findings: []*report.Finding{found}}}})
 	return found.Known

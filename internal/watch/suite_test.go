@@ -38,10 +38,10 @@ func TestLevels(t *testing.T) {
 // crashes, which a program has not.
 func TestPageOfProgram(t *testing.T) {
 	v := &asserts.Violation{Code: asserts.UndeclaredWrite, Op: "mylib::scale", Subject: asserts.Place{Name: "x"}}
-	r := &Report{
+	r := &OpReport{
 		Program: "python train.py", Level: asserts.Identity, Custom: asserts.Meta,
 		Called:   []*report.OpResult{{Op: "mylib::scale", Cases: 7, Ran: 6}},
-		Findings: []*Finding{{Violation: v, Count: 2, Pids: []int{1}, Site: []Frame{{File: "train.py", Line: 42, Function: "step"}}}},
+		Findings: []*OpFinding{{Violation: v, Count: 2, Pids: []int{1}, Site: []Frame{{File: "train.py", Line: 42, Function: "step"}}}},
 	}
 	var text bytes.Buffer
 	must.Do(t, r.Suite().WriteHTML(&text))
@@ -64,10 +64,10 @@ func TestPageOfProgram(t *testing.T) {
 // Programs that were written for a report's findings are those of the run's, op by op in their order; a
 // finding of an op that was not called, as of its schema alone, is in no such report.
 func TestAdoptPrograms(t *testing.T) {
-	find := func(op string) *Finding { return &Finding{Violation: &asserts.Violation{Op: op}} }
-	r := &Report{
+	find := func(op string) *OpFinding { return &OpFinding{Violation: &asserts.Violation{Op: op}} }
+	r := &OpReport{
 		Called:   []*report.OpResult{{Op: "mylib::a"}, {Op: "mylib::b"}},
-		Findings: []*Finding{find("mylib::b"), find("mylib::a"), find("mylib::uncalled"), find("mylib::b")},
+		Findings: []*OpFinding{find("mylib::b"), find("mylib::a"), find("mylib::uncalled"), find("mylib::b")},
 	}
 	s := r.Suite()
 	for _, op := range s.Ops {
@@ -92,7 +92,7 @@ func TestAdoptPrograms(t *testing.T) {
 func TestFindingsAsJSON(t *testing.T) {
 	answer := &asserts.Answer{Class: "m.C", Site: asserts.Site{File: "m.py", Line: 3, Func: "m.B.f"}}
 	at := asserts.Place{Name: "x", Element: asserts.NoElement}
-	r := &Report{Findings: []*Finding{
+	r := &OpReport{Findings: []*OpFinding{
 		{Violation: &asserts.Violation{Op: "a", Code: asserts.FreshImpl, Subject: at}, Count: 1},
 		{Violation: &asserts.Violation{Op: "b", Code: asserts.FreshImpl, Subject: at, Answer: answer}, Count: 2, Site: []Frame{{File: "train.py", Line: 42, Function: "step"}}},
 	}}

@@ -47,13 +47,13 @@ type Config struct {
 	Record         int                  // distinct calls that are kept of each op, where it or its kernel is not PyTorch's own or Wants names it
 	Strings        bool                 // string arguments are kept too
 	Content        Content
-	Fakes          Content             // when the program ends, once for each kind of arguments, on a device three times
-	Tolerance      float64             // how far values on a device may be from those of the kernel for the CPU, relative to 1 + their size; 0: they are not compared
-	Sample         int                 // observe one in Sample calls of PyTorch's own ops at the level content
-	MaxBytes       int64               // calls on larger storages are observed at the level identity; 0: no limit
-	Fail           bool                // raise a finding at the call
-	Found          func(*Finding)      // called with each distinct finding at once; may be nil
-	Known          func(*Finding) bool // whether a baseline has a finding, which then is neither printed nor raised; may be nil
+	Fakes          Content               // when the program ends, once for each kind of arguments, on a device three times
+	Tolerance      float64               // how far values on a device may be from those of the kernel for the CPU, relative to 1 + their size; 0: they are not compared
+	Sample         int                   // observe one in Sample calls of PyTorch's own ops at the level content
+	MaxBytes       int64                 // calls on larger storages are observed at the level identity; 0: no limit
+	Fail           bool                  // raise a finding at the call
+	Found          func(*OpFinding)      // called with each distinct finding at once; may be nil
+	Known          func(*OpFinding) bool // whether a baseline has a finding, which then is neither printed nor raised; may be nil
 }
 
 // A Child is a program that runs already.
@@ -99,13 +99,13 @@ func sources() fs.FS { return compile.Embedded(shim, "shim") }
 
 // Run runs the program to its end. It returns an error if the program was not
 // started; all other failures are in the report.
-func Run(ctx context.Context, config Config) (*Report, error) {
+func Run(ctx context.Context, config Config) (*OpReport, error) {
 	cwd, _ := os.Getwd()
 	config.Policy = config.Policy.With(subclasses...)
 	r := &run{
 		config: config, cwd: cwd,
 		ops:       ops{byText: make(map[string]*watchedOp), plan: config.Plan, wants: config.Wants, record: config.Record},
-		findings:  findings{byKey: make(map[string]*Finding), held: make(reporters), first: config.Found, known: config.Known, command: printable.Shell(config.Command...)},
+		findings:  findings{byKey: make(map[string]*OpFinding), held: make(reporters), first: config.Found, known: config.Known, command: printable.Shell(config.Command...)},
 		processes: make(map[int]string), names: make(map[string]bool), skips: make(map[opSkip]int),
 		records: make(map[string]records), origins: newOrigins(), faked: make(map[int64]int), answered: make(map[int64][]answered),
 	}
@@ -122,7 +122,9 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 		return nil, err
 	}
 	defer r.object.Close()
-	r.object.Serve(func() preload.Answer { return (&process{run: r, pending: make(map[int64][]*asserts.Violation)}).answer })
+	r.object.Serve(func() preload.AnswerFunc {
+		return (&process{run: r, pending: make(map[int64][]*asserts.Violation)}).answer
+	})
 	begun := time.Now()
 	program := preload.Program{Command: config.Command, Stdin: config.Stdin, Stdout: config.Stdout, Stderr: config.Stderr, Child: config.Child}
 	preloads := []*preload.Object{r.object}
@@ -143,9 +145,9 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 }
 
 // Loader loads the watcher into a process.
-func Loader() (preload.Kind, error) {
+func Loader() (preload.ObjectSpec, error) {
 	text, err := fs.ReadFile(sources(), "loader.c")
-	return preload.Kind{Name: "run", Source: string(text), Variable: "OPASSERT_RUN", Library: "libtorch_cpu.so"}, err
+	return preload.ObjectSpec{Name: "run", Source: string(text), Variable: "OPASSERT_RUN", Library: "libtorch_cpu.so"}, err
 }
 
 // memory returns the counts, or the contexts of the process whose number is asked for.
@@ -175,10 +177,10 @@ func Watcher() *compile.Library {
 	return &compile.Library{Name: "watch", Files: []fs.FS{libtorch.Sources(), sources()}, Units: []string{"observe.cpp", "device.cpp", "schemas.cpp", "watch.cpp"}, Link: []string{"-O2", "-DNDEBUG"}}
 }
 
-func (r *run) layout(pythonLibrary string) layout {
+func (r *run) layout(pythonLibrary string) pythonFolders {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	l := layout{stdlib: pythonLibrary, cwd: r.cwd}
+	l := pythonFolders{stdlib: pythonLibrary, cwd: r.cwd}
 	if len(r.packages) > 0 {
 		l.torch = r.packages[0]
 	}

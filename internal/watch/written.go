@@ -28,7 +28,7 @@ func (r *run) noteUnwritten() error {
 			}
 			at := asserts.Place{Index: subject.Index, Name: subject.Name, Type: subject.Type, Element: asserts.NoElement, Aliased: true}
 			pid := slices.Min(slices.Collect(maps.Keys(r.processes)))
-			r.findings.add(asserts.Unwritten(op.name, op.judged.Schema, at, asserts.Itself, calls, sizes), &process{run: r, pid: pid, rank: r.processes[pid]}, nil, place{})
+			r.findings.add(asserts.Unwritten(op.name, op.judged.Schema, at, asserts.Itself, calls, sizes), &process{run: r, pid: pid, rank: r.processes[pid]}, nil, reporterContext{})
 		}
 	}
 	return nil

@@ -182,14 +182,14 @@ var Contents = []Field{
 	{Name: "counter", Doc: "the version counter, 0 for none"},
 }
 
-// A Frame is a question that the watcher asks.
-type Frame struct {
+// A Question is a question that the watcher asks.
+type Question struct {
 	Name string
 	Kind string
 	Doc  string
 }
 
-var Frames = []Frame{
+var Questions = []Question{
 	{"hello", "H", "process, parent, rank, version of libtorch, folder of Python's modules, Python's threads -> settings"},
 	{"op", "O", "A if versions are raised later, else -, K and a device if its kernels are not PyTorch's, else -, and in the next line the record of an op in the listing of schemas.cpp -> an About, an Expectation, and a Subject for each argument and return that holds tensors"},
 	{"names", "N", "names of ops that are not PyTorch's own -> nothing"},

@@ -68,7 +68,7 @@ type Operator struct {
 	// that serves all backends.
 	Below bool
 	// Kernel is the sort of kernel that serves the device of the tensors, unless that is the CPU.
-	Kernel Kernel
+	Kernel KernelKind
 	// Autograd reports that it has a kernel for autograd, or decomposes.
 	Autograd bool
 	// Raises reports that callers of its kernel raise the versions of the arguments that it may
@@ -101,19 +101,19 @@ type Operator struct {
 	Uncounted bool
 }
 
-// A Kernel is a sort of kernel that serves a device.
-type Kernel string
+// A KernelKind is a sort of kernel that serves a device.
+type KernelKind string
 
 // The sorts of kernels. If an op has several, the first one counts.
 const (
-	OwnKernel      Kernel = "own"      // of that device alone
-	SharedKernel   Kernel = "shared"   // for all devices: the op decomposes, or calls others
-	FallbackKernel Kernel = "fallback" // of the device's backend, for each op without another; most copy to the CPU
-	NoKernel       Kernel = "none"
+	OwnKernel      KernelKind = "own"      // of that device alone
+	SharedKernel   KernelKind = "shared"   // for all devices: the op decomposes, or calls others
+	FallbackKernel KernelKind = "fallback" // of the device's backend, for each op without another; most copy to the CPU
+	NoKernel       KernelKind = "none"
 )
 
 // Kernels are the sorts of kernels, in the order of reports.
-var Kernels = []Kernel{OwnKernel, SharedKernel, FallbackKernel, NoKernel}
+var Kernels = []KernelKind{OwnKernel, SharedKernel, FallbackKernel, NoKernel}
 
 // Where returns the position of the op's schema, if it is in a file, or else that of its kernel.
 func (o Operator) Where() asserts.Site {

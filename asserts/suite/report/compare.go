@@ -18,8 +18,8 @@ import (
 // in their order.
 type Comparison struct{ Reports []*Report }
 
-// A change is a difference between one engine and the next.
-type change struct {
+// An engineChange is a difference between one engine and the next.
+type engineChange struct {
 	Kind    changeKind   `json:"kind"`
 	From    string       `json:"from"` // the engines
 	To      string       `json:"to"`
@@ -57,15 +57,15 @@ func (c *Comparison) Findings() int {
 }
 
 // Changes returns the changes from each engine to the next, by kind and op.
-func (c *Comparison) Changes() []change {
-	all := []change{}
+func (c *Comparison) Changes() []engineChange {
+	all := []engineChange{}
 	for i := 1; i < len(c.Reports); i++ {
 		all = append(all, changes(c.Reports[i-1], c.Reports[i])...)
 	}
 	return all
 }
 
-func changes(from, to *Report) []change {
+func changes(from, to *Report) []engineChange {
 	old, now := byName(from.Ops), byName(to.Ops)
 	all := append(from.only(now, opGone, findingGone, crashGone), to.only(old, opNew, findingNew, crashNew)...)
 	for i := range all {
@@ -74,7 +74,7 @@ func changes(from, to *Report) []change {
 			all[i].Schemas = []string{a.Schema, b.Schema}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b change) int {
+	slices.SortStableFunc(all, func(a, b engineChange) int {
 		return cmp.Or(cmp.Compare(slices.Index(changeKinds, a.Kind), slices.Index(changeKinds, b.Kind)), cmp.Compare(a.Op, b.Op))
 	})
 	return all
@@ -82,11 +82,11 @@ func changes(from, to *Report) []change {
 
 // only returns the changes from another report with the ops others. For an op that is gone, that is
 // the only change.
-func (r *Report) only(others map[string]*OpResult, op, finding, crash changeKind) (all []change) {
+func (r *Report) only(others map[string]*OpResult, op, finding, crash changeKind) (all []engineChange) {
 	for _, own := range r.Ops {
 		other := others[own.Op]
 		if other == nil {
-			if all = append(all, change{Kind: op, Op: own.Op}); op == opGone {
+			if all = append(all, engineChange{Kind: op, Op: own.Op}); op == opGone {
 				continue
 			}
 			other = new(OpResult)
@@ -111,15 +111,15 @@ func (r *Report) only(others map[string]*OpResult, op, finding, crash changeKind
 	return all
 }
 
-func (r *Report) change(kind changeKind, op *OpResult, f *Finding) change {
-	return change{
+func (r *Report) change(kind changeKind, op *OpResult, f *Finding) engineChange {
+	return engineChange{
 		Kind: kind, Op: op.Op, Code: f.Violation.Code, Subject: f.Violation.Subject.String(),
 		Saw: f.Violation.Saw, Repro: r.violation(op, f).Repro, Program: f.Program,
 	}
 }
 
-func (r *Report) crashChange(kind changeKind, op *OpResult, c *Crash) change {
-	return change{Kind: kind, Op: op.Op, Saw: c.Cause, Repro: r.repro(op, *c), Program: c.Program}
+func (r *Report) crashChange(kind changeKind, op *OpResult, c *Crash) engineChange {
+	return engineChange{Kind: kind, Op: op.Op, Saw: c.Cause, Repro: r.repro(op, *c), Program: c.Program}
 }
 
 // crash returns the first crash that counts against the op, or nil.
@@ -169,7 +169,7 @@ func (c *Comparison) WriteText(w io.Writer) error {
 	return t.err
 }
 
-func (c *change) write(t *textWriter) {
+func (c *engineChange) write(t *textWriter) {
 	words := []string{"  " + string(c.Kind)}
 	if c.Code != 0 {
 		words = append(words, c.Code.String())
@@ -220,9 +220,9 @@ func (c *Comparison) runs() []comparedRun {
 // changes as one object.
 func (c *Comparison) WriteJSON(w io.Writer) error {
 	return printable.JSON(w, struct {
-		Runs     []comparedRun `json:"runs"`
-		Findings []history     `json:"findings"`
-		Changes  []change      `json:"changes"`
+		Runs     []comparedRun  `json:"runs"`
+		Findings []history      `json:"findings"`
+		Changes  []engineChange `json:"changes"`
 	}{c.runs(), histories(c.Reports), c.Changes()}, " ")
 }
 
@@ -236,7 +236,7 @@ func (c *Comparison) WriteHTML(w io.Writer) error {
 	return compareTemplate().Execute(w, struct {
 		Runs    []comparedRun
 		Rows    []history
-		Changes []change
+		Changes []engineChange
 	}{c.runs(), histories(c.Reports), c.Changes()})
 }
 

@@ -131,7 +131,7 @@ func TestComparisonJSONAndPage(t *testing.T) {
 	var got struct {
 		Runs     []comparedRun
 		Findings []history
-		Changes  []change
+		Changes  []engineChange
 	}
 	must.Do(t, json.Unmarshal(b.Bytes(), &got))
 	if diff := cmp.Diff(histories(comparison().Reports), got.Findings); diff != "" {

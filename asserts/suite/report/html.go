@@ -48,7 +48,7 @@ type pageCrash struct {
 // A pageRow is an op in the coverage matrix. Judged, Skipped and Found are by device and code.
 type pageRow struct {
 	Op      string                           `json:"op"`
-	Kernel  engine.Kernel                    `json:"kernel,omitempty"`
+	Kernel  engine.KernelKind                `json:"kernel,omitempty"`
 	Cases   int                              `json:"cases"`
 	Ran     int                              `json:"ran"`
 	Why     string                           `json:"why,omitempty"` // why it never ran

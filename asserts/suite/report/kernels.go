@@ -12,8 +12,8 @@ import (
 // An Unrun is an op that a run on a device leaves out, as the device has no kernel of its own for
 // it and the op was not requested by name.
 type Unrun struct {
-	Op     string        `json:"op"`
-	Kernel engine.Kernel `json:"kernel"`
+	Op     string            `json:"op"`
+	Kernel engine.KernelKind `json:"kernel"`
 }
 
 // why returns the reason why the op did not run.
@@ -33,13 +33,13 @@ func (u Unrun) result() asserts.Result {
 
 // A Served is the number of ops that a sort of kernel serves, and the number of these that ran.
 type Served struct {
-	Kernel engine.Kernel `json:"kernel"`
-	Ops    int           `json:"ops"`
-	Ran    int           `json:"ran"`
+	Kernel engine.KernelKind `json:"kernel"`
+	Ops    int               `json:"ops"`
+	Ran    int               `json:"ran"`
 }
 
 // servedBy describes the sorts of kernels, for readers.
-var servedBy = map[engine.Kernel]string{
+var servedBy = map[engine.KernelKind]string{
 	engine.OwnKernel: "with a kernel of the device's own", engine.SharedKernel: "with one of all devices",
 	engine.FallbackKernel: "without, which the device's fallback serves", engine.NoKernel: "with none",
 }

@@ -555,7 +555,7 @@ func (r *Report) Leave(o engine.Operator) { r.Unrun = append(r.Unrun, Unrun{o.Na
 // served counts the ops by the sort of kernel that serves the device; nil on the CPU.
 func (r *Report) served() []Served {
 	all := make([]Served, len(engine.Kernels))
-	count := func(kernel engine.Kernel, ran int) {
+	count := func(kernel engine.KernelKind, ran int) {
 		if i := slices.Index(engine.Kernels, kernel); i >= 0 {
 			all[i].Ops++
 			all[i].Ran += ran

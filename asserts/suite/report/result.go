@@ -14,18 +14,18 @@ import (
 
 // An OpResult is the result of all cases of one op.
 type OpResult struct {
-	Op        string         `json:"op"`
-	Schema    string         `json:"schema"`
-	Composite bool           `json:"composite,omitempty"`
-	Below     bool           `json:"below,omitempty"`  // has a kernel below autograd
-	Kernel    engine.Kernel  `json:"kernel,omitempty"` // that serves the device, unless that is the CPU
-	Missing   string         `json:"missing,omitempty"`
-	Cases     int            `json:"cases"`
-	Ran       int            `json:"ran"`
-	Error     string         `json:"error,omitempty"`   // of the closest attempt, for an op that never ran
-	Closest   string         `json:"closest,omitempty"` // that attempt, as a case of a file of cases
-	Said      map[string]int `json:"said,omitempty"`    // the errors of an op that never ran, with the numbers of the first, by number of cases
-	Unfit     map[int]string `json:"unfit,omitempty"`   // why cases of recipes did not run unchanged, by number
+	Op        string            `json:"op"`
+	Schema    string            `json:"schema"`
+	Composite bool              `json:"composite,omitempty"`
+	Below     bool              `json:"below,omitempty"`  // has a kernel below autograd
+	Kernel    engine.KernelKind `json:"kernel,omitempty"` // that serves the device, unless that is the CPU
+	Missing   string            `json:"missing,omitempty"`
+	Cases     int               `json:"cases"`
+	Ran       int               `json:"ran"`
+	Error     string            `json:"error,omitempty"`   // of the closest attempt, for an op that never ran
+	Closest   string            `json:"closest,omitempty"` // that attempt, as a case of a file of cases
+	Said      map[string]int    `json:"said,omitempty"`    // the errors of an op that never ran, with the numbers of the first, by number of cases
+	Unfit     map[int]string    `json:"unfit,omitempty"`   // why cases of recipes did not run unchanged, by number
 	// Cannot is the reason why no arguments make the op run here: that of its [Operator], or the
 	// errors of most of its cases.
 	Cannot   string `json:"cannot,omitempty"`

@@ -43,7 +43,7 @@ var cpp = dialect{
 		"holders": {of: "{x}.use_count()"},
 		"uses":    {of: "{x}.storage().use_count()"},
 	},
-	words: map[string]word{
+	words: map[string]condition{
 		"same":   {fault: "{x}.is_same({y})"},
 		"other":  {fault: "!{x}.is_same({y})"},
 		"held":   {fault: "{x}.use_count() > 1"},
@@ -74,7 +74,7 @@ type cppFile struct{ program }
 
 // cppTexts returns the programs for a fault that call the op through the dispatcher, with autograd
 // and below it.
-func (s Source) cppTexts(f Fault) (all []string, err error) {
+func (s Source) cppTexts(f Problem) (all []string, err error) {
 	for _, below := range []bool{false, true} {
 		text, err := s.cppText(f, below)
 		if err != nil {
@@ -85,7 +85,7 @@ func (s Source) cppTexts(f Fault) (all []string, err error) {
 	return all, nil
 }
 
-func (s Source) cppText(f Fault, below bool) (string, error) {
+func (s Source) cppText(f Problem, below bool) (string, error) {
 	op, err := schema.ParseDispatcher(qualified(f.Op))
 	if err != nil {
 		return "", err
@@ -134,7 +134,7 @@ func (s Source) cppText(f Fault, below bool) (string, error) {
 }
 
 // buildLine returns the command that builds a program for a fault.
-func (s Source) buildLine(f Fault) []string {
+func (s Source) buildLine(f Problem) []string {
 	if s.Build == nil {
 		return []string{"with the headers and libraries of", s.Version}
 	}

@@ -24,7 +24,7 @@ type dialect struct {
 	release  string            // a statement that releases the returns, or ""
 	joints   map[string]string // "and" and "or"
 	facts    map[string]fact
-	words    map[string]word
+	words    map[string]condition
 
 	literals
 	declared string // a statement that declares a variable with an expression
@@ -105,8 +105,8 @@ type fact struct {
 	by string // the part of both values, {}, to compare, or "" for all
 }
 
-// A word is a condition of a rule on a tensor after the call; {was} is a recorded fact.
-type word struct {
+// A condition is a condition of a rule on a tensor after the call; {was} is a recorded fact.
+type condition struct {
 	fault  string
 	before string // a statement before the call, or ""
 }

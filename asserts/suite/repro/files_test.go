@@ -34,11 +34,11 @@ const vector = `*"example.com/v".Vector`
 // goExamples are a library and a fault for the special features of Go programs.
 func goExamples() map[string]struct {
 	*Library
-	Fault
+	Problem
 } {
 	type example = struct {
 		*Library
-		Fault
+		Problem
 	}
 	method := library("x::m_", 1, vector, vector, `"example.com/v".Kind`)
 	method.Kernels["x::m_"] = &engine.Function{
@@ -67,7 +67,7 @@ func goExamples() map[string]struct {
 func TestGoPrograms(t *testing.T) {
 	for name, e := range goExamples() {
 		t.Run(name, func(t *testing.T) {
-			text := must.Get((Source{Version: "Go kernels", Go: e.Library}).goText(e.Fault))(t)
+			text := must.Get((Source{Version: "Go kernels", Go: e.Library}).goText(e.Problem))(t)
 			if _, err := parser.ParseFile(token.NewFileSet(), name, text, 0); err != nil {
 				t.Error(err)
 			}
@@ -79,13 +79,13 @@ func TestGoPrograms(t *testing.T) {
 
 // A value without a literal in Go is named.
 func TestNoGoProgram(t *testing.T) {
-	alias := func(schema, recipe string) Fault {
+	alias := func(schema, recipe string) Problem {
 		return finding("x::f", schema, recipe, asserts.UndeclaredAlias, result(0, "result"), argument(0, "self"))
 	}
 	inside := finding("x::f", unary, `{self: "float32[1]"}`, asserts.UndeclaredWrite, asserts.Place{Name: "self.parts", Inside: true, Called: "values", Element: asserts.NoElement}, asserts.Place{})
 	for want, e := range map[string]struct {
 		*Library
-		Fault
+		Problem
 	}{
 		"argument d: int8 has no literal in Go":                                                {library("x::f", 1, vector, "any"), alias("f(Tensor self, ScalarType d) -> Tensor", `{self: "float32[1]", d: "dtype:int8"}`)},
 		"argument y: the op of the library that makes the view is unknown":                     {library("x::f", 1, vector, vector), alias("f(Tensor self, Tensor y) -> Tensor", `{self: "float32[1]", y: "view:self"}`)},
@@ -95,7 +95,7 @@ func TestNoGoProgram(t *testing.T) {
 		"the parts of self.parts have no name in Go":                                           {library("x::f", 1, vector), inside},
 		"its kernel, example.com/v/kernels.F.func1, has no name that another package can call": {closure(), alias(unary, `{self: "float32[1]"}`)},
 	} {
-		text, err := (Source{Go: e.Library}).goText(e.Fault)
+		text, err := (Source{Go: e.Library}).goText(e.Problem)
 		if err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s\n%s", err, want, text)
 		}
@@ -187,7 +187,7 @@ func TestSmallestProgram(t *testing.T) {
 }
 
 // write returns the program of one fault, in a folder made anew.
-func write(t *testing.T, d *Folder, f Fault) *report.Program {
+func write(t *testing.T, d *Folder, f Problem) *report.Program {
 	f.Op.Findings = []*report.Finding{f.Finding}
 	must.Do(t, d.Clear())
 	must.Do(t, d.Write(t.Context(), &report.Report{Ops: []*report.OpResult{f.Op}}, 1))
@@ -200,7 +200,7 @@ func TestBuilt(t *testing.T) {
 		t.Skip("there is no sh")
 	}
 	dir := t.TempDir()
-	by := &runner{ctx: t.Context()}
+	by := &programRunner{ctx: t.Context()}
 	for program, want := range map[string]string{
 		"echo 'the fault is there: x'; exit 1": "", "echo 'the call raises: y'; exit 2": "the call raises: y", "kill -9 $$": "signal: killed", "exit 3": "exit status 3",
 	} {

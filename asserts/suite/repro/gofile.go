@@ -44,7 +44,7 @@ var golang = dialect{
 		"holders": {"x", "{}.ImplUses"},
 		"uses":    {"x", "{}.StorageUses"},
 	},
-	words: map[string]word{
+	words: map[string]condition{
 		"same":   {fault: "x.Impl == {y}.Impl"},
 		"other":  {fault: "x.Impl != {y}.Impl"},
 		"held":   {fault: "x.ImplUses > 1"},
@@ -70,12 +70,12 @@ type goFile struct {
 }
 
 // goTexts returns the program for a fault of a Go kernel.
-func (s Source) goTexts(f Fault) ([]string, error) {
+func (s Source) goTexts(f Problem) ([]string, error) {
 	text, err := s.goText(f)
 	return []string{text}, err
 }
 
-func (s Source) goText(f Fault) (string, error) {
+func (s Source) goText(f Problem) (string, error) {
 	op, err := schema.ParseDispatcher(qualified(f.Op))
 	if err != nil {
 		return "", err
@@ -362,7 +362,7 @@ func (g *goFile) seen(tensor string) string {
 }
 
 // judged returns the call between the observations before and after it.
-func (g *goFile) judged(f Fault, call string) error {
+func (g *goFile) judged(f Problem, call string) error {
 	v := f.Finding.Violation
 	if len(f.Finding.Devices) > 1 {
 		return fmt.Errorf("%v has no form in Go", v.Code)
@@ -443,7 +443,7 @@ defer func() { recover() }()`}, g.lines...)
 }
 
 // apart calls the kernel in new processes, in some of them after a call with other values.
-func (g *goFile) apart(f Fault) error {
+func (g *goFile) apart(f Problem) error {
 	var call string
 	var err error
 	made := make([][]string, 3)

@@ -30,8 +30,8 @@ type Source struct {
 	Build func(file, to string) []string
 }
 
-// A Fault is a finding or a crash of an op.
-type Fault struct {
+// A Problem is a finding or a crash of an op.
+type Problem struct {
 	Op      *report.OpResult
 	Finding *report.Finding // nil for a crash
 	Crash   *report.Crash
@@ -58,7 +58,7 @@ type Package struct {
 // PyTorch, through torch.ops, and below autograd if the run called it there. Each exits with 1 if
 // the fault is there, with 0 if it is not, and with 2 if the call raises. The error is the reason
 // why a fault has no program.
-func (s Source) Texts(f Fault) ([]string, error) {
+func (s Source) Texts(f Problem) ([]string, error) {
 	op, err := schema.ParseDispatcher(qualified(f.Op))
 	if err != nil {
 		return nil, err
@@ -122,20 +122,20 @@ func (s Source) Texts(f Fault) ([]string, error) {
 
 // makesObjects reports whether constructors of custom classes or other ops make arguments, since
 // these may crash themselves.
-func (k *call) makesObjects() bool {
+func (k *pythonCall) makesObjects() bool {
 	return slices.ContainsFunc(k.lines, func(line string) bool {
 		return strings.Contains(line, "torch.classes.") || strings.Contains(line, "torch.ops.")
 	})
 }
 
 // before puts the statements that make the arguments before those that call the op.
-func (k *call) before(calls func(way) string) func(way) string {
+func (k *pythonCall) before(calls func(way) string) func(way) string {
 	return func(w way) string { return strings.Join(append(slices.Clone(k.lines), calls(w)), "\n") }
 }
 
 // deviceOf returns the device of a fault's tensors, "" for the CPU: that of the run, or that of the
 // fault's tensor if a watched program made the call.
-func (s Source) deviceOf(f Fault) string {
+func (s Source) deviceOf(f Problem) string {
 	switch {
 	case s.Device != "" && !f.onCPU():
 		return s.Device
@@ -146,7 +146,7 @@ func (s Source) deviceOf(f Fault) string {
 }
 
 // onCPU reports whether all tensors of the fault were on the CPU.
-func (f Fault) onCPU() bool {
+func (f Problem) onCPU() bool {
 	if f.Finding != nil {
 		return slices.Equal(f.Finding.Devices, []engine.Device{engine.CPU})
 	}
@@ -154,7 +154,7 @@ func (f Fault) onCPU() bool {
 }
 
 // recipe returns the call that shows a fault.
-func (f Fault) recipe() string {
+func (f Problem) recipe() string {
 	if f.Finding != nil {
 		return f.Finding.Recipe
 	}
@@ -175,7 +175,7 @@ type way struct {
 }
 
 // ways returns the ways to call the op.
-func (k *call) ways() []way {
+func (k *pythonCall) ways() []way {
 	op := opOf(k.op.Namespace + "::" + k.op.Func.Name.String())
 	if k.op.IsMethod() {
 		op = "(lambda self, *args, **kwargs: " + attribute("self", k.op.Func.Name.Overload) + "(*args, **kwargs))"
@@ -189,7 +189,7 @@ func (k *call) ways() []way {
 
 // public returns the name under which PyTorch documents an op, or "". If it does not exist, the
 // call raises.
-func (k *call) public() string {
+func (k *pythonCall) public() string {
 	base := k.op.Func.Name.Root()
 	if k.op.Namespace != "aten" || strings.HasPrefix(base, "_") || keywords[base] {
 		return ""
@@ -206,7 +206,7 @@ func (k *call) public() string {
 }
 
 // text composes a program.
-func (s Source) text(f Fault, body string) string {
+func (s Source) text(f Problem, body string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	for _, l := range s.about(f) {
@@ -270,7 +270,7 @@ func constants(body string) string {
 }
 
 // about returns the comment at the top: the fault, its effect, and how to mend it.
-func (s Source) about(f Fault) []string {
+func (s Source) about(f Problem) []string {
 	var text []string
 	add := func(format string, args ...any) {
 		text = append(text, strings.Split(printable.Sprintf("%s", printable.Lines(fmt.Sprintf(format, args...))), "\n")...)
@@ -299,7 +299,9 @@ func (s Source) about(f Fault) []string {
 func seenWith(engines string) string { return "Seen with " + engines + "." }
 
 // expression returns the call.
-func (k *call) expression(w way) string { return w.function + "(" + strings.Join(k.args, ", ") + ")" }
+func (k *pythonCall) expression(w way) string {
+	return w.function + "(" + strings.Join(k.args, ", ") + ")"
+}
 
 func (w way) statement(text string) string {
 	if w.below {
@@ -313,7 +315,7 @@ const belowAutograd = "torch._C._AutoDispatchBelowAutograd"
 func indented(text string) string { return "    " + strings.ReplaceAll(text, "\n", "\n    ") }
 
 // judged returns the call between the observations before and after it.
-func (k *call) judged(w way, p *predicate) string {
+func (k *pythonCall) judged(w way, p *predicate) string {
 	before := ""
 	if p.twice {
 		before = guarded(w.statement("earlier = " + k.expression(w)))
@@ -355,7 +357,7 @@ func verdict(fault, says, otherwise string) string {
 
 // crash calls the op in a process of its own. After a fork the thread pool does not exist, which
 // would wait forever if the arguments were made in several threads.
-func (k *call) crash(w way, cause string) string {
+func (k *pythonCall) crash(w way, cause string) string {
 	late := "if os.WTERMSIG(status) in (signal.SIGALRM, signal.SIGXCPU):\n    print(\"the call does not end\")\n    sys.exit(2)\n"
 	if cause == report.Hang {
 		late = ""
@@ -417,7 +419,7 @@ torch._meta_registrations._meta_lib_dont_use_me_use_register_meta._destroy()
 const differs = "the planned results differ from the returned ones"
 
 // compared returns the call, and the one with which a compiler plans, or that on the CPU.
-func (k *call) compared(w way, device engine.Device, v *asserts.Violation) string {
+func (k *pythonCall) compared(w way, device engine.Device, v *asserts.Violation) string {
 	setup := k.twins(planning[device])
 	if w.bare {
 		setup = unregistered + setup
@@ -438,12 +440,12 @@ func (k *call) compared(w way, device engine.Device, v *asserts.Violation) strin
 }
 
 // twins makes the arguments of the call, and of the one with which a compiler plans.
-func (k *call) twins(mode string) string {
+func (k *pythonCall) twins(mode string) string {
 	return mode + k.passed() + "twins_args, twins_kwargs = replaced((args, kwargs), twin)\n"
 }
 
 // passed makes a tuple and a dict of the arguments of the call.
-func (k *call) passed() string {
+func (k *pythonCall) passed() string {
 	return "args, kwargs = (lambda *args, **kwargs: (args, kwargs))(" + strings.Join(k.args, ", ") + ")\n"
 }
 
@@ -455,7 +457,7 @@ func (w way) plans(within, result, with string) string {
 
 // differentiated returns the call that the kernel accepts, and the same one with arguments that
 // require grad and its backward.
-func (k *call) differentiated(v *asserts.Violation) (func(way) string, error) {
+func (k *pythonCall) differentiated(v *asserts.Violation) (func(way) string, error) {
 	changed := ""
 	switch v.Symptom {
 	case asserts.Backward:
@@ -497,7 +499,7 @@ def twin(t):
 
 // asked returns the call with which a compiler plans, and whether it raises, or sets a guard that
 // does not hold for other sizes.
-func (k *call) asked(w way, sizes string) string {
+func (k *pythonCall) asked(w way, sizes string) string {
 	setup := k.twins(symbols) + "others = {}\n"
 	for _, m := range others.FindAllStringSubmatch(sizes, -1) {
 		i := slices.IndexFunc(k.op.Func.Args, func(a schema.Argument) bool { return a.Name == m[1] })
@@ -510,7 +512,7 @@ func (k *call) asked(w way, sizes string) string {
 }
 
 // Name returns the name of a fault's file, without an extension: aten__softmax_out-OA015-out.
-func (f Fault) Name() string {
+func (f Problem) Name() string {
 	what := ""
 	if f.Crash != nil {
 		what = fmt.Sprintf("%s-%d", f.Crash.Cause, f.Crash.Case)
@@ -603,7 +605,7 @@ const slowHeap = `if "tcache" not in os.environ.get("GLIBC_TUNABLES", ""):
 `
 
 // inMemory returns the calls of an op in memory with different contents in turn.
-func (k *call) inMemory(s sight, p asserts.Place) (func(way) string, error) {
+func (k *pythonCall) inMemory(s sight, p asserts.Place) (func(way) string, error) {
 	x := ""
 	switch place, err := k.place(p); {
 	case err == nil && p.Name != "":
@@ -636,7 +638,7 @@ func (k *call) inMemory(s sight, p asserts.Place) (func(way) string, error) {
 }
 
 // once returns one call, about the tensor x.
-func (k *call) once(s sight, w way, x string) string {
+func (k *pythonCall) once(s sight, w way, x string) string {
 	var lines []string
 	line := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	if s.heap {
@@ -667,7 +669,7 @@ func (k *call) once(s sight, w way, x string) string {
 }
 
 // held returns the variables of the arguments that hold tensors.
-func (k *call) held() []string {
+func (k *pythonCall) held() []string {
 	var names []string
 	for i, arg := range k.op.Func.Args {
 		if k.names[i] != "" && arg.Type.HoldsTensors() {
@@ -679,7 +681,7 @@ func (k *call) held() []string {
 
 // moved returns the statement that moves the storages of the arguments to the n bytes that an
 // expression allocates.
-func (k *call) moved(places, allocate string) []string {
+func (k *pythonCall) moved(places, allocate string) []string {
 	held := strings.Join(k.held(), ", ")
 	if held == "" {
 		return nil
@@ -689,7 +691,7 @@ func (k *call) moved(places, allocate string) []string {
 
 // outside calls the op in processes of their own, with all memory of tensors beside pages without
 // access, and, to tell whether these end the process, with access.
-func (k *call) outside(w way) string {
+func (k *pythonCall) outside(w way) string {
 	return "def call():\n" + indented(k.amongPages(w)) + `
 
 
@@ -702,7 +704,7 @@ if not fault and 2 in seen.values():
 
 // amongPages returns one call with the storages of its arguments between pages with a protection,
 // after more lines.
-func (k *call) amongPages(w way, before ...string) string {
+func (k *pythonCall) amongPages(w way, before ...string) string {
 	lines := append(slices.Clone(k.lines), "places = {}")
 	lines = append(lines, k.moved("places", "(None, torch.empty(n, dtype=torch.uint8))")...)
 	lines = append(append(lines, before...), "torch.manual_seed(0)", w.statement(k.expression(w)))
@@ -713,7 +715,7 @@ const restores = "the call writes %v, and restores its contents"
 
 // restored calls the op in processes of their own, with the storage of an argument read-only, and,
 // to tell whether this ends the process, writable.
-func (k *call) restored(p asserts.Place) (func(way) string, error) {
+func (k *pythonCall) restored(p asserts.Place) (func(way) string, error) {
 	x, err := k.place(p)
 	if err != nil {
 		return nil, err

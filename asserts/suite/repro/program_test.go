@@ -36,8 +36,8 @@ func result(index int, name string) asserts.Place {
 }
 
 // finding returns a fault with the call of a recipe.
-func finding(op, schema, recipe string, code asserts.Code, subject, against asserts.Place, devices ...engine.Device) Fault {
-	return Fault{
+func finding(op, schema, recipe string, code asserts.Code, subject, against asserts.Place, devices ...engine.Device) Problem {
+	return Problem{
 		Op: &report.OpResult{Op: op, Schema: schema},
 		Finding: &report.Finding{
 			Violation: &asserts.Violation{Code: code, Op: op, Schema: schema, Subject: subject, Against: against, Saw: "what the run saw", Fix: "what to change"},
@@ -47,19 +47,19 @@ func finding(op, schema, recipe string, code asserts.Code, subject, against asse
 }
 
 // seeing returns a fault with a symptom.
-func seeing(f Fault, symptom asserts.Symptom) Fault {
+func seeing(f Problem, symptom asserts.Symptom) Problem {
 	f.Finding.Violation.Symptom = symptom
 	return f
 }
 
 // within returns a fault of elements that differ by more than a tolerance.
-func within(f Fault, tolerance float64) Fault {
+func within(f Problem, tolerance float64) Problem {
 	f.Finding.Violation.Tolerance = tolerance
 	return seeing(f, asserts.OtherContents)
 }
 
 // guarding returns a fault of a fake with a guard that some sizes do not meet.
-func guarding(f Fault, sizes string) Fault {
+func guarding(f Problem, sizes string) Problem {
 	f.Finding.Violation.Sizes = sizes
 	return seeing(f, asserts.SizeGuard)
 }
@@ -67,7 +67,7 @@ func guarding(f Fault, sizes string) Fault {
 const unary = "f(Tensor self) -> Tensor"
 
 // examples have a fault for each predicate, and calls of each sort.
-var examples = map[string]Fault{
+var examples = map[string]Problem{
 	"input-storage":     finding("x::f_", "f_(Tensor(a!) self) -> Tensor(a!)", `{self: "float32[2]"}`, asserts.InputStorage, argument(0, "self"), asserts.Place{}),
 	"fresh-impl":        finding("x::f", unary, `{self: "float32[2]"}`, asserts.FreshImpl, result(0, "result"), argument(0, "self")),
 	"fresh-impl-held":   finding("x::f", unary, `{self: "float32[2]"}`, asserts.FreshImpl, result(0, "result"), asserts.Place{}),
@@ -237,7 +237,7 @@ func TestNoProgram(t *testing.T) {
 	gone := finding("x::f", "f(Tensor? x=None) -> Tensor", `{}`, asserts.UndeclaredWrite, argument(0, "x"), asserts.Place{})
 	lone := finding("x::f", unary, `{self: "float32[1]"}`, asserts.ViewStorage, result(0, "result"), asserts.Place{})
 	lint := finding("x::f", unary, `{self: "float32[1]"}`, asserts.SchemaLint, result(0, "result"), asserts.Place{})
-	for want, f := range map[string]Fault{
+	for want, f := range map[string]Problem{
 		"the argument x is not in the call":                                                     gone,
 		"the tensor that it is compared with is unknown":                                        lone,
 		"OA012 has no form in Python":                                                           lint,
@@ -330,7 +330,7 @@ func TestRun(t *testing.T) {
 	must.Do(t, os.Mkdir(filepath.Dir(torch), 0o777))
 	must.Do(t, os.WriteFile(torch, []byte("print('noise')"), 0o666))
 	must.Do(t, os.WriteFile(filepath.Join(dir, "beside.py"), nil, 0o666))
-	by := &runner{ctx: t.Context(), python: python, printed: filepath.Join(dir, "printed")}
+	by := &programRunner{ctx: t.Context(), python: python, printed: filepath.Join(dir, "printed")}
 	defer by.end()
 	for _, tt := range []struct {
 		text, why string
@@ -388,7 +388,7 @@ func TestTry(t *testing.T) {
 	file, imports := filepath.Join(dir, "p.py"), filepath.Join(dir, "imports")
 	must.Do(t, os.WriteFile(filepath.Join(dir, "torch.py"), nil, 0o666))
 	must.Do(t, os.WriteFile(filepath.Join(dir, "slow.py"), fmt.Appendf(nil, "open(%q, 'a').write('x')", imports), 0o666))
-	by := &runner{ctx: t.Context(), python: python, printed: filepath.Join(dir, "printed")}
+	by := &programRunner{ctx: t.Context(), python: python, printed: filepath.Join(dir, "printed")}
 	defer by.end()
 	for i, tt := range []struct {
 		run       func(string) (bool, string)
@@ -439,7 +439,7 @@ func TestRunInterrupted(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(dir, "torch.py"), nil, 0o666))
 	must.Do(t, os.WriteFile(file, fmt.Appendf(nil, "import os, time\nopen(%q, 'w').write(str(os.getpid()))\ntime.sleep(100)\nopen(%q, 'w')", begun, ended), 0o666))
 	ctx, stop := context.WithCancel(t.Context())
-	by := &runner{ctx: ctx, python: python, printed: filepath.Join(dir, "printed")}
+	by := &programRunner{ctx: ctx, python: python, printed: filepath.Join(dir, "printed")}
 	defer stop()
 	go func() {
 		for ctx.Err() == nil {
@@ -472,7 +472,7 @@ func TestRecordedCalls(t *testing.T) {
 	python := filepath.Join(dir, "python3")
 	const shows = "#!/bin/sh\nwhile IFS='\"' read -r _ file _ printed _; do\nif grep -q '\\[7\\]' \"$file\"; then echo 'the fault is there: x' >$printed; echo 1; else : >$printed; echo 0; fi\ndone\n"
 	must.Do(t, os.WriteFile(python, []byte(shows), 0o777))
-	op := func(name string) Fault {
+	op := func(name string) Problem {
 		f := finding("x::"+name, name+"(Tensor self, int[] x) -> Tensor", "", asserts.MetaAlias, result(0, "result"), asserts.Place{}, engine.CPU)
 		f.Op.Findings = []*report.Finding{f.Finding}
 		return f
@@ -487,7 +487,7 @@ func TestRecordedCalls(t *testing.T) {
 	if p := shown.Finding.Program; p == nil || !p.Reproduced || !strings.Contains(p.Text, "[7]") || !strings.Contains(p.Text, "FakeTensorMode") {
 		t.Errorf("%+v", p)
 	}
-	for want, f := range map[string]Fault{
+	for want, f := range map[string]Problem{
 		"no call of the op was recorded: those of PyTorch's own ops are with -op": unknown,
 		`self: unknown dtype "floof"`: unread,
 	} {
@@ -570,7 +570,7 @@ func TestDevice(t *testing.T) {
 // A constructor that ends the process is called like the op: in a process of its own.
 func TestObjectsOfCrash(t *testing.T) {
 	crash := func(recipe string) string {
-		f := Fault{Op: &report.OpResult{Op: "x::f", Schema: "x::f(Any a) -> ()"}, Crash: &report.Crash{Cause: "SIGSEGV", Recipe: recipe, Device: engine.CPU}}
+		f := Problem{Op: &report.OpResult{Op: "x::f", Schema: "x::f(Any a) -> ()"}, Crash: &report.Crash{Cause: "SIGSEGV", Recipe: recipe, Device: engine.CPU}}
 		return must.Get(Source{Version: "libtorch 2.6.0"}.Texts(f))(t)[0]
 	}
 	for recipe, within := range map[string]bool{`{a: "x.Q(float32[2])"}`: true, `{a: "x::q(float32[2])"}`: true, `{a: "float32[2]"}`: false} {

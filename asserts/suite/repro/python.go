@@ -41,7 +41,7 @@ var python = dialect{
 		"holders": {of: "holders({x})"},
 		"uses":    {of: "uses({x})"},
 	},
-	words: map[string]word{
+	words: map[string]condition{
 		"same":     {fault: "{x} is {y}"},
 		"other":    {fault: "{x} is not {y}"},
 		"held":     {fault: "holders({x}) > holders(fresh)", before: "fresh = torch.empty(0)"},

@@ -68,9 +68,9 @@ func ours(path string) bool {
 	return err == nil && (string(line) == "#"+mark || string(line) == "//"+mark)
 }
 
-// fault is a fault of a report, and where its program is recorded.
-type fault struct {
-	Fault
+// recordedProblem is a fault of a report, and where its program is recorded.
+type recordedProblem struct {
+	Problem
 	programs []**report.Program // of it and of equal ones
 }
 
@@ -90,11 +90,11 @@ func (d *Folder) Write(ctx context.Context, r *report.Report, workers int) error
 	var running sync.WaitGroup
 	for n := range min(workers, len(all)) {
 		running.Go(func() {
-			by := &runner{ctx: ctx, python: d.Python, printed: filepath.Join(scratch.Path, fmt.Sprint(n))}
+			by := &programRunner{ctx: ctx, python: d.Python, printed: filepath.Join(scratch.Path, fmt.Sprint(n))}
 			defer by.end()
 			for i := range queue {
 				var p *report.Program
-				p, errs[i] = d.write(all[i].Fault, by)
+				p, errs[i] = d.write(all[i].Problem, by)
 				for _, noted := range all[i].programs {
 					*noted = p
 				}
@@ -113,15 +113,15 @@ func (d *Folder) Write(ctx context.Context, r *report.Report, workers int) error
 }
 
 // faults returns the findings and crashes that count in a report, equal ones once.
-func faults(r *report.Report) []*fault {
-	var all []*fault
-	known, count := make(map[string]*fault), make(map[string]int)
-	add := func(key string, f Fault, p **report.Program) {
+func faults(r *report.Report) []*recordedProblem {
+	var all []*recordedProblem
+	known, count := make(map[string]*recordedProblem), make(map[string]int)
+	add := func(key string, f Problem, p **report.Program) {
 		one := known[key]
 		if one == nil {
 			count[f.Name()]++
 			f.turn = count[f.Name()]
-			one = &fault{Fault: f}
+			one = &recordedProblem{Problem: f}
 			known[key] = one
 			all = append(all, one)
 		}
@@ -134,7 +134,7 @@ func faults(r *report.Report) []*fault {
 			if !f.Counts() && (f.Known || v.Code != asserts.NondeterministicResult) { // a note, which a program can show
 				continue
 			}
-			add(fmt.Sprint(family, v.Code, v.Subject.Return, v.Subject.Name, v.Against.Name), Fault{Op: op, Finding: f}, &f.Program)
+			add(fmt.Sprint(family, v.Code, v.Subject.Return, v.Subject.Name, v.Against.Name), Problem{Op: op, Finding: f}, &f.Program)
 		}
 		for i := range op.Crashes {
 			if c := &op.Crashes[i]; c.Counts() {
@@ -142,7 +142,7 @@ func faults(r *report.Report) []*fault {
 				if len(c.Frames) == 0 {
 					key = fmt.Sprint(op.Op, c.Case)
 				}
-				add(key, Fault{Op: op, Crash: c}, &c.Program)
+				add(key, Problem{Op: op, Crash: c}, &c.Program)
 			}
 		}
 	}
@@ -152,11 +152,11 @@ func faults(r *report.Report) []*fault {
 // A language is one that programs are written in.
 type language struct {
 	extension, comment string
-	texts              func(Fault) ([]string, error) // the simplest first
-	usual              func(texts []string) string   // the program to keep if none shows the fault
-	run                func(by *runner, file string) (shown bool, why string)
+	texts              func(Problem) ([]string, error) // the simplest first
+	usual              func(texts []string) string     // the program to keep if none shows the fault
+	run                func(by *programRunner, file string) (shown bool, why string)
 	tries              int // number of smaller programs to run with try
-	try                func(by *runner, file string) (shown bool, why string)
+	try                func(by *programRunner, file string) (shown bool, why string)
 	lacks              string // why programs can't be run, or ""
 }
 
@@ -165,7 +165,7 @@ func (d *Folder) languages() []language {
 	if d.Go != nil {
 		return []language{{".go", "//", d.goTexts, first, d.runGo, 4, d.runGo, ""}}
 	}
-	python := language{".py", "#", d.Texts, throughOps, (*runner).run, 16, (*runner).try, ""}
+	python := language{".py", "#", d.Texts, throughOps, (*programRunner).run, 16, (*programRunner).try, ""}
 	cpp := language{".cpp", "//", d.cppTexts, first, d.runCpp, 3, d.runCpp, ""}
 	switch {
 	case d.Python != "" && d.Build != nil:
@@ -182,7 +182,7 @@ func first(texts []string) string { return texts[0] }
 
 // write writes a program that shows a fault, in the first language with one, or else a program in
 // the first language.
-func (d *Folder) write(f Fault, by *runner) (*report.Program, error) {
+func (d *Folder) write(f Problem, by *programRunner) (*report.Program, error) {
 	var best *report.Program
 	for i, l := range d.languages() {
 		if i > 0 && f.Crash != nil {
@@ -203,7 +203,7 @@ func (d *Folder) write(f Fault, by *runner) (*report.Program, error) {
 }
 
 // writeIn writes the simplest program that shows a fault, or the usual one if none does.
-func (d *Folder) writeIn(l language, f Fault, by *runner) (*report.Program, error) {
+func (d *Folder) writeIn(l language, f Problem, by *programRunner) (*report.Program, error) {
 	calls, err := d.calls(f)
 	if err != nil {
 		return &report.Program{Why: err.Error()}, nil
@@ -239,9 +239,9 @@ func (d *Folder) writeIn(l language, f Fault, by *runner) (*report.Program, erro
 
 // calls returns a fault with the calls that may show it: if a program's were recorded, each of
 // them, the shortest first.
-func (d *Folder) calls(f Fault) (all []Fault, err error) {
+func (d *Folder) calls(f Problem) (all []Problem, err error) {
 	if d.Calls == nil {
-		return []Fault{f}, nil
+		return []Problem{f}, nil
 	}
 	calls := slices.Clone(d.Calls[f.Op.Op])
 	if len(calls) == 0 {
@@ -253,7 +253,7 @@ func (d *Folder) calls(f Fault) (all []Fault, err error) {
 		if one.Recipe = call; one.Violation.Code == asserts.MetaAlias {
 			one.Devices = []engine.Device{engine.CPU, engine.Fake}
 		}
-		all = append(all, Fault{f.Op, &one, nil, f.turn})
+		all = append(all, Problem{f.Op, &one, nil, f.turn})
 	}
 	return all, nil
 }
@@ -291,7 +291,7 @@ func Compare(p *report.Program, engine string, found, holds []string) error {
 }
 
 // precompile precompiles the headers, and returns the flags for building programs with the result.
-func (d *Folder) precompile(by *runner, folder string) []string {
+func (d *Folder) precompile(by *programRunner, folder string) []string {
 	file := filepath.Join(folder, "headers.h")
 	if err := os.WriteFile(file, []byte(headers), 0o666); err != nil {
 		return nil
@@ -303,7 +303,7 @@ func (d *Folder) precompile(by *runner, folder string) []string {
 }
 
 // runCpp builds a program, and runs it.
-func (d *Folder) runCpp(by *runner, file string) (shown bool, why string) {
+func (d *Folder) runCpp(by *programRunner, file string) (shown bool, why string) {
 	path, err := filepath.Abs(file)
 	if err != nil {
 		return false, err.Error()
@@ -315,7 +315,7 @@ func (d *Folder) runCpp(by *runner, file string) (shown bool, why string) {
 
 // runGo builds a program in the module of its kernel, first without the tag: making tensors may
 // require it.
-func (d *Folder) runGo(by *runner, file string) (shown bool, why string) {
+func (d *Folder) runGo(by *programRunner, file string) (shown bool, why string) {
 	path, err := filepath.Abs(file)
 	if err != nil {
 		return false, err.Error()

@@ -22,9 +22,9 @@ import (
 	"github.com/opassert/opassert/internal/printable"
 )
 
-// A runner runs Python programs, each in a process of its own, forked from one that has imported
+// A programRunner runs Python programs, each in a process of its own, forked from one that has imported
 // torch, which takes longer than most programs, or also the modules of another program.
-type runner struct {
+type programRunner struct {
 	ctx             context.Context
 	python, printed string // printed is the file for a program's output
 
@@ -38,7 +38,7 @@ type runner struct {
 //go:embed serve.py
 var serve string
 
-func (r *runner) start() error {
+func (r *programRunner) start() error {
 	r.cmd = exec.CommandContext(r.ctx, r.python, "-c", serve, strconv.Itoa(int(longest.Seconds())))
 	r.cmd.Stderr, r.cmd.WaitDelay = &r.said, time.Second
 	var answers io.Reader
@@ -58,7 +58,7 @@ func (r *runner) start() error {
 }
 
 // end ends the process from which programs are forked, and returns why it ended itself.
-func (r *runner) end() string {
+func (r *programRunner) end() string {
 	if r.cmd == nil {
 		return ""
 	}
@@ -78,12 +78,12 @@ func (r *runner) end() string {
 const longest = 3 * time.Minute
 
 // run runs a program, and reports whether the fault is there, or why it is not.
-func (r *runner) run(file string) (shown bool, why string) { return r.forked(file, false) }
+func (r *programRunner) run(file string) (shown bool, why string) { return r.forked(file, false) }
 
 // try runs a program similar to the previous one, whose imports have been made.
-func (r *runner) try(file string) (shown bool, why string) { return r.forked(file, true) }
+func (r *programRunner) try(file string) (shown bool, why string) { return r.forked(file, true) }
 
-func (r *runner) forked(file string, like bool) (shown bool, why string) {
+func (r *programRunner) forked(file string, like bool) (shown bool, why string) {
 	status, err := r.ask(file, like)
 	if r.ctx.Err() != nil {
 		r.end()
@@ -118,7 +118,7 @@ func outcome(status int, out []byte) (shown bool, why string) {
 
 // built builds a program in a folder, runs it, and reports whether the fault is there, or why it is
 // not shown.
-func (r *runner) built(folder string, build []string, file string) (shown bool, why string) {
+func (r *programRunner) built(folder string, build []string, file string) (shown bool, why string) {
 	if out, err := r.command(folder, build...); r.ctx.Err() != nil {
 		return false, interrupted
 	} else if err != nil {
@@ -126,7 +126,7 @@ func (r *runner) built(folder string, build []string, file string) (shown bool, 
 	}
 	ctx, stop := context.WithTimeout(r.ctx, longest)
 	defer stop()
-	out, err := (&runner{ctx: ctx}).command(folder, file)
+	out, err := (&programRunner{ctx: ctx}).command(folder, file)
 	var exit *exec.ExitError
 	switch {
 	case r.ctx.Err() != nil:
@@ -144,7 +144,7 @@ func (r *runner) built(folder string, build []string, file string) (shown bool, 
 }
 
 // command runs a command in a folder, and returns its output.
-func (r *runner) command(folder string, words ...string) ([]byte, error) {
+func (r *programRunner) command(folder string, words ...string) ([]byte, error) {
 	cmd := exec.CommandContext(r.ctx, words[0], words[1:]...)
 	cmd.Dir, cmd.WaitDelay = folder, time.Second
 	defer attach.Command(cmd)()
@@ -166,7 +166,7 @@ func firstError(out []byte) string {
 }
 
 // ask runs a program, and returns its exit status, negative for a signal.
-func (r *runner) ask(file string, like bool) (status int, err error) {
+func (r *programRunner) ask(file string, like bool) (status int, err error) {
 	if r.cmd == nil {
 		if err := r.start(); err != nil {
 			return 0, err

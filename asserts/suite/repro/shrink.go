@@ -11,7 +11,7 @@ import (
 )
 
 // shrink keeps the smallest program that shows a fault, of those for smaller calls.
-func (l language) shrink(f Fault, way int, p *report.Program, by *runner) error {
+func (l language) shrink(f Problem, way int, p *report.Program, by *programRunner) error {
 	if f.Finding == nil { // the run has looked for the smallest call that crashes
 		return nil
 	}
@@ -43,7 +43,7 @@ func (l language) shrink(f Fault, way int, p *report.Program, by *runner) error 
 }
 
 // smaller returns a finding with smaller calls, the smallest first.
-func (f Fault) smaller() (all []Fault) {
+func (f Problem) smaller() (all []Problem) {
 	op, err := schema.ParseDispatcher(qualified(f.Op))
 	if err != nil {
 		return nil
@@ -57,7 +57,7 @@ func (f Fault) smaller() (all []Fault) {
 		one := *f.Finding
 		one.Recipe, one.Call = s.Recipe(), s.String()
 		if !known[one.Recipe] {
-			all = append(all, Fault{f.Op, &one, nil, f.turn})
+			all = append(all, Problem{f.Op, &one, nil, f.turn})
 		}
 		known[one.Recipe] = true
 	}

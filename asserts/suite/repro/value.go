@@ -15,8 +15,8 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A call is a Python program under construction.
-type call struct {
+// A pythonCall is a Python program under construction.
+type pythonCall struct {
 	program
 	args []string // of the op, as written in the call
 }
@@ -51,12 +51,12 @@ func readCase(op *schema.Op, recipe string) (*sample.Case, error) {
 	return c, nil
 }
 
-func newCall(op *schema.Op, recipe string) (*call, error) {
+func newCall(op *schema.Op, recipe string) (*pythonCall, error) {
 	c, err := readCase(op, recipe)
 	if err != nil {
 		return nil, err
 	}
-	k := &call{program: program{dialect: &python, op: op}}
+	k := &pythonCall{program: program{dialect: &python, op: op}}
 	positional := true
 	for i, arg := range op.Func.Args {
 		v := &c.Args[i]
@@ -94,7 +94,7 @@ func keyword(name, value string) string {
 }
 
 // place returns the expression for a tensor of a violation.
-func (k *call) place(p asserts.Place) (string, error) {
+func (k *pythonCall) place(p asserts.Place) (string, error) {
 	x := "result"
 	switch {
 	case p.Return && len(k.op.Func.Returns) > 1:
@@ -124,7 +124,7 @@ func elementOf(p asserts.Place) string {
 var ofSparse = strings.NewReplacer("memory(", "contents(", "look(", "outline(")
 
 // shares returns the predicate of a result that the previous call also returned.
-func (k *call) shares(v *asserts.Violation) (*predicate, error) {
+func (k *pythonCall) shares(v *asserts.Violation) (*predicate, error) {
 	x, err := k.place(v.Subject)
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (k *call) shares(v *asserts.Violation) (*predicate, error) {
 }
 
 // shows returns the predicate of a finding, about its own tensors.
-func (k *call) shows(f *report.Finding) (*predicate, error) {
+func (k *pythonCall) shows(f *report.Finding) (*predicate, error) {
 	if f.Violation.Symptom == asserts.ReturnedBefore {
 		return k.shares(f.Violation)
 	}

@@ -33,12 +33,12 @@ func (w *writer) typedBody(f typed.Func) []jen.Code {
 }
 
 func returned(f typed.Func) []jen.Code {
-	ids := loop.Map(f.Results, func(r typed.Value) jen.Code { return jen.Id(r.Name) })
+	ids := loop.Map(f.Results, func(r typed.GoValue) jen.Code { return jen.Id(r.Name) })
 	return append(ids, jen.Id(f.Err))
 }
 
-func (w *writer) typedParams(params []typed.Value) []jen.Code {
-	all := loop.Map(params, func(p typed.Value) parameter { return parameter{p.Name, p.Type, false} })
+func (w *writer) typedParams(params []typed.GoValue) []jen.Code {
+	all := loop.Map(params, func(p typed.GoValue) parameter { return parameter{p.Name, p.Type, false} })
 	return w.params(all)
 }
 
@@ -46,7 +46,7 @@ func (w *writer) typedResults(f typed.Func) *jen.Statement {
 	if len(f.Results) == 0 {
 		return jen.Error()
 	}
-	all := loop.Map(f.Results, func(r typed.Value) jen.Code { return jen.Id(r.Name).Add(w.typ(r.Type)) })
+	all := loop.Map(f.Results, func(r typed.GoValue) jen.Code { return jen.Id(r.Name).Add(w.typ(r.Type)) })
 	return parens(append(all, jen.Id(f.Err).Error())...)
 }
 
@@ -59,7 +59,7 @@ func (w *writer) invoke(f typed.Func) *jen.Statement {
 }
 
 // value returns a parameter as a libtorch.Value.
-func (w *writer) value(p typed.Value) *jen.Statement {
+func (w *writer) value(p typed.GoValue) *jen.Statement {
 	x, by := jen.Id(p.Name), p.Make.By
 	switch p.Make.How {
 	case typed.Method:
@@ -79,7 +79,7 @@ func (w *writer) value(p typed.Value) *jen.Statement {
 }
 
 // take returns a result converted from a libtorch.Value.
-func (w *writer) take(r typed.Value, v *jen.Statement) *jen.Statement {
+func (w *writer) take(r typed.GoValue, v *jen.Statement) *jen.Statement {
 	switch by := r.Take.By; r.Take.From {
 	case typed.Field:
 		return selector(v, by)

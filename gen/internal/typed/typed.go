@@ -19,12 +19,12 @@ type Func struct {
 	Out     string // the local variable with the results of the call
 	Err     string // the error result's name
 	Plan    plan.Plan
-	Params  []Value
-	Results []Value
+	Params  []GoValue
+	Results []GoValue
 }
 
-// A Value is a parameter or a result.
-type Value struct {
+// A GoValue is a parameter or a result.
+type GoValue struct {
 	Name string
 	GoForm
 }
@@ -71,14 +71,14 @@ func newFunc(op *schema.Op, planner *plan.Planner) (Func, string) {
 		if !ok {
 			return f, fmt.Sprintf("argument %s has type %v, which has no Go form", a.Name, a.Type)
 		}
-		f.Params = append(f.Params, Value{names.Pick(camel(a.Name), "arg"), form})
+		f.Params = append(f.Params, GoValue{names.Pick(camel(a.Name), "arg"), form})
 	}
 	for i, r := range op.Func.Returns {
 		form, _ := formOf(r.Type)
 		if form.Take.From == Nothing {
 			return f, fmt.Sprintf("return %d has type %v, which has no Go form", i, r.Type)
 		}
-		f.Results = append(f.Results, Value{names.Pick(camel(plan.LocalName(op, i)), "result"), form})
+		f.Results = append(f.Results, GoValue{names.Pick(camel(plan.LocalName(op, i)), "result"), form})
 	}
 	f.Out, f.Err = names.Pick("out", ""), names.Pick("err", "")
 	return f, ""

@@ -53,10 +53,10 @@ func LibraryActs() []LibraryAct {
 
 type plant struct {
 	acts       []act
-	more       func() []Fault // faults with their own kernels or schemas
-	impossible []cells        // cells without a fault, for a reason specific to the check
-	also       []Kind         // further kinds, besides those of the check
-	onLibtorch string         // the test that breaks it on libtorch; "" if ops of places.cpp do
+	more       func() []Planted // faults with their own kernels or schemas
+	impossible []cells          // cells without a fault, for a reason specific to the check
+	also       []SubjectKind    // further kinds, besides those of the check
+	onLibtorch string           // the test that breaks it on libtorch; "" if ops of places.cpp do
 }
 
 // OnLibtorch returns the test that breaks a check on libtorch, or "" if ops of
@@ -65,12 +65,12 @@ func OnLibtorch(code asserts.Code) string { return plants[code].onLibtorch }
 
 // cells are those of one kind, or every kind, in one class of op, or every class.
 type cells struct {
-	kind  Kind
+	kind  SubjectKind
 	class Class
 	why   string
 }
 
-func (w cells) has(kind Kind, class Class) bool {
+func (w cells) has(kind SubjectKind, class Class) bool {
 	return (w.kind == "" || w.kind == kind) && (w.class == "" || w.class == class)
 }
 
@@ -137,10 +137,10 @@ func acts() []act {
 }
 
 // faults returns the faults of an act, one for each placement.
-func (a act) faults(code asserts.Code) []Fault {
-	var faults []Fault
+func (a act) faults(code asserts.Code) []Planted {
+	var faults []Planted
 	for _, p := range a.at {
-		f := Fault{
+		f := Planted{
 			Op: p.kernel(a.name).Op, Code: code, Class: p.class, Kind: p.kind, Subject: p.subject, Element: p.element(),
 			Against: a.against, Why: a.why,
 			Args: func() []any { return p.args(orFour(a.of)) },

@@ -7,13 +7,13 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// A Fault is one call of a kernel, or one schema, that breaks one rule, with the text
+// A Planted is one call of a kernel, or one schema, that breaks one rule, with the text
 // of its only report.
-type Fault struct {
+type Planted struct {
 	Op      string // "fault::rebinds.tensor"
 	Code    asserts.Code
 	Class   Class
-	Kind    Kind
+	Kind    SubjectKind
 	Subject string // name of the argument or the return
 	Element int    // in the list, or asserts.NoElement
 	Against string // whom the subject is, or shares with, or should have; "" for none
@@ -37,34 +37,34 @@ const (
 // Classes returns all of them in order.
 func Classes() []Class { return []Class{View, InPlace, OutOfPlace} }
 
-// A Kind is a kind of argument or return that a check is about.
-type Kind string
+// A SubjectKind is a kind of argument or return that a check is about.
+type SubjectKind string
 
 const (
-	Tensor       Kind = "tensor"
-	List         Kind = "list element"
-	Optional     Kind = "optional"
-	OptionalList Kind = "optional list element"
-	Single       Kind = "single return"
-	Tuple        Kind = "tuple return"
-	Returned     Kind = "list return"
-	Out          Kind = "out argument"
+	Tensor       SubjectKind = "tensor"
+	List         SubjectKind = "list element"
+	Optional     SubjectKind = "optional"
+	OptionalList SubjectKind = "optional list element"
+	Single       SubjectKind = "single return"
+	Tuple        SubjectKind = "tuple return"
+	Returned     SubjectKind = "list return"
+	Out          SubjectKind = "out argument"
 )
 
-// Kinds returns all of them in order.
-func Kinds() []Kind {
-	return []Kind{Tensor, List, Optional, OptionalList, Single, Tuple, Returned, Out}
+// SubjectKinds returns all of them in order.
+func SubjectKinds() []SubjectKind {
+	return []SubjectKind{Tensor, List, Optional, OptionalList, Single, Tuple, Returned, Out}
 }
 
-func (k Kind) returned() bool { return k == Single || k == Tuple || k == Returned }
+func (k SubjectKind) returned() bool { return k == Single || k == Tuple || k == Returned }
 
 // A Cell is one cell of the fault matrix: its planted faults, or the reason why no
 // fault is possible.
 type Cell struct {
 	Code       asserts.Code
-	Kind       Kind
+	Kind       SubjectKind
 	Class      Class
-	Faults     []Fault
+	Faults     []Planted
 	Impossible string
 }
 
@@ -73,7 +73,7 @@ func Matrix() []Cell {
 	var cells []Cell
 	planted := All()
 	for code := range asserts.AllCodes.All() {
-		for _, kind := range Kinds() {
+		for _, kind := range SubjectKinds() {
 			for _, class := range Classes() {
 				cell := Cell{Code: code, Kind: kind, Class: class, Impossible: impossible(code, kind, class)}
 				for _, f := range planted {
@@ -89,7 +89,7 @@ func Matrix() []Cell {
 }
 
 // impossible returns the reason why no kernel can break a rule in a cell, or "".
-func impossible(code asserts.Code, kind Kind, class Class) string {
+func impossible(code asserts.Code, kind SubjectKind, class Class) string {
 	p := plants[code]
 	also := slices.Contains(p.also, kind)
 	switch about := code.About(); {

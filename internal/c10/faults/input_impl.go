@@ -12,14 +12,14 @@ var _ = planting(asserts.InputImpl, plant{
 		{name: "rebinds_written", why: "makes the out handle refer to another tensor instead of writing it", at: inOut, do: rebind, against: "result"},
 		{name: "releases", why: "releases the caller's handle", at: inTensor, do: release},
 	},
-	more: func() []Fault {
-		inList := func(op string, element int, why string) Fault {
-			return Fault{
+	more: func() []Planted {
+		inList := func(op string, element int, why string) Planted {
+			return Planted{
 				Op: "fault::" + op, Code: asserts.InputImpl, Class: OutOfPlace, Kind: OptionalList, Subject: "x", Element: element, Why: why,
 				Args: func() []any { return []any{four(), []*c10.Tensor{four(), nil, four()}} },
 			}
 		}
-		return []Fault{
+		return []Planted{
 			inList("replaces_element", 2, "replaces an element of the caller's own list"),
 			inList("fills_in", 1, "puts a tensor where the caller's list had none"),
 		}

@@ -18,7 +18,7 @@ var _ = planting(asserts.MetaAlias, plant{
 })
 
 // OnMeta judges a fault's call by the same call on meta.
-func (f Fault) OnMeta(k asserts.Kernel) asserts.Verdict {
+func (f Planted) OnMeta(k asserts.Kernel) asserts.Verdict {
 	real := watch.Call(k.Func, f.Args(), asserts.Content)
 	meta := watch.Call(k.Func, watch.OnMeta(f.Args()), asserts.Content)
 	return asserts.JudgeMeta(k.Op, real.Seen, meta.Seen, asserts.Aware())

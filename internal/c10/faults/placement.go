@@ -12,7 +12,7 @@ import (
 // The kernel treats all other tensors as the schema declares: it writes and returns
 // an argument with (a!), and returns views of one with (a), or new tensors.
 type placement struct {
-	kind    Kind
+	kind    SubjectKind
 	class   Class
 	suffix  string // of the op's name
 	schema  string

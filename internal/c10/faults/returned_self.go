@@ -10,7 +10,7 @@ var _ = planting(asserts.ReturnedSelf, plant{
 	acts: []act{
 		{name: "returns_copy", why: "writes an argument and returns a copy of it", at: returnedSelves, do: clone},
 	},
-	also: []Kind{Out},
+	also: []SubjectKind{Out},
 	impossible: []cells{
 		{class: View, why: "an op that returns (a!) writes an argument, so it is in-place"},
 		{class: OutOfPlace, why: "an op that returns (a!) writes an argument, so it is in-place"},

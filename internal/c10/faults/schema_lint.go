@@ -15,17 +15,17 @@ var _ = planting(asserts.SchemaLint, plant{
 const anyName = "a return without an alias set, of an op that writes nothing, agrees with any name"
 
 // schemaLint returns schemas: no call breaks the rule.
-func schemaLint() []Fault {
-	var faults []Fault
-	add := func(class Class, kind Kind, subject, name, args, returns, healthy, why string) {
-		faults = append(faults, Fault{
+func schemaLint() []Planted {
+	var faults []Planted
+	add := func(class Class, kind SubjectKind, subject, name, args, returns, healthy, why string) {
+		faults = append(faults, Planted{
 			Op: "fault::" + name, Code: asserts.SchemaLint, Class: class, Kind: kind, Subject: subject, Element: asserts.NoElement, Why: why,
 			Schema: "fault::" + name + args + " -> " + returns, Healthy: "fault::" + name + healthy,
 		})
 	}
 	for _, k := range []struct {
 		overload string
-		kind     Kind
+		kind     SubjectKind
 		suffix   string
 	}{{"tensor", Tensor, ""}, {"list", List, "[]"}, {"optional", Optional, "?"}, {"optional_list", OptionalList, "?[]"}} {
 		idle, read := "Tensor(b)"+k.suffix+" x)", "Tensor"+k.suffix+" x)"

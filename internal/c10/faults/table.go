@@ -8,13 +8,13 @@ import (
 )
 
 // Calls returns every fault of a call, in the order of the checks.
-func Calls() []Fault {
-	return slices.DeleteFunc(All(), func(f Fault) bool { return f.Schema != "" })
+func Calls() []Planted {
+	return slices.DeleteFunc(All(), func(f Planted) bool { return f.Schema != "" })
 }
 
 // All returns every fault, in the order of the checks.
-func All() []Fault {
-	var all []Fault
+func All() []Planted {
+	var all []Planted
 	for code := range asserts.AllCodes.All() {
 		p := plants[code]
 		for _, a := range p.acts {

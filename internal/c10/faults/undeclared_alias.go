@@ -13,14 +13,14 @@ var _ = planting(asserts.UndeclaredAlias, plant{
 		{name: "shares", why: "returns a tensor on the storage of an argument", at: slices.Concat(besideView, returnedNew, returnedNewAndWritten, besideOther[1:]), do: share},
 		{name: "returns", why: "returns an argument as it is", at: slices.Concat(besideOther[:1], returnedNew[1:2]), do: returnWith},
 	},
-	more: func() []Fault {
-		result := func(op string, args func() []any, why string) Fault {
-			return Fault{
+	more: func() []Planted {
+		result := func(op string, args func() []any, why string) Planted {
+			return Planted{
 				Op: "fault::" + op, Code: asserts.UndeclaredAlias, Class: OutOfPlace, Kind: Single, Subject: "result", Element: asserts.NoElement, Against: "self",
 				Args: args, Why: why,
 			}
 		}
-		return []Fault{
+		return []Planted{
 			result("returns_empty", func() []any { return []any{vector()} }, "returns the argument as it is when it is empty"),
 			result("returns_unchanged", func() []any { return []any{four(), int64(1)} }, "returns the argument as it is when a parameter makes the op a no-op"),
 		}

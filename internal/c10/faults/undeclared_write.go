@@ -20,13 +20,13 @@ var _ = planting(asserts.UndeclaredWrite, plant{
 		{name: "turns", why: "transposes an argument", at: inTensor, do: turn, of: matrix},
 		{name: "enlarges", why: "resizes an argument", at: inTensor, do: enlarge},
 	},
-	more: func() []Fault {
-		read := func(op, subject string, args func() []any, why string) Fault {
-			return Fault{
+	more: func() []Planted {
+		read := func(op, subject string, args func() []any, why string) Planted {
+			return Planted{
 				Op: "fault::" + op, Code: asserts.UndeclaredWrite, Class: OutOfPlace, Kind: Tensor, Subject: subject, Element: asserts.NoElement, Args: args, Why: why,
 			}
 		}
-		return []Fault{
+		return []Planted{
 			read("writes_and_fails", "x", func() []any { return []any{four(), vector(1)} }, "writes an argument, then returns an error"),
 			read("writes_in_training", "noise", func() []any { return []any{four(), four(), true} }, "writes the noise that it drew into an argument, in training only"),
 		}

@@ -112,7 +112,7 @@ func (b *builder) tensor(d *description) *c10.Tensor {
 	return b.argument(d).(*c10.Tensor)
 }
 
-var kinds = map[variant]c10.Kind{
+var kinds = map[variant]c10.TensorKind{
 	direct:     c10.DirectSubclass,
 	functional: c10.Functional,
 	wrapper:    c10.WrapperSubclass,

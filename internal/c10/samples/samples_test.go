@@ -319,7 +319,7 @@ func TestJudgeIsSilent(t *testing.T) {
 
 // fits returns what is wrong with the number of subjects in a record, "" if the op
 // can judge it.
-func fits(r watch.Record, op *asserts.Op) error {
+func fits(r watch.CallRecord, op *asserts.Op) error {
 	if args, want := len(r.Seen.ArgLens), len(op.Args); args != want {
 		return fmt.Errorf("%d arguments with tensors, the schema has %d", args, want)
 	}

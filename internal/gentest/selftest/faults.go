@@ -14,12 +14,12 @@ import (
 
 // A FaultResult is the outcome of one planted fault.
 type FaultResult struct {
-	Fault faults.Fault
+	Fault faults.Planted
 	Level asserts.Level
 	Wrong string // what is wrong with the report, or ""
 	Ran   Outcome
 
-	Findings []schema.Finding // instead of Outcome, if the fault is a schema
+	Findings []schema.LintFinding // instead of Outcome, if the fault is a schema
 }
 
 // Faults runs every planted fault at every level that a wrapper judges at, those that
@@ -43,7 +43,7 @@ func Faults() []FaultResult {
 }
 
 // runOnMeta compares a fault's call with the same call on meta.
-func runOnMeta(f faults.Fault) FaultResult {
+func runOnMeta(f faults.Planted) FaultResult {
 	r := FaultResult{Fault: f, Level: asserts.Meta}
 	i := slices.IndexFunc(faulty.Kernels, func(k asserts.Kernel) bool { return k.Op.Name == f.Op })
 	if i < 0 {
@@ -56,7 +56,7 @@ func runOnMeta(f faults.Fault) FaultResult {
 }
 
 // lint lints the schema of a fault, and the schema without the fault.
-func lint(f faults.Fault) FaultResult {
+func lint(f faults.Planted) FaultResult {
 	r := FaultResult{Fault: f, Level: f.Code.Level()}
 	op, err := schema.ParseDispatcher(f.Schema)
 	healthy, twinErr := schema.ParseDispatcher(f.Healthy)
@@ -94,7 +94,7 @@ func subjectAt(op *schema.Op, pos token.Position) string {
 	return ""
 }
 
-func runFault(f faults.Fault, level asserts.Level) FaultResult {
+func runFault(f faults.Planted, level asserts.Level) FaultResult {
 	r := FaultResult{Fault: f, Level: level}
 	wrapper, err := lookup(faulty.Wrappers, f.Op)
 	if err != nil {
@@ -119,7 +119,7 @@ func overheard(ran Outcome) string {
 }
 
 // wrong returns the differences between a report and the expected one.
-func wrong(f faults.Fault, ran Outcome) string {
+func wrong(f faults.Planted, ran Outcome) string {
 	switch {
 	case ran.Panic != nil:
 		return fmt.Sprintf("the call panicked: %v", ran.Panic)

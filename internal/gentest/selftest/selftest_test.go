@@ -73,7 +73,7 @@ func TestEveryCellIsPlantedOrImpossible(t *testing.T) {
 // A place is a kind of subject and a class of op that a check is judged on.
 type place struct {
 	code asserts.Code
-	kind faults.Kind
+	kind faults.SubjectKind
 }
 
 // healthyPlaces returns the places at which a check is judged on some call of a
@@ -122,7 +122,7 @@ func TestEveryCheckHasAPolicyRow(t *testing.T) {
 }
 
 // kindOf returns the kind of argument or return that a check of the op is about.
-func kindOf(op *asserts.Op, on asserts.Ref) faults.Kind {
+func kindOf(op *asserts.Op, on asserts.Ref) faults.SubjectKind {
 	s := op.Subject(on)
 	if _, isArg := on.Arg(); !isArg {
 		switch {
@@ -203,25 +203,25 @@ func TestHealthyKernelsAreSilent(t *testing.T) {
 
 // The comparison of reports can fail.
 func TestWrongReportIsNoticed(t *testing.T) {
-	for name, change := range map[string]func(*faults.Fault){
-		"subject":     func(f *faults.Fault) { f.Subject += "x" },
-		"schema":      func(f *faults.Fault) { f.Schema = f.Healthy },
-		"twin":        func(f *faults.Fault) { f.Healthy = f.Schema },
-		"no schema":   func(f *faults.Fault) { f.Schema = "(" },
-		"not healthy": func(f *faults.Fault) { f.Healthy = "(" },
+	for name, change := range map[string]func(*faults.Planted){
+		"subject":     func(f *faults.Planted) { f.Subject += "x" },
+		"schema":      func(f *faults.Planted) { f.Schema = f.Healthy },
+		"twin":        func(f *faults.Planted) { f.Healthy = f.Schema },
+		"no schema":   func(f *faults.Planted) { f.Schema = "(" },
+		"not healthy": func(f *faults.Planted) { f.Healthy = "(" },
 	} {
 		all := faults.All()
-		f := all[slices.IndexFunc(all, func(f faults.Fault) bool { return f.Schema != "" })]
+		f := all[slices.IndexFunc(all, func(f faults.Planted) bool { return f.Schema != "" })]
 		if change(&f); lint(f).Wrong == "" {
 			t.Errorf("of a schema, a wrong %s goes unnoticed", name)
 		}
 	}
 	unchanged := Faults()[0]
-	for name, change := range map[string]func(*faults.Fault){
-		"code":    func(f *faults.Fault) { f.Code++ },
-		"subject": func(f *faults.Fault) { f.Subject += "x" },
-		"element": func(f *faults.Fault) { f.Element++ },
-		"against": func(f *faults.Fault) { f.Against += "x" },
+	for name, change := range map[string]func(*faults.Planted){
+		"code":    func(f *faults.Planted) { f.Code++ },
+		"subject": func(f *faults.Planted) { f.Subject += "x" },
+		"element": func(f *faults.Planted) { f.Element++ },
+		"against": func(f *faults.Planted) { f.Against += "x" },
 	} {
 		f := unchanged.Fault
 		change(&f)

@@ -37,14 +37,14 @@ func camel(name string) string {
 	return b.String()
 }
 
-// A place is a field of the head, with the word and the bit where it begins.
-type place struct {
+// A placedField is a field of the head, with the word and the bit where it begins.
+type placedField struct {
 	wire.Field
 	Word, Shift int
 }
 
 // Type returns the C type of the field.
-func (p place) Type() string {
+func (p placedField) Type() string {
 	switch {
 	case p.Kind == wire.Word:
 		return "int64_t"
@@ -55,19 +55,19 @@ func (p place) Type() string {
 }
 
 // Go returns the Go type of the field.
-func (p place) Go() string { return strings.TrimSuffix(p.Type(), "_t") }
+func (p placedField) Go() string { return strings.TrimSuffix(p.Type(), "_t") }
 
 // Rest returns the number of bits of a word outside of the field.
-func (p place) Rest() int { return 64 - p.Bits }
+func (p placedField) Rest() int { return 64 - p.Bits }
 
 // Whole reports whether the field is a word.
-func (p place) Whole() bool { return p.Kind == wire.Word }
+func (p placedField) Whole() bool { return p.Kind == wire.Word }
 
-func places(fields []wire.Field) []place {
-	var all []place
+func places(fields []wire.Field) []placedField {
+	var all []placedField
 	word, shift := 0, 0
 	for _, f := range fields {
-		all = append(all, place{f, word, shift})
+		all = append(all, placedField{f, word, shift})
 		if shift += f.Bits; f.Kind == wire.Word || shift == 64 {
 			word, shift = word+1, 0
 		}
@@ -101,7 +101,7 @@ func main() {
 	data := map[string]any{
 		"Numbers": wire.Numbers, "Functions": wire.Functions, "Tags": wire.Tags, "Enums": append([]wire.Enum{wire.Tags, wire.Parts, wire.Traits}, wire.Enums...), "Parts": wire.Parts, "Traits": wire.Traits,
 		"Head": head, "HeadWords": head[len(head)-1].Word + 1, "Contents": steps(wire.Contents), "Last": steps(wire.Contents)[len(wire.Contents)-1],
-		"Frames": wire.Frames, "Records": wire.Records, "WatchEnums": wire.WatchEnums,
+		"Frames": wire.Questions, "Records": wire.Records, "WatchEnums": wire.WatchEnums,
 		"DTypes": tensor.DTypes(), "Forms": tensor.Forms, "Arrangements": tensor.Arrangements, "Libraries": tensor.Libraries,
 	}
 	for _, f := range []struct{ template, file string }{

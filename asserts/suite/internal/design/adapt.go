@@ -142,16 +142,16 @@ func WithoutNumbers(text string) string {
 	}, text)
 }
 
-// A rule applies to errors, in lower case, that contain one of the words and match the pattern; the
+// An errorRule applies to errors, in lower case, that contain one of the words and match the pattern; the
 // words are there because patterns are slow.
-type rule struct {
+type errorRule struct {
 	words   []string
 	pattern func() *regexp.Regexp
 	revise  func(m *revision, groups []string) bool
 }
 
-func on(pattern string, revise func(*revision, []string) bool, words ...string) rule {
-	return rule{words, whenUsed(pattern), revise}
+func on(pattern string, revise func(*revision, []string) bool, words ...string) errorRule {
+	return errorRule{words, whenUsed(pattern), revise}
 }
 
 // hopeless are errors that no other arguments avoid.
@@ -162,7 +162,7 @@ var hopeless = []string{
 }
 
 // rules are tried in order, the first of them on the unchanged error.
-var rules = []rule{
+var rules = []errorRule{
 	{words: []string{"could not run"}, pattern: backends, revise: (*revision).backend},
 	on(`the constructor of \S+ takes \(.*\): (?:got \d+ arguments|of argument \d+: want)`, (*revision).construct, "the constructor of"),
 	on(`has no constructor; .* returns one`, (*revision).make, "has no constructor; "),

@@ -23,11 +23,11 @@ type Design struct {
 	Bases    []*sample.Case
 	recipes  []*sample.Case // the calls of recipes, some of which are bases
 	Classes  []argClass
-	Rows     []Row // the rows after the classes, once each was tried
+	Rows     []ClassRow // the rows after the classes, once each was tried
 }
 
-// A Row is the classes of one case.
-type Row struct {
+// A ClassRow is the classes of one case.
+type ClassRow struct {
 	Classes []int
 	on      *sample.Case // the only call to combine them with; nil for each suitable base
 }
@@ -74,10 +74,10 @@ func (d *Design) Cases() int { return d.Apart() + len(d.Rows) + Randomly }
 
 // Row returns the classes of a case. Origins are those of the classes that a base accepts, by the
 // number of their cases.
-func (d *Design) Row(number int, origins map[int]Origin, rng *rand.Rand) Row {
+func (d *Design) Row(number int, origins map[int]Origin, rng *rand.Rand) ClassRow {
 	switch n := number - d.openings; {
 	case n < len(d.Classes):
-		return Row{Classes: []int{n}}
+		return ClassRow{Classes: []int{n}}
 	case n < len(d.Classes)+len(d.Rows):
 		return d.Rows[n-len(d.Classes)]
 	}
@@ -90,30 +90,30 @@ func (d *Design) Row(number int, origins map[int]Origin, rng *rand.Rand) Row {
 	for range min(3, len(taken)) {
 		random = append(random, sample.Pick(rng, taken))
 	}
-	return Row{Classes: random}
+	return ClassRow{Classes: random}
 }
 
-// A setting is one way to make a call with the classes of a row.
-type setting struct {
+// A callSetting is one way to make a call with the classes of a row.
+type callSetting struct {
 	Base *sample.Case
 	Ways []int // of each class
 }
 
 // Settings returns the settings worth trying: for a single class every base, those with elements
 // first, and its later ways on the first two; for several classes the bases on which they worked.
-func (d *Design) Settings(r Row, origins map[int]Origin) []setting {
-	var all []setting
+func (d *Design) Settings(r ClassRow, origins map[int]Origin) []callSetting {
+	var all []callSetting
 	if len(r.Classes) == 1 {
 		bases := slices.Clone(d.Bases)
 		slices.SortStableFunc(bases, func(x, y *sample.Case) int { return cmp.Compare(vacant(x), vacant(y)) })
 		for way := range d.Classes[r.Classes[0]].ways {
 			for i, base := range bases {
 				if r.on == nil && (way == 0 || i < 2) {
-					all = append(all, setting{base, []int{way}})
+					all = append(all, callSetting{base, []int{way}})
 				}
 			}
 			if r.on != nil {
-				all = append(all, setting{r.on, []int{way}})
+				all = append(all, callSetting{r.on, []int{way}})
 			}
 		}
 		return all
@@ -127,7 +127,7 @@ func (d *Design) Settings(r Row, origins map[int]Origin) []setting {
 		}
 	}
 	for _, i := range bases {
-		all = append(all, setting{d.Bases[i], ways})
+		all = append(all, callSetting{d.Bases[i], ways})
 	}
 	return all
 }
@@ -142,7 +142,7 @@ func vacant(c *sample.Case) int {
 }
 
 // About returns the arguments of a row's classes.
-func (d *Design) About(r Row) []string {
+func (d *Design) About(r ClassRow) []string {
 	return loop.Map(r.Classes, func(i int) string { return d.Classes[i].arg })
 }
 
@@ -179,13 +179,13 @@ func (d *Design) Follow(origins map[int]Origin) {
 // variations returns the recipes' calls with fewer dimensions, with no element, with each optional
 // argument omitted and given, and with each flag both ways, except those that they have already or
 // on which a class was tried.
-func (d *Design) variations(origins map[int]Origin) []Row {
-	all := []Row{}
+func (d *Design) variations(origins map[int]Origin) []ClassRow {
+	all := []ClassRow{}
 	for _, c := range d.recipes {
 		for i, class := range d.Classes {
 			p, taken := origins[d.openings+i]
 			if class.varies() && !(taken && d.Bases[p.Base].Number == c.Number) && !d.Has(c, i) {
-				all = append(all, Row{[]int{i}, c})
+				all = append(all, ClassRow{[]int{i}, c})
 			}
 		}
 	}
@@ -893,7 +893,7 @@ func symbols(ts []*sample.TensorSpec) []int64 {
 
 // coveringRows combines key classes, up to four in a row, so that as many pairs as possible are in
 // some row, the most urgent first. A choice that no base accepts alone may need another.
-func coveringRows(classes []argClass, taken func(int) bool, most int) []Row {
+func coveringRows(classes []argClass, taken func(int) bool, most int) []ClassRow {
 	type pair struct{ a, b int }
 	type urgent struct {
 		pair
@@ -925,7 +925,7 @@ func coveringRows(classes []argClass, taken func(int) bool, most int) []Row {
 	slices.SortStableFunc(pairs, func(p, q urgent) int { return p.rank - q.rank })
 	slices.SortStableFunc(keys, func(a, b int) int { return leftOut(classes[a]) - leftOut(classes[b]) })
 	want := func(a, b int) bool { return wanted[pair{min(a, b), max(a, b)}] }
-	var rows []Row
+	var rows []ClassRow
 	for _, p := range pairs {
 		if len(rows) >= most {
 			break
@@ -958,12 +958,12 @@ func coveringRows(classes []argClass, taken func(int) bool, most int) []Row {
 				}
 			}
 		}
-		rows = append(rows, Row{Classes: together})
+		rows = append(rows, ClassRow{Classes: together})
 		if p.rank == coupled { // newly made sizes may fit although these do not
-			rows = append(rows, Row{Classes: together}, Row{Classes: together})
+			rows = append(rows, ClassRow{Classes: together}, ClassRow{Classes: together})
 		}
 		if i := slices.IndexFunc(keys, func(c int) bool { return classes[c].arg == "" && classes[c].name == "bool" }); i >= 0 && p.rank == flagged {
-			rows = append(rows, Row{Classes: append(slices.Clone(together), keys[i])}) // often a kernel of its own
+			rows = append(rows, ClassRow{Classes: append(slices.Clone(together), keys[i])}) // often a kernel of its own
 		}
 	}
 	return rows

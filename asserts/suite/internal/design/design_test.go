@@ -34,7 +34,7 @@ func TestNumbersInRows(t *testing.T) {
 			t.Errorf("where n is %d, the numbers in pairs are %q, want %q", base, numbers, want)
 		}
 		for _, with := range []string{"transposed", "sliced", "expanded", "true"} {
-			together := func(r Row) bool {
+			together := func(r ClassRow) bool {
 				has := func(arg, name string) bool {
 					return slices.ContainsFunc(r.Classes, func(i int) bool { return d.Classes[i].arg == arg && d.Classes[i].name == name })
 				}
@@ -84,7 +84,7 @@ func TestSettingsWithElementsFirst(t *testing.T) {
 	}
 	d := NewDesign(engine.Operator{Schema: op}, nil, 0, &Learned{Ran: ran})
 	var order []string
-	for _, s := range d.Settings(Row{Classes: []int{0}}, nil)[:len(d.Bases)] {
+	for _, s := range d.Settings(ClassRow{Classes: []int{0}}, nil)[:len(d.Bases)] {
 		order = append(order, s.Base.Args[0].String())
 	}
 	if got := strings.Join(order, " "); got != "float32[4] float32[2, 3, 2, 2] float32[0, 3] float32[2, 0, 2]" {

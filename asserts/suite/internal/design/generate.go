@@ -10,23 +10,23 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A Generator makes the cases of one op.
-type Generator struct {
+// A CaseGenerator makes the cases of one op.
+type CaseGenerator struct {
 	op      *schema.Op
 	Name    string // with the namespace
 	Recipes []*Recipe
 }
 
 // NewGenerator selects the recipes for the op.
-func NewGenerator(op *schema.Op, book *Recipes) *Generator {
-	return &Generator{op: op, Name: op.Namespace + "::" + op.Func.Name.String(), Recipes: book.of(op.Namespace, op.Func.Name)}
+func NewGenerator(op *schema.Op, book *Recipes) *CaseGenerator {
+	return &CaseGenerator{op: op, Name: op.Namespace + "::" + op.Func.Name.String(), Recipes: book.of(op.Namespace, op.Func.Name)}
 }
 
 // Openings returns the number of cases made from the schema alone: each recipe, and each theme.
-func (g *Generator) Openings() int { return len(g.Recipes) + len(Themes) }
+func (g *CaseGenerator) Openings() int { return len(g.Recipes) + len(Themes) }
 
 // Theme returns the theme of a case.
-func (g *Generator) Theme(r *rand.Rand, number int) theme {
+func (g *CaseGenerator) Theme(r *rand.Rand, number int) theme {
 	if number < len(g.Recipes) {
 		return Themes[0]
 	}
@@ -35,7 +35,7 @@ func (g *Generator) Theme(r *rand.Rand, number int) theme {
 
 // Generate makes case number n. Recipes have the first cases, and of the others all but each fourth
 // in turn.
-func (g *Generator) Generate(r *rand.Rand, number int) *sample.Case {
+func (g *CaseGenerator) Generate(r *rand.Rand, number int) *sample.Case {
 	th := g.Theme(r, number)
 	c := &sample.Case{Op: g.Name, Number: number}
 	var from *caseRecipe
@@ -55,7 +55,7 @@ func (g *Generator) Generate(r *rand.Rand, number int) *sample.Case {
 	return c
 }
 
-func (g *Generator) argument(r *rand.Rand, i int, th *theme, from *caseRecipe, number int) sample.Value {
+func (g *CaseGenerator) argument(r *rand.Rand, i int, th *theme, from *caseRecipe, number int) sample.Value {
 	arg := g.op.Func.Args[i]
 	if from != nil {
 		if v, ok := from.argument(arg.Name, i, th, number); ok {
@@ -71,7 +71,7 @@ func (g *Generator) argument(r *rand.Rand, i int, th *theme, from *caseRecipe, n
 
 // mark fills out arguments with values that the inputs do not have; otherwise a copy would change
 // nothing.
-func (g *Generator) mark(c *sample.Case) {
+func (g *CaseGenerator) mark(c *sample.Case) {
 	for i, arg := range g.op.Func.Args {
 		if IsOut(arg) {
 			for _, t := range c.Args[i].AppendTensors(nil) {
@@ -84,7 +84,7 @@ func (g *Generator) mark(c *sample.Case) {
 }
 
 // unify makes compatible tensors the same tensor, except for out arguments.
-func (g *Generator) unify(c *sample.Case) {
+func (g *CaseGenerator) unify(c *sample.Case) {
 	outs := OutsOf(g.op, c)
 	all := c.Tensors()
 	for i, t := range all {

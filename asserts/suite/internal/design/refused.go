@@ -15,7 +15,7 @@ type ClassDType struct {
 }
 
 // DType returns the ClassDType of a row's only class; the zero value if the class sets none.
-func (d *Design) DType(r Row) ClassDType {
+func (d *Design) DType(r ClassRow) ClassDType {
 	if len(r.Classes) != 1 || r.on != nil || d.Classes[r.Classes[0]].scalar {
 		return ClassDType{}
 	}
@@ -49,7 +49,7 @@ type Refused struct {
 // A sort is the dtypes of one class, for one argument.
 type sort struct {
 	arg string
-	of  tensor.Class
+	of  tensor.DTypeClass
 }
 
 // only reports whether a class sets a dtype and nothing else.

@@ -26,10 +26,10 @@ func TestClassDType(t *testing.T) {
 		{arg: "self", class: "int64", on: new(sample.Case)},
 	} {
 		d := &Design{Classes: []argClass{{arg: tt.arg, valueClass: valueClass{name: tt.class}, scalar: tt.scalar}}}
-		if got := d.DType(Row{Classes: []int{0}, on: tt.on}); got != (ClassDType{tt.want, tt.dtype, tt.more}) {
+		if got := d.DType(ClassRow{Classes: []int{0}, on: tt.on}); got != (ClassDType{tt.want, tt.dtype, tt.more}) {
 			t.Errorf("%s: %s asks for %+v", tt.arg, tt.class, got)
 		}
-		if got := d.DType(Row{Classes: []int{0, 0}}); got != (ClassDType{}) {
+		if got := d.DType(ClassRow{Classes: []int{0, 0}}); got != (ClassDType{}) {
 			t.Errorf("two classes ask for %+v", got)
 		}
 	}

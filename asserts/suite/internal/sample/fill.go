@@ -151,7 +151,7 @@ const usualPeriod = 48
 // usual returns values in (0, 1) for floating point, which are probabilities and in the domain of
 // nearly every function, and 0 and 1 for integers, which are valid indices, zero first. Tensors of
 // different turns differ: otherwise copying one to the other would change nothing.
-func usual(n, turn int, c tensor.Class) float64 {
+func usual(n, turn int, c tensor.DTypeClass) float64 {
 	switch c {
 	case tensor.Integral:
 		return digit(wholes, n, turn)
@@ -241,7 +241,7 @@ func (t *TensorSpec) value(d tensor.DType, n, turn int, index []int64) float64 {
 }
 
 // between returns element n of a repeated sequence through a range.
-func between(low, high float64, n int, c tensor.Class) float64 {
+func between(low, high float64, n int, c tensor.DTypeClass) float64 {
 	if c == tensor.Integral || c == tensor.Boolean {
 		return low + float64(n%max(1, int(high-low)+1))
 	}

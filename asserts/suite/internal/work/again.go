@@ -6,13 +6,13 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
-// A change modifies the tensors of a case.
-type change func([]*sample.TensorSpec)
+// A tensorChange modifies the tensors of a case.
+type tensorChange func([]*sample.TensorSpec)
 
 func asItIs([]*sample.TensorSpec) {}
 
 // again calls the op with each change of a case, and yields the calls that do not throw.
-func (r *Runner) again(t *Target, c *sample.Case, changes ...change) iter.Seq[*attempt] {
+func (r *Runner) again(t *Target, c *sample.Case, changes ...tensorChange) iter.Seq[*attempt] {
 	return func(yield func(*attempt) bool) {
 		for _, change := range changes {
 			like := c.Clone()

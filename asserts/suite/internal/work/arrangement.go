@@ -1,8 +1,8 @@
 package work
 
-// An arrangement describes how a call is made. All calls of a case have the same arguments, apart
+// A callSetup describes how a call is made. All calls of a case have the same arguments, apart
 // from it.
-type arrangement struct {
+type callSetup struct {
 	ahead  bool   // in watched memory, tensors come directly after a page without access, otherwise before one
 	fill   byte   // the contents of that memory until it is written
 	seed   uint64 // added to the seed of the run
@@ -12,13 +12,13 @@ type arrangement struct {
 }
 
 // onCPU returns the arrangement with twins of the tensors on the CPU.
-func (how arrangement) onCPU() arrangement {
+func (how callSetup) onCPU() callSetup {
 	how.twin = true
 	return how
 }
 
 // withValues returns the arrangement with other default floating-point values, by their offset.
-func withValues(later int) arrangement {
+func withValues(later int) callSetup {
 	how := firstTime
 	how.later = later
 	return how
@@ -30,11 +30,11 @@ const (
 )
 
 var (
-	firstTime  = arrangement{fill: firstFill}
-	otherFill  = arrangement{fill: secondFill}
-	otherSide  = arrangement{fill: secondFill, ahead: true}
-	otherSeed  = arrangement{fill: firstFill, seed: 1}
-	otherDraw  = arrangement{fill: secondFill, seed: 1}
-	neighbours = arrangement{fill: firstFill, beside: 1}
+	firstTime  = callSetup{fill: firstFill}
+	otherFill  = callSetup{fill: secondFill}
+	otherSide  = callSetup{fill: secondFill, ahead: true}
+	otherSeed  = callSetup{fill: firstFill, seed: 1}
+	otherDraw  = callSetup{fill: secondFill, seed: 1}
+	neighbours = callSetup{fill: firstFill, beside: 1}
 	otherValue = withValues(1)
 )

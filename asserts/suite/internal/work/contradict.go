@@ -12,7 +12,7 @@ import (
 
 // others change the contents, the sizes or the strides of a tensor, which may show that a kernel or
 // its fake contradicts itself. The dtype and the number of dimensions stay.
-var others = []change{
+var others = []tensorChange{
 	each(func(t *sample.TensorSpec) { t.Values, t.Fill = nil, sample.Fill{} }),
 	each(func(t *sample.TensorSpec) { t.Values, t.Fill = nil, sample.Fill{Name: "const"} }),
 	each(func(t *sample.TensorSpec) { t.Values, t.Fill = nil, sample.Fill{Name: "negative"} }),
@@ -24,7 +24,7 @@ var others = []change{
 }
 
 // each returns a change of each tensor.
-func each(one func(*sample.TensorSpec)) change {
+func each(one func(*sample.TensorSpec)) tensorChange {
 	return func(all []*sample.TensorSpec) {
 		for _, t := range all {
 			one(t)
@@ -72,6 +72,6 @@ func (a *attempt) pair(on engine.Device) (asserts.Pair, bool) {
 		}
 		return asserts.Pair{Real: real, Other: a.fake.seen.Settled(real)}, true
 	}
-	i := slices.IndexFunc(a.calls, func(c call) bool { return c.on == on })
+	i := slices.IndexFunc(a.calls, func(c deviceCall) bool { return c.on == on })
 	return asserts.Pair{Real: real, Other: a.calls[i].seen}, a.calls[i].seen != nil
 }

@@ -29,8 +29,8 @@ const worthDividing = 1 << 16
 // lengthened returns changes that give tensors at least this number of elements: all if they are
 // alike, or the first alone if the op treats it as a batch. With two that are not alike an op may
 // compute each pair of elements.
-func lengthened(elements int64) []change {
-	return []change{
+func lengthened(elements int64) []tensorChange {
+	return []tensorChange{
 		func(all []*sample.TensorSpec) {
 			some := growing(all)
 			if !alike(some) {

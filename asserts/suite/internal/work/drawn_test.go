@@ -49,7 +49,7 @@ func TestDrawn(t *testing.T) {
 			c := b.call(t, "uint8[3]", n)
 			seen := b.seenAgain(b.t, c, firstTime)[0]
 			tt.change(b)
-			faults, skips := b.drawn(b.t, &attempt{c: c, calls: []call{{seen: seen}}})
+			faults, skips := b.drawn(b.t, &attempt{c: c, calls: []deviceCall{{seen: seen}}})
 			skipped = len(skips)
 			for _, f := range faults {
 				if f.Code != asserts.NondeterministicResult || f.Saw != "1 of 3 bytes depend on the seed of the default generators" || f.Note == "" {

@@ -29,7 +29,7 @@ func (r *Runner) keep(t *Target, m *maker, args []any, out *engine.Outcome) {
 	r.earlier.op = t
 }
 
-func (k *earlier) add(e engine.Engine, v any, arg int) {
+func (k *lastCall) add(e engine.Engine, v any, arg int) {
 	switch v := v.(type) {
 	case []any:
 		for _, element := range v {
@@ -42,7 +42,7 @@ func (k *earlier) add(e engine.Engine, v any, arg int) {
 }
 
 // now returns the held tensors, as they were at the end of their call and as they are now.
-func (k *earlier) now(e engine.Engine, t *Target) []asserts.Earlier {
+func (k *lastCall) now(e engine.Engine, t *Target) []asserts.Earlier {
 	if k.op != t {
 		k.release()
 	}
@@ -57,7 +57,7 @@ func (k *earlier) now(e engine.Engine, t *Target) []asserts.Earlier {
 	return all
 }
 
-func (k *earlier) release() {
+func (k *lastCall) release() {
 	for i, t := range k.tensors {
 		if k.args[i] == 0 {
 			t.Release()
@@ -66,5 +66,5 @@ func (k *earlier) release() {
 	for _, t := range k.extra {
 		t.Release()
 	}
-	*k = earlier{}
+	*k = lastCall{}
 }

@@ -37,7 +37,7 @@ func (t *Target) unlike(a, b *asserts.Seen) []asserts.Difference {
 }
 
 // repeats reports whether a call returns the same each time it is repeated.
-func (r *Runner) repeats(t *Target, c *sample.Case, how arrangement, seen *asserts.Seen) bool {
+func (r *Runner) repeats(t *Target, c *sample.Case, how callSetup, seen *asserts.Seen) bool {
 	for range often {
 		if again := r.seenAgain(t, c, how); again == nil || len(t.unlike(seen, again[0])) > 0 {
 			return false

@@ -54,7 +54,7 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.CaseResult) []*repo
 }
 
 // judgeOn judges the call on one device.
-func (r *Runner) judgeOn(t *Target, c *call, tally *report.Tally, result *report.CaseResult) []*report.Finding {
+func (r *Runner) judgeOn(t *Target, c *deviceCall, tally *report.Tally, result *report.CaseResult) []*report.Finding {
 	alone := *c.seen
 	alone.Alone = true // a worker makes one call at a time
 	_, alone.Made = r.Engine.(keeper)
@@ -86,7 +86,7 @@ func uncounted(all []asserts.Observation) []asserts.Observation {
 }
 
 // compare compares the call on another device with the first.
-func (r *Runner) compare(t *Target, a *attempt, other *call, tally *report.Tally, result *report.CaseResult) []*report.Finding {
+func (r *Runner) compare(t *Target, a *attempt, other *deviceCall, tally *report.Tally, result *report.CaseResult) []*report.Finding {
 	first := &a.calls[0]
 	verdict := asserts.JudgeTwin(t.judged, first.seen, other.seen, string(other.on), r.Policy)
 	tally.AddVerdict(verdict)
@@ -109,7 +109,7 @@ func (r *Runner) compare(t *Target, a *attempt, other *call, tally *report.Tally
 
 // compareValues compares the elements that a call returned or wrote with those of the same call on
 // the CPU, if a tolerance is set. What it does not compare is a skip.
-func (r *Runner) compareValues(t *Target, a *attempt, other *call, tally *report.Tally, result *report.CaseResult) []*report.Finding {
+func (r *Runner) compareValues(t *Target, a *attempt, other *deviceCall, tally *report.Tally, result *report.CaseResult) []*report.Finding {
 	first := &a.calls[0]
 	if r.Tolerance == 0 || other.on != engine.CPU {
 		return nil

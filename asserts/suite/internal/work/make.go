@@ -20,7 +20,7 @@ type maker struct {
 	yields  bool            // replace tensors that the library lacks
 	lacks   map[string]int
 	earlier []any // arguments
-	arrangement
+	callSetup
 }
 
 // args makes the arguments of a case. Failures are errors of the kernel that should make them.

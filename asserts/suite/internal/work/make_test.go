@@ -162,7 +162,7 @@ func TestLacksAreCounted(t *testing.T) {
 
 func TestTwins(t *testing.T) {
 	const schema = "ns::f(Tensor a, Tensor[] b, Device c, int d) -> Tensor"
-	try := func(b *bench, texts ...string) []call {
+	try := func(b *bench, texts ...string) []deviceCall {
 		t.Helper()
 		a := must.Get(b.Try(b.t, b.call(t, texts...)))(t)
 		return a.calls

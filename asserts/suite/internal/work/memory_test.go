@@ -413,7 +413,7 @@ func TestArrange(t *testing.T) {
 	for _, off := range []bool{true, false} {
 		w := &watchingEngine{fakeEngine: b.e, off: off}
 		b.Engine = w
-		if b.arrange(arrangement{ahead: true, fill: 7}); w.ahead == off || w.fill == 7 == off {
+		if b.arrange(callSetup{ahead: true, fill: 7}); w.ahead == off || w.fill == 7 == off {
 			t.Errorf("off %t: ahead %t, filled with %d", off, w.ahead, w.fill)
 		}
 	}

@@ -108,7 +108,7 @@ func (r *Runner) apart(t *Target, a *attempt, differ []asserts.Difference) (fill
 // device, and why they are not reported: an op whose kernels both leave memory unwritten is meant
 // to.
 func (r *Runner) leftOnCPU(t *Target, a *attempt, filled []asserts.Difference) (alike []asserts.Difference, why string) {
-	i := slices.IndexFunc(a.calls, func(c call) bool { return c.on == engine.CPU })
+	i := slices.IndexFunc(a.calls, func(c deviceCall) bool { return c.on == engine.CPU })
 	if i <= 0 {
 		return nil, ""
 	}
@@ -163,7 +163,7 @@ func (t *Target) mustWrite(d asserts.Difference) bool {
 
 // seenAgain makes calls with new arguments, each in another arrangement, and returns the
 // observations; nil if one throws.
-func (r *Runner) seenAgain(t *Target, c *sample.Case, ways ...arrangement) (all []*asserts.Seen) {
+func (r *Runner) seenAgain(t *Target, c *sample.Case, ways ...callSetup) (all []*asserts.Seen) {
 	for _, how := range ways {
 		m := maker{engine: r.Engine, room: &r.room}
 		defer m.release()
@@ -177,13 +177,13 @@ func (r *Runner) seenAgain(t *Target, c *sample.Case, ways ...arrangement) (all 
 }
 
 // seen makes the arguments of a case and the call, and returns both, nil if it throws.
-func (r *Runner) seen(t *Target, m *maker, c *sample.Case, how arrangement) ([]any, *asserts.Seen) {
+func (r *Runner) seen(t *Target, m *maker, c *sample.Case, how callSetup) ([]any, *asserts.Seen) {
 	c, args, err := r.arguments(m, c, how)
 	if err != nil {
 		return nil, nil
 	}
 	if how.twin {
-		twin := call{on: engine.CPU}
+		twin := deviceCall{on: engine.CPU}
 		twin.args, twin.why = r.twins(m, c, args, twin.on)
 		r.callTwins(t, &twin)
 		return twin.args, twin.seen

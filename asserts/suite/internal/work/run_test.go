@@ -414,7 +414,7 @@ func TestVary(t *testing.T) {
 	}, func(*engine.Operator, *engine.Plan) {}, "- ops: [ns::f]\n  cases: [{a: 'float32[512, 512]', n: '1'}, {a: 'float32[3]', n: '1'}]\n")
 	b.cases(t, Span{To: b.t.planned() + 1})
 	d := b.t.design()
-	class := func(name string) design.Row { return design.Row{Classes: []int{classNamed(t, d, name)}} }
+	class := func(name string) design.ClassRow { return design.ClassRow{Classes: []int{classNamed(t, d, name)}} }
 	vary := func(name string) (call string, base int, err error) {
 		b.e.called = nil
 		clear(b.t.made)
@@ -531,7 +531,7 @@ func TestRowsAreShortened(t *testing.T) {
 		ran     bool
 	}{{"", row, 3, true}, {"float64", row, 2, true}, {"float64", []int{row[2], row[0], row[1]}, 2, false}, {"float64", []int{row[0], row[2]}, 2, false}} {
 		refused = tt.refused
-		d.Rows = []design.Row{{Classes: tt.row}}
+		d.Rows = []design.ClassRow{{Classes: tt.row}}
 		clear(b.t.made)
 		c := b.cases(t, Span{From: d.Apart(), To: d.Apart() + 1, Resumed: true})[0]
 		if len(c.Tried) != tt.want || c.Ran != tt.ran {
@@ -562,7 +562,7 @@ func TestCalledTwice(t *testing.T) {
 	b.cases(t, Span{From: b.t.planned(), To: b.t.planned() + 1, Resumed: true})
 	d := b.t.design()
 	class := classNamed(t, d, "float64")
-	d.Rows = []design.Row{{Classes: []int{class}}}
+	d.Rows = []design.ClassRow{{Classes: []int{class}}}
 	for _, uncounted := range []bool{false, true} {
 		if uncounted {
 			b.Engine, b.t.operator.Uncounted = b.e, true

@@ -17,16 +17,16 @@ type Runner struct {
 	Tolerance float64
 
 	room     []byte // for the bytes of a tensor
-	earlier  earlier
+	earlier  lastCall
 	readings map[string]string // errors of an op, with the reason why no arguments avoid them, or ""
 
 	threwLast *sample.Case // the last since left was called
 }
 
-// earlier holds the fresh returns of the last call of an op, and its arguments if kernels may keep
+// lastCall holds the fresh returns of the last call of an op, and its arguments if kernels may keep
 // them. The next call must not change them: only this shows kernels that return memory of one
 // buffer under a new storage each time, and kernels that write an argument of an earlier call.
-type earlier struct {
+type lastCall struct {
 	op      *Target
 	tensors []engine.Tensor
 	args    []int // of the tensors, as in asserts.Earlier

@@ -24,7 +24,7 @@ const mostTries = 8 * tries
 
 // vary returns a call that has all classes of a row, in the first setting that the kernel accepts,
 // changed as its errors require, and the position of that setting.
-func (r *Runner) vary(t *Target, row design.Row, number int) (*attempt, *design.Origin, error) {
+func (r *Runner) vary(t *Target, row design.ClassRow, number int) (*attempt, *design.Origin, error) {
 	d := t.design()
 	dtype := d.DType(row)
 	if err := t.dtypes.Error(dtype); err != nil {

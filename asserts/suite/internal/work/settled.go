@@ -19,7 +19,7 @@ func (r *Runner) settled(t *Target, a *attempt, found []*asserts.Violation, comp
 		return nil
 	}
 	for _, again := range r.madeAgain(t, a) {
-		i := slices.IndexFunc(a.calls, func(c call) bool { return c.on == again.on })
+		i := slices.IndexFunc(a.calls, func(c deviceCall) bool { return c.on == again.on })
 		own := compared(a.calls[i].seen, again.seen).Violations
 		found = slices.DeleteFunc(found, func(v *asserts.Violation) bool {
 			return slices.ContainsFunc(own, func(w *asserts.Violation) bool { return w.Subject == v.Subject })
@@ -30,12 +30,12 @@ func (r *Runner) settled(t *Target, a *attempt, found []*asserts.Violation, comp
 
 // madeAgain repeats the first call of an attempt, and that on the CPU, with other random numbers in
 // other memory, and returns those that succeed.
-func (r *Runner) madeAgain(t *Target, a *attempt) (all []call) {
+func (r *Runner) madeAgain(t *Target, a *attempt) (all []deviceCall) {
 	if seen := r.seenAgain(t, a.c, otherDraw); seen != nil {
-		all = append(all, call{on: a.calls[0].on, seen: seen[0]})
+		all = append(all, deviceCall{on: a.calls[0].on, seen: seen[0]})
 	}
 	if seen := r.seenAgain(t, a.c, otherDraw.onCPU()); seen != nil {
-		all = append(all, call{on: engine.CPU, seen: seen[0]})
+		all = append(all, deviceCall{on: engine.CPU, seen: seen[0]})
 	}
 	return all
 }

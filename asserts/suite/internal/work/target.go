@@ -15,7 +15,7 @@ import (
 type Target struct {
 	operator engine.Operator
 	devices  []engine.Device
-	Gen      *design.Generator
+	Gen      *design.CaseGenerator
 	judged   *asserts.Op
 	unthrown *asserts.Op // with the checks of a call that threw
 	waived   []asserts.Excuse
@@ -163,7 +163,7 @@ func (t *Target) defined(on asserts.Ref, seen *asserts.Seen) int {
 // An attempt is the calls of a case that did not throw, one on each device.
 type attempt struct {
 	c      *sample.Case
-	calls  []call         // the first is on the case's own device
+	calls  []deviceCall   // the first is on the case's own device
 	fake   *aside         // nil: the engine has none
 	rules  *aside         // nil: the engine has none
 	memory memory         // of the first call
@@ -179,8 +179,8 @@ type memory struct {
 	unwatched, unfilled string
 }
 
-// A call is an attempt's call on one device.
-type call struct {
+// A deviceCall is an attempt's call on one device.
+type deviceCall struct {
 	on   engine.Device
 	args []any
 	seen *asserts.Seen // nil: it was not made, or threw

@@ -140,7 +140,7 @@ func TestSpoils(t *testing.T) {
 		}
 		b := benchOf(t, "ns::f(Tensor a) -> Tensor", kernel, func(o *engine.Operator, _ *engine.Plan) { o.Added = true }, "")
 		c := b.call(t, one)
-		b.t.steady = &attempt{c: c, calls: []call{{seen: b.seenAgain(b.t, c, firstTime)[0]}}}
+		b.t.steady = &attempt{c: c, calls: []deviceCall{{seen: b.seenAgain(b.t, c, firstTime)[0]}}}
 		tt.change(b)
 		if _, err := b.Try(b.t, b.call(t, two)); err == nil {
 			t.Fatalf("%s: no error", tt.name)

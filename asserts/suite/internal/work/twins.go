@@ -12,14 +12,14 @@ import (
 
 // calls returns the calls of a case, with twins of its arguments on the devices other than the
 // first.
-func (r *Runner) calls(t *Target, m *maker, c *sample.Case, args []any) []call {
+func (r *Runner) calls(t *Target, m *maker, c *sample.Case, args []any) []deviceCall {
 	devices := r.Engine.Devices()
-	all := []call{{on: devices[0], args: args}}
+	all := []deviceCall{{on: devices[0], args: args}}
 	if r.Level < asserts.Meta {
 		return all
 	}
 	for _, on := range devices[1:] {
-		twin := call{on: on}
+		twin := deviceCall{on: on}
 		if slices.Contains(t.Without, on) {
 			twin.why = fmt.Sprintf("a call of the op on %s ended its process", on)
 		} else {
@@ -62,7 +62,7 @@ func swap(args []any, tensors, twins []engine.Tensor, on engine.Device) []any {
 }
 
 // callTwins makes a call with twins, if there are any.
-func (r *Runner) callTwins(t *Target, c *call) {
+func (r *Runner) callTwins(t *Target, c *deviceCall) {
 	if c.why != "" {
 		return
 	}

@@ -9,7 +9,7 @@ import (
 
 // widenings change sizes of tensors with two or more dimensions: so that the product of two
 // matrices accepts them, that with a transposed one, and ops on tensors that are alike.
-var widenings = []change{
+var widenings = []tensorChange{
 	func(all []*sample.TensorSpec) { ts := matrices(all); widen(ts[:1], 2, 1); widen(ts[len(ts)-1:], 1, 2) },
 	func(all []*sample.TensorSpec) { ts := matrices(all); widen(ts[:1], 2, 1); widen(ts[len(ts)-1:], 2, 2) },
 	func(all []*sample.TensorSpec) { widen(matrices(all), 2, 1) },

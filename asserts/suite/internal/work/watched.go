@@ -25,7 +25,7 @@ func (r *Runner) watcher() watcher {
 	return nil
 }
 
-func (r *Runner) arrange(how arrangement) {
+func (r *Runner) arrange(how callSetup) {
 	if w := r.watcher(); w != nil {
 		w.Arrange(how.ahead, how.fill)
 	}
@@ -40,9 +40,9 @@ func (r *Runner) touched(t *Target) (touched memory) {
 }
 
 // arguments makes those of a case in an arrangement, and seeds the engine.
-func (r *Runner) arguments(m *maker, c *sample.Case, how arrangement) (*sample.Case, []any, error) {
+func (r *Runner) arguments(m *maker, c *sample.Case, how callSetup) (*sample.Case, []any, error) {
 	r.arrange(how)
-	m.arrangement = how
+	m.callSetup = how
 	c, args, err := m.made(c)
 	if err == nil {
 		err = r.Engine.Seed(int64(r.Seed + how.seed))

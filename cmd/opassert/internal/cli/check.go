@@ -193,7 +193,7 @@ func runCheck(inv *invocation) error {
 // A checkup is a prepared run.
 type checkup struct {
 	flags     *checkFlags
-	programs  []*program
+	programs  []*kernelProgram
 	engine    string            // the engine's name in reports
 	all       []engine.Operator // the ops of the engine
 	operators []engine.Operator // the ops to run

@@ -16,8 +16,8 @@ import (
 	"github.com/opassert/opassert/internal/locked"
 )
 
-// A comparison is a run over several versions of libtorch, under way.
-type comparison struct {
+// A comparisonRun is a run over several versions of libtorch, under way.
+type comparisonRun struct {
 	flags     *checkFlags
 	out       *outputs
 	programs  reproFlag
@@ -46,7 +46,7 @@ func (f *checkFlags) compare(inv *invocation, out *outputs, programs reproFlag) 
 	}
 	ctx, stop := interruptible(context.Background())
 	defer stop()
-	c := &comparison{flags: f, out: out, programs: programs, unmatched: f.ops}
+	c := &comparisonRun{flags: f, out: out, programs: programs, unmatched: f.ops}
 	if err := c.from(ctx, inv, 0); err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (f *checkFlags) compare(inv *invocation, out *outputs, programs reproFlag) 
 
 // from runs the ops of libtorch number i and the next ones, and then writes the
 // differences. The state of each run is kept until then.
-func (c *comparison) from(ctx context.Context, inv *invocation, i int) error {
+func (c *comparisonRun) from(ctx context.Context, inv *invocation, i int) error {
 	if i == len(*c.flags.torchFlags.dirs) {
 		return errors.Join(c.confirm(ctx, inv), c.found.Programs(repro.Compare), c.out.writeComparison(inv, &c.found))
 	}
@@ -101,13 +101,13 @@ func (c *comparison) from(ctx context.Context, inv *invocation, i int) error {
 	return err
 }
 
-func (c *comparison) add(r *report.Report, programs *repro.Folder) {
+func (c *comparisonRun) add(r *report.Report, programs *repro.Folder) {
 	c.found.Reports, c.folders = append(c.found.Reports, r), append(c.folders, programs)
 }
 
 // confirm makes, with each libtorch, the calls that show findings with another one,
 // and all cases of their ops, so that no difference is due to different calls.
-func (c *comparison) confirm(ctx context.Context, inv *invocation) error {
+func (c *comparisonRun) confirm(ctx context.Context, inv *invocation) error {
 	folder, err := locked.NewFolder(os.TempDir(), "opassert-confirm-")
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func (c *comparison) confirm(ctx context.Context, inv *invocation) error {
 }
 
 // confirmed makes calls with libtorch number i, and adds their findings to its report.
-func (c *comparison) confirmed(ctx context.Context, inv *invocation, i int, calls map[string][]string, path string) error {
+func (c *comparisonRun) confirmed(ctx context.Context, inv *invocation, i int, calls map[string][]string, path string) error {
 	one := c.flags.alone(i)
 	cases, every := path+".yaml", -1
 	*one.state, one.casesFrom, one.cases, one.only, one.part = path, &cases, new(int), &every, new(string)

@@ -28,7 +28,7 @@ type backend struct {
 	name string
 
 	// prepare prepares the run, and returns the programs of its workers.
-	prepare func(f *checkFlags, inv *invocation) ([]*program, error)
+	prepare func(f *checkFlags, inv *invocation) ([]*kernelProgram, error)
 
 	// open opens the engine in a worker that runs this command. Schemas of a file, if
 	// given, override the engine's own.
@@ -47,8 +47,8 @@ var backends = []backend{
 	{"c10", prepareEmbedded, openEmbedded, nil, nil},
 }
 
-// A program is run by workers, for some of the ops.
-type program struct {
+// A kernelProgram is run by workers, for some of the ops.
+type kernelProgram struct {
 	start     func() *exec.Cmd
 	suite     *gen.Suite  // the owner of its kernels, unless it is this command
 	job       *optest.Job // the job of its workers
@@ -97,7 +97,7 @@ func (f *checkFlags) chosen(inv *invocation) string {
 func isWorker() bool { return os.Getenv(suite.WorkerVariable) != "" }
 
 // programs prepares the workers of the run.
-func (f *checkFlags) programs(inv *invocation) ([]*program, error) {
+func (f *checkFlags) programs(inv *invocation) ([]*kernelProgram, error) {
 	b, err := f.backend()
 	if err != nil {
 		return nil, err
@@ -121,13 +121,13 @@ func worker(path string, args []string, environment func() []string) func() *exe
 }
 
 // itself is this command as a worker.
-func (f *checkFlags) itself(environment ...string) []*program {
+func (f *checkFlags) itself(environment ...string) []*kernelProgram {
 	self, err := os.Executable()
 	if err != nil {
 		self = os.Args[0]
 	}
 	environment = append(environment, engineVariable+"="+*f.engine)
-	return []*program{{start: worker(self, os.Args[1:], func() []string { return append(environment, torch.Libraries(f.files)) })}}
+	return []*kernelProgram{{start: worker(self, os.Args[1:], func() []string { return append(environment, torch.Libraries(f.files)) })}}
 }
 
 // open opens the engine, in a worker.
@@ -145,7 +145,7 @@ func (f *checkFlags) open(inv *invocation) (engine.Engine, error) {
 	return b.open(f, file)
 }
 
-func prepareLibtorch(f *checkFlags, inv *invocation) ([]*program, error) {
+func prepareLibtorch(f *checkFlags, inv *invocation) ([]*kernelProgram, error) {
 	if f.hosted() {
 		return f.prepareModules(inv)
 	}
@@ -173,7 +173,7 @@ func openLibtorch(f *checkFlags, file []*schema.Op) (engine.Engine, error) {
 	return l, err
 }
 
-func prepareEmbedded(f *checkFlags, inv *invocation) ([]*program, error) {
+func prepareEmbedded(f *checkFlags, inv *invocation) ([]*kernelProgram, error) {
 	return f.itself(), cmp.Or(f.withoutPackages(inv), f.withoutLibtorch(inv))
 }
 

@@ -39,8 +39,8 @@ func newMadeFolderFlag(f *flag.FlagSet, name, usage string) *string {
 func (m *madeFolder) String() string     { return string(*m) }
 func (m *madeFolder) Set(s string) error { *m = madeFolder(s); return nil }
 
-// An output is the value of a flag that may name an output file.
-type output interface {
+// A fileOutput is the value of a flag that may name an output file.
+type fileOutput interface {
 	writes() bool
 	check() error // called before the run
 }
@@ -115,9 +115,9 @@ func (inv *invocation) claimFiles(args []string) error {
 	}
 	uses := inv.streams()
 	uses = append(uses, use{by: "the command", path: itself()})
-	var outputs []output
+	var outputs []fileOutput
 	inv.flags.Visit(func(f *flag.Flag) {
-		out, _ := f.Value.(output)
+		out, _ := f.Value.(fileOutput)
 		writes := out != nil && out.writes()
 		if kind, _ := flag.UnquoteUsage(f); f.Value.String() == "" || kind != "file" && kind != "library" {
 			return
@@ -146,7 +146,7 @@ func (inv *invocation) claimFiles(args []string) error {
 	if err := inv.claim(uses...); err != nil {
 		return err
 	}
-	errs := loop.Map(outputs, output.check)
+	errs := loop.Map(outputs, fileOutput.check)
 	return errors.Join(errs...)
 }
 

@@ -15,8 +15,8 @@ var lintCommand = command{
 	run:     runLint,
 }
 
-// A lintFinding is a finding in the form of lint -json.
-type lintFinding struct {
+// A lintRow is a finding in the form of lint -json.
+type lintRow struct {
 	Code    string `json:"code"`
 	Op      string `json:"op"`
 	File    string `json:"file"`
@@ -33,15 +33,15 @@ func runLint(inv *invocation) error {
 	if err := inv.parse(0, 0); err != nil {
 		return err
 	}
-	find := func() ([]lintFinding, error) { return lintSchemas(inv, &source) }
+	find := func() ([]lintRow, error) { return lintSchemas(inv, &source) }
 	if len(modules.names.repeated) > 0 {
-		find = func() ([]lintFinding, error) { return modules.lint(inv) }
+		find = func() ([]lintRow, error) { return modules.lint(inv) }
 	}
 	findings, err := find()
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(findings, func(a, b lintFinding) int {
+	slices.SortStableFunc(findings, func(a, b lintRow) int {
 		return cmp.Or(cmp.Compare(a.Op, b.Op), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	if *asJSON {
@@ -55,11 +55,11 @@ func runLint(inv *invocation) error {
 	return err
 }
 
-func lintSchemas(inv *invocation, source *schemaFlags) ([]lintFinding, error) {
+func lintSchemas(inv *invocation, source *schemaFlags) ([]lintRow, error) {
 	ops, err := source.load(inv)
-	findings := []lintFinding{}
+	findings := []lintRow{}
 	for _, f := range schema.Lint(&schema.File{Ops: ops}) {
-		findings = append(findings, lintFinding{
+		findings = append(findings, lintRow{
 			Code: asserts.SchemaLint.String(), Op: f.Op, File: f.Pos.Filename, Line: f.Pos.Line, Column: f.Pos.Column,
 			Message: f.Message, Fix: f.Fix,
 		})
@@ -67,7 +67,7 @@ func lintSchemas(inv *invocation, source *schemaFlags) ([]lintFinding, error) {
 	return findings, err
 }
 
-func (inv *invocation) printLint(findings []lintFinding) {
+func (inv *invocation) printLint(findings []lintRow) {
 	for _, f := range findings {
 		fix := ""
 		if f.Fix != "" {

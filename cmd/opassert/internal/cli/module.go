@@ -132,7 +132,7 @@ func goPlaces() []goPlace {
 }
 
 // prepareModule builds a program for each generated package of the module.
-func prepareModule(f *checkFlags, inv *invocation) ([]*program, error) {
+func prepareModule(f *checkFlags, inv *invocation) ([]*kernelProgram, error) {
 	inv.forget("schema", "base", "tags", "preset")
 	err := f.withoutLibtorch(inv)
 	switch {
@@ -173,7 +173,7 @@ func prepareModule(f *checkFlags, inv *invocation) ([]*program, error) {
 		return nil, err
 	}
 	m.built = time.Now()
-	var programs []*program
+	var programs []*kernelProgram
 	for i, s := range checked {
 		path := filepath.Join(m.scratch.Folder, fmt.Sprint("worker", i))
 		if err := m.build(s, path); err != nil {
@@ -205,9 +205,9 @@ const howToMake = `Mark a function that makes tensors, in a file that is not a t
 See go doc github.com/opassert/opassert/asserts/maker.`
 
 // program is the worker that was built for a package.
-func (f *checkFlags) program(s gen.Suite, path string) *program {
+func (f *checkFlags) program(s gen.Suite, path string) *kernelProgram {
 	level, _ := parseLevel(*f.level) // it was read once
-	p := &program{suite: &s, job: &optest.Job{Engine: "Go kernels of " + s.Path, Level: level, Seed: *f.seed, Waived: map[string][]asserts.Excuse{}, Notes: map[string][]asserts.Excuse{}}}
+	p := &kernelProgram{suite: &s, job: &optest.Job{Engine: "Go kernels of " + s.Path, Level: level, Seed: *f.seed, Waived: map[string][]asserts.Excuse{}, Notes: map[string][]asserts.Excuse{}}}
 	if *f.casesFrom != "" {
 		p.job.Cases, _ = filepath.Abs(*f.casesFrom) // workers change to other folders
 	}
@@ -267,7 +267,7 @@ func (m *goModule) remove() {
 }
 
 // qualify distinguishes ops of several packages by a namespace.
-func qualify(programs []*program) {
+func qualify(programs []*kernelProgram) {
 	had := make(map[string]int)
 	for _, p := range programs {
 		for _, o := range p.operators {

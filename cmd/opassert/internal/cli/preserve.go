@@ -25,7 +25,7 @@ func (r *runFlags) watchObjects(inv *invocation) (*objectWatch, error) {
 	}
 	config := live.Config{
 		Lines: *r.lines, Fail: *r.fail,
-		Found: func(f *live.Finding) { fmt.Fprintf(inv.stderr, "%s\n\n", f.Report()) },
+		Found: func(f *live.ObjectFinding) { fmt.Fprintf(inv.stderr, "%s\n\n", f.Report()) },
 	}
 	if *r.log != "" {
 		var err error
@@ -41,9 +41,9 @@ func (r *runFlags) watchObjects(inv *invocation) (*objectWatch, error) {
 }
 
 // end is called when the program has ended with a status.
-func (o *objectWatch) end(inv *invocation, status int) (*live.Report, error) {
+func (o *objectWatch) end(inv *invocation, status int) (*live.ObjectReport, error) {
 	if o.live == nil {
-		return &live.Report{}, nil
+		return &live.ObjectReport{}, nil
 	}
 	report := o.live.End()
 	report.Status = status

@@ -67,7 +67,7 @@ func moduleNames(value string) []string {
 func (m *moduleFlags) pythonModules() []string { return moduleNames(m.names.String()) }
 
 // lint lints the registrations of the modules.
-func (m *moduleFlags) lint(inv *invocation) ([]lintFinding, error) {
+func (m *moduleFlags) lint(inv *invocation) ([]lintRow, error) {
 	python, err := installed.FindPython(*m.interpreter)
 	if err != nil {
 		return nil, err
@@ -76,9 +76,9 @@ func (m *moduleFlags) lint(inv *invocation) ([]lintFinding, error) {
 	if err == nil && ops == 0 {
 		err = fmt.Errorf("nothing to check: %s adds no ops%s", strings.Join(m.pythonModules(), ", "), onImport)
 	}
-	findings := []lintFinding{}
+	findings := []lintRow{}
 	for _, f := range found {
-		findings = append(findings, lintFinding{Code: f.Code, Op: f.Op, File: f.File, Line: f.Line, Message: f.Message, Fix: f.Fix})
+		findings = append(findings, lintRow{Code: f.Code, Op: f.Op, File: f.File, Line: f.Line, Message: f.Message, Fix: f.Fix})
 	}
 	return findings, err
 }
@@ -90,7 +90,7 @@ func (f *checkFlags) hosted() bool {
 }
 
 // prepareModules prepares a run whose kernels are in a Python.
-func (f *checkFlags) prepareModules(inv *invocation) ([]*program, error) {
+func (f *checkFlags) prepareModules(inv *invocation) ([]*kernelProgram, error) {
 	switch {
 	case len(f.libs) > 0:
 		return nil, usagef("-lib can't be combined with -module: a module loads its libraries itself")

@@ -172,26 +172,26 @@ func runRun(inv *invocation) error {
 }
 
 // runProgram runs and watches the program. The report is about ops, if they are watched.
-func (r *runFlags) runProgram(inv *invocation, content, fakes watch.Content, objects *live.Watch) (*watch.Report, error) {
+func (r *runFlags) runProgram(inv *invocation, content, fakes watch.Content, objects *live.Watch) (*watch.OpReport, error) {
 	ctx, command := context.Background(), inv.flags.Args()
 	if !*r.watchOps {
 		status, err := objects.Run(ctx, live.Program{Command: command, Stdin: os.Stdin, Stdout: inv.own.stdout, Stderr: inv.own.stderr})
-		return &watch.Report{Status: status}, err
+		return &watch.OpReport{Status: status}, err
 	}
 	report, err := watch.Run(ctx, watch.Config{
 		Command: command, Stdin: os.Stdin, Stdout: inv.own.stdout, Stderr: inv.own.stderr, Child: r.child, Objects: objects,
 		Plan: r.plans(inv), Policy: asserts.Aware(), Wants: r.wanted(), Record: r.recorded(), Strings: *r.strings,
 		Content: content, Fakes: fakes, Tolerance: *r.far, Sample: *r.sample, MaxBytes: *r.maxBytes, Fail: *r.fail,
-		Found: func(f *watch.Finding) { fmt.Fprintf(inv.stderr, "%s\n\n", f.Report()) },
-		Known: func(f *watch.Finding) bool { return r.baseline.known != nil && f.KnownTo(r.baseline.known) },
+		Found: func(f *watch.OpFinding) { fmt.Fprintf(inv.stderr, "%s\n\n", f.Report()) },
+		Known: func(f *watch.OpFinding) bool { return r.baseline.known != nil && f.KnownTo(r.baseline.known) },
 	})
 	if err != nil {
-		return &watch.Report{}, err
+		return &watch.OpReport{}, err
 	}
 	return report, nil
 }
 
-func (r *runFlags) write(inv *invocation, report *watch.Report) error {
+func (r *runFlags) write(inv *invocation, report *watch.OpReport) error {
 	ops := report.Suite()
 	if err := r.baseline.apply(inv, ops); err != nil {
 		return err
@@ -212,7 +212,7 @@ func (r *runFlags) write(inv *invocation, report *watch.Report) error {
 
 // writePrograms writes for each finding a program that makes a recorded call of its
 // op, runs it, and prints its outcome.
-func (r *runFlags) writePrograms(inv *invocation, watched *watch.Report, ops *report.Report) error {
+func (r *runFlags) writePrograms(inv *invocation, watched *watch.OpReport, ops *report.Report) error {
 	if *r.programs.folder == "" {
 		return nil
 	}

@@ -73,7 +73,7 @@ type settled struct {
 
 // A setting is the file's value for a flag of this command.
 type setting struct {
-	values []settings.Value
+	values []settings.FlagValue
 	common bool // it is for all commands that have the flag
 }
 
@@ -150,7 +150,7 @@ func isSwitch(f *flag.Flag) bool {
 }
 
 // values reads the values of a setting.
-func (s *settled) values(one settings.Setting, f *flag.Flag) []settings.Value {
+func (s *settled) values(one settings.Setting, f *flag.Flag) []settings.FlagValue {
 	if isSwitch(f) {
 		return s.file.Bool(one)
 	}
@@ -161,7 +161,7 @@ func (s *settled) values(one settings.Setting, f *flag.Flag) []settings.Value {
 }
 
 // try returns the reason why a flag can't have the values, or "".
-func try(f *flag.Flag, values []settings.Value) string {
+func try(f *flag.Flag, values []settings.FlagValue) string {
 	words, _ := flag.UnquoteUsage(f)
 	choice := strings.Split(words, "|")
 	for _, v := range values {
@@ -241,8 +241,8 @@ func isPath(f *flag.Flag, text, dir string) bool {
 }
 
 // present reports missing input files.
-func (s *settled) present(f *flag.Flag, values []settings.Value, dir string) {
-	if out, ok := f.Value.(output); ok && out.writes() {
+func (s *settled) present(f *flag.Flag, values []settings.FlagValue, dir string) {
+	if out, ok := f.Value.(fileOutput); ok && out.writes() {
 		return
 	}
 	kind, _ := flag.UnquoteUsage(f)

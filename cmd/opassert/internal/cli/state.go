@@ -180,7 +180,7 @@ func (c *checkup) inputs() (func(op string) string, error) {
 }
 
 // views are the ops that may make arguments of others.
-func (p *program) views() (names []string) {
+func (p *kernelProgram) views() (names []string) {
 	for _, o := range p.operators {
 		if o.Schema.View() != schema.NotView {
 			names = append(names, own(o))

@@ -19,7 +19,7 @@ var traceCommand = command{
 // A tracePrinter gets lives as they end, and the report at the end.
 type tracePrinter interface {
 	Life(trace.Life)
-	End(trace.Report) error
+	End(trace.LogReport) error
 }
 
 func runTrace(inv *invocation) error {

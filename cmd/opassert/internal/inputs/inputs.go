@@ -25,17 +25,17 @@ import (
 	"github.com/opassert/opassert/gen"
 )
 
-// A Program runs the kernels of a generated package.
-type Program struct {
-	builds []string           // builds of packages that are not read, and settings
-	parts  []*part            // in the order of their files
-	named  map[string][]*part // by the names that they declare
-	roots  []string           // names that every call reaches
-	ops    map[string]*part   // the kernels of the generated package
+// A KernelProgram runs the kernels of a generated package.
+type KernelProgram struct {
+	builds []string                  // builds of packages that are not read, and settings
+	parts  []*declaration            // in the order of their files
+	named  map[string][]*declaration // by the names that they declare
+	roots  []string                  // names that every call reaches
+	ops    map[string]*declaration   // the kernels of the generated package
 }
 
-// A part is a declaration.
-type part struct {
+// A declaration is a declaration.
+type declaration struct {
 	text   string   // with its position, and its file's imports
 	names  []string // names that it mentions
 	opaque bool     // it may use files or the network, which digests do not cover
@@ -46,8 +46,8 @@ const started = ""
 
 // Load reads the program that runs the kernels of a generated package in the folder
 // root. Files written since it was built are an error.
-func Load(root string, s gen.Suite, built time.Time) (*Program, error) {
-	p := &Program{named: make(map[string][]*part), roots: []string{started}, ops: make(map[string]*part)}
+func Load(root string, s gen.Suite, built time.Time) (*KernelProgram, error) {
+	p := &KernelProgram{named: make(map[string][]*declaration), roots: []string{started}, ops: make(map[string]*declaration)}
 	paths := []string{s.Path}
 	for _, f := range []*types.Func{s.Maker, s.Observer, s.Options} {
 		if f != nil {
@@ -67,9 +67,9 @@ func Load(root string, s gen.Suite, built time.Time) (*Program, error) {
 }
 
 // add reads a package, or uses its build.
-func (p *Program) add(pkg *listed, s gen.Suite) error {
+func (p *KernelProgram) add(pkg *listedPackage, s gen.Suite) error {
 	if pkg.links() {
-		p.named[started] = append(p.named[started], &part{opaque: true})
+		p.named[started] = append(p.named[started], &declaration{opaque: true})
 	}
 	if !pkg.own() {
 		p.builds = append(p.builds, pkg.ImportPath+" "+pkg.BuildID)
@@ -92,7 +92,7 @@ func (p *Program) add(pkg *listed, s gen.Suite) error {
 }
 
 // declare adds the names of a declaration of a file.
-func (p *Program) declare(f *file, d ast.Decl) {
+func (p *KernelProgram) declare(f *file, d ast.Decl) {
 	names := declared(d)
 	if len(names) == 0 {
 		return
@@ -146,7 +146,7 @@ func mentioned(n ast.Node) (names []string) {
 }
 
 // settings adds the other variables and flags with which the go command builds and starts the program.
-func (p *Program) settings(root string, packages []*listed) error {
+func (p *KernelProgram) settings(root string, packages []*listedPackage) error {
 	flags, err := goCommand(root, "env", "GOFLAGS", "GOWORK")
 	if err != nil {
 		return err
@@ -178,8 +178,8 @@ func environment() []string {
 
 // Digest returns a digest of everything that decides the results of calls of the ops,
 // "" if it is not known. Ops have their names in the generated package.
-func (p *Program) Digest(ops ...string) string {
-	reached := make(map[*part]bool)
+func (p *KernelProgram) Digest(ops ...string) string {
+	reached := make(map[*declaration]bool)
 	next := p.reach(p.roots)
 	for _, op := range ops {
 		if p.ops[op] == nil {
@@ -206,7 +206,7 @@ func (p *Program) Digest(ops ...string) string {
 }
 
 // reach returns the parts that names reach.
-func (p *Program) reach(names []string) (parts []*part) {
+func (p *KernelProgram) reach(names []string) (parts []*declaration) {
 	for _, name := range names {
 		parts = append(parts, p.named[name]...)
 	}

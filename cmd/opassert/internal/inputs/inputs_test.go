@@ -58,7 +58,7 @@ func register() {}
 // what replaces it.
 func digests(t *testing.T, dir string, edit ...string) (all [3]string) {
 	t.Helper()
-	p := &Program{named: make(map[string][]*part), roots: []string{started, "Make"}}
+	p := &KernelProgram{named: make(map[string][]*declaration), roots: []string{started, "Make"}}
 	s := gen.Suite{Path: "m/ops", Kernels: "Kernels", Maker: new(types.Func)}
 	for name, text := range files {
 		if len(edit) > 0 && name == edit[0] {
@@ -71,9 +71,9 @@ func digests(t *testing.T, dir string, edit ...string) (all [3]string) {
 		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o777))
 		must.Do(t, os.WriteFile(path, []byte(text), 0o666))
 	}
-	p.ops = make(map[string]*part)
+	p.ops = make(map[string]*declaration)
 	for _, name := range []string{"ops/opassert_gen.go", "k/k.go", "k/neg.go", "k/load.go", "v/v.go"} {
-		pkg := &listed{ImportPath: "m/" + filepath.Dir(name), Dir: filepath.Join(dir, filepath.Dir(name)), GoFiles: []string{filepath.Base(name)}}
+		pkg := &listedPackage{ImportPath: "m/" + filepath.Dir(name), Dir: filepath.Join(dir, filepath.Dir(name)), GoFiles: []string{filepath.Base(name)}}
 		pkg.Module = &module{Main: true}
 		must.Do(t, p.add(pkg, s))
 	}
@@ -121,15 +121,15 @@ func TestDigestChangesWithWhatACallReaches(t *testing.T) {
 // noticed; Go's own packages may link the system's.
 func TestDigestOfLinkedLibraries(t *testing.T) {
 	for _, c := range []struct {
-		pkg  listed
+		pkg  listedPackage
 		want bool // a digest
 	}{
-		{listed{Module: &module{}}, true},
-		{listed{CgoLDFLAGS: []string{"-lresolv"}}, true},
-		{listed{Module: &module{}, CgoLDFLAGS: []string{"-lblas"}}, false},
-		{listed{Module: &module{Main: true}, CgoPkgConfig: []string{"openblas"}}, false},
+		{listedPackage{Module: &module{}}, true},
+		{listedPackage{CgoLDFLAGS: []string{"-lresolv"}}, true},
+		{listedPackage{Module: &module{}, CgoLDFLAGS: []string{"-lblas"}}, false},
+		{listedPackage{Module: &module{Main: true}, CgoPkgConfig: []string{"openblas"}}, false},
 	} {
-		p := &Program{named: make(map[string][]*part), roots: []string{started}, ops: map[string]*part{"aten::add": {}}}
+		p := &KernelProgram{named: make(map[string][]*declaration), roots: []string{started}, ops: map[string]*declaration{"aten::add": {}}}
 		must.Do(t, p.add(&c.pkg, gen.Suite{}))
 		if digest := p.Digest("aten::add"); (digest != "") != c.want {
 			t.Errorf("%+v: digest %q", c.pkg, digest)
@@ -153,7 +153,7 @@ func TestFilesWrittenSinceTheBuild(t *testing.T) {
 		{&module{}, now.Add(-time.Hour), false},
 		{nil, now.Add(-time.Hour), false},
 	} {
-		if err := (&listed{Dir: dir, Module: c.module}).unchanged(c.built); (err != nil) != c.fails {
+		if err := (&listedPackage{Dir: dir, Module: c.module}).unchanged(c.built); (err != nil) != c.fails {
 			t.Errorf("%v built at %v: %v", c.module, c.built, err)
 		}
 	}
@@ -161,14 +161,14 @@ func TestFilesWrittenSinceTheBuild(t *testing.T) {
 
 // Packages of other modules, and those with other files than Go, count as a whole.
 func TestDigestOfBuilds(t *testing.T) {
-	for _, pkg := range []listed{
+	for _, pkg := range []listedPackage{
 		{ImportPath: "other/dep", BuildID: "1"},
 		{ImportPath: "m/cgo", BuildID: "1", Module: &module{Main: true}, other: other{CgoFiles: []string{"c.go"}}},
 		{ImportPath: "m/data", BuildID: "1", Module: &module{Main: true}, other: other{EmbedFiles: []string{"table"}}},
 		{ImportPath: "github.com/opassert/opassert/asserts", BuildID: "1", Module: &module{Main: true}},
 	} {
 		digest := func(build string) string {
-			p := &Program{ops: map[string]*part{"op": {}}}
+			p := &KernelProgram{ops: map[string]*declaration{"op": {}}}
 			pkg.BuildID = build
 			must.Do(t, p.add(&pkg, gen.Suite{}))
 			return p.Digest("op")
@@ -177,7 +177,7 @@ func TestDigestOfBuilds(t *testing.T) {
 			t.Errorf("%s: the digest does not follow its build", pkg.ImportPath)
 		}
 	}
-	if digest := (&Program{}).Digest("op"); digest != "" {
+	if digest := (&KernelProgram{}).Digest("op"); digest != "" {
 		t.Errorf("an op that is not there has the digest %s", digest)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/opassert/opassert/gen"
 )
 
-// A listed package is one that go list found.
-type listed struct {
+// A listedPackage package is one that go list found.
+type listedPackage struct {
 	ImportPath, Dir, BuildID string
 	Module                   *module
 	GoFiles                  []string
@@ -42,16 +42,18 @@ func (o other) none() bool {
 }
 
 // own reports whether a package is the user's, and only has plain Go.
-func (l *listed) own() bool {
+func (l *listedPackage) own() bool {
 	return l.Module != nil && l.Module.Main && l.none() && !strings.HasPrefix(l.ImportPath, "github.com/opassert/opassert/")
 }
 
 // links reports whether a package links C libraries, whose changes are not noticed.
-func (l *listed) links() bool { return l.Module != nil && len(l.CgoLDFLAGS)+len(l.CgoPkgConfig) > 0 }
+func (l *listedPackage) links() bool {
+	return l.Module != nil && len(l.CgoLDFLAGS)+len(l.CgoPkgConfig) > 0
+}
 
 // unchanged returns an error if a file of a package was written after the program was
 // built: the program may have either text.
-func (l *listed) unchanged(built time.Time) error {
+func (l *listedPackage) unchanged(built time.Time) error {
 	if l.Module == nil || !l.Module.Main && l.Module.Replace == nil {
 		return nil
 	}
@@ -67,14 +69,14 @@ func (l *listed) unchanged(built time.Time) error {
 }
 
 // list lists packages and all their dependencies, in the debug build.
-func list(root string, paths []string) (all []*listed, err error) {
+func list(root string, paths []string) (all []*listedPackage, err error) {
 	args := append([]string{"list", "-deps", "-export", "-json", gen.DebugBuild(), "github.com/opassert/opassert/asserts/optest"}, paths...)
 	out, err := goCommand(root, args...)
 	if err != nil {
 		return nil, err
 	}
 	for lines := json.NewDecoder(bytes.NewReader(out)); ; {
-		one := new(listed)
+		one := new(listedPackage)
 		switch err := lines.Decode(one); {
 		case errors.Is(err, io.EOF):
 			return all, nil

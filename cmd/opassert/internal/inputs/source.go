@@ -67,8 +67,8 @@ func (f *file) source(n ast.Node) string {
 }
 
 // part is a piece of the file, with its position, which reports show in stacks.
-func (f *file) part(n ast.Node) *part {
-	return &part{
+func (f *file) part(n ast.Node) *declaration {
+	return &declaration{
 		text:   fmt.Sprintf("%v\n%s%s", f.fset.Position(n.Pos()), f.imports, f.source(n)),
 		names:  mentioned(n),
 		opaque: f.linked || slices.Contains(f.readers, ".") || f.reads(n),
@@ -89,7 +89,7 @@ func (f *file) reads(n ast.Node) (reads bool) {
 }
 
 // kernels are the rows of a generated file's list, by op, each with its schema and plan.
-func (f *file) kernels(list string) map[string]*part {
+func (f *file) kernels(list string) map[string]*declaration {
 	values := make(map[string]ast.Expr)
 	for _, d := range f.syntax.Decls {
 		if d, ok := d.(*ast.GenDecl); ok && d.Tok == token.VAR {
@@ -100,7 +100,7 @@ func (f *file) kernels(list string) map[string]*part {
 			}
 		}
 	}
-	rows := make(map[string]*part)
+	rows := make(map[string]*declaration)
 	all, _ := values[list].(*ast.CompositeLit)
 	if all == nil {
 		return nil
@@ -117,7 +117,7 @@ func (f *file) kernels(list string) map[string]*part {
 			continue
 		}
 		key, _ := strconv.Unquote(name.Value) // it was parsed
-		rows[key] = &part{text: f.imports + f.source(row) + f.source(planned), names: mentioned(fields["Func"])}
+		rows[key] = &declaration{text: f.imports + f.source(row) + f.source(planned), names: mentioned(fields["Func"])}
 	}
 	return rows
 }

@@ -67,8 +67,8 @@ type Setting struct {
 	node    *yaml.Node
 }
 
-// A Value is a value of a flag, with its position.
-type Value struct {
+// A FlagValue is a value of a flag, with its position.
+type FlagValue struct {
 	Text string
 	Pos  token.Position
 }
@@ -155,22 +155,22 @@ func others(name string, flags map[string][]string) string {
 func (f *File) At(s Setting) token.Position { return f.Pos(s.node) }
 
 // Bool reads true or false.
-func (f *File) Bool(s Setting) []Value {
+func (f *File) Bool(s Setting) []FlagValue {
 	value, ok := yamlfile.Bool(s.node)
 	if !ok {
 		f.ReportKind(s.node, s.Flag+" to be true or false")
 		return nil
 	}
-	return []Value{{fmt.Sprint(value), f.At(s)}}
+	return []FlagValue{{fmt.Sprint(value), f.At(s)}}
 }
 
 // Text reads one value; kind is the expected kind in words.
-func (f *File) Text(s Setting, kind string) []Value {
+func (f *File) Text(s Setting, kind string) []FlagValue {
 	return f.text(s.node, s.Flag+" to be "+kind)
 }
 
 // List reads several values, or one.
-func (f *File) List(s Setting, kind string) (values []Value) {
+func (f *File) List(s Setting, kind string) (values []FlagValue) {
 	if s.node.Kind != yaml.SequenceNode || len(s.node.Content) == 0 {
 		return f.text(s.node, s.Flag+" to be "+kind+", or a list of such")
 	}
@@ -180,10 +180,10 @@ func (f *File) List(s Setting, kind string) (values []Value) {
 	return values
 }
 
-func (f *File) text(n *yaml.Node, expected string) []Value {
+func (f *File) text(n *yaml.Node, expected string) []FlagValue {
 	if _, isBool := yamlfile.Bool(n); isBool || n.Kind != yaml.ScalarNode || yamlfile.IsNull(n) || n.Value == "" {
 		f.ReportKind(n, expected)
 		return nil
 	}
-	return []Value{{n.Value, f.Pos(n)}}
+	return []FlagValue{{n.Value, f.Pos(n)}}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/opassert/opassert/internal/c10"
 )
 
-// A Record is one call. Seen has no results when the kernel failed.
-type Record struct {
+// A CallRecord is one call. Seen has no results when the kernel failed.
+type CallRecord struct {
 	Seen    *asserts.Seen
 	Results []*c10.Tensor // of all returns in order
 	Err     error         // the kernel's error
@@ -19,7 +19,7 @@ type Record struct {
 
 // Call calls a kernel with arguments in the order of its parameters. A panic
 // of the kernel passes through.
-func Call(kernel any, args []any, level asserts.Level) Record {
+func Call(kernel any, args []any, level asserts.Level) CallRecord {
 	fn := reflect.ValueOf(kernel)
 	in := make([]reflect.Value, len(args))
 	for i, arg := range args {
@@ -30,7 +30,7 @@ func Call(kernel any, args []any, level asserts.Level) Record {
 	seen.Before, seen.ArgLens = observe(in, level)
 	out := fn.Call(in)
 	seen.After, _ = observe(in, level)
-	r := Record{Seen: seen}
+	r := CallRecord{Seen: seen}
 	if n := len(out); n > 0 && out[n-1].Type() == reflect.TypeFor[error]() {
 		r.Err, _ = out[n-1].Interface().(error)
 		out = out[:n-1]
