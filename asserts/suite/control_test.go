@@ -11,6 +11,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/internal/must"
 )
 
@@ -67,4 +68,22 @@ func remembers(t *testing.T, name string, from, to int) string {
 		said = append(said, summary(r))
 	}
 	return strings.Join(said, "; ")
+}
+
+// An op of which no call is repeated is a skip, except PyTorch's own.
+func TestUnrepeatedIsCounted(t *testing.T) {
+	for _, tt := range []struct {
+		op   engine.Operator
+		want int
+	}{
+		{engine.Operator{Added: true}, 1}, {engine.Operator{Function: &engine.Function{}}, 1}, {engine.Operator{}, 0},
+	} {
+		var tally report.Tally
+		tally.Judged[asserts.UndeclaredWrite] = 1
+		res := report.OpResult{Devices: report.Devices{"cpu": tally}}
+		must.Do(t, new(supervisor).apart(context.Background(), tt.op, &res))
+		if got := len(res.Devices["cpu"].Skips); got != tt.want {
+			t.Errorf("%+v: %d skips, want %d", tt.op, got, tt.want)
+		}
+	}
 }

@@ -2,7 +2,7 @@
 returns wrong gradients without an error
 
 Who is hurt: whoever reuses a buffer for out=. Other functions with out= raise its
-version, and backward says so.
+version, and backward raises an error.
 
 Fix: raise the version of out where the kernel writes a view that it makes unsafely.
 

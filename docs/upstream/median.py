@@ -2,7 +2,7 @@
 
 The CPU kernel of median and nanmedian with a dim reads along it as if its stride were 1, and
 makes the tensor contiguous before where the stride is more than 1 alone: that of an expanded
-dimension is 0. The result is a number beside the tensor in its storage, or behind the storage,
+dimension is 0. The result is a number beside the tensor in its storage, or after the storage,
 where any other object lies.
 
 Who is hurt: whoever takes a median over what was broadcast: no error, another number.
