@@ -162,11 +162,17 @@ func alone() bool {
 		switch function := waitsIn(stacks[i].Stack()); {
 		case strings.HasSuffix(function, "/asserts.alone"):
 			callers++
-		case function != "" && !strings.HasPrefix(function, "testing.") && !strings.HasPrefix(function, "os/signal."):
+		case ofProgram(function):
 			return false
 		}
 	}
 	return callers == 1
+}
+
+// ofProgram reports whether a goroutine in a function is one of the program: it has not just ended, and
+// is not one of package testing.
+func ofProgram(function string) bool {
+	return function != "" && !strings.HasPrefix(function, "testing.") && !strings.HasPrefix(function, "os/signal.")
 }
 
 const most = 12 // goroutines; alone does not examine more

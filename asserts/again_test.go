@@ -313,6 +313,15 @@ func TestAlone(t *testing.T) {
 	<-stopped
 }
 
+// A goroutine that has ended has no function; those of package testing use no tensor.
+func TestOfProgram(t *testing.T) {
+	for function, want := range map[string]bool{"": false, "testing.(*T).Run": false, "os/signal.loop": false, "example.com/ops.serve": true} {
+		if got := asserts.OfProgram(function); got != want {
+			t.Errorf("%q: %v, want %v", function, got, want)
+		}
+	}
+}
+
 // A test whose goroutine has ended is listed for a moment, and uses no tensor.
 func TestAloneAfterATest(t *testing.T) {
 	not := 0

@@ -46,6 +46,9 @@ func (p *Policy) ForTensor(t Traits) Codes { return p.forTensor(t) }
 // Alone reports whether no other goroutine runs.
 var Alone = alone
 
+// OfProgram reports whether a goroutine in a function is one of the program.
+var OfProgram = ofProgram
+
 // AddSkip adds a check to the rows of a preset.
 var AddSkip = addSkip
 

@@ -81,3 +81,27 @@ func TestConnection(t *testing.T) {
 		}
 	}
 }
+
+// A worker answers no request that was sent to the one before, and does not stumble over the rest
+// of one: a run would take the answer for that to its next request, about another op.
+func TestRequestsForTheWorkerBefore(t *testing.T) {
+	p := must.Get(startProcess(func() *exec.Cmd { return exec.Command(os.Args[0]) }, t.TempDir(), new(crew), startup))(t)
+	defer p.stop()
+	ops := must.Get(newFakeEngine().Operators())(t)
+	fmt.Fprintln(p.in, `5, "to": 6}`)
+	fmt.Fprintf(p.in, `{"worker": %d, "op": %q, "from": 3, "to": 4}`+"\n", p.worker.Pid+1, ops[0].Name())
+	p.send(request{Op: ops[1].Name(), From: 5, To: 6})
+	line, ok := p.next(startup)
+	for ok && !strings.HasPrefix(line, lineStart) {
+		line, ok = p.next(startup)
+	}
+	if number, _, _ := strings.Cut(strings.TrimPrefix(line, lineStart+" "), " "); number != "5" {
+		t.Errorf("the first answer begins with %q, want one about case 5", line)
+	}
+	for ok && line != lineDone {
+		line, ok = p.next(startup)
+	}
+	if !ok {
+		t.Error("the request has no whole answer")
+	}
+}

@@ -470,6 +470,7 @@ var exhausted = []string{"out of memory", "address space collisions", "annot all
 
 // send sends a request. A worker that can't be sent one is over, or does not answer.
 func (p *process) send(q request) {
+	q.Worker = p.worker.Pid
 	p.in.SetWriteDeadline(time.Now().Add(startup)) // it may have been stopped
 	json.NewEncoder(p.in).Encode(q)
 }

@@ -49,6 +49,10 @@ const (
 
 // A request is for some cases of an op, or for the list of ops.
 type request struct {
+	// Worker is the process that is to answer, as it greeted the run. One that was killed may leave
+	// a request, or the rest of one, to that which replaces it and is sent another.
+	Worker int `json:"worker"`
+
 	List bool   `json:"list,omitempty"`
 	Op   string `json:"op"`
 	From int    `json:"from"`

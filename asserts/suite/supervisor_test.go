@@ -51,7 +51,7 @@ func perform(t *testing.T, answer func(q request, n int) []string) *script {
 	}
 	none.Close()
 	gone := &exec.Cmd{Process: &os.Process{Pid: 1 << 30}} // no system has so many
-	p := &process{cmd: gone, crew: new(crew), in: in, replies: replies, ended: make(chan struct{}), lines: make(chan string, 1<<10), stderr: new(lastBytes)}
+	p := &process{cmd: gone, worker: gone.Process, crew: new(crew), in: in, replies: replies, ended: make(chan struct{}), lines: make(chan string, 1<<10), stderr: new(lastBytes)}
 	close(p.ended)
 	s := &script{supervisor: &supervisor{run: &Run{To: 3, Timeout: time.Hour, Worker: noWorker}, crew: p.crew, p: p}}
 	done := make(chan bool)

@@ -57,7 +57,8 @@ func Serve(e engine.Engine, cfg Config) error {
 		Runner:     work.Runner{Engine: e, Level: cfg.Level, Policy: asserts.Aware(), Seed: cfg.Seed, Tolerance: cfg.Tolerance},
 		connection: c, cfg: cfg,
 	}
-	s.say(lineReady, speaking(kernels(e)))
+	s.greeted = kernels(e)
+	s.say(lineReady, speaking(s.greeted))
 	for q := range c.requests() {
 		if err := s.answer(q); err != nil {
 			return err
@@ -82,6 +83,7 @@ type server struct {
 	work.Runner
 	*connection // the end of a case is sent with the next line
 	cfg         Config
+	greeted     int     // the process that it named to the run
 	tallied     tallied // of this request
 }
 
@@ -100,8 +102,8 @@ func (s *server) book(op *schema.Op, q request) (*design.Recipes, error) {
 
 func (s *server) answer(text string) (err error) {
 	var q request
-	if err := json.Unmarshal([]byte(text), &q); err != nil {
-		return fmt.Errorf("bad request %q: %w", text, err)
+	if json.Unmarshal([]byte(text), &q) != nil || q.Worker != s.greeted {
+		return nil // it was for the worker before
 	}
 	defer func() {
 		switch p := recover().(type) {
