@@ -207,10 +207,9 @@ func (j *judge) wrap(e *event) {
 	case e.slot == e.object:
 		j.handOut(e, o)
 		return
-	case e.slot != 0 && !e.is(inHermetic) && j.living(e.slot) != nil:
+	case !e.is(inHermetic) && j.living(e.slot) != nil:
 		j.breaks(preserve.SameObject, e, j.living(e.slot), nil, "the slot points at %v, and %v is handed out", e.slot, e.object)
-	case e.is(second) && o == j.slots[e.impl]: // another thread has made it
-	case e.is(second):
+	case e.is(second) && o != j.slots[e.impl]: // else another thread has made it
 		j.another(e, "the slot was empty")
 	}
 	reported := j.slots[e.impl] != nil && j.slots[e.impl].reported[preserve.SameObject]
@@ -274,14 +273,14 @@ func (j *judge) another(e *event, slot string) {
 	was := j.slots[e.impl]
 	if was == nil {
 		j.breaks(preserve.SameObject, e, nil, nil, "%v is a second object for the impl of one that lives; %s", e.object, slot)
-	} else if !was.reported[preserve.SameObject] {
+	} else {
 		j.report(preserve.SameObject, e, was, "%v is a second object for the impl of %v, which lives; %s", e.object, was.at, slot)
 	}
 }
 
 // meet handles the first event of an object.
 func (j *judge) meet(e *event) *object {
-	o := &object{at: e.object, impl: e.impl, tag: e.tag, typ: j.types[e.typ], hermetic: e.is(noSlot) || e.kind == made && e.is(inHermetic)}
+	o := &object{at: e.object, impl: e.impl, tag: e.tag, typ: j.types[e.typ], hermetic: e.kind == made && e.is(inHermetic)}
 	j.objects[e.object] = o
 	return o
 }

@@ -83,7 +83,7 @@ func (l *logWriter) write(e *event) {
 			return
 		case e.slot == 0 || e.tag == 0 && l.judge.protocol == preserve.Flipping:
 			object("PyObjectSlot does not have PyObject")
-		case e.slot != 0 && !e.is(inHermetic):
+		case !e.is(inHermetic):
 			object("PyObjectSlot has PyObject, interpreter: %v, PyObject*: %v", e.tag, e.slot)
 		}
 		if l.judge.protocol == preserve.Counting && e.slot == e.object && !e.is(marked) {
