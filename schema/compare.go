@@ -10,8 +10,8 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// A Difference is a part in which two schemas of one op differ.
-type Difference struct {
+// A Mismatch is a part in which two schemas of one op differ.
+type Mismatch struct {
 	Kind string // "arguments", "names", "types", "alias sets" or "default values"
 	Text string // "default value of p: 2.0 against 3.0"
 }
@@ -23,7 +23,7 @@ type Difference struct {
 //
 // Source: torch/csrc/jit/frontend/schema_type_parser.cpp, parseType;
 // function_schema_parser.cpp, parseDefaultValue.
-func Compare(a, b Function) []Difference {
+func Compare(a, b Function) []Mismatch {
 	c := comparer{aSets: map[string]int{}, bSets: map[string]int{}}
 	if len(a.Args) != len(b.Args) || len(a.Returns) != len(b.Returns) || a.Vararg != b.Vararg || a.Varret != b.Varret {
 		c.add("arguments", "%d arguments and %d returns against %d and %d", len(a.Args), len(a.Returns), len(b.Args), len(b.Returns))
@@ -41,12 +41,12 @@ func Compare(a, b Function) []Difference {
 }
 
 type comparer struct {
-	found        []Difference
+	found        []Mismatch
 	aSets, bSets map[string]int // alias sets, numbered as they come
 }
 
 func (c *comparer) add(kind, format string, args ...any) {
-	c.found = append(c.found, Difference{kind, fmt.Sprintf(format, args...)})
+	c.found = append(c.found, Mismatch{kind, fmt.Sprintf(format, args...)})
 }
 
 func (c *comparer) same(kind, what, a, b string) {

@@ -24,8 +24,8 @@ func (e *Error) Error() string {
 
 // A HandleError is the error of using, or releasing, a handle after its release.
 type HandleError struct {
-	Released bool            // it was released a second time
-	Fault    *preserve.Fault // with the stacks that made and misused the handle; nil except in the debug build
+	Released bool                // it was released a second time
+	Fault    *preserve.RuleError // with the stacks that made and misused the handle; nil except in the debug build
 }
 
 func (e *HandleError) Error() string {
@@ -39,7 +39,7 @@ func (e *HandleError) Error() string {
 	return "libtorch: " + what + "\n" + e.Fault.Error()
 }
 
-// Unwrap returns the fault, so that errors.As finds a [*preserve.Fault].
+// Unwrap returns the fault, so that errors.As finds a [*preserve.RuleError].
 func (e *HandleError) Unwrap() error {
 	if e.Fault == nil {
 		return nil

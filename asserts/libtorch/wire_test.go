@@ -378,7 +378,7 @@ func TestWireResults(t *testing.T) {
 	if _, err := x.h.use(); !errors.As(err, &misuse) || misuse.Released || !strings.Contains(err.Error(), "used after it was released") || asserts.Enabled == (errors.Unwrap(misuse) == nil) {
 		t.Errorf("used after: %v", err)
 	}
-	misuse.Fault = &preserve.Fault{Made: "at ops.go:3"}
+	misuse.Fault = &preserve.RuleError{Made: "at ops.go:3"}
 	if !strings.Contains(misuse.Error(), "at ops.go:3") || errors.Unwrap(misuse) != error(misuse.Fault) {
 		t.Errorf("the error is without its fault: %v", misuse)
 	}

@@ -61,16 +61,16 @@ func check(t TB, strict bool) {
 }
 
 // faultsOf returns the first faults in a scope: double releases and uses after release.
-func (r *Registry) faultsOf(s *testScope) []*Fault {
+func (r *Registry) faultsOf(s *testScope) []*RuleError {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(r.faults), func(f *Fault) bool { return f.scope != s })
+	return slices.DeleteFunc(slices.Clone(r.faults), func(f *RuleError) bool { return f.scope != s })
 }
 
 // patience is how often the collector is run to find unreachable handles.
 const patience = 6
 
-func (r *Registry) leaksOf(s *testScope) []*Fault {
+func (r *Registry) leaksOf(s *testScope) []*RuleError {
 	leaked := func(h *slot) bool {
 		return h.scope == s && (h.state == living || s.strict && h.state == collected)
 	}

@@ -31,7 +31,7 @@ type Registry struct {
 	chunks [][]slot
 	idle   []uint32 // slots without a handle, the longest unused first
 	taken  int      // of idle
-	faults []*Fault
+	faults []*RuleError
 }
 
 // A Token identifies one handle in its registry. It is a plain value stored with the handle. The
@@ -129,7 +129,7 @@ func (r *Registry) find(t Token) *slot {
 	return nil
 }
 
-// Release records that a handle is released. The error is a [*Fault] if it was
+// Release records that a handle is released. The error is a [*RuleError] if it was
 // released before.
 func (r *Registry) Release(t Token) error {
 	if t == (Token{}) {
@@ -150,7 +150,7 @@ func (r *Registry) release(t Token) error {
 	return nil
 }
 
-// Use checks that a handle may be used. The error is a [*Fault] if it was
+// Use checks that a handle may be used. The error is a [*RuleError] if it was
 // released.
 func (r *Registry) Use(t Token) error {
 	if t == (Token{}) {
@@ -194,8 +194,8 @@ func (r *Registry) forget(t Token) {
 	r.idle = append(r.idle, t.slot)
 }
 
-// A Fault is a broken rule in the use of Go handles.
-type Fault struct {
+// A RuleError is a broken rule in the use of Go handles.
+type RuleError struct {
 	Code    Code
 	Kind    string // of the handles
 	Handles int    // 1, unless it leaks
@@ -206,7 +206,7 @@ type Fault struct {
 }
 
 // Error returns the fault with its stacks.
-func (f *Fault) Error() string {
+func (f *RuleError) Error() string {
 	var b strings.Builder
 	what := "1 handle"
 	if f.Handles != 1 {
@@ -230,7 +230,7 @@ const maxFaults = 100
 // fault records a fault of the handle in a slot; nil if it is no longer known.
 func (r *Registry) fault(c Code, s *slot) error {
 	again := r.callers()
-	f := &Fault{Code: c, Kind: r.kind, Handles: 1, Again: r.text(again[:]), scope: currentScope()}
+	f := &RuleError{Code: c, Kind: r.kind, Handles: 1, Again: r.text(again[:]), scope: currentScope()}
 	if s != nil {
 		f.Bytes, f.Made = s.bytes, r.text(s.made[:])
 		f.scope = cmp.Or(f.scope, s.scope)
@@ -243,15 +243,15 @@ func (r *Registry) fault(c Code, s *slot) error {
 
 // Leaks returns a fault for each stack that made handles which are not released
 // and not collected, most bytes first.
-func (r *Registry) Leaks() []*Fault {
+func (r *Registry) Leaks() []*RuleError {
 	return r.leaks(func(s *slot) bool { return s.state == living })
 }
 
-func (r *Registry) leaks(leaked func(*slot) bool) []*Fault {
+func (r *Registry) leaks(leaked func(*slot) bool) []*RuleError {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var stacks []stack
-	groups := map[stack]*Fault{}
+	groups := map[stack]*RuleError{}
 	for _, c := range r.chunks {
 		for i := range c {
 			s := &c[i]
@@ -260,7 +260,7 @@ func (r *Registry) leaks(leaked func(*slot) bool) []*Fault {
 			}
 			f := groups[s.made]
 			if f == nil {
-				f = &Fault{Code: Leak, Kind: r.kind}
+				f = &RuleError{Code: Leak, Kind: r.kind}
 				groups[s.made] = f
 				stacks = append(stacks, s.made)
 			}
@@ -268,13 +268,13 @@ func (r *Registry) leaks(leaked func(*slot) bool) []*Fault {
 			f.Bytes += s.bytes
 		}
 	}
-	var all []*Fault
+	var all []*RuleError
 	for _, s := range stacks {
 		f := groups[s]
 		f.Made = r.text(s[:])
 		all = append(all, f)
 	}
-	slices.SortStableFunc(all, func(a, b *Fault) int {
+	slices.SortStableFunc(all, func(a, b *RuleError) int {
 		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Handles, a.Handles), cmp.Compare(a.Made, b.Made))
 	})
 	return all

@@ -63,7 +63,7 @@ func TestHandleFaults(t *testing.T) {
 		{releaseElsewhere(l, a), DoubleRelease, "released again by\n    github.com/opassert/opassert/asserts/preserve.lib.free\n"},
 		{useHandle(l, a), UseAfter, "used by\n    github.com/opassert/opassert/asserts/preserve.lib.use\n"},
 	} {
-		var f *Fault
+		var f *RuleError
 		if !errors.As(tt.err, &f) || f.Code != tt.code {
 			t.Errorf("got %v, want %s", tt.err, tt.code)
 			continue
@@ -84,7 +84,7 @@ func TestHandleFaults(t *testing.T) {
 		releaseHandle(l, makeHandle(l))
 	}
 	b := makeHandle(l)
-	if err := useHandle(l, a); !errors.As(err, new(*Fault)) {
+	if err := useHandle(l, a); !errors.As(err, new(*RuleError)) {
 		t.Errorf("the slot of a released handle is used again: %v", err)
 	}
 	if err := releaseHandle(l, b); err != nil {
@@ -96,7 +96,7 @@ func TestHandleFaults(t *testing.T) {
 // A record is a testing.TB that stores the reports.
 type record struct {
 	cleanups []func()
-	faults   []*Fault
+	faults   []*RuleError
 	logged   []string
 }
 
@@ -105,7 +105,7 @@ func (r *record) Cleanup(f func()) { r.cleanups = append(r.cleanups, f) }
 func (r *record) Log(args ...any)  { r.logged = append(r.logged, fmt.Sprint(args...)) }
 func (r *record) Error(args ...any) {
 	for _, a := range args {
-		r.faults = append(r.faults, a.(*Fault))
+		r.faults = append(r.faults, a.(*RuleError))
 	}
 }
 

@@ -76,7 +76,7 @@ func TestUnrepeatedIsCounted(t *testing.T) {
 		op   engine.Operator
 		want int
 	}{
-		{engine.Operator{Added: true}, 1}, {engine.Operator{Function: &engine.Function{}}, 1}, {engine.Operator{}, 0},
+		{engine.Operator{Added: true}, 1}, {engine.Operator{Function: &engine.GoFunction{}}, 1}, {engine.Operator{}, 0},
 	} {
 		var tally report.Tally
 		tally.Judged[asserts.UndeclaredWrite] = 1

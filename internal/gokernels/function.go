@@ -11,9 +11,9 @@ import (
 )
 
 // function is the kernel as a program would call it.
-func (k *goKernel) function() *engine.Function {
+func (k *goKernel) function() *engine.GoFunction {
 	t := k.Type()
-	f := &engine.Function{Name: runtime.FuncForPC(k.Pointer()).Name(), Returns: returns(t), Variadic: t.IsVariadic()}
+	f := &engine.GoFunction{Name: runtime.FuncForPC(k.Pointer()).Name(), Returns: returns(t), Variadic: t.IsVariadic()}
 	f.Fails = t.NumOut() > f.Returns
 	for i := range t.NumIn() {
 		in := engine.Input{Argument: slices.Index(k.at, i), Type: typeText(t.In(i))}

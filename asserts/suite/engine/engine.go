@@ -88,7 +88,7 @@ type Operator struct {
 	// Site is where its kernel is registered or written, if known.
 	Site asserts.Site
 	// Function is its kernel if that is a Go function, or nil.
-	Function *Function
+	Function *GoFunction
 	// Missing is the reason why it cannot be called, or "".
 	Missing string
 	// Cannot is the reason if no arguments could change that, so that a run without the op is

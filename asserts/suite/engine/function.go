@@ -1,7 +1,7 @@
 package engine
 
-// A Function is a kernel that is a Go function, as a program calls it.
-type Function struct {
+// A GoFunction is a kernel that is a Go function, as a program calls it.
+type GoFunction struct {
 	Name string // in Go's run time: "example.com/vector/kernels.Clamp"
 
 	// Inputs are its parameters, the first of which may be a method's receiver.

@@ -18,13 +18,13 @@ import (
 
 // library is a Go library whose kernels have the parameters of a schema with these types, after a
 // context and with an error if returns asks for it.
-func library(op string, returns int, types ...string) *Library {
-	fn := &engine.Function{Name: "example.com/v/kernels.F", Returns: returns}
+func library(op string, returns int, types ...string) *Module {
+	fn := &engine.GoFunction{Name: "example.com/v/kernels.F", Returns: returns}
 	for i, t := range types {
 		fn.Inputs = append(fn.Inputs, engine.Input{Argument: i, Type: t})
 	}
-	return &Library{
-		Kernels:  map[string]*engine.Function{op: fn},
+	return &Module{
+		Kernels:  map[string]*engine.GoFunction{op: fn},
 		Packages: map[string]*Package{op: {Maker: `"example.com/v".FromSpec`}},
 	}
 }
@@ -33,15 +33,15 @@ const vector = `*"example.com/v".Vector`
 
 // goExamples are a library and a fault for the special features of Go programs.
 func goExamples() map[string]struct {
-	*Library
+	*Module
 	Problem
 } {
 	type example = struct {
-		*Library
+		*Module
 		Problem
 	}
 	method := library("x::m_", 1, vector, vector, `"example.com/v".Kind`)
-	method.Kernels["x::m_"] = &engine.Function{
+	method.Kernels["x::m_"] = &engine.GoFunction{
 		Name: "example.com/v/kernels.(*Device).Run", Returns: 1, Fails: true, Variadic: true,
 		Inputs: []engine.Input{
 			{Argument: engine.ReceiverInput, Type: `*"example.com/v/kernels".Device`}, {Argument: engine.ContextInput, Type: `"context".Context`},
@@ -67,7 +67,7 @@ func goExamples() map[string]struct {
 func TestGoPrograms(t *testing.T) {
 	for name, e := range goExamples() {
 		t.Run(name, func(t *testing.T) {
-			text := must.Get((Source{Version: "Go kernels", Go: e.Library}).goText(e.Problem))(t)
+			text := must.Get((Source{Version: "Go kernels", Go: e.Module}).goText(e.Problem))(t)
 			if _, err := parser.ParseFile(token.NewFileSet(), name, text, 0); err != nil {
 				t.Error(err)
 			}
@@ -84,7 +84,7 @@ func TestNoGoProgram(t *testing.T) {
 	}
 	inside := finding("x::f", unary, `{self: "float32[1]"}`, asserts.UndeclaredWrite, asserts.Place{Name: "self.parts", Inside: true, Called: "values", Element: asserts.NoElement}, asserts.Place{})
 	for want, e := range map[string]struct {
-		*Library
+		*Module
 		Problem
 	}{
 		"argument d: int8 has no literal in Go":                                                {library("x::f", 1, vector, "any"), alias("f(Tensor self, ScalarType d) -> Tensor", `{self: "float32[1]", d: "dtype:int8"}`)},
@@ -95,14 +95,14 @@ func TestNoGoProgram(t *testing.T) {
 		"the parts of self.parts have no name in Go":                                           {library("x::f", 1, vector), inside},
 		"its kernel, example.com/v/kernels.F.func1, has no name that another package can call": {closure(), alias(unary, `{self: "float32[1]"}`)},
 	} {
-		text, err := (Source{Go: e.Library}).goText(e.Problem)
+		text, err := (Source{Go: e.Module}).goText(e.Problem)
 		if err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s\n%s", err, want, text)
 		}
 	}
 }
 
-func closure() *Library {
+func closure() *Module {
 	l := library("x::f", 1, vector)
 	l.Kernels["x::f"].Name += ".func1"
 	return l

@@ -63,7 +63,7 @@ const overlapping = "x.Content.Memory < y.Content.Memory+uintptr(y.Content.Nbyte
 type goFile struct {
 	program
 	*Package
-	fn      *engine.Function
+	fn      *engine.GoFunction
 	imports map[string]string // name by path
 	taken   map[string]bool
 	later   int // turns by which usual values are

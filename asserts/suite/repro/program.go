@@ -23,7 +23,7 @@ type Source struct {
 	Device    string   // of the tensors: "openreg:1"; "": the CPU
 	Libraries []string // loaded by the programs
 	Modules   []string // imported by Python
-	Go        *Library // nil for kernels that are not Go functions
+	Go        *Module  // nil for kernels that are not Go functions
 
 	// Build returns the command that builds a C++ program from a file; nil without headers, or
 	// without a compiler.
@@ -39,10 +39,10 @@ type Problem struct {
 	turn int // number among those of one name
 }
 
-// A Library is the Go kernels of a module, or of a workspace, as programs use them.
-type Library struct {
+// A Module is the Go kernels of a module, or of a workspace, as programs use them.
+type Module struct {
 	Root     string // of the module
-	Kernels  map[string]*engine.Function
+	Kernels  map[string]*engine.GoFunction
 	Packages map[string]*Package // of each op
 }
 

@@ -17,4 +17,4 @@ func Make(depth int) preserve.Token {
 }
 
 // Leaks returns the handles that are not released.
-func Leaks() []*preserve.Fault { return handles.Leaks() }
+func Leaks() []*preserve.RuleError { return handles.Leaks() }

@@ -27,7 +27,7 @@ func (r *Runner) handOver(t *Target, c *sample.Case, found []*report.Finding) {
 		return
 	}
 	if seen := r.seenAgain(t, c, otherValue); seen != nil && r.repeats(t, c, otherValue, seen[0]) {
-		t.Apart(&Calls{c, []int{otherValue.later}, Seen{seen[0]}})
+		t.Apart(&Calls{c, []int{otherValue.later}, SeenJSON{seen[0]}})
 		t.Apart = nil
 	}
 }

@@ -56,18 +56,18 @@ type Listener struct {
 // Calls are calls of one case, one after the other, with tensors of their own.
 type Calls struct {
 	Case  *sample.Case
-	Turns []int // of each call: offsets of its default floating-point values
-	Last  Seen  // of the last call; nil if one throws
+	Turns []int    // of each call: offsets of its default floating-point values
+	Last  SeenJSON // of the last call; nil if one throws
 }
 
-// A Seen is observations that another process reads.
-type Seen struct{ *asserts.Seen }
+// A SeenJSON is observations that another process reads.
+type SeenJSON struct{ *asserts.Seen }
 
 // GobEncode writes them as JSON.
-func (s Seen) GobEncode() ([]byte, error) { return json.Marshal(s.Seen) }
+func (s SeenJSON) GobEncode() ([]byte, error) { return json.Marshal(s.Seen) }
 
 // GobDecode reads what GobEncode writes.
-func (s *Seen) GobDecode(text []byte) error { return json.Unmarshal(text, &s.Seen) }
+func (s *SeenJSON) GobDecode(text []byte) error { return json.Unmarshal(text, &s.Seen) }
 
 // A faker is an engine whose ops have fakes.
 type faker interface {

@@ -85,15 +85,15 @@ func (r reproFlag) write(torch *torchFlags, read *report.Report) error {
 }
 
 // library returns the Go library for programs.
-func (c *checkup) library() *repro.Library {
-	l := &repro.Library{Root: c.flags.module.root, Packages: make(map[string]*repro.Package)}
+func (c *checkup) library() *repro.Module {
+	l := &repro.Module{Root: c.flags.module.root, Packages: make(map[string]*repro.Package)}
 	for _, p := range c.programs {
 		one := &repro.Package{Maker: quotedName(p.suite.Maker), Observe: quotedName(p.suite.Observer), Options: quotedName(p.suite.Options)}
 		for _, o := range p.operators {
 			l.Packages[o.Name()] = one
 		}
 	}
-	l.Kernels = make(map[string]*engine.Function)
+	l.Kernels = make(map[string]*engine.GoFunction)
 	for _, o := range c.operators {
 		l.Kernels[o.Name()] = o.Function
 	}
