@@ -18,4 +18,5 @@ const (
 	SizeGuard      Symptom = "size guard"      // a fake sets a condition that it does not need
 	Backward       Symptom = "backward"        // a formula raises although the kernel returns
 	WithoutTensor  Symptom = "without tensor"  // it raises without an optional tensor
+	Vmap           Symptom = "vmap"            // a rule for vmap raises, or returns something else than separate calls
 )

@@ -409,14 +409,14 @@ func TestReproducedWithoutOpassert(t *testing.T) {
 		args := []string{"-module", "python_faults,python_fakes,python_rules", "-repro", programs}
 		for _, op := range []string{
 			"faults::writes", "faults::returns_view", "faults::custom_returns", "faults::inplace_clone_", "faults::keeps_argument", "faults::view_copies", "faults::caches",
-			"faults::caches_by_sizes", "faults::first_scale_wins_", "fakes::number_count", "fakes::number_rows", "rules::custom", "rules::absent",
+			"faults::caches_by_sizes", "faults::first_scale_wins_", "fakes::number_count", "fakes::number_rows", "rules::custom", "rules::absent", "rules::vmap_values", "rules::vmap_dimension",
 		} {
 			args = append(args, "-op", op)
 		}
 		got := check(t, python, "testdata", args...)
 		shown := strings.Count(got.stdout, ": reproduced without opassert")
-		if others := strings.Count(got.stdout, "\n  program ") - shown; shown < 13 || others > 0 {
-			t.Errorf("%d reproduced, %d not, want 13 and 0\n%s%s", shown, others, got.stdout, got.stderr)
+		if others := strings.Count(got.stdout, "\n  program ") - shown; shown < 15 || others > 0 {
+			t.Errorf("%d reproduced, %d not, want 15 and 0\n%s%s", shown, others, got.stdout, got.stderr)
 		}
 		files, _ := filepath.Glob(filepath.Join(programs, "faults_writes-OA009-*.py"))
 		if len(files) != 1 {

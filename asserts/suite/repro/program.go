@@ -67,7 +67,13 @@ func (s Source) Texts(f Problem) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	crash := func(way way) string { return k.crash(way, f.Crash.Cause) }
+	crash := func(way way) string {
+		call := way.statement(k.expression(way))
+		if f.byRules() {
+			call = k.passed() + "by_rules(" + way.function + ", args, kwargs)"
+		}
+		return k.crash(call, f.Crash.Cause)
+	}
 	body, bare := k.before(crash), false
 	if k.makesObjects() {
 		body = crash
@@ -78,7 +84,7 @@ func (s Source) Texts(f Problem) ([]string, error) {
 	case f.Finding == nil && f.Crash.Device == engine.Fake:
 		return nil, errors.New("the call of its fake crashes")
 	case f.Finding != nil && slices.Contains(f.Finding.Devices, engine.Rules):
-		if body, err = k.differentiated(f.Finding.Violation); err != nil {
+		if body, err = k.ruled(f.Finding.Violation); err != nil {
 			return nil, err
 		}
 	case f.Finding != nil && f.Finding.Violation.Code == asserts.UninitialisedResult && !f.onCPU():
@@ -110,7 +116,7 @@ func (s Source) Texts(f Problem) ([]string, error) {
 		body = k.before(func(way way) string { return k.judged(way, p) })
 	}
 	ways := k.ways()
-	if f.Finding != nil && f.Finding.Violation.Code == asserts.AutogradKernel {
+	if f.byRules() {
 		ways = slices.DeleteFunc(ways, func(w way) bool { return w.below })
 	}
 	if bare {
@@ -118,6 +124,15 @@ func (s Source) Texts(f Problem) ([]string, error) {
 	}
 	all := loop.Map(ways, func(way way) string { return s.text(f, body(way)) })
 	return all, nil
+}
+
+// byRules reports whether the fault is of functions that are registered besides the kernel: below
+// autograd they are not called.
+func (f Problem) byRules() bool {
+	if f.Finding != nil {
+		return f.Finding.Violation.Code == asserts.AutogradKernel
+	}
+	return f.Crash.Device == engine.Rules
 }
 
 // makesObjects reports whether constructors of custom classes or other ops make arguments, since
@@ -355,9 +370,9 @@ func verdict(fault, says, otherwise string) string {
 	return fmt.Sprintf("if %s:\n    print(%q)\n    sys.exit(1)\nprint(%q)\n", fault, there+says, otherwise)
 }
 
-// crash calls the op in a process of its own. After a fork the thread pool does not exist, which
+// crash makes a call in a process of its own. After a fork the thread pool does not exist, which
 // would wait forever if the arguments were made in several threads.
-func (k *pythonCall) crash(w way, cause string) string {
+func (k *pythonCall) crash(call, cause string) string {
 	late := "if os.WTERMSIG(status) in (signal.SIGALRM, signal.SIGXCPU):\n    print(\"the call does not end\")\n    sys.exit(2)\n"
 	if cause == report.Hang {
 		late = ""
@@ -367,7 +382,7 @@ func (k *pythonCall) crash(w way, cause string) string {
 		making = strings.Join(k.lines, "\n") + "\n"
 	}
 	return "child = os.fork()\nif child == 0:\n    signal.alarm(60)\n    resource.setrlimit(resource.RLIMIT_CPU, (5, 5))\n    torch.set_num_threads(1)\n" +
-		indented(making+w.statement(k.expression(w))) + `
+		indented(making+call) + `
     os._exit(0)
 status = os.waitpid(child, 0)[1]
 ` + late + `if os.WIFSIGNALED(status):
@@ -455,9 +470,9 @@ func (w way) plans(within, result, with string) string {
 		fmt.Sprintf("    print(\"%sthe call with %s raises:\", e)\n    sys.exit(1)\n", there, with)
 }
 
-// differentiated returns the call that the kernel accepts, and the same one with arguments that
-// require grad and its backward.
-func (k *pythonCall) differentiated(v *asserts.Violation) (func(way) string, error) {
+// ruled returns the call that the kernel accepts, and the same one with arguments that require grad
+// and its backward, or under vmap.
+func (k *pythonCall) ruled(v *asserts.Violation) (func(way) string, error) {
 	changed := ""
 	switch v.Symptom {
 	case asserts.Backward:
@@ -467,8 +482,13 @@ func (k *pythonCall) differentiated(v *asserts.Violation) (func(way) string, err
 			return nil, err
 		}
 		changed = fmt.Sprintf("args, kwargs = replaced((args, kwargs), lambda t: None if t is %s else t)\n", x)
+	case asserts.Vmap:
+		return k.before(func(w way) string {
+			return k.passed() + guarded(w.function+"(*args, **kwargs)") + "said = batched(" + w.function + ", args, kwargs)\nprint(\"vmap:\", said)\n" +
+				verdict("said", "torch.vmap does not return what separate calls do", notThere)
+		}), nil
 	default:
-		return nil, errors.New("of functions registered besides the kernel, only a backward that raises has a program")
+		return nil, errors.New("of functions registered besides the kernel, only a backward that raises and a rule for vmap have a program")
 	}
 	return k.before(func(w way) string {
 		call := w.function + "(*args, **kwargs)"

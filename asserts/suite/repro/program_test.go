@@ -92,6 +92,7 @@ var examples = map[string]Problem{
 	"number":            seeing(finding("x::f", "f(Tensor self) -> (Tensor, int)", `{self: "float32[2]"}`, asserts.MetaAlias, result(0, "result0"), asserts.Place{}, engine.CPU, engine.Fake), asserts.OtherContents),
 	"backward":          seeing(finding("x::f", unary, `{self: "float32[2]"}`, asserts.AutogradKernel, result(0, "result"), asserts.Place{}, engine.CPU, engine.Rules), asserts.Backward),
 	"without-tensor":    seeing(finding("x::f", "f(Tensor self, Tensor? by=None) -> Tensor", `{self: "float32[2]", by: "float32[2]"}`, asserts.AutogradKernel, argument(1, "by"), asserts.Place{}, engine.CPU, engine.Rules), asserts.WithoutTensor),
+	"vmap":              seeing(finding("x::f", unary, `{self: "float32[2]"}`, asserts.AutogradKernel, argument(0, "self"), asserts.Place{}, engine.CPU, engine.Rules), asserts.Vmap),
 	"guard":             guarding(finding("x::f", "f(Tensor[] xs, Tensor from) -> Tensor", `{xs: "[float32[2, 3]]", from: "float32[2]"}`, asserts.MetaAlias, argument(0, "xs"), asserts.Place{}, engine.CPU, engine.Fake), "xs[0] [2, 4], from [5]"),
 	"symbols":           seeing(finding("x::f", unary, `{self: "float32[2, 3]"}`, asserts.MetaAlias, result(0, "result"), asserts.Place{}, engine.CPU, engine.Fake), asserts.SymbolicSizes),
 	"inside": finding("x::f", "f(Tensor y, Tensor[] xs) -> Tensor", `{y: "float32[2, 2]", xs: "[view:y, float32[2, 2] coo]"}`, asserts.UndeclaredWrite,
@@ -115,6 +116,10 @@ var examples = map[string]Problem{
 	"crash": {
 		Op:    &report.OpResult{Op: "aten::f", Schema: unary},
 		Crash: &report.Crash{Case: 7, Cause: "SIGSEGV", Call: "aten::f(self=float32[0])", Recipe: `{self: "float32[0]"}`, Device: "cpu", Frames: []string{"at::native::f"}},
+	},
+	"rules-crash": {
+		Op:    &report.OpResult{Op: "x::f", Schema: unary},
+		Crash: &report.Crash{Case: 7, Cause: "SIGSEGV", Call: "x::f(self=float32[0])", Recipe: `{self: "float32[0]"}`, Device: engine.Rules, Frames: []string{"rule (x.py:3)"}},
 	},
 	"hang": {
 		Op:    &report.OpResult{Op: "aten::f", Schema: unary},
@@ -238,15 +243,15 @@ func TestNoProgram(t *testing.T) {
 	lone := finding("x::f", unary, `{self: "float32[1]"}`, asserts.ViewStorage, result(0, "result"), asserts.Place{})
 	lint := finding("x::f", unary, `{self: "float32[1]"}`, asserts.SchemaLint, result(0, "result"), asserts.Place{})
 	for want, f := range map[string]Problem{
-		"the argument x is not in the call":                                                     gone,
-		"the tensor that it is compared with is unknown":                                        lone,
-		"OA012 has no form in Python":                                                           lint,
-		"of functions registered besides the kernel, only a backward that raises has a program": finding("x::f", unary, `{self: "float32[1]"}`, asserts.AutogradKernel, result(0, "result"), asserts.Place{}, engine.CPU, engine.Rules),
-		"no program fills the memory of a device before a call":                                 finding("x::f", unary, `{self: "float32[1]"}`, asserts.UninitialisedResult, result(0, "result"), asserts.Place{}, "openreg:1"),
-		"the call on meta crashes":                                                              {Op: lone.Op, Crash: &report.Crash{Device: engine.Meta, Recipe: "{}"}},
-		"the call of its fake crashes":                                                          {Op: lone.Op, Crash: &report.Crash{Device: engine.Fake, Recipe: "{}"}},
-		"the process ended before the call":                                                     {Op: lone.Op, Crash: &report.Crash{}},
-		`self: unknown dtype "floof"`:                                                           finding("x::f", unary, `{self: "floof[1]"}`, asserts.UndeclaredWrite, argument(0, "self"), asserts.Place{}),
+		"the argument x is not in the call":              gone,
+		"the tensor that it is compared with is unknown": lone,
+		"OA012 has no form in Python":                    lint,
+		"of functions registered besides the kernel, only a backward that raises and a rule for vmap have a program": finding("x::f", unary, `{self: "float32[1]"}`, asserts.AutogradKernel, result(0, "result"), asserts.Place{}, engine.CPU, engine.Rules),
+		"no program fills the memory of a device before a call":                                                      finding("x::f", unary, `{self: "float32[1]"}`, asserts.UninitialisedResult, result(0, "result"), asserts.Place{}, "openreg:1"),
+		"the call on meta crashes":          {Op: lone.Op, Crash: &report.Crash{Device: engine.Meta, Recipe: "{}"}},
+		"the call of its fake crashes":      {Op: lone.Op, Crash: &report.Crash{Device: engine.Fake, Recipe: "{}"}},
+		"the process ended before the call": {Op: lone.Op, Crash: &report.Crash{}},
+		`self: unknown dtype "floof"`:       finding("x::f", unary, `{self: "floof[1]"}`, asserts.UndeclaredWrite, argument(0, "self"), asserts.Place{}),
 	} {
 		if texts, err := source.Texts(f); err == nil || err.Error() != want {
 			t.Errorf("%d programs, error %v, want %s", len(texts), err, want)

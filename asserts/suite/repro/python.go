@@ -133,6 +133,6 @@ func variable(name string) string {
 // words are the names in programs besides those of their definitions.
 var words = []string{
 	"args", "base64", "bytearray", "byte", "bytes", "call", "child", "complex", "contextlib", "ctypes", "dict", "e", "fresh", "getattr", "held", "id", "inf", "int",
-	"isinstance", "kwargs", "len", "list", "max", "min", "mode", "nan", "os", "plan", "places", "print", "protection", "range", "resource", "result", "rooms", "seen", "set", "signal", "status", "storage",
+	"isinstance", "kwargs", "len", "list", "max", "min", "mode", "nan", "os", "plan", "places", "print", "protection", "range", "resource", "result", "rooms", "said", "seen", "set", "signal", "status", "storage",
 	"fill", "strays", "sys", "tuple", "twin", "twins", "type", "walls", "zip", "any", "sum", "bool", "asked", "others", "sizes",
 }

@@ -279,12 +279,12 @@ class Rules(Slopes):
             try:
                 got = torch.vmap(one, in_dims=dim, randomness="different")(*batched)
             except Exception as error:
-                return self.add_raised(f"its rule for vmap, {where}, raises", error, place, self.named[of[0]])
+                return self.add_raised(f"its rule for vmap, {where}, raises", error, place, self.named[of[0]], "vmap")
             pairs = [(g, w, n) for n in range(2) for g, w in zip(got, want[n])]
             if any(g.shape[:1] != (2,) or differs(g[n], w) for g, w, n in pairs):
                 fault = f"its rule for vmap, {where}, does not return the results of separate calls", "return the kernel's result for each, and the dimension of the batch", place, self.named[of[0]]
                 if not all(g.shape[:1] == (2,) and not differs(g[n].to(w.dtype), w) for g, w, n in pairs):
-                    return self.add(*fault)
+                    return self.add(*fault, symptom="vmap")
                 promoted = promoted or fault
                 continue
             self.check_kept(f"its rule for vmap, {where},", kept, got, place)

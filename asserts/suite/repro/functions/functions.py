@@ -1,4 +1,5 @@
 """Functions for programs: each is copied into those that call it."""
+import contextlib
 import ctypes
 import os
 import signal
@@ -289,3 +290,40 @@ def backward(results):
     results = [t for t in tensors(results) if t.requires_grad]
     if results:
         torch.autograd.backward(results, [torch.ones_like(t) for t in results])
+
+
+def batched(function, args, kwargs):
+    """Returns in what torch.vmap of two calls differs from separate ones, with all tensors in batches and with each alone, or ""."""
+    given = tensors([args, kwargs])
+    for of, dim in [(given, 0), (given, -1), *(([t], 0) for t in given)]:
+
+        def call(*values):
+            torch.manual_seed(0)
+            passed = dict(zip(map(id, of), values))
+            new_args, new_kwargs = replaced((args, kwargs), lambda t: passed.get(id(t), t))
+            return tuple(tensors([function(*new_args, **new_kwargs)]))
+
+        sides = [[t.detach().clone() for t in of], [t.detach().flatten().roll(1).view(t.shape) for t in of]]
+        try:
+            separate = [call(*side) for side in sides]
+        except Exception:
+            continue  # the kernel accepts no other values
+        try:
+            together = torch.vmap(call, in_dims=dim, randomness="different")(*(torch.stack(pair, dim) for pair in zip(*sides)))
+        except Exception as e:
+            return f"at dimension {dim}: it raises {e}"
+        for n, results in enumerate(separate):
+            for one, both in zip(results, together):
+                if both.shape != (2, *one.shape):
+                    return f"at dimension {dim}: the sizes are {list(both.shape)}, for two calls that return {list(one.shape)}"
+                if not torch.allclose(both[n].to(torch.complex128), one.to(torch.complex128), 1e-2, 1e-3, equal_nan=True):
+                    return f"at dimension {dim}: result {n} has other elements"
+    return ""
+
+
+def by_rules(function, args, kwargs):
+    """Calls an op as autograd and vmap do, whatever that raises."""
+    for name, call in [("autograd", lambda: backward(function(*leaves(args), **leaves(kwargs)))), ("vmap", lambda: batched(function, args, kwargs))]:
+        print("calling it by", name, flush=True)
+        with contextlib.suppress(Exception):
+            call()
