@@ -15,8 +15,8 @@ import (
 )
 
 // Check checks recipes against existing ops: names of ops, and of arguments that none of a case's
-// ops has, patterns of a recipe of which none matches, and values that an argument's type does not
-// accept. The error is a [scanner.ErrorList].
+// ops has, patterns of a recipe of which none matches, each unless it is optional, and values that an
+// argument's type does not accept. The error is a [scanner.ErrorList].
 func (b *Recipes) Check(ops []*schema.Op) error {
 	f := fitter{byName: make(map[string]*schema.Op)}
 	for _, op := range ops {
@@ -30,7 +30,7 @@ func (b *Recipes) Check(ops []*schema.Op) error {
 			one := &Recipes{{Ops: []*yaml.Node{pattern}}}
 			meant := slices.DeleteFunc(slices.Clone(ops), func(op *schema.Op) bool { return !one.For(op) })
 			matched = append(matched, meant...)
-			if len(meant) == 0 && !reported[pattern] && (len(r.Ops) == 1 || !strings.ContainsAny(pattern.Value, "*?[")) {
+			if len(meant) == 0 && !r.optional && !reported[pattern] && (len(r.Ops) == 1 || !strings.ContainsAny(pattern.Value, "*?[")) {
 				reported[pattern] = true
 				r.file.Report(pattern, "no op %s%s", pattern.Value, f.suggest(pattern.Value))
 			}
@@ -95,6 +95,9 @@ func (f *fitter) recipe(r *Recipe, ops []*schema.Op) {
 			if misfit = f.argument(op, i, v); misfit == "" {
 				break
 			}
+		}
+		if !slices.Contains(args, name.Value) && r.optional {
+			continue
 		}
 		if !slices.Contains(args, name.Value) {
 			slices.Sort(args)

@@ -67,6 +67,9 @@ func TestCheckNames(t *testing.T) {
 		{"no such argument", "- ops: [add]\n  cases: [{selv: 't[2]'}]\n", []string{"c:2:12: "}, "self"},
 		{"no such argument of an op that is not there", "- ops: [adz]\n  cases: [{selv: 't[2]'}]\n", []string{"c:1:9: "}, "mean add?"},
 		{"an argument of other ops", "- ops: [zap]\n  cases: [{flag: true}]\n", []string{"c:2:12: "}, "flag"},
+		{"an optional op", "- ops: [ads]\n  optional: true\n  cases: [{self: 't[2]'}]\n", nil, ""},
+		{"an op that is not optional", "- ops: [ads]\n  optional: false\n  cases: [{self: 't[2]'}]\n", []string{"c:1:9: "}, "mean add?"},
+		{"an argument that an optional op lacks", "- ops: [add]\n  optional: true\n  cases: [{selv: 't[2]', n: 'true'}]\n", []string{"c:3:29: "}, "want int"},
 		{"a position too far", "- ops: [zap]\n  cases: [{_1: 't[2]'}]\n", []string{"c:2:12: "}, "_0"},
 	} {
 		got := faults(t, all, tt.text)

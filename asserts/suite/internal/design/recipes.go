@@ -27,12 +27,13 @@ var recipeText []byte
 // A Recipe lists arguments for ops whose arguments must fit each other in ways that
 // neither the schema nor an error describes.
 type Recipe struct {
-	node    *yaml.Node
-	Ops     []*yaml.Node // patterns in the form of path.Match, for names with or without overload
-	args    map[string]*yaml.Node
-	names   []*yaml.Node    // of the arguments, in order
-	symbols map[string]bool // names of sizes
-	file    *yamlfile.File
+	node     *yaml.Node
+	Ops      []*yaml.Node // patterns in the form of path.Match, for names with or without overload
+	optional bool         // a version of the library may lack the ops, or arguments
+	args     map[string]*yaml.Node
+	names    []*yaml.Node    // of the arguments, in order
+	symbols  map[string]bool // names of sizes
+	file     *yamlfile.File
 }
 
 // Recipes are the recipes of a file, in order.
@@ -87,7 +88,7 @@ type recipeReader struct{ *yamlfile.File }
 
 // recipes parses one entry: patterns of ops, and a recipe for each case.
 func (r *recipeReader) recipes(n *yaml.Node) []*Recipe {
-	values, ok := r.Mapping(n, "a recipe", []string{"ops", "cases"})
+	values, ok := r.Mapping(n, "a recipe", []string{"ops", "cases", "optional"})
 	if !ok {
 		return nil
 	}
@@ -98,10 +99,17 @@ func (r *recipeReader) recipes(n *yaml.Node) []*Recipe {
 		}
 		ops = append(ops, pattern)
 	}
+	optional, isBool := false, true
+	if values[2] != nil {
+		optional, isBool = yamlfile.Bool(values[2])
+	}
+	if !isBool {
+		r.ReportKind(values[2], "true or false")
+	}
 	var list []*Recipe
 	for _, c := range r.list(n, values[1], "cases", "mappings of arguments to values") {
 		if one := r.args(c); one != nil {
-			one.Ops, one.file = ops, r.File
+			one.Ops, one.optional, one.file = ops, optional, r.File
 			list = append(list, one)
 		}
 	}

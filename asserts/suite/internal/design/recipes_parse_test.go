@@ -15,6 +15,7 @@ func TestParseRecipesRefuses(t *testing.T) {
 	for _, tt := range []struct{ name, src, want string }{
 		{"empty", "# nothing\n", `recipes.yaml:1:1: the file is empty: expected a list of recipes, - ops: ...`},
 		{"mapping", "ops: [add]\n", `recipes.yaml:1:1: expected a list of recipes, - ops: ..., found a mapping`},
+		{"no flag", "- ops: [add]\n  optional: perhaps\n  cases: [{self: none}]\n", "recipes.yaml:2:13: expected true or false, found \"perhaps\""},
 		{"mistyped key", good + "- ops: [add]\n  case: []\n", "recipes.yaml:4:3: cases is missing: a recipe has ops and cases\n" +
 			"recipes.yaml:5:3: unknown key \"case\"; did you mean cases?"},
 		{"no list", "- ops: add\n  cases: []\n", `recipes.yaml:1:8: expected ops: a list of names of ops, found "add"`},
