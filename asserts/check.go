@@ -28,8 +28,8 @@ type checkRow struct {
 	judges   func(*judge)
 	compares func(real, meta *judge)
 
-	// after holds the checks judged before this one, which reports nothing where one of them names
-	// the culprit.
+	// after holds the checks judged before this one, which leaves out tensors that they named:
+	// wrong and aliased of an output, newImpl and newStorage of an input.
 	after Codes
 
 	// fixes returns the change to make, in the schema or in the code.
