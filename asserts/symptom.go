@@ -7,6 +7,9 @@ const (
 	NoSymptom      Symptom = ""
 	Neighbours     Symptom = "neighbours"      // a result depends on bytes beside an argument in its storage
 	Threads        Symptom = "threads"         // on the number of threads
+	Races          Symptom = "races"           // differs between two calls with two threads
+	DefaultSeed    Symptom = "default seed"    // on the seed of the default generators, although a Generator is an argument
+	SameGenerators Symptom = "same generators" // is the same with Generators of two seeds
 	EarlierCall    Symptom = "earlier call"    // on the contents of the arguments of an earlier call
 	EarlierValues  Symptom = "earlier values"  // on the values of an earlier call with different tensors
 	ReturnedBefore Symptom = "returned before" // the previous call returned it too

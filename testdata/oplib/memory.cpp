@@ -6,8 +6,11 @@
 #include <torch/library.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <map>
+#include <random>
+#include <thread>
 #include <vector>
 
 using at::Tensor;
@@ -211,6 +214,51 @@ Tensor sums_storage(const Tensor& x) { return number(sum_of_storage(x)); }
 // It is random, and has no tag that says so.
 Tensor seeded(const Tensor& x) { return at::rand(x.sizes()); }
 
+// The numbers do not come from the generator that is given: from the default one, where it drops
+// some, or from one of its own.
+Tensor drops(const Tensor& x, double p, bool train, c10::optional<at::Generator>) {
+  TORCH_CHECK(p >= 0 && p <= 1, "p must be between 0 and 1");
+  return train && p > 0 ? at::empty_like(x).bernoulli_(1 - p) * x : x.clone();
+}
+
+Tensor draws_own(const Tensor& x, c10::optional<at::Generator> generator) {
+  if (!generator.has_value()) return at::rand(x.sizes());
+  std::mt19937 own(42);
+  Tensor y = at::empty(x.sizes());
+  for (int64_t i = 0; i < y.numel(); i++) writable(y)[i] = own() / 4294967296.0f;
+  return y;
+}
+
+Tensor draws_anew(const Tensor& x, c10::optional<at::Generator>) { return at::full(x.sizes(), std::random_device()() / 4294967296.0f); }
+
+// together calls f with the part of n elements that each thread does, all at once.
+template <class F>
+void together(int64_t n, F f) {
+  std::vector<std::thread> threads;
+  std::atomic<int64_t> waiting{at::get_num_threads()};
+  each_part(n, [&](int64_t from, int64_t to) {
+    threads.emplace_back([&, from, to] {
+      for (waiting--; waiting > 0;) std::this_thread::yield();
+      f(from, to);
+    });
+  });
+  for (std::thread& t : threads) t.join();
+}
+
+// Threads count in the same element, and lose some.
+Tensor counts_together(const Tensor& x) {
+  Tensor y = at::zeros({}, at::kLong);
+  volatile int64_t* count = y.data_ptr<int64_t>();
+  together(x.numel(), [&](int64_t from, int64_t to) {
+    for (int64_t i = from; i < to; i++) {
+      const int64_t had = *count;
+      if (i % 1024 == 0) std::this_thread::yield();
+      *count = had + 1;
+    }
+  });
+  return y;
+}
+
 }  // namespace
 
 TORCH_LIBRARY(astray, m) {
@@ -221,6 +269,10 @@ TORCH_LIBRARY(astray, m) {
   m.def("OA021_by_address(Tensor x) -> Tensor", cpu(by_address));
   m.def("OA021_sums_storage(Tensor x) -> Tensor", cpu(sums_storage));
   m.def("OA021_follows_seed(Tensor x) -> Tensor", cpu(seeded));
+  m.def("OA021_drops(Tensor x, float p, bool train, *, Generator? generator=None) -> Tensor", cpu(drops));
+  m.def("OA021_draws_own(Tensor x, Generator? generator=None) -> Tensor", cpu(draws_own));
+  m.def("OA021_draws_anew(Tensor x, Generator? generator) -> Tensor", cpu(draws_anew));
+  m.def("OA021_counts_together(Tensor x) -> Tensor", cpu(counts_together));
   m.def("OA021_by_threads(Tensor x) -> Tensor", cpu(sum_of_parts));
   m.def("OA021_by_count(Tensor x) -> Tensor", cpu(by_count));
   m.def("OA021_first_of_a_size(Tensor x) -> Tensor", cpu(first_of_a_size));
@@ -307,6 +359,13 @@ Tensor greatest(const Tensor& x) {
   return number(most);
 }
 
+// Threads count in the same element, each time whole.
+Tensor counts(const Tensor& x) {
+  std::atomic<int64_t> count{0};
+  together(x.numel(), [&](int64_t from, int64_t to) { count += to - from; });
+  return at::full({}, count.load(), at::kLong);
+}
+
 // PyTorch divides it.
 Tensor total(const Tensor& x) { return at::cumsum(x.reshape({-1}), 0).slice(0, -1).clone() + x.sum() + x.mean() + x.norm(); }
 
@@ -348,6 +407,14 @@ Tensor padded(const Tensor& x) {
   return y.copy_(x);
 }
 
+Tensor dropout(const Tensor& x, double p, bool train, c10::optional<at::Generator> generator) {
+  TORCH_CHECK(p >= 0 && p <= 1, "p must be between 0 and 1");
+  return train && p > 0 ? at::empty_like(x).bernoulli_(1 - p, generator) * x : x.clone();
+}
+
+// The generator is for what is not done here.
+Tensor unused(const Tensor& x, c10::optional<at::Generator>) { return x.clone(); }
+
 Tensor sampled(const Tensor& x, c10::optional<at::Generator> generator) { return at::rand(x.sizes(), generator); }
 
 Tensor large(const Tensor& x) {
@@ -380,6 +447,9 @@ TORCH_LIBRARY(within, m) {
   m.def("aligned(Tensor x) -> Tensor", cpu(aligned));
   m.def("new_empty(Tensor x) -> Tensor", cpu(new_empty));
   m.def("padded(Tensor x) -> Tensor", cpu(padded));
+  m.def("counts(Tensor x) -> Tensor", cpu(counts));
+  m.def("dropout(Tensor x, float p, bool train, *, Generator? generator=None) -> Tensor", cpu(dropout));
+  m.def("unused(Tensor x, Generator? generator) -> Tensor", cpu(unused));
   m.def("random(Tensor x, *, Generator? generator=None) -> Tensor", cpu(sampled));
   m.def("large(Tensor x) -> Tensor", cpu(large));
   m.def("many(Tensor x) -> Tensor", cpu(many));

@@ -303,6 +303,10 @@ TORCH_LIBRARY(values, m) {
                 self.size(-3), " is not divisible by ", factor * factor);
     return unless(factor == 2, self);
   }));
+  m.def("above_elements(Tensor self, int n) -> Tensor", cpu([](const Tensor& self, int64_t n) {
+    TORCH_CHECK(n >= 0 && n <= self.numel() + 1, "n is beyond the elements of self");
+    return unless(self.numel() > 8 && n == self.numel() + 1, self);
+  }));
   m.def("odd_rows(Tensor self, int[2] stride) -> Tensor", cpu([](const Tensor& self, at::IntArrayRef stride) {
     TORCH_CHECK(self.dim() == 4 && stride.size() == 2, "Expected 4-dimensional input");
     return unless(stride[0] == 2 && self.size(2) > 1 && self.size(2) % 2 == 1, self);

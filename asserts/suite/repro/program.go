@@ -563,6 +563,8 @@ type sight struct {
 	heap   bool   // the byte is in memory that is allocated, or was freed
 	left   bool   // it is in the memory of arguments of earlier calls
 	apart  bool   // each call is made in a new process
+	often  bool   // the call is made many times
+	seed   string // a Python expression, the seed of the default generator, or "" for 0
 	before string // a Python statement between the arguments, {held}, and the {call}, or ""
 	fault  string // a Python expression that is true if the rule is violated
 	cpp    string // the same in C++, or ""
@@ -571,7 +573,7 @@ type sight struct {
 
 // sightOf returns how a program shows the fault of a violation.
 func sightOf(v *asserts.Violation) sight {
-	if s, ok := followed[v.Symptom]; ok {
+	if s, ok := followed[v.Symptom]; ok || v.Symptom == asserts.SameGenerators {
 		return s
 	}
 	return sights[v.Code]
@@ -586,6 +588,14 @@ var followed = map[asserts.Symptom]sight{
 	asserts.Threads: {
 		before: "torch.set_num_threads(2 if byte == 0xA6 else 1)", fault: follows,
 		says: "{x} depends on the number of threads",
+	},
+	asserts.Races: {
+		often: true, before: "torch.set_num_threads(2)", fault: "seen[0] != seen[1]",
+		says: "{x} differs between calls with two threads",
+	},
+	asserts.DefaultSeed: {
+		seed: "byte", fault: follows,
+		says: "{x} depends on the seed of the default generator, although the call has a Generator argument",
 	},
 	asserts.EarlierCall: {
 		before: "kept.append([{held}])  # so that its memory is not reused\nif byte == 0xA6:\n    scale(kept[-1], 0.5)\n{call}\n    scale(kept[-1], 2)",
@@ -628,6 +638,8 @@ const slowHeap = `if "tcache" not in os.environ.get("GLIBC_TUNABLES", ""):
 func (k *pythonCall) inMemory(s sight, p asserts.Place) (func(way) string, error) {
 	x := ""
 	switch place, err := k.place(p); {
+	case s.fault == "":
+		return nil, errors.New("that a Generator argument is ignored shows in many calls, and has no program")
 	case err == nil && p.Name != "":
 		x = place
 	case !s.left:
@@ -636,6 +648,9 @@ func (k *pythonCall) inMemory(s sight, p asserts.Place) (func(way) string, error
 	says := strings.ReplaceAll(s.says, "{x}", x)
 	return func(w way) string {
 		made := "seen = [call(byte) for byte in (0x5A, 0x5A, 0xA6, 0xA6, 0x5A)][1:]"
+		if s.often {
+			made = "first = call(0x5A)\nseen = [first, next((other for other in (call(0x5A) for _ in range(500)) if other != first), first)]"
+		}
 		if s.apart {
 			made = strings.Replace(made, "call(byte)", "alone(call, byte)", 1)
 		}
@@ -676,7 +691,7 @@ func (k *pythonCall) once(s sight, w way, x string) string {
 		call := "torch.manual_seed(0)\n" + w.statement(k.expression(w))
 		line("%s", strings.NewReplacer("{held}", strings.Join(k.held(), ", "), "{call}", indented(call), "{first}", call, "{arguments}", strings.Join(k.lines, "\n")).Replace(s.before))
 	}
-	line("torch.manual_seed(0)")
+	line("torch.manual_seed(%s)", cmp.Or(s.seed, "0"))
 	line("%s", w.statement("result = "+k.expression(w)))
 	if s.left {
 		line("strays = any(set(room) != {byte} for room, _ in rooms)")

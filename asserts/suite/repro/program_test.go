@@ -111,6 +111,8 @@ var examples = map[string]Problem{
 	"nondeterministic": finding("x::f_", "f_(Tensor(a!) self) -> Tensor(a!)", `{self: "float32[2]"}`, asserts.NondeterministicResult, argument(0, "self"), asserts.Place{}),
 	"neighbours":       seeing(finding("x::f", unary, `{self: "float32[2] sliced"}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), asserts.Neighbours),
 	"threads":          seeing(finding("x::f", unary, `{self: "float32[65537]"}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), asserts.Threads),
+	"races":            seeing(finding("x::f", unary, `{self: "float32[65537]"}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), asserts.Races),
+	"default-seed":     seeing(finding("x::f", "f(Tensor self, *, Generator? g=None) -> Tensor", `{self: "float32[3]", g: generator}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), asserts.DefaultSeed),
 	"earlier":          seeing(finding("x::f", "f(Tensor self, Tensor[] xs) -> Tensor", `{self: "float32[2]", xs: "[int64[2]]"}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), asserts.EarlierCall),
 	"earlier-values":   seeing(finding("x::f", "f(Tensor self, Tensor[] xs) -> Tensor", `{self: "float32[2]", xs: "[int64[2]]"}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), asserts.EarlierValues),
 	"crash": {

@@ -485,6 +485,9 @@ func (b *designer) scalars() {
 		}
 		b.values(i, arg, slices.Concat(b.offered[i], all))
 		b.objects(i, arg)
+		if b.added && t.Kind == schema.Base && IsInt(t) {
+			b.bounds(i, arg)
+		}
 		if t.Kind == schema.Base && IsInt(t) {
 			for _, n := range largeInts {
 				b.late = append(b.late, argClass{arg: arg.Name, valueClass: class1(strconv.FormatInt(n, 10), SetValue(i, sample.Int(n)))})
@@ -520,6 +523,39 @@ func (b *designer) values(i int, arg schema.Argument, all []sample.Value) {
 			class.key = false // a kernel that accepts one text accepts any
 		}
 		b.Classes = append(b.Classes, class)
+	}
+}
+
+// bounds adds classes of an integer that is a size of the call's tensors, their number of elements,
+// or one more: a kernel that compares it with one of these may be wrong by one.
+func (b *designer) bounds(i int, arg schema.Argument) {
+	add := func(name string, of func(ts []*sample.TensorSpec) int64) {
+		for by, plus := range []string{"", " plus 1"} {
+			b.add(arg.Name, class1(name+plus, func(c *sample.Case) bool {
+				n := of(b.inputs(c))
+				return n > 0 && SetValue(i, sample.Int(n+int64(by)))(c)
+			}))
+		}
+	}
+	most := 0
+	for _, c := range b.Bases {
+		most = max(most, len(symbols(b.inputs(c))))
+	}
+	for k := range most {
+		add("size number "+strconv.Itoa(k+1), func(ts []*sample.TensorSpec) int64 {
+			if sizes := symbols(ts); k < len(sizes) {
+				return sizes[k]
+			}
+			return 0
+		})
+	}
+	if most > 0 {
+		add("elements", func(ts []*sample.TensorSpec) int64 {
+			if len(ts) == 0 {
+				return 0
+			}
+			return tensor.Numel(ts[0].Sizes)
+		})
 	}
 }
 

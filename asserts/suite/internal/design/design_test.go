@@ -133,3 +133,41 @@ func TestEmptyWrappers(t *testing.T) {
 		t.Errorf("%q, want %q", calls, want)
 	}
 }
+
+// An integer of a library's op is each size of the call's tensors, the number of elements of the
+// first, and one more.
+func TestBounds(t *testing.T) {
+	op := ops(t, "ns::f(Tensor? a, int n, Tensor? b, *, Tensor(a!) out) -> Tensor(a!)")[0]
+	ran := []*sample.Case{
+		{Names: []string{"a", "n", "b", "out"}, Args: []sample.Value{read(t, "float32[7, 9]"), sample.Int(0), read(t, "float32[9, 11]"), read(t, "float32[13]")}},
+		{Names: []string{"a", "n", "b", "out"}, Args: []sample.Value{read(t, "float32[20]"), sample.Int(0), read(t, "float32[20]"), read(t, "float32[13]")}},
+		{Names: []string{"a", "n", "b", "out"}, Args: []sample.Value{sample.None(), sample.Int(0), sample.None(), read(t, "float32[13]")}},
+	}
+	for _, added := range []bool{true, false} {
+		d := NewDesign(engine.Operator{Schema: op, Added: added}, nil, 0, &Learned{Ran: ran})
+		got := make([][]string, len(ran))
+		for _, class := range d.Classes {
+			if bound := strings.HasPrefix(class.name, "size number") || strings.HasPrefix(class.name, "elements"); class.arg != "n" || !bound {
+				continue
+			}
+			for i, base := range ran {
+				c := base.Clone()
+				if class.ways[0](c) {
+					got[i] = append(got[i], c.Args[1].String())
+				}
+			}
+		}
+		want := [][]string{{"7", "8", "9", "10", "11", "12", "63", "64"}, {"20", "21", "20", "21"}, nil}
+		if !added {
+			want = make([][]string, len(ran))
+		}
+		if !slices.EqualFunc(got, want, slices.Equal) {
+			t.Errorf("of a library %v: the numbers are %q, want %q", added, got, want)
+		}
+	}
+	none := []*sample.Case{{Names: []string{"n"}, Args: []sample.Value{sample.Int(0)}}}
+	d := NewDesign(engine.Operator{Schema: ops(t, "ns::g(int n) -> Tensor")[0], Added: true}, nil, 0, &Learned{Ran: none})
+	if slices.ContainsFunc(d.Classes, func(c argClass) bool { return strings.HasPrefix(c.name, "elements") }) {
+		t.Error("without a tensor, a number is compared with its elements")
+	}
+}

@@ -110,6 +110,26 @@ func (r *Runner) fast(t *Target, c *sample.Case) bool {
 	return false
 }
 
+// races is the number of times that a call with two threads is repeated: threads that write the same
+// element lose an update only where they are at it at once.
+const races = 50
+
+var racing = asserts.Fault{
+	Saw:     "differ between two calls with two threads",
+	Symptom: asserts.Races,
+	Breaks:  "on a machine with several cores its result is another one in each call",
+	Fix:     "let no two threads write the same element, or update it atomically",
+	Note:    unpromised,
+}
+
+var dividing = asserts.Fault{
+	Saw:     "depend on the argument of at::set_num_threads",
+	Symptom: asserts.Threads,
+	Breaks:  "on a machine with another number of cores its result differs",
+	Fix:     "divide the work by its size alone, and combine the results of the parts in order",
+	Note:    "the rounding of floating-point sums depends on the order of their terms",
+}
+
 // divides makes a call with one thread and with two, and adds differences between them, and faults
 // of the second only, to the result of its case.
 func (r *Runner) divides(t *Target, c *sample.Case, result *report.CaseResult) {
@@ -123,22 +143,25 @@ func (r *Runner) divides(t *Target, c *sample.Case, result *report.CaseResult) {
 		return
 	}
 	two := r.seenAgain(t, c, firstTime)
+	var raced []asserts.Difference
+	if two != nil {
+		raced = r.raced(t, c, two[0])
+	}
 	left := r.left() // such as from one thread, which they had before
 	if e.Threads(1) != nil || two == nil {
 		return
 	}
 	unlike := t.unlike(one[0], two[0])
-	if len(unlike) > 0 && !r.repeats(t, c, firstTime, one[0]) {
-		unlike = nil
+	if len(unlike)+len(raced) > 0 && !r.repeats(t, c, firstTime, one[0]) {
+		unlike, raced = nil, nil
+	}
+	for _, d := range raced {
+		left = append(left, about(d, racing))
 	}
 	for _, d := range unlike {
-		left = append(left, about(d, asserts.Fault{
-			Saw:     "depend on the argument of at::set_num_threads",
-			Symptom: asserts.Threads,
-			Breaks:  "on a machine with another number of cores its result differs",
-			Fix:     "divide the work by its size alone, and combine the results of the parts in order",
-			Note:    "the rounding of floating-point sums depends on the order of their terms",
-		}))
+		if !slices.ContainsFunc(raced, d.Same) {
+			left = append(left, about(d, dividing))
+		}
 	}
 	r.addJudged(t, &judgedCall{c, asserts.JudgeFaults(t.judged, one[0], left)}, result)
 	var verdict asserts.Verdict
@@ -148,4 +171,18 @@ func (r *Runner) divides(t *Target, c *sample.Case, result *report.CaseResult) {
 		}
 	}
 	r.addJudged(t, &judgedCall{c, verdict}, result)
+}
+
+// raced returns the results that differ between two calls with two threads.
+func (r *Runner) raced(t *Target, c *sample.Case, seen *asserts.Seen) []asserts.Difference {
+	for range races {
+		again := r.seenAgain(t, c, firstTime)
+		if again == nil {
+			return nil
+		}
+		if differ := t.unlike(seen, again[0]); len(differ) > 0 {
+			return differ
+		}
+	}
+	return nil
 }

@@ -65,7 +65,8 @@ func (b *bench) divided(t *testing.T, args ...string) (saw, call string) {
 	result := report.CaseResult{Devices: make(report.Devices)}
 	b.ranOnce(b.t, must.Get(b.Try(b.t, b.call(t, args...)))(t), &result)
 	for _, f := range result.Found {
-		if f.Violation.Code != asserts.NondeterministicResult || f.Violation.Symptom != asserts.Threads || f.Violation.Note == "" {
+		races := strings.HasSuffix(f.Violation.Saw, " differ between two calls with two threads")
+		if f.Violation.Code != asserts.NondeterministicResult || (f.Violation.Symptom == asserts.Races) != races || !races && f.Violation.Symptom != asserts.Threads || f.Violation.Note == "" {
 			t.Errorf("found %v, note %q", f.Violation, f.Violation.Note)
 		}
 		saw, call = saw+f.Violation.Saw, f.Call
@@ -211,6 +212,29 @@ func TestDividesUnkept(t *testing.T) {
 	}
 }
 
+// A result that differs between calls with two threads alone is found, whichever of them differs, and
+// is no note about the number of threads.
+func TestDividesRaces(t *testing.T) {
+	for _, at := range []int{1, 2, races + 1, races + 2} {
+		calls := 0
+		b, _ := dividingBench(t, func(e *dividingEngine, _ *fakeTensor) (byte, error) {
+			if e.threads == 2 {
+				if calls++; calls == at {
+					return 2, nil
+				}
+			}
+			return 1, nil
+		})
+		want := "1 of 1 bytes differ between two calls with two threads"
+		if at > races+1 {
+			want = ""
+		}
+		if saw, _ := b.divided(t, "uint8[3]", "uint8[3]", "1"); saw != want {
+			t.Errorf("call %d with two threads differs: saw %q, want %q", at, saw, want)
+		}
+	}
+}
+
 // A write that happens only with two threads is found, and the report tells it.
 func TestDividesWrites(t *testing.T) {
 	b, _ := dividingBench(t, func(e *dividingEngine, x *fakeTensor) (byte, error) {
@@ -241,12 +265,14 @@ func TestDividesCalls(t *testing.T) {
 		refuses      int
 		large, tried int
 	}{
-		{"all", 0, 0, 13, 3},
+		{"all", 0, 0, 13 + races, 3},
 		{"the second throws", 2, 0, 2, 3},
 		{"the third throws", 3, 0, 3, 3},
+		{"the fourth throws", 4, 0, 14, 3},
 		{"no two threads", 0, 2, 2, 3},
-		{"not one again", 0, 1, 3, 3},
-		{"alike", 0, 0, 3, 3},
+		{"not one again", 0, 1, 3 + races, 3},
+		{"alike", 0, 0, 3 + races, 3},
+		{"races", 0, 0, 15, 3},
 	} {
 		large, tried := 0, 0
 		b, e := dividingBench(t, func(e *dividingEngine, x *fakeTensor) (byte, error) {
@@ -255,7 +281,8 @@ func TestDividesCalls(t *testing.T) {
 					return 0, &engine.Thrown{Message: "no"}
 				}
 			}
-			if tt.name == "alike" {
+			switch {
+			case tt.name == "alike", tt.name == "races" && large != 5:
 				return 1, nil
 			}
 			return byte(e.threads), nil

@@ -42,9 +42,10 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.CaseResult) []*repo
 	found = append(found, r.judgeMemory(t, a, found, result)...)
 	lost, unasked := r.lost(t, a)
 	drawn, unseeded := r.drawn(t, a)
+	generated, undrawn := r.generated(t, a)
 	dropped, unfollowed := r.dropped(t, a)
-	result.Devices.Add(report.Devices{a.calls[0].on: {Skips: slices.Concat(unasked, unseeded, unfollowed)}})
-	faults := slices.Concat(asserts.MarkedReturns(t.judged, a.calls[0].seen), lost, drawn, dropped)
+	result.Devices.Add(report.Devices{a.calls[0].on: {Skips: slices.Concat(unasked, unseeded, undrawn, unfollowed)}})
+	faults := slices.Concat(asserts.MarkedReturns(t.judged, a.calls[0].seen), lost, drawn, generated, dropped)
 	found = append(found, r.judgeFaults(t, a, faults, result, a.calls[0].on)...)
 	a.calls[0].left = append(a.calls[0].left, r.left()...)
 	for _, c := range a.calls {

@@ -90,6 +90,9 @@ func (r *Runner) ranOnce(t *Target, a *attempt, result *report.CaseResult) {
 		if b := r.uneven(t, a.c); b != nil {
 			r.ranToo(t, b, &shown)
 		}
+		if b := r.withGenerator(t, a.c); b != nil {
+			r.ranToo(t, b, &shown)
+		}
 		b, skips := r.large(t, a.c)
 		shown.Devices.Add(report.Devices{a.calls[0].on: {Skips: skips}})
 		if b != nil {

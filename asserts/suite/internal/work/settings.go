@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/internal/tensor"
 )
 
 // mostSettings is the number of settings of an op's other arguments with which a call is repeated
@@ -22,11 +23,12 @@ func (o once) first(key string) bool {
 	return true
 }
 
-// setting returns the part that is equal for cases which differ only in their tensors.
+// setting returns the part that is equal for cases which differ only in their tensors, with
+// elements or without.
 func setting(c *sample.Case) string {
 	like := c.Clone()
 	for _, spec := range like.Tensors() {
-		*spec = sample.TensorSpec{}
+		*spec = sample.TensorSpec{Sizes: []int64{min(tensor.Numel(spec.Sizes), 1)}}
 	}
 	return like.String()
 }

@@ -31,6 +31,8 @@ type Target struct {
 	uneven         once // settings with a call with unequal sizes
 	seeded         once // settings with a call with another seed
 	divided        once // settings with a call with two threads
+	given          once // settings with a call with a generator that it omitted
+	generated      once // settings with a call with another generator
 	refusals       once // messages of calls that were repeated on the other side of pages
 	traps          [len(traps)]trial
 	unwrittenCalls int             // number of calls that did not change the arguments that they may write
@@ -87,7 +89,7 @@ func NewTarget(e engine.Engine, operator engine.Operator, p engine.Plan, book *d
 	p.Op.Checks = slices.DeleteFunc(slices.Clone(p.Op.Checks), operator.CannotShow)
 	t := &Target{
 		operator: operator, devices: e.Devices(), Gen: design.NewGenerator(operator.Schema, book),
-		judged: e.Subjects(&p.Op), unthrown: e.Subjects(p.Op.Thrown()), waived: p.Waived, asides: make(map[asideOf]*aside), made: make(map[string]*made), dtypes: design.NewRefused(), uneven: make(once), seeded: make(once), divided: make(once), refusals: make(once), errors: make(map[string]bool), Learned: &design.Learned{Offered: make(map[int][]sample.Value), Origins: make(map[int]design.Origin)},
+		judged: e.Subjects(&p.Op), unthrown: e.Subjects(p.Op.Thrown()), waived: p.Waived, asides: make(map[asideOf]*aside), made: make(map[string]*made), dtypes: design.NewRefused(), uneven: make(once), seeded: make(once), divided: make(once), given: make(once), generated: make(once), refusals: make(once), errors: make(map[string]bool), Learned: &design.Learned{Offered: make(map[int][]sample.Value), Origins: make(map[int]design.Origin)},
 	}
 	for i := range t.traps {
 		t.traps[i].reached = make(map[int]bool)
