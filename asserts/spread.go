@@ -6,6 +6,10 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
+// multiplied is the step of the numbers that devices multiply in a matrix product of float32, such as
+// those with TensorFloat-32: 1 and the next.
+const multiplied = 1.0 / (1 << 10)
+
 // A spread bounds the difference between kernels that add and multiply the same numbers in another
 // order, from the numbers of the arguments and of the results on the CPU. Results on the device do
 // not count, since a wrong result would justify itself.
@@ -18,6 +22,9 @@ type spread struct {
 	step        float64 // between 1 and the next number of the least precise dtype
 	count       float64 // elements of the largest tensor
 	partial     bool    // not all bytes of an argument are copied
+	real        bool    // an argument holds floating point numbers
+	negative    bool    // one of them is negative
+	factors     int     // arguments that may be factors of a matrix product in float32
 }
 
 func spreadOf(op *Op, real, twin *Seen) *spread {
@@ -30,6 +37,9 @@ func spreadOf(op *Op, real, twin *Seen) *spread {
 	}
 	s.add(twin.After, false)
 	s.add(twin.Results, false)
+	if s.factors > 1 {
+		s.step = max(s.step, multiplied)
+	}
 	return s
 }
 
@@ -53,7 +63,12 @@ func (s *spread) add(all []Observation, given bool) {
 		largest, _, _ := d.Limits()
 		s.limit = min(s.limit, largest)
 		s.step = max(s.step, d.Step())
+		s.real = s.real || given
+		if given && len(o.Content.Sizes) > 1 && (d == tensor.Float32 || d == tensor.Complex64) {
+			s.factors++
+		}
 		for _, v := range numbersOf(o.Content, d) {
+			s.negative = s.negative || given && v < 0
 			switch v = math.Abs(v); {
 			case math.IsInf(v, 0):
 				s.infinite = s.infinite || given
@@ -90,11 +105,15 @@ func (s *spread) overflows() bool {
 }
 
 // explains reports whether numbers that differ between the kernels of a device and of the CPU may
-// result from the same computation in another order. A NaN remains in any order, although a product
+// result from the same computation in another order. A real number that is rounded to an integer, as
+// where it is quantized, may be rounded to the next one; integers of more bits are indices and counts.
+// A negative one has no unsigned integer. A NaN remains in any order, although a product
 // has one that a selection ignores.
 func (s *spread) explains(a, b float64, d tensor.DType) bool {
-	largest, _, _ := d.Limits()
+	largest, lowest, _ := d.Limits()
 	switch c := d.Class(); {
+	case c == tensor.Integral && s.real && (d.Size() <= 2 && math.Abs(a-b) <= 1 || s.negative && lowest == 0):
+		return true
 	case c == tensor.Integral || c == tensor.Boolean:
 		return s.infinite || s.unordered || c == tensor.Integral && s.most > largest
 	case math.IsNaN(a) && s.unordered:

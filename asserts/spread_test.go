@@ -49,6 +49,11 @@ func TestSpread(t *testing.T) {
 		{"of whole numbers that are not exact", []float64{1e8, 1}, tensor.Int64, 0, 4, tensor.Float32, false},
 		{"of whole numbers that are", []float64{1e6, 1}, tensor.Int64, 0, 4, tensor.Float32, true},
 		{"of whole numbers that are in double precision", []float64{1e8, 1}, tensor.Int64, 0, 4, tensor.Float64, true},
+		{"a number that is rounded to the next integer", plain, tensor.Float32, 4, 3, tensor.Int16, false},
+		{"one that is not", plain, tensor.Float32, 5, 3, tensor.Int16, true},
+		{"an integer of an integer", []float64{1, 2}, tensor.Int32, 4, 3, tensor.Int8, true},
+		{"an unsigned integer of a negative number", plain, tensor.Float32, 0, 255, tensor.Uint8, false},
+		{"an unsigned integer of none", []float64{0, 1.5}, tensor.Float32, 0, 255, tensor.Uint8, true},
 		{"complex numbers", []float64{1e8, 1, -1e8, 3}, tensor.Complex64, 0, 4, tensor.Complex64, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -145,5 +150,34 @@ func TestUnreadNumbers(t *testing.T) {
 		if got := otherNumbers(tt.was, tt.is); got != tt.want {
 			t.Errorf("%s %v, then %v: %v", tt.was.DType, tt.was.Bytes, tt.is.Bytes, got)
 		}
+	}
+}
+
+// Two arguments that may be factors of a matrix product may be rounded before they are multiplied.
+func TestSpreadOfFactors(t *testing.T) {
+	row, matrix := []int64{2}, []int64{1, 2}
+	of := func(d tensor.DType, sizes []int64) Observation {
+		n := 2 * parts(d)
+		return Observation{Impl: 1, Storage: 1, Content: elements(d, sizes, []int64{2, 1}[2-len(sizes):], make([]float64, n)...)}
+	}
+	op := &Op{Args: []Subject{{Name: "x"}, {Name: "y"}}}
+	for _, tt := range []struct {
+		name    string
+		x, y    Observation
+		rounded bool
+	}{
+		{"matrices", of(tensor.Float32, matrix), of(tensor.Float32, matrix), true},
+		{"complex ones", of(tensor.Complex64, matrix), of(tensor.Complex64, matrix), true},
+		{"a matrix and a row", of(tensor.Float32, matrix), of(tensor.Float32, row), false},
+		{"in double precision", of(tensor.Float64, matrix), of(tensor.Float64, matrix), false},
+	} {
+		seen := &Seen{Before: []Observation{tt.x, tt.y}, After: []Observation{tt.x, tt.y}}
+		if s := spreadOf(op, seen, seen); (s.step == multiplied) != tt.rounded {
+			t.Errorf("%s: the step is %v", tt.name, s.step)
+		}
+	}
+	written := &Seen{Before: []Observation{of(tensor.Float32, matrix)}, After: []Observation{of(tensor.Float32, matrix)}}
+	if s := spreadOf(&Op{Args: []Subject{{Name: "x"}}}, written, written); s.step == multiplied {
+		t.Error("what the CPU writes is a factor")
 	}
 }

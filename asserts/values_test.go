@@ -207,3 +207,25 @@ func TestOtherNumbers(t *testing.T) {
 		}
 	}
 }
+
+// Differences of ops with several right results are counted, and those of others are found.
+func TestSeveralRightResults(t *testing.T) {
+	for name, found := range map[string]int{"aten::linalg_eigh": 0, "aten::svd": 0, "mylib::LU_2.out": 0, "aten::weight_norm": 2, "aten::glu": 2, "mylib::sum": 2} {
+		op := &Op{Name: name, Schema: "f(Tensor x) -> (Tensor, float)", Args: []Subject{{Name: "x", Type: "Tensor"}}, Results: []Subject{{Name: "result", Type: "Tensor"}}}
+		call := func(v float64, number string) *Seen {
+			given := []Observation{{Impl: 1, Storage: 1, Content: elements(tensor.Float32, []int64{1}, []int64{1}, 2)}}
+			return &Seen{Before: given, After: given, Results: []Observation{{Impl: 2, Storage: 2, Content: elements(tensor.Float32, []int64{1}, []int64{1}, v)}}, Numbers: []string{number}}
+		}
+		verdict := JudgeValues(op, call(1, "1"), call(-1, "-1"), "cpu", UsualTolerance, Aware())
+		left := 0
+		for _, s := range verdict.Skips {
+			left += s.Count
+		}
+		if len(verdict.Violations) != found || left != 2-found {
+			t.Errorf("%s: %d findings, %d left; want %d", name, len(verdict.Violations), left, found)
+		}
+		if same := JudgeValues(op, call(1, "1"), call(1, "1"), "cpu", UsualTolerance, Aware()); len(same.Violations)+len(same.Skips) > 0 {
+			t.Errorf("%s: equal results are %+v", name, same)
+		}
+	}
+}

@@ -29,7 +29,7 @@ func TestContentsOnDevice(t *testing.T) {
 	long(t)
 	eachPython(t, func(t *testing.T, p python) {
 		program := []string{p.path, "testdata/device.py", p.openreg(t)}
-		o := run(t, []string{"-tolerance", "1e-3"}, program...)
+		o := run(t, nil, program...)
 		if i := slices.IndexFunc(o.found, func(f found) bool { return f.Op == "broken::strides" }); i < 0 || o.found[i].Saw != "strides [1 3] of sizes [3 4], on cpu [4 1]" {
 			t.Error("no finding says how broken::strides differs from the CPU")
 		}
@@ -43,8 +43,8 @@ func TestContentsOnDevice(t *testing.T) {
 		entries := "- {op: broken::writes, checks: [OA009], reason: r, device: openreg}\n- {op: broken::strides, checks: [OA011], reason: r, device: openreg, level: note}\n" +
 			"- {op: broken::returns_input, checks: all, reason: r, device: cpu}\n- {op: broken::same_twice, checks: all, reason: r, device: \"openreg:1\"}\n"
 		must.Do(t, os.WriteFile(allow, []byte(entries), 0o666))
-		o = run(t, []string{"-allow", allow}, program...)
-		if why := "values not compared with those of the kernel for the CPU: -tolerance asks for that"; !strings.Contains(o.stderr, why) {
+		o = run(t, []string{"-allow", allow, "-tolerance", "0"}, program...)
+		if why := "values not compared with those of the kernel for the CPU: by -tolerance 0"; !strings.Contains(o.stderr, why) {
 			t.Errorf("%q is not counted:\n%s", why, o.stderr)
 		}
 		left := make(map[string]string)

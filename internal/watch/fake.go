@@ -18,7 +18,7 @@ const (
 	uncompiled = "the op has no fake, and the program compiles nothing"
 	unkept     = "bytes not compared with those of the kernel for the CPU: storages of more than 64 KiB, contents that are not read, or more than 64 MiB in all"
 	undecided  = "values not compared with those of the kernel for the CPU: they are random, or old contents of the memory, or in a storage of more than 64 KiB"
-	unasked    = "values not compared with those of the kernel for the CPU: -tolerance asks for that"
+	unasked    = "values not compared with those of the kernel for the CPU: by -tolerance 0"
 )
 
 // fake judges a call of an op's fake, on arguments like those of a call of its kernel.
