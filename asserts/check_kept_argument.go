@@ -135,12 +135,15 @@ func (j *judge) writtenLate(reported map[ID]bool) {
 // keeps returns the reason why the use counts of an argument may rise, or "".
 func (j *judge) keeps(in *input) string {
 	wrapped := func(out *output) bool { return out.Traits&FunctionalWrapper != 0 }
+	written := func(in *input) bool { return in.Write && in.after.Traits&FunctionalWrapper != 0 }
 	graded := func(c *Snapshot) bool { return c != nil && c.RequiresGrad }
 	switch b, a := &in.before, &in.after; {
 	case !b.counted() || !a.counted():
 		return notCounted
 	case slices.ContainsFunc(j.outputs, wrapped):
 		return "a functional wrapper, which may hold it, is returned"
+	case slices.ContainsFunc(j.inputs, written):
+		return "a functional wrapper, which may hold it, is written"
 	case graded(b.Content) || graded(a.Content) || slices.ContainsFunc(j.outputs, func(out *output) bool { return graded(out.Content) }):
 		return "autograd may keep it"
 	case !j.seen.Made && slices.ContainsFunc(j.outputs, func(out *output) bool { return b.Storage != 0 && out.Storage == b.Storage && out.Impl != b.Impl }):
