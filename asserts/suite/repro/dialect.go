@@ -31,6 +31,7 @@ type dialect struct {
 	end      string // of a statement
 	item     string // a variable for an item of a list in a variable, by index
 	called   func(op string, args []string) string
+	method   func(object, name string, args []string) string            // nil if methods of custom classes are called like ops
 	holds    func(v *sample.Value, argument int, items []string) string // an expression for a container, or ""
 }
 
@@ -66,18 +67,32 @@ func (p *program) value(v *sample.Value, argument int, name string) (string, err
 	}
 	switch v.Kind {
 	case sample.CallValue:
-		return p.called(v.Text, items), nil
+		return p.call(v, items), nil
 	case sample.AfterValue:
 		first := fmt.Sprintf(strings.ReplaceAll(p.item, "%d", "%s"), name, "first")
 		p.line(p.declared, first, items[0])
 		items[0] = first
-		p.line("%s", p.called(v.Text, items)+p.end)
+		p.line("%s", p.call(v, items)+p.end)
 		return first, nil
 	}
 	if text := p.holds(v, argument, items); text != "" {
 		return text, nil
 	}
 	return p.scalar(v)
+}
+
+// call returns the call of an op, or of a method ns::Class.method with an object of its class.
+func (p *program) call(v *sample.Value, args []string) string {
+	if class, name, ok := strings.Cut(v.Text, "."); ok && p.method != nil && len(args) > 0 {
+		object := &v.List[0]
+		for object.Kind == sample.AfterValue {
+			object = &object.List[0]
+		}
+		if object.Kind == sample.NewValue && object.Text == sample.CustomClasses+strings.Replace(class, "::", ".", 1) {
+			return p.method(args[0], name, args[1:])
+		}
+	}
+	return p.called(v.Text, args)
 }
 
 // variable declares a tensor with an expression, and returns its variable.

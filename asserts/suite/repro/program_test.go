@@ -100,7 +100,7 @@ var examples = map[string]Problem{
 	"sparse-write": finding("aten::f", "f(Tensor names, Tensor result) -> Tensor", `{names: "float32[2, 2] csr", result: "float32[2]"}`, asserts.UndeclaredWrite, argument(0, "names"), asserts.Place{}),
 	"shadowing":    finding("x::f", "f(Tensor[] tensors, Tensor sys, Tensor before) -> Tensor", `{tensors: "[float32[1]]", sys: "float32[1]", before: "float32[1]"}`, asserts.UndeclaredWrite, argument(1, "sys"), asserts.Place{}),
 	"values": finding("x::f", "f(Tensor x, Dict(str, Tensor) d, int[] n, str s, Device dev, Generator? g, Storage st, Tensor[] made) -> Tensor",
-		`{x: "quint8[2] quantized", d: "{'a': float32[1]}", n: "[1, -2]", s: "'a\"b'", dev: "device:cpu", g: "generator", st: "storage:float32[2]", made: "[x::g(float32[1]), after x::push_(x.Queue(3), true)]"}`,
+		`{x: "quint8[2] quantized", d: "{'a': float32[1]}", n: "[1, -2]", s: "'a\"b'", dev: "device:cpu", g: "generator", st: "storage:float32[2]", made: "[x::g(float32[1]), after x::push_(x.Queue(3), true), after x::Queue.push(after x::Queue.pop(x.Queue(3), 2), true), x::Queue.top(x.Set(3)), x::g.one()]"}`,
 		asserts.FreshStorage, result(0, "result"), argument(0, "x")),
 	"out-of-bounds":      finding("x::f", "f(Tensor self, Tensor[] xs) -> Tensor", `{self: "float32[2]", xs: "[view:self]"}`, asserts.OutOfBounds, argument(0, "self"), asserts.Place{}),
 	"out-of-bounds-made": finding("x::f", unary, `{self: "float32[1]"}`, asserts.OutOfBounds, asserts.Place{}, asserts.Place{}),

@@ -29,6 +29,9 @@ var python = dialect{
 		},
 	},
 	declared: "%s = %s", item: "%s_%d", called: func(name string, args []string) string { return opOf(name) + "(" + strings.Join(args, ", ") + ")" }, holds: holds,
+	method: func(object, name string, args []string) string {
+		return attribute(object, name) + "(" + strings.Join(args, ", ") + ")"
+	},
 	noted:   "{fact}_before = {of}",
 	was:     "{fact}_before",
 	release: "del result",

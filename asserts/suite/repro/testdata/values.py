@@ -20,7 +20,11 @@ d = {"a": d_1}
 made_0_0 = torch.tensor([0.64705884], dtype=torch.float32)
 made_1_first = torch.classes.x.Queue(3)
 torch.ops.x.push_.default(made_1_first, True)
-made = [torch.ops.x.g.default(made_0_0), made_1_first]
+made_2_0_first = torch.classes.x.Queue(3)
+made_2_0_first.pop(2)
+made_2_first = made_2_0_first
+made_2_first.push(True)
+made = [torch.ops.x.g.default(made_0_0), made_1_first, made_2_first, torch.ops.x.Queue.top(torch.classes.x.Set(3)), torch.ops.x.g.one()]
 try:
     result = torch.ops.x.f.default(x, d, [1, -2], "a\"b", torch.device("cpu"), torch.Generator().manual_seed(7), torch.tensor([0.05882353, 0.47058824], dtype=torch.float32).untyped_storage(), made)
 except Exception as e:
