@@ -177,12 +177,35 @@ def fake_mode(sizes):
     return mode
 
 
+modes = {}  # by their use
+
+
+def static_mode(use):
+    """Returns a mode for sizes that are numbers: that of the previous call, unless a fake made a symbol there."""
+    if use not in modes or modes[use].shape_env.var_to_range:
+        modes[use] = fake_mode(ShapeEnv())
+    return modes[use]
+
+
+def likeness(value):
+    """Returns what is equal for arguments whose tensors differ only in the numbers of elements and in contents."""
+    if isinstance(value, torch.Tensor):
+        return value.dtype, value.dim(), value.numel() == 0, value.layout == torch.strided and value.is_contiguous()
+    return tuple(map(likeness, value)) if isinstance(value, (list, tuple)) else repr(value)
+
+
+devices = {}  # the other devices of results, by the op and the likeness of its arguments
+
+
 def elsewhere(function, args, kwargs):
     """Returns the other devices of a fake's results, for tensors on a GPU, if the op has a kernel there."""
     name, schema = function.name(), function._schema
     if not registered.fake(name) or not torch._C._dispatch_has_computed_kernel_for_dispatch_key(name, "CUDA") or any("Device" in str(a.type) for a in schema.arguments):
         return []
-    mode = fake_mode(ShapeEnv())
+    key = name, likeness(args), likeness(list(kwargs.values()))
+    if key in devices:
+        return devices[key]
+    mode = static_mode("elsewhere")
 
     def moved(t):
         fake = mode.from_tensor(t, static_shapes=True)
@@ -197,7 +220,8 @@ def elsewhere(function, args, kwargs):
             values = function(*args, **kwargs)
     except Exception:
         return []  # it is for the CPU
-    return sorted({t.device.type for t in held(values) if t is not None} - {"cuda"})
+    devices[key] = sorted({t.device.type for t in held(values) if t is not None} - {"cuda"})
+    return devices[key]
 
 
 def fake(request, _):
@@ -206,7 +230,7 @@ def fake(request, _):
     if call is None:
         return "{}"
     function, args, kwargs = call
-    mode = fake_mode(ShapeEnv())
+    mode = static_mode("fake")
     fakes = tree_map_only(torch.Tensor, lambda t: mode.from_tensor(t, static_shapes=True), (args, kwargs))
     answer = answered(function, *fakes, mode)
     if "results" in answer:

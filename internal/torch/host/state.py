@@ -1,5 +1,6 @@
 """Changes that calls make besides those to tensors: reported, and undone before the next call."""
 
+import _random
 import _signal
 import atexit
 import functools
@@ -70,6 +71,20 @@ def of_module(name, read, write):
 def numpys_generator():
     numpy = sys.modules.get("numpy")
     return numpy and numpy.random.get_state(legacy=True)
+
+
+# The bytes of a generator's state are compared first: to copy it by functions takes as long as all
+# other checks after a call.
+PYTHONS = id(random._inst) + object.__basicsize__, _random.Random.__basicsize__ - object.__basicsize__
+NUMPYS = 625 * 4  # bytes of the words of numpy's twister, and of the position
+
+
+def bytes_of_generators():
+    """Returns the bytes of the state of the generators of Python and of numpy."""
+    numpy = sys.modules.get("numpy")
+    twister = numpy and numpy.random.mtrand._rand._bit_generator
+    known = type(twister).__name__ == "MT19937"
+    return ctypes.string_at(*PYTHONS), known and ctypes.string_at(twister.ctypes.state_address, NUMPYS)
 
 
 def of_devices(read, write):
@@ -192,6 +207,14 @@ STATE = {
     "sys.path": (lambda: list(sys.path), lambda v: refill(sys.path, v)),
 }
 
+# What is compared in place of settings that take long to read.
+QUICK = {
+    "the dispatch keys that the thread leaves out": lambda: torch._C._dispatch_tls_local_exclude_set().raw_repr(),
+    "handlers of signals": lambda: [_signal.getsignal(number) for _, number in SIGNALS],
+    "os.environ": lambda: dict(getattr(os.environ, "_data", os.environ)),
+}
+READS = [QUICK.get(name, read) for name, (read, _) in STATE.items()]
+
 PATCHED = (torch, torch.Tensor, torch.nn.functional, torch.nn.Module, torch.linalg)  # whose functions are checked
 
 # Things that calls must not add, by the report: functions that count them.
@@ -235,13 +258,16 @@ class State:
     """The state of the process between calls."""
 
     said = []  # since it was asked for
+    seed = None
+    passive = False  # the call that is over ran no code of a user
 
     def begin(self):
         """Remembers the state, in the server process."""
         self.leaks = {}  # consecutive calls that each added something
         self.values = {name: read() for name, (read, _) in STATE.items()}
+        self.quick = [read() for read in READS]
         self.modules = len(sys.modules)
-        self.functions = [(owner, set(vars(owner)), {n: f for n, f in vars(owner).items() if callable(f)}) for owner in PATCHED]
+        self.functions = [[owner, set(vars(owner)), {n: f for n, f in vars(owner).items() if callable(f)}, list(vars(owner).values())] for owner in PATCHED]
         self.draw()
         self.output = os.memfd_create("stdout")
         os.dup2(self.output, 1)
@@ -249,17 +275,30 @@ class State:
     def draw(self):
         """Remembers the random generators, with a fixed seed, threads, processes and files: the first tensor on a device may start its driver's."""
         self.children, self.counted = children(), {left: count() for left, count in COUNTS.items()}
-        self.seed = torch.default_generator.initial_seed()
+        self.values[THREADS] = torch.get_num_threads()
+        seed = torch.default_generator.initial_seed()
+        if seed == self.seed and (self.numpy or "numpy" not in sys.modules):
+            return  # the others still have their states after that seed
+        self.seed = seed
         random.seed(self.seed)
         if "numpy" in sys.modules:
             sys.modules["numpy"].random.seed(self.seed % (1 << 32))
-        self.python, self.numpy = random.getstate(), numpys_generator()
-        self.values[THREADS] = torch.get_num_threads()
+        self.python, self.numpy, self.generators = random.getstate(), numpys_generator(), bytes_of_generators()
 
     def look(self):
         """Notes changed state, and restores it."""
         self.look_at_modes()
         imported, self.modules = len(sys.modules) != self.modules, len(sys.modules)
+        if self.quick != [read() for read in READS]:
+            self.look_at_settings(imported)
+        self.look_at_generators()
+        self.look_at_output()
+        self.look_at_children()
+        self.look_at_counts()
+
+    def look_at_settings(self, imported):
+        """Compares all settings, and restores those that changed."""
+        restored = True
         for name, (read, write) in STATE.items():
             was, now = self.values[name], read()
             if was == now or was is now:
@@ -269,10 +308,9 @@ class State:
                 continue
             self.said.append(f"{name} changed: {shown(was, now)}")
             write(was)
-        self.look_at_generators()
-        self.look_at_output()
-        self.look_at_children()
-        self.look_at_counts()
+            restored = False
+        if restored:
+            self.quick = [read() for read in READS]
 
     def look_at_modes(self):
         """Exits the modes that were left on, except that of the default device."""
@@ -289,8 +327,12 @@ class State:
 
     def look_at_functions(self):
         """Restores replaced or removed functions of PyTorch, and methods that a class inherits."""
-        for owner, names, functions in self.functions:
+        for each in self.functions:
+            owner, names, functions, values = each
             now = vars(owner)
+            if len(now) == len(values) and list(now.values()) == values:
+                continue
+            each[3] = list(now.values())
             if len(now) == len(names) and functions.items() <= now.items():
                 continue
             replaced = {n: f for n, f in functions.items() if now.get(n) is not f}
@@ -307,6 +349,8 @@ class State:
         if torch.default_generator.initial_seed() != self.seed:
             self.said.append("the default generator of torch was seeded")
             torch.default_generator.manual_seed(self.seed)
+        if bytes_of_generators() == self.generators:
+            return
         if random.getstate() != self.python:
             if seeded_twister(self.python[1][:-1], random.getstate()[1][:-1]):
                 self.said.append("Python's module random was seeded")
@@ -351,6 +395,10 @@ class State:
 
     def after(self, set):
         """Called after each call of an op, and after the default generator or the number of threads was set."""
+        if self.passive:
+            self.passive = False
+            self.leaks.clear()
+            return
         try:
             self.draw() if set else self.look()
         except BaseException as error:
@@ -359,6 +407,7 @@ class State:
 
 def left():
     """Returns the changes that calls made since its last call, as lines."""
+    state.passive = True
     state.look_at_functions()  # which takes as long as all other checks after a call
     said, state.said = list(dict.fromkeys(state.said)), []
     return "\n".join(said)
