@@ -141,8 +141,11 @@ func likeText(a, b string, alike func(a, b float64) bool) bool {
 	return a == b || unlike == nil && also == nil && alike(x, y)
 }
 
-// whole reports whether all bytes of a tensor are known.
-func whole(s *Snapshot) bool { return int64(len(s.Bytes)) == s.Nbytes && s.Within() }
+// whole reports whether all bytes of a tensor are known, and where its elements are: a sparse one has
+// no strides.
+func whole(s *Snapshot) bool {
+	return int64(len(s.Bytes)) == s.Nbytes && len(s.Strides) == len(s.Sizes) && s.Within()
+}
 
 // parts returns the number of components of an element.
 func parts(d tensor.DType) int {

@@ -32,6 +32,7 @@ func TestBeyond(t *testing.T) {
 	}
 	cut := flat(tensor.Float32, 1, 2)
 	cut.Bytes = cut.Bytes[:4]
+	unstrided := elements(tensor.Float32, []int64{2}, nil)
 	strange := flat(tensor.Uint8, 1)
 	strange.DType = "float3"
 	for _, tt := range []struct {
@@ -59,6 +60,8 @@ func TestBeyond(t *testing.T) {
 		{"bytes that are not known", cut, flat(tensor.Float32, 1, 3), 0, "", true},
 		{"bytes of the other that are not known", flat(tensor.Float32, 1, 3), cut, 0, "", true},
 		{"elements beyond the storage", elements(tensor.Float32, square, []int64{2, 1}, 1, 2), elements(tensor.Float32, square, []int64{2, 1}, 1, 2), 0, "", true},
+		{"a sparse tensor, which has no strides", unstrided, flat(tensor.Float32, 1, 2), 0, "", true},
+		{"a sparse tensor of the other", flat(tensor.Float32, 1, 2), unstrided, 0, "", true},
 		{"a dtype that is not known", strange, strange, 0, "", true},
 		{"a dtype without numbers", flat(tensor.Bits8, 1), &Snapshot{DType: "bits8", Sizes: row, Strides: row, Nbytes: 1, Bytes: []byte{1}}, 0, "", true},
 	} {
