@@ -15,7 +15,7 @@ func (l *Libtorch) WatchMemory() (err error) {
 	if l.device.Name != "" {
 		l.filled, err = libtorch.FillMemory(l.device.DeviceInfo, 0)
 	} else {
-		_, _, err = libtorch.WatchMemory(false, 0)
+		_, _, err = libtorch.WatchMemory(false, false, 0)
 	}
 	l.watched = err == nil
 	return err
@@ -25,13 +25,13 @@ func (l *Libtorch) WatchMemory() (err error) {
 func (l *Libtorch) Watched() bool { return l.watched }
 
 // Arrange sets whether new tensors lie after or before a page that can't be accessed,
-// and the byte that fills their memory.
-func (l *Libtorch) Arrange(ahead bool, fill byte) {
+// whether arguments are aligned as c10's allocator does, and the byte that fills their memory.
+func (l *Libtorch) Arrange(ahead, aligned bool, fill byte) {
 	if l.device.Name != "" {
 		libtorch.FillMemory(l.device.DeviceInfo, fill)
 		libtorch.FillMemory(libtorch.DeviceInfo{Name: tensor.CPU}, fill)
 	} else {
-		libtorch.WatchMemory(ahead, fill)
+		libtorch.WatchMemory(ahead, aligned, fill)
 	}
 }
 
@@ -44,7 +44,7 @@ func (l *Libtorch) Touched(op *asserts.Op) (faults []asserts.Fault, unwatched, u
 		}
 		return nil, "memory of " + l.device.Name + " is its backend's", unfilled
 	}
-	touches, n, _ := libtorch.WatchMemory(false, 0)
+	touches, n, _ := libtorch.WatchMemory(false, false, 0)
 	if n > 0 {
 		unwatched = "a storage is too large to be watched, or one too many"
 	}

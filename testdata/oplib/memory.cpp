@@ -138,6 +138,14 @@ Tensor restores(const Tensor& x) {
   return y;
 }
 
+// Only memory that is aligned as an allocator's is accepted, and a rest of a vector is cleared.
+Tensor writes_rest(const Tensor& x) {
+  float* p = writable(x);
+  TORCH_CHECK(reinterpret_cast<uintptr_t>(p) % 64 == 0, "x must be aligned to 64 bytes");
+  if (x.numel() % 16 != 0) p[x.numel() - 1] = 0;
+  return number(x.numel());
+}
+
 // -- Results that are not what the arguments say.
 
 Tensor leaves_tail(const Tensor& x) {
@@ -292,6 +300,7 @@ TORCH_LIBRARY(astray, m) {
   m.def("OA019_reads_freed(Tensor x) -> Tensor", cpu(reads_freed));
   m.def("OA019_reads_earlier(Tensor x) -> Tensor", cpu(reads_earlier));
   m.def("OA009_restores(Tensor x) -> Tensor", cpu(restores));
+  m.def("OA009_writes_rest(Tensor x) -> Tensor", cpu(writes_rest));
 }
 
 namespace {
@@ -398,6 +407,13 @@ Tensor aligned(const Tensor& x) {
   return y.zero_();
 }
 
+// Vectors are loaded from aligned memory alone, as fresh tensors have it.
+Tensor aligned_vectors(const Tensor& x) {
+  const float* p = values(x);
+  TORCH_CHECK(reinterpret_cast<uintptr_t>(p) % 64 == 0, "x must be aligned to 64 bytes");
+  return number(sum(p, x.numel()));
+}
+
 Tensor new_empty(const Tensor& x) { return at::empty_like(x); }
 
 // Rows are padded to 64 bytes, and the padding is never written.
@@ -445,6 +461,7 @@ TORCH_LIBRARY(within, m) {
   m.def("adds_(Tensor(a!) self, Tensor other) -> ()", cpu(adds));
   m.def("vectors(Tensor x) -> Tensor", cpu(vectors));
   m.def("aligned(Tensor x) -> Tensor", cpu(aligned));
+  m.def("aligned_vectors(Tensor x) -> Tensor", cpu(aligned_vectors));
   m.def("new_empty(Tensor x) -> Tensor", cpu(new_empty));
   m.def("padded(Tensor x) -> Tensor", cpu(padded));
   m.def("counts(Tensor x) -> Tensor", cpu(counts));

@@ -60,6 +60,7 @@ struct Touch {
 struct {
   struct sigaction fault;            // what handled faults before
   bool ahead = false;                // memory begins where a page does; else it ends there
+  bool aligned = false;              // the memory of arguments is, as that of c10's allocator
   unsigned char fill = 0;
   size_t alignment = kAlignment;
   volatile bool watching = false;
@@ -408,7 +409,7 @@ void unlock(Block* b) {
 }  // namespace
 
 Aligned::Aligned(size_t bytes) : before_(memory.alignment) {
-  if (kAlignment % std::max<size_t>(bytes, 1) == 0) memory.alignment = std::max<size_t>(bytes, 1);
+  if (!memory.aligned && kAlignment % std::max<size_t>(bytes, 1) == 0) memory.alignment = std::max<size_t>(bytes, 1);
 }
 
 Aligned::~Aligned() { memory.alignment = before_; }
@@ -468,13 +469,15 @@ void Watch::end() {
 
 using namespace opassert;
 
-// memory places the tensors of this process between pages without access, after one if ahead is 1,
-// else before one, and fills them with a byte until they are written. It replies with the illegal
-// accesses of the last observed call, in the format of memory.cpp.
+// memory places the tensors of this process between pages without access, after one if the first bit
+// of a number is set, else before one, arguments at multiples of their elements' size, or of 64 bytes
+// if its second bit is set, and fills them with a byte until they are written. It replies with the
+// illegal accesses of the last observed call, in the format of memory.cpp.
 void opassert::entry::memory(const Crossing& in, Reply& out) {
   auto& memory = opassert::memory;
   if (own_allocator == nullptr) begin();
-  memory.ahead = in.first != 0;
+  memory.ahead = (in.first & 1) != 0;
+  memory.aligned = (in.first & 2) != 0;
   memory.fill = static_cast<unsigned char>(in.second);
   const int n = std::min(memory.touched.load(), kMostTouches);
   out.word(memory.unwatched.exchange(0));

@@ -17,7 +17,8 @@
 namespace opassert {
 
 // Aligned makes memory allocated meanwhile begin at a multiple of a number of bytes, not of the 64
-// of c10's own allocator.
+// of c10's own allocator, unless arguments are to be aligned as by that: what a kernel reads after
+// the end of an argument is seen only where the argument ends at a page.
 class Aligned {
   size_t before_;
 

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,14 +18,17 @@ type watchingEngine struct {
 	off       bool
 	fill      byte
 	ahead     bool
+	aligned   bool
 	touches   []asserts.Fault // for each call
 	before    []asserts.Fault // for each call with tensors after a page
 	unwatched string
 	unfilled  string
 }
 
-func (e *watchingEngine) Watched() bool                 { return !e.off }
-func (e *watchingEngine) Arrange(ahead bool, fill byte) { e.ahead, e.fill = ahead, fill }
+func (e *watchingEngine) Watched() bool { return !e.off }
+func (e *watchingEngine) Arrange(ahead, aligned bool, fill byte) {
+	e.ahead, e.aligned, e.fill = ahead, aligned, fill
+}
 func (e *watchingEngine) Touched(*asserts.Op) ([]asserts.Fault, string, string) {
 	if e.ahead {
 		return e.before, e.unwatched, e.unfilled
@@ -413,8 +417,56 @@ func TestArrange(t *testing.T) {
 	for _, off := range []bool{true, false} {
 		w := &watchingEngine{fakeEngine: b.e, off: off}
 		b.Engine = w
-		if b.arrange(callSetup{ahead: true, fill: 7}); w.ahead == off || w.fill == 7 == off {
+		if b.arrange(b.t, callSetup{ahead: true, fill: 7}); w.ahead == off || w.fill == 7 == off {
 			t.Errorf("off %t: ahead %t, filled with %d", off, w.ahead, w.fill)
 		}
+	}
+}
+
+// An op that refuses tensors by their alignment gets aligned ones from then on, where memory is
+// watched, and the call that it refused is made again.
+func TestAligns(t *testing.T) {
+	for _, tt := range []struct {
+		name, message string
+		off, dies     bool
+		tries         int
+		aligned       bool
+	}{
+		{"aligned", "self must be aligned to 16 bytes", false, false, 2, true},
+		{"misaligned", "Misaligned address", false, false, 2, true},
+		{"alignment", "expected an alignment of 64", false, false, 2, true},
+		{"another word", "align_corners goes with interpolating modes alone", false, false, 2, false}, // again on the other side
+		{"not watched", "self must be aligned to 16 bytes", true, false, 1, false},
+		{"no refusal of the kernel", "self must be aligned to 16 bytes", false, true, 1, false},
+	} {
+		var w *watchingEngine
+		tries := 0
+		b := newBench(t, "t::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+			tries++
+			switch {
+			case tt.dies:
+				return nil, errors.New(tt.message)
+			case !w.aligned:
+				return nil, &engine.Thrown{Message: tt.message}
+			}
+			return copies(e, args)
+		})
+		w = &watchingEngine{fakeEngine: b.e, off: tt.off}
+		b.Engine, b.Level = w, asserts.Content
+		_, err := b.Try(b.t, b.call(t, "uint8[3]"))
+		if (err == nil) != tt.aligned || tries != tt.tries || b.t.aligned != tt.aligned {
+			t.Errorf("%s: %d calls, error %v, aligned %v", tt.name, tries, err, b.t.aligned)
+		}
+	}
+
+	// It is asked once: a kernel that refuses aligned ones, too, is left.
+	tries := 0
+	b := newBench(t, "t::f(Tensor a) -> Tensor", func(*fakeEngine, []any) ([]any, error) {
+		tries++
+		return nil, &engine.Thrown{Message: "not aligned"}
+	})
+	b.Engine = &watchingEngine{fakeEngine: b.e}
+	if _, err := b.Try(b.t, b.call(t, "uint8[3]")); err == nil || tries != 3 {
+		t.Errorf("%d calls of an op that always refuses, error %v", tries, err)
 	}
 }

@@ -178,7 +178,7 @@ func (r *Runner) seenAgain(t *Target, c *sample.Case, ways ...callSetup) (all []
 
 // seen makes the arguments of a case and the call, and returns both, nil if it throws.
 func (r *Runner) seen(t *Target, m *maker, c *sample.Case, how callSetup) ([]any, *asserts.Seen) {
-	c, args, err := r.arguments(m, c, how)
+	c, args, err := r.arguments(t, m, c, how)
 	if err != nil {
 		return nil, nil
 	}

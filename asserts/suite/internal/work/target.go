@@ -39,6 +39,7 @@ type Target struct {
 	steady         *attempt        // the last with reproducible results
 	errors         map[string]bool // after which that was repeated
 	twinned        int             // number of calls that threw on the device and were repeated on the CPU
+	aligned        bool            // the op refuses tensors that are not aligned for vectors
 	refusal        bool            // a note says that the device threw and the CPU returned
 	AsItIs         bool            // findings keep the calls that showed them
 	Single         bool            // a single case was requested: no earlier call has results

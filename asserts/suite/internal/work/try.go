@@ -14,7 +14,7 @@ func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 	}
 	m := maker{engine: r.Engine, room: &r.room}
 	defer m.release()
-	c, args, err := r.arguments(&m, c, firstTime)
+	c, args, err := r.arguments(t, &m, c, firstTime)
 	if err != nil {
 		return nil, &unmade{err}
 	}
@@ -27,6 +27,9 @@ func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 		t.Calling(first.on)
 	}
 	out, err := r.Engine.Call(t.Gen.Name, args, min(r.Level, asserts.Content))
+	if err != nil && r.aligns(t, err) {
+		return r.Try(t, c)
+	}
 	if err != nil {
 		r.threwLast = c
 		r.threw(t, c, &out.Seen, err)

@@ -1,7 +1,10 @@
 package work
 
 import (
+	"regexp"
+
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
@@ -10,8 +13,8 @@ type watcher interface {
 	// Watched reports whether it does.
 	Watched() bool
 	// Arrange sets the position of new tensors, directly after a page without access or before one,
-	// and the contents of their memory until it is written.
-	Arrange(ahead bool, fill byte)
+	// whether arguments are aligned for vectors, and the contents of their memory until it is written.
+	Arrange(ahead, aligned bool, fill byte)
 	// Touched returns the memory faults of the last call of an op, and why the memory of some
 	// storage since Arrange is not watched, and why it is not filled, or "".
 	Touched(op *asserts.Op) (faults []asserts.Fault, unwatched, unfilled string)
@@ -25,9 +28,9 @@ func (r *Runner) watcher() watcher {
 	return nil
 }
 
-func (r *Runner) arrange(how callSetup) {
+func (r *Runner) arrange(t *Target, how callSetup) {
 	if w := r.watcher(); w != nil {
-		w.Arrange(how.ahead, how.fill)
+		w.Arrange(how.ahead, t.aligned, how.fill)
 	}
 }
 
@@ -40,12 +43,26 @@ func (r *Runner) touched(t *Target) (touched memory) {
 }
 
 // arguments makes those of a case in an arrangement, and seeds the engine.
-func (r *Runner) arguments(m *maker, c *sample.Case, how callSetup) (*sample.Case, []any, error) {
-	r.arrange(how)
+func (r *Runner) arguments(t *Target, m *maker, c *sample.Case, how callSetup) (*sample.Case, []any, error) {
+	r.arrange(t, how)
 	m.callSetup = how
 	c, args, err := m.made(c)
 	if err == nil {
 		err = r.Engine.Seed(int64(r.Seed + how.seed))
 	}
 	return c, args, err
+}
+
+// demands matches the messages of kernels that refuse tensors which are not aligned for vectors.
+var demands = regexp.MustCompile(`(?i)\b(un|mis)?-?align(ed|ment)?\b`)
+
+// aligns reports whether an op refused tensors by their alignment, for the first time: from then on
+// they are aligned as those that an allocator returns.
+func (r *Runner) aligns(t *Target, err error) bool {
+	message, thrown := engine.Message(err)
+	if !thrown || t.aligned || r.watcher() == nil || !demands.MatchString(message) {
+		return false
+	}
+	t.aligned = true
+	return true
 }
