@@ -229,7 +229,7 @@ func (s Source) text(f Problem, body string) string {
 	}
 	path := ""
 	if len(s.Modules) > 0 {
-		path = "sys.path.insert(0, \"\")  # for modules of the folder that this runs in"
+		path = "sys.path.insert(0, \"\")  # for modules of the folder that this runs in\nos.environ.setdefault(\"TRITON_INTERPRET\", \"1\")  # kernels of Triton run on the CPU"
 	}
 	old := strings.HasPrefix(s.Version, "libtorch 1.")
 	line("")
@@ -268,12 +268,21 @@ func (s Source) text(f Problem, body string) string {
 	if old && strings.Contains(body, "with "+belowAutograd) {
 		line("guard = %s\n%[1]s = contextlib.contextmanager(lambda: (yield (held := guard())))  # as from 2.0 on", belowAutograd)
 	}
+	if path != "" {
+		line("%s", firstConfiguration)
+	}
 	for _, d := range definitions {
 		line("\n%s", strings.TrimRight(d, "\n"))
 	}
 	line("\n\n%s", strings.TrimRight(body, "\n"))
 	return b.String()
 }
+
+// firstConfiguration lets autotuned kernels of Triton run under its interpreter as in a worker: they
+// choose a configuration by the clock of a GPU.
+const firstConfiguration = `if "triton.runtime.autotuner" in sys.modules:
+    sys.modules["triton.runtime.autotuner"].Autotuner._bench = lambda *args, **kwargs: [0.0]
+    sys.modules["triton.runtime.driver"].driver.set_active(type("Driver", (), {"get_benchmarker": lambda _: None})())`
 
 // raises sets the exit status of an unexpected exception to 2: 1 is for the fault.
 const raises = "sys.excepthook = lambda *raised: sys.__excepthook__(*raised) or sys.exit(2)"

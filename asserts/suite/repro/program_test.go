@@ -574,6 +574,19 @@ func TestDevice(t *testing.T) {
 	}
 }
 
+// Kernels of Triton, which modules may have, run on the CPU, as in the run.
+func TestTriton(t *testing.T) {
+	for modules, want := range map[string]bool{"": false, "mylib": true} {
+		on := Source{Version: "libtorch 2.6.0", Modules: strings.Fields(modules)}
+		text := must.Get(on.Texts(examples["undeclared-write"]))(t)[0]
+		interpreted := strings.Index(text, "TRITON_INTERPRET\", \"1\")")
+		imported, configured := strings.Index(text, "import mylib"), strings.Index(text, "Autotuner._bench")
+		if (interpreted >= 0) != want || (configured >= 0) != want || want && !(interpreted < imported && imported < configured) || want != strings.Contains(text, "import os\n") {
+			t.Errorf("module %q: the interpreter is asked for at %d, the module imported at %d, autotuning off at %d, in\n%s", modules, interpreted, imported, configured, text)
+		}
+	}
+}
+
 // A constructor that ends the process is called like the op: in a process of its own.
 func TestObjectsOfCrash(t *testing.T) {
 	crash := func(recipe string) string {
