@@ -41,24 +41,24 @@ func LintModules(python *installed.Python, modules []string, talk io.Writer) (fo
 		return nil, 0, fmt.Errorf("%s: %w\n%s", python.Path, err, strings.TrimSpace(said.String()))
 	}
 	text, err := os.ReadFile(answer)
-	var named struct {
+	var reply struct {
 		Found []RegistrationFinding
 		Ops   []struct {
 			Op, Schema, File string
 			Line             int
 		}
 	}
-	if err = errors.Join(err, json.Unmarshal(text, &named)); err != nil {
+	if err = errors.Join(err, json.Unmarshal(text, &reply)); err != nil {
 		return nil, 0, err
 	}
-	for _, op := range named.Ops {
+	for _, op := range reply.Ops {
 		parsed, err := schema.ParseDispatcher(op.Schema)
 		if err != nil {
 			continue // in a type that only the dispatcher knows
 		}
 		for _, f := range schema.LintOp(parsed) {
-			named.Found = append(named.Found, RegistrationFinding{Code: asserts.SchemaLint.String(), Op: op.Op, Message: f.Message, Fix: f.Fix, File: op.File, Line: op.Line})
+			reply.Found = append(reply.Found, RegistrationFinding{Code: asserts.SchemaLint.String(), Op: op.Op, Message: f.Message, Fix: f.Fix, File: op.File, Line: op.Line})
 		}
 	}
-	return named.Found, len(named.Ops), nil
+	return reply.Found, len(reply.Ops), nil
 }

@@ -180,7 +180,7 @@ func environment() []string {
 // "" if it is not known. Ops have their names in the generated package.
 func (p *KernelProgram) Digest(ops ...string) string {
 	reached := make(map[*declaration]bool)
-	next := p.reach(p.roots)
+	next := p.reachable(p.roots)
 	for _, op := range ops {
 		if p.ops[op] == nil {
 			return ""
@@ -191,7 +191,7 @@ func (p *KernelProgram) Digest(ops ...string) string {
 		one := next[0]
 		if next = next[1:]; !reached[one] {
 			reached[one] = true
-			next = append(next, p.reach(one.names)...)
+			next = append(next, p.reachable(one.names)...)
 		}
 	}
 	texts := slices.Clone(p.builds)
@@ -205,8 +205,8 @@ func (p *KernelProgram) Digest(ops ...string) string {
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q", texts)))
 }
 
-// reach returns the parts that names reach.
-func (p *KernelProgram) reach(names []string) (parts []*declaration) {
+// reachable returns the parts that names reach.
+func (p *KernelProgram) reachable(names []string) (parts []*declaration) {
 	for _, name := range names {
 		parts = append(parts, p.named[name]...)
 	}
