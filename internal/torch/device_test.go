@@ -25,6 +25,7 @@ var onDevice = map[string]string{
 	"broken::strays": "OA011", "broken::makes": "OA011", "broken::leaves": "OA020",
 	"whole::writes": "", "whole::returns_view": "", "whole::strides": "", "whole::values": "", "whole::makes": "", "drives::here": "", "drives::hops": "OA009",
 	"drives::sticks": "", "drives::loses": "", "drives::fills": "", "drives::doubles": "", "drives::triples": "", "drives::slopes": "OA014", "drives::cuts": "OA014",
+	"aten::erfinv_": "OA006", "aten::digamma_": "",
 	"drives::passes": "OA014", "drives::negates": "OA014",
 }
 

@@ -211,6 +211,16 @@ TORCH_LIBRARY_IMPL(broken, CPU, m) {
   m.impl("misses", [](Tensor& x, Tensor& count) { x.zero_(); count.add_(1); });
 }
 
+// Ops of PyTorch's, of which it returns the argument itself to a program that records gradients.
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("erfinv_", [](Tensor& x) -> Tensor& {
+    static auto* made = new Tensor;
+    x.copy_(x.cpu().erfinv_());
+    return *made = fresh(x);
+  });
+  m.impl("digamma_", [](Tensor& x) -> Tensor& { return x.copy_(x.cpu().digamma_()); });
+}
+
 TORCH_LIBRARY(whole, m) {
   m.def("reads(Tensor x) -> Tensor");
   m.def("reads_padding(Tensor x) -> Tensor");

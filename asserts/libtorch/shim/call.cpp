@@ -400,10 +400,28 @@ class LeftOut {
   const c10::DispatchKeySet keys_;
 };
 
+// hidden_writes returns the tensors that a call of one of PyTorch's ops writes on a device, if its
+// kernel for ADInplaceOrView returns these whatever the device's kernel, which may be that of
+// others, returns. PyTorch's kernel raises their versions.
+std::vector<at::TensorImpl*> hidden_writes(const Operator& op, const torch::jit::Stack& stack) {
+  std::vector<at::TensorImpl*> written;
+  const auto& schema = op.handle.schema();
+  if (!op.write || schema.name().rfind("aten::", 0) != 0 || !op.handle.hasKernelForDispatchKey(c10::DispatchKey::ADInplaceOrView)) return written;
+  for (size_t i = 0; i < stack.size(); i++) {
+    const auto* alias = schema.arguments()[i].alias_info();
+    if (alias == nullptr || !alias->isWrite() || !stack[i].isTensor() || !stack[i].toTensor().defined()) continue;
+    const at::Tensor& t = stack[i].toTensor();
+    if (t.is_cpu() || t.is_meta() || t.is_inference()) return {};
+    written.push_back(t.unsafeGetTensorImpl());
+  }
+  return written;
+}
+
 // run calls the operator at the depth at which autograd calls it: a view, or one that writes, below
 // autograd, so that ADInplaceOrView still tracks views and bumps versions; any other below that,
 // since it would track views that the kernel makes and keep their bases alive. A composite runs
-// from the top, and so does one with kernels only for autograd.
+// from the top, and so does one with kernels only for autograd. On a device one that writes is
+// called below ADInplaceOrView too, and this raises the versions.
 //
 // Source: tools/autograd/gen_variable_type.py, the guards of emit_body.
 //
@@ -412,6 +430,10 @@ void run(const Operator& op, torch::jit::Stack& stack, bool autograd) {
   if (autograd) bare_fallback();
   if (op.top || autograd) {
     op.handle.callBoxed(&stack);
+  } else if (const auto written = hidden_writes(op, stack); !written.empty()) {
+    LeftOut guard(c10::autograd_dispatch_keyset_with_ADInplaceOrView);
+    op.handle.callBoxed(&stack);
+    for (at::TensorImpl* impl : written) impl->bump_version();
   } else if (op.view || op.write) {
     LeftOut guard(c10::autograd_dispatch_keyset);
     op.handle.callBoxed(&stack);
