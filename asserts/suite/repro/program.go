@@ -582,7 +582,7 @@ type sight struct {
 
 // sightOf returns how a program shows the fault of a violation.
 func sightOf(v *asserts.Violation) sight {
-	if s, ok := followed[v.Symptom]; ok || v.Symptom == asserts.SameGenerators {
+	if s, ok := followed[v.Symptom]; ok {
 		return s
 	}
 	return sights[v.Code]
@@ -606,6 +606,7 @@ var followed = map[asserts.Symptom]sight{
 		seed: "byte", fault: follows,
 		says: "{x} depends on the seed of the default generator, although the call has a Generator argument",
 	},
+	asserts.SameGenerators: {}, // many calls show it, and no program
 	asserts.EarlierCall: {
 		before: "kept.append([{held}])  # so that its memory is not reused\nif byte == 0xA6:\n    scale(kept[-1], 0.5)\n{call}\n    scale(kept[-1], 2)",
 		fault:  follows,
@@ -647,8 +648,6 @@ const slowHeap = `if "tcache" not in os.environ.get("GLIBC_TUNABLES", ""):
 func (k *pythonCall) inMemory(s sight, p asserts.Place) (func(way) string, error) {
 	x := ""
 	switch place, err := k.place(p); {
-	case s.fault == "":
-		return nil, errors.New("that a Generator argument is ignored shows in many calls, and has no program")
 	case err == nil && p.Name != "":
 		x = place
 	case !s.left:

@@ -249,12 +249,12 @@ func TestNoProgram(t *testing.T) {
 		"the tensor that it is compared with is unknown": lone,
 		"OA012 has no form in Python":                    lint,
 		"of functions registered besides the kernel, only a backward that raises and a rule for vmap have a program": finding("x::f", unary, `{self: "float32[1]"}`, asserts.AutogradKernel, result(0, "result"), asserts.Place{}, engine.CPU, engine.Rules),
-		"that a Generator argument is ignored shows in many calls, and has no program":                               seeing(finding("x::f", "f(Tensor self, *, Generator? g=None) -> Tensor", `{self: "float32[3]", g: generator}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), asserts.SameGenerators),
-		"no program fills the memory of a device before a call":                                                      finding("x::f", unary, `{self: "float32[1]"}`, asserts.UninitialisedResult, result(0, "result"), asserts.Place{}, "openreg:1"),
-		"the call on meta crashes":          {Op: lone.Op, Crash: &report.Crash{Device: engine.Meta, Recipe: "{}"}},
-		"the call of its fake crashes":      {Op: lone.Op, Crash: &report.Crash{Device: engine.Fake, Recipe: "{}"}},
-		"the process ended before the call": {Op: lone.Op, Crash: &report.Crash{}},
-		`self: unknown dtype "floof"`:       finding("x::f", unary, `{self: "floof[1]"}`, asserts.UndeclaredWrite, argument(0, "self"), asserts.Place{}),
+		"OA021 has no form in Python":                           seeing(finding("x::f", "f(Tensor self, *, Generator? g=None) -> Tensor", `{self: "float32[3]", g: generator}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), asserts.SameGenerators),
+		"no program fills the memory of a device before a call": finding("x::f", unary, `{self: "float32[1]"}`, asserts.UninitialisedResult, result(0, "result"), asserts.Place{}, "openreg:1"),
+		"the call on meta crashes":                              {Op: lone.Op, Crash: &report.Crash{Device: engine.Meta, Recipe: "{}"}},
+		"the call of its fake crashes":                          {Op: lone.Op, Crash: &report.Crash{Device: engine.Fake, Recipe: "{}"}},
+		"the process ended before the call":                     {Op: lone.Op, Crash: &report.Crash{}},
+		`self: unknown dtype "floof"`:                           finding("x::f", unary, `{self: "floof[1]"}`, asserts.UndeclaredWrite, argument(0, "self"), asserts.Place{}),
 	} {
 		if texts, err := source.Texts(f); err == nil || err.Error() != want {
 			t.Errorf("%d programs, error %v, want %s", len(texts), err, want)
