@@ -181,3 +181,23 @@ func TestSpreadOfFactors(t *testing.T) {
 		t.Error("what the CPU writes is a factor")
 	}
 }
+
+// What is rounded to an integer is an argument, and so is what has no unsigned one.
+func TestSpreadOfRounding(t *testing.T) {
+	one := func(d tensor.DType, v float64) []Observation {
+		return []Observation{{Impl: 1, Storage: 1, Content: elements(d, []int64{1}, []int64{1}, v)}}
+	}
+	in := &Op{Args: []Subject{{Name: "x"}}}
+	for _, tt := range []struct {
+		given, result  []Observation
+		real, negative bool
+	}{
+		{one(tensor.Float32, -1), nil, true, true},
+		{one(tensor.Float32, 0), one(tensor.Float32, -1), true, false},
+		{one(tensor.Int32, -1), one(tensor.Float32, -1), false, false},
+	} {
+		if s := spreadOf(in, &Seen{Before: tt.given}, &Seen{Results: tt.result}); s.real != tt.real || s.negative != tt.negative {
+			t.Errorf("%+v, want %v, %v", s, tt.real, tt.negative)
+		}
+	}
+}

@@ -45,8 +45,8 @@ func JudgeValues(op *Op, real, twin *Seen, on string, tolerance float64, policy 
 	of := spreadOf(op, real, twin)
 	faults, left := beyondOf(op, real, twin, tolerance, of)
 	many := hasManyRight(op)
-	if n := len(faults); many && n > 0 {
-		faults, left[manyRight] = nil, n
+	if many {
+		faults, left[manyRight] = nil, len(faults)
 	}
 	r, m := newJudge(op, real, policy), newJudge(op, twin, policy)
 	m.on = on
