@@ -14,6 +14,11 @@
 // calls are sent to this package, where [asserts.Judge] decides, with the whole plan,
 // the allowlists and the skip policy; the answer is to continue or to raise.
 //
+// The fallback gets its arguments boxed, which takes as long as to observe them. PyTorch's
+// ops that programs call most have kernels for the same key, in shim/unboxed.h, that
+// observe calls with plain tensors without boxing them; all other calls go to the
+// fallback.
+//
 // Python's __torch_dispatch__ is called through a table in libtorch; the watcher
 // replaces the entry that calls it, so that calls on tensor subclasses and under modes
 // are seen with the subclass as the argument. A violation of such a call is that of the

@@ -74,7 +74,7 @@ class Keys {
   }
 
   // registers reports whether kernels of operators for a key are ours.
-  bool registers(DispatchKey key) const { return !gone_ && key == above(); }
+  bool registers(DispatchKey key) const { return !gone_ && (key == above() || key == kBelow); }
 
   // holds returns the keys that have a fallback of ours.
   DispatchKeySet holds() {

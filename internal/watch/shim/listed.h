@@ -52,7 +52,7 @@ inline bool has_kernel(const OperatorEntry* op, DispatchKey key) {
 }
 
 inline bool has_any_kernel(const OperatorEntry* op, DispatchKeySet keys) {
-  return op->hasKernelForAnyDispatchKey(our_keys.gone() || asked_to_dispatch() ? keys : keys.remove(our_keys.above()));
+  return op->hasKernelForAnyDispatchKey(our_keys.gone() || asked_to_dispatch() ? keys : keys.remove(our_keys.above()).remove(kBelow));
 }
 
 inline bool has_computed(const OperatorEntry* op, DispatchKey key) {

@@ -95,6 +95,83 @@ struct Expected {
   }
 };
 
+// A Same is what identifies a tensor; zeros for an undefined one.
+struct Same {
+  int64_t impl = 0, storage = 0;
+};
+
+// An IdentityCall is a call with one tensor in each subject and at most one result, in which each
+// tensor has a storage and no trait, and of which no contents were observed: most calls are such.
+// Its answers are those of a Call.
+class IdentityCall {
+  const Expected& expected_;
+  const Same *before_, *after_;
+  const Observed result_;
+
+  bool input_usual(size_t i) const {
+    const int64_t checks = expected_.args[i].checks;
+    return !(checks & needs::same_impl && before_[i].impl != after_[i].impl) && !(checks & needs::same_storage && before_[i].storage != after_[i].storage);
+  }
+
+  bool output_usual() const {
+    const Subject& s = expected_.returns[0];
+    const int64_t impl = result_.impl(), storage = result_.storage();
+    int64_t present = 0, based = 0, impls = 0, storages = 0;  // sets of arguments
+    for (size_t i = 0; i < expected_.args.size(); i++) {
+      const Same &b = before_[i], &a = after_[i];
+      const int64_t arg = int64_t{1} << i;
+      if (b.impl != 0) based |= arg;
+      if (b.impl != 0 || a.impl != 0) present |= arg;
+      if (impl == 0) continue;
+      if (b.impl == impl || a.impl == impl) impls |= arg;
+      if (b.impl != 0 && (b.storage == storage || a.storage == storage)) storages |= arg;
+    }
+    if (s.selves & present && !(s.selves & impls)) return false;
+    if (s.bases & based && !(s.bases & storages)) return false;
+    if (impl == 0) return true;
+    const int64_t shared = storage != 0 ? impls | storages : impls;
+    if (shared & s.others && !(shared & s.allowed)) return false;
+    if (s.checks & needs::one_holder && (impls != 0 || result_.impl_uses() > 1)) return false;
+    return !(s.checks & needs::own_storage && result_.storage_uses() > 1);
+  }
+
+ public:
+  static constexpr size_t kMost = 6;  // arguments
+
+  // takes reports whether the calls of an operator can be such.
+  static bool takes(const Expected& expected) {
+    const auto single = [](const Subject& s) { return !s.list && !(s.checks & ~needs::known); };
+    return expected.args.size() <= kMost && expected.returns.size() <= 1 && std::all_of(expected.args.begin(), expected.args.end(), single) &&
+           std::all_of(expected.returns.begin(), expected.returns.end(), single);
+  }
+
+  // The tensors are by subject; the result is the words for it, null without one.
+  IdentityCall(const Expected& expected, const Same* before, const Same* after, const int64_t* result) : expected_(expected), before_(before), after_(after), result_{result} {}
+
+  bool usual() const {
+    for (size_t i = 0; i < expected_.args.size(); i++) {
+      if (!input_usual(i)) return false;
+    }
+    return result_.words == nullptr || output_usual();
+  }
+
+  // unheld returns the checks that were judged on no tensor, as bits.
+  int64_t unheld() const {
+    int64_t held = 0, present = 0;
+    for (size_t i = 0; i < expected_.args.size(); i++) {
+      if (before_[i].impl == 0 && after_[i].impl == 0) continue;
+      present |= int64_t{1} << i;
+      held |= expected_.args[i].checks;
+    }
+    if (result_.words == nullptr || result_.impl() == 0) return expected_.planned & ~held;
+    const Subject& s = expected_.returns[0];
+    held |= s.checks & ~(needs::is_argument | needs::on_argument);
+    if (s.selves & present) held |= s.checks & needs::is_argument;
+    if (s.bases & present) held |= s.checks & needs::on_argument;
+    return expected_.planned & ~held;
+  }
+};
+
 // Tensors are the tensors of a call, each with its subject and its position there.
 // Most calls have few; a vector would need an allocation.
 template <class T>

@@ -26,6 +26,7 @@
 #include "python.h"
 #include "record.h"
 #include "site.h"
+#include "unboxed.h"
 #include "usual.h"
 
 namespace opassert {
@@ -94,6 +95,7 @@ struct Watched {
   bool followed = false;  // its results are followed until a backward reaches one
   mutable std::atomic<bool> formula{false}, reported{false};  // it has a formula; a missing one was reported
   bool writes = false;
+  bool unboxed = false;  // its calls with plain tensors are observed unboxed
   mutable std::atomic<bool> not_copied{false};  // a backend threw when copying bytes, as reported to opassert
   const c10::FunctionSchema* schema = nullptr;
   size_t args = 0, returns = 0;  // of the schema
@@ -177,7 +179,9 @@ class Operators {
   static std::unique_ptr<Watched> ask(const OperatorHandle& handle) {
     auto w = ask(handle, "-");
     w->others_keys = others.keys(handle);
-    if (!w->others_keys.empty()) w->others = ask(handle, "K" + Others::device(w->others_keys));
+    if (w->others_keys.empty()) return w;
+    w->others = ask(handle, "K" + Others::device(w->others_keys));
+    w->unboxed = false;
     return w;
   }
 
@@ -212,6 +216,7 @@ class Operators {
     w->content = among(settings.content, w->custom);
     w->fakes = among(settings.fakes, w->custom);
     w->counts = &counts_file[w->number];
+    w->unboxed = w->watched && !w->custom && !w->content && !w->fakes && !w->recorded && !w->followed && IdentityCall::takes(w->expected);
     return w;
   }
 
@@ -361,6 +366,26 @@ thread_local int observed_calls = 0;                  // observed calls that thi
 
 Weak weak(TensorImpl* impl) { return Weak(impl == nullptr ? Impl() : Impl::reclaim_copy(impl)); }
 
+// A Writing is in scope while an operator that writes runs.
+struct Writing {
+  const bool writes;
+  explicit Writing(const Watched& op) : writes(op.writes) { count(); }
+  ~Writing() { count(); }
+
+ private:
+  void count() const {
+    if (!writes) return;
+    opassert::writes++;
+    writes_here++;
+  }
+};
+
+// meet counts a thread that calls operators.
+void meet() {
+  static thread_local const bool met = (holders++, true);
+  (void)met;
+}
+
 // An ObservedCall is one call of an operator, observed.
 class ObservedCall {
   const Watched& op_;
@@ -402,6 +427,7 @@ class ObservedCall {
   const c10::impl::DeviceGuardImplInterface* backend_ = nullptr;  // that of an argument that is neither on the CPU nor on Meta
   c10::DeviceIndex current_ = 0;                                  // its current device before the call
   bool returned_ = false;
+  std::optional<Writing> writing_;
   const size_t reported_before_ = reported_results.size();
   Reply seen_;
 
@@ -459,8 +485,7 @@ class ObservedCall {
   using Words = int64_t[512];
 
   ObservedCall(const Watched& op, Stack& stack, Place place, Words& words) : op_(op), stack_(stack), place_(place), seen_(words, std::size(words)) {
-    static thread_local const bool met = (holders++, true);
-    (void)met;
+    meet();
     if (place != ABOVE_AUTOGRAD) op.counts->calls.fetch_add(1, std::memory_order_relaxed);
     level_ = choose();
     if (op.recorded && place != PYTHON) write_down();
@@ -485,12 +510,25 @@ class ObservedCall {
     }
     writes_ = writes.load();
     writes_here_ = writes_here;
-    count_write();
+    writing_.emplace(op);
+    observed_calls++;
+  }
+
+  // This one was observed before by an unboxed kernel; the stack has its results.
+  ObservedCall(const Watched& op, Stack& stack, const UnboxedCall& call, Words& words)
+      : op_(op), stack_(stack), place_(BELOW_AUTOGRAD), writes_(writes.load()), writes_here_(writes_here), seen_(words, std::size(words)) {
+    op.counts->calls.fetch_add(1, std::memory_order_relaxed);
+    for (size_t i = 0; i < call.size(); i++) seen_.word(1);
+    for (size_t i = 0; i < call.size(); i++) {
+      inputs_.emplace_back(call[i], OA_IDENTITY, true);
+      for (size_t w = 0; w < Observed::kHead; w++) seen_.word(call.words()[i * Observed::kHead + w]);
+    }
+    lengths_.assign(call.size(), 1);
+    containers_.resize(call.size());
     observed_calls++;
   }
 
   ~ObservedCall() {
-    count_write();
     if (--observed_calls == 0) reported_results.clear();
   }
 
@@ -537,12 +575,6 @@ class ObservedCall {
   }
 
  private:
-  void count_write() {
-    if (!op_.writes) return;
-    writes++;
-    writes_here++;
-  }
-
   void note_current(TensorImpl* impl) {
     if (backend_ != nullptr || place_ != BELOW_AUTOGRAD || !has_numbers(impl) || impl->is_meta() || !c10::impl::hasDeviceGuardImpl(impl->device_type())) return;
     tried("the current device is not known", [&] {
@@ -967,8 +999,11 @@ class Registrations {
     return there || ++op.lookups > kLookups;
   }
 
-  // Kernels are the watcher's kernels, by operator.
-  std::vector<std::pair<c10::OperatorName, c10::RegistrationHandleRAII>> kernels_;
+  // Kernels are the watcher's kernels, by operator: those above autograd, and those of frequent ones below.
+  std::vector<std::pair<c10::OperatorName, c10::RegistrationHandleRAII>> kernels_, frequent_;
+
+  template <class Signature>
+  void watch_frequent(std::initializer_list<const char*> names);
 
   void watch(const c10::OperatorName& name) {
     if (our_keys.gone()) return;
@@ -1029,12 +1064,16 @@ class Registrations {
     kernels_.erase(rest, kernels_.end());
   }
 
+  // watch_frequent registers kernels for operators that programs call most.
+  void watch_frequent();
+
   // moved registers the watcher's kernels again, for another key.
   void moved() {
-    decltype(kernels_) kernels;
+    decltype(kernels_) kernels, frequent;
     {
       std::lock_guard<std::mutex> lock(mutex_);
       kernels.swap(kernels_);
+      if (our_keys.gone()) frequent.swap(frequent_);
     }
     std::vector<c10::OperatorName> names;
     for (const auto& kernel : kernels) names.push_back(kernel.first);
@@ -1055,6 +1094,45 @@ Registrations& registrations() {
 
 void Registrations::Listener::onOperatorRegistered(const OperatorHandle& handle) { registrations().add(handle.operator_name()); }
 
+// Running is in scope while the kernel of a call runs whose arguments were observed
+// without the stack, and its result is observed.
+class Running {
+  const Watched& op_;
+  const UnboxedCall& call_;
+  const Excluding guard_{true};
+  const Inside inside_;
+  const Writing writing_;
+  bool counted_ = false;
+
+  void count(std::atomic<int64_t> Counts::* as) {
+    counted_ = true;
+    op_.counts->calls.fetch_add(1, std::memory_order_relaxed);
+    (op_.counts->*as).fetch_add(1, std::memory_order_relaxed);
+  }
+
+ public:
+  Running(const Watched& op, const UnboxedCall& call) : op_(op), call_(call), inside_(op_), writing_(op_) { meet(); }
+  ~Running() {
+    if (!counted_) count(&Counts::failed);
+  }
+
+  // usual reports whether the call looks usual. If not, it is to be asked about.
+  bool usual(const at::Tensor* result) {
+    int64_t unheld = 0;
+    if (!call_.usual(op_.expected, result, unheld)) return false;
+    count(&Counts::usual);
+    count_bits(unheld, op_.counts->unheld, nullptr);
+    return true;
+  }
+
+  void ask(Stack& stack) {
+    counted_ = true;
+    ObservedCall::Words words;
+    std::optional<ObservedCall> look;
+    if (tried("a call could not be observed", [&] { look.emplace(op_, stack, call_, words); })) look->returned();
+  }
+};
+
 void fallback(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack) {
   const auto rest = after(keys, kBelow);
   our_keys.enter();
@@ -1069,9 +1147,122 @@ void fallback(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack) {
   if (!op.custom && !others.run(rest)) guard.emplace(true);
   if (!op.watched || op.decomposes || (!op.custom && inside_custom + inside_own > 0)) return handle.redispatchBoxed(rest, stack);
   if (C10_UNLIKELY(inside_fake > 0) && in_fake(op, *stack)) return handle.redispatchBoxed(rest, stack);
+  if (op.unboxed && op.expected.args.empty() && op.expected.returns.empty()) {  // there is nothing to observe
+    const UnboxedCall none;
+    Running running(op, none);
+    handle.redispatchBoxed(rest, stack);
+    running.usual(nullptr);
+    return;
+  }
   Inside inside(op);
   look_at(op, *stack, BELOW_AUTOGRAD, [&] { handle.redispatchBoxed(rest, stack); });
   if (op.followed && returns_graded(op, *stack)) recorded = &op;
+}
+
+// A Frequent is an operator of PyTorch's with an UnboxedKernel.
+class Frequent {
+  const OperatorHandle handle_;
+  std::atomic<const Watched*> op_{nullptr};
+  std::atomic<int64_t> generation_{0};  // of op_
+
+  const Watched& op() {
+    const int64_t now = generation.load(std::memory_order_relaxed);
+    if (C10_UNLIKELY(generation_.load(std::memory_order_acquire) != now)) {
+      op_ = &operators().find(handle_);
+      generation_ = now;
+    }
+    return *op_.load(std::memory_order_relaxed);
+  }
+
+ public:
+  explicit Frequent(const OperatorHandle& handle) : handle_(handle) {}
+
+  static const c10::KernelFunction& boxed() {
+    static const auto kernel = c10::KernelFunction::makeFromBoxedFunction<&fallback>();
+    return kernel;
+  }
+
+  struct Choice {
+    Way way;
+    const Watched* op = nullptr;  // of an UNBOXED one
+  };
+
+  // choose decides about a call, and observes the arguments of an UNBOXED one.
+  Choice choose(DispatchKeySet rest, UnboxedCall& call) {
+    our_keys.enter();
+    if (C10_UNLIKELY(our_keys.gone() || rest.has(DispatchKey::Python) || registrations().dirty.load(std::memory_order_relaxed) || inside_fake > 0)) return {BOXED};
+    const Watched& watched = op();
+    if (!watched.unboxed || others.run(rest)) return {BOXED};
+    if (inside_custom + inside_own > 0) return {INNER};
+    if (call.size() != watched.expected.args.size() || !call.plain()) return {BOXED};
+    call.begin();
+    return {UNBOXED, &watched};
+  }
+
+  // Inner is in scope while the kernel runs of a call that is not observed.
+  struct Inner {
+    const Excluding guard{true};
+  };
+
+  using Running = opassert::Running;
+};
+
+template <class Signature>
+void Registrations::watch_frequent(std::initializer_list<const char*> names) {
+  for (const std::string full : names) {
+    const size_t dot = full.find('.');
+    const c10::OperatorName name("aten::" + full.substr(0, dot), dot == std::string::npos ? "" : full.substr(dot + 1));
+    const auto op = c10::Dispatcher::singleton().findSchema(name);
+    if (!op || op->hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd)) continue;
+    try {
+      using Kernel = UnboxedKernel<Frequent, Signature>;
+      auto kernel = c10::KernelFunction::makeFromUnboxedFunctor<false, Kernel>(std::make_unique<Kernel>(*op));
+      frequent_.emplace_back(name, c10::Dispatcher::singleton().registerImpl(name, kBelow, std::move(kernel), c10::impl::CppSignature::make<Signature>(), nullptr, kRegistrar));
+    } catch (const std::exception&) {
+      // In this version it has another signature: its calls go to the fallback.
+    }
+  }
+}
+
+void Registrations::watch_frequent() {
+  using at::Scalar;
+  using at::Tensor;
+  using T = const Tensor&;
+  using S = const Scalar&;
+  using Sizes = c10::SymIntArrayRef;
+  using DType = c10::optional<at::ScalarType>;
+  using Layout = c10::optional<at::Layout>;
+  using Device = c10::optional<at::Device>;
+  using Format = c10::optional<at::MemoryFormat>;
+  using Bool = c10::optional<bool>;
+  watch_frequent<Tensor(T)>({"abs", "alias", "bitwise_not", "cos", "detach", "exp", "isnan", "log", "logical_not", "neg", "reciprocal", "relu", "rsqrt", "sigmoid", "silu", "sin", "sqrt", "t", "tanh"});
+  watch_frequent<Tensor(T, T)>({"bmm", "div.Tensor", "eq.Tensor", "ge.Tensor", "gt.Tensor", "le.Tensor", "lt.Tensor", "maximum", "minimum", "mm", "mul.Tensor", "ne.Tensor", "sigmoid_backward", "tanh_backward"});
+  watch_frequent<Tensor(T, T, S)>({"add.Tensor", "sub.Tensor", "threshold_backward"});
+  watch_frequent<Tensor(T, S)>({"div.Scalar", "eq.Scalar", "ge.Scalar", "gt.Scalar", "le.Scalar", "lt.Scalar", "mul.Scalar", "ne.Scalar", "pow.Tensor_Scalar"});
+  watch_frequent<Tensor(T, S, S)>({"add.Scalar", "rsub.Scalar", "sub.Scalar"});
+  watch_frequent<Tensor(T, T, T, S, S)>({"addmm"});
+  watch_frequent<Tensor(T, DType)>({"mean", "sum"});
+  watch_frequent<Tensor(T, at::OptionalIntArrayRef, bool, DType)>({"mean.dim", "sum.dim_IntList"});
+  watch_frequent<Tensor(T, int64_t)>({"unsqueeze"});
+  watch_frequent<Tensor(T, int64_t, bool)>({"_log_softmax", "_softmax"});
+  watch_frequent<Tensor(T, int64_t, int64_t)>({"transpose.int"});
+  watch_frequent<Tensor(T, int64_t, c10::SymInt)>({"select.int"});
+  watch_frequent<Tensor(T, int64_t, c10::optional<c10::SymInt>, c10::optional<c10::SymInt>, c10::SymInt)>({"slice.Tensor"});
+  watch_frequent<Tensor(T, Sizes)>({"_unsafe_view", "view"});
+  watch_frequent<Tensor(T, Sizes, bool)>({"expand"});
+  watch_frequent<Tensor(T, at::IntArrayRef)>({"permute"});
+  watch_frequent<Tensor(T, Format)>({"clone"});
+  watch_frequent<Tensor(T, DType, Layout, Device, Bool, bool, Format)>({"_to_copy"});
+  watch_frequent<Tensor(T, DType, Layout, Device, Bool, Format)>({"empty_like", "ones_like", "zeros_like"});
+  watch_frequent<Tensor(Sizes, DType, Layout, Device, Bool)>({"ones", "rand", "randn", "zeros"});
+  watch_frequent<Tensor(Sizes, DType, Layout, Device, Bool, Format)>({"empty.memory_format"});
+  watch_frequent<Tensor&(Tensor&)>({"relu_", "sqrt_", "zero_"});
+  watch_frequent<Tensor&(Tensor&, S)>({"div_.Scalar", "fill_.Scalar", "mul_.Scalar"});
+  watch_frequent<Tensor&(Tensor&, T)>({"bitwise_and_.Tensor", "bitwise_or_.Tensor", "div_.Tensor", "mul_.Tensor"});
+  watch_frequent<Tensor&(Tensor&, T, S)>({"add_.Tensor", "lerp_.Scalar", "sub_.Tensor"});
+  watch_frequent<Tensor&(Tensor&, T, T, S)>({"addcdiv_", "addcmul_"});
+  watch_frequent<Tensor&(Tensor&, T, bool)>({"copy_"});
+  watch_frequent<Scalar(T)>({"_local_scalar_dense"});
 }
 
 // above is the kernel above autograd of custom operators.
@@ -1313,6 +1504,7 @@ extern "C" int ow_start(const Host* host) {
     return 0;
   }
   registrations().listen();
+  registrations().watch_frequent();
   pthread_atfork(nullptr, nullptr, forked);
   atexit(ow_loaded);
   if (python.start()) {
