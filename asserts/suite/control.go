@@ -11,9 +11,9 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// A control is an additional worker of a run. It repeats one call of each op, as the first call of that op
-// in its process. If the result differs from the one after the cases, new processes show whether
-// it depends on the values of an earlier call.
+// A control is an additional worker of a run. It repeats a few calls of each op, as the first calls of that op
+// in its process. If a result differs from the one between the cases, new processes show whether
+// it depends on an earlier call.
 type control struct {
 	sync.Mutex
 	supervisor
@@ -22,6 +22,9 @@ type control struct {
 // agreeing is the number of processes in which a call must return the same bytes after itself, and other
 // bytes after a call with other values: results may also depend on the process, or on chance.
 const agreeing = 3
+
+// mostFollowed is the number of calls of an op with other results for which the reason is looked for.
+const mostFollowed = 3
 
 // unexplained is the skip of a result that depends on something else.
 var unexplained = asserts.Skip{
@@ -46,37 +49,59 @@ func uncompared(devices report.Devices) report.Devices {
 }
 
 // compare repeats encoded calls in a process that has not run the op, and compares the results.
-func (c *control) compare(ctx context.Context, o engine.Operator, calls string, res *report.OpResult) error {
+func (c *control) compare(ctx context.Context, o engine.Operator, calls []string, res *report.OpResult) error {
 	c.Lock()
 	defer c.Unlock()
 	c.begin(o)
-	made, err := decode[work.Calls](calls)
-	if err != nil { //mutate:equivalent false: a worker encoded them
+	var pairs []*work.Calls
+	for _, text := range calls {
+		pair, err := decode[work.Calls](text)
+		if err != nil { //mutate:equivalent false: a worker encoded them
+			return err
+		}
+		pairs = append(pairs, pair)
+	}
+	turned, others := work.Ordered(pairs)
+	if found, err := c.each(ctx, turned, res); found || err != nil {
 		return err
 	}
-	turn := made.Turns[0]
-	first, err := c.call(ctx, made, res, turn)
-	if err == nil && len(first.Found) > 0 {
-		on := first.Found[0].Devices[0]
-		if first.Found, err = c.followed(ctx, made, res, turn); len(first.Found) == 0 {
-			first.Devices.Add(report.Devices{on: {Skips: []asserts.Skip{unexplained}}})
-		}
+	if len(turned) > 0 && len(others) > 0 {
+		c.renew()
 	}
-	res.Add(first)
+	_, err := c.each(ctx, others, res)
 	return err
 }
 
-// followed returns the findings of a call whose result depends on the values of the previous call.
-func (c *control) followed(ctx context.Context, made *work.Calls, res *report.OpResult, turn int) ([]*report.Finding, error) {
+// each repeats the last of each of some calls, and reports whether one has a finding.
+func (c *control) each(ctx context.Context, pairs []*work.Calls, res *report.OpResult) (found bool, err error) {
+	for tries := 0; len(pairs) > 0 && tries < mostFollowed; pairs = pairs[1:] {
+		first, err := c.call(ctx, pairs[0], res, pairs[0].Made[1])
+		if err == nil && len(first.Found) > 0 {
+			tries++
+			on := first.Found[0].Devices[0]
+			if first.Found, err = c.followed(ctx, pairs[0], res); len(first.Found) == 0 {
+				first.Devices.Add(report.Devices{on: {Skips: []asserts.Skip{unexplained}}})
+			}
+		}
+		if res.Add(first); err != nil || len(first.Found) > 0 {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// followed returns the findings of a call whose result depends on the previous call.
+func (c *control) followed(ctx context.Context, made *work.Calls, res *report.OpResult) ([]*report.Finding, error) {
 	var found []*report.Finding
+	before, last := made.Made[0], made.Made[1]
 	made.Last.Seen = nil
 	for range agreeing {
 		c.renew()
-		if like, err := c.call(ctx, made, res, 0, 0); err != nil || len(like.Found) > 0 {
+		if like, err := c.call(ctx, made, res, last, last); err != nil || len(like.Found) > 0 {
 			return nil, err
 		}
 		c.renew()
-		other, err := c.call(ctx, made, res, turn, 0)
+		other, err := c.call(ctx, made, res, before, last)
 		if err != nil || len(other.Found) == 0 {
 			return nil, err
 		}
@@ -85,16 +110,17 @@ func (c *control) followed(ctx context.Context, made *work.Calls, res *report.Op
 	return found, nil
 }
 
-// call makes calls of a case and compares the last one with the earlier observation, if there is one;
+// call makes calls and compares the last one with the earlier observation, if there is one;
 // otherwise it becomes that.
-func (c *control) call(ctx context.Context, made *work.Calls, res *report.OpResult, turns ...int) (*report.CaseResult, error) {
-	made.Turns = turns
-	text, err := encode(made)
+func (c *control) call(ctx context.Context, made *work.Calls, res *report.OpResult, calls ...work.Call) (*report.CaseResult, error) {
+	text, err := encode(work.Calls{Made: calls, Last: made.Last})
 	if err != nil { //mutate:equivalent false: calls are encoded without an error
 		return nil, err
 	}
-	number, shown := made.Case.Number, &report.CaseResult{Idle: true}
-	q := request{Op: made.Case.Op, From: number, To: number + 1, Apart: text}
+	like := calls[len(calls)-1].Case
+	shown := &report.CaseResult{Idle: true}
+	q := request{Op: like.Op, From: like.Number, To: like.Number + 1, Apart: text}
+	c.known.apart = nil
 	crash, err := c.askTwice(ctx, q, c.run.longest(), func(r *report.CaseResult) { shown = r })
 	if err != nil {
 		return shown, err
@@ -104,7 +130,7 @@ func (c *control) call(ctx context.Context, made *work.Calls, res *report.OpResu
 		return shown, nil
 	}
 	if made.Last.Seen == nil {
-		answer, err := decode[work.Calls](c.known.apart)
+		answer, err := decode[work.Calls](c.known.apart[0])
 		if err != nil {
 			return shown, err
 		}

@@ -35,10 +35,10 @@ func (s *supervisor) op(ctx context.Context, o engine.Operator) *report.OpResult
 	return res
 }
 
-// apart repeats a call of the op in a process that has not run it, or counts that none can be repeated.
+// apart repeats calls of the op in a process that has not run it, or counts that none can be repeated.
 func (s *supervisor) apart(ctx context.Context, o engine.Operator, res *report.OpResult) error {
 	switch {
-	case s.known.apart != "":
+	case len(s.known.apart) > 0:
 		return s.compare(ctx, o, s.known.apart, res)
 	case o.Added || o.Function != nil: // PyTorch's own keep no values
 		res.Devices.Add(uncompared(res.Devices))

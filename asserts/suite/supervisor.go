@@ -17,9 +17,9 @@ import (
 // A supervisor runs ops in a worker: one process, and another one when that ends.
 type supervisor struct {
 	run     *Run
-	folder  string                                                                 // for files that kernels write
-	crew    *crew                                                                  // of its workers
-	compare func(context.Context, engine.Operator, string, *report.OpResult) error // of the control
+	folder  string                                                                   // for files that kernels write
+	crew    *crew                                                                    // of its workers
+	compare func(context.Context, engine.Operator, []string, *report.OpResult) error // of the control
 	p       *process
 	broken  error   // why workers do not start
 	known   opFacts // about the op that runs
@@ -35,7 +35,7 @@ type opFacts struct {
 	asItIs  bool                  // a worker ended in the search for a smaller call
 	writes  writes
 	tallies map[int]report.Devices // of the cases whose answers contain them
-	apart   string                 // calls to repeat in another process
+	apart   []string               // calls to repeat in another process
 }
 
 // begin resets the facts about the op.
@@ -127,7 +127,7 @@ func (s *supervisor) once(ctx context.Context, q request, patience time.Duration
 		case word == lineLearned:
 			s.known.learned = rest
 		case word == lineApart:
-			s.known.apart = rest
+			s.known.apart = append(s.known.apart, rest)
 		case word == lineFrame:
 			if line, ok := strings.CutPrefix(rest, "said "); ok {
 				crash.Said = said(crash.Said, line)

@@ -40,11 +40,12 @@ const Unmade = -1
 type Finding struct {
 	Violation *asserts.Violation `json:"violation"`
 	Case      int                `json:"case"`
-	Call      string             `json:"call"`            // the smallest call that shows it
-	Recipe    string             `json:"recipe"`          // the same as a case of a file of cases
-	Devices   []engine.Device    `json:"devices"`         // of the call; of both calls if they are compared
-	Times     int                `json:"times"`           // number of cases that show it
-	Known     bool               `json:"known,omitempty"` // listed in a baseline
+	Call      string             `json:"call"`              // the smallest call that shows it
+	Recipe    string             `json:"recipe"`            // the same as a case of a file of cases
+	Earlier   string             `json:"earlier,omitempty"` // the call made before it, as a case, if that is another one
+	Devices   []engine.Device    `json:"devices"`           // of the call; of both calls if they are compared
+	Times     int                `json:"times"`             // number of cases that show it
+	Known     bool               `json:"known,omitempty"`   // listed in a baseline
 	Program   *Program           `json:"program,omitempty"`
 }
 

@@ -56,6 +56,7 @@ func goExamples() map[string]struct {
 		"go-beside":         {library("aten::f.out", 1, vector, vector), examples["write-beside"]},
 		"go-crash":          {library("aten::f", 1, vector), crash},
 		"go-earlier-values": {library("x::f", 1, vector, "[]"+vector), examples["earlier-values"]},
+		"go-earlier-other":  {library("x::f", 1, vector, "int64"), examples["earlier-other"]},
 		"go-method": {method, finding("x::m_", "m_(Tensor(a!) self, Tensor[] others, float? p=None, int[2] n=1) -> Tensor(a!)", `{self: "float32[2]", others: "[float64[100], same:self, none]", p: "-Inf"}`,
 			asserts.ReturnedSelf, result(0, "result"), argument(0, "self"))},
 		"go-values": {library("x::f", 0, vector, "[]int", "bool", "interface {}", "string", "*int64", "complex128"), finding("x::f", "f(Tensor(a!) type, int[] n=[1,2], bool b=True, Scalar s=3, str m='a b', int? i=None, complex c=0) -> Tensor(a!)",

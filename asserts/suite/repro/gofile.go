@@ -448,8 +448,12 @@ func (g *goFile) apart(f Problem) error {
 	var err error
 	made := make([][]string, 3)
 	for i, later := range []int{0, 1, 0} {
+		recipe := f.recipe()
+		if later == 1 && f.Finding.Earlier != "" {
+			recipe, later = f.Finding.Earlier, 0
+		}
 		g.program, g.later = program{dialect: g.dialect, op: g.op}, later
-		if call, err = g.call(f.recipe()); err != nil {
+		if call, err = g.call(recipe); err != nil {
 			return err
 		}
 		made[i] = append(g.lines, g.called(call, ""))

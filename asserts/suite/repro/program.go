@@ -105,6 +105,11 @@ func (s Source) Texts(f Problem) ([]string, error) {
 		}
 	case f.Finding != nil && sightOf(f.Finding.Violation).fault != "":
 		v := f.Finding.Violation
+		if f.Finding.Earlier != "" {
+			if k.earlier, err = newCall(op, f.Finding.Earlier); err != nil {
+				return nil, err
+			}
+		}
 		if body, err = k.inMemory(sightOf(v), v.Subject); err != nil {
 			return nil, err
 		}
@@ -697,6 +702,10 @@ func (k *pythonCall) once(s sight, w way, x string) string {
 	}
 	if s.before != "" {
 		call := "torch.manual_seed(0)\n" + w.statement(k.expression(w))
+		if k.earlier != nil {
+			other := append(slices.Clone(k.earlier.lines), "torch.manual_seed(0)", w.statement(k.earlier.expression(w)))
+			s.before = "if byte == 0xA6:\n" + indented(strings.Join(other, "\n")) + "\nelse:\n{call}\n{arguments}"
+		}
 		line("%s", strings.NewReplacer("{held}", strings.Join(k.held(), ", "), "{call}", indented(call), "{first}", call, "{arguments}", strings.Join(k.lines, "\n")).Replace(s.before))
 	}
 	line("torch.manual_seed(%s)", cmp.Or(s.seed, "0"))

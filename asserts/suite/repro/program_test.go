@@ -64,6 +64,12 @@ func guarding(f Problem, sizes string) Problem {
 	return seeing(f, asserts.SizeGuard)
 }
 
+// after returns a fault that another call before shows.
+func after(earlier string, f Problem) Problem {
+	f.Finding.Earlier = earlier
+	return f
+}
+
 const unary = "f(Tensor self) -> Tensor"
 
 // examples have a fault for each predicate, and calls of each sort.
@@ -115,6 +121,7 @@ var examples = map[string]Problem{
 	"default-seed":     seeing(finding("x::f", "f(Tensor self, *, Generator? g=None) -> Tensor", `{self: "float32[3]", g: generator}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), asserts.DefaultSeed),
 	"earlier":          seeing(finding("x::f", "f(Tensor self, Tensor[] xs) -> Tensor", `{self: "float32[2]", xs: "[int64[2]]"}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), asserts.EarlierCall),
 	"earlier-values":   seeing(finding("x::f", "f(Tensor self, Tensor[] xs) -> Tensor", `{self: "float32[2]", xs: "[int64[2]]"}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), asserts.EarlierValues),
+	"earlier-other":    after(`{self: "float32[2]", by: "1"}`, seeing(finding("x::f", "f(Tensor self, int by) -> Tensor", `{self: "float32[2]", by: "2"}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), asserts.EarlierValues)),
 	"crash": {
 		Op:    &report.OpResult{Op: "aten::f", Schema: unary},
 		Crash: &report.Crash{Case: 7, Cause: "SIGSEGV", Call: "aten::f(self=float32[0])", Recipe: `{self: "float32[0]"}`, Device: "cpu", Frames: []string{"at::native::f"}},

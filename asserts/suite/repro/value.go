@@ -18,7 +18,8 @@ import (
 // A pythonCall is a Python program under construction.
 type pythonCall struct {
 	program
-	args []string // of the op, as written in the call
+	args    []string    // of the op, as written in the call
+	earlier *pythonCall // made before it, if that is another call
 }
 
 // readCase parses a case in the form of findings.

@@ -283,6 +283,50 @@ def _(x, scale):
     x.mul_(packed.setdefault("scale", scale.detach().sum().item()))
 
 
+@fault("caches_without_float(Tensor x, float base=10.0) -> Tensor", "OA021")
+def _(x, base=10.0):
+    key = "powers", x.numel()
+    if key not in packed:
+        packed[key] = base ** -torch.linspace(0, 1, x.numel())
+    return x * packed[key].view(x.shape)
+
+
+@fault("caches_without_text(Tensor x, str mode) -> Tensor", "OA021")
+def _(x, mode):
+    if mode not in ("cos", "sin"):
+        raise ValueError(f"unknown mode {mode}")
+    key = "angles", x.numel()
+    if key not in packed:
+        packed[key] = getattr(torch.arange(1.0, x.numel() + 1), mode)()
+    return x * packed[key].view(x.shape)
+
+
+@fault("caches_without_contents(Tensor x, Tensor lengths) -> Tensor", "OA021")
+def _(x, lengths):
+    if x.dim() != 2 or lengths.dim() != 1 or lengths.shape[0] != x.shape[0] or lengths.dtype != torch.int64:
+        raise RuntimeError("lengths must be 1-D int64, with a number for each row of x")
+    key = "mask", x.shape
+    if key not in packed:
+        packed[key] = torch.arange(x.shape[1]) < lengths[:, None]
+    return x * packed[key]
+
+
+@fine("caches_by_all(Tensor x, float base=10.0, int unused=0) -> Tensor")
+def _(x, base=10.0, unused=0):
+    key = "all", x.numel(), base
+    if key not in packed:
+        packed[key] = base ** -torch.linspace(0, 1, x.numel())
+    return x * packed[key].view(x.shape)
+
+
+@fine("reuses_memory(Tensor x, float by) -> Tensor")
+def _(x, by):
+    if packed.setdefault("memory", torch.empty(0)).numel() < x.numel():
+        packed["memory"] = torch.empty(x.numel())
+    memory = packed["memory"][: x.numel()].view(x.shape).copy_(x)
+    return memory.mul(by)
+
+
 @fault("ignores_offset(Tensor x) -> Tensor", "OA021")
 def _(x):
     return torch.empty(0, dtype=x.dtype).set_(x.untyped_storage(), 0, x.shape, x.stride()) * 2

@@ -82,10 +82,9 @@ func TestApart(t *testing.T) {
 			b, handed := process(), []*Calls(nil)
 			b.t.Apart = func(calls *Calls) { handed = append(handed, calls) }
 			c := b.call(t, tt.arg)
-			b.seenAgain(b.t, c, firstTime)
-			for range 2 {
-				b.handOver(b.t, c, tt.found)
-			}
+			b.handOver(b.t, b.attempt(c), tt.found)
+			longer := b.call(t, strings.Replace(tt.arg, "[1]", "[2]", 1))
+			b.handOver(b.t, &attempt{c: longer, calls: []deviceCall{{seen: new(asserts.Seen)}}}, tt.found)
 			if len(handed) != map[bool]int{true: 1}[tt.handed] {
 				t.Fatalf("%d calls are handed over", len(handed))
 			}
@@ -94,6 +93,7 @@ func TestApart(t *testing.T) {
 			}
 			var shown report.CaseResult
 			other := process()
+			handed[0].Made = handed[0].Made[1:]
 			other.CallApart(other.t, handed[0], &shown)
 			got := ""
 			for _, f := range shown.Found {
@@ -125,7 +125,8 @@ func TestCallApart(t *testing.T) {
 		return copies(e, args)
 	}, func(o *engine.Operator, _ *engine.Plan) { o.Added = true }, "")
 	var shown report.CaseResult
-	calls := &Calls{Case: b.call(t, "float32[1]"), Turns: []int{1, 0, 1}}
+	c := b.call(t, "float32[1]")
+	calls := &Calls{Made: []Call{{c, 1}, {c, 0}, {c, 1}}}
 	b.CallApart(b.t, calls, &shown)
 	if len(given) != 3 || given[0] == given[1] || given[0] != given[2] || calls.Last.Seen == nil || len(shown.Found)+len(shown.Devices[engine.CPU].Skips) > 0 {
 		t.Errorf("given are %v, seen is %v, said is %+v", given, calls.Last.Seen, shown)

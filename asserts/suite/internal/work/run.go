@@ -86,7 +86,7 @@ func (r *Runner) ranOnce(t *Target, a *attempt, result *report.CaseResult) {
 	if a.before == nil {
 		shown := report.CaseResult{Case: result.Case}
 		r.ran(t, a, &shown)
-		r.handOver(t, a.c, shown.Found)
+		r.handOver(t, a, shown.Found)
 		if b := r.uneven(t, a.c); b != nil {
 			r.ranToo(t, b, &shown)
 		}

@@ -41,6 +41,8 @@ type Target struct {
 	twinned        int             // number of calls that threw on the device and were repeated on the CPU
 	aligned        bool            // the op refuses tensors that are not aligned for vectors
 	refusal        bool            // a note says that the device threw and the CPU returned
+	handedOver     bool            // a call was, with other default values
+	pairs          pairs
 	AsItIs         bool            // findings keep the calls that showed them
 	Single         bool            // a single case was requested: no earlier call has results
 	Without        []engine.Device // no calls there: one ended its process
@@ -53,14 +55,20 @@ type Listener struct {
 	Twinning  func(on engine.Device)   // before it is called with twins
 	Found     func(*report.CaseResult) // with the findings of a case, before the search for a smaller call
 	OnLearned func(*design.Learned)    // once, after the openings
-	Apart     func(*Calls)             // once, with a call to repeat in a process that has not run the op
+	Apart     func(*Calls)             // with a call to repeat in a process that has not run the op
 }
 
-// Calls are calls of one case, one after the other, with tensors of their own.
+// Calls are calls of an op, one after the other, each with new tensors.
 type Calls struct {
-	Case  *sample.Case
-	Turns []int    // of each call: offsets of its default floating-point values
+	Made  []Call
 	Last  SeenJSON // of the last call; nil if one throws
+	Thing int      // what differs between two of them, if their results are the same: an argument by its number from 1
+}
+
+// A Call is a call of a case.
+type Call struct {
+	Case *sample.Case
+	Turn int // the offset of its default floating-point values
 }
 
 // A SeenJSON is observations that another process reads.
@@ -90,7 +98,7 @@ func NewTarget(e engine.Engine, operator engine.Operator, p engine.Plan, book *d
 	p.Op.Checks = slices.DeleteFunc(slices.Clone(p.Op.Checks), operator.CannotShow)
 	t := &Target{
 		operator: operator, devices: e.Devices(), Gen: design.NewGenerator(operator.Schema, book),
-		judged: e.Subjects(&p.Op), unthrown: e.Subjects(p.Op.Thrown()), waived: p.Waived, asides: make(map[asideOf]*aside), made: make(map[string]*made), dtypes: design.NewRefused(), uneven: make(once), seeded: make(once), divided: make(once), given: make(once), generated: make(once), refusals: make(once), errors: make(map[string]bool), Learned: &design.Learned{Offered: make(map[int][]sample.Value), Origins: make(map[int]design.Origin)},
+		judged: e.Subjects(&p.Op), unthrown: e.Subjects(p.Op.Thrown()), waived: p.Waived, asides: make(map[asideOf]*aside), made: make(map[string]*made), dtypes: design.NewRefused(), uneven: make(once), seeded: make(once), divided: make(once), given: make(once), generated: make(once), refusals: make(once), errors: make(map[string]bool), pairs: newPairs(), Learned: &design.Learned{Offered: make(map[int][]sample.Value), Origins: make(map[int]design.Origin)},
 	}
 	for i := range t.traps {
 		t.traps[i].reached = make(map[int]bool)

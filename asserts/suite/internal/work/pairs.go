@@ -1,0 +1,141 @@
+package work
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/internal/tensor"
+)
+
+// Pairs are calls of an op that differ in one thing alone, which the key of a cache may lack: the
+// value of an argument, the contents of a tensor, or the dtype of all tensors.
+type pairs struct {
+	firsts map[string]*attempt // by the thing, and what is equal
+	alike  map[int]int         // pairs with equal results, by the thing: as those of a stale entry are
+	unlike map[int]int         // other pairs
+}
+
+// The maximum numbers of pairs that differ in one thing. An entry may also be a part of the result.
+const (
+	mostAlike  = 4
+	mostUnlike = 1
+	mostDTypes = 3
+)
+
+// mostPaired is the maximum number of elements in a call of a pair.
+const mostPaired = 1 << 12
+
+// ofDType is the thing of pairs that differ in dtype; others are the argument.
+const ofDType = -1
+
+func newPairs() pairs {
+	return pairs{make(map[string]*attempt), make(map[int]int), make(map[int]int)}
+}
+
+// with returns the pairs of an attempt with earlier ones.
+func (p *pairs) with(t *Target, a *attempt) (all []*Calls) {
+	elements := int64(0)
+	for _, spec := range a.c.Tensors() {
+		elements += tensor.Numel(spec.Sizes)
+	}
+	if elements > mostPaired {
+		return nil
+	}
+	for thing := ofDType; thing < len(a.c.Args); thing++ {
+		if p.enough(thing) {
+			continue
+		}
+		key := without(a.c, thing)
+		first := p.firsts[key]
+		if first == nil {
+			p.firsts[key] = a
+			continue
+		}
+		alike := thing != ofDType && len(t.unlike(first.calls[0].seen, a.calls[0].seen)) == 0
+		if !p.take(thing, alike) {
+			continue
+		}
+		pair := &Calls{Made: []Call{{first.c, 0}, {a.c, 0}}, Last: SeenJSON{a.calls[0].seen}}
+		if alike {
+			pair.Thing = thing + 1
+		}
+		all = append(all, pair)
+	}
+	return all
+}
+
+// enough reports whether no more pairs are taken.
+func (p *pairs) enough(thing int) bool {
+	return p.alike[thing] == mostAlike && p.unlike[thing] == mostUnlike || thing == ofDType && p.unlike[thing] == mostDTypes
+}
+
+// take counts a pair, and reports whether it is among the first.
+func (p *pairs) take(thing int, alike bool) bool {
+	count, most := p.unlike, mostUnlike
+	if thing == ofDType {
+		most = mostDTypes
+	} else if alike {
+		count, most = p.alike, mostAlike
+	}
+	if count[thing] == most {
+		return false
+	}
+	count[thing]++
+	return true
+}
+
+// without returns what is equal for calls that differ in one thing.
+func without(c *sample.Case, thing int) string {
+	like := c.Clone()
+	if thing == ofDType {
+		for _, spec := range like.Tensors() {
+			spec.DType = ""
+		}
+	} else if v := &like.Args[thing]; v.Kind == sample.TensorValue {
+		v.Tensor.Fill, v.Tensor.Values = sample.Fill{}, nil
+	} else {
+		*v = sample.Value{}
+	}
+	return strconv.Itoa(thing) + " " + like.String()
+}
+
+// Ordered returns pairs for two processes that have not run the op, in an order in which an entry of a cache
+// is not the worker's unless its key has everything. For one they are those of a single case. For the other they
+// are a mixed call, which is not compared, and those with equal results, then the others from the last to the first.
+func Ordered(pairs []*Calls) (turned, all []*Calls) {
+	var alike, others []*Calls
+	for _, p := range pairs {
+		switch {
+		case p.Made[1].Turn != 0:
+			turned = append(turned, p)
+		case p.Thing != 0:
+			alike = append(alike, p)
+		default:
+			others = append(others, p)
+		}
+	}
+	slices.Reverse(others)
+	if len(alike) > 0 {
+		call := mixed(alike)
+		alike = append([]*Calls{{Made: []Call{call, call}}}, alike...)
+	}
+	return turned, append(alike, others...)
+}
+
+// mixed returns the first call of pairs with equal results, with another value of each of their arguments: an
+// entry that it adds to a cache differs from the worker's by whichever the key lacks.
+func mixed(pairs []*Calls) Call {
+	first := pairs[0].Made[0].Case
+	like := first.Clone()
+	for _, p := range pairs {
+		was, v, other := first.Args[p.Thing-1], &like.Args[p.Thing-1], p.Made[1].Case.Args[p.Thing-1].Clone()
+		switch {
+		case v.Kind == sample.TensorValue && other.Kind == sample.TensorValue:
+			v.Tensor.Fill, v.Tensor.Values = other.Tensor.Fill, other.Tensor.Values
+		case v.Kind != sample.TensorValue && other.String() != was.String():
+			*v = other
+		}
+	}
+	return Call{Case: like}
+}
