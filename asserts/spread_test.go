@@ -176,7 +176,11 @@ func TestSpreadOfFactors(t *testing.T) {
 			t.Errorf("%s: the step is %v", tt.name, s.step)
 		}
 	}
-	written := &Seen{Before: []Observation{of(tensor.Float32, matrix)}, After: []Observation{of(tensor.Float32, matrix)}}
+	x := of(tensor.Float32, matrix)
+	if s := spreadOf(op, &Seen{Before: []Observation{x, x}}, &Seen{}); s.step != multiplied {
+		t.Errorf("arguments that are not written: the step is %v", s.step)
+	}
+	written := &Seen{Before: []Observation{x}, After: []Observation{x}}
 	if s := spreadOf(&Op{Args: []Subject{{Name: "x"}}}, written, written); s.step == multiplied {
 		t.Error("what the CPU writes is a factor")
 	}

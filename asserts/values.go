@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/opassert/opassert/internal/tensor"
 )
@@ -35,7 +36,7 @@ var severalRight = []string{
 
 // hasManyRight reports whether an op has several right results, by its name.
 func hasManyRight(op *Op) bool {
-	words := strings.FieldsFunc(strings.ToLower(op.Name), func(r rune) bool { return r < 'a' || r > 'z' })
+	words := strings.FieldsFunc(strings.ToLower(op.Name), func(r rune) bool { return !unicode.IsLetter(r) })
 	return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(severalRight, word) })
 }
 
