@@ -158,10 +158,8 @@ func (r *Runner) divides(t *Target, c *sample.Case, result *report.CaseResult) {
 	for _, d := range raced {
 		left = append(left, about(d, racing))
 	}
-	for _, d := range unlike {
-		if !slices.ContainsFunc(raced, d.Same) {
-			left = append(left, about(d, dividing))
-		}
+	for _, d := range unlike { // of one result the first fault is reported
+		left = append(left, about(d, dividing))
 	}
 	r.addJudged(t, &judgedCall{c, asserts.JudgeFaults(t.judged, one[0], left)}, result)
 	var verdict asserts.Verdict

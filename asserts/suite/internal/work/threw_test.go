@@ -300,9 +300,13 @@ func TestRefuses(t *testing.T) {
 		{"no kernel", "Could not run 'ns::f'", []engine.Device{"lpu"}, asserts.Meta, ""},
 		{"no kernel for a dtype", "\"f\" not implemented for 'Bool'", []engine.Device{"lpu"}, asserts.Meta, ""},
 		{"a level without twins", "no", []engine.Device{"lpu"}, asserts.Content, ""},
+		{"an error of ours", "", []engine.Device{"lpu"}, asserts.Meta, ""},
 	} {
 		b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
-			if slices.Contains(tt.on, first(args).device) {
+			switch on := slices.Contains(tt.on, first(args).device); {
+			case on && tt.message == "":
+				return nil, errOurs
+			case on:
 				return nil, &engine.Thrown{Message: tt.message}
 			}
 			return copies(e, args)
