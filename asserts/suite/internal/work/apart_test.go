@@ -61,6 +61,7 @@ func TestApart(t *testing.T) {
 		{name: "another violation", kernel: firstWins, found: []*report.Finding{{Violation: &asserts.Violation{Code: asserts.FreshImpl}}}, handed: true, want: stale},
 		{name: "of PyTorch", kernel: firstWins, change: func(b *bench) { b.t.operator.Added = false }},
 		{name: "tagged as random", kernel: firstWins, change: func(b *bench) { b.t.operator.Schema.Tags = []string{"nondeterministic_seeded"} }},
+		{name: "leaves memory", kernel: firstWins, change: func(b *bench) { b.t.operator.Schema.Func.Name.Base = "empty" }},
 		{name: "level identity", kernel: firstWins, change: func(b *bench) { b.Level = asserts.Identity }},
 		{name: "constant values", kernel: firstWins, arg: "float32[1] const:3"},
 		{name: "whole numbers", kernel: firstWins, arg: "int32[1]"},
@@ -98,7 +99,7 @@ func TestApart(t *testing.T) {
 			got := ""
 			for _, f := range shown.Found {
 				got, _, _ = strings.Cut(f.Violation.Saw, ":")
-				if f.Violation.Code != asserts.NondeterministicResult || f.Violation.Symptom != asserts.EarlierValues || f.Violation.Breaks == "" || f.Violation.Fix == "" {
+				if f.Violation.Code != asserts.NondeterministicResult || f.Violation.Symptom != asserts.EarlierValues || f.Violation.Breaks == "" || f.Violation.Fix == "" || f.Earlier != "" {
 					t.Errorf("%+v", f.Violation)
 				}
 			}

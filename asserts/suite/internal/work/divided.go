@@ -110,9 +110,12 @@ func (r *Runner) fast(t *Target, c *sample.Case) bool {
 	return false
 }
 
-// races is the number of times that a call with two threads is repeated: threads that write the same
-// element lose an update only where they are at it at once.
-const races = 50
+// A call with two threads is repeated up to races times, until the repetitions have taken racesTime of
+// processor time: threads that write the same element lose an update only where they are at it at once.
+const (
+	races     = 50
+	racesTime = 100 * time.Millisecond
+)
 
 var racing = asserts.Fault{
 	Saw:     "differ between two calls with two threads",
@@ -173,7 +176,8 @@ func (r *Runner) divides(t *Target, c *sample.Case, result *report.CaseResult) {
 
 // raced returns the results that differ between two calls with two threads.
 func (r *Runner) raced(t *Target, c *sample.Case, seen *asserts.Seen) []asserts.Difference {
-	for range races {
+	e := r.Engine.(divider)
+	for n, begun := 0, e.Spent(); n < races && e.Spent()-begun < racesTime; n++ {
 		again := r.seenAgain(t, c, firstTime)
 		if again == nil {
 			return nil

@@ -235,6 +235,25 @@ func TestDividesRaces(t *testing.T) {
 	}
 }
 
+// A call that takes long is repeated less often.
+func TestDividesRacesInTime(t *testing.T) {
+	for spent, found := range map[time.Duration]bool{racesTime/2 - 1: true, racesTime / 2: false} {
+		calls := 0
+		b, _ := dividingBench(t, func(e *dividingEngine, _ *fakeTensor) (byte, error) {
+			if e.threads == 2 {
+				e.spent += spent
+				if calls++; calls == 4 {
+					return 2, nil
+				}
+			}
+			return 1, nil
+		})
+		if saw, _ := b.divided(t, "uint8[3]", "uint8[3]", "1"); (saw != "") != found {
+			t.Errorf("a call takes %v: saw %q", spent, saw)
+		}
+	}
+}
+
 // A write that happens only with two threads is found, and the report tells it.
 func TestDividesWrites(t *testing.T) {
 	b, _ := dividingBench(t, func(e *dividingEngine, x *fakeTensor) (byte, error) {

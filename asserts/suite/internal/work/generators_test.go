@@ -2,6 +2,7 @@ package work
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/opassert/opassert/asserts"
@@ -10,8 +11,8 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// generatorBench has a random op of a library, whose first byte is what a test says of the seeds of
-// the default generators and of the Generator argument, 0 if there is none.
+// generatorBench has a random op of a library. The first byte of its result is drawn from the seed of
+// the default generators and that of the Generator argument, which is 0 for None.
 func generatorBench(t *testing.T, schema string, drawn func(seed, own int64) (byte, error)) *bench {
 	return benchOf(t, schema, func(e *fakeEngine, args []any) ([]any, error) {
 		own, _ := args[1].(int64)
@@ -76,6 +77,12 @@ func TestGenerated(t *testing.T) {
 			}
 			return 1, nil
 		}, nil, ""},
+		{"throws without one for the first default seed", func(s, o int64) (byte, error) {
+			if o == 0 && s == 7 {
+				return 0, no
+			}
+			return either(one, is)(s, o)
+		}, nil, ""},
 		{"throws with a late default seed", func(s, o int64) (byte, error) {
 			if o == 0 && s > 9 {
 				return 0, no
@@ -124,12 +131,34 @@ func TestGenerated(t *testing.T) {
 		if got := found("generator", "100"); got != "" || (skipped == 1) != (tt.change == nil) {
 			t.Errorf("%s: more than %d settings are asked, or %d are counted as not asked", tt.name, mostSettings, skipped)
 		}
-		if tt.name != "throws without one" && found("none", "200")+fmt.Sprint(skipped) != "0" {
+		if !strings.HasPrefix(tt.name, "throws without one") && found("none", "200")+fmt.Sprint(skipped) != "0" {
 			t.Errorf("%s: a call without a generator is asked", tt.name)
 		}
 		if b.e.live > 0 {
 			t.Errorf("%s: %d tensors are left", tt.name, b.e.live)
 		}
+	}
+}
+
+// A return that follows the generator of one seed alone is not said to ignore it.
+func TestGeneratedOfTwoReturns(t *testing.T) {
+	b := benchOf(t, "ns::f(Tensor a, Generator? g) -> (Tensor, Tensor)", func(e *fakeEngine, args []any) ([]any, error) {
+		x, y := e.like(first(args)), e.like(first(args))
+		own, given := args[1].(int64)
+		(*x.data)[0], (*y.data)[0] = byte(e.generator), byte(e.generator)
+		if given {
+			(*x.data)[0], (*y.data)[0] = 1, 1
+		}
+		if own == 8 {
+			(*y.data)[0] = 2
+		}
+		return []any{x, y}, nil
+	}, func(o *engine.Operator, _ *engine.Plan) { o.Added = true }, "")
+	b.Seed = 7
+	c := b.call(t, "uint8[3]", "generator")
+	faults, _ := b.generated(b.t, &attempt{c: c, calls: []deviceCall{{seen: b.seenAgain(b.t, c, firstTime)[0]}}})
+	if len(faults) != 1 || faults[0].Return != 1 {
+		t.Errorf("found %+v, want the first return", faults)
 	}
 }
 

@@ -8,14 +8,6 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// Pairs are calls of an op that differ in one thing alone, which the key of a cache may lack: the
-// value of an argument, the contents of a tensor, or the dtype of all tensors.
-type pairs struct {
-	firsts map[string]*attempt // by the thing, and what is equal
-	alike  map[int]int         // pairs with equal results, by the thing: as those of a stale entry are
-	unlike map[int]int         // other pairs
-}
-
 // The maximum numbers of pairs that differ in one thing. An entry may also be a part of the result.
 const (
 	mostAlike  = 4
@@ -29,10 +21,6 @@ const mostPaired = 1 << 12
 // ofDType is the thing of pairs that differ in dtype; others are the argument.
 const ofDType = -1
 
-func newPairs() pairs {
-	return pairs{make(map[string]*attempt), make(map[int]int), make(map[int]int)}
-}
-
 // with returns the pairs of an attempt with earlier ones.
 func (p *pairs) with(t *Target, a *attempt) (all []*Calls) {
 	elements := int64(0)
@@ -43,7 +31,7 @@ func (p *pairs) with(t *Target, a *attempt) (all []*Calls) {
 		return nil
 	}
 	for thing := ofDType; thing < len(a.c.Args); thing++ {
-		if p.enough(thing) {
+		if p.enough(thing) { //mutate:equivalent false: only saves time
 			continue
 		}
 		key := without(a.c, thing)
@@ -52,7 +40,7 @@ func (p *pairs) with(t *Target, a *attempt) (all []*Calls) {
 			p.firsts[key] = a
 			continue
 		}
-		alike := thing != ofDType && len(t.unlike(first.calls[0].seen, a.calls[0].seen)) == 0
+		alike := len(t.unlike(first.calls[0].seen, a.calls[0].seen)) == 0
 		if !p.take(thing, alike) {
 			continue
 		}
@@ -67,7 +55,10 @@ func (p *pairs) with(t *Target, a *attempt) (all []*Calls) {
 
 // enough reports whether no more pairs are taken.
 func (p *pairs) enough(thing int) bool {
-	return p.alike[thing] == mostAlike && p.unlike[thing] == mostUnlike || thing == ofDType && p.unlike[thing] == mostDTypes
+	if thing == ofDType {
+		return p.unlike[thing] == mostDTypes
+	}
+	return p.alike[thing] == mostAlike && p.unlike[thing] == mostUnlike
 }
 
 // take counts a pair, and reports whether it is among the first.

@@ -81,6 +81,35 @@ func TestPairs(t *testing.T) {
 	}
 }
 
+// No more pairs are taken once there are the most of each sort.
+func TestEnoughPairs(t *testing.T) {
+	for _, tt := range []struct {
+		thing, alike, unlike int
+		want                 bool
+	}{
+		{0, mostAlike, mostUnlike, true},
+		{0, mostAlike, mostUnlike - 1, false},
+		{0, mostAlike - 1, mostUnlike, false},
+		{ofDType, 0, mostDTypes, true},
+		{ofDType, mostAlike, mostUnlike, false},
+	} {
+		p := newPairs()
+		p.alike[tt.thing], p.unlike[tt.thing] = tt.alike, tt.unlike
+		if got := p.enough(tt.thing); got != tt.want {
+			t.Errorf("%+v: enough is %v", tt, got)
+		}
+	}
+}
+
+// An argument that is no tensor in the first call of a pair is the other one's in the mixed call.
+func TestMixedOfNone(t *testing.T) {
+	b := addsOf(t, true)
+	pair := &Calls{Thing: 1, Made: []Call{{Case: b.call(t, "none", "1", "none")}, {Case: b.call(t, "float32[1]", "1", "none")}}}
+	if got, want := mixed([]*Calls{pair}).Case.String(), "ns::f(a=float32[1], b=1, c=None)"; got != want {
+		t.Errorf("mixed %s, want %s", got, want)
+	}
+}
+
 // The second call of a pair differs between a process that makes the first one before, and one that makes
 // it twice, if it is stale; the finding has both.
 func TestPairApart(t *testing.T) {

@@ -71,6 +71,18 @@ type Call struct {
 	Turn int // the offset of its default floating-point values
 }
 
+// Pairs are calls of an op that differ in one thing alone, which the key of a cache may lack: the
+// value of an argument, the contents of a tensor, or the dtype of all tensors.
+type pairs struct {
+	firsts map[string]*attempt // by the thing, and what is equal
+	alike  map[int]int         // pairs with equal results, by the thing: as those of a stale entry are
+	unlike map[int]int         // other pairs
+}
+
+func newPairs() pairs {
+	return pairs{make(map[string]*attempt), make(map[int]int), make(map[int]int)}
+}
+
 // A SeenJSON is observations that another process reads.
 type SeenJSON struct{ *asserts.Seen }
 
