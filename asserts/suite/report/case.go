@@ -55,6 +55,20 @@ func (f *Finding) SameFault(g *Finding) bool {
 	return v.Code == w.Code && v.Subject.Return == w.Subject.Return && v.Subject.Index == w.Subject.Index
 }
 
+// Outweighs reports whether a finding shows more of a fault than another one does: an error more
+// than a note, bytes that changed more than bytes that were restored.
+func (f *Finding) Outweighs(g *Finding) bool { return weight(f.Violation) > weight(g.Violation) }
+
+func weight(v *asserts.Violation) int {
+	switch {
+	case v.Note != "":
+		return 0
+	case v.Symptom == asserts.Restored:
+		return 1
+	}
+	return 2
+}
+
 // AddNew adds findings, except those of faults that were found before.
 func AddNew(found, more []*Finding) []*Finding {
 	for _, f := range more {

@@ -191,7 +191,7 @@ func (r *OpResult) Leave(c *Crash) {
 // Unfinish counts a case that began, with the reason why it does not count.
 func (r *OpResult) Unfinish(why string) { addTo(&r.Unfinished, why, 1) }
 
-// find adds a finding, or counts it with an equal one. An error replaces a note.
+// find adds a finding, or counts it with an equal one, which it replaces if it shows more.
 func (r *OpResult) find(f *Finding) {
 	for i, known := range r.Findings {
 		switch {
@@ -220,11 +220,11 @@ func (r *OpResult) Settle() {
 }
 
 // Repeats reports whether a finding is about the rule and the subject of an earlier one, apart from
-// list elements and the device: a fault that shows on both is one. An error does not repeat a note:
-// a missing fake does not explain sizes that differ from the CPU's.
+// list elements and the device: a fault that shows on both is one. One that shows more is no
+// repetition: a missing fake does not explain sizes that differ from the CPU's.
 func (f *Finding) Repeats(earlier *Finding) bool {
 	a, b := f.Violation, earlier.Violation
-	return f.SameFault(earlier) && (a.Note != "" || b.Note == "") && a.Against.Return == b.Against.Return && a.Against.Name == b.Against.Name
+	return f.SameFault(earlier) && !f.Outweighs(earlier) && a.Against.Return == b.Against.Return && a.Against.Name == b.Against.Name
 }
 
 // GiveUp is the number of cases, or fewer if the op has fewer, after which the op is given up if

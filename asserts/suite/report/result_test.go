@@ -211,11 +211,15 @@ func TestSameFault(t *testing.T) {
 	}
 }
 
-// An error after a note about the same rule and subject is not counted with it.
-func TestErrorAfterNote(t *testing.T) {
-	note, failed := finds(asserts.InputImpl, 1, "self", "has no fake"), finds(asserts.InputImpl, 1, "self", "differs")
+// Of findings about the same rule and subject, that which shows most is reported.
+func TestFindingsOfOneFault(t *testing.T) {
+	note, restored, changed := finds(asserts.InputImpl, 1, "self", "has no fake"), finds(asserts.InputImpl, 1, "self", "is there again"), finds(asserts.InputImpl, 1, "self", "differs")
 	note.Violation.Note = "it is debatable"
-	for name, order := range map[string][]*Finding{"note first": {note, note, failed, note}, "error first": {failed, note, note, note}} {
+	restored.Violation.Symptom = asserts.Restored
+	for name, order := range map[string][]*Finding{
+		"note first": {note, note, changed, note}, "error first": {changed, note, note, note},
+		"restored first": {note, restored, changed, restored}, "changed first": {changed, restored, note, changed},
+	} {
 		op := new(OpResult)
 		for _, f := range order {
 			again := *f

@@ -10,6 +10,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // A watchingEngine fills memory, and has touches of a call.
@@ -172,6 +173,25 @@ func TestMemory(t *testing.T) {
 				t.Errorf("called %d times, want %d; judged %d, want %d", calls, tt.calls, n, tt.judged)
 			}
 		})
+	}
+}
+
+// A call that changes an argument is not minimised to one that restores it.
+func TestMinimiseShowsAsMuch(t *testing.T) {
+	b := newBench(t, "t::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		if slices.Contains(first(args).spec.Sizes, 4) {
+			(*first(args).data)[0]++
+		}
+		return copies(e, args)
+	})
+	b.Engine, b.Level = &watchingEngine{fakeEngine: b.e, touches: []asserts.Fault{{Code: asserts.UndeclaredWrite, Argument: "a", Symptom: asserts.Restored}}}, asserts.Content
+	a := must.Get(b.Try(b.t, b.call(t, "uint8[5, 4]")))(t)
+	found := b.judge(b.t, a, new(report.CaseResult))
+	if words(found) != "OA009 argument a on cpu" {
+		t.Fatalf("found %s", words(found))
+	}
+	if c, f := b.minimise(b.t, a.c, found[0]); c.String() != "t::f(a=uint8[4])" || f.Violation.Symptom == asserts.Restored {
+		t.Errorf("minimised to %v, which shows %+v", c, f.Violation)
 	}
 }
 

@@ -49,8 +49,8 @@ func (r *Runner) borrowed(t *Target, c *sample.Case, f *report.Finding) bool {
 	return slices.ContainsFunc(found, rule) && !slices.ContainsFunc(found, f.SameFault)
 }
 
-// shows returns the finding of the same rule about the same subject in a case, with the case as it
-// was made, or nil.
+// shows returns a finding in a case that shows as much of the same fault, with the case as it was
+// made, or nil.
 func (r *Runner) shows(t *Target, c *sample.Case, f *report.Finding) (*sample.Case, *report.Finding) {
 	a, err := r.Try(t, c)
 	if err != nil {
@@ -58,7 +58,9 @@ func (r *Runner) shows(t *Target, c *sample.Case, f *report.Finding) (*sample.Ca
 	}
 	a = r.held(t, a)
 	found := r.judge(t, a, new(report.CaseResult))
-	i := slices.IndexFunc(found, func(g *report.Finding) bool { return f.SameFault(g) && slices.Equal(f.Devices, g.Devices) })
+	i := slices.IndexFunc(found, func(g *report.Finding) bool {
+		return f.SameFault(g) && !f.Outweighs(g) && slices.Equal(f.Devices, g.Devices)
+	})
 	if i < 0 {
 		return nil, nil
 	}
