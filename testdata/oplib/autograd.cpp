@@ -1,6 +1,6 @@
-// autograd is a library of operators whose results autograd loses, those of the
-// namespace ungraded, and of operators that are right, of graded. Calls through
-// autograd tell them apart, except for the last of ungraded.
+// autograd is a library of operators whose results have no gradients, in the namespace
+// ungraded, and of correct operators, in graded. Calls through autograd distinguish
+// them, except for the last operator of ungraded.
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 #include <torch/library.h>
@@ -20,7 +20,7 @@ torch::CppFunction autograd(F kernel) {
   return torch::dispatch(c10::DispatchKey::Autograd, kernel);
 }
 
-// twice computes as a kernel does that knows no other operators.
+// twice computes like a kernel that calls no other operators.
 Tensor twice(const Tensor& self) {
   at::AutoDispatchBelowAutograd guard;
   return self * 2;
@@ -68,7 +68,7 @@ TORCH_LIBRARY(graded, m) {
   m.def("twice(Tensor self) -> Tensor", cpu(twice));
   m.impl("twice", autograd([](const Tensor& self) { return self * 2; }));
   m.def("alone(Tensor self) -> Tensor", autograd([](const Tensor& self) {
-    const_cast<Tensor&>(self).fill_(7);  // which the schema does not say
+    const_cast<Tensor&>(self).fill_(7);  // not declared by the schema
     return self * 2;
   }));
   m.def("of_backend(Tensor self) -> Tensor", cpu(twice));

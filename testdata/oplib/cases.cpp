@@ -1,5 +1,5 @@
-// cases is a library of operators whose arguments nobody guesses, and whose
-// errors say nothing. cases.yaml says what each of them takes.
+// cases is a library of operators whose arguments cannot be guessed, and whose errors
+// do not describe them. cases.yaml has arguments for each.
 #include <ATen/ATen.h>
 #include <torch/custom_class.h>
 #include <torch/library.h>

@@ -1,6 +1,6 @@
-// hostile is a library of operators that do what a worker does not expect of a
-// kernel. All but those of the namespace peaceful return their argument, against
-// their schemas, and some try to hide it: none of these may come out clean. With
+// hostile is a library of operators that attack the worker they run in. All except
+// those of the namespace peaceful return their argument, against their schemas, and
+// some try to hide it: each of these must have a finding. With
 // OPASSERT_TEST_HOSTILE in the environment the library does so while it is loaded.
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/clone.h>

@@ -1,6 +1,6 @@
-// memory is a library of operators that touch memory which they may not, those of
-// the namespace astray, and of operators that come close and are right, of within. The
-// names of the former begin with what is found.
+// memory is a library of operators that access memory which they must not, in the namespace
+// astray, and of correct operators that are similar, in within. The names of the former begin
+// with the finding.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <torch/library.h>
@@ -30,7 +30,7 @@ const float* values(const Tensor& t) {
 
 float* writable(const Tensor& t) { return const_cast<float*>(values(t)); }
 
-// sum adds n values from a place on.
+// sum adds n values from a pointer on.
 float sum(const float* from, int64_t n) {
   float s = 0;
   for (int64_t i = 0; i < n; i++) s += static_cast<const volatile float*>(from)[i];
@@ -41,7 +41,7 @@ Tensor number(float x) { return at::full({}, x); }
 
 // -- Reads and writes beside a storage.
 
-// some is values for a tensor that has some, for those of an empty one lie nowhere.
+// some is values, without the empty tensor, whose values have no address.
 const float* some(const Tensor& t) {
   TORCH_CHECK(t.numel() > 0, "expected a tensor that is not empty");
   return values(t);
@@ -56,7 +56,7 @@ Tensor reads_before(const Tensor& x) { return number(sum(some(x) - 1, x.numel() 
 // One call alone has the number.
 Tensor reads_before_at(const Tensor& x, int64_t n) { return number(sum(some(x) - (n == 64), x.numel())); }
 
-// The rows are taken to be a column longer.
+// It assumes that rows have one column more.
 Tensor reads_rows(const Tensor& x) {
   TORCH_CHECK(x.dim() == 2, "expected a matrix");
   const float* p = some(x);
@@ -65,16 +65,16 @@ Tensor reads_rows(const Tensor& x) {
   return number(s);
 }
 
-// The weight is taken to have as many columns as the other has.
+// It assumes that the weight has as many columns as the other tensor.
 Tensor reads_columns(const Tensor& x, const Tensor& weight) {
   TORCH_CHECK(x.dim() == 2 && weight.dim() == 2, "expected matrices");
   return number(x.numel() > 0 ? sum(some(weight), weight.size(0) * x.size(1)) : 0);
 }
 
-// An index is not compared with the size.
+// It does not compare an index with the size.
 Tensor reads_index(const Tensor& x, int64_t index) { return number(sum(some(x) + index % 100, 1)); }
 
-// Strides are not looked at: expanded tensors have fewer elements in their storage.
+// It ignores strides: expanded tensors have fewer elements in their storage.
 Tensor reads_strided(const Tensor& x) {
   TORCH_CHECK(x.scalar_type() == at::kFloat && x.numel() > 0, "expected a tensor of float32");
   return number(sum(static_cast<const float*>(x.data_ptr()), x.numel()));
@@ -106,7 +106,7 @@ Tensor& writes_out(const Tensor& x, Tensor& out) {
   return out;
 }
 
-// -- Memory that is gone.
+// -- Freed memory.
 
 Tensor reads_freed(const Tensor& x) {
   const float* p = values(x);
@@ -126,7 +126,7 @@ Tensor reads_earlier(const Tensor& x) {
   return number(s * 0);
 }
 
-// -- An argument that is written, and then what it was.
+// -- An argument that is written, and then restored.
 
 Tensor restores(const Tensor& x) {
   float* p = writable(x);
@@ -138,7 +138,7 @@ Tensor restores(const Tensor& x) {
   return y;
 }
 
-// Only memory that is aligned as an allocator's is accepted, and a rest of a vector is cleared.
+// Only memory that is aligned like an allocator's is accepted, and the rest of a vector is cleared.
 Tensor writes_rest(const Tensor& x) {
   float* p = writable(x);
   TORCH_CHECK(reinterpret_cast<uintptr_t>(p) % 64 == 0, "x must be aligned to 64 bytes");
@@ -146,7 +146,7 @@ Tensor writes_rest(const Tensor& x) {
   return number(x.numel());
 }
 
-// -- Results that are not what the arguments say.
+// -- Results that do not follow from the arguments.
 
 Tensor leaves_tail(const Tensor& x) {
   Tensor y = at::empty_like(x);
@@ -154,7 +154,7 @@ Tensor leaves_tail(const Tensor& x) {
   return y;
 }
 
-// Where there are no rows there is no maximum, and no zero either.
+// Without rows it writes neither a maximum nor zero.
 Tensor leaves_empty(const Tensor& x) {
   TORCH_CHECK(x.dim() == 2, "expected a matrix");
   Tensor y = at::empty({x.size(1)}, x.options());
@@ -162,7 +162,7 @@ Tensor leaves_empty(const Tensor& x) {
   return y;
 }
 
-// What is added to was never zeroed.
+// It adds to memory that it has not zeroed.
 Tensor accumulates(const Tensor& x) {
   Tensor y = at::empty({}, x.options());
   return y.add_(x.sum());
@@ -181,7 +181,7 @@ Tensor by_count(const Tensor& x) {
   return x + ++calls % 2;
 }
 
-// What is kept of the first call serves each call with as many elements.
+// It keeps the result of the first call for each call with as many elements.
 Tensor first_of_a_size(const Tensor& x) {
   static std::map<int64_t, Tensor> kept;
   Tensor& total = kept[x.numel()];
@@ -210,7 +210,7 @@ Tensor sum_of_parts(const Tensor& x) {
   return number(s);
 }
 
-// Another view of the storage reads all of it.
+// It reads the whole storage through another view.
 double sum_of_storage(const Tensor& x) {
   TORCH_CHECK(x.scalar_type() == at::kFloat, "expected a tensor of float32");
   const int64_t n = x.storage().nbytes() / sizeof(float);
@@ -219,11 +219,11 @@ double sum_of_storage(const Tensor& x) {
 
 Tensor sums_storage(const Tensor& x) { return number(sum_of_storage(x)); }
 
-// It is random, and has no tag that says so.
+// It is random, without the tag that declares it.
 Tensor seeded(const Tensor& x) { return at::rand(x.sizes()); }
 
-// The numbers do not come from the generator that is given: from the default one, where it drops
-// some, or from one of its own.
+// It ignores the generator argument: the numbers come from the default generator, some of which
+// it drops, or from a generator of its own.
 Tensor drops(const Tensor& x, double p, bool train, c10::optional<at::Generator>) {
   TORCH_CHECK(p >= 0 && p <= 1, "p must be between 0 and 1");
   return train && p > 0 ? at::empty_like(x).bernoulli_(1 - p) * x : x.clone();
@@ -253,7 +253,7 @@ void together(int64_t n, F f) {
   for (std::thread& t : threads) t.join();
 }
 
-// Threads count in the same element, and lose some.
+// Threads count in the same element, and lose updates.
 Tensor counts_together(const Tensor& x) {
   Tensor y = at::zeros({}, at::kLong);
   volatile int64_t* count = y.data_ptr<int64_t>();
@@ -305,7 +305,7 @@ TORCH_LIBRARY(astray, m) {
 
 namespace {
 
-// What it reads besides the elements does not show.
+// It reads bytes besides the elements, which do not change the result.
 Tensor reads_storage(const Tensor& x) { return number(x.numel() + 0 * sum_of_storage(x)); }
 
 Tensor fills(const Tensor& x) {
@@ -334,7 +334,7 @@ Tensor remembers(const Tensor& x) {
   return number(s * 0 + sum(values(last), last.numel()));
 }
 
-// A table that follows the sizes alone.
+// A table that depends on the sizes alone.
 Tensor table(const Tensor& x) {
   static std::map<int64_t, Tensor> tables;
   Tensor& ramp = tables[x.numel()];
@@ -342,7 +342,7 @@ Tensor table(const Tensor& x) {
   return x + ramp.view(x.sizes());
 }
 
-// Room that is kept, and filled anew by each call.
+// A buffer that is kept, and that each call fills again.
 Tensor keeps_room(const Tensor& x) {
   static std::vector<float> room;
   room.resize(std::max<size_t>(room.size(), x.numel()));
@@ -350,7 +350,7 @@ Tensor keeps_room(const Tensor& x) {
   return number(sum(room.data(), x.numel()));
 }
 
-// A storage grows, and keeps what it had.
+// A storage grows, and keeps its contents.
 Tensor grows(const Tensor& x) {
   Tensor y = x.reshape({-1}).clone();
   y.resize_({x.numel() + 5000});
@@ -358,7 +358,7 @@ Tensor grows(const Tensor& x) {
   return y;
 }
 
-// Which thread does which part does not show.
+// It does not matter which thread computes which part.
 Tensor greatest(const Tensor& x) {
   const float* p = values(x);
   float most = 0;
@@ -368,7 +368,7 @@ Tensor greatest(const Tensor& x) {
   return number(most);
 }
 
-// Threads count in the same element, each time whole.
+// Threads count in the same element, atomically.
 Tensor counts(const Tensor& x) {
   std::atomic<int64_t> count{0};
   together(x.numel(), [&](int64_t from, int64_t to) { count += to - from; });
@@ -391,7 +391,7 @@ void adds(Tensor& self, const Tensor& other) {
   self.unsafeGetTensorImpl()->bump_version();
 }
 
-// Within what the allocator aligns: a vector ends at the last element.
+// It reads within the alignment of the allocator: a vector ends at the last element.
 Tensor vectors(const Tensor& x) {
   const float* p = values(x);
   float s = 0;
@@ -407,7 +407,7 @@ Tensor aligned(const Tensor& x) {
   return y.zero_();
 }
 
-// Vectors are loaded from aligned memory alone, as fresh tensors have it.
+// Vectors are loaded only from aligned memory, as fresh tensors have it.
 Tensor aligned_vectors(const Tensor& x) {
   const float* p = values(x);
   TORCH_CHECK(reinterpret_cast<uintptr_t>(p) % 64 == 0, "x must be aligned to 64 bytes");
@@ -428,7 +428,7 @@ Tensor dropout(const Tensor& x, double p, bool train, c10::optional<at::Generato
   return train && p > 0 ? at::empty_like(x).bernoulli_(1 - p, generator) * x : x.clone();
 }
 
-// The generator is for what is not done here.
+// The generator is for a case that this kernel does not compute.
 Tensor unused(const Tensor& x, c10::optional<at::Generator>) { return x.clone(); }
 
 Tensor sampled(const Tensor& x, c10::optional<at::Generator> generator) { return at::rand(x.sizes(), generator); }

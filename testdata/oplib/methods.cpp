@@ -1,5 +1,5 @@
-// methods is a library of custom classes: what the methods of Broken do is found, and
-// nothing is said of those of Sound, which may keep what they are given.
+// methods is a library of custom classes: the methods of Broken have findings, and those
+// of Sound, which may keep their arguments, have none.
 #include <ATen/ATen.h>
 #include <torch/custom_class.h>
 
@@ -64,7 +64,7 @@ struct Table : torch::CustomClassHolder {
   }
 };
 
-// decode takes only what encode returns.
+// decode accepts only the results of encode.
 Tensor encode(const Tensor& image) {
   TORCH_CHECK(image.dim() == 3, "image must be a 3D tensor");
   return at::cat({at::full({2}, 137, at::kByte), at::full({1}, image.size(0), at::kByte)});

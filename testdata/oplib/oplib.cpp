@@ -1,7 +1,7 @@
 // oplib is a small operator library, as an author writes one. Its first
 // operators keep what their schemas promise. Each of the others breaks one
-// promise, in a way that real kernels have; expect.yaml says which, and what
-// opassert says of it.
+// promise, in a way that real kernels do; expect.yaml lists which, with
+// the findings of opassert.
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/SparseTensorUtils.h>
@@ -38,12 +38,12 @@ std::tuple<Tensor, Tensor> sum_and_size(TensorList tensors) {
   return {sum, at::full({}, int64_t(tensors.size()), at::kLong)};
 }
 
-// -- An input comes back, or is shared.
+// -- An input is returned, or shared.
 
 // A fast path for a factor of 1 returns the input.
 Tensor scale_fast(const Tensor& self, double factor) { return factor == 1 ? self : at::mul(self, factor); }
 
-// A view, and the schema does not say so.
+// A view that the schema does not declare.
 Tensor row(const Tensor& self, int64_t index) { return self.select(0, index); }
 
 // The values are new, the indices are shared with the input.
@@ -51,12 +51,12 @@ Tensor sparse_scale(const Tensor& self, double factor) {
   return at::_sparse_coo_tensor_unsafe(self._indices(), self._values() * factor, self.sizes());
 }
 
-// -- What should be a view is none.
+// -- A declared view is not one.
 
-// reshape copies what is not contiguous.
+// reshape copies tensors that are not contiguous.
 Tensor flat(const Tensor& self) { return self.reshape({-1}); }
 
-// The last chunk, where it is shorter, is padded into a copy.
+// A last chunk that is shorter is padded, into a copy.
 std::vector<Tensor> chunks(const Tensor& self, int64_t size) {
   auto parts = self.split(size, 0);
   if (parts.back().size(0) < size) {
@@ -67,9 +67,9 @@ std::vector<Tensor> chunks(const Tensor& self, int64_t size) {
   return parts;
 }
 
-// -- Outputs share.
+// -- Outputs share memory.
 
-// Both results lie in one buffer.
+// Both results are in one buffer.
 std::tuple<Tensor, Tensor> sin_cos(const Tensor& self) {
   Tensor both = at::stack({self.sin(), self.cos()});
   return {both.select(0, 0), both.select(0, 1)};
@@ -93,7 +93,7 @@ Tensor total(c10::List<Tensor> tensors) {
   return sum;
 }
 
-// What is missing is filled in, and what is there is clamped.
+// Missing tensors are filled in, and the others are clamped.
 Tensor pick(const Tensor& self, const c10::List<c10::optional<Tensor>>& indices) {
   auto list = indices;
   for (size_t i = 0; i < list.size(); i++) {
@@ -103,7 +103,7 @@ Tensor pick(const Tensor& self, const c10::List<c10::optional<Tensor>>& indices)
   return self.clone();
 }
 
-// -- An argument is written, and the schema does not say so.
+// -- An argument is written, and the schema does not declare it.
 
 // The buffer lacks its (a!).
 Tensor accumulate(const Tensor& self, const Tensor& buffer) {
@@ -111,25 +111,25 @@ Tensor accumulate(const Tensor& self, const Tensor& buffer) {
   return self.clone();
 }
 
-// The bytes stay, the shape of the input does not.
+// The bytes stay, the sizes of the input change.
 Tensor as_column(const Tensor& self) { return self.unsqueeze_(-1).clone(); }
 
-// The name says in-place, the schema forgot to.
+// The name is in-place, and the schema is not.
 Tensor double_(const Tensor& self) { return self.mul_(2).clone(); }
 
-// A flag of the caller's tensor is raised.
+// A flag of the caller's tensor is set.
 Tensor train(const Tensor& self) {
   if (at::isFloatingType(self.scalar_type())) self.unsafeGetTensorImpl()->set_requires_grad(true);
   return at::ones_like(self);
 }
 
-// The bytes stay, and read as their negatives.
+// The bytes stay, and are read as their negatives.
 Tensor flip_sign(const Tensor& self) {
   if (self.is_floating_point()) self._set_neg(!self.is_neg());
   return at::zeros(self.sizes());
 }
 
-// The values stay, and autograd is told that they do not.
+// The values stay, and the version rises.
 Tensor touch(const Tensor& self) {
   self.unsafeGetTensorImpl()->bump_version();
   return self.clone();
@@ -140,7 +140,7 @@ Tensor touch(const Tensor& self) {
 // Another tensor over the same bytes is returned.
 Tensor negate_(Tensor& self) { return self.neg_().view(self.sizes()); }
 
-// The reference is rebound: the caller's tensor stays as it was.
+// The reference is rebound: the caller's tensor does not change.
 Tensor& grow_(Tensor& self) {
   self = at::cat({self, self});
   return self;
@@ -152,20 +152,20 @@ Tensor& replace_(Tensor& self, const Tensor& source) {
   return self;
 }
 
-// An out of the wrong size is left alone, and something new is returned.
+// An out of the wrong size is ignored, and a new tensor is returned.
 Tensor stretch_out(const Tensor& self, Tensor& out) {
   if (!out.sizes().equals(self.sizes())) return self * 2;
   return out.copy_(self).mul_(2);
 }
 
-// The out argument is resized and filled, both behind the version counter's back.
+// The out argument is resized and filled, without raising its version.
 Tensor& ones_into(const Tensor& self, Tensor& out) {
   at::AutoDispatchBelowADInplaceOrView guard;
   out.resize_(self.sizes());
   return out.fill_(1);
 }
 
-// -- The meta kernel tells another story.
+// -- The meta kernel differs.
 
 Tensor pad_even(const Tensor& self) {
   if (self.size(0) % 2 == 0) return self.clone();
@@ -174,13 +174,13 @@ Tensor pad_even(const Tensor& self) {
 
 Tensor pad_even_meta(const Tensor& self) { return at::empty_like(self); }
 
-// -- A kernel without a dispatch key runs by calling others, which is not an excuse.
+// -- A kernel without a dispatch key that calls others has to keep the promises too.
 
 Tensor scale_once(const Tensor& self, bool again) { return again ? self * 2 : self; }
 
 Tensor halve(const Tensor& self) { return (self / 2).view(self.sizes()); }
 
-// -- Operators that do not come back.
+// -- Operators that do not return.
 
 Tensor crash(const Tensor& self) {
   volatile int* nowhere = nullptr;
@@ -280,8 +280,8 @@ TORCH_LIBRARY_IMPL(oplib, CPU, m) {
 
 TORCH_LIBRARY_IMPL(oplib, SparseCPU, m) { m.impl("sparse_scale", sparse_scale); }
 
-// Faults that are an act on a tensor, at each of its places; and faults in what a
-// tensor has besides its bytes.
+// Faults that are an act on a tensor, at each of its placements; and faults in other
+// properties of a tensor than its bytes.
 namespace {
 
 template <class F>
@@ -297,13 +297,13 @@ void zero_bytes(const Tensor& t) {
   if (t.is_contiguous()) std::memset(t.data_ptr(), 0, t.nbytes());
 }
 
-// zero_storage zeroes more than the tensor where that is a view.
+// zero_storage zeroes more than the tensor if that is a view.
 void zero_storage(const Tensor& t) {
   std::memset(t.unsafeGetTensorImpl()->unsafe_storage().data_ptr().get(), 0, t.storage().nbytes());
   t.unsafeGetTensorImpl()->bump_version();
 }
 
-// keep keeps what it is given until it is given something else.
+// keep holds a tensor until it is given another one.
 void keep(const Tensor& t) {
   static thread_local Tensor kept;
   kept = t;
@@ -312,7 +312,7 @@ void keep(const Tensor& t) {
 // over is another storage over the bytes of a tensor.
 Tensor over(const Tensor& t) { return at::from_blob(t.data_ptr(), t.sizes(), t.strides(), t.options()); }
 
-// room is how many bytes there are from where a tensor begins to the end of its storage.
+// room is the number of bytes from the beginning of a tensor to the end of its storage.
 size_t room(const Tensor& t) { return t.storage().nbytes() - t.storage_offset() * t.element_size(); }
 
 // buffer is a tensor of the sizes of another one, in memory that all calls share.
@@ -333,7 +333,7 @@ Tensor longer(Tensor t) {
   return t;
 }
 
-// What is done to an argument that is only read, or to one that is written.
+// The acts on an argument that is only read, or on one that is written.
 using Act = void (*)(Tensor&);
 
 // read places an act on an argument without (a!).
@@ -380,10 +380,10 @@ TORCH_LIBRARY_FRAGMENT(oplib, m) {
     return at::from_blob(copy.data_ptr(), copy.sizes(), [copy](void*) {}, copy.options());
   }));
 
-  // An input comes back, or is shared.
+  // An input is returned, or shared.
   m.def("sorted(Tensor[] tensors) -> Tensor[]", cpu([](TensorList tensors) { return tensors.vec(); }));
   m.def("raw_view(Tensor self) -> Tensor", cpu([](const Tensor& self) {
-    return self.use_count() > 1 ? over(self) : self.clone();  // what was made dense for the call is gone after it
+    return self.use_count() > 1 ? over(self) : self.clone();  // a tensor made dense for the call has one use
   }));
   m.def("two_views(Tensor self) -> (Tensor, Tensor)", cpu([](const Tensor& self) {
     Tensor copy = self.contiguous().clone();
@@ -397,14 +397,14 @@ TORCH_LIBRARY_FRAGMENT(oplib, m) {
     return all;
   }));
 
-  // Somebody keeps a reference.
+  // A reference is kept.
   m.def("count(Tensor(a!) state) -> Tensor", cpu([](const Tensor& self) { return writable(self).zero_(), at::ones({2, 3}).t(); }));
   m.def("memo_count(Tensor(a!) state) -> Tensor", cpu([](const Tensor& self) {
     Tensor counts = at::ones({2, 3});
     return writable(self).zero_(), keep(counts), counts.t();
   }));
 
-  // What an argument has besides its bytes.
+  // Properties of an argument besides its bytes.
   m.def("set_grad(Tensor self) -> ()", cpu([](const Tensor& self) { if (at::isFloatingType(self.scalar_type())) writable(self).mutable_grad() = at::ones_like(self); }));
   m.def("as_number(Tensor self) -> ()", cpu([](const Tensor& self) { if (self.dim() == 0) self.unsafeGetTensorImpl()->set_wrapped_number(true); }));
   m.def("relocate(Tensor self) -> ()", cpu([](const Tensor& self) {
@@ -443,7 +443,7 @@ TORCH_LIBRARY_FRAGMENT(oplib, m) {
     return self.clone();
   }));
 
-  // The bias of a convolution is scaled where there are groups.
+  // The bias of a convolution is scaled if there are groups.
   m.def("grouped_conv2d(Tensor input, Tensor weight, Tensor? bias=None, int groups=1) -> Tensor", cpu([](const Tensor& input, const Tensor& weight, const Optional& bias, int64_t groups) {
     Tensor result = at::convolution(input, weight, bias, {1, 1}, {0, 0}, {1, 1}, false, {0, 0}, groups);
     if (groups > 1 && given(bias)) bias->mul_(0.5);

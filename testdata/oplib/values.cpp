@@ -1,7 +1,7 @@
-// values is a library of operators that keep their promise except for one
-// ordinary sort of value: then they return an argument as it is. Those of the
-// namespace whole keep it always. The command must find each of the others by
-// the values that it tries, with no word of which they are.
+// values is a library of operators that keep their promises except for one
+// ordinary sort of value: then they return an argument unchanged. Those of the
+// namespace whole always keep them. The command must find each of the others by
+// the values that it tries, without a hint which they are.
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/custom_class.h>
@@ -22,7 +22,7 @@ using at::TensorList;
 
 namespace {
 
-// unless returns its input where a fast path was taken by mistake.
+// unless returns its input if a fast path is chosen by mistake.
 Tensor unless(bool bad, const Tensor& self) { return bad ? self : self.clone(); }
 
 bool some(const Tensor& condition) { return condition.numel() > 0 && condition.any().item<bool>(); }
@@ -43,7 +43,7 @@ torch::CppFunction any(F kernel) {
   return torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, kernel);
 }
 
-// blocks is a view where no dimension is cut, or the rows are dense.
+// blocks is a view if no dimension is divided, or the rows are dense.
 Tensor blocks(const Tensor& self, int64_t n) {
   TORCH_CHECK(self.dim() == 2 && n > 0 && self.size(1) % n == 0, "self must be [rows, n * columns]");
   return self.reshape({self.size(0) * n, self.size(1) / n});
@@ -59,7 +59,7 @@ struct Table : torch::CustomClassHolder {
   Tensor held;
 };
 
-// check ends the process where a condition does not hold, as ExecuTorch's do.
+// check ends the process if a condition does not hold, as ExecuTorch's does.
 void check(bool holds, const char* condition) {
   if (holds) return;
   std::fprintf(stderr, "F 00:00:00.000171 executorch:values.cpp:1] In function check(), assert failed (%s)\n", condition);
@@ -74,7 +74,7 @@ void check(bool holds, const char* condition) {
   m.def(#name "(Tensor self) -> Tensor", cpu([](const Tensor& self) { return unless(condition, self); }))
 
 TORCH_LIBRARY(values, m) {
-  // What the tensor holds.
+  // The contents of the tensor.
   TENSOR(negative, floating(self) && some(flat(self) < 0));
   TENSOR(zeros, floating(self) && every(flat(self) == 0));
   TENSOR(ones, floating(self) && every(flat(self) == 1));
@@ -125,7 +125,7 @@ TORCH_LIBRARY(values, m) {
     return unless(self.dim() == 3, self);
   }));
 
-  // How it lies in memory.
+  // Its layout in memory.
   TENSOR(expanded, self.dim() > 0 && self.stride(0) == 0 && self.size(0) > 1);
   TENSOR(transposed, self.dim() == 2 && self.stride(0) == 1 && self.stride(1) > 1);
   TENSOR(strided, self.dim() > 0 && self.size(-1) > 1 && self.stride(-1) == 2);
@@ -228,7 +228,7 @@ TORCH_LIBRARY(values, m) {
   m.def("seeded(Tensor self, *, Generator? generator=None) -> Tensor",
         cpu([](const Tensor& self, const c10::optional<at::Generator>& generator) { return unless(generator.has_value(), self); }));
 
-  // Two sorts of value at once, as fast paths ask for.
+  // Two sorts of value at once, as conditions of fast paths require.
   TENSOR(channels_last_8, self.dim() == 4 && self.size(1) > 0 && self.size(1) % 8 == 0 && !self.is_contiguous() &&
                               self.is_contiguous(at::MemoryFormat::ChannelsLast));
   TENSOR(half_parallel, self.scalar_type() == at::kHalf && self.numel() > 32768);
@@ -259,7 +259,7 @@ TORCH_LIBRARY(values, m) {
     return unless(mask, self);
   }));
 
-  // What goes with one value of another argument alone, as errors say.
+  // Values that require one value of another argument, which errors name.
   m.def("resample(Tensor self, str mode='nearest', bool? align_corners=None) -> Tensor",
         cpu([](const Tensor& self, c10::string_view mode, c10::optional<bool> corners) {
     TORCH_CHECK(mode == "nearest" || mode == "bilinear", "resample has the modes: nearest | bilinear (got ", std::string(mode), ")");
@@ -286,7 +286,7 @@ TORCH_LIBRARY(values, m) {
     return unless(fmt == "e5m2", self);
   }));
 
-  // Sizes that go with numbers.
+  // Sizes that depend on numbers.
   m.def("grouped(Tensor self, Tensor weight, int groups=1) -> Tensor", cpu([](const Tensor& self, const Tensor& weight, int64_t groups) {
     TORCH_CHECK(groups > 0 && self.dim() == 4 && weight.dim() == 4, "Expected 4-dimensional tensors and groups");
     TORCH_CHECK(self.size(1) == weight.size(1) * groups, "Given groups=", groups, ", expected self", self.sizes(), " to have ",
@@ -334,7 +334,7 @@ TORCH_LIBRARY(values, m) {
     return unless(groups > 1 && weight && weight->defined(), input);
   }));
 
-  // What shows where the tensors differ, and the numbers are neither 0 nor 1.
+  // Faults that show if tensors differ, and numbers are neither 0 nor 1.
   m.def("copied(Tensor self, Tensor to) -> ()", cpu([](const Tensor& self, const Tensor& to) {
     if (self.sizes() == to.sizes() && self.scalar_type() == to.scalar_type() && self.is_contiguous() && to.is_contiguous()) to.copy_(self);
   }));
@@ -352,7 +352,7 @@ TORCH_LIBRARY(values, m) {
     return self.clone();
   }));
 
-  // What lies around a tensor, and results of the right size.
+  // Bytes beside a tensor, and results of the right size.
   m.def("rounded_up_(Tensor(a!) self) -> Tensor(a!)", cpu([](Tensor& self) -> Tensor& {
     self.neg_();
     if (self.scalar_type() != at::kFloat || !self.is_contiguous() || self.storage_offset() % 4 != 0) return self;
@@ -370,7 +370,7 @@ TORCH_LIBRARY(values, m) {
     return unless(other && other->defined() && other->scalar_type() == at::kChar, self);
   }));
 
-  // What is wrong though the call throws, and what an object keeps.
+  // Faults of calls that throw, and tensors that an object keeps.
   m.def("throws(Tensor self, Tensor other) -> Tensor", cpu([](const Tensor& self, const Tensor& other) {
     if (self.scalar_type() == other.scalar_type()) return self.clone();
     if (floating(self)) self.add_(1);
@@ -390,7 +390,7 @@ TORCH_LIBRARY(values, m) {
     table->held = self;
   }));
 
-  // Results that calls share, of ops that decompose, whose uses autograd raises.
+  // Results that calls share, of ops that decompose, whose use counts autograd raises.
   m.def("cached(int n) -> Tensor", [](int64_t n) {
     thread_local Tensor made;
     if (!made.defined() || made.numel() != n) made = at::ones({n});
@@ -402,13 +402,13 @@ TORCH_LIBRARY(values, m) {
     return room;
   });
 
-  // What two arguments together bring about.
+  // Faults of two arguments together.
   m.def("fallback(Tensor self, Tensor? other=None) -> Tensor", cpu([](const Tensor& self, const c10::optional<Tensor>& other) {
     return self.numel() == 0 && other && other->defined() ? *other : self.clone();
   }));
   m.def("blocks(Tensor(a) self, int n) -> Tensor(a)", cpu(&blocks));
 
-  // Words that no error offers, and refusals by abort.
+  // Words that no error offers, and rejections by abort.
   m.def("compared(Tensor self, str kind) -> Tensor", cpu([](const Tensor& self, std::string kind) { return unless(kind == "stochastic", self); }));
   m.def("aborts(Tensor self, Tensor other) -> Tensor", cpu([](const Tensor& self, const Tensor& other) {
     check(self.dim() == 3, "self.dim() == 3");
@@ -477,6 +477,6 @@ TORCH_LIBRARY(whole, m) {
   m.def("first(Tensor(a) self, int[] dims=[]) -> Tensor(a)", cpu([](const Tensor& self, at::IntArrayRef) { return self.alias(); }));
 }
 
-// Kernels see lazy conjugates and negatives where they say that they do.
+// Kernels see lazy conjugates and negatives if they declare it.
 TORCH_LIBRARY_IMPL(values, Conjugate, m) { m.impl("conjugate", torch::CppFunction::makeFallthrough()); }
 TORCH_LIBRARY_IMPL(values, Negative, m) { m.impl("negative_bit", torch::CppFunction::makeFallthrough()); }

@@ -1,6 +1,6 @@
 // places.cpp is a library of operators, each of which breaks one check in one
-// sort of place: place::OA002_list exchanges the storage of a tensor in a list.
-// One kernel does what the name says, on whatever holds the tensor.
+// kind of argument or return: place::OA002_list exchanges the storage of a tensor in a list.
+// One kernel does what the name says, for each kind of argument and return.
 #include <ATen/ATen.h>
 #include <ATen/FunctionalTensorWrapper.h>
 #include <ATen/NestedTensorImpl.h>
@@ -49,7 +49,7 @@ Tensor fresh(const Tensor& t) {
 
 Tensor same_bytes(const Tensor& t) { return t.defined() && t.device().type() != c10::DeviceType::PrivateUse1 ? t.alias() : t; }
 
-// another puts another tensor in the place of the first.
+// another replaces the first tensor by another one.
 void another(const IValue& v) {
   if (v.isList()) {
     auto list = v.toList();
@@ -90,7 +90,7 @@ void exchange(const Tensor& t) {
   if (t.defined() && t.unsafeGetTensorImpl()->unsafe_storage()) t.unsafeGetTensorImpl()->set_storage_keep_dtype(fresh(t).storage());
 }
 
-auto& kept = *new std::vector<Tensor>;  // for ever: a tensor of numpy asks for Python when it goes
+auto& kept = *new std::vector<Tensor>;  // not freed: a tensor of numpy needs Python for that
 
 std::vector<Tensor> keep(const Tensor& t) {
   kept.push_back(t);
@@ -118,7 +118,7 @@ Tensor beyond(Tensor t) {
   return t;
 }
 
-// results breaks a check in what is returned, and other code leaves that alone.
+// results breaks a check in what is returned, which other code does not change.
 std::vector<Tensor> results(const std::string& what, const Tensor& t) {
   if (what == "OA003") return keep(fresh(t));
   if (what == "OA003_view") return keep(same_bytes(t));
@@ -141,7 +141,7 @@ std::vector<Tensor> results(const std::string& what, const Tensor& t) {
   return {t};
 }
 
-// kernel does what stands before _of_ in the name.
+// kernel does what the name says before _of_.
 void kernel(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const auto& schema = op.schema();
   std::string what = schema.name().substr(schema.name().find("::") + 2);

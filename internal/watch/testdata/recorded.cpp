@@ -1,4 +1,4 @@
-// recorded.cpp is a library with an operator whose arguments nobody would guess.
+// recorded.cpp is a library with an operator whose arguments cannot be guessed.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -11,7 +11,7 @@ Tensor resample(const Tensor& x, c10::string_view mode, at::IntArrayRef steps, d
   const bool wanted = x.dim() == 3 && x.size(1) == 5 && x.scalar_type() == at::kDouble && x.stride(2) != 1 && mode == "lanczos'3, [a]" &&
                       steps.size() == 2 && steps[0] == 7 && scale == 0.125 && masks.size() == 2 && into == at::kBFloat16 && exact;
   TORCH_CHECK(wanted, "no");
-  return x;  // and its schema says that it returns a new tensor
+  return x;  // its schema says that it returns a new tensor
 }
 Tensor many(const Tensor& x) { return x.clone(); }
 

@@ -1,5 +1,5 @@
 // seeded.cpp is a library of operators, each of which breaks one promise of its
-// schema; those of the namespace sound break none.
+// schema; those of the namespace sound keep theirs.
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/library.h>
@@ -76,7 +76,7 @@ Tensor sound_outer(const Tensor& self) {
   return inner.call(self).mul(2);
 }
 
-// Bad at its backward: the gradient shares with what was saved.
+// Wrong in its backward: the gradient shares memory with the saved tensor.
 struct Square : torch::autograd::Function<Square> {
   static Tensor forward(torch::autograd::AutogradContext* context, const Tensor& self) {
     at::AutoDispatchBelowADInplaceOrView guard;
@@ -133,7 +133,7 @@ TORCH_LIBRARY_IMPL(bad, CompositeExplicitAutograd, m) {
   m.impl("square_backward", square_backward);
 }
 
-// Kernels of autograd's that never come to those of the backend.
+// Kernels for autograd that never call those of the backend.
 TORCH_LIBRARY_IMPL(bad, AutogradCPU, m) {
   m.impl("around", shortcut);
   m.impl("shortcut", shortcut);
