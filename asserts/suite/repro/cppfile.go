@@ -29,7 +29,7 @@ var cpp = dialect{
 			engine.Grad: "{}.set_requires_grad(true)", engine.Functional: "at::functionalization::impl::to_functional_tensor({})", engine.Inference: "inferred({})", engine.COOUncoalesced: "uncoalesced({})",
 		},
 	},
-	declared: "auto %s = %s;", end: ";", item: "%s%d", called: cppMade, holds: cppList,
+	statements: statementsOf("cpp.tmpl"), declared: "auto %s = %s;", end: ";", item: "%s%d", called: cppMade, holds: cppList,
 	noted:   "auto {fact}_before = {of};",
 	was:     "{fact}_before",
 	release: "stack.clear();",
@@ -108,7 +108,7 @@ func (s Source) cppText(f Problem, below bool) (string, error) {
 	switch {
 	case f.Crash != nil:
 		c.line("%s", stack)
-		c.crash(guard, f.Crash.Cause)
+		c.line("%s", c.statement("crash", fields{"guard": guard, "hangs": f.Crash.Cause == report.Hang}))
 	case twin(f.Finding) == engine.Meta:
 		c.line("%s", stack)
 		c.compared(guard)
@@ -250,39 +250,23 @@ func (c *cppFile) judged(p *predicate, guard string) {
 	if p.after != "" {
 		c.line("%s", p.after)
 	}
-	c.verdict(p.fault, p.says, notThere)
+	c.line("%s", c.verdict(p.fault, p.says, ""))
 }
 
-// outside calls the op in processes of their own, with all memory of tensors beside pages without
-// access, and, to tell whether these end the process, with access.
+// outside calls the op with all memory of tensors beside pages without access.
 func (c *cppFile) outside(before string) {
 	once := append(c.lines, before+"at::manual_seed(0);\ncall(op, stack);")
-	c.lines = []string{"const auto once = [] {\n  " + nested(once) + "\n};", `bool fault = false, raised = false;
-for (bool behind : {true, false}) {
-  const int closed = ends(once, behind, PROT_NONE), open = ends(once, behind, PROT_READ | PROT_WRITE);
-  fault = fault || (closed == -SIGSEGV && open != closed);
-  raised = raised || closed == 2 || open == 2;
-}
-if (!fault && raised) return 2;`}
-	c.verdict("fault", "the call accesses memory outside of its tensors", notThere)
+	c.lines = []string{c.statement("outside", fields{"once": once}), c.verdict("fault", "the call accesses memory outside of its tensors", "")}
 }
 
-// restored calls the op in processes of their own, with the storage of an argument read-only, and,
-// to tell whether this ends the process, writable.
+// restored calls the op with the storage of an argument read-only.
 func (c *cppFile) restored(p asserts.Place, before string) error {
 	x, err := c.place(p)
 	if err != nil {
 		return err
 	}
 	once := append(c.lines, before+"const auto& storage = "+x+".storage();\nmprotect(const_cast<void*>(storage.data()), storage.nbytes(), protection);", "at::manual_seed(0);\ncall(op, stack);")
-	c.lines = []string{"static int protection;\nconst auto once = [] {\n  " + nested(once) + "\n};", `int seen[2];
-for (const bool open : {false, true}) {
-  protection = open ? PROT_READ | PROT_WRITE : PROT_READ;
-  seen[open] = ends(once, false, PROT_READ | PROT_WRITE);
-}
-const bool fault = seen[0] == -SIGSEGV && seen[1] != seen[0];
-if (!fault && (seen[0] == 2 || seen[1] == 2)) return 2;`}
-	c.verdict("fault", fmt.Sprintf(restores, p), notThere)
+	c.lines = []string{c.statement("restored", fields{"once": once}), c.verdict("fault", fmt.Sprintf(restores, p), "")}
 	return nil
 }
 
@@ -300,15 +284,7 @@ func (c *cppFile) inMemory(v *asserts.Violation, before string) error {
 		x = "bytes += elements(" + place + ");"
 	}
 	once := append(c.lines, before+"at::manual_seed(0);\ncall(op, stack);", "std::string bytes;\n"+x+"\nreturn bytes;")
-	c.lines = []string{"c10::SetAllocator(c10::DeviceType::CPU, new Filled(), UINT8_MAX);", "const auto once = [] {\n  " + nested(once) + "\n};", `bool strayed = false;
-std::vector<std::string> seen;
-for (char byte : {0x5A, 0x5A, 0xA6, 0xA6, 0x5A}) {
-  Filled::fill(byte);
-  seen.push_back(once());
-  strayed = strayed || Filled::strays();
-}
-seen.erase(seen.begin());`}
-	c.verdict(s.cpp, strings.ReplaceAll(s.says, "{x}", v.Subject.String()), notThere+", or no result shows it")
+	c.lines = []string{c.statement("in memory", fields{"once": once}), c.verdict(s.cpp, strings.ReplaceAll(s.says, "{x}", v.Subject.String()), ", or no result shows it")}
 	return nil
 }
 
@@ -317,44 +293,14 @@ func nested(lines []string) string {
 	return strings.ReplaceAll(strings.Join(lines, "\n"), "\n", "\n  ")
 }
 
-// verdict ends the program, with a message on whether the fault is there.
-func (c *cppFile) verdict(fault, says, otherwise string) {
-	c.line("if (%s) {\n  std::puts(%q);\n  return 1;\n}\nstd::puts(%q);", fault, there+says, otherwise)
-}
-
 // compared writes the call, and the one with which a compiler plans.
 func (c *cppFile) compared(guard string) {
 	c.line("const auto args = stack;\nauto twin_stack = twins(stack);\nconst auto twin_args = twin_stack;")
 	c.judged(&predicate{
-		after: "try {\n  call(op, twin_stack);\n} catch (const std::exception& e) {\n  std::printf(\"" + there + "the call with meta tensors raises: %s\\n\", line(e).c_str());\n  return 1;\n}",
+		after: c.statement("twin call", nil),
 		fault: "planned(stack) != planned(twin_stack) || shared(args, stack) != shared(twin_args, twin_stack)",
 		says:  differs,
 	}, guard)
-}
-
-// crash calls the op in a process of its own.
-func (c *cppFile) crash(guard, cause string) {
-	late := "if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {\n  std::puts(\"the call does not end\");\n  return 2;\n}\n"
-	if cause == report.Hang {
-		late = ""
-	}
-	c.line("%s", `pid_t child = fork();
-if (child == 0) {
-  alarm(60);
-  at::set_num_threads(1);
-  try {
-    `+guard+`op.callBoxed(&stack);
-  } catch (...) {
-  }
-  _exit(0);
-}
-int status = 0;
-waitpid(child, &status, 0);
-`+late+`if (WIFSIGNALED(status)) {
-  std::printf("`+there+`the call ends its process with %s\n", strsignal(WTERMSIG(status)));
-  return 1;
-}
-std::puts("`+notThere+`");`)
 }
 
 // text composes the program.
@@ -369,7 +315,7 @@ func (c *cppFile) text(about []string) string {
 	for _, d := range used(cppDefinitions, body+"\nline(e)") {
 		b.WriteString(d)
 	}
-	line("\nint main() try {\n  %s\n  return 0;\n} catch (const std::exception& e) {\n  std::printf(\"the call raises: %%s\\n\", line(e).c_str());\n  return 2;\n}", nested([]string{body}))
+	b.WriteString("\n" + c.statement("main", c.lines))
 	return b.String()
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"text/template"
 
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
@@ -18,13 +19,14 @@ import (
 
 // A dialect is how rules are written in a language. In its texts {x} and {y} are tensors.
 type dialect struct {
-	language string
-	noted    string            // a statement that records the {fact} that is {of} a tensor
-	was      string            // the recorded value of a {fact}
-	release  string            // a statement that releases the returns, or ""
-	joints   map[string]string // "and" and "or"
-	facts    map[string]fact
-	words    map[string]condition
+	language   string
+	statements func() *template.Template
+	noted      string            // a statement that records the {fact} that is {of} a tensor
+	was        string            // the recorded value of a {fact}
+	release    string            // a statement that releases the returns, or ""
+	joints     map[string]string // "and" and "or"
+	facts      map[string]fact
+	words      map[string]condition
 
 	literals
 	declared string // a statement that declares a variable with an expression

@@ -31,10 +31,11 @@ var golang = dialect{
 		booleans: [2]string{"false", "true"}, complexes: "%[3]v(complex(%[1]s, %[2]s))",
 		numbers: map[string]string{"nan": "math.NaN()", "inf": "math.Inf(1)", "-inf": "math.Inf(-1)", "-0.0": "math.Copysign(0, -1)"},
 	},
-	declared: "%s := %s",
-	noted:    "before := {seen}",
-	was:      "before",
-	joints:   map[string]string{"and": " && ", "or": " || "},
+	statements: statementsOf("go.tmpl"),
+	declared:   "%s := %s",
+	noted:      "before := {seen}",
+	was:        "before",
+	joints:     map[string]string{"and": " && ", "or": " || "},
 	facts: map[string]fact{
 		"impl":    {"x", "{}.Impl"},
 		"storage": {"x", "{}.Storage"},
@@ -385,7 +386,7 @@ func (g *goFile) judged(f Problem, call string) error {
 	} else {
 		g.line("x := %s", g.seen(x))
 	}
-	g.line("if %s {\nfmt.Println(%q)\nos.Exit(1)\n}\nfmt.Println(%q)", p.fault, there+p.says, notThere)
+	g.line("%s", g.verdict(p.fault, p.says, ""))
 	return nil
 }
 
@@ -422,23 +423,7 @@ func (g *goFile) crash(call string) {
 			g.line("_ = %s", name)
 		}
 	}
-	g.lines = append([]string{`if os.Getenv("CALL") == "" {
-	child := exec.Command(os.Args[0])
-	child.Env = append(os.Environ(), "CALL=1")
-	out, err := child.StdoutPipe()
-	made(out, err)
-	made(0, child.Start())
-	time.AfterFunc(time.Minute, func() { child.Process.Kill() })
-	said := made(io.ReadAll(out))
-	if err := child.Wait(); string(said) != "it is over" {
-		fmt.Println("` + there + `the call ends its process:", child.ProcessState, err)
-		os.Exit(1)
-	}
-	fmt.Println("` + notThere + `")
-	return
-}
-defer fmt.Print("it is over") // also where the kernel panics
-defer func() { recover() }()`}, g.lines...)
+	g.lines = append([]string{g.statement("crash", nil)}, g.lines...)
 	g.line("%s", g.results(call, ""))
 }
 
@@ -462,21 +447,7 @@ func (g *goFile) apart(f Problem) error {
 	if err != nil {
 		return err
 	}
-	g.lines = []string{`if os.Getenv("CALL") == "" {
-	var seen []string
-	for _, call := range []string{"same", "other", "other", "same"} {
-		child := exec.Command(os.Args[0])
-		child.Env = append(os.Environ(), "CALL="+call)
-		seen = append(seen, string(made(child.Output())))
-	}
-	if seen[0] == seen[3] && seen[1] == seen[2] && seen[0] != seen[1] {
-		fmt.Println("` + there + x + ` depends on the values of an earlier call")
-		os.Exit(1)
-	}
-	fmt.Println("` + notThere + `")
-	return
-}`}
-	g.line("if os.Getenv(\"CALL\") == \"same\" {\n%s\n} else {\n%s\n}", strings.Join(made[0], "\n"), strings.Join(made[1], "\n"))
+	g.lines = []string{g.statement("apart", fields{"of": x, "same": strings.Join(made[0], "\n"), "other": strings.Join(made[1], "\n")})}
 	g.lines = append(g.lines, made[2][:len(made[2])-1]...)
 	g.line("%s\nfmt.Print(%s.Content.Bytes)", g.called(call, x), g.seen(x))
 	return nil

@@ -274,7 +274,7 @@ func (s Source) text(f Problem, body string) string {
 		line("guard = %s\n%[1]s = contextlib.contextmanager(lambda: (yield (held := guard())))  # as from 2.0 on", belowAutograd)
 	}
 	if path != "" {
-		line("%s", firstConfiguration)
+		line("%s", strings.TrimSpace(python.statement("first configuration", nil)))
 	}
 	for _, d := range definitions {
 		line("\n%s", strings.TrimRight(d, "\n"))
@@ -282,12 +282,6 @@ func (s Source) text(f Problem, body string) string {
 	line("\n\n%s", strings.TrimRight(body, "\n"))
 	return b.String()
 }
-
-// firstConfiguration lets autotuned kernels of Triton run under its interpreter as in a worker: they
-// choose a configuration by the clock of a GPU.
-const firstConfiguration = `if "triton.runtime.autotuner" in sys.modules:
-    sys.modules["triton.runtime.autotuner"].Autotuner._bench = lambda *args, **kwargs: [0.0]
-    sys.modules["triton.runtime.driver"].driver.set_active(type("Driver", (), {"get_benchmarker": lambda _: None})())`
 
 // raises sets the exit status of an unexpected exception to 2: 1 is for the fault.
 const raises = "sys.excepthook = lambda *raised: sys.__excepthook__(*raised) or sys.exit(2)"
@@ -345,132 +339,71 @@ func indented(text string) string { return "    " + strings.ReplaceAll(text, "\n
 
 // judged returns the call between the observations before and after it.
 func (k *pythonCall) judged(w way, p *predicate) string {
-	before := ""
+	var b strings.Builder
 	if p.twice {
-		before = guarded(w.statement("earlier = " + k.expression(w)))
+		b.WriteString(guarded(w.statement("earlier = " + k.expression(w))))
 	}
 	for _, statement := range p.before {
-		before += statement + "\n"
+		b.WriteString(statement + "\n")
 	}
-	call := guarded(w.statement("result = " + k.expression(w)))
+	// PyTorch's custom_op refuses a result that shares memory.
+	call := fields{"statement": w.statement("result = " + k.expression(w)), "refused": strings.Contains(p.fault, "share(") && k.op.Namespace != "aten"}
 	if !strings.Contains(p.fault+p.after, "result") { // an op may write, and then raise
-		call = strings.Replace(call, "sys.exit(2)", "if not ("+p.fault+"):\n        sys.exit(2)", 1)
+		call["unless"] = p.fault
 	}
-	if strings.Contains(p.fault, "share(") && k.op.Namespace != "aten" {
-		call = strings.Replace(call, "    print(\"the call", refused+"    print(\"the call", 1)
-	}
+	b.WriteString(k.statement("guarded", call))
 	if p.after != "" {
-		call += p.after + "\n"
+		b.WriteString(p.after + "\n")
 	}
-	return before + call + verdict(p.fault, p.says, notThere)
+	b.WriteString(k.verdict(p.fault, p.says, ""))
+	return b.String()
 }
-
-// refused ends the program if PyTorch's custom_op refuses the result of its kernel.
-const refused = "    if \"may not alias any inputs\" in str(e):\n        print(\"" + there + "PyTorch refuses the result, which shares memory with another tensor of the call\")\n        sys.exit(1)\n"
 
 // guarded ends the program with 2 if a statement raises.
 func guarded(statement string) string {
-	return "try:\n" + indented(statement) + "\nexcept Exception as e:\n    print(\"the call raises:\", e)\n    sys.exit(2)\n"
+	return python.statement("guarded", fields{"statement": statement})
 }
 
-// there is the beginning of the message on a fault, notThere that without one.
-const (
-	there    = "the fault is there: "
-	notThere = "the fault is not there"
-)
-
-// verdict ends a program, with a message on whether the fault is there.
-func verdict(fault, says, otherwise string) string {
-	return fmt.Sprintf("if %s:\n    print(%q)\n    sys.exit(1)\nprint(%q)\n", fault, there+says, otherwise)
-}
-
-// crash makes a call in a process of its own. After a fork the thread pool does not exist, which
-// would wait forever if the arguments were made in several threads.
+// crash makes a call in a process of its own.
 func (k *pythonCall) crash(call, cause string) string {
-	late := "if os.WTERMSIG(status) in (signal.SIGALRM, signal.SIGXCPU):\n    print(\"the call does not end\")\n    sys.exit(2)\n"
-	if cause == report.Hang {
-		late = ""
-	}
-	making := ""
 	if k.makesObjects() {
-		making = strings.Join(k.lines, "\n") + "\n"
+		call = strings.Join(k.lines, "\n") + "\n" + call
 	}
-	return "child = os.fork()\nif child == 0:\n    signal.alarm(60)\n    resource.setrlimit(resource.RLIMIT_CPU, (5, 5))\n    torch.set_num_threads(1)\n" +
-		indented(making+call) + `
-    os._exit(0)
-status = os.waitpid(child, 0)[1]
-` + late + `if os.WIFSIGNALED(status):
-    print("` + there + `the call ends its process with", signal.Signals(os.WTERMSIG(status)).name)
-    sys.exit(1)
-print("` + notThere + `")
-`
+	return k.statement("crash", fields{"call": call, "hangs": cause == report.Hang})
 }
-
-// planning is the Python code that makes the arguments of a compiler's call: twins on meta, or
-// fakes.
-var planning = map[engine.Device]string{
-	engine.Meta: twins(engine.Meta),
-	engine.CPU:  twins(engine.CPU),
-	engine.Fake: `mode = torch._subclasses.fake_tensor.FakeTensorMode()
-
-
-def twin(t):
-    return t if isinstance(t, torch.device) else mode.from_tensor(t)
-
-
-`,
-}
-
-// twins is the Python code that makes tensors on a device with the same layouts and contents, in
-// equal storages.
-func twins(on engine.Device) string {
-	return fmt.Sprintf(`twins = {}
-
-
-def twin(t):
-    if isinstance(t, torch.device):
-        return torch.device(%[1]q)
-    storage = t.untyped_storage()
-    elements = storage.nbytes() // t.element_size()
-    base = twins.setdefault(storage._cdata, t.detach().as_strided((elements,), (1,), 0).to(%[1]q))
-    return twins.setdefault(id(t), base.as_strided(t.size(), t.stride(), t.storage_offset()))
-
-
-mode = contextlib.nullcontext()
-`, on)
-}
-
-// unregistered is the Python code that leaves an op only the meta kernel that C++ calls.
-const unregistered = `# C++ has none of the meta functions that Python registers: without them it is
-torch._meta_registrations._meta_lib_dont_use_me_use_register_meta._destroy()
-`
 
 const differs = "the planned results differ from the returned ones"
 
 // compared returns the call, and the one with which a compiler plans, or that on the CPU.
 func (k *pythonCall) compared(w way, device engine.Device, v *asserts.Violation) string {
-	setup := k.twins(planning[device])
+	setup := ""
 	if w.bare {
-		setup = unregistered + setup
+		setup = k.statement("unregistered", nil)
+	}
+	if device == engine.Fake {
+		setup += k.twins("fakes", nil)
+	} else {
+		setup += k.twins("twins", string(device))
 	}
 	calls := setup + guarded(w.statement("result = "+w.function+"(*args, **kwargs)")) + w.plans("with mode:", "plan = ", string(device)+" tensors")
 	switch {
 	case device != engine.CPU && v.Symptom == asserts.OtherContents:
-		return calls + verdict("any(a != b for a, b in zip(numbers(result), numbers(plan)) if None not in (a, b))", "a planned number differs from the returned one", notThere)
+		return calls + k.verdict("any(a != b for a, b in zip(numbers(result), numbers(plan)) if None not in (a, b))", "a planned number differs from the returned one", "")
 	case device != engine.CPU:
-		return calls + verdict("planned(result) != planned(plan) or shared(args, result) != shared(twins_args, plan)", differs, notThere)
+		return calls + k.verdict("planned(result) != planned(plan) or shared(args, result) != shared(twins_args, plan)", differs, "")
 	}
 	tolerance := "None"
 	if v.Symptom == asserts.OtherContents {
 		tolerance = fmt.Sprint(v.Tolerance)
 	}
 	return calls + "differ = differences(([args, kwargs], result), ([twins_args, twins_kwargs], plan), " + tolerance + ")\nprint(*differ, sep=\"\\n\")\n" +
-		verdict("differ", "the results or writes of the call on the CPU differ from those on the device", notThere)
+		k.verdict("differ", "the results or writes of the call on the CPU differ from those on the device", "")
 }
 
-// twins makes the arguments of the call, and of the one with which a compiler plans.
-func (k *pythonCall) twins(mode string) string {
-	return mode + k.passed() + "twins_args, twins_kwargs = replaced((args, kwargs), twin)\n"
+// twins makes the arguments of the call, and those of the one with which a compiler plans, by the
+// statements of a name.
+func (k *pythonCall) twins(name string, values any) string {
+	return k.statement(name, values) + k.passed() + "twins_args, twins_kwargs = replaced((args, kwargs), twin)\n"
 }
 
 // passed makes a tuple and a dict of the arguments of the call.
@@ -480,8 +413,8 @@ func (k *pythonCall) passed() string {
 
 // plans makes the call with which a compiler plans: an error of it is the fault.
 func (w way) plans(within, result, with string) string {
-	return "try:\n" + indented(within+"\n"+indented(w.statement(result+w.function+"(*twins_args, **twins_kwargs)"))) + "\nexcept Exception as e:\n" +
-		fmt.Sprintf("    print(\"%sthe call with %s raises:\", e)\n    sys.exit(1)\n", there, with)
+	call := within + "\n" + indented(w.statement(result+w.function+"(*twins_args, **twins_kwargs)"))
+	return python.statement("raises", fields{"statement": call, "says": "the call with " + with})
 }
 
 // ruled returns the call that the kernel accepts, and the same one with arguments that require grad
@@ -499,42 +432,25 @@ func (k *pythonCall) ruled(v *asserts.Violation) (func(way) string, error) {
 	case asserts.Vmap:
 		return k.before(func(w way) string {
 			return k.passed() + guarded(w.function+"(*args, **kwargs)") + "said = batched(" + w.function + ", args, kwargs)\nprint(\"vmap:\", said)\n" +
-				verdict("said", "torch.vmap does not return what separate calls do", notThere)
+				k.verdict("said", "torch.vmap does not return what separate calls do", "")
 		}), nil
 	default:
 		return nil, errors.New("of functions registered besides the kernel, only a backward that raises and a rule for vmap have a program")
 	}
 	return k.before(func(w way) string {
 		call := w.function + "(*args, **kwargs)"
-		return k.passed() + changed + guarded(call) + "args, kwargs = leaves((args, kwargs))\n" +
-			"try:\n" + indented("backward("+call+")") + "\nexcept Exception as e:\n" +
-			fmt.Sprintf("    print(\"%swhere arguments require grad it raises:\", e)\n    sys.exit(1)\nprint(%q)\n", there, notThere)
+		backward := k.statement("raises", fields{"statement": "backward(" + call + ")", "says": "where arguments require grad it"})
+		return k.passed() + changed + guarded(call) + "args, kwargs = leaves((args, kwargs))\n" + backward + "print(\"" + notThere + "\")\n"
 	}), nil
 }
 
 // others matches the tensors whose sizes do not meet a guard.
 var others = regexp.MustCompile(`(\w+)((?:\[\d+\])*) (\[[\d, ]*\])`)
 
-// symbols is the Python code that makes the arguments of a compiler's call for dynamic shapes.
-const symbols = `from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
-
-sizes = ShapeEnv(duck_shape=False)
-mode = torch._subclasses.fake_tensor.FakeTensorMode(shape_env=sizes)
-
-
-def twin(t):
-    """Returns a tensor like another, without contents, whose sizes are symbols."""
-    if isinstance(t, torch.device):
-        return t
-    return mode.from_tensor(t, symbolic_context=StatelessSymbolicContext(dynamic_sizes=[DimDynamic.DYNAMIC] * t.dim()))
-
-
-`
-
 // asked returns the call with which a compiler plans, and whether it raises, or sets a guard that
 // does not hold for other sizes.
 func (k *pythonCall) asked(w way, sizes string) string {
-	setup := k.twins(symbols) + "others = {}\n"
+	setup := k.twins("symbols", nil) + "others = {}\n"
 	for _, m := range others.FindAllStringSubmatch(sizes, -1) {
 		i := slices.IndexFunc(k.op.Func.Args, func(a schema.Argument) bool { return a.Name == m[1] })
 		setup += fmt.Sprintf("others.update(zip([s.node.expr for s in twin(%s%s).shape], %s))\n", k.names[i], m[2], m[3])
@@ -542,7 +458,7 @@ func (k *pythonCall) asked(w way, sizes string) string {
 	return setup + guarded(w.statement(w.function+"(*args, **kwargs)")) +
 		w.plans("with mode, torch._dispatch.python.enable_python_dispatcher():", "", "symbolic sizes") +
 		"asked = [g.expr for g in sizes.guards if g.expr.subs(others) == False]\nprint(\"sizes:\", others, \"guards that do not hold:\", asked)\n" +
-		verdict("asked", "the fake sets a guard that other sizes do not meet: compilers recompile for those", notThere)
+		k.verdict("asked", "the fake sets a guard that other sizes do not meet: compilers recompile for those", "")
 }
 
 // Name returns the name of a fault's file, without an extension: aten__softmax_out-OA015-out.
@@ -643,12 +559,6 @@ var sights = map[asserts.Code]sight{
 	},
 }
 
-// slowHeap restarts Python without the cache of freed memory, which malloc does not fill.
-const slowHeap = `if "tcache" not in os.environ.get("GLIBC_TUNABLES", ""):
-    os.environ["GLIBC_TUNABLES"] = "glibc.malloc.tcache_count=0"
-    os.execv(sys.executable, [sys.executable, *sys.argv])
-`
-
 // inMemory returns the calls of an op in memory with different contents in turn.
 func (k *pythonCall) inMemory(s sight, p asserts.Place) (func(way) string, error) {
 	x := ""
@@ -667,21 +577,8 @@ func (k *pythonCall) inMemory(s sight, p asserts.Place) (func(way) string, error
 		if s.apart {
 			made = strings.Replace(made, "call(byte)", "alone(call, byte)", 1)
 		}
-		text := "def call(byte):\n    \"\"\"Returns whether the call writes illegally, and the bytes that it returns or writes.\"\"\"\n" +
-			indented(k.once(s, w, x)) + "\n\n\n" + guarded(made) + verdict(s.fault, says, notThere+", or no result shows it")
-		if s.left {
-			text = "rooms = []  # of the arguments of earlier calls\n\n\n" + text
-		}
-		if s.heap {
-			text = "fill = getattr(ctypes.CDLL(None), \"mallopt\", print)  # of glibc\n" + text
-		}
-		if s.heap && s.left {
-			text = slowHeap + text
-		}
-		if strings.Contains(s.before, "kept") {
-			text = "kept = []\n\n\n" + text
-		}
-		return text
+		setup := k.statement("in memory", fields{"keeps": strings.Contains(s.before, "kept"), "heap": s.heap, "left": s.left, "once": k.once(s, w, x)})
+		return setup + guarded(made) + k.verdict(s.fault, says, ", or no result shows it")
 	}, nil
 }
 
@@ -741,17 +638,9 @@ func (k *pythonCall) moved(places, allocate string) []string {
 	return []string{fmt.Sprintf("[%s] = replaced([%[1]s], lambda t: moved(t, %s, lambda n: %s))", held, places, allocate)}
 }
 
-// outside calls the op in processes of their own, with all memory of tensors beside pages without
-// access, and, to tell whether these end the process, with access.
+// outside calls the op with all memory of tensors beside pages without access.
 func (k *pythonCall) outside(w way) string {
-	return "def call():\n" + indented(k.amongPages(w)) + `
-
-
-seen = {behind: ends(call, behind, 0) for behind in (True, False)}
-fault = any(closed == -signal.SIGSEGV != ends(call, behind, 3) for behind, closed in seen.items())
-if not fault and 2 in seen.values():
-    sys.exit(2)
-` + verdict("fault", "the call accesses memory outside of its tensors", notThere)
+	return k.statement("outside", fields{"call": k.amongPages(w)}) + k.verdict("fault", "the call accesses memory outside of its tensors", "")
 }
 
 // amongPages returns one call with the storages of its arguments between pages with a protection,
@@ -765,8 +654,7 @@ func (k *pythonCall) amongPages(w way, before ...string) string {
 
 const restores = "the call writes %v, and restores its contents"
 
-// restored calls the op in processes of their own, with the storage of an argument read-only, and,
-// to tell whether this ends the process, writable.
+// restored calls the op with the storage of an argument read-only.
 func (k *pythonCall) restored(p asserts.Place) (func(way) string, error) {
 	x, err := k.place(p)
 	if err != nil {
@@ -774,13 +662,6 @@ func (k *pythonCall) restored(p asserts.Place) (func(way) string, error) {
 	}
 	protect := fmt.Sprintf("storage = %s.untyped_storage()\nctypes.CDLL(None).mprotect(ctypes.c_void_p(storage.data_ptr()), ctypes.c_size_t(storage.nbytes()), protection)", x)
 	return func(w way) string {
-		return "def call(protection):\n" + indented(k.amongPages(w, protect)) + `
-
-
-closed, open = [ends(lambda: call(protection), False, 3) for protection in (1, 3)]
-fault = closed == -signal.SIGSEGV != open
-if not fault and 2 in (closed, open):
-    sys.exit(2)
-` + verdict("fault", fmt.Sprintf(restores, p), notThere)
+		return k.statement("restored", fields{"call": k.amongPages(w, protect)}) + k.verdict("fault", fmt.Sprintf(restores, p), "")
 	}, nil
 }

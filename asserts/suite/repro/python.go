@@ -28,7 +28,7 @@ var python = dialect{
 			engine.Named:          "{}.rename_({letters})",
 		},
 	},
-	declared: "%s = %s", item: "%s_%d", called: func(name string, args []string) string { return opOf(name) + "(" + strings.Join(args, ", ") + ")" }, holds: holds,
+	statements: statementsOf("python.tmpl"), declared: "%s = %s", item: "%s_%d", called: func(name string, args []string) string { return opOf(name) + "(" + strings.Join(args, ", ") + ")" }, holds: holds,
 	method: func(object, name string, args []string) string {
 		return attribute(object, name) + "(" + strings.Join(args, ", ") + ")"
 	},
