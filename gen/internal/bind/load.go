@@ -22,29 +22,19 @@ type Package struct {
 	Kernels  []Kernel
 	Observer *Observer         // nil if the tensor type has a method Observe
 	Unread   scanner.ErrorList // comments that look like marks but are not read, with the reasons
+
+	fset *token.FileSet
 }
 
 // A Kernel is a marked function or method.
 type Kernel struct {
 	Op    string         // as in the mark
-	Names []BoundName    // in the mark
+	Names []Name         // in the mark
 	Mark  token.Position // of the mark
 	Pos   token.Position // of the function's name
 	Func  *types.Func
 	Doc   string // of the function, without marks
-	Allow []Allowed
-}
-
-// An Allowed is a check that a function may violate according to its comment, and why.
-type Allowed struct {
-	Check, Reason string
-	Pos           token.Position
-}
-
-// A BoundName assigns an argument of the schema to a parameter.
-type BoundName struct {
-	Param, Arg string
-	Pos        token.Position
+	Allow []Allow
 }
 
 // loadMode is what reading marks and signatures needs.
@@ -124,18 +114,13 @@ func parsePosition(text string) token.Position {
 
 // findKernels reads the marks of the package's own files.
 func (pkg *Package) findKernels(p *packages.Package) error {
+	pkg.fset = p.Fset
 	var errs scanner.ErrorList
 	for _, file := range p.Syntax {
 		marks, unread := Marks(file)
 		for _, m := range marks {
 			fn := p.TypesInfo.Defs[m.Func.Name].(*types.Func)
-			k := Kernel{Op: m.Op, Mark: position(p.Fset, m.Pos), Pos: position(p.Fset, m.Func.Name.Pos()), Func: fn, Doc: m.Func.Doc.Text()}
-			for _, n := range m.Names {
-				k.Names = append(k.Names, BoundName{n.Param, n.Arg, position(p.Fset, n.Pos)})
-			}
-			for _, a := range m.Allows {
-				k.Allow = append(k.Allow, Allowed{a.Check, a.Reason, position(p.Fset, a.Pos)})
-			}
+			k := Kernel{Op: m.Op, Names: m.Names, Allow: m.Allows, Mark: position(p.Fset, m.Pos), Pos: position(p.Fset, m.Func.Name.Pos()), Func: fn, Doc: m.Func.Doc.Text()}
 			if m.Wrong != nil {
 				errs.Add(position(p.Fset, m.Wrong.Pos), m.Wrong.Why)
 			} else if why := Uncallable(fn); why != "" {

@@ -38,11 +38,11 @@ func (b *binder) order(p pair, vars []*types.Var) []int {
 		arg := slices.IndexFunc(args, func(a schema.Argument) bool { return a.Name == n.Arg })
 		switch {
 		case param < 0:
-			b.errorf(n.Pos, "kernel %s has no parameter %s%s", p.kernel.Func.Name(), n.Param, yamlfile.Suggest(n.Param, names(vars)))
+			b.errorf(position(b.pkg.fset, n.Pos), "kernel %s has no parameter %s%s", p.kernel.Func.Name(), n.Param, yamlfile.Suggest(n.Param, names(vars)))
 		case arg < 0:
-			b.errorf(n.Pos, "%s has no argument %s%s", p.op.Func, n.Arg, yamlfile.Suggest(n.Arg, argNames(args)))
+			b.errorf(position(b.pkg.fset, n.Pos), "%s has no argument %s%s", p.op.Func, n.Arg, yamlfile.Suggest(n.Arg, argNames(args)))
 		case bound[param] || order[arg] >= 0:
-			b.errorf(n.Pos, "%s=%s is the second name of one of them: give each once", n.Param, n.Arg)
+			b.errorf(position(b.pkg.fset, n.Pos), "%s=%s is the second name of one of them: give each once", n.Param, n.Arg)
 		default:
 			bind(arg, param)
 		}

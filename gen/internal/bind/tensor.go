@@ -21,7 +21,7 @@ func (b *binder) findTensor(pairs []pair, name string) types.Type {
 		return nil
 	}
 	at := b.pkg.Kernels[0].Pos
-	found := candidates(pairs)
+	found := b.candidates(pairs)
 	if len(found) == 0 {
 		b.errorf(at, "no kernel takes or returns a plain Tensor or a list of them, so the Go type of tensors is unknown: use one of them in a kernel")
 		return nil
@@ -74,7 +74,7 @@ type candidate struct {
 
 // candidates returns the candidates in order of appearance. A kernel with too few parameters or
 // results counts with those that it has.
-func candidates(pairs []pair) []candidate {
+func (b *binder) candidates(pairs []pair) []candidate {
 	var found []candidate
 	vote := func(declared schema.Type, v *types.Var) {
 		t := tensorIn(declared, v.Type())
@@ -90,8 +90,8 @@ func candidates(pairs []pair) []candidate {
 	}
 	for _, p := range pairs {
 		vars, args := given(p.op, p.kernel), p.op.Func.Args
-		b := binder{} // its errors are reported later
-		for i, at := range b.order(p, vars) {
+		quiet := binder{pkg: b.pkg} // its errors are reported later
+		for i, at := range quiet.order(p, vars) {
 			if at >= 0 {
 				vote(args[i].Type, vars[at])
 			}

@@ -49,9 +49,9 @@ func (b *binder) wrapper(p pair, planner *plan.Planner) Wrapper {
 // allowing returns the planner with the exceptions in the kernel's comment.
 func (b *binder) allowing(p pair, planner *plan.Planner) *plan.Planner {
 	for _, a := range p.kernel.Allow {
-		with, err := planner.Allowing(p.op, a.Check, a.Reason, a.Pos)
+		with, err := planner.Allowing(p.op, a.Check, a.Reason, position(b.pkg.fset, a.Pos))
 		if err != nil {
-			b.errorf(a.Pos, "want a check and the reason after %s: %v", allowMark, err)
+			b.errorf(position(b.pkg.fset, a.Pos), "want a check and the reason after %s: %v", allowMark, err)
 			continue
 		}
 		planner = with
