@@ -20,7 +20,6 @@ import (
 // not return, and of a second object none that proves that the first lives.
 var inLog = map[string][]preserve.Code{
 	"deallocated, the slot without a tag": {preserve.SharedDealloc},
-	"released while the impl owns it":     {},
 	"a second object":                     {},
 	"a second object that is placed":      {},
 	"which is released":                   {},

@@ -80,7 +80,6 @@ func (l *logWriter) write(e *event) {
 		switch {
 		case e.is(borrowed) && e.slot == e.object: // and not cleared by the collector
 			object("is borrowed")
-			return
 		case e.slot == 0 || e.tag == 0 && l.judge.protocol == preserve.Flipping:
 			object("PyObjectSlot does not have PyObject")
 		case !e.is(inHermetic):

@@ -19,7 +19,7 @@ const (
 	HermeticState    Cause = "hermetic state"       // the check answers none in a hermetic context
 	EmptySlot        Cause = "empty slot"           // the slot holds no object
 	OtherObject      Cause = "another object in the slot"
-	TooManyReleases  Cause = "a reference released twice"      // in the protocol in which both sides count
+	TooManyReleases  Cause = "a reference released twice"      // of which the impl has one
 	NotMarked        Cause = "no mark that there is an object" // so the impl has no reference to it
 )
 

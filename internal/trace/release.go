@@ -112,7 +112,7 @@ func (o *object) released(interp uint64, line int64) {
 }
 
 // countUses handles the use count of the impl of an object being released, its own
-// reference included.
+// reference included. An impl that releases the object that it owns has none left.
 func (f *follower) countUses(o *object, n int64) {
 	if n < 0 {
 		return
@@ -120,17 +120,23 @@ func (f *follower) countUses(o *object, n int64) {
 	k := &o.facts
 	k.uses, k.usesAt = n, f.number
 	f.eventCount(&o.Life, UseCount, n)
-	if f.protocol != preserve.Counting || n < 2 || o.broken != nil || !o.release || o.Made == MadeHermetic || !f.pointedAt(o) {
+	if o.broken != nil || !o.release || o.Made == MadeHermetic || !f.pointedAt(o) {
 		return
 	}
-	code, saw := preserve.DoubleRelease, "its last reference is released, though the impl, which others hold, has one"
+	code, saw, lives := preserve.DoubleRelease, "its last reference is released, though the impl, which others hold, has one", "the impl is shared, use count %d"
+	switch counting := f.protocol == preserve.Counting; {
+	case counting && n < 2, !counting && (n < 1 || !o.borrow):
+		return
+	case !counting:
+		saw, lives = "its last reference is released, though only the impl, which lives, has one", "the impl lives, use count %d"
+	}
 	if k.known = TooManyReleases; k.notMarkedAt != 0 {
 		k.known = NotMarked
 		code, saw = preserve.OneOwner, "its last reference is released, for the impl, which others hold, is not marked to have one"
 	}
 	v := f.breaksAt(code, o.enterAt, o.Address, o.Impl, saw)
 	v.Type = o.Type
-	v.because(k.known, says(o.enterAt, "released"), says(k.notMarkedAt, "the impl is not marked"), says(k.usesAt, "the impl is shared, use count %d", n))
+	v.because(k.known, says(o.enterAt, "released"), says(k.notMarkedAt, "the impl is not marked"), says(k.usesAt, lives, n))
 	for i := range o.Events {
 		if e := &o.Events[i]; e.Line == v.Line && e.What == Released {
 			e.Code = v.Code
@@ -272,7 +278,7 @@ func (f *follower) deallocate(o *object) {
 	i := f.impls[uint64(o.Impl)]
 	// A freed impl releases its object. Not every patch logs that; then the release
 	// of a preserved object names no impl.
-	letGo := o.borrow || o.State == preserve.Preserved && o.gap == f.gaps && o.dataAt == 0 && k.usesAt == 0
+	letGo := o.borrow && k.uses == 0 || o.State == preserve.Preserved && o.gap == f.gaps && o.dataAt == 0 && k.usesAt == 0
 	o.State, o.release, o.gap = preserve.Dead, false, f.gaps
 	delete(f.objects, uint64(o.Address))
 	d := &death{
@@ -285,7 +291,7 @@ func (f *follower) deallocate(o *object) {
 	}
 	switch {
 	case o.Made == MadeHermetic:
-	case letGo || k.usesAt != 0 && k.uses <= 1: // the impl is freed too
+	case letGo, k.usesAt != 0 && k.uses <= 1 && !o.borrow: // the impl is freed too
 		if i != nil && i.freed == nil && i.slot == nil && !i.shared {
 			f.event(&i.Life, Freed)
 			f.endImpl(i)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -211,5 +212,42 @@ func TestOutput(t *testing.T) {
 			golden.Compare(t, filepath.Join("golden", filepath.Base(log)+".json"), js.String())
 			golden.Compare(t, filepath.Join("golden", filepath.Base(log)+".page"), drawing(page.draw(report)))
 		})
+	}
+}
+
+// An impl that releases its object is freed, and has no use count left.
+func TestReleasedByItsImpl(t *testing.T) {
+	const (
+		preserved = "c10::Storage data: 0x20, use_count: 2\npreserving PyObject\nin THPStorage_subclass_dealloc\n"
+		borrowed  = preserved + "is borrowed\n"
+		counted   = "c10::Storage data: 0x20, use_count: "
+	)
+	released := []string{"OA109 its last reference is released, though only the impl, which lives, has one", "OA102 deallocated while others hold the impl, whose slot points at it"}
+	for _, tt := range []struct {
+		name, release string
+		want          []string
+	}{
+		{"freed", borrowed + counted + "0", nil},
+		{"without a count", borrowed, nil},
+		{"alive", borrowed + counted + "1", released},
+		{"held by others", borrowed + counted + "2", released},
+		{"with its impl, which it owns", counted + "1", nil},
+		{"though the impl has a reference too", counted + "2", []string{"OA109 its last reference is released, though the impl, which others hold, has one", released[1]}},
+	} {
+		log := "(0x20) in THPStorage_Wrap\n(0x20) PyObjectSlot is empty, use_count:2\n(0x20) created storage PyObject of type T at 0x10\n(0x20) not hermetic\n(0x20) type_name: T, PyObject*: 0x10\n"
+		if strings.HasPrefix(tt.name, "though") {
+			log = "PyTorch 2.12.0\n" + log
+		}
+		for line := range strings.Lines("in THPStorage_subclass_dealloc\n" + strings.TrimSpace(tt.release) + "\ndeallocating storage PyObject\n") {
+			log += "(PyObject: 0x10) " + line
+		}
+		r, _ := follow("[Storage.cpp:1] " + strings.ReplaceAll(strings.TrimSpace(log), "\n", "\n[Storage.cpp:1] ") + "\n")
+		var got []string
+		for _, v := range r.Violations {
+			got = append(got, v.Code.String()+" "+v.Saw())
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
 	}
 }
