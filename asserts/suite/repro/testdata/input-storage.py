@@ -8,7 +8,7 @@ import torch
 def storage_of(t):
     """Returns the address of a tensor's StorageImpl, and an owner of it: a functional tensor with a shared storage can't be resized."""
     if torch._is_functional_tensor(t):
-        return torch._C._storage_address(t), None
+        return (getattr(torch._C, "_storage_address", None) or torch._C._storage_id)(t), None
     return t.untyped_storage()._cdata, t.untyped_storage()
 
 
