@@ -12,6 +12,7 @@ const (
 	SameGenerators Symptom = "same generators" // is the same with Generators of two seeds
 	EarlierCall    Symptom = "earlier call"    // on the contents of the arguments of an earlier call
 	EarlierValues  Symptom = "earlier values"  // on the values of an earlier call with different tensors
+	FirstCall      Symptom = "first call"      // on whether there was an earlier call
 	ReturnedBefore Symptom = "returned before" // the previous call returned it too
 	Restored       Symptom = "restored"        // an argument was written during the call, and restored
 	Overlapping    Symptom = "overlapping"     // two StorageImpls lie in the same memory

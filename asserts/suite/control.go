@@ -3,6 +3,7 @@ package suite
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/opassert/opassert/asserts"
@@ -20,7 +21,7 @@ type control struct {
 }
 
 // agreeing is the number of processes in which a call must return the same bytes after itself, and other
-// bytes after a call with other values: results may also depend on the process, or on chance.
+// bytes after a call with other values, or as the first one: results may also depend on the process, or on chance.
 const agreeing = 3
 
 // mostFollowed is the number of calls of an op with other results for which the reason is looked for.
@@ -29,7 +30,13 @@ const mostFollowed = 3
 // unexplained is the skip of a result that depends on something else.
 var unexplained = asserts.Skip{
 	Code: asserts.NondeterministicResult, Count: 1,
-	Reason: "a call returns something else in a process that has not run the op, but not because of the values of the previous call",
+	Reason: "a call returns something else in a process that has not run the op, but not because of the previous call",
+}
+
+// unfollowed is the skip of a call that is not repeated after those.
+var unfollowed = asserts.Skip{
+	Code: asserts.NondeterministicResult, Count: 1,
+	Reason: fmt.Sprintf("the call is not repeated in a process that has not run the op: %d others returned something else there", mostFollowed),
 }
 
 // unshared is the skip of an op of which no call could be repeated in another process.
@@ -80,7 +87,11 @@ func (c *control) each(ctx context.Context, pairs []*work.Calls, res *report.OpR
 			tries++
 			on := first.Found[0].Devices[0]
 			if first.Found, err = c.followed(ctx, pairs[0], res); len(first.Found) == 0 {
-				first.Devices.Add(report.Devices{on: {Skips: []asserts.Skip{unexplained}}})
+				skips := []asserts.Skip{unexplained}
+				if tries == mostFollowed {
+					skips = append(skips, slices.Repeat([]asserts.Skip{unfollowed}, len(pairs)-1)...)
+				}
+				first.Devices.Add(report.Devices{on: {Skips: skips}})
 			}
 		}
 		if res.Add(first); err != nil || len(first.Found) > 0 {
@@ -90,10 +101,19 @@ func (c *control) each(ctx context.Context, pairs []*work.Calls, res *report.OpR
 	return false, nil
 }
 
-// followed returns the findings of a call whose result depends on the previous call.
+// followed returns the findings of a call whose result depends on the previous call, or on whether there was one.
 func (c *control) followed(ctx context.Context, made *work.Calls, res *report.OpResult) ([]*report.Finding, error) {
+	found, err := c.agreed(ctx, made, res, made.Made...)
+	if len(found) > 0 || err != nil {
+		return found, err
+	}
+	return c.agreed(ctx, made, res, made.Made[1])
+}
+
+// agreed returns the findings of calls of which the last one returns something else than after itself.
+func (c *control) agreed(ctx context.Context, made *work.Calls, res *report.OpResult, calls ...work.Call) ([]*report.Finding, error) {
 	var found []*report.Finding
-	before, last := made.Made[0], made.Made[1]
+	last := made.Made[1]
 	made.Last.Seen = nil
 	for range agreeing {
 		c.renew()
@@ -101,7 +121,7 @@ func (c *control) followed(ctx context.Context, made *work.Calls, res *report.Op
 			return nil, err
 		}
 		c.renew()
-		other, err := c.call(ctx, made, res, before, last)
+		other, err := c.call(ctx, made, res, calls...)
 		if err != nil || len(other.Found) == 0 {
 			return nil, err
 		}

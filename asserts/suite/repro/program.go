@@ -538,6 +538,11 @@ var followed = map[asserts.Symptom]sight{
 		fault: follows,
 		says:  "{x} depends on the values of an earlier call",
 	},
+	asserts.FirstCall: {
+		apart: true, before: "if byte == 0xA6:\n{call}\n{arguments}",
+		fault: follows,
+		says:  "{x} differs between the first call in a process and the second one",
+	},
 }
 
 var errSubject = errors.New("the tensor that it is about is unknown")

@@ -16,14 +16,14 @@ import (
 const astray asserts.Codes = 1<<asserts.OutOfBounds | 1<<asserts.UseAfterFree | 1<<asserts.UninitialisedResult | 1<<asserts.NondeterministicResult
 
 // handOver reports calls of an op of a library, or of a Go function, whose results are
-// reproducible: they are repeated in another process.
-func (r *Runner) handOver(t *Target, a *attempt, found []*report.Finding) {
+// reproducible: they are repeated in another process. It returns skips of those that are not.
+func (r *Runner) handOver(t *Target, a *attempt, found []*report.Finding) []asserts.Skip {
 	explains := func(f *report.Finding) bool { return astray.Has(f.Violation.Code) }
 	switch {
 	case t.Apart == nil || r.Level < asserts.Content || !t.operator.Added && t.operator.Function == nil:
-		return
+		return nil
 	case !t.repeatable() || t.leavesMemory() || slices.ContainsFunc(found, explains):
-		return
+		return nil
 	}
 	if !t.handedOver && slices.ContainsFunc(a.c.Tensors(), (*sample.TensorSpec).Usual) {
 		if seen := r.seenAgain(t, a.c, otherValue); seen != nil && r.repeats(t, a.c, otherValue, seen[0]) {
@@ -31,9 +31,11 @@ func (r *Runner) handOver(t *Target, a *attempt, found []*report.Finding) {
 			t.handedOver = true
 		}
 	}
-	for _, pair := range t.pairs.with(t, a) {
+	pairs, left := t.pairs.with(t, a)
+	for _, pair := range pairs {
 		t.Apart(pair)
 	}
+	return left
 }
 
 // CallApart makes calls, and adds to a result how the last one differs from an earlier observation,
@@ -56,7 +58,10 @@ func (r *Runner) CallApart(t *Target, calls *Calls, result *report.CaseResult) {
 	default:
 		fault, first := earlierValues, calls.Made[0].Case
 		other := first.Key() != last.Case.Key()
-		if other {
+		switch {
+		case len(calls.Made) == 1:
+			fault = firstCall
+		case other:
 			fault.Saw = "depend on an earlier call: they differ between two new processes, one of which calls " + first.String() + " first, the other one the same call"
 		}
 		r.addJudged(t, &judgedCall{last.Case, asserts.JudgeFaults(t.judged, seen, t.differing(seen, before, fault))}, result)
@@ -66,6 +71,14 @@ func (r *Runner) CallApart(t *Target, calls *Calls, result *report.CaseResult) {
 			}
 		}
 	}
+}
+
+var firstCall = asserts.Fault{
+	Saw:     "differ between the first call of the op in a new process and the same call after it",
+	Symptom: asserts.FirstCall,
+	Breaks:  "the first batch of a program is computed with other values than those after it",
+	Fix:     "do what the first call does before anything is computed, or in each call",
+	Note:    unpromised,
 }
 
 // throwsApart is the skip of a call that returns only in the process that ran the cases.

@@ -94,7 +94,7 @@ func TestApart(t *testing.T) {
 			}
 			var shown report.CaseResult
 			other := process()
-			handed[0].Made = handed[0].Made[1:]
+			handed[0].Made[0] = handed[0].Made[1]
 			other.CallApart(other.t, handed[0], &shown)
 			got := ""
 			for _, f := range shown.Found {

@@ -147,8 +147,9 @@ func (r *Runner) divides(t *Target, c *sample.Case, result *report.CaseResult) {
 	}
 	two := r.seenAgain(t, c, firstTime)
 	var raced []asserts.Difference
+	var skips []asserts.Skip
 	if two != nil {
-		raced = r.raced(t, c, two[0])
+		raced, skips = r.raced(t, c, two[0])
 	}
 	left := r.left() // such as from one thread, which they had before
 	if e.Threads(1) != nil || two == nil {
@@ -165,7 +166,7 @@ func (r *Runner) divides(t *Target, c *sample.Case, result *report.CaseResult) {
 		left = append(left, about(d, dividing))
 	}
 	r.addJudged(t, &judgedCall{c, asserts.JudgeFaults(t.judged, one[0], left)}, result)
-	var verdict asserts.Verdict
+	verdict := asserts.Verdict{Skips: skips}
 	for _, v := range asserts.Judge(t.judged, two[0], r.Policy).Violations {
 		if v.Saw += ", with two threads"; r.Engine.Harmless(t.judged, v) == "" {
 			verdict.Violations = append(verdict.Violations, v)
@@ -174,17 +175,26 @@ func (r *Runner) divides(t *Target, c *sample.Case, result *report.CaseResult) {
 	r.addJudged(t, &judgedCall{c, verdict}, result)
 }
 
-// raced returns the results that differ between two calls with two threads.
-func (r *Runner) raced(t *Target, c *sample.Case, seen *asserts.Seen) []asserts.Difference {
+// raced returns the results that differ between two calls with two threads, or the skip if it made fewer calls.
+func (r *Runner) raced(t *Target, c *sample.Case, seen *asserts.Seen) ([]asserts.Difference, []asserts.Skip) {
 	e := r.Engine.(divider)
-	for n, begun := 0, e.Spent(); n < races && e.Spent()-begun < racesTime; n++ {
+	begun := e.Spent()
+	for range races {
+		if e.Spent()-begun >= racesTime {
+			return nil, unrepeated(fmt.Sprintf("these take %v or more", racesTime))
+		}
 		again := r.seenAgain(t, c, firstTime)
 		if again == nil {
-			return nil
+			return nil, unrepeated("it throws when it is repeated")
 		}
 		if differ := t.unlike(seen, again[0]); len(differ) > 0 {
-			return differ
+			return differ, nil
 		}
 	}
-	return nil
+	return nil, nil
+}
+
+// unrepeated is the skip of a check that calls with two threads return the same.
+func unrepeated(reason string) []asserts.Skip {
+	return []asserts.Skip{{Code: asserts.NondeterministicResult, Reason: fmt.Sprintf("a call with two threads was not repeated %d times: %s", races, reason), Count: 1}}
 }

@@ -235,21 +235,49 @@ func TestDividesRaces(t *testing.T) {
 	}
 }
 
-// A call that takes long is repeated less often.
-func TestDividesRacesInTime(t *testing.T) {
-	for spent, found := range map[time.Duration]bool{racesTime/2 - 1: true, racesTime / 2: false} {
+// A call that takes long, or throws, is repeated less often, which is a skip.
+func TestDividesRacesLess(t *testing.T) {
+	const slow, thrown = "a call with two threads was not repeated 50 times: these take 100ms or more", "a call with two threads was not repeated 50 times: it throws when it is repeated"
+	for _, tt := range []struct {
+		spent        time.Duration
+		throws       int // which call with two threads
+		differs      int
+		found, skips string
+	}{
+		{racesTime/2 - 1, 0, 4, "1 of 1 bytes differ between two calls with two threads", ""},
+		{racesTime / 2, 0, 4, "", slow},
+		{racesTime/(races-1) + 1, 0, 0, "", slow},
+		{racesTime / races, 0, 0, "", ""},
+		{0, 4, 0, "", thrown},
+		{0, races + 1, 0, "", thrown},
+		{0, races + 2, 0, "", ""},
+	} {
 		calls := 0
 		b, _ := dividingBench(t, func(e *dividingEngine, _ *fakeTensor) (byte, error) {
 			if e.threads == 2 {
-				e.spent += spent
-				if calls++; calls == 4 {
+				e.spent += tt.spent
+				switch calls++; calls {
+				case tt.differs:
 					return 2, nil
+				case tt.throws:
+					return 0, &engine.Thrown{Message: "no"}
 				}
 			}
 			return 1, nil
 		})
-		if saw, _ := b.divided(t, "uint8[3]", "uint8[3]", "1"); (saw != "") != found {
-			t.Errorf("a call takes %v: saw %q", spent, saw)
+		result := report.CaseResult{Devices: make(report.Devices)}
+		b.ranOnce(b.t, must.Get(b.Try(b.t, b.call(t, "uint8[3]", "uint8[3]", "1")))(t), &result)
+		found, skips := "", ""
+		for _, f := range result.Found {
+			found += f.Violation.Saw
+		}
+		for _, s := range result.Devices[engine.CPU].Skips {
+			if s.Code == asserts.NondeterministicResult && s.Count == 1 && strings.HasPrefix(s.Reason, "a call with two threads") {
+				skips += s.Reason
+			}
+		}
+		if found != tt.found || skips != tt.skips {
+			t.Errorf("%+v: found %q, skipped %q", tt, found, skips)
 		}
 	}
 }

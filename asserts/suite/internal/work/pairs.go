@@ -1,9 +1,11 @@
 package work
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 
+	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/internal/tensor"
 )
@@ -21,19 +23,16 @@ const mostPaired = 1 << 12
 // ofDType is the thing of pairs that differ in dtype; others are the argument.
 const ofDType = -1
 
-// with returns the pairs of an attempt with earlier ones.
-func (p *pairs) with(t *Target, a *attempt) (all []*Calls) {
+// with returns the pairs of an attempt with earlier ones, and skips of those that are left out.
+func (p *pairs) with(t *Target, a *attempt) (all []*Calls, left []asserts.Skip) {
 	elements := int64(0)
 	for _, spec := range a.c.Tensors() {
 		elements += tensor.Numel(spec.Sizes)
 	}
 	if elements > mostPaired {
-		return nil
+		return nil, unpaired(fmt.Sprintf("it has more than %d elements", mostPaired))
 	}
 	for thing := ofDType; thing < len(a.c.Args); thing++ {
-		if p.enough(thing) { //mutate:equivalent false: only saves time
-			continue
-		}
 		key := without(a.c, thing)
 		first := p.firsts[key]
 		if first == nil {
@@ -41,7 +40,8 @@ func (p *pairs) with(t *Target, a *attempt) (all []*Calls) {
 			continue
 		}
 		alike := len(t.unlike(first.calls[0].seen, a.calls[0].seen)) == 0
-		if !p.take(thing, alike) {
+		if full := p.take(thing, alike); full != "" {
+			left = append(left, unpaired(full)...)
 			continue
 		}
 		pair := &Calls{Made: []Call{{first.c, 0}, {a.c, 0}}, Last: SeenJSON{a.calls[0].seen}}
@@ -50,30 +50,28 @@ func (p *pairs) with(t *Target, a *attempt) (all []*Calls) {
 		}
 		all = append(all, pair)
 	}
-	return all
+	return all, left
 }
 
-// enough reports whether no more pairs are taken.
-func (p *pairs) enough(thing int) bool {
-	if thing == ofDType {
-		return p.unlike[thing] == mostDTypes
-	}
-	return p.alike[thing] == mostAlike && p.unlike[thing] == mostUnlike
+// unpaired is the skip of a check that a result does not depend on an earlier call.
+func unpaired(reason string) []asserts.Skip {
+	return []asserts.Skip{{Code: asserts.NondeterministicResult, Reason: "a call was not repeated after one that differs in one thing: " + reason, Count: 1}}
 }
 
-// take counts a pair, and reports whether it is among the first.
-func (p *pairs) take(thing int, alike bool) bool {
-	count, most := p.unlike, mostUnlike
-	if thing == ofDType {
-		most = mostDTypes
-	} else if alike {
-		count, most = p.alike, mostAlike
+// take counts a pair, or returns why it is not among the first.
+func (p *pairs) take(thing int, alike bool) string {
+	count, most, sort := p.unlike, mostUnlike, "another result"
+	switch {
+	case thing == ofDType:
+		most, sort = mostDTypes, "another dtype"
+	case alike:
+		count, most, sort = p.alike, mostAlike, "the same result"
 	}
 	if count[thing] == most {
-		return false
+		return fmt.Sprintf("at most %d with %s are", most, sort)
 	}
 	count[thing]++
-	return true
+	return ""
 }
 
 // without returns what is equal for calls that differ in one thing.

@@ -86,7 +86,7 @@ func (r *Runner) ranOnce(t *Target, a *attempt, result *report.CaseResult) {
 	if a.before == nil {
 		shown := report.CaseResult{Case: result.Case}
 		r.ran(t, a, &shown)
-		r.handOver(t, a, shown.Found)
+		left := r.handOver(t, a, shown.Found)
 		if b := r.uneven(t, a.c); b != nil {
 			r.ranToo(t, b, &shown)
 		}
@@ -94,7 +94,7 @@ func (r *Runner) ranOnce(t *Target, a *attempt, result *report.CaseResult) {
 			r.ranToo(t, b, &shown)
 		}
 		b, skips := r.large(t, a.c)
-		shown.Devices.Add(report.Devices{a.calls[0].on: {Skips: skips}})
+		shown.Devices.Add(report.Devices{a.calls[0].on: {Skips: append(left, skips...)}})
 		if b != nil {
 			r.ranToo(t, b, &shown)
 			r.divides(t, b.c, &shown)
