@@ -131,7 +131,7 @@ func GenerateTyped(o Options) (Result, error) {
 
 // An input is the common input of every generation.
 type input struct {
-	file    emit.File
+	file    emit.Header
 	schemas *schema.File
 	planner *plan.Planner
 	expired []*allowlist.Entry
@@ -153,7 +153,7 @@ func (o Options) read() (input, error) {
 		return input{}, err
 	}
 	planner, expired, err := NewPlanner(o, schemas.Ops)
-	return input{emit.File{Package: name, Sources: sources, Always: o.Always}, schemas, planner, expired}, err
+	return input{emit.Header{Package: name, Sources: sources, Always: o.Always}, schemas, planner, expired}, err
 }
 
 func (o Options) file(text []byte) []File {

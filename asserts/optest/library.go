@@ -130,7 +130,7 @@ func (l *library) homeless(k asserts.Kernel) string {
 func (l *library) config() suite.Config {
 	return suite.Config{
 		Level: l.job.Level, Seed: l.job.Seed,
-		Plan: func(op *schema.Op) engine.Plan {
+		Plan: func(op *schema.Op) engine.Checks {
 			planned := *l.kernels[op.Name()].Op
 			planned.Name = op.Namespace + "::" + op.Func.Name.String()
 			planned.Notes = slices.Concat(planned.Notes, l.job.Notes[planned.Name])
@@ -139,7 +139,7 @@ func (l *library) config() suite.Config {
 				waived = append(waived, asserts.Excuse{Code: code, Reason: "an allowlist waives it; the reason is in the generated code"})
 			}
 			planned.Waived = nil // all checks are judged: one fault is one violation
-			return engine.Plan{Op: planned, Waived: waived}
+			return engine.Checks{Op: planned, Waived: waived}
 		},
 	}
 }

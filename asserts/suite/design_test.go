@@ -41,7 +41,7 @@ func (willing) Call(string, []any, asserts.Level) (engine.Outcome, error) {
 func plannedCalls(t *testing.T, op *schema.Op, book *design.Recipes, pairs bool) (calls []*sample.Case, tried [][]string, recipes []*sample.Case) {
 	t.Helper()
 	r := &work.Runner{Engine: willing{}, Policy: asserts.Aware(), Seed: report.DefaultSeed}
-	target := work.NewTarget(r.Engine, engine.Operator{Schema: op, Below: true}, engine.Plan{}, book)
+	target := work.NewTarget(r.Engine, engine.Operator{Schema: op, Below: true}, engine.Checks{}, book)
 	var call *sample.Case
 	target.Trying = func(c *sample.Case) {
 		if c != nil {

@@ -13,6 +13,6 @@
 // [Check] runs cases in the caller's process.
 //
 // The caller provides an [engine.Engine], which runs the kernels, and an
-// [engine.Plan], the checks of their ops. The suite does not depend on a library:
+// [engine.Checks], the checks of their ops. The suite does not depend on a library:
 // the packages internal/torch and internal/c10/engine provide one each.
 package suite

@@ -449,8 +449,8 @@ func fakeConfig() Config {
 	if err != nil {
 		panic(err)
 	}
-	return Config{Level: asserts.Meta, Seed: report.DefaultSeed, Plan: func(op *schema.Op) engine.Plan {
-		plan := engine.Plan{Op: p.Plan(op).Asserts(asserts.Meta)}
+	return Config{Level: asserts.Meta, Seed: report.DefaultSeed, Plan: func(op *schema.Op) engine.Checks {
+		plan := engine.Checks{Op: p.Plan(op).Asserts(asserts.Meta)}
 		if op.Func.Name.Base == "returns_input_waived" {
 			plan.Waived = []asserts.Excuse{{Code: asserts.UndeclaredAlias, Reason: "it returns it"}}
 		}

@@ -143,8 +143,8 @@ func TestPageSelectsPrograms(t *testing.T) {
 	browse := chromium(t)
 	program := "import torch\nassert 1 < 2 and \"</pre>\" != '&amp;'\n"
 	writes, copies := runFake(t, "writes")["writes"], runFake(t, "view_copies")["view_copies"]
-	writes.Findings[0].Program = &report.Program{File: "out/first.py", Text: "another"}
-	copies.Findings[0].Program = &report.Program{File: "out/second.py", Text: program}
+	writes.Findings[0].Program = &report.ReproProgram{File: "out/first.py", Text: "another"}
+	copies.Findings[0].Program = &report.ReproProgram{File: "out/second.py", Text: program}
 	run := report.Report{Engine: "fake", Level: asserts.Meta, Cases: 30, Command: "opassert check", Ops: []*report.OpResult{writes, copies}}
 	var page bytes.Buffer
 	must.Do(t, run.WriteHTML(&page))

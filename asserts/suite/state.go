@@ -17,9 +17,9 @@ import (
 	"github.com/opassert/opassert/internal/locked"
 )
 
-// A State stores the results of a run on disk, a line for each op, so that an interrupted run can
+// A ResultStore stores the results of a run on disk, a line for each op, so that an interrupted run can
 // continue, and the next run skips unchanged ops.
-type State struct {
+type ResultStore struct {
 	Path   string
 	Known  map[string]*report.OpResult // of earlier runs, by op
 	Other  bool                        // the file held the state of another run, which was deleted
@@ -53,8 +53,8 @@ var (
 // OpenState opens the state of the run that the key identifies, and locks it. Known are the results
 // that earlier runs with that key wrote: if inputs is not nil, only those of ops for which it
 // returns the same text as then, except "".
-func OpenState(path, key string, inputs func(op string) string) (*State, error) {
-	s := &State{Path: path, header: stateMark + stateVersion + key, Known: make(map[string]*report.OpResult), inputs: inputs, lines: make(map[string][]byte)}
+func OpenState(path, key string, inputs func(op string) string) (*ResultStore, error) {
+	s := &ResultStore{Path: path, header: stateMark + stateVersion + key, Known: make(map[string]*report.OpResult), inputs: inputs, lines: make(map[string][]byte)}
 	if err := s.open(); err != nil {
 		s.file.Close() // or nil
 		return nil, fmt.Errorf("state %s: %w", path, err)
@@ -62,7 +62,7 @@ func OpenState(path, key string, inputs func(op string) string) (*State, error) 
 	return s, nil
 }
 
-func (s *State) open() error {
+func (s *ResultStore) open() error {
 	info, err := os.Stat(s.Path)
 	isNew := errors.Is(err, fs.ErrNotExist)
 	switch {
@@ -101,7 +101,7 @@ func isState(path string) bool {
 }
 
 // read reads the complete lines of an earlier run, and positions the file for more.
-func (s *State) read() error {
+func (s *ResultStore) read() error {
 	lines := bufio.NewReaderSize(s.file, 1<<16)
 	first, err := lines.ReadString('\n')
 	if err != nil || strings.TrimSuffix(first, "\n") != s.header {
@@ -125,7 +125,7 @@ func (s *State) read() error {
 }
 
 // begin rewrites the file, with the lines that remain.
-func (s *State) begin() error {
+func (s *ResultStore) begin() error {
 	emptied := s.file.Truncate(0)
 	text := []byte(s.header + "\n")
 	for _, op := range slices.Sorted(maps.Keys(s.lines)) {
@@ -138,7 +138,7 @@ func (s *State) begin() error {
 
 // Keep writes a result, unless it is known already or opassert failed on its op. Err returns the
 // first error.
-func (s *State) Keep(r *report.OpResult) {
+func (s *ResultStore) Keep(r *report.OpResult) {
 	if s.Known[r.Op] != nil || r.Fault != "" {
 		return
 	}
@@ -157,20 +157,20 @@ func (s *State) Keep(r *report.OpResult) {
 }
 
 // remember keeps a line that a later run can use.
-func (s *State) remember(r stateLine, line []byte) {
+func (s *ResultStore) remember(r stateLine, line []byte) {
 	if r.Inputs != "" && r.Result.Settled() {
 		s.lines[r.Result.Op] = line
 	}
 }
 
 // Err returns the first error of writing.
-func (s *State) Err() error { return s.err }
+func (s *ResultStore) Err() error { return s.err }
 
 // Close keeps the state for a later run.
-func (s *State) Close() error { return errors.Join(s.err, s.file.Close()) }
+func (s *ResultStore) Close() error { return errors.Join(s.err, s.file.Close()) }
 
 // Finish ends the state of a finished run. Results that a later run can use remain.
-func (s *State) Finish() error {
+func (s *ResultStore) Finish() error {
 	if s.inputs == nil {
 		return errors.Join(s.err, os.Remove(s.Path), s.file.Close())
 	}

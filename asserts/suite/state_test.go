@@ -15,12 +15,12 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-func openState(t *testing.T, path, key string) *State {
+func openState(t *testing.T, path, key string) *ResultStore {
 	t.Helper()
 	return must.Get(OpenState(path, key, nil))(t)
 }
 
-func closeState(t *testing.T, s *State) {
+func closeState(t *testing.T, s *ResultStore) {
 	t.Helper()
 	must.Do(t, s.Close())
 }
@@ -170,7 +170,7 @@ func TestStateIsPrivate(t *testing.T) {
 func TestStateOutlivesARunThatIsThrough(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	inputs := map[string]string{"aten::a": "1", "aten::b": "1", "aten::crashes": "1", "aten::unknown": ""}
-	open := func() *State {
+	open := func() *ResultStore {
 		t.Helper()
 		return must.Get(OpenState(path, "a", func(op string) string { return inputs[op] }))(t)
 	}

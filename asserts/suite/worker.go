@@ -21,9 +21,9 @@ import (
 type Config struct {
 	Level     asserts.Level
 	Seed      uint64
-	Tolerance float64                      // see work.Runner
-	Cases     *design.Recipes              // a user's, used before those of the package; may be nil
-	Plan      func(*schema.Op) engine.Plan // called by workers only
+	Tolerance float64                        // see work.Runner
+	Cases     *design.Recipes                // a user's, used before those of the package; may be nil
+	Plan      func(*schema.Op) engine.Checks // called by workers only
 }
 
 // memoryLimit is the address space in bytes that a worker may add after it started, so that a

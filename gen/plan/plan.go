@@ -20,15 +20,15 @@ import (
 // its returns.
 type Plan struct {
 	Op     *schema.Op
-	Checks []Check
+	Checks []PlannedCheck
 
-	loose   []Check    // checks that no schema calls for, and engines find
-	data    asserts.Op // without checks
-	derived bool       // package asserts plans the same checks
+	loose   []PlannedCheck // checks that no schema calls for, and engines find
+	data    asserts.Op     // without checks
+	derived bool           // package asserts plans the same checks
 }
 
-// A Check is one planned check.
-type Check struct {
+// A PlannedCheck is one planned check.
+type PlannedCheck struct {
 	asserts.Check
 	List   string // schema.Type.ListKind of the subject: none, tensorlist, opttensorlist or opttensor
 	Waived *allowlist.Entry
@@ -118,7 +118,7 @@ func (p *Planner) Plan(op *schema.Op) Plan {
 	args, returns := listKinds(op)
 	exceptions := p.exceptions(op)
 	for _, line := range lines {
-		c := Check{Check: line, Waived: p.excuse(exceptions, line.Code, false)}
+		c := PlannedCheck{Check: line, Waived: p.excuse(exceptions, line.Code, false)}
 		if c.Waived == nil {
 			c.Noted = p.excuse(exceptions, line.Code, true)
 		}
@@ -138,12 +138,12 @@ func (p *Planner) Plan(op *schema.Op) Plan {
 }
 
 // loose returns the checks that schemas do not call for, with their exceptions.
-func (p *Planner) loose(exceptions []*allowlist.Entry) (all []Check) {
+func (p *Planner) loose(exceptions []*allowlist.Entry) (all []PlannedCheck) {
 	for code := range asserts.AllCodes.All() {
 		if code.About() != 0 {
 			continue
 		}
-		all = append(all, Check{Check: asserts.Check{Code: code}, Waived: p.excuse(exceptions, code, false), Noted: p.excuse(exceptions, code, true)})
+		all = append(all, PlannedCheck{Check: asserts.Check{Code: code}, Waived: p.excuse(exceptions, code, false), Noted: p.excuse(exceptions, code, true)})
 	}
 	return all
 }
@@ -189,7 +189,7 @@ func (p Plan) Subject(r asserts.Ref) *asserts.Subject { return p.data.Subject(r)
 // although its op does. No check compares an argument with a result.
 func (p Plan) WithoutResults() Plan {
 	p.data.Results = nil
-	p.Checks = slices.DeleteFunc(slices.Clone(p.Checks), func(c Check) bool { return c.On < 0 })
+	p.Checks = slices.DeleteFunc(slices.Clone(p.Checks), func(c PlannedCheck) bool { return c.On < 0 })
 	return p
 }
 
@@ -209,7 +209,7 @@ func (p Plan) Asserts(level asserts.Level) asserts.Op {
 	for _, w := range p.Waivers() {
 		op.Waived = append(op.Waived, w.Code)
 	}
-	op.Notes = p.excuses(func(c Check) *allowlist.Entry { return c.Noted })
+	op.Notes = p.excuses(func(c PlannedCheck) *allowlist.Entry { return c.Noted })
 	return op
 }
 
@@ -238,10 +238,10 @@ func (p Plan) Codes() asserts.Codes {
 
 // Waivers returns the waived checks, in order of their codes.
 func (p Plan) Waivers() []asserts.Excuse {
-	return p.excuses(func(c Check) *allowlist.Entry { return c.Waived })
+	return p.excuses(func(c PlannedCheck) *allowlist.Entry { return c.Waived })
 }
 
-func (p Plan) excuses(by func(Check) *allowlist.Entry) []asserts.Excuse {
+func (p Plan) excuses(by func(PlannedCheck) *allowlist.Entry) []asserts.Excuse {
 	var excuses []asserts.Excuse
 	for _, c := range slices.Concat(p.Checks, p.loose) {
 		if e := by(c); e != nil && !slices.ContainsFunc(excuses, func(x asserts.Excuse) bool { return x.Code == c.Code }) {

@@ -41,7 +41,7 @@ func lines(p Plan) []string {
 }
 
 // about describes the subject of a planned check.
-func about(p Plan, c Check) string {
+func about(p Plan, c PlannedCheck) string {
 	s := p.Subject(c.On).Name
 	if against := p.Subject(c.Against); against != nil {
 		s += " / " + against.Name
@@ -85,8 +85,8 @@ func inOrder(t *testing.T, p Plan) {
 		}
 		return int(r)
 	}
-	place := func(c Check) []int { return []int{position(c.On), int(c.Code), position(c.Against)} }
-	if !slices.IsSortedFunc(p.Checks, func(a, b Check) int { return slices.Compare(place(a), place(b)) }) {
+	place := func(c PlannedCheck) []int { return []int{position(c.On), int(c.Code), position(c.Against)} }
+	if !slices.IsSortedFunc(p.Checks, func(a, b PlannedCheck) int { return slices.Compare(place(a), place(b)) }) {
 		t.Errorf("%v: out of order:\n%s", p.Op.Func, strings.Join(lines(p), "\n"))
 	}
 }

@@ -17,7 +17,7 @@ func (t *Tensor) AsStridedDType(d DType, sizes, strides []int64, offset int64) *
 	base := t.get()
 	Check(base.layout == Strided, "as_strided of a %v tensor", base.layout)
 	base.storage.checkCovers(d, sizes, strides, offset)
-	impl := newImpl(Options{DType: d, Device: base.device, Kind: base.kind}, slices.Clone(sizes))
+	impl := newImpl(TensorOptions{DType: d, Device: base.device, Kind: base.kind}, slices.Clone(sizes))
 	impl.strides = slices.Clone(strides)
 	impl.offset = offset
 	impl.version = base.version

@@ -5,12 +5,12 @@ import "slices"
 // Empty makes a contiguous tensor; its bytes are zero.
 //
 // Source: aten/src/ATen/EmptyTensor.cpp, empty_cpu and empty_meta.
-func Empty(sizes []int64, o Options) *Tensor {
+func Empty(sizes []int64, o TensorOptions) *Tensor {
 	return EmptyStrided(sizes, ContiguousStrides(sizes), o)
 }
 
 // EmptyStrided makes a tensor with the given strides, in elements.
-func EmptyStrided(sizes, strides []int64, o Options) *Tensor {
+func EmptyStrided(sizes, strides []int64, o TensorOptions) *Tensor {
 	checkSizes(sizes, strides)
 	impl := newImpl(o, slices.Clone(sizes))
 	impl.strides = slices.Clone(strides)
@@ -27,14 +27,14 @@ func EmptyStrided(sizes, strides []int64, o Options) *Tensor {
 }
 
 // Full makes a contiguous tensor of one value.
-func Full(sizes []int64, value float64, o Options) *Tensor {
+func Full(sizes []int64, value float64, o TensorOptions) *Tensor {
 	t := Empty(sizes, o)
 	t.Fill(value)
 	return t
 }
 
 // FromFloats makes a contiguous tensor of the values, converted to o.DType.
-func FromFloats(values []float64, sizes []int64, o Options) *Tensor {
+func FromFloats(values []float64, sizes []int64, o TensorOptions) *Tensor {
 	Check(int64(len(values)) == Numel(sizes), "%d values for a tensor of %d", len(values), Numel(sizes))
 	t := Empty(sizes, o)
 	for i, v := range values {
@@ -44,7 +44,7 @@ func FromFloats(values []float64, sizes []int64, o Options) *Tensor {
 }
 
 // FromInts makes a contiguous tensor of type int64.
-func FromInts(values []int64, sizes []int64, o Options) *Tensor {
+func FromInts(values []int64, sizes []int64, o TensorOptions) *Tensor {
 	Check(int64(len(values)) == Numel(sizes), "%d values for a tensor of %d", len(values), Numel(sizes))
 	t := Empty(sizes, o.With(Int64))
 	for i, v := range values {
@@ -59,7 +59,7 @@ func FromInts(values []int64, sizes []int64, o Options) *Tensor {
 func FromBytes(data []byte, sizes []int64, d DType) *Tensor {
 	need := Numel(sizes) * d.Size()
 	Check(data != nil && int64(len(data)) >= need, "%d bytes for a tensor of %d", len(data), need)
-	impl := newImpl(Options{DType: d}, slices.Clone(sizes))
+	impl := newImpl(TensorOptions{DType: d}, slices.Clone(sizes))
 	impl.strides = ContiguousStrides(sizes)
 	impl.storage = newStorage(data, int64(len(data)))
 	return &Tensor{impl}

@@ -20,7 +20,7 @@ func TestElements(t *testing.T) {
 		{Float64, 0.1, 0.1},
 		{Float64, math.Inf(-1), math.Inf(-1)},
 	} {
-		x := Full([]int64{3}, 9, Options{DType: tt.d})
+		x := Full([]int64{3}, 9, TensorOptions{DType: tt.d})
 		x.SetFloat(1, tt.in)
 		if got := x.Float(1); got != tt.want {
 			t.Errorf("%v: wrote %v, read %v, want %v", tt.d, tt.in, got, tt.want)
@@ -33,13 +33,13 @@ func TestElements(t *testing.T) {
 
 func TestIntElements(t *testing.T) {
 	for _, d := range []DType{Int64, Float64, Int32, Uint8, Bool} {
-		x := Empty([]int64{2}, Options{DType: d})
+		x := Empty([]int64{2}, TensorOptions{DType: d})
 		x.SetInt(1, 1)
 		if x.Int(1) != 1 || x.Int(0) != 0 {
 			t.Errorf("%v: read %d and %d", d, x.Int(0), x.Int(1))
 		}
 	}
-	x := FromInts([]int64{math.MaxInt64}, []int64{1}, Options{})
+	x := FromInts([]int64{math.MaxInt64}, []int64{1}, TensorOptions{})
 	if x.Int(0) != math.MaxInt64 {
 		t.Errorf("int64 lost bits: %d", x.Int(0))
 	}
@@ -75,8 +75,8 @@ func TestCopyElement(t *testing.T) {
 	if x.Bytes()[0] != 1 {
 		t.Errorf("copying changed bits: % x", x.Bytes())
 	}
-	big := FromInts([]int64{1<<53 + 1}, []int64{1}, Options{})
-	y := Empty([]int64{1}, Options{DType: Int64})
+	big := FromInts([]int64{1<<53 + 1}, []int64{1}, TensorOptions{})
+	y := Empty([]int64{1}, TensorOptions{DType: Int64})
 	y.CopyElement(0, big, 0)
 	if y.Int(0) != 1<<53+1 {
 		t.Errorf("copied %d", y.Int(0))
@@ -88,7 +88,7 @@ func TestCopyElement(t *testing.T) {
 }
 
 func TestMetaElements(t *testing.T) {
-	x := Full([]int64{2}, 3, Options{DType: Float32, Device: Meta})
+	x := Full([]int64{2}, 3, TensorOptions{DType: Float32, Device: Meta})
 	x.SetInt(0, 4)
 	if x.Float(0) != 0 || x.Int(1) != 0 || x.Bytes() != nil {
 		t.Errorf("a meta tensor has values")
@@ -97,7 +97,7 @@ func TestMetaElements(t *testing.T) {
 }
 
 func TestComplexElements(t *testing.T) {
-	x := Full([]int64{1}, 3, Options{DType: Complex64})
+	x := Full([]int64{1}, 3, TensorOptions{DType: Complex64})
 	parts := x.AsStridedDType(Float32, []int64{2}, []int64{1}, 0)
 	if parts.Float(0) != 3 || parts.Float(1) != 0 {
 		t.Errorf("parts %v and %v", parts.Float(0), parts.Float(1))

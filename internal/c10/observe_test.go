@@ -19,17 +19,17 @@ func TestObserveUndefined(t *testing.T) {
 
 func TestObserveKinds(t *testing.T) {
 	for _, tt := range []struct {
-		o    Options
+		o    TensorOptions
 		want asserts.Traits
 	}{
-		{Options{}, 0},
-		{Options{Device: Meta}, asserts.MetaTensor},
-		{Options{Kind: DirectSubclass}, asserts.DirectSubclass},
-		{Options{Kind: Functional}, asserts.FunctionalWrapper},
-		{Options{Kind: WrapperSubclass}, asserts.WrapperSubclass},
-		{Options{Kind: ReportingWrapper}, asserts.WrapperSubclass | asserts.ReportsViews},
-		{Options{Inference: true}, asserts.NoVersion},
-		{Options{Kind: WrapperSubclass, Device: Meta}, asserts.WrapperSubclass | asserts.MetaTensor},
+		{TensorOptions{}, 0},
+		{TensorOptions{Device: Meta}, asserts.MetaTensor},
+		{TensorOptions{Kind: DirectSubclass}, asserts.DirectSubclass},
+		{TensorOptions{Kind: Functional}, asserts.FunctionalWrapper},
+		{TensorOptions{Kind: WrapperSubclass}, asserts.WrapperSubclass},
+		{TensorOptions{Kind: ReportingWrapper}, asserts.WrapperSubclass | asserts.ReportsViews},
+		{TensorOptions{Inference: true}, asserts.NoVersion},
+		{TensorOptions{Kind: WrapperSubclass, Device: Meta}, asserts.WrapperSubclass | asserts.MetaTensor},
 	} {
 		x := Empty([]int64{2}, tt.o)
 		view := x.AsStrided([]int64{1}, []int64{1}, 0)
@@ -79,15 +79,15 @@ func TestObserveContent(t *testing.T) {
 }
 
 func TestObserveContentWithoutBytes(t *testing.T) {
-	meta := asserts.Observe(Empty([]int64{5}, Options{DType: Float32, Device: Meta}), asserts.Content).Content
+	meta := asserts.Observe(Empty([]int64{5}, TensorOptions{DType: Float32, Device: Meta}), asserts.Content).Content
 	if meta == nil || meta.Nbytes != 20 || meta.Bytes != nil || meta.Digest != 0 {
 		t.Errorf("meta: %+v", meta)
 	}
-	wrapper := asserts.Observe(Empty([]int64{5}, Options{DType: Float32, Kind: WrapperSubclass}), asserts.Content).Content
+	wrapper := asserts.Observe(Empty([]int64{5}, TensorOptions{DType: Float32, Kind: WrapperSubclass}), asserts.Content).Content
 	if wrapper == nil || wrapper.Nbytes != 20 || wrapper.Bytes != nil {
 		t.Errorf("wrapper: %+v", wrapper)
 	}
-	big := asserts.Observe(Empty([]int64{asserts.SnapshotLimit + 1}, Options{DType: Uint8}), asserts.Content).Content
+	big := asserts.Observe(Empty([]int64{asserts.SnapshotLimit + 1}, TensorOptions{DType: Uint8}), asserts.Content).Content
 	if big.Bytes != nil || big.Digest == 0 {
 		t.Errorf("a storage over the limit was copied")
 	}
@@ -114,7 +114,7 @@ func BenchmarkObserve(b *testing.B) {
 	}{
 		{"identity/undefined", nil, asserts.Identity},
 		{"identity/plain", Empty([]int64{16}, f32), asserts.Identity},
-		{"identity/wrapper", Empty([]int64{16}, Options{DType: Float32, Kind: WrapperSubclass}), asserts.Identity},
+		{"identity/wrapper", Empty([]int64{16}, TensorOptions{DType: Float32, Kind: WrapperSubclass}), asserts.Identity},
 		{"contents/64B", Empty([]int64{16}, f32), asserts.Content},
 		{"contents/64KiB", Empty([]int64{16 << 10}, f32), asserts.Content},
 		{"contents/1MiB", Empty([]int64{256 << 10}, f32), asserts.Content},

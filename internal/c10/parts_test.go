@@ -38,11 +38,11 @@ func call(op *asserts.Op, kernel func() *c10.Tensor, args ...*c10.Tensor) assert
 }
 
 func vector() *c10.Tensor {
-	return c10.FromFloats([]float64{5, 6}, []int64{2}, c10.Options{DType: c10.Float32})
+	return c10.FromFloats([]float64{5, 6}, []int64{2}, c10.TensorOptions{DType: c10.Float32})
 }
 
 func sparse(values *c10.Tensor) *c10.Tensor {
-	indices := c10.FromInts([]int64{0, 1, 1, 2}, []int64{2, 2}, c10.Options{})
+	indices := c10.FromInts([]int64{0, 1, 1, 2}, []int64{2, 2}, c10.TensorOptions{})
 	defer indices.Release()
 	return c10.NewSparseCOO(indices, values, []int64{2, 3}, true)
 }

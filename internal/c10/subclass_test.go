@@ -40,11 +40,11 @@ func TestWrap(t *testing.T) {
 		uses(t, "inner alone", inner, 1, 1)
 	}
 	panics(t, "a plain cannot wrap", func() { Wrap(Empty(nil, f32), Plain) })
-	panics(t, "only a plain, strided tensor", func() { Wrap(Empty(nil, Options{Kind: Functional}), WrapperSubclass) })
+	panics(t, "only a plain, strided tensor", func() { Wrap(Empty(nil, TensorOptions{Kind: Functional}), WrapperSubclass) })
 }
 
 func TestSetStorageOfWrappers(t *testing.T) {
-	o := Options{DType: Float32, Kind: WrapperSubclass}
+	o := TensorOptions{DType: Float32, Kind: WrapperSubclass}
 	x, y := Empty([]int64{1}, o), Empty([]int64{2}, o)
 	x.SetStorage(y)
 	if !x.Inner().SharesStorage(y.Inner()) || !x.SharesStorage(y) {
@@ -54,7 +54,7 @@ func TestSetStorageOfWrappers(t *testing.T) {
 }
 
 func TestSparse(t *testing.T) {
-	indices := FromInts([]int64{0, 1, 1, 2}, []int64{2, 2}, Options{})
+	indices := FromInts([]int64{0, 1, 1, 2}, []int64{2, 2}, TensorOptions{})
 	values := FromFloats([]float64{5, 6}, []int64{2}, f32)
 	x := NewSparseCOO(indices, values, []int64{2, 3}, true)
 	o := asserts.Observe(x, asserts.Content)
@@ -85,8 +85,8 @@ func TestSparse(t *testing.T) {
 }
 
 func TestSparseCSR(t *testing.T) {
-	crow := FromInts([]int64{0, 1, 2}, []int64{3}, Options{})
-	col := FromInts([]int64{2, 0}, []int64{2}, Options{})
+	crow := FromInts([]int64{0, 1, 2}, []int64{3}, TensorOptions{})
+	col := FromInts([]int64{2, 0}, []int64{2}, TensorOptions{})
 	values := FromFloats([]float64{5, 6}, []int64{2}, f32)
 	x := NewSparseCSR(crow, col, values, []int64{2, 3})
 	if !x.CrowIndices().SharesStorage(crow) || !x.ColIndices().SharesStorage(col) || !x.Values().SharesStorage(values) {

@@ -33,7 +33,7 @@ type TensorImpl struct {
 
 // newImpl returns a TensorImpl with one reference, the caller's, and a version
 // counter of its own.
-func newImpl(o Options, sizes []int64) *TensorImpl {
+func newImpl(o TensorOptions, sizes []int64) *TensorImpl {
 	impl := &TensorImpl{id: asserts.NewID(), kind: o.Kind, dtype: o.DType, device: o.Device, sizes: sizes}
 	impl.uses.Store(1)
 	if !o.Inference {
@@ -166,9 +166,9 @@ func (t *Tensor) IsMeta() bool { return t.get().device == Meta }
 
 // Options returns the options for a tensor like this one. Inference is left out:
 // results of inference tensors are inference tensors only in inference mode.
-func (t *Tensor) Options() Options {
+func (t *Tensor) Options() TensorOptions {
 	x := t.get()
-	return Options{DType: x.dtype, Device: x.device, Kind: x.kind}
+	return TensorOptions{DType: x.dtype, Device: x.device, Kind: x.kind}
 }
 
 // IsContiguous reports whether the elements are contiguous, in order.

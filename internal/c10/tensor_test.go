@@ -9,7 +9,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-var f32 = Options{DType: Float32}
+var f32 = TensorOptions{DType: Float32}
 
 // uses checks the two use counts of a tensor.
 func uses(t *testing.T, what string, x *Tensor, impl, storage int32) {
@@ -115,7 +115,7 @@ func TestVersion(t *testing.T) {
 		t.Errorf("set_ shares a version")
 	}
 
-	inference := Empty(nil, Options{DType: Float32, Inference: true})
+	inference := Empty(nil, TensorOptions{DType: Float32, Inference: true})
 	inference.MarkWritten()
 	panics(t, "does not track its version", func() { inference.Version() })
 	if got := asserts.Observe(inference.Alias(), asserts.Identity).Traits; got != asserts.NoVersion {
@@ -171,7 +171,7 @@ func TestResize(t *testing.T) {
 		t.Errorf("storage shrank to %d bytes", n)
 	}
 
-	meta := Empty(nil, Options{DType: Float32, Device: Meta})
+	meta := Empty(nil, TensorOptions{DType: Float32, Device: Meta})
 	meta.Resize([]int64{1000})
 	if o := asserts.Observe(meta, asserts.Content); o.Content.Nbytes != 4000 || meta.Bytes() != nil {
 		t.Errorf("meta tensor resized to %+v", o.Content)
@@ -185,7 +185,7 @@ func TestSetStorage(t *testing.T) {
 		t.Errorf("set_ did not share")
 	}
 	uses(t, "after set_", x, 1, 2)
-	panics(t, "set_ of a float32 tensor to int64 storage", func() { x.SetStorage(Empty(nil, Options{DType: Int64})) })
+	panics(t, "set_ of a float32 tensor to int64 storage", func() { x.SetStorage(Empty(nil, TensorOptions{DType: Int64})) })
 }
 
 // A storage at the address of a freed one is another object.
@@ -201,12 +201,12 @@ func TestRecycledAddress(t *testing.T) {
 }
 
 func TestCommon(t *testing.T) {
-	a := Empty(nil, Options{DType: Int64, Kind: ReportingWrapper})
-	b := Empty(nil, Options{DType: Float32, Kind: DirectSubclass})
-	if got, want := Common(a, nil, b), (Options{DType: Float32, Kind: ReportingWrapper}); got != want {
+	a := Empty(nil, TensorOptions{DType: Int64, Kind: ReportingWrapper})
+	b := Empty(nil, TensorOptions{DType: Float32, Kind: DirectSubclass})
+	if got, want := Common(a, nil, b), (TensorOptions{DType: Float32, Kind: ReportingWrapper}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	panics(t, "tensors on cpu and on meta", func() { Common(a, Empty(nil, Options{Device: Meta})) })
+	panics(t, "tensors on cpu and on meta", func() { Common(a, Empty(nil, TensorOptions{Device: Meta})) })
 }
 
 func TestConcurrentUse(t *testing.T) {

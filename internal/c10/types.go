@@ -88,11 +88,11 @@ func (k TensorKind) String() string { return kinds[k] }
 
 func (k TensorKind) wraps() bool { return k == WrapperSubclass || k == ReportingWrapper }
 
-// Options describe a tensor to make. The zero value is not the default
+// TensorOptions describe a tensor to make. The zero value is not the default
 // of PyTorch: it asks for Bool.
 //
 // Source: c10/core/TensorOptions.h.
-type Options struct {
+type TensorOptions struct {
 	DType     DType
 	Device    Device
 	Kind      TensorKind
@@ -100,7 +100,7 @@ type Options struct {
 }
 
 // With returns the options with another element type.
-func (o Options) With(d DType) Options {
+func (o TensorOptions) With(d DType) TensorOptions {
 	o.DType = d
 	return o
 }
@@ -108,8 +108,8 @@ func (o Options) With(d DType) Options {
 // Common returns the options of a result computed from tensors: the element type
 // and the kind that all of them promote to. Undefined tensors are ignored. It panics
 // if devices differ.
-func Common(ts ...*Tensor) Options {
-	var common Options
+func Common(ts ...*Tensor) TensorOptions {
+	var common TensorOptions
 	first := true
 	for _, t := range ts {
 		if t == nil {

@@ -27,8 +27,8 @@ import (
 // ErrNoCompiler is the error of a machine without a C++ compiler.
 var ErrNoCompiler = errors.New("a C++ compiler is needed once, to compile a library for this libtorch: install g++ or clang++, or name one with $CXX")
 
-// A Library is C++ that is compiled against the headers of a libtorch.
-type Library struct {
+// A CppLibrary is C++ that is compiled against the headers of a libtorch.
+type CppLibrary struct {
 	Name  string   // the name in the cache: "shim"
 	Files []fs.FS  // the sources and headers: the top-level files of each, merged into one folder
 	Units []string // the sources, compiled as one unit: reading headers is most of the cost
@@ -50,7 +50,7 @@ var Architecture = runtime.GOARCH
 
 // Path returns the file of the shared library for a libtorch, and compiles it if it
 // is not in the cache. Processes that need the same library wait for the first.
-func (l *Library) Path(t *installed.Torch) (string, error) {
+func (l *CppLibrary) Path(t *installed.Torch) (string, error) {
 	if err := t.Usable(); err != nil {
 		return "", fmt.Errorf("%v: %w", t, err)
 	}
@@ -77,7 +77,7 @@ func (l *Library) Path(t *installed.Torch) (string, error) {
 
 // key is a digest of the library's inputs, except the compiler: a cached library
 // needs none.
-func (l *Library) key(t *installed.Torch) (string, error) {
+func (l *CppLibrary) key(t *installed.Torch) (string, error) {
 	hash := sha256.New()
 	fmt.Fprintf(hash, "%q\n%q\n%s\n", append(l.flags(t), l.linkFlags(t, t.Lib)...), l.Units, t.Version)
 	for _, lib := range t.Link() {
@@ -91,14 +91,14 @@ func (l *Library) key(t *installed.Torch) (string, error) {
 	return fmt.Sprintf("%x", hash.Sum(nil)[:8]), err
 }
 
-func (l *Library) hashFiles(to io.Writer) error {
+func (l *CppLibrary) hashFiles(to io.Writer) error {
 	return l.eachFile(func(name string, text []byte) error {
 		_, err := fmt.Fprintf(to, "%s %d\n%s", name, len(text), text)
 		return err
 	})
 }
 
-func (l *Library) eachFile(do func(name string, text []byte) error) error {
+func (l *CppLibrary) eachFile(do func(name string, text []byte) error) error {
 	for _, files := range l.Files {
 		names, err := fs.Glob(files, "*")
 		if err != nil {
@@ -120,7 +120,7 @@ func (l *Library) eachFile(do func(name string, text []byte) error) error {
 // Version is the macro with the version of libtorch's package, a string.
 const Version = "OPASSERT_LIBTORCH_VERSION"
 
-func (l *Library) flags(t *installed.Torch) []string {
+func (l *CppLibrary) flags(t *installed.Torch) []string {
 	return slices.Concat(dialect(t), []string{"-D" + Version + "=" + strconv.Quote(t.Version)}, includes(t))
 }
 
@@ -163,13 +163,13 @@ func Program(t *installed.Torch) (func(file, to string) []string, error) {
 const unity = "opassert_unity.cpp"
 
 // compile writes the library to a file, and its scratch files to a folder.
-func (l *Library) compile(t *installed.Torch, work, file string) error {
+func (l *CppLibrary) compile(t *installed.Torch, work, file string) error {
 	printable.Printf(os.Stderr, "opassert: compiling for %v, once: some seconds\n", t)
 	return l.build(t, work, "", append(append(l.flags(t), "-o", file), l.linkFlags(t, t.Lib)...))
 }
 
 // build runs the compiler in a folder, on a file that begins with text.
-func (l *Library) build(t *installed.Torch, work, text string, flags []string) error {
+func (l *CppLibrary) build(t *installed.Torch, work, text string, flags []string) error {
 	cxx, err := compiler()
 	if err != nil {
 		return fmt.Errorf("%v: %w", t, err)

@@ -24,8 +24,8 @@ static_assert(__cplusplus >= 202002L && _GLIBCXX_USE_CXX11_ABI == 0, "flags");
 extern "C" const char *version() { return OPASSERT_LIBTORCH_VERSION; }
 `
 
-func library(source string) *Library {
-	return &Library{Name: "test", Units: []string{"unit.cpp"}, Files: []fs.FS{
+func library(source string) *CppLibrary {
+	return &CppLibrary{Name: "test", Units: []string{"unit.cpp"}, Files: []fs.FS{
 		fstest.MapFS{"unit.cpp": {Data: []byte(source)}},
 		fstest.MapFS{"part.cpp": {Data: []byte("int part;\n")}},
 	}}
@@ -74,7 +74,7 @@ func write(t *testing.T, file, text string) {
 	must.Do(t, os.WriteFile(file, []byte(text), 0o777))
 }
 
-func path(t *testing.T, l *Library, torch *installed.Torch) string {
+func path(t *testing.T, l *CppLibrary, torch *installed.Torch) string {
 	t.Helper()
 	return must.Get(l.Path(torch))(t)
 }

@@ -11,7 +11,7 @@ import (
 // linkFlags are the linker's flags for a library that finds libtorch in a folder. The
 // folder goes into DT_RPATH: LD_LIBRARY_PATH precedes DT_RUNPATH, and may name
 // another libtorch.
-func (l *Library) linkFlags(t *installed.Torch, rpath string) []string {
+func (l *CppLibrary) linkFlags(t *installed.Torch, rpath string) []string {
 	flags := []string{"-Wl,--no-as-needed", "-Wl,--disable-new-dtags", "-Xlinker", "-rpath", "-Xlinker", rpath}
 	return append(append(flags, t.Link()...), l.Link...)
 }

@@ -59,7 +59,7 @@ func openPackaged(name string) (*os.File, error) {
 }
 
 // template returns the name of the template for a release of libtorch.
-func (l *Library) template(t *installed.Torch) (string, error) {
+func (l *CppLibrary) template(t *installed.Torch) (string, error) {
 	hash := sha256.New()
 	fmt.Fprintf(hash, "%s %q %q %q\n", Architecture, dialect(t), l.Link, l.Units)
 	err := l.hashFiles(hash)
@@ -67,7 +67,7 @@ func (l *Library) template(t *installed.Torch) (string, error) {
 }
 
 // packagedReleases returns the releases of libtorch with templates, oldest first.
-func (l *Library) packagedReleases() (releases []string) {
+func (l *CppLibrary) packagedReleases() (releases []string) {
 	_, folder, _ := packageFolder()
 	files, _ := filepath.Glob(filepath.Join(folder, "libtorch-*-"+l.Name+"-template-*.so"))
 	for _, file := range files {
@@ -81,7 +81,7 @@ func (l *Library) packagedReleases() (releases []string) {
 const headersMark = ".headers" // suffix of a template's file of headers
 
 // fill writes the template for a libtorch to a file, with its placeholders filled in.
-func (l *Library) fill(t *installed.Torch, file string) error {
+func (l *CppLibrary) fill(t *installed.Torch, file string) error {
 	name, err := l.template(t)
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func digestHeaders(t *installed.Torch, names []string) ([]byte, error) {
 }
 
 // Template compiles the template of the library for a libtorch into a folder.
-func (l *Library) Template(t *installed.Torch, folder string) error {
+func (l *CppLibrary) Template(t *installed.Torch, folder string) error {
 	if err := t.Usable(); err != nil {
 		return fmt.Errorf("%v: %w", t, err)
 	}

@@ -15,7 +15,7 @@ func TestDisjointViews(t *testing.T) {
 	c := new(asserts.Collector)
 	defer asserts.SetReporter(c)()
 	defer asserts.SetLevel(asserts.Content)()
-	base := c10.Full([]int64{8}, 1, c10.Options{DType: c10.Float32})
+	base := c10.Full([]int64{8}, 1, c10.TensorOptions{DType: c10.Float32})
 	var both sync.WaitGroup
 	for offset := range int64(2) {
 		half := base.AsStrided([]int64{4}, []int64{1}, 4*offset)

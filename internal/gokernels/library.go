@@ -297,12 +297,12 @@ func (e *Engine) Twins(ts []engine.Tensor, on engine.Device) (_ []engine.Tensor,
 	return twins, nil
 }
 
-// A Generator describes a random number generator by its seed; Library.Value makes
+// A GeneratorSeed describes a random number generator by its seed; Library.Value makes
 // the library's.
-type Generator int64
+type GeneratorSeed int64
 
 // Generator returns a generator by its seed.
-func (e *Engine) Generator(seed int64) (any, error) { return Generator(seed), nil }
+func (e *Engine) Generator(seed int64) (any, error) { return GeneratorSeed(seed), nil }
 
 // Storage fails: Go kernels take no storages.
 func (e *Engine) Storage(engine.Tensor) (any, error) {

@@ -30,7 +30,7 @@ func Library(t testing.TB, name, folder, source string) string {
 	Need(t)
 	torch, _, err := installed.Find("")
 	check(t, err)
-	lib := compile.Library{Name: name, Files: []fs.FS{os.DirFS(folder)}, Units: []string{source}}
+	lib := compile.CppLibrary{Name: name, Files: []fs.FS{os.DirFS(folder)}, Units: []string{source}}
 	path, err := lib.Path(torch)
 	check(t, err)
 	return path

@@ -48,7 +48,7 @@ var shim embed.FS
 
 // A Watch follows the objects of a program that runs with its preloaded object.
 type Watch struct {
-	Object *preload.Object
+	Object *preload.SharedObject
 	config Config
 
 	ended   chan struct{}
@@ -110,8 +110,8 @@ func fit(library string) (string, error) {
 }
 
 // Tap observes the Python objects of a program.
-func Tap() *compile.Library {
-	return &compile.Library{Name: "tap", Files: []fs.FS{compile.Embedded(shim, "shim")}, Units: []string{"tap.cpp"}, Link: []string{"-O2", "-ldl"}}
+func Tap() *compile.CppLibrary {
+	return &compile.CppLibrary{Name: "tap", Files: []fs.FS{compile.Embedded(shim, "shim")}, Units: []string{"tap.cpp"}, Link: []string{"-O2", "-ldl"}}
 }
 
 func (w *Watch) notWatched(err error) {

@@ -20,7 +20,7 @@ import (
 // extension returns testdata/extension.cpp, compiled for a Python's PyTorch.
 func extension(t *testing.T, python *installed.Python) string {
 	t.Helper()
-	l := compile.Library{Name: "extension", Files: []fs.FS{os.DirFS("testdata")}, Units: []string{"extension.cpp"}}
+	l := compile.CppLibrary{Name: "extension", Files: []fs.FS{os.DirFS("testdata")}, Units: []string{"extension.cpp"}}
 	return must.Get(l.Path(python.Torch))(t)
 }
 

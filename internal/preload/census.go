@@ -27,7 +27,7 @@ import (
 // have loaded a target library without the library that fits it. It does not affect
 // processes: they are not traced, and keep their parents.
 type census struct {
-	objects  []*Object
+	objects  []*SharedObject
 	mark     programMark
 	members  map[int]*programProcess
 	foreign  map[int]bool   // processes of other programs
@@ -43,14 +43,14 @@ type programProcess struct {
 	image   uint64 // the start of its stack, which each exec changes
 	size    uint64 // the size of its memory, at the last inspection
 	command string
-	watched bool      // needs no more inspection
-	changes bool      // its mappings change while its size may not
-	unseen  []*Object // objects that had not noticed their target at the last inspection
+	watched bool            // needs no more inspection
+	changes bool            // its mappings change while its size may not
+	unseen  []*SharedObject // objects that had not noticed their target at the last inspection
 }
 
 func (m *programProcess) String() string { return fmt.Sprintf("process %d (%s)", m.pid, m.command) }
 
-func newCensus(program int, m programMark, objects []*Object) *census {
+func newCensus(program int, m programMark, objects []*SharedObject) *census {
 	c := &census{objects: objects, mark: m, members: make(map[int]*programProcess), foreign: make(map[int]bool), commands: make(map[int]string)}
 	c.members[program] = &programProcess{pid: program, began: readStat(program).began}
 	return c
@@ -205,7 +205,7 @@ func (c *census) belongs(pid int, s stat) bool {
 		return false
 	}
 	env, _ := os.ReadFile(proc(pid, "environ"))
-	return slices.ContainsFunc(c.objects, func(o *Object) bool { return bytes.Contains(env, []byte(o.secret)) })
+	return slices.ContainsFunc(c.objects, func(o *SharedObject) bool { return bytes.Contains(env, []byte(o.secret)) })
 }
 
 // The memory sizes from which on a process may have a libtorch: if its memory can be
@@ -260,7 +260,7 @@ const (
 
 // found reads the mappings of a process: code of the target library, as a linker maps
 // it too, and the object.
-func (o *Object) found(memory []byte) presence {
+func (o *SharedObject) found(memory []byte) presence {
 	var library, object, begun, marked, works bool
 	for line := range bytes.Lines(memory) {
 		switch {
@@ -289,7 +289,7 @@ func (o *Object) found(memory []byte) presence {
 }
 
 // fits reports whether a process has the fitting library.
-func (o *Object) fits(memory []byte) bool {
+func (o *SharedObject) fits(memory []byte) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, file := range o.fitted {
@@ -301,7 +301,7 @@ func (o *Object) fits(memory []byte) bool {
 }
 
 // connected reports whether a process has connected to opassert through the object.
-func (o *Object) connected(pid int) bool {
+func (o *SharedObject) connected(pid int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.heard[pid]
@@ -416,7 +416,7 @@ func (c *census) mayCall(m *programProcess) bool {
 	program, _ := os.Readlink(proc(m.pid, "exe"))
 	memory, _ := os.ReadFile(proc(m.pid, "maps"))
 	return strings.HasPrefix(filepath.Base(program), "python") || bytes.Contains(memory, []byte("/libpython")) ||
-		slices.ContainsFunc(c.objects, func(o *Object) bool { return o.found(memory) != absent })
+		slices.ContainsFunc(c.objects, func(o *SharedObject) bool { return o.found(memory) != absent })
 }
 
 // running returns the processes that have not ended.

@@ -47,8 +47,8 @@ type ObjectSpec struct {
 	Memory   func(pid int, which string) (*os.File, error) // memory that a process shares with opassert on request; may be nil
 }
 
-// An Object is loaded into each process of a program.
-type Object struct {
+// A SharedObject is loaded into each process of a program.
+type SharedObject struct {
 	folder *locked.Folder // for the socket and a copy
 	kind   ObjectSpec
 	file   string // the file in the cache
@@ -70,12 +70,12 @@ func (k ObjectSpec) Compile() (string, error) {
 }
 
 // New makes an object that processes can connect to.
-func New(kind ObjectSpec) (*Object, error) {
+func New(kind ObjectSpec) (*SharedObject, error) {
 	file, err := kind.Compile()
 	if err != nil {
 		return nil, err
 	}
-	o := &Object{kind: kind, file: file, secret: rand.Text(), answer: rand.Text(), heard: make(map[int]bool), fitted: make(map[string]string)}
+	o := &SharedObject{kind: kind, file: file, secret: rand.Text(), answer: rand.Text(), heard: make(map[int]bool), fitted: make(map[string]string)}
 	if o.folder, err = makeFolder("opassert-" + kind.Name); err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func New(kind ObjectSpec) (*Object, error) {
 
 // open fills the folder and listens. Processes of other users find the object and
 // opassert too: messages need the secret.
-func (o *Object) open() error {
+func (o *SharedObject) open() error {
 	text, err := os.ReadFile(o.file)
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func (o *Object) open() error {
 	return os.Chmod(socket, 0o666)
 }
 
-func (o *Object) copy() string { return filepath.Join(o.folder.Path, "object.so") }
+func (o *SharedObject) copy() string { return filepath.Join(o.folder.Path, "object.so") }
 
 // separators separate the words of LD_PRELOAD.
 const separators = " :"
@@ -126,7 +126,7 @@ func makeFolder(prefix string) (folder *locked.Folder, err error) {
 	return nil, fmt.Errorf("no folder for temporary files, with a path of at most %d bytes and no space or colon in it: %w", longest, err)
 }
 
-func (o *Object) environment(env []string) []string {
+func (o *SharedObject) environment(env []string) []string {
 	file := o.file
 	if strings.ContainsAny(file, separators) {
 		file = o.copy()
@@ -142,7 +142,7 @@ func (o *Object) environment(env []string) []string {
 }
 
 // value returns the value of the variable.
-func (o *Object) value() string {
+func (o *SharedObject) value() string {
 	return strings.Join([]string{o.secret, o.answer, o.folder.Path, o.file}, ":")
 }
 
@@ -151,7 +151,7 @@ type AnswerFunc func(Message) ([]byte, error)
 
 // Serve answers frames until the object is closed. Frames other than requests for a
 // library or memory go to the Answer of connect, which may be nil.
-func (o *Object) Serve(connect func() AnswerFunc) {
+func (o *SharedObject) Serve(connect func() AnswerFunc) {
 	for _, listener := range o.listeners {
 		o.serving.Go(func() {
 			for {
@@ -165,7 +165,7 @@ func (o *Object) Serve(connect func() AnswerFunc) {
 	}
 }
 
-func (o *Object) serve(conn *net.UnixConn, connect func() AnswerFunc) {
+func (o *SharedObject) serve(conn *net.UnixConn, connect func() AnswerFunc) {
 	defer conn.Close()
 	secret := make([]byte, len(o.secret))
 	conn.SetDeadline(time.Now().Add(10 * time.Second))
@@ -216,7 +216,7 @@ func (o *Object) serve(conn *net.UnixConn, connect func() AnswerFunc) {
 }
 
 // memory returns the memory that the process at the other end requests.
-func (o *Object) memory(conn *net.UnixConn, which string) (*os.File, error) {
+func (o *SharedObject) memory(conn *net.UnixConn, which string) (*os.File, error) {
 	pid, err := peer(conn)
 	if err != nil {
 		return nil, err
@@ -226,7 +226,7 @@ func (o *Object) memory(conn *net.UnixConn, which string) (*os.File, error) {
 
 // fit answers a process that has loaded a target library: with the name of the
 // fitting one and the open file, or nothing if none fits.
-func (o *Object) fit(library string) ([]byte, *os.File) {
+func (o *SharedObject) fit(library string) ([]byte, *os.File) {
 	if why, ok := strings.CutPrefix(library, "!"); ok {
 		o.NotWatched(why)
 		return nil, nil
@@ -250,7 +250,7 @@ func (o *Object) fit(library string) ([]byte, *os.File) {
 }
 
 // NotWatched records the reason why a process is not watched.
-func (o *Object) NotWatched(why string) {
+func (o *SharedObject) NotWatched(why string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !slices.Contains(o.unwatched, why) {
@@ -259,14 +259,14 @@ func (o *Object) NotWatched(why string) {
 }
 
 // Unwatched returns the reasons why processes were not watched.
-func (o *Object) Unwatched() []string {
+func (o *SharedObject) Unwatched() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return slices.Clone(o.unwatched)
 }
 
 // Close ends Serve, after a short wait for frames that were sent already.
-func (o *Object) Close() error {
+func (o *SharedObject) Close() error {
 	errs := loop.Map(o.listeners, net.Listener.Close)
 	done := make(chan struct{})
 	go func() {
@@ -296,7 +296,7 @@ type Child struct {
 }
 
 // adopt has the child open the objects.
-func (c *Child) adopt(objects []*Object) (*exec.Cmd, programMark, error) {
+func (c *Child) adopt(objects []*SharedObject) (*exec.Cmd, programMark, error) {
 	process, err := os.FindProcess(c.Pid)
 	if err != nil {
 		return nil, 0, err
@@ -311,7 +311,7 @@ func (c *Child) adopt(objects []*Object) (*exec.Cmd, programMark, error) {
 }
 
 // start starts the program, unless it runs already.
-func (p Program) start(objects []*Object) (*exec.Cmd, programMark, error) {
+func (p Program) start(objects []*SharedObject) (*exec.Cmd, programMark, error) {
 	if p.Child != nil {
 		return p.Child.adopt(objects)
 	}
@@ -336,7 +336,7 @@ type End struct {
 // leaves running. It returns an error if the program was not started. Signals that
 // interrupt this process are forwarded to the program; Run returns when that ends.
 // The objects record the processes that were not watched.
-func (p Program) Run(ctx context.Context, objects ...*Object) (End, error) {
+func (p Program) Run(ctx context.Context, objects ...*SharedObject) (End, error) {
 	signals := make(chan os.Signal, 8) // before the start: a signal that ends this process would leave the program running
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		if !signal.Ignored(s) { // as under nohup: the program ignores it too

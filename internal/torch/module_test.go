@@ -374,7 +374,7 @@ func TestNoModule(t *testing.T) {
 // said of those that let their object keep what it is given.
 func TestMethods(t *testing.T) {
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
-		methods := compile.Library{Name: "methods", Files: []fs.FS{os.DirFS("../../testdata/oplib")}, Units: []string{"methods.cpp"}}
+		methods := compile.CppLibrary{Name: "methods", Files: []fs.FS{os.DirFS("../../testdata/oplib")}, Units: []string{"methods.cpp"}}
 		library := must.Get(methods.Path(python.Torch))(t)
 		folder := t.TempDir()
 		must.Do(t, os.WriteFile(filepath.Join(folder, "loads.py"), fmt.Appendf(nil, "import torch\n\ntorch.ops.load_library(%q)\n", library), 0o644))
@@ -434,7 +434,7 @@ func TestReproducedWithoutOpassert(t *testing.T) {
 // returns, and of what it allocates for itself.
 func TestProgramsOfMemory(t *testing.T) {
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
-		memory := compile.Library{Name: "memory", Files: []fs.FS{os.DirFS("../../testdata/oplib")}, Units: []string{"memory.cpp"}}
+		memory := compile.CppLibrary{Name: "memory", Files: []fs.FS{os.DirFS("../../testdata/oplib")}, Units: []string{"memory.cpp"}}
 		library := must.Get(memory.Path(python.Torch))(t)
 		folder := t.TempDir()
 		must.Do(t, os.WriteFile(filepath.Join(folder, "loads.py"), fmt.Appendf(nil, "import torch\n\ntorch.ops.load_library(%q)\n", library), 0o644))

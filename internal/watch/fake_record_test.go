@@ -47,8 +47,8 @@ func newFaking(t *testing.T, compiled bool) *faking {
 		Name: "t::f", Schema: "f(Tensor x, int n) -> Tensor", Args: []asserts.Subject{{Name: "x", Type: "Tensor"}},
 		Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 	}
-	on := func(string) (engine.Plan, error) {
-		return engine.Plan{Waived: f.waived}, nil
+	on := func(string) (engine.Checks, error) {
+		return engine.Checks{Waived: f.waived}, nil
 	}
 	f.process = &process{run: &run{
 		config: Config{Policy: asserts.Aware()}, counts: counts, ops: ops{all: []*watchedOp{{name: "t::f", faked: op, on: on}, {name: "t::g"}}},

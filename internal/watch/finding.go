@@ -23,7 +23,7 @@ type OpFinding struct {
 	Known bool    // a baseline has it
 	Asked int     // of Count, how many a process of the program has asked for
 
-	Program *report.Program // shows it without opassert; nil without -repro
+	Program *report.ReproProgram // shows it without opassert; nil without -repro
 	printed bool
 }
 

@@ -23,7 +23,7 @@ type shown struct {
 	Class   string  `json:"class,omitempty"`      // that class, which may have the method from another
 	Site    []Frame `json:"site"`                 // the user's frames, outermost first
 
-	Program *report.Program `json:"program,omitempty"`
+	Program *report.ReproProgram `json:"program,omitempty"`
 }
 
 // WriteJSON writes the findings as an array, followed by more.

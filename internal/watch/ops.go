@@ -22,7 +22,7 @@ type watchedOp struct {
 	parts  *asserts.Op   // the same, with checks of the tensors inside tensors
 	faked  *asserts.Op   // with the checks of its fake
 	waived asserts.Codes // on every device, or on that of the kernels
-	on     func(device string) (engine.Plan, error)
+	on     func(device string) (engine.Checks, error)
 
 	followed bool           // its results are followed until a backward reaches one
 	unseen   []asserts.Skip // checks that are not judged where its calls are seen
@@ -34,7 +34,7 @@ type ops struct {
 	mu     sync.Mutex
 	all    []*watchedOp
 	byText map[string]*watchedOp // by version of libtorch and the op's line in its listing
-	plan   func(version, device string, op *schema.Op) (engine.Plan, error)
+	plan   func(version, device string, op *schema.Op) (engine.Checks, error)
 	wants  func(op string) bool
 	record int // how many calls of each op to record; 0: none
 }
@@ -93,7 +93,7 @@ func (o *ops) add(version, marks string, listed *libtorch.Op) (*watchedOp, error
 	}
 	composite := listed.Composite && !op.CompositeImplicit // seen above the ops that it calls, which hold its results
 	boxed := torch.Unseen(op, listed)
-	w.on = func(device string) (engine.Plan, error) { return o.plan(version, device, op) }
+	w.on = func(device string) (engine.Checks, error) { return o.plan(version, device, op) }
 	plan, err := w.on(device)
 	if err != nil {
 		return nil, err

@@ -29,7 +29,7 @@ func FuzzFrames(f *testing.F) {
 		if kind == frameNotWatched || kind2 == frameNotWatched {
 			return // it goes to the object, which is absent here
 		}
-		plan := func(string, string, *schema.Op) (engine.Plan, error) { return engine.Plan{}, nil }
+		plan := func(string, string, *schema.Op) (engine.Checks, error) { return engine.Checks{}, nil }
 		r := &run{
 			config:    Config{Policy: asserts.Aware(), Record: 4},
 			ops:       ops{byText: make(map[string]*watchedOp), plan: plan},

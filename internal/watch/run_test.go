@@ -60,7 +60,7 @@ func (p python) seeded(t *testing.T) string { return p.compiled(t, "seeded") }
 // compiled returns the library of a source in testdata.
 func (p python) compiled(t *testing.T, name string) string {
 	t.Helper()
-	library := compile.Library{Name: name, Files: []fs.FS{os.DirFS("testdata")}, Units: []string{name + ".cpp"}, Link: []string{"-g1"}}
+	library := compile.CppLibrary{Name: name, Files: []fs.FS{os.DirFS("testdata")}, Units: []string{name + ".cpp"}, Link: []string{"-g1"}}
 	path := must.Get(library.Path(p.torch))(t)
 	return path
 }
@@ -82,7 +82,7 @@ type found struct {
 	Class                  string
 	AnsweredBy             *watch.Frame
 	Note                   string
-	Program                *report.Program
+	Program                *report.ReproProgram
 }
 
 // run runs opassert run with some flags and a program.

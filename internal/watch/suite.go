@@ -40,7 +40,7 @@ func (f *OpFinding) suite() *report.Finding {
 
 // AdoptPrograms takes over the programs of the findings of a report that [Report.Suite] made.
 func (r *OpReport) AdoptPrograms(s *report.Report) {
-	programs := make(map[string][]*report.Program)
+	programs := make(map[string][]*report.ReproProgram)
 	for _, op := range s.Ops {
 		for _, f := range op.Findings {
 			programs[op.Op] = append(programs[op.Op], f.Program)

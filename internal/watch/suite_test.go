@@ -72,14 +72,14 @@ func TestAdoptPrograms(t *testing.T) {
 	s := r.Suite()
 	for _, op := range s.Ops {
 		for i, f := range op.Findings {
-			f.Program = &report.Program{File: fmt.Sprintf("%s-%d.py", op.Op, i)}
+			f.Program = &report.ReproProgram{File: fmt.Sprintf("%s-%d.py", op.Op, i)}
 		}
 	}
 	r.AdoptPrograms(s)
 	var got []string
 	for _, f := range r.Findings {
 		if f.Program == nil {
-			f.Program = new(report.Program)
+			f.Program = new(report.ReproProgram)
 		}
 		got = append(got, f.Program.File)
 	}

@@ -39,9 +39,9 @@ type Config struct {
 	Command        []string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	Child          *Child                                                           // the program, where it runs already; may be nil
-	Objects        *live.Watch                                                      // of the same program; may be nil
-	Plan           func(version, device string, op *schema.Op) (engine.Plan, error) // of the ops of a version of libtorch, and of a device if it is given
+	Child          *Child                                                             // the program, where it runs already; may be nil
+	Objects        *live.Watch                                                        // of the same program; may be nil
+	Plan           func(version, device string, op *schema.Op) (engine.Checks, error) // of the ops of a version of libtorch, and of a device if it is given
 	Policy         *asserts.Policy
 	Wants          func(op string) bool // which ops; nil: all
 	Record         int                  // distinct calls that are kept of each op, where it or its kernel is not PyTorch's own or Wants names it
@@ -74,7 +74,7 @@ func (c Config) level(custom bool) asserts.Level {
 // A run is a program being watched.
 type run struct {
 	config   Config
-	object   *preload.Object
+	object   *preload.SharedObject
 	counts   *os.File
 	cwd      string
 	ops      ops
@@ -127,7 +127,7 @@ func Run(ctx context.Context, config Config) (*OpReport, error) {
 	})
 	begun := time.Now()
 	program := preload.Program{Command: config.Command, Stdin: config.Stdin, Stdout: config.Stdout, Stderr: config.Stderr, Child: config.Child}
-	preloads := []*preload.Object{r.object}
+	preloads := []*preload.SharedObject{r.object}
 	if config.Objects != nil {
 		preloads = append(preloads, config.Objects.Object)
 	}
@@ -173,8 +173,8 @@ func (r *run) fit(library string) (string, error) {
 }
 
 // Watcher observes the calls in a program.
-func Watcher() *compile.Library {
-	return &compile.Library{Name: "watch", Files: []fs.FS{libtorch.Sources(), sources()}, Units: []string{"observe.cpp", "device.cpp", "schemas.cpp", "watch.cpp"}, Link: []string{"-O2", "-DNDEBUG"}}
+func Watcher() *compile.CppLibrary {
+	return &compile.CppLibrary{Name: "watch", Files: []fs.FS{libtorch.Sources(), sources()}, Units: []string{"observe.cpp", "device.cpp", "schemas.cpp", "watch.cpp"}, Link: []string{"-O2", "-DNDEBUG"}}
 }
 
 func (r *run) layout(pythonLibrary string) pythonFolders {

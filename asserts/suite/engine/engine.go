@@ -252,8 +252,8 @@ func (o Operator) CannotShow(c asserts.Check) bool {
 	return slices.ContainsFunc(o.Unseen, func(u Unseen) bool { return u.Code == c.Code && u.On == c.On })
 }
 
-// A Plan is the checks of the calls of an op.
-type Plan struct {
+// Checks are those of the calls of an op.
+type Checks struct {
 	Op     asserts.Op       // with every check up to the run's level, waived ones included
 	Waived []asserts.Excuse // the checks that an allowlist waives
 }

@@ -46,7 +46,7 @@ type Finding struct {
 	Devices   []engine.Device    `json:"devices"`           // of the call; of both calls if they are compared
 	Times     int                `json:"times"`             // number of cases that show it
 	Known     bool               `json:"known,omitempty"`   // listed in a baseline
-	Program   *Program           `json:"program,omitempty"`
+	Program   *ReproProgram      `json:"program,omitempty"`
 }
 
 // SameFault reports whether two findings are about one rule and one subject.

@@ -20,17 +20,17 @@ type Comparison struct{ Reports []*Report }
 
 // An engineChange is a difference between one engine and the next.
 type engineChange struct {
-	Kind    changeKind   `json:"kind"`
-	From    string       `json:"from"` // the engines
-	To      string       `json:"to"`
-	Op      string       `json:"op"`
-	Code    asserts.Code `json:"code,omitempty"`    // of a finding
-	Subject string       `json:"subject,omitempty"` // of a finding
-	Saw     string       `json:"saw,omitempty"`     // on the engine that shows it
-	Why     string       `json:"why,omitempty"`     // why it is unknown whether a finding is gone
-	Repro   string       `json:"repro,omitempty"`   // on the engine that shows it
-	Program *Program     `json:"program,omitempty"`
-	Schemas []string     `json:"schemas,omitempty"` // of both, if they differ
+	Kind    changeKind    `json:"kind"`
+	From    string        `json:"from"` // the engines
+	To      string        `json:"to"`
+	Op      string        `json:"op"`
+	Code    asserts.Code  `json:"code,omitempty"`    // of a finding
+	Subject string        `json:"subject,omitempty"` // of a finding
+	Saw     string        `json:"saw,omitempty"`     // on the engine that shows it
+	Why     string        `json:"why,omitempty"`     // why it is unknown whether a finding is gone
+	Repro   string        `json:"repro,omitempty"`   // on the engine that shows it
+	Program *ReproProgram `json:"program,omitempty"`
+	Schemas []string      `json:"schemas,omitempty"` // of both, if they differ
 }
 
 type changeKind string

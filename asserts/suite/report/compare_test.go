@@ -66,7 +66,7 @@ func comparison() *Comparison {
 	sharesOther.Violation.Against = asserts.Place{Name: "b"}
 	sharesResult.Violation.Against = asserts.Place{Name: "a", Return: true}
 	worse := finds(asserts.FreshStorage, 0, "self", "worse <b>")
-	worse.Program = &Program{File: "2-2.0/breaks.py", Reproduced: true}
+	worse.Program = &ReproProgram{File: "2-2.0/breaks.py", Reproduced: true}
 	misnamed := ran("misnamed")
 	misnamed.Devices = Devices{engine.CPU: judged(asserts.SchemaLint)}
 	return &Comparison{Reports: []*Report{

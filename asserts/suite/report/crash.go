@@ -22,7 +22,7 @@ type Crash struct {
 	Waived  string        `json:"waived,omitempty"` // why an allowlist waives it
 	Known   bool          `json:"known,omitempty"`  // listed in a baseline
 
-	Program *Program `json:"program,omitempty"`
+	Program *ReproProgram `json:"program,omitempty"`
 }
 
 const (

@@ -12,14 +12,14 @@ import (
 
 // A history is the status of one finding with each engine of a comparison, in their order.
 type history struct {
-	Code    asserts.Code `json:"code"`
-	Op      string       `json:"op"`
-	Subject string       `json:"subject"`
-	Stands  []standing   `json:"stands"`            // with each engine
-	Since   string       `json:"since"`             // the first engine that has it
-	Without string       `json:"without,omitempty"` // the last one before that whose check holds
-	Mended  string       `json:"mended,omitempty"`  // the first one after all that have it whose check holds
-	Program *Program     `json:"program,omitempty"` // of the last one that has it
+	Code    asserts.Code  `json:"code"`
+	Op      string        `json:"op"`
+	Subject string        `json:"subject"`
+	Stands  []standing    `json:"stands"`            // with each engine
+	Since   string        `json:"since"`             // the first engine that has it
+	Without string        `json:"without,omitempty"` // the last one before that whose check holds
+	Mended  string        `json:"mended,omitempty"`  // the first one after all that have it whose check holds
+	Program *ReproProgram `json:"program,omitempty"` // of the last one that has it
 }
 
 // A standing reports whether an engine has a finding.
@@ -71,7 +71,7 @@ func newHistory(reports []*Report, ops []map[string]*OpResult, op string, f *Fin
 
 // Programs calls a function with each program of a finding, its engine, the engines that have the
 // finding, and those whose check holds.
-func (c *Comparison) Programs(with func(p *Program, engine string, found, holds []string) error) error {
+func (c *Comparison) Programs(with func(p *ReproProgram, engine string, found, holds []string) error) error {
 	ops := loop.Map(c.Reports, func(r *Report) map[string]*OpResult { return byName(r.Ops) })
 	for _, r := range c.Reports {
 		for _, op := range r.Ops {

@@ -15,13 +15,13 @@ import (
 func TestProgramsOfAComparison(t *testing.T) {
 	shows := func(file string) *OpResult {
 		op := ran("x", finds(asserts.InputImpl, 0, "self", "bad"))
-		op.Findings[0].Program = &Program{File: file}
+		op.Findings[0].Program = &ReproProgram{File: file}
 		return op
 	}
 	c := Comparison{Reports: []*Report{compared("1", shows("a")), compared("2", ran("x")), compared("3", shows("")), compared("4", shows("b")), compared("5")}}
 	var got []string
 	refused := errors.New("no more")
-	err := c.Programs(func(p *Program, engine string, found, holds []string) error {
+	err := c.Programs(func(p *ReproProgram, engine string, found, holds []string) error {
 		got = append(got, p.File+" of "+engine+": "+strings.Join(found, ", ")+"; "+strings.Join(holds, ", "))
 		if p.File == "b" {
 			return refused

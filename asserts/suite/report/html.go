@@ -42,7 +42,7 @@ type pageFinding struct {
 
 type pageCrash struct {
 	Op, Cause, Device, Note, Report string
-	Program                         *Program
+	Program                         *ReproProgram
 }
 
 // A pageRow is an op in the coverage matrix. Judged, Skipped and Found are by device and code.

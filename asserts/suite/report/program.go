@@ -2,8 +2,8 @@ package report
 
 import "github.com/opassert/opassert/internal/printable"
 
-// A Program reproduces a finding or a crash without opassert.
-type Program struct {
+// A ReproProgram reproduces a finding or a crash without opassert.
+type ReproProgram struct {
 	File       string `json:"file,omitempty"` // "" if no program was written
 	Text       string `json:"text,omitempty"` // of the file
 	Reproduced bool   `json:"reproduced"`     // it was run, and showed the fault
@@ -11,7 +11,7 @@ type Program struct {
 }
 
 // path returns the file of a program, or "" for nil.
-func (p *Program) path() string {
+func (p *ReproProgram) path() string {
 	if p == nil {
 		return ""
 	}
@@ -19,7 +19,7 @@ func (p *Program) path() string {
 }
 
 // String describes the outcome of the program.
-func (p *Program) String() string {
+func (p *ReproProgram) String() string {
 	switch {
 	case p.File == "":
 		return printable.Sprintf("none: %s", p.Why)
@@ -30,7 +30,7 @@ func (p *Program) String() string {
 }
 
 // outcome returns the cell of a table for a program, which may be nil.
-func (p *Program) outcome() string {
+func (p *ReproProgram) outcome() string {
 	switch {
 	case p == nil:
 		return "no program"

@@ -10,17 +10,17 @@ import (
 
 // The report has the outcome of the program for each finding and crash.
 func TestProgramsAreReported(t *testing.T) {
-	shown := &Program{File: "p/shown.py", Reproduced: true}
-	gone := &Program{File: "p/gone.py", Why: "the fault is not there"}
-	none := &Program{Why: "it has no literal"}
+	shown := &ReproProgram{File: "p/shown.py", Reproduced: true}
+	gone := &ReproProgram{File: "p/gone.py", Why: "the fault is not there"}
+	none := &ReproProgram{Why: "it has no literal"}
 	for _, tt := range []struct {
-		findings, crashes []*Program
+		findings, crashes []*ReproProgram
 		lines             []string
 	}{
-		{[]*Program{nil}, []*Program{nil}, nil},
-		{[]*Program{shown}, nil, []string{"  program p/shown.py: reproduced without opassert", "  programs 1 reproduced without opassert, 0 not"}},
-		{nil, []*Program{gone, nil}, []string{"  program p/gone.py: not reproduced: the fault is not there", "  programs 0 reproduced without opassert, 1 not"}},
-		{[]*Program{shown, none}, []*Program{shown}, []string{
+		{[]*ReproProgram{nil}, []*ReproProgram{nil}, nil},
+		{[]*ReproProgram{shown}, nil, []string{"  program p/shown.py: reproduced without opassert", "  programs 1 reproduced without opassert, 0 not"}},
+		{nil, []*ReproProgram{gone, nil}, []string{"  program p/gone.py: not reproduced: the fault is not there", "  programs 0 reproduced without opassert, 1 not"}},
+		{[]*ReproProgram{shown, none}, []*ReproProgram{shown}, []string{
 			"  program p/shown.py: reproduced without opassert", "  program none: it has no literal",
 			"  program p/shown.py: reproduced without opassert", "  programs 2 reproduced without opassert, 1 not",
 		}},
@@ -49,7 +49,7 @@ func TestProgramsAreReported(t *testing.T) {
 // A page has the text of each program behind a button that copies it; results have its file.
 func TestProgramsOnPageAndInResults(t *testing.T) {
 	op := &OpResult{Op: "x::f", Schema: "f(Tensor x) -> Tensor", Ran: 1}
-	for _, p := range []*Program{nil, {Why: "it has no literal"}, {File: "p/f.py", Text: "if a < b:\n"}} {
+	for _, p := range []*ReproProgram{nil, {Why: "it has no literal"}, {File: "p/f.py", Text: "if a < b:\n"}} {
 		op.Findings = append(op.Findings, &Finding{Violation: &asserts.Violation{Code: asserts.FreshImpl, Op: op.Op}, Call: "x::f()", Program: p})
 		op.Crashes = append(op.Crashes, Crash{Cause: "SIGSEGV", Alone: true, Program: p})
 	}

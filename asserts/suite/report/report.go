@@ -578,7 +578,7 @@ func (r *Report) served() []Served {
 
 // Programs counts the findings and crashes with a program, by its outcome.
 func (r *Report) Programs() (reproduced, others int) {
-	count := func(p *Program) {
+	count := func(p *ReproProgram) {
 		switch {
 		case p == nil:
 		case p.Reproduced:

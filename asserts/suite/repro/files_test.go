@@ -25,7 +25,7 @@ func library(op string, returns int, types ...string) *Module {
 	}
 	return &Module{
 		Kernels:  map[string]*engine.GoFunction{op: fn},
-		Packages: map[string]*Package{op: {Maker: `"example.com/v".FromSpec`}},
+		Packages: map[string]*TensorFunctions{op: {Maker: `"example.com/v".FromSpec`}},
 	}
 }
 
@@ -48,7 +48,7 @@ func goExamples() map[string]struct {
 			{Argument: 0, Type: vector}, {Argument: 2, Type: "*float32"}, {Argument: 1, Type: "[]" + vector},
 		},
 	}
-	*method.Packages["x::m_"] = Package{Maker: `"example.com/other/v".FromSpec`, Observe: `"example.com/v".Observe`, Options: `"example.com/v".Options`}
+	*method.Packages["x::m_"] = TensorFunctions{Maker: `"example.com/other/v".FromSpec`, Observe: `"example.com/v".Observe`, Options: `"example.com/v".Options`}
 	crash := examples["crash"]
 	crash.Finding = nil
 	return map[string]example{
@@ -158,7 +158,7 @@ func TestSmallestProgram(t *testing.T) {
 	const schema = "f(Tensor self, Tensor[] xs, Tensor? w=None, int dim=0, int keep=0) -> Tensor"
 	recipe := `{self: "float32[2, 3] padded", xs: "[float32[5], float32[5]]", w: "float32[4]", dim: "7", keep: "1"}`
 	f := finding("x::f", schema, recipe, asserts.UndeclaredWrite, argument(0, "self"), asserts.Place{})
-	d := &Folder{Path: filepath.Join(dir, "programs"), Python: python, Source: source}
+	d := &ProgramFolder{Path: filepath.Join(dir, "programs"), Python: python, Source: source}
 	p := write(t, d, f)
 	const want = "result = torch.ops.x.f.default(self, xs, dim=7)"
 	if !p.Reproduced || !strings.Contains(p.Text, want) || !strings.Contains(p.Text, "self = torch.tensor([") || !strings.Contains(p.Text, "xs = [xs_0]") {
@@ -188,7 +188,7 @@ func TestSmallestProgram(t *testing.T) {
 }
 
 // write returns the program of one fault, in a folder made anew.
-func write(t *testing.T, d *Folder, f Problem) *report.Program {
+func write(t *testing.T, d *ProgramFolder, f Problem) *report.ReproProgram {
 	f.Op.Findings = []*report.Finding{f.Finding}
 	must.Do(t, d.Clear())
 	must.Do(t, d.Write(t.Context(), &report.Report{Ops: []*report.OpResult{f.Op}}, 1))
@@ -220,7 +220,7 @@ func TestNamesOfTwo(t *testing.T) {
 		f := finding("x::f", r.Ops[0].Schema, `{a: "float32[1]", b: "float32[1]"}`, asserts.UndeclaredAlias, result(0, "result"), argument(i, name))
 		r.Ops[0].Findings = append(r.Ops[0].Findings, f.Finding)
 	}
-	d := &Folder{Path: filepath.Join(t.TempDir(), "programs"), Source: source}
+	d := &ProgramFolder{Path: filepath.Join(t.TempDir(), "programs"), Source: source}
 	must.Do(t, d.Clear())
 	must.Do(t, d.Write(t.Context(), r, 2))
 	for i, want := range []string{"x_f-OA007-result.py", "x_f-OA007-result-2.py"} {

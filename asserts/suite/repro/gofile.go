@@ -63,7 +63,7 @@ const overlapping = "x.Content.Memory < y.Content.Memory+uintptr(y.Content.Nbyte
 // A goFile is a Go program under construction.
 type goFile struct {
 	program
-	*Package
+	*TensorFunctions
 	fn      *engine.GoFunction
 	imports map[string]string // name by path
 	taken   map[string]bool
@@ -81,8 +81,8 @@ func (s Source) goText(f Problem) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	g := &goFile{Package: s.Go.Packages[f.Op.Op], fn: s.Go.Kernels[f.Op.Op], program: program{dialect: &golang, op: op}, imports: make(map[string]string), taken: make(map[string]bool)}
-	if g.fn == nil || g.Package == nil {
+	g := &goFile{TensorFunctions: s.Go.Packages[f.Op.Op], fn: s.Go.Kernels[f.Op.Op], program: program{dialect: &golang, op: op}, imports: make(map[string]string), taken: make(map[string]bool)}
+	if g.fn == nil || g.TensorFunctions == nil {
 		return "", errors.New("its kernel can't be called by name")
 	}
 	for _, d := range goDefinitions {

@@ -43,12 +43,12 @@ type Problem struct {
 type Module struct {
 	Root     string // of the module
 	Kernels  map[string]*engine.GoFunction
-	Packages map[string]*Package // of each op
+	Packages map[string]*TensorFunctions // of each op
 }
 
-// A Package describes how tensors of kernels are made and observed. Functions are named with their
+// TensorFunctions describe how tensors of kernels are made and observed. Functions are named with their
 // import paths in quotes: `"example.com/vector".FromSpec`.
-type Package struct {
+type TensorFunctions struct {
 	Maker   string
 	Observe string // "" if tensors have a method for it
 	Options string // returns options of package maker, or ""

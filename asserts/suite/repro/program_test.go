@@ -272,7 +272,7 @@ func TestNoProgram(t *testing.T) {
 
 // A program of a comparison names the versions with its fault, once.
 func TestCompare(t *testing.T) {
-	p := &report.Program{File: filepath.Join(t.TempDir(), "p.py"), Text: "# x\n#\n# Seen with lib 2. The exit status\nprint(1)\n"}
+	p := &report.ReproProgram{File: filepath.Join(t.TempDir(), "p.py"), Text: "# x\n#\n# Seen with lib 2. The exit status\nprint(1)\n"}
 	must.Do(t, Compare(p, "lib 2", []string{"lib 2"}, nil))
 	for range 2 {
 		must.Do(t, Compare(p, "lib 2", []string{"lib 1", "lib 2"}, []string{"lib 3"}))
@@ -286,13 +286,13 @@ func TestCompare(t *testing.T) {
 // A folder of programs has no other files, and is made again.
 func TestFolder(t *testing.T) {
 	dir := t.TempDir()
-	d := &Folder{Path: filepath.Join(dir, "new", "folder"), Source: source}
+	d := &ProgramFolder{Path: filepath.Join(dir, "new", "folder"), Source: source}
 	r := &report.Report{Ops: []*report.OpResult{examples["crash"].Op, {Op: "x::f", Schema: unary}, {Op: "x::f.out", Schema: "f.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"}}}
 	r.Ops[0].Crashes = []report.Crash{*examples["crash"].Crash, *examples["crash"].Crash}
 	r.Ops[0].Crashes[0].Alone, r.Ops[0].Crashes[1].Alone = true, true
 	r.Ops[1].Findings = []*report.Finding{examples["undeclared-alias"].Finding}
 	r.Ops[2].Findings = []*report.Finding{finding("x::f.out", "f.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", `{self: "float32[1]", out: "float32[1]"}`, asserts.UndeclaredAlias, result(0, "result"), argument(0, "self")).Finding}
-	below := &Folder{Path: filepath.Join(d.Path, "1-2.6.0"), Source: source}
+	below := &ProgramFolder{Path: filepath.Join(d.Path, "1-2.6.0"), Source: source}
 	for range 2 {
 		must.Do(t, d.Clear())
 		must.Do(t, below.Write(t.Context(), r, 2))
@@ -305,7 +305,7 @@ func TestFolder(t *testing.T) {
 		t.Error(diff)
 	}
 	const why = "it was not run: libtorch 2.6.0 has no Python"
-	for _, p := range []*report.Program{r.Ops[0].Crashes[1].Program, r.Ops[1].Findings[0].Program, r.Ops[2].Findings[0].Program} {
+	for _, p := range []*report.ReproProgram{r.Ops[0].Crashes[1].Program, r.Ops[1].Findings[0].Program, r.Ops[2].Findings[0].Program} {
 		if p == nil || p.Reproduced || p.Why != why || p.File == "" {
 			t.Errorf("%+v, want %s", p, why)
 		}
@@ -437,7 +437,7 @@ func TestSmallerShownInTriesAlone(t *testing.T) {
 	const shows = "#!/bin/sh\nwhile IFS='\"' read -r _ file _ printed like; do\nif [ \"$like\" = ',true]' ] || grep -q 'self, 7)' \"$file\"; then echo 'the fault is there: x' >$printed; echo 1; else : >$printed; echo 0; fi\ndone\n"
 	must.Do(t, os.WriteFile(python, []byte(shows), 0o777))
 	f := finding("x::f", "f(Tensor self, int dim=0) -> Tensor", `{self: "float32[2, 3]", dim: "7"}`, asserts.UndeclaredWrite, argument(0, "self"), asserts.Place{})
-	p := write(t, &Folder{Path: filepath.Join(dir, "programs"), Python: python, Source: source}, f)
+	p := write(t, &ProgramFolder{Path: filepath.Join(dir, "programs"), Python: python, Source: source}, f)
 	if kept, _ := os.ReadFile(p.File); !p.Reproduced || !strings.Contains(p.Text, "default(self, 7)") || string(kept) != p.Text {
 		t.Errorf("%v, in\n%s", p, p.Text)
 	}
@@ -494,7 +494,7 @@ func TestRecordedCalls(t *testing.T) {
 		return f
 	}
 	shown, unknown, unread := op("f"), op("g"), op("h")
-	d := &Folder{Path: filepath.Join(dir, "programs"), Python: python, Source: source, Calls: map[string][]string{
+	d := &ProgramFolder{Path: filepath.Join(dir, "programs"), Python: python, Source: source, Calls: map[string][]string{
 		"x::f": {`{self: "float32[2]", x: "[100]"}`, `{self: "floof[2]"}`, `{self: "float32[2]", x: "[7]"}`, `{self: "float32[2]", x: "[8]"}`},
 		"x::h": {`{self: "floof[2]"}`, `{self: "flaaf[2, 2]"}`},
 	}}
@@ -529,7 +529,7 @@ func TestPlainestProgram(t *testing.T) {
 		must.Do(t, os.WriteFile(python, []byte(text), 0o777))
 		f := finding("aten::f", unary, `{self: "float32[1]"}`, asserts.UndeclaredWrite, argument(0, "self"), asserts.Place{})
 		f.Op.Findings = []*report.Finding{f.Finding}
-		d := &Folder{Path: filepath.Join(dir, "programs"), Python: python, Source: source}
+		d := &ProgramFolder{Path: filepath.Join(dir, "programs"), Python: python, Source: source}
 		must.Do(t, d.Clear())
 		must.Do(t, d.Write(t.Context(), &report.Report{Ops: []*report.OpResult{f.Op}}, 2))
 		p := f.Finding.Program

@@ -21,8 +21,8 @@ import (
 // mark ends the first line of every program, by which a later run recognizes it.
 const mark = " Written by opassert -repro."
 
-// A Folder is where programs are written and run.
-type Folder struct {
+// A ProgramFolder is where programs are written and run.
+type ProgramFolder struct {
 	Path   string
 	Python string // "" if the engine has none
 	// Calls are recorded cases of a program's ops, one of which may show a finding that has none of
@@ -36,7 +36,7 @@ type Folder struct {
 
 // Clear makes the folder, and removes the programs of an earlier run, also those in subfolders. A
 // folder with other files is not changed.
-func (d *Folder) Clear() error {
+func (d *ProgramFolder) Clear() error {
 	entries, err := os.ReadDir(d.Path)
 	if os.IsNotExist(err) {
 		return os.MkdirAll(d.Path, 0o777)
@@ -71,13 +71,13 @@ func ours(path string) bool {
 // recordedProblem is a fault of a report, and where its program is recorded.
 type recordedProblem struct {
 	Problem
-	programs []**report.Program // of it and of equal ones
+	programs []**report.ReproProgram // of it and of equal ones
 }
 
 // Write writes a program for each finding and each crash of a report that counts, one for equal
 // ones in a family, runs it, and records its outcome in the report. After the end of the context no
 // more are run, which is an error.
-func (d *Folder) Write(ctx context.Context, r *report.Report, workers int) error {
+func (d *ProgramFolder) Write(ctx context.Context, r *report.Report, workers int) error {
 	all := faults(r)
 	d.once = sync.Once{}
 	scratch, err := locked.NewFolder(os.TempDir(), "opassert-programs-")
@@ -93,7 +93,7 @@ func (d *Folder) Write(ctx context.Context, r *report.Report, workers int) error
 			by := &programRunner{ctx: ctx, python: d.Python, printed: filepath.Join(scratch.Path, fmt.Sprint(n))}
 			defer by.end()
 			for i := range queue {
-				var p *report.Program
+				var p *report.ReproProgram
 				p, errs[i] = d.write(all[i].Problem, by)
 				for _, noted := range all[i].programs {
 					*noted = p
@@ -116,7 +116,7 @@ func (d *Folder) Write(ctx context.Context, r *report.Report, workers int) error
 func faults(r *report.Report) []*recordedProblem {
 	var all []*recordedProblem
 	known, count := make(map[string]*recordedProblem), make(map[string]int)
-	add := func(key string, f Problem, p **report.Program) {
+	add := func(key string, f Problem, p **report.ReproProgram) {
 		one := known[key]
 		if one == nil {
 			count[f.Name()]++
@@ -161,7 +161,7 @@ type language struct {
 }
 
 // languages returns the languages in which the ops can be called, the most general first.
-func (d *Folder) languages() []language {
+func (d *ProgramFolder) languages() []language {
 	if d.Go != nil {
 		return []language{{".go", "//", d.goTexts, first, d.runGo, 4, d.runGo, ""}}
 	}
@@ -182,8 +182,8 @@ func first(texts []string) string { return texts[0] }
 
 // write writes a program that shows a fault, in the first language with one, or else a program in
 // the first language.
-func (d *Folder) write(f Problem, by *programRunner) (*report.Program, error) {
-	var best *report.Program
+func (d *ProgramFolder) write(f Problem, by *programRunner) (*report.ReproProgram, error) {
+	var best *report.ReproProgram
 	for i, l := range d.languages() {
 		if i > 0 && f.Crash != nil {
 			break // a crash is the same in each language
@@ -203,12 +203,12 @@ func (d *Folder) write(f Problem, by *programRunner) (*report.Program, error) {
 }
 
 // writeIn writes the simplest program that shows a fault, or the usual one if none does.
-func (d *Folder) writeIn(l language, f Problem, by *programRunner) (*report.Program, error) {
+func (d *ProgramFolder) writeIn(l language, f Problem, by *programRunner) (*report.ReproProgram, error) {
 	calls, err := d.calls(f)
 	if err != nil {
-		return &report.Program{Why: err.Error()}, nil
+		return &report.ReproProgram{Why: err.Error()}, nil
 	}
-	p := &report.Program{File: filepath.Join(d.Path, f.Name()+l.extension)}
+	p := &report.ReproProgram{File: filepath.Join(d.Path, f.Name()+l.extension)}
 	var usual string
 	var unwritten error
 	for _, call := range calls {
@@ -231,7 +231,7 @@ func (d *Folder) writeIn(l language, f Problem, by *programRunner) (*report.Prog
 		}
 	}
 	if usual == "" {
-		return &report.Program{Why: unwritten.Error()}, nil
+		return &report.ReproProgram{Why: unwritten.Error()}, nil
 	}
 	p.Why = cmp.Or(l.lacks, p.Why)
 	return p, l.put(p, usual)
@@ -239,7 +239,7 @@ func (d *Folder) writeIn(l language, f Problem, by *programRunner) (*report.Prog
 
 // calls returns a fault with the calls that may show it: if a program's were recorded, each of
 // them, the shortest first.
-func (d *Folder) calls(f Problem) (all []Problem, err error) {
+func (d *ProgramFolder) calls(f Problem) (all []Problem, err error) {
 	if d.Calls == nil {
 		return []Problem{f}, nil
 	}
@@ -263,12 +263,12 @@ func throughOps(texts []string) string {
 	return texts[max(0, slices.IndexFunc(texts, func(text string) bool { return strings.Contains(text, "torch.ops.") }))]
 }
 
-func (l language) put(p *report.Program, text string) error {
+func (l language) put(p *report.ReproProgram, text string) error {
 	p.Text = l.comment + mark + "\n" + text
 	return save(p)
 }
 
-func save(p *report.Program) error {
+func save(p *report.ReproProgram) error {
 	if err := os.MkdirAll(filepath.Dir(p.File), 0o777); err != nil {
 		return err
 	}
@@ -276,7 +276,7 @@ func save(p *report.Program) error {
 }
 
 // Compare adds to a program for one engine with which engines its fault shows, and with which not.
-func Compare(p *report.Program, engine string, found, holds []string) error {
+func Compare(p *report.ReproProgram, engine string, found, holds []string) error {
 	before, after, ok := strings.Cut(p.Text, seenWith(engine)+" ")
 	if !ok || len(found)+len(holds) < 2 { // for another finding, or without engines to compare
 		return nil
@@ -291,7 +291,7 @@ func Compare(p *report.Program, engine string, found, holds []string) error {
 }
 
 // precompile precompiles the headers, and returns the flags for building programs with the result.
-func (d *Folder) precompile(by *programRunner, folder string) []string {
+func (d *ProgramFolder) precompile(by *programRunner, folder string) []string {
 	file := filepath.Join(folder, "headers.h")
 	if err := os.WriteFile(file, []byte(headers), 0o666); err != nil {
 		return nil
@@ -303,7 +303,7 @@ func (d *Folder) precompile(by *programRunner, folder string) []string {
 }
 
 // runCpp builds a program, and runs it.
-func (d *Folder) runCpp(by *programRunner, file string) (shown bool, why string) {
+func (d *ProgramFolder) runCpp(by *programRunner, file string) (shown bool, why string) {
 	path, err := filepath.Abs(file)
 	if err != nil {
 		return false, err.Error()
@@ -315,7 +315,7 @@ func (d *Folder) runCpp(by *programRunner, file string) (shown bool, why string)
 
 // runGo builds a program in the module of its kernel, first without the tag: making tensors may
 // require it.
-func (d *Folder) runGo(by *programRunner, file string) (shown bool, why string) {
+func (d *ProgramFolder) runGo(by *programRunner, file string) (shown bool, why string) {
 	path, err := filepath.Abs(file)
 	if err != nil {
 		return false, err.Error()

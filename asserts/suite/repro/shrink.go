@@ -11,7 +11,7 @@ import (
 )
 
 // shrink keeps the smallest program that shows a fault, of those for smaller calls.
-func (l language) shrink(f Problem, way int, p *report.Program, by *programRunner) error {
+func (l language) shrink(f Problem, way int, p *report.ReproProgram, by *programRunner) error {
 	if f.Finding == nil { // the run has looked for the smallest call that crashes
 		return nil
 	}

@@ -14,15 +14,15 @@ import (
 	"github.com/opassert/opassert/gen/internal/typed"
 )
 
-// A File is the header of every generated file.
-type File struct {
+// A Header is the header of every generated file.
+type Header struct {
 	Package string   // the package name
 	Sources []string // the files and folders that it is made from
 	Always  bool     // the checks run in every build, not only under the tag opassert
 }
 
 // Wrappers returns the text of a file of wrappers, formatted.
-func Wrappers(f File, wrappers []bind.Wrapper) ([]byte, error) {
+func Wrappers(f Header, wrappers []bind.Wrapper) ([]byte, error) {
 	w := newWriter(f)
 	w.reserve(wrappers)
 	if len(wrappers) > 0 && wrappers[0].Observer != nil {
@@ -39,7 +39,7 @@ func Wrappers(f File, wrappers []bind.Wrapper) ([]byte, error) {
 }
 
 // Typed returns the text of a file of typed functions over libtorch, formatted.
-func Typed(f File, funcs []typed.Func) ([]byte, error) {
+func Typed(f Header, funcs []typed.Func) ([]byte, error) {
 	w := newWriter(f)
 	for _, fn := range funcs {
 		w.add(w.typed(fn))
@@ -56,7 +56,7 @@ type writer struct {
 	err  error
 }
 
-func newWriter(f File) *writer {
+func newWriter(f Header) *writer {
 	w := &writer{names: newNames()}
 	w.add(rows(
 		comment("The run time's version that this file was written for."),
@@ -98,7 +98,7 @@ func (w *writer) add(declaration *jen.Statement) {
 }
 
 // text returns the declarations after the head and the imports that they need.
-func (w *writer) text(f File) ([]byte, error) {
+func (w *writer) text(f Header) ([]byte, error) {
 	head := jen.NewFile(f.Package)
 	head.HeaderComment(header(f.Sources))
 	head.Add(w.importDeclaration())

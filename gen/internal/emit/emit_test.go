@@ -104,10 +104,10 @@ func TestEmit(t *testing.T) {
 	if len(unbound.Ops)+len(unbound.Kernels) > 0 {
 		t.Fatalf("without a partner: %+v", unbound)
 	}
-	text := must.Get(emit.Wrappers(emit.File{Package: "ops"}, wrappers))(t)
+	text := must.Get(emit.Wrappers(emit.Header{Package: "ops"}, wrappers))(t)
 	formattedGolden(t, "wrappers.golden", text)
 
-	always := must.Get(emit.Wrappers(emit.File{Package: "ops", Always: true}, wrappers[:1]))(t)
+	always := must.Get(emit.Wrappers(emit.Header{Package: "ops", Always: true}, wrappers[:1]))(t)
 	formattedGolden(t, "always.golden", always)
 }
 
@@ -118,12 +118,12 @@ func TestTyped(t *testing.T) {
 	if err != nil || len(skipped) > 0 {
 		t.Fatalf("skipped: %+v, %v", skipped, err)
 	}
-	text := must.Get(emit.Typed(emit.File{Package: "ops"}, funcs))(t)
+	text := must.Get(emit.Typed(emit.Header{Package: "ops"}, funcs))(t)
 	formattedGolden(t, "typed.golden", text)
 }
 
 func TestBadPackageName(t *testing.T) {
-	if _, err := emit.Wrappers(emit.File{Package: "1"}, nil); err == nil || !strings.HasPrefix(err.Error(), "emit: ") {
+	if _, err := emit.Wrappers(emit.Header{Package: "1"}, nil); err == nil || !strings.HasPrefix(err.Error(), "emit: ") {
 		t.Errorf("error %v, want one of emit", err)
 	}
 }
@@ -139,5 +139,5 @@ func TestTypeLiteral(t *testing.T) {
 	fn := types.NewFunc(token.NoPos, pkg, "F", types.NewSignatureType(nil, nil, nil, nil, nil, false))
 	op := loadOps(t, filepath.Join("testdata", "typed.yaml"))[0]
 	literal := bind.Param{Name: "x", Type: types.NewStruct(nil, nil)}
-	emit.Wrappers(emit.File{Package: "ops"}, []bind.Wrapper{{Name: "F", Kernel: bind.Kernel{Func: fn}, Plan: plan.Plan{Op: op}, Params: []bind.Param{literal}}})
+	emit.Wrappers(emit.Header{Package: "ops"}, []bind.Wrapper{{Name: "F", Kernel: bind.Kernel{Func: fn}, Plan: plan.Plan{Op: op}, Params: []bind.Param{literal}}})
 }

@@ -55,7 +55,7 @@ func FuzzHostileSources(f *testing.F) {
 		}
 		op := file.Ops[0]
 		planner := planner(t, op, reason)
-		head := emit.File{Package: "ops", Sources: []string{"ops.yaml", source}}
+		head := emit.Header{Package: "ops", Sources: []string{"ops.yaml", source}}
 
 		funcs, skipped, err := typed.Funcs(file.Ops, planner)
 		if err != nil {
@@ -215,7 +215,7 @@ func hasString(file *ast.File, value string) bool {
 func TestProblems(t *testing.T) {
 	op := loadOps(t, filepath.Join("testdata", "typed.yaml"))[0]
 	funcs, _, _ := typed.Funcs([]*schema.Op{op}, newPlanner(t, nil))
-	text := must.Get(emit.Typed(emit.File{Package: "ops"}, funcs))(t)
+	text := must.Get(emit.Typed(emit.Header{Package: "ops"}, funcs))(t)
 	if found := problems(text, op); len(found) > 0 {
 		t.Fatal(found)
 	}

@@ -130,7 +130,7 @@ func generate(t testing.TB, pkg *bind.Package, ops []*schema.Op) []byte {
 	if len(unbound.Ops)+len(unbound.Kernels) > 0 {
 		t.Fatalf("%d ops and %d kernels found no partner", len(unbound.Ops), len(unbound.Kernels))
 	}
-	return must.Get(emit.Wrappers(emit.File{Package: "ops"}, wrappers))(t)
+	return must.Get(emit.Wrappers(emit.Header{Package: "ops"}, wrappers))(t)
 }
 
 // Wrappers for all of PyTorch are formatted, pass go vet in both builds, and there is one for each
@@ -183,7 +183,7 @@ func TestWholeOfPyTorchTyped(t *testing.T) {
 		if err != nil || len(skipped) > 0 {
 			t.Fatalf("skipped %v, %v", skipped, err)
 		}
-		text := must.Get(emit.Typed(emit.File{Package: "ops"}, funcs))(t)
+		text := must.Get(emit.Typed(emit.Header{Package: "ops"}, funcs))(t)
 		formatted := must.Get(format.Source(text))(t)
 		if !bytes.Equal(text, formatted) {
 			t.Errorf("%s: not as gofmt writes it: %s", preset, firstDifference(text, formatted))
@@ -215,7 +215,7 @@ func BenchmarkTyped(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		text := must.Get(emit.Typed(emit.File{Package: "ops"}, funcs))(b)
+		text := must.Get(emit.Typed(emit.Header{Package: "ops"}, funcs))(b)
 		b.SetBytes(int64(len(text)))
 	}
 }

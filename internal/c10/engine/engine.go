@@ -47,7 +47,7 @@ func build(d engine.Dense, f engine.Form) (asserts.Tensor, error) {
 	if !ok {
 		return nil, fmt.Errorf("the embedded engine has no dtype %s", d.DType)
 	}
-	o := c10.Options{DType: dtype, Inference: f == engine.Inference}
+	o := c10.TensorOptions{DType: dtype, Inference: f == engine.Inference}
 	switch f {
 	case engine.Strided, engine.Inference, engine.COO:
 	case engine.Functional:
@@ -74,7 +74,7 @@ func view(t asserts.Tensor, d engine.Dense) (asserts.Tensor, error) {
 // coo makes a sparse tensor with an entry for every element of a dense one.
 func coo(dense *c10.Tensor) *c10.Tensor {
 	n, rank := dense.Numel(), dense.Dim()
-	indices := c10.Empty([]int64{rank, n}, c10.Options{DType: c10.Int64})
+	indices := c10.Empty([]int64{rank, n}, c10.TensorOptions{DType: c10.Int64})
 	values := c10.Empty([]int64{n}, dense.Options())
 	defer indices.Release()
 	defer values.Release()
@@ -113,7 +113,7 @@ func value(v any, to reflect.Type) (any, bool) {
 	case engine.Device:
 		d, ok := devices[v]
 		return d, ok && to == reflect.TypeFor[c10.Device]()
-	case gokernels.Generator:
+	case gokernels.GeneratorSeed:
 		return c10.NewGenerator(uint64(v)), to == reflect.TypeFor[*c10.Generator]()
 	}
 	return nil, false

@@ -31,8 +31,8 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	cfg := suite.Config{Level: asserts.Meta, Seed: report.DefaultSeed, Plan: func(op *schema.Op) engine.Plan {
-		return engine.Plan{Op: planner.Plan(op).Asserts(asserts.Meta)}
+	cfg := suite.Config{Level: asserts.Meta, Seed: report.DefaultSeed, Plan: func(op *schema.Op) engine.Checks {
+		return engine.Checks{Op: planner.Plan(op).Asserts(asserts.Meta)}
 	}}
 	if err := suite.Serve(e, cfg); err != nil {
 		panic(err)

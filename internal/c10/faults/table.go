@@ -27,7 +27,7 @@ func All() []Planted {
 	return all
 }
 
-var f32 = c10.Options{DType: c10.Float32}
+var f32 = c10.TensorOptions{DType: c10.Float32}
 
 func vector(values ...float64) *c10.Tensor {
 	return c10.FromFloats(values, []int64{int64(len(values))}, f32)

@@ -16,7 +16,7 @@ import (
 func TestFusedObserver(t *testing.T) {
 	on := vector(1)
 	lowest, highest, scale := vector(math.Inf(1)), vector(math.Inf(-1)), vector(1)
-	zeroPoint := c10.Full([]int64{1}, 0, c10.Options{DType: c10.Int32})
+	zeroPoint := c10.Full([]int64{1}, 0, c10.TensorOptions{DType: c10.Int32})
 	observe := func(by float64) []*c10.Tensor {
 		x := matrix(2, 3, -2, 1.5, -.5, 3, 1, -1)
 		return two(FusedMovingAvgObsFqHelper(x, on, on, lowest, highest, scale, zeroPoint, by, 0, 15, 0, false, false))
@@ -109,10 +109,10 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-func room(n int64) *c10.Tensor { return c10.Empty([]int64{n}, c10.Options{DType: c10.Float32}) }
+func room(n int64) *c10.Tensor { return c10.Empty([]int64{n}, c10.TensorOptions{DType: c10.Float32}) }
 
 func TestTraining(t *testing.T) {
-	x := c10.Full([]int64{400}, 3, c10.Options{DType: c10.Float32})
+	x := c10.Full([]int64{400}, 3, c10.TensorOptions{DType: c10.Float32})
 	dropped, mask := NativeDropout(x, .25, nil)
 	count := 0
 	for i, v := range read(dropped) {
@@ -148,7 +148,7 @@ func TestRefusals(t *testing.T) {
 	if _, err := MM(ctx, x, T(x)); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled product: %v", err)
 	}
-	meta := c10.Empty([]int64{1}, c10.Options{DType: c10.Float32, Device: c10.Meta})
+	meta := c10.Empty([]int64{1}, c10.TensorOptions{DType: c10.Float32, Device: c10.Meta})
 	for _, tt := range []struct {
 		want string
 		call func()

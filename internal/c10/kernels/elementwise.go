@@ -24,7 +24,7 @@ func binary(self, other *c10.Tensor, f func(a, b float64) float64) *c10.Tensor {
 	return binaryAs(c10.Common(self, other), self, other, f)
 }
 
-func binaryAs(o c10.Options, self, other *c10.Tensor, f func(a, b float64) float64) *c10.Tensor {
+func binaryAs(o c10.TensorOptions, self, other *c10.Tensor, f func(a, b float64) float64) *c10.Tensor {
 	sizes := broadcastSizes(self, other)
 	return fill(c10.Empty(sizes, o), zipped(self, other, sizes, f))
 }

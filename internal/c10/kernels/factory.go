@@ -7,12 +7,12 @@ import (
 )
 
 // newOptions reads the options of a factory; the default is float32 on CPU.
-func newOptions(dtype *c10.DType, layout *c10.Layout, device *c10.Device) c10.Options {
-	return overrides(c10.Options{DType: c10.Float32}, dtype, layout, device)
+func newOptions(dtype *c10.DType, layout *c10.Layout, device *c10.Device) c10.TensorOptions {
+	return overrides(c10.TensorOptions{DType: c10.Float32}, dtype, layout, device)
 }
 
 // overrides changes the options that are given.
-func overrides(o c10.Options, dtype *c10.DType, layout *c10.Layout, device *c10.Device) c10.Options {
+func overrides(o c10.TensorOptions, dtype *c10.DType, layout *c10.Layout, device *c10.Device) c10.TensorOptions {
 	c10.Check(layout == nil || *layout == c10.Strided, "this factory makes strided tensors")
 	if dtype != nil {
 		o.DType = *dtype

@@ -12,7 +12,7 @@ import (
 
 // reduce computes a tensor with one element for each group of elements that
 // differ only in the given dimensions; no dimension means all.
-func reduce(self *c10.Tensor, dims []int64, keepdim bool, o c10.Options, f func([]float64) float64) *c10.Tensor {
+func reduce(self *c10.Tensor, dims []int64, keepdim bool, o c10.TensorOptions, f func([]float64) float64) *c10.Tensor {
 	sizes, groups := grouped(self, dims)
 	values := loop.Map(groups, f)
 	out := fill(c10.Empty(sizes, o), values)
@@ -79,7 +79,7 @@ func total(values []float64) float64 {
 }
 
 // sumOptions returns the options of a sum: the requested dtype, or int64 for integers.
-func sumOptions(self *c10.Tensor, dtype *c10.DType) c10.Options {
+func sumOptions(self *c10.Tensor, dtype *c10.DType) c10.TensorOptions {
 	o := self.Options()
 	switch {
 	case dtype != nil:

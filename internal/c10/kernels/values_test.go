@@ -178,18 +178,18 @@ func near(a, b float64) bool {
 }
 
 func matrix(n, m int64, values ...float64) *c10.Tensor {
-	return c10.FromFloats(values, []int64{n, m}, c10.Options{DType: c10.Float32})
+	return c10.FromFloats(values, []int64{n, m}, c10.TensorOptions{DType: c10.Float32})
 }
 
 func vector(values ...float64) *c10.Tensor {
-	return c10.FromFloats(values, []int64{int64(len(values))}, c10.Options{DType: c10.Float32})
+	return c10.FromFloats(values, []int64{int64(len(values))}, c10.TensorOptions{DType: c10.Float32})
 }
 
 func numbers(values ...int64) *c10.Tensor {
-	return c10.FromInts(values, []int64{int64(len(values))}, c10.Options{})
+	return c10.FromInts(values, []int64{int64(len(values))}, c10.TensorOptions{})
 }
 
-func scalar(v float64) *c10.Tensor { return c10.Full(nil, v, c10.Options{DType: c10.Float32}) }
+func scalar(v float64) *c10.Tensor { return c10.Full(nil, v, c10.TensorOptions{DType: c10.Float32}) }
 
 func fresh(t *c10.Tensor) *c10.Tensor { return Clone(t, nil) }
 

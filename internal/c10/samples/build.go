@@ -119,8 +119,8 @@ var kinds = map[variant]c10.TensorKind{
 	reporting:  c10.ReportingWrapper,
 }
 
-func (b *builder) options(d c10.DType) c10.Options {
-	return c10.Options{DType: d, Device: *b.device(), Kind: kinds[b.variant], Inference: b.variant == inference}
+func (b *builder) options(d c10.DType) c10.TensorOptions {
+	return c10.TensorOptions{DType: d, Device: *b.device(), Kind: kinds[b.variant], Inference: b.variant == inference}
 }
 
 func (b *builder) device() *c10.Device {
@@ -143,7 +143,7 @@ func elements(sizes []int64, d c10.DType, strides func(*builder, []int64) []int6
 	})
 }
 
-func (b *builder) layOut(sizes, strides []int64, o c10.Options) *c10.Tensor {
+func (b *builder) layOut(sizes, strides []int64, o c10.TensorOptions) *c10.Tensor {
 	if b.variant != strided {
 		return c10.EmptyStrided(sizes, strides, o)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// An Outcome is the outcome of one call of a wrapper.
-type Outcome struct {
+// A CallOutcome is the outcome of one call of a wrapper.
+type CallOutcome struct {
 	Violations []*asserts.Violation
 	Panic      any   // the value of the kernel's panic
 	Err        error // the kernel's error
@@ -23,7 +23,7 @@ var levels = []asserts.Level{asserts.Identity, asserts.Content}
 
 // call calls a wrapper at a level and collects its reports. It sets the process's
 // reporter, so calls run one at a time.
-func call(level asserts.Level, wrapper any, args []any) (ran Outcome) {
+func call(level asserts.Level, wrapper any, args []any) (ran CallOutcome) {
 	var found asserts.Collector
 	defer asserts.SetReporter(&found)()
 	defer asserts.SetLevel(level)()

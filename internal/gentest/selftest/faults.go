@@ -17,7 +17,7 @@ type FaultResult struct {
 	Fault faults.Planted
 	Level asserts.Level
 	Wrong string // what is wrong with the report, or ""
-	Ran   Outcome
+	Ran   CallOutcome
 
 	Findings []schema.LintFinding // instead of Outcome, if the fault is a schema
 }
@@ -111,7 +111,7 @@ func runFault(f faults.Planted, level asserts.Level) FaultResult {
 }
 
 // overheard returns the reports below the level at which a fault can be observed.
-func overheard(ran Outcome) string {
+func overheard(ran CallOutcome) string {
 	if len(ran.Violations) > 0 {
 		return "reported below its level, as " + titles(ran.Violations)
 	}
@@ -119,7 +119,7 @@ func overheard(ran Outcome) string {
 }
 
 // wrong returns the differences between a report and the expected one.
-func wrong(f faults.Planted, ran Outcome) string {
+func wrong(f faults.Planted, ran CallOutcome) string {
 	switch {
 	case ran.Panic != nil:
 		return fmt.Sprintf("the call panicked: %v", ran.Panic)

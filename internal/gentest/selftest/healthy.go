@@ -19,7 +19,7 @@ type HealthyResult struct {
 	Mode   string
 	Level  asserts.Level
 	Wrong  string // "" when nothing was reported
-	Ran    Outcome
+	Ran    CallOutcome
 }
 
 // Modes are the kinds of dispatch mode that the healthy kernels run under: none, one
@@ -74,7 +74,7 @@ func runAll(wrappers map[string]any, calls []samples.Sample, mode asserts.Mode, 
 }
 
 // healthy returns the faults of a call. Kernels must reject some samples with an error.
-func healthy(ran Outcome, refused bool) error {
+func healthy(ran CallOutcome, refused bool) error {
 	switch {
 	case ran.Panic != nil:
 		return fmt.Errorf("the kernel panicked: %v", ran.Panic)

@@ -9,18 +9,18 @@ import (
 	"github.com/opassert/opassert/internal/c10/faults"
 )
 
-// A Report is the result of the self-test.
-type Report struct {
+// Results are those of the self-test.
+type Results struct {
 	Faults  []FaultResult
 	Healthy []HealthyResult
 	Panics  []PanicResult
 }
 
 // Run runs the self-test.
-func Run() Report { return Report{Faults(), Healthy(), Panics()} }
+func Run() Results { return Results{Faults(), Healthy(), Panics()} }
 
 // Wrong lists the failures.
-func (r Report) Wrong() []string {
+func (r Results) Wrong() []string {
 	var wrong []string
 	add := func(what, format string, args ...any) {
 		if what != "" {
@@ -41,7 +41,7 @@ func (r Report) Wrong() []string {
 
 // Write prints the fault matrix, then the faults known by name, the failures, and the
 // counts.
-func (r Report) Write(w io.Writer) error {
+func (r Results) Write(w io.Writer) error {
 	right := map[string]bool{}
 	for _, f := range r.Faults {
 		others, seen := right[f.Fault.Op]

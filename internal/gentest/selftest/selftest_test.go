@@ -21,7 +21,7 @@ func TestEveryFaultIsReportedOnce(t *testing.T) {
 	if len(results) < 100 {
 		t.Errorf("%d faults are planted", len(results))
 	}
-	for _, text := range (Report{Faults: results}).Wrong() {
+	for _, text := range (Results{Faults: results}).Wrong() {
 		t.Error(text)
 	}
 	for _, r := range results {
@@ -42,7 +42,7 @@ func TestPanicsGoThrough(t *testing.T) {
 	if len(results) == 0 {
 		t.Error("no kernel panics")
 	}
-	for _, text := range (Report{Panics: results}).Wrong() {
+	for _, text := range (Results{Panics: results}).Wrong() {
 		t.Error(text)
 	}
 }
@@ -196,7 +196,7 @@ func TestHealthyKernelsAreSilent(t *testing.T) {
 	if len(results) < 1000 {
 		t.Errorf("%d calls of healthy kernels", len(results))
 	}
-	for _, text := range (Report{Healthy: results}).Wrong() {
+	for _, text := range (Results{Healthy: results}).Wrong() {
 		t.Error(text)
 	}
 }
@@ -229,10 +229,10 @@ func TestWrongReportIsNoticed(t *testing.T) {
 			t.Errorf("a wrong %s goes unnoticed", name)
 		}
 	}
-	if wrong(unchanged.Fault, Outcome{}) == "" || wrong(unchanged.Fault, Outcome{Panic: 1}) == "" {
+	if wrong(unchanged.Fault, CallOutcome{}) == "" || wrong(unchanged.Fault, CallOutcome{Panic: 1}) == "" {
 		t.Error("an unreported fault goes unnoticed")
 	}
-	twice := Outcome{Violations: append(unchanged.Ran.Violations, unchanged.Ran.Violations...)}
+	twice := CallOutcome{Violations: append(unchanged.Ran.Violations, unchanged.Ran.Violations...)}
 	if wrong(unchanged.Fault, twice) == "" {
 		t.Error("a fault reported twice goes unnoticed")
 	}

@@ -19,7 +19,7 @@ func (w *embeddedWorld) NewMachine(p model.Protocol) *model.Machine {
 }
 
 func (w *embeddedWorld) NewImpl(storage bool) model.Ref {
-	t := c10.Empty([]int64{2}, c10.Options{})
+	t := c10.Empty([]int64{2}, c10.TensorOptions{})
 	if !storage {
 		return w.Tensor(t)
 	}
@@ -59,13 +59,13 @@ func TestEmbeddedStory(t *testing.T) {
 			m.Report = func(v model.Violation) { found = append(found, v.Code) }
 			plain := model.Context{Interp: 1}
 
-			base := c10.Empty([]int64{2}, c10.Options{})
+			base := c10.Empty([]int64{2}, c10.TensorOptions{})
 			storage := e.Storage(base.Storage())
 			object := must.Get(m.Wrap(plain, storage))(t)
 			storage.Release()
 			m.Decref(model.Context{Interp: 1, Hermetic: true}, object)
 
-			other := e.Storage(c10.Empty([]int64{3}, c10.Options{}).Storage())
+			other := e.Storage(c10.Empty([]int64{3}, c10.TensorOptions{}).Storage())
 			if _, err := m.Wrap(plain, other); err != nil { // is made in its memory, if that is free
 				t.Fatal(err)
 			}

@@ -71,7 +71,7 @@ func TestApart(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			process := func() *bench {
-				b := benchOf(t, "ns::f(Tensor a) -> Tensor", tt.kernel(), func(o *engine.Operator, _ *engine.Plan) { o.Added = true }, "")
+				b := benchOf(t, "ns::f(Tensor a) -> Tensor", tt.kernel(), func(o *engine.Operator, _ *engine.Checks) { o.Added = true }, "")
 				if tt.change != nil {
 					tt.change(b)
 				}
@@ -124,7 +124,7 @@ func TestCallApart(t *testing.T) {
 			return nil, &engine.Thrown{Message: "no"}
 		}
 		return copies(e, args)
-	}, func(o *engine.Operator, _ *engine.Plan) { o.Added = true }, "")
+	}, func(o *engine.Operator, _ *engine.Checks) { o.Added = true }, "")
 	var shown report.CaseResult
 	c := b.call(t, "float32[1]")
 	calls := &Calls{Made: []Call{{c, 1}, {c, 0}, {c, 1}}}

@@ -49,7 +49,7 @@ func TestContradicts(t *testing.T) {
 		{"always", "float32[2]", odd(func(*fakeTensor) bool { return true }), ""},
 		{"on meta", "float32[2]", onMeta, other},
 	} {
-		b := benchOf(t, "ns::f(Tensor a) -> Tensor", tt.kernel, func(o *engine.Operator, _ *engine.Plan) { o.Added = true }, "")
+		b := benchOf(t, "ns::f(Tensor a) -> Tensor", tt.kernel, func(o *engine.Operator, _ *engine.Checks) { o.Added = true }, "")
 		c := b.call(t, tt.arg)
 		found := b.judge(b.t, must.Get(b.Try(b.t, c))(t), new(report.CaseResult))
 		if len(found) != 1 || found[0].Violation.Code != asserts.MetaAlias {
@@ -76,7 +76,7 @@ func TestContradictsFake(t *testing.T) {
 		}
 		return []any{x}, nil
 	}
-	b := benchOf(t, "ns::f(Tensor a) -> Tensor", negative, func(o *engine.Operator, _ *engine.Plan) { o.Added = true }, "")
+	b := benchOf(t, "ns::f(Tensor a) -> Tensor", negative, func(o *engine.Operator, _ *engine.Checks) { o.Added = true }, "")
 	e := &fakingEngine{fakeEngine: b.e, fake: &asserts.Fake{}}
 	e.fake.Seen.Results = []asserts.Observation{{Impl: 1, Content: &asserts.Snapshot{DType: "float32", Sizes: []int64{2}, Strides: []int64{1}}}}
 	b.Engine = e
@@ -118,7 +118,7 @@ func TestContradictsNothing(t *testing.T) {
 			}
 			return copies(e, args)
 		}
-		b := benchOf(t, "ns::f(Tensor a) -> Tensor", kernel, func(o *engine.Operator, _ *engine.Plan) { o.Added = tt.added }, "")
+		b := benchOf(t, "ns::f(Tensor a) -> Tensor", kernel, func(o *engine.Operator, _ *engine.Checks) { o.Added = tt.added }, "")
 		f := differs(engine.Meta, tt.code)
 		b.contradicts(b.t, b.call(t, "float32[2]"), f)
 		if f.Violation.Fix != "" || calls != tt.calls {
@@ -137,7 +137,7 @@ func TestRanContradicts(t *testing.T) {
 		return []any{x}, nil
 	}
 	for _, asItIs := range []bool{false, true} {
-		b := benchOf(t, "ns::f(Tensor a) -> Tensor", small, func(o *engine.Operator, _ *engine.Plan) { o.Added = true }, "")
+		b := benchOf(t, "ns::f(Tensor a) -> Tensor", small, func(o *engine.Operator, _ *engine.Checks) { o.Added = true }, "")
 		b.t.AsItIs = asItIs
 		var result report.CaseResult
 		b.ran(b.t, must.Get(b.Try(b.t, b.call(t, "float32[2]")))(t), &result)

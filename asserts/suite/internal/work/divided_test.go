@@ -53,7 +53,7 @@ func dividingBench(t *testing.T, follows func(e *dividingEngine, x *fakeTensor) 
 		}
 		return []any{e.tensor(engine.Dense{DType: "uint8", Data: []byte{value}}, engine.Strided, first(args).device)}, nil
 	}
-	b := benchOf(t, "ns::f(Tensor a, Tensor b, int n) -> Tensor", kernel, func(o *engine.Operator, _ *engine.Plan) { o.Added = true }, "")
+	b := benchOf(t, "ns::f(Tensor a, Tensor b, int n) -> Tensor", kernel, func(o *engine.Operator, _ *engine.Checks) { o.Added = true }, "")
 	e = &dividingEngine{fakeEngine: b.e, threads: 1}
 	b.Engine, b.Level = e, asserts.Content
 	return b, e

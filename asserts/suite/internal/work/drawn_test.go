@@ -42,7 +42,7 @@ func TestDrawn(t *testing.T) {
 		{"says so", random, func(b *bench) { b.t.operator.Schema.Tags = []string{"nondeterministic_seeded"} }, 0},
 		{"no seed", random, func(b *bench) { b.e.seed = errOurs }, 0},
 	} {
-		b := benchOf(t, "ns::f(Tensor a, int n) -> Tensor", tt.kernel, func(o *engine.Operator, _ *engine.Plan) { o.Added = true }, "")
+		b := benchOf(t, "ns::f(Tensor a, int n) -> Tensor", tt.kernel, func(o *engine.Operator, _ *engine.Checks) { o.Added = true }, "")
 		b.Seed = 7
 		skipped := 0
 		drawn := func(n string) int {

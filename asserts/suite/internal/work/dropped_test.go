@@ -61,7 +61,7 @@ func TestDropped(t *testing.T) {
 			}
 			return nil, nil
 		}
-		b := benchOf(t, "ns::f(Tensor(a!) a, Tensor(b!) b) -> ()", kernel, func(o *engine.Operator, _ *engine.Plan) { o.Added = true }, "")
+		b := benchOf(t, "ns::f(Tensor(a!) a, Tensor(b!) b) -> ()", kernel, func(o *engine.Operator, _ *engine.Checks) { o.Added = true }, "")
 		follows := &copying{fakeEngine: b.e, dropped: all}
 		b.Engine = follows
 		tt.change(b)

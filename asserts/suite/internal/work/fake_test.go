@@ -247,10 +247,10 @@ type bench struct {
 // newBench makes a target of a schema with a kernel, with every check.
 func newBench(t *testing.T, text string, kernel func(*fakeEngine, []any) ([]any, error)) *bench {
 	t.Helper()
-	return benchOf(t, text, kernel, func(*engine.Operator, *engine.Plan) {}, "")
+	return benchOf(t, text, kernel, func(*engine.Operator, *engine.Checks) {}, "")
 }
 
-func benchOf(t *testing.T, text string, kernel func(*fakeEngine, []any) ([]any, error), change func(*engine.Operator, *engine.Plan), recipes string) *bench {
+func benchOf(t *testing.T, text string, kernel func(*fakeEngine, []any) ([]any, error), change func(*engine.Operator, *engine.Checks), recipes string) *bench {
 	t.Helper()
 	op := must.Get(schema.ParseDispatcher(text))(t)
 	planner := must.Get(plan.NewPlanner("full", nil, allowlist.Where{}))(t)
@@ -258,7 +258,7 @@ func benchOf(t *testing.T, text string, kernel func(*fakeEngine, []any) ([]any, 
 	if recipes != "" {
 		book = must.Get(design.ParseRecipes("cases.yaml", []byte(recipes)))(t)
 	}
-	operator, p := engine.Operator{Schema: op, Below: true}, engine.Plan{Op: planner.Plan(op).Asserts(asserts.Meta)}
+	operator, p := engine.Operator{Schema: op, Below: true}, engine.Checks{Op: planner.Plan(op).Asserts(asserts.Meta)}
 	change(&operator, &p)
 	e := &fakeEngine{devices: []engine.Device{engine.CPU, engine.Meta}, kernels: map[string]func(*fakeEngine, []any) ([]any, error){operator.Name(): kernel}}
 	return &bench{&Runner{Engine: e, Policy: asserts.Aware(), Level: asserts.Meta, Seed: report.DefaultSeed}, e, NewTarget(e, operator, p, book)}

@@ -101,7 +101,7 @@ func TestFollowed(t *testing.T) {
 			if tt.schema == "" {
 				tt.schema = plain
 			}
-			b := benchOf(t, tt.schema, tt.kernel, func(o *engine.Operator, _ *engine.Plan) { o.Added = !tt.own }, "")
+			b := benchOf(t, tt.schema, tt.kernel, func(o *engine.Operator, _ *engine.Checks) { o.Added = !tt.own }, "")
 			b.Engine, b.Level, b.t.operator.Schema.Tags = &watchingEngine{fakeEngine: b.e}, asserts.Content, tt.tags
 			if !tt.fixed {
 				b.e.kernels["aten::copy_"] = func(e *fakeEngine, args []any) ([]any, error) {

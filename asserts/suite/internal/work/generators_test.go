@@ -25,7 +25,7 @@ func generatorBench(t *testing.T, schema string, drawn func(seed, own int64) (by
 			(*r.data)[0] = value
 		}
 		return []any{r}, nil
-	}, func(o *engine.Operator, _ *engine.Plan) { o.Added = true }, "")
+	}, func(o *engine.Operator, _ *engine.Checks) { o.Added = true }, "")
 }
 
 const random = "ns::f(Tensor a, Generator? g, int n=0) -> Tensor"
@@ -153,7 +153,7 @@ func TestGeneratedOfTwoReturns(t *testing.T) {
 			(*y.data)[0] = 2
 		}
 		return []any{x, y}, nil
-	}, func(o *engine.Operator, _ *engine.Plan) { o.Added = true }, "")
+	}, func(o *engine.Operator, _ *engine.Checks) { o.Added = true }, "")
 	b.Seed = 7
 	c := b.call(t, "uint8[3]", "generator")
 	faults, _ := b.generated(b.t, &attempt{c: c, calls: []deviceCall{{seen: b.seenAgain(b.t, c, firstTime)[0]}}})

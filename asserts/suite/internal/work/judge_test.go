@@ -98,8 +98,8 @@ func TestUncalledIsCounted(t *testing.T) {
 
 // Waived violations are counted by check and reason, and not reported.
 func TestWaivedIsCounted(t *testing.T) {
-	waive := func(code asserts.Code) func(*engine.Operator, *engine.Plan) {
-		return func(_ *engine.Operator, p *engine.Plan) {
+	waive := func(code asserts.Code) func(*engine.Operator, *engine.Checks) {
+		return func(_ *engine.Operator, p *engine.Checks) {
 			p.Waived = []asserts.Excuse{{Code: code, Reason: "it caches"}}
 		}
 	}
@@ -132,7 +132,7 @@ func TestHarmlessIsSkipped(t *testing.T) {
 // A check whose violation the engine cannot show is a skip, for each tensor that it is about, and
 // is not judged; one that is not planned is not mentioned.
 func TestUnseenIsSkipped(t *testing.T) {
-	unseen := func(o *engine.Operator, p *engine.Plan) {
+	unseen := func(o *engine.Operator, p *engine.Checks) {
 		for _, c := range p.Op.Checks {
 			if c.Code == asserts.UndeclaredWrite {
 				o.Unseen = append(o.Unseen, engine.Unseen{Code: c.Code, On: c.On, Reason: "no bytes"})
@@ -499,7 +499,7 @@ func TestFakes(t *testing.T) {
 		{func() { b.t.Without = []engine.Device{engine.Fake} }, "a call of the op's fake ended its process"},
 		{func() {
 			e.noFake = "fakes are Python's"
-			b.t.noFake = NewTarget(e, b.t.operator, engine.Plan{Op: *b.t.judged}, new(design.Recipes)).noFake
+			b.t.noFake = NewTarget(e, b.t.operator, engine.Checks{Op: *b.t.judged}, new(design.Recipes)).noFake
 		}, "fakes are Python's"},
 	} {
 		tt.change()

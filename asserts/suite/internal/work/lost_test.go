@@ -23,7 +23,7 @@ func lostBench(t *testing.T, writes func(i int, x *fakeTensor) bool) *bench {
 		}
 		return nil, nil
 	}
-	added := func(o *engine.Operator, _ *engine.Plan) { o.Added = true }
+	added := func(o *engine.Operator, _ *engine.Checks) { o.Added = true }
 	return benchOf(t, "ns::f(Tensor(a!) a, Tensor(b!)[] b) -> ()", kernel, added, "")
 }
 
@@ -117,7 +117,7 @@ func TestIgnoredOuts(t *testing.T) {
 			}
 			return nil, tt.kernel(e, ts[0], ts[1])
 		}
-		added := func(o *engine.Operator, _ *engine.Plan) { o.Added = true }
+		added := func(o *engine.Operator, _ *engine.Checks) { o.Added = true }
 		b := benchOf(t, "ns::f(Tensor a, *, Tensor(a!) out) -> ()", kernel, added, "")
 		var skips []asserts.Skip
 		for range mostRefused + 1 {
@@ -161,7 +161,7 @@ func TestLostIsAskedOnce(t *testing.T) {
 		first(args).write()
 		return nil, nil
 	}
-	b = benchOf(t, "ns::f(Tensor(a!) a, Tensor(b!)[] b) -> ()", refuses, func(o *engine.Operator, _ *engine.Plan) { o.Added = true }, "")
+	b = benchOf(t, "ns::f(Tensor(a!) a, Tensor(b!)[] b) -> ()", refuses, func(o *engine.Operator, _ *engine.Checks) { o.Added = true }, "")
 	for range mostRefused {
 		if flat(b) != 1 {
 			t.Error("a kernel that refuses is not asked")

@@ -31,7 +31,7 @@ func addsOf(t *testing.T, stale bool) *bench {
 		kept[key] = number
 		(*out.data)[0] = key + number
 		return []any{out}, nil
-	}, func(o *engine.Operator, _ *engine.Plan) { o.Added = true }, "")
+	}, func(o *engine.Operator, _ *engine.Checks) { o.Added = true }, "")
 }
 
 func named(pairs []*Calls) string {

@@ -411,7 +411,7 @@ func TestVary(t *testing.T) {
 			return nil, &engine.Thrown{Message: "not today"}
 		}
 		return copies(e, args)
-	}, func(*engine.Operator, *engine.Plan) {}, "- ops: [ns::f]\n  cases: [{a: 'float32[512, 512]', n: '1'}, {a: 'float32[3]', n: '1'}]\n")
+	}, func(*engine.Operator, *engine.Checks) {}, "- ops: [ns::f]\n  cases: [{a: 'float32[512, 512]', n: '1'}, {a: 'float32[3]', n: '1'}]\n")
 	b.cases(t, Span{To: b.t.planned() + 1})
 	d := b.t.design()
 	class := func(name string) design.ClassRow { return design.ClassRow{Classes: []int{classNamed(t, d, name)}} }
@@ -840,7 +840,7 @@ func TestUnfitRecipes(t *testing.T) {
 			return nil, &engine.Thrown{Message: "expected scalar type Long but found Float"}
 		}
 		return copies(e, args)
-	}, func(*engine.Operator, *engine.Plan) {}, "- ops: [ns::f]\n  cases: [{a: 'int64[2]'}, {a: 'float32[2]'}]\n")
+	}, func(*engine.Operator, *engine.Checks) {}, "- ops: [ns::f]\n  cases: [{a: 'int64[2]'}, {a: 'float32[2]'}]\n")
 	all := b.cases(t, Span{To: 3})
 	if all[0].Unfit != "" || !all[0].Ran || !strings.HasPrefix(all[1].Unfit, "this case ran with another a alone: expected scalar type Long") || all[2].Unfit != "" {
 		t.Errorf("%q, %q and %q", all[0].Unfit, all[1].Unfit, all[2].Unfit)
@@ -912,7 +912,7 @@ func TestBorrowedFindings(t *testing.T) {
 	b := benchOf(t, "ns::f(Tensor a, Tensor b) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		args[1].(*fakeTensor).write()
 		return copies(e, args)
-	}, func(*engine.Operator, *engine.Plan) {}, "- ops: [ns::f]\n  cases: [{a: 'int64[2]', b: 'same:a'}, {a: 'int64[2]', b: 'int64[2]'}]\n")
+	}, func(*engine.Operator, *engine.Checks) {}, "- ops: [ns::f]\n  cases: [{a: 'int64[2]', b: 'same:a'}, {a: 'int64[2]', b: 'int64[2]'}]\n")
 	var told []int
 	b.t.Found = func(c *report.CaseResult) { told = append(told, c.Case) }
 	all := b.cases(t, Span{To: 2})
@@ -923,7 +923,7 @@ func TestBorrowedFindings(t *testing.T) {
 
 // A recipe with tensors that the library lacks fits: it ran with similar ones.
 func TestRecipeOfWhatIsLacking(t *testing.T) {
-	b := benchOf(t, "ns::f(Tensor a) -> Tensor", copies, func(*engine.Operator, *engine.Plan) {}, "- ops: [ns::f]\n  cases: [{a: 'int8[2]'}]\n")
+	b := benchOf(t, "ns::f(Tensor a) -> Tensor", copies, func(*engine.Operator, *engine.Checks) {}, "- ops: [ns::f]\n  cases: [{a: 'int8[2]'}]\n")
 	b.e.lacks = func(d engine.Dense, f engine.Form) bool { return d.DType == "int8" || f != engine.Strided }
 	all := b.cases(t, Span{To: AllCases})
 	if c := all[0]; c.Unfit != "" || !c.Ran || c.Lacks["int8 strided"] != 1 {

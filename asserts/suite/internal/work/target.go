@@ -102,7 +102,7 @@ type faker interface {
 
 // NewTarget prepares an op: its plan without the checks whose violations the engine cannot show,
 // and its recipes.
-func NewTarget(e engine.Engine, operator engine.Operator, p engine.Plan, book *design.Recipes) *Target {
+func NewTarget(e engine.Engine, operator engine.Operator, p engine.Checks, book *design.Recipes) *Target {
 	p.Op.Autograd, p.Op.Raises = operator.Autograd, operator.Raises
 	operator.Unseen = slices.DeleteFunc(slices.Clone(operator.Unseen), func(u engine.Unseen) bool {
 		return !slices.ContainsFunc(p.Op.Checks, func(c asserts.Check) bool { return c.Code == u.Code })

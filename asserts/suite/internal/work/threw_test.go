@@ -138,7 +138,7 @@ func TestSpoils(t *testing.T) {
 			}
 			return []any{r}, nil
 		}
-		b := benchOf(t, "ns::f(Tensor a) -> Tensor", kernel, func(o *engine.Operator, _ *engine.Plan) { o.Added = true }, "")
+		b := benchOf(t, "ns::f(Tensor a) -> Tensor", kernel, func(o *engine.Operator, _ *engine.Checks) { o.Added = true }, "")
 		c := b.call(t, one)
 		b.t.steady = &attempt{c: c, calls: []deviceCall{{seen: b.seenAgain(b.t, c, firstTime)[0]}}}
 		tt.change(b)

@@ -20,7 +20,7 @@ func unevenBench(t *testing.T, fits func(a, b []int64) bool) *bench {
 		}
 		return copies(e, args)
 	}
-	added := func(o *engine.Operator, _ *engine.Plan) { o.Added = true }
+	added := func(o *engine.Operator, _ *engine.Checks) { o.Added = true }
 	return benchOf(t, "ns::f(Tensor a, Tensor b, int n) -> Tensor", kernel, added, "")
 }
 
@@ -110,7 +110,7 @@ func TestUnevenIsOfItsCase(t *testing.T) {
 			return returnsInput(e, args)
 		}
 		return copies(e, args)
-	}, func(o *engine.Operator, _ *engine.Plan) { o.Added = true }, "")
+	}, func(o *engine.Operator, _ *engine.Checks) { o.Added = true }, "")
 	result := report.CaseResult{Case: 7, Devices: make(report.Devices)}
 	b.ranOnce(b.t, must.Get(b.Try(b.t, b.call(t, "float32[3, 3]")))(t), &result)
 	if got := words(result.Found); len(result.Found) == 0 || result.Found[0].Case != 7 {

@@ -378,22 +378,22 @@ func (f *checkFlags) prepare(inv *invocation) (engine.Engine, suite.Config, erro
 	}
 	f.inferVersion(e.Version())
 	planner, err := f.planner(inv, nil)
-	config.Plan = func(op *schema.Op) engine.Plan { return f.planned(planner.Plan(op), config.Level) }
+	config.Plan = func(op *schema.Op) engine.Checks { return f.planned(planner.Plan(op), config.Level) }
 	return e, config, err
 }
 
 // planned is a plan for the suite, with the checks that are judged where calls begin.
-func (f *checkFlags) planned(p plan.Plan, level asserts.Level) engine.Plan {
+func (f *checkFlags) planned(p plan.Plan, level asserts.Level) engine.Checks {
 	all := planned(p, level)
 	all.Op.Checks = slices.DeleteFunc(all.Op.Checks, func(c asserts.Check) bool { return !c.Code.Through(f.autograd()) })
 	return all
 }
 
 // planned is a plan for the suite.
-func planned(p plan.Plan, level asserts.Level) engine.Plan {
+func planned(p plan.Plan, level asserts.Level) engine.Checks {
 	op := p.Asserts(level)
 	op.Waived = nil // the suite judges them too, to count the excused findings
-	return engine.Plan{Op: op, Waived: p.Waivers()}
+	return engine.Checks{Op: op, Waived: p.Waivers()}
 }
 
 // compiling is the factor of time for a case that compiles its kernel in its own

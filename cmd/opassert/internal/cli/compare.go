@@ -22,8 +22,8 @@ type comparisonRun struct {
 	out       *outputs
 	programs  reproFlag
 	found     report.Comparison
-	folders   []*repro.Folder // of the programs of each report, or nil
-	unmatched []string        // patterns that match no op of any version
+	folders   []*repro.ProgramFolder // of the programs of each report, or nil
+	unmatched []string               // patterns that match no op of any version
 }
 
 // compare runs the ops of each libtorch in turn, and reports the differences.
@@ -40,7 +40,7 @@ func (f *checkFlags) compare(inv *invocation, out *outputs, programs reproFlag) 
 		}
 	}
 	if *programs.folder != "" {
-		if err := (&repro.Folder{Path: *programs.folder}).Clear(); err != nil {
+		if err := (&repro.ProgramFolder{Path: *programs.folder}).Clear(); err != nil {
 			return err
 		}
 	}
@@ -101,7 +101,7 @@ func (c *comparisonRun) from(ctx context.Context, inv *invocation, i int) error 
 	return err
 }
 
-func (c *comparisonRun) add(r *report.Report, programs *repro.Folder) {
+func (c *comparisonRun) add(r *report.Report, programs *repro.ProgramFolder) {
 	c.found.Reports, c.folders = append(c.found.Reports, r), append(c.folders, programs)
 }
 

@@ -101,7 +101,7 @@ func needed() []examination {
 }
 
 // fits looks for a library for the libtorch, or makes it.
-func fits(library func() *compile.Library, find func() (*installed.Torch, error)) func() (string, error) {
+func fits(library func() *compile.CppLibrary, find func() (*installed.Torch, error)) func() (string, error) {
 	return func() (string, error) {
 		torch, err := find()
 		if err != nil {
@@ -134,7 +134,7 @@ func tryWatching() (string, error) {
 	var talk strings.Builder
 	report, err := watch.Run(context.Background(), watch.Config{
 		Command: []string{python, "-c", "import torch; torch.ones(1)"}, Stdout: io.Discard, Stderr: &talk,
-		Plan:   func(_, _ string, _ *schema.Op) (engine.Plan, error) { return engine.Plan{}, nil },
+		Plan:   func(_, _ string, _ *schema.Op) (engine.Checks, error) { return engine.Checks{}, nil },
 		Policy: asserts.Aware(), Sample: 1,
 	})
 	switch {

@@ -37,7 +37,7 @@ func TestHelpTexts(t *testing.T) {
 // The help describes each key and status of -json.
 func TestJSONHelp(t *testing.T) {
 	words := strings.FieldsFunc(helpText("json"), func(r rune) bool { return !unicode.IsLetter(r) })
-	for _, written := range []any{asserts.Result{}, asserts.Site{}, lintRow{}, report.Program{}, watch.Frame{}} {
+	for _, written := range []any{asserts.Result{}, asserts.Site{}, lintRow{}, report.ReproProgram{}, watch.Frame{}} {
 		of := reflect.TypeOf(written)
 		for i := range of.NumField() {
 			key, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
@@ -63,7 +63,7 @@ func keysOfFindings(t *testing.T) []string {
 	objects := &live.ObjectReport{Findings: []*live.ObjectFinding{{Code: preserve.SameObject, Type: "m.C", Made: "m.py:1", Root: new(live.ObjectFinding), Site: new(live.PythonLine)}}}
 	ops := &watch.OpReport{Findings: []*watch.OpFinding{{
 		Violation: &asserts.Violation{Op: "my::op", Code: asserts.FreshImpl, Note: "debatable", Answer: &asserts.Answer{Class: "m.C"}},
-		Pids:      []int{1}, Rank: "0", Known: true, Program: new(report.Program),
+		Pids:      []int{1}, Rank: "0", Known: true, Program: new(report.ReproProgram),
 	}}}
 	var text bytes.Buffer
 	must.Do(t, ops.WriteJSON(&text, objects.JSON()...))

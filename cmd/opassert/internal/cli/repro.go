@@ -24,7 +24,7 @@ func newReproFlag(f *flag.FlagSet) reproFlag {
 }
 
 // ready prepares the folder before the run, and returns it, or nil without the flag.
-func (r reproFlag) ready(c *checkup) (*repro.Folder, error) {
+func (r reproFlag) ready(c *checkup) (*repro.ProgramFolder, error) {
 	d, err := r.of(c, "")
 	if d == nil || err != nil {
 		return nil, err
@@ -33,12 +33,12 @@ func (r reproFlag) ready(c *checkup) (*repro.Folder, error) {
 }
 
 // of returns the folder, or one below it, for the programs of a run.
-func (r reproFlag) of(c *checkup, below string) (*repro.Folder, error) {
+func (r reproFlag) of(c *checkup, below string) (*repro.ProgramFolder, error) {
 	f := c.flags
 	if *r.folder == "" {
 		return nil, nil
 	}
-	d := &repro.Folder{Path: filepath.Join(*r.folder, below), Source: repro.Source{Version: c.engine, Libraries: f.files, Modules: f.pythonModules(), Device: *f.device}}
+	d := &repro.ProgramFolder{Path: filepath.Join(*r.folder, below), Source: repro.Source{Version: c.engine, Libraries: f.files, Modules: f.pythonModules(), Device: *f.device}}
 	switch {
 	case *f.engine == "go":
 		d.Go = c.library()
@@ -53,7 +53,7 @@ func (r reproFlag) of(c *checkup, below string) (*repro.Folder, error) {
 }
 
 // runBy makes the programs of a folder run with a PyTorch.
-func runBy(d *repro.Folder, torch *installed.Torch) {
+func runBy(d *repro.ProgramFolder, torch *installed.Torch) {
 	d.Python = torch.Python()
 	if cxx, err := compile.Program(torch); err == nil {
 		d.Build = cxx
@@ -74,7 +74,7 @@ func (r reproFlag) write(torch *torchFlags, read *report.Report) error {
 	if is := "libtorch " + torch.found.Version; read.Engine != is {
 		return usagef("-repro: the report is of %s, and %s was found here: name the former with -libtorch", read.Engine, is)
 	}
-	d := &repro.Folder{Path: *r.folder, Source: repro.Source{Version: read.Engine, Libraries: torch.files}}
+	d := &repro.ProgramFolder{Path: *r.folder, Source: repro.Source{Version: read.Engine, Libraries: torch.files}}
 	runBy(d, torch.found)
 	if err := d.Clear(); err != nil {
 		return err
@@ -86,9 +86,9 @@ func (r reproFlag) write(torch *torchFlags, read *report.Report) error {
 
 // library returns the Go library for programs.
 func (c *checkup) library() *repro.Module {
-	l := &repro.Module{Root: c.flags.module.root, Packages: make(map[string]*repro.Package)}
+	l := &repro.Module{Root: c.flags.module.root, Packages: make(map[string]*repro.TensorFunctions)}
 	for _, p := range c.programs {
-		one := &repro.Package{Maker: quotedName(p.suite.Maker), Observe: quotedName(p.suite.Observer), Options: quotedName(p.suite.Options)}
+		one := &repro.TensorFunctions{Maker: quotedName(p.suite.Maker), Observe: quotedName(p.suite.Observer), Options: quotedName(p.suite.Options)}
 		for _, o := range p.operators {
 			l.Packages[o.Name()] = one
 		}
@@ -109,7 +109,7 @@ func quotedName(f *types.Func) string {
 }
 
 // writePrograms writes the programs of a report, if there is a folder for them.
-func (c *checkup) writePrograms(d *repro.Folder, r *report.Report) error {
+func (c *checkup) writePrograms(d *repro.ProgramFolder, r *report.Report) error {
 	if d == nil {
 		return nil
 	}

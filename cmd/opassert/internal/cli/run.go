@@ -129,7 +129,7 @@ func runRun(inv *invocation) error {
 		return usagef("-repro is about ops, which -ops=false does not watch")
 	}
 	if folder := *flags.programs.folder; folder != "" {
-		if err := (&repro.Folder{Path: folder}).Clear(); err != nil {
+		if err := (&repro.ProgramFolder{Path: folder}).Clear(); err != nil {
 			return err
 		}
 	}
@@ -216,7 +216,7 @@ func (r *runFlags) writePrograms(inv *invocation, watched *watch.OpReport, ops *
 	if *r.programs.folder == "" {
 		return nil
 	}
-	d := &repro.Folder{Path: *r.programs.folder, Python: pythonOf(inv.flags.Arg(0)), Calls: watched.Recorded(), Source: repro.Source{Version: r.version}}
+	d := &repro.ProgramFolder{Path: *r.programs.folder, Python: pythonOf(inv.flags.Arg(0)), Calls: watched.Recorded(), Source: repro.Source{Version: r.version}}
 	for _, name := range r.imports {
 		if strings.Contains(filepath.Base(name), ".so") {
 			d.Libraries = append(d.Libraries, name)
@@ -275,10 +275,10 @@ func (r *runFlags) recorded() int {
 
 // plans returns the function that makes the plans of a run, with the allowlists for
 // each version of libtorch that its processes load, and each device.
-func (r *runFlags) plans(inv *invocation) func(version, device string, op *schema.Op) (engine.Plan, error) {
+func (r *runFlags) plans(inv *invocation) func(version, device string, op *schema.Op) (engine.Checks, error) {
 	var mu sync.Mutex
 	planners := make(map[allowlist.Where]*plan.Planner)
-	return func(version, device string, op *schema.Op) (engine.Plan, error) {
+	return func(version, device string, op *schema.Op) (engine.Checks, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		r.version = "libtorch " + version
@@ -290,7 +290,7 @@ func (r *runFlags) plans(inv *invocation) func(version, device string, op *schem
 				inv.printExpired(expired)
 			}
 			if err != nil {
-				return engine.Plan{}, err
+				return engine.Checks{}, err
 			}
 			planners[at] = planner
 		}

@@ -93,7 +93,7 @@ func (inv *invocation) showFault(name string) error {
 	return nil
 }
 
-func jsonSelftest(r selftest.Report) selftestJSON {
+func jsonSelftest(r selftest.Results) selftestJSON {
 	out := selftestJSON{Faults: []selftestFault{}, Calls: len(r.Healthy), Wrong: append([]string{}, r.Wrong()...)}
 	for _, f := range r.Faults {
 		out.Faults = append(out.Faults, selftestFault{

@@ -33,7 +33,7 @@ func (*stateFlag) check() error { return nil }
 // A runState is the state of a run, if it has one: an error with it is a warning, and
 // does not prevent the report.
 type runState struct {
-	file *suite.State
+	file *suite.ResultStore
 }
 
 // openState opens the state of the run. A file that is not a state is an error;
@@ -76,7 +76,7 @@ func (c *checkup) openState(inv *invocation) (*runState, error) {
 }
 
 // printKnown prints the number of ops with stored results.
-func (c *checkup) printKnown(inv *invocation, file *suite.State, stored bool) {
+func (c *checkup) printKnown(inv *invocation, file *suite.ResultStore, stored bool) {
 	known := len(slices.DeleteFunc(slices.Clone(c.operators), func(o engine.Operator) bool { return file.Known[o.Name()] == nil }))
 	switch {
 	case known == 0:

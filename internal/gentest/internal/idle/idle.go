@@ -7,7 +7,7 @@ import "github.com/opassert/opassert/internal/c10"
 // made are the tensors that the kernels return in turn, each with one reference, so
 // that consecutive calls return different ones.
 var (
-	made = [2]*c10.Tensor{c10.Full([]int64{16}, 0, c10.Options{}), c10.Full([]int64{16}, 0, c10.Options{})}
+	made = [2]*c10.Tensor{c10.Full([]int64{16}, 0, c10.TensorOptions{}), c10.Full([]int64{16}, 0, c10.TensorOptions{})}
 	turn uint8
 )
 

@@ -21,7 +21,7 @@ type cost struct {
 func costs() []cost {
 	tensors := make([]*c10.Tensor, 15)
 	for i := range tensors {
-		tensors[i] = c10.Full([]int64{16}, 0, c10.Options{})
+		tensors[i] = c10.Full([]int64{16}, 0, c10.TensorOptions{})
 	}
 	a, b := tensors[0], tensors[1]
 	return []cost{
