@@ -288,8 +288,8 @@ type Program struct {
 	Child          *Child // the program, if it runs already; nil: start it
 }
 
-// A Child is a child that this process forked before it became opassert. It waits for
-// the objects, to open them itself.
+// A Child is a process that waits for the objects, to open them itself: a child that this
+// process forked before it became opassert, or one that started opassert beside itself.
 type Child struct {
 	Pid   int
 	Waits *os.File // gets the file of each object and the value of its variable, each followed by a 0
@@ -327,7 +327,7 @@ func (p Program) start(objects []*SharedObject) (*exec.Cmd, programMark, error) 
 
 // An End is how a program ended.
 type End struct {
-	Status   int            // the exit status, or 128 plus the number of the signal
+	Status   int            // the exit status, or 128 plus the number of the signal; 0 of a program that is no child
 	Left     []string       // processes that still run, without anything to watch
 	Commands map[int]string // the commands of its processes
 }
@@ -337,13 +337,11 @@ type End struct {
 // interrupt this process are forwarded to the program; Run returns when that ends.
 // The objects record the processes that were not watched.
 func (p Program) Run(ctx context.Context, objects ...*SharedObject) (End, error) {
-	signals := make(chan os.Signal, 8) // before the start: a signal that ends this process would leave the program running
-	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(s) { // as under nohup: the program ignores it too
-			signal.Notify(signals, s)
-		}
+	signals := make(chan os.Signal, 8)
+	if !p.beside() { // before the start: a signal that ends this process would leave the program running
+		notify(signals)
+		defer signal.Stop(signals)
 	}
-	defer signal.Stop(signals)
 	cmd, m, err := p.start(objects)
 	if err != nil {
 		return End{}, err
@@ -356,18 +354,50 @@ func (p Program) Run(ctx context.Context, objects ...*SharedObject) (End, error)
 		census.follow(ended)
 		close(following)
 	}()
-	err = cmd.Wait()
+	err = p.wait(cmd)
 	close(ended)
 	<-following
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		return End{}, err
 	}
-	end := End{Status: cmd.ProcessState.ExitCode(), Left: census.await(p.Stderr, signals), Commands: census.commands}
-	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		end.Status = 128 + int(ws.Signal())
+	return End{Status: statusOf(cmd.ProcessState), Left: census.await(p.Stderr, signals), Commands: census.commands}, nil
+}
+
+// statusOf returns 0 for a process of which no end was observed.
+func statusOf(s *os.ProcessState) int {
+	if s == nil {
+		return 0
 	}
-	return end, nil
+	if ws, ok := s.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return 128 + int(ws.Signal())
+	}
+	return s.ExitCode()
+}
+
+// notify asks for the signals that interrupt this process.
+func notify(signals chan<- os.Signal) {
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) { // as under nohup: the program ignores it too
+			signal.Notify(signals, s)
+		}
+	}
+}
+
+// beside reports whether the program is not a child of this process: its status is not known, and
+// this process may be interrupted alone.
+func (p Program) beside() bool { return p.Child != nil && readStat(p.Child.Pid).parent != os.Getpid() }
+
+// wait waits until the program ends.
+func (p Program) wait(cmd *exec.Cmd) error {
+	if !p.beside() {
+		return cmd.Wait()
+	}
+	begun := readStat(cmd.Process.Pid).began
+	for s := readStat(cmd.Process.Pid); !s.ended && s.began == begun; s = readStat(cmd.Process.Pid) {
+		time.Sleep(100 * time.Millisecond)
+	}
+	return nil
 }
 
 // forward forwards signals that interrupt this process to the program.

@@ -2,10 +2,12 @@ package preload_test
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/internal/preload"
+	"github.com/opassert/opassert/internal/procstat"
 )
 
 // probing is an object with the target library libprobe.so.
@@ -107,6 +110,27 @@ func TestChildren(t *testing.T) {
 				t.Errorf("the object asked %d times, want 1; unwatched %q, left %q", w.asked, w.unwatched, w.left)
 			}
 		})
+	}
+}
+
+// A program that is not a child of this process gets the objects to open, and is awaited.
+func TestBeside(t *testing.T) {
+	b := build(t)
+	out := must.Get(exec.Command("sh", "-c", `"$@" >/dev/null 2>&1 & echo $!`, "sh", b.child, "none", "700").Output())(t)
+	pid := must.Get(strconv.Atoi(strings.TrimSpace(string(out))))(t)
+	source, sink, err := os.Pipe()
+	must.Do(t, err)
+	defer source.Close()
+	object := must.Get(preload.New(preload.ObjectSpec{Name: "test", Source: probing, Variable: "OPASSERT_TEST", Library: "libprobe.so"}))(t)
+	object.Serve(nil)
+	end := must.Get(preload.Program{Child: &preload.Child{Pid: pid, Waits: sink}}.Run(t.Context(), object))(t)
+	must.Do(t, object.Close())
+	said := strings.Split(string(must.Get(io.ReadAll(source))(t)), "\x00")
+	if end.Status != 0 || len(end.Left) > 0 || len(said) != 3 || !filepath.IsAbs(said[0]) || said[1] == "" {
+		t.Errorf("ended with %d, left %q, was told %q", end.Status, end.Left, said)
+	}
+	if state := procstat.Of(pid); len(state) > 0 && state[0] != "Z" {
+		t.Errorf("process %d still runs", pid)
 	}
 }
 

@@ -84,7 +84,7 @@ def watch_process(file, place):
     """Watches this process from now on: by the object in a file, with the value of its variable."""
     global _object
     library = ctypes.CDLL(os.fsdecode(file))  # not of bytes: Python 3.14 compares its end with text
-    if not library.opassert_join(place):
+    if not ctypes.PyDLL(library._name).opassert_join(place):
         raise OSError("%s can't be used in this process" % os.fsdecode(file))
     _object = library
     watcher.cache_clear()

@@ -1,7 +1,11 @@
 """Watching of a process that runs already."""
 
 import os
+import subprocess
+import sys
+import tempfile
 
+from . import command
 from .findings import watch_process
 
 
@@ -32,4 +36,26 @@ def fork(run, program):
         where = file.read().split(b"\0")
     if len(where) < 2:
         os._exit(2)  # opassert has printed why
+    watch_process(*where[:2])
+
+
+def join():
+    """Watches this process from now on, by opassert run beside it, which ends with it.
+
+    RuntimeError is raised where it can't be. Threads that run already are not watched.
+    """
+    if sys.platform != "linux":
+        raise RuntimeError("programs are watched on Linux only")
+    source, sink = os.pipe()
+    with open(source, "rb") as file, tempfile.TemporaryFile() as said:
+        # The shell ends at once, and leaves no child here for which the program might wait.
+        run = ["/bin/sh", "-c", '"$@" &', "sh", command.path(), "run", "-child=%d:%d" % (os.getpid(), sink), "--", sys.executable]
+        try:
+            subprocess.run(run, check=True, pass_fds=[sink], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said, start_new_session=True)
+        finally:
+            os.close(sink)
+        where = file.read().split(b"\0")
+        if len(where) < 2:
+            said.seek(0)
+            raise RuntimeError("this process can't be watched: " + said.read().decode(errors="replace").strip())
     watch_process(*where[:2])

@@ -11,7 +11,7 @@ def opcheck(op, args, kwargs=None, *, raise_exception=True, **others):
 
     Returns the dict of torch.library.opcheck; its entry "opassert" is "SUCCESS", or the
     OpassertError, which is raised with raise_exception=True, or what the op has raised.
-    The arguments stay as they are. RuntimeError is raised in a process that is not watched: see opassert.watch.
+    The arguments stay as they are. RuntimeError is raised in a process that can't be watched: see opassert.watch.
     """
     import torch
 

@@ -1,5 +1,6 @@
 """The findings of a part of a program, such as a cell of a notebook."""
 
+from . import process
 from .findings import OpassertError, watcher
 
 
@@ -8,17 +9,17 @@ class watch:
 
     findings are the broken rules, once it has ended; a notebook shows them
     when the value is the last of a cell. With fail=True they are raised, as an
-    OpassertError. RuntimeError is raised in a process that is not watched: one that was
-    not started by `opassert run -- PROGRAM`, such as `opassert run -- jupyter lab`.
+    OpassertError. A process that was not started by `opassert run -- PROGRAM` is watched from
+    its first with statement on; RuntimeError is raised if it can't be.
     """
 
     def __init__(self, name="with opassert.watch()", fail=False):
         self.name, self.fail, self.findings = name, fail, []
 
     def __enter__(self):
+        if watcher() is None:
+            process.join()
         self._watcher = watcher()
-        if self._watcher is None:
-            raise RuntimeError("this process is not watched: start it with opassert run -- PROGRAM, such as opassert run -- jupyter lab")
         self._around = self._watcher.now
         self._watcher.keep(self._watcher.enter(self.name, self._around[1]))
         return self

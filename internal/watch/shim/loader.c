@@ -193,8 +193,7 @@ int opassert_join(const char *value) {
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     if (next(all[i].name) != NULL) stand_in(all[i].name, all[i].ours);
   }
-  replace();
-  starts();
+  opened();
   show_begun();
   return 1;
 }

@@ -80,7 +80,7 @@ func newRunFlags(f *flag.FlagSet) *runFlags {
 	r.watchOps = f.Bool("ops", true, "watch ops")
 	r.preserve = f.Bool("preserve", false, "watch the Python objects of tensors and storages")
 	r.log = newOutputFlag(f, "log", "with -preserve, write the events to a `file` for opassert trace")
-	f.Func("child", "watch `PID:FILE`, a waiting child of this process, instead of starting a program: the child reads from descriptor FILE what to open; for a process that forks and then becomes opassert, as pytest --opassert does", func(text string) (err error) {
+	f.Func("child", "watch `PID:FILE`, a process that waits, instead of starting a program: it reads what to open from the other end of descriptor FILE; for one that forks and then becomes opassert, as pytest --opassert does, or that starts opassert beside itself, as opassert.watch() does", func(text string) (err error) {
 		r.child, err = parseChild(text)
 		return err
 	})
