@@ -124,9 +124,10 @@ func (r *Runner) call(t *Target, number int, result *report.CaseResult) (a *atte
 			result.Unfit = t.Gen.Recipes[number].Unfit(c, found.ran(), found.first)
 		}
 		if found.a != nil {
-			t.Ran = append(t.Ran, found.a.c)
+			base := found.a.c.Clone() // enliven changes it
+			t.Ran = append(t.Ran, base)
 			if number < len(t.Gen.Recipes) {
-				t.Recipes = append(t.Recipes, found.a.c)
+				t.Recipes = append(t.Recipes, base)
 			}
 		}
 		return found.record(result)
