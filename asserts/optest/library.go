@@ -41,7 +41,7 @@ func open[T any](kernels []asserts.Kernel, newTensor func(maker.Spec) (T, error)
 		if f != engine.Strided {
 			return nil, &engine.Unsupported{What: f.String() + " tensors"}
 		}
-		t, err := newTensor(maker.Spec(d))
+		t, err := newTensor(d)
 		if errors.Is(err, maker.ErrUnsupported) {
 			return nil, &engine.Unsupported{What: strings.TrimPrefix(err.Error(), maker.ErrUnsupported.Error()+": ")}
 		}

@@ -56,7 +56,7 @@ var rooms = []room{
 	{"asserts/libtorch", []string{"=asserts", "=internal/compile", "internal/installed", "=internal/attach", "=asserts/preserve", "internal/tensor"}, nil},
 	{"asserts/preserve", []string{"=asserts", "internal/printable"}, nil},
 	{"asserts/suite", []string{"=asserts", "schema", "internal/locked", "internal/procstat", "internal/tensor"}, nil},
-	{"asserts/suite/engine", []string{"=asserts", "schema", "internal/tensor"}, nil},
+	{"asserts/suite/engine", []string{"=asserts", "=asserts/maker", "schema", "internal/tensor"}, nil},
 	{"asserts/suite/internal/sample", []string{"asserts/suite/engine", "internal/yamlfile", "schema", "internal/tensor"}, nil},
 	{"asserts/suite/internal/design", []string{"asserts/suite/engine", "internal/yamlfile", "asserts/suite/internal/sample", "schema", "internal/tensor"}, []string{"gopkg.in/yaml.v3"}},
 	{"asserts/suite/report", []string{"=asserts", "internal/printable", "asserts/suite/engine", "asserts/suite/internal/sample", "asserts/suite/internal/design", "schema"}, nil},

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/maker"
 	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )
@@ -134,13 +135,7 @@ type Unseen struct {
 func (o Operator) Name() string { return o.Schema.Namespace + "::" + o.Schema.Func.Name.String() }
 
 // A Dense describes a dense tensor, including its bytes.
-type Dense struct {
-	DType   string // "float32"
-	Sizes   []int64
-	Strides []int64 // in elements
-	Offset  int64   // in elements
-	Data    []byte  // the whole storage
-}
+type Dense = maker.Spec
 
 // A Tensor is an engine's tensor; it owns one reference.
 type Tensor interface{ Release() }
