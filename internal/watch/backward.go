@@ -26,10 +26,10 @@ const addFormula = "register a formula: torch.library.register_autograd, or a ke
 // returns the message to raise.
 func (p *process) backward(data []byte) ([]byte, error) {
 	var at come
-	rest, ok := at.read(data)
+	rest, _ := at.read(data)
 	how, known := backwards[at.backward]
 	op := p.run.ops.numbered(at.op)
-	if !ok || !known || len(rest) == 0 || op == nil || !op.followed || at.result < 0 || at.result >= int64(len(op.judged.Results)) {
+	if len(rest) == 0 || !known || op == nil || !op.followed || at.result < 0 || at.result >= int64(len(op.judged.Results)) {
 		return nil, errors.New("the watcher's record of a backward has an unknown op")
 	}
 	v := asserts.NewViolation(op.judged, asserts.AutogradKernel, int(at.result))
