@@ -175,6 +175,7 @@ var rules = []errorRule{
 	on(`must be (?:one of |an? )?.*['"]\w+['"]`, (*revision).object, "must be"),
 	on(`must be an? (?:str|string)\b`, (*revision).asText, "must be a str"),
 	on(`(?:unexpected|unknown|invalid) (?:character|letter)`, (*revision).letter, "character", "letter"),
+	on(`(\w+) must have (?:one|an?) \w+ (?:for each|per) (row|column|channel) (?:of|in) (\w+)`, (*revision).vectorOf, "for each ", " per "),
 	on(`(\w+) must have an? \w+ for each column`, (*revision).eachColumn, "each column"),
 	on(`must be (?:all )?zeros?\b`, (*revision).zero, "zero"),
 	on(`expected (.+?) to be true, but got false`, (*revision).condition, "to be true"),
@@ -188,7 +189,7 @@ var rules = []errorRule{
 	on(`(\d+) (?:elements?|columns?|coordinates|channels|values) (?:in|at|along) (?:dim|dimension) (\d+)`, (*revision).elementsAt, " dim"),
 	on(`same (?:number of elements|size|length|number) (?:in|at|along) (?:dim|dimension) (\d+)`, (*revision).sameAt, "same "),
 	on(`(\w+)\W[^a-z]*to have (\d+) \w+?,? but (?:it )?(?:got|found|has|had) (\d+)`, (*revision).have, "to have "),
-	on(`(\w+) to be a vector of size equal to the number of channels in (\w+)`, (*revision).channelled, "number of channels in"),
+	on(`(\w+) to be a vector of size equal to the number of (channel)s in (\w+)`, (*revision).vectorOf, "number of channels in"),
 	on(`\((-?\d+)\) must be (?:an? )?(?:integer |whole )?(?:multiple of|divisible by) \w+ \((-?\d+)\)`, (*revision).multiple, "multiple of", "divisible by"),
 	on(`(?:size\((-\d)\)\W.*)?divisible by (\d+)`, (*revision).divisible, "divisible by "),
 	on(`()divisible by (\w+)`, (*revision).divisible, "divisible by "),
@@ -207,7 +208,7 @@ var rules = []errorRule{
 	on(`(?:exactly|only|either) (?:one of )?['"]?(\w+)['"]? (?:and|or) ['"]?(\w+)`, (*revision).oneOf, "exactly", "only", "either"),
 	on(`['"]?(\w+)['"]? (?:should|must|can|may)(?:not|n't| not) be (?:set|given|used|specified|defined|passed|provided) (?:when|with|if|together with) ['"]?(\w+)`, (*revision).oneOf, "not be", "n't be"),
 	on(`same (?:d|data )?type|dtypes? .*match|not match.* dtype`, (*revision).equalDTypes, "same ", "match"),
-	on(`expected (?:scalar type|dtype|a tensor of type|type|self dtype to be|out tensor to have dtype|index to be|tensor to have dtype) '?(?:torch\.)?(\w+(?: int)?)'? but (?:found|got|instead got)`, (*revision).dtypeWord, "but found", "but got", "but instead got"),
+	on(`expected (?:scalar type|dtype|a tensor of type|type|self dtype to be|out tensor to have dtype|index to be|tensor to have dtype) '?(?:torch\.)?(\w+(?: int)?)'? but (?:found|got|instead got)(?: (\w+))?`, (*revision).dtypeWord, "but found", "but got", "but instead got"),
 	on(`(?:to have one of the following scalar types|scalar types?|expected dtype|dtype to be|data type):? (?:torch\.)?(\w+)`, (*revision).dtypeWord, "scalar type", "dtype", "data type"),
 	on(`not implemented for '(\w+)'`, (*revision).notImplemented, "not implemented for"),
 	on(`(?:must|should|expected?|to|only|be|requires?)[\w ,']*?(?: be| have| of)? (?:an? )?(?:dtype |type |of type )?(long|int64|int32|int|bool|boolean|float|double|half|byte|uint8|complex|floating[- ]point|integral|integer)s?\b`, (*revision).dtypeWord,
@@ -536,7 +537,24 @@ func (m *revision) dtypeWord(groups []string) bool {
 			*arg.value = v
 		}
 	}
-	return changed || m.each(m.targets(), func(t *sample.TensorSpec) { t.DType = dtype })
+	ts := m.targets()
+	if len(groups) > 2 && len(m.mentioned()) == 0 {
+		ts = m.found(groups[2], ts)
+	}
+	return changed || m.each(ts, func(t *sample.TensorSpec) { t.DType = dtype })
+}
+
+// found returns one of the tensors that have the dtype which an error has found, or all of them; others if none has.
+func (m *revision) found(word string, others []*sample.TensorSpec) []*sample.TensorSpec {
+	dtype, ok := tensor.DTypeOfWord(word)
+	have := slices.DeleteFunc(m.c.Tensors(), func(t *sample.TensorSpec) bool { return t.DType != dtype.String() })
+	switch {
+	case !ok || len(have) == 0:
+		return others
+	case sample.OneIn(m.rng, 3):
+		return have
+	}
+	return []*sample.TensorSpec{sample.Pick(m.rng, have)}
 }
 
 // oneDType chooses one of the dtypes that an error lists.

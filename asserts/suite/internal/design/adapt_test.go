@@ -1,6 +1,7 @@
 package design
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -156,6 +157,24 @@ func TestRules(t *testing.T) {
 		{"a size below zero", "f(Tensor a, int n) -> Tensor", []string{"float32[2]", "-2"}, "zeros: Dimension size must be non-negative.", "aten::f(a=float32[2], n=1)"},
 		{"a multiple of another number", "f(Tensor a, int nlon_out) -> Tensor", []string{"float32[2, 4]", "3"},
 			"Wi (4) must be an integer multiple of Wo (3)", "aten::f(a=float32[2, 6], nlon_out=3)"},
+		{"one for each row", "f(Tensor logits, Tensor target) -> Tensor", []string{"float32[3, 4, 5]", "int64[2]"},
+			"target must have one entry for each row of logits", "aten::f(logits=float32[3, 4, 5], target=int64[3])"},
+		{"one for each column", "f(Tensor x, Tensor scale) -> Tensor", []string{"float32[3, 4, 5]", "float32[2]"},
+			"scale must have a value per column in x", "aten::f(x=float32[3, 4, 5], scale=float32[5])"},
+		{"one for each row of a vector", "f(Tensor x, Tensor scale) -> Tensor", []string{"float32[3]", "float32[2]"},
+			"scale must have one value for each row of x", "aten::f(x=float32[3], scale=float32[3])"},
+		{"one for each channel of a vector", "f(Tensor x, Tensor scale) -> Tensor", []string{"float32[3]", "float32[2]"},
+			"scale must have one value for each channel of x", "aten::f(x=float32[3], scale=float32[0])"},
+		{"one for each row of a number", "f(Tensor x, Tensor scale) -> Tensor", []string{"float32[]", "float32[2]"},
+			"scale must have one value for each row of x", "aten::f(x=float32[], scale=float32[0])"},
+		{"one for each row, of no argument", "f(Tensor x) -> Tensor", []string{"float32[3, 4]"},
+			"scale must have one value for each row of x", "aten::f(x=int32[3, 4])"},
+		{"a dtype that is found, and an argument", "f(Tensor x, Tensor at) -> Tensor", []string{"int64[3]", "float32[2]"},
+			"at: expected scalar type Half but found Long", "aten::f(x=int64[3], at=float16[2])"},
+		{"a dtype that none has", "f(Tensor x, Tensor at) -> Tensor", []string{"int64[3]", "int64[2]"},
+			"expected scalar type Float but found Half", "aten::f(x=float32[3], at=float32[2])"},
+		{"a dtype without a name", "f(Tensor x, Tensor at) -> Tensor", []string{"uint8[3]", "int64[2]"},
+			"expected scalar type Float but found undefined", "aten::f(x=float32[3], at=float32[2])"},
 		{"described with its dimensions", "f(Tensor key) -> Tensor", []string{"float32[5, 6, 7]"},
 			"key must be a 2-D [tokens, size]", "aten::f(key=float32[5, 3])"},
 		{"two of one letter", "f(Tensor q, Tensor k, Tensor mask) -> Tensor", []string{"float32[5, 6]", "float32[7]", "float32[2]"},
@@ -223,6 +242,26 @@ func TestLengths(t *testing.T) {
 	}
 	if got, want := c.String(), "aten::f(q=float32[5, 3, 4], mask=float32[3, 5])"; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// Of the tensors with the dtype that an error has found, one gets the other dtype, or all do.
+func TestFoundDType(t *testing.T) {
+	op := must.Get(schema.ParseOp("f(Tensor x, Tensor y, Tensor z) -> Tensor"))(t)
+	c := &sample.Case{Op: "aten::f", Names: []string{"x", "y", "z"}}
+	for _, text := range []string{"float32[]", "float32[]", "bool[]"} {
+		c.Args = append(c.Args, must.Get(sample.ParseValue(text, sample.NewSymbols(0)))(t))
+	}
+	got := make(map[string]bool)
+	for seed := range 50 {
+		next, _ := NewAdapter(engine.Operator{Schema: op}, sample.NewRandom(uint64(seed), "f", 0), Themes[0]).Revise(c, "expected scalar type Long but found Float")
+		got[next.String()] = true
+	}
+	want := map[string]bool{
+		"aten::f(x=int64[], y=float32[], z=bool[])": true, "aten::f(x=float32[], y=int64[], z=bool[])": true, "aten::f(x=int64[], y=int64[], z=bool[])": true,
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 

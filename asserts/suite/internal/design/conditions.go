@@ -485,18 +485,20 @@ func (m *revision) have(groups []string) bool {
 	})
 }
 
-// channelled makes an argument a vector with one element for each channel of another.
+// vectorOf makes an argument a vector with one element for each row, channel or column of another.
 //
 // Source: aten/src/ATen/native/group_norm.cpp, check_group_norm_inputs.
-func (m *revision) channelled(groups []string) bool {
-	vector, of := m.argument(groups[1]), m.argument(groups[2])
+func (m *revision) vectorOf(groups []string) bool {
+	vector, of := m.argument(groups[1]), m.argument(groups[3])
 	if vector < 0 || of < 0 {
 		return false
 	}
 	model := Model(m.args[of].value.AppendTensors(nil))
-	return model != nil && len(model.Sizes) > 1 && m.each(m.args[vector].value.AppendTensors(nil), func(t *sample.TensorSpec) {
-		t.Sizes = slices.Clone(model.Sizes[1:2])
-	})
+	if model == nil {
+		return false
+	}
+	dim := map[string]int{"channel": 1, "column": len(model.Sizes) - 1}[groups[2]]
+	return dim < len(model.Sizes) && m.each(m.args[vector].value.AppendTensors(nil), func(t *sample.TensorSpec) { t.Sizes = slices.Clone(model.Sizes[dim : dim+1]) })
 }
 
 // divisible makes the dimension that the error names, the channels, or the last dimension a
