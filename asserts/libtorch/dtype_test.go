@@ -65,3 +65,12 @@ func TestWireValueString(t *testing.T) {
 		}
 	}
 }
+
+// Gradients need a fraction.
+func TestWireFractions(t *testing.T) {
+	for d, want := range map[DType]bool{Float16: true, BFloat16: true, Complex64: true, Int64: false, BoolType: false, QInt8: false} {
+		if d.fraction() != want {
+			t.Errorf("elements of %v have a fraction: %v, want %v", d, !want, want)
+		}
+	}
+}

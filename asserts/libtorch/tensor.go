@@ -68,6 +68,18 @@ func (t Tensor) Bytes() ([]byte, error) {
 	return data, t.ask("read", crossing{function: fnBytes, data: data}, measure)
 }
 
+// answer returns the reply after its header.
+func (s *scratch) answer() reader {
+	n := int(s.reply[1])
+	if n > len(s.reply) {
+		spill, head := s.reply[2], s.reply
+		s.reply = make([]int64, n)
+		copy(s.reply, head)
+		cross(crossing{function: fnSpill, first: spill}, nil, s.reply[len(head):])
+	}
+	return reader{words: s.reply[headerWords:n]}
+}
+
 // ask calls the shim with one tensor, and reads the reply.
 func (t Tensor) ask(what string, c crossing, take func(*reader)) error {
 	s := newScratch()

@@ -82,18 +82,6 @@ func (s *scratch) read(what string) (reader, error) {
 	return r, s.thrown(what, &r)
 }
 
-// answer returns the reply after its header.
-func (s *scratch) answer() reader {
-	n := int(s.reply[1])
-	if n > len(s.reply) {
-		spill, head := s.reply[2], s.reply
-		s.reply = make([]int64, n)
-		copy(s.reply, head)
-		cross(crossing{function: fnSpill, first: spill}, nil, s.reply[len(head):])
-	}
-	return reader{words: s.reply[headerWords:n]}
-}
-
 // thrown reads the error at the end of a reply, if any.
 func (s *scratch) thrown(what string, r *reader) error {
 	if s.reply[0] == statusOK {
@@ -127,8 +115,8 @@ func (r *reader) object() Object { return newObject(r.word()) }
 func (r *reader) float() float64 { return math.Float64frombits(uint64(r.word())) }
 
 func (r *reader) text() string {
-	const strided = "Strided" // the layout of nearly all tensors
-	if text := r.raw(); string(text) != strided {
+	const strided = "Strided"                     // the layout of nearly all tensors
+	if text := r.raw(); string(text) != strided { //mutate:equivalent true: only saves memory
 		return string(text)
 	}
 	return strided

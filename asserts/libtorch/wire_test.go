@@ -66,7 +66,7 @@ func TestWireListing(t *testing.T) {
 		}
 	}
 	for debug, want := range map[string]string{
-		"registered at a:b.cpp:3": "a:b.cpp 3", "registered at a.cpp": " 0", "registered at a.cpp:x": " 0", "at a.cpp:3": " 0", "": " 0",
+		"registered at a:b.cpp:3": "a:b.cpp 3", "registered at a.cpp": " 0", "registered at 12": " 0", "registered at a.cpp:x": " 0", "at a.cpp:3": " 0", "": " 0",
 	} {
 		file, line := registered(debug)
 		if got := fmt.Sprint(file, " ", line); got != want {
@@ -272,6 +272,37 @@ func TestWireReplies(t *testing.T) {
 		}
 	}()
 	(&reader{words: []int64{2, 0}}).count()
+}
+
+// Tensors are observed that a type holds alone or in lists, and not others.
+func TestWireHolding(t *testing.T) {
+	for _, tt := range []struct {
+		holds         holding
+		subject, list bool
+	}{{"", false, false}, {"x", false, false}, {"t", true, false}, {"t?", true, false}, {"l", true, true}, {"L?", true, true}, {"c", true, true}} {
+		if tt.holds.subject() != tt.subject || tt.holds.list() != tt.list {
+			t.Errorf("%q is a subject: %v, a list: %v", tt.holds, tt.holds.subject(), tt.holds.list())
+		}
+	}
+}
+
+// Scratches are used again, except those that a long reply has grown. A pool may drop any.
+func TestWireScratches(t *testing.T) {
+	again := func(words int) bool {
+		s := newScratch()
+		s.reply = make([]int64, words)
+		s.free()
+		return newScratch() == s
+	}
+	kept := false
+	for range 100 {
+		if kept = kept || again(maxPooled); again(maxPooled + 1) {
+			t.Fatal("a long reply is kept")
+		}
+	}
+	if !kept {
+		t.Error("no scratch is used again")
+	}
 }
 
 // value reads the values that write writes, of the kinds in replies.
