@@ -139,7 +139,7 @@ func (o *ops) add(version, marks string, listed *libtorch.Op) (*watchedOp, error
 // excuses reports whether an allowlist waives a violation's check on its device or on that of the call; an
 // entry may make it a note instead.
 func (w *watchedOp) excuses(v *asserts.Violation, device string) bool {
-	return w.excusesOn(v.Device, v) || device != v.Device && w.excusesOn(device, v)
+	return w.excusesOn(v.Device, v) || w.excusesOn(device, v)
 }
 
 func (w *watchedOp) excusesOn(device string, v *asserts.Violation) bool {
