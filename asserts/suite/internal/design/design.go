@@ -374,7 +374,7 @@ func (b *designer) relatives(of selector) []valueClass {
 // place adds a class, at the end if it may crash the process.
 func (b *designer) place(arg, dtype string, v valueClass) {
 	if daring().MatchString(v.name) && (sample.Element(dtype).Class() == tensor.Integral || strings.Contains(v.name, "int")) {
-		b.late = append(b.late, argClass{arg: arg, valueClass: v})
+		b.late = append(b.late, argClass{arg: arg, valueClass: v, key: arg == "" && strings.HasSuffix(v.name, "wide")})
 		return
 	}
 	b.add(arg, v)
@@ -949,6 +949,9 @@ func coveringRows(classes []argClass, taken func(int) bool, most int) []ClassRow
 			if factors[a] == factors[b] && (other.arg == class.arg || factors[a] != "" && (other.arg == "" || class.arg == "")) {
 				continue // one undoes the other
 			}
+			if wide(class) && !other.above {
+				continue
+			}
 			if taken(a) && taken(b) || other.choice() && class.choice() {
 				pairs = append(pairs, urgent{pair{a, b}, urgency(other, class, factors[a], factors[b])})
 				wanted[pair{a, b}] = true
@@ -1015,6 +1018,10 @@ func (a argClass) choice() bool {
 	return a.arg != "" && strings.HasPrefix(a.name, `"`)
 }
 
+// wide reports whether a class has integers of either sign, which a kernel may divide or shift by a
+// number above 1.
+func wide(c argClass) bool { return strings.HasSuffix(c.name, "wide") }
+
 // twos reports whether a class is the number 2, or a list of it.
 func (a argClass) twos() bool {
 	return a.scalar && strings.Contains(a.name, "2") && strings.Trim(a.name, "[2, ]") == ""
@@ -1047,7 +1054,7 @@ func urgency(x, y argClass, fx, fy string) int {
 		return coupled
 	case none(x) && (y.name == "true" || y.name == "given") || (x.name == "true" || x.name == "given") && none(y):
 		return flagged
-	case x.name == "odd sides" && y.twos() || x.twos() && y.name == "odd sides":
+	case x.name == "odd sides" && y.twos() || x.twos() && y.name == "odd sides", wide(y):
 		return 1
 	case x.above && fy == " layout" || fx == " layout" && y.above, both && min(fx, fy) == " layout" && max(fx, fy) == " sizes" && !none(x) && !none(y), x.choice() && y.choice():
 		return 1

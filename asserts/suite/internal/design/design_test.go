@@ -1,6 +1,7 @@
 package design
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -9,8 +10,8 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
-// A number above 1 is in a row with each layout in memory, together with a flag if there are
-// elements.
+// A number above 1 is in a row with each layout in memory, with integers of either sign, and with a
+// flag if there are elements. No other row has such integers.
 func TestNumbersInRows(t *testing.T) {
 	op := ops(t, "ns::f(Tensor a, int n, bool flag=False) -> Tensor")[0]
 	for _, base := range []int64{0, 1, 3} {
@@ -33,7 +34,7 @@ func TestNumbersInRows(t *testing.T) {
 		if slices.Sort(numbers); !slices.Equal(numbers, want) {
 			t.Errorf("where n is %d, the numbers in pairs are %q, want %q", base, numbers, want)
 		}
-		for _, with := range []string{"transposed", "sliced", "expanded", "true"} {
+		for _, with := range []string{"transposed", "sliced", "expanded", "int64 wide", "true"} {
 			together := func(r ClassRow) bool {
 				has := func(arg, name string) bool {
 					return slices.ContainsFunc(r.Classes, func(i int) bool { return d.Classes[i].arg == arg && d.Classes[i].name == name })
@@ -48,6 +49,35 @@ func TestNumbersInRows(t *testing.T) {
 				t.Errorf("where n is %d, 3 and %s in one row: %v", base, with, got)
 			}
 		}
+		for _, r := range d.Rows {
+			signed := func(i int) bool { return wide(d.Classes[i]) }
+			above := func(i int) bool { return d.Classes[i].name == "3" }
+			if slices.ContainsFunc(r.Classes, signed) && !slices.ContainsFunc(r.Classes, above) {
+				t.Errorf("where n is %d, a row of integers of either sign without 3: %v", base, r.Classes)
+			}
+		}
+	}
+}
+
+// All tensors of a call have integers of either sign at once, beside a number above 1.
+func TestIntegersOfEitherSignInRows(t *testing.T) {
+	op := ops(t, "ns::f(Tensor a, Tensor b, int n) -> Tensor")[0]
+	ran := []*sample.Case{{Names: []string{"a", "b", "n"}, Args: []sample.Value{read(t, "float32[4]"), read(t, "float32[4]"), sample.Int(1)}}}
+	d := NewDesign(engine.Operator{Schema: op}, nil, 0, &Learned{Ran: ran})
+	origins, of := make(map[int]Origin), make(map[string]bool)
+	for i := range d.Classes {
+		origins[i] = Origin{}
+	}
+	d.Follow(origins)
+	for _, r := range d.Rows {
+		for _, i := range r.Classes {
+			if wide(d.Classes[i]) {
+				of[d.Classes[i].arg+" "+d.Classes[i].name] = true
+			}
+		}
+	}
+	if want := map[string]bool{" int64 wide": true}; !maps.Equal(of, want) {
+		t.Errorf("in rows are %v, want %v", of, want)
 	}
 }
 
