@@ -100,6 +100,7 @@ def healthy():
         except RuntimeError:
             pass
     tensor().equal(tensor())
+    tensor().logical_not()  # the fallback calls _copy_from_and_resize
     whole.waits(tensor())
     whole.makes(tensor(), device=torch.device(DEVICE))
 
