@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -54,11 +55,15 @@ func startProcess(worker func() *exec.Cmd, folder string, crew *crew, patience t
 }
 
 func startOnce(cmd *exec.Cmd, folder string, crew *crew, patience time.Duration) (*process, error) {
-	if err := os.MkdirAll(folder, 0o777); err != nil { // a kernel of the previous worker may have removed it
-		return nil, fmt.Errorf("start a worker: %w", err)
+	// Two folders: otherwise a kernel that changes to that of temporary files would change nothing.
+	working, temporary := filepath.Join(folder, "working"), filepath.Join(folder, "temporary")
+	for _, f := range []string{working, temporary} {
+		if err := os.MkdirAll(f, 0o777); err != nil { // a kernel of the previous worker may have removed it
+			return nil, fmt.Errorf("start a worker: %w", err)
+		}
 	}
 	p := &process{cmd: cmd, folder: folder, crew: crew, stderr: new(lastBytes), lines: make(chan string, 64), ended: make(chan struct{})}
-	cmd.Env = append(cmd.Environ(), WorkerVariable+"="+folder, "TMPDIR="+folder)
+	cmd.Env = append(cmd.Environ(), WorkerVariable+"="+working, "TMPDIR="+temporary)
 	cmd.Stdout, cmd.Stderr = p.stderr, p.stderr
 	cmd.WaitDelay = farewell // for processes that hold its output open
 	keepSignalsFrom(cmd)

@@ -39,7 +39,7 @@ func HostEnvironment(python *installed.Python, modules []string) ([]string, erro
 		"OPASSERT_HOST="+hostProgram("places", "load", "builds", "registrations", "parameters", "fakes", "symbols", "drops", "slopes", "formulas", "state", "conditions", "texts", "triton", "serve"),
 		"OPASSERT_MODULES="+strings.Join(modules, ","),
 		// No threads, which a fork would not have, and no parallel compilers.
-		"OPENBLAS_NUM_THREADS=1", "TORCHINDUCTOR_COMPILE_THREADS=1",
+		"OPENBLAS_NUM_THREADS=01", "TORCHINDUCTOR_COMPILE_THREADS=1",
 		"TRITON_INTERPRET="+cmp.Or(os.Getenv("TRITON_INTERPRET"), "1"),
 	), err
 }
