@@ -40,8 +40,16 @@ func (p device) below(op *libtorch.Op) bool {
 	})
 }
 
+// needs are the ops without which a libtorch has no tensors of a form.
+var needs = map[engine.Form]string{engine.Named: "aten::rename_"} // removed in PyTorch 2.13
+
 // lacks returns the reason why tensors of a form cannot be made on the device, or "".
 func (p device) lacks(f engine.Form) string {
+	if op := needs[f]; op != "" {
+		if _, err := libtorch.Lookup(op); err != nil {
+			return tensor.Forms[f] + " tensors"
+		}
+	}
 	if p.Name != "" && !p.Resolves && (f == engine.Conjugate || f == engine.Negative) {
 		return fmt.Sprintf("%s tensors on %s, whose copies of them never end: aten::_copy_from has no kernel for %s", tensor.Forms[f], p.Name, keyOf[f])
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/internal/libtorchtest"
 	"github.com/opassert/opassert/internal/must"
 )
@@ -67,6 +68,18 @@ func TestBeyond(t *testing.T) {
 	refuses := "add(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad."
 	if got := l.Beyond("aten::add.out", refuses); !strings.Contains(got, "rejects arguments that require grad") {
 		t.Error(got)
+	}
+}
+
+// Tensors of a form are what the library lacks if it lacks the op that makes them.
+func TestFormsWithoutTheirOp(t *testing.T) {
+	libtorchtest.Need(t)
+	needs[engine.Negative], needs[engine.Conjugate] = "aten::absent", "aten::_conj"
+	t.Cleanup(func() { delete(needs, engine.Negative); delete(needs, engine.Conjugate) })
+	for form, want := range map[engine.Form]string{engine.Negative: "neg tensors", engine.Conjugate: "", engine.Strided: ""} {
+		if got := new(device).lacks(form); got != want {
+			t.Errorf("%v: it lacks %q, want %q", form, got, want)
+		}
 	}
 }
 
