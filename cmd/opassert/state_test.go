@@ -60,6 +60,7 @@ func TestLibraryState(t *testing.T) {
 		"variable":            `the environment variable OMP_PROC_BIND changed: it was not set and is "true"`,
 		"prints":              "the standard output got ",
 		"prints_late":         "the standard output got ",
+		"traces":              "calls wrote to the standard error, as called",
 		"keys":                "the dispatch keys of the thread changed: it was ",
 	} {
 		if op == "autocast_dtype" && !ops["changes::"+op] {

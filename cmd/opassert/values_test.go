@@ -33,8 +33,8 @@ func TestEveryValueClassIsTried(t *testing.T) {
 		}
 	}
 	slices.Sort(want)
-	if len(want) < 113 {
-		t.Fatalf("%d planted ops, want 113 or more", len(want))
+	if len(want) < 114 {
+		t.Fatalf("%d planted ops, want 114 or more", len(want))
 	}
 	for _, seed := range []string{"1", "2"} {
 		cmd := exec.Command(command, "check", "-lib", lib, "-seed", seed, "-json", "-state", filepath.Join(t.TempDir(), "state"))

@@ -70,6 +70,7 @@ TORCH_LIBRARY(changes, m) {
     std::setvbuf(stdout, room, _IOFBF, sizeof room);
     std::printf("kept in a buffer");
   }));
+  m.def("traces(Tensor x) -> Tensor", after([] { std::fputs("called\n", stderr); }));
   m.def("keys(Tensor x) -> Tensor", after([] { c10::impl::tls_set_dispatch_key_excluded(c10::DispatchKey::AutocastCPU, false); }));
 }
 
@@ -77,6 +78,10 @@ TORCH_LIBRARY(restores, m) {
   m.def("grad_mode(Tensor x) -> Tensor", after([] { at::NoGradGuard guard; }));
   m.def("below(Tensor x) -> Tensor", after([] { at::AutoDispatchBelowAutograd guard; }));
   m.def("draws(Tensor x) -> Tensor", after([] { at::rand({8}); }));
+  m.def("says_once(Tensor x) -> Tensor", after([] {
+    static const int said = std::fputs("called\n", stderr);
+    (void)said;
+  }));
   m.def("dtype(Tensor x) -> Tensor", after([] {
     c10::set_default_dtype(caffe2::TypeMeta::Make<double>());
     c10::set_default_dtype(caffe2::TypeMeta::Make<float>());

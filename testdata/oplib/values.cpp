@@ -4,6 +4,7 @@
 // the values that it tries, without a hint which they are.
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/util/Logging.h>
 #include <torch/custom_class.h>
 #include <torch/library.h>
 
@@ -422,6 +423,11 @@ TORCH_LIBRARY(values, m) {
     return self;
   }));
 
+  m.def("checked(Tensor self) -> Tensor", cpu([](const Tensor& self) {
+    CHECK(self.dim() == 3) << "self is a batch of matrices";
+    return self;
+  }));
+
   // Sizes that several tensors have in common, as errors name them.
   m.def("paged(Tensor query, Tensor key_cache, Tensor block_tables, Tensor seq_lens) -> Tensor",
         cpu([](const Tensor& query, const Tensor& key_cache, const Tensor& block_tables, const Tensor& seq_lens) {
@@ -449,6 +455,10 @@ TORCH_LIBRARY(whole, m) {
   m.def("table() -> __torch__.torch.classes.values.Table", any([] { return c10::make_intrusive<Table>(); }));
   m.def("refuses(Tensor self, Tensor other) -> Tensor", cpu([](const Tensor& self, const Tensor& other) {
     check(self.dim() == 2 && other.dim() == 2, "self.dim() == 2 && other.dim() == 2");
+    return self.clone();
+  }));
+  m.def("checks(Tensor self) -> Tensor", cpu([](const Tensor& self) {
+    CHECK(self.dim() == 3);
     return self.clone();
   }));
   m.def("asserts(Tensor self) -> Tensor", cpu([](const Tensor& self) {

@@ -28,6 +28,13 @@ namespace {
 // kTerminated is the line that std::terminate() writes without an exception.
 constexpr char kTerminated[] = "terminate called without an active exception";
 
+// kLogger begins the names of c10::MessageLogger's functions: CHECK() calls abort() there.
+constexpr char kLogger[] = "_ZN3c1013MessageLogger";
+
+// kTold is the number of calls of a case after which it is told that they write to stderr: a text
+// may be written once.
+constexpr int kTold = 3;
+
 // Captured stores in memory what is written to stderr. Signal handlers end it.
 class Captured {
   static constexpr off_t kLongest = 1 << 12;
@@ -36,6 +43,8 @@ class Captured {
 
  public:
   char text[kLongest + 1] = "";  // the end of what was written
+  char line[200] = "";           // the first one of the last text that counts
+  int calls = 0;                 // that wrote such a text, since the last call of logged
 
   void begin() {
     text[0] = 0;
@@ -54,17 +63,24 @@ class Captured {
       text[length] = 0;
     };
     trim();
-    constexpr ssize_t line = sizeof kTerminated - 1;
-    if (length > line && strcmp(text + length - line, kTerminated) == 0) length -= line, trim();
+    constexpr ssize_t last = sizeof kTerminated - 1;
+    if (length > last && strcmp(text + length - last, kTerminated) == 0) length -= last, trim();
     if (ftruncate(memory_, 0) == 0) lseek(memory_, 0, SEEK_SET);
   }
 
   bool wrote(size_t more) const { return on_ && lseek(memory_, 0, SEEK_CUR) > off_t(more); }
 
-  // pass ends it, and writes the text to stderr.
+  // pass ends it, and writes the text to stderr. Warnings, which programs filter, and the text of a
+  // call that throws are not counted.
   void pass() {
     const bool was = on_;
     end();
+    if (was && text[0] != 0 && strstr(text, "Warning: ") == nullptr && std::uncaught_exceptions() == 0) {
+      const size_t n = std::min(strcspn(text, "\n"), sizeof line - 1);
+      memcpy(line, text, n);
+      line[n] = 0;
+      calls++;
+    }
     if (was && text[0] != 0 && write(stderr_, text, strlen(text)) > 0 && write(stderr_, "\n", 1) < 0) return;
   }
 };
@@ -134,6 +150,7 @@ bool refused() {
       continue;
     }
     if (in_libc && !asserts || in_libstdcpp && !terminates) return false;
+    if (aborts && !caller && at.dli_sname != nullptr && strncmp(at.dli_sname, kLogger, sizeof kLogger - 1) == 0) continue;
     if (aborts && !caller && named(at, {"libstdc++.so", OA_LIBRARIES})) return false;
     caller = caller || aborts;
     aborts = aborts || is("abort");
@@ -172,6 +189,8 @@ int64_t printed() {
   return std::exchange(output->bytes, 0);
 }
 
+const char* logged() { return aborts_read && std::exchange(captured->calls, 0) >= kTold ? captured->line : ""; }
+
 void refusable(const std::function<void()>& call) {
   const at::ThreadLocalState state;
   sigjmp_buf here;
@@ -202,3 +221,5 @@ void refusable(const std::function<void()>& call) {
 }  // namespace opassert
 
 const char* oa_said(void) { return opassert::aborts_read ? opassert::captured->text : ""; }
+
+const char* oa_logged(void) { return opassert::logged(); }

@@ -20,4 +20,7 @@ void refusable(const std::function<void()>& call);
 // begins with the first one.
 int64_t printed();
 
+// logged returns a line that such calls wrote to stderr, if several did since its last call; else "".
+const char* logged();
+
 }  // namespace opassert

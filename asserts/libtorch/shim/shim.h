@@ -23,6 +23,9 @@ void oa_call(const int64_t* words, int64_t n, int64_t* reply, int64_t cap);
 // oa_said returns what a kernel that ends its process wrote to stderr, if aborts are read.
 const char* oa_said(void);
 
+// oa_logged returns a line that calls wrote to stderr, if several did since its last call; else "".
+const char* oa_logged(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -286,5 +286,6 @@ void opassert::entry::left(const Crossing& in, Reply& out) {
   }
   look_at_environment(all);
   if (const int64_t bytes = printed()) add(all, "the standard output got " + std::to_string(bytes) + " bytes");
+  if (const Text line = logged(); !line.empty()) add(all, "calls wrote to the standard error, as " + line);
   out.text(all);
 }

@@ -64,6 +64,7 @@ begin("")
 gc.freeze()  # so that it visits only new objects, and does not write to the pages that forks share
 for path in os.environ["OPASSERT_SHIM"].split("\n"):
     shim = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+shim.oa_logged.restype = ctypes.c_char_p
 shim.oa_methods(ctypes.c_int64(methods_before))
 if files:
     serve(*files)

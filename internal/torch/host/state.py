@@ -410,6 +410,8 @@ def left():
     state.passive = True
     state.look_at_functions()  # which takes as long as all other checks after a call
     said, state.said = list(dict.fromkeys(state.said)), []
+    if line := shim.oa_logged().decode("utf-8", "replace"):
+        said.append(f"calls wrote to the standard error, as {line!r}")
     return "\n".join(said)
 
 

@@ -11,6 +11,7 @@ import random
 import signal
 import socket
 import sys
+import tempfile
 import threading
 import warnings
 from multiprocessing import shared_memory
@@ -22,7 +23,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 library = torch.library.Library("state", "DEF")
 EXPECTED = {}  # op: what is said of it
-kept, opened = [], []
+kept, opened, said = [], [], []
 
 
 def op(says=""):
@@ -102,6 +103,8 @@ simple("seeds_random", "Python's module random was seeded", lambda: random.seed(
 simple("filters", "warnings.filters changed", lambda: warnings.simplefilter("error"))
 simple("environment", "os.environ changed: STATE_OF_A_KERNEL was None and is '1'", lambda: os.environ.update(STATE_OF_A_KERNEL="1"))
 simple("directory", "the working directory changed", leave_directory)
+simple("one_thread", "os.environ changed: OMP_NUM_THREADS was '01' and is '1'", lambda: os.environ.update(OMP_NUM_THREADS="1"))
+simple("temporary", "the working directory changed", lambda: os.chdir(tempfile.gettempdir()))
 simple("path", "sys.path changed: it had", lambda: sys.path.append("/nowhere"))
 simple("standard_output", "sys.stdin, stdout or stderr changed", lambda: setattr(sys, "stdout", sys.stderr))
 simple("logging", "the level of the root logger changed: it was 30 and is 10", lambda: logging.getLogger().setLevel(logging.DEBUG))
@@ -119,6 +122,8 @@ simple("recursion", "sys.getrecursionlimit() changed: it was 1000 and is 5000", 
 simple("collector", "gc.isenabled() changed: it was True and is False", gc.disable)
 simple("prints", "7 bytes were printed: 'called\\n'", lambda: print("called"))
 simple("prints_in_c", "6 bytes were printed: 'from C'", lambda: ctypes.CDLL(None).printf(b"from C"))
+simple("traces", "calls wrote to the standard error, as 'called'", lambda: os.write(2, b"called\n"))
+simple("logs", "calls wrote to the standard error, as 'called too often'", lambda: logging.getLogger("state").error("called too often"))
 simple("forks", "a process was started, and not waited for", os.fork)
 
 
@@ -202,8 +207,24 @@ def divides(x):
 @op()
 def warns(x):
     warnings.warn("x is slow")
-    print("so it is", file=sys.stderr)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.warn("and it always is")
     return x.clone()
+
+
+@op()
+def says_once(x):
+    if not said:
+        print("x is slow", file=sys.stderr)
+    said.append("x is slow")
+    return x.clone()
+
+
+@op()
+def says_why(x):
+    print("x is not what it was", file=sys.stderr)
+    raise ValueError("x is not what it was")
 
 
 @op()
