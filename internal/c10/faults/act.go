@@ -93,9 +93,9 @@ func do(name string, t, with *c10.Tensor) *c10.Tensor {
 	panic(fmt.Sprintf("faults: no act %q: run go generate ./internal/gentest", name))
 }
 
-// A Kernel is a schema, and the position of an act in it, or of none. The generator
+// A KernelSource is a schema, and the position of an act in it, or of none. The generator
 // writes it as source.
-type Kernel struct {
+type KernelSource struct {
 	Op      string // "fault::rebinds_view.tensor"
 	Act     string // "" for a healthy twin
 	Schema  string // of the op, without its name
@@ -104,14 +104,14 @@ type Kernel struct {
 	Element int    // of a list
 }
 
-func (p placement) kernel(name string) Kernel {
-	return Kernel{Op: "fault::" + name + p.suffix, Schema: p.schema, Subject: p.subject, With: p.with, Element: p.element()}
+func (p placement) kernel(name string) KernelSource {
+	return KernelSource{Op: "fault::" + name + p.suffix, Schema: p.schema, Subject: p.subject, With: p.with, Element: p.element()}
 }
 
 // Kernels returns the kernels to generate: for each act its faulty kernels, then their
 // healthy twins, one for each schema.
-func Kernels() []Kernel {
-	var kernels, twins []Kernel
+func Kernels() []KernelSource {
+	var kernels, twins []KernelSource
 	written := map[string]bool{}
 	for _, a := range acts() {
 		for _, p := range a.at {

@@ -84,7 +84,7 @@ func signature(op *schema.Op) string {
 }
 
 // body treats every tensor as the schema declares, except the act's.
-func body(op *schema.Op, k faults.Kernel) string {
+func body(op *schema.Op, k faults.KernelSource) string {
 	var b strings.Builder
 	for _, a := range op.Func.Args {
 		argument(&b, a, k)
@@ -102,7 +102,7 @@ func body(op *schema.Op, k faults.Kernel) string {
 	return b.String()
 }
 
-func argument(b *strings.Builder, a schema.Argument, k faults.Kernel) {
+func argument(b *strings.Builder, a schema.Argument, k faults.KernelSource) {
 	name := a.Name
 	if a.Type.Kind == schema.List {
 		name += "[1]"
@@ -115,7 +115,7 @@ func argument(b *strings.Builder, a schema.Argument, k faults.Kernel) {
 	}
 }
 
-func result(b *strings.Builder, r schema.Return, name, declared string, k faults.Kernel) {
+func result(b *strings.Builder, r schema.Return, name, declared string, k faults.KernelSource) {
 	subject := name
 	if r.Type.Kind == schema.List {
 		subject += "[2]"
@@ -142,12 +142,12 @@ func declared(op *schema.Op, r schema.Return) string {
 }
 
 // act is the call of the act on its tensor.
-func act(k faults.Kernel, subject string) string {
+func act(k faults.KernelSource, subject string) string {
 	return fmt.Sprintf("do(%q, %s, %s)", k.Act, subject, with(k))
 }
 
 // with is the second argument of an act, the tensor that its tensor is compared with.
-func with(k faults.Kernel) string {
+func with(k faults.KernelSource) string {
 	switch {
 	case k.With == "":
 		return "nil"
