@@ -114,6 +114,16 @@ func setSizes(sizes ...int64) func(*sample.TensorSpec) bool {
 	}
 }
 
+// withoutRows leaves a tensor no elements: a kernel with nothing to compute may not write its results.
+func withoutRows(t *sample.TensorSpec) bool {
+	if len(t.Sizes) == 0 {
+		return false
+	}
+	t.Sizes[0] = 0
+	t.Legal()
+	return true
+}
+
 // fewerColumns makes a tensor of several dimensions smaller than the others' sizes imply.
 func fewerColumns(columns int64) func(*sample.TensorSpec) bool {
 	return func(t *sample.TensorSpec) bool {

@@ -336,6 +336,10 @@ func (b *designer) together() {
 	b.add("", b.sizeClasses(of)...)
 	if len(of(b.base)) > 1 {
 		b.add("", class1("equal", of.each(setFill(sample.Fill{Name: "equal"}))))
+		if b.added {
+			others := selector(func(c *sample.Case) []*sample.TensorSpec { return of(c)[min(1, len(of(c))):] })
+			b.add("", class1("first dimension 0 beside the first tensor", others.each(withoutRows)))
+		}
 		for turn := range 3 {
 			b.add("", class1("dtypes differ "+strconv.Itoa(turn), func(c *sample.Case) bool {
 				for k, t := range Separate(of(c), c.Tensors()) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // A number above 1 is in a row with each layout in memory, with integers of either sign, and with a
@@ -199,5 +200,34 @@ func TestBounds(t *testing.T) {
 	d := NewDesign(engine.Operator{Schema: ops(t, "ns::g(int n) -> Tensor")[0], Added: true}, nil, 0, &Learned{Ran: none})
 	if slices.ContainsFunc(d.Classes, func(c argClass) bool { return strings.HasPrefix(c.name, "elements") }) {
 		t.Error("without a tensor, a number is compared with its elements")
+	}
+}
+
+// Tensors of an op of a library have no rows, beside the first one that has some.
+func TestWithoutRows(t *testing.T) {
+	tensorOf := func(text string) sample.Value { return must.Get(sample.ParseValue(text, sample.NewSymbols(0)))(t) }
+	op := ops(t, "ns::f(Tensor q, Tensor k, Tensor v) -> Tensor")[0]
+	base := &sample.Case{Op: "ns::f", Names: []string{"q", "k", "v"}, Args: []sample.Value{tensorOf("float32[3, 3]"), tensorOf("float32[3, 3]"), tensorOf("float32[]")}}
+	for _, added := range []bool{true, false} {
+		d := NewDesign(engine.Operator{Schema: op, Added: added}, nil, 0, &Learned{Ran: []*sample.Case{base}})
+		i := slices.IndexFunc(d.Classes, func(c argClass) bool { return c.name == "first dimension 0 beside the first tensor" })
+		if i < 0 || !added {
+			if added != (i >= 0) {
+				t.Errorf("of a library %v: class %d", added, i)
+			}
+			continue
+		}
+		c := base.Clone()
+		if ok := d.Apply(c, []int{i}, []int{0}); !ok || c.String() != "ns::f(q=float32[3, 3], k=float32[0, 3], v=float32[])" {
+			t.Errorf("%v %v", ok, c)
+		}
+		c.Args = []sample.Value{c.Args[0], c.Args[2], c.Args[2]}
+		if d.Apply(c, []int{i}, []int{0}) {
+			t.Errorf("%v has a row less", c)
+		}
+		c.Args = []sample.Value{sample.None(), sample.None(), sample.None()}
+		if d.Apply(c, []int{i}, []int{0}) {
+			t.Errorf("%v has a row less", c)
+		}
 	}
 }
