@@ -45,7 +45,7 @@ func (r *Runner) judgeMemory(t *Target, a *attempt, found []*report.Finding, res
 	}
 	on, again := a.calls[0].on, r.repeat(t, a)
 	if again.made && len(again.faults) == 0 {
-		t.steady = a
+		t.steady = &attempt{c: a.c.Clone(), calls: a.calls} // the case may become another one
 		again.faults = r.followed(t, a)
 	}
 	tally := result.Devices[on]

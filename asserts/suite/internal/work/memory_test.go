@@ -9,6 +9,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/internal/must"
 )
@@ -488,5 +489,18 @@ func TestAligns(t *testing.T) {
 	b.Engine = &watchingEngine{fakeEngine: b.e}
 	if _, err := b.Try(b.t, b.call(t, "uint8[3]")); err == nil || tries != 3 {
 		t.Errorf("%d calls of an op that always refuses, error %v", tries, err)
+	}
+}
+
+// The last call with reproducible results keeps its arguments, although its case becomes another base.
+func TestSteadyCallIsKept(t *testing.T) {
+	b := newBench(t, "ns::f(Tensor a, float by) -> Tensor", copies)
+	b.Engine, b.Level = &watchingEngine{fakeEngine: b.e}, asserts.Content
+	c := b.call(t, "float32[2]", "1.0")
+	b.judgeMemory(b.t, must.Get(b.Try(b.t, c))(t), nil, &report.CaseResult{Devices: make(report.Devices)})
+	want := c.String()
+	b.enliven(b.t, []*sample.Case{c}, 1)
+	if got := b.t.steady.c.String(); got != want || c.String() == want {
+		t.Errorf("%s has become %s, as %s", want, got, c)
 	}
 }

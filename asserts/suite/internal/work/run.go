@@ -124,10 +124,9 @@ func (r *Runner) call(t *Target, number int, result *report.CaseResult) (a *atte
 			result.Unfit = t.Gen.Recipes[number].Unfit(c, found.ran(), found.first)
 		}
 		if found.a != nil {
-			base := found.a.c.Clone() // enliven changes it
-			t.Ran = append(t.Ran, base)
+			t.Ran = append(t.Ran, found.a.c)
 			if number < len(t.Gen.Recipes) {
-				t.Recipes = append(t.Recipes, base)
+				t.Recipes = append(t.Recipes, found.a.c)
 			}
 		}
 		return found.record(result)

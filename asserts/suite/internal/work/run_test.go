@@ -1010,19 +1010,3 @@ func TestSettle(t *testing.T) {
 		t.Errorf("after a rule without an answer: %d calls, %v", calls, err)
 	}
 }
-
-// Calls that were made keep their arguments, although a base becomes another call.
-func TestEnlivenedCallsAreKept(t *testing.T) {
-	b := newBench(t, "ns::f(Tensor a, float by=1.0) -> Tensor", copies)
-	for n := range b.t.planned() {
-		b.run(b.t, n)
-	}
-	if got := b.t.Ran[0].Args[1].String(); got != "0.75" {
-		t.Errorf("the first base has a factor of %s", got)
-	}
-	for key, m := range b.t.made {
-		if got := m.c.Key(); got != key {
-			t.Errorf("%q has become %q", key, got)
-		}
-	}
-}
