@@ -31,8 +31,8 @@ constexpr char kTerminated[] = "terminate called without an active exception";
 // kLogger begins the names of c10::MessageLogger's functions: CHECK() calls abort() there.
 constexpr char kLogger[] = "_ZN3c1013MessageLogger";
 
-// kTold is the number of calls of a case after which it is told that they write to stderr: a text
-// may be written once.
+// kTold is the number of calls of a case after which a note says that they write to stderr: a
+// text may be written once.
 constexpr int kTold = 3;
 
 // Captured stores in memory what is written to stderr. Signal handlers end it.
