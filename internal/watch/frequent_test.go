@@ -10,7 +10,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/watch"
+	"github.com/opassert/opassert/schema"
 )
 
 // Calls of the operators that programs call most have the findings that others have: contents are
@@ -32,6 +36,20 @@ func TestFrequentOps(t *testing.T) {
 			if want := " 2 calls raised an error of their own\n"; !strings.Contains(o.stderr, want) {
 				t.Errorf("%v: not %q\n%s", flags, want, o.stderr)
 			}
+		}
+	})
+}
+
+// An op of which nothing is checked is called as ever.
+func TestPlanWithoutChecks(t *testing.T) {
+	eachPython(t, func(t *testing.T, p python) {
+		report := must.Get(watch.Run(t.Context(), watch.Config{
+			Command: []string{p.path, "-c", "import torch; torch.ones(2).add_(torch.zeros(2)).clone()"},
+			Plan:    func(_, _ string, _ *schema.Op) (engine.Checks, error) { return engine.Checks{}, nil },
+			Policy:  asserts.Aware(), Sample: 1,
+		}))(t)
+		if report.Status != 0 || report.Calls != 4 {
+			t.Errorf("exit status %d, %d calls, want 4", report.Status, report.Calls)
 		}
 	})
 }
