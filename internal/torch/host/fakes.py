@@ -194,6 +194,35 @@ def likeness(value):
     return tuple(map(likeness, value)) if isinstance(value, (list, tuple)) else repr(value)
 
 
+class Strays(TorchDispatchMode):
+    """Notes one of PyTorch's own ops whose fake returns other dtypes, sizes or strides than its kernel."""
+
+    name = ""
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        def laid_out(values):
+            return [(t.dtype, t.shape, t.stride()) for t in held(values) if t is not None]
+
+        mode, given = static_mode("strays"), (args, kwargs or {})
+        fakes = tree_map_only(torch.Tensor, lambda t: mode.from_tensor(t, static_shapes=True), given)
+        values = function(*given[0], **given[1])
+        with contextlib.suppress(Exception), mode:  # what it returns depends on contents
+            if laid_out(function(*fakes[0], **fakes[1])) != laid_out(values):
+                self.name = function.name()
+        return values
+
+
+def stray(function, args, kwargs):
+    """Returns such an op that a kernel calls, if compilers call that as its fake; else ""."""
+    name = function.name()
+    if function.namespace in NAMESPACES or registered.fake(name) not in (None, registered.kernel(name)):
+        return ""
+    strays = Strays()
+    with contextlib.suppress(Exception), strays:
+        function.redispatch(torch._C.DispatchKeySet(torch._C.DispatchKey.CPU), *args, **kwargs)
+    return strays.name
+
+
 devices = {}  # the other devices of results, by the op and the likeness of its arguments
 
 
@@ -235,6 +264,8 @@ def fake(request, _):
     answer = answered(function, *fakes, mode)
     if "results" in answer:
         answer |= under_symbols(function, args, kwargs, answer) | {"elsewhere": elsewhere(function, args, kwargs)}
+        if called := stray(function, args, kwargs):  # last, as the kernel may write its arguments
+            answer = {"unknown": f"compilers call the kernel as its fake, and it calls {called}, whose fake in PyTorch returns other dtypes, sizes or strides than its kernel"}
     return json.dumps(answer)
 
 

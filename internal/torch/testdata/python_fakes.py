@@ -42,6 +42,7 @@ wrong("flag(Tensor x, bool keep=False) -> Tensor", "sizes", lambda x, keep=False
 wrong("optional(Tensor x, Tensor? weight=None) -> Tensor", "sizes", lambda x, weight=None: x.clone() if weight is None else x.new_zeros(3), lambda x, weight=None: torch.empty_like(x))
 wrong("explicit(Tensor x) -> Tensor", "sizes", lambda x: x.flatten().clone(), lambda x: torch.empty_like(x), key="CompositeExplicitAutograd")
 
+wrong("kernel_as_fake(Tensor x) -> Tensor", "sizes", lambda x: x.new_zeros(2 if type(x) is Tensor else 3), None, key="CompositeExplicitAutograd")
 wrong("on_the_cpu(Tensor x) -> Tensor", "for tensors on a GPU its fake returns some on cpu", lambda x: x.clone(), lambda x: torch.empty_like(x, device="cpu"), key="CompositeExplicitAutograd")
 right("for_the_cpu(Tensor x) -> Tensor", lambda x: x.clone(), lambda x: torch.empty_like(x, device="cpu"))
 right("where_x_is(Tensor x) -> Tensor", lambda x: torch.full_like(x, 1), lambda x: torch.empty_like(x, device=x.device), key="CompositeExplicitAutograd")
@@ -170,6 +171,7 @@ def nonzero(x):
     return x.new_empty(size, dtype=torch.long)
 
 
+right("adds(Tensor x, Tensor y, *, Tensor(a!) out) -> Tensor(a!)", lambda x, y, *, out: torch.add(x, y, out=out), None, key="CompositeExplicitAutograd")  # whose own fake returns other strides
 right("clone(Tensor x) -> Tensor", lambda x: x.clone(), lambda x: torch.empty_like(x))
 right("view(Tensor(a) x) -> Tensor(a)", lambda x: x.view_as(x), lambda x: x.view_as(x))
 right("add_(Tensor(a!) x) -> Tensor(a!)", lambda x: x.add_(1), lambda x: x)
