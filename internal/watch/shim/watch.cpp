@@ -216,8 +216,7 @@ class Operators {
     w->content = among(settings.content, w->custom);
     w->fakes = among(settings.fakes, w->custom);
     w->counts = &counts_file[w->number];
-    w->unboxed = w->watched && !w->custom && !w->content && !w->fakes && !w->recorded && !w->followed && w->expected.returns.size() == w->returns &&
-                 IdentityCall::takes(w->expected);
+    w->unboxed = w->watched && !w->custom && !w->content && !w->fakes && !w->recorded && !w->followed && IdentityCall::takes(w->expected);
     return w;
   }
 
