@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -90,7 +91,7 @@ func (s *script) end() {
 	close(s.p.lines)
 }
 
-func noWorker() *exec.Cmd { return exec.Command("/nonexistent/worker") }
+func noWorker() *exec.Cmd { return exec.Command("/dev/null/worker") }
 
 // live starts a process that represents the worker. When it ends, another one replaces it.
 func (s *script) live(t *testing.T) {
@@ -778,7 +779,7 @@ func TestWorkerThatDoesNotStart(t *testing.T) {
 	if results, err := run.Do(ctx); err != context.Canceled || slices.ContainsFunc(results, func(r *report.OpResult) bool { return r.Op == "ns::b" }) {
 		t.Errorf("an interrupted run has %d results: %v", len(results), err)
 	}
-	t.Setenv("TMPDIR", "/nonexistent")
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
 	if _, err := run.Do(t.Context()); err == nil || !strings.Contains(err.Error(), "TMPDIR") {
 		t.Errorf("without a folder: %v", err)
 	}

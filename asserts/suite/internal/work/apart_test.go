@@ -138,3 +138,31 @@ func TestCallApart(t *testing.T) {
 		t.Errorf("seen is %v, left out %v", calls.Last.Seen, skips)
 	}
 }
+
+// A result that differs between the first call of a process and the same call after it is a note of its own.
+func TestFirstCall(t *testing.T) {
+	for name, tt := range map[string]struct {
+		made []int // the turn of each call
+		want asserts.Symptom
+	}{"one call": {[]int{0}, asserts.FirstCall}, "two calls": {[]int{1, 0}, asserts.EarlierValues}} {
+		other := byte(9)
+		b := benchOf(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+			out := e.like(first(args))
+			(*out.data)[0] = other
+			return []any{out}, nil
+		}, func(o *engine.Operator, _ *engine.Checks) { o.Added = true }, "")
+		c := b.call(t, "float32[1]")
+		calls := &Calls{}
+		for _, turn := range tt.made {
+			calls.Made = append(calls.Made, Call{c, turn})
+		}
+		var shown report.CaseResult
+		if b.CallApart(b.t, calls, &shown); len(shown.Found) > 0 {
+			t.Fatalf("%s: without an observation, found %+v", name, shown.Found[0].Violation)
+		}
+		other = 8
+		if b.CallApart(b.t, calls, &shown); len(shown.Found) != 1 || shown.Found[0].Violation.Symptom != tt.want {
+			t.Errorf("%s: found %+v", name, shown.Found)
+		}
+	}
+}
