@@ -62,7 +62,7 @@ func startOnce(cmd *exec.Cmd, folder string, crew *crew, patience time.Duration)
 			return nil, fmt.Errorf("start a worker: %w", err)
 		}
 	}
-	p := &process{cmd: cmd, folder: folder, crew: crew, stderr: new(lastBytes), lines: make(chan string, 64), ended: make(chan struct{})}
+	p := &process{cmd: cmd, folder: working, crew: crew, stderr: new(lastBytes), lines: make(chan string, 64), ended: make(chan struct{})}
 	cmd.Env = append(cmd.Environ(), WorkerVariable+"="+working, "TMPDIR="+temporary)
 	cmd.Stdout, cmd.Stderr = p.stderr, p.stderr
 	cmd.WaitDelay = farewell // for processes that hold its output open

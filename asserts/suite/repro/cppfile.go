@@ -288,11 +288,6 @@ func (c *cppFile) inMemory(v *asserts.Violation, before string) error {
 	return nil
 }
 
-// nested returns statements in a block.
-func nested(lines []string) string {
-	return strings.ReplaceAll(strings.Join(lines, "\n"), "\n", "\n  ")
-}
-
 // compared writes the call, and the one with which a compiler plans.
 func (c *cppFile) compared(guard string) {
 	c.line("const auto args = stack;\nauto twin_stack = twins(stack);\nconst auto twin_args = twin_stack;")

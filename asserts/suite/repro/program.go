@@ -335,8 +335,6 @@ func (w way) statement(text string) string {
 
 const belowAutograd = "torch._C._AutoDispatchBelowAutograd"
 
-func indented(text string) string { return "    " + strings.ReplaceAll(text, "\n", "\n    ") }
-
 // judged returns the call between the observations before and after it.
 func (k *pythonCall) judged(w way, p *predicate) string {
 	var b strings.Builder

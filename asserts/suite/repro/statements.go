@@ -19,6 +19,14 @@ func statementsOf(file string) func() *template.Template {
 	})
 }
 
+// indented returns statements in a block of Python's.
+func indented(text string) string { return "    " + strings.ReplaceAll(text, "\n", "\n    ") }
+
+// nested returns statements in a block in braces.
+func nested(lines []string) string {
+	return strings.ReplaceAll(strings.Join(lines, "\n"), "\n", "\n  ")
+}
+
 // fields are the values of a template.
 type fields map[string]any
 

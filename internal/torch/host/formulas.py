@@ -1,7 +1,6 @@
 """The formulas of ops for autograd, and their rules for vmap and autocast, called beside
 the kernels."""
 
-import functools
 import re
 
 from torch._library.simple_registry import singleton
@@ -342,30 +341,6 @@ class Rules(Slopes):
         inside = [v for r in results for v in ([r] if type(r) is torch.Tensor else getattr(r, "__dict__", {}).values()) if isinstance(v, torch.Tensor)]
         self.check_kept(what, kept, inside, place)
 
-    def check_unregistered(self):
-        """Looks for a derivative of an op without a formula, where others of its namespace have some; once for each op."""
-        implicit = torch._C._dispatch_has_kernel_for_dispatch_key(self.name, "CompositeImplicitAutograd")
-        arguments = [self.leaves[i] for i in self.graded]
-        if implicit or self.name.partition(".")[0] in OPDEFS or not all(t.numel() for t in arguments):
-            return
-        try:
-            given = [distinct(t) for t in held(self.call()[1]) if t is not None]
-        except Exception:
-            return  # as in the call itself
-        if not precise(arguments + given):
-            return
-        slopes = {i: self.slope(i, given) for i in self.graded}
-        if None not in slopes.values():
-            untrained.add(self.name)
-        for i in [i for i, slope in slopes.items() if slope][:1]:
-            self.add(
-                f"its results depend on {self.named[i]}, and it has no kernel for autograd: backward warns, and its gradients are those of the ops that the kernel calls, or none",
-                "register a formula by torch.library.register_autograd()",
-                registered.kernel(self.name),
-                self.named[i],
-                "it may be meant to have no gradient, unlike other ops of its namespace",
-            )
-
     def check_composite(self, place):
         """Checks that autograd records an op that decomposes, by the ops that it calls."""
         try:
@@ -403,8 +378,6 @@ class Rules(Slopes):
                         self.check_absent(place)
                     if self.all or formula:
                         self.check_modes()
-                    if not self.has and self.name not in untrained and trained(self.function.namespace):
-                        self.check_unregistered()
                     if registered.decomposes(self.name):
                         self.check_composite(registered.kernel(self.name))
             if self.device_rule or not custom and ("Autograd" in rules or "AutogradCPU" in rules):
@@ -417,20 +390,6 @@ class Rules(Slopes):
                 self.check_autocast(autocast, registered.kernel(self.name))
             elif not registered.decomposes(self.name):
                 self.check_ambient(registered.kernel(self.name))
-
-
-untrained = set()  # the ops without a formula whose derivative is known
-
-
-@functools.cache
-def trained(namespace):
-    """Reports whether the modules add an op of a namespace with a formula for autograd."""
-
-    def has(name):
-        keys = {"Autograd", "AutogradCPU"} & registered.rules.get(name, {}).keys()
-        return own_formula(name) or name.partition(".")[0] not in OPDEFS and (keys or torch._C._dispatch_has_kernel_for_dispatch_key(name, "AutogradCPU"))
-
-    return any(has(name) for name in names() - before if name.startswith(namespace + "::"))
 
 
 def own_formula(name):

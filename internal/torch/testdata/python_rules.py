@@ -59,9 +59,6 @@ def copy(x):
 
 # Formulas.
 
-op(wrong, "no_formula(Tensor x, Tensor y) -> Tensor", times_of_one_dtype, "note its results depend on x, and it has no kernel for autograd: backward warns, and its gradients are those of the ops that the kernel calls, or none")
-op(right, "no_float(Tensor x) -> Tensor", lambda x: x > 0)
-
 
 def square_back(ctx, grad):
     (x,) = ctx.saved_tensors

@@ -50,6 +50,7 @@ func TestApart(t *testing.T) {
 		name, arg string
 		kernel    func() func(*fakeEngine, []any) ([]any, error) // of a process
 		change    func(*bench)
+		through   bool              // the call is one through autograd
 		found     []*report.Finding // of the call
 		handed    bool
 		want      string // found where it is made apart
@@ -62,6 +63,7 @@ func TestApart(t *testing.T) {
 		{name: "of PyTorch", kernel: firstWins, change: func(b *bench) { b.t.operator.Added = false }},
 		{name: "tagged as random", kernel: firstWins, change: func(b *bench) { b.t.operator.Schema.Tags = []string{"nondeterministic_seeded"} }},
 		{name: "leaves memory", kernel: firstWins, change: func(b *bench) { b.t.operator.Schema.Func.Name.Base = "empty" }},
+		{name: "through autograd", kernel: firstWins, through: true},
 		{name: "level identity", kernel: firstWins, change: func(b *bench) { b.Level = asserts.Identity }},
 		{name: "constant values", kernel: firstWins, arg: "float32[1] const:3"},
 		{name: "whole numbers", kernel: firstWins, arg: "int32[1]"},
@@ -83,9 +85,11 @@ func TestApart(t *testing.T) {
 			b, handed := process(), []*Calls(nil)
 			b.t.Apart = func(calls *Calls) { handed = append(handed, calls) }
 			c := b.call(t, tt.arg)
-			b.handOver(b.t, b.attempt(c), tt.found)
+			a := b.attempt(c)
+			a.calls[0].seen.Autograd = tt.through
+			b.handOver(b.t, a, tt.found)
 			longer := b.call(t, strings.Replace(tt.arg, "[1]", "[2]", 1))
-			b.handOver(b.t, &attempt{c: longer, calls: []deviceCall{{seen: new(asserts.Seen)}}}, tt.found)
+			b.handOver(b.t, &attempt{c: longer, calls: []deviceCall{{seen: &asserts.Seen{Autograd: tt.through}}}}, tt.found)
 			if len(handed) != map[bool]int{true: 1}[tt.handed] {
 				t.Fatalf("%d calls are handed over", len(handed))
 			}

@@ -12,7 +12,7 @@ import (
 
 // The maximum numbers of pairs that differ in one thing. An entry may also be a part of the result.
 const (
-	mostAlike  = 4
+	mostAlike  = 6
 	mostUnlike = 1
 	mostDTypes = 3
 )

@@ -62,7 +62,7 @@ func TestPairs(t *testing.T) {
 		left  string
 	}{
 		{"stale", true, b("1 2 3"), many("2", one, two, three), ""},
-		{"at most four", true, b("1 2 3 4 5 6"), many("2", one, two, three, strings.Replace(one, "b=1", "b=4", 1), strings.Replace(one, "b=1", "b=5", 1)), "at most 4 with the same result are"},
+		{"at most six", true, b("1 2 3 4 5 6 7 8"), many("2", one, two, three, strings.Replace(one, "b=1", "b=4", 1), strings.Replace(one, "b=1", "b=5", 1), strings.Replace(one, "b=1", "b=6", 1), strings.Replace(one, "b=1", "b=7", 1)), "at most 6 with the same result are"},
 		{"right", false, b("1 2 3 4"), many("0", one, two), "at most 1 with another result are; at most 1 with another result are"},
 		{"two things", true, []string{"float32[1] 1", "float32[2] 2"}, "", ""},
 		{"contents", false, []string{"float32[1] 1", "float32[1]:const:3 1"}, many("0", one, "ns::f(a=float32[1] const:3, b=1, c=None)"), ""},
