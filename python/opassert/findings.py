@@ -47,6 +47,7 @@ class Watcher:
         self._context = library.opassert_context
         self._context.argtypes, self._context.restype = [ctypes.c_char_p], ctypes.c_void_p
         self._fakes = ctypes.PyDLL(library._name).opassert_fakes
+        self._watched = library.opassert_watched
         self._free = library.free
         self._free.argtypes = [ctypes.c_void_p]
 
@@ -65,6 +66,11 @@ class Watcher:
     def keep(self, found):
         """Keeps findings for the next call of enter."""
         self._kept += found
+
+    def confirm(self):
+        """Raises RuntimeError if the ops that this process calls are not seen: without findings nothing is known of them."""
+        if not self._watched():
+            raise RuntimeError("the ops that this process calls are not seen: run opassert doctor, which prints what is missing, and start the process again")
 
     def call_fakes(self):
         """Compares the fakes of the called ops with their kernels now, and not when the program ends."""

@@ -20,6 +20,7 @@ class watch:
         if watcher() is None:
             process.join()
         self._watcher = watcher()
+        self._watcher.confirm()
         self._around = self._watcher.now
         self._watcher.keep(self._watcher.enter(self.name, self._around[1]))
         return self
@@ -28,6 +29,8 @@ class watch:
         found = self._watcher.enter(*self._around)
         self.findings = [f for f in found if f.context == self.name]
         self._watcher.keep([f for f in found if f.context != self.name])
+        if error is None:
+            self._watcher.confirm()  # libtorch may have been loaded meanwhile
         if self.fail and self.findings and error is None:
             raise OpassertError(self.findings)
 

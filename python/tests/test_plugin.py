@@ -454,3 +454,23 @@ def test_after():
     assert shown(outcome) == ["test_opcheck passed", "test_opcheck_as_torch passed", "test_watch passed", "test_before failure: OA007 OA009", "test_after failure: OA007 OA009"], outcome.stdout
     # Without the flag the process is watched from the first call on, and tests do not fail by themselves.
     assert "5 passed" in run().stdout
+
+
+def test_watch_ends(project, files):
+    """A process that is watched no more does not pass for one without findings."""
+    text = """
+import opassert, os, pathlib, pytest, signal, time, myops
+
+def test_watch():
+    with opassert.watch() as w:
+        myops.bad()
+    assert w.findings
+    [run] = [p for p in pathlib.Path("/proc").glob("[0-9]*/cmdline") if b"-child=%d:" % os.getpid() in p.read_bytes()]
+    os.kill(int(run.parent.name), signal.SIGKILL)
+    while run.exists() and run.read_bytes():
+        time.sleep(0.01)
+    with pytest.raises(RuntimeError, match="are not seen: run opassert doctor"):
+        with opassert.watch():
+            myops.bad()
+"""
+    assert "1 passed" in project(myops=files["myops"], test_in_process=text)().stdout

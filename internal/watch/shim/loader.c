@@ -169,6 +169,13 @@ void opassert_fakes(void) {
   if (watching()) call_fakes();
 }
 
+// opassert_watched returns whether this process is watched, or will be once libtorch is loaded.
+int opassert_watched(void) {
+  const int fd = dial();
+  if (fd >= 0) close(fd);
+  return fd >= 0 && __atomic_load_n(&state, __ATOMIC_ACQUIRE) != UNWATCHED;
+}
+
 // A program that is linked to libtorch has it from the start.
 static void starts(void) { look(); }
 

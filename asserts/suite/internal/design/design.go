@@ -378,7 +378,9 @@ func (b *designer) relatives(of selector) []valueClass {
 // place adds a class, at the end if it may crash the process.
 func (b *designer) place(arg, dtype string, v valueClass) {
 	if daring().MatchString(v.name) && (sample.Element(dtype).Class() == tensor.Integral || strings.Contains(v.name, "int")) {
-		b.late = append(b.late, argClass{arg: arg, valueClass: v, key: arg == "" && strings.HasSuffix(v.name, "wide")})
+		class := argClass{arg: arg, valueClass: v}
+		class.key = arg == "" && wide(class)
+		b.late = append(b.late, class)
 		return
 	}
 	b.add(arg, v)
