@@ -40,6 +40,15 @@ func hasManyRight(op *Op) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(severalRight, word) })
 }
 
+// areIndexes reports whether two numbers are the index of a call's device and that of the CPU, as
+// Tensor.get_device returns them.
+func areIndexes(call *Seen, a, b float64) bool {
+	index := fmt.Sprint(":", a)
+	return b == -1 && slices.ContainsFunc(call.Before, func(o Observation) bool {
+		return o.Content != nil && strings.HasSuffix(o.Content.Device, index)
+	})
+}
+
 // JudgeValues compares the results and the writes of a call with those of the same call on the CPU:
 // elements of tensors, and numbers.
 func JudgeValues(op *Op, real, twin *Seen, on string, tolerance float64, policy *Policy) Verdict {
@@ -53,7 +62,7 @@ func JudgeValues(op *Op, real, twin *Seen, on string, tolerance float64, policy 
 	m.on = on
 	r.compareNumbers(m, func(a, b float64) bool {
 		switch {
-		case near(a, b, tolerance):
+		case near(a, b, tolerance), areIndexes(real, a, b):
 			return true
 		case of.partial:
 			left[unreadableWhy]++

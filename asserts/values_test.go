@@ -147,6 +147,24 @@ func TestValuesThatAreNumbers(t *testing.T) {
 	}
 }
 
+// The index of the call's device is that of no other, and -1 on the CPU.
+func TestIndexesOfDevices(t *testing.T) {
+	op := &Op{Name: "t::f", Args: []Subject{{Name: "x"}}}
+	on := []Observation{{}, {Content: &Snapshot{Device: "openreg:2"}}}
+	for _, tt := range []struct{ x, y, saw string }{
+		{"2", "-1", ""}, {"2", "0", "number 2, on cpu 0"}, {"1", "-1", "number 1, on cpu -1"}, {"-1", "2", "number -1, on cpu 2"},
+	} {
+		verdict := JudgeValues(op, &Seen{Before: on, Numbers: []string{tt.x}}, &Seen{Numbers: []string{tt.y}}, "cpu", 0.01, Aware())
+		var saw string
+		for _, v := range verdict.Violations {
+			saw += v.Saw
+		}
+		if saw != tt.saw {
+			t.Errorf("%s and %s: %q, want %q", tt.x, tt.y, saw, tt.saw)
+		}
+	}
+}
+
 // JudgeValues does not report differences of numbers that another order of the same sums explains.
 func TestNumbersOfSums(t *testing.T) {
 	op := &Op{Name: "t::f", Args: []Subject{{Name: "x"}}}
