@@ -50,9 +50,9 @@ func (s *spread) add(all []Observation, given bool) {
 			continue
 		}
 		s.partial = s.partial || given && int64(len(o.Content.Bytes)) < o.Content.Nbytes
-		d, _ := tensor.ParseDType(o.Content.DType) // the zero DType, without a class, if unknown
+		d, known := tensor.ParseDType(o.Content.DType)
 		c := d.Class()
-		if c == tensor.Boolean || !d.Writable() || !whole(o.Content) {
+		if !known || c == tensor.Boolean || !d.Writable() || !whole(o.Content) {
 			continue
 		}
 		s.count = max(s.count, float64(tensor.Numel(o.Content.Sizes)))
