@@ -61,10 +61,8 @@ func lengthen(ts []*sample.TensorSpec, elements int64) {
 	}
 }
 
-// undivided is the skip of a check that results do not depend on the number of threads.
-func undivided(reason string) []asserts.Skip {
-	return []asserts.Skip{{Code: asserts.NondeterministicResult, Reason: "no call with two threads was made: " + reason, Count: 1}}
-}
+// cannotSet is the reason if the engine has one number of threads.
+const cannotSet = "the number of threads cannot be set"
 
 // large makes a call with tensors that are worth dividing, or unchanged if the op refuses them,
 // once for each setting, and returns it, or nil and the skip.
@@ -75,16 +73,24 @@ func (r *Runner) large(t *Target, c *sample.Case) (*attempt, []asserts.Skip) {
 	case !ok || !t.operator.Added || !t.repeatable() || t.leavesMemory() || !c.Plain() || shared(c) || len(growing(c.Tensors())) == 0 || t.divided[key]:
 		return nil, nil
 	case e.Server() != 0:
-		return nil, undivided("the kernels are in another process")
+		return nil, untried(twoThreads, "the kernels are in another process")
 	case !t.divided.first(key):
-		return nil, undivided(fmt.Sprintf("%d settings of the other arguments had one", mostSettings))
+		return nil, untried(twoThreads, fmt.Sprintf("%d settings of the other arguments had one", mostSettings))
 	case !r.fast(t, c):
-		return nil, undivided(fmt.Sprintf("a call with %d elements takes %v or more", worthDividing/16, soon))
+		return nil, untried(twoThreads, fmt.Sprintf("a call with %d elements takes %v or more", worthDividing/16, soon))
 	}
 	for a := range r.again(t, c, lengthened(worthDividing)...) {
+		if !worth(a.c) {
+			return a, untried(largeOne, "the op refuses it")
+		}
 		return a, nil
 	}
-	return nil, nil
+	return nil, untried(twoThreads, "it throws when it is repeated")
+}
+
+// worth reports whether a call has a tensor that is worth dividing.
+func worth(c *sample.Case) bool {
+	return slices.ContainsFunc(c.Tensors(), func(t *sample.TensorSpec) bool { return tensor.Numel(t.Sizes) >= worthDividing })
 }
 
 // A call with a sixteenth of the elements that takes more processor time than soon, or longer than
@@ -136,24 +142,37 @@ var dividing = asserts.Fault{
 // divides makes a call with one thread and with two, and adds differences between them, and faults
 // of the second only, to the result of its case.
 func (r *Runner) divides(t *Target, c *sample.Case, result *report.CaseResult) {
-	e := r.Engine.(divider)
 	if t.Trying != nil {
 		t.Trying(c)
 		defer t.Trying(nil)
 	}
+	verdicts, skips := r.withThreads(t, c)
+	for _, verdict := range append(verdicts, asserts.Verdict{Skips: skips}) {
+		r.addJudged(t, &judgedCall{c, verdict}, result)
+	}
+}
+
+// withThreads judges a call with two threads, or returns the skip of one that cannot be compared.
+func (r *Runner) withThreads(t *Target, c *sample.Case) (verdicts []asserts.Verdict, skips []asserts.Skip) {
+	e := r.Engine.(divider)
 	one := r.seenAgain(t, c, firstTime)
-	if one == nil || e.Threads(2) != nil {
-		return
+	switch {
+	case one == nil:
+		return nil, untried(twoThreads, "it throws when it is repeated")
+	case e.Threads(2) != nil:
+		return nil, untried(twoThreads, cannotSet)
 	}
 	two := r.seenAgain(t, c, firstTime)
 	var raced []asserts.Difference
-	var skips []asserts.Skip
 	if two != nil {
 		raced, skips = r.raced(t, c, two[0])
 	}
 	left := r.left() // such as from one thread, which they had before
-	if e.Threads(1) != nil || two == nil {
-		return
+	switch {
+	case e.Threads(1) != nil:
+		return nil, untried(twoThreads, cannotSet)
+	case two == nil:
+		return nil, untried(twoThreads, "it throws with them")
 	}
 	unlike := t.unlike(one[0], two[0])
 	if len(unlike)+len(raced) > 0 && !r.repeats(t, c, firstTime, one[0]) {
@@ -165,14 +184,13 @@ func (r *Runner) divides(t *Target, c *sample.Case, result *report.CaseResult) {
 	for _, d := range unlike { // of one result the first fault is reported
 		left = append(left, about(d, dividing))
 	}
-	r.addJudged(t, &judgedCall{c, asserts.JudgeFaults(t.judged, one[0], left)}, result)
-	verdict := asserts.Verdict{Skips: skips}
+	alone := asserts.Verdict{}
 	for _, v := range asserts.Judge(t.judged, two[0], r.Policy).Violations {
 		if v.Saw += ", with two threads"; r.Engine.Harmless(t.judged, v) == "" {
-			verdict.Violations = append(verdict.Violations, v)
+			alone.Violations = append(alone.Violations, v)
 		}
 	}
-	r.addJudged(t, &judgedCall{c, verdict}, result)
+	return []asserts.Verdict{asserts.JudgeFaults(t.judged, one[0], left), alone}, skips
 }
 
 // raced returns the results that differ between two calls with two threads, or the skip if it made fewer calls.
@@ -181,20 +199,15 @@ func (r *Runner) raced(t *Target, c *sample.Case, seen *asserts.Seen) ([]asserts
 	begun := e.Spent()
 	for range races {
 		if e.Spent()-begun >= racesTime {
-			return nil, unrepeated(fmt.Sprintf("these take %v or more", racesTime))
+			return nil, untried(fmt.Sprintf("a call with two threads was not repeated %d times: ", races), fmt.Sprintf("these take %v or more", racesTime))
 		}
 		again := r.seenAgain(t, c, firstTime)
 		if again == nil {
-			return nil, unrepeated("it throws when it is repeated")
+			return nil, untried(fmt.Sprintf("a call with two threads was not repeated %d times: ", races), "it throws when it is repeated")
 		}
 		if differ := t.unlike(seen, again[0]); len(differ) > 0 {
 			return differ, nil
 		}
 	}
 	return nil, nil
-}
-
-// unrepeated is the skip of a check that calls with two threads return the same.
-func unrepeated(reason string) []asserts.Skip {
-	return []asserts.Skip{{Code: asserts.NondeterministicResult, Reason: fmt.Sprintf("a call with two threads was not repeated %d times: %s", races, reason), Count: 1}}
 }

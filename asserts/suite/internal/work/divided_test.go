@@ -311,15 +311,16 @@ func TestDividesCalls(t *testing.T) {
 		throws       int // which call with large tensors
 		refuses      int
 		large, tried int
+		left         string
 	}{
-		{"all", 0, 0, 13 + races, 3},
-		{"the second throws", 2, 0, 2, 3},
-		{"the third throws", 3, 0, 3, 3},
-		{"the fourth throws", 4, 0, 14, 3},
-		{"no two threads", 0, 2, 2, 3},
-		{"not one again", 0, 1, 3 + races, 3},
-		{"alike", 0, 0, 3 + races, 3},
-		{"races", 0, 0, 15, 3},
+		{"all", 0, 0, 13 + races, 3, ""},
+		{"the second throws", 2, 0, 2, 3, "no call with two threads was made: it throws when it is repeated"},
+		{"the third throws", 3, 0, 3, 3, "no call with two threads was made: it throws with them"},
+		{"the fourth throws", 4, 0, 14, 3, "a call with two threads was not repeated 50 times: it throws when it is repeated"},
+		{"no two threads", 0, 2, 2, 3, "no call with two threads was made: the number of threads cannot be set"},
+		{"not one again", 0, 1, 3 + races, 3, "no call with two threads was made: the number of threads cannot be set"},
+		{"alike", 0, 0, 3 + races, 3, ""},
+		{"races", 0, 0, 15, 3, ""},
 	} {
 		large, tried := 0, 0
 		b, e := dividingBench(t, func(e *dividingEngine, x *fakeTensor) (byte, error) {
@@ -345,9 +346,16 @@ func TestDividesCalls(t *testing.T) {
 		if c == nil || len(skips) > 0 {
 			t.Fatalf("%s: no large call, %v", tt.name, skips)
 		}
-		b.divides(b.t, c.c, &report.CaseResult{Devices: make(report.Devices)})
-		if large != tt.large || tried != tt.tried {
-			t.Errorf("%s: %d calls with large tensors, %d told, want %d and %d", tt.name, large, tried, tt.large, tt.tried)
+		result := report.CaseResult{Devices: make(report.Devices)}
+		b.divides(b.t, c.c, &result)
+		left := ""
+		for _, s := range result.Devices[engine.CPU].Skips {
+			if s.Code == asserts.NondeterministicResult {
+				left += s.Reason
+			}
+		}
+		if large != tt.large || tried != tt.tried || left != tt.left {
+			t.Errorf("%s: %d calls with large tensors, %d told, left %q; want %d, %d, %q", tt.name, large, tried, left, tt.large, tt.tried, tt.left)
 		}
 	}
 }
@@ -359,6 +367,19 @@ func TestUndividedIsCounted(t *testing.T) {
 		if tensor.Numel(x.spec.Sizes) > worthDividing/16 {
 			e.spent += soon
 		}
+		return 1, nil
+	}
+	small := func(_ *dividingEngine, x *fakeTensor) (byte, error) {
+		if tensor.Numel(x.spec.Sizes) > worthDividing {
+			return 0, &engine.Thrown{Message: "no"}
+		}
+		return 1, nil
+	}
+	never := func(e *dividingEngine, _ *fakeTensor) (byte, error) {
+		if e.spent > 0 {
+			return 0, &engine.Thrown{Message: "no"}
+		}
+		e.spent++
 		return 1, nil
 	}
 	for _, tt := range []struct {
@@ -373,6 +394,8 @@ func TestUndividedIsCounted(t *testing.T) {
 			}
 		}},
 		{"a call with 4096 elements takes 2ms or more", slow, func(*bench, *dividingEngine) {}},
+		{"with a large tensor: the op refuses it", small, func(*bench, *dividingEngine) {}},
+		{"it throws when it is repeated", never, func(*bench, *dividingEngine) {}},
 		{"", quick, func(*bench, *dividingEngine) {}},
 		{"", quick, func(b *bench, _ *dividingEngine) { b.t.divided.first(setting(b.call(t, "uint8[3]", "uint8[3]", "1"))) }},
 	} {
@@ -385,8 +408,8 @@ func TestUndividedIsCounted(t *testing.T) {
 			if s.Count == 0 {
 				t.Errorf("%v is no skip", s)
 			}
-			if reason, ok := strings.CutPrefix(s.Reason, "no call with two threads was made: "); ok && s.Code == asserts.NondeterministicResult && s.Count == 1 {
-				got += reason
+			if reason, ok := strings.CutPrefix(s.Reason, "no call with two threads was made"); ok && s.Code == asserts.NondeterministicResult && s.Count == 1 {
+				got += strings.TrimLeft(reason, ": ")
 			}
 		}
 		if got != tt.want {

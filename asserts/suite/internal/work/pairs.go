@@ -30,7 +30,7 @@ func (p *pairs) with(t *Target, a *attempt) (all []*Calls, left []asserts.Skip) 
 		elements += tensor.Numel(spec.Sizes)
 	}
 	if elements > mostPaired {
-		return nil, unpaired(fmt.Sprintf("it has more than %d elements", mostPaired))
+		return nil, untried(morePairs, fmt.Sprintf("it has more than %d elements", mostPaired))
 	}
 	for thing := ofDType; thing < len(a.c.Args); thing++ {
 		key := without(a.c, thing)
@@ -41,7 +41,7 @@ func (p *pairs) with(t *Target, a *attempt) (all []*Calls, left []asserts.Skip) 
 		}
 		alike := len(t.unlike(first.calls[0].seen, a.calls[0].seen)) == 0
 		if full := p.take(thing, alike); full != "" {
-			left = append(left, unpaired(full)...)
+			left = append(left, untried(morePairs, full)...)
 			continue
 		}
 		pair := &Calls{Made: []Call{{first.c, 0}, {a.c, 0}}, Last: SeenJSON{a.calls[0].seen}}
@@ -51,11 +51,6 @@ func (p *pairs) with(t *Target, a *attempt) (all []*Calls, left []asserts.Skip) 
 		all = append(all, pair)
 	}
 	return all, left
-}
-
-// unpaired is the skip of a check that a result does not depend on an earlier call.
-func unpaired(reason string) []asserts.Skip {
-	return []asserts.Skip{{Code: asserts.NondeterministicResult, Reason: "a call was not repeated after one that differs in one thing: " + reason, Count: 1}}
 }
 
 // take counts a pair, or returns why it is not among the first.
