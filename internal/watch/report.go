@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"io"
 	"maps"
 	"slices"
@@ -62,11 +63,8 @@ func (r *OpReport) ExitStatus() int {
 
 func (r *run) report(end preload.End, took time.Duration) (*OpReport, error) {
 	counts, err := readCounts(r.counts, len(r.ops.all))
-	if err != nil {
-		return nil, err
-	}
-	lost, err := readLost(r.counts, end.Commands)
-	if err != nil {
+	lost, unread := readLost(r.counts, end.Commands)
+	if err := cmp.Or(err, unread); err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
@@ -170,19 +168,16 @@ func (r *run) uncounted(op string, codes asserts.Codes, n int) {
 func (r *run) countTraitsOf(op string, codes asserts.Codes, traits []int64) {
 	rows := append(slices.Clip(r.config.Policy.Rows), asserts.Row{Trait: asserts.WrapperSubclass, Skip: inside, Reason: hidden})
 	for i, trait := range traitOf {
-		if traits[i] == 0 {
-			continue
-		}
 		for _, row := range rows {
-			n := int(traits[i])
-			if exempt := slices.Index(traitOf, row.Unless); exempt >= 0 {
-				n -= int(traits[exempt])
-			}
-			if row.Trait&trait == 0 || n <= 0 {
+			if row.Trait&trait == 0 {
 				continue
 			}
+			n := traits[i]
+			if exempt := slices.Index(traitOf, row.Unless); exempt >= 0 {
+				n -= traits[exempt]
+			}
 			for code := range (row.Skip & codes).All() {
-				r.skip(op, code, row.Reason, n)
+				r.skip(op, code, row.Reason, int(n))
 			}
 		}
 	}
