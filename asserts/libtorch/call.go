@@ -43,6 +43,10 @@ func (o *Outcome) Release() error {
 // [*HandleError] for a handle that is not live. If an operator threw and changed its arguments,
 // out.Seen has the observations.
 func (op *Op) Call(level asserts.Level, out *Outcome, args ...Value) error {
+	return op.call(level, out, args, func(request, reply []int64) { cross(crossing{function: fnCall}, request, reply) })
+}
+
+func (op *Op) call(level asserts.Level, out *Outcome, args []Value, cross func(request, reply []int64)) error {
 	s := newScratch()
 	defer s.free()
 	out.Results = out.Results[:0]
@@ -50,7 +54,7 @@ func (op *Op) Call(level asserts.Level, out *Outcome, args ...Value) error {
 	if err := op.request(s, out, args); err != nil {
 		return err
 	}
-	cross(crossing{function: fnCall}, s.request, s.reply)
+	cross(s.request, s.reply)
 	r := s.answer()
 	if s.reply[0] == statusWrote {
 		inputs := out.takeArguments(&r, op)
@@ -71,27 +75,24 @@ func (op *Op) Call(level asserts.Level, out *Outcome, args ...Value) error {
 
 // PassTo calls another operator, of schema (int[] request, str op) -> str, with the request for a
 // call of this one and its name, and returns its result. The tensors are held meanwhile.
-func (op *Op) PassTo(other *Op, args ...Value) (string, error) {
+func (op *Op) PassTo(other *Op, args ...Value) (passed string, err error) {
 	s := newScratch()
 	defer s.free()
 	var out, answer Outcome
 	if err := op.request(s, &out, args); err != nil {
 		return "", err
 	}
-	if err := other.Call(asserts.Off, &answer, Ints(s.request...), String(op.Name)); err != nil {
-		return "", err
+	err = other.Call(asserts.Off, &answer, Ints(s.request...), String(op.Name))
+	for _, v := range answer.Results { // one, unless it threw
+		passed = v.Str
 	}
-	return answer.Results[0].Str, nil
+	return passed, err
 }
 
 // request writes the call in the form that call.cpp describes, and counts the tensors of each
 // subject in out.argLens.
 func (op *Op) request(s *scratch, out *Outcome, args []Value) error {
-	through := int64(0)
-	if out.Autograd {
-		through = 1
-	}
-	s.put(op.address, int64(out.Seen.Level), through, 0, 0)
+	s.put(op.address, int64(out.Seen.Level), truth(out.Autograd), 0, 0)
 	first := len(s.request)
 	s.starts = append(s.starts[:0], make([]int, len(op.Args))...)
 	out.argLens = out.argLens[:0]

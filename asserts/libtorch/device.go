@@ -35,21 +35,30 @@ func Bring(name string) {
 // FindDevice finds a device by name, including those that a loaded package brings: "cuda",
 // "openreg:1". An error tells why it is not available.
 func FindDevice(name string) (DeviceInfo, error) {
+	return place(name, func() (DeviceInfo, error) {
+		return ask("device "+name, crossing{function: fnDevice, data: []byte(name)}, func(r *reader) DeviceInfo { return r.device(name) })
+	})
+}
+
+// place returns what was found of a device before, or finds it.
+func place(name string, find func() (DeviceInfo, error)) (DeviceInfo, error) {
 	if p, ok := places.Load(name); ok {
 		return p.(DeviceInfo), nil
 	}
-	p, err := ask("device "+name, crossing{function: fnDevice, data: []byte(name)}, func(r *reader) DeviceInfo {
-		typ, index := r.word(), r.word()
-		if plain, _, _ := strings.Cut(name, ":"); typ == tensor.DeviceBrought {
-			Bring(plain)
-		}
-		return DeviceInfo{Fallback: r.word() != 0, Resolves: r.word() != 0, Key: r.text(), Name: deviceName(typ, index)}
-	})
-	if err != nil {
-		return p, err
+	p, err := find()
+	if err == nil {
+		places.Store(name, p)
 	}
-	places.Store(name, p)
-	return p, nil
+	return p, err
+}
+
+// device reads the device that a name is for.
+func (r *reader) device(name string) DeviceInfo {
+	typ, index := r.word(), r.word()
+	if plain, _, _ := strings.Cut(name, ":"); typ == tensor.DeviceBrought {
+		Bring(plain)
+	}
+	return DeviceInfo{Fallback: r.truth(), Resolves: r.truth(), Key: r.text(), Name: deviceName(typ, index)}
 }
 
 // deviceName returns the name of a device by its numbers.

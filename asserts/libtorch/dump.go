@@ -2,6 +2,7 @@ package libtorch
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"go/scanner"
@@ -16,7 +17,11 @@ import (
 // are written as comments, each with the reason. Kernels are named after their operators, since the
 // dispatcher does not know their names.
 func Dump(w io.Writer, namespace string, parse func(file []byte) error) error {
-	d, err := newDump(namespace)
+	return writeDump(w, namespace, parse, Version, Ops)
+}
+
+func writeDump(w io.Writer, namespace string, parse func([]byte) error, version func() (string, error), ops func() ([]*Op, error)) error {
+	d, err := newDump(namespace, version, ops)
 	if err != nil {
 		return err
 	}
@@ -27,8 +32,7 @@ func Dump(w io.Writer, namespace string, parse func(file []byte) error) error {
 			_, err := w.Write(file)
 			return err
 		}
-		var list scanner.ErrorList
-		if !errors.As(err, &list) || !d.leaveOut(list) {
+		if list, _ := errors.AsType[scanner.ErrorList](err); !d.leaveOut(list) {
 			return fmt.Errorf("read the dump back: %w", err)
 		}
 	}
@@ -47,17 +51,14 @@ type entry struct {
 	reason string // why it is a comment
 }
 
-func newDump(namespace string) (*dump, error) {
-	version, err := Version()
-	if err != nil {
+func newDump(namespace string, version func() (string, error), ops func() ([]*Op, error)) (*dump, error) {
+	number, err := version()
+	all, unlisted := ops()
+	if err := cmp.Or(err, unlisted); err != nil {
 		return nil, err
 	}
-	ops, err := Ops()
-	if err != nil {
-		return nil, err
-	}
-	d := &dump{head: "# The operators of libtorch " + version + ", written by opassert dump.\n"}
-	for _, op := range ops {
+	d := &dump{head: "# The operators of libtorch " + number + ", written by opassert dump.\n"}
+	for _, op := range all {
 		if namespace == "" || op.Namespace == namespace {
 			d.entries = append(d.entries, entry{text: op.yaml()})
 		}

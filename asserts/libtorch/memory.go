@@ -41,13 +41,7 @@ const (
 // WatchMemory are not watched: those of more than 8 MB, or beyond two thousand at a time. It cannot
 // be undone.
 func WatchMemory(ahead, aligned bool, fill byte) (touches []Touch, unwatched int, err error) {
-	side := int64(0)
-	if ahead {
-		side = 1
-	}
-	if aligned {
-		side |= 2
-	}
+	side := truth(ahead) | truth(aligned)<<1
 	touches, err = ask("watch memory", crossing{function: fnMemory, first: side, second: int64(fill)}, func(r *reader) []Touch {
 		unwatched = int(r.word())
 		all := make([]Touch, r.word())
@@ -63,7 +57,7 @@ func WatchMemory(ahead, aligned bool, fill byte) (touches []Touch, unwatched int
 // device's backend has a caching allocator, or does not use the one that it registers.
 func FillMemory(on DeviceInfo, fill byte) (bool, error) {
 	device, _, _ := parseDevice(on.Name)
-	return ask("fill memory", crossing{function: fnFill, first: device, second: int64(fill)}, func(r *reader) bool { return r.word() != 0 })
+	return ask("fill memory", crossing{function: fnFill, first: device, second: int64(fill)}, (*reader).truth)
 }
 
 // touch reads a Touch in the form of memory.cpp.

@@ -333,7 +333,7 @@ func (r *reader) value() Value {
 	case tagFloat:
 		return Float(r.float())
 	case tagBool:
-		return Bool(r.word() != 0)
+		return Bool(r.truth())
 	case tagComplex:
 		return Complex(complex(r.float(), r.float()))
 	case tagString:

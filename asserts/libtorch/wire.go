@@ -112,6 +112,16 @@ func (r *reader) nothing() struct{} { return struct{}{} }
 // object takes over an object.
 func (r *reader) object() Object { return newObject(r.word()) }
 
+// truth reads a number that truth wrote.
+func (r *reader) truth() bool { return r.word() != 0 }
+
+func truth(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
 func (r *reader) float() float64 { return math.Float64frombits(uint64(r.word())) }
 
 func (r *reader) text() string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"go/scanner"
 	"go/token"
+	"io"
 	"math"
 	"reflect"
 	"slices"
@@ -475,6 +476,9 @@ func TestWireDevices(t *testing.T) {
 		t.Errorf("device 20 is %s", name)
 	}
 	Bring("openreg")
+	if typ, known := deviceType("meta"); !known || typ != 14 {
+		t.Errorf("meta is device %d", typ)
+	}
 	typ, known := deviceType("openreg")
 	if name := deviceName(typ, 1); !known || name != "openreg:1" || deviceName(14, 0) != "meta" {
 		t.Errorf("openreg is %s", name)
@@ -488,6 +492,7 @@ func TestWireDump(t *testing.T) {
 		{Name: "my::g", Schema: "my::g(str s=': ') -> ()"},
 		{Name: "my::h", Schema: "my::h() -> () # it's", Kernels: []string{"CPU", "Meta"}},
 		{Name: "my::i", Schema: "my::i() -> ()", Kernels: []string{"CompositeImplicitAutograd"}, Composite: true},
+		{Name: "my::j", Schema: "my::j() -> ()", Kernels: []string{"CompositeExplicitAutograd", "CompositeImplicitAutograd", "XPU"}, Composite: true},
 	} {
 		d.entries = append(d.entries, entry{text: op.yaml()})
 	}
@@ -510,6 +515,11 @@ func TestWireDump(t *testing.T) {
     Meta: h
 
 - func: my::i() -> ()
+
+- func: my::j() -> ()
+  dispatch:
+    XPU: j
+    CompositeImplicitAutograd: j
 `
 	if diff := cmp.Diff(want, string(d.file())); diff != "" {
 		t.Fatal(diff)
@@ -523,8 +533,8 @@ func TestWireDump(t *testing.T) {
 	if text := string(d.file()); !strings.Contains(text, "\n# left out: not so\n# - func: 'my::g(str s='': '') -> ()'\n#   dispatch:\n#     CUDA: g\n\n- func: 'my::h") {
 		t.Error(text)
 	}
-	if !d.leaveOut(at(20)) || d.entries[3].reason == "" {
-		t.Errorf("the last entry is not left out: %s", d.file())
+	if !d.leaveOut(at(20)) || d.entries[4].reason != "" || d.entries[3].reason == "" {
+		t.Errorf("the entry before the last is not left out: %s", d.file())
 	}
 }
 
@@ -667,5 +677,175 @@ func TestWireHarmlessParts(t *testing.T) {
 		if got := HarmlessParts(op, &asserts.Violation{Code: tt.code, Subject: tt.on, Against: tt.against}); (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
 			t.Errorf("%v of %+v and %+v: %q, want %q", tt.code, tt.on, tt.against, got, tt.want)
 		}
+	}
+}
+
+// A dump has the operators of a namespace, without those that are not read back.
+func TestWireWriteDump(t *testing.T) {
+	var unsupported, broken error
+	version := func() (string, error) { return "2.15.0", unsupported }
+	ops := func() ([]*Op, error) {
+		return []*Op{{Name: "my::f", Namespace: "my", Schema: "my::f() -> ()", Kernels: []string{"CPU"}}, {Name: "aten::g", Namespace: "aten", Schema: "g() -> ()", Kernels: []string{"CPU"}}}, broken
+	}
+	read := func([]byte) error { return nil }
+	odd := errors.New("odd")
+	line := func(line int) error { return scanner.ErrorList{{Pos: token.Position{Line: line}, Msg: "bad"}} }
+	const head, f, g = "# The operators of libtorch 2.15.0, written by opassert dump.\n", "\n- func: my::f() -> ()\n  dispatch:\n    CPU: f\n", "\n- func: g() -> ()\n  dispatch:\n    CPU: g\n"
+	for _, tt := range []struct {
+		name, namespace string
+		parse           func([]byte) error
+		want, err       string
+	}{
+		{"all", "", read, head + f + g, "<nil>"},
+		{"one namespace", "my", read, head + f, "<nil>"},
+		{"none", "your", read, "", `libtorch has no operator in the namespace "your"`},
+		{"not read", "", func([]byte) error { return odd }, "", "read the dump back: odd"},
+		{"not read in no entry", "", func([]byte) error { return line(1) }, "", "read the dump back: 1: bad"},
+		{"one not read", "", func(file []byte) error {
+			if strings.Contains(string(file), "left out") {
+				return nil
+			}
+			return line(7)
+		}, head + f + "\n# left out: bad\n# - func: g() -> ()\n#   dispatch:\n#     CPU: g\n", "<nil>"},
+	} {
+		var b strings.Builder
+		err := writeDump(&b, tt.namespace, tt.parse, version, ops)
+		if b.String() != tt.want || fmt.Sprint(err) != tt.err {
+			t.Errorf("%s: %q, %v, want %q, %s", tt.name, b.String(), err, tt.want, tt.err)
+		}
+	}
+	for _, err := range []*error{&broken, &unsupported} {
+		*err = odd
+		if got := writeDump(io.Discard, "", read, version, ops); got != odd {
+			t.Errorf("without a library: %v", got)
+		}
+	}
+}
+
+// What was found of a device is known from then on; an error is not.
+func TestWirePlaces(t *testing.T) {
+	defer places.Delete("cuda:7")
+	was := brought.Load()
+	defer brought.Store(was)
+	odd := errors.New("odd")
+	for _, tt := range []struct {
+		found, err, want error
+	}{{odd, odd, odd}, {nil, nil, nil}, {odd, nil, nil}} {
+		if p, err := place("cuda:7", func() (DeviceInfo, error) { return DeviceInfo{Fallback: tt.found == nil}, tt.found }); err != tt.want || p.Fallback != (tt.want == nil) {
+			t.Errorf("%+v, %v", p, err)
+		}
+	}
+	brought.Store(nil)
+	for _, tt := range []struct {
+		name              string
+		typ, falls, reads int64
+		want              DeviceInfo
+		brings            string
+	}{
+		{"other:1", 1, 1, 0, DeviceInfo{Name: "cuda:1", Key: "K", Fallback: true}, "privateuseone"},
+		{"openreg:1", 20, 0, 1, DeviceInfo{Name: "openreg:1", Key: "K", Resolves: true}, "openreg"},
+	} {
+		w := words{tt.typ, 1, tt.falls, tt.reads}
+		w.text("K")
+		r := reader{words: w}
+		if got := r.device(tt.name); got != tt.want || typeName(20) != tt.brings {
+			t.Errorf("%s: %+v, want %+v; device 20 is %s", tt.name, got, tt.want, typeName(20))
+		}
+	}
+}
+
+// A call writes its tensors, those of subjects first, and reads what was observed, and the results.
+func TestWireCall(t *testing.T) {
+	op := must.Get(ReadOp(listedOp("my::f", "", "", "", "", "", "arg|x|Tensor|||t", "arg|o|Any|||x", "arg|xs|Tensor[]|||l", "arg|y|Tensor?|None||t", "arg|zs|Tensor[]|[]||l",
+		"ret||Tensor|t", "ret||int|", "ret||Tensor[]|l", "ret||Any|c", "ret||Tensor|t", "ret||Tensor[]|l")))(t)
+	tensor := func(address int64) Tensor { return Tensor{newHandle(address, func(int64) {}, 0)} }
+	args := []Value{tensor(300).Value(), tensor(400).Value(), Tensors(tensor(500), tensor(600))}
+	var request []int64
+	reply := func(status int64, w words) func(request, reply []int64) {
+		return func(written, reply []int64) {
+			request = slices.Clone(written)
+			copy(reply, append(words{status, int64(len(w)) + headerWords, 0}, w...))
+		}
+	}
+	var seen words // of the arguments, and of a tensor that was added to the second list
+	for side := range int64(2) {
+		for id := range int64(3) {
+			seen.tensor(10*side+id+1, 40, 0, 0)
+		}
+		seen.tensor(0, 0, 0, 0)
+	}
+	observed := slices.Concat(seen, words{1, 4})
+	observed.tensor(9, 40, 0, 0)
+	observed.put(0, 0, 1) // no tensor in the first return, nothing hidden in the second
+	observed.tensor(21, 40, 0, 0)
+	observed.put(1)
+	observed.tensor(22, 40, 0, 1)
+	observed.tensor(23, 40, 0, 1)
+	observed.put(1)
+	observed.tensor(24, 40, 0, 0)
+	observed.put(0)
+	results := words{tagTensor, 0, tagInt, 5, tagList, 0, 99, tagTensor, 0, tagList, 0}
+	ids := func(all []asserts.Observation) (ids []asserts.ID) {
+		for _, o := range all {
+			ids = append(ids, o.Impl)
+		}
+		return ids
+	}
+	out := Outcome{Autograd: true, Results: []Value{Int(1)}}
+	must.Do(t, op.call(asserts.Identity, &out, args, reply(statusOK, slices.Concat(observed, results))))
+	want := []int64{64, int64(asserts.Identity), 1, 5, 4, 300, 500, 600, 0, 400, tagTensor, 0, tagTensor, 4, tagList, 2, tagTensor, 1, tagTensor, 2}
+	if !slices.Equal(request, want) {
+		t.Errorf("request %v, want %v", request, want)
+	}
+	got := fmt.Sprint(out.Results, ids(out.Seen.Before), ids(out.Seen.After), ids(out.Seen.Results), out.Seen.ArgLens, out.Seen.ResultLens, len(out.parts))
+	if want := "[undefined 5 [] None undefined []] [#1 #2 #3 none none] [#11 #12 #13 none #9] [none #21 #24] [1 2 1 1] [1 1 1 0] 0"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	out = Outcome{}
+	must.Do(t, op.call(asserts.Off, &out, args, reply(statusOK, results)))
+	if request[2] != 0 || len(out.Results) != 6 || out.Seen.Before != nil {
+		t.Errorf("request %v, %v, %v", request, out.Results, out.Seen)
+	}
+	for status, want := range map[int64]string{statusWrote: "[#1 #2 #3 none] [1 2 1 0] [0 0 0 0]", statusThrew: "[] [] []"} {
+		w := words{}
+		if status == statusWrote {
+			w = slices.Concat(seen, words{0})
+		}
+		w.text("c10::Error")
+		w.text("it failed")
+		out = Outcome{}
+		var thrown *Error
+		if err := op.call(asserts.Content, &out, args, reply(status, w)); !errors.As(err, &thrown) || thrown.Message != "it failed" || len(out.Results) != 0 {
+			t.Errorf("status %d: %v", status, err)
+		}
+		if got := fmt.Sprint(ids(out.Seen.Before), out.Seen.ArgLens, out.Seen.ResultLens); got != want {
+			t.Errorf("status %d: %s, want %s", status, got, want)
+		}
+	}
+}
+
+// Arguments that do not fit the schema are errors that name them, before anything is called.
+func TestWireCallRefused(t *testing.T) {
+	op := must.Get(ReadOp(listedOp("my::f", "", "", "", "", "", "arg|x|Tensor|||t", "arg|n|int|||")))(t)
+	none := must.Get(ReadOp(listedOp("my::g", "", "", "", "", "")))(t)
+	released := Tensor{newHandle(500, func(int64) {}, 0)}
+	must.Do(t, released.Release())
+	for _, tt := range []struct {
+		args []Value
+		want string
+	}{
+		{[]Value{released.Value()}, `my::f: argument 0 "x": `},
+		{[]Value{Tensor{}.Value(), released.Value()}, `my::f: argument 1 "n": `},
+		{[]Value{Tensor{}.Value(), Device("gpu")}, `my::f: argument 1 "n": there is no device "gpu"`},
+		{[]Value{Tensor{}.Value(), Int(1), Int(2)}, "my::f: it has 2 arguments, not 3"},
+	} {
+		called := false
+		err := op.call(asserts.Off, new(Outcome), tt.args, func([]int64, []int64) { called = true })
+		if _, passed := op.PassTo(none, tt.args...); err == nil || !strings.HasPrefix(err.Error(), tt.want) || called || passed == nil || passed.Error() != err.Error() {
+			t.Errorf("%v: %v and %v, want %s; called: %v", tt.args, err, passed, tt.want, called)
+		}
+	}
+	if _, err := op.PassTo(none, Tensor{}.Value()); err == nil || err.Error() != "my::g: it has 0 arguments, not 2" {
+		t.Errorf("passed to an operator without arguments: %v", err)
 	}
 }
