@@ -67,6 +67,7 @@ func (r *run) report(end preload.End, took time.Duration) (*OpReport, error) {
 	if err := cmp.Or(err, unread); err != nil {
 		return nil, err
 	}
+	r.noteUnwritten(counts)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	rep := &OpReport{Program: printable.Shell(r.config.Command...), Level: r.config.level(false), Custom: r.config.level(true), Findings: r.findings.sorted(), Status: end.Status, Took: took, Processes: len(r.processes), Unwatched: append(r.object.Unwatched(), lost...), Left: end.Left, Early: r.early}

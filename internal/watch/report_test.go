@@ -25,6 +25,7 @@ const (
 	atContentTraits = atTraits + 16
 	atUnheld        = atContentTraits + 16
 	atContentUnheld = atUnheld + countsCodes
+	atWritten       = atContentUnheld + countsCodes
 )
 
 // counting is a run with a file of the counts of its ops, and with a process if it has calls.
@@ -57,11 +58,13 @@ func TestReportOfRun(t *testing.T) {
 			0: 20, 1: 10, 2: 5, 3: 1, 4: 2, 5: 3, 6: 4, 7: 8, 8: 5, 9: 6, 10: 7, 11: 9, 12: 4, 13: 2, 14: 6,
 			atTraits: 3, atContentTraits: 2, atTraits + 1: 5, atTraits + 2: 1, atTraits + 3: 2, atTraits + uncountedTrait: 1,
 			atUnheld + impl: 6, atContentUnheld + write: 7, atUnheld + write: 100, atContentUnheld + impl: 100,
+			atWritten: 20, atWritten + 2: 0b111,
 		},
 		opCounts{0: 1, 1: 1}, opCounts{0: 3, 1: 1, 12: 100}, opCounts{5: 2, 12: 100}, opCounts{},
 	)
 	all := r.ops.all
 	all[0].judged.Checks = []asserts.Check{{Code: asserts.FreshImpl}, {Code: asserts.UndeclaredWrite}, {Code: alias}}
+	all[0].judged.Args = []asserts.Subject{{Name: "x", Type: "Tensor(a!)", Write: true}}
 	all[0].followed, all[0].listed = true, &libtorch.Op{Schema: "f() -> ()", Composite: true}
 	all[0].unseen = []asserts.Skip{{Code: asserts.FreshStorage, Reason: "held"}, {Code: asserts.WriteBeside, Reason: "not copied"}}
 	all[2].name, all[2].judged, all[2].unread = "a::e", nil, "odd"
@@ -77,7 +80,8 @@ func TestReportOfRun(t *testing.T) {
 	rep := must.Get(r.report(preload.End{Status: 3, Left: []string{"sleep"}}, 5))(t)
 	var summary strings.Builder
 	must.Do(t, rep.WriteSummary(&summary))
-	const want = `opassert run: calls 24, ops 2, processes 1: findings 0, 0 times
+	const want = `opassert run: calls 24, ops 2, processes 1: findings 1, 1 times
+  1 x OA012 schema-lint  a::f  argument 0 "x"  (note)
   judged  17 calls, 8 of them at the level content
           1 calls raised an error of their own
           5 calls were answered by fakes, for a compiler that traced: they do not show the kernels

@@ -10,11 +10,7 @@ import (
 
 // noteUnwritten adds notes of the arguments that schemas let ops write and that no call
 // of many changed, in any process.
-func (r *run) noteUnwritten() error {
-	counts, err := readCounts(r.counts, len(r.ops.all))
-	if err != nil {
-		return err
-	}
+func (r *run) noteUnwritten(counts []countsOf) {
 	for i, c := range counts {
 		op := r.ops.all[i]
 		if c.content == 0 || op.judged == nil || op.waived.Has(asserts.SchemaLint) {
@@ -31,7 +27,6 @@ func (r *run) noteUnwritten() error {
 			r.findings.add(asserts.Unwritten(op.name, op.judged.Schema, at, asserts.Itself, calls, sizes), &process{run: r, pid: pid, rank: r.processes[pid]}, nil, reporterContext{})
 		}
 	}
-	return nil
 }
 
 // hasWritten reports whether a schema has an argument written that every call has.
