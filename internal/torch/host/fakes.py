@@ -212,15 +212,25 @@ class Strays(TorchDispatchMode):
         return values
 
 
-def stray(function, args, kwargs):
-    """Returns such an op that a kernel calls, if compilers call that as its fake; else ""."""
-    name = function.name()
-    if function.namespace in NAMESPACES or registered.fake(name) not in (None, registered.kernel(name)):
+def stray(function, args, kwargs, answer):
+    """Returns why the fake of an op can't be blamed for its results: PyTorch's fakes that it calls return others than their kernels; else ""."""
+
+    def kernel():
+        return function.redispatch(torch._C.DispatchKeySet(torch._C.DispatchKey.CPU), *args, **kwargs)
+
+    def arranged(values):
+        return shaped([described(t, torch.Tensor) for t in held(values)])
+
+    name, strays = function.name(), Strays()
+    if function.namespace in NAMESPACES:
         return ""
-    strays = Strays()
-    with contextlib.suppress(Exception), strays:
-        function.redispatch(torch._C.DispatchKeySet(torch._C.DispatchKey.CPU), *args, **kwargs)
-    return strays.name
+    with contextlib.suppress(Exception):
+        if registered.fake(name) in (None, registered.kernel(name)):
+            with strays:
+                kernel()
+        elif not function._schema.is_mutable and (beside := arranged(registered.function(name)(*args, **kwargs))) != shaped([t for r in answer["results"] for t in r]) and beside == arranged(kernel()):
+            return "its fake returns what the kernel does if PyTorch's ops that it calls are not replaced by their fakes, which return other sizes or strides"
+    return strays.name and f"compilers call the kernel as its fake, and it calls {strays.name}, whose fake in PyTorch returns other dtypes, sizes or strides than its kernel"
 
 
 devices = {}  # the other devices of results, by the op and the likeness of its arguments
@@ -264,8 +274,8 @@ def fake(request, _):
     answer = answered(function, *fakes, mode)
     if "results" in answer:
         answer |= under_symbols(function, args, kwargs, answer) | {"elsewhere": elsewhere(function, args, kwargs)}
-        if called := stray(function, args, kwargs):  # last, as the kernel may write its arguments
-            answer = {"unknown": f"compilers call the kernel as its fake, and it calls {called}, whose fake in PyTorch returns other dtypes, sizes or strides than its kernel"}
+        if why := stray(function, args, kwargs, answer):  # last, as the kernel may write its arguments
+            answer = {"unknown": why}
     return json.dumps(answer)
 
 

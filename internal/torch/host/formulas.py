@@ -137,7 +137,7 @@ class Rules(Slopes):
         note = ""
         if isinstance(error, NotImplementedError) or REFUSES.search(str(error)) and not MISTAKES.search(str(error)):
             note = "it raises that it has no gradient: no result is silently wrong"
-        elif len({self.leaves[i].is_complex() for i in self.graded}) == 2:
+        elif len({t.is_complex() for t in map(self.leaves.__getitem__, self.tensors) if t.is_floating_point() or t.is_complex()}) == 2:
             note = "arguments are real and complex: a product has a complex gradient for both, and PyTorch rejects that of a real one"
         self.add(f"{what} {text_of(error)}", "accept the arguments of the kernel, and return its results", place, argument, note, symptom)
 

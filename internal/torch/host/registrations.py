@@ -145,12 +145,14 @@ class Registrations:
         kernels = [f for key, f in self.functions.get(name, {}).items() if key != "fake"]
         return site(custom._init_fn) if custom else site(kernels[-1]) if kernels else ("", 0)
 
+    def function(self, name):
+        """Returns the fake of an op, None if it has none."""
+        custom = OPDEFS.get(name.partition(".")[0])
+        return custom._abstract_fn if custom else self.functions.get(name, {}).get("fake")
+
     def fake(self, name):
         """Returns the place of an op's fake, None if it has none."""
-        custom = OPDEFS.get(name.partition(".")[0])
-        if custom:
-            return custom._abstract_fn and site(custom._abstract_fn)
-        function = self.functions.get(name, {}).get("fake")
+        function = self.function(name)
         return function and site(function)
 
     def formula(self, name, device_rule=None):

@@ -43,6 +43,13 @@ wrong("optional(Tensor x, Tensor? weight=None) -> Tensor", "sizes", lambda x, we
 wrong("explicit(Tensor x) -> Tensor", "sizes", lambda x: x.flatten().clone(), lambda x: torch.empty_like(x), key="CompositeExplicitAutograd")
 
 wrong("kernel_as_fake(Tensor x) -> Tensor", "sizes", lambda x: x.new_zeros(2 if type(x) is Tensor else 3), None, key="CompositeExplicitAutograd")
+
+
+def rolled(x):
+    return torch.roll(x, 1, -1) if x.dim() else x.clone()
+
+
+wrong("rolls_more(Tensor x) -> Tensor", "sizes", lambda x: rolled(x).unsqueeze(0), rolled)
 wrong("on_the_cpu(Tensor x) -> Tensor", "for tensors on a GPU its fake returns some on cpu", lambda x: x.clone(), lambda x: torch.empty_like(x, device="cpu"), key="CompositeExplicitAutograd")
 right("for_the_cpu(Tensor x) -> Tensor", lambda x: x.clone(), lambda x: torch.empty_like(x, device="cpu"))
 right("where_x_is(Tensor x) -> Tensor", lambda x: torch.full_like(x, 1), lambda x: torch.empty_like(x, device=x.device), key="CompositeExplicitAutograd")
@@ -172,6 +179,7 @@ def nonzero(x):
 
 
 right("adds(Tensor x, Tensor y, *, Tensor(a!) out) -> Tensor(a!)", lambda x, y, *, out: torch.add(x, y, out=out), None, key="CompositeExplicitAutograd")  # whose own fake returns other strides
+right("rolls(Tensor x) -> Tensor", rolled, rolled)  # whose own fake returns other strides
 right("clone(Tensor x) -> Tensor", lambda x: x.clone(), lambda x: torch.empty_like(x))
 right("view(Tensor(a) x) -> Tensor(a)", lambda x: x.view_as(x), lambda x: x.view_as(x))
 right("add_(Tensor(a!) x) -> Tensor(a!)", lambda x: x.add_(1), lambda x: x)

@@ -461,6 +461,11 @@ def ones_batched(info, in_dims, x):
 
 op(wrong, "vmap_promotes(Tensor x) -> Tensor", add_ones, "note its rule for vmap, of x batched at dimension 0, does not return the results of separate calls", vmap=ones_batched)
 
+def times_of_half_complex_and_real(x, y):
+    assert x.dtype == torch.complex32 and y.dtype == torch.float32
+    return x * y
+
+
 def times_summed(ctx, grad):
     x, y = ctx.saved_tensors
     return like(grad * y, x).sum_to_size(x.shape), like(grad * x, y).sum_to_size(y.shape)
@@ -468,6 +473,7 @@ def times_summed(ctx, grad):
 
 op(right, "square(Tensor x) -> Tensor", square, backward=square_back, setup=save, vmap=square_batched)
 op(wrong, "mixes(Tensor x, Tensor y) -> Tensor", times_of_complex_and_real, "note its backward raises RuntimeError", lambda ctx, grad: tuple(grad * t for t in reversed(ctx.saved_tensors)), save)
+op(wrong, "halves(Tensor x, Tensor y) -> Tensor", times_of_half_complex_and_real, "note its backward raises RuntimeError", lambda ctx, grad: tuple(grad * t for t in reversed(ctx.saved_tensors)), save)
 op(right, "times(Tensor x, Tensor y) -> Tensor", times_of_one_dtype, backward=times_back, setup=save, vmap=times_batched)
 op(right, "summed(Tensor x, Tensor y) -> Tensor", times, backward=times_summed, setup=save)
 op(right, "exp(Tensor x) -> Tensor", torch.exp, backward=lambda ctx, grad: grad * ctx.saved_tensors[0], setup=save_output)
