@@ -841,7 +841,7 @@ func TestWireCallRefused(t *testing.T) {
 	} {
 		called := false
 		err := op.call(asserts.Off, new(Outcome), tt.args, func([]int64, []int64) { called = true })
-		if _, passed := op.PassTo(none, tt.args...); err == nil || !strings.HasPrefix(err.Error(), tt.want) || called || passed == nil || passed.Error() != err.Error() {
+		if _, passed := op.PassTo(none, tt.args...); err == nil || !strings.Contains(err.Error(), tt.want) || called || passed == nil || !strings.Contains(passed.Error(), tt.want) { // traced, a released handle has its life before that
 			t.Errorf("%v: %v and %v, want %s; called: %v", tt.args, err, passed, tt.want, called)
 		}
 	}
