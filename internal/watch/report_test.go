@@ -174,7 +174,7 @@ func TestReportOfNothing(t *testing.T) {
 	}
 }
 
-// The exit status is the program's, or tells of processes that were not watched, or of findings.
+// The exit status is the program's, else 2 if a process was not watched, else 1 if there are findings.
 func TestExitStatus(t *testing.T) {
 	found := func(known bool, note string, asked int) []*OpFinding {
 		return []*OpFinding{{Violation: &asserts.Violation{Note: note}, Count: 2, Known: known, Asked: asked}}

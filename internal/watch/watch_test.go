@@ -154,7 +154,7 @@ func TestCountHidden(t *testing.T) {
 	}
 }
 
-// Ops that are not PyTorch's are told if no call was seen, and the threads of a process are counted once.
+// Ops that are not PyTorch's are listed if no call was seen, and the threads of a process are counted once.
 func TestNamesAndProcesses(t *testing.T) {
 	r, p := connected(t)
 	if got := p.send(frameNames, "a::f aten::add b::g a::e"); got != "" {

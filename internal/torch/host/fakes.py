@@ -228,8 +228,10 @@ def stray(function, args, kwargs, answer):
         if registered.fake(name) in (None, registered.kernel(name)):
             with strays:
                 kernel()
-        elif not function._schema.is_mutable and (beside := arranged(registered.function(name)(*args, **kwargs))) != shaped([t for r in answer["results"] for t in r]) and beside == arranged(kernel()):
-            return "its fake returns what the kernel does if PyTorch's ops that it calls are not replaced by their fakes, which return other sizes or strides"
+        elif not function._schema.is_mutable:
+            beside = arranged(registered.function(name)(*args, **kwargs))
+            if beside != shaped([t for r in answer["results"] for t in r]) and beside == arranged(kernel()):
+                return "its fake returns what the kernel does if PyTorch's ops that it calls are not replaced by their fakes, which return other sizes or strides"
     return strays.name and f"compilers call the kernel as its fake, and it calls {strays.name}, whose fake in PyTorch returns other dtypes, sizes or strides than its kernel"
 
 

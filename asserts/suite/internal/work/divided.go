@@ -61,6 +61,9 @@ func lengthen(ts []*sample.TensorSpec, elements int64) {
 	}
 }
 
+// moreRaces is what is not tried if a call with two threads is repeated less often.
+var moreRaces = fmt.Sprintf("a call with two threads was not repeated %d times: ", races)
+
 // cannotSet is the reason if the engine has one number of threads.
 const cannotSet = "the number of threads cannot be set"
 
@@ -199,11 +202,11 @@ func (r *Runner) raced(t *Target, c *sample.Case, seen *asserts.Seen) ([]asserts
 	begun := e.Spent()
 	for range races {
 		if e.Spent()-begun >= racesTime {
-			return nil, untried(fmt.Sprintf("a call with two threads was not repeated %d times: ", races), fmt.Sprintf("these take %v or more", racesTime))
+			return nil, untried(moreRaces, fmt.Sprintf("these take %v or more", racesTime))
 		}
 		again := r.seenAgain(t, c, firstTime)
 		if again == nil {
-			return nil, untried(fmt.Sprintf("a call with two threads was not repeated %d times: ", races), "it throws when it is repeated")
+			return nil, untried(moreRaces, "it throws when it is repeated")
 		}
 		if differ := t.unlike(seen, again[0]); len(differ) > 0 {
 			return differ, nil
