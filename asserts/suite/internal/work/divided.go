@@ -69,10 +69,13 @@ const cannotSet = "the number of threads cannot be set"
 
 // large makes a call with tensors that are worth dividing, or unchanged if the op refuses them,
 // once for each setting, and returns it, or nil and the skip.
-func (r *Runner) large(t *Target, c *sample.Case) (*attempt, []asserts.Skip) {
+func (r *Runner) large(t *Target, from *attempt) (*attempt, []asserts.Skip) {
 	e, ok := r.Engine.(divider)
+	c := from.c
 	key := setting(c)
 	switch {
+	case from.calls[0].seen.Autograd: // OA014 alone is judged
+		return nil, nil
 	case !ok || !t.operator.Added || !t.repeatable() || t.leavesMemory() || !c.Plain() || shared(c) || len(growing(c.Tensors())) == 0 || t.divided[key]:
 		return nil, nil
 	case e.Server() != 0:

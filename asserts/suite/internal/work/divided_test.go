@@ -2,6 +2,7 @@ package work
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -342,7 +343,7 @@ func TestDividesCalls(t *testing.T) {
 				tried++
 			}
 		}
-		c, skips := b.large(b.t, a.c)
+		c, skips := b.large(b.t, a)
 		if c == nil || len(skips) > 0 {
 			t.Fatalf("%s: no large call, %v", tt.name, skips)
 		}
@@ -357,6 +358,24 @@ func TestDividesCalls(t *testing.T) {
 		if large != tt.large || tried != tt.tried || left != tt.left {
 			t.Errorf("%s: %d calls with large tensors, %d told, left %q; want %d, %d, %q", tt.name, large, tried, left, tt.large, tt.tried, tt.left)
 		}
+	}
+}
+
+// Through autograd, where no result is compared, no large call is made, and none is counted as skipped.
+func TestDividesNothingThroughAutograd(t *testing.T) {
+	large := 0
+	b, e := dividingBench(t, func(_ *dividingEngine, x *fakeTensor) (byte, error) {
+		if tensor.Numel(x.spec.Sizes) > worthDividing/16 {
+			large++
+		}
+		return 1, nil
+	})
+	e.autograd = true
+	result := report.CaseResult{Devices: make(report.Devices)}
+	b.ranOnce(b.t, must.Get(b.Try(b.t, b.call(t, "uint8[3]", "uint8[3]", "1")))(t), &result)
+	counted := func(s asserts.Skip) bool { return s.Code == asserts.NondeterministicResult }
+	if skips := result.Devices[engine.CPU].Skips; large > 0 || slices.ContainsFunc(skips, counted) {
+		t.Errorf("%d large calls, skips %v", large, skips)
 	}
 }
 

@@ -93,7 +93,7 @@ func (r *Runner) ranOnce(t *Target, a *attempt, result *report.CaseResult) {
 		if b := r.withGenerator(t, a.c); b != nil {
 			r.ranToo(t, b, &shown)
 		}
-		b, skips := r.large(t, a.c)
+		b, skips := r.large(t, a)
 		shown.Devices.Add(report.Devices{a.calls[0].on: {Skips: append(left, skips...)}})
 		if b != nil {
 			r.ranToo(t, b, &shown)
