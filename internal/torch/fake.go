@@ -84,7 +84,7 @@ func (l *Libtorch) Fake(op *asserts.Op, args []any) (*asserts.Fake, string) {
 // host/replay.py.
 func FakesProgram() string {
 	const uncollected = "import gc\ngc.disable()\n" // saves a third of the time of the imports; replay.py enables it again
-	later := "SYMBOLS = " + strconv.QuoteToASCII(hostProgram("parts", "symbols")) + "\n"
+	later := "SYMBOLS = " + strconv.QuoteToASCII(hostProgram("parts", "symbols", "strays")) + "\n"
 	return uncollected + later + hostProgram("places", "registrations", "fakes", "replay")
 }
 

@@ -36,7 +36,7 @@ func HostEnvironment(python *installed.Python, modules []string) ([]string, erro
 	environment, err := Environment(python.Torch, nil)
 	return append(environment,
 		"OPASSERT_PYTHON="+python.Path,
-		"OPASSERT_HOST="+hostProgram("places", "load", "builds", "registrations", "parameters", "fakes", "symbols", "drops", "slopes", "formulas", "state", "conditions", "texts", "triton", "serve"),
+		"OPASSERT_HOST="+hostProgram("places", "load", "builds", "registrations", "parameters", "fakes", "symbols", "strays", "drops", "slopes", "formulas", "state", "conditions", "texts", "triton", "serve"),
 		"OPASSERT_MODULES="+strings.Join(modules, ","),
 		// No threads, which a fork would not have, and no parallel compilers.
 		"OPENBLAS_NUM_THREADS=01", "TORCHINDUCTOR_COMPILE_THREADS=1",

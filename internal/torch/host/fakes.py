@@ -194,47 +194,6 @@ def likeness(value):
     return tuple(map(likeness, value)) if isinstance(value, (list, tuple)) else repr(value)
 
 
-class Strays(TorchDispatchMode):
-    """Notes one of PyTorch's own ops whose fake returns other dtypes, sizes or strides than its kernel."""
-
-    name = ""
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        def laid_out(values):
-            return [(t.dtype, t.shape, t.stride()) for t in held(values) if t is not None]
-
-        mode, given = static_mode("strays"), (args, kwargs or {})
-        fakes = tree_map_only(torch.Tensor, lambda t: mode.from_tensor(t, static_shapes=True), given)
-        values = function(*given[0], **given[1])
-        with contextlib.suppress(Exception), mode:  # what it returns depends on contents
-            if laid_out(function(*fakes[0], **fakes[1])) != laid_out(values):
-                self.name = function.name()
-        return values
-
-
-def stray(function, args, kwargs, answer):
-    """Returns why the fake of an op can't be blamed for its results: PyTorch's fakes that it calls return others than their kernels; else ""."""
-
-    def kernel():
-        return function.redispatch(torch._C.DispatchKeySet(torch._C.DispatchKey.CPU), *args, **kwargs)
-
-    def arranged(values):
-        return shaped([described(t, torch.Tensor) for t in held(values)])
-
-    name, strays = function.name(), Strays()
-    if function.namespace in NAMESPACES:
-        return ""
-    with contextlib.suppress(Exception):
-        if registered.fake(name) in (None, registered.kernel(name)):
-            with strays:
-                kernel()
-        elif not function._schema.is_mutable:
-            beside = arranged(registered.function(name)(*args, **kwargs))
-            if beside != shaped([t for r in answer["results"] for t in r]) and beside == arranged(kernel()):
-                return "its fake returns what the kernel does if PyTorch's ops that it calls are not replaced by their fakes, which return other sizes or strides"
-    return strays.name and f"compilers call the kernel as its fake, and it calls {strays.name}, whose fake in PyTorch returns other dtypes, sizes or strides than its kernel"
-
-
 devices = {}  # the other devices of results, by the op and the likeness of its arguments
 
 

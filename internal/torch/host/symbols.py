@@ -189,6 +189,8 @@ def under_symbols(function, args, kwargs, static):
         fault = answer.get("fault", "raises GuardOnDataDependentSymNode")  # as for contents, which no fake knows
         return {} if outs or fault.startswith("raises GuardOnDataDependentSymNode") else {"fault": f"under symbolic sizes {fault}", "symbols": "refuses" in answer}
     if not outs and (fault := unlike_static(answer, static)):
+        if why := stray_under_symbols(function, args, kwargs):
+            return {"unknown": why}
         return {"fault": f"under symbolic sizes {fault}"}
     if not all("Tensor" in str(r.type) for r in function._schema.returns):
         return {}  # a number that it returns may depend on the guard

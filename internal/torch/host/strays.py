@@ -1,0 +1,77 @@
+"""The fakes of PyTorch's own ops, which those of libraries call and can't be blamed for."""
+
+
+class Strays(TorchDispatchMode):
+    """Notes one of PyTorch's own ops whose fake returns other dtypes, sizes or strides than its kernel."""
+
+    name = ""
+
+    def calling(self):
+        """Returns a mode for fakes, and what enters it."""
+        mode = static_mode("strays")
+        return mode, mode
+
+    def fake(self, mode, t):
+        return mode.from_tensor(t, static_shapes=True)
+
+    def laid_out(self, t):
+        return t.dtype, t.shape, t.stride()
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        def laid_out(values):
+            return [self.laid_out(t) for t in held(values) if t is not None]
+
+        (mode, calls), given = self.calling(), (args, kwargs or {})
+        fakes = tree_map_only(torch.Tensor, lambda t: self.fake(mode, t), given)
+        values = function(*given[0], **given[1])
+        with contextlib.suppress(Exception), calls:  # what it returns depends on contents
+            if laid_out(function(*fakes[0], **fakes[1])) != laid_out(values):
+                self.name = function.name()
+        return values
+
+
+class SymbolicStrays(Strays):
+    """Notes one whose fake returns other dtypes or dimensions under symbolic sizes."""
+
+    def calling(self):
+        mode = fake_mode(ShapeEnv())
+        return mode, tracing(mode)
+
+    def fake(self, mode, t):
+        return mode.from_tensor(t, source=ConstantSource("t"), symbolic_context=dynamic(t))
+
+    def laid_out(self, t):
+        return t.dtype, t.dim()
+
+
+def stray(function, args, kwargs, answer):
+    """Returns why the fake of an op can't be blamed for its results: PyTorch's fakes that it calls return others than their kernels; else ""."""
+
+    def kernel():
+        return function.redispatch(torch._C.DispatchKeySet(torch._C.DispatchKey.CPU), *args, **kwargs)
+
+    def arranged(values):
+        return shaped([described(t, torch.Tensor) for t in held(values)])
+
+    name, strays = function.name(), Strays()
+    if function.namespace in NAMESPACES:
+        return ""
+    with contextlib.suppress(Exception):
+        if registered.fake(name) in (None, registered.kernel(name)):
+            with strays:
+                kernel()
+        elif not function._schema.is_mutable:
+            beside = arranged(registered.function(name)(*args, **kwargs))
+            if beside != shaped([t for r in answer["results"] for t in r]) and beside == arranged(kernel()):
+                return "its fake returns what the kernel does if PyTorch's ops that it calls are not replaced by their fakes, which return other sizes or strides"
+    return strays.name and f"compilers call the kernel as its fake, and it calls {strays.name}, whose fake in PyTorch returns other dtypes, sizes or strides than its kernel"
+
+
+def stray_under_symbols(function, args, kwargs):
+    """Returns why the fake of an op can't be blamed for other results under symbolic sizes; else ""."""
+    strays, fake = SymbolicStrays(), registered.function(function.name())
+    if function.namespace in NAMESPACES or fake is None or function._schema.is_mutable:
+        return ""
+    with contextlib.suppress(Exception), strays:
+        fake(*args, **kwargs)
+    return strays.name and f"the fake calls {strays.name}, whose fake in PyTorch returns other dtypes or dimensions under symbolic sizes than its kernel"
