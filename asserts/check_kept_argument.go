@@ -136,7 +136,9 @@ func (j *judge) writtenLate(reported map[ID]bool) {
 func (j *judge) keeps(in *input) string {
 	wrapped := func(out *output) bool { return out.Traits&FunctionalWrapper != 0 }
 	written := func(in *input) bool { return in.Write && in.after.Traits&FunctionalWrapper != 0 }
-	declared := func(out *output) bool { return !out.Write && shareSet(&out.Subject, &in.Subject) }
+	copied := func(out *output) bool { // an op that decomposes may return a copy
+		return out.Storage != in.after.Storage && (out.wrong || j.op.Composite) && !out.Write && shareSet(&out.Subject, &in.Subject)
+	}
 	graded := func(c *Snapshot) bool { return c != nil && c.RequiresGrad }
 	switch b, a := &in.before, &in.after; {
 	case !b.counted() || !a.counted():
@@ -147,16 +149,14 @@ func (j *judge) keeps(in *input) string {
 		return "a functional wrapper, which may hold it, is written"
 	case graded(b.Content) || graded(a.Content) || slices.ContainsFunc(j.outputs, func(out *output) bool { return graded(out.Content) }):
 		return "autograd may keep it"
-	case !j.seen.Made && slices.ContainsFunc(j.outputs, func(out *output) bool {
-		return out.Impl != b.Impl && (b.Storage != 0 && out.Storage == b.Storage || declared(out))
-	}):
+	case !j.seen.Made && slices.ContainsFunc(j.outputs, func(out *output) bool { return b.Storage != 0 && out.Storage == b.Storage && out.Impl != b.Impl }):
 		if j.seen.Plain {
 			return "a view of it is returned, and may hold it"
 		}
 		return "autograd keeps the base of a view"
 	case slices.ContainsFunc(j.outputs, func(out *output) bool { return overlaps(&out.Observation, a) }):
 		return "a return lies in its memory, and may hold it"
-	case slices.ContainsFunc(j.outputs, func(out *output) bool { return out.wrong && declared(out) }):
+	case slices.ContainsFunc(j.outputs, copied):
 		return "a return that the schema declares a view of it is a copy, and may hold it as its base"
 	}
 	return ""
