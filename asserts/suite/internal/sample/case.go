@@ -170,8 +170,8 @@ func (t *TensorSpec) String() string {
 			words = append(words, w)
 		}
 	}
-	if len(t.Values) > 0 {
-		words = append(words, "= "+strings.ReplaceAll(fmt.Sprint(t.Values), " ", ", "))
+	if n := min(int64(len(t.Values)), tensor.Numel(t.Sizes)); n > 0 { // a smaller tensor than the recipe's has some alone
+		words = append(words, "= "+strings.ReplaceAll(fmt.Sprint(t.Values[:n]), " ", ", "))
 	}
 	return strings.Join(words, " ")
 }

@@ -121,6 +121,15 @@ func TestLegalBounds(t *testing.T) {
 	}
 }
 
+// A tensor that has become smaller than its values is written with those that it has.
+func TestValuesOfSmallerTensor(t *testing.T) {
+	for want, sizes := range map[string][]int64{"int8[1, 2] = [3, 0.5]": {1, 2}, "int8[1] = [3]": {1}, "int8[0]": {0}, "int8[] = [3]": nil} {
+		if spec := (TensorSpec{DType: "int8", Sizes: sizes, Values: []float64{3, 0.5}}); spec.String() != want {
+			t.Errorf("%s, want %s", &spec, want)
+		}
+	}
+}
+
 // Only dense tensors have arrangements.
 func TestLegalArrangement(t *testing.T) {
 	for form, want := range map[engine.Form]string{
