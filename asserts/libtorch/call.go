@@ -73,6 +73,27 @@ func (op *Op) call(level asserts.Level, out *Outcome, args []Value, cross func(r
 	return nil
 }
 
+// Object makes the arguments of a call, without making it, and returns the first: an object of a
+// custom class from [New], so that several calls get the same one.
+func (op *Op) Object(args ...Value) (Value, error) {
+	return op.object(args, func(request, reply []int64) { cross(crossing{function: fnObject}, request, reply) })
+}
+
+func (op *Op) object(args []Value, cross func(request, reply []int64)) (made Value, err error) {
+	s := newScratch()
+	defer s.free()
+	var out Outcome
+	if err := op.request(s, &out, args); err != nil {
+		return made, err
+	}
+	cross(s.request, s.reply)
+	r := s.answer()
+	if err := s.thrown(op.Name, &r); err != nil {
+		return made, err
+	}
+	return r.value(), nil
+}
+
 // PassTo calls another operator, of schema (int[] request, str op) -> str, with the request for a
 // call of this one and its name, and returns its result. The tensors are held meanwhile.
 func (op *Op) PassTo(other *Op, args ...Value) (passed string, err error) {

@@ -18,13 +18,14 @@ const (
 	fnMark      = 9
 	fnMeta      = 10
 	fnGenerator = 11
-	fnStorage   = 12
-	fnSeed      = 13
-	fnThreads   = 14
-	fnMemory    = 15
-	fnFill      = 16
-	fnLeft      = 17
-	fnSpill     = 18
+	fnObject    = 12
+	fnStorage   = 13
+	fnSeed      = 14
+	fnThreads   = 15
+	fnMemory    = 16
+	fnFill      = 17
+	fnLeft      = 18
+	fnSpill     = 19
 	fnRelease   = fnSpill + 1
 	fnDrop      = fnSpill + 2
 )

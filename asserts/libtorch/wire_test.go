@@ -824,6 +824,38 @@ func TestWireCall(t *testing.T) {
 	}
 }
 
+// The first argument of a call is made from the request of the call.
+func TestWireObject(t *testing.T) {
+	op := must.Get(ReadOp(listedOp("my::f", "", "", "", "", "", "arg|x|Tensor|||t", "arg|n|int|||")))(t)
+	released := Tensor{newHandle(500, func(int64) {}, 0)}
+	must.Do(t, released.Release())
+	refused := words{}
+	refused.text("c10::Error")
+	refused.text("no object")
+	for _, tt := range []struct {
+		first  Value
+		status int64
+		reply  words
+		want   string
+	}{
+		{Tensor{}.Value(), statusOK, words{tagInt, 5}, "5 <nil>"},
+		{Tensor{}.Value(), statusThrew, refused, "no object"},
+		{released.Value(), statusOK, words{tagInt, 5}, `my::f: argument 0 "x": `},
+	} {
+		var request []int64
+		made, err := op.object([]Value{tt.first, Int(1)}, func(written, reply []int64) {
+			request = slices.Clone(written)
+			copy(reply, append(words{tt.status, int64(len(tt.reply)) + headerWords, 0}, tt.reply...))
+		})
+		if got := fmt.Sprint(made, err); !strings.Contains(got, tt.want) || err != nil && made.Kind != KindNone {
+			t.Errorf("made %s, want %s", got, tt.want)
+		}
+		if called := request != nil; called != (tt.first.Tensor == Tensor{}) || called && !slices.Equal(request, []int64{64, 0, 0, 1, 1, 0, tagTensor, 0, tagInt, 1}) {
+			t.Errorf("request %v", request)
+		}
+	}
+}
+
 // Arguments that do not fit the schema are errors that name them, before anything is called. In debug
 // builds the life of a released handle precedes that.
 func TestWireCallRefused(t *testing.T) {

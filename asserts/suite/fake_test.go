@@ -390,6 +390,7 @@ func (e *fakeEngine) View(engine.Tensor, engine.Dense) (engine.Tensor, error) {
 	return nil, &engine.Thrown{Message: "no views here"}
 }
 func (e *fakeEngine) Generator(int64) (any, error)       { return nil, nil }
+func (e *fakeEngine) Object(string, []any) (any, error)  { return nil, errors.New("no objects here") }
 func (e *fakeEngine) Storage(engine.Tensor) (any, error) { return nil, errors.New("no storages here") }
 func (e *fakeEngine) Seed(int64) error                   { return nil }
 

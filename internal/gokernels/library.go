@@ -304,6 +304,11 @@ type GeneratorSeed int64
 // Generator returns a generator by its seed.
 func (e *Engine) Generator(seed int64) (any, error) { return GeneratorSeed(seed), nil }
 
+// Object fails: Go kernels take no objects of custom classes.
+func (e *Engine) Object(string, []any) (any, error) {
+	return nil, &engine.Thrown{Message: "Go kernels take no objects of custom classes"}
+}
+
 // Storage fails: Go kernels take no storages.
 func (e *Engine) Storage(engine.Tensor) (any, error) {
 	return nil, &engine.Thrown{Message: "Go kernels take no storages"}

@@ -459,6 +459,15 @@ func (l *Libtorch) Generator(seed int64) (any, error) {
 	return o, thrown(err)
 }
 
+func (l *Libtorch) Object(name string, args []any) (any, error) {
+	op, err := libtorch.Lookup(name)
+	if err != nil {
+		return nil, thrown(err)
+	}
+	made, err := op.Object(torchValues(args)...)
+	return fromTorch(made), thrown(err)
+}
+
 func (l *Libtorch) Storage(t engine.Tensor) (any, error) {
 	o, err := libtorch.StorageOf(t.(torchTensor).Tensor)
 	return o, thrown(err)

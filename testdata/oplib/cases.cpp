@@ -41,6 +41,7 @@ TORCH_LIBRARY(cases, m) {
   m.def("packed(__torch__.torch.classes.cases.Queue queue) -> Tensor", [](const QueuePtr& q) { return when(q->secret == 4711); });
   m.def("push(__torch__.torch.classes.cases.Queue queue, int digit) -> ()", [](const QueuePtr& q, int64_t digit) { q->secret = 10 * q->secret + digit; });
   m.def("pushed(__torch__.torch.classes.cases.Queue queue) -> Tensor", [](const QueuePtr& q) { return when(q->secret == 345); });
+  m.def("filled(__torch__.torch.classes.cases.Queue queue) -> Tensor", [](const QueuePtr& q) { return when(q->secret == 56); });
   m.def("dict(Dict(str, Tensor) named) -> Tensor", [](const c10::Dict<std::string, Tensor>& named) {
     return when(named.contains("key") && named.at("key").dim() == 3 && named.size() == 2);
   });

@@ -633,6 +633,19 @@ void opassert::entry::call(const Crossing& in, Reply& out) {
   for (IValue& v : stack) write(std::move(v), out);
 }
 
+// object makes the arguments of a call, without making it, and replies with the first.
+void opassert::entry::object(const Crossing& in, Reply& out) {
+  Request request(in.words, in.n);
+  const Operator& op = *reinterpret_cast<const Operator*>(request.word());
+  for (int of_a_call = 0; of_a_call < 2; of_a_call++) request.word();  // the level, and whether it is through autograd
+  int64_t held = request.word();
+  request.word();
+  Tensors tensors{request.words(held), held};
+  MadeObjects objects;
+  Containers containers;
+  write(std::move(read(op, request, tensors, containers, objects).at(0)), out);
+}
+
 // load loads a shared library, which may register operators.
 void opassert::entry::load(const Crossing& in, Reply&) {
   std::setvbuf(stdout, nullptr, _IONBF, 0);  // the output of a library must show even if it ends the process

@@ -18,17 +18,18 @@ enum oa_function {
   OA_FN_mark = 9,
   OA_FN_meta = 10,
   OA_FN_generator = 11,
-  OA_FN_storage = 12,
-  OA_FN_seed = 13,
-  OA_FN_threads = 14,
-  OA_FN_memory = 15,
-  OA_FN_fill = 16,
-  OA_FN_left = 17,
-  OA_FN_spill = 18,
+  OA_FN_object = 12,
+  OA_FN_storage = 13,
+  OA_FN_seed = 14,
+  OA_FN_threads = 15,
+  OA_FN_memory = 16,
+  OA_FN_fill = 17,
+  OA_FN_left = 18,
+  OA_FN_spill = 19,
   OA_FN_release,
   OA_FN_drop,
 };
-#define OA_FUNCTIONS(f) f(start) f(schemas) f(load) f(device) f(call) f(observe) f(bytes) f(strided) f(wrap) f(mark) f(meta) f(generator) f(storage) f(seed) f(threads) f(memory) f(fill) f(left)
+#define OA_FUNCTIONS(f) f(start) f(schemas) f(load) f(device) f(call) f(observe) f(bytes) f(strided) f(wrap) f(mark) f(meta) f(generator) f(object) f(storage) f(seed) f(threads) f(memory) f(fill) f(left)
 
 // The encodings of values, in requests and in replies.
 enum oa_tag {

@@ -40,6 +40,9 @@ type Engine interface {
 	// Generator makes a random number generator, as an argument.
 	Generator(seed int64) (any, error)
 
+	// Object makes the object that is the first argument of a call, so that others get the same one.
+	Object(op string, args []any) (any, error)
+
 	// Storage returns a tensor's storage, as an argument.
 	Storage(t Tensor) (any, error)
 

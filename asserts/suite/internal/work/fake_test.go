@@ -3,6 +3,7 @@ package work
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"hash/fnv"
 	"slices"
 	"strings"
@@ -116,6 +117,14 @@ func (e *fakeEngine) Devices() []engine.Device                 { return e.device
 func (e *fakeEngine) Generator(seed int64) (any, error)        { return seed, nil }
 func (e *fakeEngine) Subjects(op *asserts.Op) *asserts.Op      { return op }
 func (e *fakeEngine) Storage(t engine.Tensor) (any, error)     { return t.(*fakeTensor).storage, nil }
+
+// Object makes a tensor for an object, or refuses its arguments.
+func (e *fakeEngine) Object(_ string, args []any) (any, error) {
+	if of := args[0].(engine.New).Args; len(of) > 0 {
+		return nil, &engine.Thrown{Message: fmt.Sprint("no object of ", of)}
+	}
+	return e.Make(engine.Dense{DType: "int8"}, engine.Strided)
+}
 
 func (e *fakeEngine) Seed(seed int64) error {
 	e.generator = seed

@@ -88,10 +88,7 @@ func (m *maker) value(v *sample.Value) (any, error) {
 	case sample.CallValue:
 		return m.result(v.Text, list)
 	case sample.AfterValue:
-		if _, err := m.results(v.Text, list); err != nil {
-			return nil, err
-		}
-		return list[0], nil
+		return m.after(v.Text, list)
 	}
 	return list, nil
 }
@@ -121,15 +118,34 @@ func (m *maker) result(op string, args []any) (any, error) {
 	return results[0], nil
 }
 
+// after calls an op, and returns its first argument.
+func (m *maker) after(op string, args []any) (any, error) {
+	if isNew(args[0]) {
+		made, err := m.engine.Object(op, args)
+		if err != nil {
+			return nil, fmt.Errorf("make an argument of %s: %w", op, err)
+		}
+		m.hold(made)
+		args[0] = made
+	}
+	_, err := m.results(op, args)
+	return args[0], err
+}
+
+// hold keeps what a call returned until the end of the case.
+func (m *maker) hold(v any) {
+	if held, ok := v.(engine.Tensor); ok {
+		m.extra = append(m.extra, held)
+	}
+}
+
 func (m *maker) results(op string, args []any) ([]any, error) {
 	out, err := m.engine.Call(op, args, asserts.Off)
 	if err != nil {
 		return nil, fmt.Errorf("call %s: %w", op, err)
 	}
 	for _, r := range out.Results {
-		if held, ok := r.(engine.Tensor); ok {
-			m.extra = append(m.extra, held)
-		}
+		m.hold(r)
 	}
 	return out.Results, nil
 }

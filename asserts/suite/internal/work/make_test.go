@@ -33,6 +33,26 @@ func TestMakeValues(t *testing.T) {
 	}
 }
 
+// An object that a call changes first is the one that is passed on: its constructor runs once.
+func TestMakeObjectsForCalls(t *testing.T) {
+	var called []any
+	b := newBench(t, "ns::f(Tensor a) -> Tensor", func(_ *fakeEngine, args []any) ([]any, error) {
+		called = append(called, args[0])
+		return nil, nil
+	})
+	m := b.maker()
+	args := must.Get(m.args(b.call(t, "after ns::f(after ns::f(ns.Class()))")))(t)
+	if len(called) != 2 || called[0] != called[1] || args[0] != called[0] || isNew(args[0]) {
+		t.Errorf("called with %v, made %v", called, args)
+	}
+	if m.release(); b.e.live != 0 {
+		t.Errorf("%d objects are left", b.e.live)
+	}
+	if _, err := m.args(b.call(t, "after ns::f(ns.Class(3))")); err == nil || err.Error() != "make an argument of ns::f: no object of [3]" || len(called) != 2 {
+		t.Errorf("an object that cannot be made: %v, called %v", err, called)
+	}
+}
+
 // Tensors that are the same are one handle, views share a storage, and all are released once.
 func TestMakeTensors(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", copies)
