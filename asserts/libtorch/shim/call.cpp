@@ -637,9 +637,9 @@ void opassert::entry::call(const Crossing& in, Reply& out) {
 void opassert::entry::object(const Crossing& in, Reply& out) {
   Request request(in.words, in.n);
   const Operator& op = *reinterpret_cast<const Operator*>(request.word());
-  for (int of_a_call = 0; of_a_call < 2; of_a_call++) request.word();  // the level, and whether it is through autograd
-  int64_t held = request.word();
-  request.word();
+  request.words(2);  // the level, and whether the call goes through autograd
+  const int64_t held = request.word();
+  request.word();  // the number of observed tensors
   Tensors tensors{request.words(held), held};
   MadeObjects objects;
   Containers containers;

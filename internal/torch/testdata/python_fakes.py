@@ -191,6 +191,7 @@ right("split(Tensor x) -> Tensor[]", lambda x: [x.clone() for _ in range(3)], la
 right("optional(Tensor x, Tensor? bias=None) -> Tensor", lambda x, bias=None: x.clone(), lambda x, bias=None: torch.empty_like(x))
 right("promotes(Tensor x) -> Tensor", lambda x: x * 1.5, lambda x: x * 1.5)
 right("convolves(Tensor x, Tensor w) -> Tensor", lambda x, w: torch.conv2d(x, w).to(x.dtype).contiguous(), lambda x, w: x.new_empty(torch.conv2d(x, w).shape))  # whose own fake refuses dtypes that differ
+wrong("divides_rows(Tensor x, Tensor y) -> Tensor", "sizes", lambda x, y: torch.div(x, y), lambda x, y: torch.div(x, y).unsqueeze(0))
 right("divides(Tensor x, Tensor y) -> Tensor", lambda x, y: torch.div(x, y), lambda x, y: torch.div(x, y))  # whose own fake returns another dtype under symbolic sizes in PyTorch 2.6
 right("composite(Tensor x) -> Tensor", lambda x: x + 1, None, key="CompositeImplicitAutograd")
 
