@@ -54,7 +54,7 @@ func (m *revision) byRule() bool {
 }
 
 var (
-	demand         = whenUsed(`\b(?:must|should|has to|needs to) (?:be|have) `)
+	demands        = findsAll(`\b(?:must|should|has to|needs to) (?:be|have) `)
 	betweenClauses = whenUsed(`, and |, | and |; `)
 	elided         = whenUsed(`^\w+ (?:\d|\[|contiguous|(?:bool|long|float|double|bfloat16|u?int\d+|float\d+)\b)`)
 )
@@ -62,12 +62,12 @@ var (
 // clauses divides an error before each argument for which it has a condition of its own, as in "x
 // must be 2-D, index 1-D int64".
 func (m *revision) clauses() []string {
-	asks := demand().FindString(m.text)
-	if asks == "" {
+	asked := demands(m.text)
+	if len(asked) == 0 {
 		return []string{m.text}
 	}
 	var all []string
-	from := 0
+	asks, from := asked[0][0], 0
 	for _, gap := range betweenClauses().FindAllStringIndex(m.text, -1) {
 		name, _, _ := strings.Cut(m.text[gap[1]:], " ")
 		own := elided().MatchString(m.text[gap[1]:]) || strings.HasPrefix(m.text[gap[1]+len(name):], " "+asks)
@@ -96,21 +96,10 @@ type match struct {
 	groups []string
 }
 
-// readings caches the readings of errors: cases of one op make the same errors.
-var readings = make(map[string]*reading)
+var readError = cached(applicable)
 
-// MostReadings limits their number.
-const MostReadings = 1 << 12
-
-func readError(text string) *reading {
-	if e := readings[text]; e != nil {
-		return e
-	}
-	if len(readings) >= MostReadings {
-		clear(readings)
-	}
+func applicable(text string) *reading {
 	e := &reading{key: WithoutNumbers(text), lost: beyondMending(text)}
-	readings[text] = e
 	small := strings.ToLower(text)
 	if strings.HasPrefix(small, "could not run") {
 		small = small[:min(len(small), len("could not run"))]
@@ -246,10 +235,10 @@ func (m *revision) words([]string) bool {
 		v := m.args[i].value
 		return containsWord(m.text, m.args[i].Name) || v.Kind == sample.TextValue && v.Text != "" && strings.Contains(m.text, v.Text)
 	}
-	if len(at) == 0 || !choice().MatchString(m.text) && !slices.ContainsFunc(at, about) {
+	if len(at) == 0 || len(choices(m.text)) == 0 && !slices.ContainsFunc(at, about) {
 		return false
 	}
-	offered := slices.DeleteFunc(namedWords(m.text), func(w string) bool { return slices.ContainsFunc(m.args, func(g given) bool { return g.Name == w }) })
+	offered := slices.DeleteFunc(slices.Clone(namedWords(m.text)), func(w string) bool { return slices.ContainsFunc(m.args, func(g given) bool { return g.Name == w }) })
 	if len(offered) == 0 {
 		return false
 	}

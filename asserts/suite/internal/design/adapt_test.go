@@ -3,6 +3,7 @@ package design
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -513,5 +514,25 @@ func TestStoredWords(t *testing.T) {
 	}
 	if got := storedWords(slices.Repeat(stored, mostStored), "kind"); len(got) != mostStored {
 		t.Errorf("%d words, want %d", len(got), mostStored)
+	}
+}
+
+// TestCached looks each text up once, and drops what it holds when that is full.
+func TestCached(t *testing.T) {
+	looked := 0
+	length := cached(func(text string) int {
+		looked++
+		return len(text)
+	})
+	for range 2 {
+		if n := length("x"); n != 1 || looked != 1 {
+			t.Errorf("%d, looked up %d times", n, looked)
+		}
+	}
+	for n := range MostCached {
+		length(strconv.Itoa(n))
+	}
+	if length("x"); looked != MostCached+2 {
+		t.Errorf("looked up %d times", looked)
 	}
 }

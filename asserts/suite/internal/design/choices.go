@@ -29,10 +29,15 @@ var (
 	number = regexp.MustCompile(`-?\b\d+(?:\.\d+)?\b`)
 )
 
-// namedWords finds the texts that an error offers: the quoted ones, or those in
+var (
+	namedWords = cached(offeredWords)
+	choices    = cached(func(text string) [][]int { return choice().FindAllStringIndex(text, -1) })
+)
+
+// offeredWords finds the texts that an error offers: the quoted ones, or those in
 // an enumeration: "mode should be nearest or bilinear", "one of {a, b}",
 // "modes: a | b".
-func namedWords(text string) []string {
+func offeredWords(text string) []string {
 	var all []string
 	add := func(words []string) {
 		for _, w := range words {
@@ -47,7 +52,7 @@ func namedWords(text string) []string {
 	if len(all) > 1 {
 		return all
 	}
-	for _, at := range choice().FindAllStringIndex(text, -1) {
+	for _, at := range choices(text) {
 		add(enumeration(text[at[1]:]))
 	}
 	for _, at := range listed().FindAllStringIndex(text, -1) {

@@ -16,13 +16,21 @@ import (
 // A check without a message throws its C++ condition, such as "Expected input.size(0) ==
 // mask.size(0) to be true". These patterns match the terms of conditions about tensors.
 var (
-	inCondition = whenUsed(`([\w.\->()\[\]]+?)\s*(==|!=|>=|>|<=|<)\s*(-?[\w.:\->()\[\]]+)`)
-	term        = whenUsed(`^\(*(\w+?)_?(?:\.|->|_)(dim|ndim|ndimension|numel|shape|sizes?|scalar_type|dtype|type)_*(?:\(\)?(-?\d*)\)*)?(?:\[(-?\d+)\]|\.size\(\))?\)*$`)
+	inCondition = findsAll(`([\w.\->()\[\]]+?)\s*(==|!=|>=|>|<=|<)\s*(-?[\w.:\->()\[\]]+)`)
+	term        = findsAll(`^\(*(\w+?)_?(?:\.|->|_)(dim|ndim|ndimension|numel|shape|sizes?|scalar_type|dtype|type)_*(?:\(\)?(-?\d*)\)*)?(?:\[(-?\d+)\]|\.size\(\))?\)*$`)
 	dtypeTerm   = regexp.MustCompile(`^(?:at::|torch::|torch\.|c10::|scalartype::)*k?(\w+?)\)*$`)
-	remainder   = whenUsed(`([\w.\->()\[\]]+)\s*%\s*\(?(\w+(?:\s*\*\s*\w+)*)\)*\s*==\s*0\b`)
-	amongDTypes = whenUsed(`([\w.]+\.dtype) in [\[({]([^\])}]*)`)
-	predicate   = whenUsed(`(\w+)(?:\.|->)is_floating_point\(|isfloatingtype\((\w+)|isintegraltype\((\w+)|tensor_is_rank\((\w+), (\d+)\)`)
+	remainder   = findsAll(`([\w.\->()\[\]]+)\s*%\s*\(?(\w+(?:\s*\*\s*\w+)*)\)*\s*==\s*0\b`)
+	amongDTypes = findsAll(`([\w.]+\.dtype) in [\[({]([^\])}]*)`)
+	predicate   = findsAll(`(\w+)(?:\.|->)is_floating_point\(|isfloatingtype\((\w+)|isintegraltype\((\w+)|tensor_is_rank\((\w+), (\d+)\)`)
 )
+
+// withoutRemainders returns a condition without its terms that remainder matches.
+func withoutRemainders(text string) string {
+	for _, c := range remainder(text) {
+		text = strings.Replace(text, c[0], "", 1)
+	}
+	return text
+}
 
 // condition changes the case so that a condition in an error holds, or one of several joined by ||.
 func (m *revision) condition(groups []string) bool {
@@ -31,17 +39,17 @@ func (m *revision) condition(groups []string) bool {
 		text = sample.Pick(m.rng, either)
 	}
 	changed := m.remainders(text)
-	for _, c := range inCondition().FindAllStringSubmatch(remainder().ReplaceAllString(text, ""), -1) {
-		c[3] = strings.TrimRight(c[3], ":") // before a message
-		left, right := m.term(c[1]), m.term(c[3])
-		c[1], c[3] = m.shown(left, c[1]), m.shown(right, c[3])
-		if left.holds(c[2], right, c[3]) {
+	for _, c := range inCondition(withoutRemainders(text)) {
+		l, operator, r := c[1], c[2], strings.TrimRight(c[3], ":") // before a message
+		left, right := m.term(l), m.term(r)
+		l, r = m.shown(left, l), m.shown(right, r)
+		if left.holds(operator, right, r) {
 			continue
 		}
 		if right.known() && (!left.known() || sample.OneIn(m.rng, 2)) {
-			left, right, c[1], c[3], c[2] = right, left, c[3], c[1], mirrored(c[2])
+			left, right, r, operator = right, left, l, mirrored(operator)
 		}
-		changed = left.set(c[2], right, c[3]) || changed
+		changed = left.set(operator, right, r) || changed
 	}
 	return m.predicates(text) || changed
 }
@@ -80,7 +88,7 @@ func mirrored(operator string) string {
 // remainders makes sizes and numbers multiples of their divisors in a condition.
 func (m *revision) remainders(text string) bool {
 	changed := false
-	for _, c := range remainder().FindAllStringSubmatch(text, -1) {
+	for _, c := range remainder(text) {
 		by := int64(1)
 		for factor := range strings.SplitSeq(c[2], "*") {
 			factor = strings.TrimSpace(factor)
@@ -102,11 +110,11 @@ func (m *revision) remainders(text string) bool {
 // require.
 func (m *revision) predicates(text string) bool {
 	changed := false
-	for _, c := range amongDTypes().FindAllStringSubmatch(text, -1) {
+	for _, c := range amongDTypes(text) {
 		words := strings.Split(c[2], ",")
 		changed = m.term(c[1]).set("==", argumentTerm{}, strings.TrimSpace(sample.Pick(m.rng, words))) || changed
 	}
-	for _, c := range predicate().FindAllStringSubmatch(text, -1) {
+	for _, c := range predicate(text) {
 		t, word := m.term(c[1]+c[2]+c[3]+".dtype()"), "float"
 		if t.tensor == nil {
 			t = m.term(c[4] + ".dim()")
@@ -151,7 +159,10 @@ func (t argumentTerm) dtype(text string) (string, bool) {
 }
 
 func (m *revision) term(text string) argumentTerm {
-	g := term().FindStringSubmatch(text)
+	var g []string
+	if found := term(text); len(found) > 0 {
+		g = found[0]
+	}
 	if t := m.numbered(strings.TrimSuffix(strings.Trim(text, "() "), ".value")); t.value != nil || g == nil {
 		return t
 	}

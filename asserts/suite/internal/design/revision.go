@@ -237,4 +237,30 @@ func whenUsed(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
+// MostCached limits the number of texts in a cache.
+const MostCached = 1 << 12
+
+// cached returns find with a cache, as cases of one op make the same errors. Callers must not
+// change what it returns.
+func cached[T any](find func(text string) T) func(text string) T {
+	known := make(map[string]T)
+	return func(text string) T {
+		found, ok := known[text]
+		if !ok {
+			if len(known) >= MostCached {
+				clear(known)
+			}
+			found = find(text)
+			known[text] = found
+		}
+		return found
+	}
+}
+
+// findsAll returns a function that finds all matches of a pattern in a text, cached.
+func findsAll(pattern string) func(text string) [][]string {
+	compiled := whenUsed(pattern)
+	return cached(func(text string) [][]string { return compiled().FindAllStringSubmatch(text, -1) })
+}
+
 var digits = regexp.MustCompile(`\d+`)

@@ -39,7 +39,7 @@ func (r *Runner) beyond(op, text string) string {
 	if why == "" && design.Lost(text) {
 		why = "by its kernel's error, this build lacks a requirement, or the op was removed"
 	}
-	if r.readings == nil || len(r.readings) >= design.MostReadings {
+	if r.readings == nil || len(r.readings) >= design.MostCached {
 		r.readings = make(map[string]string)
 	}
 	r.readings[text] = why

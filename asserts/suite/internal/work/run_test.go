@@ -288,7 +288,7 @@ func TestReadings(t *testing.T) {
 	if why := b.beyond("f", "x"); why != "f has no kernel" {
 		t.Errorf("%q", why)
 	}
-	for n := range design.MostReadings {
+	for n := range design.MostCached {
 		b.beyond("f", strings.Repeat("y", n+1))
 	}
 	if n := len(b.readings); n != 1 {
