@@ -98,6 +98,7 @@ type match struct {
 
 var readError = cached(applicable)
 
+// applicable returns the reading of an error by the rules that apply to it.
 func applicable(text string) *reading {
 	e := &reading{key: WithoutNumbers(text), lost: beyondMending(text)}
 	small := strings.ToLower(text)
