@@ -71,7 +71,7 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	c.cases = f.Int("cases", 0, "the `number` of cases that an op gets (default: each value class of each argument, then pairs of them)")
 	c.casesFrom = f.String("cases-from", "", "a `file` with arguments of ops; see opassert help cases")
 	c.only = newNumberFlag(f, "case", "run only the case of this `number` (default: all)")
-	c.workers = f.Int("workers", runtime.NumCPU(), "worker processes")
+	c.workers = f.Int("workers", usualWorkers(), "worker processes")
 	c.timeout = f.Duration("timeout", 2*time.Second, "the maximum processor time of one case, which is up to five calls if memory is watched;\na kernel of a module that may compile itself has 15 times as long, in a process of its own")
 	c.state = newStateFlag(f, "the `file` that stores results, so that an interrupted run can continue, and the next\nskips unchanged Go kernels (default: in the cache folder)")
 	c.rerun = f.Bool("a", false, "run all ops again, also those with results of an earlier run")
@@ -83,6 +83,13 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	c.through = f.String("through", "backend", "where calls begin: `backend|autograd`, which checks OA014 on arguments that require grad")
 	c.memory = f.String("memory", "", "whether the memory of tensors lies between pages that can't be touched: `on|off`, for OA018 and OA019\n(default: on with -lib and -module, else off)")
 	return c
+}
+
+// usualWorkers returns the number of processors that this process may use, and a quarter more, since
+// a processor would wait while the worker on it ends by a crash, or starts.
+func usualWorkers() int {
+	n := runtime.GOMAXPROCS(0)
+	return min(n+(n+3)/4, mostWorkers)
 }
 
 // watchesMemory reports whether tensors lie in watched memory.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"runtime"
 	"testing"
 
 	"github.com/opassert/opassert/asserts"
@@ -21,6 +22,17 @@ func TestNameFrom(t *testing.T) {
 		nameFrom("/home/me/lib", []*report.OpResult{r})
 		if got := r.Findings[0].Violation.Site; r.Site != (asserts.Site{File: want, Line: 1}) || got != (asserts.Site{File: want, Line: 2}) {
 			t.Errorf("%q: %v and %v, want %q", file, r.Site, got, want)
+		}
+	}
+}
+
+// A run has more workers than processors, as one of them may wait.
+func TestUsualWorkers(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for n, want := range map[int]int{1: 2, 2: 3, 4: 5, 5: 7, 1000: mostWorkers} {
+		runtime.GOMAXPROCS(n)
+		if got := usualWorkers(); got != want {
+			t.Errorf("%d workers on %d processors, want %d", got, n, want)
 		}
 	}
 }

@@ -81,7 +81,7 @@ func (r reproFlag) write(torch *torchFlags, read *report.Report) error {
 	}
 	ctx, stop := interruptible(context.Background())
 	defer stop()
-	return d.Write(ctx, read, runtime.NumCPU())
+	return d.Write(ctx, read, runtime.GOMAXPROCS(0))
 }
 
 // library returns the Go library for programs.

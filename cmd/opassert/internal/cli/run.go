@@ -226,7 +226,7 @@ func (r *runFlags) writePrograms(inv *invocation, watched *watch.OpReport, ops *
 	}
 	ctx, stop := interruptible(context.Background())
 	defer stop()
-	if err := d.Write(ctx, ops, runtime.NumCPU()); err != nil {
+	if err := d.Write(ctx, ops, runtime.GOMAXPROCS(0)); err != nil {
 		return err
 	}
 	watched.AdoptPrograms(ops)
