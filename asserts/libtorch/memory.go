@@ -53,6 +53,14 @@ func WatchMemory(ahead, aligned bool, fill byte) (touches []Touch, unwatched int
 	return touches, unwatched, err
 }
 
+// ReuseMemory places the memory of each new tensor of up to a page where watched memory is free first,
+// also if it was freed just now, until the next WatchMemory: the same tensors then have the same
+// addresses again, once those before are gone.
+func ReuseMemory(fill byte) error {
+	_, err := ask("reuse memory", crossing{function: fnMemory, first: 1 << 2, second: int64(fill)}, func(*reader) struct{} { return struct{}{} })
+	return err
+}
+
 // FillMemory fills new memory of a device with a byte, and reports whether it does: not if the
 // device's backend has a caching allocator, or does not use the one that it registers.
 func FillMemory(on DeviceInfo, fill byte) (bool, error) {

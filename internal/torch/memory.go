@@ -35,6 +35,14 @@ func (l *Libtorch) Arrange(ahead, aligned bool, fill byte) {
 	}
 }
 
+// Reuse places the same new tensors at the same addresses, once those before are gone, in
+// memory that a byte fills, until the next Arrange.
+func (l *Libtorch) Reuse(fill byte) {
+	if l.device.Name == "" {
+		libtorch.ReuseMemory(fill)
+	}
+}
+
 // Touched returns the memory faults of the last call of an op, and the reasons why
 // some storage since Arrange is not watched or not filled.
 func (l *Libtorch) Touched(op *asserts.Op) (faults []asserts.Fault, unwatched, unfilled string) {

@@ -61,6 +61,7 @@ struct {
   struct sigaction fault;            // what handled faults before
   bool ahead = false;                // memory begins where a page does; else it ends there
   bool aligned = false;              // the memory of arguments is, as that of c10's allocator
+  bool reuse = false;                // a block is the first that is free, also one that was freed just now
   unsigned char fill = 0;
   size_t alignment = kAlignment;
   volatile bool watching = false;
@@ -258,18 +259,25 @@ void close_freed() {
   memory.open_from = kSlots, memory.open_to = 0;
 }
 
+Block* take_free(Block* b) {
+  memory.taken++;
+  // A mapping of its own, that is never merged with its neighbours' and split again.
+  if (b->freed < 0) madvise(b->pages, b->size, MADV_DONTDUMP);
+  permit(b->pages, b->size, PROT_READ | PROT_WRITE);
+  return b;
+}
+
 // take_slot takes the next slot that was not freed recently, if there is one.
 Block* take_slot() {
+  Block* const end = memory.slots + kSlots;
+  Block* const first = memory.reuse ? std::find_if(memory.slots, end, [](const Block& b) { return !b.live; }) : end;
+  if (first != end) return take_free(first);
   for (const int rest : {kSlots / 2, 0}) {
     for (int looks = 0; looks < kSlots; looks++) {
       Block* b = &memory.slots[memory.next];
       memory.next = (memory.next + 1) % kSlots;
       if (b->live || memory.taken - b->freed < rest) continue;
-      memory.taken++;
-      // A mapping of its own, that is never merged with its neighbours' and split again.
-      if (b->freed < 0) madvise(b->pages, b->size, MADV_DONTDUMP);
-      permit(b->pages, b->size, PROT_READ | PROT_WRITE);
-      return b;
+      return take_free(b);
     }
   }
   return nullptr;
@@ -471,13 +479,15 @@ using namespace opassert;
 
 // memory places the tensors of this process between pages without access, after one if the first bit
 // of a number is set, else before one, arguments at multiples of their elements' size, or of 64 bytes
-// if its second bit is set, and fills them with a byte until they are written. It replies with the
+// if its second bit is set, and fills them with a byte until they are written; if its third bit is
+// set, each where the first free block is. It replies with the
 // illegal accesses of the last observed call, in the format of memory.cpp.
 void opassert::entry::memory(const Crossing& in, Reply& out) {
   auto& memory = opassert::memory;
   if (own_allocator == nullptr) begin();
   memory.ahead = (in.first & 1) != 0;
   memory.aligned = (in.first & 2) != 0;
+  memory.reuse = (in.first & 4) != 0;
   memory.fill = static_cast<unsigned char>(in.second);
   const int n = std::min(memory.touched.load(), kMostTouches);
   out.word(memory.unwatched.exchange(0));

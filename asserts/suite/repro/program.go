@@ -532,7 +532,9 @@ var followed = map[asserts.Symptom]sight{
 		says:   "{x} depends on the contents of the arguments in an earlier call",
 	},
 	asserts.EarlierValues: {
-		apart: true, before: "if byte == 0xA6:\n    scale([{held}], 0.5)\n{first}\n{arguments}",
+		apart: true, before: "if byte == 0xA6:\n    scale([t.data for t in tensors([{held}])], 0.5)\n{first}\nold = [{read}]\n{arguments}\n" +
+			"for t, new in zip(tensors(old), tensors([{read}])):\n    t.data.copy_(new)\n" +
+			"[{read}] = replaced(old, lambda t: t.data)  # at the addresses, and with the _version, of the first ones: as where memory is reused",
 		fault: follows,
 		says:  "{x} depends on the values of an earlier call",
 	},
@@ -606,7 +608,7 @@ func (k *pythonCall) once(s sight, w way, x string) string {
 			other := append(slices.Clone(k.earlier.lines), "torch.manual_seed(0)", w.statement(k.earlier.expression(w)))
 			s.before = "if byte == 0xA6:\n" + indented(strings.Join(other, "\n")) + "\nelse:\n{call}\n{arguments}"
 		}
-		line("%s", strings.NewReplacer("{held}", strings.Join(k.held(), ", "), "{call}", indented(call), "{first}", call, "{arguments}", strings.Join(k.lines, "\n")).Replace(s.before))
+		line("%s", strings.NewReplacer("{held}", strings.Join(k.held(), ", "), "{read}", strings.Join(k.read(), ", "), "{call}", indented(call), "{first}", call, "{arguments}", strings.Join(k.lines, "\n")).Replace(s.before))
 	}
 	line("torch.manual_seed(%s)", cmp.Or(s.seed, "0"))
 	line("%s", w.statement("result = "+k.expression(w)))
@@ -622,9 +624,18 @@ func (k *pythonCall) once(s sight, w way, x string) string {
 
 // held returns the variables of the arguments that hold tensors.
 func (k *pythonCall) held() []string {
+	return k.variables(func(arg schema.Argument) bool { return arg.Type.HoldsTensors() })
+}
+
+// read returns the variables of those that the schema marks in no way.
+func (k *pythonCall) read() []string {
+	return k.variables(func(arg schema.Argument) bool { return arg.Type.HoldsTensors() && arg.Alias == nil })
+}
+
+func (k *pythonCall) variables(of func(schema.Argument) bool) []string {
 	var names []string
 	for i, arg := range k.op.Func.Args {
-		if k.names[i] != "" && arg.Type.HoldsTensors() {
+		if k.names[i] != "" && of(arg) {
 			names = append(names, k.names[i])
 		}
 	}

@@ -121,6 +121,7 @@ var examples = map[string]Problem{
 	"default-seed":     seeing(finding("x::f", "f(Tensor self, *, Generator? g=None) -> Tensor", `{self: "float32[3]", g: generator}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), asserts.DefaultSeed),
 	"earlier":          seeing(finding("x::f", "f(Tensor self, Tensor[] xs) -> Tensor", `{self: "float32[2]", xs: "[int64[2]]"}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), asserts.EarlierCall),
 	"earlier-values":   seeing(finding("x::f", "f(Tensor self, Tensor[] xs) -> Tensor", `{self: "float32[2]", xs: "[int64[2]]"}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), asserts.EarlierValues),
+	"earlier-written":  seeing(finding("x::f_", "f_(Tensor(a!) self, Tensor x) -> Tensor", `{self: "float32[2]", x: "float32[2]"}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), asserts.EarlierValues),
 	"first-call":       seeing(finding("x::f", "f(Tensor self) -> Tensor", `{self: "float32[2]"}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), asserts.FirstCall),
 	"earlier-other":    after(`{self: "float32[2]", by: "1"}`, seeing(finding("x::f", "f(Tensor self, int by) -> Tensor", `{self: "float32[2]", by: "2"}`, asserts.NondeterministicResult, result(0, "result"), asserts.Place{}), asserts.EarlierValues)),
 	"crash": {

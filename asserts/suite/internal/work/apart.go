@@ -10,7 +10,8 @@ import (
 
 // A cache whose key does not include everything that its entries depend on returns the result of an
 // earlier call to later ones in the process, also to repeated ones. So calls are repeated in a
-// process that has not run the op, and the results are compared.
+// process that has not run the op, and the results are compared. Tensors of the next call lie where those of
+// the last one were, which a key of addresses takes for the same.
 
 // astray are the checks whose violations explain different results.
 const astray asserts.Codes = 1<<asserts.OutOfBounds | 1<<asserts.UseAfterFree | 1<<asserts.UninitialisedResult | 1<<asserts.NondeterministicResult
@@ -28,7 +29,9 @@ func (r *Runner) handOver(t *Target, a *attempt, found []*report.Finding) []asse
 		return nil
 	}
 	if !t.handedOver && slices.ContainsFunc(a.c.Tensors(), (*sample.TensorSpec).Usual) {
-		if seen := r.seenAgain(t, a.c, otherValue); seen != nil && r.repeats(t, a.c, otherValue, seen[0]) {
+		then := otherValue.inReused()
+		r.seenAgain(t, a.c, firstTime.inReused())
+		if seen := r.seenAgain(t, a.c, then); seen != nil && r.repeats(t, a.c, then, seen[0]) {
 			t.Apart(&Calls{Made: []Call{{a.c, 0}, {a.c, otherValue.later}}, Last: SeenJSON{seen[0]}})
 			t.handedOver = true
 		}
@@ -46,7 +49,7 @@ func (r *Runner) CallApart(t *Target, calls *Calls, result *report.CaseResult) {
 	before := calls.Last.Seen
 	calls.Last.Seen = nil
 	for _, call := range calls.Made {
-		seen := r.seenAgain(t, call.Case, withValues(call.Turn))
+		seen := r.seenAgain(t, call.Case, withValues(call.Turn).inReused())
 		if seen == nil {
 			break
 		}
@@ -93,5 +96,5 @@ var earlierValues = asserts.Fault{
 	Saw:     "depend on the values of an earlier call: they differ between two new processes, one of which makes a call with other values first, the other one the same call",
 	Symptom: asserts.EarlierValues,
 	Breaks:  "all later batches of a program are computed with values of the first one",
-	Fix:     "key a cache by everything that its entries depend on: not only sizes and dtype, but also the elements of tensors, or their identity and _version, and the other arguments; or do not cache",
+	Fix:     "key a cache by everything that its entries depend on: not only sizes and dtype, but also the elements of tensors, or their identity and _version, and the other arguments, but not their address, at which there may be another tensor later; or do not cache",
 }

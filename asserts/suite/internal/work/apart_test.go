@@ -143,6 +143,31 @@ func TestCallApart(t *testing.T) {
 	}
 }
 
+// Tensors of a call lie where those of the previous one were; other calls have memory of their own again.
+func TestCallApartReuses(t *testing.T) {
+	var w *watchingEngine
+	reused := 0
+	b := benchOf(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		if w.reuses && w.fill == firstFill && e.live == 1 {
+			reused++
+		}
+		return copies(e, args)
+	}, func(o *engine.Operator, _ *engine.Checks) { o.Added = true }, "")
+	w = &watchingEngine{fakeEngine: b.e}
+	b.Engine = w
+	c := b.call(t, "float32[1]")
+	if b.CallApart(b.t, &Calls{Made: []Call{{c, 1}, {c, 0}}}, new(report.CaseResult)); reused != 2 {
+		t.Errorf("%d calls reuse memory", reused)
+	}
+	if b.seenAgain(b.t, c, firstTime); reused != 2 || w.reuses {
+		t.Error("another call reuses memory")
+	}
+	b.t.Apart = func(*Calls) {}
+	if b.handOver(b.t, b.attempt(c), nil); reused != 4+often {
+		t.Errorf("%d calls reuse memory in the worker, and before", reused)
+	}
+}
+
 // A result that differs between the first call of a process and the same call after it is a note of its own.
 func TestFirstCall(t *testing.T) {
 	for name, tt := range map[string]struct {

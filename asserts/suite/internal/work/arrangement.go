@@ -8,12 +8,19 @@ type callSetup struct {
 	seed   uint64 // added to the seed of the run
 	later  int    // added to the turns of usual floating-point values
 	beside int    // added to the turns of elements beside tensors in their storages
+	reused bool   // in memory of tensors that are gone
 	twin   bool   // with twins of its tensors on the CPU
 }
 
 // onCPU returns the arrangement with twins of the tensors on the CPU.
 func (how callSetup) onCPU() callSetup {
 	how.twin = true
+	return how
+}
+
+// inReused returns the arrangement in memory of tensors that are gone.
+func (how callSetup) inReused() callSetup {
+	how.reused = true
 	return how
 }
 

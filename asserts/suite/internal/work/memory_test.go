@@ -21,6 +21,7 @@ type watchingEngine struct {
 	fill      byte
 	ahead     bool
 	aligned   bool
+	reuses    bool
 	touches   []asserts.Fault // for each call
 	before    []asserts.Fault // for each call with tensors after a page
 	unwatched string
@@ -29,8 +30,9 @@ type watchingEngine struct {
 
 func (e *watchingEngine) Watched() bool { return !e.off }
 func (e *watchingEngine) Arrange(ahead, aligned bool, fill byte) {
-	e.ahead, e.aligned, e.fill = ahead, aligned, fill
+	e.ahead, e.aligned, e.fill, e.reuses = ahead, aligned, fill, false
 }
+func (e *watchingEngine) Reuse(fill byte) { e.fill, e.reuses = fill, true }
 func (e *watchingEngine) Touched(*asserts.Op) ([]asserts.Fault, string, string) {
 	if e.ahead {
 		return e.before, e.unwatched, e.unfilled

@@ -84,18 +84,31 @@ def tensors(values):
     return [t for v in values for t in tensors(v)] if isinstance(values, (list, tuple, type({}.values()))) else []
 
 
+def replaced(values, by):
+    """Returns values with each tensor and device replaced by the result of by."""
+    if isinstance(values, (torch.Tensor, torch.device)):
+        return by(values)
+    if isinstance(values, dict):
+        return {k: replaced(v, by) for k, v in values.items()}
+    return type(values)(replaced(v, by) for v in values) if isinstance(values, (list, tuple)) else values
+
+
 def call(byte):
     """Returns whether the call writes illegally, and the bytes that it returns or writes."""
     self = torch.tensor([0.05882353, 0.47058824], dtype=torch.float32)
     xs_0 = torch.tensor([0, 1], dtype=torch.int64)
     xs = [xs_0]
     if byte == 0xA6:
-        scale([self, xs], 0.5)
+        scale([t.data for t in tensors([self, xs])], 0.5)
     torch.manual_seed(0)
     torch.ops.x.f.default(self, xs)
+    old = [self, xs]
     self = torch.tensor([0.05882353, 0.47058824], dtype=torch.float32)
     xs_0 = torch.tensor([0, 1], dtype=torch.int64)
     xs = [xs_0]
+    for t, new in zip(tensors(old), tensors([self, xs])):
+        t.data.copy_(new)
+    [self, xs] = replaced(old, lambda t: t.data)  # at the addresses, and with the _version, of the first ones: as where memory is reused
     torch.manual_seed(0)
     result = torch.ops.x.f.default(self, xs)
     return [elements(t) for t in tensors([result])]
