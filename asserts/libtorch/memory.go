@@ -55,9 +55,9 @@ func WatchMemory(ahead, aligned bool, fill byte) (touches []Touch, unwatched int
 
 // ReuseMemory places the memory of each new tensor of up to a page where watched memory is free first,
 // also if it was freed just now, until the next WatchMemory: the same tensors then have the same
-// addresses again, once those before are gone.
-func ReuseMemory(fill byte) error {
-	_, err := ask("reuse memory", crossing{function: fnMemory, first: 1 << 2, second: int64(fill)}, func(*reader) struct{} { return struct{}{} })
+// addresses again, once those before are gone. The arguments are those of WatchMemory.
+func ReuseMemory(aligned bool, fill byte) error {
+	_, err := ask("reuse memory", crossing{function: fnMemory, first: 1<<2 | truth(aligned)<<1, second: int64(fill)}, func(*reader) struct{} { return struct{}{} })
 	return err
 }
 

@@ -35,11 +35,11 @@ func (l *Libtorch) Arrange(ahead, aligned bool, fill byte) {
 	}
 }
 
-// Reuse places the same new tensors at the same addresses, once those before are gone, in
-// memory that a byte fills, until the next Arrange.
-func (l *Libtorch) Reuse(fill byte) {
+// Reuse places the same new tensors at the same addresses, once those before are gone, aligned
+// and in filled memory as with Arrange, until the next Arrange.
+func (l *Libtorch) Reuse(aligned bool, fill byte) {
 	if l.device.Name == "" {
-		libtorch.ReuseMemory(fill)
+		libtorch.ReuseMemory(aligned, fill)
 	}
 }
 

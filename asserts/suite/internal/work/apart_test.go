@@ -162,9 +162,9 @@ func TestCallApartReuses(t *testing.T) {
 	if b.seenAgain(b.t, c, firstTime); reused != 2 || w.reuses {
 		t.Error("another call reuses memory")
 	}
-	b.t.Apart = func(*Calls) {}
-	if b.handOver(b.t, b.attempt(c), nil); reused != 4+often {
-		t.Errorf("%d calls reuse memory in the worker, and before", reused)
+	b.t.Apart, b.t.aligned = func(*Calls) {}, true
+	if b.handOver(b.t, b.attempt(c), nil); reused != 4+often || !w.aligned {
+		t.Errorf("%d calls reuse memory in the worker, and before; aligned: %v", reused, w.aligned)
 	}
 }
 

@@ -32,7 +32,10 @@ func (e *watchingEngine) Watched() bool { return !e.off }
 func (e *watchingEngine) Arrange(ahead, aligned bool, fill byte) {
 	e.ahead, e.aligned, e.fill, e.reuses = ahead, aligned, fill, false
 }
-func (e *watchingEngine) Reuse(fill byte) { e.fill, e.reuses = fill, true }
+func (e *watchingEngine) Reuse(aligned bool, fill byte) {
+	e.aligned, e.fill, e.reuses = aligned, fill, true
+}
+
 func (e *watchingEngine) Touched(*asserts.Op) ([]asserts.Fault, string, string) {
 	if e.ahead {
 		return e.before, e.unwatched, e.unfilled

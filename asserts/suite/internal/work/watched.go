@@ -15,9 +15,9 @@ type watcher interface {
 	// Arrange sets the position of new tensors, directly after a page without access or before one,
 	// whether arguments are aligned for vectors, and the contents of their memory until it is written.
 	Arrange(ahead, aligned bool, fill byte)
-	// Reuse places the same new tensors at the same addresses, once those before are gone, in memory
-	// with these contents, until the next Arrange.
-	Reuse(fill byte)
+	// Reuse places the same new tensors at the same addresses, once those before are gone, aligned
+	// and in memory with contents as with Arrange, until the next Arrange.
+	Reuse(aligned bool, fill byte)
 	// Touched returns the memory faults of the last call of an op, and why the memory of some
 	// storage since Arrange is not watched, and why it is not filled, or "".
 	Touched(op *asserts.Op) (faults []asserts.Fault, unwatched, unfilled string)
@@ -35,7 +35,7 @@ func (r *Runner) arrange(t *Target, how callSetup) {
 	switch w := r.watcher(); {
 	case w == nil:
 	case how.reused:
-		w.Reuse(how.fill)
+		w.Reuse(t.aligned, how.fill)
 	default:
 		w.Arrange(how.ahead, t.aligned, how.fill)
 	}
