@@ -18,7 +18,7 @@ generate:
 # What follows from a new check: the generated code, the README's table, and goldens of its
 # own. Those that are there are compared: a wrong rule rewrites none.
 golden: generate
-	go test ./asserts ./gen/plan ./gen/internal/emit ./internal/gentest/selftest -add
+	go test ./asserts ./gen/plan ./gen/internal/emit ./internal/testbed/selftest -add
 	go test ./cmd/opassert -run TestReadmeHasEveryCheck -update
 
 bench:

@@ -10,7 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/internal/yamlfile"
 	"github.com/opassert/opassert/schema"
@@ -64,7 +64,7 @@ func (p *parser) entries(root *yaml.Node) []*Entry {
 		p.ReportKind(root, "a list of entries, - {op: ..., checks: [...], reason: ...}")
 		return nil
 	}
-	return loop.Map(root.Content, p.entry)
+	return slicesx.Map(root.Content, p.entry)
 }
 
 // fields are the keys of an entry, each with the method that reads its value.
@@ -125,7 +125,7 @@ func (p *parser) causes(n *yaml.Node) []string {
 	if n.Kind != yaml.SequenceNode {
 		return []string{p.text(n)}
 	}
-	return loop.Map(n.Content, p.text)
+	return slicesx.Map(n.Content, p.text)
 }
 
 // text reads a text that is not empty. Several lines become one, as reports and comments need.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // MetaAlias is OA011.
@@ -234,7 +234,7 @@ func (j *judge) differences(m *judge, a, b *callSide) []contrast {
 type contrast struct{ of, text string }
 
 func texts(all []contrast) string {
-	return loop.Join(all, "; ", func(c contrast) string { return c.text })
+	return slicesx.Join(all, "; ", func(c contrast) string { return c.text })
 }
 
 func definedness(s *callSide) string {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/internal/golden"
+	"github.com/opassert/opassert/internal/dev/golden"
 )
 
 // TestPresets compares, for each check, the tensors that the presets skip and the rows responsible

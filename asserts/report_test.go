@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/internal/golden"
+	"github.com/opassert/opassert/internal/dev/golden"
 )
 
 // faults violates each rule once, for the tests of reports.

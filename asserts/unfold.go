@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // A Part is a tensor inside another one: the indices or the values of a sparse tensor, the inner
@@ -115,7 +115,7 @@ func partsOf(tensors []Observation) (parts []Observation, names []string) {
 }
 
 func lengths(runs [][]Observation) []int {
-	return loop.Map(runs, func(run []Observation) int { return len(run) })
+	return slicesx.Map(runs, func(run []Observation) int { return len(run) })
 }
 
 func padded(names [][]string, n int) [][]string {

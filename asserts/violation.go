@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/printable"
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // A Violation is one broken rule in one call.
@@ -213,7 +213,7 @@ func (v *Violation) breaks() string {
 }
 
 func skipList(skips []Skip) string {
-	return loop.Join(skips, ", ", func(s Skip) string { return fmt.Sprintf("%v (%s, %d)", s.Code, s.Reason, s.Count) })
+	return slicesx.Join(skips, ", ", func(s Skip) string { return fmt.Sprintf("%v (%s, %d)", s.Code, s.Reason, s.Count) })
 }
 
 // Waive returns the allowlist entry that waives it, as YAML.
@@ -231,10 +231,10 @@ type Violations []*Violation
 
 // Error returns the reports, separated by empty lines.
 func (vs Violations) Error() string {
-	return loop.Join(vs, "\n\n", (*Violation).Error)
+	return slicesx.Join(vs, "\n\n", (*Violation).Error)
 }
 
 // Unwrap returns the violations.
 func (vs Violations) Unwrap() []error {
-	return loop.Map(vs, func(v *Violation) error { return v })
+	return slicesx.Map(vs, func(v *Violation) error { return v })
 }

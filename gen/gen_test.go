@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // given returns minimal options, changed.

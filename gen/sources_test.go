@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // The header names files equally on every machine, and from every folder.

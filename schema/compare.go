@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/internal/tensor"
 )
 
@@ -119,7 +119,7 @@ func (t Type) dispatched() Type {
 	case "DeviceIndex":
 		t.Name = "int"
 	}
-	t.Elem = loop.Map(t.Elem, Type.dispatched)
+	t.Elem = slicesx.Map(t.Elem, Type.dispatched)
 	return t
 }
 

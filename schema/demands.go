@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // Note [Demands of torchgen on a file]: torchgen also refuses files whose ops do not fit together,
@@ -89,7 +89,7 @@ func (e *entry) dispatchesAs() []string {
 	if e.op.CompositeImplicit && !e.has(compositeImplicit) {
 		return []string{compositeImplicit + " " + name}
 	}
-	return loop.Map(e.kernels, func(k dispatchEntry) string { return k.key + " " + name })
+	return slicesx.Map(e.kernels, func(k dispatchEntry) string { return k.key + " " + name })
 }
 
 // otherwiseGrouped are the out= ops that torchgen takes alone, since their other

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
-	"github.com/opassert/opassert/internal/golden"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/golden"
+	"github.com/opassert/opassert/internal/dev/must"
 	"github.com/opassert/opassert/schema"
 	"github.com/opassert/opassert/testdata/conformance"
 )

@@ -7,7 +7,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/internal/yamlfile"
 )
@@ -47,7 +47,7 @@ func (e *entry) has(key string) bool {
 
 // keys returns the dispatch keys of the table, sorted.
 func (e *entry) keys() []string {
-	keys := loop.Map(e.kernels, func(k dispatchEntry) string { return k.key })
+	keys := slicesx.Map(e.kernels, func(k dispatchEntry) string { return k.key })
 	slices.Sort(keys)
 	return keys
 }

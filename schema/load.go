@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/internal/yamlfile"
 )
 
@@ -94,7 +94,7 @@ func (c Config) parse(path string, src []byte, tags *TagSet, errs scanner.ErrorL
 
 func (r *reader) file() *File {
 	entries := r.entries()
-	file := &File{Path: r.Path, Ops: loop.Map(entries, func(e *entry) *Op { return e.op })}
+	file := &File{Path: r.Path, Ops: slicesx.Map(entries, func(e *entry) *Op { return e.op })}
 	r.checkDuplicates(entries)
 	own := slices.DeleteFunc(slices.Clone(entries), func(e *entry) bool { return e.foreign })
 	// The rest compares entries: an entry that is missing because of an error would cause further

@@ -7,8 +7,8 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
-	"github.com/opassert/opassert/internal/libtorchtest"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/libtorchtest"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // An observed call allocates nothing in Go, and neither does its release.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
-	"github.com/opassert/opassert/internal/libtorchtest"
+	"github.com/opassert/opassert/internal/dev/libtorchtest"
 )
 
 // BenchmarkCall holds observed calls against unobserved ones, for ten ops on

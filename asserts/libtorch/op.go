@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // An Op is one operator overload of the live dispatcher. It must not be
@@ -200,7 +200,7 @@ func (op *Op) spell() string {
 		b.WriteString("...")
 	}
 	b.WriteString(") -> ")
-	returns := loop.Map(op.Returns, func(r Return) string { return strings.TrimSuffix(r.Type+" "+r.Name, " ") })
+	returns := slicesx.Map(op.Returns, func(r Return) string { return strings.TrimSuffix(r.Type+" "+r.Name, " ") })
 	if op.varret {
 		returns = append(returns, "...")
 	}

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/opassert/opassert/asserts/libtorch"
-	"github.com/opassert/opassert/internal/libtorchtest"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/libtorchtest"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 func TestOps(t *testing.T) {

@@ -11,13 +11,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
-	"github.com/opassert/opassert/gen/plan"
-	"github.com/opassert/opassert/internal/libtorchtest"
-	"github.com/opassert/opassert/internal/must"
-	"github.com/opassert/opassert/internal/torch"
+	"github.com/opassert/opassert/internal/dev/libtorchtest"
+	"github.com/opassert/opassert/internal/dev/must"
+	"github.com/opassert/opassert/schema"
 )
 
 const oplib = "../../testdata/oplib"
@@ -77,10 +75,8 @@ func tensor(t testing.TB, spec libtorch.Spec) libtorch.Tensor {
 // planned returns the op with every check that its schema calls for.
 func planned(t testing.TB, op *libtorch.Op) *asserts.Op {
 	t.Helper()
-	parsed := must.Get(torch.Schema(op))(t)
-	planner := must.Get(plan.NewPlanner("full", nil, allowlist.Where{}))(t)
-	all := planner.Plan(parsed).Asserts(asserts.Meta)
-	return asserts.WithParts(&all)
+	parsed := must.Get(schema.ParseDispatcher(op.Schema))(t)
+	return libtorchtest.Planned(t, parsed)
 }
 
 // floats makes a matrix of n rows without zeros.

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // registry is the last listing of the dispatcher.
@@ -39,7 +39,7 @@ func (r *operatorRecord) read() *Op {
 
 // all returns every operator, sorted by name.
 func (l *listing) all() []*Op {
-	return loop.Map(slices.Sorted(maps.Keys(l.records)), func(name string) *Op { return l.records[name].read() })
+	return slicesx.Map(slices.Sorted(maps.Keys(l.records)), func(name string) *Op { return l.records[name].read() })
 }
 
 // objects parses only the records: most workers need one op.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/internal/tensor"
 )
 
@@ -148,7 +148,7 @@ func MaybeList[T any](v []T, wrap func(...T) Value) Value {
 }
 
 func listOf[T any](items []T, value func(T) Value) Value {
-	return List(loop.Map(items, value)...)
+	return List(slicesx.Map(items, value)...)
 }
 
 // The numbers of enumerators that arguments of type Layout and MemoryFormat take.
@@ -206,7 +206,7 @@ func (v Value) String() string {
 }
 
 func show[T any](items []T, text func(T) string) string {
-	return "[" + loop.Join(items, ", ", text) + "]"
+	return "[" + slicesx.Join(items, ", ", text) + "]"
 }
 
 // write writes the value to a request. next is the index of its first tensor there; write returns
@@ -363,9 +363,9 @@ func (r *reader) listValue() Value {
 	switch {
 	case len(list) == 0:
 	case !other(KindTensor):
-		v = Tensors(loop.Map(list, func(item Value) Tensor { return item.Tensor })...)
+		v = Tensors(slicesx.Map(list, func(item Value) Tensor { return item.Tensor })...)
 	case !other(KindInt):
-		v = Ints(loop.Map(list, func(item Value) int64 { return item.Int })...)
+		v = Ints(slicesx.Map(list, func(item Value) int64 { return item.Int })...)
 	}
 	return v
 }

@@ -16,7 +16,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/preserve"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // These tests need no libtorch: they write what it would write.

@@ -12,7 +12,7 @@ import (
 	"github.com/opassert/opassert/asserts/maker"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/asserts/suite/engine"
-	"github.com/opassert/opassert/internal/gokernels"
+	"github.com/opassert/opassert/asserts/suite/gokernels"
 	"github.com/opassert/opassert/schema"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // modules are libraries as their authors would set them up, each with a bug or more. All but one

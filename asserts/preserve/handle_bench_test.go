@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // A handle costs at most as much as a finalizer, from setting it to running it: compare the

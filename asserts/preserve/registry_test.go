@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // A goTensor is a handle as in a library.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // Whatever a worker's replies contain, an accepted line has the key before it and an end, and the

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/asserts/suite/engine"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // connectionVariable makes a process of this test use its connection in one way.

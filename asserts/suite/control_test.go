@@ -12,7 +12,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/report"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // Results that depend on the values of an earlier call are found, in a run of all cases and in a run of a

@@ -14,5 +14,5 @@
 //
 // The caller provides an [engine.Engine], which runs the kernels, and an
 // [engine.Checks], the checks of their ops. The suite does not depend on a library:
-// the packages internal/torch and internal/c10/engine provide one each.
+// the packages cmd/opassert/internal/torch and internal/testbed/engine provide one each.
 package suite

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // lister returns a function that starts a shell as a worker, and the number of starts. In its

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/opassert/opassert/asserts/suite/report"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // The locks of processes that no longer exist are removed, and others remain.

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/opassert/opassert/asserts/suite/report"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 func openState(t *testing.T, path, key string) *ResultStore {

@@ -17,7 +17,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/design"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/asserts/suite/report"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // caseTime is the time limit of a case in these tests.

@@ -22,7 +22,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/asserts/suite/internal/work"
 	"github.com/opassert/opassert/asserts/suite/report"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 	"github.com/opassert/opassert/schema"
 )
 

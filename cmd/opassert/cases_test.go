@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opassert/opassert/internal/libtorchtest"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/libtorchtest"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // A user's file of cases makes ops run whose arguments cannot be guessed, one for

@@ -11,8 +11,8 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/report"
-	"github.com/opassert/opassert/internal/golden"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/golden"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // The README's table of promises has the code of every check, without names, to leave

@@ -16,7 +16,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // The example module, as a new user builds it: with an empty module cache, go
@@ -218,7 +218,7 @@ func released(t *testing.T, packages string) {
 		}
 	}
 	slices.Sort(foreign)
-	want := []string{module + "/asserts", module + "/internal/loop", module + "/internal/printable", module + "/internal/tensor", module + "/internal/usual"}
+	want := []string{module + "/asserts", module + "/internal/slicesx", module + "/internal/printable", module + "/internal/tensor", module + "/internal/usual"}
 	if !slices.Equal(slices.Compact(foreign), want) {
 		t.Errorf("the release build has %v, want %v", slices.Compact(foreign), want)
 	}

@@ -18,8 +18,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/opassert/opassert/internal/dev/must"
 	"github.com/opassert/opassert/internal/installed"
-	"github.com/opassert/opassert/internal/must"
 )
 
 // hardshipVariable is the number of each hardship that a run gets; 1 without it.

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/internal/libtorchtest"
+	"github.com/opassert/opassert/internal/dev/libtorchtest"
 )
 
 // Whatever kernels do, a wrong one never passes, a right one does, the run ends, and

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opassert/opassert/internal/golden"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/golden"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 const module = "github.com/opassert/opassert"
@@ -53,46 +53,46 @@ var rooms = []room{
 	{"asserts/maker", []string{"=asserts"}, nil},
 	{"asserts/internal", nil, nil},
 	{"asserts/internal/wire", []string{"=asserts", "internal/tensor"}, nil},
-	{"asserts/libtorch", []string{"=asserts", "=internal/compile", "internal/installed", "=internal/attach", "=asserts/preserve", "internal/tensor"}, nil},
+	{"asserts/libtorch", []string{"=asserts", "=internal/compile", "internal/installed", "=internal/subprocess", "=asserts/preserve", "internal/tensor"}, nil},
 	{"asserts/preserve", []string{"=asserts", "internal/printable"}, nil},
 	{"asserts/suite", []string{"=asserts", "schema", "internal/locked", "internal/procstat", "internal/tensor"}, nil},
 	{"asserts/suite/engine", []string{"=asserts", "=asserts/maker", "schema", "internal/tensor"}, nil},
 	{"asserts/suite/internal/sample", []string{"asserts/suite/engine", "internal/yamlfile", "schema", "internal/tensor"}, nil},
 	{"asserts/suite/internal/design", []string{"asserts/suite/engine", "internal/yamlfile", "asserts/suite/internal/sample", "schema", "internal/tensor"}, []string{"gopkg.in/yaml.v3"}},
 	{"asserts/suite/report", []string{"=asserts", "internal/printable", "asserts/suite/engine", "asserts/suite/internal/sample", "asserts/suite/internal/design", "schema"}, nil},
-	{"asserts/suite/repro", []string{"=asserts", "asserts/suite/engine", "asserts/suite/internal/sample", "asserts/suite/report", "schema", "internal/attach", "internal/locked", "internal/printable", "internal/tensor"}, []string{"gopkg.in/yaml.v3"}},
+	{"asserts/suite/repro", []string{"=asserts", "asserts/suite/engine", "asserts/suite/internal/sample", "asserts/suite/report", "schema", "internal/subprocess", "internal/locked", "internal/printable", "internal/tensor"}, []string{"gopkg.in/yaml.v3"}},
 	{"asserts/suite/internal/work", []string{"=asserts", "asserts/suite/engine", "asserts/suite/internal/sample", "asserts/suite/internal/design", "asserts/suite/report", "schema", "internal/tensor"}, nil},
-	{"asserts/optest", []string{"=asserts", "=internal/gokernels", "=asserts/maker", "=asserts/suite", "asserts/suite/engine", "asserts/suite/report", "schema"}, nil},
+	{"asserts/optest", []string{"=asserts", "=asserts/suite/gokernels", "=asserts/maker", "=asserts/suite", "asserts/suite/engine", "asserts/suite/report", "schema"}, nil},
 	{"cmd/opassert", []string{"schema", "allowlist", "gen", "asserts", "internal"}, nil},
-	{"internal/addcheck", []string{"=asserts"}, nil},
-	{"internal/prebuild", []string{"internal/compile", "internal/installed", "internal/watch", "internal/live", "=asserts/libtorch"}, nil},
-	{"internal/mutate", nil, nil},
-	{"internal/must", nil, nil},
-	{"internal/loop", nil, nil},
-	{"internal/golden", []string{"internal/must"}, []string{"github.com/google/go-cmp"}},
+	{"internal/dev/addcheck", []string{"=asserts"}, nil},
+	{"cmd/opassert/internal/prebuild", []string{"internal/compile", "internal/installed", "cmd/opassert/internal/watch", "cmd/opassert/internal/live", "=asserts/libtorch"}, nil},
+	{"internal/dev/mutate", nil, nil},
+	{"internal/dev/must", nil, nil},
+	{"internal/slicesx", nil, nil},
+	{"internal/dev/golden", []string{"internal/dev/must"}, []string{"github.com/google/go-cmp"}},
 	{"internal/tensor", nil, nil},
 	{"internal/printable", nil, nil},
-	{"internal/attach", nil, nil},
+	{"internal/subprocess", nil, nil},
 	{"internal/locked", nil, nil},
 	{"internal/procstat", nil, nil},
 	{"internal/yamlfile", nil, []string{"gopkg.in/yaml.v3"}},
-	{"internal/installed", []string{"internal/attach"}, nil},
-	{"internal/compile", []string{"=internal/attach", "internal/installed", "internal/locked", "internal/printable"}, nil},
+	{"internal/installed", []string{"internal/subprocess"}, nil},
+	{"internal/compile", []string{"=internal/subprocess", "internal/installed", "internal/locked", "internal/printable"}, nil},
 	{"internal/usual", nil, nil},
-	{"internal/preload", []string{"internal/compile", "internal/installed", "internal/locked", "internal/printable", "internal/procstat"}, []string{"golang.org/x/sys"}},
-	{"internal/gokernels", []string{"=asserts", "asserts/suite/engine", "internal/tensor", "schema"}, nil},
-	{"internal/torch", []string{"=asserts", "internal/installed", "internal/locked", "=asserts/libtorch", "=asserts/suite", "asserts/suite/engine", "schema", "internal/tensor"}, []string{"github.com/ianlancetaylor/demangle"}},
-	{"internal/live", []string{"asserts/preserve", "internal/trace", "internal/printable", "internal/compile", "internal/preload"}, nil},
-	{"internal/watch", []string{"asserts", "schema", "internal/compile", "internal/installed", "internal/live", "internal/preload", "internal/printable", "internal/procstat", "internal/tensor", "internal/torch", "internal/usual"}, nil},
-	{"internal/libtorchtest", []string{"internal/compile", "internal/installed", "internal/locked", "internal/must", "asserts/libtorch"}, nil},
-	{"internal/trace", []string{"=asserts/preserve", "internal/printable"}, nil},
-	{"internal/c10", []string{"=asserts", "internal/tensor"}, nil},
-	{"internal/c10/engine", []string{"=asserts", "internal/c10", "=internal/gokernels", "asserts/suite/engine", "schema", "internal/tensor"}, nil},
-	{"internal/gentest", []string{"asserts", "internal/c10"}, nil},
-	{"internal/gentest/regen", []string{"gen", "schema", "internal/c10/faults"}, nil},
-	{"internal/gentest/selftest", []string{"asserts", "schema", "internal/gentest", "internal/c10"}, nil},
-	{"internal/gentest/aten", []string{"gen", "asserts", "testdata/conformance"}, nil},
+	{"cmd/opassert/internal/preload", []string{"internal/compile", "internal/installed", "internal/locked", "internal/printable", "internal/procstat"}, []string{"golang.org/x/sys"}},
+	{"asserts/suite/gokernels", []string{"=asserts", "asserts/suite/engine", "internal/tensor", "schema"}, nil},
+	{"cmd/opassert/internal/torch", []string{"=asserts", "internal/installed", "internal/locked", "=asserts/libtorch", "=asserts/suite", "asserts/suite/engine", "schema", "internal/tensor"}, []string{"github.com/ianlancetaylor/demangle"}},
+	{"cmd/opassert/internal/live", []string{"asserts/preserve", "cmd/opassert/internal/trace", "internal/printable", "internal/compile", "cmd/opassert/internal/preload"}, nil},
+	{"cmd/opassert/internal/watch", []string{"asserts", "schema", "internal/compile", "internal/installed", "cmd/opassert/internal/live", "cmd/opassert/internal/preload", "internal/printable", "internal/procstat", "internal/tensor", "cmd/opassert/internal/torch", "internal/usual"}, nil},
+	{"internal/dev/libtorchtest", []string{"allowlist", "=asserts", "asserts/libtorch", "gen/plan", "internal/compile", "internal/installed", "internal/locked", "internal/dev/must", "schema"}, nil},
+	{"cmd/opassert/internal/trace", []string{"=asserts/preserve", "internal/printable"}, nil},
 	{"cmd/opassert/internal/settings", []string{"internal/yamlfile"}, []string{"gopkg.in/yaml.v3"}},
+	{"internal/testbed", []string{"=asserts", "internal/tensor"}, nil},
+	{"internal/testbed/engine", []string{"=asserts", "internal/testbed", "=asserts/suite/gokernels", "asserts/suite/engine", "schema", "internal/tensor"}, nil},
+	{"internal/testbed/gentest", []string{"asserts", "internal/testbed"}, nil},
+	{"internal/testbed/gentest/regen", []string{"gen", "schema", "internal/testbed/faults"}, nil},
+	{"internal/testbed/gentest/aten", []string{"gen", "asserts", "testdata/conformance"}, nil},
+	{"internal/testbed/selftest", []string{"asserts", "schema", "internal/testbed"}, nil},
 	{"testdata", nil, nil},
 }
 
@@ -126,7 +126,7 @@ func edge(pkg, imp string) string {
 	inside := func(dir string) bool { return room{dir: dir}.holds(ours) }
 	outside := func(mod string) bool { return within(imp, mod) }
 	switch {
-	case ours == "internal/loop", isOurs && (r.holds(ours) || slices.ContainsFunc(r.ours, inside)):
+	case ours == "internal/slicesx", isOurs && (r.holds(ours) || slices.ContainsFunc(r.ours, inside)):
 		return ""
 	case isOurs:
 		return "no such edge in the design"
@@ -144,13 +144,13 @@ func within(path, dir string) bool { return path == dir || strings.HasPrefix(pat
 var api = []string{"asserts", "asserts/maker", "asserts/optest", "asserts/preserve", "asserts/suite", "asserts/suite/engine", "asserts/suite/report", "asserts/libtorch",
 	"schema", "allowlist", "gen", "gen/plan", "gen/vet"}
 
-// Packages that are not API are internal, except asserts/suite/repro, which the
-// command shares with internal packages of the suite.
+// Packages that are not API are internal, except those of the suite that the command, or the
+// embedded engine, shares with it.
 func TestHousePublic(t *testing.T) {
 	out := must.Get(exec.Command("go", "list", "-f", `{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}`, module+"/...").Output())(t)
 	for pkg := range strings.FieldsSeq(string(out)) {
 		pkg = strings.TrimPrefix(pkg, module+"/")
-		if !strings.Contains("/"+pkg, "/internal/") && !slices.Contains(api, pkg) && pkg != "asserts/suite/repro" {
+		if !strings.Contains("/"+pkg, "/internal/") && !slices.Contains(api, pkg) && pkg != "asserts/suite/repro" && pkg != "asserts/suite/gokernels" {
 			t.Errorf("%s is not API: move it behind internal", pkg)
 		}
 	}
@@ -225,23 +225,24 @@ func TestEdgeRefuses(t *testing.T) {
 	}{
 		{"schema", module + "/asserts", false},
 		{"asserts", module + "/schema", false},
-		{"asserts", module + "/internal/c10", false},
-		{"internal/c10", module + "/asserts/libtorch", false},
-		{"internal/c10/kernels", module + "/asserts/suite", false},
+		{"asserts", module + "/internal/testbed/c10", false},
+		{"internal/testbed/c10", module + "/asserts/libtorch", false},
+		{"internal/testbed/kernels", module + "/asserts/suite", false},
 		{"asserts/libtorch", module + "/asserts/suite", false},
 		{"internal/compile", module + "/internal/installed", true},
-		{"asserts/preserve", module + "/internal/c10", false},
+		{"asserts/preserve", module + "/internal/testbed/c10", false},
 		{"asserts/new", "fmt", false},
 		{"asserts", "gopkg.in/yaml.v3", false},
 		{"asserts", "fmt", true},
-		{"schema", module + "/internal/loop", true},
-		{"internal/c10/kernels", module + "/internal/c10", true},
+		{"schema", module + "/internal/slicesx", true},
+		{"internal/testbed/kernels", module + "/internal/testbed/c10", true},
 		{"gen/plan", "github.com/dave/jennifer/jen", false},
 		{"gen/internal/emit", "github.com/dave/jennifer/jen", true},
-		{"internal/gentest", module + "/gen", false},
+		{"internal/testbed/gentest", module + "/gen", false},
 		{"asserts/suite", module + "/asserts", true},
 		{"asserts/suite", module + "/asserts/libtorch", false},
 		{"asserts/suite", module + "/gen/plan", false},
+		{"internal/compile", module + "/asserts", false},
 		{"elsewhere", "fmt", false},
 	}
 	for _, tt := range tests {
@@ -268,7 +269,7 @@ func TestArchitectureNamesFiles(t *testing.T) {
 // Folders of killed processes are recognised by their locks: one of os.MkdirTemp
 // alone is never removed.
 func TestTemporaryFoldersAreLocked(t *testing.T) {
-	allowed := []string{"internal/locked", "internal/compile", "internal/mutate"} // the second has its own locks, the third is a tool of CI
+	allowed := []string{"internal/locked", "internal/compile", "internal/dev/mutate"} // the second has its own locks, the third is a tool of CI
 	source := os.DirFS(root)
 	must.Do(t, fs.WalkDir(source, ".", func(file string, d fs.DirEntry, err error) error {
 		if err != nil || path.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") || slices.Contains(allowed, path.Dir(file)) {

@@ -11,10 +11,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/opassert/opassert/cmd/opassert/internal/cli"
-	"github.com/opassert/opassert/internal/golden"
+	"github.com/opassert/opassert/internal/dev/golden"
+	"github.com/opassert/opassert/internal/dev/libtorchtest"
+	"github.com/opassert/opassert/internal/dev/must"
 	"github.com/opassert/opassert/internal/installed"
-	"github.com/opassert/opassert/internal/libtorchtest"
-	"github.com/opassert/opassert/internal/must"
 )
 
 func TestMain(m *testing.M) {
@@ -55,7 +55,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("ROOT", root)
 			env.Setenv("HOME", home)
 			env.Setenv("GOPROXY", "off")
-			for _, name := range []string{"OPASSERT_MUTANT", "OPASSERT_MUTANT_LOG"} { // of internal/mutate
+			for _, name := range []string{"OPASSERT_MUTANT", "OPASSERT_MUTANT_LOG"} { // of internal/dev/mutate
 				env.Setenv(name, os.Getenv(name))
 			}
 			for _, name := range []string{"GOCACHE", "GOMODCACHE"} {

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/dev/libtorchtest"
+	"github.com/opassert/opassert/internal/dev/must"
 	"github.com/opassert/opassert/internal/installed"
-	"github.com/opassert/opassert/internal/libtorchtest"
-	"github.com/opassert/opassert/internal/must"
 )
 
 // Each operator with a memory fault is found with the code in its name, and correct

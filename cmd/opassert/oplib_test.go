@@ -13,9 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/dev/libtorchtest"
+	"github.com/opassert/opassert/internal/dev/must"
 	"github.com/opassert/opassert/internal/installed"
-	"github.com/opassert/opassert/internal/libtorchtest"
-	"github.com/opassert/opassert/internal/must"
 )
 
 // tool returns the command and the op library.

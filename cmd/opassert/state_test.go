@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/internal/libtorchtest"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/libtorchtest"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // Changes of the process's state by a kernel in C++ are noted for its op: the state

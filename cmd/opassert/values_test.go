@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/internal/libtorchtest"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/libtorchtest"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // A default run finds every op of a library whose ops break a promise for one kind of

@@ -8,7 +8,7 @@ import (
 
 	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // The run time gets the checks up to a level, in order, without waived ones.

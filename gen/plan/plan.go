@@ -11,7 +11,7 @@ import (
 
 	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/internal/yamlfile"
 	"github.com/opassert/opassert/schema"
 )
@@ -53,7 +53,7 @@ type preset struct {
 // Presets returns the names of presets: "full", every check of the design, and for each known
 // version of PyTorch the checks that its code generator emits.
 func Presets() []string {
-	return loop.Map(presets, func(p preset) string { return p.name })
+	return slicesx.Map(presets, func(p preset) string { return p.name })
 }
 
 var presets = []preset{

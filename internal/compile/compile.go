@@ -18,10 +18,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/opassert/opassert/internal/attach"
 	"github.com/opassert/opassert/internal/installed"
-	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/printable"
+	"github.com/opassert/opassert/internal/slicesx"
+	"github.com/opassert/opassert/internal/subprocess"
 )
 
 // ErrNoCompiler is the error of a machine without a C++ compiler.
@@ -135,7 +135,7 @@ func dialect(t *installed.Torch) []string {
 }
 
 func includes(t *installed.Torch) []string {
-	return loop.Map(t.Include, func(dir string) string { return "-I" + dir })
+	return slicesx.Map(t.Include, func(dir string) string { return "-I" + dir })
 }
 
 // Precompiled is the suffix of a precompiled header.
@@ -199,7 +199,7 @@ func run(work string, command []string) ([]byte, error) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Dir = work
 	cmd.Env = append(os.Environ(), "TMPDIR="+work)
-	defer attach.Command(cmd)()
+	defer subprocess.Command(cmd)()
 	return cmd.CombinedOutput()
 }
 

@@ -13,8 +13,8 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/opassert/opassert/internal/dev/must"
 	"github.com/opassert/opassert/internal/installed"
-	"github.com/opassert/opassert/internal/must"
 )
 
 // unit is C++ that compiles only with the flags of a libtorch.

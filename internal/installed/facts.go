@@ -12,7 +12,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 const versionHeader = "torch/csrc/api/include/torch/version.h"
@@ -76,7 +76,7 @@ func headerVersion(path string) string {
 	if err != nil {
 		return ""
 	}
-	parts := loop.Map(headerNumber.FindAllStringSubmatch(string(text), 3), func(m []string) string { return m[1] })
+	parts := slicesx.Map(headerNumber.FindAllStringSubmatch(string(text), 3), func(m []string) string { return m[1] })
 	if len(parts) < 3 {
 		return ""
 	}

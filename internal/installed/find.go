@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/opassert/opassert/internal/attach"
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
+	"github.com/opassert/opassert/internal/subprocess"
 )
 
 // Find returns the selected libtorch, and the others that are installed. dir is the
@@ -39,7 +39,7 @@ func Find(dir string, libs ...string) (*Torch, []*Torch, error) {
 	if len(all) == 0 {
 		return nil, nil, ErrNotFound
 	}
-	errs := loop.Map(all, func(t *Torch) error { return fmt.Errorf("%v: %w", t, t.Usable()) })
+	errs := slicesx.Map(all, func(t *Torch) error { return fmt.Errorf("%v: %w", t, t.Usable()) })
 	return nil, nil, errors.Join(errs...)
 }
 
@@ -215,7 +215,7 @@ func answers(python, program, prefix string) []string {
 		defer cancel()
 		cmd := exec.CommandContext(ctx, python, "-c", program)
 		cmd.WaitDelay = time.Second
-		defer attach.Command(cmd)()
+		defer subprocess.Command(cmd)()
 		text, _ := cmd.Output()
 		out, _ = asked.LoadOrStore(key, string(text))
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // child makes a folder, prints its name, and waits to be killed.

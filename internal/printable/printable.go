@@ -21,7 +21,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // JSON writes a value as JSON, indented by indent, or in one line for "".
@@ -60,7 +60,7 @@ func Printf(w io.Writer, format string, args ...any) error {
 
 // Sprintf is [fmt.Sprintf] with arguments formatted as by [Printf].
 func Sprintf(format string, args ...any) string {
-	return fmt.Sprintf(format, loop.Map(args, func(arg any) any { return lineArgument{arg} })...)
+	return fmt.Sprintf(format, slicesx.Map(args, func(arg any) any { return lineArgument{arg} })...)
 }
 
 // Lines is printable text of several lines, such as a report.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // The name of a program may look like the fields after it.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // A Baseline is the known findings and crashes of ops. A line is a code, an op and a subject, or
@@ -126,7 +126,7 @@ func (b *Baseline) Update(r *Report) {
 func (r *Report) baseline() []baselineLine {
 	var lines []baselineLine
 	for _, op := range r.Ops {
-		lines = append(lines, loop.Map(op.Findings, (*Finding).baseline)...)
+		lines = append(lines, slicesx.Map(op.Findings, (*Finding).baseline)...)
 		for _, c := range op.Crashes {
 			if c.Alone && c.Waived == "" {
 				lines = append(lines, c.baseline(op.Op))

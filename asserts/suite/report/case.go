@@ -10,7 +10,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/design"
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // A CaseResult is the result of one case.
@@ -97,5 +97,5 @@ func WriteCases(w io.Writer, calls map[string][]string) error {
 
 // On returns the devices of a finding as text.
 func (f *Finding) On() string {
-	return loop.Join(f.Devices, ", ", func(d engine.Device) string { return string(d) })
+	return slicesx.Join(f.Devices, ", ", func(d engine.Device) string { return string(d) })
 }

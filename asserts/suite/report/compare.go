@@ -10,8 +10,8 @@ import (
 	"sync"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/printable"
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // A Comparison holds the reports of one command on several engines, such as versions of a library,
@@ -265,7 +265,7 @@ func (c *Comparison) WriteTable(w io.Writer) error {
 	t.line("\n| check | op | about | %s |", strings.Join(engines, " | "))
 	t.line("|---|---|---|%s", strings.Repeat("---|", len(engines)))
 	for _, h := range all {
-		stands := loop.Join(h.Stands, " | ", func(s standing) string { return string(s) })
+		stands := slicesx.Join(h.Stands, " | ", func(s standing) string { return string(s) })
 		t.line("| %v | %s | %s | %s |", h.Code, printable.Code(h.Op), printable.Cell(h.Subject), stands)
 	}
 	return t.err
@@ -274,7 +274,7 @@ func (c *Comparison) WriteTable(w io.Writer) error {
 // Untried returns for each engine the calls with which others have findings that it does not have,
 // by op: cases of ops that it has.
 func (c *Comparison) Untried() []map[string][]string {
-	return loop.Map(c.Reports, func(r *Report) map[string][]string { return c.untried(byName(r.Ops)) })
+	return slicesx.Map(c.Reports, func(r *Report) map[string][]string { return c.untried(byName(r.Ops)) })
 }
 
 func (c *Comparison) untried(own map[string]*OpResult) map[string][]string {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // A history is the status of one finding with each engine of a comparison, in their order.
@@ -35,7 +35,7 @@ const (
 // histories returns the history of every finding of the reports, by op.
 func histories(reports []*Report) []history {
 	all := []history{}
-	ops := loop.Map(reports, func(r *Report) map[string]*OpResult { return byName(r.Ops) })
+	ops := slicesx.Map(reports, func(r *Report) map[string]*OpResult { return byName(r.Ops) })
 	for i, r := range reports {
 		for _, op := range r.Ops {
 			for _, f := range op.Findings {
@@ -72,7 +72,7 @@ func newHistory(reports []*Report, ops []map[string]*OpResult, op string, f *Fin
 // Programs calls a function with each program of a finding, its engine, the engines that have the
 // finding, and those whose check holds.
 func (c *Comparison) Programs(with func(p *ReproProgram, engine string, found, holds []string) error) error {
-	ops := loop.Map(c.Reports, func(r *Report) map[string]*OpResult { return byName(r.Ops) })
+	ops := slicesx.Map(c.Reports, func(r *Report) map[string]*OpResult { return byName(r.Ops) })
 	for _, r := range c.Reports {
 		for _, op := range r.Ops {
 			for _, f := range op.Findings {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // An Unrun is an op that a run on a device leaves out, as the device has no kernel of its own for
@@ -46,7 +46,7 @@ var servedBy = map[engine.KernelKind]string{
 
 // servedLine describes the ops by sort of kernel, "" on the CPU.
 func servedLine(all []Served) string {
-	parts := loop.Map(all, func(s Served) string { return fmt.Sprintf("%d of %d %s", s.Ran, s.Ops, servedBy[s.Kernel]) })
+	parts := slicesx.Map(all, func(s Served) string { return fmt.Sprintf("%d of %d %s", s.Ran, s.Ops, servedBy[s.Kernel]) })
 	if len(parts) == 0 {
 		return ""
 	}

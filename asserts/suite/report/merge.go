@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/printable"
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // A runRecord is the last element of a report in JSON: the data of the run that Merge needs besides
@@ -25,7 +25,7 @@ type runRecord struct {
 
 // WriteJSON writes the results as an array, and after them the run itself.
 func (r *Report) WriteJSON(w io.Writer) error {
-	all := loop.Map(r.Results(), func(result asserts.Result) any { return result })
+	all := slicesx.Map(r.Results(), func(result asserts.Result) any { return result })
 	return printable.JSON(w, append(all, runRecord{"run", r.runCount(), r.served(), r.timeless()}), "  ")
 }
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // The report has the outcome of the program for each finding and crash.

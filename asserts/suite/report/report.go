@@ -11,8 +11,8 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
-	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/printable"
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // A Report is the results of a whole run.
@@ -97,7 +97,7 @@ func (r *Report) Results() []asserts.Result {
 	for _, op := range r.Ops {
 		all = append(all, op.timed(r.results(op))...)
 	}
-	return append(all, loop.Map(r.Unrun, Unrun.result)...)
+	return append(all, slicesx.Map(r.Unrun, Unrun.result)...)
 }
 
 // timed adds the op's time to its first result.
@@ -137,7 +137,7 @@ func (r *Report) results(op *OpResult) []asserts.Result {
 // Lacking returns the kinds of tensors that a library does not have, with the number of tensors
 // that others replaced; "" for none.
 func Lacking(lacks map[string]int) string {
-	words := loop.Map(slices.Sorted(maps.Keys(lacks)), func(what string) string { return fmt.Sprintf("%s %d", what, lacks[what]) })
+	words := slicesx.Map(slices.Sorted(maps.Keys(lacks)), func(what string) string { return fmt.Sprintf("%s %d", what, lacks[what]) })
 	if len(words) == 0 {
 		return ""
 	}
@@ -252,7 +252,7 @@ func (r *Report) WriteFindings(w io.Writer) error {
 
 func (r *Report) writeFamily(t *textWriter, f *family) {
 	if len(f.ops) > 1 {
-		t.line("%s: %d in %s\n", f.name, len(f.findings)+len(f.crashes), loop.Join(f.ops, ", ", func(op *OpResult) string { return op.Op }))
+		t.line("%s: %d in %s\n", f.name, len(f.findings)+len(f.crashes), slicesx.Join(f.ops, ", ", func(op *OpResult) string { return op.Op }))
 	}
 	for _, found := range f.findings {
 		t.line("%s\n%s\n", printable.Lines(r.violation(found.op, found.Finding).Error()), printable.Lines(found.text(found.op.Op)))

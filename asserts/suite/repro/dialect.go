@@ -12,7 +12,7 @@ import (
 
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )
@@ -244,7 +244,7 @@ func (d *dialect) tensor(t *sample.TensorSpec, turn int) (string, error) {
 		full := func(v, dtype string) string { return d.call("full", d.tuple(t.Sizes[:1]), v, d.dtype+d.names(dtype)) }
 		return d.call("quantize_per_channel", d.dense(&like, turn), full("0.1", "float64"), full(zero, "int64"), "0", dtype), nil
 	case engine.Nested, engine.NestedEven:
-		return d.call("_nested_tensor_from_tensor_list", fmt.Sprintf(d.list, loop.Join(nestedSizes(t), ", ", func(sizes []int64) string { return d.dense(&sample.TensorSpec{DType: t.DType, Sizes: sizes}, turn) }))), nil
+		return d.call("_nested_tensor_from_tensor_list", fmt.Sprintf(d.list, slicesx.Join(nestedSizes(t), ", ", func(sizes []int64) string { return d.dense(&sample.TensorSpec{DType: t.DType, Sizes: sizes}, turn) }))), nil
 	}
 	form := cmp.Or(d.forms[t.Form], forms[t.Form])
 	if form == "" {
@@ -350,7 +350,7 @@ func float(v float64, bits int) string {
 
 // tuple formats numbers as a Python tuple.
 func tuple(ns []int64) string {
-	words := loop.Map(ns, func(n int64) string { return strconv.FormatInt(n, 10) })
+	words := slicesx.Map(ns, func(n int64) string { return strconv.FormatInt(n, 10) })
 	if len(ns) == 1 {
 		return "(" + words[0] + ",)"
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/report"
-	"github.com/opassert/opassert/internal/golden"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/golden"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // library is a Go library whose kernels have the parameters of a schema with these types, after a

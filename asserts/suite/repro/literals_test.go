@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/internal/dev/libtorchtest"
+	"github.com/opassert/opassert/internal/dev/must"
 	"github.com/opassert/opassert/internal/installed"
-	"github.com/opassert/opassert/internal/libtorchtest"
-	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/internal/tensor"
 )
 

@@ -12,8 +12,8 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/report"
-	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/printable"
+	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -127,7 +127,7 @@ func (s Source) Texts(f Problem) ([]string, error) {
 	if bare {
 		ways = append(ways, way{function: ways[len(ways)-1].function, bare: true})
 	}
-	all := loop.Map(ways, func(way way) string { return s.text(f, body(way)) })
+	all := slicesx.Map(ways, func(way way) string { return s.text(f, body(way)) })
 	return all, nil
 }
 

@@ -18,8 +18,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/opassert/opassert/internal/attach"
 	"github.com/opassert/opassert/internal/printable"
+	"github.com/opassert/opassert/internal/subprocess"
 )
 
 // A programRunner runs Python programs, each in a process of its own, forked from one that has imported
@@ -49,7 +49,7 @@ func (r *programRunner) start() error {
 	if err != nil {
 		return err
 	}
-	r.answers, r.release = bufio.NewReader(answers), attach.Command(r.cmd)
+	r.answers, r.release = bufio.NewReader(answers), subprocess.Command(r.cmd)
 	if err = r.cmd.Start(); err != nil {
 		r.release()
 		r.cmd = nil
@@ -147,7 +147,7 @@ func (r *programRunner) built(folder string, build []string, file string) (shown
 func (r *programRunner) command(folder string, words ...string) ([]byte, error) {
 	cmd := exec.CommandContext(r.ctx, words[0], words[1:]...)
 	cmd.Dir, cmd.WaitDelay = folder, time.Second
-	defer attach.Command(cmd)()
+	defer subprocess.Command(cmd)()
 	return cmd.CombinedOutput()
 }
 

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // Tensors are written with their whole storage, repeated parts once.

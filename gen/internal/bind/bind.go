@@ -22,7 +22,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/gen/plan"
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/internal/yamlfile"
 	"github.com/opassert/opassert/schema"
 )
@@ -49,8 +49,8 @@ type Wrapper struct {
 
 // Locals returns the names that the wrapper declares.
 func (w Wrapper) Locals() []string {
-	params := loop.Map(w.Params, func(p Param) string { return p.Name })
-	results := loop.Map(w.Results, func(r Result) string { return r.Name })
+	params := slicesx.Map(w.Params, func(p Param) string { return p.Name })
+	results := slicesx.Map(w.Results, func(r Result) string { return r.Name })
 	return slices.Concat([]string{w.Call, w.Buf, w.Elem, w.Err}, params, results)
 }
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/gen/plan"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 	"github.com/opassert/opassert/schema"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // Which Go types can represent which schema types.

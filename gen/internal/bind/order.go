@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/internal/yamlfile"
 	"github.com/opassert/opassert/schema"
 )
@@ -71,10 +71,10 @@ func written(args []schema.Argument) int {
 	return max(0, slices.IndexFunc(args, func(a schema.Argument) bool { return a.Alias != nil && a.Alias.Write }))
 }
 
-func names(vars []*types.Var) []string { return loop.Map(vars, (*types.Var).Name) }
+func names(vars []*types.Var) []string { return slicesx.Map(vars, (*types.Var).Name) }
 
 func argNames(args []schema.Argument) []string {
-	return loop.Map(args, func(a schema.Argument) string { return a.Name })
+	return slicesx.Map(args, func(a schema.Argument) string { return a.Name })
 }
 
 // Unnamed returns the first tensor parameter of a writing op that is bound by its position and has

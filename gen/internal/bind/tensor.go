@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -120,7 +120,7 @@ func tensorIn(declared schema.Type, t types.Type) types.Type {
 }
 
 func typeNames(found []candidate) string {
-	names := loop.Map(found, func(c candidate) string { return typeName(c.tensor) })
+	names := slicesx.Map(found, func(c candidate) string { return typeName(c.tensor) })
 	slices.Sort(names)
 	return strings.Join(names, ", ")
 }

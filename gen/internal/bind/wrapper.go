@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/gen/plan"
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -80,7 +80,7 @@ func (b *binder) matchParams(p pair, vars []*types.Var, names plan.NameSet, w *W
 		variadic := p.kernel.Func.Signature().Variadic() && at == len(vars)-1
 		matched[at] = Param{names.Pick(v.Name(), args[i].Name), v.Type(), role, variadic}
 	}
-	w.Args = loop.Map(order, func(at int) Param { return matched[at] })
+	w.Args = slicesx.Map(order, func(at int) Param { return matched[at] })
 	if !slices.IsSorted(order) || len(vars) > len(kernelParams(p.kernel)) {
 		w.Order = order
 	}

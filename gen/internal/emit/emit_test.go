@@ -18,8 +18,8 @@ import (
 	"github.com/opassert/opassert/gen/internal/emit"
 	"github.com/opassert/opassert/gen/internal/typed"
 	"github.com/opassert/opassert/gen/plan"
-	"github.com/opassert/opassert/internal/golden"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/golden"
+	"github.com/opassert/opassert/internal/dev/must"
 	"github.com/opassert/opassert/schema"
 )
 

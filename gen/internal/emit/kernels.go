@@ -5,7 +5,7 @@ import (
 
 	"github.com/opassert/opassert/gen/internal/bind"
 	"github.com/opassert/opassert/gen/plan"
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // kernels returns the list of the package's ops with the functions that run them.
@@ -16,7 +16,7 @@ func (w *writer) kernels(wrappers []bind.Wrapper) *jen.Statement {
 		names[f.Name] = true
 		fields := []jen.Code{field("Op", addressOf(jen.Id(f.OpVar))), field("Func", w.kernel(f))}
 		if f.Order != nil {
-			order := loop.Map(f.Order, func(at int) jen.Code { return jen.Lit(at) })
+			order := slicesx.Map(f.Order, func(at int) jen.Code { return jen.Lit(at) })
 			fields = append(fields, field("Order", slice(jen.Int(), order...)))
 		}
 		lines = append(lines, line(literal(jen.Null(), fields...)))

@@ -9,7 +9,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/gen/plan"
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // table returns the op as data, without the parts that package asserts derives.
@@ -61,7 +61,7 @@ func (w *writer) planned(p plan.Plan, op asserts.Op) []jen.Code {
 		lines = append(lines, line(field("Waived", w.codes(op.Waived))))
 	}
 	if len(op.Notes) > 0 {
-		notes := loop.Map(op.Notes, func(n asserts.Excuse) jen.Code {
+		notes := slicesx.Map(op.Notes, func(n asserts.Excuse) jen.Code {
 			return literal(jen.Null(), field("Code", jen.Lit(int(n.Code))), field("Reason", jen.Lit(n.Reason)))
 		})
 		lines = append(lines, line(field("Notes", slice(w.asserts("Excuse"), notes...))))
@@ -88,7 +88,7 @@ func checked(p plan.Plan) string {
 func line(value jen.Code) *jen.Statement { return tight(value, jen.Op(",")) }
 
 func (w *writer) subjects(list []asserts.Subject) *jen.Statement {
-	values := loop.Map(list, func(s asserts.Subject) jen.Code { return literal(jen.Null(), subject(s)...) })
+	values := slicesx.Map(list, func(s asserts.Subject) jen.Code { return literal(jen.Null(), subject(s)...) })
 	return slice(w.asserts("Subject"), values...)
 }
 
@@ -112,12 +112,12 @@ func subject(s asserts.Subject) []jen.Code {
 }
 
 func (w *writer) codes(list []asserts.Code) *jen.Statement {
-	values := loop.Map(list, func(c asserts.Code) jen.Code { return jen.Lit(int(c)) })
+	values := slicesx.Map(list, func(c asserts.Code) jen.Code { return jen.Lit(int(c)) })
 	return slice(w.asserts("Code"), values...)
 }
 
 func texts(list []string) *jen.Statement {
-	values := loop.Map(list, func(text string) jen.Code { return jen.Lit(text) })
+	values := slicesx.Map(list, func(text string) jen.Code { return jen.Lit(text) })
 	return slice(jen.String(), values...)
 }
 

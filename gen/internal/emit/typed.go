@@ -6,7 +6,7 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"github.com/opassert/opassert/gen/internal/typed"
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // typed returns the function: the call, and its results in Go's types.
@@ -33,12 +33,12 @@ func (w *writer) typedBody(f typed.Func) []jen.Code {
 }
 
 func returned(f typed.Func) []jen.Code {
-	ids := loop.Map(f.Results, func(r typed.GoValue) jen.Code { return jen.Id(r.Name) })
+	ids := slicesx.Map(f.Results, func(r typed.GoValue) jen.Code { return jen.Id(r.Name) })
 	return append(ids, jen.Id(f.Err))
 }
 
 func (w *writer) typedParams(params []typed.GoValue) []jen.Code {
-	all := loop.Map(params, func(p typed.GoValue) parameter { return parameter{p.Name, p.Type, false} })
+	all := slicesx.Map(params, func(p typed.GoValue) parameter { return parameter{p.Name, p.Type, false} })
 	return w.params(all)
 }
 
@@ -46,7 +46,7 @@ func (w *writer) typedResults(f typed.Func) *jen.Statement {
 	if len(f.Results) == 0 {
 		return jen.Error()
 	}
-	all := loop.Map(f.Results, func(r typed.GoValue) jen.Code { return jen.Id(r.Name).Add(w.typ(r.Type)) })
+	all := slicesx.Map(f.Results, func(r typed.GoValue) jen.Code { return jen.Id(r.Name).Add(w.typ(r.Type)) })
 	return parens(append(all, jen.Id(f.Err).Error())...)
 }
 

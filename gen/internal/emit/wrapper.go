@@ -7,7 +7,7 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"github.com/opassert/opassert/gen/internal/bind"
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // wrapper returns the function: the bare call, and the call between the observations before and
@@ -50,7 +50,7 @@ func kernelName(fn *types.Func) string {
 }
 
 func (w *writer) wrapperParams(f bind.Wrapper) []jen.Code {
-	all := loop.Map(f.Params, func(p bind.Param) parameter { return parameter{p.Name, p.Type, p.Variadic} })
+	all := slicesx.Map(f.Params, func(p bind.Param) parameter { return parameter{p.Name, p.Type, p.Variadic} })
 	return w.params(all)
 }
 
@@ -129,7 +129,7 @@ func (w *writer) kernelCall(f bind.Wrapper) *jen.Statement {
 }
 
 func resultNames(f bind.Wrapper) []jen.Code {
-	names := loop.Map(f.Results, func(r bind.Result) jen.Code { return jen.Id(r.Name) })
+	names := slicesx.Map(f.Results, func(r bind.Result) jen.Code { return jen.Id(r.Name) })
 	if f.Err != "" {
 		names = append(names, jen.Id(f.Err))
 	}

@@ -106,7 +106,7 @@ func main() {
 	}
 	for _, f := range []struct{ template, file string }{
 		{"words.h.tmpl", "../../libtorch/shim/words.h"}, {"observed.h.tmpl", "../../libtorch/shim/observed.h"}, {"libtorch.go.tmpl", "../../libtorch/wire_gen.go"},
-		{"frames.h.tmpl", "../../../internal/watch/shim/frames.h"}, {"watch.go.tmpl", "../../../internal/watch/wire_gen.go"},
+		{"frames.h.tmpl", "../../../cmd/opassert/internal/watch/shim/frames.h"}, {"watch.go.tmpl", "../../../cmd/opassert/internal/watch/wire_gen.go"},
 	} {
 		var b bytes.Buffer
 		if err := templates.ExecuteTemplate(&b, f.template, data); err != nil {

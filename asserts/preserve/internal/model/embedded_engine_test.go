@@ -4,7 +4,7 @@ import (
 	"sync"
 
 	"github.com/opassert/opassert/asserts/preserve/internal/model"
-	"github.com/opassert/opassert/internal/c10"
+	"github.com/opassert/opassert/internal/testbed/c10"
 )
 
 // An embeddedEngine is the embedded engine as a [model.Machine] sees it: its tensors and

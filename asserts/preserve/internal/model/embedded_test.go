@@ -5,8 +5,8 @@ import (
 
 	"github.com/opassert/opassert/asserts/preserve"
 	"github.com/opassert/opassert/asserts/preserve/internal/model"
-	"github.com/opassert/opassert/internal/c10"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
+	"github.com/opassert/opassert/internal/testbed/c10"
 )
 
 // The embedded engine's tensors and storages, with its slots and counts.

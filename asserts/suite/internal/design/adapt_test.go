@@ -9,7 +9,7 @@ import (
 
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )

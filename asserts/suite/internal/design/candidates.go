@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )
@@ -36,7 +36,7 @@ func ofType(r *rand.Rand, arg schema.Argument, t schema.Type, th *theme) sample.
 		}
 		return ofType(r, arg, t.Elem[0], th)
 	case schema.Tuple:
-		return sample.Value{Kind: sample.TupleValue, List: loop.Map(t.Elem, func(e schema.Type) sample.Value { return ofType(r, arg, e, th) })}
+		return sample.Value{Kind: sample.TupleValue, List: slicesx.Map(t.Elem, func(e schema.Type) sample.Value { return ofType(r, arg, e, th) })}
 	case schema.Dict:
 		key := sample.Int(0)
 		if t.Elem[0].Name == "str" {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )
@@ -258,14 +258,14 @@ var usualWords = []string{
 func ScalarValues(name string, devices []engine.Device) []sample.Value {
 	switch name {
 	case "int", "SymInt":
-		return loop.Map(someInts, sample.Int)
+		return slicesx.Map(someInts, sample.Int)
 	case "float":
-		return loop.Map(someFloats, sample.Float)
+		return slicesx.Map(someFloats, sample.Float)
 	case "Scalar":
-		return slices.Concat(loop.Map(scalarInts, sample.Int), loop.Map(scalarFloats, sample.Float), loop.Map(bothBools, sample.Bool),
+		return slices.Concat(slicesx.Map(scalarInts, sample.Int), slicesx.Map(scalarFloats, sample.Float), slicesx.Map(bothBools, sample.Bool),
 			[]sample.Value{{Kind: sample.ComplexValue, Complex: 0.5 + 1i}})
 	case "bool":
-		return loop.Map(bothBools, sample.Bool)
+		return slicesx.Map(bothBools, sample.Bool)
 	case "ScalarType":
 		return texts(sample.DTypeValue, slices.Concat(everyDType, sample.QuantizedDTypes))
 	case "Layout":
@@ -283,7 +283,7 @@ func ScalarValues(name string, devices []engine.Device) []sample.Value {
 }
 
 func texts[T ~string](kind sample.ValueKind, names []T) []sample.Value {
-	return loop.Map(names, func(n T) sample.Value { return sample.Value{Kind: kind, Text: string(n)} })
+	return slicesx.Map(names, func(n T) sample.Value { return sample.Value{Kind: kind, Text: string(n)} })
 }
 
 // SetValue sets argument i to a value.
@@ -299,7 +299,7 @@ func SetValue(i int, v sample.Value) func(*sample.Case) bool {
 // every sort.
 func intLists(base []sample.Value, fixed int) []sample.Value {
 	n := len(base)
-	all := loop.Map([]int64{-1, 0, 1, 2, 3, 4, 8}, func(v int64) sample.Value { return same(n, v) })
+	all := slicesx.Map([]int64{-1, 0, 1, 2, 3, 4, 8}, func(v int64) sample.Value { return same(n, v) })
 	up, down := same(n, 0), same(n, 0)
 	for k := range n {
 		up.List[k].Int, down.List[k].Int = int64(k), int64(n-1-k)

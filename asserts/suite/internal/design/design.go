@@ -9,7 +9,7 @@ import (
 
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )
@@ -143,7 +143,7 @@ func vacant(c *sample.Case) int {
 
 // About returns the arguments of a row's classes.
 func (d *Design) About(r ClassRow) []string {
-	return loop.Map(r.Classes, func(i int) string { return d.Classes[i].arg })
+	return slicesx.Map(r.Classes, func(i int) string { return d.Classes[i].arg })
 }
 
 // Apply changes a call to have the classes of a row, and reports whether it has them all.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // A number above 1 is in a row with each layout in memory, with integers of either sign, and with a

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/internal/yamlfile"
 	"github.com/opassert/opassert/schema"
@@ -222,7 +222,7 @@ var examples = map[string]string{
 
 // exampleOf returns a value of a type, "" if none is known.
 func exampleOf(t schema.Type) string {
-	switch inner := loop.Join(t.Elem, ", ", exampleOf); t.Kind {
+	switch inner := slicesx.Join(t.Elem, ", ", exampleOf); t.Kind {
 	case schema.List:
 		return "[" + inner + "]"
 	case schema.Tuple:

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 	"github.com/opassert/opassert/schema"
 )
 

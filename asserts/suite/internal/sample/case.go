@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts/suite/engine"
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/internal/tensor"
 )
 
@@ -176,7 +176,7 @@ func (t *TensorSpec) String() string {
 	return strings.Join(words, " ")
 }
 
-func sizesText(sizes []int64) string { return "[" + loop.Join(sizes, ", ", decimal) + "]" }
+func sizesText(sizes []int64) string { return "[" + slicesx.Join(sizes, ", ", decimal) + "]" }
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }
 
@@ -204,7 +204,7 @@ func (v Value) String() string {
 	case StorageValue:
 		return "storage of " + v.Tensor.String()
 	case ListValue:
-		return "[" + loop.Join(v.List, ", ", Value.String) + "]"
+		return "[" + slicesx.Join(v.List, ", ", Value.String) + "]"
 	case TupleValue, DictValue, CallValue, AfterValue, NewValue, SameValue:
 		return v.Recipe()
 	}
@@ -282,7 +282,7 @@ func Bool(b bool) Value {
 }
 
 func Ints(ns ...int64) Value {
-	return Value{Kind: ListValue, List: loop.Map(ns, Int)}
+	return Value{Kind: ListValue, List: slicesx.Map(ns, Int)}
 }
 
 func Tensor(dtype string, sizes ...int64) Value {

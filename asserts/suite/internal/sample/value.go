@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts/suite/engine"
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/internal/yamlfile"
 )
@@ -410,7 +410,7 @@ func elements(sizes []int64) float64 {
 
 // where returns the sizes of symbols, for an error that depends on them.
 func (s *SymbolTable) where() string {
-	words := loop.Map(slices.Sorted(maps.Keys(s.Of)), func(name string) string { return fmt.Sprintf("%s is %d", name, s.Of[name]) })
+	words := slicesx.Map(slices.Sorted(maps.Keys(s.Of)), func(name string) string { return fmt.Sprintf("%s is %d", name, s.Of[name]) })
 	if len(words) == 0 {
 		return ""
 	}
@@ -519,7 +519,7 @@ func (p *valueParser) bound(option, text string) float64 {
 
 // Recipe returns the value in the form that ParseValue reads.
 func (v Value) Recipe() string {
-	all := func(open, end string) string { return open + loop.Join(v.List, ", ", Value.Recipe) + end }
+	all := func(open, end string) string { return open + slicesx.Join(v.List, ", ", Value.Recipe) + end }
 	switch v.Kind {
 	case NoneValue:
 		return "none"

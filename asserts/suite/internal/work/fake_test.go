@@ -16,7 +16,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/gen/plan"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 	"github.com/opassert/opassert/schema"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/internal/design"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // undrawn is the skip of a check that random numbers come from the generator of a call.
@@ -82,7 +82,7 @@ func (r *Runner) ignored(t *Target, c *sample.Case, first *asserts.Seen) []asser
 			return nil
 		}
 	}
-	return loop.Map(random, func(d asserts.Difference) asserts.Fault { return about(d, ignoredGenerator) })
+	return slicesx.Map(random, func(d asserts.Difference) asserts.Fault { return about(d, ignoredGenerator) })
 }
 
 // changed returns a copy of a case with other values for its generators.

@@ -8,7 +8,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/report"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // generatorBench has a random op of a library. The first byte of its result is drawn from the seed of

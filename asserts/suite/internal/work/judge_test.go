@@ -11,7 +11,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/design"
 	"github.com/opassert/opassert/asserts/suite/report"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // writes violates OA009 on certain devices.

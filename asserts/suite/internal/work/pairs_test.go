@@ -10,8 +10,8 @@ import (
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/asserts/suite/report"
-	"github.com/opassert/opassert/internal/loop"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // attempt makes a call once.
@@ -35,7 +35,7 @@ func addsOf(t *testing.T, stale bool) *bench {
 }
 
 func named(pairs []*Calls) string {
-	return loop.Join(pairs, "; ", func(p *Calls) string {
+	return slicesx.Join(pairs, "; ", func(p *Calls) string {
 		return fmt.Sprintf("%d %v -> %v", p.Thing, p.Made[0].Case, p.Made[1].Case)
 	})
 }
@@ -45,7 +45,7 @@ func named(pairs []*Calls) string {
 func TestPairs(t *testing.T) {
 	const one, two, three = "ns::f(a=float32[1], b=1, c=None)", "ns::f(a=float32[1], b=2, c=None)", "ns::f(a=float32[1], b=3, c=None)"
 	many := func(kind, from string, to ...string) string {
-		return loop.Join(to, "; ", func(text string) string { return kind + " " + from + " -> " + text })
+		return slicesx.Join(to, "; ", func(text string) string { return kind + " " + from + " -> " + text })
 	}
 	b := func(numbers string) (all []string) {
 		for n := range strings.SplitSeq(numbers, " ") {
@@ -161,7 +161,7 @@ func TestOrderOfPairs(t *testing.T) {
 	if len(apart) != 1 || apart[0] != turned {
 		t.Errorf("apart are %s", named(apart))
 	}
-	at := loop.Map(ordered, func(p *Calls) int { return slices.Index(all, p) })
+	at := slicesx.Map(ordered, func(p *Calls) int { return slices.Index(all, p) })
 	if want := []int{-1, 1, 2, 4, 5, 6, 3, 0}; !slices.Equal(at, want) {
 		t.Errorf("in order %v", at)
 	}

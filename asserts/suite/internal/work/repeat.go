@@ -11,7 +11,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -203,7 +203,7 @@ func (r *Runner) called(t *Target, args []any) *asserts.Seen {
 
 // differing returns a fault for each result whose bytes differ between two calls.
 func (t *Target) differing(a, b *asserts.Seen, like asserts.Fault) []asserts.Fault {
-	return loop.Map(asserts.Differing(t.judged, a, b), func(d asserts.Difference) asserts.Fault { return about(d, like) })
+	return slicesx.Map(asserts.Differing(t.judged, a, b), func(d asserts.Difference) asserts.Fault { return about(d, like) })
 }
 
 // about returns a fault for a difference whose cause is known.

@@ -15,7 +15,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/design"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/asserts/suite/report"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 	"github.com/opassert/opassert/internal/tensor"
 )
 

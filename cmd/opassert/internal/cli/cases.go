@@ -8,7 +8,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/report"
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/internal/yamlfile"
 	"github.com/opassert/opassert/schema"
 )
@@ -33,7 +33,7 @@ func (c *checkup) fit() error {
 		return err
 	}
 	c.own = own
-	ops := loop.Map(c.all, func(o engine.Operator) *schema.Op { return o.Schema })
+	ops := slicesx.Map(c.all, func(o engine.Operator) *schema.Op { return o.Schema })
 	for _, p := range c.programs {
 		if p.job != nil { // a Go kernel lacks nothing that cases could add
 			continue

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/opassert/opassert/internal/watch"
+	"github.com/opassert/opassert/cmd/opassert/internal/watch"
 )
 
 // parseChild reads the value of -child.

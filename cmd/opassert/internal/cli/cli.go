@@ -14,8 +14,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/opassert/opassert/internal/loop"
 	"github.com/opassert/opassert/internal/printable"
+	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/internal/yamlfile"
 )
 
@@ -108,7 +108,7 @@ func dispatch(args []string, own streams, stdout, stderr io.Writer) int {
 }
 
 func commandNames() []string {
-	return loop.Map(commands, func(c command) string { return c.name })
+	return slicesx.Map(commands, func(c command) string { return c.name })
 }
 
 func usage(w io.Writer) {

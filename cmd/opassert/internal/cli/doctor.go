@@ -14,10 +14,10 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/cmd/opassert/internal/watch"
 	"github.com/opassert/opassert/internal/compile"
 	"github.com/opassert/opassert/internal/installed"
 	"github.com/opassert/opassert/internal/printable"
-	"github.com/opassert/opassert/internal/watch"
 	"github.com/opassert/opassert/schema"
 )
 

@@ -12,14 +12,14 @@ import (
 	"github.com/opassert/opassert/asserts/optest"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/cmd/opassert/internal/torch"
 	"github.com/opassert/opassert/gen"
-	embedded "github.com/opassert/opassert/internal/c10/engine"
-	"github.com/opassert/opassert/internal/c10/kernels"
-	"github.com/opassert/opassert/internal/gentest"
-	"github.com/opassert/opassert/internal/gentest/faulty"
 	"github.com/opassert/opassert/internal/installed"
-	"github.com/opassert/opassert/internal/loop"
-	"github.com/opassert/opassert/internal/torch"
+	"github.com/opassert/opassert/internal/slicesx"
+	embedded "github.com/opassert/opassert/internal/testbed/engine"
+	"github.com/opassert/opassert/internal/testbed/gentest"
+	"github.com/opassert/opassert/internal/testbed/gentest/faulty"
+	"github.com/opassert/opassert/internal/testbed/kernels"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -61,7 +61,7 @@ type kernelProgram struct {
 const engineVariable = "OPASSERT_ENGINE"
 
 func engineNames() string {
-	return loop.Join(backends, ", ", func(b backend) string { return b.name })
+	return slicesx.Join(backends, ", ", func(b backend) string { return b.name })
 }
 
 // backend returns the backend of the flags.
@@ -213,7 +213,7 @@ func (f *checkFlags) withoutLibtorch(inv *invocation) error {
 // through their generated wrappers, which do not check: the suite does.
 func openEmbedded(_ *checkFlags, file []*schema.Op) (engine.Engine, error) {
 	if file == nil {
-		own, err := schema.Parse("github.com/opassert/opassert/internal/c10/kernels/ops.yaml", kernels.Schemas, nil)
+		own, err := schema.Parse("github.com/opassert/opassert/internal/testbed/kernels/ops.yaml", kernels.Schemas, nil)
 		if err != nil {
 			return nil, err
 		}

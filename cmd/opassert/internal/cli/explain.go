@@ -10,7 +10,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/preserve"
 	"github.com/opassert/opassert/gen/vet"
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/internal/yamlfile"
 	"github.com/opassert/opassert/schema"
 )
@@ -133,7 +133,7 @@ func overloads(ops []*schema.Op, name string) []*schema.Op {
 }
 
 func suggest(ops []*schema.Op, name string) string {
-	names := loop.Map(ops, (*schema.Op).Name)
+	names := slicesx.Map(ops, (*schema.Op).Name)
 	return yamlfile.SuggestOp(name, slices.Values(names))
 }
 

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // An outputFlag is a flag that names an output file.
@@ -146,7 +146,7 @@ func (inv *invocation) claimFiles(args []string) error {
 	if err := inv.claim(uses...); err != nil {
 		return err
 	}
-	errs := loop.Map(outputs, fileOutput.check)
+	errs := slicesx.Map(outputs, fileOutput.check)
 	return errors.Join(errs...)
 }
 

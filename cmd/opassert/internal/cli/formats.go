@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/internal/loop"
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // A format is an output format of opassert check and opassert run.
@@ -27,7 +27,7 @@ var formats = []format{
 type formatFlags []*string
 
 func newFormatFlags(f *flag.FlagSet) formatFlags {
-	return loop.Map(formats, func(of format) *string { return newOutputFlag(f, of.name, of.usage) })
+	return slicesx.Map(formats, func(of format) *string { return newOutputFlag(f, of.name, of.usage) })
 }
 
 // write writes each requested file, the others also if one fails.
@@ -45,5 +45,5 @@ func (files formatFlags) given() bool {
 
 // formatNames lists the flags, as in "-junit, -sarif".
 func formatNames() string {
-	return loop.Join(formats, ", ", func(f format) string { return "-" + f.name })
+	return slicesx.Join(formats, ", ", func(f format) string { return "-" + f.name })
 }

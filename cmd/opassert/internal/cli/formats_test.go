@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 var ofEachStatus = []asserts.Result{

@@ -13,9 +13,9 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/preserve"
 	"github.com/opassert/opassert/asserts/suite/report"
-	"github.com/opassert/opassert/internal/live"
-	"github.com/opassert/opassert/internal/must"
-	"github.com/opassert/opassert/internal/watch"
+	"github.com/opassert/opassert/cmd/opassert/internal/live"
+	"github.com/opassert/opassert/cmd/opassert/internal/watch"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // Each command has a text, and each text is about a command or a topic.

@@ -20,7 +20,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/cmd/opassert/internal/settings"
 	"github.com/opassert/opassert/gen"
-	"github.com/opassert/opassert/internal/attach"
+	"github.com/opassert/opassert/internal/subprocess"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -248,7 +248,7 @@ func (m *goModule) build(s gen.Suite, path string) error {
 	}
 	cmd := exec.Command("go", "build", "-buildvcs=false", gen.DebugBuild(), "-overlay", path+".json", "-o", path, s.Path+"/"+folder)
 	cmd.Dir = m.root
-	defer attach.Command(cmd)()
+	defer subprocess.Command(cmd)()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		hint := ""
 		if bytes.Contains(out, []byte("optest.Serve")) {

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/internal/dev/must"
 	"github.com/opassert/opassert/internal/locked"
-	"github.com/opassert/opassert/internal/must"
 )
 
 func says(text string) func(io.Writer) error {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/opassert/opassert/internal/live"
+	"github.com/opassert/opassert/cmd/opassert/internal/live"
 	"github.com/opassert/opassert/internal/printable"
 )
 

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/opassert/opassert/cmd/opassert/internal/torch"
 	"github.com/opassert/opassert/internal/installed"
-	"github.com/opassert/opassert/internal/torch"
 )
 
 // moduleFlags name Python modules, and the interpreter that imports them.

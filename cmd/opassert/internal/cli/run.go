@@ -21,10 +21,10 @@ import (
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/asserts/suite/repro"
+	"github.com/opassert/opassert/cmd/opassert/internal/live"
+	"github.com/opassert/opassert/cmd/opassert/internal/watch"
 	"github.com/opassert/opassert/gen"
 	"github.com/opassert/opassert/gen/plan"
-	"github.com/opassert/opassert/internal/live"
-	"github.com/opassert/opassert/internal/watch"
 	"github.com/opassert/opassert/schema"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/internal/c10/faults"
-	"github.com/opassert/opassert/internal/gentest/selftest"
+	"github.com/opassert/opassert/internal/testbed/faults"
+	"github.com/opassert/opassert/internal/testbed/selftest"
 )
 
 var selftestCommand = command{

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/opassert/opassert/asserts/suite/report"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // A shard is that of the flag, or else that of the test runner, which is notified.

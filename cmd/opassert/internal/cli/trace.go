@@ -6,7 +6,7 @@ import (
 	"io"
 	"path/filepath"
 
-	"github.com/opassert/opassert/internal/trace"
+	"github.com/opassert/opassert/cmd/opassert/internal/trace"
 )
 
 var traceCommand = command{

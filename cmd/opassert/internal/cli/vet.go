@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/opassert/opassert/gen/vet"
-	"github.com/opassert/opassert/internal/attach"
+	"github.com/opassert/opassert/internal/subprocess"
 )
 
 var vetCommand = command{
@@ -39,7 +39,7 @@ func runVet(inv *invocation) error {
 	args := []string{"vet", "-vettool=" + self, "-tags=" + *tags, "-opassert.at=" + time.Now().Format(time.RFC3339Nano)}
 	cmd := exec.Command("go", append(args, packages...)...)
 	cmd.Stdout, cmd.Stderr = inv.stdout, inv.stdout
-	defer attach.Command(cmd)()
+	defer subprocess.Command(cmd)()
 	var failed *exec.ExitError
 	if err := cmd.Run(); errors.As(err, &failed) {
 		return errFindings

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/opassert/opassert/gen"
-	"github.com/opassert/opassert/internal/must"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // files are a module's, with the kernels Add, which has a helper, Neg, which has a

@@ -1,0 +1,310 @@
+package live
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"github.com/opassert/opassert/asserts/preserve"
+	"github.com/opassert/opassert/cmd/opassert/internal/preload"
+	"github.com/opassert/opassert/internal/compile"
+	"github.com/opassert/opassert/internal/printable"
+)
+
+// A Program is the program to run.
+type Program = preload.Program
+
+// A Config is the settings of a run.
+type Config struct {
+	Log   io.Writer            // gets the events as a log for package trace; may be nil
+	Lines bool                 // record the Python line of every event, not only of suspected faults
+	Fail  bool                 // end a process that breaks a rule, at that line if it is suspected at once
+	Found func(*ObjectFinding) // called with each finding, roots before their consequences; may be nil
+}
+
+// An ObjectReport is the result of a run.
+type ObjectReport struct {
+	Findings  []*ObjectFinding
+	Events    int64
+	Processes int               // processes that loaded libtorch_python
+	Protocol  preserve.Protocol // the last process's PyTorch
+	Lost      int64             // incomplete rings: the program was too fast, or ended in the middle
+	Status    int               // the program's exit status
+	Unwatched []string
+	Left      []string // processes that still run, without libtorch
+}
+
+//go:embed shim
+var shim embed.FS
+
+// A Watch follows the objects of a program that runs with its preloaded object.
+type Watch struct {
+	Object *preload.SharedObject
+	config Config
+
+	ended   chan struct{}
+	reading sync.WaitGroup
+	mu      sync.Mutex
+	report  ObjectReport
+	logMu   sync.Mutex
+}
+
+// Stubs are the functions that load the tap into a process.
+func Stubs() (preload.ObjectSpec, error) {
+	stubs, err := shim.ReadFile("shim/stubs.c")
+	return preload.ObjectSpec{Name: "preserve", Source: string(stubs), Variable: "OPASSERT_PRESERVE", Library: "libtorch_python.so"}, err
+}
+
+// Start starts watching. Then the program is run, and [Watch.End] is called.
+func Start(config Config) (*Watch, error) {
+	kind, err := Stubs()
+	if err != nil {
+		return nil, err
+	}
+	w := &Watch{config: config, ended: make(chan struct{})}
+	kind.Fit, kind.Memory = fit, w.follow
+	if w.Object, err = preload.New(kind); err != nil {
+		return nil, err
+	}
+	w.Object.Serve(nil)
+	return w, nil
+}
+
+// Run runs a program, watches only its objects, and returns its exit status.
+func (w *Watch) Run(ctx context.Context, program Program) (int, error) {
+	end, err := program.Run(ctx, w.Object)
+	w.report.Left = end.Left
+	return end.Status, err
+}
+
+// End reads the remaining events, after the program's end.
+func (w *Watch) End() *ObjectReport {
+	w.Object.Close()
+	close(w.ended)
+	w.reading.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.report.Unwatched = append(w.report.Unwatched, w.Object.Unwatched()...)
+	if w.report.Processes == 0 && len(w.report.Unwatched) == 0 {
+		w.report.Unwatched = append(w.report.Unwatched, "no object was watched: no process of the program loaded PyTorch's Python library")
+	}
+	return &w.report
+}
+
+// fit compiles the tap for a libtorch, or finds it in the cache.
+func fit(library string) (string, error) {
+	torch, err := preload.Torch(library)
+	if err != nil {
+		return "", err
+	}
+	return Tap().Path(torch)
+}
+
+// Tap observes the Python objects of a program.
+func Tap() *compile.CppLibrary {
+	return &compile.CppLibrary{Name: "tap", Files: []fs.FS{compile.Embedded(shim, "shim")}, Units: []string{"tap.cpp"}, Link: []string{"-O2", "-ldl"}}
+}
+
+func (w *Watch) notWatched(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.report.Unwatched = append(w.report.Unwatched, err.Error())
+}
+
+// follow makes a process's ring, with the settings of the tap, and starts to read it.
+func (w *Watch) follow(pid int, _ string) (*os.File, error) {
+	f, err := preload.NewMemory("opassert-events", ringSize)
+	if err != nil {
+		return nil, err
+	}
+	ring, unmap, err := shared(f, ringSize)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	for bit, on := range []bool{w.config.Lines, w.config.Fail} {
+		if on {
+			ring[ringAsked] |= 1 << bit
+		}
+	}
+	w.reading.Go(func() {
+		w.read(ring, pid)
+		if err := errors.Join(unmap(), f.Close()); err != nil {
+			w.notWatched(err)
+		}
+	})
+	return f, nil
+}
+
+// The ring's head; see tap.cpp.
+const (
+	ringHead   = 4096
+	ringAsked  = 60
+	ringEvents = 1 << 16
+	ringSize   = ringHead + ringEvents*eventSize
+)
+
+// read follows one process to its end.
+func (w *Watch) read(ring []byte, pid int) {
+	head := (*uint64)(unsafe.Pointer(&ring[0]))
+	tail := (*uint64)(unsafe.Pointer(&ring[8]))
+	gone := (*uint32)(unsafe.Pointer(&ring[24]))
+	protocol := (*uint32)(unsafe.Pointer(&ring[20]))
+	over := false
+	for ; atomic.LoadUint32(protocol) == 0; over = w.over(pid) { // the tap has not started
+		if over {
+			return
+		}
+	}
+	j := newJudge(pid, preserve.Protocol(*protocol), func(f *ObjectFinding) { w.found(f, pid) })
+	torch, _, _ := strings.Cut(string(ring[28:60]), "\x00")
+	j.torch = torch
+	var log *logWriter
+	if w.config.Log != nil {
+		log = &logWriter{w: w.config.Log, mu: &w.logMu, judge: j}
+	}
+	var n uint64
+	for {
+		last := over
+		for h := atomic.LoadUint64(head); n < h; n++ {
+			at := ringHead + n%ringEvents*eventSize
+			e, name := readEvent(ring[at : at+eventSize])
+			if log != nil {
+				log.write(&e)
+			}
+			j.take(&e, name)
+			if n%1024 == 0 {
+				atomic.StoreUint64(tail, n)
+			}
+		}
+		atomic.StoreUint64(tail, n)
+		if last {
+			j.end()
+			break
+		}
+		over = w.over(pid)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.report.Events += j.number
+	w.report.Processes++
+	w.report.Protocol = j.protocol
+	if atomic.LoadUint32(gone) != 0 {
+		w.report.Lost++
+	}
+}
+
+// over waits a moment, and reports whether the process or the program has ended.
+func (w *Watch) over(pid int) bool {
+	select {
+	case <-w.ended:
+		return true
+	case <-time.After(time.Millisecond):
+		return !lives(pid)
+	}
+}
+
+func (w *Watch) found(f *ObjectFinding, pid int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.report.Findings = append(w.report.Findings, f)
+	if w.config.Found != nil {
+		w.config.Found(f)
+	}
+	if w.config.Fail {
+		terminate(pid)
+	}
+}
+
+// Report returns the finding as text.
+func (f *ObjectFinding) Report() string {
+	what := "TensorImpl"
+	if f.Storage {
+		what = "StorageImpl"
+	}
+	s := printable.Sprintf("%s %s  object %s %s, %s %s: event %d of process %d", f.Code, f.Code.Name(), f.Object, f.Type, what, f.Impl, f.Event, f.Process)
+	s += printable.Sprintf("\n  saw     %s", f.Saw)
+	if f.Site != nil {
+		s += printable.Sprintf("\n  site    %v", f.Site)
+	}
+	if f.Made != "" {
+		s += printable.Sprintf("\n  made    %s", f.Made)
+	}
+	if f.Root != nil {
+		return s + printable.Sprintf("\n  follows from %s at event %d", f.Root.Code, f.Root.Event)
+	}
+	return s + printable.Sprintf("\n  rule    %s\n  breaks  %s\n  fix     %s", f.Code.Rule(), f.Code.Breaks(), f.Code.Fix())
+}
+
+// Summary returns the report's counts in one line.
+func (r *ObjectReport) Summary() string {
+	roots := 0
+	for _, f := range r.Findings {
+		if f.Root == nil {
+			roots++
+		}
+	}
+	return fmt.Sprintf("%d violations (%d findings) in %d events of %d processes", len(r.Findings), roots, r.Events, r.Processes)
+}
+
+// ExitStatus returns the program's own status if it is not 0; else 2 if
+// something was not watched, else 1 with findings.
+func (r *ObjectReport) ExitStatus() int {
+	switch {
+	case r.Status != 0:
+		return r.Status
+	case len(r.Unwatched) > 0 || r.Lost > 0:
+		return 2
+	case len(r.Findings) > 0:
+		return 1
+	}
+	return 0
+}
+
+// A shown finding is a finding in the form of -json.
+type shown struct {
+	Code    string        `json:"code"`
+	Name    string        `json:"name"`
+	Object  string        `json:"object"`
+	Impl    string        `json:"impl"`
+	Type    string        `json:"type,omitempty"`
+	Storage bool          `json:"storage"`
+	Saw     string        `json:"saw"`
+	Made    string        `json:"made,omitempty"`
+	Count   int           `json:"count"`
+	Pids    []int         `json:"pids"`
+	Thread  uint32        `json:"thread"`
+	Event   int64         `json:"event"`
+	Root    int64         `json:"root,omitempty"` // the event of the finding that it follows from
+	Site    []*PythonLine `json:"site"`
+	Breaks  string        `json:"breaks"`
+	Fix     string        `json:"fix"`
+}
+
+// JSON returns the findings as values for encoding/json.
+func (r *ObjectReport) JSON() []any {
+	all := []any{}
+	for _, f := range r.Findings {
+		s := shown{
+			Code: f.Code.String(), Name: f.Code.Name(), Object: f.Object.String(), Impl: f.Impl.String(), Type: f.Type, Storage: f.Storage,
+			Saw: f.Saw, Made: f.Made, Count: 1, Pids: []int{f.Process}, Thread: f.Thread, Event: f.Event, Site: []*PythonLine{},
+			Breaks: f.Code.Breaks(), Fix: f.Code.Fix(),
+		}
+		if f.Site != nil {
+			s.Site = append(s.Site, f.Site)
+		}
+		if f.Root != nil {
+			s.Root = f.Root.Event
+		}
+		all = append(all, s)
+	}
+	return all
+}

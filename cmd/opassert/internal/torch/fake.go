@@ -1,0 +1,270 @@
+package torch
+
+import (
+	"cmp"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/internal/slicesx"
+)
+
+// fakeOp is the op that calls the fake of another one, in the Python of the kernels;
+// see host/fakes.py.
+const fakeOp = "opassert_host::fake"
+
+// A fakeCall is the answer of host/fakes.py to a call of a fake.
+type fakeCall struct {
+	Op        string // the op called first: another one if the op decomposes
+	Site      [2]any // of the fake: file and line
+	Missing   bool
+	Beside    *fakeCall // the same call of the kernel for the CPU
+	Fault     string
+	Refuses   bool   // the fake raised by its own check
+	Symbols   bool   // the fault occurs only under symbolic sizes
+	Unknown   string // why the fake was not called
+	Guards    []fakeGuard
+	Elsewhere []string        // other devices of its results, for tensors on a GPU
+	Arguments [][]*fakeTensor // arguments, by position in the schema
+	Written   [][]*fakeTensor // tensors of arguments with (a!), after the call
+	Results   [][]*fakeTensor
+	Numbers   []json.RawMessage // numbers that it returns; a float is a string
+}
+
+// A fakeGuard is an unneeded condition on sizes that a fake sets.
+type fakeGuard struct {
+	Argument        int
+	Text, At, Other string
+}
+
+// A fakeTensor is an argument or a result of a fake; nil is an undefined tensor.
+type fakeTensor struct {
+	Tensor, Storage asserts.ID
+	DType, Device   string
+	Sizes           [][2]*int64 // from, to; nil: unbounded
+	Strides         []*int64    // nil: it depends on something unknown
+	Offset          *int64      // nil: not known
+	Bytes           *string     // of the storage, in hexadecimal; nil: not known
+}
+
+// NoFake returns the reason why no fake of an op can be called, or "".
+func (l *Libtorch) NoFake(op *asserts.Op) string {
+	called, err := libtorch.Lookup(op.Name)
+	_, without := libtorch.Lookup(fakeOp)
+	if err != nil || without != nil || l.out.Autograd {
+		return "the kernels are not in a Python with fakes"
+	}
+	if s, err := Schema(called); err != nil || s.IsMethod() {
+		return "a method of a custom class has no fake: torch.library.register_fake_class fakes the class"
+	}
+	return ""
+}
+
+// Fake calls the fake of an op, or returns the reason why it can't.
+func (l *Libtorch) Fake(op *asserts.Op, args []any) (*asserts.Fake, string) {
+	called, err := libtorch.Lookup(op.Name)
+	host, without := libtorch.Lookup(fakeOp)
+	if err := cmp.Or(err, without); err != nil {
+		return nil, "the fake could not be called: " + err.Error()
+	}
+	text, err := called.PassTo(host, torchValues(args)...)
+	if err != nil {
+		return nil, "the fake could not be called: " + thrown(err).Error()
+	}
+	return ReadFake(op, text)
+}
+
+// FakesProgram is the Python program that calls fakes in a watched process; see
+// host/replay.py.
+func FakesProgram() string {
+	const uncollected = "import gc\ngc.disable()\n" // saves a third of the time of the imports; replay.py enables it again
+	later := "SYMBOLS = " + strconv.QuoteToASCII(hostProgram("parts", "symbols", "strays")) + "\n"
+	return uncollected + later + hostProgram("places", "registrations", "fakes", "replay")
+}
+
+// ReadFake reads the answer of host/fakes.py to a call of an op's fake, or returns
+// the reason why there was none, with the call of the kernel for the CPU if there was that.
+func ReadFake(op *asserts.Op, text string) (*asserts.Fake, string) {
+	var call fakeCall
+	if err := json.Unmarshal([]byte(text), &call); err != nil {
+		return nil, fmt.Sprintf("the answer %q can't be read: %v", text, err)
+	}
+	switch {
+	case call.Unknown != "" && call.Beside != nil:
+		return &asserts.Fake{Beside: call.Beside.fake(op)}, call.Unknown
+	case call.Unknown != "":
+		return nil, call.Unknown
+	case call.Op != op.Name:
+		return nil, "the op decomposes: compilers plan with the ops that it calls"
+	}
+	return call.fake(op), ""
+}
+
+// Setting returns the arguments other than tensors of a call that ReadFake reads.
+func Setting(text string) string {
+	var call struct{ Values []any }
+	if err := json.Unmarshal([]byte(text), &call); err != nil {
+		return text
+	}
+	return fmt.Sprint(withoutTensors(call.Values))
+}
+
+// Named returns the devices among the arguments of a call that ReadFake reads.
+func Named(text string) (devices []string) {
+	var call struct{ Values []any }
+	if json.Unmarshal([]byte(text), &call) != nil {
+		return nil
+	}
+	for _, v := range call.Values {
+		if named, ok := v.(map[string]any); ok && named["device"] != nil {
+			devices = append(devices, fmt.Sprint(named["device"]))
+		}
+	}
+	return devices
+}
+
+func withoutTensors(values []any) []any {
+	var all []any
+	for _, v := range values {
+		switch v := v.(type) {
+		case []any:
+			all = append(all, withoutTensors(v))
+		case map[string]any:
+			if _, ok := v["tensor"]; ok {
+				v["tensor"] = nil
+			}
+			all = append(all, v)
+		default:
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+func (c *fakeCall) fake(op *asserts.Op) *asserts.Fake {
+	f := &asserts.Fake{Missing: c.Missing, Fault: c.Fault, Refuses: c.Refuses, Symbols: c.Symbols, Elsewhere: c.Elsewhere}
+	f.Site.File, _ = c.Site[0].(string)
+	if line, ok := c.Site[1].(float64); ok {
+		f.Site.Line = int(line)
+	}
+	for _, g := range c.Guards {
+		f.Guards = append(f.Guards, asserts.Guard{Arg: g.Argument, Text: g.Text, At: g.At, Other: g.Other})
+	}
+	f.Seen.Level = asserts.Content
+	for _, s := range op.Args {
+		n := 0
+		if !s.Inside && s.Index < len(c.Arguments) {
+			n = c.see(&f.Seen.Before, c.Arguments[s.Index], nil)
+			c.see(&f.Seen.After, c.written(s.Index), nil)
+		}
+		f.Seen.ArgLens = append(f.Seen.ArgLens, n)
+	}
+	for _, s := range op.Results {
+		n := 0
+		if !s.Inside && s.Index < len(c.Results) {
+			n = c.see(&f.Seen.Results, c.Results[s.Index], &f.Open)
+		}
+		f.Seen.ResultLens = append(f.Seen.ResultLens, n)
+	}
+	f.Seen.Number()
+	f.Seen.Numbers = append(f.Seen.Numbers, slicesx.Map(c.Numbers, numberText)...)
+	if c.Beside != nil {
+		f.Beside = c.Beside.fake(op)
+	}
+	return f
+}
+
+// numberText returns the text of a number that a fake returned, "" for a symbol.
+func numberText(n json.RawMessage) string {
+	if text, err := strconv.Unquote(string(n)); err == nil {
+		f, _ := strconv.ParseFloat(text, 64) // as Python prints it
+		return strconv.FormatFloat(f, 'g', -1, 64)
+	}
+	return strings.TrimPrefix(string(n), "null")
+}
+
+// written returns the tensors of an argument after the call: those before it, unless
+// others are known.
+func (c *fakeCall) written(arg int) []*fakeTensor {
+	if arg < len(c.Written) && len(c.Written[arg]) == len(c.Arguments[arg]) {
+		return c.Written[arg]
+	}
+	return c.Arguments[arg]
+}
+
+// see adds the tensors of a subject, with their unknown sizes and strides, and
+// returns their number.
+func (c *fakeCall) see(to *[]asserts.Observation, tensors []*fakeTensor, open *[]asserts.Open) int {
+	for _, t := range tensors {
+		if t == nil {
+			*to = append(*to, asserts.Observation{})
+			continue
+		}
+		if open != nil {
+			*open = append(*open, t.open(len(*to))...)
+		}
+		*to = append(*to, t.observation())
+	}
+	return len(tensors)
+}
+
+func (t *fakeTensor) observation() asserts.Observation {
+	o := asserts.Observation{Impl: t.Tensor, Storage: t.Storage, ImplUses: asserts.NotCounted, StorageUses: asserts.NotCounted}
+	if t.Storage == 0 {
+		return o
+	}
+	o.Content = &asserts.Snapshot{DType: t.DType, Device: t.Device}
+	for i, size := range t.Sizes {
+		least, _ := ends(size)
+		o.Content.Sizes = append(o.Content.Sizes, least)
+		var stride int64
+		if t.Strides[i] != nil {
+			stride = *t.Strides[i]
+		}
+		o.Content.Strides = append(o.Content.Strides, stride)
+	}
+	if t.Offset != nil {
+		o.Content.Offset = *t.Offset
+	}
+	if t.Bytes != nil {
+		held, _ := hex.DecodeString(*t.Bytes)
+		h := fnv.New64a()
+		h.Write(held)
+		o.Content.Bytes, o.Content.Nbytes, o.Content.Digest = held, int64(len(held)), h.Sum64()
+	}
+	return o
+}
+
+// open returns the unknown sizes, strides and offset of result i.
+func (t *fakeTensor) open(i int) []asserts.Open {
+	var all []asserts.Open
+	if t.Storage != 0 && t.Offset == nil {
+		all = append(all, asserts.Open{Result: i, Offset: true})
+	}
+	for dim, size := range t.Sizes {
+		if least, most := ends(size); least != most {
+			all = append(all, asserts.Open{Result: i, Dim: dim, Least: least, Most: most})
+		}
+		if t.Strides[dim] == nil {
+			all = append(all, asserts.Open{Result: i, Dim: dim, Stride: true, Most: math.MaxInt64})
+		}
+	}
+	return all
+}
+
+func ends(size [2]*int64) (least, most int64) {
+	most = math.MaxInt64
+	if size[0] != nil {
+		least = *size[0]
+	}
+	if size[1] != nil {
+		most = *size[1]
+	}
+	return least, most
+}

@@ -1,0 +1,354 @@
+package trace
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts/preserve"
+	"github.com/opassert/opassert/internal/dev/must"
+)
+
+const createdLine = "[a.cpp:1] (0x10), created storage PyObject of type T at 0x20\n"
+
+func inUTF16(order binary.AppendByteOrder, text string) string {
+	var b []byte
+	for _, unit := range utf16.Encode([]rune(text)) {
+		b = order.AppendUint16(b, unit)
+	}
+	return string(b)
+}
+
+func zipped(text string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	io.WriteString(z, text)
+	z.Close()
+	return b.String()
+}
+
+// The text of a file is decoded from each form.
+func TestDecode(t *testing.T) {
+	bzip2 := string(must.Get(hex.DecodeString(createdInBzip2))(t))
+	long := strings.Repeat("a long line that fills the reader's buffer 🌙 𝄞\n", 200)
+	for name, tt := range map[string]struct{ file, want string }{
+		"plain":                 {"text", "text"},
+		"empty":                 {"", ""},
+		"one byte":              {"t", "t"},
+		"zero byte":             {"\x00", "\x00"},
+		"two zero bytes":        {"\x00\x00text", "\x00\x00text"},
+		"a mark of UTF-8":       {"\xef\xbb\xbftext", "text"},
+		"gzip":                  {zipped("text"), "text"},
+		"gzip twice":            {zipped(zipped("text")), "text"},
+		"bzip2":                 {bzip2, createdLine},
+		"UTF-16, little":        {inUTF16(binary.LittleEndian, long), long},
+		"UTF-16, big":           {inUTF16(binary.BigEndian, long), long},
+		"UTF-16, little, mark":  {inUTF16(binary.LittleEndian, "\ufefftext"), "text"},
+		"UTF-16, big, mark":     {inUTF16(binary.BigEndian, "\ufefftext"), "text"},
+		"UTF-16, not of Latin":  {inUTF16(binary.BigEndian, "\ufeff月a"), "月a"},
+		"UTF-16, little, alike": {inUTF16(binary.LittleEndian, "\ufeff月a"), "月a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := must.Get(decode(strings.NewReader(tt.file)))(t)
+			if got := string(must.Get(io.ReadAll(in))(t)); got != tt.want {
+				t.Errorf("%.60q, want %.60q", got, tt.want)
+			}
+		})
+	}
+	if _, err := decode(strings.NewReader("\x1f\x8bno")); err == nil {
+		t.Error("a header of gzip that is cut off is read")
+	}
+}
+
+const createdInBzip2 = "425a6839314159265359b612995200000cdf800010406570100000c40a3f90dc602000488a1e53d26836a30d436505000000003935412235b474da889237eb1bfc41382b95154442fa9b59e6d12823c04640c5e2601e57c5dc914e14242d84a65480" // createdLine
+
+// A truncated file is read up to its end; a corrupt one, or one from another patch,
+// is an error.
+func TestRead(t *testing.T) {
+	read := func(text string) (LogReport, error) {
+		file := filepath.Join(t.TempDir(), "log")
+		must.Do(t, os.WriteFile(file, []byte(text), 0o666))
+		r, err := Read(file, "", func(Life) {})
+		if err != nil {
+			err = errors.New(strings.TrimPrefix(err.Error(), file))
+		}
+		return r, err
+	}
+	whole := zipped(strings.Repeat(createdLine, 3))
+	broken := []byte(whole)
+	broken[len(broken)-6] ^= 1 // of the checksum
+	unknown := "[a.cpp:1] (0x10) asking the moon\n"
+	twice := createdLine + "[a.cpp:1] (PyObject: 0x20) preserving PyObject\n" + strings.Repeat("[a.cpp:1] (0x10) PyObject was preserved, resurrecting\n", 2)
+	for _, tt := range []struct {
+		text    string
+		records int64
+		cut     bool
+		err     string
+	}{
+		{whole, 3, false, ""},
+		{whole[:len(whole)-4], 3, true, ""},
+		{string(broken), 0, false, ": gzip: invalid checksum"},
+		{"\x1f\x8bno", 0, false, ": unexpected EOF"},
+		{createdLine + unknown, 2, false, ""},
+		{createdLine + unknown + unknown, 3, false, `:2:1: 2 of the log's 3 lines are unknown, from this one on: "(0x10) asking the moon"; ` +
+			"they are from another patch than those that print the storages' objects"},
+		{twice + strings.Repeat(unknown, 9), 13, false, ""}, // of which one broke something
+	} {
+		r, err := read(tt.text)
+		if r.Records != tt.records || r.Cut != tt.cut || (err == nil) != (tt.err == "") || err != nil && err.Error() != tt.err {
+			t.Errorf("%.40q: %d records, cut %v, error %v; want %d, %v, %s", tt.text, r.Records, r.Cut, err, tt.records, tt.cut, tt.err)
+		}
+	}
+}
+
+// The file - is standard input.
+func TestStandardInput(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "log")
+	must.Do(t, os.WriteFile(file, []byte(createdLine), 0o666))
+	stdin := os.Stdin
+	defer func() { os.Stdin = stdin }()
+	os.Stdin = must.Get(os.Open(file))(t)
+	if r, err := Read("-", "", func(Life) {}); err != nil || r.Records != 1 {
+		t.Errorf("%d records, error %v", r.Records, err)
+	}
+}
+
+// A summary leaves out empty parts.
+func TestSummary(t *testing.T) {
+	for want, r := range map[string]LogReport{
+		"0 violations in 0 records of 0 lines: 0 objects, 0 impls, 0 tensors, 0 unknown": {},
+		"1 violation (0 findings), 1 warning in 1 record of 2 lines: 1 object, 0 impls, 0 tensors, storage replaced once, 3 unknown; the compressed file is cut off": {
+			Violations: []InvariantViolation{{Root: 5}}, Warnings: make([]InvariantViolation, 1), Records: 1, Lines: 2, Lives: [3]int64{Object: 1}, Replaced: 1, Unknown: 3, Cut: true,
+		},
+	} {
+		if got := r.Summary(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+// A violation follows from the root of its process, line and code.
+func TestBelow(t *testing.T) {
+	root := InvariantViolation{Line: 5, Code: preserve.SharedDealloc}
+	others := []InvariantViolation{{Line: 5, Code: preserve.Hermetic}, {Line: 6, Code: preserve.SharedDealloc}, {Line: 5, Code: preserve.SharedDealloc, World: "rank1"}}
+	r := LogReport{Violations: append([]InvariantViolation{root}, others...)}
+	for i, follows := range []InvariantViolation{{Line: 8}, {Line: 9, Consequence: 20}} {
+		follows.Code, follows.Object, follows.Root, follows.root = preserve.SharedDealloc, Address(i+1), 5, &root
+		follows.Evidence = []Reason{{Line: 7, Says: "why"}}
+		r.Violations = append(r.Violations, follows)
+	}
+	for _, v := range others {
+		if below := r.below(&v); len(below) > 0 {
+			t.Errorf("%d follow from %+v", len(below), v)
+		}
+	}
+	var b bytes.Buffer
+	text := NewText(&b, false)
+	text.Life(Life{Kind: Object, Address: 0x20})
+	must.Do(t, text.End(r))
+	first, _, _ := strings.Cut(b.String(), "\n\n")
+	if strings.Contains(b.String(), "0x20") {
+		t.Error("lives are printed that were not asked for")
+	}
+	want := []string{"OA102 shared-dealloc  object 0, impl 0: line 5",
+		"OA102 shared-dealloc  object 0x2, impl 0: line 9", "  later   line 20 uses the deallocated object",
+		"OA102 shared-dealloc  object 0x1, impl 0: line 8", "  later   the log does not show a use of it"}
+	var got []string
+	for line := range strings.Lines(first) {
+		if line = strings.TrimSuffix(line, "\n"); strings.HasPrefix(line, "OA") || strings.HasPrefix(line, "  later") {
+			got = append(got, line)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" || !strings.Contains(first, "it costs 2 objects") || strings.Contains(first, "why") {
+		t.Errorf("%s\n%s", diff, first)
+	}
+}
+
+// If lives cannot be stored, End returns an error.
+func TestNoFolder(t *testing.T) {
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "absent"))
+	text := NewText(io.Discard, true)
+	text.Life(Life{})
+	if err := text.End(LogReport{}); err == nil {
+		t.Error("no error")
+	}
+}
+
+func broken(kind LifeKind, at, impl Address, line int64, code preserve.Code) Life {
+	return Life{Kind: kind, Address: at, Impl: impl, Events: []Event{{Line: line, What: Deallocated, Code: code, Count: NoCount}}}
+}
+
+// JSON has the lives in which something broke, and all if asked for.
+func TestJSONLives(t *testing.T) {
+	for all, want := range map[bool]int{false: 2, true: 3} {
+		var b bytes.Buffer
+		j := NewJSON(&b, all)
+		j.Life(broken(Object, 1, 0x10, 5, preserve.SharedDealloc))
+		j.Life(broken(Object, 2, 0x10, 5, 0))
+		j.Life(broken(Object, 3, 0x10, 5, preserve.SharedDealloc))
+		must.Do(t, j.End(LogReport{}))
+		if n := strings.Count(b.String(), `"kind"`); n != want {
+			t.Errorf("all %v: %d lives, want %d", all, n, want)
+		}
+	}
+}
+
+func addresses(lives []Life) (all []Address) {
+	for _, l := range lives {
+		all = append(all, l.Address)
+	}
+	return all
+}
+
+// The object and the impl of a violation are shown with the lives that touch the impl.
+func TestAround(t *testing.T) {
+	const code = preserve.SharedDealloc
+	h := NewHTML(nil, "", true)
+	otherRank, touching := broken(Impl, 0x10, 0, 5, 0), broken(Tensor, 0x50, 0x20, 5, 0)
+	otherRank.World, touching.Events[0].At = "rank1", 0x10
+	for _, l := range []Life{
+		touching, broken(Impl, 0x10, 0, 1, 0), broken(Object, 1, 0x10, 5, code), otherRank,
+		broken(Object, 1, 0x99, 6, code), broken(Object, 1, 0x99, 5, preserve.Hermetic), broken(Object, 2, 0x99, 5, code),
+		broken(Tensor, 1, 0x99, 5, code), broken(Tensor, 0x10, 0x20, 5, 0), broken(Impl, 0x20, 0, 1, 0),
+	} {
+		h.Life(l)
+	}
+	for i := range maxBeside {
+		h.Life(broken(Tensor, Address(0x60+i), 0x10, 5, 0))
+	}
+	v := InvariantViolation{Code: code, Line: 5, Object: 1, Impl: 0x10}
+	shown := map[int]bool{}
+	got := addresses(h.around(&v, shown))
+	want := []Address{1, 0x10, 0x50, 0x60, 0x61, 0x62, 0x63, 0x64, 0x65, 0x66, 0x67, 0x68, 0x69, 0x6a}
+	if diff := cmp.Diff(want, got); diff != "" || len(shown) != len(want) || !shown[0] || shown[3] || shown[len(h.lives)-1] {
+		t.Errorf("%s shown %v", diff, shown)
+	}
+	v.Impl = 0 // without a life
+	h.Life(Life{Kind: Impl})
+	if got := addresses(h.around(&v, shown)); len(got) != 1 {
+		t.Errorf("%v around a violation without an impl", got)
+	}
+}
+
+// A page draws violations with a later use first, and a limited number of other lives.
+func TestPageLimits(t *testing.T) {
+	h := NewHTML(nil, "", true)
+	for i := range maxKept + 1 {
+		h.Life(broken(Object, Address(i+1), 0, int64(maxKept-i), 0))
+	}
+	h.Life(broken(Object, 0x20, 0x10, 5, preserve.SharedDealloc))
+	if n := len(h.lives); n != maxKept+1 || !h.lives[n-1].Broken() {
+		t.Errorf("%d lives kept", n)
+	}
+	r := LogReport{Violations: []InvariantViolation{
+		{Code: preserve.SharedDealloc, Line: 3}, {Code: preserve.SharedDealloc, Line: 5, Object: 0x20, Impl: 0x10, Consequence: 9}}}
+	p := h.draw(r)
+	if len(p.Others) != maxOthers || p.MoreOthers != maxKept-maxOthers || p.Others[0].Address != maxOthers {
+		t.Errorf("%d others and %d more, the first %v", len(p.Others), p.MoreOthers, p.Others[0].Address)
+	}
+	if b := p.Breaks; len(b) != 2 || b[0].InvariantViolation.Line != 5 || len(b[0].Rows) != 1 {
+		t.Errorf("%+v", b)
+	}
+	replaced := Life{Kind: Tensor, Address: 3, Events: []Event{{What: Replaced}}}
+	h.lives = []Life{{Kind: Tensor, Address: 2}, replaced, broken(Object, 5, 0, 7, 0), {Kind: Impl, Address: 4}}
+	for all, want := range map[bool]string{true: "[0x3 0x4 0x5]", false: "[]"} {
+		h.all = all
+		var got []Address
+		for _, l := range h.draw(LogReport{}).Others {
+			got = append(got, l.Address)
+		}
+		if fmt.Sprint(got) != want {
+			t.Errorf("all %v: others %v, want %s", all, got, want)
+		}
+	}
+}
+
+// The consequence is drawn if it is on another line.
+func TestLater(t *testing.T) {
+	lives := []Life{broken(Object, 1, 0x10, 5, preserve.UseAfter)}
+	for consequence, drawn := range map[int64]bool{0: false, 5: false, 9: true} {
+		if d := rows(lives, &InvariantViolation{Line: 5, Consequence: consequence})[0]; (d.Later != 0) != drawn {
+			t.Errorf("consequence at line %d: drawn at %g", consequence, d.Later)
+		}
+	}
+}
+
+// A bar ends where the next begins, and soon after a deallocation that is the last event.
+func TestBars(t *testing.T) {
+	place := func(line int64) float64 { return float64(10 * line) }
+	for want, events := range map[string][]Event{
+		"[]":                              nil,
+		"[{10 88 freed}]":                 {{Line: 1, What: Deallocated}},
+		"[{10 10 holding} {20 1 freed}]":  {{Line: 1, What: Created}, {Line: 2, What: Deallocated}},
+		"[{10 10 holding} {20 78 freed}]": {{Line: 1, What: Created}, {Line: 2, What: Preserved}, {Line: 2, What: NotDeallocated}},
+		"[{10 88 holding}]":               {{Line: 1, What: Created}},
+	} {
+		got := []string{}
+		for _, b := range bars(Life{Events: events}, place) {
+			got = append(got, fmt.Sprintf("{%g %g %s}", b.X, b.Width, b.Class))
+		}
+		if fmt.Sprint(got) != want {
+			t.Errorf("%v: %v, want %s", events, got, want)
+		}
+	}
+}
+
+// The event that broke the rule is marked, not another one on its line.
+func TestSteps(t *testing.T) {
+	life := Life{Events: []Event{{Line: 5}, {Line: 5, Code: preserve.SharedDealloc}, {Line: 5, Code: preserve.Hermetic}, {Line: 6, Code: preserve.SharedDealloc}}}
+	var got []string
+	for _, s := range steps([]Life{life}, &InvariantViolation{Line: 5, Code: preserve.SharedDealloc}) {
+		got = append(got, s.Class)
+	}
+	if diff := cmp.Diff([]string{"", "break", "", ""}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A life without dropped events is printed whole.
+func TestTextLife(t *testing.T) {
+	var b bytes.Buffer
+	text := NewText(&b, true)
+	text.Life(Life{Events: make([]Event, MaxEvents/2+1)})
+	must.Do(t, text.End(LogReport{}))
+	if strings.Contains(b.String(), "...") {
+		t.Error(b.String())
+	}
+}
+
+// An event names the other object, also if it is none.
+func TestEventString(t *testing.T) {
+	for want, e := range map[string]Event{
+		Preserved.String():               {What: Preserved, Count: NoCount},
+		Preserved.String() + " 0x10 T 2": {What: Preserved, At: 0x10, Type: "T", Count: 2},
+		Accessed.String() + " 0":         {What: Accessed, Count: NoCount},
+		Replaced.String() + " 0":         {What: Replaced, Count: NoCount},
+		CheckDiffers.String() + " 0":     {What: CheckDiffers, Count: NoCount},
+	} {
+		if got := e.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// A life in which everything broke keeps the first events.
+func TestBrokenLife(t *testing.T) {
+	var l Life
+	for i := range MaxEvents + 2 {
+		l.add(Event{Line: int64(i), Code: preserve.SharedDealloc})
+	}
+	if len(l.Events) != MaxEvents || l.Dropped != 2 || l.Events[MaxEvents-1].Line != MaxEvents-1 {
+		t.Errorf("%d events, %d dropped", len(l.Events), l.Dropped)
+	}
+}

@@ -1,0 +1,179 @@
+package watch
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/cmd/opassert/internal/preload"
+	"github.com/opassert/opassert/cmd/opassert/internal/torch"
+)
+
+// A process is a connection from a process of the watched program.
+type process struct {
+	run     *run
+	pid     int
+	rank    string
+	version string // of libtorch
+	layout  pythonFolders
+	pending map[int64][]*asserts.Violation // of calls whose site was requested
+	next    int64
+}
+
+// answer answers a frame.
+func (p *process) answer(f preload.Message) ([]byte, error) {
+	reply, err := p.reply(f)
+	if err != nil {
+		return nil, fmt.Errorf("process %d: %w", p.pid, err)
+	}
+	return reply, nil
+}
+
+func (p *process) reply(f preload.Message) ([]byte, error) {
+	switch f.Kind {
+	case frameHello:
+		return p.hello(string(f.Data))
+	case frameOp:
+		_, about, err := p.run.ops.meet(p.version, string(f.Data))
+		return about, err
+	case frameNames:
+		p.run.registered(strings.Fields(string(f.Data)))
+		return nil, nil
+	case frameCall:
+		return p.call(f.Data)
+	case frameSite:
+		return p.site(string(f.Data))
+	case frameOrigin:
+		line, frames, _ := strings.Cut(string(f.Data), "\n")
+		p.run.origins.found(line, p.layout.originFrames(frames))
+		return nil, nil
+	case frameSince:
+		return p.run.findings.findingsSince(string(f.Data))
+	case frameRecord:
+		return nil, p.run.record(f.Data)
+	case frameFakes:
+		return []byte(torch.FakesProgram()), nil
+	case frameFake:
+		return nil, p.fake(f.Data)
+	case frameBackward:
+		return p.backward(f.Data)
+	case frameNotWatched:
+		p.run.object.NotWatched(fmt.Sprintf("process %d: %s", p.pid, f.Data))
+		return nil, nil
+	}
+	return nil, fmt.Errorf("the watcher sent a frame of kind %q", f.Kind)
+}
+
+func (p *process) hello(text string) ([]byte, error) {
+	lines := strings.Split(text, "\n")
+	if len(lines) < 6 {
+		return nil, errors.New("the watcher's greeting is cut short")
+	}
+	var err error
+	if p.pid, err = strconv.Atoi(lines[0]); err != nil {
+		return nil, err
+	}
+	p.rank, p.version = lines[2], lines[3]
+	p.layout = p.run.layout(lines[4])
+	threads, _ := strconv.Atoi(lines[5]) // a forked process sends none: it has one thread, which is watched
+	p.run.met(p, max(0, threads-1))
+	c := p.run.config
+	maxBytes := c.MaxBytes
+	if maxBytes <= 0 {
+		maxBytes = math.MaxInt64
+	}
+	answer := settings{int64(c.Content), int64(max(1, c.Sample)), maxBytes, int64(c.Record), int64(c.Fakes)}
+	sources := append([]string{" " + strings.Join(torch.Own, " ") + " "}, torch.OwnSources...)
+	if p.layout.torch != "" {
+		sources = append(sources, p.layout.torch+"/")
+	}
+	return append(words(answer.words()...), strings.Join(sources, "\n")...), nil
+}
+
+// call judges a call that does not look usual. The answer is a number if there are
+// violations.
+func (p *process) call(data []byte) ([]byte, error) {
+	var a asked
+	rest, ok := a.read(data)
+	if !ok {
+		return nil, errors.New("the watcher's record of a call is cut short")
+	}
+	op := p.run.ops.numbered(a.op)
+	texts, at := [3]string{}, int64(0)
+	for i, n := range []int64{a.modes, a.brought, a.device} {
+		if op == nil || n < 0 || n > int64(len(rest))/8*8-at {
+			return nil, errors.New("the watcher's record of a call has an unknown op")
+		}
+		texts[i] = string(rest[at : at+n])
+		at += n
+	}
+	libtorch.Bring(texts[1])
+	seen, err := op.listed.ReadSeen(asserts.Level(a.level), rest[(at+7)/8*8:])
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(texts[0]) {
+		seen.Modes = append(seen.Modes, mode(strings.TrimSpace(line)))
+	}
+	seen.Alone = a.circumstances&circumstanceAlone != 0
+	seen.Number()
+	broken := p.run.judge(op, &seen, surroundings{
+		concurrent: a.circumstances&circumstanceConcurrent != 0, below: a.circumstances&circumstanceBelow != 0, threw: a.circumstances&circumstanceThrew != 0,
+		moved: a.circumstances&circumstanceMoved != 0, device: texts[2],
+	})
+	if len(broken) == 0 {
+		return nil, nil
+	}
+	p.next++
+	p.pending[p.next] = broken
+	return []byte(strconv.FormatInt(p.next, 10)), nil
+}
+
+// site records the place of a call that broke rules, and returns the message to raise.
+func (p *process) site(text string) ([]byte, error) {
+	parts := strings.SplitN(text, "\n", 3)
+	if len(parts) < 3 || parts[2] == "" {
+		return nil, errors.New("the watcher's site is cut short")
+	}
+	number, err := strconv.ParseInt(parts[0], 10, 64)
+	broken, ok := p.pending[number]
+	if err != nil || !ok {
+		return nil, errors.New("the watcher's site has an unknown call")
+	}
+	delete(p.pending, number)
+	answeredBy(p.layout.answer(parts[1]), broken)
+	return p.add(broken, parts[2])
+}
+
+// add records the violations of a call at a place, and returns the message to raise.
+func (p *process) add(broken []*asserts.Violation, place string) ([]byte, error) {
+	at := p.run.findings.at(p.pid, 0)
+	add := func(site []Frame) (reports []string) {
+		for _, v := range broken {
+			if f := p.run.findings.add(v, p, site, at); !f.Known && f.Note == "" {
+				reports = append(reports, f.Report())
+			}
+		}
+		return reports
+	}
+	site, generated := p.layout.frames(place)
+	if generated == "" || p.run.config.Fail {
+		return p.raise(add(site)), nil
+	}
+	if p.run.origins.wait(generated, func(origin []Frame) { add(calledFrom(site, origin)) }) {
+		return []byte("?" + generated), nil
+	}
+	return nil, nil
+}
+
+// raise returns the exception that the watcher has to raise.
+func (p *process) raise(reports []string) []byte {
+	if !p.run.config.Fail {
+		return nil
+	}
+	return []byte(strings.Join(reports, "\n\n"))
+}

@@ -1,0 +1,274 @@
+package watch
+
+import (
+	"cmp"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/cmd/opassert/internal/preload"
+	"github.com/opassert/opassert/internal/printable"
+)
+
+// An OpReport has the findings and the counts of a run.
+type OpReport struct {
+	Program   string // its command, quoted for a shell
+	Findings  []*OpFinding
+	Status    int // exit status of the program
+	Took      time.Duration
+	Processes int
+	Level     asserts.Level      // for PyTorch's own ops
+	Custom    asserts.Level      // for others
+	Called    []*report.OpResult // the ops that were called, sorted, without findings
+
+	Ops, Calls              int // the called ops, and their calls
+	Judged                  int // calls
+	Content                 int // judged calls at the level content
+	Failed                  int // calls that raised an error of their own
+	Faked                   int // calls that fakes answered while a compiler traced, not among Calls
+	Lost                    int // calls of which an argument was freed during the call
+	NotAsked                int // calls of ops that were not selected, or whose schema cannot be read
+	SampledOut, TooLarge    int // calls that were only observed at the level identity
+	Subclass, AboveAutograd int // the same
+	Skips                   []asserts.Skip
+	OpSkips                 []asserts.Result // the same by op, with those of calls that were not seen
+	Unread                  []string         // ops whose schema cannot be read, each with the reason
+	Unrecorded              int              // calls that a file of cases cannot express
+	NeverCalled             []string         // custom ops without a call
+	Early                   int              // Python threads that ran before libtorch was loaded
+	Unwatched               []string         // the reasons why processes were not watched
+	Left                    []string         // processes that still run, without libtorch
+
+	records map[string]records // by op
+}
+
+// ExitStatus is the program's own if that is not 0; else 2 if something was not
+// watched, or there was nothing to watch; else 1 with findings that the program has
+// not asked for.
+func (r *OpReport) ExitStatus() int {
+	switch {
+	case r.Status != 0:
+		return r.Status
+	case len(r.Unwatched) > 0:
+		return 2
+	case slices.ContainsFunc(r.Findings, func(f *OpFinding) bool { return !f.Known && f.Note == "" && f.Asked < f.Count }):
+		return 1
+	}
+	return 0
+}
+
+func (r *run) report(end preload.End, took time.Duration) (*OpReport, error) {
+	counts, err := readCounts(r.counts, len(r.ops.all))
+	lost, unread := readLost(r.counts, end.Commands)
+	if err := cmp.Or(err, unread); err != nil {
+		return nil, err
+	}
+	r.noteUnwritten(counts)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	rep := &OpReport{Program: printable.Shell(r.config.Command...), Level: r.config.level(false), Custom: r.config.level(true), Findings: r.findings.sorted(), Status: end.Status, Took: took, Processes: len(r.processes), Unwatched: append(r.object.Unwatched(), lost...), Left: end.Left, Early: r.early}
+	called := make(map[string]*report.OpResult)
+	for i, c := range counts {
+		op := r.ops.all[i]
+		if op.unread != "" {
+			rep.Unread = append(rep.Unread, op.name+": "+op.unread)
+		}
+		rep.Faked += int(c.faked)
+		rep.Lost += int(c.lost)
+		if op.judged != nil {
+			rep.OpSkips = append(rep.OpSkips, withoutContent(op, c)...)
+		}
+		if c.calls == 0 {
+			continue
+		}
+		if called[op.name] == nil {
+			called[op.name] = &report.OpResult{Op: op.name, Schema: op.listed.Schema, Composite: op.listed.Composite}
+		}
+		called[op.name].Cases += int(c.calls)
+		called[op.name].Ran += int(c.usual + c.asked)
+		rep.Calls += int(c.calls)
+		rep.Judged += int(c.usual + c.asked)
+		rep.Content += int(c.content)
+		rep.Failed += int(c.failed)
+		rep.SampledOut += int(c.sampledOut)
+		rep.TooLarge += int(c.tooLarge)
+		rep.Subclass += int(c.subclass)
+		rep.AboveAutograd += int(c.aboveAutograd)
+		rep.Unrecorded += int(c.unrecorded)
+		if op.judged == nil {
+			continue
+		}
+		r.countTraits(op, c)
+		r.skip(op.name, asserts.MetaAlias, notCalled, int(c.kinds)-r.faked[int64(i)])
+		r.skip(op.name, asserts.MetaAlias, unwritten, int(c.unwritten))
+		if op.followed {
+			r.skip(op.name, asserts.AutogradKernel, notBackward, int(c.usual+c.asked-c.differentiated))
+		}
+		for _, s := range op.unseen {
+			n := c.usual + c.asked
+			if s.Code.Level() >= asserts.Content {
+				n = c.content
+			}
+			r.skip(op.name, s.Code, s.Reason, int(n))
+		}
+	}
+	rep.addSkips(r.skips)
+	for _, name := range slices.Sorted(maps.Keys(called)) {
+		rep.Called = append(rep.Called, called[name])
+	}
+	rep.Ops = len(rep.Called)
+	rep.records = r.records
+	rep.NeverCalled = r.neverCalled(called)
+	slices.Sort(rep.Unread)
+	rep.Unread = slices.Compact(rep.Unread)
+	if len(rep.Unwatched) == 0 && rep.Calls == 0 && !r.findings.hasReporters() {
+		rep.Unwatched = []string{r.nothing()}
+	}
+	return rep, nil
+}
+
+func (r *run) nothing() string {
+	if len(r.processes) == 0 {
+		return "no process of the program loaded libtorch: nothing was watched"
+	}
+	return "the program called no op: nothing was watched"
+}
+
+// countTraits adds the skips of usual calls, by the traits of their tensors: the
+// judge does not get calls that look usual to every check.
+func (r *run) countTraits(op *watchedOp, c countsOf) {
+	codes := codesOf(op.judged)
+	var identity asserts.Codes
+	for code := range codes.All() {
+		if code.Level() <= asserts.Identity {
+			identity |= asserts.CodesOf(code)
+		}
+	}
+	r.countTraitsOf(op.name, identity, c.traits[:])
+	r.countTraitsOf(op.name, codes&^identity, c.contentTraits[:])
+	r.uncounted(op.name, codes, int(c.traits[uncountedTrait]))
+	for code := range identity.All() {
+		r.skip(op.name, code, asserts.NotThere, int(c.unheld[code]))
+	}
+	for code := range (codes &^ identity).All() {
+		r.skip(op.name, code, asserts.NotThere, int(c.contentUnheld[code]))
+	}
+}
+
+// uncounted counts calls with results of unknown use counts.
+func (r *run) uncounted(op string, codes asserts.Codes, n int) {
+	for code := range (codes & fresh).All() {
+		r.skip(op, code, "uses not counted", n)
+	}
+}
+
+func (r *run) countTraitsOf(op string, codes asserts.Codes, traits []int64) {
+	rows := append(slices.Clip(r.config.Policy.Rows), asserts.Row{Trait: asserts.WrapperSubclass, Skip: inside, Reason: hidden})
+	for i, trait := range traitOf {
+		for _, row := range rows {
+			if row.Trait&trait == 0 {
+				continue
+			}
+			n := traits[i]
+			if exempt := slices.Index(traitOf, row.Unless); exempt >= 0 {
+				n -= traits[exempt]
+			}
+			for code := range (row.Skip & codes).All() {
+				r.skip(op, code, row.Reason, int(n))
+			}
+		}
+	}
+}
+
+// WriteSummary writes the numbers of findings, and of calls that were observed and
+// that were not.
+func (r *OpReport) WriteSummary(w io.Writer) error {
+	var b strings.Builder
+	total := 0
+	for _, f := range r.Findings {
+		total += f.Count
+	}
+	printable.Printf(&b, "opassert run: calls %d, ops %d, processes %d: findings %d, %d times\n", r.Calls, r.Ops, r.Processes, len(r.Findings), total)
+	for _, f := range r.Findings {
+		printable.Printf(&b, "  %d x %s", f.Count, f.Title())
+		if f.Known {
+			b.WriteString("  (known)")
+		}
+		if f.Note != "" {
+			b.WriteString("  (note)")
+		}
+		if f.Asked == f.Count {
+			b.WriteString("  (reported by the program)")
+		}
+		if f.Answer != nil {
+			printable.Printf(&b, "  answered by %s", f.Answer)
+		}
+		if where := f.where(); where != "" {
+			printable.Printf(&b, "  at %s", where)
+		}
+		b.WriteByte('\n')
+	}
+	printable.Printf(&b, "  judged  %d calls, %d of them at the level content\n", r.Judged, r.Content)
+	line := func(n int, text string) {
+		if n > 0 {
+			printable.Printf(&b, "  %-7s %d %s\n", "", n, text)
+		}
+	}
+	line(r.Failed, failed)
+	line(r.Faked, faked)
+	line(r.Lost, lost)
+	line(r.SampledOut, sampledOut)
+	line(r.TooLarge, tooLarge)
+	line(r.Subclass, ofSubclass)
+	line(r.AboveAutograd, ofAbove)
+	for _, op := range slices.Sorted(maps.Keys(r.records)) {
+		printable.Printf(&b, "  recorded %d calls of %s\n", len(r.records[op]), op)
+	}
+	line(r.Unrecorded, "calls not recorded: a file of cases cannot express their arguments")
+	for _, s := range r.Skips {
+		printable.Printf(&b, "  skipped %v %d: %s\n", s.Code, s.Count, s.Reason)
+		if s.Code == asserts.ViewStorage && strings.Contains(s.Reason, "does not report views") {
+			printable.Printf(&b, "          a class whose views share storage with their bases declares it with __opassert_reports_views__ = True\n")
+		}
+	}
+	line(r.Early, "Python threads ran before libtorch was loaded: their calls are not seen")
+	for _, u := range r.Unread {
+		printable.Printf(&b, "  not watched %s\n", u)
+	}
+	if len(r.NeverCalled) > 0 {
+		printable.Printf(&b, "  never called %s\n", strings.Join(r.NeverCalled, ", "))
+	}
+	for _, l := range r.Left {
+		printable.Printf(&b, "  still runs, without libtorch: %s\n", l)
+	}
+	for _, t := range r.Unwatched {
+		printable.Printf(&b, "  NOT WATCHED: %s\n", t)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Results returns the findings in the form for writers of reports.
+func (r *OpReport) Results() []asserts.Result {
+	var results []asserts.Result
+	for _, f := range r.Findings {
+		if f.Known {
+			continue
+		}
+		result := f.Violation.Result()
+		result.Count, result.Report = f.Count, f.Report()
+		if f.Program != nil {
+			result.Program = f.Program.File
+		}
+		if n := len(f.Site); n > 0 {
+			at := f.Site[n-1]
+			result.Site = asserts.Site{File: at.File, Line: at.Line, Func: at.Function}
+		}
+		results = append(results, result)
+	}
+	return append(results, r.OpSkips...)
+}

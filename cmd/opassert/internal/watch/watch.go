@@ -1,0 +1,314 @@
+package watch
+
+import (
+	"cmp"
+	"context"
+	"embed"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/cmd/opassert/internal/live"
+	"github.com/opassert/opassert/cmd/opassert/internal/preload"
+	"github.com/opassert/opassert/cmd/opassert/internal/torch"
+	"github.com/opassert/opassert/internal/compile"
+	"github.com/opassert/opassert/internal/printable"
+	"github.com/opassert/opassert/schema"
+)
+
+// Content selects the ops whose calls are observed at the level content, or whose fakes
+// are called.
+type Content int
+
+const (
+	NoContent     Content = iota
+	CustomContent         // ops that are not PyTorch's own, and kernels of its ops that are not
+	AllContent
+)
+
+// A Config is the program to run, and the checks of its calls.
+type Config struct {
+	Command        []string
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Child          *Child                                                             // the program, where it runs already; may be nil
+	Objects        *live.Watch                                                        // of the same program; may be nil
+	Plan           func(version, device string, op *schema.Op) (engine.Checks, error) // of the ops of a version of libtorch, and of a device if it is given
+	Policy         *asserts.Policy
+	Wants          func(op string) bool // which ops; nil: all
+	Record         int                  // distinct calls that are kept of each op, where it or its kernel is not PyTorch's own or Wants names it
+	Strings        bool                 // string arguments are kept too
+	Content        Content
+	Fakes          Content               // when the program ends, once for each kind of arguments, on a device three times
+	Tolerance      float64               // how far values on a device may be from those of the kernel for the CPU, relative to 1 + their size; 0: they are not compared
+	Sample         int                   // observe one in Sample calls of PyTorch's own ops at the level content
+	MaxBytes       int64                 // calls on larger storages are observed at the level identity; 0: no limit
+	Fail           bool                  // raise a finding at the call
+	Found          func(*OpFinding)      // called with each distinct finding at once; may be nil
+	Known          func(*OpFinding) bool // whether a baseline has a finding, which then is neither printed nor raised; may be nil
+}
+
+// A Child is a program that runs already.
+type Child = preload.Child
+
+// level returns the level of PyTorch's own ops, or of others.
+func (c Config) level(custom bool) asserts.Level {
+	among := func(which Content) bool { return which == AllContent || custom && which == CustomContent }
+	switch {
+	case among(c.Fakes):
+		return asserts.Meta
+	case among(c.Content):
+		return asserts.Content
+	}
+	return asserts.Identity
+}
+
+// A run is a program being watched.
+type run struct {
+	config   Config
+	object   *preload.SharedObject
+	counts   *os.File
+	cwd      string
+	ops      ops
+	findings findings
+	origins  origins
+
+	mu        sync.Mutex
+	processes map[int]string // pid -> rank
+	packages  []string       // folders of the Python packages torch
+	names     map[string]bool
+	records   map[string]records // by op
+	skips     map[opSkip]int
+	faked     map[int64]int        // answers of fakes, by the number of the op
+	answered  map[int64][]answered // the calls that those were compared with, by the same
+	early     int                  // Python threads that ran before libtorch was loaded
+}
+
+//go:embed shim
+var shim embed.FS
+
+//go:embed shim/loader.c
+var loader string
+
+func sources() fs.FS { return compile.Embedded(shim, "shim") }
+
+// Run runs the program to its end. It returns an error if the program was not
+// started; all other failures are in the report.
+func Run(ctx context.Context, config Config) (*OpReport, error) {
+	cwd, _ := os.Getwd()
+	config.Policy = config.Policy.With(subclasses...)
+	r := &run{
+		config: config, cwd: cwd,
+		ops:       ops{byText: make(map[string]*watchedOp), plan: config.Plan, wants: config.Wants, record: config.Record},
+		findings:  findings{byKey: make(map[string]*OpFinding), held: make(reporters), first: config.Found, known: config.Known, command: printable.Shell(config.Command...)},
+		processes: make(map[int]string), names: make(map[string]bool), skips: make(map[opSkip]int),
+		records: make(map[string]records), origins: newOrigins(), faked: make(map[int64]int), answered: make(map[int64][]answered),
+	}
+	kind := Loader()
+	kind.Fit, kind.Memory = r.fit, r.memory
+	var err error
+	if r.counts, err = newCounts(); err != nil { //mutate:equivalent false: a limit of files is one of the whole process of a test
+		return nil, err
+	}
+	defer r.counts.Close()
+	if r.object, err = preload.New(kind); err != nil {
+		return nil, err
+	}
+	defer r.object.Close()
+	r.object.Serve(func() preload.AnswerFunc {
+		return (&process{run: r, pending: make(map[int64][]*asserts.Violation)}).answer
+	})
+	begun := time.Now()
+	program := preload.Program{Command: config.Command, Stdin: config.Stdin, Stdout: config.Stdout, Stderr: config.Stderr, Child: config.Child}
+	preloads := []*preload.SharedObject{r.object}
+	if config.Objects != nil {
+		preloads = append(preloads, config.Objects.Object)
+	}
+	end, err := program.Run(ctx, preloads...)
+	if err != nil {
+		return nil, err
+	}
+	r.object.Close()
+	r.origins.end()
+	r.findings.end()
+	return r.report(end, time.Since(begun))
+}
+
+// Loader loads the watcher into a process.
+func Loader() preload.ObjectSpec {
+	return preload.ObjectSpec{Name: "run", Source: loader, Variable: "OPASSERT_RUN", Library: "libtorch_cpu.so"}
+}
+
+// memory returns the counts, or the contexts of the process whose number is asked for.
+func (r *run) memory(_ int, which string) (*os.File, error) {
+	if which == "" {
+		return r.counts, nil
+	}
+	return r.findings.contexts(which)
+}
+
+// fit compiles the watcher for a libtorch, or finds it in the cache.
+func (r *run) fit(library string) (string, error) {
+	torch, err := preload.Torch(library)
+	if err != nil {
+		return "", err
+	}
+	if torch.Package != "" {
+		r.mu.Lock()
+		r.packages = append(r.packages, torch.Package)
+		r.mu.Unlock()
+	}
+	return Watcher().Path(torch)
+}
+
+// Watcher observes the calls in a program.
+func Watcher() *compile.CppLibrary {
+	return &compile.CppLibrary{Name: "watch", Files: []fs.FS{libtorch.Sources(), sources()}, Units: []string{"observe.cpp", "device.cpp", "schemas.cpp", "watch.cpp"}, Link: []string{"-O2", "-DNDEBUG"}}
+}
+
+func (r *run) layout(pythonLibrary string) pythonFolders {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := pythonFolders{stdlib: pythonLibrary, cwd: r.cwd}
+	if len(r.packages) > 0 {
+		l.torch = r.packages[0]
+	}
+	return l
+}
+
+// met counts a process, with its threads that were there before the watcher.
+func (r *run) met(p *process, early int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, again := r.processes[p.pid]; !again {
+		r.early += early
+	}
+	r.processes[p.pid] = p.rank
+}
+
+func (r *run) registered(names []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, name := range names {
+		if torch.Custom(name) {
+			r.names[name] = true
+		}
+	}
+}
+
+// surroundings are those of a call, whoever's kernel it is.
+type surroundings struct {
+	concurrent bool // another thread wrote
+	below      bool // autograd's kernels are off, and with them those that raise versions
+	threw      bool // the call
+	moved      bool // the call left another device the current one
+	device     string
+}
+
+// excuse returns the reason why a violation is not the kernel's, or "" if it is.
+func (s surroundings) excuse(code asserts.Code) string {
+	switch {
+	case s.concurrent && code.Level() >= asserts.Content:
+		return "another thread wrote during the call"
+	case s.below && code == asserts.VersionBump:
+		return "called below autograd, as by a compiled graph, where nothing raises versions"
+	}
+	return ""
+}
+
+// judge returns the violations of a call, and counts the checks judged and skipped.
+func (r *run) judge(op *watchedOp, seen *asserts.Seen, around surroundings) []*asserts.Violation {
+	judged := op.judged
+	if len(seen.ArgLens) > len(op.judged.Args) {
+		judged = op.parts
+	}
+	if around.threw {
+		judged = judged.Thrown()
+	}
+	verdict := asserts.Judge(judged, seen, r.config.Policy)
+	if around.moved {
+		moved := []asserts.Fault{torch.Changed("the current device of the backend is another than before the call")}
+		verdict.Violations = append(verdict.Violations, asserts.JudgeFaults(judged, seen, moved).Violations...)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range append(verdict.Skips, verdict.Unheld(judged, seen)...) {
+		r.skip(op.name, s.Code, s.Reason, s.Count)
+	}
+	r.countUnseen(op.name, judged, seen)
+	r.countHidden(op, seen, verdict.Violations)
+	return slices.DeleteFunc(verdict.Violations, func(v *asserts.Violation) bool {
+		if reason := cmp.Or(harmlessInside(op, v), around.excuse(v.Code), libtorch.HarmlessParts(judged, v)); reason != "" {
+			r.skip(op.name, v.Code, reason, 1)
+			return true
+		}
+		if around.threw {
+			v.Saw += ", and then it threw"
+		}
+		return op.excuses(v, around.device)
+	})
+}
+
+// countUnseen counts the checks that the judge leaves out where others than the op may
+// have taken a reference.
+func (r *run) countUnseen(name string, op *asserts.Op, seen *asserts.Seen) {
+	codes := codesOf(op)
+	if !codes.Has(asserts.KeptArgument) || seen.Level < asserts.Content || seen.Alone {
+		return
+	}
+	for i, a := range seen.After {
+		if b := seen.Before[i]; a.ImplUses > b.ImplUses || a.StorageUses > b.StorageUses {
+			r.skip(name, asserts.KeptArgument, "other threads may use the tensors", 1)
+		}
+	}
+}
+
+// countHidden counts the results whose inner tensors are out of sight, where nothing
+// was found.
+func (r *run) countHidden(op *watchedOp, seen *asserts.Seen, found []*asserts.Violation) {
+	for code := range (codesOf(op.judged) & inside).All() {
+		if slices.ContainsFunc(found, func(v *asserts.Violation) bool { return v.Code == code }) {
+			continue
+		}
+		for _, o := range seen.Results {
+			if o.Traits&asserts.WrapperSubclass != 0 {
+				r.skip(op.name, code, hidden, 1)
+			}
+		}
+	}
+}
+
+// codesOf returns the checks of a plan.
+func codesOf(op *asserts.Op) (codes asserts.Codes) {
+	for _, check := range op.Checks {
+		codes |= asserts.CodesOf(check.Code)
+	}
+	return codes
+}
+
+// neverCalled returns the custom ops of which no call was seen.
+func (r *run) neverCalled(called map[string]*report.OpResult) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(r.names)), func(name string) bool { return called[name] != nil })
+}
+
+// harmlessInside returns the reason why a violation about the tensors inside sparse,
+// quantized and nested ones is harmless, or "".
+func harmlessInside(op *watchedOp, v *asserts.Violation) string {
+	switch {
+	case !v.Subject.Inside && !v.Against.Inside:
+		return ""
+	case !op.custom:
+		return "inside a sparse, quantized or nested tensor, which PyTorch's own ops share"
+	case v.Code == asserts.FreshImpl && v.Subject.Aliased:
+		return "a part as it lies in its tensor: autograd makes the view of it"
+	}
+	return ""
+}

@@ -1,8 +1,0 @@
-//go:build !unix
-
-package attach
-
-import "os/exec"
-
-// Command does nothing: on this system a started process is not ended.
-func Command(*exec.Cmd) (release func()) { return func() {} }

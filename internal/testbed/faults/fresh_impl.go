@@ -1,0 +1,34 @@
+package faults
+
+import (
+	"slices"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/testbed/c10"
+)
+
+var _ = planting(asserts.FreshImpl, plant{
+	acts: []act{
+		{name: "keeps", why: "keeps a hidden reference to the result", at: slices.Concat(returnedView, returnedNew, returnedNewAndWritten), do: keep,
+			library: &libraryAct{at: "returned", does: "keep(t); return t;", trigger: "any call"}},
+		{name: "returns_base", why: "returns the base itself in place of a view", at: returnedView[:1], do: returnWith, against: "self"},
+		{name: "returns_sparse", why: "returns a sparse base, which has no storage to share, in place of a view", at: returnedView[:1], do: returnWith, of: sparse, against: "self"},
+	},
+})
+
+func sparse() *c10.Tensor {
+	indices := c10.FromInts([]int64{0, 2}, []int64{1, 2}, f32)
+	return c10.NewSparseCOO(indices, vector(1, 2), []int64{4}, true)
+}
+
+// keep keeps a handle, as a cache would.
+func keep(t, _ *c10.Tensor) *c10.Tensor {
+	t.Retain()
+	return t
+}
+
+// returnWith returns the tensor that the result is compared with.
+func returnWith(t, with *c10.Tensor) *c10.Tensor {
+	t.Release()
+	return with.Retain()
+}

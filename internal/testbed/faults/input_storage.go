@@ -1,0 +1,31 @@
+package faults
+
+import (
+	"slices"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/testbed/c10"
+	"github.com/opassert/opassert/internal/testbed/kernels"
+)
+
+var _ = planting(asserts.InputStorage, plant{
+	acts: []act{
+		{name: "swaps_storage", why: "puts the tensor onto a copy of its storage", at: slices.Concat(inArguments, inOut), do: swapStorage,
+			library: &libraryAct{at: "written", does: "t.set_(t.clone());", trigger: "a tensor"}},
+		{name: "recycles", why: "frees the storage and puts another at the same address", at: inTensor, do: recycle},
+	},
+})
+
+func swapStorage(t, _ *c10.Tensor) *c10.Tensor {
+	other := kernels.Clone(t, nil)
+	defer other.Release()
+	t.SetStorage(other)
+	return t
+}
+
+func recycle(t, _ *c10.Tensor) *c10.Tensor {
+	again := c10.FromBytes(t.Bytes(), t.Sizes(), t.DType())
+	defer again.Release()
+	t.SetStorage(again)
+	return t
+}

@@ -1,0 +1,24 @@
+package faults
+
+import (
+	"slices"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/testbed/c10"
+)
+
+var _ = planting(asserts.KeptArgument, plant{
+	acts: []act{
+		{name: "retains", why: "keeps a reference to an argument", at: slices.Concat(inView, outOfPlace), do: keep,
+			library: &libraryAct{at: "read", does: "keep(t);", trigger: "a tensor"}},
+		{name: "retains_storage", why: "keeps a view of an argument", at: slices.Concat(inPlace, inOut), do: keepStorage},
+	},
+})
+
+// CachesCopy keeps a copy that nothing else references.
+//
+//opassert:kernel fault::caches_copy
+func CachesCopy(self *c10.Tensor) *c10.Tensor {
+	keep(negated(self), nil).Release()
+	return negated(self)
+}

@@ -1,0 +1,20 @@
+package faults
+
+import (
+	"slices"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/testbed/c10"
+)
+
+// Faults beside an argument that the schema declares as written: it is a view
+// of two elements of four.
+var _ = planting(asserts.WriteBeside, plant{
+	acts: []act{
+		{name: "oversteps", why: "writes the element behind those of the view that it was given", at: slices.Concat(inWritten, inOut), do: overstep, of: half,
+			library: &libraryAct{at: "written", does: "zero_storage(t);", trigger: "a view of a larger storage", of: "slice"}},
+	},
+	impossible: onlyInPlace,
+})
+
+func overstep(t, _ *c10.Tensor) *c10.Tensor { return increased(writeBehind(t, nil)) }

@@ -1,0 +1,53 @@
+package kernels
+
+import "github.com/opassert/opassert/internal/testbed/c10"
+
+//opassert:kernel clone
+func Clone(self *c10.Tensor, memoryFormat *c10.MemoryFormat) *c10.Tensor {
+	switch self.Layout() {
+	case c10.SparseCOO:
+		return cloneSparse(self)
+	case c10.SparseCSR:
+		return cloneSparseCSR(self)
+	}
+	out := c10.Empty(self.Sizes(), self.Options())
+	copyElements(out, self)
+	return out
+}
+
+// Lift returns its argument: the op exists for tracers, which replace it.
+// The allowlist excuses it.
+//
+//opassert:kernel lift
+func Lift(self *c10.Tensor) *c10.Tensor { return self.Retain() }
+
+// The ops below are composite: they may return their argument or a view of it.
+
+//opassert:kernel contiguous
+func Contiguous(self *c10.Tensor, memoryFormat c10.MemoryFormat) *c10.Tensor {
+	if self.IsContiguous() {
+		return self.Retain()
+	}
+	return Clone(self, nil)
+}
+
+//opassert:kernel to.dtype
+func ToDtype(self *c10.Tensor, dtype c10.DType, nonBlocking, copy bool, memoryFormat *c10.MemoryFormat) *c10.Tensor {
+	if self.DType() == dtype && !copy {
+		return self.Retain()
+	}
+	out := c10.Empty(self.Sizes(), self.Options().With(dtype))
+	copyElements(out, self)
+	return out
+}
+
+//opassert:kernel reshape
+func Reshape(self *c10.Tensor, shape []int64) *c10.Tensor {
+	sizes := inferSizes(shape, self.Numel())
+	if g, ok := geometryOf(self).reshape(sizes); ok {
+		return g.view(self)
+	}
+	out := c10.Empty(sizes, self.Options())
+	copyElements(out, self)
+	return out
+}

@@ -1,0 +1,224 @@
+package kernels
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/opassert/opassert/internal/testbed/c10"
+)
+
+// The values that PyTorch 1.13.1 writes to arguments and returns.
+
+func TestFusedObserver(t *testing.T) {
+	on := vector(1)
+	lowest, highest, scale := vector(math.Inf(1)), vector(math.Inf(-1)), vector(1)
+	zeroPoint := c10.Full([]int64{1}, 0, c10.TensorOptions{DType: c10.Int32})
+	observe := func(by float64) []*c10.Tensor {
+		x := matrix(2, 3, -2, 1.5, -.5, 3, 1, -1)
+		return two(FusedMovingAvgObsFqHelper(x, on, on, lowest, highest, scale, zeroPoint, by, 0, 15, 0, false, false))
+	}
+	expectRounded(t, "first", observe(.1), []float64{-2, 1.3333, -.6667, 3, 1, -1}, []float64{1, 1, 1, 1, 1, 1})
+	expectRounded(t, "observed", list(lowest, highest, scale, zeroPoint), []float64{-2}, []float64{3}, []float64{.3333}, []float64{6})
+	lowest.Fill(-1)
+	highest.Fill(1)
+	expectRounded(t, "second", observe(.5), []float64{-1.4, 1.4, -.4667, 2.1, .9333, -.9333}, []float64{0, 1, 1, 0, 1, 1})
+	expectRounded(t, "moved", list(lowest, highest, scale, zeroPoint), []float64{-1.5}, []float64{2}, []float64{.2333}, []float64{6})
+}
+
+func TestQparams(t *testing.T) {
+	x := matrix(2, 3, -2, 1.5, -.5, 3, 1, -1)
+	for reduce, want := range map[bool]struct {
+		scale float64
+		zero  int64
+	}{false: {0.0196078431372549, 102}, true: {0.03937007874015748, 51}} {
+		if scale, zero := ChooseQparamsPerTensor(x, reduce); scale != want.scale || zero != want.zero {
+			t.Errorf("reduced %v: %v and %d, want %v and %d", reduce, scale, zero, want.scale, want.zero)
+		}
+	}
+}
+
+func TestUnscale(t *testing.T) {
+	found, scale := vector(0), vector(.5)
+	AmpForeachNonFiniteCheckAndUnscaleInPlace(list(vector(2, 4)), found, scale)
+	expectRounded(t, "finite", list(found), []float64{0})
+	x := vector(6, 8)
+	AmpForeachNonFiniteCheckAndUnscaleInPlace(list(x, vector(math.Inf(1))), found, scale)
+	expectRounded(t, "infinite", list(x, found), []float64{3, 4}, []float64{1})
+}
+
+func TestLists(t *testing.T) {
+	a, b := vector(1, 2), vector(3)
+	ForeachAddListInPlace(list(a, b), list(b, b), 2)
+	expectRounded(t, "added", list(a, b), []float64{7, 8}, []float64{9})
+	ForeachZeroInPlace(list(a))
+	expectRounded(t, "zeroed", list(a), []float64{0, 0})
+
+	first, second := out(), out()
+	UnbindCopyIntOut(matrix(2, 2, 1, 2, 3, 4), 0, list(first, second))
+	expectRounded(t, "unbound", list(first, second), []float64{1, 2}, []float64{3, 4})
+}
+
+// Moving values keeps every bit, and integers that a float64 can't hold.
+func TestMovesAreExact(t *testing.T) {
+	big := numbers(math.MaxInt64, math.MinInt64+1)
+	moved := list(Clone(big, nil), SelectInt(big, 0, 0))
+	picked, err := IndexTensor(big, list(numbers(1, 0)))
+	if err != nil || picked.Int(1) != math.MaxInt64 || moved[0].Int(1) != math.MinInt64+1 || moved[1].Int(0) != math.MaxInt64 {
+		t.Errorf("moved to %v %v, %v", moved[0].Int(1), picked.Int(1), err)
+	}
+}
+
+func TestScalars(t *testing.T) {
+	x := matrix(2, 3, 1, 2, 3, 4, 5, 6)
+	if LocalScalarDense(vector(2.5)) != 2.5 || SizeInt(x, -2) != 2 || !Equal(x, Clone(x, nil)) || Equal(x, vector(1)) || Equal(x, T(x)) {
+		t.Errorf("a scalar result is wrong")
+	}
+	y := Clone(x, nil)
+	y.SetFloat(5, 7)
+	if Equal(x, y) || !IsCoalesced(ToSparseSparseDim(x, 2)) {
+		t.Errorf("a truth is wrong")
+	}
+}
+
+func TestRandom(t *testing.T) {
+	g := c10.NewGenerator(3)
+	uniform := read(RandGenerator([]int64{2000}, g, nil, nil, nil, nil))
+	coins := read(BernoulliFloatInPlace(room(2000), .25, g))
+	for _, tt := range []struct {
+		name              string
+		values            []float64
+		mean, spread, off float64
+	}{
+		{"uniform", uniform, .5, 1. / 12, .025},
+		{"bernoulli", coins, .25, .1875, .05},
+	} {
+		mean, spread := total(tt.values)/2000, 0.0
+		for _, v := range tt.values {
+			spread += (v - mean) * (v - mean) / 2000
+		}
+		if math.Abs(mean-tt.mean) > tt.off || math.Abs(spread-tt.spread) > tt.off {
+			t.Errorf("%s: mean %v, variance %v", tt.name, mean, spread)
+		}
+	}
+	if got := read(Bernoulli(vector(0, 1, 0, 1), g)); !slices.Equal(got, []float64{0, 1, 0, 1}) {
+		t.Errorf("events of probability 0 and 1 are %v", got)
+	}
+}
+
+func room(n int64) *c10.Tensor { return c10.Empty([]int64{n}, c10.TensorOptions{DType: c10.Float32}) }
+
+func TestTraining(t *testing.T) {
+	x := c10.Full([]int64{400}, 3, c10.TensorOptions{DType: c10.Float32})
+	dropped, mask := NativeDropout(x, .25, nil)
+	count := 0
+	for i, v := range read(dropped) {
+		if want := 4 * mask.Float(int64(i)); v != want {
+			t.Fatalf("element %d is %v under mask %v", i, v, mask.Float(int64(i)))
+		}
+		count += int(mask.Int(int64(i)))
+	}
+	if count < 250 || count > 350 {
+		t.Errorf("%d of 400 kept with 0.75", count)
+	}
+	if same, all := NativeDropout(x, .25, ptr(false)); same.SharesStorage(x) || !Equal(same, x) || read(Sum(all, nil))[0] != 400 {
+		t.Errorf("evaluation drops")
+	}
+	if !Dropout(x, .25, false).Is(x) || Dropout(x, .25, true).Is(x) {
+		t.Errorf("dropout returns its argument at the wrong time")
+	}
+
+	self, noise := vector(-2, 3), vector(0, 0)
+	trained := RreluWithNoise(self, noise, .1, .3, true, c10.NewGenerator(1))
+	if slope := noise.Float(0); slope < .1 || slope > .3 || noise.Float(1) != 1 || trained.Float(0) != float64(float32(-2*slope)) || noise.Version() != 1 {
+		t.Errorf("noise %v, result %v", read(noise), read(trained))
+	}
+	if got := read(RreluWithNoise(self, noise, .25, .75, false, nil)); !slices.Equal(got, []float64{-1, 3}) || noise.Version() != 1 {
+		t.Errorf("evaluation returns %v, noise at version %d", got, noise.Version())
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	x, v := matrix(2, 3, 1, 2, 3, 4, 5, 6), vector(1, 2, 3)
+	if _, err := MM(ctx, x, T(x)); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled product: %v", err)
+	}
+	meta := c10.Empty([]int64{1}, c10.TensorOptions{DType: c10.Float32, Device: c10.Meta})
+	for _, tt := range []struct {
+		want string
+		call func()
+	}{
+		{"cannot be viewed", func() { View(T(x), []int64{6}) }},
+		{"do not make", func() { View(x, []int64{4, -1}) }},
+		{"two sizes", func() { View(x, []int64{-1, -1}) }},
+		{"names dimension 0 twice", func() { Permute(x, []int64{0, -2}) }},
+		{"outside dimension", func() { SelectInt(x, 1, 3) }},
+		{"slice step 0", func() { SliceTensor(x, 0, nil, nil, 0) }},
+		{"narrow from 2", func() { Narrow(v, 0, 2, 2) }},
+		{"expand of sizes", func() { Expand(v, []int64{4}, false) }},
+		{"do not broadcast", func() { AddTensor(x, vector(1, 2), 1) }},
+		{"share memory", func() { MulTensorInPlace(Expand(v, []int64{2, 3}, false), v) }},
+		{"needs a bound", func() { Clamp(x, nil, nil) }},
+		{"the maximum of no elements", func() { Amax(room(0), nil, false) }},
+		{"reduced twice", func() { SumDimIntList(x, []int64{1, -1}, false, nil) }},
+		{"depends on values", func() { LocalScalarDense(meta) }},
+		{"depends on values", func() { Nonzero(meta) }},
+		{"one value of a tensor of 3", func() { LocalScalarDense(v) }},
+		{"probability 2", func() { Bernoulli(vector(2), nil) }},
+		{"splits pairs", func() { ViewAsComplex(AsStrided(x, []int64{2, 2}, []int64{3, 1}, nil)) }},
+		{"pieces [1 1]", func() { SplitWithSizes(v, []int64{1, 1}, 0) }},
+		{"2 out tensors for 3", func() { UnbindCopyIntOut(v, 0, list(out(), out())) }},
+		{"lists of 1 and of 2", func() { ForeachAddList(list(v), list(v, v), 1) }},
+		{"where a sparse_csr one", func() { CrowIndices(ToSparseSparseDim(x, 2)) }},
+		{"elements of a sparse_coo", func() { Neg(ToSparseSparseDim(x, 2)) }},
+		{"arange from", func() { ArangeStart(0, -1, nil, nil, nil, nil) }},
+	} {
+		expectPanic(t, tt.want, tt.call)
+	}
+	for _, tt := range []struct {
+		want string
+		call func() (*c10.Tensor, error)
+	}{
+		{"cat of no tensors", func() (*c10.Tensor, error) { return Cat(nil, 0) }},
+		{"0-dim", func() (*c10.Tensor, error) { return Cat(list(scalar(1)), 0) }},
+		{"along dimension 1", func() (*c10.Tensor, error) { return Cat(list(x, T(x)), 1) }},
+		{"do not multiply", func() (*c10.Tensor, error) { return MM(t.Context(), x, x) }},
+		{"index 3 is outside", func() (*c10.Tensor, error) { return IndexTensor(v, list(numbers(3))) }},
+		{"2 indices", func() (*c10.Tensor, error) { return IndexTensor(v, list(numbers(0), numbers(0))) }},
+		{"no index", func() (*c10.Tensor, error) { return IndexTensor(v, list(nil)) }},
+	} {
+		if got, err := tt.call(); err == nil || got != nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("got %v, %v; want an error that says %q", got, err, tt.want)
+		}
+	}
+}
+
+func expectPanic(t *testing.T, want string, call func()) {
+	t.Helper()
+	defer func() {
+		t.Helper()
+		if err, ok := recover().(*c10.Error); !ok || !strings.Contains(err.Msg, want) {
+			t.Errorf("got %v, want a panic that says %q", err, want)
+		}
+	}()
+	call()
+}
+
+// expectRounded compares values at four decimals.
+func expectRounded(t *testing.T, name string, got []*c10.Tensor, want ...[]float64) {
+	t.Helper()
+	for i, w := range want {
+		values := read(got[i])
+		for k := range values {
+			values[k] = math.Round(values[k]*1e4) / 1e4
+		}
+		if len(values) != len(w) || !slices.EqualFunc(values, w, near) {
+			t.Errorf("%s: result %d is %v, want %v", name, i, values, w)
+		}
+	}
+}

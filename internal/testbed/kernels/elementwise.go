@@ -1,0 +1,144 @@
+package kernels
+
+import (
+	"math"
+
+	"github.com/opassert/opassert/internal/testbed/c10"
+)
+
+// unary computes a new tensor from the elements of one.
+func unary(self *c10.Tensor, f func(float64) float64) *c10.Tensor {
+	return fill(c10.Empty(self.Sizes(), self.Options()), mapped(self, f))
+}
+
+func mapped(self *c10.Tensor, f func(float64) float64) []float64 {
+	values := read(self)
+	for i, v := range values {
+		values[i] = f(v)
+	}
+	return values
+}
+
+// binary computes a new tensor from the elements of two, broadcast.
+func binary(self, other *c10.Tensor, f func(a, b float64) float64) *c10.Tensor {
+	return binaryAs(c10.Common(self, other), self, other, f)
+}
+
+func binaryAs(o c10.TensorOptions, self, other *c10.Tensor, f func(a, b float64) float64) *c10.Tensor {
+	sizes := broadcastSizes(self, other)
+	return fill(c10.Empty(sizes, o), zipped(self, other, sizes, f))
+}
+
+func zipped(self, other *c10.Tensor, sizes []int64, f func(a, b float64) float64) []float64 {
+	values, others := readAs(self, sizes), readAs(other, sizes)
+	for i := range values {
+		values[i] = f(values[i], others[i])
+	}
+	return values
+}
+
+func plus(alpha float64) func(a, b float64) float64 {
+	return func(a, b float64) float64 { return a + alpha*b }
+}
+
+func times(a, b float64) float64 { return a * b }
+
+//opassert:kernel add.Tensor
+func AddTensor(self, other *c10.Tensor, alpha float64) *c10.Tensor {
+	if self.Layout() == c10.SparseCOO {
+		return addSparse(self, other, alpha)
+	}
+	return binary(self, other, plus(alpha))
+}
+
+//opassert:kernel add.Scalar
+func AddScalar(self *c10.Tensor, other, alpha float64) *c10.Tensor {
+	return unary(self, func(v float64) float64 { return v + alpha*other })
+}
+
+//opassert:kernel mul.Tensor
+func MulTensor(self, other *c10.Tensor) *c10.Tensor { return binary(self, other, times) }
+
+func number(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+//opassert:kernel neg
+func Neg(self *c10.Tensor) *c10.Tensor {
+	return unary(self, func(v float64) float64 { return -v })
+}
+
+//opassert:kernel abs
+func Abs(self *c10.Tensor) *c10.Tensor { return unary(self, math.Abs) }
+
+//opassert:kernel relu
+func Relu(self *c10.Tensor) *c10.Tensor { return unary(self, rectified) }
+
+func rectified(v float64) float64 { return max(v, 0) }
+
+//opassert:kernel gelu
+func Gelu(self *c10.Tensor, approximate string) *c10.Tensor {
+	c10.Check(approximate == "none" || approximate == "tanh", "gelu approximated by %q", approximate)
+	if approximate == "tanh" {
+		return unary(self, func(v float64) float64 {
+			return 0.5 * v * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(v+0.044715*v*v*v)))
+		})
+	}
+	return unary(self, func(v float64) float64 { return 0.5 * v * (1 + math.Erf(v/math.Sqrt2)) })
+}
+
+//opassert:kernel clamp
+func Clamp(self *c10.Tensor, min, max *float64) *c10.Tensor { return unary(self, clamped(min, max)) }
+
+// clamped keeps a value within bounds; if they cross, it returns the upper one.
+func clamped(low, high *float64) func(float64) float64 {
+	c10.Check(low != nil || high != nil, "clamp needs a bound")
+	return func(v float64) float64 {
+		if low != nil && v < *low {
+			v = *low
+		}
+		if high != nil && v > *high {
+			v = *high
+		}
+		return v
+	}
+}
+
+//opassert:kernel clamp.Tensor
+func ClampTensor(self, min, max *c10.Tensor) *c10.Tensor {
+	c10.Check(min != nil || max != nil, "clamp needs a bound")
+	sizes := broadcastSizes(self, min, max)
+	values := readAs(self, sizes)
+	if min != nil {
+		clampTo(values, readAs(min, sizes), func(v, bound float64) bool { return v < bound })
+	}
+	if max != nil {
+		clampTo(values, readAs(max, sizes), func(v, bound float64) bool { return v > bound })
+	}
+	return fill(c10.Empty(sizes, c10.Common(self, min, max)), values)
+}
+
+func clampTo(values, bounds []float64, outside func(v, bound float64) bool) {
+	for i, v := range values {
+		if outside(v, bounds[i]) {
+			values[i] = bounds[i]
+		}
+	}
+}
+
+//opassert:kernel where.self
+func WhereSelf(condition, self, other *c10.Tensor) *c10.Tensor {
+	c10.Check(condition.DType() == c10.Bool, "the condition is %v", condition.DType())
+	sizes := broadcastSizes(condition, self, other)
+	o := c10.Common(condition, self, other).With(c10.Common(self, other).DType)
+	yes, no := readAs(self, sizes), readAs(other, sizes)
+	for i, c := range readAs(condition, sizes) {
+		if c == 0 {
+			yes[i] = no[i]
+		}
+	}
+	return fill(c10.Empty(sizes, o), yes)
+}

@@ -1,0 +1,230 @@
+package kernels
+
+import (
+	"slices"
+
+	"github.com/opassert/opassert/internal/testbed/c10"
+)
+
+// A geometry holds the sizes, strides and offset of a tensor. A view is a tensor with
+// another geometry.
+type geometry struct {
+	sizes, strides []int64
+	offset         int64
+}
+
+func geometryOf(t *c10.Tensor) geometry {
+	return geometry{slices.Clone(t.Sizes()), slices.Clone(t.Strides()), t.Offset()}
+}
+
+func (g geometry) view(t *c10.Tensor) *c10.Tensor { return t.AsStrided(g.sizes, g.strides, g.offset) }
+
+// impose sets the geometry of t.
+func (g geometry) impose(t *c10.Tensor) *c10.Tensor {
+	t.SetSizesAndStrides(g.sizes, g.strides, g.offset)
+	return t
+}
+
+func (g geometry) wrap(dim int64) int64 { return c10.WrapDim(dim, int64(len(g.sizes))) }
+
+func (g geometry) transpose(dim0, dim1 int64) geometry {
+	if len(g.sizes) == 0 {
+		return g
+	}
+	a, b := g.wrap(dim0), g.wrap(dim1)
+	g.sizes[a], g.sizes[b] = g.sizes[b], g.sizes[a]
+	g.strides[a], g.strides[b] = g.strides[b], g.strides[a]
+	return g
+}
+
+// t swaps the dimensions of a matrix; a tensor of fewer dimensions is unchanged.
+func (g geometry) t() geometry {
+	c10.Check(len(g.sizes) <= 2, "t() of a tensor of %d dimensions", len(g.sizes))
+	if len(g.sizes) < 2 {
+		return g
+	}
+	return g.transpose(0, 1)
+}
+
+func (g geometry) permute(dims []int64) geometry {
+	c10.Check(len(dims) == len(g.sizes), "permute of %d dimensions by %v", len(g.sizes), dims)
+	out := geometry{offset: g.offset}
+	seen := map[int64]bool{}
+	for _, dim := range dims {
+		d := g.wrap(dim)
+		c10.Check(!seen[d], "permute names dimension %d twice", d)
+		seen[d] = true
+		out.sizes = append(out.sizes, g.sizes[d])
+		out.strides = append(out.strides, g.strides[d])
+	}
+	return out
+}
+
+func (g geometry) selected(dim, index int64) geometry {
+	c10.Check(len(g.sizes) > 0, "select of a 0-dim tensor")
+	d := g.wrap(dim)
+	n := g.sizes[d]
+	c10.Check(-n <= index && index < n, "index %d is outside dimension %d of size %d", index, d, n)
+	if index < 0 {
+		index += n
+	}
+	g.offset += index * g.strides[d]
+	return g.drop(d)
+}
+
+func (g geometry) drop(d int64) geometry {
+	g.sizes = slices.Delete(g.sizes, int(d), int(d)+1)
+	g.strides = slices.Delete(g.strides, int(d), int(d)+1)
+	return g
+}
+
+// slice takes the elements from start up to end, both clamped to the dimension.
+func (g geometry) slice(dim, start, end, step int64) geometry {
+	c10.Check(len(g.sizes) > 0, "slice of a 0-dim tensor")
+	c10.Check(step > 0, "slice step %d", step)
+	d := g.wrap(dim)
+	n := g.sizes[d]
+	start = cutBound(start, 0, n)
+	end = cutBound(end, start, n)
+	g.offset += start * g.strides[d]
+	g.sizes[d] = (end - start + step - 1) / step
+	g.strides[d] *= step
+	return g
+}
+
+func cutBound(bound, low, n int64) int64 {
+	if bound < 0 {
+		bound += n
+	}
+	return min(max(bound, low), n)
+}
+
+func (g geometry) expand(sizes []int64) geometry {
+	added := len(sizes) - len(g.sizes)
+	c10.Check(added >= 0, "expand of sizes %v to %v", g.sizes, sizes)
+	out := geometry{slices.Clone(sizes), make([]int64, len(sizes)), g.offset}
+	for d := range sizes {
+		if d < added {
+			c10.Check(sizes[d] >= 0, "expand adds a dimension of size %d", sizes[d])
+			continue
+		}
+		have, stride := g.sizes[d-added], g.strides[d-added]
+		if sizes[d] == -1 || sizes[d] == have {
+			out.sizes[d], out.strides[d] = have, stride
+			continue
+		}
+		c10.Check(have == 1, "expand of sizes %v to %v", g.sizes, sizes)
+	}
+	return out
+}
+
+func (g geometry) squeezeAll() geometry {
+	for d := int64(len(g.sizes)) - 1; d >= 0; d-- {
+		g = g.squeeze(d)
+	}
+	return g
+}
+
+func (g geometry) squeeze(dim int64) geometry {
+	d := g.wrap(dim)
+	if len(g.sizes) == 0 || g.sizes[d] != 1 {
+		return g
+	}
+	return g.drop(d)
+}
+
+func (g geometry) unsqueeze(dim int64) geometry {
+	d := c10.WrapDim(dim, int64(len(g.sizes))+1)
+	stride := int64(1)
+	if int(d) < len(g.sizes) {
+		stride = g.sizes[d] * g.strides[d]
+	}
+	g.sizes = slices.Insert(g.sizes, int(d), 1)
+	g.strides = slices.Insert(g.strides, int(d), stride)
+	return g
+}
+
+func (g geometry) diagonal(offset, dim1, dim2 int64) geometry {
+	a, b := g.wrap(dim1), g.wrap(dim2)
+	c10.Check(a != b && len(g.sizes) >= 2, "diagonal of dimensions %d and %d of %v", dim1, dim2, g.sizes)
+	n := min(g.sizes[a]+min(offset, 0), g.sizes[b]-max(offset, 0))
+	if n > 0 {
+		g.offset += max(offset, 0)*g.strides[b] - min(offset, 0)*g.strides[a]
+	}
+	stride := g.strides[a] + g.strides[b]
+	g = g.drop(max(a, b)).drop(min(a, b))
+	g.sizes = append(g.sizes, max(n, 0))
+	g.strides = append(g.strides, stride)
+	return g
+}
+
+// reshape returns the geometry of the same elements with other sizes, and whether one
+// exists.
+//
+// Source: aten/src/ATen/TensorUtils.cpp, computeStride.
+func (g geometry) reshape(sizes []int64) (geometry, bool) {
+	if c10.Numel(g.sizes) == 0 {
+		return geometry{sizes, c10.ContiguousStrides(sizes), g.offset}, true
+	}
+	strides := make([]int64, len(sizes))
+	d := len(sizes) - 1
+	for _, c := range g.chunks() {
+		left := c.numel
+		for ; d >= 0 && (left > 1 || sizes[d] == 1); d-- {
+			if left%sizes[d] != 0 {
+				return g, false
+			}
+			strides[d] = c.stride * (c.numel / left)
+			left /= sizes[d]
+		}
+		if left != 1 {
+			return g, false
+		}
+	}
+	for ; d >= 0; d-- {
+		strides[d] = 1
+	}
+	return geometry{slices.Clone(sizes), strides, g.offset}, true
+}
+
+// A chunk is a run of dimensions that one stride covers.
+type chunk struct{ numel, stride int64 }
+
+// chunks returns the chunks of a geometry, the last first.
+func (g geometry) chunks() []chunk {
+	var chunks []chunk
+	for d := len(g.sizes) - 1; d >= 0; d-- {
+		if g.sizes[d] == 1 {
+			continue
+		}
+		if last := len(chunks) - 1; last >= 0 && g.strides[d] == chunks[last].numel*chunks[last].stride {
+			chunks[last].numel *= g.sizes[d]
+			continue
+		}
+		chunks = append(chunks, chunk{g.sizes[d], g.strides[d]})
+	}
+	return chunks
+}
+
+// inferSizes computes the one size that may be -1.
+//
+// Source: aten/src/ATen/InferSize.h, infer_size.
+func inferSizes(sizes []int64, numel int64) []int64 {
+	out := slices.Clone(sizes)
+	open, known := -1, int64(1)
+	for d, n := range sizes {
+		if n == -1 {
+			c10.Check(open < 0, "two sizes of %v are left open", sizes)
+			open = d
+			continue
+		}
+		known *= n
+	}
+	if open >= 0 {
+		c10.Check(known > 0 && numel%known == 0, "%d elements do not make %v", numel, sizes)
+		out[open] = numel / known
+		known = numel
+	}
+	c10.Check(known == numel, "%d elements do not make %v", numel, sizes)
+	return out
+}

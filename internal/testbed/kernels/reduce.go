@@ -1,0 +1,143 @@
+package kernels
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/opassert/opassert/internal/slicesx"
+	"github.com/opassert/opassert/internal/tensor"
+	"github.com/opassert/opassert/internal/testbed/c10"
+)
+
+// reduce computes a tensor with one element for each group of elements that
+// differ only in the given dimensions; no dimension means all.
+func reduce(self *c10.Tensor, dims []int64, keepdim bool, o c10.TensorOptions, f func([]float64) float64) *c10.Tensor {
+	sizes, groups := grouped(self, dims)
+	values := slicesx.Map(groups, f)
+	out := fill(c10.Empty(sizes, o), values)
+	if !keepdim {
+		dropDims(out, reduced(self, dims))
+	}
+	return out
+}
+
+// reduced returns which dimensions are reduced.
+func reduced(self *c10.Tensor, dims []int64) []bool {
+	gone := make([]bool, self.Dim())
+	for d := range gone {
+		gone[d] = len(dims) == 0
+	}
+	for _, dim := range dims {
+		if d := c10.WrapDim(dim, self.Dim()); self.Dim() > 0 {
+			c10.Check(!gone[d], "dimension %d is reduced twice", d)
+			gone[d] = true
+		}
+	}
+	return gone
+}
+
+// grouped returns the sizes after reducing, with the reduced dimensions as 1, and the
+// values that are reduced to each element.
+func grouped(self *c10.Tensor, dims []int64) ([]int64, [][]float64) {
+	sizes := slices.Clone(self.Sizes())
+	for d, gone := range reduced(self, dims) {
+		if gone {
+			sizes[d] = 1
+		}
+	}
+	strides := geometry{sizes: sizes, strides: c10.ContiguousStrides(sizes)}.expand(self.Sizes())
+	groups := make([][]float64, c10.Numel(sizes))
+	for i, v := range read(self) {
+		at := strides.at(int64(i))
+		groups[at] = append(groups[at], v)
+	}
+	return sizes, groups
+}
+
+// at returns the position of element i.
+func (g geometry) at(i int64) int64 {
+	return tensor.Position(i, g.sizes, g.strides, g.offset)
+}
+
+func dropDims(t *c10.Tensor, gone []bool) {
+	g := geometryOf(t)
+	for d := len(gone) - 1; d >= 0; d-- {
+		if gone[d] {
+			g = g.drop(int64(d))
+		}
+	}
+	g.impose(t)
+}
+
+func total(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum
+}
+
+// sumOptions returns the options of a sum: the requested dtype, or int64 for integers.
+func sumOptions(self *c10.Tensor, dtype *c10.DType) c10.TensorOptions {
+	o := self.Options()
+	switch {
+	case dtype != nil:
+		o.DType = *dtype
+	case !o.DType.IsFloat():
+		o.DType = c10.Int64
+	}
+	return o
+}
+
+//opassert:kernel sum
+func Sum(self *c10.Tensor, dtype *c10.DType) *c10.Tensor {
+	return reduce(self, nil, false, sumOptions(self, dtype), total)
+}
+
+//opassert:kernel sum.dim_IntList
+func SumDimIntList(self *c10.Tensor, dim []int64, keepdim bool, dtype *c10.DType) *c10.Tensor {
+	return reduce(self, dim, keepdim, sumOptions(self, dtype), total)
+}
+
+//opassert:kernel amax
+func Amax(self *c10.Tensor, dim []int64, keepdim bool) *c10.Tensor {
+	return reduce(self, dim, keepdim, self.Options(), func(group []float64) float64 {
+		return group[indexOfMax(group)]
+	})
+}
+
+// indexOfMax finds the greatest value; NaN is greater than all others.
+func indexOfMax(values []float64) int {
+	c10.Check(len(values) > 0, "the maximum of no elements")
+	best := 0
+	for i, v := range values {
+		if compare(v, values[best]) > 0 {
+			best = i
+		}
+	}
+	return best
+}
+
+func compare(a, b float64) int {
+	if math.IsNaN(a) || math.IsNaN(b) {
+		return cmp.Compare(number(math.IsNaN(a)), number(math.IsNaN(b)))
+	}
+	return cmp.Compare(a, b)
+}
+
+func dimList(dim *int64) []int64 {
+	if dim == nil {
+		return nil
+	}
+	return []int64{*dim}
+}
+
+//opassert:kernel aminmax
+func Aminmax(self *c10.Tensor, dim *int64, keepdim bool) (min, max *c10.Tensor) {
+	negated := Neg(self)
+	defer negated.Release()
+	lowest := Amax(negated, dimList(dim), keepdim)
+	defer lowest.Release()
+	return Neg(lowest), Amax(self, dimList(dim), keepdim)
+}

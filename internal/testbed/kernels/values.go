@@ -1,0 +1,69 @@
+package kernels
+
+import "github.com/opassert/opassert/internal/testbed/c10"
+
+// read returns the elements of a tensor in order.
+func read(t *c10.Tensor) []float64 {
+	values := make([]float64, t.Numel())
+	for i := range values {
+		values[i] = t.Float(int64(i))
+	}
+	return values
+}
+
+// fill sets the elements of a new tensor.
+func fill(t *c10.Tensor, values []float64) *c10.Tensor {
+	for i, v := range values {
+		t.SetFloat(int64(i), v)
+	}
+	return t
+}
+
+// overwrite sets the elements of an argument.
+func overwrite(t *c10.Tensor, values []float64) *c10.Tensor {
+	checkNoOverlap(t)
+	fill(t, values)
+	t.MarkWritten()
+	return t
+}
+
+// overwriteOut sets the sizes and the elements of an out argument.
+//
+// Source: aten/src/ATen/native/Resize.cpp, resize_output.
+func overwriteOut(out *c10.Tensor, sizes []int64, values []float64) *c10.Tensor {
+	resizeOut(out, sizes)
+	return overwrite(out, values)
+}
+
+func resizeOut(out *c10.Tensor, sizes []int64) {
+	if !equalSizes(out.Sizes(), sizes) {
+		out.Resize(sizes)
+	}
+}
+
+// copyOut copies a temporary into an out argument, and releases it.
+func copyOut(out, from *c10.Tensor) *c10.Tensor {
+	defer from.Release()
+	resizeOut(out, from.Sizes())
+	checkNoOverlap(out)
+	copyElements(out, from)
+	out.MarkWritten()
+	return out
+}
+
+// copyElements copies between tensors of the same sizes.
+func copyElements(to, from *c10.Tensor) {
+	for i := range to.Numel() {
+		to.CopyElement(i, from, i)
+	}
+}
+
+// checkNoOverlap rejects a tensor to write whose elements share memory, such as an
+// expanded one.
+//
+// Source: aten/src/ATen/MemoryOverlap.cpp, assert_no_internal_overlap.
+func checkNoOverlap(t *c10.Tensor) {
+	for d, n := range t.Sizes() {
+		c10.Check(n <= 1 || t.Strides()[d] != 0, "elements of the written tensor share memory; clone it first")
+	}
+}
