@@ -75,7 +75,12 @@ func tensor(t testing.TB, spec libtorch.Spec) libtorch.Tensor {
 // planned returns the op with every check that its schema calls for.
 func planned(t testing.TB, op *libtorch.Op) *asserts.Op {
 	t.Helper()
-	parsed := must.Get(schema.ParseDispatcher(op.Schema))(t)
+	text := op.Schema
+	if op.Namespace == "aten" {
+		text = "aten::" + text
+	}
+	parsed := must.Get(schema.ParseDispatcher(text))(t)
+	parsed.CompositeImplicit = op.Composite && op.Namespace == "aten"
 	return libtorchtest.Planned(t, parsed)
 }
 
