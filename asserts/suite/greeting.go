@@ -126,12 +126,6 @@ const ours = "github.com/opassert/opassert/"
 type Listing struct {
 	Version   string // the engine's
 	Operators []engine.Operator
-	Unloaded  []*LoadError // libraries that could not be loaded
-	Wrote     []string     // output of libraries while they were loaded
+	Unloaded  []*engine.LoadError // libraries that could not be loaded
+	Wrote     []string            // output of libraries while they were loaded
 }
-
-// A LoadError is the error of a worker that ended, or did not continue, while it loaded a library
-// of ops.
-type LoadError struct{ Library, Why string }
-
-func (e *LoadError) Error() string { return "load " + e.Library + ": " + e.Why }

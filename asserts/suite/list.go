@@ -1,14 +1,10 @@
 package suite
 
 import (
-	"errors"
 	"fmt"
 	"os/exec"
 	"strings"
 )
-
-// A loader is an engine that has loaded libraries.
-type loader interface{ Unloaded() []*LoadError }
 
 // A Listed is the ops of an engine, and the worker that listed them, with which a run continues:
 // loading libraries takes longer than running many ops.
@@ -47,7 +43,7 @@ func List(worker func() *exec.Cmd) (*Listed, error) {
 	}
 	l := &Listed{scratch: scratch, worker: make(chan *process, 1)}
 	err = l.list(worker)
-	if errors.Is(err, errKilled) {
+	if wasKilled(err) {
 		err = l.list(worker)
 	}
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/internal/dev/must"
 )
 
@@ -100,7 +101,7 @@ func TestRunAfterList(t *testing.T) {
 	if l.Close(); !p.over() {
 		t.Error("no run has taken the worker, and it goes on")
 	}
-	faulty, _ := lister("ready; read q; say list " + must.Get(encode(Listing{Unloaded: []*LoadError{{"x.so", "why"}}}))(t) + "; cat")
+	faulty, _ := lister("ready; read q; say list " + must.Get(encode(Listing{Unloaded: []*engine.LoadError{{Library: "x.so", Why: "why"}}}))(t) + "; cat")
 	if l = must.Get(List(faulty))(t); l.take() != nil {
 		t.Error("a worker is kept that could not load a library")
 	}

@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/design"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/asserts/suite/report"
@@ -48,7 +49,7 @@ const startup = 20 * time.Second
 // another one is started.
 func startProcess(worker func() *exec.Cmd, folder string, crew *crew, patience time.Duration) (*process, error) {
 	p, err := startOnce(worker(), folder, crew, patience)
-	if errors.Is(err, errKilled) {
+	if wasKilled(err) {
 		p, err = startOnce(worker(), folder, crew, patience)
 	}
 	return p, err
@@ -131,8 +132,11 @@ var errKilled = errors.New(killed)
 // killed is the cause of the end of a worker that was killed: seldom by a kernel.
 const killed = "SIGKILL"
 
-// Is reports whether the worker was killed, from outside or by the library.
-func (e *LoadError) Is(target error) bool { return target == errKilled && e.Why == killed }
+// wasKilled reports whether a worker was killed, from outside or by the library that it loaded.
+func wasKilled(err error) bool {
+	var load *engine.LoadError
+	return errors.Is(err, errKilled) || errors.As(err, &load) && load.Why == killed
+}
 
 // silent ends a worker that did not start, and returns the error.
 func (p *process) silent() error {
@@ -147,19 +151,19 @@ func (p *process) silent() error {
 	loading := last >= 0 && p.loads[last] != ""
 	switch {
 	case crash.outside && loading:
-		return &LoadError{p.loads[last], killed}
+		return &engine.LoadError{Library: p.loads[last], Why: killed}
 	case crash.outside:
 		return fmt.Errorf("a worker did not start: %w", errKilled)
 	case err != nil && !loading:
 		return err
 	case err != nil: // such as through a library that closes files or writes to them
-		return &LoadError{p.loads[last], sample.Line(err.Error()) + p.wrote().after(last, len(p.loads))}
+		return &engine.LoadError{Library: p.loads[last], Why: sample.Line(err.Error()) + p.wrote().after(last, len(p.loads))}
 	}
 	if wrote := p.wrote().after(last, len(p.loads)); !strings.Contains(wrote, why) { // a panic is in its output
 		why += wrote
 	}
 	if loading {
-		return &LoadError{p.loads[last], why}
+		return &engine.LoadError{Library: p.loads[last], Why: why}
 	}
 	return fmt.Errorf("a worker did not start: %s", why)
 }

@@ -46,8 +46,8 @@ func Serve(e engine.Engine, cfg Config) error {
 	if err := os.Chdir(os.Getenv(WorkerVariable)); err != nil {
 		return fmt.Errorf("go to the worker's folder: %w", err)
 	}
-	if r, ok := e.(rememberer); ok {
-		if err := r.Remember(); err != nil {
+	if r, ok := e.(engine.StateSaver); ok {
+		if err := r.SaveState(); err != nil {
 			return err
 		}
 	}
@@ -67,13 +67,9 @@ func Serve(e engine.Engine, cfg Config) error {
 	return nil
 }
 
-// A rememberer is an engine that restores, between calls, the state that it remembered, which
-// includes the folder.
-type rememberer interface{ Remember() error }
-
 // kernels returns the process in which kernels run: this one, or one that the engine names.
 func kernels(e engine.Engine) int {
-	if r, ok := e.(interface{ Server() int }); ok && r.Server() != 0 {
+	if r, ok := e.(engine.Hosted); ok && r.Server() != 0 {
 		return r.Server()
 	}
 	return os.Getpid()
@@ -245,7 +241,7 @@ func (s *server) list() error {
 		return err
 	}
 	l := Listing{Version: s.Engine.Version(), Operators: operators}
-	if e, ok := s.Engine.(loader); ok {
+	if e, ok := s.Engine.(engine.Loader); ok {
 		l.Unloaded = e.Unloaded()
 	}
 	text, err := encode(l)

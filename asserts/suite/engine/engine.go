@@ -10,7 +10,8 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// An Engine makes tensors and calls ops. It is used from one goroutine.
+// An Engine makes tensors and calls ops. It is used from one goroutine. What it may do besides are the
+// interfaces of optional.go, such as [FakeCaller].
 type Engine interface {
 	// Version names the library for reports: "libtorch 1.13.1".
 	Version() string

@@ -59,7 +59,7 @@ func begin(root, name string, ofReturn bool) error {
 	c := newCheck(name, ofReturn)
 	files := map[string]string{
 		"check.go.tmpl": filepath.Join(root, "asserts", "check_"+c.File+".go"),
-		"fault.go.tmpl": filepath.Join(root, "internal", "c10", "faults", c.File+".go"),
+		"fault.go.tmpl": filepath.Join(root, "internal", "testbed", "faults", c.File+".go"),
 	}
 	for _, path := range files {
 		if _, err := os.Stat(path); err == nil {

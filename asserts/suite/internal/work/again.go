@@ -3,6 +3,7 @@ package work
 import (
 	"iter"
 
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
@@ -37,6 +38,6 @@ func (r *Runner) held(t *Target, a *attempt) *attempt {
 // showsInNext reports whether the next call may show that the kernel returned a tensor which it
 // keeps, while the first result is alive, although no use_count does: for a base or a single class.
 func (r *Runner) showsInNext(t *Target, number int) bool {
-	_, keeps := r.Engine.(keeper)
+	_, keeps := r.Engine.(engine.ArgumentKeeper)
 	return (keeps || t.operator.Uncounted) && (number < t.planned() || number < t.design().Apart())
 }

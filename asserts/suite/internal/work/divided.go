@@ -6,21 +6,11 @@ import (
 	"time"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/internal/tensor"
 )
-
-// A divider is an engine whose ops divide their work among threads.
-type divider interface {
-	// Server returns the process of the kernels, 0 for this one: Python's loop over elements, and
-	// the ops of PyTorch that they call are not divided.
-	Server() int
-	// Threads sets the number of threads, except for ops that others call, which use one.
-	Threads(count int) error
-	// Spent returns the processor time of the process of the kernels.
-	Spent() time.Duration
-}
 
 // worthDividing is the number of elements from which kernels divide a tensor: more than twice the
 // usual grain of at::parallel_for.
@@ -70,7 +60,7 @@ const cannotSet = "the number of threads cannot be set"
 // large makes a call with tensors that are worth dividing, or unchanged if the op refuses them,
 // once for each setting, and returns it, or nil and the skip.
 func (r *Runner) large(t *Target, from *attempt) (*attempt, []asserts.Skip) {
-	e, ok := r.Engine.(divider)
+	e, ok := r.Engine.(engine.Threaded)
 	c := from.c
 	key := setting(c)
 	switch {
@@ -109,13 +99,13 @@ const (
 
 // fast reports whether one of three such calls takes no longer.
 func (r *Runner) fast(t *Target, c *sample.Case) bool {
-	e := r.Engine.(divider)
+	e := r.Engine.(engine.Threaded)
 	for range 3 {
-		begun, spent := time.Now(), e.Spent()
+		begun, spent := time.Now(), e.CPUTime()
 		for range r.again(t, c, lengthened(worthDividing/16)...) {
 			break
 		}
-		if e.Spent()-spent < soon && time.Since(begun) < late {
+		if e.CPUTime()-spent < soon && time.Since(begun) < late {
 			return true
 		}
 	}
@@ -160,7 +150,7 @@ func (r *Runner) divides(t *Target, c *sample.Case, result *report.CaseResult) {
 
 // withThreads judges a call with two threads, or returns the skip of one that cannot be compared.
 func (r *Runner) withThreads(t *Target, c *sample.Case) (verdicts []asserts.Verdict, skips []asserts.Skip) {
-	e := r.Engine.(divider)
+	e := r.Engine.(engine.Threaded)
 	one := r.seenAgain(t, c, firstTime)
 	switch {
 	case one == nil:
@@ -201,10 +191,10 @@ func (r *Runner) withThreads(t *Target, c *sample.Case) (verdicts []asserts.Verd
 
 // raced returns the results that differ between two calls with two threads, or the skip if it made fewer calls.
 func (r *Runner) raced(t *Target, c *sample.Case, seen *asserts.Seen) ([]asserts.Difference, []asserts.Skip) {
-	e := r.Engine.(divider)
-	begun := e.Spent()
+	e := r.Engine.(engine.Threaded)
+	begun := e.CPUTime()
 	for range races {
-		if e.Spent()-begun >= racesTime {
+		if e.CPUTime()-begun >= racesTime {
 			return nil, untried(moreRaces, fmt.Sprintf("these take %v or more", racesTime))
 		}
 		again := r.seenAgain(t, c, firstTime)

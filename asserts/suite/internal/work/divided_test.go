@@ -27,14 +27,14 @@ type dividingEngine struct {
 
 func (e *dividingEngine) Server() int { return e.server }
 
-func (e *dividingEngine) Left() []asserts.Fault {
+func (e *dividingEngine) RestoreState() []asserts.Fault {
 	if e.threads == 2 {
 		return e.left
 	}
 	return nil
 }
 
-func (e *dividingEngine) Spent() time.Duration { return e.spent }
+func (e *dividingEngine) CPUTime() time.Duration { return e.spent }
 
 func (e *dividingEngine) Threads(count int) error {
 	if count == e.refuses {

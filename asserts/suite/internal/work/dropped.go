@@ -7,15 +7,6 @@ import (
 	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
-// A follower is an engine that tracks the copies that kernels make of arguments.
-type follower interface {
-	// Ruled reports whether it does.
-	Ruled() bool
-	// Dropped calls an op's kernel and returns the arguments of which it writes copies that are
-	// never read, and where.
-	Dropped(op *asserts.Op, args []any) map[string]asserts.Site
-}
-
 // unfollowed is the skip of a check that writes do not go to a copy for some values.
 var unfollowed = asserts.Skip{
 	Code: asserts.SchemaLint, Count: 1,
@@ -25,14 +16,14 @@ var unfollowed = asserts.Skip{
 // dropped returns the arguments that a call should write and does not change, although it writes a
 // copy that is never read: with other values it may write them.
 func (r *Runner) dropped(t *Target, a *attempt) (faults []asserts.Fault, skips []asserts.Skip) {
-	e, ok := r.Engine.(follower)
+	e, ok := r.Engine.(engine.CopyTracker)
 	left := make(map[string]bool)
 	for _, w := range asserts.WritesOf(t.judged, a.calls[0].seen) {
 		if !w.Changed {
 			left[t.operator.Schema.Func.Args[w.Arg].Name] = true
 		}
 	}
-	if !ok || !e.Ruled() || !t.operator.Added || len(left) == 0 {
+	if !ok || !e.HasRules() || !t.operator.Added || len(left) == 0 {
 		return nil, nil
 	}
 	if t.unwrittenCalls == mostSettings {
@@ -40,7 +31,7 @@ func (r *Runner) dropped(t *Target, a *attempt) (faults []asserts.Fault, skips [
 	}
 	t.unwrittenCalls++
 	r.callAside(t, a.c, engine.Rules, "kernel, followed", func(args []any) *aside {
-		for argument, site := range e.Dropped(t.judged, args) {
+		for argument, site := range e.LostWrites(t.judged, args) {
 			if left[argument] {
 				faults = append(faults, droppedWrite(argument, site))
 			}

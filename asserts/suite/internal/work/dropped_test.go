@@ -18,11 +18,11 @@ type copying struct {
 	without  bool // without Python
 }
 
-func (c *copying) Ruled() bool { return !c.without }
+func (c *copying) HasRules() bool { return !c.without }
 
 func (*copying) Rules(*asserts.Op, []any) ([]asserts.Fault, string) { return nil, "" }
 
-func (c *copying) Dropped(*asserts.Op, []any) map[string]asserts.Site {
+func (c *copying) LostWrites(*asserts.Op, []any) map[string]asserts.Site {
 	c.followed++
 	return c.dropped
 }

@@ -5,14 +5,11 @@ import (
 	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
-// A keeper is an engine whose kernels may keep an argument.
-type keeper interface{ KeepsArguments() }
-
 // keep takes over the results of a call, and releases those of the previous one. Through autograd a
 // result references the tensors from which it was computed.
 func (r *Runner) keep(t *Target, m *maker, args []any, out *engine.Outcome) {
 	r.earlier.release()
-	if _, ok := r.Engine.(keeper); ok && r.Level >= asserts.Content {
+	if _, ok := r.Engine.(engine.ArgumentKeeper); ok && r.Level >= asserts.Content {
 		for i, a := range args {
 			r.earlier.add(r.Engine, a, i+1)
 		}

@@ -12,7 +12,7 @@ import (
 // fakeOf returns the call of an op's fake with the arguments of a case, if the engine has fakes and
 // the level requires it. Cases whose tensors differ only in contents share one.
 func (r *Runner) fakeOf(t *Target, c *sample.Case) *aside {
-	f, ok := r.Engine.(faker)
+	f, ok := r.Engine.(engine.FakeCaller)
 	if !ok || r.Level < asserts.Meta {
 		return nil
 	}

@@ -58,7 +58,7 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.CaseResult) []*repo
 func (r *Runner) judgeOn(t *Target, c *deviceCall, tally *report.Tally, result *report.CaseResult) []*report.Finding {
 	alone := *c.seen
 	alone.Alone = true // a worker makes one call at a time
-	_, alone.Made = r.Engine.(keeper)
+	_, alone.Made = r.Engine.(engine.ArgumentKeeper)
 	if t.operator.Uncounted {
 		alone.Results = uncounted(alone.Results)
 	}

@@ -22,19 +22,13 @@ func (r *Runner) Forget() {
 	r.left()
 }
 
-// A bounded engine knows errors of its ops that no arguments avoid.
-type bounded interface {
-	// Beyond returns the reason why no arguments avoid an error, or "" if some may.
-	Beyond(op, text string) string
-}
-
 func (r *Runner) beyond(op, text string) string {
 	why, known := r.readings[text]
 	if known {
 		return why
 	}
-	if e, ok := r.Engine.(bounded); ok {
-		why = e.Beyond(op, text)
+	if e, ok := r.Engine.(engine.Limited); ok {
+		why = e.Unavailable(op, text)
 	}
 	if why == "" && design.Lost(text) {
 		why = "by its kernel's error, this build lacks a requirement, or the op was removed"

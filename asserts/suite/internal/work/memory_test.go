@@ -36,7 +36,7 @@ func (e *watchingEngine) Reuse(aligned bool, fill byte) {
 	e.aligned, e.fill, e.reuses = aligned, fill, true
 }
 
-func (e *watchingEngine) Touched(*asserts.Op) ([]asserts.Fault, string, string) {
+func (e *watchingEngine) MemoryFaults(*asserts.Op) ([]asserts.Fault, string, string) {
 	if e.ahead {
 		return e.before, e.unwatched, e.unfilled
 	}

@@ -7,29 +7,14 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// A ruler is an engine that calls the rules registered for an op besides its kernels.
-type ruler interface {
-	// Ruled reports whether it does.
-	Ruled() bool
-	// Rules calls the op's formula for autograd and its rules for vmap and autocast,
-	// and returns their faults, or why they can't be called.
-	Rules(op *asserts.Op, args []any) ([]asserts.Fault, string)
-}
-
-// A witness is an engine that observes the state that calls change besides tensors.
-type witness interface {
-	// Left returns the changes since its last call, and undoes them.
-	Left() []asserts.Fault
-}
-
 // left returns the changes of state besides tensors since its last call, including those of calls
 // that threw: notes name the last of these.
 func (r *Runner) left() []asserts.Fault {
-	e, ok := r.Engine.(witness)
+	e, ok := r.Engine.(engine.StateRestorer)
 	if !ok {
 		return nil
 	}
-	faults, threw := e.Left(), r.threwLast
+	faults, threw := e.RestoreState(), r.threwLast
 	r.threwLast = nil
 	for i := range faults {
 		if threw != nil {
@@ -42,8 +27,8 @@ func (r *Runner) left() []asserts.Fault {
 // rulesOf returns the calls of an op's rules with the arguments of a case, if calls begin at
 // autograd. Cases whose tensors differ only in contents share them.
 func (r *Runner) rulesOf(t *Target, c *sample.Case) *aside {
-	e, ok := r.Engine.(ruler)
-	if !ok || !e.Ruled() {
+	e, ok := r.Engine.(engine.RuleCaller)
+	if !ok || !e.HasRules() {
 		return nil
 	}
 	return r.aside(t, c, engine.Rules, "formula or rules", func(args []any) *aside {

@@ -22,14 +22,14 @@ type ruledEngine struct {
 	calls   int
 }
 
-func (e *ruledEngine) Ruled() bool { return !e.without }
+func (e *ruledEngine) HasRules() bool { return !e.without }
 
 func (e *ruledEngine) Rules(*asserts.Op, []any) ([]asserts.Fault, string) {
 	e.calls++
 	return e.rules, e.why
 }
 
-func (e *ruledEngine) Left() []asserts.Fault {
+func (e *ruledEngine) RestoreState() []asserts.Fault {
 	defer func() { e.changed = nil }()
 	return e.changed
 }

@@ -261,7 +261,7 @@ func TestGiveUp(t *testing.T) {
 // boundedEngine knows that no arguments avoid the error "x".
 type boundedEngine struct{ *fakeEngine }
 
-func (boundedEngine) Beyond(op, text string) string {
+func (boundedEngine) Unavailable(op, text string) string {
 	if text == "x" || text == "x was not compiled" {
 		return op + " has no kernel"
 	}

@@ -92,14 +92,6 @@ func (s SeenJSON) GobEncode() ([]byte, error) { return json.Marshal(s.Seen) }
 // GobDecode reads what GobEncode writes.
 func (s *SeenJSON) GobDecode(text []byte) error { return json.Unmarshal(text, &s.Seen) }
 
-// A faker is an engine whose ops have fakes.
-type faker interface {
-	// NoFake returns why no fake of an op can be called, or "".
-	NoFake(op *asserts.Op) string
-	// Fake calls the fake of an op that has one, or returns why it can't.
-	Fake(op *asserts.Op, args []any) (*asserts.Fake, string)
-}
-
 // NewTarget prepares an op: its plan without the checks whose violations the engine cannot show,
 // and its recipes.
 func NewTarget(e engine.Engine, operator engine.Operator, p engine.Checks, book *design.Recipes) *Target {
@@ -115,7 +107,7 @@ func NewTarget(e engine.Engine, operator engine.Operator, p engine.Checks, book 
 	for i := range t.traps {
 		t.traps[i].reached = make(map[int]bool)
 	}
-	if f, ok := e.(faker); ok {
+	if f, ok := e.(engine.FakeCaller); ok {
 		t.noFake = f.NoFake(t.judged)
 	}
 	return t

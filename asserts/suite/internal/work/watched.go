@@ -3,29 +3,13 @@ package work
 import (
 	"regexp"
 
-	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
-// A watcher is an engine that records how kernels access memory.
-type watcher interface {
-	// Watched reports whether it does.
-	Watched() bool
-	// Arrange sets the position of new tensors, directly after a page without access or before one,
-	// whether arguments are aligned for vectors, and the contents of their memory until it is written.
-	Arrange(ahead, aligned bool, fill byte)
-	// Reuse places the same new tensors at the same addresses, once those before are gone, aligned
-	// and in memory with contents as with Arrange, until the next Arrange.
-	Reuse(aligned bool, fill byte)
-	// Touched returns the memory faults of the last call of an op, and why the memory of some
-	// storage since Arrange is not watched, and why it is not filled, or "".
-	Touched(op *asserts.Op) (faults []asserts.Fault, unwatched, unfilled string)
-}
-
 // watcher returns the engine if it records how kernels access memory, else nil.
-func (r *Runner) watcher() watcher {
-	if e, ok := r.Engine.(watcher); ok && e.Watched() {
+func (r *Runner) watcher() engine.MemoryWatcher {
+	if e, ok := r.Engine.(engine.MemoryWatcher); ok && e.Watched() {
 		return e
 	}
 	return nil
@@ -44,7 +28,7 @@ func (r *Runner) arrange(t *Target, how callSetup) {
 // touched returns the memory faults of the last call.
 func (r *Runner) touched(t *Target) (touched memory) {
 	if w := r.watcher(); w != nil {
-		touched.faults, touched.unwatched, touched.unfilled = w.Touched(t.judged)
+		touched.faults, touched.unwatched, touched.unfilled = w.MemoryFaults(t.judged)
 	}
 	return touched
 }

@@ -295,7 +295,7 @@ func (c *checkup) close() {
 func (f *checkFlags) listing(inv *invocation, start func() *exec.Cmd) (*suite.Listed, error) {
 	for {
 		listing, err := suite.List(start)
-		var failed *suite.LoadError
+		var failed *engine.LoadError
 		if errors.As(err, &failed) && len(f.files) > 1 {
 			f.leave(inv, failed)
 			continue

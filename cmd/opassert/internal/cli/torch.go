@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts/libtorch"
-	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/internal/installed"
 )
 
@@ -69,7 +69,7 @@ func (t *torchFlags) find() (err error) {
 }
 
 // leave leaves out a library that can't be loaded.
-func (t *torchFlags) leave(inv *invocation, e *suite.LoadError) {
+func (t *torchFlags) leave(inv *invocation, e *engine.LoadError) {
 	fmt.Fprintf(inv.stderr, "opassert: left out: %v\n", e)
 	t.left = append(t.left, e.Library+": "+e.Why)
 	t.files = slices.DeleteFunc(t.files, func(file string) bool { return file == e.Library })
@@ -96,7 +96,7 @@ func (t *torchFlags) announce(inv *invocation) error {
 	fmt.Fprintf(inv.stderr, "opassert: %v (%s)%s\n", t.found, t.found.Found, t.also())
 	for _, file := range slices.Clone(t.files) {
 		if err := t.found.Takes(file); err != nil {
-			failed := &suite.LoadError{Library: file, Why: err.Error()}
+			failed := &engine.LoadError{Library: file, Why: err.Error()}
 			if len(t.files) == 1 {
 				return failed
 			}

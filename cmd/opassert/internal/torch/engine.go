@@ -29,7 +29,7 @@ type Libtorch struct {
 	schemas  map[string]*schema.Op // from a file, instead of the library's
 	old      map[string]bool       // the ops before libraries were loaded, nil without libraries
 	host     *host                 // the Python of the kernels, or nil
-	unloaded []*suite.LoadError
+	unloaded []*engine.LoadError
 	loaded   []string                // the files of the others
 	texts    []string                // the short texts in them
 	makes    map[string][]*schema.Op // the ops that return objects, by class
@@ -98,7 +98,7 @@ func Open(file []*schema.Op, loading func(string)) (*Libtorch, error) {
 		}
 		loading(path)
 		if err := libtorch.LoadLibrary(path); err != nil {
-			l.unloaded = append(l.unloaded, &suite.LoadError{Library: path, Why: err.Error()})
+			l.unloaded = append(l.unloaded, &engine.LoadError{Library: path, Why: err.Error()})
 			continue
 		}
 		l.loaded, l.texts = append(l.loaded, path), append(l.texts, texts(path)...)
@@ -108,7 +108,7 @@ func Open(file []*schema.Op, loading func(string)) (*Libtorch, error) {
 }
 
 // Unloaded returns the libraries that could not be loaded.
-func (l *Libtorch) Unloaded() []*suite.LoadError { return l.unloaded }
+func (l *Libtorch) Unloaded() []*engine.LoadError { return l.unloaded }
 
 // ThroughAutograd makes calls go through autograd, as a program's do.
 func (l *Libtorch) ThroughAutograd() { l.out.Autograd = true }
@@ -168,10 +168,10 @@ func asksForGPU(text string) bool {
 	return (strings.Contains(text, "gpu") || strings.Contains(text, "cuda")) && onGPU.MatchString(text) // patterns are slow
 }
 
-// Beyond finds errors of ops that can't run: a call of an op without a kernel for any
+// Unavailable finds errors of ops that can't run: a call of an op without a kernel for any
 // kind of tensor that this op takes; a kernel that asks for a GPU; and, through
 // autograd, out=.
-func (l *Libtorch) Beyond(op, text string) string {
+func (l *Libtorch) Unavailable(op, text string) string {
 	if strings.Contains(text, "arguments don't support automatic differentiation, but one of the arguments requires grad") {
 		return "its kernel for autograd rejects arguments that require grad, as one with out= should"
 	}
@@ -485,8 +485,8 @@ func (l *Libtorch) Seed(seed int64) error {
 // Threads sets the number of threads of an op, without those of ops that it calls.
 func (l *Libtorch) Threads(count int) error { return libtorch.Threads(count) }
 
-// Spent returns the processor time of this process.
-func (l *Libtorch) Spent() time.Duration { return spent() }
+// CPUTime returns the processor time of this process.
+func (l *Libtorch) CPUTime() time.Duration { return spent() }
 
 const unlikely = 0x6f7061737365
 

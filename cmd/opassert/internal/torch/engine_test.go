@@ -45,7 +45,7 @@ func TestBeyond(t *testing.T) {
 		{"aten::add.out", "aten::no_such_op", false},
 	} {
 		text := "Could not run '" + tt.calls + "' with arguments from the 'CPU' backend. This could be"
-		if got := l.Beyond(tt.op, text); (got != "") != tt.want {
+		if got := l.Unavailable(tt.op, text); (got != "") != tt.want {
 			t.Errorf("%s calls %s: %q", tt.op, tt.calls, got)
 		}
 	}
@@ -58,15 +58,15 @@ func TestBeyond(t *testing.T) {
 		"x must not be a CUDA tensor":                       false,
 		"x must be on the CPU":                              false,
 	} {
-		if got := l.Beyond("aten::add.out", text); (got != "") != want {
+		if got := l.Unavailable("aten::add.out", text); (got != "") != want {
 			t.Errorf("%s: the reason is %q", text, got)
 		}
 	}
-	if got := l.Beyond("aten::add.out", "expected a vector"); got != "" {
+	if got := l.Unavailable("aten::add.out", "expected a vector"); got != "" {
 		t.Error(got)
 	}
 	refuses := "add(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad."
-	if got := l.Beyond("aten::add.out", refuses); !strings.Contains(got, "rejects arguments that require grad") {
+	if got := l.Unavailable("aten::add.out", refuses); !strings.Contains(got, "rejects arguments that require grad") {
 		t.Error(got)
 	}
 }

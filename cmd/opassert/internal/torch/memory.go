@@ -43,9 +43,9 @@ func (l *Libtorch) Reuse(aligned bool, fill byte) {
 	}
 }
 
-// Touched returns the memory faults of the last call of an op, and the reasons why
+// MemoryFaults returns the memory faults of the last call of an op, and the reasons why
 // some storage since Arrange is not watched or not filled.
-func (l *Libtorch) Touched(op *asserts.Op) (faults []asserts.Fault, unwatched, unfilled string) {
+func (l *Libtorch) MemoryFaults(op *asserts.Op) (faults []asserts.Fault, unwatched, unfilled string) {
 	if l.device.Name != "" {
 		if !l.filled {
 			unfilled = "the backend of " + l.device.Name + " allocates by a caching allocator, or by none that is registered"

@@ -31,8 +31,8 @@ type ruleFault struct {
 	Symptom                        asserts.Symptom
 }
 
-// Ruled reports whether rules are called: where kernels are Python's.
-func (l *Libtorch) Ruled() bool { return l.host != nil }
+// HasRules reports whether rules are called: where kernels are Python's.
+func (l *Libtorch) HasRules() bool { return l.host != nil }
 
 // Rules calls an op's formula for autograd and its rules for vmap and autocast, and returns
 // their faults, or why they can't be called. Where calls begin at a backend they are those that a
@@ -71,9 +71,9 @@ func faultsOf(code asserts.Code, said []ruleFault) []asserts.Fault {
 	return faults
 }
 
-// Dropped calls the kernel of an op in Python, and returns the arguments of which it writes copies
+// LostWrites calls the kernel of an op in Python, and returns the arguments of which it writes copies
 // that nothing reads, and where.
-func (l *Libtorch) Dropped(op *asserts.Op, args []any) map[string]asserts.Site {
+func (l *Libtorch) LostWrites(op *asserts.Op, args []any) map[string]asserts.Site {
 	called, err := libtorch.Lookup(op.Name)
 	host, without := libtorch.Lookup(droppedOp)
 	if cmp.Or(err, without) != nil {
@@ -91,9 +91,9 @@ func (l *Libtorch) Dropped(op *asserts.Op, args []any) map[string]asserts.Site {
 	return dropped
 }
 
-// Left returns the changes that calls made besides those of tensors since it was last
+// RestoreState returns the changes that calls made besides those of tensors since it was last
 // called, and undoes them.
-func (l *Libtorch) Left() []asserts.Fault {
+func (l *Libtorch) RestoreState() []asserts.Fault {
 	changes := libtorch.Left
 	if l.host != nil {
 		changes = leftInPython
@@ -105,8 +105,8 @@ func (l *Libtorch) Left() []asserts.Fault {
 	return []asserts.Fault{Changed(strings.ReplaceAll(changed, "\n", "; "))}
 }
 
-// Remember makes the state of this process that which Left restores.
-func (l *Libtorch) Remember() error {
+// SaveState makes the state of this process that which RestoreState restores.
+func (l *Libtorch) SaveState() error {
 	if l.host != nil {
 		return nil // kernels are in another
 	}
