@@ -99,8 +99,8 @@
 //
 // makes them failures of that test, at the line that called the wrapper; see
 // [NewT] for the goroutines that belong to a test. [Main] prints the [Summary] of
-// a package's tests under OPASSERT=collect. [WriteText], [WriteJSON], [WriteJUnit] and
-// [WriteSARIF] write the lines of a report, which are [Result] values.
+// a package's tests under OPASSERT=collect. Package
+// asserts/report writes the lines of a report, which are [Result] values, as text, JSON, JUnit XML and SARIF.
 //
 // # Skips
 //

@@ -1,14 +1,6 @@
 package asserts
 
-import (
-	"fmt"
-	"io"
-	"slices"
-	"strings"
-	"time"
-
-	"github.com/opassert/opassert/internal/printable"
-)
+import "time"
 
 // A Result is one line of the report of a run of checks: of a program under OPASSERT=collect, of a
 // test, of a suite over a whole library.
@@ -66,98 +58,4 @@ func (s Summary) Results() []Result {
 		results = append(results, Result{Code: skip.Code, Status: Skipped, Count: skip.Count, Reason: skip.Reason})
 	}
 	return results
-}
-
-// title returns the result in one line.
-func (r Result) title() string {
-	number, on := "", ""
-	if r.Case != "" {
-		number = "case " + r.Case
-	}
-	if r.Device != "" {
-		on = "[" + strings.TrimSuffix(r.Device+", "+r.DType, ", ") + "]"
-	}
-	return columns(r.what(), r.Op, r.Subject, number, on)
-}
-
-// columns joins the texts that are not empty.
-func columns(texts ...string) string {
-	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), "  ")
-}
-
-// key identifies the result across runs: it does not depend on the case and the dtype.
-func (r Result) key() string {
-	subject, _, _ := strings.Cut(r.Subject, "[")
-	on := ""
-	if r.Device != "" {
-		on = "[" + r.Device + "]"
-	}
-	key := columns(r.what(), r.Op, subject, on)
-	if reason, _, _ := strings.Cut(r.Reason, "\n"); reason != "" && (r.Code == 0 || r.Status == Skipped) {
-		key += ": " + reason
-	}
-	return key
-}
-
-// what returns the name of the result's check, or its status.
-func (r Result) what() string {
-	if r.Code == 0 {
-		return string(r.Status)
-	}
-	return r.Code.String() + " " + r.Code.Name()
-}
-
-// message returns the result's message, truncated if necessary.
-func (r Result) message() string {
-	switch {
-	case r.Report != "":
-		return r.Report
-	case r.Reason != "":
-		return r.title() + ": " + r.Reason
-	}
-	return r.title()
-}
-
-// WriteText writes a report for each violation, crash and failure, a line for each skip, and the
-// totals.
-func WriteText(w io.Writer, results []Result) error {
-	var b strings.Builder
-	counts := make(map[Status]int)
-	for _, r := range results {
-		counts[r.Status]++
-		switch r.Status {
-		case Passed:
-		case Known:
-			printable.Printf(&b, "known  %s\n", r.title())
-		case Skipped:
-			printable.Printf(&b, "skipped  %s", r.message())
-			if r.Count > 0 {
-				fmt.Fprintf(&b, " (%d)", r.Count)
-			}
-			b.WriteByte('\n')
-		default:
-			b.WriteString(printable.Text(strings.TrimSuffix(r.message(), "\n")))
-			if r.Count > 1 {
-				fmt.Fprintf(&b, "\n  times   %d", r.Count)
-			}
-			b.WriteString("\n\n")
-		}
-	}
-	var totals []string
-	for _, s := range []Status{Violated, Noted, Crashed, Failed, Known, Skipped, Passed} {
-		if n := counts[s]; n > 0 || s == Violated {
-			totals = append(totals, fmt.Sprintf("%d %s", n, s))
-		}
-	}
-	fmt.Fprintln(&b, strings.Join(totals, ", "))
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// WriteJSON writes the results as an array.
-func WriteJSON(w io.Writer, results []Result) error {
-	if results == nil {
-		results = []Result{}
-	}
-	return printable.JSON(w, results, "  ")
 }

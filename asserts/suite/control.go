@@ -7,9 +7,9 @@ import (
 	"sync"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/work"
-	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 // A control is an additional worker of a run. It repeats a few calls of each op, as the first calls of that op

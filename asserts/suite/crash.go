@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/asserts/suite/internal/work"
-	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 // whyLeave returns why no more cases of an op are run after a crash, or "". slow is the number of

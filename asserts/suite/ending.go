@@ -3,9 +3,9 @@ package suite
 import (
 	"strings"
 
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/work"
-	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 // An ending records how a case ended its worker: the crash, and the facts from which the run

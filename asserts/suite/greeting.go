@@ -12,10 +12,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/design"
 	"github.com/opassert/opassert/asserts/suite/internal/work"
-	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 // A greeting is the first line of a worker: its protocol, its version of opassert, and the process

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/internal/dev/must"
 )
 

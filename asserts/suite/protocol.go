@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
-	"github.com/opassert/opassert/asserts/suite/internal/design"
 )
 
 // WorkerVariable, if set in a process's environment, makes it a worker. It names the worker's
@@ -71,7 +71,7 @@ type request struct {
 	// Learned are the facts that an earlier worker learned, and Origins those of its cases since:
 	// these need not run again.
 	Learned string                `json:"learned,omitempty"`
-	Origins map[int]design.Origin `json:"origins,omitempty"`
+	Origins map[int]report.Origin `json:"origins,omitempty"`
 }
 
 // lineForeign precedes a line without a key: "foreign TEXT".

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/internal/locked"
 )
 

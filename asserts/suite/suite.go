@@ -5,8 +5,8 @@ import (
 	"os/exec"
 	"time"
 
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
-	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/schema"
 )
 

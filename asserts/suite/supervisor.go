@@ -8,10 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
-	"github.com/opassert/opassert/asserts/suite/internal/design"
 	"github.com/opassert/opassert/asserts/suite/internal/work"
-	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 // A supervisor runs ops in a worker: one process, and another one when that ends.
@@ -29,7 +28,7 @@ type supervisor struct {
 type opFacts struct {
 	deadly  []int                 // cases that end a worker
 	learned string                // from the openings, once they are over
-	origins map[int]design.Origin // of the value classes that a call ran with
+	origins map[int]report.Origin // of the value classes that a call ran with
 	last    int                   // the last finished case
 	without []engine.Device       // where a call ended its worker: no more calls there
 	asItIs  bool                  // a worker ended in the search for a smaller call
@@ -40,7 +39,7 @@ type opFacts struct {
 
 // begin resets the facts about the op.
 func (s *supervisor) begin(o engine.Operator) *report.OpResult {
-	s.known = opFacts{origins: make(map[int]design.Origin), last: -1, writes: make(writes), tallies: make(map[int]report.Devices)}
+	s.known = opFacts{origins: make(map[int]report.Origin), last: -1, writes: make(writes), tallies: make(map[int]report.Devices)}
 	return report.NewOpResult(o)
 }
 

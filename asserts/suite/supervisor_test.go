@@ -17,11 +17,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
-	"github.com/opassert/opassert/asserts/suite/internal/design"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/asserts/suite/internal/work"
-	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/internal/dev/must"
 	"github.com/opassert/opassert/schema"
 )
@@ -248,7 +247,7 @@ func TestCrashesOfAScript(t *testing.T) {
 			if n > 1 {
 				return ran(q, q.From)
 			}
-			return append([]string{startOf(0), lineLearned + " much", ended(report.CaseResult{Ran: true, Origin: &design.Origin{}}), startOf(1)}, died("SIGSEGV")...)
+			return append([]string{startOf(0), lineLearned + " much", ended(report.CaseResult{Ran: true, Origin: &report.Origin{}}), startOf(1)}, died("SIGSEGV")...)
 		}, []string{"0-3", "1-2 alone skip [1] learned much 1", "2-3 skip [1] learned much 1"}, 3, []string{"1 SIGSEGV"}},
 		{"of what a case builds on", "", func(q request, n int) []string {
 			switch n {

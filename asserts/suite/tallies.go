@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/asserts/report"
 )
 
 // A caseAnswer is the result of a case. Most cases of an op have equal tallies, which are most of an

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/internal/dev/golden"
 	"github.com/opassert/opassert/internal/dev/must"
 )

@@ -55,14 +55,14 @@ var rooms = []room{
 	{"asserts/internal/wire", []string{"=asserts", "internal/tensor"}, nil},
 	{"asserts/libtorch", []string{"=asserts", "=internal/compile", "internal/installed", "=internal/subprocess", "=asserts/preserve", "internal/tensor"}, nil},
 	{"asserts/preserve", []string{"=asserts", "internal/printable"}, nil},
-	{"asserts/suite", []string{"=asserts", "schema", "internal/locked", "internal/procstat", "internal/tensor"}, nil},
+	{"asserts/report", []string{"=asserts", "internal/printable", "asserts/suite/engine", "schema"}, nil},
+	{"asserts/suite", []string{"=asserts", "asserts/report", "internal/printable", "schema", "internal/locked", "internal/procstat", "internal/tensor"}, nil},
 	{"asserts/suite/engine", []string{"=asserts", "=asserts/maker", "schema", "internal/tensor"}, nil},
 	{"asserts/suite/internal/sample", []string{"asserts/suite/engine", "internal/yamlfile", "schema", "internal/tensor"}, nil},
-	{"asserts/suite/internal/design", []string{"asserts/suite/engine", "internal/yamlfile", "asserts/suite/internal/sample", "schema", "internal/tensor"}, []string{"gopkg.in/yaml.v3"}},
-	{"asserts/suite/report", []string{"=asserts", "internal/printable", "asserts/suite/engine", "asserts/suite/internal/sample", "asserts/suite/internal/design", "schema"}, nil},
-	{"asserts/suite/repro", []string{"=asserts", "asserts/suite/engine", "asserts/suite/internal/sample", "asserts/suite/report", "schema", "internal/subprocess", "internal/locked", "internal/printable", "internal/tensor"}, []string{"gopkg.in/yaml.v3"}},
-	{"asserts/suite/internal/work", []string{"=asserts", "asserts/suite/engine", "asserts/suite/internal/sample", "asserts/suite/internal/design", "asserts/suite/report", "schema", "internal/tensor"}, nil},
-	{"asserts/optest", []string{"=asserts", "=asserts/suite/gokernels", "=asserts/maker", "=asserts/suite", "asserts/suite/engine", "asserts/suite/report", "schema"}, nil},
+	{"asserts/suite/internal/design", []string{"asserts/report", "asserts/suite/engine", "internal/yamlfile", "asserts/suite/internal/sample", "schema", "internal/tensor"}, []string{"gopkg.in/yaml.v3"}},
+	{"asserts/suite/repro", []string{"=asserts", "asserts/suite/engine", "asserts/suite/internal/sample", "asserts/report", "schema", "internal/subprocess", "internal/locked", "internal/printable", "internal/tensor"}, []string{"gopkg.in/yaml.v3"}},
+	{"asserts/suite/internal/work", []string{"=asserts", "asserts/suite/engine", "asserts/suite/internal/sample", "asserts/suite/internal/design", "asserts/report", "schema", "internal/tensor"}, nil},
+	{"asserts/optest", []string{"=asserts", "=asserts/suite/gokernels", "=asserts/maker", "=asserts/suite", "asserts/suite/engine", "asserts/report", "schema"}, nil},
 	{"cmd/opassert", []string{"schema", "allowlist", "gen", "asserts", "internal"}, nil},
 	{"internal/dev/addcheck", []string{"=asserts"}, nil},
 	{"cmd/opassert/internal/prebuild", []string{"internal/compile", "internal/installed", "cmd/opassert/internal/watch", "cmd/opassert/internal/live", "=asserts/libtorch"}, nil},
@@ -141,7 +141,7 @@ func edge(pkg, imp string) string {
 func within(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
 
 // api are the packages that others may import, in the README's order.
-var api = []string{"asserts", "asserts/maker", "asserts/optest", "asserts/preserve", "asserts/suite", "asserts/suite/engine", "asserts/suite/report", "asserts/libtorch",
+var api = []string{"asserts", "asserts/maker", "asserts/optest", "asserts/preserve", "asserts/report", "asserts/suite", "asserts/suite/engine", "asserts/libtorch",
 	"schema", "allowlist", "gen", "gen/plan", "gen/vet"}
 
 // Packages that are not API are internal, except those of the suite that the command, or the

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/internal/tensor"
@@ -100,7 +101,7 @@ var readError = cached(applicable)
 
 // applicable returns the reading of an error by the rules that apply to it.
 func applicable(text string) *reading {
-	e := &reading{key: WithoutNumbers(text), lost: beyondMending(text)}
+	e := &reading{key: report.WithoutNumbers(text), lost: beyondMending(text)}
 	small := strings.ToLower(text)
 	if strings.HasPrefix(small, "could not run") {
 		small = small[:min(len(small), len("could not run"))]
@@ -122,15 +123,6 @@ func applicable(text string) *reading {
 
 // Known returns the number of earlier errors like this one.
 func (a *adapter) Known(text string) int { return a.seen[readError(text).key] }
-
-func WithoutNumbers(text string) string {
-	return strings.Map(func(r rune) rune {
-		if '0' <= r && r <= '9' {
-			return -1
-		}
-		return r
-	}, text)
-}
 
 // An errorRule applies to errors, in lower case, that contain one of the words and match the pattern; the
 // words are there because patterns are slow.

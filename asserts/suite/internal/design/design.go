@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/internal/slicesx"
@@ -31,9 +32,6 @@ type ClassRow struct {
 	Classes []int
 	on      *sample.Case // the only call to combine them with; nil for each suitable base
 }
-
-// An Origin is the base, and the variant of a class, with which a call first worked.
-type Origin struct{ Base, Way int }
 
 // An argClass is a value class of an argument, or of all tensors together.
 type argClass struct {
@@ -74,7 +72,7 @@ func (d *Design) Cases() int { return d.Apart() + len(d.Rows) + Randomly }
 
 // Row returns the classes of a case. Origins are those of the classes that a base accepts, by the
 // number of their cases.
-func (d *Design) Row(number int, origins map[int]Origin, rng *rand.Rand) ClassRow {
+func (d *Design) Row(number int, origins map[int]report.Origin, rng *rand.Rand) ClassRow {
 	switch n := number - d.openings; {
 	case n < len(d.Classes):
 		return ClassRow{Classes: []int{n}}
@@ -101,7 +99,7 @@ type callSetting struct {
 
 // Settings returns the settings worth trying: for a single class every base, those with elements
 // first, and its later ways on the first two; for several classes the bases on which they worked.
-func (d *Design) Settings(r ClassRow, origins map[int]Origin) []callSetting {
+func (d *Design) Settings(r ClassRow, origins map[int]report.Origin) []callSetting {
 	var all []callSetting
 	if len(r.Classes) == 1 {
 		bases := slices.Clone(d.Bases)
@@ -165,7 +163,7 @@ func (d *Design) Has(c *sample.Case, class int) bool {
 }
 
 // Follow plans the cases after the classes: the variations of recipes, and pairs of classes.
-func (d *Design) Follow(origins map[int]Origin) {
+func (d *Design) Follow(origins map[int]report.Origin) {
 	taken := func(i int) bool { _, ok := origins[d.openings+i]; return ok }
 	above := make(map[string]bool)
 	for i := range d.Classes {
@@ -179,7 +177,7 @@ func (d *Design) Follow(origins map[int]Origin) {
 // variations returns the recipes' calls with fewer dimensions, with no element, with each optional
 // argument omitted and given, and with each flag both ways, except those that they have already or
 // on which a class was tried.
-func (d *Design) variations(origins map[int]Origin) []ClassRow {
+func (d *Design) variations(origins map[int]report.Origin) []ClassRow {
 	all := []ClassRow{}
 	for _, c := range d.recipes {
 		for i, class := range d.Classes {
@@ -1116,5 +1114,5 @@ type Learned struct {
 	Offered map[int][]sample.Value // values in errors, by argument
 
 	// Origins are those of the value classes that a call ran with, by case.
-	Origins map[int]Origin
+	Origins map[int]report.Origin
 }

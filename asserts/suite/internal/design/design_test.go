@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/internal/dev/must"
@@ -18,11 +19,11 @@ func TestNumbersInRows(t *testing.T) {
 	for _, base := range []int64{0, 1, 3} {
 		ran := []*sample.Case{{Names: []string{"a", "n", "flag"}, Args: []sample.Value{read(t, "float32[4, 4]"), sample.Int(base), {}}}}
 		d := NewDesign(engine.Operator{Schema: op}, nil, 0, &Learned{Ran: ran})
-		origins := make(map[int]Origin)
+		origins := make(map[int]report.Origin)
 		var numbers []string
 		for i, class := range d.Classes {
 			if class.arg != "n" || class.name != "2" { // refused by the op
-				origins[i] = Origin{}
+				origins[i] = report.Origin{}
 			}
 		}
 		d.Follow(origins)
@@ -65,9 +66,9 @@ func TestIntegersOfEitherSignInRows(t *testing.T) {
 	op := ops(t, "ns::f(Tensor a, Tensor b, int n) -> Tensor")[0]
 	ran := []*sample.Case{{Names: []string{"a", "b", "n"}, Args: []sample.Value{read(t, "float32[4]"), read(t, "float32[4]"), sample.Int(1)}}}
 	d := NewDesign(engine.Operator{Schema: op}, nil, 0, &Learned{Ran: ran})
-	origins, of := make(map[int]Origin), make(map[string]bool)
+	origins, of := make(map[int]report.Origin), make(map[string]bool)
 	for i := range d.Classes {
-		origins[i] = Origin{}
+		origins[i] = report.Origin{}
 	}
 	d.Follow(origins)
 	for _, r := range d.Rows {

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
-	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 // A cache whose key does not include everything that its entries depend on returns the result of an

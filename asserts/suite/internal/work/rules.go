@@ -2,9 +2,9 @@ package work
 
 import (
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
-	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 // left returns the changes of state besides tensors since its last call, including those of calls

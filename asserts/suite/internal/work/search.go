@@ -6,10 +6,10 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/design"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
-	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 // tries is how many times a case is changed after errors before it is given up, and undispatched
@@ -24,7 +24,7 @@ const mostTries = 8 * tries
 
 // vary returns a call that has all classes of a row, in the first setting that the kernel accepts,
 // changed as its errors require, and the position of that setting.
-func (r *Runner) vary(t *Target, row design.ClassRow, number int) (*attempt, *design.Origin, error) {
+func (r *Runner) vary(t *Target, row design.ClassRow, number int) (*attempt, *report.Origin, error) {
 	d := t.design()
 	dtype := d.DType(row)
 	if err := t.dtypes.Error(dtype); err != nil {
@@ -43,7 +43,7 @@ func (r *Runner) vary(t *Target, row design.ClassRow, number int) (*attempt, *de
 			t.dtypes.Took(dtype)
 		}
 		if err == nil {
-			return a, &design.Origin{Base: slices.Index(d.Bases, s.Base), Way: s.Ways[0]}, nil
+			return a, &report.Origin{Base: slices.Index(d.Bases, s.Base), Way: s.Ways[0]}, nil
 		}
 		if last = err; t.dtypes.Enough(dtype) {
 			break

@@ -6,10 +6,9 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
-	"github.com/opassert/opassert/asserts/suite/internal/design"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
-	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 // threw judges a call that threw by the observations of its arguments.
@@ -40,7 +39,7 @@ func (r *Runner) spoils(t *Target, c *sample.Case, err error) {
 	if t.steady == nil || !t.operator.Added || !isThrown || dispatched(message) {
 		return
 	}
-	text := design.WithoutNumbers(message)
+	text := report.WithoutNumbers(message)
 	if t.errors[text] {
 		return
 	}

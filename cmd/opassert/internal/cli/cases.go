@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/asserts/suite/engine"
-	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/internal/yamlfile"
 	"github.com/opassert/opassert/schema"

@@ -19,9 +19,9 @@ import (
 	"time"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/asserts/suite/engine"
-	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/gen/plan"
 	"github.com/opassert/opassert/internal/installed"
 	"github.com/opassert/opassert/internal/printable"
@@ -190,7 +190,7 @@ func runCheck(inv *invocation) error {
 	base.printAbsent(inv, checked.all)
 	checked.known = base.known
 	if *explain {
-		out.text = func(r *report.Report, w io.Writer) error { return r.WriteExplained(w, checked.all) }
+		out.text = func(r *report.Report, w io.Writer) error { return suite.WriteExplained(w, r, checked.all) }
 	}
 	return checked.run(context.Background(), inv, func(r *report.Report) error {
 		return errors.Join(base.apply(inv, r), checked.writePrograms(folder, r), out.write(inv, r))

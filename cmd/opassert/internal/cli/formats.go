@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/internal/slicesx"
 )
 
@@ -17,9 +18,9 @@ type format struct {
 }
 
 var formats = []format{
-	{"junit", "write the results as JUnit XML to a `file`", asserts.WriteJUnit},
+	{"junit", "write the results as JUnit XML to a `file`", report.WriteJUnit},
 	{"sarif", "write the findings as a SARIF log to a `file`", func(w io.Writer, results []asserts.Result) error {
-		return asserts.WriteSARIF(w, version(), "", badOnly(results))
+		return report.WriteSARIF(w, version(), "", badOnly(results))
 	}},
 }
 

@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/asserts/report"
 )
 
 var mergeCommand = command{

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/internal/locked"
 	"github.com/opassert/opassert/internal/printable"
 )

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
-	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/asserts/suite/repro"
 	"github.com/opassert/opassert/internal/compile"
 	"github.com/opassert/opassert/internal/installed"

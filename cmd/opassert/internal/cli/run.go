@@ -18,8 +18,8 @@ import (
 
 	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
-	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/asserts/suite/repro"
 	"github.com/opassert/opassert/cmd/opassert/internal/live"
 	"github.com/opassert/opassert/cmd/opassert/internal/watch"

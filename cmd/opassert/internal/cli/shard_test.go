@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/internal/dev/must"
 )
 

@@ -12,9 +12,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/asserts/suite/engine"
-	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/cmd/opassert/internal/inputs"
 	"github.com/opassert/opassert/schema"
 )

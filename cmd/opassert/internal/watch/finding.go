@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/internal/printable"
 )
 

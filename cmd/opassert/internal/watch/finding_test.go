@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/asserts/report"
 )
 
 // The text of a finding has its line, its process, and its program if there is one.

@@ -3,7 +3,7 @@ package watch
 import (
 	"io"
 
-	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/internal/printable"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/asserts/report"
 )
 
 // records are calls of an op as cases of [suite.ParseRecipes], by the hash that

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,11 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"io/fs"
-
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/cmd/opassert/internal/watch"
 	"github.com/opassert/opassert/internal/compile"
 	"github.com/opassert/opassert/internal/dev/libtorchtest"

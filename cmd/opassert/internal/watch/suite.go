@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
-	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/internal/printable"
 )
 

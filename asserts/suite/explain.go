@@ -1,4 +1,4 @@
-package report
+package suite
 
 import (
 	"cmp"
@@ -7,33 +7,35 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/design"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/internal/printable"
 	"github.com/opassert/opassert/schema"
 )
 
 // WriteExplained writes, for each op that never ran, the cases that were tried, the kernel's
 // errors, and a case to start from, as a file of cases with comments. operators are those of the
 // engine.
-func (r *Report) WriteExplained(w io.Writer, operators []engine.Operator) error {
-	t := textWriter{w: w}
+func WriteExplained(w io.Writer, r *report.Report, operators []engine.Operator) error {
+	var b strings.Builder
 	for _, op := range r.Ops {
 		i := slices.IndexFunc(operators, func(o engine.Operator) bool { return o.Name() == op.Op })
 		if op.Ran > 0 || i < 0 {
-			t.line("# %s ran in %d of %d cases.", op.Op, op.Ran, op.Cases)
+			printable.Printf(&b, "# %s ran in %d of %d cases.\n", op.Op, op.Ran, op.Cases)
 			continue
 		}
-		t.line("# %s never ran in %d cases: %s", op.Schema, op.Cases, sample.Line(op.reason()))
+		printable.Printf(&b, "# %s never ran in %d cases: %s\n", op.Schema, op.Cases, sample.Line(op.Reason()))
 		said := slices.SortedFunc(maps.Keys(op.Said), func(a, b string) int {
 			return cmp.Or(cmp.Compare(op.Said[b], op.Said[a]), strings.Compare(a, b))
 		})
 		for _, text := range said[:min(len(said), mostSaid)] {
-			t.line("#   %d times: %s", op.Said[text], sample.Line(text))
+			printable.Printf(&b, "#   %d times: %s\n", op.Said[text], sample.Line(text))
 		}
 		for _, arg := range operators[i].Schema.Func.Args {
 			if makers := makersOf(arg.Type, operators); makers != "" {
-				t.line("# %s %s: %s", arg.Type, arg.Name, makers)
+				printable.Printf(&b, "# %s %s: %s\n", arg.Type, arg.Name, makers)
 			}
 		}
 		from, start := "the attempt that came closest", op.Closest
@@ -42,10 +44,11 @@ func (r *Report) WriteExplained(w io.Writer, operators []engine.Operator) error 
 			g := design.NewGenerator(operators[i].Schema, new(design.Recipes))
 			start = g.Generate(sample.NewRandom(0, g.Name, 0), 0).Recipe()
 		}
-		t.line("# Start from %s, correct it as the kernel's errors ask, and run opassert check -cases-from FILE; see opassert help cases.", from)
-		t.line("- ops: [%q]\n  cases:\n    - %s\n", op.Op, start)
+		printable.Printf(&b, "# Start from %s, correct it as the kernel's errors ask, and run opassert check -cases-from FILE; see opassert help cases.\n", from)
+		printable.Printf(&b, "- ops: [%q]\n  cases:\n    - %s\n\n", op.Op, start)
 	}
-	return t.err
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // mostSaid is the number of errors of an op that are written.

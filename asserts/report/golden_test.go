@@ -112,7 +112,6 @@ func TestGolden(t *testing.T) {
 	add("failing.txt", r.WriteText)
 	add("failing.md", r.WriteTable)
 	add("failing.unreached", r.WriteUnreached)
-	add("failing.cases", func(w io.Writer) error { return r.WriteExplained(w, operators(t)) })
 	add("failing.results", func(w io.Writer) error { return writeResults(w, r) })
 	add("comparison.txt", comparison().WriteText)
 	add("comparison.md", comparison().WriteTable)

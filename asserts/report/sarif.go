@@ -1,4 +1,4 @@
-package asserts
+package report
 
 import (
 	"io"
@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/internal/printable"
 )
 
@@ -86,13 +87,13 @@ type sarifLogical struct {
 
 // WriteSARIF writes the results as a SARIF 2.1.0 log. version is the tool's; files under root are
 // written relative to it.
-func WriteSARIF(w io.Writer, version, root string, results []Result) error {
+func WriteSARIF(w io.Writer, version, root string, results []asserts.Result) error {
 	run := sarifRun{
 		Tool:    sarifTool{sarifDriver{Name: "opassert", Version: version, URI: "https://github.com/opassert/opassert", Rules: sarifRules()}},
 		Results: []sarifResult{},
 	}
 	for _, r := range results {
-		run.Results = append(run.Results, r.sarif(root))
+		run.Results = append(run.Results, sarifOf(r, root))
 	}
 	return printable.JSON(w, sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}}, "  ")
 }
@@ -100,32 +101,32 @@ func WriteSARIF(w io.Writer, version, root string, results []Result) error {
 // sarifRules returns the checks by code, and under Code 0 the rule for results without a check.
 func sarifRules() []sarifRule {
 	rules := []sarifRule{{"OA000", "kernel", sarifText{"a kernel runs to its end"}, sarifText{"a kernel that crashes, or fails, cannot be checked"}}}
-	for c := range AllCodes.All() {
+	for c := range asserts.AllCodes.All() {
 		rules = append(rules, sarifRule{c.String(), c.Name(), sarifText{c.Rule()}, sarifText{c.Rule() + "; or else " + c.BreaksPlain()}})
 	}
 	return rules
 }
 
-func (r Result) sarif(root string) sarifResult {
-	kinds := map[Status][2]string{
-		Violated: {"fail", "error"},
-		Crashed:  {"fail", "error"},
-		Noted:    {"fail", "note"},
-		Known:    {"fail", "note"},
-		Failed:   {"fail", "warning"},
-		Skipped:  {"notApplicable", "none"},
-		Passed:   {"pass", "none"},
+func sarifOf(r asserts.Result, root string) sarifResult {
+	kinds := map[asserts.Status][2]string{
+		asserts.Violated: {"fail", "error"},
+		asserts.Crashed:  {"fail", "error"},
+		asserts.Noted:    {"fail", "note"},
+		asserts.Known:    {"fail", "note"},
+		asserts.Failed:   {"fail", "warning"},
+		asserts.Skipped:  {"notApplicable", "none"},
+		asserts.Passed:   {"pass", "none"},
 	}
 	s := sarifResult{
 		RuleID:       r.Code.String(),
-		RuleIndex:    1 + slices.Index(slices.Collect(AllCodes.All()), r.Code), // position in sarifRules
+		RuleIndex:    1 + slices.Index(slices.Collect(asserts.AllCodes.All()), r.Code), // position in sarifRules
 		Kind:         kinds[r.Status][0],
 		Level:        kinds[r.Status][1],
-		Message:      sarifText{printable.Text(r.message())},
+		Message:      sarifText{printable.Text(messageOf(r))},
 		Count:        r.Count,
-		Fingerprints: map[string]string{"opassert/v2": r.key()},
+		Fingerprints: map[string]string{"opassert/v2": keyOf(r)},
 	}
-	if r.Status == Known {
+	if r.Status == asserts.Known {
 		s.Baseline = "unchanged"
 	}
 	var at sarifLocation

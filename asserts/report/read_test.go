@@ -33,7 +33,7 @@ func FuzzReadReport(f *testing.F) {
 			for _, write := range []func(io.Writer) error{merged.WriteText, merged.WriteFindings, merged.WriteHTML, merged.WriteTable, merged.WriteUnreached} {
 				must.Do(t, write(io.Discard))
 			}
-			must.Do(t, asserts.WriteJUnit(io.Discard, merged.Results()))
+			must.Do(t, WriteJUnit(io.Discard, merged.Results()))
 		}
 		var first, second bytes.Buffer
 		must.Do(t, r.WriteJSON(&first))

@@ -1,4 +1,4 @@
-package asserts
+package report
 
 import (
 	"encoding/xml"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/internal/printable"
 )
 
@@ -62,7 +63,7 @@ type junitNote struct {
 // WriteJUnit writes the results as JUnit XML, in the form of the schema that Jenkins publishes
 // (jenkinsci/xunit-plugin, junit-10.xsd): a suite for each op, in order of appearance, and a test
 // case for each result.
-func WriteJUnit(w io.Writer, results []Result) error {
+func WriteJUnit(w io.Writer, results []asserts.Result) error {
 	all := junitSuites{Name: "opassert"}
 	for _, r := range results {
 		name := junitText(r.Op)
@@ -74,7 +75,7 @@ func WriteJUnit(w io.Writer, results []Result) error {
 			i = len(all.Suites)
 			all.Suites = append(all.Suites, &junitSuite{Name: name})
 		}
-		c := r.junit(name)
+		c := junitOf(r, name)
 		all.Suites[i].Cases = append(all.Suites[i].Cases, c)
 		all.Suites[i].count(c)
 		all.Suites[i].Time += c.Time
@@ -92,18 +93,18 @@ func WriteJUnit(w io.Writer, results []Result) error {
 	return err
 }
 
-func (r Result) junit(class junitText) junitCase {
-	c := junitCase{Class: class, Name: junitText(r.key()), Time: junitTime(r.Took)}
+func junitOf(r asserts.Result, class junitText) junitCase {
+	c := junitCase{Class: class, Name: junitText(keyOf(r)), Time: junitTime(r.Took)}
 	switch r.Status {
-	case Violated:
-		c.Failure = &junitNote{Message: junitText(r.title()), Type: junitText(r.Code.String()), Text: junitText(r.message())}
-	case Crashed, Failed:
-		c.Error = &junitNote{Message: junitText(r.title()), Type: junitText(r.Status), Text: junitText(r.message())}
-	case Noted:
-		c.Skipped = &junitNote{Message: junitText("note: " + r.Reason), Text: junitText(r.message())}
-	case Known:
-		c.Skipped = &junitNote{Message: "known: the baseline has it", Text: junitText(r.message())}
-	case Skipped:
+	case asserts.Violated:
+		c.Failure = &junitNote{Message: junitText(titleOf(r)), Type: junitText(r.Code.String()), Text: junitText(messageOf(r))}
+	case asserts.Crashed, asserts.Failed:
+		c.Error = &junitNote{Message: junitText(titleOf(r)), Type: junitText(r.Status), Text: junitText(messageOf(r))}
+	case asserts.Noted:
+		c.Skipped = &junitNote{Message: junitText("note: " + r.Reason), Text: junitText(messageOf(r))}
+	case asserts.Known:
+		c.Skipped = &junitNote{Message: "known: the baseline has it", Text: junitText(messageOf(r))}
+	case asserts.Skipped:
 		c.Skipped = &junitNote{Message: junitText(r.Reason)}
 	}
 	return c

@@ -1,37 +1,26 @@
-package asserts_test
+package report_test
 
 import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/internal/dev/golden"
 	"github.com/opassert/opassert/internal/dev/must"
 )
 
-// results has every status.
-func results(t *testing.T) []asserts.Result {
-	all := violations(t)
-	twice := all[0].Result()
-	twice.Count = 2
-	return []asserts.Result{
-		twice,
-		all[len(all)-1].Result(),
-		{Op: "aten::add.Tensor", Code: asserts.FreshImpl, Subject: "result", Status: asserts.Passed, Case: "3", Device: "cpu", DType: "float32"},
-		{Op: "aten::lu_unpack", Status: asserts.Crashed, Case: "7", Reason: "SIGSEGV", Count: 1, Program: "out/aten_lu_unpack-SIGSEGV-7.py"},
-		{Op: "aten::lu_unpack", Status: asserts.Failed, Case: "8", Reason: "expected a \"square\" <matrix> & more"},
-		{Code: asserts.InputStorage, Status: asserts.Skipped, Reason: "no storage", Count: 12},
-		{Op: "aten::sin", Code: asserts.MetaAlias, Status: asserts.Skipped, Reason: "no kernel on meta"},
-		{Op: "aten::_foobar", Code: asserts.UndeclaredAlias, Subject: "result", Status: asserts.Noted, Reason: "an op of tests", Count: 2},
-	}
+// results returns results of every status.
+func results(t *testing.T) (all []asserts.Result) {
+	must.Do(t, json.Unmarshal(must.Get(os.ReadFile("testdata/results.json"))(t), &all))
+	return all
 }
 
 func TestWriters(t *testing.T) {
@@ -39,10 +28,10 @@ func TestWriters(t *testing.T) {
 		file  string
 		write func(io.Writer, []asserts.Result) error
 	}{
-		{"results.txt", asserts.WriteText},
-		{"results.json", asserts.WriteJSON},
-		{"results.xml", asserts.WriteJUnit},
-		{"results.sarif", func(w io.Writer, rs []asserts.Result) error { return asserts.WriteSARIF(w, "v1.2.3", "/src", rs) }},
+		{"results.txt", report.WriteText},
+		{"results.json", report.WriteJSON},
+		{"results.xml", report.WriteJUnit},
+		{"results.sarif", func(w io.Writer, rs []asserts.Result) error { return report.WriteSARIF(w, "v1.2.3", "/src", rs) }},
 	}
 	for _, test := range writers {
 		t.Run(test.file, func(t *testing.T) {
@@ -100,7 +89,7 @@ func citedRules(t *testing.T, text string) string {
 func TestResultWithoutReason(t *testing.T) {
 	for reason, want := range map[string]string{"": `name="failed  aten::sin"`, "boom\nat x": `name="failed  aten::sin: boom"`} {
 		var b strings.Builder
-		must.Do(t, asserts.WriteJUnit(&b, []asserts.Result{{Op: "aten::sin", Status: asserts.Failed, Reason: reason}}))
+		must.Do(t, report.WriteJUnit(&b, []asserts.Result{{Op: "aten::sin", Status: asserts.Failed, Reason: reason}}))
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("reason %q: no %s in %s", reason, want, b.String())
 		}
@@ -120,8 +109,8 @@ func (d *fullDisk) Write(p []byte) (int, error) {
 
 func TestNoResults(t *testing.T) {
 	var b bytes.Buffer
-	asserts.WriteText(&b, nil)
-	asserts.WriteJSON(&b, nil)
+	report.WriteText(&b, nil)
+	report.WriteJSON(&b, nil)
 	if got, want := b.String(), "0 violated\n[]\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -136,7 +125,7 @@ func TestSARIFPlaces(t *testing.T) {
 		{"/src", "layers/b.go", "layers/b.go %SRCROOT%"},
 	} {
 		var b bytes.Buffer
-		asserts.WriteSARIF(&b, "", test.root, []asserts.Result{{Status: asserts.Violated, Site: asserts.Site{File: test.file, Line: 3}}})
+		report.WriteSARIF(&b, "", test.root, []asserts.Result{{Status: asserts.Violated, Site: asserts.Site{File: test.file, Line: 3}}})
 		var log struct {
 			Runs []struct {
 				Results []struct {
@@ -158,20 +147,10 @@ func TestSARIFPlaces(t *testing.T) {
 	}
 }
 
-func TestJSONReadsBack(t *testing.T) {
-	var b bytes.Buffer
-	must.Do(t, asserts.WriteJSON(&b, results(t)))
-	var back []asserts.Result
-	must.Do(t, json.Unmarshal(b.Bytes(), &back))
-	if diff := cmp.Diff(results(t), back); diff != "" {
-		t.Error(diff)
-	}
-}
-
 // The attributes agree with the elements.
 func TestJUnitCounts(t *testing.T) {
 	var b bytes.Buffer
-	must.Do(t, asserts.WriteJUnit(&b, results(t)))
+	must.Do(t, report.WriteJUnit(&b, results(t)))
 	type counts struct {
 		Tests    int `xml:"tests,attr"`
 		Failures int `xml:"failures,attr"`
@@ -243,7 +222,7 @@ func TestJUnitShape(t *testing.T) {
 	timed := results(t)
 	timed[0].Took = 1500 * time.Millisecond
 	var b bytes.Buffer
-	must.Do(t, asserts.WriteJUnit(&b, timed))
+	must.Do(t, report.WriteJUnit(&b, timed))
 	if want := `<testsuite name="` + timed[0].Op + `" time="1.500"`; !strings.Contains(b.String(), want) {
 		t.Errorf("%s is not in\n%s", want, b.String())
 	}
@@ -276,7 +255,7 @@ func TestJUnitShape(t *testing.T) {
 // The log has the form that SARIF 2.1.0 requires.
 func TestSARIFShape(t *testing.T) {
 	var b bytes.Buffer
-	must.Do(t, asserts.WriteSARIF(&b, "v1.2.3", "/src", results(t)))
+	must.Do(t, report.WriteSARIF(&b, "v1.2.3", "/src", results(t)))
 	var log struct {
 		Schema  string `json:"$schema"`
 		Version string
@@ -343,7 +322,7 @@ func TestSARIFOfKnown(t *testing.T) {
 	for status, want := range map[asserts.Status]bool{asserts.Known: true, asserts.Violated: false} {
 		var b strings.Builder
 		result := asserts.Result{Op: "aten::add", Code: asserts.FreshImpl, Status: status}
-		must.Do(t, asserts.WriteSARIF(&b, "v1.2.3", "/src", []asserts.Result{result}))
+		must.Do(t, report.WriteSARIF(&b, "v1.2.3", "/src", []asserts.Result{result}))
 		if got := strings.Contains(b.String(), `"baselineState": "unchanged"`); got != want {
 			t.Errorf("%v: unchanged %t, want %t", status, got, want)
 		}

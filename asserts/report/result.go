@@ -9,7 +9,6 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
-	"github.com/opassert/opassert/asserts/suite/internal/design"
 )
 
 // An OpResult is the result of all cases of one op.
@@ -108,11 +107,21 @@ func NewOpResult(o engine.Operator) *OpResult {
 // says counts an error; errors that differ only in their numbers count as the first of them.
 func (r *OpResult) says(text string) {
 	for known := range r.Said {
-		if design.WithoutNumbers(known) == design.WithoutNumbers(text) {
+		if WithoutNumbers(known) == WithoutNumbers(text) {
 			text = known
 		}
 	}
 	addTo(&r.Said, text, 1)
+}
+
+// WithoutNumbers returns a kernel's error without digits: errors of one cause differ in sizes.
+func WithoutNumbers(text string) string {
+	return strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return -1
+		}
+		return r
+	}, text)
 }
 
 // Add merges the result of a case.
@@ -272,7 +281,7 @@ func (r *OpResult) shows(f *Finding) bool { return r.same(f) != nil }
 func (r *OpResult) unjudged(code asserts.Code) string {
 	switch {
 	case r.Ran == 0:
-		return "the op never ran: " + r.reason()
+		return "the op never ran: " + r.Reason()
 	case r.Devices.Sum().Judged[code] == 0 && code != asserts.SchemaLint:
 		return fmt.Sprintf("%v was not judged", code)
 	}
@@ -291,8 +300,8 @@ func byName(ops []*OpResult) map[string]*OpResult {
 // in a baseline.
 func (f *Finding) Counts() bool { return !f.Known && f.Violation.Note == "" }
 
-// reason returns why an op never ran.
-func (r *OpResult) reason() string {
+// Reason returns why an op never ran.
+func (r *OpResult) Reason() string {
 	switch {
 	case r.Missing != "":
 		return r.Missing

@@ -113,7 +113,7 @@ func (r *Report) pageCrash(op *OpResult, c Crash) pageCrash {
 func (op *OpResult) pageRow() pageRow {
 	row := pageRow{Op: op.Op, Kernel: op.Kernel, Cases: op.Cases, Ran: op.Ran}
 	if op.Ran == 0 {
-		row.Why = op.reason()
+		row.Why = op.Reason()
 		return row
 	}
 	row.Judged, row.Skipped, row.Found = map[engine.Device]asserts.Counts{}, map[engine.Device]asserts.Counts{}, map[engine.Device]asserts.Counts{}

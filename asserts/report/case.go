@@ -9,7 +9,6 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
-	"github.com/opassert/opassert/asserts/suite/internal/design"
 	"github.com/opassert/opassert/internal/slicesx"
 )
 
@@ -26,11 +25,14 @@ type CaseResult struct {
 	Devices Devices         `json:"devices,omitempty"`
 	Lacks   map[string]int  `json:"lacks,omitempty"`  // kinds of tensors that the library does not have, with the number of tensors of the case
 	Waived  []asserts.Skip  `json:"waived,omitempty"` // violations that an allowlist waives
-	Origin  *design.Origin  `json:"origin,omitempty"` // of the recipe or the class
+	Origin  *Origin         `json:"origin,omitempty"` // of the recipe or the class
 	Beyond  string          `json:"beyond,omitempty"` // why no arguments avoid the error
 	Found   []*Finding      `json:"found,omitempty"`
 	Writes  []asserts.Write `json:"writes,omitempty"` // of the call on the first device
 }
+
+// An Origin is the base, and the variant of a class, with which a call first worked.
+type Origin struct{ Base, Way int }
 
 // Unmade is the Close of a case none of whose attempts could be made: the error is not the
 // kernel's.

@@ -85,9 +85,9 @@ func (r *Report) Empty() string {
 		}
 	}
 	if len(r.Ops) == 1 {
-		return r.Ops[0].Op + " never ran: " + r.Ops[0].reason()
+		return r.Ops[0].Op + " never ran: " + r.Ops[0].Reason()
 	}
-	return fmt.Sprintf("none of %d ops ran; the first is %s: %s", len(r.Ops), r.Ops[0].Op, r.Ops[0].reason())
+	return fmt.Sprintf("none of %d ops ran; the first is %s: %s", len(r.Ops), r.Ops[0].Op, r.Ops[0].Reason())
 }
 
 // Results returns the report in the form for every writer: findings and crashes; ops that never
@@ -118,7 +118,7 @@ func (r *Report) results(op *OpResult) []asserts.Result {
 	}
 	if op.Ran == 0 {
 		if len(op.Crashes) == 0 {
-			all = append(all, asserts.Result{Op: op.Op, Status: asserts.Skipped, Reason: "never ran: " + op.reason(), Count: op.Cases})
+			all = append(all, asserts.Result{Op: op.Op, Status: asserts.Skipped, Reason: "never ran: " + op.Reason(), Count: op.Cases})
 		}
 		return all
 	}
@@ -228,7 +228,7 @@ func (r *Report) WriteText(w io.Writer) error {
 			}
 		}
 		if op.Ran == 0 && op.Against() == 0 {
-			t.line("never ran  %s  %s", op.Op, strings.Join(strings.Fields(op.reason()), " "))
+			t.line("never ran  %s  %s", op.Op, strings.Join(strings.Fields(op.Reason()), " "))
 		}
 	}
 	for _, l := range r.Left {
@@ -529,7 +529,7 @@ func (r *Report) WriteUnreached(w io.Writer) error {
 		if op.Below {
 			where = " below"
 		}
-		t.line("%s%s\t%s", op.Op, where, strings.ReplaceAll(op.reason(), "\n", " "))
+		t.line("%s%s\t%s", op.Op, where, strings.ReplaceAll(op.Reason(), "\n", " "))
 	}
 	return t.err
 }
