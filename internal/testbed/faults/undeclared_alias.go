@@ -50,5 +50,5 @@ func ReturnsUnchanged(self *c10.Tensor, times int64) *c10.Tensor {
 	if times == 1 {
 		return self.Retain()
 	}
-	return kernels.AddScalar(self, 0, float64(times))
+	return kernels.Clone(self, nil)
 }

@@ -15,48 +15,6 @@ const _ = asserts.Generated2
 
 const enabled = true
 
-// InternalAmpForeachNonFiniteCheckAndUnscale_ calls kernels.AmpForeachNonFiniteCheckAndUnscaleInPlace, checked as in-place.
-//
-//	_amp_foreach_non_finite_check_and_unscale_(Tensor(a!)[] self, Tensor(b!) found_inf, Tensor inv_scale) -> ()
-func InternalAmpForeachNonFiniteCheckAndUnscale_(self []*c10.Tensor, foundInf, invScale *c10.Tensor) {
-	if !enabled {
-		kernels.AmpForeachNonFiniteCheckAndUnscaleInPlace(self, foundInf, invScale)
-		return
-	}
-	var obs [38]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opInternalAmpForeachNonFiniteCheckAndUnscale_)
-	call.List(len(self))
-	for _, t := range self {
-		call.Arg(t)
-	}
-	call.Arg(foundInf)
-	call.Arg(invScale)
-	kernels.AmpForeachNonFiniteCheckAndUnscaleInPlace(self, foundInf, invScale)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.List(len(self))
-		for _, t := range self {
-			call.Arg(t)
-		}
-		call.Arg(foundInf)
-		call.Arg(invScale)
-	}()
-	if call.Keeps() {
-		for _, t := range self {
-			call.Keep(t)
-		}
-		call.Keep(foundInf)
-		call.Keep(invScale)
-	}
-	call.Judge()
-}
-
-var opInternalAmpForeachNonFiniteCheckAndUnscale_ = asserts.Op{Name: "aten::_amp_foreach_non_finite_check_and_unscale_", Schema: "_amp_foreach_non_finite_check_and_unscale_(Tensor(a!)[] self, Tensor(b!) found_inf, Tensor inv_scale) -> ()",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true}, {Index: 1, Name: "found_inf", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}, {Index: 2, Name: "inv_scale", Type: "Tensor"}},
-}
-
 // InternalChooseQparamsPerTensor is composite.
 //
 // InternalChooseQparamsPerTensor calls kernels.ChooseQparamsPerTensor, checked as out-of-place.
@@ -188,139 +146,6 @@ var opInternalForeachAdd_List = asserts.Op{Name: "aten::_foreach_add_.List", Sch
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true}, {Index: 1, Name: "other", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// InternalForeachMulScalar calls kernels.ForeachMulScalar, checked as out-of-place.
-//
-//	_foreach_mul.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]
-func InternalForeachMulScalar(self []*c10.Tensor, scalar float64) []*c10.Tensor {
-	if !enabled {
-		return kernels.ForeachMulScalar(self, scalar)
-	}
-	var obs [51]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opInternalForeachMulScalar)
-	call.List(len(self))
-	for _, t := range self {
-		call.Arg(t)
-	}
-	result := kernels.ForeachMulScalar(self, scalar)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.List(len(self))
-		for _, t := range self {
-			call.Arg(t)
-		}
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		for _, t := range self {
-			call.Keep(t)
-		}
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
-	return result
-}
-
-var opInternalForeachMulScalar = asserts.Op{Name: "aten::_foreach_mul.Scalar", Schema: "_foreach_mul.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
-}
-
-// InternalForeachZero_ calls kernels.ForeachZeroInPlace, checked as in-place.
-//
-//	_foreach_zero_(Tensor(a!)[] self) -> ()
-func InternalForeachZero_(self []*c10.Tensor) {
-	if !enabled {
-		kernels.ForeachZeroInPlace(self)
-		return
-	}
-	var obs [34]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opInternalForeachZero_)
-	call.List(len(self))
-	for _, t := range self {
-		call.Arg(t)
-	}
-	kernels.ForeachZeroInPlace(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.List(len(self))
-		for _, t := range self {
-			call.Arg(t)
-		}
-	}()
-	if call.Keeps() {
-		for _, t := range self {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
-}
-
-var opInternalForeachZero_ = asserts.Op{Name: "aten::_foreach_zero_", Schema: "_foreach_zero_(Tensor(a!)[] self) -> ()",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true}},
-}
-
-// InternalFusedMovingAvgObsFqHelper watches the range of a tensor, derives scale and
-// zero point, and rounds the tensor to them. It works on the whole tensor, not
-// by row.
-//
-// InternalFusedMovingAvgObsFqHelper calls kernels.FusedMovingAvgObsFqHelper, checked as in-place.
-//
-//	_fused_moving_avg_obs_fq_helper(Tensor self, Tensor observer_on, Tensor fake_quant_on, Tensor(a!) running_min, Tensor(b!) running_max, Tensor(c!) scale, Tensor(d!) zero_point, float averaging_const, int quant_min, int quant_max, int ch_axis, bool per_row_fake_quant=False, bool symmetric_quant=False) -> (Tensor output, Tensor mask)
-func InternalFusedMovingAvgObsFqHelper(self, observerOn, fakeQuantOn, runningMin, runningMax, scale, zeroPoint *c10.Tensor, averagingConst float64, quantMin, quantMax, chAxis int64, perRowFakeQuant, symmetricQuant bool) (output *c10.Tensor, mask *c10.Tensor) {
-	if !enabled {
-		return kernels.FusedMovingAvgObsFqHelper(self, observerOn, fakeQuantOn, runningMin, runningMax, scale, zeroPoint, averagingConst, quantMin, quantMax, chAxis, perRowFakeQuant, symmetricQuant)
-	}
-	var obs [16]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opInternalFusedMovingAvgObsFqHelper)
-	call.Arg(self)
-	call.Arg(observerOn)
-	call.Arg(fakeQuantOn)
-	call.Arg(runningMin)
-	call.Arg(runningMax)
-	call.Arg(scale)
-	call.Arg(zeroPoint)
-	output, mask = kernels.FusedMovingAvgObsFqHelper(self, observerOn, fakeQuantOn, runningMin, runningMax, scale, zeroPoint, averagingConst, quantMin, quantMax, chAxis, perRowFakeQuant, symmetricQuant)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(observerOn)
-		call.Arg(fakeQuantOn)
-		call.Arg(runningMin)
-		call.Arg(runningMax)
-		call.Arg(scale)
-		call.Arg(zeroPoint)
-		call.Result(output)
-		call.Result(mask)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(observerOn)
-		call.Keep(fakeQuantOn)
-		call.Keep(runningMin)
-		call.Keep(runningMax)
-		call.Keep(scale)
-		call.Keep(zeroPoint)
-		call.Keep(output)
-		call.Keep(mask)
-	}
-	call.Judge()
-	return output, mask
-}
-
-var opInternalFusedMovingAvgObsFqHelper = asserts.Op{Name: "aten::_fused_moving_avg_obs_fq_helper", Schema: "_fused_moving_avg_obs_fq_helper(Tensor self, Tensor observer_on, Tensor fake_quant_on, Tensor(a!) running_min, Tensor(b!) running_max, Tensor(c!) scale, Tensor(d!) zero_point, float averaging_const, int quant_min, int quant_max, int ch_axis, bool per_row_fake_quant=False, bool symmetric_quant=False) -> (Tensor output, Tensor mask)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "observer_on", Type: "Tensor"}, {Index: 2, Name: "fake_quant_on", Type: "Tensor"}, {Index: 3, Name: "running_min", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 4, Name: "running_max", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}, {Index: 5, Name: "scale", Type: "Tensor(c!)", Before: []string{"c"}, Write: true}, {Index: 6, Name: "zero_point", Type: "Tensor(d!)", Before: []string{"d"}, Write: true}}, Results: []asserts.Subject{{Name: "output", Type: "Tensor"}, {Index: 1, Name: "mask", Type: "Tensor"}},
-}
-
 // InternalIndices calls kernels.Indices, checked as view.
 //
 //	_indices(Tensor(a) self) -> Tensor(a)
@@ -379,36 +204,6 @@ var opInternalLocalScalarDense = asserts.Op{Name: "aten::_local_scalar_dense", S
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Tags: []string{"data_dependent_output"},
 }
 
-// InternalReshapeAlias calls kernels.ReshapeAlias, checked as view.
-//
-//	_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)
-func InternalReshapeAlias(self *c10.Tensor, size, stride []int64) *c10.Tensor {
-	if !enabled {
-		return kernels.ReshapeAlias(self, size, stride)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opInternalReshapeAlias)
-	call.Arg(self)
-	result := kernels.ReshapeAlias(self, size, stride)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opInternalReshapeAlias = asserts.Op{Name: "aten::_reshape_alias", Schema: "_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
-}
-
 // InternalSparseCooTensorWithDimsAndTensors calls kernels.SparseCooTensorWithDimsAndTensors, checked as out-of-place.
 //
 //	_sparse_coo_tensor_with_dims_and_tensors(int sparse_dim, int dense_dim, SymInt[] size, Tensor indices, Tensor values, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? is_coalesced=None) -> Tensor
@@ -440,219 +235,6 @@ func InternalSparseCooTensorWithDimsAndTensors(sparseDim, denseDim int64, size [
 
 var opInternalSparseCooTensorWithDimsAndTensors = asserts.Op{Name: "aten::_sparse_coo_tensor_with_dims_and_tensors", Schema: "_sparse_coo_tensor_with_dims_and_tensors(int sparse_dim, int dense_dim, SymInt[] size, Tensor indices, Tensor values, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? is_coalesced=None) -> Tensor",
 	Args: []asserts.Subject{{Index: 3, Name: "indices", Type: "Tensor"}, {Index: 4, Name: "values", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
-// InternalToDense calls kernels.ToDense, checked as out-of-place.
-//
-//	_to_dense(Tensor self, ScalarType? dtype=None, bool? masked_grad=None) -> Tensor
-func InternalToDense(self *c10.Tensor, dtype *c10.DType, maskedGrad *bool) *c10.Tensor {
-	if !enabled {
-		return kernels.ToDense(self, dtype, maskedGrad)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opInternalToDense)
-	call.Arg(self)
-	result := kernels.ToDense(self, dtype, maskedGrad)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opInternalToDense = asserts.Op{Name: "aten::_to_dense", Schema: "_to_dense(Tensor self, ScalarType? dtype=None, bool? masked_grad=None) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
-// InternalToSparseSparseDim calls kernels.ToSparseSparseDim, checked as out-of-place.
-//
-//	_to_sparse.sparse_dim(Tensor self, int sparse_dim) -> Tensor
-func InternalToSparseSparseDim(self *c10.Tensor, sparseDim int64) *c10.Tensor {
-	if !enabled {
-		return kernels.ToSparseSparseDim(self, sparseDim)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opInternalToSparseSparseDim)
-	call.Arg(self)
-	result := kernels.ToSparseSparseDim(self, sparseDim)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opInternalToSparseSparseDim = asserts.Op{Name: "aten::_to_sparse.sparse_dim", Schema: "_to_sparse.sparse_dim(Tensor self, int sparse_dim) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
-// InternalToSparseCsr calls kernels.ToSparseCSR, checked as out-of-place.
-//
-//	_to_sparse_csr(Tensor self, int? dense_dim=None) -> Tensor
-func InternalToSparseCsr(self *c10.Tensor, denseDim *int64) *c10.Tensor {
-	if !enabled {
-		return kernels.ToSparseCSR(self, denseDim)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opInternalToSparseCsr)
-	call.Arg(self)
-	result := kernels.ToSparseCSR(self, denseDim)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opInternalToSparseCsr = asserts.Op{Name: "aten::_to_sparse_csr", Schema: "_to_sparse_csr(Tensor self, int? dense_dim=None) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
-// InternalValues calls kernels.ValuesOfCOO, checked as view.
-//
-//	_values(Tensor(a) self) -> Tensor(a)
-func InternalValues(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.ValuesOfCOO(self)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opInternalValues)
-	call.Arg(self)
-	result := kernels.ValuesOfCOO(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opInternalValues = asserts.Op{Name: "aten::_values", Schema: "_values(Tensor(a) self) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
-}
-
-// Abs calls kernels.Abs, checked as out-of-place.
-//
-//	abs(Tensor self) -> Tensor
-func Abs(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.Abs(self)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opAbs)
-	call.Arg(self)
-	result := kernels.Abs(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opAbs = asserts.Op{Name: "aten::abs", Schema: "abs(Tensor self) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
-// AbsOut calls kernels.AbsOut, checked as in-place.
-//
-//	abs.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
-func AbsOut(self, out *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.AbsOut(self, out)
-	}
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opAbsOut)
-	call.Arg(self)
-	call.Arg(out)
-	result := kernels.AbsOut(self, out)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(out)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(out)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opAbsOut = asserts.Op{Name: "aten::abs.out", Schema: "abs.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-}
-
-// AddScalar calls kernels.AddScalar, checked as out-of-place.
-//
-//	add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor
-func AddScalar(self *c10.Tensor, other, alpha float64) *c10.Tensor {
-	if !enabled {
-		return kernels.AddScalar(self, other, alpha)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opAddScalar)
-	call.Arg(self)
-	result := kernels.AddScalar(self, other, alpha)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opAddScalar = asserts.Op{Name: "aten::add.Scalar", Schema: "add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // AddTensor calls kernels.AddTensor, checked as out-of-place.
@@ -757,106 +339,6 @@ var opAdd_Tensor = asserts.Op{Name: "aten::add_.Tensor", Schema: "add_.Tensor(Te
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Addmm calls kernels.AddMM, checked as out-of-place.
-//
-//	addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
-func Addmm(ctx context.Context, self, mat1, mat2 *c10.Tensor, beta, alpha float64) (*c10.Tensor, error) {
-	if !enabled {
-		return kernels.AddMM(ctx, self, mat1, mat2, beta, alpha)
-	}
-	var obs [7]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.BeginContext(ctx, &opAddmm)
-	call.Arg(self)
-	call.Arg(mat1)
-	call.Arg(mat2)
-	result, err := kernels.AddMM(ctx, self, mat1, mat2, beta, alpha)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(mat1)
-		call.Arg(mat2)
-		if err == nil {
-			call.Result(result)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(mat1)
-		call.Keep(mat2)
-		if err == nil {
-			call.Keep(result)
-		}
-	}
-	call.Judge()
-	return result, err
-}
-
-var opAddmm = asserts.Op{Name: "aten::addmm", Schema: "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "mat1", Type: "Tensor"}, {Index: 2, Name: "mat2", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
-// Alias calls kernels.Alias, checked as view.
-//
-//	alias(Tensor(a) self) -> Tensor(a)
-func Alias(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.Alias(self)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opAlias)
-	call.Arg(self)
-	result := kernels.Alias(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opAlias = asserts.Op{Name: "aten::alias", Schema: "alias(Tensor(a) self) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
-}
-
-// Amax calls kernels.Amax, checked as out-of-place.
-//
-//	amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor
-func Amax(self *c10.Tensor, dim []int64, keepdim bool) *c10.Tensor {
-	if !enabled {
-		return kernels.Amax(self, dim, keepdim)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opAmax)
-	call.Arg(self)
-	result := kernels.Amax(self, dim, keepdim)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opAmax = asserts.Op{Name: "aten::amax", Schema: "amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
 // Aminmax calls kernels.Aminmax, checked as out-of-place.
 //
 //	aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)
@@ -925,231 +407,6 @@ func AminmaxOut(self *c10.Tensor, dim *int64, keepdim bool, min, max *c10.Tensor
 
 var opAminmaxOut = asserts.Op{Name: "aten::aminmax.out", Schema: "aminmax.out(Tensor self, *, int? dim=None, bool keepdim=False, Tensor(a!) min, Tensor(b!) max) -> (Tensor(a!) min, Tensor(b!) max)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 3, Name: "min", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}, {Index: 4, Name: "max", Type: "Tensor(b!)", Before: []string{"b"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "min_return", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "max_return", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
-}
-
-// ArangeStart calls kernels.ArangeStart, checked as out-of-place.
-//
-//	arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-func ArangeStart(start, end float64, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool) *c10.Tensor {
-	if !enabled {
-		return kernels.ArangeStart(start, end, dtype, layout, device, pinMemory)
-	}
-	var obs [1]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opArangeStart)
-	result := kernels.ArangeStart(start, end, dtype, layout, device, pinMemory)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opArangeStart = asserts.Op{Name: "aten::arange.start", Schema: "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
-// ArangeStartOut calls kernels.ArangeStartOut, checked as in-place.
-//
-//	arange.start_out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!)
-func ArangeStartOut(start, end, step float64, out *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.ArangeStartOut(start, end, step, out)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opArangeStartOut)
-	call.Arg(out)
-	result := kernels.ArangeStartOut(start, end, step, out)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(out)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(out)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opArangeStartOut = asserts.Op{Name: "aten::arange.start_out", Schema: "arange.start_out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!)",
-	Args: []asserts.Subject{{Index: 3, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-}
-
-// AsStrided calls kernels.AsStrided, checked as view.
-//
-//	as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)
-func AsStrided(self *c10.Tensor, size, stride []int64, storageOffset *int64) *c10.Tensor {
-	if !enabled {
-		return kernels.AsStrided(self, size, stride, storageOffset)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opAsStrided)
-	call.Arg(self)
-	result := kernels.AsStrided(self, size, stride, storageOffset)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opAsStrided = asserts.Op{Name: "aten::as_strided", Schema: "as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
-}
-
-// AsStrided_ calls kernels.AsStridedInPlace, checked as in-place.
-//
-//	as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a!)
-func AsStrided_(self *c10.Tensor, size, stride []int64, storageOffset *int64) *c10.Tensor {
-	if !enabled {
-		return kernels.AsStridedInPlace(self, size, stride, storageOffset)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opAsStrided_)
-	call.Arg(self)
-	result := kernels.AsStridedInPlace(self, size, stride, storageOffset)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opAsStrided_ = asserts.Op{Name: "aten::as_strided_", Schema: "as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
-}
-
-// Bernoulli calls kernels.Bernoulli, checked as out-of-place.
-//
-//	bernoulli(Tensor self, *, Generator? generator=None) -> Tensor
-func Bernoulli(self *c10.Tensor, generator *c10.Generator) *c10.Tensor {
-	if !enabled {
-		return kernels.Bernoulli(self, generator)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opBernoulli)
-	call.Arg(self)
-	result := kernels.Bernoulli(self, generator)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opBernoulli = asserts.Op{Name: "aten::bernoulli", Schema: "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"nondeterministic_seeded"},
-}
-
-// Bernoulli_Float calls kernels.BernoulliFloatInPlace, checked as in-place.
-//
-//	bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)
-func Bernoulli_Float(self *c10.Tensor, p float64, generator *c10.Generator) *c10.Tensor {
-	if !enabled {
-		return kernels.BernoulliFloatInPlace(self, p, generator)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opBernoulli_Float)
-	call.Arg(self)
-	result := kernels.BernoulliFloatInPlace(self, p, generator)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opBernoulli_Float = asserts.Op{Name: "aten::bernoulli_.float", Schema: "bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"nondeterministic_seeded"},
-}
-
-// BroadcastTensors is composite: it returns views.
-//
-// BroadcastTensors calls kernels.BroadcastTensors, checked as out-of-place.
-//
-//	broadcast_tensors(Tensor[] tensors) -> Tensor[]
-func BroadcastTensors(tensors []*c10.Tensor) []*c10.Tensor {
-	if !enabled {
-		return kernels.BroadcastTensors(tensors)
-	}
-	var obs [51]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opBroadcastTensors)
-	call.List(len(tensors))
-	for _, t := range tensors {
-		call.Arg(t)
-	}
-	result := kernels.BroadcastTensors(tensors)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.List(len(tensors))
-		for _, t := range tensors {
-			call.Arg(t)
-		}
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		for _, t := range tensors {
-			call.Keep(t)
-		}
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
-	return result
-}
-
-var opBroadcastTensors = asserts.Op{Name: "aten::broadcast_tensors", Schema: "broadcast_tensors(Tensor[] tensors) -> Tensor[]",
-	Args: []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
-	// waived: OA005 fresh-storage: its returns are views of what they broadcast
-	// waived: OA007 undeclared-alias: its returns are views of what they broadcast
-	Waived: []asserts.Code{5, 7},
 }
 
 // Cat calls kernels.Cat, checked as out-of-place.
@@ -1239,43 +496,6 @@ var opCatOut = asserts.Op{Name: "aten::cat.out", Schema: "cat.out(Tensor[] tenso
 	Args: []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}, {Index: 2, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Chunk is composite: it splits into at most n pieces of one size.
-//
-// Chunk calls kernels.Chunk, checked as view.
-//
-//	chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]
-func Chunk(self *c10.Tensor, chunks, dim int64) []*c10.Tensor {
-	if !enabled {
-		return kernels.Chunk(self, chunks, dim)
-	}
-	var obs [19]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opChunk)
-	call.Arg(self)
-	result := kernels.Chunk(self, chunks, dim)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
-	return result
-}
-
-var opChunk = asserts.Op{Name: "aten::chunk", Schema: "chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
-}
-
 // Clamp calls kernels.Clamp, checked as out-of-place.
 //
 //	clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor
@@ -1342,36 +562,6 @@ var opClampTensor = asserts.Op{Name: "aten::clamp.Tensor", Schema: "clamp.Tensor
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "min", Type: "Tensor?", Suffix: "?"}, {Index: 2, Name: "max", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Clamp_ calls kernels.ClampInPlace, checked as in-place.
-//
-//	clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)
-func Clamp_(self *c10.Tensor, min, max *float64) *c10.Tensor {
-	if !enabled {
-		return kernels.ClampInPlace(self, min, max)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opClamp_)
-	call.Arg(self)
-	result := kernels.ClampInPlace(self, min, max)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opClamp_ = asserts.Op{Name: "aten::clamp_", Schema: "clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-}
-
 // Clone calls kernels.Clone, checked as out-of-place.
 //
 //	clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor
@@ -1400,36 +590,6 @@ func Clone(self *c10.Tensor, memoryFormat *c10.MemoryFormat) *c10.Tensor {
 
 var opClone = asserts.Op{Name: "aten::clone", Schema: "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
-// ColIndices calls kernels.ColIndices, checked as view.
-//
-//	col_indices(Tensor(a) self) -> Tensor(a)
-func ColIndices(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.ColIndices(self)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opColIndices)
-	call.Arg(self)
-	result := kernels.ColIndices(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opColIndices = asserts.Op{Name: "aten::col_indices", Schema: "col_indices(Tensor(a) self) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // Contiguous calls kernels.Contiguous, checked as view.
@@ -1558,36 +718,6 @@ var opDetach = asserts.Op{Name: "aten::detach", Schema: "detach(Tensor(a) self) 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Diagonal calls kernels.Diagonal, checked as view.
-//
-//	diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)
-func Diagonal(self *c10.Tensor, offset, dim1, dim2 int64) *c10.Tensor {
-	if !enabled {
-		return kernels.Diagonal(self, offset, dim1, dim2)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opDiagonal)
-	call.Arg(self)
-	result := kernels.Diagonal(self, offset, dim1, dim2)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opDiagonal = asserts.Op{Name: "aten::diagonal", Schema: "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
-}
-
 // Dropout is composite: it returns its argument when there is nothing to drop.
 //
 // Dropout calls kernels.Dropout, checked as out-of-place.
@@ -1651,63 +781,6 @@ var opEmptyMemoryFormat = asserts.Op{Name: "aten::empty.memory_format", Schema: 
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// EmptyLike calls kernels.EmptyLike, checked as out-of-place.
-//
-//	empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
-func EmptyLike(self *c10.Tensor, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool, memoryFormat *c10.MemoryFormat) *c10.Tensor {
-	if !enabled {
-		return kernels.EmptyLike(self, dtype, layout, device, pinMemory, memoryFormat)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opEmptyLike)
-	call.Arg(self)
-	result := kernels.EmptyLike(self, dtype, layout, device, pinMemory, memoryFormat)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opEmptyLike = asserts.Op{Name: "aten::empty_like", Schema: "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
-// EmptyStrided calls kernels.EmptyStrided, checked as out-of-place.
-//
-//	empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-func EmptyStrided(size, stride []int64, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool) *c10.Tensor {
-	if !enabled {
-		return kernels.EmptyStrided(size, stride, dtype, layout, device, pinMemory)
-	}
-	var obs [1]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opEmptyStrided)
-	result := kernels.EmptyStrided(size, stride, dtype, layout, device, pinMemory)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opEmptyStrided = asserts.Op{Name: "aten::empty_strided", Schema: "empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
 // Equal calls kernels.Equal, checked as out-of-place.
 //
 //	equal(Tensor self, Tensor other) -> bool
@@ -1767,90 +840,6 @@ func Expand(self *c10.Tensor, size []int64, implicit bool) *c10.Tensor {
 
 var opExpand = asserts.Op{Name: "aten::expand", Schema: "expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
-}
-
-// Eye calls kernels.Eye, checked as out-of-place.
-//
-//	eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-func Eye(n int64, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool) *c10.Tensor {
-	if !enabled {
-		return kernels.Eye(n, dtype, layout, device, pinMemory)
-	}
-	var obs [1]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opEye)
-	result := kernels.Eye(n, dtype, layout, device, pinMemory)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opEye = asserts.Op{Name: "aten::eye", Schema: "eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
-// Fill_Scalar calls kernels.FillScalarInPlace, checked as in-place.
-//
-//	fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)
-func Fill_Scalar(self *c10.Tensor, value float64) *c10.Tensor {
-	if !enabled {
-		return kernels.FillScalarInPlace(self, value)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opFill_Scalar)
-	call.Arg(self)
-	result := kernels.FillScalarInPlace(self, value)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opFill_Scalar = asserts.Op{Name: "aten::fill_.Scalar", Schema: "fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-}
-
-// Full calls kernels.Full, checked as out-of-place.
-//
-//	full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-func Full(size []int64, fillValue float64, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool) *c10.Tensor {
-	if !enabled {
-		return kernels.Full(size, fillValue, dtype, layout, device, pinMemory)
-	}
-	var obs [1]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opFull)
-	result := kernels.Full(size, fillValue, dtype, layout, device, pinMemory)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opFull = asserts.Op{Name: "aten::full", Schema: "full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Gelu calls kernels.Gelu, checked as out-of-place.
@@ -1928,34 +917,6 @@ var opIndexTensor = asserts.Op{Name: "aten::index.Tensor", Schema: "index.Tensor
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "indices", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"dynamic_output_shape"},
 }
 
-// IsCoalesced calls kernels.IsCoalesced, checked as out-of-place.
-//
-//	is_coalesced(Tensor self) -> bool
-func IsCoalesced(self *c10.Tensor) bool {
-	if !enabled {
-		return kernels.IsCoalesced(self)
-	}
-	var obs [2]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opIsCoalesced)
-	call.Arg(self)
-	result := kernels.IsCoalesced(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-	}
-	call.Judge()
-	return result
-}
-
-var opIsCoalesced = asserts.Op{Name: "aten::is_coalesced", Schema: "is_coalesced(Tensor self) -> bool",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
-}
-
 // Lift returns its argument: the op exists for tracers, which replace it.
 // The allowlist excuses it.
 //
@@ -1993,7 +954,8 @@ var opLift = asserts.Op{Name: "aten::lift", Schema: "lift(Tensor self) -> Tensor
 	Waived: []asserts.Code{3, 5, 7},
 }
 
-// Linear is composite: a product with the transposed weight, and the bias.
+// Linear is composite: a product with the transposed weight, and the bias. It stops
+// between rows when ctx is done.
 //
 // Linear calls kernels.Linear, checked as out-of-place.
 //
@@ -2035,78 +997,6 @@ var opLinear = asserts.Op{Name: "aten::linear", Schema: "linear(Tensor input, Te
 	Args: []asserts.Subject{{Name: "input", Type: "Tensor"}, {Index: 1, Name: "weight", Type: "Tensor"}, {Index: 2, Name: "bias", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// MaskedFill_Scalar calls kernels.MaskedFillScalarInPlace, checked as in-place.
-//
-//	masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)
-func MaskedFill_Scalar(self, mask *c10.Tensor, value float64) *c10.Tensor {
-	if !enabled {
-		return kernels.MaskedFillScalarInPlace(self, mask, value)
-	}
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opMaskedFill_Scalar)
-	call.Arg(self)
-	call.Arg(mask)
-	result := kernels.MaskedFillScalarInPlace(self, mask, value)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(mask)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(mask)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opMaskedFill_Scalar = asserts.Op{Name: "aten::masked_fill_.Scalar", Schema: "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "mask", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-}
-
-// Mm stops between rows when ctx is done.
-//
-// Mm calls kernels.MM, checked as out-of-place.
-//
-//	mm(Tensor self, Tensor mat2) -> Tensor
-func Mm(ctx context.Context, self, mat2 *c10.Tensor) (*c10.Tensor, error) {
-	if !enabled {
-		return kernels.MM(ctx, self, mat2)
-	}
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.BeginContext(ctx, &opMm)
-	call.Arg(self)
-	call.Arg(mat2)
-	result, err := kernels.MM(ctx, self, mat2)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(mat2)
-		if err == nil {
-			call.Result(result)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(mat2)
-		if err == nil {
-			call.Keep(result)
-		}
-	}
-	call.Judge()
-	return result, err
-}
-
-var opMm = asserts.Op{Name: "aten::mm", Schema: "mm(Tensor self, Tensor mat2) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "mat2", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
 // MulTensor calls kernels.MulTensor, checked as out-of-place.
 //
 //	mul.Tensor(Tensor self, Tensor other) -> Tensor
@@ -2138,107 +1028,6 @@ func MulTensor(self, other *c10.Tensor) *c10.Tensor {
 
 var opMulTensor = asserts.Op{Name: "aten::mul.Tensor", Schema: "mul.Tensor(Tensor self, Tensor other) -> Tensor",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
-// MulOut calls kernels.MulOut, checked as in-place.
-//
-//	mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
-func MulOut(self, other, out *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.MulOut(self, other, out)
-	}
-	var obs [7]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opMulOut)
-	call.Arg(self)
-	call.Arg(other)
-	call.Arg(out)
-	result := kernels.MulOut(self, other, out)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(other)
-		call.Arg(out)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(other)
-		call.Keep(out)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opMulOut = asserts.Op{Name: "aten::mul.out", Schema: "mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}, {Index: 2, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-}
-
-// Mul_Tensor calls kernels.MulTensorInPlace, checked as in-place.
-//
-//	mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-func Mul_Tensor(self, other *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.MulTensorInPlace(self, other)
-	}
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opMul_Tensor)
-	call.Arg(self)
-	call.Arg(other)
-	result := kernels.MulTensorInPlace(self, other)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(other)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(other)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opMul_Tensor = asserts.Op{Name: "aten::mul_.Tensor", Schema: "mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-}
-
-// Narrow is composite: it is a slice.
-//
-// Narrow calls kernels.Narrow, checked as view.
-//
-//	narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)
-func Narrow(self *c10.Tensor, dim, start, length int64) *c10.Tensor {
-	if !enabled {
-		return kernels.Narrow(self, dim, start, length)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opNarrow)
-	call.Arg(self)
-	result := kernels.Narrow(self, dim, start, length)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opNarrow = asserts.Op{Name: "aten::narrow", Schema: "narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // NativeDropout calls kernels.NativeDropout, checked as out-of-place.
@@ -2303,66 +1092,6 @@ var opNeg = asserts.Op{Name: "aten::neg", Schema: "neg(Tensor self) -> Tensor",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Nonzero calls kernels.Nonzero, checked as out-of-place.
-//
-//	nonzero(Tensor self) -> Tensor
-func Nonzero(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.Nonzero(self)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opNonzero)
-	call.Arg(self)
-	result := kernels.Nonzero(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opNonzero = asserts.Op{Name: "aten::nonzero", Schema: "nonzero(Tensor self) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"dynamic_output_shape"},
-}
-
-// Permute calls kernels.Permute, checked as view.
-//
-//	permute(Tensor(a) self, int[] dims) -> Tensor(a)
-func Permute(self *c10.Tensor, dims []int64) *c10.Tensor {
-	if !enabled {
-		return kernels.Permute(self, dims)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opPermute)
-	call.Arg(self)
-	result := kernels.Permute(self, dims)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opPermute = asserts.Op{Name: "aten::permute", Schema: "permute(Tensor(a) self, int[] dims) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
-}
-
 // RandGenerator calls kernels.RandGenerator, checked as out-of-place.
 //
 //	rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
@@ -2420,69 +1149,6 @@ var opRelu = asserts.Op{Name: "aten::relu", Schema: "relu(Tensor self) -> Tensor
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Relu_ calls kernels.ReluInPlace, checked as in-place.
-//
-//	relu_(Tensor(a!) self) -> Tensor(a!)
-func Relu_(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.ReluInPlace(self)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opRelu_)
-	call.Arg(self)
-	result := kernels.ReluInPlace(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opRelu_ = asserts.Op{Name: "aten::relu_", Schema: "relu_(Tensor(a!) self) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-}
-
-// Reshape calls kernels.Reshape, checked as view.
-//
-//	reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)
-func Reshape(self *c10.Tensor, shape []int64) *c10.Tensor {
-	if !enabled {
-		return kernels.Reshape(self, shape)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opReshape)
-	call.Arg(self)
-	result := kernels.Reshape(self, shape)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opReshape = asserts.Op{Name: "aten::reshape", Schema: "reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
-	// waived: OA003 fresh-impl: returns its argument or a view of it where its strides let it, else a copy
-	// waived: OA004 view-storage: returns its argument or a view of it where its strides let it, else a copy
-	Waived: []asserts.Code{3, 4},
-}
-
 // Resize_ calls kernels.ResizeInPlace, checked as in-place.
 //
 //	resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)
@@ -2511,39 +1177,6 @@ func Resize_(self *c10.Tensor, size []int64, memoryFormat *c10.MemoryFormat) *c1
 
 var opResize_ = asserts.Op{Name: "aten::resize_", Schema: "resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
-}
-
-// ResizeAs_ calls kernels.ResizeAsInPlace, checked as in-place.
-//
-//	resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor(a!)
-func ResizeAs_(self, theTemplate *c10.Tensor, memoryFormat *c10.MemoryFormat) *c10.Tensor {
-	if !enabled {
-		return kernels.ResizeAsInPlace(self, theTemplate, memoryFormat)
-	}
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opResizeAs_)
-	call.Arg(self)
-	call.Arg(theTemplate)
-	result := kernels.ResizeAsInPlace(self, theTemplate, memoryFormat)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(theTemplate)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(theTemplate)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opResizeAs_ = asserts.Op{Name: "aten::resize_as_", Schema: "resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "the_template", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
 }
 
 // RreluWithNoise writes the slopes that it chose into noise, as its schema declares.
@@ -2611,38 +1244,6 @@ var opSelectInt = asserts.Op{Name: "aten::select.int", Schema: "select.int(Tenso
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Set_ calls kernels.SetInPlace, checked as in-place.
-//
-//	set_(Tensor(a!) self) -> Tensor(a!)
-func Set_(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.SetInPlace(self)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opSet_)
-	call.Arg(self)
-	result := kernels.SetInPlace(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opSet_ = asserts.Op{Name: "aten::set_", Schema: "set_(Tensor(a!) self) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
-	// waived: OA002 input-storage: set_ gives its argument another storage; that is what it is for
-	Waived: []asserts.Code{2},
-}
-
 // Set_SourceTensor calls kernels.SetSourceTensorInPlace, checked as in-place.
 //
 //	set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!)
@@ -2678,34 +1279,6 @@ var opSet_SourceTensor = asserts.Op{Name: "aten::set_.source_Tensor", Schema: "s
 	Waived: []asserts.Code{2},
 }
 
-// SizeInt calls kernels.SizeInt, checked as out-of-place.
-//
-//	size.int(Tensor self, int dim) -> int
-func SizeInt(self *c10.Tensor, dim int64) int64 {
-	if !enabled {
-		return kernels.SizeInt(self, dim)
-	}
-	var obs [2]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opSizeInt)
-	call.Arg(self)
-	result := kernels.SizeInt(self, dim)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-	}
-	call.Judge()
-	return result
-}
-
-var opSizeInt = asserts.Op{Name: "aten::size.int", Schema: "size.int(Tensor self, int dim) -> int",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
-}
-
 // SliceTensor calls kernels.SliceTensor, checked as view.
 //
 //	slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)
@@ -2734,231 +1307,6 @@ func SliceTensor(self *c10.Tensor, dim int64, start, end *int64, step int64) *c1
 
 var opSliceTensor = asserts.Op{Name: "aten::slice.Tensor", Schema: "slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
-}
-
-// SparseCooTensorIndicesSize is composite.
-//
-// SparseCooTensorIndicesSize calls kernels.SparseCooTensorIndicesSize, checked as out-of-place.
-//
-//	sparse_coo_tensor.indices_size(Tensor indices, Tensor values, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool? is_coalesced=None) -> Tensor
-func SparseCooTensorIndicesSize(indices, values *c10.Tensor, size []int64, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory, isCoalesced *bool) *c10.Tensor {
-	if !enabled {
-		return kernels.SparseCooTensorIndicesSize(indices, values, size, dtype, layout, device, pinMemory, isCoalesced)
-	}
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opSparseCooTensorIndicesSize)
-	call.Arg(indices)
-	call.Arg(values)
-	result := kernels.SparseCooTensorIndicesSize(indices, values, size, dtype, layout, device, pinMemory, isCoalesced)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(indices)
-		call.Arg(values)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(indices)
-		call.Keep(values)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opSparseCooTensorIndicesSize = asserts.Op{Name: "aten::sparse_coo_tensor.indices_size", Schema: "sparse_coo_tensor.indices_size(Tensor indices, Tensor values, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool? is_coalesced=None) -> Tensor",
-	Args: []asserts.Subject{{Name: "indices", Type: "Tensor"}, {Index: 1, Name: "values", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
-// SplitTensor calls kernels.SplitTensor, checked as view.
-//
-//	split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]
-func SplitTensor(self *c10.Tensor, splitSize, dim int64) []*c10.Tensor {
-	if !enabled {
-		return kernels.SplitTensor(self, splitSize, dim)
-	}
-	var obs [19]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opSplitTensor)
-	call.Arg(self)
-	result := kernels.SplitTensor(self, splitSize, dim)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
-	return result
-}
-
-var opSplitTensor = asserts.Op{Name: "aten::split.Tensor", Schema: "split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
-}
-
-// SplitWithSizes calls kernels.SplitWithSizes, checked as view.
-//
-//	split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]
-func SplitWithSizes(self *c10.Tensor, splitSizes []int64, dim int64) []*c10.Tensor {
-	if !enabled {
-		return kernels.SplitWithSizes(self, splitSizes, dim)
-	}
-	var obs [19]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opSplitWithSizes)
-	call.Arg(self)
-	result := kernels.SplitWithSizes(self, splitSizes, dim)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
-	return result
-}
-
-var opSplitWithSizes = asserts.Op{Name: "aten::split_with_sizes", Schema: "split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
-}
-
-// Squeeze calls kernels.Squeeze, checked as view.
-//
-//	squeeze(Tensor(a) self) -> Tensor(a)
-func Squeeze(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.Squeeze(self)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opSqueeze)
-	call.Arg(self)
-	result := kernels.Squeeze(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opSqueeze = asserts.Op{Name: "aten::squeeze", Schema: "squeeze(Tensor(a) self) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
-}
-
-// SqueezeDim calls kernels.SqueezeDim, checked as view.
-//
-//	squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)
-func SqueezeDim(self *c10.Tensor, dim int64) *c10.Tensor {
-	if !enabled {
-		return kernels.SqueezeDim(self, dim)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opSqueezeDim)
-	call.Arg(self)
-	result := kernels.SqueezeDim(self, dim)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opSqueezeDim = asserts.Op{Name: "aten::squeeze.dim", Schema: "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
-}
-
-// Squeeze_ calls kernels.SqueezeInPlace, checked as in-place.
-//
-//	squeeze_(Tensor(a!) self) -> Tensor(a!)
-func Squeeze_(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.SqueezeInPlace(self)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opSqueeze_)
-	call.Arg(self)
-	result := kernels.SqueezeInPlace(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opSqueeze_ = asserts.Op{Name: "aten::squeeze_", Schema: "squeeze_(Tensor(a!) self) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
-}
-
-// Sum calls kernels.Sum, checked as out-of-place.
-//
-//	sum(Tensor self, *, ScalarType? dtype=None) -> Tensor
-func Sum(self *c10.Tensor, dtype *c10.DType) *c10.Tensor {
-	if !enabled {
-		return kernels.Sum(self, dtype)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opSum)
-	call.Arg(self)
-	result := kernels.Sum(self, dtype)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opSum = asserts.Op{Name: "aten::sum", Schema: "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // SumDimIntList calls kernels.SumDimIntList, checked as out-of-place.
@@ -3021,6 +1369,8 @@ var opT = asserts.Op{Name: "aten::t", Schema: "t(Tensor(a) self) -> Tensor(a)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
+// T_ changes sizes and strides, and no byte of the storage.
+//
 // T_ calls kernels.TInPlace, checked as in-place.
 //
 //	t_(Tensor(a!) self) -> Tensor(a!)
@@ -3084,66 +1434,6 @@ var opToDtype = asserts.Op{Name: "aten::to.dtype", Schema: "to.dtype(Tensor(a) s
 	Waived: []asserts.Code{3, 4},
 }
 
-// TransposeInt calls kernels.TransposeInt, checked as view.
-//
-//	transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
-func TransposeInt(self *c10.Tensor, dim0, dim1 int64) *c10.Tensor {
-	if !enabled {
-		return kernels.TransposeInt(self, dim0, dim1)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opTransposeInt)
-	call.Arg(self)
-	result := kernels.TransposeInt(self, dim0, dim1)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opTransposeInt = asserts.Op{Name: "aten::transpose.int", Schema: "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
-}
-
-// Transpose_ calls kernels.TransposeInPlace, checked as in-place.
-//
-//	transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)
-func Transpose_(self *c10.Tensor, dim0, dim1 int64) *c10.Tensor {
-	if !enabled {
-		return kernels.TransposeInPlace(self, dim0, dim1)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opTranspose_)
-	call.Arg(self)
-	result := kernels.TransposeInPlace(self, dim0, dim1)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opTranspose_ = asserts.Op{Name: "aten::transpose_", Schema: "transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
-}
-
 // UnbindInt calls kernels.UnbindInt, checked as view.
 //
 //	unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]
@@ -3177,41 +1467,6 @@ func UnbindInt(self *c10.Tensor, dim int64) []*c10.Tensor {
 
 var opUnbindInt = asserts.Op{Name: "aten::unbind.int", Schema: "unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
-}
-
-// UnbindCopyInt calls kernels.UnbindCopyInt, checked as out-of-place.
-//
-//	unbind_copy.int(Tensor self, int dim=0) -> Tensor[]
-func UnbindCopyInt(self *c10.Tensor, dim int64) []*c10.Tensor {
-	if !enabled {
-		return kernels.UnbindCopyInt(self, dim)
-	}
-	var obs [19]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opUnbindCopyInt)
-	call.Arg(self)
-	result := kernels.UnbindCopyInt(self, dim)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
-	return result
-}
-
-var opUnbindCopyInt = asserts.Op{Name: "aten::unbind_copy.int", Schema: "unbind_copy.int(Tensor self, int dim=0) -> Tensor[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}}, Tags: []string{"view_copy"},
 }
 
 // UnbindCopyIntOut calls kernels.UnbindCopyIntOut, checked as in-place.
@@ -3253,96 +1508,6 @@ var opUnbindCopyIntOut = asserts.Op{Name: "aten::unbind_copy.int_out", Schema: "
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 2, Name: "out", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, Out: true, List: true}},
 }
 
-// Unsqueeze calls kernels.Unsqueeze, checked as view.
-//
-//	unsqueeze(Tensor(a) self, int dim) -> Tensor(a)
-func Unsqueeze(self *c10.Tensor, dim int64) *c10.Tensor {
-	if !enabled {
-		return kernels.Unsqueeze(self, dim)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opUnsqueeze)
-	call.Arg(self)
-	result := kernels.Unsqueeze(self, dim)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opUnsqueeze = asserts.Op{Name: "aten::unsqueeze", Schema: "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
-}
-
-// Unsqueeze_ calls kernels.UnsqueezeInPlace, checked as in-place.
-//
-//	unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)
-func Unsqueeze_(self *c10.Tensor, dim int64) *c10.Tensor {
-	if !enabled {
-		return kernels.UnsqueezeInPlace(self, dim)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opUnsqueeze_)
-	call.Arg(self)
-	result := kernels.UnsqueezeInPlace(self, dim)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opUnsqueeze_ = asserts.Op{Name: "aten::unsqueeze_", Schema: "unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
-}
-
-// Values calls kernels.Values, checked as view.
-//
-//	values(Tensor(a) self) -> Tensor(a)
-func Values(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.Values(self)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opValues)
-	call.Arg(self)
-	result := kernels.Values(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opValues = asserts.Op{Name: "aten::values", Schema: "values(Tensor(a) self) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
-}
-
 // View calls kernels.View, checked as view.
 //
 //	view(Tensor(a) self, SymInt[] size) -> Tensor(a)
@@ -3370,36 +1535,6 @@ func View(self *c10.Tensor, size []int64) *c10.Tensor {
 }
 
 var opView = asserts.Op{Name: "aten::view", Schema: "view(Tensor(a) self, SymInt[] size) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
-}
-
-// ViewAsComplex calls kernels.ViewAsComplex, checked as view.
-//
-//	view_as_complex(Tensor(a) self) -> Tensor(a)
-func ViewAsComplex(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.ViewAsComplex(self)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opViewAsComplex)
-	call.Arg(self)
-	result := kernels.ViewAsComplex(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opViewAsComplex = asserts.Op{Name: "aten::view_as_complex", Schema: "view_as_complex(Tensor(a) self) -> Tensor(a)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
@@ -3433,42 +1568,6 @@ var opViewAsReal = asserts.Op{Name: "aten::view_as_real", Schema: "view_as_real(
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// WhereSelf calls kernels.WhereSelf, checked as out-of-place.
-//
-//	where.self(Tensor condition, Tensor self, Tensor other) -> Tensor
-func WhereSelf(condition, self, other *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.WhereSelf(condition, self, other)
-	}
-	var obs [7]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opWhereSelf)
-	call.Arg(condition)
-	call.Arg(self)
-	call.Arg(other)
-	result := kernels.WhereSelf(condition, self, other)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(condition)
-		call.Arg(self)
-		call.Arg(other)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(condition)
-		call.Keep(self)
-		call.Keep(other)
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opWhereSelf = asserts.Op{Name: "aten::where.self", Schema: "where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
-	Args: []asserts.Subject{{Name: "condition", Type: "Tensor"}, {Index: 1, Name: "self", Type: "Tensor"}, {Index: 2, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
 // Zero_ calls kernels.ZeroInPlace, checked as in-place.
 //
 //	zero_(Tensor(a!) self) -> Tensor(a!)
@@ -3499,140 +1598,53 @@ var opZero_ = asserts.Op{Name: "aten::zero_", Schema: "zero_(Tensor(a!) self) ->
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Zeros calls kernels.Zeros, checked as out-of-place.
-//
-//	zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-func Zeros(size []int64, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool) *c10.Tensor {
-	if !enabled {
-		return kernels.Zeros(size, dtype, layout, device, pinMemory)
-	}
-	var obs [1]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opZeros)
-	result := kernels.Zeros(size, dtype, layout, device, pinMemory)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(result)
-	}
-	call.Judge()
-	return result
-}
-
-var opZeros = asserts.Op{Name: "aten::zeros", Schema: "zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
 // Kernels are the ops of this package with their kernels.
 var Kernels = []asserts.Kernel{
-	{Op: &opInternalAmpForeachNonFiniteCheckAndUnscale_, Func: kernels.AmpForeachNonFiniteCheckAndUnscaleInPlace},
 	{Op: &opInternalChooseQparamsPerTensor, Func: kernels.ChooseQparamsPerTensor},
 	{Op: &opInternalForeachAddList, Func: kernels.ForeachAddList},
 	{Op: &opInternalForeachAdd_List, Func: kernels.ForeachAddListInPlace},
-	{Op: &opInternalForeachMulScalar, Func: kernels.ForeachMulScalar},
-	{Op: &opInternalForeachZero_, Func: kernels.ForeachZeroInPlace},
-	{Op: &opInternalFusedMovingAvgObsFqHelper, Func: kernels.FusedMovingAvgObsFqHelper},
 	{Op: &opInternalIndices, Func: kernels.Indices},
 	{Op: &opInternalLocalScalarDense, Func: kernels.LocalScalarDense},
-	{Op: &opInternalReshapeAlias, Func: kernels.ReshapeAlias},
 	{Op: &opInternalSparseCooTensorWithDimsAndTensors, Func: kernels.SparseCooTensorWithDimsAndTensors},
-	{Op: &opInternalToDense, Func: kernels.ToDense},
-	{Op: &opInternalToSparseSparseDim, Func: kernels.ToSparseSparseDim},
-	{Op: &opInternalToSparseCsr, Func: kernels.ToSparseCSR},
-	{Op: &opInternalValues, Func: kernels.ValuesOfCOO},
-	{Op: &opAbs, Func: kernels.Abs},
-	{Op: &opAbsOut, Func: kernels.AbsOut},
-	{Op: &opAddScalar, Func: kernels.AddScalar},
 	{Op: &opAddTensor, Func: kernels.AddTensor},
 	{Op: &opAddOut, Func: kernels.AddOut},
 	{Op: &opAdd_Tensor, Func: kernels.AddTensorInPlace},
-	{Op: &opAddmm, Func: kernels.AddMM},
-	{Op: &opAlias, Func: kernels.Alias},
-	{Op: &opAmax, Func: kernels.Amax},
 	{Op: &opAminmax, Func: kernels.Aminmax},
 	{Op: &opAminmaxOut, Func: kernels.AminmaxOut},
-	{Op: &opArangeStart, Func: kernels.ArangeStart},
-	{Op: &opArangeStartOut, Func: kernels.ArangeStartOut},
-	{Op: &opAsStrided, Func: kernels.AsStrided},
-	{Op: &opAsStrided_, Func: kernels.AsStridedInPlace},
-	{Op: &opBernoulli, Func: kernels.Bernoulli},
-	{Op: &opBernoulli_Float, Func: kernels.BernoulliFloatInPlace},
-	{Op: &opBroadcastTensors, Func: kernels.BroadcastTensors},
 	{Op: &opCat, Func: kernels.Cat},
 	{Op: &opCatOut, Func: kernels.CatOut},
-	{Op: &opChunk, Func: kernels.Chunk},
 	{Op: &opClamp, Func: kernels.Clamp},
 	{Op: &opClampTensor, Func: kernels.ClampTensor},
-	{Op: &opClamp_, Func: kernels.ClampInPlace},
 	{Op: &opClone, Func: kernels.Clone},
-	{Op: &opColIndices, Func: kernels.ColIndices},
 	{Op: &opContiguous, Func: kernels.Contiguous},
 	{Op: &opCopy_, Func: kernels.CopyInPlace},
 	{Op: &opCrowIndices, Func: kernels.CrowIndices},
 	{Op: &opDetach, Func: kernels.Detach},
-	{Op: &opDiagonal, Func: kernels.Diagonal},
 	{Op: &opDropout, Func: kernels.Dropout},
 	{Op: &opEmptyMemoryFormat, Func: kernels.EmptyMemoryFormat},
-	{Op: &opEmptyLike, Func: kernels.EmptyLike},
-	{Op: &opEmptyStrided, Func: kernels.EmptyStrided},
 	{Op: &opEqual, Func: kernels.Equal},
 	{Op: &opExpand, Func: kernels.Expand},
-	{Op: &opEye, Func: kernels.Eye},
-	{Op: &opFill_Scalar, Func: kernels.FillScalarInPlace},
-	{Op: &opFull, Func: kernels.Full},
 	{Op: &opGelu, Func: kernels.Gelu},
 	{Op: &opIndexTensor, Func: kernels.IndexTensor},
-	{Op: &opIsCoalesced, Func: kernels.IsCoalesced},
 	{Op: &opLift, Func: kernels.Lift},
 	{Op: &opLinear, Func: kernels.Linear},
-	{Op: &opMaskedFill_Scalar, Func: kernels.MaskedFillScalarInPlace},
-	{Op: &opMm, Func: kernels.MM},
 	{Op: &opMulTensor, Func: kernels.MulTensor},
-	{Op: &opMulOut, Func: kernels.MulOut},
-	{Op: &opMul_Tensor, Func: kernels.MulTensorInPlace},
-	{Op: &opNarrow, Func: kernels.Narrow},
 	{Op: &opNativeDropout, Func: kernels.NativeDropout},
 	{Op: &opNeg, Func: kernels.Neg},
-	{Op: &opNonzero, Func: kernels.Nonzero},
-	{Op: &opPermute, Func: kernels.Permute},
 	{Op: &opRandGenerator, Func: kernels.RandGenerator},
 	{Op: &opRelu, Func: kernels.Relu},
-	{Op: &opRelu_, Func: kernels.ReluInPlace},
-	{Op: &opReshape, Func: kernels.Reshape},
 	{Op: &opResize_, Func: kernels.ResizeInPlace},
-	{Op: &opResizeAs_, Func: kernels.ResizeAsInPlace},
 	{Op: &opRreluWithNoise, Func: kernels.RreluWithNoise},
 	{Op: &opSelectInt, Func: kernels.SelectInt},
-	{Op: &opSet_, Func: kernels.SetInPlace},
 	{Op: &opSet_SourceTensor, Func: kernels.SetSourceTensorInPlace},
-	{Op: &opSizeInt, Func: kernels.SizeInt},
 	{Op: &opSliceTensor, Func: kernels.SliceTensor},
-	{Op: &opSparseCooTensorIndicesSize, Func: kernels.SparseCooTensorIndicesSize},
-	{Op: &opSplitTensor, Func: kernels.SplitTensor},
-	{Op: &opSplitWithSizes, Func: kernels.SplitWithSizes},
-	{Op: &opSqueeze, Func: kernels.Squeeze},
-	{Op: &opSqueezeDim, Func: kernels.SqueezeDim},
-	{Op: &opSqueeze_, Func: kernels.SqueezeInPlace},
-	{Op: &opSum, Func: kernels.Sum},
 	{Op: &opSumDimIntList, Func: kernels.SumDimIntList},
 	{Op: &opT, Func: kernels.T},
 	{Op: &opT_, Func: kernels.TInPlace},
 	{Op: &opToDtype, Func: kernels.ToDtype},
-	{Op: &opTransposeInt, Func: kernels.TransposeInt},
-	{Op: &opTranspose_, Func: kernels.TransposeInPlace},
 	{Op: &opUnbindInt, Func: kernels.UnbindInt},
-	{Op: &opUnbindCopyInt, Func: kernels.UnbindCopyInt},
 	{Op: &opUnbindCopyIntOut, Func: kernels.UnbindCopyIntOut},
-	{Op: &opUnsqueeze, Func: kernels.Unsqueeze},
-	{Op: &opUnsqueeze_, Func: kernels.UnsqueezeInPlace},
-	{Op: &opValues, Func: kernels.Values},
 	{Op: &opView, Func: kernels.View},
-	{Op: &opViewAsComplex, Func: kernels.ViewAsComplex},
 	{Op: &opViewAsReal, Func: kernels.ViewAsReal},
-	{Op: &opWhereSelf, Func: kernels.WhereSelf},
 	{Op: &opZero_, Func: kernels.ZeroInPlace},
-	{Op: &opZeros, Func: kernels.Zeros},
 }

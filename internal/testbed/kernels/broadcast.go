@@ -6,8 +6,6 @@ import (
 	"github.com/opassert/opassert/internal/testbed/c10"
 )
 
-func equalSizes(a, b []int64) bool { return slices.Equal(a, b) }
-
 // broadcastSizes returns the sizes that all tensors expand to, without undefined ones.
 //
 // Source: aten/src/ATen/ExpandUtils.cpp, infer_size.

@@ -4,11 +4,8 @@ import "github.com/opassert/opassert/internal/testbed/c10"
 
 //opassert:kernel clone
 func Clone(self *c10.Tensor, memoryFormat *c10.MemoryFormat) *c10.Tensor {
-	switch self.Layout() {
-	case c10.SparseCOO:
+	if self.Layout() == c10.SparseCOO {
 		return cloneSparse(self)
-	case c10.SparseCSR:
-		return cloneSparseCSR(self)
 	}
 	out := c10.Empty(self.Sizes(), self.Options())
 	copyElements(out, self)
@@ -37,17 +34,6 @@ func ToDtype(self *c10.Tensor, dtype c10.DType, nonBlocking, copy bool, memoryFo
 		return self.Retain()
 	}
 	out := c10.Empty(self.Sizes(), self.Options().With(dtype))
-	copyElements(out, self)
-	return out
-}
-
-//opassert:kernel reshape
-func Reshape(self *c10.Tensor, shape []int64) *c10.Tensor {
-	sizes := inferSizes(shape, self.Numel())
-	if g, ok := geometryOf(self).reshape(sizes); ok {
-		return g.view(self)
-	}
-	out := c10.Empty(sizes, self.Options())
 	copyElements(out, self)
 	return out
 }

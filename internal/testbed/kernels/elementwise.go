@@ -51,11 +51,6 @@ func AddTensor(self, other *c10.Tensor, alpha float64) *c10.Tensor {
 	return binary(self, other, plus(alpha))
 }
 
-//opassert:kernel add.Scalar
-func AddScalar(self *c10.Tensor, other, alpha float64) *c10.Tensor {
-	return unary(self, func(v float64) float64 { return v + alpha*other })
-}
-
 //opassert:kernel mul.Tensor
 func MulTensor(self, other *c10.Tensor) *c10.Tensor { return binary(self, other, times) }
 
@@ -70,9 +65,6 @@ func number(b bool) float64 {
 func Neg(self *c10.Tensor) *c10.Tensor {
 	return unary(self, func(v float64) float64 { return -v })
 }
-
-//opassert:kernel abs
-func Abs(self *c10.Tensor) *c10.Tensor { return unary(self, math.Abs) }
 
 //opassert:kernel relu
 func Relu(self *c10.Tensor) *c10.Tensor { return unary(self, rectified) }
@@ -127,18 +119,4 @@ func clampTo(values, bounds []float64, outside func(v, bound float64) bool) {
 			values[i] = bounds[i]
 		}
 	}
-}
-
-//opassert:kernel where.self
-func WhereSelf(condition, self, other *c10.Tensor) *c10.Tensor {
-	c10.Check(condition.DType() == c10.Bool, "the condition is %v", condition.DType())
-	sizes := broadcastSizes(condition, self, other)
-	o := c10.Common(condition, self, other).With(c10.Common(self, other).DType)
-	yes, no := readAs(self, sizes), readAs(other, sizes)
-	for i, c := range readAs(condition, sizes) {
-		if c == 0 {
-			yes[i] = no[i]
-		}
-	}
-	return fill(c10.Empty(sizes, o), yes)
 }

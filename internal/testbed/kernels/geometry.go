@@ -27,33 +27,17 @@ func (g geometry) impose(t *c10.Tensor) *c10.Tensor {
 
 func (g geometry) wrap(dim int64) int64 { return c10.WrapDim(dim, int64(len(g.sizes))) }
 
-func (g geometry) transpose(dim0, dim1 int64) geometry {
-	if len(g.sizes) == 0 {
-		return g
-	}
-	a, b := g.wrap(dim0), g.wrap(dim1)
-	g.sizes[a], g.sizes[b] = g.sizes[b], g.sizes[a]
-	g.strides[a], g.strides[b] = g.strides[b], g.strides[a]
-	return g
-}
-
 // t swaps the dimensions of a matrix; a tensor of fewer dimensions is unchanged.
 func (g geometry) t() geometry {
 	c10.Check(len(g.sizes) <= 2, "t() of a tensor of %d dimensions", len(g.sizes))
-	if len(g.sizes) < 2 {
-		return g
-	}
-	return g.transpose(0, 1)
+	slices.Reverse(g.sizes)
+	slices.Reverse(g.strides)
+	return g
 }
 
 func (g geometry) permute(dims []int64) geometry {
-	c10.Check(len(dims) == len(g.sizes), "permute of %d dimensions by %v", len(g.sizes), dims)
 	out := geometry{offset: g.offset}
-	seen := map[int64]bool{}
-	for _, dim := range dims {
-		d := g.wrap(dim)
-		c10.Check(!seen[d], "permute names dimension %d twice", d)
-		seen[d] = true
+	for _, d := range dims {
 		out.sizes = append(out.sizes, g.sizes[d])
 		out.strides = append(out.strides, g.strides[d])
 	}
@@ -116,46 +100,6 @@ func (g geometry) expand(sizes []int64) geometry {
 		c10.Check(have == 1, "expand of sizes %v to %v", g.sizes, sizes)
 	}
 	return out
-}
-
-func (g geometry) squeezeAll() geometry {
-	for d := int64(len(g.sizes)) - 1; d >= 0; d-- {
-		g = g.squeeze(d)
-	}
-	return g
-}
-
-func (g geometry) squeeze(dim int64) geometry {
-	d := g.wrap(dim)
-	if len(g.sizes) == 0 || g.sizes[d] != 1 {
-		return g
-	}
-	return g.drop(d)
-}
-
-func (g geometry) unsqueeze(dim int64) geometry {
-	d := c10.WrapDim(dim, int64(len(g.sizes))+1)
-	stride := int64(1)
-	if int(d) < len(g.sizes) {
-		stride = g.sizes[d] * g.strides[d]
-	}
-	g.sizes = slices.Insert(g.sizes, int(d), 1)
-	g.strides = slices.Insert(g.strides, int(d), stride)
-	return g
-}
-
-func (g geometry) diagonal(offset, dim1, dim2 int64) geometry {
-	a, b := g.wrap(dim1), g.wrap(dim2)
-	c10.Check(a != b && len(g.sizes) >= 2, "diagonal of dimensions %d and %d of %v", dim1, dim2, g.sizes)
-	n := min(g.sizes[a]+min(offset, 0), g.sizes[b]-max(offset, 0))
-	if n > 0 {
-		g.offset += max(offset, 0)*g.strides[b] - min(offset, 0)*g.strides[a]
-	}
-	stride := g.strides[a] + g.strides[b]
-	g = g.drop(max(a, b)).drop(min(a, b))
-	g.sizes = append(g.sizes, max(n, 0))
-	g.strides = append(g.strides, stride)
-	return g
 }
 
 // reshape returns the geometry of the same elements with other sizes, and whether one

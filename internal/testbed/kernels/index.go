@@ -14,22 +14,19 @@ type selection struct {
 }
 
 // selected computes the elements that indices select; an undefined index selects a
-// whole dimension, a boolean one the places where it is true. The caller releases the
-// view.
+// whole dimension. The caller releases the view.
 //
 // Source: aten/src/ATen/native/TensorAdvancedIndexing.cpp, make_info.
 func selected(self *c10.Tensor, indices []*c10.Tensor) (selection, error) {
-	byDim, temporaries := expandMasks(indices)
-	defer releaseAll(temporaries)
-	if int64(len(byDim)) > self.Dim() {
-		return selection{}, c10.Errorf("%d indices for a tensor of %d dimensions", len(byDim), self.Dim())
+	if int64(len(indices)) > self.Dim() {
+		return selection{}, c10.Errorf("%d indices for a tensor of %d dimensions", len(indices), self.Dim())
 	}
-	first, count, perm := indexedTogether(byDim, int(self.Dim()))
-	picks := slices.DeleteFunc(slices.Clone(byDim), func(index *c10.Tensor) bool { return index == nil })
+	first, count, perm := indexedTogether(indices, int(self.Dim()))
+	picks := slices.DeleteFunc(slices.Clone(indices), func(index *c10.Tensor) bool { return index == nil })
 	if count == 0 {
 		return selection{}, c10.Errorf("no index is given")
 	}
-	view := Permute(self, perm)
+	view := geometryOf(self).permute(perm).view(self)
 	s := selection{view: view}
 	dims := view.Sizes()[first : first+count]
 	between := broadcastSizes(picks...)
@@ -73,6 +70,9 @@ func indexedTogether(byDim []*c10.Tensor, dims int) (first, count int, perm []in
 func pickedOffsets(picks []*c10.Tensor, dims, sizes []int64) ([]int64, error) {
 	offsets := make([]int64, c10.Numel(sizes))
 	for p, index := range picks {
+		if index.DType() == c10.Bool {
+			return nil, c10.Errorf("a mask as index is not implemented")
+		}
 		for i, v := range readAs(index, sizes) {
 			at := int64(v)
 			if at < -dims[p] || at >= dims[p] {
@@ -87,29 +87,6 @@ func pickedOffsets(picks []*c10.Tensor, dims, sizes []int64) ([]int64, error) {
 	return offsets, nil
 }
 
-// expandMasks replaces boolean indices by the positions of their true elements, one
-// index for each of their dimensions.
-func expandMasks(indices []*c10.Tensor) (byDim, temporaries []*c10.Tensor) {
-	for _, index := range indices {
-		if index == nil || index.DType() != c10.Bool {
-			byDim = append(byDim, index)
-			continue
-		}
-		places := Nonzero(index)
-		columns := UnbindInt(places, 1)
-		places.Release()
-		byDim = append(byDim, columns...)
-		temporaries = append(temporaries, columns...)
-	}
-	return byDim, temporaries
-}
-
-func releaseAll(ts []*c10.Tensor) {
-	for _, t := range ts {
-		t.Release()
-	}
-}
-
 //opassert:kernel index.Tensor
 func IndexTensor(self *c10.Tensor, indices []*c10.Tensor) (*c10.Tensor, error) {
 	s, err := selected(self, indices)
@@ -122,27 +99,4 @@ func IndexTensor(self *c10.Tensor, indices []*c10.Tensor) (*c10.Tensor, error) {
 		out.CopyElement(int64(i), s.view, from)
 	}
 	return out, nil
-}
-
-//opassert:kernel nonzero
-func Nonzero(self *c10.Tensor) *c10.Tensor {
-	checkValues(self, "nonzero")
-	strides := c10.ContiguousStrides(self.Sizes())
-	var places []int64
-	n := int64(0)
-	for i, v := range read(self) {
-		if v == 0 {
-			continue
-		}
-		n++
-		for d, size := range self.Sizes() {
-			places = append(places, int64(i)/strides[d]%size)
-		}
-	}
-	return c10.FromInts(places, []int64{n, self.Dim()}, self.Options())
-}
-
-// checkValues rejects a meta tensor, as the result depends on values.
-func checkValues(t *c10.Tensor, op string) {
-	c10.Check(!t.IsMeta(), "%s depends on values, and a meta tensor has none", op)
 }

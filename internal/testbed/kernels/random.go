@@ -13,16 +13,6 @@ func chance(generator *c10.Generator, p float64) float64 {
 	return number(generator.Uniform(0, 1) < p)
 }
 
-//opassert:kernel bernoulli
-func Bernoulli(self *c10.Tensor, generator *c10.Generator) *c10.Tensor {
-	return unary(self, func(p float64) float64 { return chance(generator, p) })
-}
-
-//opassert:kernel bernoulli_.float
-func BernoulliFloatInPlace(self *c10.Tensor, p float64, generator *c10.Generator) *c10.Tensor {
-	return overwrite(self, mapped(self, func(float64) float64 { return chance(generator, p) }))
-}
-
 //opassert:kernel native_dropout
 func NativeDropout(input *c10.Tensor, p float64, train *bool) (*c10.Tensor, *c10.Tensor) {
 	o := input.Options().With(c10.Bool)

@@ -1,8 +1,6 @@
 package kernels
 
 import (
-	"cmp"
-	"math"
 	"slices"
 
 	"github.com/opassert/opassert/internal/slicesx"
@@ -49,15 +47,10 @@ func grouped(self *c10.Tensor, dims []int64) ([]int64, [][]float64) {
 	strides := geometry{sizes: sizes, strides: c10.ContiguousStrides(sizes)}.expand(self.Sizes())
 	groups := make([][]float64, c10.Numel(sizes))
 	for i, v := range read(self) {
-		at := strides.at(int64(i))
+		at := tensor.Position(int64(i), strides.sizes, strides.strides, strides.offset)
 		groups[at] = append(groups[at], v)
 	}
 	return sizes, groups
-}
-
-// at returns the position of element i.
-func (g geometry) at(i int64) int64 {
-	return tensor.Position(i, g.sizes, g.strides, g.offset)
 }
 
 func dropDims(t *c10.Tensor, gone []bool) {
@@ -90,54 +83,24 @@ func sumOptions(self *c10.Tensor, dtype *c10.DType) c10.TensorOptions {
 	return o
 }
 
-//opassert:kernel sum
-func Sum(self *c10.Tensor, dtype *c10.DType) *c10.Tensor {
-	return reduce(self, nil, false, sumOptions(self, dtype), total)
-}
-
 //opassert:kernel sum.dim_IntList
 func SumDimIntList(self *c10.Tensor, dim []int64, keepdim bool, dtype *c10.DType) *c10.Tensor {
 	return reduce(self, dim, keepdim, sumOptions(self, dtype), total)
 }
 
-//opassert:kernel amax
-func Amax(self *c10.Tensor, dim []int64, keepdim bool) *c10.Tensor {
-	return reduce(self, dim, keepdim, self.Options(), func(group []float64) float64 {
-		return group[indexOfMax(group)]
-	})
-}
-
-// indexOfMax finds the greatest value; NaN is greater than all others.
-func indexOfMax(values []float64) int {
-	c10.Check(len(values) > 0, "the maximum of no elements")
-	best := 0
-	for i, v := range values {
-		if compare(v, values[best]) > 0 {
-			best = i
-		}
-	}
-	return best
-}
-
-func compare(a, b float64) int {
-	if math.IsNaN(a) || math.IsNaN(b) {
-		return cmp.Compare(number(math.IsNaN(a)), number(math.IsNaN(b)))
-	}
-	return cmp.Compare(a, b)
-}
-
-func dimList(dim *int64) []int64 {
-	if dim == nil {
-		return nil
-	}
-	return []int64{*dim}
-}
-
 //opassert:kernel aminmax
 func Aminmax(self *c10.Tensor, dim *int64, keepdim bool) (min, max *c10.Tensor) {
-	negated := Neg(self)
-	defer negated.Release()
-	lowest := Amax(negated, dimList(dim), keepdim)
-	defer lowest.Release()
-	return Neg(lowest), Amax(self, dimList(dim), keepdim)
+	var dims []int64
+	if dim != nil {
+		dims = append(dims, *dim)
+	}
+	return reduce(self, dims, keepdim, self.Options(), extreme(slices.Min)), reduce(self, dims, keepdim, self.Options(), extreme(slices.Max))
+}
+
+// extreme returns the least or greatest value of a group, NaN if one is NaN.
+func extreme(of func([]float64) float64) func([]float64) float64 {
+	return func(group []float64) float64 {
+		c10.Check(len(group) > 0, "the extremes of no elements")
+		return of(group)
+	}
 }

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"math"
+	"slices"
 
 	"github.com/opassert/opassert/internal/testbed/c10"
 )
@@ -13,13 +14,10 @@ func LocalScalarDense(self *c10.Tensor) float64 {
 	return self.Float(0)
 }
 
-//opassert:kernel size.int
-func SizeInt(self *c10.Tensor, dim int64) int64 { return self.Size(dim) }
-
 //opassert:kernel equal
 func Equal(self, other *c10.Tensor) bool {
 	checkValues(self, "equal")
-	if !equalSizes(self.Sizes(), other.Sizes()) {
+	if !slices.Equal(self.Sizes(), other.Sizes()) {
 		return false
 	}
 	for i := range self.Numel() {
@@ -43,4 +41,9 @@ func ChooseQparamsPerTensor(self *c10.Tensor, reduceRange bool) (float64, int64)
 	bottom, top := min(LocalScalarDense(lowest), 0), max(LocalScalarDense(highest), 0)
 	scale := max((top-bottom)/steps, 1e-9)
 	return scale, int64(min(max(math.RoundToEven(-bottom/scale), 0), steps))
+}
+
+// checkValues rejects a meta tensor, as the result depends on values.
+func checkValues(t *c10.Tensor, op string) {
+	c10.Check(!t.IsMeta(), "%s depends on values, and a meta tensor has none", op)
 }

@@ -1,6 +1,10 @@
 package kernels
 
-import "github.com/opassert/opassert/internal/testbed/c10"
+import (
+	"slices"
+
+	"github.com/opassert/opassert/internal/testbed/c10"
+)
 
 // read returns the elements of a tensor in order.
 func read(t *c10.Tensor) []float64 {
@@ -36,7 +40,7 @@ func overwriteOut(out *c10.Tensor, sizes []int64, values []float64) *c10.Tensor 
 }
 
 func resizeOut(out *c10.Tensor, sizes []int64) {
-	if !equalSizes(out.Sizes(), sizes) {
+	if !slices.Equal(out.Sizes(), sizes) {
 		out.Resize(sizes)
 	}
 }
@@ -65,5 +69,11 @@ func copyElements(to, from *c10.Tensor) {
 func checkNoOverlap(t *c10.Tensor) {
 	for d, n := range t.Sizes() {
 		c10.Check(n <= 1 || t.Strides()[d] != 0, "elements of the written tensor share memory; clone it first")
+	}
+}
+
+func releaseAll(ts []*c10.Tensor) {
+	for _, t := range ts {
+		t.Release()
 	}
 }

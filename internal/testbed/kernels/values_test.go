@@ -1,8 +1,10 @@
 package kernels
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/opassert/opassert/internal/testbed/c10"
@@ -14,14 +16,17 @@ func TestValues(t *testing.T) {
 	ctx := context.Background()
 	x := matrix(2, 3, -2, 1.5, -.5, 3, 1, -1)
 	y := matrix(2, 3, .5, 2, -1, 0, 4, 3)
-	z := matrix(2, 3, 0, 2, 0, 3, 0, 4)
 	withNaN := matrix(2, 3, 1, nan, 3, 2, 5, -1)
 	sq := matrix(2, 2, 1, 2, 3, 4)
 	v := vector(1, 2, 3)
-	cube := View(ArangeStart(0, 12, nil, nil, nil, nil), []int64{2, 3, 2})
+	cube := c10.FromFloats([]float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, []int64{2, 3, 2}, x.Options())
 	idx, far := numbers(1, 0, 1), numbers(2, -1)
-	mask := ToDtype(matrix(2, 3, 1, 0, 1, 0, 1, 1), c10.Bool, false, false, nil)
+	complexes := cube.AsStridedDType(c10.Complex64, []int64{2, 3}, []int64{3, 1}, 0)
 	dup := c10.NewSparseCOO(View(numbers(1, 0, 1, 2, 1, 2), []int64{2, 3}), v, []int64{2, 3}, false)
+	crow := numbers(0, 1, 3)
+	csr := c10.NewSparseCSR(crow, numbers(1, 0, 2), v, []int64{2, 3})
+	sum := AddTensor(dup, dup, 2)
+	rebuilt := SparseCooTensorWithDimsAndTensors(2, 0, []int64{2, 3}, dup.Indices(), v, nil, nil, nil, nil, nil)
 
 	for _, tt := range []struct {
 		name string
@@ -31,10 +36,8 @@ func TestValues(t *testing.T) {
 
 		{"one(AddTensor(x, y, 2))", one(AddTensor(x, y, 2)), []value{{[]int64{2, 3}, []float64{-1, 5.5, -2.5, 3, 9, 5}}}},
 		{"one(AddTensor(x, v, 1))", one(AddTensor(x, v, 1)), []value{{[]int64{2, 3}, []float64{-1, 3.5, 2.5, 4, 3, 2}}}},
-		{"one(AddScalar(x, 3, 2))", one(AddScalar(x, 3, 2)), []value{{[]int64{2, 3}, []float64{4, 7.5, 5.5, 9, 7, 5}}}},
 		{"one(MulTensor(x, y))", one(MulTensor(x, y)), []value{{[]int64{2, 3}, []float64{-1, 3, 0.5, 0, 4, -3}}}},
 		{"one(Neg(x))", one(Neg(x)), []value{{[]int64{2, 3}, []float64{2, -1.5, 0.5, -3, -1, 1}}}},
-		{"one(Abs(x))", one(Abs(x)), []value{{[]int64{2, 3}, []float64{2, 1.5, 0.5, 3, 1, 1}}}},
 		{"one(Relu(x))", one(Relu(x)), []value{{[]int64{2, 3}, []float64{0, 1.5, 0, 3, 1, 0}}}},
 		{`one(Gelu(x, "none"))`, one(Gelu(x, "none")), []value{{[]int64{2, 3}, []float64{-0.0455000997, 1.39978909, -0.154268786, 2.99595022, 0.841344714, -0.158655286}}}},
 		{`one(Gelu(x, "tanh"))`, one(Gelu(x, "tanh")), []value{{[]int64{2, 3}, []float64{-0.0454022884, 1.39957154, -0.154285997, 2.99636269, 0.841192007, -0.158807993}}}},
@@ -42,30 +45,19 @@ func TestValues(t *testing.T) {
 		{"one(Clamp(x, ptr(1.0), ptr(-1.0)))", one(Clamp(x, ptr(1.0), ptr(-1.0))), []value{{[]int64{2, 3}, []float64{-1, -1, -1, -1, -1, -1}}}},
 		{"one(ClampTensor(x, nil, v))", one(ClampTensor(x, nil, v)), []value{{[]int64{2, 3}, []float64{-2, 1.5, -0.5, 1, 1, -1}}}},
 		{"one(ClampTensor(x, y, v))", one(ClampTensor(x, y, v)), []value{{[]int64{2, 3}, []float64{0.5, 2, -0.5, 1, 2, 3}}}},
-		{"one(WhereSelf(mask, x, v))", one(WhereSelf(mask, x, v)), []value{{[]int64{2, 3}, []float64{-2, 2, -0.5, 1, 1, -1}}}},
-		{"one(Sum(x, nil))", one(Sum(x, nil)), []value{{[]int64{}, []float64{2}}}},
-		{"one(Sum(mask, nil))", one(Sum(mask, nil)), []value{{[]int64{}, []float64{4}}}},
 		{"one(SumDimIntList(x, []int64{0}, false, nil))", one(SumDimIntList(x, []int64{0}, false, nil)), []value{{[]int64{3}, []float64{1, 2.5, -1.5}}}},
 		{"one(SumDimIntList(cube, []int64{0, -1}, true, nil))", one(SumDimIntList(cube, []int64{0, -1}, true, nil)), []value{{[]int64{1, 3, 1}, []float64{14, 22, 30}}}},
-		{"one(Amax(withNaN, []int64{1}, true))", one(Amax(withNaN, []int64{1}, true)), []value{{[]int64{2, 1}, []float64{nan, 5}}}},
 		{"two(Aminmax(x, ptr(int64(0)), false))", two(Aminmax(x, ptr(int64(0)), false)), []value{{[]int64{3}, []float64{-2, 1, -1}}, {[]int64{3}, []float64{3, 1.5, -0.5}}}},
+		{"two(Aminmax(withNaN, ptr(int64(1)), true))", two(Aminmax(withNaN, ptr(int64(1)), true)), []value{{[]int64{2, 1}, []float64{nan, -1}}, {[]int64{2, 1}, []float64{nan, 5}}}},
 		{"two(Aminmax(x, nil, false))", two(Aminmax(x, nil, false)), []value{{[]int64{}, []float64{-2}}, {[]int64{}, []float64{3}}}},
-		{"fallible(MM(ctx, x, Permute(y, []int64{1, 0})))", fallible(MM(ctx, x, Permute(y, []int64{1, 0}))), []value{{[]int64{2, 2}, []float64{2.5, 4.5, 4.5, 1}}}},
-		{"fallible(AddMM(ctx, v, sq, SliceTensor(x, 0, nil, nil, 1), 0.5, 2))", fallible(AddMM(ctx, v, sq, SliceTensor(x, 0, nil, nil, 1), 0.5, 2)), []value{{[]int64{2, 3}, []float64{8.5, 8, -3.5, 12.5, 18, -9.5}}}},
 		{"fallible(Linear(ctx, x, y, nil))", fallible(Linear(ctx, x, y, nil)), []value{{[]int64{2, 2}, []float64{2.5, 4.5, 4.5, 1}}}},
 		{"fallible(Linear(ctx, x, y, SelectInt(sq, 0, 1)))", fallible(Linear(ctx, x, y, SelectInt(sq, 0, 1))), []value{{[]int64{2, 2}, []float64{5.5, 8.5, 7.5, 5}}}},
 		{"fallible(IndexTensor(x, list(idx)))", fallible(IndexTensor(x, list(idx))), []value{{[]int64{3, 3}, []float64{3, 1, -1, -2, 1.5, -0.5, 3, 1, -1}}}},
 		{"fallible(IndexTensor(x, list(nil, far)))", fallible(IndexTensor(x, list(nil, far))), []value{{[]int64{2, 2}, []float64{-0.5, -0.5, -1, -1}}}},
 		{"fallible(IndexTensor(cube, list(idx, nil, idx)))", fallible(IndexTensor(cube, list(idx, nil, idx))), []value{{[]int64{3, 3}, []float64{7, 9, 11, 0, 2, 4, 7, 9, 11}}}},
 		{"fallible(IndexTensor(cube, list(nil, idx, idx)))", fallible(IndexTensor(cube, list(nil, idx, idx))), []value{{[]int64{2, 3}, []float64{3, 0, 3, 9, 6, 9}}}},
-		{"fallible(IndexTensor(x, list(mask)))", fallible(IndexTensor(x, list(mask))), []value{{[]int64{4}, []float64{-2, -0.5, 1, -1}}}},
-		{"one(Nonzero(z))", one(Nonzero(z)), []value{{[]int64{3, 2}, []float64{0, 1, 1, 0, 1, 2}}}},
-		{"one(Nonzero(scalar(3)))", one(Nonzero(scalar(3))), []value{{[]int64{1, 0}, []float64{}}}},
 		{"fallible(Cat(list(x, y, x), 1))", fallible(Cat(list(x, y, x), 1)), []value{{[]int64{2, 9}, []float64{-2, 1.5, -0.5, 0.5, 2, -1, -2, 1.5, -0.5, 3, 1, -1, 0, 4, 3, 3, 1, -1}}}},
-		{"BroadcastTensors(list(x, v, scalar(3)))", BroadcastTensors(list(x, v, scalar(3))), []value{{[]int64{2, 3}, []float64{-2, 1.5, -0.5, 3, 1, -1}}, {[]int64{2, 3}, []float64{1, 2, 3, 1, 2, 3}}, {[]int64{2, 3}, []float64{3, 3, 3, 3, 3, 3}}}},
 		{"ForeachAddList(list(x, v), list(y, v), 2)", ForeachAddList(list(x, v), list(y, v), 2), []value{{[]int64{2, 3}, []float64{-1, 5.5, -2.5, 3, 9, 5}}, {[]int64{3}, []float64{3, 6, 9}}}},
-		{"ForeachMulScalar(list(x, v), 3)", ForeachMulScalar(list(x, v), 3), []value{{[]int64{2, 3}, []float64{-6, 4.5, -1.5, 9, 3, -3}}, {[]int64{3}, []float64{3, 6, 9}}}},
-		{"one(Reshape(T(x), []int64{2, -1}))", one(Reshape(T(x), []int64{2, -1})), []value{{[]int64{2, 3}, []float64{-2, 3, 1.5, 1, -0.5, -1}}}},
 		{"one(Clone(T(x), nil))", one(Clone(T(x), nil)), []value{{[]int64{3, 2}, []float64{-2, 3, 1.5, 1, -0.5, -1}}}},
 		{"one(Contiguous(T(x), c10.Contiguous))", one(Contiguous(T(x), c10.Contiguous)), []value{{[]int64{3, 2}, []float64{-2, 3, 1.5, 1, -0.5, -1}}}},
 		{"one(ToDtype(x, c10.Int64, false, false, nil))", one(ToDtype(x, c10.Int64, false, false, nil)), []value{{[]int64{2, 3}, []float64{-2, 1, 0, 3, 1, -1}}}},
@@ -73,72 +65,31 @@ func TestValues(t *testing.T) {
 		{"one(View(cube, []int64{3, -1}))", one(View(cube, []int64{3, -1})), []value{{[]int64{3, 4}, []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}}}},
 		{"one(View(SliceTensor(cube, 0, ptr(int64(1)), nil, 1), []int64{6, 1}))", one(View(SliceTensor(cube, 0, ptr(int64(1)), nil, 1), []int64{6, 1})), []value{{[]int64{6, 1}, []float64{6, 7, 8, 9, 10, 11}}}},
 		{"one(View(Expand(v, []int64{2, 3}, false), []int64{2, 1, 3}))", one(View(Expand(v, []int64{2, 3}, false), []int64{2, 1, 3})), []value{{[]int64{2, 1, 3}, []float64{1, 2, 3, 1, 2, 3}}}},
-		{"one(ReshapeAlias(x, []int64{3}, []int64{2}))", one(ReshapeAlias(x, []int64{3}, []int64{2})), []value{{[]int64{3}, []float64{-2, -0.5, 1}}}},
-		{"one(AsStrided(x, []int64{2, 2}, []int64{1, 2}, ptr(int64(1))))", one(AsStrided(x, []int64{2, 2}, []int64{1, 2}, ptr(int64(1)))), []value{{[]int64{2, 2}, []float64{1.5, 3, -0.5, 1}}}},
-		{"one(Alias(x))", one(Alias(x)), []value{{[]int64{2, 3}, []float64{-2, 1.5, -0.5, 3, 1, -1}}}},
 		{"one(Detach(x))", one(Detach(x)), []value{{[]int64{2, 3}, []float64{-2, 1.5, -0.5, 3, 1, -1}}}},
-		{"one(TransposeInt(cube, 0, -1))", one(TransposeInt(cube, 0, -1)), []value{{[]int64{2, 3, 2}, []float64{0, 6, 2, 8, 4, 10, 1, 7, 3, 9, 5, 11}}}},
 		{"one(T(x))", one(T(x)), []value{{[]int64{3, 2}, []float64{-2, 3, 1.5, 1, -0.5, -1}}}},
 		{"one(T(v))", one(T(v)), []value{{[]int64{3}, []float64{1, 2, 3}}}},
-		{"one(Permute(cube, []int64{2, 0, 1}))", one(Permute(cube, []int64{2, 0, 1})), []value{{[]int64{2, 2, 3}, []float64{0, 2, 4, 6, 8, 10, 1, 3, 5, 7, 9, 11}}}},
 		{"one(SelectInt(cube, 1, -2))", one(SelectInt(cube, 1, -2)), []value{{[]int64{2, 2}, []float64{2, 3, 8, 9}}}},
 		{"one(SliceTensor(cube, 1, ptr(int64(-2)), ptr(int64(100)), 1))", one(SliceTensor(cube, 1, ptr(int64(-2)), ptr(int64(100)), 1)), []value{{[]int64{2, 2, 2}, []float64{2, 3, 4, 5, 8, 9, 10, 11}}}},
 		{"one(SliceTensor(x, 1, nil, nil, 2))", one(SliceTensor(x, 1, nil, nil, 2)), []value{{[]int64{2, 2}, []float64{-2, -0.5, 3, -1}}}},
 		{"one(SliceTensor(x, 1, ptr(int64(2)), ptr(int64(1)), 1))", one(SliceTensor(x, 1, ptr(int64(2)), ptr(int64(1)), 1)), []value{{[]int64{2, 0}, []float64{}}}},
-		{"one(Narrow(x, 1, 1, 2))", one(Narrow(x, 1, 1, 2)), []value{{[]int64{2, 2}, []float64{1.5, -0.5, 1, -1}}}},
 		{"one(Expand(v, []int64{2, -1}, false))", one(Expand(v, []int64{2, -1}, false)), []value{{[]int64{2, 3}, []float64{1, 2, 3, 1, 2, 3}}}},
-		{"one(Squeeze(Unsqueeze(x, 1)))", one(Squeeze(Unsqueeze(x, 1))), []value{{[]int64{2, 3}, []float64{-2, 1.5, -0.5, 3, 1, -1}}}},
-		{"one(SqueezeDim(Unsqueeze(x, 0), 0))", one(SqueezeDim(Unsqueeze(x, 0), 0)), []value{{[]int64{2, 3}, []float64{-2, 1.5, -0.5, 3, 1, -1}}}},
-		{"one(SqueezeDim(x, 0))", one(SqueezeDim(x, 0)), []value{{[]int64{2, 3}, []float64{-2, 1.5, -0.5, 3, 1, -1}}}},
-		{"one(Unsqueeze(x, -1))", one(Unsqueeze(x, -1)), []value{{[]int64{2, 3, 1}, []float64{-2, 1.5, -0.5, 3, 1, -1}}}},
-		{"one(Diagonal(x, 0, 0, 1))", one(Diagonal(x, 0, 0, 1)), []value{{[]int64{2}, []float64{-2, 1}}}},
-		{"one(Diagonal(x, 1, 0, 1))", one(Diagonal(x, 1, 0, 1)), []value{{[]int64{2}, []float64{1.5, -1}}}},
-		{"one(Diagonal(cube, -1, 2, 1))", one(Diagonal(cube, -1, 2, 1)), []value{{[]int64{2, 1}, []float64{1, 7}}}},
-		{"one(Diagonal(x, 7, 0, 1))", one(Diagonal(x, 7, 0, 1)), []value{{[]int64{0}, []float64{}}}},
-		{"one(ViewAsReal(ViewAsComplex(cube)))", one(ViewAsReal(ViewAsComplex(cube))), []value{{[]int64{2, 3, 2}, []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}}}},
-		{"one(ViewAsReal(T(ViewAsComplex(cube))))", one(ViewAsReal(T(ViewAsComplex(cube)))), []value{{[]int64{3, 2, 2}, []float64{0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11}}}},
-		{"SplitTensor(v, 2, 0)", SplitTensor(v, 2, 0), []value{{[]int64{2}, []float64{1, 2}}, {[]int64{1}, []float64{3}}}},
-		{"SplitWithSizes(x, []int64{1, 2}, 1)", SplitWithSizes(x, []int64{1, 2}, 1), []value{{[]int64{2, 1}, []float64{-2, 3}}, {[]int64{2, 2}, []float64{1.5, -0.5, 1, -1}}}},
+		{"one(ViewAsReal(complexes))", one(ViewAsReal(complexes)), []value{{[]int64{2, 3, 2}, []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}}}},
+		{"one(ViewAsReal(T(complexes)))", one(ViewAsReal(T(complexes))), []value{{[]int64{3, 2, 2}, []float64{0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11}}}},
 		{"UnbindInt(x, 1)", UnbindInt(x, 1), []value{{[]int64{2}, []float64{-2, 3}}, {[]int64{2}, []float64{1.5, 1}}, {[]int64{2}, []float64{-0.5, -1}}}},
-		{"Chunk(x, 2, 1)", Chunk(x, 2, 1), []value{{[]int64{2, 2}, []float64{-2, 1.5, 3, 1}}, {[]int64{2, 1}, []float64{-0.5, -1}}}},
-		{"UnbindCopyInt(x, 0)", UnbindCopyInt(x, 0), []value{{[]int64{3}, []float64{-2, 1.5, -0.5}}, {[]int64{3}, []float64{3, 1, -1}}}},
-		{"SplitTensor(SliceTensor(v, 0, nil, ptr(int64(0)), 1), 2, 0)", SplitTensor(SliceTensor(v, 0, nil, ptr(int64(0)), 1), 2, 0), []value{{[]int64{0}, []float64{}}}},
-		{"one(ToDense(ToSparseSparseDim(z, 2), nil, nil))", one(ToDense(ToSparseSparseDim(z, 2), nil, nil)), []value{{[]int64{2, 3}, []float64{0, 2, 0, 3, 0, 4}}}},
-		{"one(ToDense(ToSparseCSR(z, nil), nil, nil))", one(ToDense(ToSparseCSR(z, nil), nil, nil)), []value{{[]int64{2, 3}, []float64{0, 2, 0, 3, 0, 4}}}},
-		{"one(Indices(ToSparseSparseDim(z, 2)))", one(Indices(ToSparseSparseDim(z, 2))), []value{{[]int64{2, 3}, []float64{0, 1, 1, 1, 0, 2}}}},
-		{"one(ValuesOfCOO(ToSparseSparseDim(z, 2)))", one(ValuesOfCOO(ToSparseSparseDim(z, 2))), []value{{[]int64{3}, []float64{2, 3, 4}}}},
-		{"one(CrowIndices(ToSparseCSR(z, nil)))", one(CrowIndices(ToSparseCSR(z, nil))), []value{{[]int64{3}, []float64{0, 1, 3}}}},
-		{"one(ColIndices(ToSparseCSR(z, nil)))", one(ColIndices(ToSparseCSR(z, nil))), []value{{[]int64{3}, []float64{1, 0, 2}}}},
-		{"one(Values(ToSparseCSR(z, nil)))", one(Values(ToSparseCSR(z, nil))), []value{{[]int64{3}, []float64{2, 3, 4}}}},
-		{"one(ToDense(dup, nil, nil))", one(ToDense(dup, nil, nil)), []value{{[]int64{2, 3}, []float64{0, 2, 0, 0, 0, 4}}}},
-		{"one(ToDense(AddTensor(dup, dup, 2), nil, nil))", one(ToDense(AddTensor(dup, dup, 2), nil, nil)), []value{{[]int64{2, 3}, []float64{0, 6, 0, 0, 0, 12}}}},
-		{"one(Zeros([]int64{2}, nil, nil, nil, nil))", one(Zeros([]int64{2}, nil, nil, nil, nil)), []value{{[]int64{2}, []float64{0, 0}}}},
-		{"one(Full([]int64{2}, 7.9, ptr(c10.Int32), nil, nil, nil))", one(Full([]int64{2}, 7.9, ptr(c10.Int32), nil, nil, nil)), []value{{[]int64{2}, []float64{7, 7}}}},
-		{"one(ArangeStart(-1, 2, nil, nil, nil, nil))", one(ArangeStart(-1, 2, nil, nil, nil, nil)), []value{{[]int64{3}, []float64{-1, 0, 1}}}},
-		{"one(Eye(2, nil, nil, nil, nil))", one(Eye(2, nil, nil, nil, nil)), []value{{[]int64{2, 2}, []float64{1, 0, 0, 1}}}},
+		{"one(Indices(dup))", one(Indices(dup)), []value{{[]int64{2, 3}, []float64{1, 0, 1, 2, 1, 2}}}},
+		{"one(CrowIndices(csr))", one(CrowIndices(csr)), []value{{[]int64{3}, []float64{0, 1, 3}}}},
+		{"two(sum.Indices(), sum.Values())", two(sum.Indices(), sum.Values()), []value{{[]int64{2, 6}, []float64{1, 0, 1, 1, 0, 1, 2, 1, 2, 2, 1, 2}}, {[]int64{6}, []float64{1, 2, 3, 2, 4, 6}}}},
+		{"two(rebuilt.Indices(), rebuilt.Values())", two(rebuilt.Indices(), rebuilt.Values()), []value{{[]int64{2, 3}, []float64{1, 0, 1, 2, 1, 2}}, {[]int64{3}, []float64{1, 2, 3}}}},
+		{"one(EmptyMemoryFormat([]int64{2}, ptr(c10.Int32), nil, nil, nil, nil))", one(EmptyMemoryFormat([]int64{2}, ptr(c10.Int32), nil, nil, nil, nil)), []value{{[]int64{2}, []float64{0, 0}}}},
 		{"one(AddTensorInPlace(fresh(x), v, 2))", one(AddTensorInPlace(fresh(x), v, 2)), []value{{[]int64{2, 3}, []float64{0, 5.5, 5.5, 5, 5, 5}}}},
-		{"one(MulTensorInPlace(fresh(x), y))", one(MulTensorInPlace(fresh(x), y)), []value{{[]int64{2, 3}, []float64{-1, 3, 0.5, 0, 4, -3}}}},
-		{"one(ReluInPlace(fresh(x)))", one(ReluInPlace(fresh(x))), []value{{[]int64{2, 3}, []float64{0, 1.5, 0, 3, 1, 0}}}},
-		{"one(ClampInPlace(fresh(x), nil, ptr(0.5)))", one(ClampInPlace(fresh(x), nil, ptr(0.5))), []value{{[]int64{2, 3}, []float64{-2, 0.5, -0.5, 0.5, 0.5, -1}}}},
-		{"one(FillScalarInPlace(fresh(x), 2))", one(FillScalarInPlace(fresh(x), 2)), []value{{[]int64{2, 3}, []float64{2, 2, 2, 2, 2, 2}}}},
 		{"one(ZeroInPlace(fresh(x)))", one(ZeroInPlace(fresh(x))), []value{{[]int64{2, 3}, []float64{0, 0, 0, 0, 0, 0}}}},
 		{"one(CopyInPlace(fresh(x), v, false))", one(CopyInPlace(fresh(x), v, false)), []value{{[]int64{2, 3}, []float64{1, 2, 3, 1, 2, 3}}}},
-		{"one(MaskedFillScalarInPlace(fresh(x), mask, 9))", one(MaskedFillScalarInPlace(fresh(x), mask, 9)), []value{{[]int64{2, 3}, []float64{9, 1.5, 9, 3, 9, 9}}}},
 		{"one(TInPlace(fresh(x)))", one(TInPlace(fresh(x))), []value{{[]int64{3, 2}, []float64{-2, 3, 1.5, 1, -0.5, -1}}}},
-		{"one(TransposeInPlace(fresh(x), 0, -1))", one(TransposeInPlace(fresh(x), 0, -1)), []value{{[]int64{3, 2}, []float64{-2, 3, 1.5, 1, -0.5, -1}}}},
-		{"one(SqueezeInPlace(UnsqueezeInPlace(fresh(x), 0)))", one(SqueezeInPlace(UnsqueezeInPlace(fresh(x), 0))), []value{{[]int64{2, 3}, []float64{-2, 1.5, -0.5, 3, 1, -1}}}},
-		{"one(UnsqueezeInPlace(fresh(x), 1))", one(UnsqueezeInPlace(fresh(x), 1)), []value{{[]int64{2, 1, 3}, []float64{-2, 1.5, -0.5, 3, 1, -1}}}},
-		{"one(AsStridedInPlace(fresh(x), []int64{3}, []int64{1}, ptr(int64(2))))", one(AsStridedInPlace(fresh(x), []int64{3}, []int64{1}, ptr(int64(2)))), []value{{[]int64{3}, []float64{-0.5, 3, 1}}}},
 		{"one(ResizeInPlace(fresh(x), []int64{2, 2}, nil))", one(ResizeInPlace(fresh(x), []int64{2, 2}, nil)), []value{{[]int64{2, 2}, []float64{-2, 1.5, -0.5, 3}}}},
-		{"one(ResizeAsInPlace(fresh(x), v, nil))", one(ResizeAsInPlace(fresh(x), v, nil)), []value{{[]int64{3}, []float64{-2, 1.5, -0.5}}}},
 		{"one(SetSourceTensorInPlace(fresh(x), v))", one(SetSourceTensorInPlace(fresh(x), v)), []value{{[]int64{3}, []float64{1, 2, 3}}}},
-		{"one(SetInPlace(fresh(x)))", one(SetInPlace(fresh(x))), []value{{[]int64{0}, []float64{}}}},
-		{"one(AbsOut(x, out()))", one(AbsOut(x, out())), []value{{[]int64{2, 3}, []float64{2, 1.5, 0.5, 3, 1, 1}}}},
 		{"one(AddOut(x, v, 2, out()))", one(AddOut(x, v, 2, out())), []value{{[]int64{2, 3}, []float64{0, 5.5, 5.5, 5, 5, 5}}}},
-		{"one(MulOut(x, y, out()))", one(MulOut(x, y, out())), []value{{[]int64{2, 3}, []float64{-1, 3, 0.5, 0, 4, -3}}}},
 		{"fallible(CatOut(list(x, y), 0, out()))", fallible(CatOut(list(x, y), 0, out())), []value{{[]int64{4, 3}, []float64{-2, 1.5, -0.5, 3, 1, -1, 0.5, 2, -1, 0, 4, 3}}}},
 		{"two(AminmaxOut(x, ptr(int64(1)), false, out(), out()))", two(AminmaxOut(x, ptr(int64(1)), false, out(), out())), []value{{[]int64{2}, []float64{-2, -1}}, {[]int64{2}, []float64{1.5, 3}}}},
-		{"one(ArangeStartOut(5, 0, -2, out()))", one(ArangeStartOut(5, 0, -2, out())), []value{{[]int64{3}, []float64{5, 3, 1}}}},
 	} {
 		expect(t, tt.name, tt.got, tt.want)
 	}
@@ -160,7 +111,7 @@ func expect(t *testing.T, name string, got []*c10.Tensor, want []value) {
 	}
 	for i, w := range want {
 		values := read(got[i])
-		same := equalSizes(got[i].Sizes(), w.sizes) && len(values) == len(w.values)
+		same := slices.Equal(got[i].Sizes(), w.sizes) && len(values) == len(w.values)
 		for k := 0; same && k < len(values); k++ {
 			same = near(values[k], w.values[k])
 		}
@@ -172,7 +123,7 @@ func expect(t *testing.T, name string, got []*c10.Tensor, want []value) {
 
 func near(a, b float64) bool {
 	if math.IsNaN(a) || math.IsNaN(b) || math.IsInf(b, 0) {
-		return compare(a, b) == 0
+		return cmp.Compare(a, b) == 0
 	}
 	return math.Abs(a-b) <= 2e-6*max(1, math.Abs(b))
 }

@@ -23,8 +23,7 @@ type Sample struct {
 // All returns the samples of every op of package kernels, sorted by op.
 func All() []Sample {
 	var all []Sample
-	for _, c := range slices.Concat(factories(), elementwise(), reductions(), products(), random(), indices(),
-		lists(), copies(), scalars(), views(), listViews(), sparse(), inPlace(), inPlaceViews(), storage(), out(), mutable()) {
+	for _, c := range slices.Concat(elementwise(), results(), random(), lists(), views(), sparse(), inPlace(), out()) {
 		for _, s := range c.variants {
 			all = append(all, Sample{c.op, c.name + "/" + string(s), func() []any { return build(c.args, s) }})
 		}

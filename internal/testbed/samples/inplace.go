@@ -20,17 +20,16 @@ func binaryInPlace(op string, rest ...any) []testCase {
 func inPlace() []testCase {
 	return slices.Concat(
 		binaryInPlace("add_.Tensor", 2.0),
-		binaryInPlace("mul_.Tensor"),
 		binaryInPlace("copy_", false),
-		unaryInPlace("relu_"),
-		unaryInPlace("clamp_", ptr(-1.0), noFloat),
-		unaryInPlace("fill_.Scalar", 7.0),
 		unaryInPlace("zero_"),
 		each([]variant{plain}, call("zero_", "sparse", coo)),
+		unaryInPlace("t_"),
 		[]testCase{
-			call("masked_fill_.Scalar", "matrix", written(2, 3), bools(2, 3), 9.0),
-			call("masked_fill_.Scalar", "broadcast", written(2, 3), bools(3), 9.0),
-			call("masked_fill_.Scalar", "empty", written(0), bools(0), 9.0),
+			call("resize_", "larger", written(2), []int64{3, 3}, noFormat),
+			call("resize_", "smaller", written(2, 3), []int64{2}, noFormat),
+			call("resize_", "from-empty", written(0), []int64{}, noFormat),
+			call("set_.source_Tensor", "other", written(2), floats(2, 3)),
+			call("set_.source_Tensor", "itself", wrote, wrote),
 		},
 	)
 }
