@@ -70,9 +70,6 @@ func (t *Tensor) IsCoalesced() bool { return t.members(SparseCOO).coalesced }
 // CrowIndices returns the row pointers of a CSR tensor, which still owns them.
 func (t *Tensor) CrowIndices() *Tensor { return t.members(SparseCSR).rows }
 
-// ColIndices returns the column indices of a CSR tensor, which still owns them.
-func (t *Tensor) ColIndices() *Tensor { return t.members(SparseCSR).cols }
-
 // Values returns the values of a sparse tensor, which still owns them.
 func (t *Tensor) Values() *Tensor {
 	x := t.get()

@@ -200,21 +200,9 @@ func ints(n int64, sizes ...int64) *description {
 	return elements(sizes, c10.Int64, (*builder).shared, func(i int64) float64 { return float64(i * 2 % n) })
 }
 
-func bools(sizes ...int64) *description {
-	return elements(sizes, c10.Bool, (*builder).shared, func(i int64) float64 { return float64((i + 1) % 2) })
-}
-
-// chances is a tensor of probabilities.
-func chances(sizes ...int64) *description {
-	return elements(sizes, c10.Float32, (*builder).shared, func(i int64) float64 { return float64(i%5) / 4 })
-}
-
 func complexes(sizes ...int64) *description {
 	return elements(sizes, c10.Complex64, (*builder).shared, wave)
 }
-
-// ones is a tensor of one element, 1.
-func ones() *description { return elements([]int64{1}, c10.Float32, (*builder).apart, listed(1)) }
 
 func handle(of *description) *description {
 	return tensorOf(func(b *builder) *c10.Tensor { return b.tensor(of).Retain() })

@@ -225,7 +225,7 @@ func sharesAny(r subject, args []subject) bool {
 		case a.t.Layout() == c10.SparseCOO:
 			return a.t.Values().SharesStorage(r.t) || a.t.Indices().SharesStorage(r.t)
 		default:
-			return a.t.Values().SharesStorage(r.t) || a.t.CrowIndices().SharesStorage(r.t) || a.t.ColIndices().SharesStorage(r.t)
+			return a.t.Values().SharesStorage(r.t) || a.t.CrowIndices().SharesStorage(r.t)
 		}
 	})
 }
