@@ -23,10 +23,8 @@ type checkRow struct {
 	// pair against another subject. It is nil for a check that is not judged on single calls.
 	plans func(op *Op, on, against *Subject) bool
 
-	// judges finds violations of the rule in a call; compares does so in a call and the same call
-	// on meta.
-	judges   func(*judge)
-	compares func(real, meta *judge)
+	// judges finds violations of the rule in a call.
+	judges func(*judge)
 
 	// after holds the checks judged before this one, which leaves out tensors that they named:
 	// wrong and aliased of an output, newImpl and newStorage of an input.

@@ -34,9 +34,9 @@ var _ = add(checkRow{
 	},
 })
 
-// output reports whether the argument receives a result, and so may be resized. Ops of namespace
+// Output reports whether the argument receives a result, and so may be resized. Ops of namespace
 // quantized pass it by position.
-func (s *Subject) output() bool { return s.Out || s.Write && s.Name == "out" }
+func (s *Subject) Output() bool { return s.Out || s.Write && s.Name == "out" }
 
 // reshapes reports whether the op is meant to give an argument other sizes or strides, or another
 // storage: an in-place view, a resize or a set_.
@@ -60,7 +60,7 @@ func (j *judge) inplaceMetadata() {
 		if !j.seesContents(InplaceMetadata, in) {
 			continue
 		}
-		changes := in.misshapen(slices.ContainsFunc(j.byImpl[impl], func(other *input) bool { return other.output() }))
+		changes := in.misshapen(slices.ContainsFunc(j.byImpl[impl], func(other *input) bool { return other.Output() }))
 		if len(changes) == 0 {
 			continue
 		}
@@ -77,7 +77,7 @@ func (in *input) misshapen(output bool) []string {
 	switch {
 	case !output:
 		return append(changedShape(b, a), lostNames(b, a)...)
-	case !slices.Equal(b.Sizes, a.Sizes) || sameStrides(b, a) && b.Offset == a.Offset && b.DType == a.DType:
+	case !slices.Equal(b.Sizes, a.Sizes) || b.SameStrides(a) && b.Offset == a.Offset && b.DType == a.DType:
 		return nil
 	}
 	return changedShape(b, a)

@@ -18,12 +18,12 @@ func TestRowsAreWhole(t *testing.T) {
 		if row.rule == "..." || row.breaks == "..." {
 			t.Errorf("%v %s has no rule, or no breaks: write both, a sentence each, in asserts/check_%s.go", c, row.name, strings.ReplaceAll(row.name, "-", "_"))
 		}
-		onCall, onMeta := row.judges != nil, row.compares != nil
+		onCall, onMeta := row.judges != nil, row.level == Meta
 		if onCall {
 			judged++
 		}
 		if planned := row.plans != nil; planned != (onCall || onMeta) || planned != (row.about != 0) || planned != (row.fixes != nil) || onCall && onMeta {
-			t.Errorf("%v: plans, about, fixes and one of judges and compares come together or not at all", c)
+			t.Errorf("%v: plans, about, fixes and one of judges and the level Meta come together or not at all", c)
 		}
 		if row.about&Argument != 0 && row.about != Argument {
 			t.Errorf("%v is about an argument: it cannot be compared with another subject", c)

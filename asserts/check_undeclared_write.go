@@ -128,7 +128,7 @@ func writtenBeside(b, a *Snapshot, written []*input) (text string, known bool) {
 	beside := bytes.Clone(a.Bytes[:n]) // with the covered bytes unchanged
 	for _, w := range written {
 		for _, c := range []*Snapshot{w.before.Content, w.after.Content} {
-			if c == nil || !c.runs(func(from, to int64) {
+			if c == nil || !c.Runs(func(from, to int64) {
 				from, to = min(max(0, from), int64(n)), min(max(0, to), int64(n))
 				copy(beside[from:to], b.Bytes[from:to])
 			}) {

@@ -46,7 +46,7 @@ func (j *judge) withinStorages() {
 			j.skipped[Skip{Code: WithinStorage, Reason: "contents not observed"}]++
 			continue
 		}
-		first, end, known := out.Content.extent()
+		first, end, known := out.Content.Extent()
 		if !known {
 			j.skipped[Skip{Code: WithinStorage, Reason: "the result's bytes within the storage were not observed"}]++
 			continue

@@ -11,10 +11,10 @@ import (
 // A dimension is a dimension in memory: the number of elements, and the bytes from one to the next.
 type dimension struct{ n, bytes int64 }
 
-// runs calls f with begin and end of each run of bytes that a tensor covers in its storage, and
+// Runs calls f with begin and end of each run of bytes that a tensor covers in its storage, and
 // reports whether these are known. They are not for a tensor that is not strided, such as a nested
 // one.
-func (c *Snapshot) runs(f func(from, to int64)) bool {
+func (c *Snapshot) Runs(f func(from, to int64)) bool {
 	run := c.elementSize()
 	if run == 0 || !c.strided() || len(c.Strides) != len(c.Sizes) {
 		return false
@@ -59,9 +59,9 @@ func (c *Snapshot) strided() bool {
 	return c.Layout == "" || strings.EqualFold(c.Layout, tensor.Layouts[tensor.LayoutStrided])
 }
 
-// extent returns where a tensor's bytes begin and end in its storage, and reports whether that is
+// Extent returns where a tensor's bytes begin and end in its storage, and reports whether that is
 // known. A tensor without elements has 0 and 0.
-func (c *Snapshot) extent() (first, end int64, known bool) {
+func (c *Snapshot) Extent() (first, end int64, known bool) {
 	size := c.elementSize()
 	if size == 0 || c.Layout != "" && !strings.HasPrefix(strings.ToLower(c.Layout), "strided") || len(c.Strides) != len(c.Sizes) {
 		return 0, 0, false
@@ -83,7 +83,7 @@ func (c *Snapshot) extent() (first, end int64, known bool) {
 // Within reports whether every element is known to lie within the storage, or the extent is not
 // known.
 func (c *Snapshot) Within() bool {
-	first, end, _ := c.extent() // 0 and 0 if not known
+	first, end, _ := c.Extent() // 0 and 0 if not known
 	return first >= 0 && end <= c.Nbytes
 }
 

@@ -28,7 +28,7 @@ func TestExtent(t *testing.T) {
 		{"too many strides", "float32", "", []int64{3}, []int64{1, 1}, 0, 0, 0, false},
 	} {
 		c := &Snapshot{DType: tt.dtype, Layout: tt.layout, Sizes: tt.sizes, Strides: tt.strides, Offset: tt.offset}
-		if first, end, known := c.extent(); first != tt.first || end != tt.end || known != tt.known {
+		if first, end, known := c.Extent(); first != tt.first || end != tt.end || known != tt.known {
 			t.Errorf("%s: extent %d, %d, %v, want %d, %d, %v", tt.name, first, end, known, tt.first, tt.end, tt.known)
 		}
 	}
@@ -50,7 +50,7 @@ func TestRuns(t *testing.T) {
 	} {
 		c := &Snapshot{DType: "int16", Sizes: tt.sizes, Strides: tt.strides, Offset: tt.offset}
 		got := []byte("............")
-		known := c.runs(func(from, to int64) {
+		known := c.Runs(func(from, to int64) {
 			for i := from; i < to; i++ {
 				got[i] = 'x'
 			}
@@ -73,7 +73,7 @@ func TestRunsOfNonsense(t *testing.T) {
 		{"an offset out of range", Snapshot{Offset: math.MaxInt64}, true},
 	} {
 		tt.c.DType = "uint8"
-		known := tt.c.runs(func(from, to int64) {
+		known := tt.c.Runs(func(from, to int64) {
 			if from > to {
 				t.Errorf("%s: a run from %d to %d", tt.name, from, to)
 			}

@@ -8,8 +8,8 @@
 // Authors of libraries and of tests implement [Tensor] once, choose a [Level], a
 // [Reporter] and a [Policy], and use [NewT] or [Main] in tests, as described below.
 //
-// Authors of tools and engines fill in a [Seen], and [Judge] or [JudgeMeta] returns
-// a [Verdict]. [Op.Plan] lists the checks of an op, [AllCodes] yields all checks,
+// Authors of tools and engines fill in a [Seen], and [Judge] returns a [Verdict];
+// package suite/compare judges two calls. [Op.Plan] lists the checks of an op, [AllCodes] yields all checks,
 // and a [Code] describes one. A [Result] is a line of any report.
 //
 // # A library's part

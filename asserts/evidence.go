@@ -213,6 +213,27 @@ func changedMetadata(b, a *Snapshot) []string {
 	return changes
 }
 
+// Changed reports whether a tensor has other bytes or metadata, or is another one, after a call; both
+// observations have a Content.
+func (o *Observation) Changed(after *Observation) bool {
+	return o.Impl != after.Impl || o.Storage != after.Storage ||
+		changedBytes(o.Content, after.Content) != "" || len(changedMetadata(o.Content, after.Content)) > 0
+}
+
+// SameStrides reports whether two tensors of the same sizes have the same strides, except those of
+// dimensions of size 1.
+func (c *Snapshot) SameStrides(other *Snapshot) bool {
+	if slices.Contains(c.Sizes, 0) {
+		return true
+	}
+	for i, n := range c.Sizes {
+		if n != 1 && nth(c.Strides, i) != nth(other.Strides, i) {
+			return false
+		}
+	}
+	return true
+}
+
 // changedShape describes each changed piece of metadata that determines the shape of a tensor.
 func changedShape(b, a *Snapshot) []string {
 	var changes []string

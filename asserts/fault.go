@@ -44,7 +44,7 @@ func JudgeFaults(op *Op, seen *Seen, faults []Fault) Verdict {
 func (j *judge) at(f *Fault) Place {
 	for i := range j.plan.args {
 		if s := &j.plan.args[i]; s.Name == f.Argument {
-			return s.place(false, NoElement, "")
+			return s.Place(false, NoElement, "")
 		}
 	}
 	if f.Return == 0 && f.Code.About()&Return == 0 {
@@ -52,7 +52,7 @@ func (j *judge) at(f *Fault) Place {
 	}
 	for i := range j.plan.results {
 		if s := &j.plan.results[i]; f.Return == 0 || s.Index == f.Return-1 {
-			return s.place(true, NoElement, "")
+			return s.Place(true, NoElement, "")
 		}
 	}
 	return Process

@@ -60,22 +60,12 @@ func (v *Verdict) Unheld(op *Op, seen *Seen) []Skip {
 	return skips
 }
 
-// JudgeMeta compares a call on the meta device with the same call on another device: which tensors
-// share storage, and the sizes, strides and dtype of the returns. Both calls are observed at the
-// content level. A failed call is not compared.
-func JudgeMeta(op *Op, real, meta *Seen, policy *Policy) Verdict {
-	return JudgeTwin(op, real, meta, "meta", policy)
-}
-
 // A judge judges one call.
 type judge struct {
 	op     *Op
 	seen   *Seen
 	plan   *plan
 	policy *Policy
-	modes  []Mode
-	fake   bool   // it is the call of a fake
-	on     string // the device of a call that is compared with another
 
 	inputs  []*input
 	outputs []*output
@@ -121,7 +111,6 @@ func newJudge(op *Op, seen *Seen, policy *Policy) *judge {
 		seen:         seen,
 		plan:         op.resolve(),
 		policy:       policy,
-		modes:        seen.Modes,
 		byImpl:       make(map[ID][]*input),
 		byStorage:    make(map[ID][]*input),
 		outByImpl:    make(map[ID][]*output),
@@ -136,8 +125,7 @@ func newJudge(op *Op, seen *Seen, policy *Policy) *judge {
 }
 
 func (j *judge) takeInputs(seen *Seen) {
-	before := split(seen.Before, seen.ArgLens, j.op.Args)
-	after := split(seen.After, seen.ArgLens, j.op.Args)
+	before, after, _ := seen.Split(j.op)
 	late, _ := seen.late(j.op)
 	for a := range j.plan.args {
 		plan := &j.plan.args[a]
@@ -209,7 +197,7 @@ func (o Observation) marked() Observation {
 
 // passesOver reports whether the policy skips a check for these tensors, and counts the skip.
 func (j *judge) passesOver(code Code, tensors ...*Observation) bool {
-	reason, skip := j.skip(code, tensors)
+	reason, skip := j.policy.Skips(code, j.seen.Modes, tensors...)
 	if skip {
 		j.skipped[Skip{Code: code, Reason: reason}]++
 	}
@@ -247,54 +235,45 @@ func (j *judge) passesOverContents(code Code, in *input) bool {
 	return unseen
 }
 
-func (j *judge) skip(code Code, tensors []*Observation) (reason string, skip bool) {
-	for _, m := range j.modes {
-		if j.policy.forMode(m).Has(code) {
-			return "mode " + m.Name, true
-		}
-	}
-	for _, o := range tensors {
-		for i := range j.policy.Rows {
-			if row := &j.policy.Rows[i]; row.Skip.Has(code) && row.matches(o.Traits) {
-				return row.Reason, true
-			}
-		}
-	}
-	return "", false
-}
-
-// conclude sorts the verdict and removes what is waived.
+// conclude returns the verdict with the skips.
 func (j *judge) conclude() Verdict {
 	for s, n := range j.skipped {
-		if s.Count = n; !j.plan.waived.Has(s.Code) {
-			j.verdict.Skips = append(j.verdict.Skips, s)
-		}
+		s.Count = n
+		j.verdict.Skips = append(j.verdict.Skips, s)
 	}
-	sortSkips(j.verdict.Skips)
-	j.verdict.Violations = slices.DeleteFunc(slices.Clone(j.verdict.Violations), j.saidOfWhole)
-	for c := range j.plan.waived.All() {
-		j.verdict.Judged[c] = 0
+	j.verdict.Conclude(j.op)
+	return j.verdict
+}
+
+// Conclude sorts the verdict, removes what the op waives and what repeats another violation, and
+// adds the fixes.
+func (v *Verdict) Conclude(op *Op) {
+	waived := CodesOf(op.Waived...)
+	v.Skips = slices.DeleteFunc(v.Skips, func(s Skip) bool { return waived.Has(s.Code) })
+	sortSkips(v.Skips)
+	v.Violations = slices.DeleteFunc(slices.Clone(v.Violations), v.saidOfWhole)
+	for c := range waived.All() {
+		v.Judged[c] = 0
 	}
-	j.verdict.Violations = slices.DeleteFunc(j.verdict.Violations, func(v *Violation) bool { return j.plan.waived.Has(v.Code) })
-	slices.SortStableFunc(j.verdict.Violations, func(a, b *Violation) int {
+	v.Violations = slices.DeleteFunc(v.Violations, func(v *Violation) bool { return waived.Has(v.Code) })
+	slices.SortStableFunc(v.Violations, func(a, b *Violation) int {
 		return cmp.Or(
 			comparePlaces(a.Subject, b.Subject),
 			cmp.Compare(a.Code, b.Code),
 		)
 	})
-	for _, v := range j.verdict.Violations {
-		v.Skipped = j.verdict.Skips
-		v.Fix, v.Note = v.Code.check().fixes(j.op, v), cmp.Or(v.Note, j.op.note(v))
+	for _, found := range v.Violations {
+		found.Skipped = v.Skips
+		found.Fix, found.Note = found.Code.check().fixes(op, found), cmp.Or(found.Note, op.note(found))
 	}
-	return j.verdict
 }
 
 // saidOfWhole reports whether a violation of a part repeats one of the tensor itself.
-func (j *judge) saidOfWhole(v *Violation) bool {
-	part := v.Subject
-	return part.Inside && slices.ContainsFunc(j.verdict.Violations, func(w *Violation) bool {
+func (v *Verdict) saidOfWhole(found *Violation) bool {
+	part := found.Subject
+	return part.Inside && slices.ContainsFunc(v.Violations, func(w *Violation) bool {
 		whole := w.Subject
-		return w.Code == v.Code && !whole.Inside && whole.Index == part.Index
+		return w.Code == found.Code && !whole.Inside && whole.Index == part.Index
 	})
 }
 
@@ -330,12 +309,13 @@ func (j *judge) reportOutput(code Code, out *output) *Violation {
 	return v
 }
 
-func (in *input) place() Place { return in.Subject.place(false, in.element, in.called) }
+func (in *input) place() Place { return in.Subject.Place(false, in.element, in.called) }
 
-func (out *output) place() Place { return out.Subject.place(true, out.element, out.called) }
+func (out *output) place() Place { return out.Subject.Place(true, out.element, out.called) }
 
-// place returns the place of a tensor of the subject.
-func (s *Subject) place(returned bool, element int, called string) Place {
+// Place returns the place of a tensor of the subject: its index in a list or NoElement, and the name
+// of a part or "".
+func (s *Subject) Place(returned bool, element int, called string) Place {
 	return Place{
 		Return: returned, Index: s.Index, Name: s.Name, Type: s.Type, Element: element,
 		Aliased: s.aliased(), Inside: s.Inside, Called: called,

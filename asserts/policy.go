@@ -118,6 +118,23 @@ func (p *Policy) forTensor(t Traits) Codes {
 
 func (r *Row) matches(t Traits) bool { return t&r.Trait != 0 && t&r.Unless == 0 }
 
+// Skips reports whether a call in some modes skips a check for some tensors, and why.
+func (p *Policy) Skips(code Code, modes []Mode, tensors ...*Observation) (reason string, skip bool) {
+	for _, m := range modes {
+		if p.forMode(m).Has(code) {
+			return "mode " + m.Name, true
+		}
+	}
+	for _, o := range tensors {
+		for i := range p.Rows {
+			if row := &p.Rows[i]; row.Skip.Has(code) && row.matches(o.Traits) {
+				return row.Reason, true
+			}
+		}
+	}
+	return "", false
+}
+
 // special returns the traits that skip a check up to a level.
 func (p *Policy) special(level Level) Traits {
 	var t Traits

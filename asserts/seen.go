@@ -93,6 +93,11 @@ type Earlier struct {
 	Arg       int // of an argument, one more than its position in the schema; 0 for a return
 }
 
+// Split returns the observations of each argument, before and after the call, and of each return.
+func (s *Seen) Split(op *Op) (before, after, results [][]Observation) {
+	return split(s.Before, s.ArgLens, op.Args), split(s.After, s.ArgLens, op.Args), split(s.Results, s.ResultLens, op.Results)
+}
+
 // split cuts observations into one run for each subject. Missing runs are empty, and surplus
 // observations are dropped.
 func split(obs []Observation, lens []int, subjects []Subject) [][]Observation {

@@ -116,7 +116,7 @@ func (c *Call) usualReturnContents(at int) bool {
 	if y == nil || y.Owner != OwnStorage || y.Counter != 0 || len(y.Parts) > 0 {
 		return false
 	}
-	if first, end, known := y.extent(); !known || first < 0 || end > y.Nbytes {
+	if first, end, known := y.Extent(); !known || first < 0 || end > y.Nbytes {
 		return false
 	}
 	for i := c.before; i < c.n; i++ {

@@ -40,12 +40,6 @@ type Violation struct {
 	Answer *Answer `json:",omitempty"` // the method that answered the call instead of a kernel; nil: none
 }
 
-// NewViolation returns a violation about a return of an op, by its position in Op.Results, of a
-// check without a [Seen]: the caller adds the evidence.
-func NewViolation(op *Op, code Code, result int) *Violation {
-	return &Violation{Code: code, Op: op.Name, Schema: op.Schema, Subject: op.Results[result].place(true, NoElement, "")}
-}
-
 // An Answer is a method of a Python class, of a tensor or a mode, that answers calls of ops.
 type Answer struct {
 	Class string // "model.Wrapper"

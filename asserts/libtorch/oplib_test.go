@@ -13,6 +13,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/internal/dev/libtorchtest"
 	"github.com/opassert/opassert/internal/dev/must"
 	"github.com/opassert/opassert/schema"
@@ -239,7 +240,7 @@ func judged(t *testing.T, op *libtorch.Op, args []libtorch.Value) []string {
 	if op.Meta && twinsErr == nil && slices.Contains(op.Kernels, "Meta") {
 		must.Do(t, op.Call(asserts.Content, &meta, twins...))
 		defer meta.Release()
-		violations = append(violations, asserts.JudgeMeta(checks, &out.Seen, &meta.Seen, asserts.Aware()).Violations...)
+		violations = append(violations, compare.Twins(checks, &out.Seen, &meta.Seen, "meta", asserts.Aware()).Violations...)
 	}
 	var got []string
 	for _, v := range violations {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/internal/slicesx"
 )
@@ -28,7 +29,7 @@ type CaseResult struct {
 	Origin  *Origin         `json:"origin,omitempty"` // of the recipe or the class
 	Beyond  string          `json:"beyond,omitempty"` // why no arguments avoid the error
 	Found   []*Finding      `json:"found,omitempty"`
-	Writes  []asserts.Write `json:"writes,omitempty"` // of the call on the first device
+	Writes  []compare.Write `json:"writes,omitempty"` // of the call on the first device
 }
 
 // An Origin is the base, and the variant of a class, with which a call first worked.

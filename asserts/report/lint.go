@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/schema"
 )
@@ -25,13 +26,13 @@ func Lint(o engine.Operator) []*Finding {
 }
 
 // Unwritten returns a note of an argument, or of one of its elements, that none of many calls changed.
-func Unwritten(o engine.Operator, arg int, of asserts.Which, calls, sizes int) *Finding {
-	return ofAll(asserts.Unwritten(o.Name(), o.Schema.Func.String(), written(o, arg), of, calls, sizes))
+func Unwritten(o engine.Operator, arg int, of compare.Which, calls, sizes int) *Finding {
+	return ofAll(compare.Unwritten(o.Name(), o.Schema.Func.String(), written(o, arg), of, calls, sizes))
 }
 
 // UnwrittenAs returns a note of an argument that only calls with some dtypes change.
 func UnwrittenAs(o engine.Operator, arg, calls int, dtypes []string) *Finding {
-	return ofAll(asserts.UnwrittenAs(o.Name(), o.Schema.Func.String(), written(o, arg), calls, dtypes))
+	return ofAll(compare.UnwrittenAs(o.Name(), o.Schema.Func.String(), written(o, arg), calls, dtypes))
 }
 
 func written(o engine.Operator, arg int) asserts.Place {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
+	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/asserts/suite/internal/work"
@@ -733,7 +734,7 @@ func TestFindingsOfAllCalls(t *testing.T) {
 	} {
 		s := perform(t, func(q request, n int) (lines []string) {
 			for n := q.From; n < q.To; n++ {
-				lines = append(lines, startOf(n), ended(report.CaseResult{Case: n, Ran: true, Writes: []asserts.Write{{Sizes: []int64{int64(n)}}}}))
+				lines = append(lines, startOf(n), ended(report.CaseResult{Case: n, Ran: true, Writes: []compare.Write{{Sizes: []int64{int64(n)}}}}))
 			}
 			return append(lines, lineDone)
 		})

@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
+	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/internal/tensor"
 )
@@ -32,7 +32,7 @@ const (
 )
 
 // see counts a tensor of a call.
-func (w *argumentCalls) see(of asserts.Write) {
+func (w *argumentCalls) see(of compare.Write) {
 	w.sizes[fmt.Sprint(of.Sizes)] = true
 	w.changed = w.changed || of.Changed
 	if d, _ := tensor.ParseDType(of.DType); d.Class() != tensor.Floating { // uint8 may represent another dtype
@@ -65,23 +65,23 @@ func (w *argumentCalls) lost() (calls int, dtypes []string) {
 }
 
 // elementCalls are the counts of an argument, and of the elements of a list.
-type elementCalls map[asserts.Which]*argumentCalls
+type elementCalls map[compare.Which]*argumentCalls
 
 // writes are the counts of an op, by position in the schema.
 type writes map[int]elementCalls
 
 // add counts the writes of a call.
-func (all writes) add(call []asserts.Write) {
+func (all writes) add(call []compare.Write) {
 	type destination struct {
 		arg int
-		of  asserts.Which
+		of  compare.Which
 	}
 	seen := make(map[destination]bool)
 	for _, w := range call {
 		if all[w.Arg] == nil {
 			all[w.Arg] = make(elementCalls)
 		}
-		for _, which := range slices.Compact([]asserts.Which{asserts.Itself, w.Of}) {
+		for _, which := range slices.Compact([]compare.Which{compare.Itself, w.Of}) {
 			if all[w.Arg][which] == nil {
 				all[w.Arg][which] = &argumentCalls{sizes: make(map[string]bool), by: make(map[string]*dtypeCalls)}
 			}
@@ -101,12 +101,12 @@ func (all writes) notes(o engine.Operator) []*report.Finding {
 	var notes []*report.Finding
 	for _, arg := range slices.Sorted(maps.Keys(all)) {
 		of := all[arg]
-		if calls, dtypes := of[asserts.Itself].lost(); calls > 0 {
+		if calls, dtypes := of[compare.Itself].lost(); calls > 0 {
 			notes = append(notes, report.UnwrittenAs(o, arg, calls, dtypes))
 		}
-		for _, which := range []asserts.Which{asserts.Itself, asserts.Last} {
+		for _, which := range []compare.Which{compare.Itself, compare.Last} {
 			w := of[which]
-			if w == nil || w.changed || !asserts.Many(w.calls, len(w.sizes)) && w.calls < alikeCalls || which == asserts.Last && !of[asserts.Itself].changed {
+			if w == nil || w.changed || !compare.Many(w.calls, len(w.sizes)) && w.calls < alikeCalls || which == compare.Last && !of[compare.Itself].changed {
 				continue
 			}
 			notes = append(notes, report.Unwritten(o, arg, which, w.calls, len(w.sizes)))

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/schema"
 )
@@ -23,7 +23,7 @@ func TestNeverWritten(t *testing.T) {
 		calls, sizes int
 		changed      int // the number of the call that changes it, from 1
 		elements     int
-		of           []asserts.Which // elements changed by every call
+		of           []compare.Which // elements changed by every call
 		want         string
 	}{
 		{name: "many", calls: 20, sizes: 3, elements: 1, want: "none of 20 calls, on tensors of 3 sizes, changed it"},
@@ -34,25 +34,25 @@ func TestNeverWritten(t *testing.T) {
 		{name: "changed by the first", calls: 30, sizes: 4, elements: 1, changed: 1},
 		{name: "a list counts once a call", calls: 19, sizes: 3, elements: 2},
 		{name: "a whole list", calls: 20, sizes: 3, elements: 3, want: "none of 20 calls, on tensors of 3 sizes, changed it,"},
-		{name: "all of a list", calls: 20, sizes: 3, elements: 3, of: []asserts.Which{asserts.Other, asserts.Last}},
-		{name: "the last alone", calls: 20, sizes: 3, elements: 2, of: []asserts.Which{asserts.Last}},
-		{name: "all but the last", calls: 20, sizes: 3, elements: 3, of: []asserts.Which{asserts.Other}, want: "none of 20 calls, on tensors of 3 sizes, changed its last element,"},
-		{name: "all but the last, of few sizes", calls: 20, sizes: 2, elements: 3, of: []asserts.Which{asserts.Other}},
-		{name: "all but the last, of few", calls: 19, sizes: 3, elements: 2, of: []asserts.Which{asserts.Other}},
+		{name: "all of a list", calls: 20, sizes: 3, elements: 3, of: []compare.Which{compare.Other, compare.Last}},
+		{name: "the last alone", calls: 20, sizes: 3, elements: 2, of: []compare.Which{compare.Last}},
+		{name: "all but the last", calls: 20, sizes: 3, elements: 3, of: []compare.Which{compare.Other}, want: "none of 20 calls, on tensors of 3 sizes, changed its last element,"},
+		{name: "all but the last, of few sizes", calls: 20, sizes: 2, elements: 3, of: []compare.Which{compare.Other}},
+		{name: "all but the last, of few", calls: 19, sizes: 3, elements: 2, of: []compare.Which{compare.Other}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			all := make(writes)
 			for n := range tt.calls {
-				var call []asserts.Write
+				var call []compare.Write
 				for i := range tt.elements {
-					of := asserts.Other
+					of := compare.Other
 					switch {
 					case tt.elements == 1:
-						of = asserts.Itself
+						of = compare.Itself
 					case i == tt.elements-1:
-						of = asserts.Last
+						of = compare.Last
 					}
-					call = append(call, asserts.Write{Arg: 1, Of: of, Sizes: []int64{int64(n % tt.sizes)}, Changed: n+1 == tt.changed || slices.Contains(tt.of, of)})
+					call = append(call, compare.Write{Arg: 1, Of: of, Sizes: []int64{int64(n % tt.sizes)}, Changed: n+1 == tt.changed || slices.Contains(tt.of, of)})
 				}
 				all.add(call)
 			}
@@ -94,10 +94,10 @@ func TestNeverWrittenAs(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			all := make(writes)
 			for _, d := range tt.changed {
-				all.add([]asserts.Write{{DType: d, Sizes: []int64{2}, Changed: true}})
+				all.add([]compare.Write{{DType: d, Sizes: []int64{2}, Changed: true}})
 			}
 			for _, d := range tt.left {
-				all.add([]asserts.Write{{DType: d, Sizes: []int64{2}}})
+				all.add([]compare.Write{{DType: d, Sizes: []int64{2}}})
 			}
 			saw := ""
 			for _, n := range all.notes(engine.Operator{Schema: parsed}) {

@@ -55,13 +55,14 @@ var rooms = []room{
 	{"asserts/internal/wire", []string{"=asserts", "internal/tensor"}, nil},
 	{"asserts/libtorch", []string{"=asserts", "=internal/compile", "internal/installed", "=internal/subprocess", "=asserts/preserve", "internal/tensor"}, nil},
 	{"asserts/preserve", []string{"=asserts", "internal/printable"}, nil},
-	{"asserts/report", []string{"=asserts", "internal/printable", "asserts/suite/engine", "schema"}, nil},
-	{"asserts/suite", []string{"=asserts", "asserts/report", "internal/printable", "schema", "internal/locked", "internal/procstat", "internal/tensor"}, nil},
-	{"asserts/suite/engine", []string{"=asserts", "=asserts/maker", "schema", "internal/tensor"}, nil},
+	{"asserts/report", []string{"asserts/suite/compare", "=asserts", "internal/printable", "asserts/suite/engine", "schema"}, nil},
+	{"asserts/suite", []string{"asserts/suite/compare", "=asserts", "asserts/report", "internal/printable", "schema", "internal/locked", "internal/procstat", "internal/tensor"}, nil},
+	{"asserts/suite/compare", []string{"=asserts", "internal/tensor"}, nil},
+	{"asserts/suite/engine", []string{"asserts/suite/compare", "=asserts", "=asserts/maker", "schema", "internal/tensor"}, nil},
 	{"asserts/suite/internal/sample", []string{"asserts/suite/engine", "internal/yamlfile", "schema", "internal/tensor"}, nil},
 	{"asserts/suite/internal/design", []string{"asserts/report", "asserts/suite/engine", "internal/yamlfile", "asserts/suite/internal/sample", "schema", "internal/tensor"}, []string{"gopkg.in/yaml.v3"}},
 	{"asserts/suite/repro", []string{"=asserts", "asserts/suite/engine", "asserts/suite/internal/sample", "asserts/report", "schema", "internal/subprocess", "internal/locked", "internal/printable", "internal/tensor"}, []string{"gopkg.in/yaml.v3"}},
-	{"asserts/suite/internal/work", []string{"=asserts", "asserts/suite/engine", "asserts/suite/internal/sample", "asserts/suite/internal/design", "asserts/report", "schema", "internal/tensor"}, nil},
+	{"asserts/suite/internal/work", []string{"asserts/suite/compare", "=asserts", "asserts/suite/engine", "asserts/suite/internal/sample", "asserts/suite/internal/design", "asserts/report", "schema", "internal/tensor"}, nil},
 	{"asserts/optest", []string{"=asserts", "=asserts/suite/gokernels", "=asserts/maker", "=asserts/suite", "asserts/suite/engine", "asserts/report", "schema"}, nil},
 	{"cmd/opassert", []string{"schema", "allowlist", "gen", "asserts", "internal"}, nil},
 	{"internal/dev/addcheck", []string{"=asserts"}, nil},
@@ -81,13 +82,13 @@ var rooms = []room{
 	{"internal/usual", nil, nil},
 	{"cmd/opassert/internal/preload", []string{"internal/compile", "internal/installed", "internal/locked", "internal/printable", "internal/procstat"}, []string{"golang.org/x/sys"}},
 	{"asserts/suite/gokernels", []string{"=asserts", "asserts/suite/engine", "internal/tensor", "schema"}, nil},
-	{"cmd/opassert/internal/torch", []string{"=asserts", "internal/installed", "internal/locked", "=asserts/libtorch", "=asserts/suite", "asserts/suite/engine", "schema", "internal/tensor"}, []string{"github.com/ianlancetaylor/demangle"}},
+	{"cmd/opassert/internal/torch", []string{"asserts/suite/compare", "=asserts", "internal/installed", "internal/locked", "=asserts/libtorch", "=asserts/suite", "asserts/suite/engine", "schema", "internal/tensor"}, []string{"github.com/ianlancetaylor/demangle"}},
 	{"cmd/opassert/internal/live", []string{"asserts/preserve", "cmd/opassert/internal/trace", "internal/printable", "internal/compile", "cmd/opassert/internal/preload"}, nil},
 	{"cmd/opassert/internal/watch", []string{"asserts", "schema", "internal/compile", "internal/installed", "cmd/opassert/internal/live", "cmd/opassert/internal/preload", "internal/printable", "internal/procstat", "internal/tensor", "cmd/opassert/internal/torch", "internal/usual"}, nil},
 	{"internal/dev/libtorchtest", []string{"allowlist", "=asserts", "asserts/libtorch", "gen/plan", "internal/compile", "internal/installed", "internal/locked", "internal/dev/must", "schema"}, nil},
 	{"cmd/opassert/internal/trace", []string{"=asserts/preserve", "internal/printable"}, nil},
 	{"cmd/opassert/internal/settings", []string{"internal/yamlfile"}, []string{"gopkg.in/yaml.v3"}},
-	{"internal/testbed", []string{"=asserts", "internal/tensor"}, nil},
+	{"internal/testbed", []string{"=asserts", "asserts/suite/compare", "internal/tensor"}, nil},
 	{"internal/testbed/engine", []string{"=asserts", "internal/testbed", "=asserts/suite/gokernels", "asserts/suite/engine", "schema", "internal/tensor"}, nil},
 	{"internal/testbed/gentest", []string{"asserts", "internal/testbed"}, nil},
 	{"internal/testbed/gentest/regen", []string{"gen", "schema", "internal/testbed/faults"}, nil},
@@ -144,13 +145,15 @@ func within(path, dir string) bool { return path == dir || strings.HasPrefix(pat
 var api = []string{"asserts", "asserts/maker", "asserts/optest", "asserts/preserve", "asserts/report", "asserts/suite", "asserts/suite/engine", "asserts/libtorch",
 	"schema", "allowlist", "gen", "gen/plan", "gen/vet"}
 
-// Packages that are not API are internal, except those of the suite that the command, or the
-// embedded engine, shares with it.
+// shared are the packages of the suite that the command, or the embedded engine, shares with it.
+var shared = []string{"asserts/suite/compare", "asserts/suite/gokernels", "asserts/suite/repro"}
+
+// Packages that are not API are internal, except shared ones.
 func TestHousePublic(t *testing.T) {
 	out := must.Get(exec.Command("go", "list", "-f", `{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}`, module+"/...").Output())(t)
 	for pkg := range strings.FieldsSeq(string(out)) {
 		pkg = strings.TrimPrefix(pkg, module+"/")
-		if !strings.Contains("/"+pkg, "/internal/") && !slices.Contains(api, pkg) && pkg != "asserts/suite/repro" && pkg != "asserts/suite/gokernels" {
+		if !strings.Contains("/"+pkg, "/internal/") && !slices.Contains(api, pkg) && !slices.Contains(shared, pkg) {
 			t.Errorf("%s is not API: move it behind internal", pkg)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/compare"
 )
 
 // What an [Engine] may do besides: a run asks it, by a type assertion, and leaves out what it cannot do.
@@ -13,7 +14,7 @@ type FakeCaller interface {
 	// NoFake returns why no fake of an op can be called, or "".
 	NoFake(op *asserts.Op) string
 	// Fake calls the fake of an op that has one, or returns why it can't.
-	Fake(op *asserts.Op, args []any) (*asserts.Fake, string)
+	Fake(op *asserts.Op, args []any) (*compare.Fake, string)
 }
 
 // A RuleCaller calls the rules registered for an op besides its kernels.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/internal/testbed/c10"
 	"github.com/opassert/opassert/internal/testbed/internal/watch"
 )
@@ -21,7 +22,7 @@ var _ = planting(asserts.MetaAlias, plant{
 func (f Planted) OnMeta(k asserts.Kernel) asserts.Verdict {
 	real := watch.Call(k.Func, f.Args(), asserts.Content)
 	meta := watch.Call(k.Func, watch.OnMeta(f.Args()), asserts.Content)
-	return asserts.JudgeMeta(k.Op, real.Seen, meta.Seen, asserts.Aware())
+	return compare.Twins(k.Op, real.Seen, meta.Seen, "meta", asserts.Aware())
 }
 
 func onMeta(do func(t, with *c10.Tensor) *c10.Tensor) func(t, with *c10.Tensor) *c10.Tensor {

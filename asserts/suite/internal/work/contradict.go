@@ -5,6 +5,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
+	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/internal/tensor"
@@ -55,7 +56,7 @@ func (r *Runner) contradicts(t *Target, c *sample.Case, f *report.Finding) {
 			if !made {
 				continue
 			}
-			if text := asserts.Contradicts(t.judged, f.Violation.Subject, first, there, like.c.String()); text != "" {
+			if text := compare.Contradicts(t.judged, f.Violation.Subject, first, there, like.c.String()); text != "" {
 				f.Violation.Fix = text
 				return
 			}
@@ -64,14 +65,14 @@ func (r *Runner) contradicts(t *Target, c *sample.Case, f *report.Finding) {
 }
 
 // pair returns the call and the one on a device that it is compared with, if that was made.
-func (a *attempt) pair(on engine.Device) (asserts.Pair, bool) {
+func (a *attempt) pair(on engine.Device) (compare.Pair, bool) {
 	real := a.calls[0].seen
 	if on == engine.Fake {
 		if a.fake.seen == nil {
-			return asserts.Pair{}, false
+			return compare.Pair{}, false
 		}
-		return asserts.Pair{Real: real, Other: a.fake.seen.Settled(real)}, true
+		return compare.Pair{Real: real, Other: a.fake.seen.Settled(real)}, true
 	}
 	i := slices.IndexFunc(a.calls, func(c deviceCall) bool { return c.on == on })
-	return asserts.Pair{Real: real, Other: a.calls[i].seen}, a.calls[i].seen != nil
+	return compare.Pair{Real: real, Other: a.calls[i].seen}, a.calls[i].seen != nil
 }

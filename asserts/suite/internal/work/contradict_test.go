@@ -6,6 +6,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
+	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/internal/dev/must"
 )
@@ -77,7 +78,7 @@ func TestContradictsFake(t *testing.T) {
 		return []any{x}, nil
 	}
 	b := benchOf(t, "ns::f(Tensor a) -> Tensor", negative, func(o *engine.Operator, _ *engine.Checks) { o.Added = true }, "")
-	e := &fakingEngine{fakeEngine: b.e, fake: &asserts.Fake{}}
+	e := &fakingEngine{fakeEngine: b.e, fake: &compare.Fake{}}
 	e.fake.Seen.Results = []asserts.Observation{{Impl: 1, Content: &asserts.Snapshot{DType: "float32", Sizes: []int64{2}, Strides: []int64{1}}}}
 	b.Engine = e
 	f := differs(engine.Fake, asserts.MetaAlias)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
+	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/internal/tensor"
@@ -159,7 +160,7 @@ func (r *Runner) withThreads(t *Target, c *sample.Case) (verdicts []asserts.Verd
 		return nil, untried(twoThreads, cannotSet)
 	}
 	two := r.seenAgain(t, c, firstTime)
-	var raced []asserts.Difference
+	var raced []compare.Difference
 	if two != nil {
 		raced, skips = r.raced(t, c, two[0])
 	}
@@ -190,7 +191,7 @@ func (r *Runner) withThreads(t *Target, c *sample.Case) (verdicts []asserts.Verd
 }
 
 // raced returns the results that differ between two calls with two threads, or the skip if it made fewer calls.
-func (r *Runner) raced(t *Target, c *sample.Case, seen *asserts.Seen) ([]asserts.Difference, []asserts.Skip) {
+func (r *Runner) raced(t *Target, c *sample.Case, seen *asserts.Seen) ([]compare.Difference, []asserts.Skip) {
 	e := r.Engine.(engine.Threaded)
 	begun := e.CPUTime()
 	for range races {

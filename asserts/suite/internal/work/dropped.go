@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
@@ -18,7 +19,7 @@ var unfollowed = asserts.Skip{
 func (r *Runner) dropped(t *Target, a *attempt) (faults []asserts.Fault, skips []asserts.Skip) {
 	e, ok := r.Engine.(engine.CopyTracker)
 	left := make(map[string]bool)
-	for _, w := range asserts.WritesOf(t.judged, a.calls[0].seen) {
+	for _, w := range compare.WritesOf(t.judged, a.calls[0].seen) {
 		if !w.Changed {
 			left[t.operator.Schema.Func.Args[w.Arg].Name] = true
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
+	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
@@ -74,7 +75,7 @@ func (r *Runner) judgeFake(t *Target, a *attempt, result *report.CaseResult) []*
 		result.Devices[engine.Fake] = tally
 		return nil
 	}
-	verdict := asserts.JudgeFake(t.judged, a.calls[0].seen, a.fake.seen, r.Policy)
+	verdict := compare.Fakes(t.judged, a.calls[0].seen, a.fake.seen, r.Policy)
 	tally.AddVerdict(verdict)
 	result.Devices[engine.Fake] = tally
 	return t.findings(verdict.Violations, result, a.calls[0].on, engine.Fake)
@@ -86,7 +87,7 @@ func (r *Runner) judgeDevice(t *Target, a *attempt, known []*report.Finding, res
 	if r.Level < asserts.Meta || a.calls[0].on == engine.CPU && !t.operator.Added {
 		return nil
 	}
-	var fake *asserts.Fake
+	var fake *compare.Fake
 	if a.fake != nil {
 		fake = a.fake.seen
 	}
@@ -96,7 +97,7 @@ func (r *Runner) judgeDevice(t *Target, a *attempt, known []*report.Finding, res
 			devices = append(devices, string(d))
 		}
 	}
-	verdict := asserts.JudgeDevice(t.judged, a.calls[0].seen, fake, devices, r.Policy)
+	verdict := compare.Devices(t.judged, a.calls[0].seen, fake, devices, r.Policy)
 	return slices.DeleteFunc(t.findings(verdict.Violations, result, a.calls[0].on), func(f *report.Finding) bool {
 		return slices.ContainsFunc(known, f.SameFault)
 	})

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/schema"
 )
@@ -28,12 +29,12 @@ func (r *Runner) calledAgain(t *Target, args []any) *asserts.Seen {
 
 // same reports whether the other call was made, and no bytes differ.
 func (t *Target) same(a, b *asserts.Seen) bool {
-	return b != nil && len(asserts.Differing(t.judged, a, b)) == 0
+	return b != nil && len(compare.Differing(t.judged, a, b)) == 0
 }
 
 // unlike returns the results that differ between two calls, including those without copied bytes.
-func (t *Target) unlike(a, b *asserts.Seen) []asserts.Difference {
-	return append(asserts.Differing(t.judged, a, b), asserts.Unknown(t.judged, a, b)...)
+func (t *Target) unlike(a, b *asserts.Seen) []compare.Difference {
+	return append(compare.Differing(t.judged, a, b), compare.Unknown(t.judged, a, b)...)
 }
 
 // repeats reports whether a call returns the same each time it is repeated.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/asserts/suite/internal/design"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/internal/slicesx"
@@ -64,25 +65,25 @@ func (r *Runner) generated(t *Target, a *attempt) (faults []asserts.Fault, skips
 func (r *Runner) ignored(t *Target, c *sample.Case, first *asserts.Seen) []asserts.Fault {
 	none := changed(c, func(sample.Value) sample.Value { return sample.None() })
 	last := r.seenAgain(t, none, firstTime)
-	var random []asserts.Difference
+	var random []compare.Difference
 	for n := range often {
 		of := r.seenAgain(t, changed(c, func(v sample.Value) sample.Value { v.Int += int64(n + 1); return v }), firstTime)
 		then := r.seenAgain(t, none, callSetup{fill: firstFill, seed: uint64(n + 1)})
 		if last == nil || of == nil || then == nil {
 			return nil
 		}
-		follows, differ := asserts.Differing(t.judged, first, of[0]), asserts.Differing(t.judged, last[0], then[0])
+		follows, differ := compare.Differing(t.judged, first, of[0]), compare.Differing(t.judged, last[0], then[0])
 		if n == 0 {
 			random = differ
 		}
-		random = slices.DeleteFunc(random, func(d asserts.Difference) bool {
+		random = slices.DeleteFunc(random, func(d compare.Difference) bool {
 			return slices.ContainsFunc(follows, d.Same) || !slices.ContainsFunc(differ, d.Same)
 		})
 		if last = then; len(random) == 0 {
 			return nil
 		}
 	}
-	return slicesx.Map(random, func(d asserts.Difference) asserts.Fault { return about(d, ignoredGenerator) })
+	return slicesx.Map(random, func(d compare.Difference) asserts.Fault { return about(d, ignoredGenerator) })
 }
 
 // changed returns a copy of a case with other values for its generators.

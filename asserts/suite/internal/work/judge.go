@@ -6,6 +6,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
+	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
@@ -31,7 +32,7 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.CaseResult) []*repo
 		}
 		result.Devices[c.on] = tally
 	}
-	result.Writes = asserts.WritesOf(t.judged, a.calls[0].seen)
+	result.Writes = compare.WritesOf(t.judged, a.calls[0].seen)
 	found = append(found, r.judgeDevice(t, a, found, result)...) // prepended: a second note about a return, that it has no fake, is then left out
 	if a.fake != nil {
 		found = append(found, r.judgeFake(t, a, result)...)
@@ -45,7 +46,7 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.CaseResult) []*repo
 	generated, undrawn := r.generated(t, a)
 	dropped, unfollowed := r.dropped(t, a)
 	result.Devices.Add(report.Devices{a.calls[0].on: {Skips: slices.Concat(unasked, unseeded, undrawn, unfollowed)}})
-	faults := slices.Concat(asserts.MarkedReturns(t.judged, a.calls[0].seen), lost, drawn, generated, dropped)
+	faults := slices.Concat(markedReturns(t.judged, a.calls[0].seen), lost, drawn, generated, dropped)
 	found = append(found, r.judgeFaults(t, a, faults, result, a.calls[0].on)...)
 	a.calls[0].left = append(a.calls[0].left, r.left()...)
 	for _, c := range a.calls {
@@ -89,12 +90,12 @@ func uncounted(all []asserts.Observation) []asserts.Observation {
 // compare compares the call on another device with the first.
 func (r *Runner) compare(t *Target, a *attempt, other *deviceCall, tally *report.Tally, result *report.CaseResult) []*report.Finding {
 	first := &a.calls[0]
-	verdict := asserts.JudgeTwin(t.judged, first.seen, other.seen, string(other.on), r.Policy)
+	verdict := compare.Twins(t.judged, first.seen, other.seen, string(other.on), r.Policy)
 	tally.AddVerdict(verdict)
 	found := t.findings(verdict.Violations, result, first.on, other.on)
 	if t.repeatable() {
 		changes := func(real, twin *asserts.Seen) asserts.Verdict {
-			return asserts.JudgeChanges(t.judged, real, twin, string(other.on), r.Policy)
+			return compare.Changes(t.judged, real, twin, string(other.on), r.Policy)
 		}
 		verdict = changes(first.seen, other.seen)
 		settled := r.settled(t, a, verdict.Violations, changes)
@@ -124,9 +125,9 @@ func (r *Runner) compareValues(t *Target, a *attempt, other *deviceCall, tally *
 		skip(undecided, 1)
 		return nil
 	}
-	skip(notCopied, len(asserts.Unknown(t.judged, first.seen, other.seen)))
+	skip(notCopied, len(compare.Unknown(t.judged, first.seen, other.seen)))
 	compared := func(real, twin *asserts.Seen) asserts.Verdict {
-		return asserts.JudgeValues(t.judged, real, twin, string(other.on), r.Tolerance, r.Policy)
+		return compare.Values(t.judged, real, twin, string(other.on), r.Tolerance, r.Policy)
 	}
 	verdict := compared(first.seen, other.seen)
 	tally.AddSkips(verdict.Skips)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
+	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/design"
 	"github.com/opassert/opassert/internal/dev/must"
@@ -349,12 +350,12 @@ func TestTwice(t *testing.T) {
 // library's ops there, too, at the level of second calls, if the op's fake returns nothing and no
 // error is the same fault.
 func TestJudgeDevice(t *testing.T) {
-	missing := &asserts.Fake{Missing: true}
+	missing := &compare.Fake{Missing: true}
 	for _, tt := range []struct {
 		name    string
 		devices []engine.Device
 		level   asserts.Level
-		fake    *asserts.Fake
+		fake    *compare.Fake
 		writes  bool
 		want    string
 	}{
@@ -365,7 +366,7 @@ func TestJudgeDevice(t *testing.T) {
 		{"beside another fault", []engine.Device{"lpu"}, asserts.Meta, nil, true, "OA009 argument a on lpu; OA011 result on lpu"},
 		{"beside a note", []engine.Device{"lpu"}, asserts.Meta, missing, false, "OA011 result on lpu; OA011 result on lpu, fake"},
 		{"beside sizes that differ", []engine.Device{"lpu", engine.CPU}, asserts.Meta, nil, false, "OA011 result on lpu, cpu"},
-		{"as its fake", []engine.Device{"lpu"}, asserts.Meta, &asserts.Fake{}, false, ""},
+		{"as its fake", []engine.Device{"lpu"}, asserts.Meta, &compare.Fake{}, false, ""},
 	} {
 		b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 			made := e.like(first(args))
@@ -447,14 +448,14 @@ func TestUncounted(t *testing.T) {
 // A fakingEngine is a library whose ops have fakes.
 type fakingEngine struct {
 	*fakeEngine
-	fake   *asserts.Fake
+	fake   *compare.Fake
 	noFake string
 	calls  int
 }
 
 func (e *fakingEngine) NoFake(*asserts.Op) string { return e.noFake }
 
-func (e *fakingEngine) Fake(*asserts.Op, []any) (*asserts.Fake, string) {
+func (e *fakingEngine) Fake(*asserts.Op, []any) (*compare.Fake, string) {
 	e.calls++
 	if e.fake == nil {
 		return nil, "there is no Python"
@@ -466,7 +467,7 @@ func (e *fakingEngine) Fake(*asserts.Op, []any) (*asserts.Fake, string) {
 // each; if it is not called, that is counted with the reason.
 func TestFakes(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", copies)
-	e := &fakingEngine{fakeEngine: b.e, fake: &asserts.Fake{Fault: "raises TypeError"}}
+	e := &fakingEngine{fakeEngine: b.e, fake: &compare.Fake{Fault: "raises TypeError"}}
 	b.Engine = e
 	heard := 0
 	b.t.Twinning = func(on engine.Device) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/asserts/suite/internal/design"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
@@ -14,7 +15,7 @@ const mostRefused = 8
 
 // lost returns the arguments that a call changes, but not with the property of a trap.
 func (r *Runner) lost(t *Target, a *attempt) (faults []asserts.Fault, skips []asserts.Skip) {
-	writes := asserts.WritesOf(t.judged, a.calls[0].seen)
+	writes := compare.WritesOf(t.judged, a.calls[0].seen)
 	t.addChanged(writes)
 	if !t.operator.Added || !a.c.Plain() {
 		return nil, nil
@@ -27,10 +28,10 @@ func (r *Runner) lost(t *Target, a *attempt) (faults []asserts.Fault, skips []as
 }
 
 // lostIn returns the faults in one trap.
-func (r *Runner) lostIn(t *Target, a *attempt, number int, writes []asserts.Write) (faults []asserts.Fault, skips []asserts.Skip) {
+func (r *Runner) lostIn(t *Target, a *attempt, number int, writes []compare.Write) (faults []asserts.Fault, skips []asserts.Skip) {
 	in, tried := &traps[number], &t.traps[number]
 	args := t.operator.Schema.Func.Args
-	asks := func(w asserts.Write) bool {
+	asks := func(w compare.Write) bool {
 		return w.Changed && in.may(w, design.IsOut(args[w.Arg])) && !tried.reached[w.Arg]
 	}
 	if !slices.ContainsFunc(writes, asks) {
@@ -43,7 +44,7 @@ func (r *Runner) lostIn(t *Target, a *attempt, number int, writes []asserts.Writ
 	set := func(all []*sample.TensorSpec) { in.set(all, design.OutsOf(t.operator.Schema, a.c)) }
 	for b := range r.again(t, a.c, set) {
 		tried.refused--
-		then := asserts.WritesOf(t.judged, b.calls[0].seen)
+		then := compare.WritesOf(t.judged, b.calls[0].seen)
 		t.addChanged(then)
 		for i := range min(len(writes), len(then)) {
 			switch w := then[i]; {
@@ -59,7 +60,7 @@ func (r *Runner) lostIn(t *Target, a *attempt, number int, writes []asserts.Writ
 }
 
 // addChanged records the arguments that a call changed while they are strided.
-func (t *Target) addChanged(writes []asserts.Write) {
+func (t *Target) addChanged(writes []compare.Write) {
 	for _, w := range writes {
 		t.traps[0].reached[w.Arg] = t.traps[0].reached[w.Arg] || w.Strided && w.Changed
 	}

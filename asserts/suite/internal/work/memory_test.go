@@ -9,6 +9,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
+	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/internal/dev/must"
@@ -303,8 +304,8 @@ func TestFramesOfNone(t *testing.T) {
 type fakelessEngine struct{ *watchingEngine }
 
 func (fakelessEngine) NoFake(*asserts.Op) string { return "" }
-func (fakelessEngine) Fake(*asserts.Op, []any) (*asserts.Fake, string) {
-	return &asserts.Fake{Missing: true}, ""
+func (fakelessEngine) Fake(*asserts.Op, []any) (*compare.Fake, string) {
+	return &compare.Fake{Missing: true}, ""
 }
 
 // A note about a return does not hide an error about it.

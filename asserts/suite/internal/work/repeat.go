@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/internal/slicesx"
@@ -52,9 +53,9 @@ func (r *Runner) repeat(t *Target, a *attempt) repetition {
 	if astray := r.touched(t).faults; len(astray) > 0 || !t.repeatable() {
 		return repetition{faults: astray}
 	}
-	differ := asserts.Differing(t.judged, first, then[0])
+	differ := compare.Differing(t.judged, first, then[0])
 	if len(differ) == 0 {
-		return repetition{made: true, unknown: len(asserts.Unknown(t.judged, first, then[0])) > 0}
+		return repetition{made: true, unknown: len(compare.Unknown(t.judged, first, then[0])) > 0}
 	}
 	filled, own, made := r.apart(t, a, differ)
 	if !made {
@@ -81,19 +82,19 @@ func (r *Runner) repeat(t *Target, a *attempt) repetition {
 
 // apart returns the results that differ between calls in memory filled in two ways, on the first
 // side, and which of those that differ on the other side are not reproducible.
-func (r *Runner) apart(t *Target, a *attempt, differ []asserts.Difference) (filled, own []asserts.Difference, made bool) {
+func (r *Runner) apart(t *Target, a *attempt, differ []compare.Difference) (filled, own []compare.Difference, made bool) {
 	first, other := a.calls[0].seen, r.seenAgain(t, a.c, otherFill)
 	if other == nil {
 		return nil, nil, false
 	}
-	filled = asserts.Differing(t.judged, first, other[0])
+	filled = compare.Differing(t.judged, first, other[0])
 	for range often {
 		again := r.seenAgain(t, a.c, otherFill, firstTime)
 		if again == nil {
 			return nil, nil, false
 		}
-		own = slices.Concat(own, asserts.Differing(t.judged, other[0], again[0]), asserts.Differing(t.judged, first, again[1]))
-		follows := func(d asserts.Difference) bool {
+		own = slices.Concat(own, compare.Differing(t.judged, other[0], again[0]), compare.Differing(t.judged, first, again[1]))
+		follows := func(d compare.Difference) bool {
 			i := slices.IndexFunc(filled, d.Same)
 			return i >= 0 && t.mustWrite(filled[i]) && !slices.ContainsFunc(own, d.Same)
 		}
@@ -107,7 +108,7 @@ func (r *Runner) apart(t *Target, a *attempt, differ []asserts.Difference) (fill
 // leftOnCPU returns the results that depend on memory on the CPU, too, if the call is on another
 // device, and why they are not reported: an op whose kernels both leave memory unwritten is meant
 // to.
-func (r *Runner) leftOnCPU(t *Target, a *attempt, filled []asserts.Difference) (alike []asserts.Difference, why string) {
+func (r *Runner) leftOnCPU(t *Target, a *attempt, filled []compare.Difference) (alike []compare.Difference, why string) {
 	i := slices.IndexFunc(a.calls, func(c deviceCall) bool { return c.on == engine.CPU })
 	if i <= 0 {
 		return nil, ""
@@ -119,7 +120,7 @@ func (r *Runner) leftOnCPU(t *Target, a *attempt, filled []asserts.Difference) (
 	if twins == nil {
 		return nil, ""
 	}
-	return asserts.Differing(t.judged, twins[0], twins[1]), "the kernel for the CPU leaves memory unwritten, too"
+	return compare.Differing(t.judged, twins[0], twins[1]), "the kernel for the CPU leaves memory unwritten, too"
 }
 
 // frame repeats a call that wrote memory illegally without being stopped at a page: on the other
@@ -157,7 +158,7 @@ func (t *Target) leavesMemory() bool {
 
 // mustWrite reports whether the op should have written bytes that depend on the old contents of
 // memory.
-func (t *Target) mustWrite(d asserts.Difference) bool {
+func (t *Target) mustWrite(d compare.Difference) bool {
 	return !t.leavesMemory() || mayLeave.MatchString(t.operator.Schema.Func.Name.Base) && d.Bytes < d.Of
 }
 
@@ -203,11 +204,11 @@ func (r *Runner) called(t *Target, args []any) *asserts.Seen {
 
 // differing returns a fault for each result whose bytes differ between two calls.
 func (t *Target) differing(a, b *asserts.Seen, like asserts.Fault) []asserts.Fault {
-	return slicesx.Map(asserts.Differing(t.judged, a, b), func(d asserts.Difference) asserts.Fault { return about(d, like) })
+	return slicesx.Map(compare.Differing(t.judged, a, b), func(d compare.Difference) asserts.Fault { return about(d, like) })
 }
 
 // about returns a fault for a difference whose cause is known.
-func about(d asserts.Difference, like asserts.Fault) asserts.Fault {
+func about(d compare.Difference, like asserts.Fault) asserts.Fault {
 	like.Code = cmp.Or(like.Code, asserts.NondeterministicResult)
 	like.Argument, like.Return = d.Argument, d.Return
 	differ := "some"

@@ -6,6 +6,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
+	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/design"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
@@ -228,7 +229,7 @@ func (t *Target) unwaived(found []*asserts.Violation, result *report.CaseResult)
 
 // An aside is the call of an op's fake, or the calls of its rules, with the arguments of a case.
 type aside struct {
-	seen   *asserts.Fake // by the fake; nil: it was not called
+	seen   *compare.Fake // by the fake; nil: it was not called
 	faults []asserts.Fault
 	why    string // why they were not called, or ""
 }

@@ -1,7 +1,7 @@
 package work
 
 import (
-	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/internal/tensor"
 )
@@ -10,8 +10,8 @@ import (
 type trap struct {
 	name   string
 	set    func(all []*sample.TensorSpec, outs []bool)
-	may    func(w asserts.Write, out bool) bool // whether a written tensor can have it
-	is     func(w asserts.Write) bool           // whether a tensor of the changed call has it
+	may    func(w compare.Write, out bool) bool // whether a written tensor can have it
+	is     func(w compare.Write) bool           // whether a tensor of the changed call has it
 	fix    string
 	breaks string
 }
@@ -19,15 +19,15 @@ type trap struct {
 var traps = [...]trap{{
 	name:   "where it is transposed",
 	set:    func(all []*sample.TensorSpec, _ []bool) { transpose(all) },
-	may:    func(w asserts.Write, _ bool) bool { return len(w.Sizes) > 1 },
-	is:     func(w asserts.Write) bool { return w.Strided },
+	may:    func(w compare.Write, _ bool) bool { return len(w.Sizes) > 1 },
+	is:     func(w compare.Write) bool { return w.Strided },
 	fix:    "write through the tensor's strides, or copy the result back: contiguous() and reshape() return a copy of such a tensor, and writes to it are lost",
 	breaks: "a transposed, sliced or channels-last tensor keeps its old value, without an error",
 }, {
 	name:   "where its sizes are not the result's",
 	set:    grow,
-	may:    func(_ asserts.Write, out bool) bool { return out },
-	is:     func(asserts.Write) bool { return true },
+	may:    func(_ compare.Write, out bool) bool { return out },
+	is:     func(compare.Write) bool { return true },
 	fix:    "resize it, or refuse it",
 	breaks: "it keeps its old value, and is returned as the result, without an error",
 }}

@@ -21,6 +21,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/gen/plan"
 	"github.com/opassert/opassert/internal/installed"
@@ -79,7 +80,7 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	c.moduleFlags = newModuleFlags(f)
 	f.Var(&c.packages, "packages", "check only the kernels of these generated packages, by a `pattern` of the go command;\nmay be given several times")
 	c.device = f.String("device", "", "the `device` of the tensors, such as cuda, openreg:1 (default: cpu); -module imports the package that brings it")
-	c.tolerance = f.Float64("tolerance", asserts.UsualTolerance, "with -device, how far `values` may be from those of the CPU, relative to 1 + their size; 0: they are not compared")
+	c.tolerance = f.Float64("tolerance", compare.Tolerance, "with -device, how far `values` may be from those of the CPU, relative to 1 + their size; 0: they are not compared")
 	c.through = f.String("through", "backend", "where calls begin: `backend|autograd`, which checks OA014 on arguments that require grad")
 	c.memory = f.String("memory", "", "whether the memory of tensors lies between pages that can't be touched: `on|off`, for OA018 and OA019\n(default: on with -lib and -module, else off)")
 	return c
@@ -129,7 +130,7 @@ func (f *checkFlags) validate() error {
 		return usagef("-device: %v", tensor.CheckDevice(*f.device))
 	case !(*f.tolerance >= 0):
 		return usagef("-tolerance %v: want a number above 0, such as 1e-4, or 0", *f.tolerance)
-	case *f.tolerance > 0 && *f.tolerance != asserts.UsualTolerance && (*f.device == "" || *f.level == asserts.Identity.String() || *f.level == asserts.Content.String()):
+	case *f.tolerance > 0 && *f.tolerance != compare.Tolerance && (*f.device == "" || *f.level == asserts.Identity.String() || *f.level == asserts.Content.String()):
 		return usagef("-tolerance compares values of a -device with those of the CPU, at -level meta")
 	case *f.memory == "on" && *f.level == asserts.Identity.String():
 		return usagef("-memory on needs more than -level identity observes")
@@ -584,7 +585,7 @@ func (f *checkFlags) again() string {
 		given bool
 	}{
 		{"-device", *f.device, *f.device != ""},
-		{"-tolerance", *f.tolerance, *f.tolerance != asserts.UsualTolerance},
+		{"-tolerance", *f.tolerance, *f.tolerance != compare.Tolerance},
 		{"-schema", *f.schema, *f.schema != ""},
 		{"-level", *f.level, *f.level != f.usualLevel().String() || f.replaced["level"]},
 		{"-through", *f.through, *f.through != "backend" || f.replaced["through"]},

@@ -19,6 +19,7 @@ import (
 	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
+	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/repro"
 	"github.com/opassert/opassert/cmd/opassert/internal/live"
@@ -67,7 +68,7 @@ func newRunFlags(f *flag.FlagSet) *runFlags {
 	r.level = f.String("level", "", "how much is checked: `identity|content|meta` (default: identity for PyTorch's own kernels; others are checked at meta\nunless it is identity)")
 	r.sample = f.Int("sample", 1, "check the content of one in `N` calls of PyTorch's own ops")
 	r.maxBytes = f.Int64("max-bytes", 0, "check no content of storages larger than this; 0: of any size")
-	r.far = f.Float64("tolerance", asserts.UsualTolerance, "how far `values` on a device may be from those of the op's kernel for the CPU, relative to 1 + their size; 0: they are not compared")
+	r.far = f.Float64("tolerance", compare.Tolerance, "how far `values` on a device may be from those of the op's kernel for the CPU, relative to 1 + their size; 0: they are not compared")
 	r.fail = f.Bool("fail", false, "raise each finding at the call, as a RuntimeError")
 	r.record = newOutputFlag(f, "record", "write distinct calls of ops that are not PyTorch's own, or whose kernel is not, or of those of -op, to a `file` for opassert check -cases-from")
 	r.strings = f.Bool("record-strings", false, "with -record, write string arguments too, which are otherwise left out")
@@ -146,7 +147,7 @@ func runRun(inv *invocation) error {
 	if !(*flags.far >= 0) {
 		return usagef("-tolerance %v: want a number above 0, such as 1e-4, or 0", *flags.far)
 	}
-	if *flags.far > 0 && *flags.far != asserts.UsualTolerance && fakes == watch.NoContent {
+	if *flags.far > 0 && *flags.far != compare.Tolerance && fakes == watch.NoContent {
 		return usagef("-tolerance compares values with those of kernels for the CPU, which -level identity does not call")
 	}
 	if err := flags.baseline.read(); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/internal/slicesx"
 )
 
@@ -67,7 +68,7 @@ func (l *Libtorch) NoFake(op *asserts.Op) string {
 }
 
 // Fake calls the fake of an op, or returns the reason why it can't.
-func (l *Libtorch) Fake(op *asserts.Op, args []any) (*asserts.Fake, string) {
+func (l *Libtorch) Fake(op *asserts.Op, args []any) (*compare.Fake, string) {
 	called, err := libtorch.Lookup(op.Name)
 	host, without := libtorch.Lookup(fakeOp)
 	if err := cmp.Or(err, without); err != nil {
@@ -90,14 +91,14 @@ func FakesProgram() string {
 
 // ReadFake reads the answer of host/fakes.py to a call of an op's fake, or returns
 // the reason why there was none, with the call of the kernel for the CPU if there was that.
-func ReadFake(op *asserts.Op, text string) (*asserts.Fake, string) {
+func ReadFake(op *asserts.Op, text string) (*compare.Fake, string) {
 	var call fakeCall
 	if err := json.Unmarshal([]byte(text), &call); err != nil {
 		return nil, fmt.Sprintf("the answer %q can't be read: %v", text, err)
 	}
 	switch {
 	case call.Unknown != "" && call.Beside != nil:
-		return &asserts.Fake{Beside: call.Beside.fake(op)}, call.Unknown
+		return &compare.Fake{Beside: call.Beside.fake(op)}, call.Unknown
 	case call.Unknown != "":
 		return nil, call.Unknown
 	case call.Op != op.Name:
@@ -147,14 +148,14 @@ func withoutTensors(values []any) []any {
 	return all
 }
 
-func (c *fakeCall) fake(op *asserts.Op) *asserts.Fake {
-	f := &asserts.Fake{Missing: c.Missing, Fault: c.Fault, Refuses: c.Refuses, Symbols: c.Symbols, Elsewhere: c.Elsewhere}
+func (c *fakeCall) fake(op *asserts.Op) *compare.Fake {
+	f := &compare.Fake{Missing: c.Missing, Fault: c.Fault, Refuses: c.Refuses, Symbols: c.Symbols, Elsewhere: c.Elsewhere}
 	f.Site.File, _ = c.Site[0].(string)
 	if line, ok := c.Site[1].(float64); ok {
 		f.Site.Line = int(line)
 	}
 	for _, g := range c.Guards {
-		f.Guards = append(f.Guards, asserts.Guard{Arg: g.Argument, Text: g.Text, At: g.At, Other: g.Other})
+		f.Guards = append(f.Guards, compare.Guard{Arg: g.Argument, Text: g.Text, At: g.At, Other: g.Other})
 	}
 	f.Seen.Level = asserts.Content
 	for _, s := range op.Args {
@@ -200,7 +201,7 @@ func (c *fakeCall) written(arg int) []*fakeTensor {
 
 // see adds the tensors of a subject, with their unknown sizes and strides, and
 // returns their number.
-func (c *fakeCall) see(to *[]asserts.Observation, tensors []*fakeTensor, open *[]asserts.Open) int {
+func (c *fakeCall) see(to *[]asserts.Observation, tensors []*fakeTensor, open *[]compare.Open) int {
 	for _, t := range tensors {
 		if t == nil {
 			*to = append(*to, asserts.Observation{})
@@ -242,17 +243,17 @@ func (t *fakeTensor) observation() asserts.Observation {
 }
 
 // open returns the unknown sizes, strides and offset of result i.
-func (t *fakeTensor) open(i int) []asserts.Open {
-	var all []asserts.Open
+func (t *fakeTensor) open(i int) []compare.Open {
+	var all []compare.Open
 	if t.Storage != 0 && t.Offset == nil {
-		all = append(all, asserts.Open{Result: i, Offset: true})
+		all = append(all, compare.Open{Result: i, Offset: true})
 	}
 	for dim, size := range t.Sizes {
 		if least, most := ends(size); least != most {
-			all = append(all, asserts.Open{Result: i, Dim: dim, Least: least, Most: most})
+			all = append(all, compare.Open{Result: i, Dim: dim, Least: least, Most: most})
 		}
 		if t.Strides[dim] == nil {
-			all = append(all, asserts.Open{Result: i, Dim: dim, Stride: true, Most: math.MaxInt64})
+			all = append(all, compare.Open{Result: i, Dim: dim, Stride: true, Most: math.MaxInt64})
 		}
 	}
 	return all

@@ -32,7 +32,10 @@ func (p *process) backward(data []byte) ([]byte, error) {
 	if len(rest) == 0 || !known || op == nil || !op.followed || at.result < 0 || at.result >= int64(len(op.judged.Results)) {
 		return nil, errors.New("the watcher's record of a backward has an unknown op")
 	}
-	v := asserts.NewViolation(op.judged, asserts.AutogradKernel, int(at.result))
+	v := &asserts.Violation{
+		Code: asserts.AutogradKernel, Op: op.judged.Name, Schema: op.judged.Schema,
+		Subject: op.judged.Results[at.result].Place(true, asserts.NoElement, ""),
+	}
 	v.Saw, v.Breaks, v.Fix = how.saw, how.breaks, addFormula
 	return p.add([]*asserts.Violation{v}, string(rest))
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/cmd/opassert/internal/torch"
 )
 
@@ -47,14 +48,14 @@ func (p *process) fake(data []byte) error {
 		add(&verdict, p.run.compareBeside(op.faked, &real.Seen, fake.Beside))
 	case unknown == "":
 		verdict = p.run.compare(op.faked, &real.Seen, fake)
-		text := p.run.contradiction(number, answered{torch.Setting(call), asserts.Pair{Real: &real.Seen, Other: p.run.answering(fake).Settled(&real.Seen)}})
+		text := p.run.contradiction(number, answered{torch.Setting(call), compare.Pair{Real: &real.Seen, Other: p.run.answering(fake).Settled(&real.Seen)}})
 		for _, v := range verdict.Violations {
 			v.Fix = cmp.Or(text(v), v.Fix)
 		}
 	}
 	p.run.countFake(number, verdict.Skips)
 	if len(verdict.Violations) == 0 {
-		verdict = asserts.JudgeDevice(op.faked, &real.Seen, fake, torch.Named(call), p.run.config.Policy)
+		verdict = compare.Devices(op.faked, &real.Seen, fake, torch.Named(call), p.run.config.Policy)
 	}
 	for _, v := range verdict.Violations {
 		if op.excuses(v, v.Device) {
@@ -88,10 +89,10 @@ func fakeHead(data []byte) (op int64, contexts []int64, text string) {
 
 // compare judges a call by that of the op's fake, or without one of its kernel for
 // the CPU. A missing fake is reported only for a program that compiles.
-func (r *run) compare(op *asserts.Op, real *asserts.Seen, fake *asserts.Fake) asserts.Verdict {
+func (r *run) compare(op *asserts.Op, real *asserts.Seen, fake *compare.Fake) asserts.Verdict {
 	var verdict asserts.Verdict
 	if r.answering(fake) == fake {
-		verdict = asserts.JudgeFake(op, real, fake, r.config.Policy)
+		verdict = compare.Fakes(op, real, fake, r.config.Policy)
 	}
 	if fake.Beside != nil {
 		add(&verdict, r.compareBeside(op, real, fake.Beside))
@@ -100,16 +101,16 @@ func (r *run) compare(op *asserts.Op, real *asserts.Seen, fake *asserts.Fake) as
 }
 
 // compareBeside judges a call by that of the op's kernel for the CPU.
-func (r *run) compareBeside(op *asserts.Op, real *asserts.Seen, beside *asserts.Fake) asserts.Verdict {
+func (r *run) compareBeside(op *asserts.Op, real *asserts.Seen, beside *compare.Fake) asserts.Verdict {
 	twin := beside.Settled(real)
-	verdict := asserts.JudgeTwin(op, real, twin, cpu, r.config.Policy)
+	verdict := compare.Twins(op, real, twin, cpu, r.config.Policy)
 	add(&verdict, r.compareBytes(op, real, twin))
 	return verdict
 }
 
 // answering returns the call of the fake, or, if it is missing and the program
 // compiles nothing, that of the kernel for the CPU, or nil.
-func (r *run) answering(fake *asserts.Fake) *asserts.Fake {
+func (r *run) answering(fake *compare.Fake) *compare.Fake {
 	if fake.Missing && !r.compiles() {
 		return fake.Beside
 	}
@@ -125,13 +126,13 @@ func (r *run) compareBytes(op *asserts.Op, real, twin *asserts.Seen) asserts.Ver
 	if !hasBytes(real.Before) {
 		return skip(unkept, 1)
 	}
-	verdict := asserts.JudgeChanges(op, real, twin, cpu, r.config.Policy)
+	verdict := compare.Changes(op, real, twin, cpu, r.config.Policy)
 	if r.config.Tolerance == 0 {
 		add(&verdict, skip(unasked, 1))
 		return verdict
 	}
-	add(&verdict, skip(undecided, len(asserts.Unknown(op, real, twin))))
-	add(&verdict, asserts.JudgeValues(op, real, twin, cpu, r.config.Tolerance, r.config.Policy))
+	add(&verdict, skip(undecided, len(compare.Unknown(op, real, twin))))
+	add(&verdict, compare.Values(op, real, twin, cpu, r.config.Tolerance, r.config.Policy))
 	return verdict
 }
 
@@ -160,7 +161,7 @@ const cpu = "cpu"
 // An answered call is the call of an op and of its fake.
 type answered struct {
 	setting string // its arguments other than tensors
-	asserts.Pair
+	compare.Pair
 }
 
 // contradiction records an answered call. It returns a function that decides, by
@@ -173,7 +174,7 @@ func (r *run) contradiction(op int64, call answered) func(*asserts.Violation) st
 	return func(v *asserts.Violation) string {
 		for _, other := range earlier {
 			if other.setting == call.setting {
-				if text := asserts.Contradicts(r.ops.numbered(op).faked, v.Subject, call.Pair, other.Pair, "in another call of the program"); text != "" {
+				if text := compare.Contradicts(r.ops.numbered(op).faked, v.Subject, call.Pair, other.Pair, "in another call of the program"); text != "" {
 					return text
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/compare"
 )
 
 // noteUnwritten adds notes of the arguments that schemas let ops write and that no call
@@ -19,12 +20,12 @@ func (r *run) noteUnwritten(counts []countsOf) {
 		for a := range op.judged.Args {
 			subject := &op.judged.Args[a]
 			calls, sizes, changed := c.writes(a)
-			if changed || !hasWritten(subject) || !asserts.Many(calls, sizes) {
+			if changed || !hasWritten(subject) || !compare.Many(calls, sizes) {
 				continue
 			}
 			at := asserts.Place{Index: subject.Index, Name: subject.Name, Type: subject.Type, Element: asserts.NoElement, Aliased: true}
 			pid := slices.Min(slices.Collect(maps.Keys(r.processes)))
-			r.findings.add(asserts.Unwritten(op.name, op.judged.Schema, at, asserts.Itself, calls, sizes), &process{run: r, pid: pid, rank: r.processes[pid]}, nil, reporterContext{})
+			r.findings.add(compare.Unwritten(op.name, op.judged.Schema, at, compare.Itself, calls, sizes), &process{run: r, pid: pid, rank: r.processes[pid]}, nil, reporterContext{})
 		}
 	}
 }

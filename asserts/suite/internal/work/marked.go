@@ -1,19 +1,23 @@
-package asserts
+package work
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/opassert/opassert/asserts"
+)
 
 // Marks of autograd on a return, each with the fault reported if no argument has it.
 var marks = []struct {
-	on    func(Observation) bool
-	fault Fault
+	on    func(asserts.Observation) bool
+	fault asserts.Fault
 }{
-	{inference, Fault{
+	{inference, asserts.Fault{
 		Saw:    "it is an inference tensor, and no argument is",
 		Fix:    "leave inference mode before making the result: use torch.no_grad(), or clone() outside of it",
 		Breaks: "a program cannot save the result for backward, or write it in place, outside of inference mode",
 		Note:   "an op for inference alone may want that",
 	}},
-	{leaf, Fault{
+	{leaf, asserts.Fault{
 		Saw:    "it requires grad, and no argument does",
 		Fix:    "remove requires_grad_ and set_requires_grad from the kernel: callers ask for gradients",
 		Breaks: "a program cannot write the result in place, and saves tensors for a backward that is never called; compiled, it does neither",
@@ -21,22 +25,23 @@ var marks = []struct {
 	}},
 }
 
-// MarkedReturns notes the returns that have a mark of autograd, if the call is made outside of
+// markedReturns notes the returns that have a mark of autograd, if the call is made outside of
 // inference mode and no argument has the mark. Returns that are an argument are ignored.
-func MarkedReturns(op *Op, seen *Seen) []Fault {
-	args := slices.DeleteFunc(slices.Clone(seen.Before), func(o Observation) bool { return !o.Defined() })
+func markedReturns(op *asserts.Op, seen *asserts.Seen) []asserts.Fault {
+	args := slices.DeleteFunc(slices.Clone(seen.Before), func(o asserts.Observation) bool { return !o.Defined() })
 	if len(args) == 0 {
 		return nil
 	}
-	var faults []Fault
-	for i, tensors := range split(seen.Results, seen.ResultLens, op.Results) {
-		made := slices.DeleteFunc(slices.Clone(tensors), func(o Observation) bool {
-			return slices.ContainsFunc(args, func(a Observation) bool { return a.Impl == o.Impl })
+	var faults []asserts.Fault
+	_, _, results := seen.Split(op)
+	for i, tensors := range results {
+		made := slices.DeleteFunc(slices.Clone(tensors), func(o asserts.Observation) bool {
+			return slices.ContainsFunc(args, func(a asserts.Observation) bool { return a.Impl == o.Impl })
 		})
 		for _, mark := range marks {
 			if slices.ContainsFunc(made, mark.on) && !slices.ContainsFunc(args, mark.on) {
 				fault := mark.fault
-				fault.Code, fault.Return = AutogradKernel, op.Results[i].Index+1
+				fault.Code, fault.Return = asserts.AutogradKernel, op.Results[i].Index+1
 				faults = append(faults, fault)
 			}
 		}
@@ -44,6 +49,6 @@ func MarkedReturns(op *Op, seen *Seen) []Fault {
 	return faults
 }
 
-func inference(o Observation) bool { return o.Traits&NoVersion != 0 }
+func inference(o asserts.Observation) bool { return o.Traits&asserts.NoVersion != 0 }
 
-func leaf(o Observation) bool { return o.Content != nil && o.Content.Leaf }
+func leaf(o asserts.Observation) bool { return o.Content != nil && o.Content.Leaf }

@@ -1,33 +1,19 @@
-package asserts
+package compare
 
 import (
 	"slices"
 
+	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// JudgeTwin is [JudgeMeta] for a call on any other device, named by on.
-func JudgeTwin(op *Op, real, twin *Seen, on string, policy *Policy) Verdict {
-	r, m := newJudge(op, real, policy), newJudge(op, twin, policy)
-	m.on = on
-	if len(r.outputs) == 0 != (len(m.outputs) == 0) {
-		return r.conclude()
-	}
-	for c := range AllCodes.All() {
-		if row := checks[c]; row.compares != nil {
-			row.compares(r, m)
-		}
-	}
-	return r.conclude()
-}
-
-// JudgeChanges reports the arguments with (a!) that one of two calls with equal bytes changes and
+// Changes reports the arguments with (a!) that one of two calls with equal bytes changes and
 // the other does not. It is not for calls that use random numbers.
-func JudgeChanges(op *Op, real, twin *Seen, on string, policy *Policy) Verdict {
-	r, m := newJudge(op, real, policy), newJudge(op, twin, policy)
+func Changes(op *asserts.Op, real, twin *asserts.Seen, on string, policy *asserts.Policy) asserts.Verdict {
+	r, m := newCall(op, real, policy), newCall(op, twin, policy)
 	m.on = on
-	for i := range min(len(r.inputs), len(m.inputs)) {
-		if a, b := r.inputs[i], m.inputs[i]; a.Write && !a.Inside && r.alone(a) && sameBytes(a, b) {
+	for i := range min(len(r.arguments), len(m.arguments)) {
+		if a, b := r.arguments[i], m.arguments[i]; a.Write && !a.Inside && r.alone(a) && sameBytes(a, b) {
 			r.compareChange(m, a, b)
 		}
 	}
@@ -35,16 +21,16 @@ func JudgeChanges(op *Op, real, twin *Seen, on string, policy *Policy) Verdict {
 }
 
 // alone reports whether no other argument shares an argument's storage.
-func (j *judge) alone(in *input) bool {
-	other := func(of *input) bool { return of != in }
-	return in.before.Storage != 0 && in.after.Storage == in.before.Storage && !slices.ContainsFunc(j.byStorage[in.before.Storage], other)
+func (c *call) alone(in *side) bool {
+	other := func(of *side) bool { return of != in && of.holds(in.before.Storage, storageOf) }
+	return in.before.Storage != 0 && in.after.Storage == in.before.Storage && !slices.ContainsFunc(c.arguments, other)
 }
 
 // sameBytes reports whether two arguments had the same bytes before the calls, and as many after
 // them.
-func sameBytes(a, b *input) bool {
+func sameBytes(a, b *side) bool {
 	was := a.before.Content
-	for _, o := range []*Observation{&a.before, &a.after, &b.before, &b.after} {
+	for _, o := range []*asserts.Observation{&a.before, &a.after, &b.before, &b.after} {
 		if o.Content == nil || o.Content.Digest == 0 || o.Content.Nbytes != was.Nbytes {
 			return false
 		}
@@ -52,16 +38,16 @@ func sameBytes(a, b *input) bool {
 	return was.Digest == b.before.Content.Digest
 }
 
-func (j *judge) compareChange(m *judge, a, b *input) {
-	if !j.judged(MetaAlias, &a.after, &b.after) {
+func (c *call) compareChange(m *call, a, b *side) {
+	if !c.judged(&a.after, &b.after) {
 		return
 	}
 	changes, there := otherNumbers(a.before.Content, a.after.Content), otherNumbers(b.before.Content, b.after.Content)
 	if changes == there {
 		return
 	}
-	v := j.reportInput(MetaAlias, a)
-	v.Other, v.Symptom = b.after, OtherContents
+	v := c.reportSide(a)
+	v.Other, v.Symptom = b.after, asserts.OtherContents
 	v.Saw = "the call changes its bytes, " + m.where() + " it does not change them"
 	if there {
 		v.Saw = "the call does not change its bytes, " + m.where() + " it changes them"
@@ -72,7 +58,7 @@ func (j *judge) compareChange(m *judge, a, b *input) {
 
 // otherNumbers reports whether a written tensor has other numbers: zeros of either sign are equal,
 // as adding 0 may change it, and so are all NaNs.
-func otherNumbers(was, is *Snapshot) bool {
+func otherNumbers(was, is *asserts.Snapshot) bool {
 	if !readable(was, is) {
 		return was.Digest != is.Digest
 	}

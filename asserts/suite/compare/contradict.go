@@ -1,31 +1,34 @@
-package asserts
+package compare
 
 import (
 	"fmt"
 	"slices"
+
+	"github.com/opassert/opassert/asserts"
 )
 
 // A Pair is a call of a kernel and the call that it is compared with, of its fake or on meta.
-type Pair struct{ Real, Other *Seen }
+type Pair struct{ Real, Other *asserts.Seen }
 
 // facts are the properties of a return that are compared, in order, each with the properties of
 // arguments that it may depend on: if these are equal, a kernel that returns another value is at
 // fault.
 var facts = []struct {
 	name      string
-	of, given func(*Snapshot) string
+	of, given func(*asserts.Snapshot) string
 }{
-	{"dtype", func(c *Snapshot) string { return c.DType }, func(c *Snapshot) string { return fmt.Sprint(c.DType, min(1, len(c.Sizes))) }},
-	{"sizes", func(c *Snapshot) string { return fmt.Sprint(c.Sizes) }, func(c *Snapshot) string { return fmt.Sprint(c.DType, c.Sizes) }},
-	{"strides", steps, func(c *Snapshot) string { return c.DType + steps(c) }},
+	{"dtype", func(c *asserts.Snapshot) string { return c.DType }, func(c *asserts.Snapshot) string { return fmt.Sprint(c.DType, min(1, len(c.Sizes))) }},
+	{"sizes", func(c *asserts.Snapshot) string { return fmt.Sprint(c.Sizes) }, func(c *asserts.Snapshot) string { return fmt.Sprint(c.DType, c.Sizes) }},
+	{"strides", steps, func(c *asserts.Snapshot) string { return c.DType + steps(c) }},
 }
 
 // steps returns the strides of dimensions with more than one element.
-func steps(c *Snapshot) string {
+func steps(c *asserts.Snapshot) string {
+	strides := append(slices.Clone(c.Strides), make([]int64, len(c.Sizes))...) // some may be missing
 	var all []int64
 	for i, n := range c.Sizes {
 		if n != 1 && !slices.Contains(c.Sizes, 0) {
-			all = append(all, stride(c, i))
+			all = append(all, strides[i])
 		}
 	}
 	return fmt.Sprintf("%v of sizes %v", all, c.Sizes)
@@ -34,8 +37,8 @@ func steps(c *Snapshot) string {
 // Contradicts names the one of kernel and fake that contradicts itself, where they differ in a
 // return: the one whose return differs between two calls with the same relevant properties of
 // arguments. It returns "" if that holds for neither or both. The caller describes the other call.
-func Contradicts(op *Op, at Place, here, there Pair, other string) string {
-	a, b, c, d := here.Real.returned(op, at), here.Other.returned(op, at), there.Real.returned(op, at), there.Other.returned(op, at)
+func Contradicts(op *asserts.Op, at asserts.Place, here, there Pair, other string) string {
+	a, b, c, d := returned(op, here.Real, at), returned(op, here.Other, at), returned(op, there.Real, at), returned(op, there.Other, at)
 	if a == nil || b == nil || c == nil || d == nil {
 		return ""
 	}
@@ -44,7 +47,7 @@ func Contradicts(op *Op, at Place, here, there Pair, other string) string {
 		if kernel == fake {
 			continue
 		}
-		if !slices.EqualFunc(here.Real.Before, there.Real.Before, func(a, b Observation) bool { return given(a, f.given) == given(b, f.given) }) {
+		if !slices.EqualFunc(here.Real.Before, there.Real.Before, func(a, b asserts.Observation) bool { return given(a, f.given) == given(b, f.given) }) {
 			return ""
 		}
 		switch {
@@ -63,7 +66,7 @@ func Contradicts(op *Op, at Place, here, there Pair, other string) string {
 }
 
 // given returns the property of an argument that a return may depend on.
-func given(o Observation, of func(*Snapshot) string) string {
+func given(o asserts.Observation, of func(*asserts.Snapshot) string) string {
 	if o.Content == nil {
 		return ""
 	}
@@ -71,12 +74,13 @@ func given(o Observation, of func(*Snapshot) string) string {
 }
 
 // returned returns the observation of a return, or nil.
-func (s *Seen) returned(op *Op, at Place) *Snapshot {
-	i := slices.IndexFunc(op.Results, func(r Subject) bool { return r.Index == at.Index }) // parts come later
+func returned(op *asserts.Op, s *asserts.Seen, at asserts.Place) *asserts.Snapshot {
+	i := slices.IndexFunc(op.Results, func(r asserts.Subject) bool { return r.Index == at.Index }) // parts come later
 	if !at.Return || at.Inside || i < 0 {
 		return nil
 	}
-	if all := split(s.Results, s.ResultLens, op.Results)[i]; max(at.Element, 0) < len(all) {
+	_, _, results := s.Split(op)
+	if all := results[i]; max(at.Element, 0) < len(all) {
 		return all[max(at.Element, 0)].Content
 	}
 	return nil

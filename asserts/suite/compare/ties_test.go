@@ -1,8 +1,9 @@
-package asserts
+package compare
 
 import (
 	"testing"
 
+	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/internal/tensor"
 )
 
@@ -13,7 +14,7 @@ func TestTied(t *testing.T) {
 	column := elements(tensor.Float32, []int64{3, 1}, []int64{1, 1}, 4, 4, 6)
 	for _, tt := range []struct {
 		name  string
-		given *Snapshot
+		given *asserts.Snapshot
 		dtype tensor.DType
 		a, b  []float64
 		tied  bool
@@ -32,20 +33,20 @@ func TestTied(t *testing.T) {
 		{"before the first", matrix, tensor.Int64, []float64{-1}, []float64{0}, false},
 		{"floating point", matrix, tensor.Float32, []float64{0}, []float64{2}, false},
 		{"of complex numbers", elements(tensor.Complex64, []int64{2}, []int64{1}, 1, 1, 1, 1), tensor.Int64, []float64{0}, []float64{1}, false},
-		{"of a dtype that is not read", &Snapshot{DType: "float8_e5m2", Sizes: []int64{2}, Strides: []int64{1}, Nbytes: 2, Bytes: []byte{9, 9}}, tensor.Int64, []float64{0}, []float64{1}, false},
-		{"of a tensor that is not within its storage", &Snapshot{DType: "float32", Sizes: []int64{4}, Strides: []int64{1}, Nbytes: 8, Bytes: make([]byte, 8)}, tensor.Int64, []float64{0}, []float64{1}, false},
+		{"of a dtype that is not read", &asserts.Snapshot{DType: "float8_e5m2", Sizes: []int64{2}, Strides: []int64{1}, Nbytes: 2, Bytes: []byte{9, 9}}, tensor.Int64, []float64{0}, []float64{1}, false},
+		{"of a tensor that is not within its storage", &asserts.Snapshot{DType: "float32", Sizes: []int64{4}, Strides: []int64{1}, Nbytes: 8, Bytes: make([]byte, 8)}, tensor.Int64, []float64{0}, []float64{1}, false},
 		{"of 0, and beyond the last", elements(tensor.Float32, []int64{2}, []int64{1}, 0, 1), tensor.Int64, []float64{5}, []float64{0}, false},
 		{"of 0, and beyond the last on the CPU", elements(tensor.Float32, []int64{2}, []int64{1}, 0, 1), tensor.Int64, []float64{0}, []float64{5}, false},
 		{"of none", elements(tensor.Float32, []int64{0, 2}, []int64{2, 1}), tensor.Int64, []float64{0}, []float64{1}, false},
 		{"of nothing known", nil, tensor.Int64, []float64{0}, []float64{1}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			op := &Op{Name: "t::f", Args: []Subject{{Name: "x", Type: "Tensor"}}, Results: []Subject{{Name: "result", Type: "Tensor"}}}
-			call := func(of ...float64) *Seen {
-				given := []Observation{{Impl: 1, Storage: 1, Content: tt.given}}
-				return &Seen{Before: given, After: given, Results: []Observation{{Impl: 2, Storage: 2, Content: elements(tt.dtype, []int64{int64(len(of))}, []int64{1}, of...)}}}
+			op := &asserts.Op{Name: "t::f", Args: []asserts.Subject{{Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}}
+			call := func(of ...float64) *asserts.Seen {
+				given := []asserts.Observation{{Impl: 1, Storage: 1, Content: tt.given}}
+				return &asserts.Seen{Before: given, After: given, Results: []asserts.Observation{{Impl: 2, Storage: 2, Content: elements(tt.dtype, []int64{int64(len(of))}, []int64{1}, of...)}}}
 			}
-			verdict := JudgeValues(op, call(tt.a...), call(tt.b...), "cpu", 1e-3, Aware())
+			verdict := Values(op, call(tt.a...), call(tt.b...), "cpu", 1e-3, asserts.Aware())
 			if tied := len(verdict.Violations) == 0; tied != tt.tied {
 				t.Errorf("tied is %v, want %v", tied, tt.tied)
 			}

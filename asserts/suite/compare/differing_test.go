@@ -1,4 +1,4 @@
-package asserts_test
+package compare_test
 
 import (
 	"testing"
@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/compare"
 )
 
 // The bytes of elements are compared, and no others.
@@ -45,11 +46,11 @@ func TestDiffering(t *testing.T) {
 			seen := func(s *asserts.Snapshot) *asserts.Seen {
 				return &asserts.Seen{Results: []asserts.Observation{{Content: s}}, After: []asserts.Observation{{}}}
 			}
-			var want []asserts.Difference
+			var want []compare.Difference
 			if tt.differ > 0 {
-				want = []asserts.Difference{{Return: 1, Bytes: tt.differ, Of: tt.of, Tensors: [2]*asserts.Snapshot{tt.a, tt.b}}}
+				want = []compare.Difference{{Return: 1, Bytes: tt.differ, Of: tt.of, Tensors: [2]*asserts.Snapshot{tt.a, tt.b}}}
 			}
-			if diff := cmp.Diff(want, asserts.Differing(op, seen(tt.a), seen(tt.b))); diff != "" {
+			if diff := cmp.Diff(want, compare.Differing(op, seen(tt.a), seen(tt.b))); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
@@ -81,7 +82,7 @@ func TestUnknown(t *testing.T) {
 		seen := func(o asserts.Observation) *asserts.Seen {
 			return &asserts.Seen{Results: []asserts.Observation{o}, After: []asserts.Observation{o}}
 		}
-		if n := len(asserts.Unknown(op, seen(tt.a), seen(tt.b))); n != tt.want {
+		if n := len(compare.Unknown(op, seen(tt.a), seen(tt.b))); n != tt.want {
 			t.Errorf("%s: %d, want %d", tt.name, n, tt.want)
 		}
 	}
@@ -103,16 +104,16 @@ func TestDifferingPlaces(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		then *asserts.Seen
-		want []asserts.Difference
+		want []compare.Difference
 	}{
 		{"same", was, nil},
-		{"all", seen("xxxxx", "xxxx", []int{2, 2, 1}, []int{1, 2, 1}), []asserts.Difference{
+		{"all", seen("xxxxx", "xxxx", []int{2, 2, 1}, []int{1, 2, 1}), []compare.Difference{
 			{Return: 1, Bytes: 1, Of: 1}, {Return: 2, Bytes: 1, Of: 1}, {Argument: "b", Bytes: 1, Of: 1}, {Argument: "c", Bytes: 1, Of: 1}}},
-		{"behind the first", seen("112x4", "56x8", []int{2, 2, 1}, []int{1, 2, 1}), []asserts.Difference{{Return: 2, Bytes: 1, Of: 1}, {Argument: "b", Bytes: 1, Of: 1}}},
+		{"behind the first", seen("112x4", "56x8", []int{2, 2, 1}, []int{1, 2, 1}), []compare.Difference{{Return: 2, Bytes: 1, Of: 1}, {Argument: "b", Bytes: 1, Of: 1}}},
 		{"a longer list", seen("11234", "567x8", []int{2, 2, 1}, []int{1, 3, 1}), nil},
 		{"a shorter list", seen("11234", "568", []int{2, 2, 1}, []int{1, 1, 1}), nil},
 	} {
-		if diff := cmp.Diff(tt.want, asserts.Differing(op, was, tt.then), cmpopts.IgnoreFields(asserts.Difference{}, "Tensors")); diff != "" {
+		if diff := cmp.Diff(tt.want, compare.Differing(op, was, tt.then), cmpopts.IgnoreFields(compare.Difference{}, "Tensors")); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", tt.name, diff)
 		}
 	}
@@ -120,14 +121,14 @@ func TestDifferingPlaces(t *testing.T) {
 
 // Differences are about the same subject if argument and return are equal.
 func TestSameDifference(t *testing.T) {
-	d := asserts.Difference{Argument: "x", Return: 1}
+	d := compare.Difference{Argument: "x", Return: 1}
 	for _, tt := range []struct {
-		other asserts.Difference
+		other compare.Difference
 		want  bool
 	}{
-		{asserts.Difference{Argument: "x", Return: 1, Bytes: 3}, true},
-		{asserts.Difference{Argument: "y", Return: 1}, false},
-		{asserts.Difference{Argument: "x", Return: 2}, false},
+		{compare.Difference{Argument: "x", Return: 1, Bytes: 3}, true},
+		{compare.Difference{Argument: "y", Return: 1}, false},
+		{compare.Difference{Argument: "x", Return: 2}, false},
 	} {
 		if got := d.Same(tt.other); got != tt.want {
 			t.Errorf("the same as %+v: %v", tt.other, got)

@@ -1,8 +1,10 @@
-package asserts
+package compare
 
 import (
 	"fmt"
 	"strings"
+
+	"github.com/opassert/opassert/asserts"
 )
 
 // A Write reports whether a call changed a tensor of an argument that the op's schema lets it write.
@@ -36,7 +38,7 @@ func Many(calls, sizes int) bool { return calls >= manyCalls && sizes >= manySiz
 
 // Unwritten returns a note of an argument, or the last of its elements, that the schema lets its op
 // write and that none of many calls changed.
-func Unwritten(op, schema string, argument Place, of Which, calls, sizes int) *Violation {
+func Unwritten(op, schema string, argument asserts.Place, of Which, calls, sizes int) *asserts.Violation {
 	it, alike := "it", "sizes"
 	if sizes == 1 {
 		alike = "size"
@@ -44,8 +46,8 @@ func Unwritten(op, schema string, argument Place, of Which, calls, sizes int) *V
 	if of != Itself {
 		it = "its " + string(of)
 	}
-	return &Violation{
-		Code: SchemaLint, Op: op, Schema: schema, Subject: argument,
+	return &asserts.Violation{
+		Code: asserts.SchemaLint, Op: op, Schema: schema, Subject: argument,
 		Saw:    fmt.Sprintf("none of %d calls, on tensors of %d %s, changed %s, and the schema lets the op write it", calls, sizes, alike, it),
 		Fix:    "write it, or remove its annotation from the schema",
 		Breaks: "compilers copy the argument, and keep the order of calls, for a write that never happens",
@@ -55,9 +57,9 @@ func Unwritten(op, schema string, argument Place, of Which, calls, sizes int) *V
 
 // UnwrittenAs returns a note of an argument that calls change, except all those where it has one of
 // these dtypes.
-func UnwrittenAs(op, schema string, argument Place, calls int, dtypes []string) *Violation {
-	return &Violation{
-		Code: SchemaLint, Op: op, Schema: schema, Subject: argument,
+func UnwrittenAs(op, schema string, argument asserts.Place, calls int, dtypes []string) *asserts.Violation {
+	return &asserts.Violation{
+		Code: asserts.SchemaLint, Op: op, Schema: schema, Subject: argument,
 		Saw:    fmt.Sprintf("other calls change it, but none of %d calls where it is %s", calls, strings.Join(dtypes, " or ")),
 		Fix:    "copy the result back, or refuse such a tensor: to(dtype) returns a copy, and writes to the copy are lost",
 		Breaks: "such a tensor keeps its old value, without an error",
@@ -68,15 +70,15 @@ func UnwrittenAs(op, schema string, argument Place, calls int, dtypes []string) 
 // WritesOf returns a Write for each argument with (a!) whose contents were observed before and
 // after a call. Absent ones, tensors without elements, tensors that are not plain, and those that
 // share their storage with another are left out.
-func WritesOf(op *Op, seen *Seen) []Write {
+func WritesOf(op *asserts.Op, seen *asserts.Seen) []Write {
 	if seen == nil {
 		return nil
 	}
-	storages := make(map[ID]int)
+	storages := make(map[asserts.ID]int)
 	for i := range seen.Before {
 		storages[seen.Before[i].Storage]++
 	}
-	before, after := split(seen.Before, seen.ArgLens, op.Args), split(seen.After, seen.ArgLens, op.Args)
+	before, after, _ := seen.Split(op)
 	var writes []Write
 	for a, on := range op.Args {
 		if !on.Write || on.Inside {
@@ -85,7 +87,7 @@ func WritesOf(op *Op, seen *Seen) []Write {
 		for e := range min(len(before[a]), len(after[a])) {
 			b, n := &before[a][e], &after[a][e]
 			if legible(b) && legible(n) && storages[b.Storage] == 1 {
-				writes = append(writes, Write{on.Index, which(e, len(before[a])), b.Content.DType, b.Content.Sizes, b.Content.needsCopy(), changed(b, n) || !op.Raises && b.Version != n.Version})
+				writes = append(writes, Write{on.Index, which(e, len(before[a])), b.Content.DType, b.Content.Sizes, needsCopy(b.Content), b.Changed(n) || !op.Raises && b.Version != n.Version})
 			}
 		}
 	}
@@ -104,12 +106,12 @@ func which(i, n int) Which {
 }
 
 // legible reports whether a tensor is plain and its bytes were read.
-func legible(o *Observation) bool {
+func legible(o *asserts.Observation) bool {
 	return o.Traits == 0 && o.Content != nil && o.Content.Nbytes > 0
 }
 
 // needsCopy reports whether only a copy of the tensor can have one dimension.
-func (c *Snapshot) needsCopy() bool {
+func needsCopy(c *asserts.Snapshot) bool {
 	next := int64(0) // the stride that merges the dimensions before; 0 means any
 	for d := min(len(c.Sizes), len(c.Strides)) - 1; d >= 0; d-- {
 		if c.Sizes[d] == 1 {
@@ -121,9 +123,4 @@ func (c *Snapshot) needsCopy() bool {
 		next = c.Strides[d] * c.Sizes[d]
 	}
 	return false
-}
-
-func changed(b, a *Observation) bool {
-	return b.Impl != a.Impl || b.Storage != a.Storage ||
-		changedBytes(b.Content, a.Content) != "" || len(changedMetadata(b.Content, a.Content)) > 0
 }

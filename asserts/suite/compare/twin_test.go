@@ -1,14 +1,15 @@
-package asserts_test
+package compare_test
 
 import (
 	"testing"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/compare"
 )
 
 // An argument that only one of two calls changes is reported, unless the two began with different
 // or unknown bytes, another argument has the storage, or the check is waived.
-func TestJudgeChanges(t *testing.T) {
+func TestChanges(t *testing.T) {
 	const was, is, other = "abcd", "abce", "abcf"
 	const one = "f_(Tensor(a!) self) -> ()"
 	on := func(impl asserts.ID, bytes string) asserts.Observation { return see(impl, impl+1, holding(bytes)) }
@@ -49,7 +50,7 @@ func TestJudgeChanges(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			op := opOf(tt.schema)
-			found := asserts.JudgeChanges(op, tt.real, tt.twin, "cpu", asserts.PyTorch()).Violations
+			found := compare.Changes(op, tt.real, tt.twin, "cpu", asserts.PyTorch()).Violations
 			got := ""
 			for _, v := range found {
 				got += said(v)
@@ -59,7 +60,7 @@ func TestJudgeChanges(t *testing.T) {
 			}
 			op = opOf(tt.schema)
 			op.Waived = []asserts.Code{asserts.MetaAlias}
-			if found := asserts.JudgeChanges(op, tt.real, tt.twin, "cpu", asserts.Aware()).Violations; len(found) > 0 {
+			if found := compare.Changes(op, tt.real, tt.twin, "cpu", asserts.Aware()).Violations; len(found) > 0 {
 				t.Errorf("waived: %v", found)
 			}
 		})
@@ -67,19 +68,19 @@ func TestJudgeChanges(t *testing.T) {
 }
 
 // Inner tensors are not compared.
-func TestJudgeChangesInside(t *testing.T) {
+func TestChangesInside(t *testing.T) {
 	call := func(bytes string) *asserts.Seen {
 		return &asserts.Seen{Level: asserts.Meta, ArgLens: []int{1, 1}, Before: list{see(1, 2), see(3, 4, holding("abcd"))}, After: list{see(1, 2), see(3, 4, holding(bytes))}}
 	}
 	op := asserts.WithParts(opOf("f_(Tensor(a!) self) -> ()"))
-	if v := asserts.JudgeChanges(op, call("abcd"), call("abce"), "cpu", asserts.Aware()).Violations; len(v) > 0 {
+	if v := compare.Changes(op, call("abcd"), call("abce"), "cpu", asserts.Aware()).Violations; len(v) > 0 {
 		t.Errorf("%v", v)
 	}
 }
 
 // A return that contradicts the schema on one of two devices is not reported as a difference too:
 // another check has reported it. A difference where neither does, or both do, is.
-func TestJudgeTwinOfContradiction(t *testing.T) {
+func TestTwinsOfContradiction(t *testing.T) {
 	device := "openreg:0"
 	on := func(impl, storage asserts.ID, strides ...int64) asserts.Observation {
 		return see(impl, storage, holding("abcd"), shaped(func(c *asserts.Snapshot) {
@@ -102,7 +103,7 @@ func TestJudgeTwinOfContradiction(t *testing.T) {
 		{"on both", on(1, 2, 2, 1), on(3, 2, 2, 1), "OA011 result: it is argument self, on cpu it shares storage with argument self"},
 	} {
 		got := ""
-		for _, v := range asserts.JudgeTwin(op, call(tt.real), call(tt.twin), "cpu", asserts.Aware()).Violations {
+		for _, v := range compare.Twins(op, call(tt.real), call(tt.twin), "cpu", asserts.Aware()).Violations {
 			got += said(v)
 		}
 		if got != tt.want {
@@ -110,12 +111,12 @@ func TestJudgeTwinOfContradiction(t *testing.T) {
 		}
 	}
 	// The fault of a fake is no other check's, nor is that of a kernel in another place than a device.
-	fake := &asserts.Fake{Seen: *call(on(1, 2, 2, 1))}
-	if got := asserts.JudgeFake(op, call(on(3, 4, 2, 1)), fake, asserts.Aware()).Violations; len(got) != 1 {
+	fake := &compare.Fake{Seen: *call(on(1, 2, 2, 1))}
+	if got := compare.Fakes(op, call(on(3, 4, 2, 1)), fake, asserts.Aware()).Violations; len(got) != 1 {
 		t.Errorf("a fake that returns its argument: %v", got)
 	}
 	for _, device = range []string{"", "cpu"} {
-		if got := asserts.JudgeTwin(op, call(on(1, 2, 2, 1)), call(on(3, 4, 1, 2)), "cpu", asserts.Aware()).Violations; len(got) != 1 {
+		if got := compare.Twins(op, call(on(1, 2, 2, 1)), call(on(3, 4, 1, 2)), "cpu", asserts.Aware()).Violations; len(got) != 1 {
 			t.Errorf("on device %q: %v", device, got)
 		}
 	}
@@ -123,7 +124,7 @@ func TestJudgeTwinOfContradiction(t *testing.T) {
 
 // A view with another offset than on the other device is reported, but not a fresh result or one
 // without elements.
-func TestJudgeTwinOffsets(t *testing.T) {
+func TestTwinsOffsets(t *testing.T) {
 	at := func(impl, storage asserts.ID, offset int64, sizes ...int64) asserts.Observation {
 		return see(impl, storage, holding("abcd"), shaped(func(c *asserts.Snapshot) { c.Offset, c.Sizes, c.Strides = offset, sizes, []int64{1} }))
 	}
@@ -144,18 +145,18 @@ func TestJudgeTwinOffsets(t *testing.T) {
 		{"a view on one alone", at(3, 2, 0, 2), at(3, 4, 1, 2), "OA011 result: it shares storage with argument self, on cpu it shares with nothing"},
 	} {
 		got := ""
-		for _, v := range asserts.JudgeTwin(op, call(tt.real), call(tt.twin), "cpu", asserts.Aware()).Violations {
+		for _, v := range compare.Twins(op, call(tt.real), call(tt.twin), "cpu", asserts.Aware()).Violations {
 			got += said(v)
 		}
 		if got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
-	beside := asserts.Fake{Seen: *call(at(3, 2, 1, 2)), Open: []asserts.Open{{Offset: true}}}
-	if v := asserts.JudgeTwin(op, call(at(3, 2, 0, 2)), beside.Settled(call(at(3, 2, 0, 2))), "cpu", asserts.Aware()).Violations; len(v) > 0 {
+	beside := compare.Fake{Seen: *call(at(3, 2, 1, 2)), Open: []compare.Open{{Offset: true}}}
+	if v := compare.Twins(op, call(at(3, 2, 0, 2)), beside.Settled(call(at(3, 2, 0, 2))), "cpu", asserts.Aware()).Violations; len(v) > 0 {
 		t.Errorf("with unknown values: %v", v)
 	}
-	if v := asserts.JudgeFake(op, call(at(3, 2, 0, 2)), &asserts.Fake{Seen: *call(at(3, 2, 1, 2))}, asserts.Aware()).Violations; len(v) > 0 {
+	if v := compare.Fakes(op, call(at(3, 2, 0, 2)), &compare.Fake{Seen: *call(at(3, 2, 1, 2))}, asserts.Aware()).Violations; len(v) > 0 {
 		t.Errorf("of a fake: %v", v)
 	}
 }

@@ -1,13 +1,14 @@
-package asserts
+package compare
 
 import (
 	"math"
 	"testing"
 
+	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// JudgeValues does not report differences that another order of the same computation explains: sums
+// Values does not report differences that another order of the same computation explains: sums
 // that cancel, numbers that are not finite, and steps that overflow. It reports all others.
 func TestSpread(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
@@ -57,16 +58,16 @@ func TestSpread(t *testing.T) {
 		{"complex numbers", []float64{1e8, 1, -1e8, 3}, tensor.Complex64, 0, 4, tensor.Complex64, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			flat := func(d tensor.DType, all ...float64) *Snapshot {
+			flat := func(d tensor.DType, all ...float64) *asserts.Snapshot {
 				return elements(d, []int64{int64(len(all) / parts(d))}, []int64{1}, all...)
 			}
 			both := func(v float64) []float64 { return []float64{v, v}[:parts(tt.of)] }
-			op := &Op{Name: "t::f", Args: []Subject{{Name: "x", Type: "Tensor"}}, Results: []Subject{{Name: "result", Type: "Tensor"}}}
-			call := func(v float64) *Seen {
-				given := []Observation{{Impl: 1, Storage: 1, Content: flat(tt.dtype, tt.given...)}}
-				return &Seen{Before: given, After: given, Results: []Observation{{Impl: 2, Storage: 2, Content: flat(tt.of, both(v)...)}}}
+			op := &asserts.Op{Name: "t::f", Args: []asserts.Subject{{Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}}
+			call := func(v float64) *asserts.Seen {
+				given := []asserts.Observation{{Impl: 1, Storage: 1, Content: flat(tt.dtype, tt.given...)}}
+				return &asserts.Seen{Before: given, After: given, Results: []asserts.Observation{{Impl: 2, Storage: 2, Content: flat(tt.of, both(v)...)}}}
 			}
-			verdict := JudgeValues(op, call(tt.a), call(tt.b), "cpu", 1e-3, Aware())
+			verdict := Values(op, call(tt.a), call(tt.b), "cpu", 1e-3, asserts.Aware())
 			if got := len(verdict.Violations) > 0; got != tt.found {
 				t.Errorf("found is %v, want %v", got, tt.found)
 			}
@@ -79,30 +80,30 @@ func TestSpread(t *testing.T) {
 
 // Results on a device, and the contents of out= before, excuse nothing, nor do unknown numbers.
 func TestSpreadOfOthers(t *testing.T) {
-	one := func(v float64) []Observation {
-		return []Observation{{Impl: 1, Storage: 1, Content: elements(tensor.Float32, []int64{1}, []int64{1}, v)}}
+	one := func(v float64) []asserts.Observation {
+		return []asserts.Observation{{Impl: 1, Storage: 1, Content: elements(tensor.Float32, []int64{1}, []int64{1}, v)}}
 	}
 	cut := one(1e30)
 	cut[0].Content.Bytes = nil
-	unread := []Observation{{Impl: 1, Storage: 1, Content: &Snapshot{DType: "float8_e5m2", Sizes: []int64{1}, Strides: []int64{1}, Nbytes: 1, Bytes: []byte{9}}}}
-	out := &Op{Args: []Subject{{Name: "out", Write: true}}}
-	in := &Op{Args: []Subject{{Name: "x"}}}
+	unread := []asserts.Observation{{Impl: 1, Storage: 1, Content: &asserts.Snapshot{DType: "float8_e5m2", Sizes: []int64{1}, Strides: []int64{1}, Nbytes: 1, Bytes: []byte{9}}}}
+	out := &asserts.Op{Args: []asserts.Subject{{Name: "out", Write: true}}}
+	in := &asserts.Op{Args: []asserts.Subject{{Name: "x"}}}
 	for _, tt := range []struct {
 		name       string
-		op         *Op
-		real, twin *Seen
+		op         *asserts.Op
+		real, twin *asserts.Seen
 		most       float64
 	}{
-		{"what a device returns", in, &Seen{Before: one(1), Results: one(1e30)}, &Seen{}, 1},
-		{"what a device writes", in, &Seen{Before: one(1), After: one(1e30)}, &Seen{}, 1},
-		{"what out= held", out, &Seen{Before: one(1e30)}, &Seen{}, 0},
-		{"what is not known", in, &Seen{Before: cut}, &Seen{}, 0},
-		{"of a dtype that is not read", in, &Seen{Before: unread}, &Seen{}, 0},
-		{"what the CPU returns", in, &Seen{Before: one(1)}, &Seen{Results: one(8)}, 8},
-		{"what the CPU writes", in, &Seen{Before: one(1)}, &Seen{After: one(8)}, 8},
-		{"nothing", in, &Seen{Before: []Observation{{}}}, &Seen{}, 0},
-		{"what the CPU returns is not finite", in, &Seen{Before: one(1)}, &Seen{Results: one(math.Inf(1))}, 1},
-		{"what the CPU returns is NaN", in, &Seen{Before: one(1)}, &Seen{Results: one(math.NaN())}, 1},
+		{"what a device returns", in, &asserts.Seen{Before: one(1), Results: one(1e30)}, &asserts.Seen{}, 1},
+		{"what a device writes", in, &asserts.Seen{Before: one(1), After: one(1e30)}, &asserts.Seen{}, 1},
+		{"what out= held", out, &asserts.Seen{Before: one(1e30)}, &asserts.Seen{}, 0},
+		{"what is not known", in, &asserts.Seen{Before: cut}, &asserts.Seen{}, 0},
+		{"of a dtype that is not read", in, &asserts.Seen{Before: unread}, &asserts.Seen{}, 0},
+		{"what the CPU returns", in, &asserts.Seen{Before: one(1)}, &asserts.Seen{Results: one(8)}, 8},
+		{"what the CPU writes", in, &asserts.Seen{Before: one(1)}, &asserts.Seen{After: one(8)}, 8},
+		{"nothing", in, &asserts.Seen{Before: []asserts.Observation{{}}}, &asserts.Seen{}, 0},
+		{"what the CPU returns is not finite", in, &asserts.Seen{Before: one(1)}, &asserts.Seen{Results: one(math.Inf(1))}, 1},
+		{"what the CPU returns is NaN", in, &asserts.Seen{Before: one(1)}, &asserts.Seen{Results: one(math.NaN())}, 1},
 	} {
 		if s := spreadOf(tt.op, tt.real, tt.twin); s.most != tt.most || s.infinite || s.unordered {
 			t.Errorf("%s: at most %v, want %v; %+v", tt.name, s.most, tt.most, s)
@@ -112,18 +113,18 @@ func TestSpreadOfOthers(t *testing.T) {
 
 // Unknown numbers matter only in arguments, and bools are not summed.
 func TestSpreadOfArguments(t *testing.T) {
-	cut := []Observation{{Impl: 1, Storage: 1, Content: elements(tensor.Float32, []int64{1}, []int64{1}, 1)}}
+	cut := []asserts.Observation{{Impl: 1, Storage: 1, Content: elements(tensor.Float32, []int64{1}, []int64{1}, 1)}}
 	cut[0].Content.Bytes = nil
-	flags := []Observation{{Impl: 1, Storage: 1, Content: elements(tensor.Bool, []int64{1}, []int64{1}, 1)}}
-	in := &Op{Args: []Subject{{Name: "x"}}}
+	flags := []asserts.Observation{{Impl: 1, Storage: 1, Content: elements(tensor.Bool, []int64{1}, []int64{1}, 1)}}
+	in := &asserts.Op{Args: []asserts.Subject{{Name: "x"}}}
 	for _, tt := range []struct {
 		name       string
-		real, twin *Seen
+		real, twin *asserts.Seen
 		partial    bool
 	}{
-		{"an argument", &Seen{Before: cut}, &Seen{}, true},
-		{"a result on the CPU", &Seen{}, &Seen{Results: cut}, false},
-		{"truth values", &Seen{Before: flags}, &Seen{}, false},
+		{"an argument", &asserts.Seen{Before: cut}, &asserts.Seen{}, true},
+		{"a result on the CPU", &asserts.Seen{}, &asserts.Seen{Results: cut}, false},
+		{"truth values", &asserts.Seen{Before: flags}, &asserts.Seen{}, false},
 	} {
 		if s := spreadOf(in, tt.real, tt.twin); s.partial != tt.partial || s.count != 0 {
 			t.Errorf("%s: partial is %v, %v terms", tt.name, s.partial, s.count)
@@ -133,13 +134,13 @@ func TestSpreadOfArguments(t *testing.T) {
 
 // If a tensor cannot be read as numbers, other bytes are other numbers.
 func TestUnreadNumbers(t *testing.T) {
-	one := func(d string, digest uint64, all ...float64) *Snapshot {
+	one := func(d string, digest uint64, all ...float64) *asserts.Snapshot {
 		s := elements(tensor.Float32, []int64{1}, []int64{1}, all...)
 		s.DType, s.Digest = d, digest
 		return s
 	}
 	for _, tt := range []struct {
-		was, is *Snapshot
+		was, is *asserts.Snapshot
 		want    bool
 	}{
 		{one("float32", 1, 2), one("float32", 2, 3), true},
@@ -156,14 +157,14 @@ func TestUnreadNumbers(t *testing.T) {
 // Two arguments that may be factors of a matrix product may be rounded before they are multiplied.
 func TestSpreadOfFactors(t *testing.T) {
 	row, matrix := []int64{2}, []int64{1, 2}
-	of := func(d tensor.DType, sizes []int64) Observation {
+	of := func(d tensor.DType, sizes []int64) asserts.Observation {
 		n := 2 * parts(d)
-		return Observation{Impl: 1, Storage: 1, Content: elements(d, sizes, []int64{2, 1}[2-len(sizes):], make([]float64, n)...)}
+		return asserts.Observation{Impl: 1, Storage: 1, Content: elements(d, sizes, []int64{2, 1}[2-len(sizes):], make([]float64, n)...)}
 	}
-	op := &Op{Args: []Subject{{Name: "x"}, {Name: "y"}}}
+	op := &asserts.Op{Args: []asserts.Subject{{Name: "x"}, {Name: "y"}}}
 	for _, tt := range []struct {
 		name    string
-		x, y    Observation
+		x, y    asserts.Observation
 		rounded bool
 	}{
 		{"matrices", of(tensor.Float32, matrix), of(tensor.Float32, matrix), true},
@@ -171,36 +172,36 @@ func TestSpreadOfFactors(t *testing.T) {
 		{"a matrix and a row", of(tensor.Float32, matrix), of(tensor.Float32, row), false},
 		{"in double precision", of(tensor.Float64, matrix), of(tensor.Float64, matrix), false},
 	} {
-		seen := &Seen{Before: []Observation{tt.x, tt.y}, After: []Observation{tt.x, tt.y}}
+		seen := &asserts.Seen{Before: []asserts.Observation{tt.x, tt.y}, After: []asserts.Observation{tt.x, tt.y}}
 		if s := spreadOf(op, seen, seen); (s.step == multiplied) != tt.rounded {
 			t.Errorf("%s: the step is %v", tt.name, s.step)
 		}
 	}
 	x := of(tensor.Float32, matrix)
-	if s := spreadOf(op, &Seen{Before: []Observation{x, x}}, &Seen{}); s.step != multiplied {
+	if s := spreadOf(op, &asserts.Seen{Before: []asserts.Observation{x, x}}, &asserts.Seen{}); s.step != multiplied {
 		t.Errorf("arguments that are not written: the step is %v", s.step)
 	}
-	written := &Seen{Before: []Observation{x}, After: []Observation{x}}
-	if s := spreadOf(&Op{Args: []Subject{{Name: "x"}}}, written, written); s.step == multiplied {
+	written := &asserts.Seen{Before: []asserts.Observation{x}, After: []asserts.Observation{x}}
+	if s := spreadOf(&asserts.Op{Args: []asserts.Subject{{Name: "x"}}}, written, written); s.step == multiplied {
 		t.Error("what the CPU writes is a factor")
 	}
 }
 
 // What is rounded to an integer is an argument, and so is what has no unsigned one.
 func TestSpreadOfRounding(t *testing.T) {
-	one := func(d tensor.DType, v float64) []Observation {
-		return []Observation{{Impl: 1, Storage: 1, Content: elements(d, []int64{1}, []int64{1}, v)}}
+	one := func(d tensor.DType, v float64) []asserts.Observation {
+		return []asserts.Observation{{Impl: 1, Storage: 1, Content: elements(d, []int64{1}, []int64{1}, v)}}
 	}
-	in := &Op{Args: []Subject{{Name: "x"}}}
+	in := &asserts.Op{Args: []asserts.Subject{{Name: "x"}}}
 	for _, tt := range []struct {
-		given, result  []Observation
+		given, result  []asserts.Observation
 		real, negative bool
 	}{
 		{one(tensor.Float32, -1), nil, true, true},
 		{one(tensor.Float32, 0), one(tensor.Float32, -1), true, false},
 		{one(tensor.Int32, -1), one(tensor.Float32, -1), false, false},
 	} {
-		if s := spreadOf(in, &Seen{Before: tt.given}, &Seen{Results: tt.result}); s.real != tt.real || s.negative != tt.negative {
+		if s := spreadOf(in, &asserts.Seen{Before: tt.given}, &asserts.Seen{Results: tt.result}); s.real != tt.real || s.negative != tt.negative {
 			t.Errorf("%+v, want %v, %v", s, tt.real, tt.negative)
 		}
 	}

@@ -1,8 +1,9 @@
-package asserts
+package compare
 
 import (
 	"math"
 
+	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/internal/tensor"
 )
 
@@ -27,11 +28,11 @@ type spread struct {
 	factors     int     // arguments that may be factors of a matrix product in float32
 }
 
-func spreadOf(op *Op, real, twin *Seen) *spread {
+func spreadOf(op *asserts.Op, real, twin *asserts.Seen) *spread {
 	s := &spread{least: math.Inf(1), limit: math.MaxFloat64}
-	given := split(real.Before, real.ArgLens, op.Args)
+	given, _, _ := real.Split(op)
 	for i := range op.Args {
-		if !op.Args[i].output() {
+		if !op.Args[i].Output() {
 			s.add(given[i], true)
 		}
 	}
@@ -44,7 +45,7 @@ func spreadOf(op *Op, real, twin *Seen) *spread {
 }
 
 // add adds the numbers of tensors.
-func (s *spread) add(all []Observation, given bool) {
+func (s *spread) add(all []asserts.Observation, given bool) {
 	for _, o := range all {
 		if o.Content == nil {
 			continue

@@ -1,4 +1,4 @@
-package asserts_test
+package compare_test
 
 import (
 	"slices"
@@ -8,9 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/compare"
 )
 
-func TestJudgeMeta(t *testing.T) {
+func TestMeta(t *testing.T) {
 	one := holding("abcd")
 	like := func(change func(*asserts.Snapshot)) mod {
 		return func(o *asserts.Observation) {
@@ -101,7 +102,7 @@ func TestJudgeMeta(t *testing.T) {
 			seen := func(results list, lens []int) *asserts.Seen {
 				return &asserts.Seen{Level: asserts.Meta, Before: test.args, After: test.args, Results: results, ResultLens: lens}
 			}
-			verdict := asserts.JudgeMeta(op, seen(test.real, test.realLens), seen(test.meta, test.metaLens), asserts.Aware())
+			verdict := compare.Twins(op, seen(test.real, test.realLens), seen(test.meta, test.metaLens), "meta", asserts.Aware())
 			var got []string
 			for _, v := range verdict.Violations {
 				got = append(got, said(v))
@@ -120,17 +121,17 @@ func TestJudgeMeta(t *testing.T) {
 }
 
 // The same call on a device and on the CPU.
-func TestJudgeTwin(t *testing.T) {
+func TestTwins(t *testing.T) {
 	one, two := holding("abcd"), shaped(func(c *asserts.Snapshot) { c.Sizes = []int64{2, 2} })
 	op := opOf("f(Tensor self) -> Tensor")
 	seen := func(result asserts.Observation) *asserts.Seen {
 		return &asserts.Seen{Level: asserts.Meta, Before: list{see(1, 2, one)}, After: list{see(1, 2, one)}, Results: list{result}}
 	}
-	found := asserts.JudgeTwin(op, seen(see(3, 4, one)), seen(see(3, 4, one, two)), "cpu", asserts.Aware()).Violations
+	found := compare.Twins(op, seen(see(3, 4, one)), seen(see(3, 4, one, two)), "cpu", asserts.Aware()).Violations
 	if len(found) != 1 || said(found[0]) != "OA011 result: sizes [4], on cpu [2 2]" || !strings.Contains(found[0].Fix, "make the cpu kernel return") {
 		t.Errorf("%v", found)
 	}
-	shared := asserts.JudgeTwin(op, seen(see(3, 2, one)), seen(see(3, 4, one)), "cpu", asserts.Aware()).Violations
+	shared := compare.Twins(op, seen(see(3, 2, one)), seen(see(3, 4, one)), "cpu", asserts.Aware()).Violations
 	if len(shared) != 1 || !strings.Contains(shared[0].Fix, "the kernel that is not on cpu contradicts the schema (OA007), the cpu kernel does not: make it share as the cpu kernel does") {
 		t.Errorf("%v", shared)
 	}
@@ -138,7 +139,7 @@ func TestJudgeTwin(t *testing.T) {
 
 // A return is not on the device of the arguments, and no fake returns it there: the schema does not
 // state its device.
-func TestJudgeDevice(t *testing.T) {
+func TestDevices(t *testing.T) {
 	on := func(impl asserts.ID, device string) asserts.Observation {
 		return see(impl, impl+1, holding("abcd"), shaped(func(c *asserts.Snapshot) { c.Device = device }))
 	}
@@ -148,16 +149,16 @@ func TestJudgeDevice(t *testing.T) {
 	}
 	two := "f(Tensor self, Tensor other) -> Tensor"
 	takes := "f(Tensor self, Tensor other, *, Device? device=None) -> Tensor"
-	answers := &asserts.Fake{Seen: *call("lpu:0", "lpu:0", "cpu")}
+	answers := &compare.Fake{Seen: *call("lpu:0", "lpu:0", "cpu")}
 	for _, tt := range []struct {
 		schema, x, y, result string
-		fake                 *asserts.Fake
+		fake                 *compare.Fake
 		devices, want        string
 	}{
 		{two, "lpu:0", "lpu:0", "cpu", nil, "", "OA011 result: it is on cpu, and every argument on lpu:0"},
 		{two, "lpu:0", "lpu:0", "lpu:1", nil, "", "OA011 result: it is on lpu:1, and every argument on lpu:0"},
-		{two, "lpu:0", "lpu:0", "cpu", &asserts.Fake{Missing: true}, "", "OA011 result: it is on cpu, and every argument on lpu:0"},
-		{two, "lpu:0", "lpu:0", "cpu", &asserts.Fake{Missing: true, Beside: answers}, "", "OA011 result: it is on cpu, and every argument on lpu:0"},
+		{two, "lpu:0", "lpu:0", "cpu", &compare.Fake{Missing: true}, "", "OA011 result: it is on cpu, and every argument on lpu:0"},
+		{two, "lpu:0", "lpu:0", "cpu", &compare.Fake{Missing: true, Beside: answers}, "", "OA011 result: it is on cpu, and every argument on lpu:0"},
 		{two, "lpu:0", "lpu:0", "cpu", answers, "", ""},
 		{two, "lpu:0", "lpu:0", "lpu:0", nil, "", ""},
 		{two, "lpu:0", "cpu", "cpu", nil, "", ""},
@@ -176,7 +177,7 @@ func TestJudgeDevice(t *testing.T) {
 		if tt.devices != "" {
 			devices = []string{tt.devices}
 		}
-		for _, v := range asserts.JudgeDevice(opOf(tt.schema), call(tt.x, tt.y, tt.result), tt.fake, devices, asserts.Aware()).Violations {
+		for _, v := range compare.Devices(opOf(tt.schema), call(tt.x, tt.y, tt.result), tt.fake, devices, asserts.Aware()).Violations {
 			if got = said(v); v.Note == "" || v.Fix != "return it on the device of the arguments" {
 				t.Errorf("%s: note %q, fix %q", got, v.Note, v.Fix)
 			}
@@ -189,7 +190,7 @@ func TestJudgeDevice(t *testing.T) {
 
 // A return on another device is not reported if it has no contents, if OA011 is waived, or if the
 // policy skips it; an argument without contents has no known device.
-func TestJudgeDeviceSkips(t *testing.T) {
+func TestDevicesSkips(t *testing.T) {
 	on := func(impl asserts.ID, device string, more ...mod) asserts.Observation {
 		return see(impl, impl+1, append(more, holding("abcd"), shaped(func(c *asserts.Snapshot) { c.Device = device }))...)
 	}
@@ -212,7 +213,7 @@ func TestJudgeDeviceSkips(t *testing.T) {
 			op.Checks = slices.DeleteFunc(op.Checks, func(c asserts.Check) bool { return c.Code == asserts.MetaAlias })
 		}
 		args := list{on(1, "lpu:0"), tt.y}
-		verdict := asserts.JudgeDevice(op, &asserts.Seen{Level: asserts.Meta, Before: args, After: args, Results: list{tt.result}}, nil, nil, asserts.PyTorch())
+		verdict := compare.Devices(op, &asserts.Seen{Level: asserts.Meta, Before: args, After: args, Results: list{tt.result}}, nil, nil, asserts.PyTorch())
 		if len(verdict.Violations) != tt.want {
 			t.Errorf("%s: %d violations, want %d", tt.name, len(verdict.Violations), tt.want)
 		}
@@ -220,13 +221,13 @@ func TestJudgeDeviceSkips(t *testing.T) {
 }
 
 // The policy skips OA011 for a tensor.
-func TestJudgeMetaSkips(t *testing.T) {
+func TestMetaSkips(t *testing.T) {
 	op := opOf("f(Tensor self) -> (Tensor, Tensor)")
 	seen := func(result asserts.Observation) *asserts.Seen {
 		args := list{see(1, 2)}
 		return &asserts.Seen{Level: asserts.Meta, Before: args, After: args, Results: list{result, undefined}}
 	}
-	verdict := asserts.JudgeMeta(op, seen(see(3, 4, traits(asserts.WrapperSubclass))), seen(see(1, 2)), asserts.PyTorch())
+	verdict := compare.Twins(op, seen(see(3, 4, traits(asserts.WrapperSubclass))), seen(see(1, 2)), "meta", asserts.PyTorch())
 	want := []asserts.Skip{{Code: asserts.MetaAlias, Reason: "wrapper subclass", Count: 1}}
 	if diff := cmp.Diff(want, verdict.Skips); diff != "" || len(verdict.Violations) > 0 || verdict.Judged[asserts.MetaAlias] != 0 {
 		t.Errorf("%v\n%s", verdict, diff)
@@ -234,17 +235,18 @@ func TestJudgeMetaSkips(t *testing.T) {
 }
 
 // The plan has no line for OA011.
-func TestJudgeMetaWaived(t *testing.T) {
-	j := judgement{schema: "f(Tensor self) -> Tensor", drop: "OA011", before: list{see(1, 2)}, results: list{see(3, 4)}}
-	op, real := j.call()
-	_, meta := j.call()
-	meta.Results = list{see(1, 2)}
-	if v := asserts.JudgeMeta(op, real, meta, asserts.Aware()).Violations; len(v) > 0 {
+func TestMetaWaived(t *testing.T) {
+	op := opOf("f(Tensor self) -> Tensor")
+	op.Checks = slices.DeleteFunc(op.Checks, func(c asserts.Check) bool { return c.Code == asserts.MetaAlias })
+	returning := func(o asserts.Observation) *asserts.Seen {
+		return &asserts.Seen{Level: asserts.Content, Before: list{see(1, 2)}, After: list{see(1, 2)}, Results: list{o}}
+	}
+	if v := compare.Twins(op, returning(see(3, 4)), returning(see(1, 2)), "meta", asserts.Aware()).Violations; len(v) > 0 {
 		t.Errorf("waived: %v", v)
 	}
 }
 
-// kernel; of sizes the schema says nothing.
+// The fix names the call that contradicts the schema; of sizes the schema says nothing.
 func TestMetaAliasNamesTheSide(t *testing.T) {
 	fresh, own := see(5, 6), see(1, 2, uses(2, 1))
 	wide, tall := see(5, 6, holding("ab")), see(5, 6, holding("a"))
@@ -261,7 +263,7 @@ func TestMetaAliasNamesTheSide(t *testing.T) {
 			call := func(result asserts.Observation) *asserts.Seen {
 				return &asserts.Seen{Level: asserts.Content, Before: list{see(1, 2)}, After: list{see(1, 2)}, Results: list{result}}
 			}
-			vs := asserts.JudgeMeta(wholeOp("f(Tensor self) -> Tensor"), call(tt.real), call(tt.meta), asserts.Aware()).Violations
+			vs := compare.Twins(wholeOp("f(Tensor self) -> Tensor"), call(tt.real), call(tt.meta), "meta", asserts.Aware()).Violations
 			if len(vs) != 1 || vs[0].Code != asserts.MetaAlias || !strings.HasPrefix(vs[0].Fix, tt.fix) {
 				t.Errorf("%v, want the fix %q", asserts.Violations(vs), tt.fix)
 			}
@@ -299,7 +301,7 @@ func TestFixOfMetaAlias(t *testing.T) {
 			}
 			return &asserts.Seen{Level: asserts.Meta, Before: args, After: after, Results: results, ResultLens: tt.lens}
 		}
-		vs := asserts.JudgeMeta(opOf(tt.op), seen(tt.after, tt.real), seen(nil, tt.meta), asserts.Aware()).Violations
+		vs := compare.Twins(opOf(tt.op), seen(tt.after, tt.real), seen(nil, tt.meta), "meta", asserts.Aware()).Violations
 		if len(vs) != len(tt.want) {
 			t.Errorf("%s: %v, want %d", tt.name, asserts.Violations(vs), len(tt.want))
 			continue
@@ -313,7 +315,7 @@ func TestFixOfMetaAlias(t *testing.T) {
 }
 
 // A tensor that is on meta in both calls, or has no contents, is not compared, or not completely.
-func TestJudgeMetaUnseen(t *testing.T) {
+func TestMetaUnseen(t *testing.T) {
 	op, args := opOf("f(Tensor self) -> Tensor"), list{see(1, 2)}
 	seen := func(result asserts.Observation) *asserts.Seen {
 		return &asserts.Seen{Level: asserts.Meta, Before: args, After: args, Results: list{result}}
@@ -331,7 +333,7 @@ func TestJudgeMetaUnseen(t *testing.T) {
 		{"not seen on meta", whole, see(3, 4), "sizes, strides and dtype not observed", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			verdict := asserts.JudgeMeta(op, seen(tt.real), seen(tt.meta), asserts.Aware())
+			verdict := compare.Twins(op, seen(tt.real), seen(tt.meta), "meta", asserts.Aware())
 			var want []asserts.Skip
 			if tt.reason != "" {
 				want = []asserts.Skip{{Code: asserts.MetaAlias, Reason: tt.reason, Count: 1}}
@@ -345,7 +347,7 @@ func TestJudgeMetaUnseen(t *testing.T) {
 
 // A fake is compared with the kernel like a call on meta, its device included; sizes that it leaves
 // open are those of the kernel, within their bounds.
-func TestJudgeFake(t *testing.T) {
+func TestFakes(t *testing.T) {
 	like := func(change func(*asserts.Snapshot)) asserts.Observation {
 		return see(3, 4, uses(asserts.NotCounted, asserts.NotCounted), holding("abcd"), shaped(func(c *asserts.Snapshot) {
 			c.Bytes, c.Digest = nil, 0
@@ -357,84 +359,84 @@ func TestJudgeFake(t *testing.T) {
 	for _, tt := range []struct {
 		name, schema string
 		real         asserts.Observation
-		fake         asserts.Fake
+		fake         compare.Fake
 		want         []string
 		fix          string
 	}{
-		{"alike", fresh, see(3, 4, holding("abcd")), asserts.Fake{Seen: asserts.Seen{Results: list{same}}}, nil, ""},
+		{"alike", fresh, see(3, 4, holding("abcd")), compare.Fake{Seen: asserts.Seen{Results: list{same}}}, nil, ""},
 		{
-			"device", fresh, see(3, 4, holding("abcd")), asserts.Fake{Seen: asserts.Seen{Results: list{like(func(c *asserts.Snapshot) { c.Device = "meta" })}}},
+			"device", fresh, see(3, 4, holding("abcd")), compare.Fake{Seen: asserts.Seen{Results: list{like(func(c *asserts.Snapshot) { c.Device = "meta" })}}},
 			[]string{"OA011 result: device cpu, by its fake meta"}, "make the fake return",
 		},
 		{
-			"sizes", fresh, see(3, 4, holding("abcd")), asserts.Fake{Seen: asserts.Seen{Results: list{like(func(c *asserts.Snapshot) { c.Sizes = []int64{3} })}}},
+			"sizes", fresh, see(3, 4, holding("abcd")), compare.Fake{Seen: asserts.Seen{Results: list{like(func(c *asserts.Snapshot) { c.Sizes = []int64{3} })}}},
 			[]string{"OA011 result: sizes [4], by its fake [3]"}, "make the fake return",
 		},
 		{
-			"aliases", fresh, see(3, 4, holding("abcd")), asserts.Fake{Seen: asserts.Seen{Results: list{see(1, 2, holding("abcd"))}}},
+			"aliases", fresh, see(3, 4, holding("abcd")), compare.Fake{Seen: asserts.Seen{Results: list{see(1, 2, holding("abcd"))}}},
 			[]string{"OA011 result: it shares with nothing, by its fake it is argument self"}, "the fake contradicts the schema (OA007)",
 		},
 		{
-			"copies", viewing, see(3, 2, holding("abcd")), asserts.Fake{Seen: asserts.Seen{Results: list{same}}},
+			"copies", viewing, see(3, 2, holding("abcd")), compare.Fake{Seen: asserts.Seen{Results: list{same}}},
 			[]string{"OA011 result: it shares storage with argument self, by its fake it shares with nothing"}, "the fake contradicts the schema (OA004)",
 		},
-		{"undefined", fresh, see(3, 4, holding("abcd")), asserts.Fake{Seen: asserts.Seen{Results: list{undefined}}}, []string{"OA011 result: a tensor, by its fake undefined"}, ""},
-		{"the kernel aliases", fresh, see(1, 2, holding("abcd")), asserts.Fake{Seen: asserts.Seen{Results: list{same}}}, nil, ""},
+		{"undefined", fresh, see(3, 4, holding("abcd")), compare.Fake{Seen: asserts.Seen{Results: list{undefined}}}, []string{"OA011 result: a tensor, by its fake undefined"}, ""},
+		{"the kernel aliases", fresh, see(1, 2, holding("abcd")), compare.Fake{Seen: asserts.Seen{Results: list{same}}}, nil, ""},
 		{
 			"both alias", fresh, see(1, 2, holding("abcd")),
-			asserts.Fake{Seen: asserts.Seen{Results: list{see(1, 2, holding("abcd"), shaped(func(c *asserts.Snapshot) { c.DType = "int8" }))}}},
+			compare.Fake{Seen: asserts.Seen{Results: list{see(1, 2, holding("abcd"), shaped(func(c *asserts.Snapshot) { c.DType = "int8" }))}}},
 			[]string{"OA011 result: dtype uint8, by its fake int8"}, "make the fake return",
 		},
 		{
 			"open", fresh, see(3, 4, holding("abcd")),
-			asserts.Fake{
+			compare.Fake{
 				Seen: asserts.Seen{Results: list{like(func(c *asserts.Snapshot) { c.Sizes, c.Strides = []int64{0}, []int64{0} })}},
-				Open: []asserts.Open{{Most: 9}, {Stride: true}, {Result: 1}, {Dim: 1}},
+				Open: []compare.Open{{Most: 9}, {Stride: true}, {Result: 1}, {Dim: 1}},
 			},
 			nil, "",
 		},
 		{
 			"too small", fresh, see(3, 4, holding("abcd")),
-			asserts.Fake{Seen: asserts.Seen{Results: list{same}}, Open: []asserts.Open{{Least: 5, Most: 9}}},
+			compare.Fake{Seen: asserts.Seen{Results: list{same}}, Open: []compare.Open{{Least: 5, Most: 9}}},
 			[]string{"OA011 result: sizes [4], by its fake [5]"}, "make the fake return",
 		},
 		{
 			"too large", fresh, see(3, 4, holding("abcd")),
-			asserts.Fake{Seen: asserts.Seen{Results: list{same}}, Open: []asserts.Open{{Most: 3}}},
+			compare.Fake{Seen: asserts.Seen{Results: list{same}}, Open: []compare.Open{{Most: 3}}},
 			[]string{"OA011 result: sizes [4], by its fake [3]"}, "make the fake return",
 		},
 		{
 			"without contents", fresh, see(3, 4),
-			asserts.Fake{Seen: asserts.Seen{Results: list{see(3, 4)}}, Open: []asserts.Open{{Most: 3}}},
+			compare.Fake{Seen: asserts.Seen{Results: list{see(3, 4)}}, Open: []compare.Open{{Most: 3}}},
 			nil, "",
 		},
 		{
-			"raises", fresh, see(3, 4), asserts.Fake{Fault: "raises TypeError: no"},
+			"raises", fresh, see(3, 4), compare.Fake{Fault: "raises TypeError: no"},
 			[]string{"OA011 result: the kernel returns, and its fake raises TypeError: no"}, "make the fake accept",
 		},
 		{
-			"refuses", fresh, see(3, 4), asserts.Fake{Fault: "raises TypeError: no", Refuses: true},
+			"refuses", fresh, see(3, 4), compare.Fake{Fault: "raises TypeError: no", Refuses: true},
 			[]string{"OA011 result: the kernel returns, and its fake raises TypeError: no"}, "make the kernel refuse",
 		},
 		{
-			"raises under symbolic sizes", fresh, see(3, 4), asserts.Fake{Fault: "under symbolic sizes raises TypeError: no", Symbols: true},
+			"raises under symbolic sizes", fresh, see(3, 4), compare.Fake{Fault: "under symbolic sizes raises TypeError: no", Symbols: true},
 			[]string{"OA011 result (symbolic sizes): the kernel returns, and its fake under symbolic sizes raises TypeError: no"}, "make the fake accept",
 		},
 		{
-			"raises, and nothing is returned", "f(Tensor(a!) self) -> ()", undefined, asserts.Fake{Fault: "raises TypeError: no"},
+			"raises, and nothing is returned", "f(Tensor(a!) self) -> ()", undefined, compare.Fake{Fault: "raises TypeError: no"},
 			[]string{"OA011 argument self: the kernel returns, and its fake raises TypeError: no"}, "make the fake accept",
 		},
 		{
 			"guards", "f(int n, Tensor self) -> Tensor", see(3, 4, holding("abcd")),
-			asserts.Fake{Seen: asserts.Seen{Results: list{same}}, Guards: []asserts.Guard{{Arg: 1, Text: "self.shape[0] == 4", At: "ops.py:4", Other: "self [5]"}, {Arg: 0}}},
+			compare.Fake{Seen: asserts.Seen{Results: list{same}}, Guards: []compare.Guard{{Arg: 1, Text: "self.shape[0] == 4", At: "ops.py:4", Other: "self [5]"}, {Arg: 0}}},
 			[]string{"OA011 argument self (size guard): its fake sets the guard self.shape[0] == 4 (ops.py:4), and returns the same for other sizes, such as self [5]"}, "compute with the symbolic size",
 		},
 		{
-			"elsewhere", fresh, see(3, 4, holding("abcd")), asserts.Fake{Seen: asserts.Seen{Results: list{same}}, Elsewhere: []string{"cpu", "meta"}},
+			"elsewhere", fresh, see(3, 4, holding("abcd")), compare.Fake{Seen: asserts.Seen{Results: list{same}}, Elsewhere: []string{"cpu", "meta"}},
 			[]string{"OA011 result: for tensors on a GPU its fake returns some on cpu, meta"}, "make tensors on the device",
 		},
-		{"missing", fresh, see(3, 4), asserts.Fake{Missing: true}, []string{"OA011 result: it has a kernel, and no fake"}, "register one"},
-		{"missing, without tensors", "f(int n) -> int", undefined, asserts.Fake{Missing: true}, []string{"OA011 argument : it has a kernel, and no fake"}, "register one"},
+		{"missing", fresh, see(3, 4), compare.Fake{Missing: true}, []string{"OA011 result: it has a kernel, and no fake"}, "register one"},
+		{"missing, without tensors", "f(int n) -> int", undefined, compare.Fake{Missing: true}, []string{"OA011 argument : it has a kernel, and no fake"}, "register one"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			args := list{see(1, 2, holding("abcd"))}
@@ -446,7 +448,7 @@ func TestJudgeFake(t *testing.T) {
 			if len(before) > 0 && before[0].Content != nil {
 				sizes = slices.Clone(before[0].Content.Sizes)
 			}
-			verdict := asserts.JudgeFake(wholeOp(tt.schema), real, &tt.fake, asserts.Aware())
+			verdict := compare.Fakes(wholeOp(tt.schema), real, &tt.fake, asserts.Aware())
 			var got []string
 			for _, v := range verdict.Violations {
 				got = append(got, said(v))
@@ -472,7 +474,7 @@ func TestJudgeFake(t *testing.T) {
 
 // Written arguments are compared after the two calls; those that must keep their sizes only if the
 // fake changes them.
-func TestJudgeFakeWritten(t *testing.T) {
+func TestFakesWritten(t *testing.T) {
 	sized := func(n int64) list {
 		return list{see(1, 2, holding("abcd"), shaped(func(c *asserts.Snapshot) { c.Sizes = []int64{n} }))}
 	}
@@ -496,8 +498,8 @@ func TestJudgeFakeWritten(t *testing.T) {
 		{resize, 3, 4, []string{"OA011 argument self: after the call it has sizes [3], by its fake [4]"}, "change the argument in the fake", false},
 	} {
 		real := &asserts.Seen{Level: asserts.Content, Before: sized(4), After: sized(tt.real)}
-		fake := &asserts.Fake{Seen: asserts.Seen{Level: asserts.Content, Before: sized(4), After: sized(tt.fake)}}
-		verdict := asserts.JudgeFake(wholeOp(tt.schema), real, fake, asserts.Aware())
+		fake := &compare.Fake{Seen: asserts.Seen{Level: asserts.Content, Before: sized(4), After: sized(tt.fake)}}
+		verdict := compare.Fakes(wholeOp(tt.schema), real, fake, asserts.Aware())
 		var got []string
 		for _, v := range verdict.Violations {
 			got = append(got, said(v))
@@ -516,7 +518,7 @@ func TestJudgeFakeWritten(t *testing.T) {
 
 // A written tensor is compared with the one passed to the fake, if the kernel kept it, its contents
 // were observed and the policy does not skip it.
-func TestJudgeFakeWrittenTensors(t *testing.T) {
+func TestFakesWrittenTensors(t *testing.T) {
 	sized := func(impl asserts.ID, n int64, mods ...mod) asserts.Observation {
 		return see(impl, impl+1, append([]mod{holding("abcd"), shaped(func(c *asserts.Snapshot) { c.Sizes = []int64{n} })}, mods...)...)
 	}
@@ -543,7 +545,7 @@ func TestJudgeFakeWrittenTensors(t *testing.T) {
 			return asserts.Seen{Level: asserts.Content, Before: before, After: after, ArgLens: []int{len(before)}}
 		}
 		real, fake := seen(tt.before, tt.real), seen(tt.givenFake, tt.ofFake)
-		verdict := asserts.JudgeFake(wholeOp(tt.schema), &real, &asserts.Fake{Seen: fake}, asserts.PyTorch())
+		verdict := compare.Fakes(wholeOp(tt.schema), &real, &compare.Fake{Seen: fake}, asserts.PyTorch())
 		var got []string
 		for _, v := range verdict.Violations {
 			got = append(got, said(v))
@@ -555,14 +557,14 @@ func TestJudgeFakeWrittenTensors(t *testing.T) {
 	inside := func(part asserts.Observation) asserts.Seen {
 		return asserts.Seen{Level: asserts.Content, ArgLens: []int{1, 1}, Before: list{see(1, 2), sized(5, 4)}, After: list{see(1, 2), part}}
 	}
-	real, fake := inside(sized(5, 4)), asserts.Fake{Seen: inside(sized(5, 3))}
-	if v := asserts.JudgeFake(asserts.WithParts(wholeOp(one)), &real, &fake, asserts.Aware()).Violations; len(v) > 0 {
+	real, fake := inside(sized(5, 4)), compare.Fake{Seen: inside(sized(5, 3))}
+	if v := compare.Fakes(asserts.WithParts(wholeOp(one)), &real, &fake, asserts.Aware()).Violations; len(v) > 0 {
 		t.Errorf("of an inner tensor: %v", v)
 	}
 }
 
 // Numbers that both calls return are compared, with one note for all.
-func TestJudgeFakeNumbers(t *testing.T) {
+func TestFakesNumbers(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
 		real, fake []string
@@ -578,8 +580,8 @@ func TestJudgeFakeNumbers(t *testing.T) {
 	} {
 		args := list{see(1, 2, holding("abcd"))}
 		real := &asserts.Seen{Level: asserts.Content, Before: args, After: args, Numbers: tt.real}
-		fake := &asserts.Fake{Seen: asserts.Seen{Level: asserts.Content, Before: args, After: args, Numbers: tt.fake}}
-		verdict := asserts.JudgeFake(wholeOp("f(Tensor self) -> (int, int)"), real, fake, asserts.Aware())
+		fake := &compare.Fake{Seen: asserts.Seen{Level: asserts.Content, Before: args, After: args, Numbers: tt.fake}}
+		verdict := compare.Fakes(wholeOp("f(Tensor self) -> (int, int)"), real, fake, asserts.Aware())
 		var got []string
 		for _, v := range verdict.Violations {
 			got = append(got, said(v))
@@ -595,21 +597,21 @@ func TestJudgeFakeNumbers(t *testing.T) {
 
 // Inner tensors are not compared. A result that the policy skips is counted, and so is one that
 // contradicts the schema although the fake does not.
-func TestJudgeFakeSkips(t *testing.T) {
+func TestFakesSkips(t *testing.T) {
 	args := list{see(1, 2, holding("abcd"))}
 	seen := func(result asserts.Observation) asserts.Seen {
 		return asserts.Seen{Level: asserts.Content, Before: args, After: args, Results: list{result}}
 	}
-	real, fake := seen(see(1, 2, holding("abcd"))), asserts.Fake{Seen: seen(see(3, 4, uses(asserts.NotCounted, asserts.NotCounted), holding("abcd")))}
-	verdict := asserts.JudgeFake(wholeOp("f(Tensor self) -> Tensor"), &real, &fake, asserts.Aware())
+	real, fake := seen(see(1, 2, holding("abcd"))), compare.Fake{Seen: seen(see(3, 4, uses(asserts.NotCounted, asserts.NotCounted), holding("abcd")))}
+	verdict := compare.Fakes(wholeOp("f(Tensor self) -> Tensor"), &real, &fake, asserts.Aware())
 	want := []asserts.Skip{{Code: asserts.MetaAlias, Reason: "the kernel contradicts the schema, the fake does not", Count: 1}}
 	if diff := cmp.Diff(want, verdict.Skips); diff != "" || verdict.Judged[asserts.MetaAlias] != 0 {
 		t.Error(diff)
 	}
 	op := asserts.WithParts(wholeOp("f(Tensor self) -> Tensor"))
 	real = asserts.Seen{Level: asserts.Content, Before: args, After: args, ArgLens: []int{1, 0}, Results: list{see(3, 4, holding("abcd")), see(5, 6, holding("a"))}, ResultLens: []int{1, 1}}
-	fake = asserts.Fake{Seen: asserts.Seen{Level: asserts.Content, Before: args, After: args, ArgLens: []int{1, 0}, Results: list{see(3, 4, holding("abcd"))}, ResultLens: []int{1, 0}}}
-	if verdict := asserts.JudgeFake(op, &real, &fake, asserts.Aware()); len(verdict.Violations) > 0 || verdict.Judged[asserts.MetaAlias] != 1 {
+	fake = compare.Fake{Seen: asserts.Seen{Level: asserts.Content, Before: args, After: args, ArgLens: []int{1, 0}, Results: list{see(3, 4, holding("abcd"))}, ResultLens: []int{1, 0}}}
+	if verdict := compare.Fakes(op, &real, &fake, asserts.Aware()); len(verdict.Violations) > 0 || verdict.Judged[asserts.MetaAlias] != 1 {
 		t.Errorf("%v", asserts.Violations(verdict.Violations))
 	}
 }

@@ -1,11 +1,17 @@
-package asserts
+package compare
+
+import (
+	"slices"
+
+	"github.com/opassert/opassert/asserts"
+)
 
 // A Difference is a tensor with elements that differ between two calls of an op.
 type Difference struct {
-	Argument  string       // a written argument; "": a return
-	Return    int          // one more than its position
-	Bytes, Of int          // how many bytes differ, 0 if not known, and of how many
-	Tensors   [2]*Snapshot // the first tensor that differs, in each of the calls
+	Argument  string               // a written argument; "": a return
+	Return    int                  // one more than its position
+	Bytes, Of int                  // how many bytes differ, 0 if not known, and of how many
+	Tensors   [2]*asserts.Snapshot // the first tensor that differs, in each of the calls
 }
 
 // Same reports whether another difference is of the same return or argument.
@@ -14,12 +20,12 @@ func (d Difference) Same(e Difference) bool { return d.Argument == e.Argument &&
 // Differing returns the returns and written arguments whose elements differ between two calls, for
 // a list with the first tensor that differs. Tensors of the same shape with unknown bytes are left
 // out, and returns that are arguments.
-func Differing(op *Op, a, b *Seen) []Difference {
+func Differing(op *asserts.Op, a, b *asserts.Seen) []Difference {
 	var all []Difference
-	eachPair(op, a, b, func(d Difference, x, y []Observation) {
+	eachPair(op, a, b, func(d Difference, x, y []asserts.Observation) {
 		for i := range min(len(x), len(y)) {
 			if d.Bytes, d.Of = differing(x[i].Content, y[i].Content); d.Bytes > 0 {
-				d.Tensors = [2]*Snapshot{x[i].Content, y[i].Content}
+				d.Tensors = [2]*asserts.Snapshot{x[i].Content, y[i].Content}
 				all = append(all, d)
 				return
 			}
@@ -29,11 +35,11 @@ func Differing(op *Op, a, b *Seen) []Difference {
 }
 
 // Unknown returns the tensors that Differing leaves out and whose digests differ.
-func Unknown(op *Op, a, b *Seen) (all []Difference) {
-	eachPair(op, a, b, func(d Difference, x, y []Observation) {
+func Unknown(op *asserts.Op, a, b *asserts.Seen) (all []Difference) {
+	eachPair(op, a, b, func(d Difference, x, y []asserts.Observation) {
 		for i := range min(len(x), len(y)) {
 			s, t := x[i].Content, y[i].Content
-			if s != nil && t != nil && s.Digest != t.Digest && len(changedShape(s, t)) == 0 && !known(s, t) {
+			if s != nil && t != nil && s.Digest != t.Digest && sameShape(s, t) && !known(s, t) {
 				d.Of = int(s.Nbytes)
 				all = append(all, d)
 			}
@@ -43,39 +49,39 @@ func Unknown(op *Op, a, b *Seen) (all []Difference) {
 }
 
 // eachPair calls add with the tensors of each return and each written argument in two calls.
-func eachPair(op *Op, a, b *Seen, add func(d Difference, x, y []Observation)) {
-	results, again := split(a.Results, a.ResultLens, op.Results), split(b.Results, b.ResultLens, op.Results)
+func eachPair(op *asserts.Op, a, b *asserts.Seen, add func(d Difference, x, y []asserts.Observation)) {
+	_, after, results := a.Split(op)
+	_, afterAgain, again := b.Split(op)
 	for i, s := range op.Results {
 		if !s.Write {
 			add(Difference{Return: s.Index + 1}, results[i], again[i])
 		}
 	}
-	after, again := split(a.After, a.ArgLens, op.Args), split(b.After, b.ArgLens, op.Args)
 	for i, s := range op.Args {
 		if s.Write {
-			add(Difference{Argument: s.Name}, after[i], again[i])
+			add(Difference{Argument: s.Name}, after[i], afterAgain[i])
 		}
 	}
 }
 
 // known reports whether all bytes of two tensors of one shape are known.
-func known(x, y *Snapshot) bool {
+func known(x, y *asserts.Snapshot) bool {
 	return x.Nbytes == y.Nbytes && int64(len(x.Bytes)) == x.Nbytes && int64(len(y.Bytes)) == y.Nbytes && x.Within()
 }
 
 // differing returns how many bytes of a tensor's elements differ, and of how many; all if the shape
 // differs. Bytes that no element covers are left out.
-func differing(x, y *Snapshot) (differ, of int) {
+func differing(x, y *asserts.Snapshot) (differ, of int) {
 	if x == nil || y == nil {
 		return 0, 0
 	}
-	if n := int(max(x.Nbytes, y.Nbytes)); len(changedShape(x, y)) > 0 {
+	if n := int(max(x.Nbytes, y.Nbytes)); !sameShape(x, y) {
 		return n, n
 	}
 	if !known(x, y) {
 		return 0, 0
 	}
-	x.runs(func(from, to int64) {
+	x.Runs(func(from, to int64) {
 		for i := from; i < to; i++ {
 			if of++; x.Bytes[i] != y.Bytes[i] {
 				differ++
@@ -83,4 +89,9 @@ func differing(x, y *Snapshot) (differ, of int) {
 		}
 	})
 	return differ, of
+}
+
+// sameShape reports whether two tensors have the same metadata that determines their shape.
+func sameShape(x, y *asserts.Snapshot) bool {
+	return slices.Equal(x.Sizes, y.Sizes) && slices.Equal(x.Strides, y.Strides) && x.Offset == y.Offset && x.DType == y.DType
 }

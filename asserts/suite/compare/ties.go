@@ -1,10 +1,13 @@
-package asserts
+package compare
 
-import "github.com/opassert/opassert/internal/tensor"
+import (
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/tensor"
+)
 
 // tied reports whether integers that differ are indices of equal elements of an argument, in all of
 // it or along one of its dimensions: if several are largest, a kernel may return any.
-func tied(x, y *Snapshot, given []Observation) bool {
+func tied(x, y *asserts.Snapshot, given []asserts.Observation) bool {
 	d, _ := tensor.ParseDType(x.DType)
 	if d.Class() != tensor.Integral {
 		return false

@@ -1,4 +1,4 @@
-package asserts
+package compare
 
 import (
 	"fmt"
@@ -8,12 +8,13 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// UsualTolerance is the default of -tolerance: how far values may be from those of the CPU. A larger
+// Tolerance is the default of -tolerance: how far values may be from those of the CPU. A larger
 // difference is no rounding error.
-const UsualTolerance = 0.01
+const Tolerance = 0.01
 
 // unreadableWhy is the reason for not comparing tensors that differ.
 const unreadableWhy = "the sizes or the dtype differ, the elements are not numbers, or not all bytes are copied"
@@ -41,49 +42,49 @@ var severalRight = []string{
 }
 
 // hasManyRight reports whether an op has several right results, by its name.
-func hasManyRight(op *Op) bool {
+func hasManyRight(op *asserts.Op) bool {
 	words := strings.FieldsFunc(strings.ToLower(op.Name), func(r rune) bool { return !unicode.IsLetter(r) })
 	return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(severalRight, word) })
 }
 
 // severalResults returns the reason why a call may have other right results than those of the CPU, or "".
-func (j *judge) severalResults() string {
-	for _, in := range j.inputs {
-		if in.Write && slices.ContainsFunc(j.inputs, func(other *input) bool { return other != in && inOneAnother(&in.before, &other.before) }) {
+func (c *call) severalResults() string {
+	for _, in := range c.arguments {
+		if in.Write && slices.ContainsFunc(c.arguments, func(other *side) bool { return other != in && inOneAnother(&in.before, &other.before) }) {
 			return writtenInOther
 		}
 	}
-	if hasManyRight(j.op) {
+	if hasManyRight(c.op) {
 		return manyRight
 	}
 	return ""
 }
 
 // inOneAnother reports whether two tensors may have elements in common.
-func inOneAnother(a, b *Observation) bool {
+func inOneAnother(a, b *asserts.Observation) bool {
 	if a.Storage == 0 || a.Storage != b.Storage || a.Content == nil || b.Content == nil {
 		return false
 	}
-	first, end, known := a.Content.extent()
-	from, to, too := b.Content.extent()
+	first, end, known := a.Content.Extent()
+	from, to, too := b.Content.Extent()
 	return !known || !too || first < to && from < end
 }
 
 // areIndexes reports whether two numbers are the index of a call's device and that of the CPU, as
 // Tensor.get_device returns them.
-func areIndexes(call *Seen, a, b float64) bool {
+func areIndexes(call *asserts.Seen, a, b float64) bool {
 	index := fmt.Sprint(":", a)
-	return b == -1 && slices.ContainsFunc(call.Before, func(o Observation) bool {
+	return b == -1 && slices.ContainsFunc(call.Before, func(o asserts.Observation) bool {
 		return o.Content != nil && strings.HasSuffix(o.Content.Device, index)
 	})
 }
 
-// JudgeValues compares the results and the writes of a call with those of the same call on the CPU:
+// Values compares the results and the writes of a call with those of the same call on the CPU:
 // elements of tensors, and numbers.
-func JudgeValues(op *Op, real, twin *Seen, on string, tolerance float64, policy *Policy) Verdict {
+func Values(op *asserts.Op, real, twin *asserts.Seen, on string, tolerance float64, policy *asserts.Policy) asserts.Verdict {
 	of := spreadOf(op, real, twin)
 	faults, left := beyondOf(op, real, twin, tolerance, of)
-	r, m := newJudge(op, real, policy), newJudge(op, twin, policy)
+	r, m := newCall(op, real, policy), newCall(op, twin, policy)
 	m.on = on
 	several := r.severalResults()
 	if several != "" {
@@ -106,15 +107,15 @@ func JudgeValues(op *Op, real, twin *Seen, on string, tolerance float64, policy 
 		}
 		return true
 	}, asTheCPU)
-	verdict := JudgeFaults(op, real, faults)
+	verdict := asserts.JudgeFaults(op, real, faults)
 	for _, why := range []string{unreadableWhy, inOrder, equalOnes, manyRight, writtenInOther, indexesWhy} {
 		if left[why] > 0 {
-			verdict.Skips = append(verdict.Skips, Skip{Code: MetaAlias, Reason: "values not compared: " + why, Count: left[why]})
+			verdict.Skips = append(verdict.Skips, asserts.Skip{Code: asserts.MetaAlias, Reason: "values not compared: " + why, Count: left[why]})
 		}
 	}
 	verdict.Violations = append(verdict.Violations, r.conclude().Violations...)
 	for _, v := range verdict.Violations {
-		v.Symptom, v.Tolerance = OtherContents, tolerance
+		v.Symptom, v.Tolerance = asserts.OtherContents, tolerance
 	}
 	return verdict
 }
@@ -122,7 +123,7 @@ func JudgeValues(op *Op, real, twin *Seen, on string, tolerance float64, policy 
 // beyondOf returns the returns and written arguments with elements that differ between a call and
 // the same one on the CPU by more than a tolerance, relative to 1 + their absolute value, and the
 // number of differences left out, by reason.
-func beyondOf(op *Op, real, twin *Seen, tolerance float64, of *spread) (faults []Fault, left map[string]int) {
+func beyondOf(op *asserts.Op, real, twin *asserts.Seen, tolerance float64, of *spread) (faults []asserts.Fault, left map[string]int) {
 	left = make(map[string]int)
 	for _, d := range Differing(op, real, twin) {
 		if of.partial || !readable(d.Tensors[0], d.Tensors[1]) {
@@ -132,8 +133,8 @@ func beyondOf(op *Op, real, twin *Seen, tolerance float64, of *spread) (faults [
 		n, explained, which := beyond(d.Tensors[0], d.Tensors[1], tolerance, of)
 		switch {
 		case n > 0 && !tied(d.Tensors[0], d.Tensors[1], real.Before):
-			faults = append(faults, Fault{
-				Code: MetaAlias, Argument: d.Argument, Return: d.Return,
+			faults = append(faults, asserts.Fault{
+				Code: asserts.MetaAlias, Argument: d.Argument, Return: d.Return,
 				Saw: fmt.Sprintf("%d elements differ by more than %g of 1 + their size: %s", n, tolerance, which),
 				Fix: asTheCPU,
 			})
@@ -147,7 +148,7 @@ func beyondOf(op *Op, real, twin *Seen, tolerance float64, of *spread) (faults [
 }
 
 // readable reports whether the elements of two tensors are numbers that can be compared one by one.
-func readable(x, y *Snapshot) bool {
+func readable(x, y *asserts.Snapshot) bool {
 	d, known := tensor.ParseDType(x.DType)
 	return known && d.Writable() && x.DType == y.DType && slices.Equal(x.Sizes, y.Sizes) && whole(x) && whole(y)
 }
@@ -155,7 +156,7 @@ func readable(x, y *Snapshot) bool {
 // beyond returns the number of elements of readable tensors that differ by more than a tolerance
 // and are not explained by the spread, the number of explained ones, and a description of the
 // first. Integers must be equal.
-func beyond(x, y *Snapshot, tolerance float64, of *spread) (n, explained int, which string) {
+func beyond(x, y *asserts.Snapshot, tolerance float64, of *spread) (n, explained int, which string) {
 	d, _ := tensor.ParseDType(x.DType)
 	if d.Class() == tensor.Integral || d.Class() == tensor.Boolean {
 		tolerance = 0
@@ -184,7 +185,7 @@ func likeText(a, b string, alike func(a, b float64) bool) bool {
 
 // whole reports whether all bytes of a tensor are known, and where its elements are: a sparse one has
 // no strides.
-func whole(s *Snapshot) bool {
+func whole(s *asserts.Snapshot) bool {
 	return int64(len(s.Bytes)) == s.Nbytes && len(s.Strides) == len(s.Sizes) && s.Within()
 }
 
@@ -197,7 +198,7 @@ func parts(d tensor.DType) int {
 }
 
 // numbersOf returns the numbers of a tensor's elements in row-major order.
-func numbersOf(s *Snapshot, d tensor.DType) (all []float64) {
+func numbersOf(s *asserts.Snapshot, d tensor.DType) (all []float64) {
 	size := d.Size()
 	for number := range tensor.Numel(s.Sizes) {
 		at := int(tensor.Position(number, s.Sizes, s.Strides, s.Offset)) * size

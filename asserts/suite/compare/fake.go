@@ -1,23 +1,25 @@
-package asserts
+package compare
 
 import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/opassert/opassert/asserts"
 )
 
 // A Fake is a call of a function registered with torch.library.register_fake, which compilers call
 // instead of an op's kernel, on tensors without contents.
 type Fake struct {
-	Seen    Seen   // at the content level, without bytes; no results if it failed
-	Open    []Open // sizes, strides and offsets of results that depend on contents
-	Missing bool   // the op has no fake
-	Beside  *Fake  // the same call of the op's kernel for the CPU, if the call was on another device
+	Seen    asserts.Seen // at the content level, without bytes; no results if it failed
+	Open    []Open       // sizes, strides and offsets of results that depend on contents
+	Missing bool         // the op has no fake
+	Beside  *Fake        // the same call of the op's kernel for the CPU, if the call was on another device
 	Guards  []Guard
-	Fault   string // how it violates the schema: "raises TypeError: ..."
-	Refuses bool   // the fault is an error that the fake raises itself
-	Symbols bool   // it raises only if sizes are symbols
-	Site    Site   // of the function
+	Fault   string       // how it violates the schema: "raises TypeError: ..."
+	Refuses bool         // the fault is an error that the fake raises itself
+	Symbols bool         // it raises only if sizes are symbols
+	Site    asserts.Site // of the function
 	// Elsewhere are the other devices of its returns when its arguments are on a GPU.
 	Elsewhere []string
 }
@@ -33,18 +35,18 @@ type Guard struct {
 
 // An Open is a size, a stride or an offset that a fake leaves open.
 type Open struct {
-	Result, Dim int   // the position in Seen.Results, and the dimension
+	Result, Dim int   // the position in asserts.Seen.Results, and the dimension
 	Least, Most int64 // of a size
 	Stride      bool
 	Offset      bool // an offset in the storage; Dim is unused
 }
 
-// JudgeFake compares the call of an op's fake with that of its kernel: which tensors share storage,
+// Fakes compares the call of an op's fake with that of its kernel: which tensors share storage,
 // and the sizes, strides, dtype and device of the returns, and of the arguments that the op writes.
 // A missing fake is a note. If the kernel shares storage against the schema, which Judge reports,
 // the two are not compared.
-func JudgeFake(op *Op, real *Seen, fake *Fake, policy *Policy) Verdict {
-	r, f := newJudge(op, real, policy), newJudge(op, fake.Settled(real), policy)
+func Fakes(op *asserts.Op, real *asserts.Seen, fake *Fake, policy *asserts.Policy) asserts.Verdict {
+	r, f := newCall(op, real, policy), newCall(op, fake.Settled(real), policy)
 	f.fake = true
 	switch {
 	case fake.Missing:
@@ -57,14 +59,14 @@ func JudgeFake(op *Op, real *Seen, fake *Fake, policy *Policy) Verdict {
 			v.Fix = "make the kernel refuse the arguments too, or remove the check from the fake"
 		}
 		if fake.Symbols {
-			v.Symptom = SymbolicSizes
+			v.Symptom = asserts.SymbolicSizes
 		}
 	default:
-		compareMeta(r, f)
+		r.compareReturns(f)
 		r.compareWritten(f)
 		v := r.compareNumbers(f, func(a, b float64) bool { return near(a, b, 0) }, "compute the number in the fake as the kernel does; or, if it depends on contents, leave it open: torch.library.get_ctx().new_dynamic_size()")
 		if v != nil {
-			v.Symptom, v.Breaks = OtherContents, "compiled code has the fake's number as a constant"
+			v.Symptom, v.Breaks = asserts.OtherContents, "compiled code has the fake's number as a constant"
 		}
 		for _, g := range fake.Guards {
 			r.reportGuard(g)
@@ -95,23 +97,23 @@ const stopsCompilers = "torch.compile fails at the op or breaks the graph, and t
 // compareWritten compares the sizes, strides and dtypes of the written arguments after the two
 // calls. If the kernel changes metadata that it must keep and the fake does not, the kernel is at
 // fault: OA013.
-func (j *judge) compareWritten(m *judge) {
-	for _, a := range j.inputs {
-		k := slices.IndexFunc(m.inputs, func(b *input) bool { return b.arg == a.arg && b.element == a.element })
+func (c *call) compareWritten(m *call) {
+	for _, a := range c.arguments {
+		k := slices.IndexFunc(m.arguments, func(b *side) bool { return b.of == a.of && b.at.Element == a.at.Element })
 		if !a.Write || a.Inside || k < 0 || a.before.Impl != a.after.Impl || !a.after.Defined() {
 			continue
 		}
-		b := m.inputs[k]
-		keeps := !a.output() && !j.op.reshapes()
+		b := m.arguments[k]
+		keeps := !a.Output() && keepsShape(c.op, a.of)
 		if keeps && a.reshaped() && !b.reshaped() {
-			j.skipped[Skip{Code: MetaAlias, Reason: "the kernel contradicts the schema, the fake does not"}]++
+			c.skip("the kernel contradicts the schema, the fake does not")
 			continue
 		}
-		if !j.judged(MetaAlias, &a.after, &b.after) {
+		if !c.judged(&a.after, &b.after) {
 			continue
 		}
-		if saw := j.differences(m, &callSide{a.place(), a.after}, &callSide{b.place(), b.after}); len(saw) > 0 {
-			v := j.reportInput(MetaAlias, a)
+		if saw := c.differences(m, a, b); len(saw) > 0 {
+			v := c.reportSide(a)
 			v.Other = b.after
 			v.Saw = "after the call it has " + texts(saw)
 			v.Breaks = "compiled code uses the fake's sizes and strides for a tensor with others"
@@ -125,42 +127,33 @@ func (j *judge) compareWritten(m *judge) {
 
 // compareNumbers compares the numbers that the two calls return, and reports the first pair that is
 // not alike.
-func (j *judge) compareNumbers(m *judge, alike func(a, b float64) bool, fix string) *Violation {
-	kernel, other := j.seen.Numbers, m.seen.Numbers
+func (c *call) compareNumbers(m *call, alike func(a, b float64) bool, fix string) *asserts.Violation {
+	kernel, other := c.seen.Numbers, m.seen.Numbers
 	for i := range min(len(kernel), len(other)) {
 		if a, b := kernel[i], other[i]; a != "" && b != "" && !likeText(a, b, alike) {
-			return j.reportCall(fmt.Sprintf("number %s, %s %s", a, m.where(), b), fix)
+			return c.reportCall(fmt.Sprintf("number %s, %s %s", a, m.where(), b), fix)
 		}
 	}
 	return nil
 }
 
-// reshaped reports whether the call changed the shape of a tensor.
-func (in *input) reshaped() bool {
-	b, a := in.before.Content, in.after.Content
-	return b != nil && a != nil && len(changedShape(b, a)) > 0
+// keepsShape reports whether the schema lets the op change the metadata of an argument not at all.
+func keepsShape(op *asserts.Op, arg int) bool {
+	return slices.Contains(op.Calls(), asserts.Check{Code: asserts.InplaceMetadata, On: asserts.ArgRef(arg)})
 }
 
-// reportCall adds a violation that concerns no particular return.
-func (j *judge) reportCall(saw, fix string) *Violation {
-	place := Place{Element: -1}
-	switch {
-	case len(j.plan.results) > 0:
-		place = j.plan.results[0].place(true, -1, "")
-	case len(j.plan.args) > 0:
-		place = j.plan.args[0].place(false, -1, "")
-	}
-	v := j.report(MetaAlias, place)
-	v.Saw, v.Fix = saw, fix
-	return v
+// reshaped reports whether the call changed the shape of a tensor.
+func (s *side) reshaped() bool {
+	b, a := s.before.Content, s.after.Content
+	return b != nil && a != nil && !sameShape(b, a)
 }
 
 // reportGuard adds a violation about the argument whose size the guard is on.
-func (j *judge) reportGuard(g Guard) {
-	for a := range j.plan.args {
-		if plan := &j.plan.args[a]; plan.Index == g.Arg {
-			v := j.report(MetaAlias, plan.place(false, NoElement, ""))
-			v.Symptom, v.Sizes = SizeGuard, g.Other
+func (c *call) reportGuard(g Guard) {
+	for i := range c.op.Args {
+		if on := &c.op.Args[i]; on.Index == g.Arg {
+			v := c.report(on.Place(false, asserts.NoElement, ""))
+			v.Symptom, v.Sizes = asserts.SizeGuard, g.Other
 			v.Breaks = "torch.compile recompiles for each such size, and torch.export with a dynamic dimension fails"
 			v.Saw = fmt.Sprintf("its fake sets the guard %s (%s), and returns the same for other sizes, such as %s", g.Text, g.At, g.Other)
 			v.Fix = "compute with the symbolic size, without int, if and range: use torch.sym_max and similar functions; put conditions into torch._check"
@@ -170,7 +163,7 @@ func (j *judge) reportGuard(g Guard) {
 
 // Settled returns the call with unknown values replaced by those of the real call, or the closest
 // that the fake allows.
-func (f *Fake) Settled(real *Seen) *Seen {
+func (f *Fake) Settled(real *asserts.Seen) *asserts.Seen {
 	seen := f.Seen
 	seen.Results = slices.Clone(seen.Results)
 	for i, o := range seen.Results {

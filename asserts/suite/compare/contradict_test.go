@@ -1,18 +1,19 @@
-package asserts_test
+package compare_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/compare"
 )
 
 // paired is a call with one tensor, with the tensors that the kernel and its fake return.
-func paired(arg, kernel, fake *asserts.Snapshot) asserts.Pair {
+func paired(arg, kernel, fake *asserts.Snapshot) compare.Pair {
 	seen := func(result *asserts.Snapshot) *asserts.Seen {
 		return &asserts.Seen{Level: asserts.Content, Before: list{{Impl: 1, Content: arg}}, Results: list{{Impl: 2, Content: result}}}
 	}
-	return asserts.Pair{Real: seen(kernel), Other: seen(fake)}
+	return compare.Pair{Real: seen(kernel), Other: seen(fake)}
 }
 
 func tensorOf(dtype string, sizes, strides []int64) *asserts.Snapshot {
@@ -34,7 +35,7 @@ func TestContradicts(t *testing.T) {
 	short := &asserts.Snapshot{DType: "float32", Sizes: dims{2, 2}, Strides: dims{2}}
 	for _, tt := range []struct {
 		name        string
-		here, there asserts.Pair
+		here, there compare.Pair
 		want        string
 	}{
 		{"the kernel's dtype", paired(f, g, f), paired(long, f, f), kernel + ": for similar arguments, in another call, it returns dtype float32, and its fake float32 both times: return that here too"},
@@ -61,7 +62,7 @@ func TestContradicts(t *testing.T) {
 		{"arguments that are not seen", paired(nil, g, f), paired(nil, f, f), kernel},
 		{"one argument that is not seen", paired(nil, g, f), paired(f, f, f), ""},
 	} {
-		got := asserts.Contradicts(wholeOp("f(Tensor self) -> Tensor"), asserts.Place{Return: true, Element: asserts.NoElement}, tt.here, tt.there, "in another call")
+		got := compare.Contradicts(wholeOp("f(Tensor self) -> Tensor"), asserts.Place{Return: true, Element: asserts.NoElement}, tt.here, tt.there, "in another call")
 		if !strings.HasPrefix(got, tt.want) || (got == "") != (tt.want == "") {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
@@ -81,7 +82,7 @@ func TestContradictsOf(t *testing.T) {
 		}
 		return s
 	}
-	here, there := asserts.Pair{Real: seen(f, f, g), Other: seen(f, f, f)}, asserts.Pair{Real: seen(f, f, f), Other: seen(f, f, f)}
+	here, there := compare.Pair{Real: seen(f, f, g), Other: seen(f, f, f)}, compare.Pair{Real: seen(f, f, f), Other: seen(f, f, f)}
 	for _, tt := range []struct {
 		at   asserts.Place
 		want bool
@@ -94,7 +95,7 @@ func TestContradictsOf(t *testing.T) {
 		{asserts.Place{Return: true, Index: 1, Element: 1, Inside: true}, false},
 		{asserts.Place{Index: 1, Element: 1}, false},
 	} {
-		if got := asserts.Contradicts(wholeOp("f() -> (Tensor, Tensor[])"), tt.at, here, there, ""); (got != "") != tt.want {
+		if got := compare.Contradicts(wholeOp("f() -> (Tensor, Tensor[])"), tt.at, here, there, ""); (got != "") != tt.want {
 			t.Errorf("%v: %q", tt.at, got)
 		}
 	}
