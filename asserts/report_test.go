@@ -1,174 +1,299 @@
 package asserts_test
 
 import (
+	"bytes"
 	"errors"
-	"fmt"
+	"io"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/internal/dev/golden"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
-// faults violates each rule once, for the tests of reports.
-var faults = []judgement{
-	{
-		schema: "index_put(Tensor self, Tensor?[] indices) -> Tensor", args: []int{1, 2},
-		before: list{see(1, 2), see(3, 4), see(5, 6)}, after: list{see(1, 2), see(3, 4), see(7, 8)}, results: list{see(9, 10)},
-	},
-	{
-		schema: "add_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-		before: list{see(1, 2), see(3, 4)}, after: list{see(1, 9), see(3, 4)}, results: list{see(1, 9)},
-	},
-	{schema: "set_data(Tensor self) -> ()", before: list{see(1, 2)}, after: list{see(3, 4)}},
-	{schema: "mul(Tensor self) -> Tensor", before: list{see(1, 2)}, after: list{see(1, 9)}, results: list{see(5, 6)}},
-	{schema: "embedding(Tensor weight) -> Tensor", before: list{see(1, 2)}, results: list{see(3, 4, uses(2, 1))}},
-	{schema: "detach(Tensor(a) self) -> Tensor(a)", before: list{see(1, 2)}, results: list{see(1, 2, uses(2, 1))}},
-	{
-		schema: "split(Tensor(a) self) -> Tensor(a)[]", returns: []int{3},
-		before: list{see(1, 2)}, results: list{see(3, 2), see(4, 2), see(5, 6)},
-	},
-	{schema: "cumsum(Tensor self) -> Tensor", before: list{see(1, 2)}, results: list{see(3, 4, uses(1, 3))}},
-	{schema: "cumsum.waived(Tensor self) -> Tensor", drop: "OA007", before: list{see(1, 2)}, results: list{see(3, 2, uses(1, 2))}},
-	{
-		schema: "relu_(Tensor(a!) self) -> Tensor(a!)",
-		before: list{see(1, 0x7f0011223344)}, results: list{see(5, 6)},
-	},
-	{schema: "contiguous(Tensor self) -> Tensor", before: list{see(1, 2)}, results: list{see(1, 2, uses(2, 1))}},
-	{schema: "expand_as(Tensor(a) self, Tensor other) -> Tensor", before: list{see(1, 2), see(3, 4)}, results: list{see(5, 2, uses(1, 2))}},
-	{schema: "cat(Tensor[] tensors) -> Tensor", args: []int{2}, before: list{see(1, 2), see(3, 4)}, results: list{see(5, 4, uses(1, 2))}},
-	{schema: "unbind(Tensor(a -> *) self) -> Tensor", before: list{see(1, 2)}, results: list{see(3, 2, uses(1, 2))}},
-	{schema: "aminmax(Tensor(a) self, Tensor other) -> (Tensor(a), Tensor)", before: list{see(1, 2), see(3, 4)}, results: list{see(5, 2), see(6, 4)}},
-	{schema: "native_norm(Tensor(a!) mean) -> Tensor", before: list{see(1, 2)}, results: list{see(1, 2, uses(2, 1))}},
-	{schema: "meshgrid(Tensor self) -> (Tensor, Tensor)", before: list{see(1, 2)}, results: list{see(3, 4, uses(1, 2)), see(5, 4, uses(1, 2))}},
-	{
-		schema: "rrelu_with_noise(Tensor self, Tensor noise) -> Tensor",
-		before: list{see(1, 2, holding("aaaa")), see(3, 4, holding("bbbbbbbb"))},
-		after:  list{see(1, 2, holding("aaaa")), see(3, 4, holding("cccccccc"))}, results: list{see(5, 6)},
-	},
-	{
-		schema: "t(Tensor(a) self) -> Tensor(a)",
-		before: list{see(1, 2, holding("aaaa"))},
-		after: list{see(1, 2, holding("aaaa"), shaped(func(c *asserts.Snapshot) {
-			c.Sizes, c.Strides = []int64{2, 2}, []int64{2, 1}
-		}))}, results: list{see(5, 2)},
-	},
-	{
-		schema: "sin(Tensor self, Tensor(a!) out) -> Tensor(a!)", modes: []asserts.Mode{{Name: "logging", Invalidates: asserts.CodesOf(asserts.UndeclaredWrite)}},
-		before: list{see(1, 2, holding("aaaa")), see(3, 4, holding("bbbb"), version(3))},
-		after:  list{see(1, 2, holding("aaaa")), see(3, 4, holding("bbbX"), version(3))}, results: list{see(3, 4)},
-	},
-}
-
-// violations judges the faults.
-func violations(t *testing.T) asserts.Violations {
-	t.Helper()
-	var all asserts.Violations
-	for _, f := range faults {
-		op, seen := f.call()
-		found := asserts.Judge(op, seen, asserts.Aware()).Violations
-		if len(found) != 1 {
-			t.Fatalf("%s: %d violations, want 1", f.schema, len(found))
-		}
-		found[0].Site = asserts.Site{File: "/src/model/block.go", Line: 42, Func: "model.Forward"}
-		all = append(all, found...)
-	}
-	all[len(all)-1].Repro = "opassert check -engine libtorch -op aten::sin -case 7"
-	return all
-}
-
-func TestReport(t *testing.T) {
+func TestPanicReporter(t *testing.T) {
 	all := violations(t)
-	golden.Compare(t, "report.txt", all.Error()+"\n")
-	codes := make(map[asserts.Code]bool)
-	for _, v := range all {
-		codes[v.Code] = true
-		if first, _, _ := strings.Cut(v.Error(), "\n"); first != v.Title() {
-			t.Errorf("the report begins %q, the title is %q", first, v.Title())
-		}
-	}
-	for c := asserts.InputImpl; c <= asserts.VersionBump; c++ {
-		if !codes[c] {
-			t.Errorf("no report of %v", c)
-		}
+	for _, vs := range []asserts.Violations{all[:1], all[:2]} {
+		func() {
+			defer func() {
+				err, ok := recover().(error)
+				if !ok {
+					t.Fatalf("%d violations panic with no error", len(vs))
+				}
+				for _, v := range vs {
+					if !errors.Is(err, v) {
+						t.Errorf("%v is not in the panic's %T", v.Title(), err)
+					}
+				}
+			}()
+			asserts.Panic.Report(vs)
+			t.Error("no panic")
+		}()
 	}
 }
 
-func TestViolationsAreErrors(t *testing.T) {
+func TestLog(t *testing.T) {
+	var b bytes.Buffer
+	log := asserts.Log(&b)
 	all := violations(t)
-	var err error = all
-	var v *asserts.Violation
-	if !errors.As(err, &v) || v != all[0] {
-		t.Errorf("errors.As found %v, want the first", v)
-	}
-	if !errors.Is(err, all[1]) {
-		t.Error("errors.Is does not find the second")
+	log.Report(all[:2])
+	log.Report(all[1:2])
+	log.Report(all[:1])
+	if diff := cmp.Diff(all[:2].Error(), strings.TrimSuffix(strings.ReplaceAll(b.String(), "\nOA002", "\n\nOA002"), "\n")); diff != "" {
+		t.Error(diff)
 	}
 }
 
-func TestPlace(t *testing.T) {
-	for want, p := range map[string]asserts.Place{
-		"argument self":       {Name: "self", Element: -1},
-		"argument tensors[1]": {Name: "tensors", Element: 1},
-		"result":              {Return: true, Name: "result", Element: -1},
-		"result0[0]":          {Return: true, Name: "result0", Element: 0},
-		"result values":       {Return: true, Name: "values", Element: -1},
-	} {
-		if got := p.String(); got != want {
-			t.Errorf("%+v is %q, want %q", p, got, want)
-		}
+func TestCollector(t *testing.T) {
+	var c asserts.Collector
+	all := violations(t)
+	elsewhere := *all[0]
+	elsewhere.Site.Line++
+	other := *all[0]
+	other.Subject.Element = 0
+	var wg sync.WaitGroup
+	for range 5 {
+		wg.Go(func() { c.Report(asserts.Violations{all[0], all[4], &elsewhere, &other}) })
+	}
+	wg.Wait()
+	var got []string
+	counts := make(map[string]int)
+	for _, f := range c.Found() {
+		line := f.Code.String() + " " + f.Op + " " + f.Site.String()
+		got = append(got, line)
+		counts[line] = f.Count
+	}
+	want := []string{
+		"OA003 aten::embedding /src/model/block.go:42",
+		"OA001 aten::index_put /src/model/block.go:42",
+		"OA001 aten::index_put /src/model/block.go:43",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if counts[want[0]] != 5 || counts[want[1]] != 10 || counts[want[2]] != 5 {
+		t.Errorf("counted %v", counts)
+	}
+	c.Reset()
+	if found := c.Found(); len(found) > 0 {
+		t.Errorf("%v after Reset", found)
 	}
 }
 
-func TestStrings(t *testing.T) {
-	for want, got := range map[string]any{
-		"none":           asserts.ID(0),
-		"#7":             asserts.ID(7),
-		"0x7f0011223344": asserts.ID(0x7f0011223344),
-		"content":        asserts.Content,
-		"level 9":        asserts.Level(9),
-		"a.go:7":         asserts.Site{File: "a.go", Line: 7},
-		"":               asserts.Site{Line: 7},
-	} {
-		if text := fmt.Sprint(got); text != want {
-			t.Errorf("%q, want %q", text, want)
-		}
+// A summary without the parts that may be left out.
+func TestSummaryOfLittle(t *testing.T) {
+	s := asserts.Summary{Calls: 1, Found: []asserts.Found{{Violation: violations(t)[0], Count: 2}}}
+	s.Found[0].Site = asserts.Site{}
+	var b bytes.Buffer
+	must.Do(t, s.Write(&b))
+	want := "opassert: calls 1, checks 0, violations 2\n  2 x OA001 input-impl  aten::index_put  argument 1 \"indices\"[1]\n"
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Error(diff)
 	}
 }
 
-func TestWaive(t *testing.T) {
-	for op, want := range map[string]string{
-		"aten::add.Tensor":  "{op: add.Tensor, checks: [OA007], reason: ...}",
-		"torchvision::nms":  "{op: torchvision::nms, checks: [OA007], reason: ...}",
-		"aten::rrelu_noise": "{op: rrelu_noise, checks: [OA007], reason: ...}",
-	} {
-		v := asserts.Violation{Code: asserts.UndeclaredAlias, Op: op}
-		if got := v.Waive(); got != want {
-			t.Errorf("%s: %s, want %s", op, got, want)
+// No call of an op is in the sample.
+func TestSampledOut(t *testing.T) {
+	defer asserts.SetSample(0)()
+	asserts.ForgetSummary()
+	op := newAdd()
+	for n := range uint64(3) {
+		if s := asserts.Summarize(); s.SampledOut != n {
+			t.Errorf("%d calls out of the sample, want %d", s.SampledOut, n)
 		}
+		binary(op, healthy, newTensor(4), newTensor(4))
+	}
+	if s := asserts.Summarize(); s.SampledOut != 3 || s.Calls != 0 {
+		t.Errorf("%d calls out of the sample, want 3, and %d in it", s.SampledOut, s.Calls)
 	}
 }
 
-// A report names the method that answered instead of a kernel, which may be of another class or
-// without a line.
-func TestAnswer(t *testing.T) {
-	site := asserts.Site{File: "model.py", Line: 12, Func: "model.Wrapper.__torch_dispatch__"}
-	for _, tt := range []struct {
-		answer *asserts.Answer
-		want   string
-	}{
-		{nil, ""},
-		{&asserts.Answer{Class: "model.Wrapper", Site: site}, "model.Wrapper.__torch_dispatch__ (model.py:12)"},
-		{&asserts.Answer{Class: "model.Heir", Site: site}, "model.Heir, with model.Wrapper.__torch_dispatch__ (model.py:12)"},
-		{&asserts.Answer{Class: "model.Wrapper", Site: asserts.Site{Func: site.Func}}, "model.Wrapper.__torch_dispatch__"},
-		{&asserts.Answer{Class: "model.Wrapper"}, "model.Wrapper, with "},
-	} {
-		if got := tt.answer.String(); got != tt.want {
-			t.Errorf("%+v is %q, want %q", tt.answer, got, tt.want)
+func TestSummary(t *testing.T) {
+	collect(t)
+	asserts.ForgetSummary()
+	op := newAdd()
+	for i := range 4 {
+		kernel := healthy
+		if i == 3 {
+			kernel = aliasing
 		}
-		v := asserts.Violation{Code: asserts.ReturnedSelf, Answer: tt.answer}
-		if got := strings.Contains(v.Error(), "\n  answer  by "+tt.want+", not by a kernel\n"); got != (tt.answer != nil) {
-			t.Errorf("%+v is in the report: %v\n%s", tt.answer, got, v.Error())
+		binary(op, kernel, newTensor(4), newTensor(4))
+	}
+	sparse := newTensor(4)
+	sparse.impl.storage = nil
+	func() {
+		defer asserts.SetLevel(asserts.Content)()
+		binary(op, healthy, sparse, newTensor(4))
+	}()
+	func() {
+		defer asserts.SetSample(0)()
+		binary(op, healthy, newTensor(4), newTensor(4))
+	}()
+	s := asserts.Summarize()
+	if s.Calls != 5 || s.SampledOut != 1 {
+		t.Errorf("%d calls, %d out of the sample", s.Calls, s.SampledOut)
+	}
+	for code, want := range map[asserts.Code]int{asserts.InputImpl: 10, asserts.FreshImpl: 5, asserts.UndeclaredAlias: 10, asserts.UndeclaredWrite: 2, asserts.MetaAlias: 0} {
+		if got := s.Checks[code]; got != want {
+			t.Errorf("%v: %d checks, want %d", code, got, want)
 		}
+	}
+	for i := range s.Found {
+		s.Found[i].Site = asserts.Site{File: "add_test.go", Line: 7}
+	}
+	var b bytes.Buffer
+	must.Do(t, s.Write(&b))
+	golden.Compare(t, "summary.txt", b.String())
+	if results := s.Results(); len(results) != 3 || results[0].Status != asserts.Violated || results[1].Status != asserts.Skipped {
+		t.Errorf("as results: %+v", results)
+	}
+}
+
+// A testLog is a fake testing.TB.
+type testLog struct {
+	bytes.Buffer
+	mu      sync.Mutex
+	failed  bool
+	cleanup []func()
+}
+
+func (l *testLog) Fail()             { l.mu.Lock(); defer l.mu.Unlock(); l.failed = true }
+func (l *testLog) Output() io.Writer { return &l.Buffer }
+func (l *testLog) Cleanup(f func())  { l.cleanup = append(l.cleanup, f) }
+func (l *testLog) end() {
+	for _, f := range slices.Backward(l.cleanup) {
+		f()
+	}
+}
+
+var _ asserts.TB = testing.TB(nil)
+
+func TestT(t *testing.T) {
+	outside := collect(t)
+	log := new(testLog)
+	asserts.NewT(log)
+	op := newAdd()
+	binary(op, healthy, newTensor(4), newTensor(4))
+	if log.failed {
+		t.Error("a healthy call fails the test")
+	}
+	for range 3 {
+		binary(op, aliasing, newTensor(4), newTensor(4))
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { binary(op, aliasing, newTensor(4), newTensor(4)) })
+	wg.Wait()
+	log.end()
+	if !log.failed || len(outside.Found()) > 0 {
+		t.Errorf("failed %v, and outside %v", log.failed, linesOf(outside))
+	}
+	text := log.String()
+	if n := strings.Count("\n"+text, "\nreport_test.go:"); n != 3 || !strings.HasPrefix(text, "report_test.go:") {
+		t.Errorf("%d lines of the test, want two violations and a count\n%s", n, text)
+	}
+	if !strings.Contains(text, "result shares StorageImpl with argument other") || !strings.Contains(text, ": 3 times\n") {
+		t.Errorf("no evidence, or no count, in\n%s", text)
+	}
+	binary(op, aliasing, newTensor(4), newTensor(4))
+	if len(outside.Found()) != 1 || log.String() != text {
+		t.Error("a violation after the test is the test's")
+	}
+}
+
+// Tests that run at the same time have violations of their own.
+func TestParallelT(t *testing.T) {
+	outside := collect(t)
+	ops := map[string]*asserts.Op{"one": newAdd(), "two": newAdd(), "three": newAdd(), "none": newAdd()}
+	logs := make(map[string]*testLog)
+	for name, op := range ops {
+		op.Name = "aten::" + name
+		logs[name] = new(testLog)
+	}
+	var running, done, all sync.WaitGroup
+	running.Add(len(ops))
+	done.Add(len(ops))
+	for name, op := range ops {
+		all.Go(func() {
+			defer logs[name].end()
+			var at *asserts.T
+			if name != "none" {
+				at = asserts.NewT(logs[name])
+			}
+			running.Done()
+			running.Wait()
+			defer done.Wait()
+			defer done.Done()
+			binary(op, aliasing, newTensor(4), newTensor(4))
+			if name == "none" {
+				return
+			}
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				deep(100, func() { binary(op, aliasing, newTensor(4), newTensor(4)) })
+				// From two goroutines away only the context leads to the test.
+				wg.Go(func() { binaryContext(at.Context(t.Context()), op, aliasing, newTensor(4), newTensor(4)) })
+			})
+			wg.Wait()
+		})
+	}
+	all.Wait()
+	for name, log := range logs {
+		want := 3
+		if name == "none" {
+			want = 0
+		}
+		if n := strings.Count(log.String(), "undeclared-alias  aten::"+name+"  "); n != want || strings.Count(log.String(), "undeclared-alias") != want {
+			t.Errorf("%s: %d violations of its own, want %d, in\n%s", name, n, want, log)
+		}
+	}
+	if got := outside.Found(); len(got) != 1 || got[0].Op != "aten::none" {
+		t.Errorf("outside: %v, want that of the test without a T", got)
+	}
+}
+
+// deep calls f on a deep stack.
+func deep(n int, f func()) {
+	if n > 0 {
+		deep(n-1, f)
+		return
+	}
+	f()
+}
+
+// A test has a call report elsewhere, and a context outlives its test.
+func TestTAndContext(t *testing.T) {
+	outside := collect(t)
+	log, elsewhere := new(testLog), new(asserts.Collector)
+	at := asserts.NewT(log)
+	binaryContext(asserts.WithReporter(t.Context(), elsewhere), newAdd(), aliasing, newTensor(4), newTensor(4))
+	if log.failed || len(elsewhere.Found()) != 1 {
+		t.Errorf("the test failed %v, and elsewhere there is %v", log.failed, linesOf(elsewhere))
+	}
+	log.end()
+	binaryContext(at.Context(t.Context()), newAdd(), aliasing, newTensor(4), newTensor(4))
+	if log.failed || len(outside.Found()) != 1 {
+		t.Errorf("the test that is over failed %v, and outside there is %v", log.failed, linesOf(outside))
+	}
+}
+
+// A test and its subtest have a T on the same goroutine.
+func TestNestedT(t *testing.T) {
+	outer, inner := new(testLog), new(testLog)
+	asserts.NewT(outer)
+	asserts.NewT(inner)
+	binary(newAdd(), aliasing, newTensor(4), newTensor(4))
+	inner.end()
+	if outer.failed || !inner.failed {
+		t.Errorf("outer failed %v, inner %v", outer.failed, inner.failed)
+	}
+	binary(newAdd(), aliasing, newTensor(4), newTensor(4))
+	outer.end()
+	if !outer.failed {
+		t.Error("the outer test does not have the violation after the inner one")
 	}
 }

@@ -26,7 +26,7 @@ func Lint(o engine.Operator) []*Finding {
 }
 
 // Unwritten returns a note of an argument, or of one of its elements, that none of many calls changed.
-func Unwritten(o engine.Operator, arg int, of compare.Which, calls, sizes int) *Finding {
+func Unwritten(o engine.Operator, arg int, of compare.ElementRole, calls, sizes int) *Finding {
 	return ofAll(compare.Unwritten(o.Name(), o.Schema.Func.String(), written(o, arg), of, calls, sizes))
 }
 

@@ -65,7 +65,7 @@ func (w *argumentCalls) lost() (calls int, dtypes []string) {
 }
 
 // elementCalls are the counts of an argument, and of the elements of a list.
-type elementCalls map[compare.Which]*argumentCalls
+type elementCalls map[compare.ElementRole]*argumentCalls
 
 // writes are the counts of an op, by position in the schema.
 type writes map[int]elementCalls
@@ -74,14 +74,14 @@ type writes map[int]elementCalls
 func (all writes) add(call []compare.Write) {
 	type destination struct {
 		arg int
-		of  compare.Which
+		of  compare.ElementRole
 	}
 	seen := make(map[destination]bool)
 	for _, w := range call {
 		if all[w.Arg] == nil {
 			all[w.Arg] = make(elementCalls)
 		}
-		for _, which := range slices.Compact([]compare.Which{compare.Itself, w.Of}) {
+		for _, which := range slices.Compact([]compare.ElementRole{compare.Itself, w.Of}) {
 			if all[w.Arg][which] == nil {
 				all[w.Arg][which] = &argumentCalls{sizes: make(map[string]bool), by: make(map[string]*dtypeCalls)}
 			}
@@ -104,9 +104,9 @@ func (all writes) notes(o engine.Operator) []*report.Finding {
 		if calls, dtypes := of[compare.Itself].lost(); calls > 0 {
 			notes = append(notes, report.UnwrittenAs(o, arg, calls, dtypes))
 		}
-		for _, which := range []compare.Which{compare.Itself, compare.Last} {
+		for _, which := range []compare.ElementRole{compare.Itself, compare.Last} {
 			w := of[which]
-			if w == nil || w.changed || !compare.Many(w.calls, len(w.sizes)) && w.calls < alikeCalls || which == compare.Last && !of[compare.Itself].changed {
+			if w == nil || w.changed || !compare.EnoughCalls(w.calls, len(w.sizes)) && w.calls < alikeCalls || which == compare.Last && !of[compare.Itself].changed {
 				continue
 			}
 			notes = append(notes, report.Unwritten(o, arg, which, w.calls, len(w.sizes)))

@@ -23,7 +23,7 @@ func TestNeverWritten(t *testing.T) {
 		calls, sizes int
 		changed      int // the number of the call that changes it, from 1
 		elements     int
-		of           []compare.Which // elements changed by every call
+		of           []compare.ElementRole // elements changed by every call
 		want         string
 	}{
 		{name: "many", calls: 20, sizes: 3, elements: 1, want: "none of 20 calls, on tensors of 3 sizes, changed it"},
@@ -34,11 +34,11 @@ func TestNeverWritten(t *testing.T) {
 		{name: "changed by the first", calls: 30, sizes: 4, elements: 1, changed: 1},
 		{name: "a list counts once a call", calls: 19, sizes: 3, elements: 2},
 		{name: "a whole list", calls: 20, sizes: 3, elements: 3, want: "none of 20 calls, on tensors of 3 sizes, changed it,"},
-		{name: "all of a list", calls: 20, sizes: 3, elements: 3, of: []compare.Which{compare.Other, compare.Last}},
-		{name: "the last alone", calls: 20, sizes: 3, elements: 2, of: []compare.Which{compare.Last}},
-		{name: "all but the last", calls: 20, sizes: 3, elements: 3, of: []compare.Which{compare.Other}, want: "none of 20 calls, on tensors of 3 sizes, changed its last element,"},
-		{name: "all but the last, of few sizes", calls: 20, sizes: 2, elements: 3, of: []compare.Which{compare.Other}},
-		{name: "all but the last, of few", calls: 19, sizes: 3, elements: 2, of: []compare.Which{compare.Other}},
+		{name: "all of a list", calls: 20, sizes: 3, elements: 3, of: []compare.ElementRole{compare.Other, compare.Last}},
+		{name: "the last alone", calls: 20, sizes: 3, elements: 2, of: []compare.ElementRole{compare.Last}},
+		{name: "all but the last", calls: 20, sizes: 3, elements: 3, of: []compare.ElementRole{compare.Other}, want: "none of 20 calls, on tensors of 3 sizes, changed its last element,"},
+		{name: "all but the last, of few sizes", calls: 20, sizes: 2, elements: 3, of: []compare.ElementRole{compare.Other}},
+		{name: "all but the last, of few", calls: 19, sizes: 3, elements: 2, of: []compare.ElementRole{compare.Other}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			all := make(writes)

@@ -9,22 +9,22 @@ import (
 
 // A Write reports whether a call changed a tensor of an argument that the op's schema lets it write.
 type Write struct {
-	Arg     int     `json:"arg"` // position in the schema
-	Of      Which   `json:"of,omitempty"`
-	DType   string  `json:"dtype,omitempty"`
-	Sizes   []int64 `json:"sizes,omitempty"`
-	Strided bool    `json:"-"` // a view of it with one dimension would need a copy
-	Changed bool    `json:"changed,omitempty"`
+	Arg     int         `json:"arg"` // position in the schema
+	Of      ElementRole `json:"of,omitempty"`
+	DType   string      `json:"dtype,omitempty"`
+	Sizes   []int64     `json:"sizes,omitempty"`
+	Strided bool        `json:"-"` // a view of it with one dimension would need a copy
+	Changed bool        `json:"changed,omitempty"`
 }
 
-// A Which is the role of a tensor in an argument: the only one, the last of a list of several, or
+// An ElementRole is the role of a tensor in an argument: the only one, the last of a list of several, or
 // another.
-type Which string
+type ElementRole string
 
 const (
-	Itself Which = ""
-	Other  Which = "other element"
-	Last   Which = "last element"
+	Itself ElementRole = ""
+	Other  ElementRole = "other element"
+	Last   ElementRole = "last element"
 )
 
 const (
@@ -32,13 +32,13 @@ const (
 	manySizes = 3
 )
 
-// Many reports whether a number of calls, on tensors of a number of sizes, is enough to conclude that an
+// EnoughCalls reports whether a number of calls, on tensors of a number of sizes, is enough to conclude that an
 // argument is never written.
-func Many(calls, sizes int) bool { return calls >= manyCalls && sizes >= manySizes }
+func EnoughCalls(calls, sizes int) bool { return calls >= manyCalls && sizes >= manySizes }
 
 // Unwritten returns a note of an argument, or the last of its elements, that the schema lets its op
 // write and that none of many calls changed.
-func Unwritten(op, schema string, argument asserts.Place, of Which, calls, sizes int) *asserts.Violation {
+func Unwritten(op, schema string, argument asserts.Place, of ElementRole, calls, sizes int) *asserts.Violation {
 	it, alike := "it", "sizes"
 	if sizes == 1 {
 		alike = "size"
@@ -86,7 +86,7 @@ func WritesOf(op *asserts.Op, seen *asserts.Seen) []Write {
 		}
 		for e := range min(len(before[a]), len(after[a])) {
 			b, n := &before[a][e], &after[a][e]
-			if legible(b) && legible(n) && storages[b.Storage] == 1 {
+			if bytesRead(b) && bytesRead(n) && storages[b.Storage] == 1 {
 				writes = append(writes, Write{on.Index, which(e, len(before[a])), b.Content.DType, b.Content.Sizes, needsCopy(b.Content), b.Changed(n) || !op.Raises && b.Version != n.Version})
 			}
 		}
@@ -95,7 +95,7 @@ func WritesOf(op *asserts.Op, seen *asserts.Seen) []Write {
 }
 
 // which returns the role of element number i of n.
-func which(i, n int) Which {
+func which(i, n int) ElementRole {
 	switch {
 	case n == 1:
 		return Itself
@@ -105,8 +105,8 @@ func which(i, n int) Which {
 	return Other
 }
 
-// legible reports whether a tensor is plain and its bytes were read.
-func legible(o *asserts.Observation) bool {
+// bytesRead reports whether a tensor is plain and its bytes were read.
+func bytesRead(o *asserts.Observation) bool {
 	return o.Traits == 0 && o.Content != nil && o.Content.Nbytes > 0
 }
 

@@ -99,12 +99,12 @@ func TestUnwritten(t *testing.T) {
 		calls, sizes int
 		many         bool
 	}{{20, 3, true}, {1000, 9, true}, {19, 3, false}, {20, 2, false}} {
-		if got := compare.Many(tt.calls, tt.sizes); got != tt.many {
+		if got := compare.EnoughCalls(tt.calls, tt.sizes); got != tt.many {
 			t.Errorf("%d calls on tensors of %d sizes: many is %v", tt.calls, tt.sizes, got)
 		}
 	}
 	const schema = "f(Tensor(a!)[] self) -> ()"
-	for of, want := range map[compare.Which]string{compare.Itself: "changed it,", compare.Last: "changed its last element,"} {
+	for of, want := range map[compare.ElementRole]string{compare.Itself: "changed it,", compare.Last: "changed its last element,"} {
 		if v := compare.Unwritten("t::f", schema, asserts.Place{Name: "self"}, of, 20, 3); v.Code != asserts.SchemaLint || v.Subject.Name != "self" || !strings.Contains(v.Saw, want) {
 			t.Errorf("%v: want %q", v, want)
 		}

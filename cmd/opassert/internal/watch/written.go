@@ -20,7 +20,7 @@ func (r *run) noteUnwritten(counts []countsOf) {
 		for a := range op.judged.Args {
 			subject := &op.judged.Args[a]
 			calls, sizes, changed := c.writes(a)
-			if changed || !hasWritten(subject) || !compare.Many(calls, sizes) {
+			if changed || !hasWritten(subject) || !compare.EnoughCalls(calls, sizes) {
 				continue
 			}
 			at := asserts.Place{Index: subject.Index, Name: subject.Name, Type: subject.Type, Element: asserts.NoElement, Aliased: true}

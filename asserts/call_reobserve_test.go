@@ -611,7 +611,7 @@ func TestPanicSite(t *testing.T) {
 		func() {
 			defer func() {
 				recover()
-				if at := asserts.PanicSite(); !strings.Contains(at, "/asserts_test.TestPanicSite.func") || !strings.Contains(at, " (again_test.go:") {
+				if at := asserts.PanicSite(); !strings.Contains(at, "/asserts_test.TestPanicSite.func") || !strings.Contains(at, " (call_reobserve_test.go:") {
 					t.Errorf("%s began in %s", name, at)
 				}
 			}()

@@ -51,7 +51,7 @@ type holding struct {
 	snapshots []*smallSnapshot
 	seen      int // how many of the snapshots this call uses
 
-	// For a call whose tensors are observed again: see again.go.
+	// For a call whose tensors are observed again: see call_reobserve.go.
 	plan       *plan
 	nth        int64 // number of the call among those
 	goroutines int   // number before the call

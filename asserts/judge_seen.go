@@ -1,7 +1,5 @@
 package asserts
 
-import "fmt"
-
 // Seen is the observations of one call: plain data, from a wrapper, from the libtorch engine or
 // from a log.
 type Seen struct {
@@ -114,66 +112,4 @@ func split(obs []Observation, lens []int, subjects []Subject) [][]Observation {
 		runs[i], obs = obs[:n], obs[n:]
 	}
 	return runs
-}
-
-// Note [Two forms of a call]: a Seen is plain data that outlives the call; a wrapper's record is
-// flat and stays on its stack. With a Seen instead, a call with three tensors would take 7
-// allocations, and making it alone some 25 times as long as Call.usual does with the record. For an
-// engine, usualSeen copies the Seen into a record: that takes a fortieth of the judge's time.
-
-// headOf returns the observation recorded before the tensors of a list. It has their number, by
-// which Call.usual distinguishes lists of several lengths, and tensors of several storages.
-func headOf(n int) Observation { return Observation{Storage: ID(n), Traits: listHead} }
-
-// list returns the length of the list that begins here; ok is false for a tensor.
-func (o *Observation) list() (n int, ok bool) {
-	if o.Traits&listHead == 0 {
-		return 0, false
-	}
-	return int(o.Storage), true
-}
-
-// unpack removes the heads of lists from a record: it returns the tensors, and how many each
-// subject has. It copies, so that the record can stay on its stack.
-func unpack(record []Observation) (obs []Observation, lens []int) {
-	obs = make([]Observation, 0, len(record))
-	for i := 0; i < len(record); i++ {
-		n, ok := record[i].list()
-		if !ok {
-			obs, lens = append(obs, record[i]), append(lens, 1)
-			continue
-		}
-		n = min(n, len(record)-i-1)
-		obs, lens = append(obs, record[i+1:i+1+n]...), append(lens, n)
-		i += n
-	}
-	return obs, lens
-}
-
-// seen returns the call's record as plain data.
-func (c *Call) seen() (*Seen, error) {
-	s := &Seen{Level: c.settings.level, Alone: c.settings.alone, Plain: true}
-	if c.n > len(c.obs) {
-		return nil, fmt.Errorf("%d tensors were recorded, more than the op has", c.n)
-	}
-	if c.n < 2*c.before {
-		return nil, fmt.Errorf("%d tensors were recorded before the call and %d after it", c.before, c.n-c.before)
-	}
-	s.Before, s.ArgLens = unpack(c.obs[:c.before])
-	s.After, _ = unpack(c.obs[c.before : 2*c.before])
-	s.Results, s.ResultLens = unpack(c.obs[2*c.before : c.n])
-	if n := len(s.ArgLens); n != len(c.plan.args) {
-		return nil, fmt.Errorf("%d arguments were recorded, the op has %d", n, len(c.plan.args))
-	}
-	if n := len(s.ResultLens); n != len(c.plan.results) && n != 0 {
-		return nil, fmt.Errorf("%d returns were recorded, the op has %d", n, len(c.plan.results))
-	}
-	if h := c.settings.holding; h != nil {
-		s.Late, s.Earlier = h.late, h.earlier(c.obs[:2*c.before])
-		s.Made = h.settings.keeps && h.finalized == finalized()
-	}
-	for _, m := range c.settings.modes {
-		s.Modes = append(s.Modes, *m)
-	}
-	return s, nil
 }
