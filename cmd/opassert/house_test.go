@@ -67,7 +67,6 @@ var rooms = []room{
 	{"cmd/opassert", []string{"schema", "allowlist", "gen", "asserts", "internal"}, nil},
 	{"internal/dev/addcheck", []string{"=asserts"}, nil},
 	{"cmd/opassert/internal/prebuild", []string{"internal/compile", "internal/installed", "cmd/opassert/internal/watch", "cmd/opassert/internal/live", "=asserts/libtorch"}, nil},
-	{"internal/dev/mutate", nil, nil},
 	{"internal/dev/must", nil, nil},
 	{"internal/slicesx", nil, nil},
 	{"internal/dev/golden", []string{"internal/dev/must"}, []string{"github.com/google/go-cmp"}},

@@ -1,7 +1,9 @@
 // Command mutate measures how good the tests of some source files are: it breaks
 // every condition in them, one at a time, and checks whether a test fails.
 //
-//	go run ./internal/dev/mutate -tests ./asserts,./internal/testbed/gentest asserts/judge.go
+//	go build -C internal/dev/mutate -o /tmp/mutate . && /tmp/mutate -tests ./asserts asserts/judge.go
+//
+// It is a module of its own: only CI uses it.
 //
 // A condition is a comparison, an operand of && or || or !, or the condition of an
 // if, a for or a case. Each is negated, replaced by true and by false: this also

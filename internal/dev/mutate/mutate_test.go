@@ -4,19 +4,16 @@ import (
 	"bytes"
 	"go/parser"
 	"go/token"
+	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // The score of a package with good tests and a bad one: survivors are reported, and
 // so is a wrong excuse.
 func TestScore(t *testing.T) {
-	score := must.Get(measure([]string{"testdata/number/number.go"}, []string{"./testdata/number"}, "", share{1, 1}))(t)
+	score := get(measure([]string{"testdata/number/number.go"}, []string{"./testdata/number"}, "", share{1, 1}))(t)
 	var got bytes.Buffer
 	score.print(&got, "number")
 	want := strings.Join([]string{
@@ -28,8 +25,8 @@ func TestScore(t *testing.T) {
 		"number: 5 conditions, 11 mutants killed, 0 of them by the time limit, 1 equivalent, 3 survived, 0 of them unreached: score 78.6%",
 		"",
 	}, "\n")
-	if diff := cmp.Diff(want, got.String()); diff != "" {
-		t.Error(diff)
+	if got.String() != want {
+		t.Errorf("printed\n%s\nwant\n%s", &got, want)
 	}
 	if !score.lacks() {
 		t.Error("there are survivors, and the score is perfect")
@@ -51,8 +48,8 @@ func TestShare(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff([]int{0, 3, 6, 1, 4, 2, 5}, broken); diff != "" {
-		t.Error(diff)
+	if !slices.Equal(broken, []int{0, 3, 6, 1, 4, 2, 5}) {
+		t.Errorf("broken in the order %v", broken)
 	}
 	for _, text := range []string{"", "1", "0/3", "4/3", "-1/3", "1/0", "1/2/3", "1/2x", "a/b"} {
 		if part := (share{1, 1}); part.Set(text) == nil || part != (share{1, 1}) {
@@ -91,14 +88,14 @@ func TestSplit(t *testing.T) {
 		"^TestSlow$ without Alloc",
 		"^TestSteps$ without Alloc",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+	if !slices.Equal(got, want) {
+		t.Errorf("parts %q, want %q", got, want)
 	}
 }
 
 // Tests that time out count as failed, and are counted separately.
 func TestLate(t *testing.T) {
-	suite := must.Get(build([]string{"./testdata/number"}, "", "", t.TempDir()))(t)
+	suite := get(build([]string{"./testdata/number"}, "", "", t.TempDir()))(t)
 	part := suite.parts[0]
 	part.limit = time.Nanosecond
 	if failed, late := suite.runOne(part, &mutant{}); !failed || !late {
@@ -123,11 +120,11 @@ func TestFind(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			src := "package p\nfunc _(a, b int, ok bool) {\n" + tt.body + "\n}\n"
 			fset := token.NewFileSet()
-			tree := must.Get(parser.ParseFile(fset, "a.go", src, parser.ParseComments))(t)
-			found := must.Get(find(fset, tree, []byte(src), "a.go"))(t)
+			tree := get(parser.ParseFile(fset, "a.go", src, parser.ParseComments))(t)
+			found := get(find(fset, tree, []byte(src), "a.go"))(t)
 			want := strings.Replace(src, tt.body, tt.want, 1)
-			if diff := cmp.Diff(want, string(switched([]byte(src), found, 0))); diff != "" {
-				t.Error(diff)
+			if got := string(switched([]byte(src), found, 0)); got != want {
+				t.Errorf("switched to\n%s\nwant\n%s", got, want)
 			}
 		})
 	}
@@ -142,9 +139,20 @@ func TestBadExcuses(t *testing.T) {
 	for _, tt := range tests {
 		src := "package p\nfunc _(a, b int) {\n" + tt.line + "\n}\n"
 		fset := token.NewFileSet()
-		tree := must.Get(parser.ParseFile(fset, "a.go", src, parser.ParseComments))(t)
+		tree := get(parser.ParseFile(fset, "a.go", src, parser.ParseComments))(t)
 		if _, err := find(fset, tree, []byte(src), "a.go"); err == nil || err.Error() != tt.want {
 			t.Errorf("%s: error %v, want %s", tt.line, err, tt.want)
 		}
+	}
+}
+
+// get returns a function that returns v, or ends the test if err is not nil.
+func get[T any](v T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -102,27 +101,17 @@ var switchSource string
 // switched returns the source with mutant(n, ...) around each condition; first
 // is the first one's number.
 func switched(src []byte, conditions []condition, first int) []byte {
-	type insertion struct {
-		offset int
-		order  int // at one offset: closing before opening, inner closing first
-		text   string
-	}
-	var insertions []insertion
+	opening, closing := map[int]string{}, map[int]string{} // by offset
 	for i, c := range conditions {
-		insertions = append(insertions,
-			insertion{c.pos.Offset, i, fmt.Sprintf("mutant(%d, ", first+i)},
-			insertion{c.pos.Offset + len(c.text), -i - 1, ")"})
+		opening[c.pos.Offset] += fmt.Sprintf("mutant(%d, ", first+i)
+		closing[c.pos.Offset+len(c.text)] += ")"
 	}
-	slices.SortStableFunc(insertions, func(a, b insertion) int {
-		return cmp.Or(cmp.Compare(a.offset, b.offset), cmp.Compare(a.order, b.order))
-	})
 	var out []byte
-	last := 0
-	for _, in := range insertions {
-		out = append(append(out, src[last:in.offset]...), in.text...)
-		last = in.offset
+	for at := range len(src) {
+		out = append(out, closing[at]+opening[at]...)
+		out = append(out, src[at])
 	}
-	return append(out, src[last:]...)
+	return append(out, closing[len(src)]...)
 }
 
 // find returns the conditions of a file, in order, an outer one before those in
@@ -185,26 +174,24 @@ func operands(n ast.Node) []ast.Expr {
 	return nil
 }
 
-func isLogic(e ast.Expr) bool {
+var (
+	logic       = []token.Token{token.LAND, token.LOR, token.NOT}
+	comparisons = []token.Token{token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ}
+)
+
+func isLogic(e ast.Expr) bool { return slices.Contains(logic, operator(e)) }
+
+func isComparison(e ast.Expr) bool { return slices.Contains(comparisons, operator(e)) }
+
+// operator returns the operator of an expression, ILLEGAL for none.
+func operator(e ast.Expr) token.Token {
 	switch e := e.(type) {
 	case *ast.BinaryExpr:
-		return e.Op == token.LAND || e.Op == token.LOR
+		return e.Op
 	case *ast.UnaryExpr:
-		return e.Op == token.NOT
+		return e.Op
 	}
-	return false
-}
-
-func isComparison(e ast.Expr) bool {
-	binary, ok := e.(*ast.BinaryExpr)
-	if !ok {
-		return false
-	}
-	switch binary.Op {
-	case token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ:
-		return true
-	}
-	return false
+	return token.ILLEGAL
 }
 
 // directives returns the excused mutants of each line, with their reasons.
