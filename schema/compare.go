@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -51,15 +52,8 @@ func (c *comparer) add(kind, format string, args ...any) {
 
 func (c *comparer) same(kind, what, a, b string) {
 	if a != b {
-		c.add(kind, "%s: %s against %s", what, orNone(a), orNone(b))
+		c.add(kind, "%s: %s against %s", what, cmp.Or(a, "none"), cmp.Or(b, "none"))
 	}
-}
-
-func orNone(text string) string {
-	if text == "" {
-		return "none"
-	}
-	return text
 }
 
 func (c *comparer) argument(a, b Argument) {

@@ -20,25 +20,18 @@ const (
 	compositeExplicitNonFunctional = "CompositeExplicitAutogradNonFunctional"
 )
 
+var composites = []string{compositeImplicit, compositeImplicitNested, compositeExplicit, compositeExplicitNonFunctional}
+
 // dispatchKeys are the keys that a file may use, in any version up to 2.8, and those of backends
 // outside of PyTorch.
 var dispatchKeys = func() []string {
-	keys := []string{compositeImplicit, compositeImplicitNested, compositeExplicit, compositeExplicitNonFunctional,
-		"ZeroTensor", "MkldnnCPU"}
+	keys := append(slices.Clone(composites), "ZeroTensor", "MkldnnCPU")
 	for _, backend := range slices.Concat(tensor.DeviceKeys, []string{"PrivateUse2", "PrivateUse3"}) {
 		for _, layout := range []string{"", "Quantized", "Sparse", "SparseCsr", "NestedTensor"} {
 			keys = append(keys, layout+backend)
 		}
 	}
 	return keys
-}()
-
-var isDispatchKey = func() map[string]bool {
-	m := make(map[string]bool, len(dispatchKeys))
-	for _, key := range dispatchKeys {
-		m[key] = true
-	}
-	return m
 }()
 
 func (e *entry) has(key string) bool {
@@ -95,7 +88,7 @@ func (r *reader) dispatchKeys(e *entry, n *yaml.Node, function string) {
 		pos := at(off + strings.Index(text, key))
 		off += len(text) + 1
 		switch {
-		case !isDispatchKey[key]:
+		case !slices.Contains(dispatchKeys, key):
 			r.unknownDispatchKey(pos, key)
 		case e.has(key):
 			r.ReportAt(pos, "the dispatch key %s is given twice", key)
@@ -108,7 +101,6 @@ func (r *reader) dispatchKeys(e *entry, n *yaml.Node, function string) {
 // unknownDispatchKey adds a warning: every version, and many a backend, has keys of its own. A
 // mistyped composite key is an error, since it changes the op.
 func (r *reader) unknownDispatchKey(pos token.Position, key string) {
-	composites := []string{compositeImplicit, compositeImplicitNested, compositeExplicit, compositeExplicitNonFunctional}
 	if yamlfile.Suggest(key, composites) != "" {
 		r.ReportAt(pos, "unknown dispatch key %q%s", yamlfile.Clip(key), yamlfile.Suggest(key, composites))
 		return
@@ -118,14 +110,7 @@ func (r *reader) unknownDispatchKey(pos token.Position, key string) {
 
 // composites are the kernels that serve every backend.
 func (e *entry) composites() []dispatchEntry {
-	var list []dispatchEntry
-	for _, k := range e.kernels {
-		switch k.key {
-		case compositeImplicit, compositeImplicitNested, compositeExplicit, compositeExplicitNonFunctional:
-			list = append(list, k)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(e.kernels), func(k dispatchEntry) bool { return !slices.Contains(composites, k.key) })
 }
 
 func (r *reader) checkDispatch(e *entry) {

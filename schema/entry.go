@@ -12,51 +12,34 @@ import (
 	"github.com/opassert/opassert/internal/yamlfile"
 )
 
-// The keys of an entry, in the order of keyNames.
+// The keys of an entry.
 const (
-	keyFunc = iota
-	keyVariants
-	keyTags
-	keyDispatch
-	keyAutogen
-	keyStructured
-	keyStructuredDelegate
-	keyStructuredInherits
-	keyPrecomputed
-	keyUfuncInnerLoop
-	keyDeviceCheck
-	keyDeviceGuard
-	keyPythonModule
-	keyCategoryOverride
-	keyCppNoDefaultArgs
-	keyUseConstRef
-	keyManualKernelRegistration
-	keyManualCppBinding
+	keyFunc                     = "func"
+	keyVariants                 = "variants"
+	keyTags                     = "tags"
+	keyDispatch                 = "dispatch"
+	keyAutogen                  = "autogen"
+	keyStructured               = "structured"
+	keyStructuredDelegate       = "structured_delegate"
+	keyStructuredInherits       = "structured_inherits"
+	keyPrecomputed              = "precomputed"
+	keyUfuncInnerLoop           = "ufunc_inner_loop"
+	keyDeviceCheck              = "device_check"
+	keyDeviceGuard              = "device_guard"
+	keyPythonModule             = "python_module"
+	keyCategoryOverride         = "category_override"
+	keyCppNoDefaultArgs         = "cpp_no_default_args"
+	keyUseConstRef              = "use_const_ref_for_mutable_tensors"
+	keyManualKernelRegistration = "manual_kernel_registration"
+	keyManualCppBinding         = "manual_cpp_binding"
 )
 
-var keyNames = []string{
-	keyFunc:                     "func",
-	keyVariants:                 "variants",
-	keyTags:                     "tags",
-	keyDispatch:                 "dispatch",
-	keyAutogen:                  "autogen",
-	keyStructured:               "structured",
-	keyStructuredDelegate:       "structured_delegate",
-	keyStructuredInherits:       "structured_inherits",
-	keyPrecomputed:              "precomputed",
-	keyUfuncInnerLoop:           "ufunc_inner_loop",
-	keyDeviceCheck:              "device_check",
-	keyDeviceGuard:              "device_guard",
-	keyPythonModule:             "python_module",
-	keyCategoryOverride:         "category_override",
-	keyCppNoDefaultArgs:         "cpp_no_default_args",
-	keyUseConstRef:              "use_const_ref_for_mutable_tensors",
-	keyManualKernelRegistration: "manual_kernel_registration",
-	keyManualCppBinding:         "manual_cpp_binding",
-}
+var keyNames = []string{keyFunc, keyVariants, keyTags, keyDispatch, keyAutogen, keyStructured, keyStructuredDelegate,
+	keyStructuredInherits, keyPrecomputed, keyUfuncInnerLoop, keyDeviceCheck, keyDeviceGuard, keyPythonModule,
+	keyCategoryOverride, keyCppNoDefaultArgs, keyUseConstRef, keyManualKernelRegistration, keyManualCppBinding}
 
 // nullable keys mean the same without a value as when they are absent.
-var nullable = []int{keyDispatch, keyStructuredDelegate, keyStructuredInherits, keyPrecomputed, keyDeviceCheck,
+var nullable = []string{keyDispatch, keyStructuredDelegate, keyStructuredInherits, keyPrecomputed, keyDeviceCheck,
 	keyPythonModule, keyCategoryOverride}
 
 // An entry is one item of the list in a schema file.
@@ -65,7 +48,7 @@ var nullable = []int{keyDispatch, keyStructuredDelegate, keyStructuredInherits, 
 type entry struct {
 	op       *Op // nil: the schema has an error
 	node     *yaml.Node
-	values   []*yaml.Node // by key, nil if the key is absent
+	values   map[string]*yaml.Node // by key
 	kernels  []dispatchEntry
 	delegate *Name
 
@@ -141,16 +124,13 @@ func (r *reader) list(doc *yaml.Node) []*entry {
 
 // entry reads one entry; it returns nil for a node that can't be one.
 func (r *reader) entry(n *yaml.Node) *entry {
-	values, unknown, ok := r.Fields(n, "an entry", keyNames)
+	values, ok := r.fields(n, keyNames)
 	if !ok {
 		return nil
 	}
-	for _, key := range unknown {
-		r.warn(key, "%s", yamlfile.UnknownKey(key, keyNames))
-	}
 	for _, key := range nullable {
 		if values[key] != nil && yamlfile.IsNull(values[key]) {
-			values[key] = nil
+			delete(values, key)
 		}
 	}
 	e := &entry{node: n, values: values}
@@ -179,6 +159,21 @@ func (r *reader) entry(n *yaml.Node) *entry {
 	return e
 }
 
+// fields returns the values of an entry, and whether it has keys.
+func (r *reader) fields(n *yaml.Node, keys []string) (map[string]*yaml.Node, bool) {
+	list, unknown, ok := r.Fields(n, "an entry", keys)
+	for _, key := range unknown {
+		r.warn(key, "%s", yamlfile.UnknownKey(key, keys))
+	}
+	values := make(map[string]*yaml.Node)
+	for i, value := range list {
+		if value != nil {
+			values[keys[i]] = value
+		}
+	}
+	return values, ok
+}
+
 // function reads the schema of an entry, where it has one.
 func (r *reader) function(e *entry, n *yaml.Node, without string) *Op {
 	switch {
@@ -193,24 +188,24 @@ func (r *reader) function(e *entry, n *yaml.Node, without string) *Op {
 }
 
 // flag reads a boolean key.
-func (r *reader) flag(e *entry, key int, absent bool) bool {
+func (r *reader) flag(e *entry, key string, absent bool) bool {
 	n := e.values[key]
 	if n == nil {
 		return absent
 	}
 	value, ok := yamlfile.Bool(n)
 	if !ok {
-		r.ReportKind(n, keyNames[key]+": True or False")
+		r.ReportKind(n, key+": True or False")
 		return absent
 	}
 	return value
 }
 
 // text reads a key that holds a string; it returns nil if the key is missing.
-func (r *reader) text(e *entry, key int) *yaml.Node {
+func (r *reader) text(e *entry, key string) *yaml.Node {
 	n := e.values[key]
 	if n != nil && !yamlfile.IsText(n) {
-		r.ReportKind(n, keyNames[key]+": text")
+		r.ReportKind(n, key+": text")
 		return nil
 	}
 	return n

@@ -39,31 +39,20 @@ import (
 // Source: torchgen/gen_backend_stubs.py, parse_backend_yaml;
 // torchgen/executorch/parse.py, parse_et_yaml_struct.
 
-// The keys of an entry of another project's file, after those of an entry of
-// PyTorch's.
-const (
-	keyOp = keyManualCppBinding + 1 + iota
-	keyKernels
-)
+const keyOp = "op"
 
+// foreignKeys are the keys of an entry of another project's file.
 var foreignKeys = append(slices.Clone(keyNames),
 	// ExecuTorch
-	"op", "kernels", "type_alias", "dim_order_alias", "type_constraint", "inherits", "namespace",
+	keyOp, "kernels", "type_alias", "dim_order_alias", "type_constraint", "inherits", "namespace",
 	// torch_npu
 	"acl_op", "op_api", "exposed", "internal_format_opapi", "gen_opapi", "sparse", "dvm", "wrap_impl", "impl_ns", "bind_only")
 
-// backendKeys are the keys of a backend's file, with whether they hold a list
-// of ops.
-var backendKeys = []struct {
-	key string
-	ops bool
-}{
-	{"backend", false}, {"cpp_namespace", false}, {"class_name", false}, {"extra_headers", false},
-	{"use_out_as_primary", false}, {"device_guard", false}, {"all_version", false},
-	{"supported", true}, {"autograd", true}, {"custom", true}, {"custom_autograd", true}, {officialKey, true},
-	{"full_codegen", true}, {"ir_gen", true}, {"quant", true}, {symintKey, true},
-	{nonNativeKey, false},
-}
+// The keys of a backend's file: settings, and lists of ops.
+var (
+	backendSettings = []string{"backend", "cpp_namespace", "class_name", "extra_headers", "use_out_as_primary", "device_guard", "all_version"}
+	backendLists    = []string{"supported", "autograd", "custom", "custom_autograd", officialKey, "full_codegen", "ir_gen", "quant", symintKey}
+)
 
 const (
 	// symintKey lists ops whose kernels take SymInt: where an entry has a
@@ -89,20 +78,18 @@ func namesOp(n *yaml.Node) bool {
 
 // backend reads a backend's file.
 func (r *reader) backend(doc *yaml.Node) []*entry {
-	var keys []string
-	for _, k := range backendKeys {
-		keys = append(keys, k.key)
-	}
+	keys := slices.Concat(backendSettings, backendLists, []string{nonNativeKey})
 	values, unknown, _ := r.Fields(doc, "a backend's file", keys)
 	var entries []*entry
 	for i, list := range values {
 		switch {
 		case list == nil || yamlfile.IsNull(list):
-		case backendKeys[i].key == nonNativeKey:
+		case keys[i] == nonNativeKey:
 			r.warn(list, "%s lists nodes that are not the dispatcher's ops", nonNativeKey)
-		case backendKeys[i].ops && list.Kind != yaml.SequenceNode:
+		case slices.Contains(backendSettings, keys[i]):
+		case list.Kind != yaml.SequenceNode:
 			r.ReportKind(list, keys[i]+": a list of ops")
-		case backendKeys[i].ops:
+		default:
 			entries = append(entries, r.backendList(keys[i], list.Content)...)
 		}
 	}
@@ -159,7 +146,7 @@ func (r *reader) backendItem(n *yaml.Node) *entry {
 	case namesOp(n):
 		return r.namedOp(n, n)
 	case yamlfile.IsText(n) && n.Value != "":
-		return r.foreignOp(&entry{node: n, foreign: true, values: make([]*yaml.Node, len(foreignKeys))}, n)
+		return r.foreignOp(&entry{node: n, foreign: true}, n)
 	case n.Kind == yaml.MappingNode && len(n.Content) == 2 && !slices.Contains(foreignKeys, n.Content[0].Value) && namesOp(n.Content[0]):
 		return r.namedOp(n, n.Content[0])
 	}
@@ -168,12 +155,9 @@ func (r *reader) backendItem(n *yaml.Node) *entry {
 
 // foreignEntry reads an entry with keys.
 func (r *reader) foreignEntry(n *yaml.Node) *entry {
-	values, unknown, ok := r.Fields(n, "an entry", foreignKeys)
+	values, ok := r.fields(n, foreignKeys)
 	if !ok {
 		return nil
-	}
-	for _, key := range unknown {
-		r.warn(key, "%s", yamlfile.UnknownKey(key, foreignKeys))
 	}
 	e := &entry{node: n, values: values, foreign: true}
 	text := values[keyFunc]

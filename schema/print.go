@@ -3,6 +3,8 @@ package schema
 import (
 	"strconv"
 	"strings"
+
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // String prints the op as in its file, with the namespace if the text has it.
@@ -22,111 +24,70 @@ func (op *Op) Name() string {
 	return op.Namespace + "::" + op.Func.Name.String()
 }
 
-// String prints the schema as in native_functions.yaml, without a namespace.
+// String prints the schema as in native_functions.yaml, without a namespace. It prints
+// one return without parentheses, unless it begins with one itself: a single tuple would read as
+// several returns.
 func (f Function) String() string {
-	b := make([]byte, 0, 256)
-	b = f.Name.append(b)
-	b = append(b, '(')
-	b = f.appendArgs(b)
-	b = append(b, ") -> "...)
-	return string(f.appendReturns(b))
-}
-
-func (f Function) appendArgs(b []byte) []byte {
-	kwargOnly := false
+	args := make([]string, 0, len(f.Args)+1)
 	for i, a := range f.Args {
-		if i > 0 {
-			b = append(b, ", "...)
+		if a.KwargOnly && (i == 0 || !f.Args[i-1].KwargOnly) {
+			args = append(args, "*")
 		}
-		if a.KwargOnly && !kwargOnly {
-			kwargOnly = true
-			b = append(b, "*, "...)
-		}
-		b = a.append(b)
+		args = append(args, a.String())
 	}
-	if !f.Vararg {
-		return b
-	}
-	if len(f.Args) > 0 {
-		b = append(b, ", "...)
-	}
-	return append(b, "..."...)
-}
-
-// appendReturns prints one return without parentheses, unless it begins with one itself: a single
-// tuple would read as several returns.
-func (f Function) appendReturns(b []byte) []byte {
-	if len(f.Returns) == 0 && f.Varret {
-		return append(b, "..."...)
-	}
-	if len(f.Returns) == 1 && !f.Varret && f.Returns[0].Type.core().Kind != Tuple {
-		return f.Returns[0].append(b)
-	}
-	b = append(b, '(')
-	for i, r := range f.Returns {
-		if i > 0 {
-			b = append(b, ", "...)
-		}
-		b = r.append(b)
+	returns := slicesx.Map(f.Returns, Return.String)
+	if f.Vararg {
+		args = append(args, "...")
 	}
 	if f.Varret {
-		b = append(b, ", ..."...)
+		returns = append(returns, "...")
 	}
-	return append(b, ')')
+	text := strings.Join(returns, ", ")
+	if len(returns) != 1 || len(f.Returns) == 1 && f.Returns[0].Type.core().Kind == Tuple {
+		text = "(" + text + ")"
+	}
+	return f.Name.String() + "(" + strings.Join(args, ", ") + ") -> " + text
 }
 
 // String prints the name with its overload: "add_.Tensor".
-func (n Name) String() string { return string(n.append(nil)) }
+func (n Name) String() string {
+	if n.Overload == "" {
+		return n.Root()
+	}
+	return n.Root() + "." + n.Overload
+}
 
 // Root returns the name without its overload: "add_".
 func (n Name) Root() string {
-	n.Overload = ""
-	return n.String()
-}
-
-func (n Name) append(b []byte) []byte {
 	switch {
 	case n.Dunder && n.Inplace:
-		b = append(append(append(b, "__i"...), n.Base...), "__"...)
+		return "__i" + n.Base + "__"
 	case n.Dunder:
-		b = append(append(append(b, "__"...), n.Base...), "__"...)
+		return "__" + n.Base + "__"
 	case n.Inplace:
-		b = append(append(b, n.Base...), '_')
+		return n.Base + "_"
 	case n.Functional:
-		b = append(append(b, n.Base...), functionalSuffix...)
-	default:
-		b = append(b, n.Base...)
+		return n.Base + functionalSuffix
 	}
-	if n.Overload != "" {
-		b = append(append(b, '.'), n.Overload...)
-	}
-	return b
+	return n.Base
 }
 
 // String prints the argument: "Tensor(a!) self", "int dim=0".
-func (a Argument) String() string { return string(a.append(nil)) }
-
-// typeString prints the type with its alias annotation: "Tensor(a!)[]".
-func (a Argument) typeString() string { return string(a.Type.append(nil, a.Alias)) }
-
-func (a Argument) append(b []byte) []byte {
-	b = a.Type.append(b, a.Alias)
-	b = append(append(b, ' '), a.Name...)
+func (a Argument) String() string {
+	text := a.Type.annotated(a.Alias) + " " + a.Name
 	if a.Default != "" {
-		b = append(append(b, '='), a.Default...)
+		text += "=" + a.Default
 	}
-	return b
+	return text
 }
 
 // String prints the return: "Tensor(a)", "Tensor values".
-func (r Return) String() string { return string(r.append(nil)) }
-
-func (r Return) append(b []byte) []byte {
-	b = r.Type.append(b, r.Alias)
+func (r Return) String() string {
+	text := r.Type.annotated(r.Alias)
 	if r.Name != "" {
-		b = append(append(b, ' '), r.Name...)
+		text += " " + r.Name
 	}
-	return b
+	return text
 }
 
 // String prints the annotation without its parentheses: "a! -> a|b".
@@ -142,48 +103,39 @@ func (a Alias) String() string {
 }
 
 // String prints the type without an alias annotation: "int[2]?".
-func (t Type) String() string { return string(t.append(nil, nil)) }
+func (t Type) String() string { return t.annotated(nil) }
 
-func (t Type) append(b []byte, a *Alias) []byte {
-	b, _, _ = t.appendTo(b, a)
-	return b
+// annotated prints the type with its alias annotation: "Tensor(a!)[]".
+func (t Type) annotated(a *Alias) string {
+	text, _, _ := t.print(a)
+	return text
 }
 
-// appendTo prints the type, with annotations at their depths, and returns the
+// print prints the type, with annotations at their depths, and returns the
 // remaining annotations and the depth reached.
-func (t Type) appendTo(b []byte, a *Alias) ([]byte, *Alias, int) {
-	depth := 0
+func (t Type) print(a *Alias) (text string, rest *Alias, depth int) {
 	switch t.Kind {
 	case Optional:
-		b, a, depth = t.Elem[0].appendTo(b, a)
-		b = append(b, '?')
+		text, a, depth = t.Elem[0].print(a)
+		text += "?"
 		depth++
 	case List:
-		b, a, depth = t.Elem[0].appendTo(b, a)
-		b = append(b, '[')
+		text, a, depth = t.Elem[0].print(a)
+		text += "["
 		if t.Size > 0 {
-			b = strconv.AppendInt(b, int64(t.Size), 10)
+			text += strconv.Itoa(t.Size)
 		}
-		b = append(b, ']')
+		text += "]"
 		depth++
 	case Base:
-		b = append(b, t.Name...)
+		text = t.Name
 	default:
-		b = append(b, t.Kind.constructor()...)
-		b = append(b, '(')
-		for i, e := range t.Elem {
-			if i > 0 {
-				b = append(b, ", "...)
-			}
-			b = e.append(b, nil)
-		}
-		b = append(b, ')')
+		text = t.Kind.constructor() + "(" + strings.Join(slicesx.Map(t.Elem, Type.String), ", ") + ")"
 	}
-	for a != nil && a.Depth == depth {
-		b = append(append(append(b, '('), a.String()...), ')')
-		a = a.Outer
+	for ; a != nil && a.Depth == depth; a = a.Outer {
+		text += "(" + a.String() + ")"
 	}
-	return b, a, depth
+	return text, a, depth
 }
 
 var constructors = [...]string{Tuple: "", Dict: "Dict", Future: "Future", RRef: "RRef", Await: "Await", Union: "Union"}
@@ -191,41 +143,13 @@ var constructors = [...]string{Tuple: "", Dict: "Dict", Future: "Future", RRef: 
 // constructor returns the word before the parentheses of a type composed of others.
 func (k TypeKind) constructor() string { return constructors[k] }
 
-func (k Kind) String() string {
-	switch k {
-	case Functional:
-		return "functional"
-	case Inplace:
-		return "inplace"
-	case Out:
-		return "out"
-	case Mutable:
-		return "mutable"
-	default:
-		return "scratch"
-	}
-}
+var (
+	kindNames   = [...]string{Functional: "functional", Inplace: "inplace", Out: "out", Mutable: "mutable", Scratch: "scratch"}
+	classNames  = [...]string{ClassOutOfPlace: "out-of-place", ClassInplace: "in-place", ClassView: "view"}
+	viewReasons = [...]string{NotView: "not a view", ViewReturn: "a return has an alias set that is not written",
+		ViewInplace: "the inplace_view tag", ViewWildcard: "an argument escapes into the wildcard set"}
+)
 
-func (c Class) String() string {
-	switch c {
-	case ClassOutOfPlace:
-		return "out-of-place"
-	case ClassInplace:
-		return "in-place"
-	default:
-		return "view"
-	}
-}
-
-func (v ViewReason) String() string {
-	switch v {
-	case NotView:
-		return "not a view"
-	case ViewReturn:
-		return "a return has an alias set that is not written"
-	case ViewInplace:
-		return "the inplace_view tag"
-	default:
-		return "an argument escapes into the wildcard set"
-	}
-}
+func (k Kind) String() string       { return kindNames[k] }
+func (c Class) String() string      { return classNames[c] }
+func (v ViewReason) String() string { return viewReasons[v] }

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,14 +16,6 @@ var baseTypes = []string{"Tensor", "Scalar", "int", "SymInt", "float", "bool", "
 	"ConstQuantizerPtr", "GraphModule"}
 
 const customClass = "__torch__.torch.classes."
-
-var isBaseType = func() map[string]bool {
-	m := make(map[string]bool, len(baseTypes))
-	for _, name := range baseTypes {
-		m[name] = true
-	}
-	return m
-}()
 
 // typ = primary [ alias ] { ( "[" [ size ] "]" | "?" ) [ alias ] } .
 func (p *parser) typ(nesting int) (Type, *Alias) {
@@ -108,7 +101,7 @@ func (p *parser) typeName() string {
 }
 
 func (p *parser) checkTypeName(off int, name string) {
-	if isBaseType[name] || strings.HasPrefix(name, customClass) {
+	if slices.Contains(baseTypes, name) || strings.HasPrefix(name, customClass) {
 		return
 	}
 	near := yamlfile.Suggest(name, baseTypes)

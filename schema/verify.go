@@ -72,7 +72,7 @@ func (v *verifier) defaults() {
 	for _, a := range v.Args {
 		switch {
 		case a.Default == "None" && a.Type.Kind != Optional:
-			v.report(a.Pos, "None is not a value for %s: make the type %s?", a.Name, a.typeString())
+			v.report(a.Pos, "None is not a value for %s: make the type %s?", a.Name, a.Type.annotated(a.Alias))
 		case a.KwargOnly:
 		case a.Default != "":
 			seen = a.Name
@@ -141,7 +141,7 @@ func (v *verifier) inplace() {
 	plain := self.Type.Kind == Base
 	switch {
 	case plain && (len(v.Returns) != 1 || !sameAlias(v.Returns[0].Alias, self.Alias)):
-		v.report(v.returnsPos(), "an in-place op returns self: -> %s", self.typeString())
+		v.report(v.returnsPos(), "an in-place op returns self: -> %s", self.Type.annotated(self.Alias))
 	case !plain && len(v.Returns) > 0:
 		v.report(v.returnsPos(), "an in-place op on %s returns nothing: -> ()", self.Type)
 	}
@@ -181,7 +181,7 @@ func (v *verifier) out() {
 	}
 	for i := range min(len(outs), len(v.Returns)) {
 		if r := v.Returns[i]; !sameAlias(outs[i].Alias, r.Alias) {
-			v.report(r.Pos, "return %d is the out argument %s, so its type is %s", i, outs[i].Name, outs[i].typeString())
+			v.report(r.Pos, "return %d is the out argument %s, so its type is %s", i, outs[i].Name, outs[i].Type.annotated(outs[i].Alias))
 		}
 	}
 }

@@ -23,7 +23,7 @@ func GoName(n schema.Name) string {
 	switch {
 	case n.Dunder:
 		b.WriteString("Dunder")
-		text = strings.Trim(nameWithoutOverload(n), "_")
+		text = strings.Trim(n.Root(), "_")
 	case strings.HasPrefix(text, "_"):
 		b.WriteString("Internal")
 		text = strings.TrimLeft(text, "_")

@@ -52,7 +52,7 @@ var manual = map[string]bool{
 // Source: tools/autograd/gen_variable_type.py, check_tensorimpl_and_storage.
 func pytorch(views map[string]string) func(*schema.Op, *asserts.Op) []asserts.Check {
 	return func(op *schema.Op, data *asserts.Op) []asserts.Check {
-		if op.Decomposes || manual[nameWithoutOverload(op.Func.Name)] {
+		if op.Decomposes || manual[op.Func.Name.Root()] {
 			return nil
 		}
 		args, returns := listKinds(op)
@@ -82,9 +82,4 @@ func pytorch(views map[string]string) func(*schema.Op, *asserts.Op) []asserts.Ch
 
 func argNamed(op *asserts.Op, name string) int {
 	return slices.IndexFunc(op.Args, func(s asserts.Subject) bool { return s.Name == name })
-}
-
-func nameWithoutOverload(name schema.Name) string {
-	name.Overload = ""
-	return name.String()
 }
