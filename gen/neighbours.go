@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/scanner"
 	"go/token"
+	"go/types"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,7 +18,7 @@ import (
 func checkNeighbours(f File) error {
 	fset := token.NewFileSet()
 	var errs scanner.ErrorList
-	var generated map[string]token.Pos
+	var generated *types.Scope
 	var pkg string
 	for _, path := range neighbours(f.Path) {
 		other, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
@@ -29,7 +30,7 @@ func checkNeighbours(f File) error {
 			if err != nil {
 				return err
 			}
-			generated, pkg = declared(file), file.Name.Name
+			generated, pkg = declared(fset, file), file.Name.Name
 		}
 		name := other.Name.Name
 		if strings.HasSuffix(path, "_test.go") {
@@ -43,10 +44,11 @@ func checkNeighbours(f File) error {
 		if name != other.Name.Name {
 			continue // an external test is another package
 		}
-		for name, pos := range declared(other) {
-			if at := generated[name]; at != token.NoPos {
-				errs.Add(fset.Position(pos), fmt.Sprintf("%s is declared here, but %v would declare it, too: rename this one, or choose another folder with -out",
-					name, fset.Position(at)))
+		theirs := declared(fset, other)
+		for _, name := range theirs.Names() {
+			if own := generated.Lookup(name); own != nil {
+				errs.Add(fset.Position(theirs.Lookup(name).Pos()), fmt.Sprintf("%s is declared here, but %v would declare it, too: rename this one, or choose another folder with -out",
+					name, fset.Position(own.Pos())))
 			}
 		}
 	}
@@ -69,31 +71,8 @@ func neighbours(path string) []string {
 }
 
 // declared returns the names that a file declares in its package.
-func declared(file *ast.File) map[string]token.Pos {
-	names := map[string]token.Pos{}
-	add := func(id *ast.Ident) {
-		if id.Name != "_" && id.Name != "init" {
-			names[id.Name] = id.Pos()
-		}
-	}
-	for _, decl := range file.Decls {
-		switch decl := decl.(type) {
-		case *ast.FuncDecl:
-			if decl.Recv == nil {
-				add(decl.Name)
-			}
-		case *ast.GenDecl:
-			for _, spec := range decl.Specs {
-				switch spec := spec.(type) {
-				case *ast.TypeSpec:
-					add(spec.Name)
-				case *ast.ValueSpec:
-					for _, id := range spec.Names {
-						add(id)
-					}
-				}
-			}
-		}
-	}
-	return names
+func declared(fset *token.FileSet, file *ast.File) *types.Scope {
+	check := types.Config{IgnoreFuncBodies: true, Error: func(error) {}} // imports are not found
+	pkg, _ := check.Check(file.Name.Name, fset, []*ast.File{file}, nil)
+	return pkg.Scope()
 }

@@ -215,20 +215,15 @@ func (r *reader) settle(g *group, base *entry, variants []Function) []Function {
 			variants[i].Name = l.name
 		default:
 			r.warn(l.by.values[keyAutogen], "autogen lists %s, which %v do not derive: the name in the file is used", l.name, r.reading)
-			variants = append(variants, base.op.Func.variant(kind, l.name))
+			v := base.op.Func.functionalVariant()
+			if kind == Out {
+				v = base.op.Func.outVariant()
+			}
+			v.Name = l.name
+			variants = append(variants, v)
 		}
 	}
 	return variants
-}
-
-// variant returns the out= or the functional variant, with a name.
-func (f *Function) variant(kind Kind, name Name) Function {
-	v := f.functionalVariant()
-	if kind == Out {
-		v = f.outVariant()
-	}
-	v.Name = name
-	return v
 }
 
 // quiet drops warnings: those of a derived schema repeat those of its base.

@@ -20,7 +20,7 @@ func (f Function) Kind() Kind {
 		return Inplace
 	}
 	kind := Functional
-	afterSelf := !f.hasSelf()
+	afterSelf := f.selfIndex() < 0
 	for _, a := range f.Args {
 		switch {
 		case a.Out && strings.HasPrefix(a.Name, "_scratch_"):
@@ -93,8 +93,6 @@ func (op *Op) IsMethod() bool {
 func (a Argument) writes() bool {
 	return a.Alias != nil && (a.Alias.Write || a.Alias.Outer != nil && a.Alias.Outer.Write)
 }
-
-func (f Function) hasSelf() bool { return f.selfIndex() >= 0 }
 
 // selfIndex returns the position of the positional argument named self, or -1.
 func (f Function) selfIndex() int {

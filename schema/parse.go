@@ -119,9 +119,7 @@ func (p *parser) checkLossless(printed string) {
 }
 
 func (p *parser) skipSpace() {
-	for p.off < len(p.text) && (p.text[p.off] == ' ' || p.text[p.off] == '\t' || p.text[p.off] == '\n') {
-		p.off++
-	}
+	p.off = len(p.text) - len(strings.TrimLeft(p.text[p.off:], " \t\n"))
 }
 
 // peek reports whether the token comes next.
@@ -149,15 +147,6 @@ func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
 
 func isAlphanumeric(c byte) bool { return isLetter(c) || isDigit(c) }
-
-func isIdentifier(s string) bool {
-	for i := range len(s) {
-		if !isLetter(s[i]) && (i == 0 || !isDigit(s[i])) {
-			return false
-		}
-	}
-	return s != ""
-}
 
 // identifier reads a C identifier.
 func (p *parser) identifier(what string) string {
@@ -329,25 +318,26 @@ func (p *parser) skipValue(depth int) {
 	switch c := p.text[p.off]; c {
 	case '"', '\'':
 		p.skipString(c)
-	case '[':
-		p.skipValues("[", "]", depth)
-	case '(':
-		p.skipValues("(", ")", depth)
-	case '{':
-		p.skipValues("{", "}", depth)
+	case '[', '(', '{':
+		p.skipValues(depth)
 	default:
 		p.skipWord(depth)
 	}
 }
 
-func (p *parser) skipValues(open, shut string, depth int) {
-	p.expect(open)
+// skipValues skips values between the brackets that begin here.
+func (p *parser) skipValues(depth int) {
+	open := p.text[p.off]
+	p.off++
+	p.items(map[byte]string{'[': "]", '(': ")", '{': "}"}[open], func() { p.skipValue(depth + 1) })
+}
+
+// items reads items with commas between, up to and with shut.
+func (p *parser) items(shut string, item func()) {
 	if p.accept(shut) {
 		return
 	}
-	p.skipValue(depth + 1)
-	for p.accept(",") {
-		p.skipValue(depth + 1)
+	for item(); p.accept(","); item() {
 	}
 	p.expect(shut)
 }
@@ -374,13 +364,7 @@ func (p *parser) skipWord(depth int) {
 		others += ":"
 	}
 	p.word("a default value", func(c byte) bool { return isAlphanumeric(c) || strings.IndexByte(others, c) >= 0 })
-	if p.dialect == native || p.off == len(p.text) {
-		return
-	}
-	switch p.text[p.off] {
-	case '(':
-		p.skipValues("(", ")", depth)
-	case '[':
-		p.skipValues("[", "]", depth)
+	if p.dialect == dispatcher && p.off < len(p.text) && strings.IndexByte("([", p.text[p.off]) >= 0 {
+		p.skipValues(depth)
 	}
 }

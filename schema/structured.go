@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"go/token"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -54,7 +55,7 @@ func (r *reader) ufuncLoop(n *yaml.Node) {
 		return
 	}
 	for typ := range strings.SplitSeq(types[1:len(types)-1], ", ") {
-		if !isIdentifier(typ) {
+		if !token.IsIdentifier(typ) {
 			r.Report(n, "%q is not a scalar type", yamlfile.Clip(typ))
 		}
 	}

@@ -116,21 +116,14 @@ func (p *parser) checkTypeName(off int, name string) {
 func (p *parser) types(nesting int) []Type {
 	p.expect("(")
 	var list []Type
-	if p.accept(")") {
-		return list
-	}
-	for {
+	p.items(")", func() {
 		start := p.off
 		t, a := p.typ(nesting + 1)
 		if a != nil {
 			p.fail(start, "the dispatcher does not support an alias set inside another type")
 		}
 		list = append(list, t)
-		if !p.accept(",") {
-			break
-		}
-	}
-	p.expect(")")
+	})
 	return list
 }
 

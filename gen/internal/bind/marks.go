@@ -2,6 +2,7 @@ package bind
 
 import (
 	"bytes"
+	"cmp"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -212,7 +213,7 @@ func Directives(file *ast.File, info *types.Info) (fit []Directed, unfit []Unrea
 				!typed { //mutate:equivalent true: with type information, each function has one
 				continue
 			}
-			if why := check(f); why != "" {
+			if why := cmp.Or(Uncallable(f), check(f)); why != "" {
 				unfit = append(unfit, Unread{fn.Name.Pos(), strings.TrimPrefix(c.Text, "//") + ": " + fn.Name.Name + " " + why})
 			} else {
 				fit = append(fit, Directed{c.Text, f})

@@ -52,9 +52,6 @@ func (pkg *Package) findObserver(p *packages.Package) error {
 func unfitObserver(fn *types.Func) string {
 	const want = "func(*T, *asserts.Observation, asserts.Level)"
 	sig := fn.Signature()
-	if why := Uncallable(fn); why != "" {
-		return why
-	}
 	if sig.Recv() != nil || sig.Results().Len() != 0 || sig.Params().Len() != 3 || !looks(sig.Params().At(1), sig.Params().At(2)) {
 		return "is not a " + want
 	}

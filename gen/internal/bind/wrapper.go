@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"cmp"
 	"fmt"
 	"go/types"
 	"slices"
@@ -134,8 +135,7 @@ func (b *binder) reserved(w Wrapper) plan.NameSet {
 
 // refuseUnexported reports types in the signature that another package can't name.
 func (b *binder) refuseUnexported(k Kernel) {
-	sig := k.Func.Signature()
-	if t := firstType(unexportedIn(sig.Params()), unexportedIn(sig.Results())); t != nil {
+	if t := unexported(k.Func.Signature()); t != nil {
 		b.errorf(k.Pos, "kernel %s for %s uses %s, which the wrappers' package can't name; declare an exported type for it",
 			k.Func.Name(), k.Op, b.typeString(t))
 	}
@@ -152,18 +152,12 @@ func unexported(t types.Type) types.Type {
 			return unexported(types.Unalias(t))
 		}
 		return unexportedName(t, t.Obj(), t.TypeArgs())
-	case *types.Pointer:
-		return unexported(t.Elem())
-	case *types.Slice:
-		return unexported(t.Elem())
-	case *types.Array:
-		return unexported(t.Elem())
-	case *types.Chan:
-		return unexported(t.Elem())
 	case *types.Map:
-		return firstType(unexported(t.Key()), unexported(t.Elem()))
+		return cmp.Or(unexported(t.Key()), unexported(t.Elem()))
 	case *types.Signature:
-		return firstType(unexportedIn(t.Params()), unexportedIn(t.Results()))
+		return cmp.Or(unexportedIn(t.Params()), unexportedIn(t.Results()))
+	case interface{ Elem() types.Type }:
+		return unexported(t.Elem())
 	case *types.Basic:
 		return nil
 	}
@@ -174,29 +168,12 @@ func unexportedName(t types.Type, name *types.TypeName, args *types.TypeList) ty
 	if hidden(name) {
 		return t
 	}
-	for arg := range args.Types() {
-		if bad := unexported(arg); bad != nil {
-			return bad
-		}
-	}
-	return nil
+	return cmp.Or(slicesx.Map(slices.Collect(args.Types()), unexported)...)
 }
 
 // hidden reports whether no other package can name a type; error and any have no package.
 func hidden(name *types.TypeName) bool { return name.Pkg() != nil && !name.Exported() }
 
 func unexportedIn(tuple *types.Tuple) types.Type {
-	for v := range tuple.Variables() {
-		if bad := unexported(v.Type()); bad != nil {
-			return bad
-		}
-	}
-	return nil
-}
-
-func firstType(a, b types.Type) types.Type {
-	if a != nil {
-		return a
-	}
-	return b
+	return cmp.Or(slicesx.Map(slices.Collect(tuple.Variables()), func(v *types.Var) types.Type { return unexported(v.Type()) })...)
 }
