@@ -83,11 +83,11 @@ func Generate(o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	result := in.result()
+	result := in.Result
 	if len(pkg.Kernels) == 0 {
 		return result, fmt.Errorf("no function in %s has the mark of a kernel: write //opassert:kernel add.Tensor right above one", o.Kernels)
 	}
-	wrappers, unbound, err := bind.Bind(pkg, in.schemas.Ops, in.planner, o.Tensor)
+	wrappers, unbound, err := bind.Bind(pkg, in.Source.Ops, in.planner, o.Tensor)
 	result.Made, result.Unbound, result.Unread = len(wrappers), unbound, pkg.Unread
 	if err != nil {
 		return result, err
@@ -115,8 +115,8 @@ func GenerateTyped(o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	result := in.result()
-	funcs, skipped, err := typed.Funcs(in.schemas.Ops, in.planner)
+	result := in.Result
+	funcs, skipped, err := typed.Funcs(in.Source.Ops, in.planner)
 	result.Made, result.Skipped = len(funcs), skipped
 	if err != nil {
 		return result, err
@@ -131,29 +131,25 @@ func GenerateTyped(o Options) (Result, error) {
 
 // An input is the common input of every generation.
 type input struct {
+	Result  // without files
 	file    emit.Header
-	schemas *schema.File
 	planner *plan.Planner
-	expired []*allowlist.Entry
 }
 
-func (in input) result() Result { return Result{Expired: in.expired, Source: in.schemas} }
-
-func (o Options) read() (input, error) {
-	name, err := o.packageName()
-	if err != nil {
-		return input{}, err
+func (o Options) read() (in input, err error) {
+	in.file.Always = o.Always
+	if in.file.Package, err = o.packageName(); err != nil {
+		return in, err
 	}
-	sources, err := o.sources()
-	if err != nil {
-		return input{}, err
+	if in.file.Sources, err = o.sources(); err != nil {
+		return in, err
 	}
-	schemas, err := schema.Config{Tags: o.Tags, Version: o.Version, Base: o.Base, Strict: o.Strict, Kernels: o.Kernels != ""}.Load(o.Schema)
+	in.Source, err = schema.Config{Tags: o.Tags, Version: o.Version, Base: o.Base, Strict: o.Strict, Kernels: o.Kernels != ""}.Load(o.Schema)
 	if err != nil {
-		return input{}, err
+		return in, err
 	}
-	planner, expired, err := NewPlanner(o, schemas.Ops)
-	return input{emit.Header{Package: name, Sources: sources, Always: o.Always}, schemas, planner, expired}, err
+	in.planner, in.Expired, err = NewPlanner(o, in.Source.Ops)
+	return in, err
 }
 
 func (o Options) file(text []byte) []File {

@@ -21,7 +21,11 @@ func (t *TagSet) has(tag string) bool { return t == nil || slices.Contains(t.nam
 func ParseTags(path string, src []byte) (*TagSet, error) {
 	s := yamlfile.New(path, src)
 	tags := &TagSet{}
-	if doc := s.Document("expected a list of tags, - tag: ..."); doc != nil {
+	switch doc := s.Document("expected a list of tags, - tag: ..."); {
+	case doc == nil:
+	case doc.Kind != yaml.SequenceNode:
+		s.ReportKind(doc, "a list of tags, - tag: ...")
+	default:
 		tags.read(s, doc)
 	}
 	if len(s.Errs) > 0 {
@@ -32,10 +36,6 @@ func ParseTags(path string, src []byte) (*TagSet, error) {
 }
 
 func (t *TagSet) read(s *yamlfile.File, doc *yaml.Node) {
-	if doc.Kind != yaml.SequenceNode {
-		s.ReportKind(doc, "a list of tags, - tag: ...")
-		return
-	}
 	for _, n := range doc.Content {
 		entry, ok := s.Mapping(n, "a tag", []string{"tag", "desc"})
 		if !ok {
@@ -62,12 +62,6 @@ func (t *TagSet) read(s *yamlfile.File, doc *yaml.Node) {
 //
 // Source: torchgen/native_function_generation.py, generate_function.
 func derivedTags(base, inherited []string) []string {
-	tags := []string{generatedTag}
-	for _, tag := range base {
-		if slices.Contains(inherited, tag) {
-			tags = append(tags, tag)
-		}
-	}
-	slices.Sort(tags)
-	return tags
+	tags := slices.DeleteFunc(slices.Clone(base), func(tag string) bool { return !slices.Contains(inherited, tag) })
+	return slices.Sorted(slices.Values(append(tags, generatedTag)))
 }

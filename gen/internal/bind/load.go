@@ -7,6 +7,7 @@ import (
 	"go/types"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,19 +99,13 @@ func loadErrors(pkgs []*packages.Package) error {
 
 // parsePosition reads the "file:line:col" of a packages.Error.
 func parsePosition(text string) token.Position {
-	var pos token.Position
-	parts := strings.Split(text, ":")
-	n := len(parts)
-	if n >= 3 {
-		if col, err := strconv.Atoi(parts[n-1]); err == nil {
-			pos.Column = col
-			pos.Line, _ = strconv.Atoi(parts[n-2])
-			parts = parts[:n-2]
-		}
-	}
-	pos.Filename = relative(strings.Join(parts, ":"))
-	return pos
+	m := place.FindStringSubmatch(text)
+	line, _ := strconv.Atoi(m[2]) // 0 without one
+	col, _ := strconv.Atoi(m[3])
+	return token.Position{Filename: relative(m[1]), Line: line, Column: col}
 }
+
+var place = regexp.MustCompile(`^(.*?)(?::(\d*):(\d+))?$`)
 
 // findKernels reads the marks of the package's own files.
 func (pkg *Package) findKernels(p *packages.Package) error {

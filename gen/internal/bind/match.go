@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"cmp"
 	"fmt"
 	"go/types"
 	"slices"
@@ -50,20 +51,22 @@ func (b *binder) fitTensor(s schema.Type, t types.Type) (Role, bool) {
 }
 
 // basics are the base types with a Go equivalent; for any other, every named type is accepted.
-var basics = map[string]types.BasicInfo{
-	"int":    types.IsInteger,
-	"SymInt": types.IsInteger,
-	"float":  types.IsFloat,
-	"bool":   types.IsBoolean,
-	"str":    types.IsString,
-	"Scalar": types.IsNumeric,
+var basics = map[string]struct {
+	info  types.BasicInfo
+	usual string // the usual type
+}{
+	"int":    {types.IsInteger, "int64"},
+	"SymInt": {types.IsInteger, "int64"},
+	"float":  {types.IsFloat, "float64"},
+	"bool":   {types.IsBoolean, "bool"},
+	"str":    {types.IsString, "string"},
+	"Scalar": {types.IsNumeric, "float64"},
 }
 
 func fitBase(name string, t types.Type) bool {
 	basic, isBasic := t.Underlying().(*types.Basic)
-	info, has := basics[name]
-	if isBasic && has {
-		return basic.Info()&info != 0
+	if want, has := basics[name]; isBasic && has {
+		return basic.Info()&want.info != 0
 	}
 	if isBasic {
 		return basic.Info()&(types.IsInteger|types.IsString) != 0
@@ -111,19 +114,10 @@ func (b *binder) wanted(s schema.Type) string {
 	case schema.List:
 		return "[]" + b.wanted(s.Elem[0])
 	}
-	switch s.Name {
-	case "Tensor":
+	if s.Name == "Tensor" {
 		return b.typeString(b.tensor)
-	case "int", "SymInt":
-		return "int64"
-	case "float", "Scalar":
-		return "float64"
-	case "bool":
-		return "bool"
-	case "str":
-		return "string"
 	}
-	return fmt.Sprintf("a named type for %s", s)
+	return cmp.Or(basics[s.Name].usual, fmt.Sprintf("a named type for %s", s))
 }
 
 // kernelParams returns a kernel's parameters without a first context.

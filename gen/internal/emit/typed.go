@@ -5,6 +5,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
+	"github.com/opassert/opassert/gen/internal/bind"
 	"github.com/opassert/opassert/gen/internal/typed"
 	"github.com/opassert/opassert/internal/slicesx"
 )
@@ -38,8 +39,7 @@ func returned(f typed.Func) []jen.Code {
 }
 
 func (w *writer) typedParams(params []typed.GoValue) []jen.Code {
-	all := slicesx.Map(params, func(p typed.GoValue) parameter { return parameter{p.Name, p.Type, false} })
-	return w.params(all)
+	return w.params(slicesx.Map(params, func(p typed.GoValue) bind.Param { return bind.Param{Name: p.Name, Type: p.Type} }))
 }
 
 func (w *writer) typedResults(f typed.Func) *jen.Statement {

@@ -3,23 +3,20 @@ package emit
 import (
 	"fmt"
 	"go/types"
+	"slices"
 
 	"github.com/dave/jennifer/jen"
+
+	"github.com/opassert/opassert/gen/internal/bind"
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
-// A parameter is one parameter of a function.
-type parameter struct {
-	name     string
-	typ      types.Type
-	variadic bool
-}
-
 // params returns the parameter list as written by hand: consecutive names of one type share it.
-func (w *writer) params(all []parameter) []jen.Code {
+func (w *writer) params(all []bind.Param) []jen.Code {
 	var params, ids []jen.Code
 	for i, p := range all {
-		ids = append(ids, jen.Id(p.name))
-		if i+1 < len(all) && !all[i+1].variadic && types.Identical(p.typ, all[i+1].typ) {
+		ids = append(ids, jen.Id(p.Name))
+		if i+1 < len(all) && !all[i+1].Variadic && types.Identical(p.Type, all[i+1].Type) {
 			continue
 		}
 		params = append(params, list(ids...).Add(w.paramType(p)))
@@ -28,11 +25,11 @@ func (w *writer) params(all []parameter) []jen.Code {
 	return params
 }
 
-func (w *writer) paramType(p parameter) *jen.Statement {
-	if p.variadic {
-		return tight(jen.Op("..."), w.typ(p.typ.(*types.Slice).Elem()))
+func (w *writer) paramType(p bind.Param) *jen.Statement {
+	if p.Variadic {
+		return tight(jen.Op("..."), w.typ(p.Type.(*types.Slice).Elem()))
 	}
-	return w.typ(p.typ)
+	return w.typ(p.Type)
 }
 
 // results returns the result list: none, one type, or several in parentheses.
@@ -67,7 +64,8 @@ func (w *writer) typ(t types.Type) *jen.Statement {
 	case *types.Map:
 		return tight(jen.Map(w.typ(t.Key())), w.typ(t.Elem()))
 	case *types.Chan:
-		return w.channel(t)
+		direction := map[types.ChanDir]string{types.SendRecv: "chan ", types.SendOnly: "chan<- ", types.RecvOnly: "<-chan "}[t.Dir()]
+		return tight(jen.Op(direction), w.typ(t.Elem()))
 	case *types.Signature:
 		return call(jen.Func(), w.tuple(t.Params())...).Add(results(w.tuple(t.Results())...))
 	}
@@ -79,27 +77,10 @@ func (w *writer) namedType(obj *types.TypeName, args *types.TypeList) *jen.State
 	if args.Len() == 0 {
 		return name
 	}
-	var spelled []jen.Code
-	for t := range args.Types() {
-		spelled = append(spelled, w.typ(t))
-	}
+	spelled := slicesx.Map(slices.Collect(args.Types()), func(t types.Type) jen.Code { return w.typ(t) })
 	return tight(name, jen.Custom(jen.Options{Open: "[", Close: "]", Separator: ", "}, spelled...))
 }
 
-func (w *writer) channel(t *types.Chan) *jen.Statement {
-	switch t.Dir() {
-	case types.SendOnly:
-		return tight(jen.Chan(), jen.Op("<-")).Add(w.typ(t.Elem()))
-	case types.RecvOnly:
-		return tight(jen.Op("<-"), jen.Chan()).Add(w.typ(t.Elem()))
-	}
-	return jen.Chan().Add(w.typ(t.Elem()))
-}
-
 func (w *writer) tuple(tuple *types.Tuple) []jen.Code {
-	var codes []jen.Code
-	for v := range tuple.Variables() {
-		codes = append(codes, w.typ(v.Type()))
-	}
-	return codes
+	return slicesx.Map(slices.Collect(tuple.Variables()), func(v *types.Var) jen.Code { return w.typ(v.Type()) })
 }

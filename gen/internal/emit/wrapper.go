@@ -14,7 +14,7 @@ import (
 // after it.
 func (w *writer) wrapper(f bind.Wrapper) *jen.Statement {
 	summary := f.Name + " calls " + kernelName(f.Kernel.Func) + checked(f.Plan)
-	signature := jen.Func().Add(call(jen.Id(f.Name), w.wrapperParams(f)...)).Add(w.wrapperResults(f))
+	signature := jen.Func().Add(call(jen.Id(f.Name), w.params(f.Params)...)).Add(w.wrapperResults(f))
 	function := documented(summary, f.Plan.Op.Func.String(), signature.Add(block(1, w.wrapperBody(f)...)))
 	return rows(append(kernelDoc(f), function)...)
 }
@@ -47,11 +47,6 @@ func kernelName(fn *types.Func) string {
 		return "(" + types.TypeString(recv.Type(), byName) + ")." + fn.Name()
 	}
 	return fn.Pkg().Name() + "." + fn.Name()
-}
-
-func (w *writer) wrapperParams(f bind.Wrapper) []jen.Code {
-	all := slicesx.Map(f.Params, func(p bind.Param) parameter { return parameter{p.Name, p.Type, p.Variadic} })
-	return w.params(all)
 }
 
 func (w *writer) wrapperResults(f bind.Wrapper) *jen.Statement {
