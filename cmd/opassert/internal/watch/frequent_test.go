@@ -61,11 +61,11 @@ var (
 	oldNames    = regexp.MustCompile(`STATIC_CONSTEXPR_STR_INL_EXCEPT_WIN_CUDA\((\w+), ("[^"]*")\)`)
 )
 
-// The signatures in watch.cpp of the operators that programs call most are PyTorch's: with another one its calls
+// The signatures in registrations.cpp of the operators that programs call most are PyTorch's: with another one its calls
 // would be boxed.
 func TestSignaturesOfFrequentOps(t *testing.T) {
 	eachPython(t, func(t *testing.T, p python) {
-		source := string(must.Get(os.ReadFile("shim/watch.cpp"))(t))
+		source := string(must.Get(os.ReadFile("shim/registrations.cpp"))(t))
 		types := map[string]string{"Tensor": "at::Tensor", "Scalar": "at::Scalar"}
 		for _, m := range usingRow.FindAllStringSubmatch(source, -1) {
 			types[m[1]] = m[2]
@@ -98,7 +98,7 @@ func TestSignaturesOfFrequentOps(t *testing.T) {
 					}
 				}
 				if want := plain(row[1]); got != want {
-					t.Errorf("%s: %s, in watch.cpp %s", full, got, want)
+					t.Errorf("%s: %s, in registrations.cpp %s", full, got, want)
 				}
 				n++
 			}

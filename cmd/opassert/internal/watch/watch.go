@@ -169,9 +169,16 @@ func (r *run) fit(library string) (string, error) {
 	return Watcher().Path(torch)
 }
 
+// units are the sources of the watcher: those of the shim that observe, and its own.
+var units = []string{
+	"observe.cpp", "device.cpp", "schemas.cpp",
+	"channel.cpp", "site.cpp", "keys.cpp", "listed.cpp", "imports.cpp", "others.cpp", "usual.cpp", "counts.cpp", "watched.cpp", "python.cpp", "confine.cpp",
+	"json.cpp", "record.cpp", "fakes.cpp", "observedcall.cpp", "backward.cpp", "unboxed.cpp", "kernels.cpp", "registrations.cpp", "watch.cpp",
+}
+
 // Watcher observes the calls in a program.
 func Watcher() *compile.CppLibrary {
-	return &compile.CppLibrary{Name: "watch", Files: []fs.FS{libtorch.Sources(), sources()}, Units: []string{"observe.cpp", "device.cpp", "schemas.cpp", "watch.cpp"}, Link: []string{"-O2", "-DNDEBUG"}}
+	return &compile.CppLibrary{Name: "watch", Files: []fs.FS{libtorch.Sources(), sources()}, Units: units, Link: []string{"-O2", "-DNDEBUG"}}
 }
 
 func (r *run) layout(pythonLibrary string) pythonFolders {

@@ -7,39 +7,38 @@
 #include <cstring>
 
 #include "channel.h"
+#include "python.h"
 
 namespace opassert {
 
-// Imports are the functions that the preloaded object replaces.
-struct Imports {
-  const Host& host;
+// replace_import registers a function that replaces one of the same type.
+template <class R, class... A>
+void replace_import(R (*theirs)(A...), R (*ours)(A...)) {
+  Dl_info info;
+  const bool found = dladdr(reinterpret_cast<void*>(theirs), &info) && info.dli_sname;
+  if (found) host.stand_in(info.dli_sname, reinterpret_cast<void*>(ours));
+}
 
-  // add replaces a function by one of the same type.
-  template <class R, class... A>
-  void add(R (*theirs)(A...), R (*ours)(A...)) const {
-    named(reinterpret_cast<void*>(theirs), reinterpret_cast<void*>(ours));
-  }
+// A non-virtual member function has its object as first argument.
+template <class R, class C, class... A>
+void replace_import(R (C::*theirs)(A...), R (*ours)(C*, A...)) {
+  R (*address)(C*, A...);
+  std::memcpy(&address, &theirs, sizeof address);
+  replace_import(address, ours);
+}
 
-  // A non-virtual member function has its object as first argument.
-  template <class R, class C, class... A>
-  void add(R (C::*theirs)(A...), R (*ours)(C*, A...)) const {
-    void* address;
-    std::memcpy(&address, &theirs, sizeof address);
-    named(address, reinterpret_cast<void*>(ours));
-  }
+template <class R, class C, class... A>
+void replace_import(R (C::*theirs)(A...) const, R (*ours)(const C*, A...)) {
+  replace_import(reinterpret_cast<R (C::*)(A...)>(theirs), reinterpret_cast<R (*)(C*, A...)>(ours));
+}
 
-  template <class R, class C, class... A>
-  void add(R (C::*theirs)(A...) const, R (*ours)(const C*, A...)) const {
-    add(reinterpret_cast<R (C::*)(A...)>(theirs), reinterpret_cast<R (*)(C*, A...)>(ours));
-  }
+// replace_imports replaces the functions that use keys and register kernels, and list_without_ours those that list
+// them, in all libraries: callers do not see the watcher's.
+void replace_imports();
+void list_without_ours();
 
-  void add(const char* name, void* ours) const { host.stand_in(name, ours); }
-
- private:
-  void named(void* theirs, void* ours) const {
-    Dl_info info;
-    if (dladdr(theirs, &info) && info.dli_sname) add(info.dli_sname, ours);
-  }
-};
+// included_difference and excluded_difference are the keys of this thread's sets to hide from Python.
+python::Difference included_difference();
+python::Difference excluded_difference();
 
 }  // namespace opassert
