@@ -13,7 +13,7 @@ import (
 )
 
 // countsOf is the part of one op in the file of counts, which all processes map:
-// struct Counts of watch.cpp. The counts are followed by struct Lost of channel.h.
+// struct Counts of counts.h. The counts are followed by struct Lost of channel.h.
 type countsOf struct {
 	tallies
 	traits, contentTraits [16]int64

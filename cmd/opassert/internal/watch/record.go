@@ -12,7 +12,7 @@ import (
 )
 
 // records are calls of an op as cases of [suite.ParseRecipes], by the hash that
-// record.h computes.
+// record.cpp computes.
 type records map[uint64]string
 
 // record keeps a call if it is among those with the lowest hashes.

@@ -329,7 +329,7 @@ func anyCall(rng *rand.Rand, op *asserts.Op, odds int) *asserts.Seen {
 	return seen
 }
 
-// record writes down what observe.h and watch.cpp write of a call.
+// record writes down what the units observe and observedcall write of a call.
 func record(seen *asserts.Seen) []int64 {
 	var w []int64
 	tensor := func(o asserts.Observation) {
