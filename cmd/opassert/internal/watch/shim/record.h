@@ -13,7 +13,7 @@ namespace opassert::record {
 // one.
 std::string text(const c10::FunctionSchema& schema, const torch::jit::Stack& stack);
 
-// keep sends a text to opassert if it is one of the calls that are kept of an operator, at most so many: those with
+// keep sends a text to opassert if it is one of the calls that are kept of an operator, at most a number of them: those with
 // the lowest hashes, so that all processes and threads keep the same, in any order of calls.
 void keep(int64_t op, const std::string& text, size_t most);
 
