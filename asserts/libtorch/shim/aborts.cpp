@@ -85,9 +85,8 @@ class Captured {
   }
 };
 
-// Printed counts what is written to stdout between begin and end, which passes it on. The contents
-// of buffers are written before both, but not if a signal handler ends it, which may have
-// interrupted a write.
+// Printed counts what is written to stdout between begin and end, which passes it on. The contents of buffers are
+// written before both, but not if a signal handler ends it, which may have interrupted a write.
 class Printed {
   const int memory_ = memfd_create("stdout", MFD_CLOEXEC), stdout_ = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 10);
   bool on_ = false;

@@ -87,9 +87,8 @@ struct Containers {
   }
 };
 
-// Changes are a kernel's changes of containers, found when they are released. A tensor that was
-// removed is now undefined. Conj, neg and zero tensors are left out: the dispatcher's fallbacks
-// replace them by plain ones.
+// Changes are a kernel's changes of containers, found when they are released. A tensor that was removed is now
+// undefined. Conj, neg and zero tensors are left out: the dispatcher's fallbacks replace them by plain ones.
 class Changes {
   const Tensors& tensors_;
   int64_t argument_ = 0;  // whose containers are compared
@@ -417,11 +416,10 @@ std::vector<at::TensorImpl*> hidden_writes(const Operator& op, const torch::jit:
   return written;
 }
 
-// run calls the operator at the depth at which autograd calls it: a view, or one that writes, below
-// autograd, so that ADInplaceOrView still tracks views and bumps versions; any other below that,
-// since it would track views that the kernel makes and keep their bases alive. A composite runs
-// from the top, and so does one with kernels only for autograd. On a device one that writes is
-// called below ADInplaceOrView too, and this raises the versions.
+// run calls the operator at the depth at which autograd calls it: a view, or one that writes, below autograd, so that
+// ADInplaceOrView still tracks views and bumps versions; any other below that, since it would track views that the
+// kernel makes and keep their bases alive. A composite runs from the top, and so does one with kernels only for
+// autograd. On a device one that writes is called below ADInplaceOrView too, and this raises the versions.
 //
 // Source: tools/autograd/gen_variable_type.py, the guards of emit_body.
 //
@@ -574,12 +572,11 @@ void write(IValue&& v, Reply& out) {
 
 using namespace opassert;
 
-// A request: operator, level, whether it goes through autograd, number of tensors, number of
-// observed ones, the tensors, the observed ones first, and a value for each argument; omitted last
-// arguments have their defaults. A reply: the observations of the tensors before, after; the number
-// of tensors added to lists and dicts, each after the index of its argument; for each return the
-// number of its tensors and their observations; then the returns themselves. At OA_OFF observations
-// are left out. If the kernel throws and they differ, those of arguments remain.
+// A request: operator, level, whether it goes through autograd, number of tensors, number of observed ones, the
+// tensors, the observed ones first, and a value for each argument; omitted last arguments have their defaults. A
+// reply: the observations of the tensors before, after; the number of tensors added to lists and dicts, each after
+// the index of its argument; for each return the number of its tensors and their observations; then the returns
+// themselves. At OA_OFF observations are left out. If the kernel throws and they differ, those of arguments remain.
 //
 // The order makes the counts exact: results are observed before they are moved.
 void opassert::entry::call(const Crossing& in, Reply& out) {

@@ -167,8 +167,7 @@ bool on_device(const c10::StorageImpl* storage) {
   return type != c10::DeviceType::CPU && type != c10::DeviceType::Meta && address_of(storage) != nullptr;
 }
 
-// ready initializes a device that is initialized lazily. Before 2.6 each type had a function of its
-// own.
+// ready initializes a device that is initialized lazily. Before 2.6 each type had a function of its own.
 template <class Context>
 auto ready(Context& context, c10::DeviceType type, int) -> decltype(context.lazyInitDevice(type), void()) {
   context.lazyInitDevice(type);

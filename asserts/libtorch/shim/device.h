@@ -25,8 +25,7 @@ c10::Device found(const std::string& name);
 at::Tensor moved(const at::TensorOptions& options, c10::Storage storage, int64_t n, const char* data, int64_t ndata, c10::IntArrayRef sizes,
                  c10::IntArrayRef strides, int64_t offset);
 
-// fill makes memory allocated on a type of devices contain a byte until it is written, and reports
-// whether it does.
+// fill makes memory allocated on a type of devices contain a byte until it is written, and reports whether it does.
 bool fill(c10::DeviceType type, unsigned char byte);
 
 // copy_fault is the last error of the backend in this thread since it was cleared.

@@ -132,8 +132,7 @@ int wrote(void* context) {
 #endif
 }
 
-// opened opens the pages of a block if an address is in one of them, else its page, and reports
-// whether it may.
+// opened opens the pages of a block if an address is in one of them, else its page, and reports whether it may.
 bool opened(Block* b, char* address) {
   char* page = reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(address) / kPage * kPage);
   const bool own = page >= b->pages && page < b->end();
@@ -477,11 +476,10 @@ void Watch::end() {
 
 using namespace opassert;
 
-// memory places the tensors of this process between pages without access, after one if the first bit
-// of a number is set, else before one, arguments at multiples of their elements' size, or of 64 bytes
-// if its second bit is set, and fills them with a byte until they are written; if its third bit is
-// set, each where the first free block is. It replies with the
-// illegal accesses of the last observed call, in the format of memory.cpp.
+// memory places the tensors of this process between pages without access, after one if the first bit of a number is
+// set, else before one, arguments at multiples of their elements' size, or of 64 bytes if its second bit is set, and
+// fills them with a byte until they are written; if its third bit is set, each where the first free block is. It
+// replies with the illegal accesses of the last observed call, in the format of memory.cpp.
 void opassert::entry::memory(const Crossing& in, Reply& out) {
   auto& memory = opassert::memory;
   if (own_allocator == nullptr) begin();

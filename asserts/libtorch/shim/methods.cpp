@@ -1,5 +1,4 @@
-// methods.cpp registers an operator for each method of custom classes, since only operators are
-// called and observed.
+// methods.cpp registers an operator for each method of custom classes, since only operators are called and observed.
 #include "methods.h"
 
 #include "remote.h"

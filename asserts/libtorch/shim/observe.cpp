@@ -41,16 +41,14 @@ OA_INLINE bool has_parts(const TensorImpl* impl) {
   return !impl->unsafe_storage() || impl->key_set().has_any(special);
 }
 
-// quantizer_of returns null for a tensor that only has a quantized dtype, such as the lazy clone of
-// a quantized one.
+// quantizer_of returns null for a tensor that only has a quantized dtype, such as the lazy clone of a quantized one.
 at::QuantizerPtr quantizer_of(TensorImpl* impl) {
   auto* quantized = impl->key_set().has(DispatchKey::Quantized) ? dynamic_cast<at::QTensorImpl*>(impl) : nullptr;
   return quantized ? quantized->quantizer() : at::QuantizerPtr();
 }
 
-// parts calls f with each tensor inside the tensor, with its role, and with the number of its uses
-// that are ours: OA_UNCOUNTED for the value of a functional wrapper, whose storage may hold it,
-// too.
+// parts calls f with each tensor inside the tensor, with its role, and with the number of its uses that are ours:
+// OA_UNCOUNTED for the value of a functional wrapper, whose storage may hold it, too.
 template <class F>
 void parts(TensorImpl* impl, F&& f) {
   if (impl->unsafe_storage()) {
@@ -209,8 +207,7 @@ const TensorImpl* grad_of(const TensorImpl* impl) {
   return grad.defined() ? grad.unsafeGetTensorImpl() : nullptr;
 }
 
-// memory_of returns the address of a storage's bytes, 0 if it is unknown, shared by copy-on-write,
-// or not an address.
+// memory_of returns the address of a storage's bytes, 0 if it is unknown, shared by copy-on-write, or not an address.
 int64_t memory_of(const c10::StorageImpl* storage) {
   const bool addressed = OA_ADDRESSED >> static_cast<int>(storage->device_type()) & 1;
   return addressed ? reinterpret_cast<int64_t>(address_of(storage)) : 0;
@@ -283,12 +280,10 @@ int64_t traits_of(const TensorImpl* impl, const c10::StorageImpl* storage) {
   return traits;
 }
 
-// objects_of returns the number of uses of a TensorImpl or a StorageImpl by its Python object.
-// PyTorch 2.10 and newer have one as long as the object lives; before, a living Python object owns
-// a use, or none, like others.
+// objects_of returns the number of uses of a TensorImpl or a StorageImpl by its Python object. PyTorch 2.10 and newer
+// have one as long as the object lives; before, a living Python object owns a use, or none, like others.
 //
-// Source: c10/core/impl/PyObjectSlot.h, which has load_pyobj since then, and
-// c10/util/intrusive_ptr.h, kHasPyObject.
+// Source: c10/core/impl/PyObjectSlot.h, which has load_pyobj since then, and c10/util/intrusive_ptr.h, kHasPyObject.
 template <class T, class = void>
 struct Objects {
   static int64_t of(const T*) { return 0; }
@@ -324,8 +319,7 @@ int64_t uses_of(const T* impl) {
   return count - 1 + refs - (object && count > 1);
 }
 
-// record writes the words of an observation for one tensor; last is the number of its parts, or its
-// role as a part.
+// record writes the words of an observation for one tensor; last is the number of its parts, or its role as a part.
 void record(TensorImpl* impl, int64_t ours, int64_t last, oa_level level, Reply& out) {
   c10::StorageImpl* storage = storage_of(impl);
   int64_t impl_uses = uses_of(impl);
@@ -429,9 +423,8 @@ bool has_numbers(const TensorImpl* impl) {
   return !impl->is_python_dispatch() && !symbolic(impl, 0);
 }
 
-// counted returns the references to an impl's Python object, read without Python's lock: the caller
-// is the thread that has called Python. Immortal objects, and those of a Python without that lock,
-// count differently.
+// counted returns the references to an impl's Python object, read without Python's lock: the caller is the thread
+// that has called Python. Immortal objects, and those of a Python without that lock, count differently.
 template <class T>
 int64_t counted(T* impl) {
   constexpr int64_t kImmortal = 1 << 30;

@@ -12,10 +12,9 @@
 
 namespace opassert {
 
-// observe writes the observation of a tensor, null being an undefined one: a head and
-// the contents that the level asks for, as Observed of observed.h reads them, and
-// behind it the tensors that it holds inside, in the same way. Nothing here changes
-// a count or throws.
+// observe writes the observation of a tensor, null being an undefined one: a head and the contents that the level
+// asks for, as Observed of observed.h reads them, and behind it the tensors that it holds inside, in the same way.
+// Nothing here changes a count or throws.
 void observe(c10::TensorImpl* impl, oa_level level, Reply& out);
 
 using c10::TensorImpl;
@@ -47,8 +46,7 @@ inline c10::Allocator* own_allocator = nullptr;
 // is_meta calls nothing that a Python subclass may answer.
 bool is_meta(const c10::TensorImpl* impl, const c10::StorageImpl* storage);
 
-// References returns the number of references to the Python object of an impl, 0 if it has none,
-// and less if unknown.
+// References returns the number of references to the Python object of an impl, 0 if it has none, and less if unknown.
 template <class T>
 using References = int64_t (*)(T*);
 
@@ -61,18 +59,16 @@ inline References<T> references = nullptr;
 // guard, or runs the class's code, and must not be done.
 bool has_numbers(const c10::TensorImpl* impl);
 
-// uncount subtracts from a fresh result's uses, as observe wrote them, those of autograd if it
-// recorded inside the kernel: the base of a view, and a tensor saved for backward. Uses that look
-// the same are not counted. A result that is not the only one may have been saved for the backward
-// of another one.
+// uncount subtracts from a fresh result's uses, as observe wrote them, those of autograd if it recorded inside the
+// kernel: the base of a view, and a tensor saved for backward. Uses that look the same are not counted. A result that
+// is not the only one may have been saved for the backward of another one.
 void uncount(const c10::TensorImpl* impl, bool alone, HeadOf<Reply> seen);
 
 // count_python counts references by Python as uses from now on, if this process is a Python's:
 // since 2.10 they are not in the uses of an impl.
 void count_python();
 
-// kLazy are the keys of tensors that the dispatcher's fallbacks replace by plain ones, even in a
-// list of the caller.
+// kLazy are the keys of tensors that the dispatcher's fallbacks replace by plain ones, even in a list of the caller.
 constexpr c10::DispatchKeySet kLazy({c10::DispatchKey::Conjugate, c10::DispatchKey::Negative, c10::DispatchKey::ZeroTensor});
 
 // Holds prevents the addresses of the storages and the parts of tensors from being reused while a

@@ -24,8 +24,7 @@ std::unique_ptr<Operator> describe(const c10::OperatorHandle& handle);
 // has_autograd reports whether an operator has a kernel for autograd, of all backends or of one, or decomposes.
 bool has_autograd(const c10::OperatorHandle& handle);
 
-// listed returns the records of an operator, in the format of schemas.cpp. A record ends with RS,
-// its fields with US.
+// listed returns the records of an operator, in the format of schemas.cpp. A record ends with RS, its fields with US.
 std::string listed(const Operator& op);
 constexpr char RS = '\x1e', US = '\x1f';
 

@@ -5,8 +5,7 @@
 
 #include "shim.h"
 
-// The exit status of a worker when the process with libtorch is gone: the parent of both knows how
-// that ended.
+// The exit status of a worker when the process with libtorch is gone: the parent of both knows how that ended.
 enum {
   OA_LOST = 77
 };
@@ -29,10 +28,9 @@ struct oa_answer {
 extern "C" {
 #endif
 
-// oa_serve answers the messages of a socket until it is closed. If a kernel crashes, the frames of
-// its stack are written to the file stack, one a line, before the previous handlers of signals.
-// after is called after each call of an operator, and with 1 after the default generator was
-// seeded.
+// oa_serve answers the messages of a socket until it is closed. If a kernel crashes, the frames of its stack are
+// written to the file stack, one a line, before the previous handlers of signals. after is called after each call of
+// an operator, and with 1 after the default generator was seeded.
 void oa_serve(int socket, int stack, void (*after)(int seeded));
 
 // oa_methods registers operators for the methods of custom classes, except the first ones.

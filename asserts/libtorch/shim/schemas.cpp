@@ -24,10 +24,9 @@ using c10::DispatchKey;
 //   arg, name, type, default, flags, kind      (of the op above it)
 //   ret, name, type, kind
 //
-// Lists are separated by spaces. Types are printed as native_functions.yaml
-// spells them. Kinds are those of kind_of.
-// at::Tag has no names at run time, and other members in each version: the
-// compiler's own spelling of a template argument names them.
+// Lists are separated by spaces. Types are printed as native_functions.yaml spells them. Kinds are those of kind_of.
+// at::Tag has no names at run time, and other members in each version: the compiler's own spelling of a template
+// argument names them.
 template <at::Tag T>
 std::string tag_spelling() {
   return __PRETTY_FUNCTION__;

@@ -1,5 +1,4 @@
-// stack.h writes the stack of a kernel that crashes, for the worker and for another process that
-// has libtorch.
+// stack.h writes the stack of a kernel that crashes, for the worker and for another process that has libtorch.
 #ifndef OPASSERT_STACK_H
 #define OPASSERT_STACK_H
 
@@ -49,8 +48,7 @@ static inline void oa_return_to_caller(void* context) {
 #endif
 }
 
-// oa_frame_line formats a line for a frame, of at most OA_LINE characters, after a prefix, and
-// returns its length.
+// oa_frame_line formats a line for a frame, of at most OA_LINE characters, after a prefix, and returns its length.
 static inline int oa_frame_line(char* line, const char* prefix, void* address) {
   Dl_info at;
   if (!dladdr(address, &at) || at.dli_fname == NULL) return 0;
@@ -67,8 +65,7 @@ static inline void oa_write_frame(int to, const char* prefix, void* address) {
   if (n > 0 && write(to, line, n) < 0) _exit(1);
 }
 
-// oa_stack reads the frames from a program counter, or from the caller, and returns their number,
-// at most OA_DEPTH.
+// oa_stack reads the frames from a program counter, or from the caller, and returns their number, at most OA_DEPTH.
 __attribute__((always_inline)) static inline int oa_stack(void** frames, void* pc) {
   int n = backtrace(frames, OA_DEPTH), first = 0;
   for (int i = 0; i < n; i++) {

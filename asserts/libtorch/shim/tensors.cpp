@@ -52,9 +52,8 @@ void give(c10::IValue&& v, Reply& out) {
   out.text(type);
 }
 
-// resolves reports whether a backend's copy resolves conjugated or negated tensors. The fallbacks
-// for these keys copy their arguments, by aten::_copy_from if the backend has that, which begins
-// with the fallback.
+// resolves reports whether a backend's copy resolves conjugated or negated tensors. The fallbacks for these keys copy
+// their arguments, by aten::_copy_from if the backend has that, which begins with the fallback.
 //
 // Source: aten/src/ATen/native/Copy.cpp, copy_impl; aten/src/ATen/native/MathBitsFallback.h.
 bool resolves(c10::DispatchKey backend) {
@@ -80,8 +79,7 @@ using namespace opassert;
 // replies with the version, a string.
 void opassert::entry::start(const Crossing& in, Reply& out) {
   at::set_num_threads(1);
-  // A backtrace costs two hundred times what the throw does, and names none
-  // of the user's frames.
+  // A backtrace costs two hundred times what the throw does, and names none of the user's frames.
   c10::SetStackTraceFetcher(std::function<std::string()>([] { return std::string(); }));
   remember_state(false);
   out.text(OPASSERT_LIBTORCH_VERSION);
@@ -146,8 +144,7 @@ void opassert::entry::device(const Crossing& in, Reply& out) {
   out.text(c10::toString(key));
 }
 
-// fill makes memory allocated on a type of devices contain a byte until it is written. It replies
-// whether it does.
+// fill makes memory allocated on a type of devices contain a byte until it is written. It replies whether it does.
 void opassert::entry::fill(const Crossing& in, Reply& out) {
   out.word(opassert::fill(static_cast<c10::DeviceType>(in.first), static_cast<unsigned char>(in.second)));
 }

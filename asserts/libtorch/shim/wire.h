@@ -60,8 +60,7 @@ class Request {
   }
 };
 
-// Reply writes the words of a reply: the first cap of them into the caller's memory, the rest to
-// the heap.
+// Reply writes the words of a reply: the first cap of them into the caller's memory, the rest to the heap.
 class Reply {
   int64_t* words_;
   size_t cap_;

@@ -7,7 +7,7 @@ import (
 	"github.com/opassert/opassert/cmd/opassert/internal/trace"
 )
 
-// An eventKind is the subject of an event; the numbers are those of tap.cpp.
+// An eventKind is the subject of an event; the numbers are those of pyobj_hooks.cpp.
 type eventKind uint8
 
 const (
@@ -40,10 +40,9 @@ const (
 // eventSize is the size of an event in the ring, in bytes.
 const eventSize = 64
 
-// An event is one record. A wrap has the slot, its owner and the use count before,
-// and the tag after; its type is 0 if the object is not that of a tensor or storage.
-// The name of a type precedes its first use: objects of it may have been made before,
-// unseen, unless it is a new class.
+// An event is one record. A wrap has the slot, its owner and the use count before, and the tag after; its type is 0
+// if the object is not that of a tensor or storage. The name of a type precedes its first use: objects of it may have
+// been made before, unseen, unless it is a new class.
 type event struct {
 	kind               eventKind
 	flags              flags

@@ -172,8 +172,7 @@ func (j *judge) end() {
 	}
 }
 
-// madeUnseen reports whether the object of an event may have been made unseen at
-// the address of a dead one.
+// madeUnseen reports whether the object of an event may have been made unseen at the address of a dead one.
 func (j *judge) madeUnseen(e *event) bool {
 	o := j.objects[e.object]
 	return o != nil && o.state == preserve.Dead && e.typ != 0 && o.died <= j.late
@@ -267,8 +266,7 @@ func (j *judge) handOut(e *event, o *object) {
 	j.slots[e.impl] = o
 }
 
-// another handles an object that is handed out while the one before lives and holds
-// the impl.
+// another handles an object that is handed out while the one before lives and holds the impl.
 func (j *judge) another(e *event, slot string) {
 	was := j.slots[e.impl]
 	if was == nil {
@@ -315,8 +313,7 @@ func (j *judge) release(e *event) {
 	}
 }
 
-// displaced reports whether the slot of an object's impl pointed at it, and now holds
-// something else.
+// displaced reports whether the slot of an object's impl pointed at it, and now holds something else.
 func (j *judge) displaced(e *event, o *object) bool {
 	if e.slot == 0 { // and not cleared by the garbage collector
 		return o.handed && j.protocol == preserve.Flipping && !e.is(borrowed)

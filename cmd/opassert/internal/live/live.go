@@ -58,7 +58,7 @@ type Watch struct {
 	logMu   sync.Mutex
 }
 
-// Stubs are the functions that load the tap into a process.
+// Stubs are the functions that load the hooks into a process.
 func Stubs() (preload.ObjectSpec, error) {
 	stubs, err := shim.ReadFile("shim/stubs.c")
 	return preload.ObjectSpec{Name: "preserve", Source: string(stubs), Variable: "OPASSERT_PRESERVE", Library: "libtorch_python.so"}, err
@@ -100,18 +100,18 @@ func (w *Watch) End() *ObjectReport {
 	return &w.report
 }
 
-// fit compiles the tap for a libtorch, or finds it in the cache.
+// fit compiles the hooks for a libtorch, or finds it in the cache.
 func fit(library string) (string, error) {
 	torch, err := preload.Torch(library)
 	if err != nil {
 		return "", err
 	}
-	return Tap().Path(torch)
+	return PyobjHooks().Path(torch)
 }
 
-// Tap observes the Python objects of a program.
-func Tap() *compile.CppLibrary {
-	return &compile.CppLibrary{Name: "tap", Files: []fs.FS{compile.Embedded(shim, "shim")}, Units: []string{"tap.cpp"}, Link: []string{"-O2", "-ldl"}}
+// PyobjHooks observe the Python objects of a program.
+func PyobjHooks() *compile.CppLibrary {
+	return &compile.CppLibrary{Name: "pyobj_hooks", Files: []fs.FS{compile.Embedded(shim, "shim")}, Units: []string{"pyobj_hooks.cpp"}, Link: []string{"-O2", "-ldl"}}
 }
 
 func (w *Watch) notWatched(err error) {
@@ -120,7 +120,7 @@ func (w *Watch) notWatched(err error) {
 	w.report.Unwatched = append(w.report.Unwatched, err.Error())
 }
 
-// follow makes a process's ring, with the settings of the tap, and starts to read it.
+// follow makes a process's ring, with the settings of the hooks, and starts to read it.
 func (w *Watch) follow(pid int, _ string) (*os.File, error) {
 	f, err := preload.NewMemory("opassert-events", ringSize)
 	if err != nil {
@@ -144,7 +144,7 @@ func (w *Watch) follow(pid int, _ string) (*os.File, error) {
 	return f, nil
 }
 
-// The ring's head; see tap.cpp.
+// The ring's head; see pyobj_hooks.cpp.
 const (
 	ringHead   = 4096
 	ringAsked  = 60
@@ -159,7 +159,7 @@ func (w *Watch) read(ring []byte, pid int) {
 	gone := (*uint32)(unsafe.Pointer(&ring[24]))
 	protocol := (*uint32)(unsafe.Pointer(&ring[20]))
 	over := false
-	for ; atomic.LoadUint32(protocol) == 0; over = w.over(pid) { // the tap has not started
+	for ; atomic.LoadUint32(protocol) == 0; over = w.over(pid) { // the hooks have not started
 		if over {
 			return
 		}

@@ -61,7 +61,7 @@ func templates(folder, out string) error {
 	if err != nil {
 		return err
 	}
-	for _, library := range []*compile.CppLibrary{libtorch.Shim(), watch.Watcher(), live.Tap()} {
+	for _, library := range []*compile.CppLibrary{libtorch.Shim(), watch.Watcher(), live.PyobjHooks()} {
 		if err := library.Template(torch, out); err != nil {
 			return err
 		}

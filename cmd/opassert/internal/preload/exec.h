@@ -1,6 +1,5 @@
-// exec.h adds the object to every program that this one starts, and hides it: the
-// environment that a program sees does not have it, and each function of libc that
-// starts a program adds it to that one's.
+// exec.h adds the object to every program that this one starts, and hides it: the environment that a program sees
+// does not have it, and each function of libc that starts a program adds it to that one's.
 #define ENTRY VARIABLE "="
 
 static int (*real_execve)(const char *, char *const *, char *const *);
@@ -72,8 +71,7 @@ static size_t without(char *const *env, char **mine, char *list) {
   return n;
 }
 
-// usable reports whether the loader finds the object under a name, which must not
-// contain separators.
+// usable reports whether the loader finds the object under a name, which must not contain separators.
 static int usable(const char *file) { return *file != 0 && strpbrk(file, " :") == NULL && faccessat(AT_FDCWD, file, R_OK, AT_EACCESS) == 0; }
 
 // with writes an environment with the object to mine, which has room for two more
@@ -102,8 +100,7 @@ static void with(char *const *env, char **mine, char *list) {
   char *const *mine = env;                                            \
   if (own.field[0] != NULL) with(env, mine_, list_), mine = mine_;
 
-// TRY calls f with the environment mine, and if that is too long with the program's
-// own, which works unwatched too.
+// TRY calls f with the environment mine, and if that is too long with the program's own, which works unwatched too.
 #define TRY(failed, call, env)                                \
   WITH(env)                                                   \
   int result = call(mine);                                    \
@@ -138,8 +135,7 @@ int execveat(int dir, const char *path, char *const argv[], char *const env[], i
 #undef CALL
 }
 
-// SPAWN defines one of the functions that start a child. If libc lacks it, it fails
-// as with an old kernel.
+// SPAWN defines one of the functions that start a child. If libc lacks it, it fails as with an old kernel.
 #define SPAWN(name, id)                                                                                           \
   int name(id *child, const char *file, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr, \
            char *const argv[], char *const env[]) {                                                               \
@@ -158,8 +154,7 @@ SPAWN(pidfd_spawnp, int)
 int execv(const char *path, char *const argv[]) { return execve(path, argv, environ); }
 int execvp(const char *file, char *const argv[]) { return execvpe(file, argv, environ); }
 
-// COLLECT declares argv from the arguments that begin with first, and leaves the
-// following ones in rest.
+// COLLECT declares argv from the arguments that begin with first, and leaves the following ones in rest.
 #define COLLECT(first)                                                        \
   va_list rest;                                                               \
   size_t n = 1;                                                               \
@@ -190,9 +185,8 @@ int execle(const char *path, const char *arg, ...) {
   return execve(path, argv, env);
 }
 
-// hide removes the object from the environment that the program sees. The copy on the
-// stack stays, for programs that read it there and start programs without libc, such
-// as Go's.
+// hide removes the object from the environment that the program sees. The copy on the stack stays, for programs that
+// read it there and start programs without libc, such as Go's.
 static void hide(void) {
   char **mine = malloc((entries(environ) + 1) * sizeof *mine);
   char *list = malloc(room(environ));
@@ -273,8 +267,7 @@ static int split(void) {
   return 1;
 }
 
-// know finds the real functions and reads the variable; it reports whether this is a
-// process of a run.
+// know finds the real functions and reads the variable; it reports whether this is a process of a run.
 static int know(const char *value) {
   Dl_info self;
   real_execve = next("execve");

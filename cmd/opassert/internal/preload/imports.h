@@ -119,8 +119,7 @@ static void replace(void) {
   pthread_mutex_unlock(&imports.lock);
 }
 
-// stand_in registers a replacement of the same type for a function; name is not
-// copied. The next replace applies it.
+// stand_in registers a replacement of the same type for a function; name is not copied. The next replace applies it.
 static void stand_in(const char *name, void *ours) {
   Dl_info self;
   struct import *all = realloc(imports.all, (imports.count + 1) * sizeof *all);

@@ -332,10 +332,9 @@ type End struct {
 	Commands map[int]string // the commands of its processes
 }
 
-// Run runs the program with the objects in all processes, and waits for those that it
-// leaves running. It returns an error if the program was not started. Signals that
-// interrupt this process are forwarded to the program; Run returns when that ends.
-// The objects record the processes that were not watched.
+// Run runs the program with the objects in all processes, and waits for those that it leaves running. It returns an
+// error if the program was not started. Signals that interrupt this process are forwarded to the program; Run returns
+// when that ends. The objects record the processes that were not watched.
 func (p Program) Run(ctx context.Context, objects ...*SharedObject) (End, error) {
 	signals := make(chan os.Signal, 8)
 	if !p.beside() { // before the start: a signal that ends this process would leave the program running
@@ -348,10 +347,10 @@ func (p Program) Run(ctx context.Context, objects ...*SharedObject) (End, error)
 	}
 	ended := make(chan struct{})
 	go forward(ctx, cmd.Process, signals, ended)
-	census := newCensus(cmd.Process.Pid, m, objects)
+	scan := newProcScan(cmd.Process.Pid, m, objects)
 	following := make(chan struct{})
 	go func() {
-		census.follow(ended)
+		scan.follow(ended)
 		close(following)
 	}()
 	err = p.wait(cmd)
@@ -361,7 +360,7 @@ func (p Program) Run(ctx context.Context, objects ...*SharedObject) (End, error)
 	if err != nil && !errors.As(err, &exit) {
 		return End{}, err
 	}
-	return End{Status: statusOf(cmd.ProcessState), Left: census.await(p.Stderr, signals), Commands: census.commands}, nil
+	return End{Status: statusOf(cmd.ProcessState), Left: scan.await(p.Stderr, signals), Commands: scan.commands}, nil
 }
 
 // statusOf returns 0 for a process of which no end was observed.
@@ -427,9 +426,8 @@ func Torch(library string) (*installed.Torch, error) {
 	return nil, fmt.Errorf("%s belongs to no known PyTorch or libtorch", library)
 }
 
-// A Message is a message of either side: its kind and its length, each four bytes
-// in the machine's order, then that many bytes. Each is answered by one of the
-// same kind.
+// A Message is a message of either side: its kind and its length, each four bytes in the machine's order, then that
+// many bytes. Each is answered by one of the same kind.
 type Message struct {
 	Kind byte
 	Data []byte

@@ -1,8 +1,7 @@
-// preload.h begins each object that is loaded into a program before the
-// program's own libraries. It depends on libc alone, and does nothing until its
-// target library is loaded; then it asks opassert, over a socket, for the library
-// that fits that one, and loads it. exec.h, which follows, preloads the object into
-// the programs that this one starts.
+// preload.h begins each object that is loaded into a program before the program's own libraries. It depends on libc
+// alone, and does nothing until its target library is loaded; then it asks opassert, over a socket, for the library
+// that fits that one, and loads it. exec.h, which follows, preloads the object into the programs that this one
+// starts.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,10 +24,9 @@
 #include <unistd.h>
 #include <wordexp.h>
 
-// own is the value of $VARIABLE, FIELDS words separated by colons: the secret that
-// starts each connection, and that of opassert's answer; the folder of the socket and
-// of a copy of the object; and the object in the cache, for when the program has
-// emptied that folder.
+// own is the value of $VARIABLE, FIELDS words separated by colons: the secret that starts each connection, and that
+// of opassert's answer; the folder of the socket and of a copy of the object; and the object in the cache, for when
+// the program has emptied that folder.
 enum {
   SECRET,
   ANSWER,
@@ -64,8 +62,7 @@ static int is_wanted(struct dl_phdr_info *info, size_t size, void *p) {
   return base != NULL && strncmp(base + 1, w->name, strlen(w->name)) == 0 && realpath(info->dlpi_name, w->path) != NULL;
 }
 
-// find_library returns whether a library with a prefix is loaded, and puts its file
-// into path.
+// find_library returns whether a library with a prefix is loaded, and puts its file into path.
 static int find_library(const char *name, char *path) {
   struct wanted w = {name, path};
   return dl_iterate_phdr(is_wanted, &w);
@@ -102,9 +99,8 @@ static int get(int fd, char *data, size_t n, int *passed) {
   return 1;
 }
 
-// connect_by connects to opassert by its socket's path, or by the same name in the
-// abstract namespace. The former works in another network namespace, the latter in
-// another root folder, for another user and without the folder.
+// connect_by connects to opassert by its socket's path, or by the same name in the abstract namespace. The former
+// works in another network namespace, the latter in another root folder, for another user and without the folder.
 static int connect_by(int abstract) {
   struct sockaddr_un to = {.sun_family = AF_UNIX};
   char *name = to.sun_path + abstract, answer[64] = "";
@@ -122,8 +118,7 @@ static int connect_by(int abstract) {
   return -1;
 }
 
-// high moves a descriptor to a number that the program is unlikely to use or close:
-// above its limit, if possible.
+// high moves a descriptor to a number that the program is unlikely to use or close: above its limit, if possible.
 static int high(int fd) {
   struct rlimit limit, more;
   if (fd < 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0) return fd;
@@ -156,9 +151,8 @@ static int dial(void) {
   return fd < 0 ? connect_by(0) : fd;
 }
 
-// ask sends the request in text, puts the answer there, and a descriptor that comes
-// with it into *passed. A frame is its kind and its length, then that many bytes; see
-// preload.go.
+// ask sends the request in text, puts the answer there, and a descriptor that comes with it into *passed. A frame is
+// its kind and its length, then that many bytes; see preload.go.
 static int ask(uint32_t kind, char *text, int *passed) {
   uint32_t head[2] = {kind, (uint32_t)strlen(text)};
   int fd = dial();
@@ -169,8 +163,7 @@ static int ask(uint32_t kind, char *text, int *passed) {
   return ok;
 }
 
-// shared returns a descriptor of the named memory that this process shares with
-// opassert, or -1.
+// shared returns a descriptor of the named memory that this process shares with opassert, or -1.
 static int shared(const char *which) {
   char text[PATH_MAX];
   int file = -1;
@@ -180,8 +173,7 @@ static int shared(const char *which) {
 
 static int memory(void) { return shared(""); }
 
-// A page that a process which can't reach opassert makes writable and not readable,
-// as opassert reads the mappings.
+// A page that a process which can't reach opassert makes writable and not readable, as opassert reads the mappings.
 static char unwatched[1 << 16] __attribute__((aligned(1 << 16))) = {1};
 
 static void give_up(const char *why) {
@@ -222,8 +214,7 @@ static void tell(const char *why) {
   if (!ask('W', text, &unused)) give_up(why);
 }
 
-// ask_and_open loads the library that fits the one in path; NULL: the reason was
-// reported to opassert, or printed.
+// ask_and_open loads the library that fits the one in path; NULL: the reason was reported to opassert, or printed.
 static void *ask_and_open(char *path) {
   int file = -1;
   char by_number[32];
@@ -301,9 +292,8 @@ static int may_have(const char *path, const char *object, const char *name) {
   return 0;
 }
 
-// is_searched returns whether a name may be found by the path of an object: of the
-// caller, or of one with an RPATH, which applies to those that it has loaded too. The
-// program's own applies to all.
+// is_searched returns whether a name may be found by the path of an object: of the caller, or of one with an RPATH,
+// which applies to those that it has loaded too. The program's own applies to all.
 static int is_searched(struct dl_phdr_info *info, size_t size, void *p) {
   (void)size;
   const struct search *s = p;
@@ -331,9 +321,8 @@ __attribute__((noinline)) static int may_search(const char *name, const void *ca
   return dl_iterate_phdr(is_searched, &s);
 }
 
-// A plain name is searched by the path of the caller, which libc finds by the return
-// address. If it may be there, this must be a jump and not a call: gcc and clang make
-// it one from -O2 on.
+// A plain name is searched by the path of the caller, which libc finds by the return address. If it may be there,
+// this must be a jump and not a call: gcc and clang make it one from -O2 on.
 void *dlopen(const char *file, int mode) {
   const int jump = file == NULL || (strchr(file, '/') == NULL && may_search(file, __builtin_return_address(0)));
   void *(*real)(const char *, int) = jump ? (void *(*)(const char *, int))next("dlopen") : open_and_tell;

@@ -18,8 +18,7 @@ func (l pythonFolders) answer(text string) *asserts.Answer {
 	return &asserts.Answer{Class: fields[0], Site: asserts.Site{File: l.short(fields[2]), Line: line, Func: fields[1]}}
 }
 
-// answeredBy adds the class that answered the call to violations, with another fix:
-// the kernel is not at fault.
+// answeredBy adds the class that answered the call to violations, with another fix: the kernel is not at fault.
 func answeredBy(a *asserts.Answer, broken []*asserts.Violation) {
 	for _, v := range broken {
 		v.Answer = a

@@ -22,8 +22,7 @@ var backwards = map[int64]struct{ saw, breaks string }{
 
 const addFormula = "register a formula: torch.library.register_autograd, or a kernel at the dispatch key Autograd, as of a torch::autograd::Function, which calls the op below autograd; or register the op as CompositeImplicitAutograd"
 
-// backward records an op without a formula, when a backward reaches its result, and
-// returns the message to raise.
+// backward records an op without a formula, when a backward reaches its result, and returns the message to raise.
 func (p *process) backward(data []byte) ([]byte, error) {
 	var at come
 	rest, _ := at.read(data)

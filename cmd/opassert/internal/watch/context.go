@@ -72,8 +72,7 @@ func (h reporters) file(text string) (*os.File, error) {
 	return file, nil
 }
 
-// closeEnded closes the files of ended processes, once they are read: a run may have
-// more processes than open files.
+// closeEnded closes the files of ended processes, once they are read: a run may have more processes than open files.
 func (h reporters) closeEnded() {
 	for pid, at := range h {
 		if at.file == nil { //mutate:equivalent false: only saves time

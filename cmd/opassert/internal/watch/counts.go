@@ -63,8 +63,7 @@ func readCounts(f io.ReaderAt, n int) ([]countsOf, error) {
 	return counts, nil
 }
 
-// readLost returns the processes that could not reach opassert, with their commands
-// if known.
+// readLost returns the processes that could not reach opassert, with their commands if known.
 func readLost(f io.ReaderAt, commands map[int]string) ([]string, error) {
 	var record [lostSize]byte
 	if _, err := f.ReadAt(record[:], countsOps*countsSize); err != nil {

@@ -5,8 +5,7 @@ import (
 	"github.com/opassert/opassert/internal/usual"
 )
 
-// expect returns the checks of an op's plan, except waived ones, by subject, for the
-// tests in usual.cpp.
+// expect returns the checks of an op's plan, except waived ones, by subject, for the tests in usual.cpp.
 func expect(op *asserts.Op, waived asserts.Codes) []int64 {
 	e := (&expectation{int64(len(op.Args)), int64(len(op.Results))}).words()
 	for i := range op.Args {

@@ -73,8 +73,7 @@ func (p *process) fake(data []byte) error {
 	return nil
 }
 
-// fakeHead reads the number of an op and those of the contexts in which it was
-// called; none if the data is truncated.
+// fakeHead reads the number of an op and those of the contexts in which it was called; none if the data is truncated.
 func fakeHead(data []byte) (op int64, contexts []int64, text string) {
 	word := func(i int64) int64 { return int64(binary.NativeEndian.Uint64(data[8*i:])) }
 	whole := int64(len(data) / 8)
@@ -117,8 +116,7 @@ func (r *run) answering(fake *compare.Fake) *compare.Fake {
 	return fake
 }
 
-// compareBytes judges the writes and the results of a call by the same call of the
-// op's kernel for the CPU.
+// compareBytes judges the writes and the results of a call by the same call of the op's kernel for the CPU.
 func (r *run) compareBytes(op *asserts.Op, real, twin *asserts.Seen) asserts.Verdict {
 	skip := func(reason string, n int) asserts.Verdict {
 		return asserts.Verdict{Skips: []asserts.Skip{{Code: asserts.MetaAlias, Reason: reason, Count: n}}}

@@ -79,8 +79,7 @@ func (f *findings) print(found *OpFinding) {
 	}
 }
 
-// end prints the findings that no process asked for; those without a command get the
-// one that repeats their context.
+// end prints the findings that no process asked for; those without a command get the one that repeats their context.
 func (f *findings) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

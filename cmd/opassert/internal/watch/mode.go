@@ -12,8 +12,7 @@ var subclasses = []asserts.Row{{
 	Trait: asserts.DirectSubclass | asserts.WrapperSubclass, Skip: asserts.CodesOf(asserts.FreshStorage), Reason: "subclass: use counts are Python's",
 }}
 
-// inside are the checks that see the storages of a wrapper subclass itself, and not
-// those of its inner tensors.
+// inside are the checks that see the storages of a wrapper subclass itself, and not those of its inner tensors.
 const inside asserts.Codes = 1<<asserts.UndeclaredAlias | 1<<asserts.OutputAlias
 
 const hidden = "wrapper subclass: its inner tensors are not visible"

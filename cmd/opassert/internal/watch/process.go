@@ -94,8 +94,7 @@ func (p *process) hello(text string) ([]byte, error) {
 	return append(words(answer.words()...), strings.Join(sources, "\n")...), nil
 }
 
-// call judges a call that does not look usual. The answer is a number if there are
-// violations.
+// call judges a call that does not look usual. The answer is a number if there are violations.
 func (p *process) call(data []byte) ([]byte, error) {
 	var a asked
 	rest, ok := a.read(data)

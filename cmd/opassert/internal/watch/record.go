@@ -11,8 +11,7 @@ import (
 	"github.com/opassert/opassert/asserts/report"
 )
 
-// records are calls of an op as cases of [suite.ParseRecipes], by the hash that
-// record.cpp computes.
+// records are calls of an op as cases of [suite.ParseRecipes], by the hash that record.cpp computes.
 type records map[uint64]string
 
 // record keeps a call if it is among those with the lowest hashes.
@@ -47,8 +46,7 @@ func (r *run) record(data []byte) error {
 	return nil
 }
 
-// WriteCases writes the recorded calls as a file of cases. check makes omitted
-// arguments from the schema.
+// WriteCases writes the recorded calls as a file of cases. check makes omitted arguments from the schema.
 func (r *OpReport) WriteCases(w io.Writer) error {
 	if _, err := io.WriteString(w, "# Distinct calls that a program made; use them with opassert check -cases-from.\n"); err != nil {
 		return err

@@ -46,9 +46,8 @@ type OpReport struct {
 	records map[string]records // by op
 }
 
-// ExitStatus is the program's own if that is not 0; else 2 if something was not
-// watched, or there was nothing to watch; else 1 with findings that the program has
-// not asked for.
+// ExitStatus is the program's own if that is not 0; else 2 if something was not watched, or there was nothing to
+// watch; else 1 with findings that the program has not asked for.
 func (r *OpReport) ExitStatus() int {
 	switch {
 	case r.Status != 0:
@@ -184,8 +183,7 @@ func (r *run) countTraitsOf(op string, codes asserts.Codes, traits []int64) {
 	}
 }
 
-// WriteSummary writes the numbers of findings, and of calls that were observed and
-// that were not.
+// WriteSummary writes the numbers of findings, and of calls that were observed and that were not.
 func (r *OpReport) WriteSummary(w io.Writer) error {
 	var b strings.Builder
 	total := 0

@@ -54,8 +54,7 @@ const (
 	ofAbove    = "calls seen above autograd alone, without content"
 )
 
-// ofContent are the checks that ask for contents: at the level identity those too
-// that compare memory.
+// ofContent are the checks that ask for contents: at the level identity those too that compare memory.
 func ofContent(codes asserts.Codes) asserts.Codes {
 	some := codes & asserts.CodesOf(asserts.FreshStorage, asserts.UndeclaredAlias, asserts.OutputAlias)
 	for code := range codes.All() {

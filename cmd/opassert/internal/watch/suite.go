@@ -30,8 +30,7 @@ func (r *OpReport) Suite() *report.Report {
 	return s
 }
 
-// suite returns the finding as a suite's, with the line that called the op for
-// the call.
+// suite returns the finding as a suite's, with the line that called the op for the call.
 func (f *OpFinding) suite() *report.Finding {
 	v := *f.Violation
 	v.Repro = strings.TrimPrefix(v.Repro, "opassert run ")

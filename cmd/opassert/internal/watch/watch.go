@@ -24,8 +24,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// Content selects the ops whose calls are observed at the level content, or whose fakes
-// are called.
+// Content selects the ops whose calls are observed at the level content, or whose fakes are called.
 type Content int
 
 const (
@@ -264,8 +263,7 @@ func (r *run) judge(op *watchedOp, seen *asserts.Seen, around surroundings) []*a
 	})
 }
 
-// countUnseen counts the checks that the judge leaves out where others than the op may
-// have taken a reference.
+// countUnseen counts the checks that the judge leaves out where others than the op may have taken a reference.
 func (r *run) countUnseen(name string, op *asserts.Op, seen *asserts.Seen) {
 	codes := codesOf(op)
 	if !codes.Has(asserts.KeptArgument) || seen.Level < asserts.Content || seen.Alone {
@@ -278,8 +276,7 @@ func (r *run) countUnseen(name string, op *asserts.Op, seen *asserts.Seen) {
 	}
 }
 
-// countHidden counts the results whose inner tensors are out of sight, where nothing
-// was found.
+// countHidden counts the results whose inner tensors are out of sight, where nothing was found.
 func (r *run) countHidden(op *watchedOp, seen *asserts.Seen, found []*asserts.Violation) {
 	for code := range (codesOf(op.judged) & inside).All() {
 		if slices.ContainsFunc(found, func(v *asserts.Violation) bool { return v.Code == code }) {

@@ -1,8 +1,7 @@
-// stubs.c is the preloaded object, after preload.h. It replaces the functions by
-// which libtorch_python hands out objects, and those that deallocate them and make
-// their classes, if exported: each jumps to the tap once that is loaded, and to the
-// real function before that and in a process that is not watched. They are in the
-// order of enum Hook in tap.cpp.
+// stubs.c is the preloaded object, after preload.h. It replaces the functions by which libtorch_python hands out
+// objects, and those that deallocate them and make their classes, if exported: each jumps to the hooks once these are
+// loaded, and to the real function before that and in a process that is not watched. They are in the order of enum
+// Hook in pyobj_hooks.cpp.
 // clang-format off
 #define FUNCTIONS(f) \
   f(0, "_Z16THPVariable_WrapN2at10TensorBaseE") \
@@ -68,8 +67,8 @@ static void opened(void) {
   begin();
   if (own.field[FOLDER] == NULL || __atomic_load_n(&state, __ATOMIC_ACQUIRE) || !find_library(python, path)) return;
   if (!__atomic_compare_exchange_n(&state, &was, 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return;
-  void *tap = ask_and_open(path);
-  int (*start)(int (*)(void), void (*)(const char *), void *(*)(int), void **) = tap ? dlsym(tap, "op_start") : NULL;
+  void *hooks = ask_and_open(path);
+  int (*start)(int (*)(void), void (*)(const char *), void *(*)(int), void **) = hooks ? dlsym(hooks, "op_start") : NULL;
   if (start != NULL) start(memory, tell, op_real, op_targets);
 }
 

@@ -10,8 +10,7 @@ namespace {
 
 Counts* all_counts;
 
-// count_bits increments the counts of the bits of a set, and those of content unless
-// it is null.
+// count_bits increments the counts of the bits of a set, and those of content unless it is null.
 void count_bits(int64_t set, std::atomic<int64_t>* counts, std::atomic<int64_t>* content) {
   for (; set != 0; set &= set - 1) {
     const int bit = __builtin_ctzll(set);

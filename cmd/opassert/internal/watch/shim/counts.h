@@ -11,8 +11,7 @@ namespace opassert {
 constexpr int kCodes = 32;  // at least as many as there are checks
 
 struct Counts : TalliesOf<std::atomic<int64_t>> {
-  // Written counts the changes that calls made to an argument with (a!) whose
-  // contents were observed.
+  // Written counts the changes that calls made to an argument with (a!) whose contents were observed.
   struct Written {
     std::atomic<int64_t> calls, changed, sizes;  // sizes has a bit for each hash of the sizes
 

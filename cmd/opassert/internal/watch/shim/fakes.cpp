@@ -116,9 +116,8 @@ std::string ended(const std::string& begun, const torch::jit::Stack& stack, size
   return json.text + "]}";
 }
 
-// is_its_fake reports whether the kernel of an operator is its fake, as it is for
-// every device, in a program that compiles nothing. An operator with a registered
-// fake has a kernel for Meta.
+// is_its_fake reports whether the kernel of an operator is its fake, as it is for every device, in a program that
+// compiles nothing. An operator with a registered fake has a kernel for Meta.
 bool is_its_fake(const c10::OperatorName& name) {
   const auto handle = c10::Dispatcher::singleton().findSchema(name);
   const auto has = [&](DispatchKey key) { return handle->hasKernelForDispatchKey(key); };

@@ -11,8 +11,7 @@
 
 namespace opassert {
 
-// A Kind identifies a call's arguments: roughly, and with each size and number,
-// without values of floats and strings.
+// A Kind identifies a call's arguments: roughly, and with each size and number, without values of floats and strings.
 struct Kind {
   uint64_t sort = 0xcbf29ce484222325, whole = sort;
   bool written = true;     // all arguments can be encoded

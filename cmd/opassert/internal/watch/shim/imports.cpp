@@ -33,9 +33,8 @@ c10::RegistrationHandleRAII register_kernel(
   });
 }
 
-// register_definition removes the watcher's kernel before the definition: an operator
-// with a kernel left is not deleted, and a new one of its name would have its Python
-// object.
+// register_definition removes the watcher's kernel before the definition: an operator with a kernel left is not
+// deleted, and a new one of its name would have its Python object.
 c10::RegistrationHandleRAII register_definition(c10::Dispatcher* dispatcher, c10::FunctionSchema schema, std::string debug, std::vector<at::Tag> tags) {
   const c10::OperatorName name = schema.operator_name();
   auto definition = std::make_shared<c10::RegistrationHandleRAII>(dispatcher->registerDef(std::move(schema), std::move(debug), std::move(tags)));

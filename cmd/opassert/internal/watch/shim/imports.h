@@ -1,5 +1,4 @@
-// imports.h replaces functions of libtorch by the watcher's in the import tables of
-// other libraries.
+// imports.h replaces functions of libtorch by the watcher's in the import tables of other libraries.
 #pragma once
 
 #include <dlfcn.h>

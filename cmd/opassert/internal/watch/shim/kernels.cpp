@@ -26,8 +26,7 @@ bool any_argument(const Watched& op, const Stack& stack, F&& f) {
   return any;
 }
 
-// by_fake reports whether a fake answers a call, while a compiler traces. It is
-// called before a call of Python.
+// by_fake reports whether a fake answers a call, while a compiler traces. It is called before a call of Python.
 bool by_fake(const Watched& op, const Stack& stack) {
   python::Lock lock;
   return python::has_mode(python::kFakeMode) || any_argument(op, stack, [](TensorImpl* impl) { return impl->is_python_dispatch() && python::class_of(impl) == python::kFakeTensor; });

@@ -10,9 +10,8 @@
 namespace opassert::keys {
 namespace {
 
-// kAbove are keys like kBelow above autograd, of which one is held: operators that are not
-// PyTorch's own are seen there if they decompose, or have a kernel for autograd that
-// may bypass kBelow.
+// kAbove are keys like kBelow above autograd, of which one is held: operators that are not PyTorch's own are seen
+// there if they decompose, or have a kernel for autograd that may bypass kBelow.
 constexpr DispatchKey kAbove[] = {DispatchKey::TESTING_ONLY_GenericMode, DispatchKey::TESTING_ONLY_GenericWrapper, DispatchKey::DeferredInit};
 constexpr int kAboves = sizeof kAbove / sizeof *kAbove;
 
@@ -48,8 +47,7 @@ class Theirs final : public c10::OperatorKernel {
 // none is called for a key for which the program has registered nothing.
 c10::KernelFunction none(DispatchKey key) { return theirs(key, c10::KernelFunction()); }
 
-// take registers our fallback, and reports whether the key had none: PyTorch
-// rejects a second one.
+// take registers our fallback, and reports whether the key had none: PyTorch rejects a second one.
 bool take(DispatchKey key, c10::KernelFunction kernel) {
   try {
     auto handle = c10::Dispatcher::singleton().registerFallback(key, std::move(kernel), kRegistrar);

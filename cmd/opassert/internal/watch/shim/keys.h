@@ -20,16 +20,14 @@ constexpr DispatchKey kBelow = DispatchKey::Fake;
 // kRegistrar is the name under which the watcher's kernels are registered.
 constexpr const char* kRegistrar = "opassert";
 
-// after returns the keys that come after one. The Python dispatcher is above all, and
-// is called again for each.
+// after returns the keys that come after one. The Python dispatcher is above all, and is called again for each.
 inline DispatchKeySet after(DispatchKeySet keys, DispatchKey key) {
   return keys & (DispatchKeySet(DispatchKeySet::FULL_AFTER, key) | DispatchKeySet(DispatchKey::PythonDispatcher));
 }
 
-// The keys are kBelow and one above autograd. A thread's included set has both, and both together identify
-// them as ours. If a program uses one of them, or registers something for it, the
-// watcher moves to another key, or stops. Threads that still include the old pair
-// exchange it at their next call.
+// The keys are kBelow and one above autograd. A thread's included set has both, and both together identify them as
+// ours. If a program uses one of them, or registers something for it, the watcher moves to another key, or stops.
+// Threads that still include the old pair exchange it at their next call.
 namespace keys {
 
 // claim reports whether it could claim two keys. moved is called when the key above
@@ -68,8 +66,7 @@ c10::KernelFunction theirs(DispatchKey key, c10::KernelFunction kernel);
 
 void forked();
 
-// excluded_by_program is whether the program excludes kBelow in this thread, whatever
-// the dispatcher's set has.
+// excluded_by_program is whether the program excludes kBelow in this thread, whatever the dispatcher's set has.
 inline thread_local std::optional<bool> excluded_by_program;
 
 }  // namespace keys

@@ -14,8 +14,7 @@ namespace {
 
 using c10::impl::OperatorEntry;
 
-// is_ours reports whether a line "KEY: [fallthrough ]REGISTRAR ..." is about a
-// kernel of the watcher's.
+// is_ours reports whether a line "KEY: [fallthrough ]REGISTRAR ..." is about a kernel of the watcher's.
 bool is_ours(const std::string& line) {
   static const std::string fallthrough = "fallthrough ", ours = kRegistrar;
   size_t at = line.find(": ") + 2;

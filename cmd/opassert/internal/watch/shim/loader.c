@@ -1,5 +1,4 @@
-// loader.c is the preloaded object, after preload.h. When libtorch_cpu is loaded it
-// loads the fitting watcher.
+// loader.c is the preloaded object, after preload.h. When libtorch_cpu is loaded it loads the fitting watcher.
 enum {
   WAITING,
   LOADING,
@@ -88,9 +87,8 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(v
   return failed;
 }
 
-// A context_file is memory shared with opassert to which a process writes its
-// contexts. It starts with a number that increases when there are new findings. The
-// descriptor is checked by its file: a program may close unknown ones.
+// A context_file is memory shared with opassert to which a process writes its contexts. It starts with a number that
+// increases when there are new findings. The descriptor is checked by its file: a program may close unknown ones.
 struct context_file {
   int fd;
   pid_t pid;
@@ -144,10 +142,9 @@ static char *findings_since(void) {
   return NULL;
 }
 
-// opassert_context is for a program that reports findings itself, as pytest does: it
-// enters a context, whose name is the first line of text, followed by the command
-// that repeats it. It returns the findings since the last one, as JSON, which the
-// caller frees; NULL if there are none or opassert can't be reached.
+// opassert_context is for a program that reports findings itself, as pytest does: it enters a context, whose name is
+// the first line of text, followed by the command that repeats it. It returns the findings since the last one, as
+// JSON, which the caller frees; NULL if there are none or opassert can't be reached.
 char *opassert_context(const char *text) {
   char *entry = NULL, *found = NULL;
   uint64_t news = 0;
@@ -180,9 +177,8 @@ int opassert_watched(void) {
 // A program that is linked to libtorch has it from the start.
 static void starts(void) { look(); }
 
-// opassert_join is for a process that has opened the object itself, and passes the
-// variable: it returns whether the process is now one of the run. As libc's symbols
-// precede the object's, the import tables are changed instead.
+// opassert_join is for a process that has opened the object itself, and passes the variable: it returns whether the
+// process is now one of the run. As libc's symbols precede the object's, the import tables are changed instead.
 int opassert_join(const char *value) {
   static const struct {
     const char *name;

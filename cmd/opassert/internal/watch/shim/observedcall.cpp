@@ -72,8 +72,7 @@ class Unallocated {
 
 Unallocated& unallocated = *new Unallocated;
 
-// A Reported is a returned tensor with a finding. The weak reference keeps its
-// address from being reused.
+// A Reported is a returned tensor with a finding. The weak reference keeps its address from being reused.
 using Weak = c10::weak_intrusive_ptr<TensorImpl, c10::UndefinedTensorImpl>;
 struct Reported {
   const Watched* op;
@@ -93,8 +92,7 @@ class ObservedCall {
   oa_level level_ = OA_IDENTITY;
   std::atomic<int64_t> Counts::* counted_ = nullptr;
   int64_t writes_, writes_here_;
-  // An Input has a weak reference during the call, and a strong one only if needed: a
-  // kernel may count references.
+  // An Input has a weak reference during the call, and a strong one only if needed: a kernel may count references.
   struct Input {
     Weak known;
     Impl impl;
@@ -114,8 +112,7 @@ class ObservedCall {
     }
   };
   c10::SmallVector<Input, 8> inputs_;
-  // The arguments that are lists, tuples or dicts, whose tensors a kernel may
-  // replace, and none for other arguments.
+  // The arguments that are lists, tuples or dicts, whose tensors a kernel may replace, and none for other arguments.
   c10::SmallVector<c10::IValue, 4> containers_;
   c10::SmallVector<int64_t, 8> lengths_;
   Holds holds_;
@@ -179,8 +176,7 @@ class ObservedCall {
   }
 
  public:
-  // Words is a buffer for observations, outside the ObservedCall: an optional with it
-  // would be zeroed first.
+  // Words is a buffer for observations, outside the ObservedCall: an optional with it would be zeroed first.
   using Words = int64_t[512];
 
   ObservedCall(const Watched& op, Stack& stack, Place place, Words& words) : op_(op), stack_(stack), place_(place), seen_(words, std::size(words)) {
@@ -231,8 +227,7 @@ class ObservedCall {
     if (--observed_calls == 0) reported_results.clear();
   }
 
-  // failed counts a call that threw, and sends its arguments to opassert if their
-  // bytes were observed.
+  // failed counts a call that threw, and sends its arguments to opassert if their bytes were observed.
   void failed() {
     op_.counts->count(&Counts::failed, count_once());
     if (fake_.recorded()) fake_.failed(op_);
@@ -242,8 +237,7 @@ class ObservedCall {
     ask(OA_THREW);
   }
 
-  // returned observes the call after its return, and sends it to opassert unless it
-  // looks usual.
+  // returned observes the call after its return, and sends it to opassert unless it looks usual.
   void returned() {
     if (!hold()) return op_.counts->count(&Counts::lost, count_once());
     returned_ = true;
@@ -283,10 +277,9 @@ class ObservedCall {
     return left;
   }
 
-  // has_to_be_held reports whether an argument may be freed by the call: only the
-  // stack has it, or a list in which a fallback replaces it by a plain one. PyTorch's
-  // own kernels do not count references; from 2.10 on a strong reference taken later
-  // needs Python's lock.
+  // has_to_be_held reports whether an argument may be freed by the call: only the stack has it, or a list in which a
+  // fallback replaces it by a plain one. PyTorch's own kernels do not count references; from 2.10 on a strong
+  // reference taken later needs Python's lock.
   bool has_to_be_held(TensorImpl* impl) const {
     if (place_ == BELOW_AUTOGRAD && !op_.custom) return true;
     const auto same = [&](const c10::IValue& v) { return impl_of(v) == impl; };
@@ -346,9 +339,8 @@ class ObservedCall {
     for (TensorImpl* impl : foreign) unallocated.add(op_.number, impl->unsafe_storage());
   }
 
-  // see_arguments observes the arguments again, in lists the present elements: those
-  // that a shortened list lacks are undefined tensors. The replacements of conj, neg
-  // and zero tensors are not known.
+  // see_arguments observes the arguments again, in lists the present elements: those that a shortened list lacks are
+  // undefined tensors. The replacements of conj, neg and zero tensors are not known.
   void see_arguments() {
     std::vector<std::pair<int64_t, TensorImpl*>> added;  // each with its argument
     c10::SmallVector<TensorImpl*, 8> now;
@@ -386,8 +378,7 @@ class ObservedCall {
     return all;
   }
 
-  // written returns the tensors of the written arguments, by position; null is an
-  // undefined or freed one.
+  // written returns the tensors of the written arguments, by position; null is an undefined or freed one.
   std::vector<std::vector<TensorImpl*>> written() const {
     std::vector<std::vector<TensorImpl*>> all(op_.args);
     const Input* in = inputs_.begin();
@@ -409,9 +400,8 @@ class ObservedCall {
     return all;
   }
 
-  // passed_on reports whether the call returned a reported result of an inner call,
-  // as a mode does that calls the op, or an op whose inner call Python answers. Below
-  // autograd a mode's result may have been another tensor.
+  // passed_on reports whether the call returned a reported result of an inner call, as a mode does that calls the op,
+  // or an op whose inner call Python answers. Below autograd a mode's result may have been another tensor.
   bool passed_on() const {
     if (place_ == BELOW_AUTOGRAD || reported_results.size() <= reported_before_) return false;
     const bool mode = place_ == PYTHON && python::innermost_mode() != nullptr;
@@ -429,8 +419,7 @@ class ObservedCall {
     return t;
   }
 
-  // count_once reports whether to count the call: one that was observed below
-  // autograd was counted.
+  // count_once reports whether to count the call: one that was observed below autograd was counted.
   bool count_once() {
     if (place_ != ABOVE_AUTOGRAD) {
       if (Outer* t = mine()) t->seen = true;

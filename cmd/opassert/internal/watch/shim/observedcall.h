@@ -27,8 +27,7 @@ void look_at(const Watched& op, torch::jit::Stack& stack, Place place, c10::func
 // look_after observes the rest of a call whose arguments an unboxed kernel observed; the stack has its results.
 void look_after(const Watched& op, torch::jit::Stack& stack, const UnboxedCall& call);
 
-// An Outer is a call that is observed above autograd, while it runs, and whether it was also
-// observed below.
+// An Outer is a call that is observed above autograd, while it runs, and whether it was also observed below.
 struct Outer {
   static inline thread_local Outer* top = nullptr;
   const Watched* op;

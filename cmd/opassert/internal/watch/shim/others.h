@@ -1,5 +1,4 @@
-// others.h finds the kernels that others than PyTorch registered for its operators, as the package
-// of a device does.
+// others.h finds the kernels that others than PyTorch registered for its operators, as the package of a device does.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>

@@ -110,9 +110,8 @@ std::string name(PyObject* type) {
   return of("__module__") + "." + of("__qualname__");
 }
 
-// references returns the number of references to the Python object of an impl, 0
-// without one, and OA_UNCOUNTED for an immortal one. It reads the memory:
-// libtorch's function takes Python's lock, which a thread that waits for this one
+// references returns the number of references to the Python object of an impl, 0 without one, and OA_UNCOUNTED for an
+// immortal one. It reads the memory: libtorch's function takes Python's lock, which a thread that waits for this one
 // may hold. Holding the impl keeps the object.
 //
 // Source: Include/refcount.h and Include/object.h of CPython 3.9 to 3.14.
@@ -180,9 +179,8 @@ std::string run(const char* code, const char* name, PyObject* object, const char
 
 std::string method_of(PyObject* owner) { return run(kMethod, "owner", owner, "method"); }
 
-// The loader of torch._C is on the stack, and must finish with the module first.
-// The first weakref.finalize registers its exit function, for finalizers such as
-// those of torch.library; functions registered later run before it.
+// The loader of torch._C is on the stack, and must finish with the module first. The first weakref.finalize registers
+// its exit function, for finalizers such as those of torch.library; functions registered later run before it.
 constexpr const char* kHide = R"(
 import atexit, sys, weakref
 weakref.finalize(end, end).detach()
@@ -304,9 +302,8 @@ PyObject* innermost(long) {
   return TLS::stack_len() > 0 ? TLS::get_stack_at(TLS::stack_len() - 1)->ptr(interpreter) : nullptr;
 }
 
-// apart forks this process, and confines the child for a number of seconds. It
-// returns a pipe to read from in the parent, minus one to write to in the child,
-// and 0 on failure.
+// apart forks this process, and confines the child for a number of seconds. It returns a pipe to read from in the
+// parent, minus one to write to in the child, and 0 on failure.
 long apart() {
   constexpr unsigned kSeconds = 20;
   int ends[2];

@@ -27,14 +27,12 @@ bool start();
 // starts reports whether a thread with a start function is Python's.
 bool starts(void* (*run)(void*));
 
-// hide makes torch._C return this thread's included and excluded keys with the
-// differences that these functions return, and Python call ending when the program
-// ends. It is called while the interpreter loads torch._C, before anything else can
-// use it.
+// hide makes torch._C return this thread's included and excluded keys with the differences that these functions
+// return, and Python call ending when the program ends. It is called while the interpreter loads torch._C, before
+// anything else can use it.
 void hide(Difference (*included)(), Difference (*excluded)(), void (*ending)());
 
-// Lock holds Python's lock. It is taken only where Python is about to be called
-// anyway, or just was.
+// Lock holds Python's lock. It is taken only where Python is about to be called anyway, or just was.
 class Lock {
   int state_;
 
@@ -53,10 +51,9 @@ std::string modes();
 bool has_mode(const std::string& of);
 PyObject* innermost_mode();
 
-// answerer describes the class that answers a call: the class, the class and name
-// of the called method, and its place. It is the innermost mode, or else the class
-// of an argument, in PyTorch's order; of several, which may decline, that of a
-// result. "" if no class does.
+// answerer describes the class that answers a call: the class, the class and name of the called method, and its
+// place. It is the innermost mode, or else the class of an argument, in PyTorch's order; of several, which may
+// decline, that of a result. "" if no class does.
 std::string answerer(const std::vector<TensorImpl*>& arguments, const std::vector<TensorImpl*>& results);
 
 // find_origin makes Python's main thread look up the origin in the program of a line of code that PyTorch's compiler
@@ -67,14 +64,12 @@ void find_origin(const std::string& line, void (*tell)(const std::string& line, 
 // fork is called with Python's lock, and leaves it to both processes.
 pid_t fork();
 
-// replay runs the program that calls fakes, and kernels for the CPU in forks: see
-// replay.py.
+// replay runs the program that calls fakes, and kernels for the CPU in forks: see replay.py.
 void replay(const std::string& program, const std::string& calls, size_t first, int to);
 
 bool has_module(const char* name);
 
-// without_formula reports whether an operator was made by torch.library.custom_op
-// and has no formula for autograd.
+// without_formula reports whether an operator was made by torch.library.custom_op and has no formula for autograd.
 bool without_formula(const std::string& op);
 
 // stand_in replaces the function that calls __torch_dispatch__ by f, in the table

@@ -15,10 +15,9 @@
 namespace opassert::site {
 namespace {
 
-// Python's faulthandler writes the frames: its handler for a signal is called as a
-// function, and the signal is left to the program. That needs no lock of Python.
-// Taking the interpreter's lock would hang a program in which a kernel holds a lock
-// that a thread with the interpreter's waits for.
+// Python's faulthandler writes the frames: its handler for a signal is called as a function, and the signal is left
+// to the program. That needs no lock of Python. Taking the interpreter's lock would hang a program in which a kernel
+// holds a lock that a thread with the interpreter's waits for.
 int number = 0;  // of the signal
 void (*write_frames)(int) = nullptr;
 Descriptor file;
@@ -46,8 +45,7 @@ std::string read_file() {
   return text;
 }
 
-// python_frames returns faulthandler's output, "" if this thread runs no Python or the
-// program has closed the file.
+// python_frames returns faulthandler's output, "" if this thread runs no Python or the program has closed the file.
 std::string python_frames() {
   if (number == 0 || !initialized() || thread_state() == nullptr) return "";
   std::lock_guard<std::mutex> lock(mutex);
@@ -57,8 +55,7 @@ std::string python_frames() {
   return read_file();
 }
 
-// native_frames returns the frames of this thread, module and offset on a line;
-// opassert finds the source lines.
+// native_frames returns the frames of this thread, module and offset on a line; opassert finds the source lines.
 std::string native_frames() {
   std::string text;
   _Unwind_Backtrace(

@@ -1,7 +1,6 @@
 #include "unboxed.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "others.h"
 #include "registrations.h"

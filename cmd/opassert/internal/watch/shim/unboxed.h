@@ -47,8 +47,7 @@ class UnboxedCall {
   TensorImpl* operator[](size_t i) const { return impls_[i]; }
   bool plain() const;
 
-  // begin observes the arguments. The addresses of their storages are not reused while
-  // the call lives.
+  // begin observes the arguments. The addresses of their storages are not reused while the call lives.
   void begin();
 
   // before returns the observation of an argument.

@@ -1,7 +1,6 @@
 #include "usual.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "usual_gen.h"
 
@@ -68,8 +67,7 @@ Seen Call::next(const int64_t*& words) {
   return s;
 }
 
-// compared_with returns the checks of a returned tensor, without comparisons with
-// arguments that have no tensor.
+// compared_with returns the checks of a returned tensor, without comparisons with arguments that have no tensor.
 int64_t Call::compared_with(const Subject& s) {
   int64_t checks = s.checks & ~(needs::is_argument | needs::on_argument);
   for (const Input& in : in_) {
@@ -98,8 +96,7 @@ bool Call::input_usual(const Input& in) {
   return !(checks & needs::filled) || (b.fills() && a.fills());
 }
 
-// written reports whether an argument with (a!) shares storage or memory with
-// another tensor.
+// written reports whether an argument with (a!) shares storage or memory with another tensor.
 bool Call::written(const Seen& b) {
   for (const Input& in : in_) {
     const Seen& w = in.before;

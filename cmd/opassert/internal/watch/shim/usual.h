@@ -1,6 +1,5 @@
-// usual.h reports whether the observations of a call look usual. It judges nothing: a
-// call that a check might report does not look usual, and goes to the judge. It may
-// send too many calls, never too few: TestUsual tests that.
+// usual.h reports whether the observations of a call look usual. It judges nothing: a call that a check might report
+// does not look usual, and goes to the judge. It may send too many calls, never too few: TestUsual tests that.
 //
 // It does not depend on libtorch, so that the test can run it alone.
 #pragma once
@@ -15,8 +14,7 @@ namespace opassert {
 
 // The observed facts about one tensor.
 struct Seen : Observed {
-  // touches reports whether two storages have the same bytes, or tensors of two
-  // storages share a version counter.
+  // touches reports whether two storages have the same bytes, or tensors of two storages share a version counter.
   bool touches(const Seen& o) const;
 
   // owns reports whether, as far as known, only the storage frees its bytes.
@@ -86,10 +84,9 @@ struct Output {
   Seen seen;
 };
 
-// Call reads the observations of a call: for each argument the number of its tensors;
-// the tensors before the call; after it; the number of those added to lists, and
-// they; for each return the number of its tensors, and they. A return that is not in
-// the plan has none.
+// Call reads the observations of a call: for each argument the number of its tensors; the tensors before the call;
+// after it; the number of those added to lists, and they; for each return the number of its tensors, and they. A
+// return that is not in the plan has none.
 class Call {
   const Expected& expected_;
   Tensors<Input> in_;

@@ -1,6 +1,5 @@
-// watch.cpp starts the watcher: loaded into a program after libtorch, it observes each
-// call of an operator, tests whether the call looks usual, and sends opassert those
-// that do not. It judges nothing.
+// watch.cpp starts the watcher: loaded into a program after libtorch, it observes each call of an operator, tests
+// whether the call looks usual, and sends opassert those that do not. It judges nothing.
 #include <pthread.h>
 
 #include <algorithm>
@@ -73,8 +72,7 @@ extern "C" void ow_loaded() {
   if (registrations::dirty) registrations::look();
 }
 
-// ow_fakes is for a program that needs the findings of fakes before it ends. Its
-// thread has Python's lock.
+// ow_fakes is for a program that needs the findings of fakes before it ends. Its thread has Python's lock.
 extern "C" void ow_fakes() { fakes::call_all(); }
 
 // ow_start reports whether the process is watched from now on; if not, it has reported why.

@@ -1,7 +1,6 @@
 #include "watched.h"
 
 #include <algorithm>
-#include <cstring>
 #include <mutex>
 #include <unordered_map>
 

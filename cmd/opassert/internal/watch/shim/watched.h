@@ -51,8 +51,7 @@ extern std::string& own_namespaces;  // PyTorch's, with spaces around each
 // own reports whether an operator is in a namespace of PyTorch.
 bool own(const std::string& name);
 
-// generation increases when an operator is deregistered, as its schema's address may
-// be reused.
+// generation increases when an operator is deregistered, as its schema's address may be reused.
 extern std::atomic<int64_t> generation;
 
 // find returns opassert's answer about an operator, and asks for that about a new one.

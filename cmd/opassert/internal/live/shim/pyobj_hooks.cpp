@@ -1,8 +1,6 @@
-// tap.cpp is compiled for the libtorch that a program loads. It records what happens
-// to the Python objects of tensors and storages, in a ring that opassert reads, and
-// judges nothing. It relies on the layout of Python's objects and of the first fields
-// of a type: all versions with a global interpreter lock have one, and all without it
-// another.
+// pyobj_hooks.cpp is compiled for the libtorch that a program loads. It records what happens to the Python objects of tensors
+// and storages, in a ring that opassert reads, and judges nothing. It relies on the layout of Python's objects and of
+// the first fields of a type: all versions with a global interpreter lock have one, and all without it another.
 #include <c10/core/StorageImpl.h>
 #include <c10/core/TensorImpl.h>
 #include <c10/util/intrusive_ptr.h>
@@ -194,8 +192,7 @@ struct Object {
   }
 };
 
-// An object's reference to its impl: the pointer, preceded in the first protocol by a
-// flag for a borrowed one.
+// An object's reference to its impl: the pointer, preceded in the first protocol by a flag for a borrowed one.
 struct Holds {
   void* impl;
   bool borrowed, hermetic;
@@ -217,22 +214,30 @@ void lock(std::atomic_flag& f) {
   while (f.test_and_set(std::memory_order_acquire)) {}
 }
 
-void put(const Event& e) {
-  lock(writing);
-  uint64_t head = ring->head.load(std::memory_order_relaxed);
+struct Locked {
+  std::atomic_flag& of;
+  explicit Locked(std::atomic_flag& f) : of(f) { lock(f); }
+  ~Locked() { of.clear(std::memory_order_release); }
+};
+
+// put_in_ring returns where it put an event; the ring is closed if opassert does not read it.
+uint64_t put_in_ring(const Event& e) {
+  const Locked here(writing);
+  const uint64_t head = ring->head.load(std::memory_order_relaxed);
   for (int waited = 0; head - ring->tail.load(std::memory_order_acquire) >= SIZE; waited++) {
-    if (ring->closed.load() || waited > 50000) {
-      ring->closed = 1;
-      writing.clear(std::memory_order_release);
-      return;
-    }
+    if (waited > 50000) ring->closed = 1;
+    if (ring->closed.load()) return head;
     usleep(100);
   }
   ring->events[head % SIZE] = e;
   ring->head.store(head + 1, std::memory_order_release);
-  writing.clear(std::memory_order_release);
+  return head;
+}
+
+void put(const Event& e) {
+  const uint64_t at = put_in_ring(e);
   // A suspected fault is judged before the program continues, as it may end here.
-  for (int waited = 0; stops && e.file && ring->tail.load(std::memory_order_acquire) <= head && waited < 50000; waited++) usleep(100);
+  for (int waited = 0; stops && e.file && !ring->closed.load() && ring->tail.load(std::memory_order_acquire) <= at && waited < 50000; waited++) usleep(100);
 }
 
 // put_name records the name of a number, in the first 52 bytes.
@@ -261,15 +266,13 @@ uint32_t types;
 std::unordered_map<std::string, uint32_t>* files;
 
 uint32_t file_number(const char* name) {
-  lock(naming);
+  const Locked here(naming);
   auto at = files->emplace(name, static_cast<uint32_t>(files->size() + 1));
   if (at.second) put_name(FILE_NAME, at.first->second, name);
-  naming.clear(std::memory_order_release);
   return at.first->second;
 }
 
-// The running line of Python, by Python's functions: the thread is attached to the
-// interpreter.
+// The running line of Python, by Python's functions: the thread is attached to the interpreter.
 void site(Event& e) {
   static auto frame = reinterpret_cast<Object* (*)()>(dlsym(RTLD_DEFAULT, "PyEval_GetFrame"));
   static auto number = reinterpret_cast<int (*)(Object*)>(dlsym(RTLD_DEFAULT, "PyFrame_GetLineNumber"));
@@ -323,8 +326,7 @@ void on_dealloc(Object*);
 void on_free(Object*);
 Object* on_alloc(Type*, int64_t);
 
-// at returns a type's entry, unless it is that of an earlier class at its address.
-// The lock is held.
+// at returns a type's entry, unless it is that of an earlier class at its address. The lock is held.
 Hooked* at(Type* t) {
   auto i = hooked->find(t);
   bool ours = i != hooked->end() && (!t->about().alloc || t->about().alloc == on_alloc);
@@ -333,20 +335,16 @@ Hooked* at(Type* t) {
 
 // known reports whether a type has an entry.
 bool known(Type* t) {
-  lock(naming);
-  bool is = at(t) != nullptr;
-  naming.clear(std::memory_order_release);
-  return is;
+  const Locked here(naming);
+  return at(t) != nullptr;
 }
 
 // of returns the entry of a type or of its nearest base that has one.
 Hooked of(Type* t) {
-  lock(naming);
+  const Locked here(naming);
   Hooked* h = nullptr;
   for (; t && !h; t = t->about().base) h = at(t);
-  Hooked found = h ? *h : Hooked{};
-  naming.clear(std::memory_order_release);
-  return found;
+  return h ? *h : Hooked{};
 }
 
 void put_memory(Kind kind, Object* o, const Hooked& h) {
@@ -365,26 +363,23 @@ std::unordered_set<Object*>* handed_out;
 // hand notes that an impl's object is handed out, and reports whether another one,
 // handed out before, lives and still holds the impl.
 bool hand(void* impl, Object* o, bool storage) {
-  lock(handing);
+  const Locked here(handing);
   Object*& last = (*last_of)[impl];
   bool another = last && last != o && handed_out->count(last) && holds(last, storage).impl == impl;
   last = o;
   handed_out->insert(o);
-  handing.clear(std::memory_order_release);
   return another;
 }
 
 void forget(Object* o) {
-  lock(handing);
+  const Locked here(handing);
   handed_out->erase(o);
-  handing.clear(std::memory_order_release);
 }
 
 void forget_impl(void* impl, Object* o) {
-  lock(handing);
+  const Locked here(handing);
   auto i = last_of->find(impl);
   if (i != last_of->end() && i->second == o) last_of->erase(i);
-  handing.clear(std::memory_order_release);
 }
 
 // Once freed, the memory may be another object's.
@@ -414,16 +409,14 @@ void keep(I* i) { c10::raw::weak_intrusive_ptr::incref(i); }
 template <class I>
 void let_go(I* i) { c10::raw::weak_intrusive_ptr::decref(i); }
 
-// see_frees replaces a type's function that frees memory while an object of it is
-// released, and no longer: Python compares these functions before an object gets
-// another class.
+// see_frees replaces a type's function that frees memory while an object of it is released, and no longer: Python
+// compares these functions before an object gets another class.
 void see_frees(Type* t, int begins) {
-  lock(naming);
-  if (Hooked* h = at(t)) {
-    h->releases += begins;
-    t->about().free = h->releases > 0 ? on_free : h->free;
-  }
-  naming.clear(std::memory_order_release);
+  const Locked here(naming);
+  Hooked* h = at(t);
+  if (h == nullptr) return;
+  h->releases += begins;
+  t->about().free = h->releases > 0 ? on_free : h->free;
 }
 
 // The impl whose object this thread requests.
@@ -491,15 +484,11 @@ Type* ground(Type* t) {
   return t;
 }
 
-// hook replaces a type's functions. In the second protocol, Python's function for
-// classes calls that of the first base that is not one; in the first, that of
-// tensors' classes is in libtorch_python.
+// hook replaces a type's functions. In the second protocol, Python's function for classes calls that of the first
+// base that is not one; in the first, that of tensors' classes is in libtorch_python.
 void hook(Type* type, bool storage, bool new_class) {
-  lock(naming);
-  if (type == nullptr || at(type)) {
-    naming.clear(std::memory_order_release);
-    return;
-  }
+  const Locked here(naming);
+  if (type == nullptr || at(type)) return;
   bool named = !storage && real[VARIABLE_DEALLOC];
   Type* dealloc = SECOND || storage && !STORAGES ? ground(type) : type;
   Type* both[] = {dealloc, type};
@@ -516,7 +505,6 @@ void hook(Type* type, bool storage, bool new_class) {
     if (a.alloc) a.alloc = on_alloc;
     if (t == dealloc && !named) a.dealloc = on_dealloc;
   }
-  naming.clear(std::memory_order_release);
 }
 
 // mapped reports whether memory is mapped at an address.
@@ -655,8 +643,7 @@ Object* wrapped(void* impl, const Event& before, Object* o, bool storage) {
   return o;
 }
 
-// asks records the slot if the call may not return: its object is of a type not seen
-// so far.
+// asks records the slot if the call may not return: its object is of a type not seen so far.
 void asks(const Event& before) {
   auto* o = reinterpret_cast<Object*>(before.slot);
   if (o == nullptr || known(o->type())) return;
@@ -687,8 +674,7 @@ Object* call(void* impl, bool storage, F f) {
   }
 }
 
-// A tensor or a storage argument, by value or by reference, is the address of a
-// pointer to its impl.
+// A tensor or a storage argument, by value or by reference, is the address of a pointer to its impl.
 template <int N, bool STORED, class... More>
 Object* asked(void** arg, More... more) {
   return call(*arg, STORED, [&] { return reinterpret_cast<Object* (*)(void**, More...)>(real[N])(arg, more...); });

@@ -23,17 +23,14 @@ import (
 	"github.com/opassert/opassert/internal/slicesx"
 )
 
-// A census follows all processes of a program through /proc, and finds those that
-// have loaded a target library without the library that fits it. It does not affect
-// processes: they are not traced, and keep their parents.
-type census struct {
+// A procScan follows all processes of a program through /proc, and finds those that have loaded a target library
+// without the library that fits it. It does not affect processes: they are not traced, and keep their parents.
+type procScan struct {
 	objects  []*SharedObject
 	mark     programMark
 	members  map[int]*programProcess
 	foreign  map[int]bool   // processes of other programs
 	commands map[int]string // the commands of all members
-
-	before, last int // the last started process or thread, at the last two scans
 }
 
 // A programProcess is a process of the program.
@@ -50,74 +47,33 @@ type programProcess struct {
 
 func (m *programProcess) String() string { return fmt.Sprintf("process %d (%s)", m.pid, m.command) }
 
-func newCensus(program int, m programMark, objects []*SharedObject) *census {
-	c := &census{objects: objects, mark: m, members: make(map[int]*programProcess), foreign: make(map[int]bool), commands: make(map[int]string)}
+func newProcScan(program int, m programMark, objects []*SharedObject) *procScan {
+	c := &procScan{objects: objects, mark: m, members: make(map[int]*programProcess), foreign: make(map[int]bool), commands: make(map[int]string)}
 	c.members[program] = &programProcess{pid: program, began: readStat(program).began}
 	return c
 }
 
-// follow scans until the program has ended: often, as processes may be short, but
-// with little processor time.
-func (c *census) follow(ended <-chan struct{}) {
+// follow scans until the program has ended: often, as processes may be short, but with little processor time.
+func (c *procScan) follow(ended <-chan struct{}) {
 	const (
 		shortest = 50 * time.Millisecond // no process loads a libtorch in less
 		longest  = 250 * time.Millisecond
 		share    = 100
-		all      = time.Second // the longest time between scans of all processes
 	)
-	for begun := time.Now(); ; {
-		now, last := time.Now(), lastStarted()
-		if now.Sub(begun) > all || !c.fewStarted(last) {
-			begun = now
-			c.scan()
-		} else {
-			c.scanStarted(last)
-		}
-		c.before, c.last = c.last, last
+	for {
+		begun := time.Now()
+		c.scan()
 		select {
 		case <-ended:
 			c.scan()
 			return
-		case <-time.After(min(max(shortest, share*time.Since(now)), longest)):
-		}
-	}
-}
-
-// lastStarted returns the number of the last started process or thread of this
-// machine, 0 if it is not known.
-func lastStarted() int {
-	fields := strings.Fields(string(readShort("/proc/loadavg")))
-	last, _ := strconv.Atoi(strings.Join(fields[max(0, len(fields)-1):], ""))
-	return last
-}
-
-// fewStarted reports whether to scan only the numbers of processes started since the last
-// scan: they have not wrapped around, and are fewer than all processes.
-func (c *census) fewStarted(last int) bool {
-	return c.before > 0 && c.before <= c.last && c.last <= last && last-c.before <= len(c.foreign)+len(c.members)
-}
-
-// scanStarted inspects the processes started since the last scan, and those of the
-// program that are not watched yet. A number is assigned before its process exists:
-// those of the scan before are repeated.
-func (c *census) scanStarted(last int) {
-	for pid := c.before + 1; pid <= last; pid++ {
-		if pid > c.last {
-			delete(c.foreign, pid) // the number was another process's
-		}
-		if !c.foreign[pid] {
-			c.meet(pid)
-		}
-	}
-	for _, pid := range slices.Sorted(maps.Keys(c.members)) {
-		if !c.members[pid].watched {
-			c.meet(pid)
+		case <-time.After(min(max(shortest, share*time.Since(begun)), longest)):
 		}
 	}
 }
 
 // scan inspects every process.
-func (c *census) scan() {
+func (c *procScan) scan() {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return
@@ -156,7 +112,7 @@ func (m *programProcess) ended() {
 	m.unseen = nil
 }
 
-func (c *census) meet(pid int) {
+func (c *procScan) meet(pid int) {
 	s := readStat(pid)
 	if s.began == 0 {
 		return
@@ -189,10 +145,9 @@ func (c *census) meet(pid int) {
 	c.inspect(m, s)
 }
 
-// belongs reports whether a process belongs to the program: it has the mark, its
-// parent belongs to it, or, if that has ended and there is no mark, its environment
-// has the variable.
-func (c *census) belongs(pid int, s stat) bool {
+// belongs reports whether a process belongs to the program: it has the mark, its parent belongs to it, or, if that
+// has ended and there is no mark, its environment has the variable.
+func (c *procScan) belongs(pid int, s stat) bool {
 	if c.mark.on(pid) {
 		return true
 	}
@@ -208,15 +163,14 @@ func (c *census) belongs(pid int, s stat) bool {
 	return slices.ContainsFunc(c.objects, func(o *SharedObject) bool { return bytes.Contains(env, []byte(o.secret)) })
 }
 
-// The memory sizes from which on a process may have a libtorch: if its memory can be
-// inspected, and if not.
+// The memory sizes from which on a process may have a libtorch: if its memory can be inspected, and if not.
 const (
 	smallest = 32 << 20
 	large    = 100 << 20
 )
 
 // inspect checks that a process has the objects.
-func (c *census) inspect(m *programProcess, s stat) {
+func (c *procScan) inspect(m *programProcess, s stat) {
 	if m.watched || s.size < smallest || s.size == m.size && !m.changes {
 		return
 	}
@@ -258,8 +212,7 @@ const (
 	without                    // a target library, and no object
 )
 
-// found reads the mappings of a process: code of the target library, as a linker maps
-// it too, and the object.
+// found reads the mappings of a process: code of the target library, as a linker maps it too, and the object.
 func (o *SharedObject) found(memory []byte) presence {
 	var library, object, begun, marked, works bool
 	for line := range bytes.Lines(memory) {
@@ -307,7 +260,7 @@ func (o *SharedObject) connected(pid int) bool {
 	return o.heard[pid]
 }
 
-func (c *census) notWatched(m *programProcess, what string) {
+func (c *procScan) notWatched(m *programProcess, what string) {
 	for _, o := range c.objects {
 		o.NotWatched(fmt.Sprintf("%v %s", m, what))
 	}
@@ -335,19 +288,17 @@ func why(pid int) string {
 	return "the loader has ignored LD_PRELOAD"
 }
 
-// How long to wait for processes that outlive the program, in time in which they ran
-// or slept: those that have or may have something to watch, and others. On a busy
-// machine that takes up to mostWait.
+// How long to wait for processes that outlive the program, in time in which they ran or slept: those that have or may
+// have something to watch, and others. On a busy machine that takes up to mostWait.
 const (
 	longestWait = 30 * time.Second
 	shortWait   = 10 * time.Second
 	mostWait    = 5 * time.Minute
 )
 
-// await waits, for a limited time, for processes that outlive the program. It returns
-// those that still run and have nothing to watch, and records the others as not
-// watched.
-func (c *census) await(talk io.Writer, stop <-chan os.Signal) (left []string) {
+// await waits, for a limited time, for processes that outlive the program. It returns those that still run and have
+// nothing to watch, and records the others as not watched.
+func (c *procScan) await(talk io.Writer, stop <-chan os.Signal) (left []string) {
 	began, said, own := time.Now(), false, make(clocks)
 	for c.scan(); ; c.scan() {
 		all, wait := c.running(), shortWait
@@ -377,8 +328,7 @@ func (c *census) await(talk io.Writer, stop <-chan os.Signal) (left []string) {
 	return left
 }
 
-// clocks measure how long processes have run or slept, without the time in which they
-// wait for a processor or a disk.
+// clocks measure how long processes have run or slept, without the time in which they wait for a processor or a disk.
 type clocks map[int]*clock
 
 type clock struct {
@@ -410,9 +360,8 @@ func (own clocks) advance(pid int, s stat, now time.Time) time.Duration {
 	return c.passed
 }
 
-// mayCall reports whether a process has something to watch, or runs Python, which may
-// load libtorch at any time.
-func (c *census) mayCall(m *programProcess) bool {
+// mayCall reports whether a process has something to watch, or runs Python, which may load libtorch at any time.
+func (c *procScan) mayCall(m *programProcess) bool {
 	program, _ := os.Readlink(proc(m.pid, "exe"))
 	memory, _ := os.ReadFile(proc(m.pid, "maps"))
 	return strings.HasPrefix(filepath.Base(program), "python") || bytes.Contains(memory, []byte("/libpython")) ||
@@ -420,7 +369,7 @@ func (c *census) mayCall(m *programProcess) bool {
 }
 
 // running returns the processes that have not ended.
-func (c *census) running() []*programProcess {
+func (c *procScan) running() []*programProcess {
 	all := slices.SortedFunc(maps.Values(c.members), func(a, b *programProcess) int { return cmp.Compare(a.pid, b.pid) })
 	return slices.DeleteFunc(all, func(m *programProcess) bool { return readStat(m.pid).ended })
 }
@@ -440,9 +389,8 @@ type stat struct {
 
 // readStat returns the zero stat for an absent process.
 func readStat(pid int) (s stat) {
-	const thread = "-1"                                     // in place of the exit signal
 	fields := procstat.Fields(readShort(proc(pid, "stat"))) // from the third on
-	if len(fields) < 36 || fields[38-3] == thread {
+	if len(fields) < 26 {
 		return stat{ended: true}
 	}
 	number := func(i int) uint64 {
