@@ -175,7 +175,7 @@ func (g *group) listed() []listedName {
 func (r *reader) variantsOf(g *group, rev *revision) []Function {
 	variants := g.missing(rev)
 	if g.compared(variants) {
-		variants = r.settle(g, g.base(rev), variants)
+		variants = r.useListed(g, g.base(rev), variants)
 	}
 	return variants
 }
@@ -193,9 +193,9 @@ func (r *reader) deriveGroup(g *group, rev *revision, variants []Function) []*Op
 	return ops
 }
 
-// settle replaces the variants by those that autogen lists, if it lists others. torchgen demands
+// useListed replaces the variants by those that autogen lists, if it lists others. torchgen demands
 // that all are listed, but see Note [Demands of torchgen on a file].
-func (r *reader) settle(g *group, base *entry, variants []Function) []Function {
+func (r *reader) useListed(g *group, base *entry, variants []Function) []Function {
 	listed := g.listed()
 	isListed := func(v Function) bool {
 		return slices.ContainsFunc(listed, func(l listedName) bool { return l.name == v.Name })
@@ -226,14 +226,14 @@ func (r *reader) settle(g *group, base *entry, variants []Function) []Function {
 	return variants
 }
 
-// quiet drops warnings: those of a derived schema repeat those of its base.
-func quiet(token.Position, string, ...any) {}
+// noWarnings drops warnings: those of a derived schema repeat those of its base.
+func noWarnings(token.Position, string, ...any) {}
 
 // derivedOp makes the op of a derived schema by parsing its text, so that it is checked like any
 // other; an invalid one is dropped with a warning.
 func (r *reader) derivedOp(base *entry, f Function) *Op {
 	var errs scanner.ErrorList
-	op := parseText(f.String(), native, func(int) token.Position { return base.op.Pos }, &errs, quiet)
+	op := parseText(f.String(), native, func(int) token.Position { return base.op.Pos }, &errs, noWarnings)
 	for _, e := range errs {
 		r.warnAt(e.Pos, "torchgen derives %s, which is wrong: %s", f, e.Msg)
 	}

@@ -190,8 +190,8 @@ func (r *reader) foreignOp(e *entry, text *yaml.Node) *entry {
 	return e
 }
 
-// takeAfter copies the properties that are not in a schema from an op of the base.
-func (op *Op) takeAfter(base *Op) {
+// inherit copies the properties that are not in a schema from an op of the base.
+func (op *Op) inherit(base *Op) {
 	op.CompositeImplicit = op.CompositeImplicit || base.CompositeImplicit
 	op.CompositeExplicit = op.CompositeExplicit || base.CompositeExplicit
 	op.Tags = slices.Compact(slices.Sorted(slices.Values(slices.Concat(op.Tags, base.Tags))))
@@ -228,7 +228,7 @@ func (r *reader) resolve(entries []*entry) []*entry {
 		case e.nameNode != nil:
 			r.lookUp(e, base)
 		case e.op != nil && base[e.op.Name()] != nil:
-			e.op.takeAfter(base[e.op.Name()])
+			e.op.inherit(base[e.op.Name()])
 		}
 	}
 	return slices.DeleteFunc(entries, func(e *entry) bool { return e.op == nil })

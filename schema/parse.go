@@ -35,7 +35,7 @@ const (
 // It enforces the rules of torchgen for a schema, but accepts schemas that only cause
 // warnings in [Parse], so that it can parse the String of any op of a file. An error is
 // a [scanner.ErrorList] with positions inside the text.
-func ParseOp(text string) (*Op, error) { return parseAlone(text, native, quiet) }
+func ParseOp(text string) (*Op, error) { return parseAlone(text, native, noWarnings) }
 
 // ParseDispatcher parses one schema as the dispatcher prints it, with the namespace:
 //
@@ -47,10 +47,10 @@ func ParseOp(text string) (*Op, error) { return parseAlone(text, native, quiet) 
 // torch/csrc/jit/frontend/function_schema_parser.cpp.
 func ParseDispatcher(text string) (*Op, error) { return parseAlone(text, dispatcher, nil) }
 
-func parseAlone(text string, d dialect, odd func(token.Position, string, ...any)) (*Op, error) {
+func parseAlone(text string, d dialect, warn func(token.Position, string, ...any)) (*Op, error) {
 	var errs scanner.ErrorList
 	at := func(off int) token.Position { return token.Position{Offset: off, Line: 1, Column: off + 1} }
-	op := parseText(text, d, at, &errs, odd)
+	op := parseText(text, d, at, &errs, warn)
 	if len(errs) > 0 {
 		errs.Sort()
 		return nil, errs
@@ -58,11 +58,11 @@ func parseAlone(text string, d dialect, odd func(token.Position, string, ...any)
 	return op, nil
 }
 
-// parseText parses one schema; at maps an offset in the text to its position, odd accepts syntax
-// that may be of a newer PyTorch, which is an error if odd is nil. It returns nil if it has added
+// parseText parses one schema; at maps an offset in the text to its position, warn accepts syntax
+// that may be of a newer PyTorch, which is an error if warn is nil. It returns nil if it has added
 // an error.
-func parseText(text string, d dialect, at func(int) token.Position, errs *scanner.ErrorList, odd func(token.Position, string, ...any)) *Op {
-	p := parser{text: text, dialect: d, at: at, odd: odd}
+func parseText(text string, d dialect, at func(int) token.Position, errs *scanner.ErrorList, warn func(token.Position, string, ...any)) *Op {
+	p := parser{text: text, dialect: d, at: at, warn: warn}
 	op := p.op()
 	if p.err == nil { //mutate:equivalent true: the first error stays
 		p.checkLossless(op.String())
@@ -85,7 +85,7 @@ type parser struct {
 	off     int
 	dialect dialect
 	at      func(int) token.Position
-	odd     func(token.Position, string, ...any)
+	warn    func(token.Position, string, ...any)
 	err     *scanner.Error
 }
 

@@ -105,8 +105,8 @@ func (p *parser) checkTypeName(off int, name string) {
 		return
 	}
 	near := yamlfile.Suggest(name, baseTypes)
-	if near == "" && p.odd != nil {
-		p.odd(p.at(off), "unknown type %q: assumed to hold no tensor", name)
+	if near == "" && p.warn != nil {
+		p.warn(p.at(off), "unknown type %q: assumed to hold no tensor", name)
 		return
 	}
 	p.fail(off, "unknown type %q%s", name, near)

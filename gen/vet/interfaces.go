@@ -23,7 +23,7 @@ func (k *packageKernels) checkInterfaces(pass *analysis.Pass) {
 		for _, block := range fn.Blocks {
 			for _, instr := range block.Instrs {
 				if m, ok := instr.(*ssa.MakeInterface); ok {
-					k.checkConversion(pass, position(m), m.X.Type(), m.Type(), handedOut(m))
+					k.checkConversion(pass, position(m), m.X.Type(), m.Type(), isReturned(m))
 				}
 			}
 		}
@@ -59,8 +59,8 @@ func (k *packageKernels) checkConversion(pass *analysis.Pass, pos token.Pos, fro
 	}
 }
 
-// handedOut reports whether an exported function returns the interface.
-func handedOut(m *ssa.MakeInterface) bool {
+// isReturned reports whether an exported function returns the interface.
+func isReturned(m *ssa.MakeInterface) bool {
 	object := m.Parent().Object()
 	for _, user := range *m.Referrers() {
 		if _, ok := user.(*ssa.Return); ok && object != nil && object.Exported() {

@@ -97,11 +97,11 @@ func runMarks(pass *analysis.Pass) (any, error) {
 			return m.Ops
 		},
 	}
-	quiet := *pass
-	quiet.Report = func(d analysis.Diagnostic) { k.reports = append(k.reports, d) }
+	collecting := *pass
+	collecting.Report = func(d analysis.Diagnostic) { k.reports = append(k.reports, d) }
 	kernels := map[*types.Func][]string{}
 	for _, file := range pass.Files {
-		readMarks(&quiet, file, kernels)
+		readMarks(&collecting, file, kernels)
 	}
 	var all marked
 	for fn, ops := range kernels {
@@ -118,9 +118,9 @@ func run(pass *analysis.Pass) (any, error) {
 	k := pass.ResultOf[marks].(*packageKernels)
 	found := k.reports
 	reported := pass
-	heard := *pass
-	heard.Report = func(d analysis.Diagnostic) { found = append(found, d) }
-	pass = &heard
+	collecting := *pass
+	collecting.Report = func(d analysis.Diagnostic) { found = append(found, d) }
+	pass = &collecting
 	for _, file := range pass.Files {
 		if generated(file) {
 			k.checkGenerated(pass, file)

@@ -103,15 +103,15 @@ func runFault(f faults.Planted, level asserts.Level) FaultResult {
 	}
 	r.Ran = call(level, wrapper, f.Args())
 	if f.Code.Level() > level {
-		r.Wrong = overheard(r.Ran)
+		r.Wrong = belowLevel(r.Ran)
 	} else {
 		r.Wrong = wrong(f, r.Ran)
 	}
 	return r
 }
 
-// overheard returns the reports below the level at which a fault can be observed.
-func overheard(ran CallOutcome) string {
+// belowLevel returns the reports below the level at which a fault can be observed.
+func belowLevel(ran CallOutcome) string {
 	if len(ran.Violations) > 0 {
 		return "reported below its level, as " + titles(ran.Violations)
 	}
