@@ -118,7 +118,7 @@ func (s Source) cppText(f Problem, below bool) (string, error) {
 		if err := c.restored(f.Finding.Violation.Subject, stack+"\n"+guard); err != nil {
 			return "", err
 		}
-	case sightOf(f.Finding.Violation).fault != "":
+	case programOf(f.Finding.Violation).Fault != "":
 		if err := c.inMemory(f.Finding.Violation, stack+"\n"+guard); err != nil {
 			return "", err
 		}
@@ -272,11 +272,11 @@ func (c *cppFile) restored(p asserts.Place, before string) error {
 
 // inMemory calls the op in memory with different contents in turn.
 func (c *cppFile) inMemory(v *asserts.Violation, before string) error {
-	s, x := sightOf(v), ""
+	s, x := programOf(v), ""
 	switch place, err := c.place(v.Subject); {
-	case s.cpp == "":
+	case s.Cpp == "":
 		return fmt.Errorf("%v of what lies there has no form in C++", v.Code)
-	case s.left:
+	case s.Left:
 		x = "for (const auto& t : tensors(stack)) bytes += elements(t);"
 	case err != nil || v.Subject.Name == "":
 		return errors.Join(err, errSubject)
@@ -284,7 +284,7 @@ func (c *cppFile) inMemory(v *asserts.Violation, before string) error {
 		x = "bytes += elements(" + place + ");"
 	}
 	once := append(c.lines, before+"at::manual_seed(0);\ncall(op, stack);", "std::string bytes;\n"+x+"\nreturn bytes;")
-	c.lines = []string{c.statement("in memory", fields{"once": once}), c.verdict(s.cpp, strings.ReplaceAll(s.says, "{x}", v.Subject.String()), ", or no result shows it")}
+	c.lines = []string{c.statement("in memory", fields{"once": once}), c.verdict(s.Cpp, strings.ReplaceAll(s.Says, "{x}", v.Subject.String()), ", or no result shows it")}
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/probe"
 	"github.com/opassert/opassert/internal/printable"
 	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/schema"
@@ -103,14 +104,14 @@ func (s Source) Texts(f Problem) ([]string, error) {
 		if body, err = k.restored(f.Finding.Violation.Subject); err != nil {
 			return nil, err
 		}
-	case f.Finding != nil && sightOf(f.Finding.Violation).fault != "":
+	case f.Finding != nil && programOf(f.Finding.Violation).Fault != "":
 		v := f.Finding.Violation
 		if f.Finding.Earlier != "" {
 			if k.earlier, err = newCall(op, f.Finding.Earlier); err != nil {
 				return nil, err
 			}
 		}
-		if body, err = k.inMemory(sightOf(v), v.Subject); err != nil {
+		if body, err = k.inMemory(programOf(v), v.Subject); err != nil {
 			return nil, err
 		}
 	case f.Finding != nil:
@@ -485,134 +486,70 @@ func slug(text string) string {
 	}, strings.Replace(text, "::", "_", 1))
 }
 
-// A sight is how a program shows a fault of memory. The call is made several times, with different
-// bytes in memory that it must not use.
-type sight struct {
-	heap   bool   // the byte is in memory that is allocated, or was freed
-	left   bool   // it is in the memory of arguments of earlier calls
-	apart  bool   // each call is made in a new process
-	often  bool   // the call is made many times
-	seed   string // a Python expression, the seed of the default generator, or "" for 0
-	before string // a Python statement between the arguments, {held}, and the {call}, or ""
-	fault  string // a Python expression that is true if the rule is violated
-	cpp    string // the same in C++, or ""
-	says   string // the fault
-}
-
-// sightOf returns how a program shows the fault of a violation.
-func sightOf(v *asserts.Violation) sight {
-	if s, ok := followed[v.Symptom]; ok {
-		return s
+// programOf returns how a program shows the fault of a violation.
+func programOf(v *asserts.Violation) probe.Program {
+	if v.Code == asserts.UseAfterFree {
+		return freed
 	}
-	return sights[v.Code]
+	return probe.ProgramOf(v.Code, v.Symptom)
 }
 
-// followed is how to show results that depend on bytes which a call must not use.
-var followed = map[asserts.Symptom]sight{
-	asserts.Neighbours: {
-		before: "surround([{held}], byte)", fault: follows,
-		says: "{x} depends on bytes of an argument's storage that are not its elements",
-	},
-	asserts.Threads: {
-		before: "torch.set_num_threads(2 if byte == 0xA6 else 1)", fault: follows,
-		says: "{x} depends on the number of threads",
-	},
-	asserts.Races: {
-		often: true, before: "torch.set_num_threads(2)", fault: "seen[0] != seen[1]",
-		says: "{x} differs between calls with two threads",
-	},
-	asserts.DefaultSeed: {
-		seed: "byte", fault: follows,
-		says: "{x} depends on the seed of the default generator, although the call has a Generator argument",
-	},
-	asserts.SameGenerators: {}, // many calls show it, and no program
-	asserts.EarlierCall: {
-		before: "kept.append([{held}])  # so that its memory is not reused\nif byte == 0xA6:\n    scale(kept[-1], 0.5)\n{call}\n    scale(kept[-1], 2)",
-		fault:  follows,
-		says:   "{x} depends on the contents of the arguments in an earlier call",
-	},
-	asserts.EarlierValues: {
-		apart: true, before: "if byte == 0xA6:\n    scale([t.data for t in tensors([{held}])], 0.5)\n{first}\nold = [{read}]\n{arguments}\n" +
-			"for t, new in zip(tensors(old), tensors([{read}])):\n    t.data.copy_(new)\n" +
-			"[{read}] = replaced(old, lambda t: t.data)  # at the addresses, and with the _version, of the first ones: as where memory is reused",
-		fault: follows,
-		says:  "{x} depends on the values of an earlier call",
-	},
-	asserts.FirstCall: {
-		apart: true, before: "if byte == 0xA6:\n{call}\n{arguments}",
-		fault: follows,
-		says:  "{x} differs between the first call in a process and the second one",
-	},
+var freed = probe.Program{
+	Heap: true, Left: true, Fault: "any(strays for strays, _ in seen) or " + probe.Follows, Cpp: "strayed || follows(seen)",
+	Says: "freed memory is written, or the results depend on it",
 }
 
 var errSubject = errors.New("the tensor that it is about is unknown")
 
-const follows = "seen[0] == seen[3] != seen[1] == seen[2]" // the byte, and nothing else
-
-var sights = map[asserts.Code]sight{
-	asserts.UseAfterFree: {
-		heap: true, left: true, fault: "any(strays for strays, _ in seen) or " + follows, cpp: "strayed || follows(seen)",
-		says: "freed memory is written, or the results depend on it",
-	},
-	asserts.UninitialisedResult: {
-		heap: true, fault: follows, cpp: "follows(seen)",
-		says: "{x} depends on the contents of its memory before the call",
-	},
-	asserts.NondeterministicResult: {
-		heap: true, fault: "seen[0] != seen[3] or seen[1] != seen[2]", cpp: "seen[0] != seen[3] || seen[1] != seen[2]",
-		says: "{x} differs between calls with the same values and the same seed",
-	},
-}
-
 // inMemory returns the calls of an op in memory with different contents in turn.
-func (k *pythonCall) inMemory(s sight, p asserts.Place) (func(way) string, error) {
+func (k *pythonCall) inMemory(s probe.Program, p asserts.Place) (func(way) string, error) {
 	x := ""
 	switch place, err := k.place(p); {
 	case err == nil && p.Name != "":
 		x = place
-	case !s.left:
+	case !s.Left:
 		return nil, errors.Join(err, errSubject)
 	}
-	says := strings.ReplaceAll(s.says, "{x}", x)
+	says := strings.ReplaceAll(s.Says, "{x}", x)
 	return func(w way) string {
 		made := "seen = [call(byte) for byte in (0x5A, 0x5A, 0xA6, 0xA6, 0x5A)][1:]"
-		if s.often {
+		if s.Often {
 			made = "first = call(0x5A)\nseen = [first, next((other for other in (call(0x5A) for _ in range(500)) if other != first), first)]"
 		}
-		if s.apart {
+		if s.Apart {
 			made = strings.Replace(made, "call(byte)", "alone(call, byte)", 1)
 		}
-		setup := k.statement("in memory", fields{"keeps": strings.Contains(s.before, "kept"), "heap": s.heap, "left": s.left, "once": k.once(s, w, x)})
-		return setup + guarded(made) + k.verdict(s.fault, says, ", or no result shows it")
+		setup := k.statement("in memory", fields{"keeps": strings.Contains(s.Before, "kept"), "heap": s.Heap, "left": s.Left, "once": k.once(s, w, x)})
+		return setup + guarded(made) + k.verdict(s.Fault, says, ", or no result shows it")
 	}, nil
 }
 
 // once returns one call, about the tensor x.
-func (k *pythonCall) once(s sight, w way, x string) string {
+func (k *pythonCall) once(s probe.Program, w way, x string) string {
 	var lines []string
 	line := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
-	if s.heap {
+	if s.Heap {
 		line("fill(-6, byte)  # M_PERTURB: the contents of memory once freed, and until written")
 	}
-	if s.left {
+	if s.Left {
 		line("for room, _ in rooms:\n    room[:] = bytes([byte]) * len(room)")
 	}
 	lines = append(lines, k.lines...)
-	if s.left {
+	if s.Left {
 		line("walls = {}")
 		lines = append(lines, k.moved("walls", "walled(n, byte)")...)
 	}
-	if s.before != "" {
+	if s.Before != "" {
 		call := "torch.manual_seed(0)\n" + w.statement(k.expression(w))
 		if k.earlier != nil {
 			other := append(slices.Clone(k.earlier.lines), "torch.manual_seed(0)", w.statement(k.earlier.expression(w)))
-			s.before = "if byte == 0xA6:\n" + indented(strings.Join(other, "\n")) + "\nelse:\n{call}\n{arguments}"
+			s.Before = "if byte == 0xA6:\n" + indented(strings.Join(other, "\n")) + "\nelse:\n{call}\n{arguments}"
 		}
-		line("%s", strings.NewReplacer("{held}", strings.Join(k.held(), ", "), "{read}", strings.Join(k.read(), ", "), "{call}", indented(call), "{first}", call, "{arguments}", strings.Join(k.lines, "\n")).Replace(s.before))
+		line("%s", strings.NewReplacer("{held}", strings.Join(k.held(), ", "), "{read}", strings.Join(k.read(), ", "), "{call}", indented(call), "{first}", call, "{arguments}", strings.Join(k.lines, "\n")).Replace(s.Before))
 	}
-	line("torch.manual_seed(%s)", cmp.Or(s.seed, "0"))
+	line("torch.manual_seed(%s)", cmp.Or(s.Seed, "0"))
 	line("%s", w.statement("result = "+k.expression(w)))
-	if s.left {
+	if s.Left {
 		line("strays = any(set(room) != {byte} for room, _ in rooms)")
 		line("rooms.extend(walls.values())")
 		line("return strays, [elements(t) for t in tensors([result])]")

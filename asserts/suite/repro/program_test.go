@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,6 +20,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/probe"
 	"github.com/opassert/opassert/internal/dev/golden"
 	"github.com/opassert/opassert/internal/dev/must"
 )
@@ -236,9 +239,12 @@ func TestEveryRuleHasAnExample(t *testing.T) {
 			alone[v.Code] = alone[v.Code] || v.Against.Name == ""
 		}
 	}
-	for code := range sights {
-		if !shown[code] {
-			t.Errorf("%v has no example", code)
+	for _, row := range probe.Rows() {
+		is := func(f Problem) bool {
+			return f.Finding != nil && f.Finding.Violation.Code == row.Fault.Code && f.Finding.Violation.Symptom == row.Fault.Symptom
+		}
+		if examples := slices.Collect(maps.Values(examples)); row.Program != nil && row.NoProgram == "" && !slices.ContainsFunc(examples, is) {
+			t.Errorf("the probe %s has no example", row.Name)
 		}
 	}
 	for code, p := range rules {

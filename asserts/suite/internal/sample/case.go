@@ -329,6 +329,11 @@ func (c *Case) Plain() bool {
 		})
 }
 
+// Shares reports whether a tensor of the case is another one, or a view of it.
+func (c *Case) Shares() bool {
+	return slices.ContainsFunc(c.Tensors(), func(t *TensorSpec) bool { return t.Same > 0 || t.View > 0 })
+}
+
 // mostElements is the maximum number of elements of a tensor in a case: larger
 // ones find nothing more, and kernels of cubic time take too long.
 const mostElements = 1 << 18

@@ -7,30 +7,22 @@ import (
 	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/probe"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/internal/tensor"
 )
 
 // others change the contents, the sizes or the strides of a tensor, which may show that a kernel or
 // its fake contradicts itself. The dtype and the number of dimensions stay.
-var others = []tensorChange{
-	each(func(t *sample.TensorSpec) { t.Values, t.Fill = nil, sample.Fill{} }),
-	each(func(t *sample.TensorSpec) { t.Values, t.Fill = nil, sample.Fill{Name: "const"} }),
-	each(func(t *sample.TensorSpec) { t.Values, t.Fill = nil, sample.Fill{Name: "negative"} }),
-	each(func(t *sample.TensorSpec) { t.Arrangement = tensor.Transposed; t.Legal() }),
-	each(func(t *sample.TensorSpec) { t.Arrangement = tensor.Sliced; t.Legal() }),
-	each(func(t *sample.TensorSpec) { t.Arrangement = tensor.Contiguous }),
-	each(func(t *sample.TensorSpec) { addToSizes(t, 1) }),
-	each(func(t *sample.TensorSpec) { addToSizes(t, 2) }),
-}
-
-// each returns a change of each tensor.
-func each(one func(*sample.TensorSpec)) tensorChange {
-	return func(all []*sample.TensorSpec) {
-		for _, t := range all {
-			one(t)
-		}
-	}
+var others = []probe.Change{
+	probe.Each(func(t *sample.TensorSpec) { t.Values, t.Fill = nil, sample.Fill{} }),
+	probe.Each(func(t *sample.TensorSpec) { t.Values, t.Fill = nil, sample.Fill{Name: "const"} }),
+	probe.Each(func(t *sample.TensorSpec) { t.Values, t.Fill = nil, sample.Fill{Name: "negative"} }),
+	probe.Each(func(t *sample.TensorSpec) { t.Arrangement = tensor.Transposed; t.Legal() }),
+	probe.Each(func(t *sample.TensorSpec) { t.Arrangement = tensor.Sliced; t.Legal() }),
+	probe.Each(func(t *sample.TensorSpec) { t.Arrangement = tensor.Contiguous }),
+	probe.Each(func(t *sample.TensorSpec) { addToSizes(t, 1) }),
+	probe.Each(func(t *sample.TensorSpec) { addToSizes(t, 2) }),
 }
 
 func addToSizes(t *sample.TensorSpec, n int64) {
@@ -46,7 +38,7 @@ func (r *Runner) contradicts(t *Target, c *sample.Case, f *report.Finding) {
 		return
 	}
 	on := f.Devices[len(f.Devices)-1]
-	for here := range r.again(t, c, asItIs) {
+	for here := range r.again(t, c, probe.Unchanged) {
 		first, ok := here.pair(on)
 		if !ok {
 			return

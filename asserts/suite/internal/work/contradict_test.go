@@ -87,7 +87,7 @@ func TestContradictsFake(t *testing.T) {
 		t.Errorf("the fix is %q", f.Violation.Fix)
 	}
 	e.fake = nil
-	clear(b.t.asides)
+	clear(b.t.fakeCalls)
 	f = differs(engine.Fake, asserts.MetaAlias)
 	if b.contradicts(b.t, b.call(t, "float32[2] negative"), f); f.Violation.Fix != "" {
 		t.Errorf("without a fake the fix is %q", f.Violation.Fix)
@@ -141,7 +141,7 @@ func TestRanContradicts(t *testing.T) {
 		b := benchOf(t, "ns::f(Tensor a) -> Tensor", small, func(o *engine.Operator, _ *engine.Checks) { o.Added = true }, "")
 		b.t.AsItIs = asItIs
 		var result report.CaseResult
-		b.ran(b.t, must.Get(b.Try(b.t, b.call(t, "float32[2]")))(t), &result)
+		b.judgeRun(b.t, must.Get(b.Try(b.t, b.call(t, "float32[2]")))(t), &result)
 		if len(result.Found) != 1 || strings.Contains(result.Found[0].Violation.Fix, "contradicts itself") == asItIs {
 			t.Errorf("as it is %v: found %s", asItIs, words(result.Found))
 		}

@@ -12,28 +12,28 @@ import (
 
 // fakeOf returns the call of an op's fake with the arguments of a case, if the engine has fakes and
 // the level requires it. Cases whose tensors differ only in contents share one.
-func (r *Runner) fakeOf(t *Target, c *sample.Case) *aside {
+func (r *Runner) fakeOf(t *Target, c *sample.Case) *fakeCall {
 	f, ok := r.Engine.(engine.FakeCaller)
 	if !ok || r.Level < asserts.Meta {
 		return nil
 	}
 	if t.noFake != "" {
-		return &aside{why: t.noFake}
+		return &fakeCall{why: t.noFake}
 	}
-	return r.aside(t, c, engine.Fake, "fake", func(args []any) *aside {
+	return r.sharedCall(t, c, engine.Fake, "fake", func(args []any) *fakeCall {
 		seen, why := f.Fake(t.judged, args)
-		return &aside{seen: seen, why: why}
+		return &fakeCall{seen: seen, why: why}
 	})
 }
 
-// aside returns the result of a call other than of the op's kernels, made once for each shape of
+// sharedCall returns the result of a call other than of the op's kernels, made once for each shape of
 // its arguments.
-func (r *Runner) aside(t *Target, c *sample.Case, on engine.Device, name string, call func(args []any) *aside) *aside {
-	key := asideOf{on, shape(c)}
-	if t.asides[key] == nil {
-		t.asides[key] = r.callAside(t, c, on, name, call)
+func (r *Runner) sharedCall(t *Target, c *sample.Case, on engine.Device, name string, call func(args []any) *fakeCall) *fakeCall {
+	key := fakeCallKey{on, shape(c)}
+	if t.fakeCalls[key] == nil {
+		t.fakeCalls[key] = r.callBeside(t, c, on, name, call)
 	}
-	return t.asides[key]
+	return t.fakeCalls[key]
 }
 
 // shape returns the part that is equal for cases whose tensors differ only in contents.
@@ -45,21 +45,21 @@ func shape(c *sample.Case) string {
 	return like.String()
 }
 
-// callAside makes the arguments again: the kernel may have changed its own.
-func (r *Runner) callAside(t *Target, c *sample.Case, on engine.Device, name string, call func(args []any) *aside) *aside {
+// callBeside makes the arguments again: the kernel may have changed its own.
+func (r *Runner) callBeside(t *Target, c *sample.Case, on engine.Device, name string, call func(args []any) *fakeCall) *fakeCall {
 	switch {
 	case slices.Contains(t.Without, on):
-		return &aside{why: "a call of the op's " + name + " ended its process"}
+		return &fakeCall{why: "a call of the op's " + name + " ended its process"}
 	case !c.Plain():
-		return &aside{why: "a tensor is not plain"}
+		return &fakeCall{why: "a tensor is not plain"}
 	case on == engine.Fake && slices.ContainsFunc(c.Args, func(v sample.Value) bool { return v.Kind == sample.StorageValue }):
-		return &aside{why: "a storage has no fake"}
+		return &fakeCall{why: "a storage has no fake"}
 	}
 	m := maker{engine: r.Engine, room: &r.room}
 	defer m.release()
 	_, args, err := m.made(c)
 	if err != nil {
-		return &aside{why: "no arguments: " + sample.Clip(err.Error())}
+		return &fakeCall{why: "no arguments: " + sample.Clip(err.Error())}
 	}
 	if t.Twinning != nil {
 		t.Twinning(on)

@@ -8,6 +8,7 @@ import (
 	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/probe"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
@@ -41,12 +42,9 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.CaseResult) []*repo
 		found = append(found, r.judgeRules(t, a, result)...)
 	}
 	found = append(found, r.judgeMemory(t, a, found, result)...)
-	lost, unasked := r.lost(t, a)
-	drawn, unseeded := r.drawn(t, a)
-	generated, undrawn := r.generated(t, a)
-	dropped, unfollowed := r.dropped(t, a)
-	result.Devices.Add(report.Devices{a.calls[0].on: {Skips: slices.Concat(unasked, unseeded, undrawn, unfollowed)}})
-	faults := slices.Concat(markedReturns(t.judged, a.calls[0].seen), lost, drawn, generated, dropped)
+	probed, skips := r.probe(t, probe.Returned, r.probeCall(t, a.c, a.calls[0].seen))
+	result.Devices.Add(report.Devices{a.calls[0].on: {Skips: skips}})
+	faults := append(markedReturns(t.judged, a.calls[0].seen), probed...)
 	found = append(found, r.judgeFaults(t, a, faults, result, a.calls[0].on)...)
 	a.calls[0].left = append(a.calls[0].left, r.left()...)
 	for _, c := range a.calls {
@@ -93,7 +91,7 @@ func (r *Runner) compare(t *Target, a *attempt, other *deviceCall, tally *report
 	verdict := compare.Twins(t.judged, first.seen, other.seen, string(other.on), r.Policy)
 	tally.AddVerdict(verdict)
 	found := t.findings(verdict.Violations, result, first.on, other.on)
-	if t.repeatable() {
+	if probe.Repeatable(t.operator.Schema) {
 		changes := func(real, twin *asserts.Seen) asserts.Verdict {
 			return compare.Changes(t.judged, real, twin, string(other.on), r.Policy)
 		}
@@ -121,7 +119,7 @@ func (r *Runner) compareValues(t *Target, a *attempt, other *deviceCall, tally *
 			tally.AddSkips([]asserts.Skip{{Code: asserts.MetaAlias, Reason: "values not compared: " + reason, Count: n}})
 		}
 	}
-	if !t.repeatable() || t.leavesMemory() {
+	if !probe.Repeatable(t.operator.Schema) || probe.LeavesMemory(t.operator.Schema) {
 		skip(undecided, 1)
 		return nil
 	}

@@ -333,7 +333,7 @@ func TestTwice(t *testing.T) {
 			a := must.Get(b.Try(b.t, b.call(t, text)))(t)
 			var result report.CaseResult
 			b.t.AsItIs = true
-			b.ran(b.t, a, &result)
+			b.judgeRun(b.t, a, &result)
 			found := result.Found
 			want := ""
 			if keeps && text == "float32[3]" {
@@ -505,21 +505,21 @@ func TestFakes(t *testing.T) {
 	} {
 		tt.change()
 		b.t.Twinning = nil
-		clear(b.t.asides)
+		clear(b.t.fakeCalls)
 		if found, c := b.judged(t, "float32[2]"); len(found) > 0 || c.Devices[engine.Fake].Uncalled[tt.uncalled] != 1 {
 			t.Errorf("found %s, uncalled %v, want %q", words(found), c.Devices[engine.Fake].Uncalled, tt.uncalled)
 		}
 	}
 	b.t.Without, b.t.noFake, b.e.lacks = nil, "", func(engine.Dense, engine.Form) bool { return true }
-	if call := b.callAside(b.t, b.call(t, "float32[2]"), engine.Fake, "fake", nil); !strings.HasPrefix(call.why, "no arguments: make float32[2]") {
+	if call := b.callBeside(b.t, b.call(t, "float32[2]"), engine.Fake, "fake", nil); !strings.HasPrefix(call.why, "no arguments: make float32[2]") {
 		t.Errorf("arguments that can't be made: %q", call.why)
 	}
 	withStorage := newBench(t, "ns::f(Tensor a, Storage b) -> Tensor", copies)
-	if call := withStorage.callAside(withStorage.t, withStorage.call(t, "float32[2]", "storage:float32[2]"), engine.Fake, "fake", nil); call.why != "a storage has no fake" {
+	if call := withStorage.callBeside(withStorage.t, withStorage.call(t, "float32[2]", "storage:float32[2]"), engine.Fake, "fake", nil); call.why != "a storage has no fake" {
 		t.Errorf("a storage: %q", call.why)
 	}
-	called := &aside{}
-	if withStorage.callAside(withStorage.t, withStorage.call(t, "float32[2]", "storage:float32[2]"), engine.Rules, "rules", func([]any) *aside { return called }) != called {
+	called := &fakeCall{}
+	if withStorage.callBeside(withStorage.t, withStorage.call(t, "float32[2]", "storage:float32[2]"), engine.Rules, "rules", func([]any) *fakeCall { return called }) != called {
 		t.Error("rules are not called with a storage")
 	}
 	b.Level, b.e.lacks = asserts.Content, nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/probe"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
@@ -20,7 +21,7 @@ type maker struct {
 	yields  bool            // replace tensors that the library lacks
 	lacks   map[string]int
 	earlier []any // arguments
-	callSetup
+	probe.Setup
 }
 
 // args makes the arguments of a case. Failures are errors of the kernel that should make them.
@@ -196,9 +197,9 @@ func (m *maker) fresh(spec *sample.TensorSpec) (engine.Tensor, *sample.TensorSpe
 	} else {
 		turn := len(m.tensors)
 		if spec.Usual() {
-			turn += m.later
+			turn += m.ValueSeed
 		}
-		t, err = m.engine.Make(spec.Among(m.room, turn, turn+m.beside), spec.Form)
+		t, err = m.engine.Make(spec.Among(m.room, turn, turn+m.NeighbourSeed), spec.Form)
 	}
 	var lacks *engine.Unsupported
 	if m.yields && errors.As(err, &lacks) {

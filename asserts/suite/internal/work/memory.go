@@ -8,6 +8,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/probe"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
@@ -16,9 +17,13 @@ import (
 func (r *Runner) threwAstray(t *Target, c *sample.Case, err error) {
 	message, isThrown := engine.Message(err)
 	faults := r.strays(t)
-	if isThrown && len(faults) == 0 && r.watcher() != nil && !dispatched(message) && t.refusals.first(message) {
-		r.seenAgain(t, c, otherSide)
-		faults = r.strays(t)
+	if isThrown && len(faults) == 0 && r.watcher() != nil && !dispatched(message) {
+		call := r.probeCall(t, c, new(asserts.Seen))
+		call.Threw = message
+		if ok, _ := t.due(probe.Guard, call); ok {
+			r.seenAgain(t, c, probe.Guard.Setup)
+			faults = r.strays(t)
+		}
 	}
 	if isThrown && len(faults) > 0 {
 		t.thrown(c, asserts.JudgeFaults(t.judged, new(asserts.Seen), faults), message)
@@ -45,8 +50,10 @@ func (r *Runner) judgeMemory(t *Target, a *attempt, found []*report.Finding, res
 	}
 	on, again := a.calls[0].on, r.repeat(t, a)
 	if again.made && len(again.faults) == 0 {
-		t.steady = &attempt{c: a.c.Clone(), calls: a.calls} // the case may become another one
-		again.faults = r.followed(t, a)
+		if !probe.HasLarge(a.c) {
+			t.steady = &attempt{c: a.c.Clone(), calls: a.calls} // the case may become another one
+		}
+		again.faults, _ = r.probe(t, probe.Repeated, r.probeCall(t, a.c, a.calls[0].seen)) // each call asks
 	}
 	tally := result.Devices[on]
 	count := func(code asserts.Code, why string) {

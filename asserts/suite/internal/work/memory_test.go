@@ -11,6 +11,7 @@ import (
 	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/probe"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/internal/dev/must"
 )
@@ -389,11 +390,11 @@ func TestThrewOnOtherSide(t *testing.T) {
 			t.Errorf("%s: %d calls and %d found, want %d and %d", tt.text, n, found, tt.calls, tt.found)
 		}
 	}
-	for i := range mostSettings {
+	for i := range probe.Guard.Budget {
 		try(fmt.Sprint(i))
 	}
 	if n, _ := try("too many"); n != 1 {
-		t.Errorf("%d calls behind %d messages", n, mostSettings)
+		t.Errorf("%d calls behind %d messages", n, probe.Guard.Budget)
 	}
 	if b.e.live > 0 {
 		t.Errorf("%d tensors are left", b.e.live)
@@ -444,7 +445,7 @@ func TestArrange(t *testing.T) {
 	for _, off := range []bool{true, false} {
 		w := &watchingEngine{fakeEngine: b.e, off: off}
 		b.Engine = w
-		if b.arrange(b.t, callSetup{ahead: true, fill: 7}); w.ahead == off || w.fill == 7 == off {
+		if b.arrange(b.t, probe.Setup{GuardBefore: true, Fill: 7}); w.ahead == off || w.fill == 7 == off {
 			t.Errorf("off %t: ahead %t, filled with %d", off, w.ahead, w.fill)
 		}
 	}
@@ -505,7 +506,7 @@ func TestSteadyCallIsKept(t *testing.T) {
 	c := b.call(t, "float32[2]", "1.0")
 	b.judgeMemory(b.t, must.Get(b.Try(b.t, c))(t), nil, &report.CaseResult{Devices: make(report.Devices)})
 	want := c.String()
-	b.enliven(b.t, []*sample.Case{c}, 1)
+	b.useNontrivialNumber(b.t, []*sample.Case{c}, 1)
 	if got := b.t.steady.c.String(); got != want || c.String() == want {
 		t.Errorf("%s has become %s, as %s", want, got, c)
 	}

@@ -31,10 +31,10 @@ func (r *Runner) minimise(t *Target, c *sample.Case, f *report.Finding) (*sample
 	return c, f
 }
 
-// borrowed reports whether a violation occurs only because its subject is the same tensor as
+// causedByAlias reports whether a violation occurs only because its subject is the same tensor as
 // another one: with separate tensors, the call violates the same rule for the other.
-func (r *Runner) borrowed(t *Target, c *sample.Case, f *report.Finding) bool {
-	if !shared(c) {
+func (r *Runner) causedByAlias(t *Target, c *sample.Case, f *report.Finding) bool {
+	if !c.Shares() {
 		return false
 	}
 	apart := c.Clone()
@@ -79,7 +79,7 @@ func Simplifications(c *sample.Case, i int) []*sample.Case {
 	if v.Kind != sample.DefaultValue && v.Kind != sample.NoneValue && v.Kind != sample.TensorValue && v.Kind < sample.ListValue {
 		with(func(v *sample.Value) { *v = sample.Value{} })
 	}
-	if n := len(v.List); v.Kind == sample.ListValue && n > 1 && v.List[0].Kind == sample.TensorValue && !shared(c) {
+	if n := len(v.List); v.Kind == sample.ListValue && n > 1 && v.List[0].Kind == sample.TensorValue && !c.Shares() {
 		with(func(v *sample.Value) { v.List = v.List[:1] })
 	}
 	if v.Kind != sample.TensorValue || v.Tensor.Same > 0 {
@@ -107,8 +107,4 @@ func Simplifications(c *sample.Case, i int) []*sample.Case {
 		with(func(v *sample.Value) { v.Tensor.Sizes = v.Tensor.Sizes[1:] })
 	}
 	return out
-}
-
-func shared(c *sample.Case) bool {
-	return slices.ContainsFunc(c.Tensors(), func(t *sample.TensorSpec) bool { return t.Same > 0 || t.View > 0 })
 }

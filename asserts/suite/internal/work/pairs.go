@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/internal/probe"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/internal/tensor"
 )
@@ -30,7 +31,7 @@ func (p *pairs) with(t *Target, a *attempt) (all []*Calls, left []asserts.Skip) 
 		elements += tensor.Numel(spec.Sizes)
 	}
 	if elements > mostPaired {
-		return nil, untried(morePairs, fmt.Sprintf("it has more than %d elements", mostPaired))
+		return nil, unprobed(probe.EarlierValues, fmt.Sprintf("the call has more than %d elements", mostPaired))
 	}
 	for thing := ofDType; thing < len(a.c.Args); thing++ {
 		key := without(a.c, thing)
@@ -39,14 +40,14 @@ func (p *pairs) with(t *Target, a *attempt) (all []*Calls, left []asserts.Skip) 
 			p.firsts[key] = a
 			continue
 		}
-		alike := len(t.unlike(first.calls[0].seen, a.calls[0].seen)) == 0
+		alike := len(probe.Unlike(t.judged, first.calls[0].seen, a.calls[0].seen)) == 0
 		if full := p.take(thing, alike); full != "" {
-			left = append(left, untried(morePairs, full)...)
+			left = append(left, unprobed(probe.EarlierValues, full)...)
 			continue
 		}
 		pair := &Calls{Made: []Call{{first.c, 0}, {a.c, 0}}, Last: SeenJSON{a.calls[0].seen}}
 		if alike {
-			pair.Thing = thing + 1
+			pair.Varied = thing + 1
 		}
 		all = append(all, pair)
 	}
@@ -93,7 +94,7 @@ func Ordered(pairs []*Calls) (turned, all []*Calls) {
 		switch {
 		case p.Made[1].Turn != 0:
 			turned = append(turned, p)
-		case p.Thing != 0:
+		case p.Varied != 0:
 			alike = append(alike, p)
 		default:
 			others = append(others, p)
@@ -113,7 +114,7 @@ func mixed(pairs []*Calls) Call {
 	first := pairs[0].Made[0].Case
 	like := first.Clone()
 	for _, p := range pairs {
-		was, v, other := first.Args[p.Thing-1], &like.Args[p.Thing-1], p.Made[1].Case.Args[p.Thing-1].Clone()
+		was, v, other := first.Args[p.Varied-1], &like.Args[p.Varied-1], p.Made[1].Case.Args[p.Varied-1].Clone()
 		switch {
 		case v.Kind == sample.TensorValue && other.Kind == sample.TensorValue:
 			v.Tensor.Fill, v.Tensor.Values = other.Tensor.Fill, other.Tensor.Values

@@ -9,6 +9,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/probe"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/internal/dev/must"
 	"github.com/opassert/opassert/internal/slicesx"
@@ -16,7 +17,7 @@ import (
 
 // attempt makes a call once.
 func (b *bench) attempt(c *sample.Case) *attempt {
-	return &attempt{c: c, calls: []deviceCall{{seen: b.seenAgain(b.t, c, firstTime)[0]}}}
+	return &attempt{c: c, calls: []deviceCall{{seen: b.seenAgain(b.t, c, probe.First)[0]}}}
 }
 
 // addsOf returns a process with an op that adds a number to the first byte of a tensor, or, if it is stale, the
@@ -36,7 +37,7 @@ func addsOf(t *testing.T, stale bool) *bench {
 
 func named(pairs []*Calls) string {
 	return slicesx.Join(pairs, "; ", func(p *Calls) string {
-		return fmt.Sprintf("%d %v -> %v", p.Thing, p.Made[0].Case, p.Made[1].Case)
+		return fmt.Sprintf("%d %v -> %v", p.Varied, p.Made[0].Case, p.Made[1].Case)
 	})
 }
 
@@ -68,7 +69,7 @@ func TestPairs(t *testing.T) {
 		{"contents", false, []string{"float32[1] 1", "float32[1]:const:3 1"}, many("0", one, "ns::f(a=float32[1] const:3, b=1, c=None)"), ""},
 		{"dtypes", true, []string{"float32[1] 1", "int8[1] 1", "int16[1] 1", "int32[1] 1", "uint8[1] 1"}, many("0", one, fmt.Sprintf(dtype, "int8"), fmt.Sprintf(dtype, "int16"), fmt.Sprintf(dtype, "int32")), "at most 3 with another dtype are"},
 		{"largest", true, []string{"float32[4096] 1", "float32[4096] 2"}, many("2", strings.Replace(one, "[1]", "[4096]", 1), strings.Replace(two, "[1]", "[4096]", 1)), ""},
-		{"too large", true, []string{"float32[1] 1", "float32[4097] 2"}, "", "it has more than 4096 elements"},
+		{"too large", true, []string{"float32[1] 1", "float32[4097] 2"}, "", "the call has more than 4096 elements"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b := addsOf(t, tt.stale)
@@ -79,7 +80,7 @@ func TestPairs(t *testing.T) {
 				pairs, left := b.t.pairs.with(b.t, b.attempt(b.call(t, strings.Replace(a, ":", " ", 1), n, "none")))
 				all = append(all, pairs...)
 				for _, s := range left {
-					reason, _ := strings.CutPrefix(s.Reason, "a call was not repeated after one that differs in one thing: ")
+					reason, _ := strings.CutPrefix(s.Reason, "not repeated after a call with other values, in another process: ")
 					if reasons = append(reasons, reason); s.Code != asserts.NondeterministicResult || s.Count != 1 {
 						t.Errorf("skipped %+v", s)
 					}
@@ -100,8 +101,8 @@ func TestUnpairedIsCounted(t *testing.T) {
 	b := addsOf(t, false)
 	b.Level, b.t.Apart = asserts.Content, func(*Calls) {}
 	result := report.CaseResult{Devices: make(report.Devices)}
-	b.ranOnce(b.t, must.Get(b.Try(b.t, b.call(t, "float32[4097]", "1", "none")))(t), &result)
-	want := untried(morePairs, "it has more than 4096 elements")
+	b.runOnce(b.t, must.Get(b.Try(b.t, b.call(t, "float32[4097]", "1", "none")))(t), &result)
+	want := unprobed(probe.EarlierValues, "the call has more than 4096 elements")
 	if got := result.Devices[engine.CPU].Skips; !slices.Contains(got, want[0]) {
 		t.Errorf("skipped %v, want %v", got, want)
 	}
@@ -110,7 +111,7 @@ func TestUnpairedIsCounted(t *testing.T) {
 // An argument that is no tensor in the first call of a pair is the other one's in the mixed call.
 func TestMixedOfNone(t *testing.T) {
 	b := addsOf(t, true)
-	pair := &Calls{Thing: 1, Made: []Call{{Case: b.call(t, "none", "1", "none")}, {Case: b.call(t, "float32[1]", "1", "none")}}}
+	pair := &Calls{Varied: 1, Made: []Call{{Case: b.call(t, "none", "1", "none")}, {Case: b.call(t, "float32[1]", "1", "none")}}}
 	if got, want := mixed([]*Calls{pair}).Case.String(), "ns::f(a=float32[1], b=1, c=None)"; got != want {
 		t.Errorf("mixed %s, want %s", got, want)
 	}
@@ -144,7 +145,7 @@ func TestPairApart(t *testing.T) {
 func TestOrderOfPairs(t *testing.T) {
 	b := addsOf(t, true)
 	pair := func(thing int, from, to []string) *Calls {
-		return &Calls{Thing: thing, Made: []Call{{Case: b.call(t, from...)}, {Case: b.call(t, to...)}}}
+		return &Calls{Varied: thing, Made: []Call{{Case: b.call(t, from...)}, {Case: b.call(t, to...)}}}
 	}
 	start := []string{"float32[1]", "1", "none"}
 	all := []*Calls{

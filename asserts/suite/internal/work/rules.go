@@ -26,14 +26,14 @@ func (r *Runner) left() []asserts.Fault {
 
 // rulesOf returns the calls of an op's rules with the arguments of a case, if calls begin at
 // autograd. Cases whose tensors differ only in contents share them.
-func (r *Runner) rulesOf(t *Target, c *sample.Case) *aside {
+func (r *Runner) rulesOf(t *Target, c *sample.Case) *fakeCall {
 	e, ok := r.Engine.(engine.RuleCaller)
 	if !ok || !e.HasRules() {
 		return nil
 	}
-	return r.aside(t, c, engine.Rules, "formula or rules", func(args []any) *aside {
+	return r.sharedCall(t, c, engine.Rules, "formula or rules", func(args []any) *fakeCall {
 		faults, why := e.Rules(t.judged, args)
-		return &aside{faults: faults, why: why}
+		return &fakeCall{faults: faults, why: why}
 	})
 }
 

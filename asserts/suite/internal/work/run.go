@@ -6,6 +6,7 @@ import (
 	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/design"
+	"github.com/opassert/opassert/asserts/suite/internal/probe"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
@@ -21,7 +22,7 @@ func (r *Runner) run(t *Target, number int) report.CaseResult {
 	case a == nil:
 		result.Idle = true
 	default:
-		r.ranOnce(t, a, &result)
+		r.runOnce(t, a, &result)
 	}
 	for _, c := range threw {
 		r.addJudged(t, c, &result)
@@ -29,15 +30,15 @@ func (r *Runner) run(t *Target, number int) report.CaseResult {
 	return result
 }
 
-// ran judges an attempt, and searches for the smallest calls with its faults.
-func (r *Runner) ran(t *Target, a *attempt, result *report.CaseResult) {
+// judgeRun judges an attempt, and searches for the smallest calls with its faults.
+func (r *Runner) judgeRun(t *Target, a *attempt, result *report.CaseResult) {
 	if result.Ran = true; t.Single {
 		a = r.held(t, a)
 	}
 	result.Lacks = a.lacks
 	found := r.judge(t, a, result)
-	if len(found) == 0 && r.showsInNext(t, result.Case) {
-		for a = range r.again(t, a.c, asItIs) {
+	if len(found) == 0 && r.needsSecondCall(t, result.Case) {
+		for a = range r.again(t, a.c, probe.Unchanged) {
 			found = r.judge(t, a, new(report.CaseResult))
 		}
 	}
@@ -45,7 +46,7 @@ func (r *Runner) ran(t *Target, a *attempt, result *report.CaseResult) {
 		result.Found = append(result.Found, r.finding(t, a.c, f, result.Case))
 	}
 	isNew := func(f *report.Finding) bool { return !slices.ContainsFunc(t.found, f.Repeats) }
-	if t.Found != nil && !shared(a.c) && slices.ContainsFunc(result.Found, isNew) {
+	if t.Found != nil && !a.c.Shares() && slices.ContainsFunc(result.Found, isNew) {
 		t.Found(result)
 	}
 	result.Found = nil
@@ -62,7 +63,7 @@ func (r *Runner) ran(t *Target, a *attempt, result *report.CaseResult) {
 		if !t.AsItIs {
 			c, f = r.minimise(t, c, f)
 		}
-		if !r.borrowed(t, c, f) {
+		if !r.causedByAlias(t, c, f) {
 			if !t.AsItIs {
 				r.contradicts(t, c, f)
 			}
@@ -73,33 +74,23 @@ func (r *Runner) ran(t *Target, a *attempt, result *report.CaseResult) {
 	}
 }
 
-// ranToo adds the findings of another attempt to the result of a case.
-func (r *Runner) ranToo(t *Target, a *attempt, result *report.CaseResult) {
+// mergeRun adds the findings of another attempt to the result of a case.
+func (r *Runner) mergeRun(t *Target, a *attempt, result *report.CaseResult) {
 	shown := report.CaseResult{Case: result.Case}
-	r.ran(t, a, &shown)
+	r.judgeRun(t, a, &shown)
 	result.Devices.Add(shown.Devices)
 	result.Found = append(result.Found, shown.Found...)
 }
 
-// ranOnce judges an attempt, or adds the result of an equal call.
-func (r *Runner) ranOnce(t *Target, a *attempt, result *report.CaseResult) {
+// runOnce judges an attempt, or adds the result of an equal call.
+func (r *Runner) runOnce(t *Target, a *attempt, result *report.CaseResult) {
 	if a.before == nil {
 		shown := report.CaseResult{Case: result.Case}
-		r.ran(t, a, &shown)
-		left := r.handOver(t, a, shown.Found)
-		if b := r.uneven(t, a.c); b != nil {
-			r.ranToo(t, b, &shown)
-		}
-		if b := r.withGenerator(t, a.c); b != nil {
-			r.ranToo(t, b, &shown)
-		}
-		b, skips := r.large(t, a)
-		shown.Devices.Add(report.Devices{a.calls[0].on: {Skips: append(left, skips...)}})
-		if b != nil {
-			r.ranToo(t, b, &shown)
-			r.divides(t, b.c, &shown)
-		}
-		a.before = &made{c: a.c, result: shown}
+		r.judgeRun(t, a, &shown)
+		left := r.queueForOtherProcess(t, a, shown.Found)
+		shown.Devices.Add(report.Devices{a.calls[0].on: {Skips: left}})
+		r.probeMore(t, a, &shown)
+		a.before = &cachedResult{c: a.c, result: shown}
 		t.made[a.key] = a.before
 	}
 	before := &a.before.result
@@ -134,7 +125,7 @@ func (r *Runner) call(t *Target, number int, result *report.CaseResult) (a *atte
 		if len(t.Ran) > 0 {
 			i, bases := number-openings, design.ChooseBases(t.Ran)
 			t.Offered[i] = r.ask(t, bases[0], i)
-			r.enliven(t, bases, i)
+			r.useNontrivialNumber(t, bases, i)
 		}
 		return nil, nil
 	}
@@ -207,9 +198,9 @@ func (r *Runner) ask(t *Target, base *sample.Case, i int) []sample.Value {
 	return design.Choices(nonsense, text)
 }
 
-// enliven sets an argument of the bases to a number that changes the results of the op, unlike 0 or
+// useNontrivialNumber sets an argument of the bases to a number that changes the results of the op, unlike 0 or
 // 1, if the kernel accepts it.
-func (r *Runner) enliven(t *Target, bases []*sample.Case, i int) {
+func (r *Runner) useNontrivialNumber(t *Target, bases []*sample.Case, i int) {
 	for _, base := range bases {
 		v, ok := design.Lively(t.operator.Schema.Func.Args[i], base.Args[i])
 		if !ok {

@@ -200,7 +200,7 @@ func TestBorrowed(t *testing.T) {
 		if len(found) != 1 || found[0].Violation.Subject.Index != 0 {
 			t.Fatalf("%s: found %s", tt.name, words(found))
 		}
-		if got := b.borrowed(b.t, c, found[0]); got != tt.want {
+		if got := b.causedByAlias(b.t, c, found[0]); got != tt.want {
 			t.Errorf("%s: borrowed %v", tt.name, got)
 		}
 	}

@@ -59,7 +59,7 @@ func (r *Runner) settle(t *Target, c *sample.Case, rng *rand.Rand, about []strin
 	ad := design.NewAdapter(t.operator, rng, design.Themes[0])
 	ad.About = about
 	for left := steps; ; left-- {
-		a, err := r.once(t, c)
+		a, err := r.tryOnce(t, c)
 		if err == nil {
 			return a, nil
 		}
@@ -124,7 +124,7 @@ func (r *Runner) search(t *Target, rng *rand.Rand, c *sample.Case) *search {
 			c = ad.Adapt(best, text)
 			continue
 		}
-		a, err := r.once(t, c)
+		a, err := r.tryOnce(t, c)
 		if err == nil {
 			s.a = a
 			return s

@@ -9,6 +9,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/design"
+	"github.com/opassert/opassert/asserts/suite/internal/probe"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
@@ -22,31 +23,20 @@ type Target struct {
 	waived   []asserts.Excuse
 	*design.Learned
 	Listener
-	plan           *design.Design    // once the openings are over
-	threw          []*judgedCall     // calls of the case that threw
-	found          []*report.Finding // by this worker, which minimises each once
-	noFake         string            // why no fake can be called
-	asides         map[asideOf]*aside
-	made           map[string]*made // by the key of its call
-	dtypes         *design.Refused
-	uneven         once // settings with a call with unequal sizes
-	seeded         once // settings with a call with another seed
-	divided        once // settings with a call with two threads
-	given          once // settings with a call with a generator that it omitted
-	generated      once // settings with a call with another generator
-	refusals       once // messages of calls that were repeated on the other side of pages
-	traps          [len(traps)]trial
-	unwrittenCalls int             // number of calls that did not change the arguments that they may write
-	steady         *attempt        // the last with reproducible results
-	errors         map[string]bool // after which that was repeated
-	twinned        int             // number of calls that threw on the device and were repeated on the CPU
-	aligned        bool            // the op refuses tensors that are not aligned for vectors
-	refusal        bool            // a note says that the device threw and the CPU returned
-	handedOver     bool            // a call was, with other default values
-	pairs          pairs
-	AsItIs         bool            // findings keep the calls that showed them
-	Single         bool            // a single case was requested: no earlier call has results
-	Without        []engine.Device // no calls there: one ended its process
+	plan      *design.Design    // once the openings are over
+	threw     []*judgedCall     // calls of the case that threw
+	found     []*report.Finding // by this worker, which minimises each once
+	noFake    string            // why no fake can be called
+	fakeCalls map[fakeCallKey]*fakeCall
+	made      map[string]*cachedResult // by the key of its call
+	dtypes    *design.Refused
+	budgets   map[*probe.Row]budget
+	steady    *attempt // the last with reproducible results
+	aligned   bool     // the op refuses tensors that are not aligned for vectors
+	pairs     pairs
+	AsItIs    bool            // findings keep the calls that showed them
+	Single    bool            // a single case was requested: no earlier call has results
+	Without   []engine.Device // no calls there: one ended its process
 }
 
 // A Listener is called before steps that may end the process. Its functions may be nil.
@@ -61,9 +51,9 @@ type Listener struct {
 
 // Calls are calls of an op, one after the other, each with new tensors.
 type Calls struct {
-	Made  []Call
-	Last  SeenJSON // of the last call; nil if one throws
-	Thing int      // what differs between two of them, if their results are the same: an argument by its number from 1
+	Made   []Call
+	Last   SeenJSON // of the last call; nil if one throws
+	Varied int      // what differs between two of them, if their results are the same: an argument by its number from 1
 }
 
 // A Call is a call of a case.
@@ -103,10 +93,7 @@ func NewTarget(e engine.Engine, operator engine.Operator, p engine.Checks, book 
 	p.Op.Checks = slices.DeleteFunc(slices.Clone(p.Op.Checks), operator.CannotShow)
 	t := &Target{
 		operator: operator, devices: e.Devices(), Gen: design.NewGenerator(operator.Schema, book),
-		judged: e.Subjects(&p.Op), unthrown: e.Subjects(p.Op.Thrown()), waived: p.Waived, asides: make(map[asideOf]*aside), made: make(map[string]*made), dtypes: design.NewRefused(), uneven: make(once), seeded: make(once), divided: make(once), given: make(once), generated: make(once), refusals: make(once), errors: make(map[string]bool), pairs: newPairs(), Learned: &design.Learned{Offered: make(map[int][]sample.Value), Origins: make(map[int]report.Origin)},
-	}
-	for i := range t.traps {
-		t.traps[i].reached = make(map[int]bool)
+		judged: e.Subjects(&p.Op), unthrown: e.Subjects(p.Op.Thrown()), waived: p.Waived, fakeCalls: make(map[fakeCallKey]*fakeCall), made: make(map[string]*cachedResult), dtypes: design.NewRefused(), budgets: make(map[*probe.Row]budget), pairs: newPairs(), Learned: &design.Learned{Offered: make(map[int][]sample.Value), Origins: make(map[int]report.Origin)},
 	}
 	if f, ok := e.(engine.FakeCaller); ok {
 		t.noFake = f.NoFake(t.judged)
@@ -180,12 +167,12 @@ func (t *Target) defined(on asserts.Ref, seen *asserts.Seen) int {
 type attempt struct {
 	c      *sample.Case
 	calls  []deviceCall   // the first is on the case's own device
-	fake   *aside         // nil: the engine has none
-	rules  *aside         // nil: the engine has none
+	fake   *fakeCall      // nil: the engine has none
+	rules  *fakeCall      // nil: the engine has none
 	memory memory         // of the first call
 	lacks  map[string]int // tensors that the call needed and the library lacks, with their number
 	key    string         // of c
-	before *made          // an equal call that replaces this one; or nil
+	before *cachedResult  // an equal call that replaces this one; or nil
 }
 
 // A memory holds the faults of a call in memory, and why that of some storage was not watched, or
@@ -227,15 +214,15 @@ func (t *Target) unwaived(found []*asserts.Violation, result *report.CaseResult)
 	})
 }
 
-// An aside is the call of an op's fake, or the calls of its rules, with the arguments of a case.
-type aside struct {
+// A fakeCall is the call of an op's fake, or the calls of its rules, with the arguments of a case.
+type fakeCall struct {
 	seen   *compare.Fake // by the fake; nil: it was not called
 	faults []asserts.Fault
 	why    string // why they were not called, or ""
 }
 
-// An asideOf is the key of an aside that cases share.
-type asideOf struct {
+// A fakeCallKey is the key of a fakeCall that cases share.
+type fakeCallKey struct {
 	on    engine.Device
 	shape string
 }
@@ -246,9 +233,9 @@ type judgedCall struct {
 	verdict asserts.Verdict
 }
 
-// A made is the result of a call, shared by cases that make the same call: a call has many classes,
+// A cachedResult is the result of a call, shared by cases that make the same call: a call has many classes,
 // and errors lead to the same call again.
-type made struct {
+type cachedResult struct {
 	c      *sample.Case
 	err    error             // if it threw
 	result report.CaseResult // if it ran

@@ -3,6 +3,7 @@ package work
 import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/probe"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
@@ -14,7 +15,7 @@ func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 	}
 	m := maker{engine: r.Engine, room: &r.room}
 	defer m.release()
-	c, args, err := r.arguments(t, &m, c, firstTime)
+	c, args, err := r.arguments(t, &m, c, probe.First)
 	if err != nil {
 		return nil, &unmade{err}
 	}
@@ -34,7 +35,7 @@ func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 		r.threwLast = c
 		r.threw(t, c, &out.Seen, err)
 		r.threwAstray(t, c, err)
-		r.spoils(t, c, err)
+		r.leavesState(t, c, err)
 		r.refuses(t, a, err)
 		return nil, err
 	}
@@ -58,9 +59,9 @@ type unmade struct{ error }
 
 func (u *unmade) Unwrap() error { return u.error }
 
-// once is Try, unless the call was made before: then it returns its error, or an attempt without
+// tryOnce is Try, unless the call was made before: then it returns its error, or an attempt without
 // calls.
-func (r *Runner) once(t *Target, c *sample.Case) (*attempt, error) {
+func (r *Runner) tryOnce(t *Target, c *sample.Case) (*attempt, error) {
 	key := c.Key()
 	if before := t.made[key]; before != nil && before.err != nil {
 		return nil, before.err
@@ -71,7 +72,7 @@ func (r *Runner) once(t *Target, c *sample.Case) (*attempt, error) {
 	if err == nil {
 		a.key = key
 	} else if _, thrown := engine.Message(err); thrown {
-		t.made[key] = &made{c: c, err: err}
+		t.made[key] = &cachedResult{c: c, err: err}
 	}
 	return a, err
 }

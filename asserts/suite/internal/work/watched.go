@@ -4,6 +4,7 @@ import (
 	"regexp"
 
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/probe"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
@@ -15,13 +16,13 @@ func (r *Runner) watcher() engine.MemoryWatcher {
 	return nil
 }
 
-func (r *Runner) arrange(t *Target, how callSetup) {
+func (r *Runner) arrange(t *Target, how probe.Setup) {
 	switch w := r.watcher(); {
 	case w == nil:
-	case how.reused:
-		w.Reuse(t.aligned, how.fill)
+	case how.Reused:
+		w.Reuse(t.aligned, how.Fill)
 	default:
-		w.Arrange(how.ahead, t.aligned, how.fill)
+		w.Arrange(how.GuardBefore, t.aligned, how.Fill)
 	}
 }
 
@@ -34,15 +35,17 @@ func (r *Runner) touched(t *Target) (touched memory) {
 }
 
 // arguments makes those of a case in an arrangement, and seeds the engine.
-func (r *Runner) arguments(t *Target, m *maker, c *sample.Case, how callSetup) (*sample.Case, []any, error) {
+func (r *Runner) arguments(t *Target, m *maker, c *sample.Case, how probe.Setup) (*sample.Case, []any, error) {
 	r.arrange(t, how)
-	m.callSetup = how
+	m.Setup = how
 	c, args, err := m.made(c)
 	if err == nil {
-		err = r.Engine.Seed(int64(r.Seed + how.seed))
+		err = r.seed(how)
 	}
 	return c, args, err
 }
+
+func (r *Runner) seed(how probe.Setup) error { return r.Engine.Seed(int64(r.Seed + how.Seed)) }
 
 // demands matches the messages of kernels that refuse tensors which are not aligned for vectors.
 var demands = regexp.MustCompile(`(?i)\b(un|mis)?-?align(ed|ment)?\b`)

@@ -7,6 +7,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/probe"
 )
 
 // The first reproducible call of an op of a library is handed over once; a process that has not run
@@ -87,9 +88,9 @@ func TestApart(t *testing.T) {
 			c := b.call(t, tt.arg)
 			a := b.attempt(c)
 			a.calls[0].seen.Autograd = tt.through
-			b.handOver(b.t, a, tt.found)
+			b.queueForOtherProcess(b.t, a, tt.found)
 			longer := b.call(t, strings.Replace(tt.arg, "[1]", "[2]", 1))
-			b.handOver(b.t, &attempt{c: longer, calls: []deviceCall{{seen: &asserts.Seen{Autograd: tt.through}}}}, tt.found)
+			b.queueForOtherProcess(b.t, &attempt{c: longer, calls: []deviceCall{{seen: &asserts.Seen{Autograd: tt.through}}}}, tt.found)
 			if len(handed) != map[bool]int{true: 1}[tt.handed] {
 				t.Fatalf("%d calls are handed over", len(handed))
 			}
@@ -148,7 +149,7 @@ func TestCallApartReuses(t *testing.T) {
 	var w *watchingEngine
 	reused := 0
 	b := benchOf(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
-		if w.reuses && w.fill == firstFill && e.live == 1 {
+		if w.reuses && w.fill == probe.First.Fill && e.live == 1 {
 			reused++
 		}
 		return copies(e, args)
@@ -159,11 +160,11 @@ func TestCallApartReuses(t *testing.T) {
 	if b.CallApart(b.t, &Calls{Made: []Call{{c, 1}, {c, 0}}}, new(report.CaseResult)); reused != 2 {
 		t.Errorf("%d calls reuse memory", reused)
 	}
-	if b.seenAgain(b.t, c, firstTime); reused != 2 || w.reuses {
+	if b.seenAgain(b.t, c, probe.First); reused != 2 || w.reuses {
 		t.Error("another call reuses memory")
 	}
 	b.t.Apart, b.t.aligned = func(*Calls) {}, true
-	if b.handOver(b.t, b.attempt(c), nil); reused != 4+often || !w.aligned {
+	if b.queueForOtherProcess(b.t, b.attempt(c), nil); reused != 4+probe.Often || !w.aligned {
 		t.Errorf("%d calls reuse memory in the worker, and before; aligned: %v", reused, w.aligned)
 	}
 }

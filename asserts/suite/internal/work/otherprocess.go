@@ -5,6 +5,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
+	"github.com/opassert/opassert/asserts/suite/internal/probe"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
@@ -16,24 +17,24 @@ import (
 // astray are the checks whose violations explain different results.
 const astray asserts.Codes = 1<<asserts.OutOfBounds | 1<<asserts.UseAfterFree | 1<<asserts.UninitialisedResult | 1<<asserts.NondeterministicResult
 
-// handOver reports calls of an op of a library, or of a Go function, whose results are
+// queueForOtherProcess reports calls of an op of a library, or of a Go function, whose results are
 // reproducible: they are repeated in another process. It returns skips of those that are not.
-func (r *Runner) handOver(t *Target, a *attempt, found []*report.Finding) []asserts.Skip {
+func (r *Runner) queueForOtherProcess(t *Target, a *attempt, found []*report.Finding) []asserts.Skip {
 	explains := func(f *report.Finding) bool { return astray.Has(f.Violation.Code) }
 	switch {
 	case t.Apart == nil || r.Level < asserts.Content || !t.operator.Added && t.operator.Function == nil:
 		return nil
 	case a.calls[0].seen.Autograd: // OA014 alone is judged
 		return nil
-	case !t.repeatable() || t.leavesMemory() || slices.ContainsFunc(found, explains):
+	case !probe.Repeatable(t.operator.Schema) || probe.LeavesMemory(t.operator.Schema) || slices.ContainsFunc(found, explains):
 		return nil
 	}
-	if !t.handedOver && slices.ContainsFunc(a.c.Tensors(), (*sample.TensorSpec).Usual) {
-		then := otherValue.inReused()
-		r.seenAgain(t, a.c, firstTime.inReused())
-		if seen := r.seenAgain(t, a.c, then); seen != nil && r.repeats(t, a.c, then, seen[0]) {
-			t.Apart(&Calls{Made: []Call{{a.c, 0}, {a.c, otherValue.later}}, Last: SeenJSON{seen[0]}})
-			t.handedOver = true
+	if asked := t.budget(probe.EarlierValues).asked; len(asked) < probe.EarlierValues.Budget && slices.ContainsFunc(a.c.Tensors(), (*sample.TensorSpec).Usual) {
+		then := probe.OtherValue.InReused()
+		r.seenAgain(t, a.c, probe.First.InReused())
+		if seen := r.seenAgain(t, a.c, then); seen != nil && r.probeCall(t, a.c, seen[0]).Repeats(then, seen[0]) {
+			t.Apart(&Calls{Made: []Call{{a.c, 0}, {a.c, probe.OtherValue.ValueSeed}}, Last: SeenJSON{seen[0]}})
+			asked[a.c.Key()] = true
 		}
 	}
 	pairs, left := t.pairs.with(t, a)
@@ -49,7 +50,7 @@ func (r *Runner) CallApart(t *Target, calls *Calls, result *report.CaseResult) {
 	before := calls.Last.Seen
 	calls.Last.Seen = nil
 	for _, call := range calls.Made {
-		seen := r.seenAgain(t, call.Case, withValues(call.Turn).inReused())
+		seen := r.seenAgain(t, call.Case, probe.WithValues(call.Turn).InReused())
 		if seen == nil {
 			break
 		}
@@ -61,15 +62,15 @@ func (r *Runner) CallApart(t *Target, calls *Calls, result *report.CaseResult) {
 	case seen == nil:
 		r.addJudged(t, &judgedCall{last.Case, asserts.Verdict{Skips: []asserts.Skip{throwsApart}}}, result)
 	default:
-		fault, first := earlierValues, calls.Made[0].Case
+		fault, first := probe.EarlierValues.Fault, calls.Made[0].Case
 		other := first.Key() != last.Case.Key()
 		switch {
 		case len(calls.Made) == 1:
-			fault = firstCall
+			fault = probe.FirstCall.Fault
 		case other:
 			fault.Saw = "depend on an earlier call: they differ between two new processes, one of which calls " + first.String() + " first, the other one the same call"
 		}
-		r.addJudged(t, &judgedCall{last.Case, asserts.JudgeFaults(t.judged, seen, t.differing(seen, before, fault))}, result)
+		r.addJudged(t, &judgedCall{last.Case, asserts.JudgeFaults(t.judged, seen, r.probeCall(t, last.Case, seen).Differing(seen, before, fault))}, result)
 		if other {
 			for _, f := range result.Found {
 				f.Earlier, f.Violation.Repro = first.Recipe(), "-op "+t.Gen.Name+report.SeedFlag(r.Seed)
@@ -78,23 +79,8 @@ func (r *Runner) CallApart(t *Target, calls *Calls, result *report.CaseResult) {
 	}
 }
 
-var firstCall = asserts.Fault{
-	Saw:     "differ between the first call of the op in a new process and the same call after it",
-	Symptom: asserts.FirstCall,
-	Breaks:  "the first batch of a program is computed with other values than those after it",
-	Fix:     "do what the first call does before anything is computed, or in each call",
-	Note:    unpromised,
-}
-
 // throwsApart is the skip of a call that returns only in the process that ran the cases.
 var throwsApart = asserts.Skip{
 	Code: asserts.NondeterministicResult, Count: 1,
 	Reason: "the call throws in a process that has not run the op",
-}
-
-var earlierValues = asserts.Fault{
-	Saw:     "depend on the values of an earlier call: they differ between two new processes, one of which makes a call with other values first, the other one the same call",
-	Symptom: asserts.EarlierValues,
-	Breaks:  "all later batches of a program are computed with values of the first one",
-	Fix:     "key a cache by everything that its entries depend on: not only sizes and dtype, but also the elements of tensors, or their identity and _version, and the other arguments, but not their address, at which there may be another tensor later; or do not cache",
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/probe"
 )
 
 // undecided is the reason for not comparing values: not every op that uses random numbers is
@@ -31,10 +32,10 @@ func (r *Runner) settled(t *Target, a *attempt, found []*asserts.Violation, comp
 // madeAgain repeats the first call of an attempt, and that on the CPU, with other random numbers in
 // other memory, and returns those that succeed.
 func (r *Runner) madeAgain(t *Target, a *attempt) (all []deviceCall) {
-	if seen := r.seenAgain(t, a.c, otherDraw); seen != nil {
+	if seen := r.seenAgain(t, a.c, probe.OtherDraw); seen != nil {
 		all = append(all, deviceCall{on: a.calls[0].on, seen: seen[0]})
 	}
-	if seen := r.seenAgain(t, a.c, otherDraw.onCPU()); seen != nil {
+	if seen := r.seenAgain(t, a.c, probe.OtherDraw.OnCPU()); seen != nil {
 		all = append(all, deviceCall{on: engine.CPU, seen: seen[0]})
 	}
 	return all

@@ -1,0 +1,88 @@
+package probe
+
+import (
+	"slices"
+
+	"github.com/opassert/opassert/asserts/suite/internal/design"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/internal/tensor"
+	"github.com/opassert/opassert/schema"
+)
+
+// A Change modifies a case of an op.
+type Change func(*schema.Op, *sample.Case)
+
+// Unchanged leaves a case as it is.
+func Unchanged(*schema.Op, *sample.Case) {}
+
+// Each returns a change of each tensor.
+func Each(one func(*sample.TensorSpec)) Change {
+	return func(_ *schema.Op, c *sample.Case) {
+		for _, t := range c.Tensors() {
+			one(t)
+		}
+	}
+}
+
+// matrices returns the tensors with two dimensions and more.
+func matrices(c *sample.Case) []*sample.TensorSpec {
+	return slices.DeleteFunc(c.Tensors(), func(t *sample.TensorSpec) bool { return len(t.Sizes) < 2 })
+}
+
+// widen adds to a size of tensors, by its distance from the end.
+func widen(ts []*sample.TensorSpec, dim int, by int64) {
+	for _, t := range ts {
+		t.Sizes[len(t.Sizes)-dim] += by
+	}
+}
+
+// transpose transposes the tensors with two dimensions and more.
+func transpose(_ *schema.Op, c *sample.Case) {
+	for _, t := range matrices(c) {
+		t.Arrangement = tensor.Transposed
+	}
+}
+
+// grow makes tensors for results one-dimensional, with an element more.
+func grow(op *schema.Op, c *sample.Case) {
+	outs := design.OutsOf(op, c)
+	for i, t := range c.Tensors() {
+		if outs[i] {
+			t.Sizes, t.Arrangement = []int64{tensor.Numel(t.Sizes) + 1}, tensor.Contiguous
+		}
+	}
+}
+
+// worthDividing is the number of elements from which kernels divide a tensor: more than twice the
+// usual grain of at::parallel_for.
+const worthDividing = 1 << 16
+
+// lengthened returns changes that give tensors at least this number of elements: those of the sizes of
+// the first, or the first alone if the op treats it as a batch.
+func lengthened(elements int64) []Change {
+	return []Change{
+		func(_ *schema.Op, c *sample.Case) {
+			all := growing(c)
+			first := slices.Clone(all[0].Sizes)
+			alike := !slices.ContainsFunc(all, func(t *sample.TensorSpec) bool { return !slices.Equal(t.Sizes, first) })
+			if !alike {
+				all = all[:1] // an op may compute each pair of elements
+			}
+			lengthen(all, elements)
+		},
+		func(_ *schema.Op, c *sample.Case) { lengthen(growing(c)[:1], elements) },
+	}
+}
+
+// growing returns the tensors that have elements in a dimension.
+func growing(c *sample.Case) []*sample.TensorSpec {
+	return slices.DeleteFunc(c.Tensors(), func(t *sample.TensorSpec) bool { return len(t.Sizes) == 0 || tensor.Numel(t.Sizes) == 0 })
+}
+
+// lengthen multiplies the first size of each tensor by about the same number: odd numbers do not
+// divide evenly.
+func lengthen(all []*sample.TensorSpec, elements int64) {
+	for _, t := range all {
+		t.Sizes[0] = t.Sizes[0]*(elements/tensor.Numel(t.Sizes)+1) | 1
+	}
+}

@@ -1,0 +1,21 @@
+package probe
+
+import "github.com/opassert/opassert/asserts"
+
+// Noted is what Device knows about an op that it has a note of.
+const Noted = "noted"
+
+// Device finds calls that throw on a device, and not on the CPU and Meta.
+var Device = add(Row{
+	Name: "device", How: "on cpu and meta after it threw", At: Refused, Budget: many,
+	Key:  wholeCall,
+	When: func(c *Call) bool { return !c.Known[Noted] },
+	Fault: asserts.Fault{
+		Code:   asserts.MetaAlias,
+		Saw:    "the call throws, and returns on cpu and meta: ",
+		Breaks: "a program that runs on the CPU fails on the device",
+		Fix:    "accept what the kernel for the CPU accepts, or document what the device does not",
+		Note:   "the schema does not list the arguments that a kernel accepts",
+	},
+	NoProgram: "the report has the message",
+})

@@ -1,0 +1,43 @@
+package probe
+
+import (
+	"slices"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/compare"
+)
+
+var _ = add(Row{
+	Name: "lost-copy", How: "with the copies that it makes of arguments tracked", At: Returned, Budget: some,
+	Key:  wholeCall,
+	When: func(c *Call) bool { return c.Traces() && len(unchanged(c)) > 0 },
+	Find: func(r *Row, c *Call) (faults []asserts.Fault) {
+		sites := c.Dropped(c.Case)
+		for _, name := range unchanged(c) {
+			if site, ok := sites[name]; ok {
+				f := r.Fault
+				f.Argument, f.Site = name, site
+				faults = append(faults, f)
+			}
+		}
+		return faults
+	},
+	Fault: asserts.Fault{
+		Code:   asserts.SchemaLint,
+		Saw:    "the call does not change it, and writes a copy of it that is never read",
+		Breaks: "for such values the tensor keeps its old contents, without an error",
+		Fix:    "write the argument itself, as x[mask] = value does, or copy the result back: indexing with a tensor and reshape() return a copy",
+		Note:   "the copy may be read without an op",
+	},
+	NoProgram: lintHasNone,
+})
+
+// unchanged returns the arguments that a call should write and does not change.
+func unchanged(c *Call) (all []string) {
+	for _, w := range compare.WritesOf(c.Judged, c.Seen) {
+		if name := argument(c, w); !w.Changed && !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
+}

@@ -1,0 +1,24 @@
+package probe
+
+import (
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/compare"
+	"github.com/opassert/opassert/asserts/suite/internal/design"
+)
+
+var _ = add(Row{
+	Name: "lost-resized", How: "with other sizes of an argument for a result", At: Returned, Budget: some,
+	Key:  wholeCall,
+	When: func(c *Call) bool { return c.Case.Plain() && len(unknown(c, isOut)) > 0 },
+	Find: func(r *Row, c *Call) []asserts.Fault { return lost(r, c, grow, isOut, isOut) },
+	Fault: asserts.Fault{
+		Code:   asserts.SchemaLint,
+		Saw:    "the call changes it, but not where its sizes are not the result's",
+		Breaks: "it keeps its old value, and is returned as the result, without an error",
+		Fix:    "resize it, or refuse it",
+		Note:   nothingToWrite,
+	},
+	NoProgram: lintHasNone,
+})
+
+func isOut(c *Call, w compare.Write) bool { return design.IsOut(c.Op.Schema.Func.Args[w.Arg]) }

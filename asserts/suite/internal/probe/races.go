@@ -1,0 +1,39 @@
+package probe
+
+import "github.com/opassert/opassert/asserts"
+
+// races is the number of calls with two threads: threads that write the same element lose an update
+// only where they are at it at once.
+const races = 50
+
+var _ = add(Row{
+	Name: "races", How: "with two threads, as before", At: Returned, Budget: one,
+	When: isLarge,
+	Find: func(r *Row, c *Call) []asserts.Fault {
+		first := c.Again(twoThreads)
+		for range races {
+			then := c.Again(twoThreads)
+			if first == nil || then == nil {
+				return nil
+			}
+			if differ := c.Unlike(first, then); len(differ) > 0 {
+				if !c.Repeats(First, c.Seen) {
+					return nil
+				}
+				return about(differ, r.Fault)
+			}
+		}
+		return nil
+	},
+	Fault: asserts.Fault{
+		Code: asserts.NondeterministicResult, Symptom: asserts.Races,
+		Saw:    "differ between two calls with two threads",
+		Breaks: "on a machine with several cores its result is another one in each call",
+		Fix:    "let no two threads write the same element, or update it atomically",
+		Note:   unpromised,
+	},
+	Program: &Program{
+		Often: true, Before: "torch.set_num_threads(2)", Fault: "seen[0] != seen[1]",
+		Says: "{x} differs between calls with two threads",
+	},
+})

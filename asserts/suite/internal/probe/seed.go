@@ -1,0 +1,17 @@
+package probe
+
+import "github.com/opassert/opassert/asserts"
+
+var _ = add(Row{
+	Name: "seed", How: "with another seed", At: Returned, Budget: some,
+	When:  (*Call).Repeatable,
+	Setup: otherSeed,
+	Fault: asserts.Fault{
+		Code:   asserts.NondeterministicResult,
+		Saw:    "depend on the seed of the default generators",
+		Breaks: "compilers merge calls with the same arguments, and recompute results for backward, with other numbers",
+		Fix:    "use PyTorch's generator, and register the op with the tag nondeterministic_seeded, or with a Generator argument",
+		Note:   "programs that are not compiled do without",
+	},
+	NoProgram: "the program of its code repeats the call with one seed",
+})

@@ -1,0 +1,80 @@
+package work
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/report"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/probe"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+)
+
+// threw judges a call that threw by the observations of its arguments.
+func (r *Runner) threw(t *Target, c *sample.Case, seen *asserts.Seen, err error) {
+	message, isThrown := engine.Message(err)
+	switch {
+	case len(seen.After) == 0 || !isThrown || dispatched(message) || len(t.unthrown.Checks) == 0:
+	case !c.Plain():
+		t.thrown(c, asserts.Verdict{Skips: []asserts.Skip{{Code: asserts.UndeclaredWrite, Reason: "the call threw, and a tensor is not plain", Count: 1}}}, message)
+	default:
+		seen.Number()
+		t.thrown(c, asserts.Judge(t.unthrown, seen, r.Policy), message)
+	}
+}
+
+// leavesState repeats the last call with reproducible results after another one that threw, and compares
+// its results with those of before.
+func (r *Runner) leavesState(t *Target, c *sample.Case, err error) {
+	message, isThrown := engine.Message(err)
+	if t.steady == nil || !isThrown || dispatched(message) {
+		return
+	}
+	was := r.probeCall(t, t.steady.c, t.steady.calls[0].seen)
+	was.Threw = message
+	faults, skips := r.probe(t, probe.Thrown, was)
+	verdict := asserts.JudgeFaults(t.judged, was.Seen, faults)
+	verdict.Skips = append(verdict.Skips, skips...)
+	t.threw = append(t.threw, &judgedCall{c: c, verdict: verdict})
+	if len(faults) > 0 {
+		t.steady = nil // it already has a fault
+	}
+}
+
+// refuses adds one note for each op whose kernel for a device throws for arguments that the CPU and Meta accept.
+func (r *Runner) refuses(t *Target, a *attempt, err error) {
+	message, isThrown := engine.Message(err)
+	unimplemented := dispatched(message) || strings.Contains(strings.ToLower(message), "not implemented")
+	c := r.probeCall(t, a.c, new(asserts.Seen))
+	if a.calls[0].on == engine.CPU || len(a.calls) == 1 || !isThrown || unimplemented {
+		return
+	}
+	ok, skips := t.due(probe.Device, c)
+	if !ok {
+		t.threw = append(t.threw, &judgedCall{c: a.c, verdict: asserts.Verdict{Skips: skips}})
+		return
+	}
+	for i := range a.calls[1:] {
+		twin := &a.calls[i+1]
+		r.callTwins(t, twin)
+		if r.left(); twin.seen == nil {
+			return
+		}
+	}
+	c.Known[probe.Noted] = true
+	fault := probe.Device.Fault
+	fault.Saw += sample.Clip(message)
+	t.threw = append(t.threw, &judgedCall{c: a.c, verdict: asserts.JudgeFaults(t.judged, c.Seen, []asserts.Fault{fault})})
+}
+
+// addJudged adds the faults of another call, and counts the checks that could not be made on it.
+func (r *Runner) addJudged(t *Target, w *judgedCall, result *report.CaseResult) {
+	on := r.Engine.Devices()[0]
+	result.Devices.Add(report.Devices{on: {Skips: w.verdict.Skips}})
+	for _, f := range t.findings(w.verdict.Violations, result, on) {
+		if !slices.ContainsFunc(result.Found, f.SameFault) {
+			result.Found = append(result.Found, r.finding(t, w.c, f, result.Case))
+		}
+	}
+}
