@@ -4,7 +4,7 @@
 //	go run ./internal/dev/addprobe other-locale
 //
 // What is left to write is "..."; the tests of the packages work and repro name what else is missing: a
-// planted fault, a healthy twin, and a program or the reason why there is none.
+// planted fault, a healthy twin, and a program, or why it has none.
 package main
 
 import (

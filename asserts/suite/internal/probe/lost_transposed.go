@@ -44,7 +44,7 @@ func unknown(c *Call, may writable) map[int]bool {
 	return all
 }
 
-// lost makes a changed call, and returns the arguments that it does not write, unlike the call before.
+// lost makes a changed call, and returns the arguments that it does not write, unlike the unchanged one.
 // Those that it writes are known from then on. A call counts if the op refuses it.
 func lost(r *Row, c *Call, change Change, may, is writable) (faults []asserts.Fault) {
 	like := c.Case.Clone()
