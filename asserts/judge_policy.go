@@ -74,7 +74,7 @@ func addSkip(rows []Row, c Code, skip Row) []Row {
 	return rows
 }
 
-// Presets returns the policies that OPASSERT and opassert policy can name.
+// Presets returns the policies that OPASSERT can name, and opassert explain -policy shows.
 func Presets() []*Policy { return []*Policy{Aware(), PyTorch()} }
 
 // With returns a copy of the policy with more rows.

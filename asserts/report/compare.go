@@ -157,12 +157,12 @@ func (c *Comparison) WriteText(w io.Writer) error {
 			t.line("  %d ops are new", added)
 		}
 	}
-	if all := histories(c.Reports); len(all) > 0 {
+	if all := c.findings(); len(all) > 0 {
 		t.line("\nfindings, and the versions that have them:")
-		for _, h := range all {
-			t.line("  %s  %s  %s: %s", h.Code, h.Op, h.Subject, h.words())
-			if h.Program != nil {
-				t.line("    program %v", h.Program)
+		for _, f := range all {
+			t.line("  %s  %s  %s: %s", f.Code, f.Op, f.Subject, c.words(f.Stands))
+			if f.Program != nil {
+				t.line("    program %v", f.Program)
 			}
 		}
 	}
@@ -220,10 +220,10 @@ func (c *Comparison) runs() []comparedRun {
 // changes as one object.
 func (c *Comparison) WriteJSON(w io.Writer) error {
 	return printable.JSON(w, struct {
-		Runs     []comparedRun  `json:"runs"`
-		Findings []history      `json:"findings"`
-		Changes  []engineChange `json:"changes"`
-	}{c.runs(), histories(c.Reports), c.Changes()}, " ")
+		Runs     []comparedRun     `json:"runs"`
+		Findings []comparedFinding `json:"findings"`
+		Changes  []engineChange    `json:"changes"`
+	}{c.runs(), c.findings(), c.Changes()}, " ")
 }
 
 //go:embed compare.html
@@ -235,59 +235,61 @@ var compareTemplate = sync.OnceValue(func() *template.Template { return template
 func (c *Comparison) WriteHTML(w io.Writer) error {
 	return compareTemplate().Execute(w, struct {
 		Runs    []comparedRun
-		Rows    []history
+		Rows    []comparedFinding
 		Changes []engineChange
-	}{c.runs(), histories(c.Reports), c.Changes()})
+	}{c.runs(), c.findings(), c.Changes()})
 }
 
-// WriteTable writes two tables in Markdown: the engines with the numbers of findings that appeared
-// and were mended in each, and the status of each finding with each engine.
-func (c *Comparison) WriteTable(w io.Writer) error {
-	t := textWriter{w: w}
-	all := histories(c.Reports)
-	count := func(is func(history) bool) (n int) {
-		for _, h := range all {
-			if is(h) {
-				n++
-			}
-		}
-		return n
-	}
-	t.line("| engine | ops that ran | cases | findings | appeared | mended | crashes |")
-	t.line("|---|---|---|---|---|---|---|")
-	engines := make([]string, len(c.Reports))
-	for i, r := range c.runs() {
-		engines[i] = printable.Cell(r.Engine)
-		appeared := count(func(h history) bool { return h.Since == r.Engine && h.Without != "" })
-		mended := count(func(h history) bool { return h.Mended == r.Engine })
-		t.line("| %s | %d of %d | %d | %d | %d | %d | %d |", engines[i], r.Ran, r.Ops, r.Cases, r.Findings, appeared, mended, r.Crashes)
-	}
-	t.line("\n| check | op | about | %s |", strings.Join(engines, " | "))
-	t.line("|---|---|---|%s", strings.Repeat("---|", len(engines)))
-	for _, h := range all {
-		stands := slicesx.Join(h.Stands, " | ", func(s standing) string { return string(s) })
-		t.line("| %v | %s | %s | %s |", h.Code, printable.Code(h.Op), printable.Cell(h.Subject), stands)
-	}
-	return t.err
+// A comparedFinding is one finding, with its status on each engine of a comparison, in their order.
+type comparedFinding struct {
+	Code    asserts.Code    `json:"code"`
+	Op      string          `json:"op"`
+	Subject string          `json:"subject"`
+	Stands  []versionStatus `json:"stands"`
+	Program *ReproProgram   `json:"program,omitempty"` // of the last engine that has it
 }
 
-// Untried returns for each engine the calls with which others have findings that it does not have,
-// by op: cases of ops that it has.
-func (c *Comparison) Untried() []map[string][]string {
-	return slicesx.Map(c.Reports, func(r *Report) map[string][]string { return c.untried(byName(r.Ops)) })
-}
-
-func (c *Comparison) untried(own map[string]*OpResult) map[string][]string {
-	all := make(map[string][]string)
-	for _, r := range c.Reports {
+// findings returns every finding of the reports, by op.
+func (c *Comparison) findings() []comparedFinding {
+	all := []comparedFinding{}
+	ops := slicesx.Map(c.Reports, func(r *Report) map[string]*OpResult { return byName(r.Ops) })
+	for i, r := range c.Reports {
 		for _, op := range r.Ops {
 			for _, f := range op.Findings {
-				s := own[op.Op].stands(f)
-				if (s == standsHolds || s == standsUnjudged) && f.Recipe != "" && !slices.Contains(all[op.Op], f.Recipe) {
-					all[op.Op] = append(all[op.Op], f.Recipe)
+				found := func(ops map[string]*OpResult) bool { return ops[op.Op].status(f) == statusFound }
+				if slices.ContainsFunc(ops[:i], found) {
+					continue
 				}
+				one := comparedFinding{Code: f.Violation.Code, Op: op.Op, Subject: f.Violation.Subject.String()}
+				for _, on := range ops {
+					s := on[op.Op].status(f)
+					if one.Stands = append(one.Stands, s); s == statusFound {
+						one.Program = on[op.Op].same(f).Program
+					}
+				}
+				all = append(all, one)
 			}
 		}
 	}
+	slices.SortStableFunc(all, func(a, b comparedFinding) int {
+		return cmp.Or(cmp.Compare(a.Op, b.Op), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Subject, b.Subject))
+	})
 	return all
+}
+
+// words returns the engines by status, as in "found in lib 2, lib 3; holds in lib 1".
+func (c *Comparison) words(of []versionStatus) string {
+	var parts []string
+	for _, status := range []versionStatus{statusFound, statusHolds, statusUnjudged, statusNoOp} {
+		var engines []string
+		for i, s := range of {
+			if s == status {
+				engines = append(engines, c.Reports[i].Engine)
+			}
+		}
+		if len(engines) > 0 {
+			parts = append(parts, string(status)+" in "+strings.Join(engines, ", "))
+		}
+	}
+	return strings.Join(parts, "; ")
 }

@@ -130,17 +130,17 @@ func TestComparisonJSONAndPage(t *testing.T) {
 	must.Do(t, comparison().WriteJSON(&b))
 	var got struct {
 		Runs     []comparedRun
-		Findings []history
+		Findings []comparedFinding
 		Changes  []engineChange
 	}
 	must.Do(t, json.Unmarshal(b.Bytes(), &got))
-	if diff := cmp.Diff(histories(comparison().Reports), got.Findings); diff != "" {
+	if diff := cmp.Diff(comparison().findings(), got.Findings); diff != "" {
 		t.Errorf("findings -want +got:\n%s", diff)
 	}
 	if diff := cmp.Diff(comparison().Changes(), got.Changes); diff != "" || len(got.Runs) != 2 || got.Runs[0].Findings != 10 {
 		t.Errorf("runs %v, changes -want +got:\n%s", got.Runs, diff)
 	}
-	if n := len(histories(comparison().Reports)); n != 17 { // moved is one finding in both runs
+	if n := len(comparison().findings()); n != 17 { // moved is one finding in both runs
 		t.Errorf("%d findings in rows", n)
 	}
 	b.Reset()

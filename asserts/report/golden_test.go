@@ -110,11 +110,8 @@ func TestGolden(t *testing.T) {
 	}
 	r := failing()
 	add("failing.txt", r.WriteText)
-	add("failing.md", r.WriteTable)
-	add("failing.unreached", r.WriteUnreached)
 	add("failing.results", func(w io.Writer) error { return writeResults(w, r) })
 	add("comparison.txt", comparison().WriteText)
-	add("comparison.md", comparison().WriteTable)
 	same := &Comparison{Reports: []*Report{clean(), clean()}}
 	add("same.txt", same.WriteText)
 	add("clean.txt", clean().WriteText)

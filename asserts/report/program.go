@@ -28,14 +28,3 @@ func (p *ReproProgram) String() string {
 	}
 	return printable.Sprintf("%s: not reproduced: %s", p.File, p.Why)
 }
-
-// outcome returns the cell of a table for a program, which may be nil.
-func (p *ReproProgram) outcome() string {
-	switch {
-	case p == nil:
-		return "no program"
-	case p.Reproduced:
-		return "reproduced"
-	}
-	return "not reproduced: " + p.Why
-}

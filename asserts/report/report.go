@@ -518,22 +518,6 @@ func (op *OpResult) cut() []asserts.Result {
 	return all
 }
 
-// WriteUnreached lists the ops that never ran, each with its reason.
-func (r *Report) WriteUnreached(w io.Writer) error {
-	t := textWriter{w: w}
-	for _, op := range r.Ops {
-		if op.Ran > 0 {
-			continue
-		}
-		where := ""
-		if op.Below {
-			where = " below"
-		}
-		t.line("%s%s\t%s", op.Op, where, strings.ReplaceAll(op.Reason(), "\n", " "))
-	}
-	return t.err
-}
-
 // A textWriter keeps the first error.
 type textWriter struct {
 	w   io.Writer

@@ -186,14 +186,3 @@ func TestLintPlace(t *testing.T) {
 		}
 	}
 }
-
-func TestTrigger(t *testing.T) {
-	long := strings.Repeat("x", longestTrigger)
-	for call, want := range map[string]string{
-		"none: the schema alone": "none: the schema alone", "f(a=(1))": "a=(1)", "f(" + long + ")": long, "f(" + long + "y)": long + "...",
-	} {
-		if got := (&Finding{Call: call}).trigger(); got != want {
-			t.Errorf("%s: %s", call, got)
-		}
-	}
-}

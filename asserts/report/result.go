@@ -50,12 +50,6 @@ type OpResult struct {
 	open       string         // why it is unknown whether it shows the findings of other engines
 }
 
-// Settled reports whether the same run would have the same result: no case crashed, took too long
-// or failed.
-func (r *OpResult) Settled() bool {
-	return len(r.Crashes)+len(r.Unfinished) == 0 && r.Left == "" && r.Fault == ""
-}
-
 // Classes are value classes by argument: "const:NaN" of "self". Those of "tensors" are about all
 // tensors of a call together.
 type Classes map[string][]string

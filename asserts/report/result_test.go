@@ -314,22 +314,6 @@ func TestResultsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-func TestSettled(t *testing.T) {
-	for what, r := range map[string]*OpResult{
-		"a crash":             {Crashes: []Crash{{}}},
-		"an unfinished case":  {Unfinished: map[string]int{"it asked for too much": 1}},
-		"an op that was left": {Left: "slow"},
-		"a fault":             {Fault: "panic"},
-	} {
-		if r.Settled() {
-			t.Errorf("%s is settled", what)
-		}
-	}
-	if r := (&OpResult{Error: "no kernel", Findings: []*Finding{{}}}); !r.Settled() {
-		t.Error("a finding and an error are not settled")
-	}
-}
-
 // Tallies are equal if checks, skips and calls that were not made are.
 func TestDevicesEqual(t *testing.T) {
 	tally := func() Devices {

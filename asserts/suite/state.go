@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/opassert/opassert/asserts/report"
@@ -18,21 +16,18 @@ import (
 )
 
 // A ResultStore stores the results of a run on disk, a line for each op, so that an interrupted run can
-// continue, and the next run skips unchanged ops.
+// continue.
 type ResultStore struct {
 	Path   string
 	Known  map[string]*report.OpResult // of earlier runs, by op
 	Other  bool                        // the file held the state of another run, which was deleted
 	header string
-	inputs func(op string) string
-	lines  map[string][]byte // to be written again, by op
 	file   *os.File
 	err    error
 }
 
 // A stateLine is a line of a state.
 type stateLine struct {
-	Inputs string           `json:"inputs,omitempty"`
 	Result *report.OpResult `json:"result"`
 }
 
@@ -51,10 +46,9 @@ var (
 )
 
 // OpenState opens the state of the run that the key identifies, and locks it. Known are the results
-// that earlier runs with that key wrote: if inputs is not nil, only those of ops for which it
-// returns the same text as then, except "".
-func OpenState(path, key string, inputs func(op string) string) (*ResultStore, error) {
-	s := &ResultStore{Path: path, header: stateMark + stateVersion + key, Known: make(map[string]*report.OpResult), inputs: inputs, lines: make(map[string][]byte)}
+// that an interrupted run with that key wrote.
+func OpenState(path, key string) (*ResultStore, error) {
+	s := &ResultStore{Path: path, header: stateMark + stateVersion + key, Known: make(map[string]*report.OpResult)}
 	if err := s.open(); err != nil {
 		s.file.Close() // or nil
 		return nil, fmt.Errorf("state %s: %w", path, err)
@@ -115,23 +109,17 @@ func (s *ResultStore) read() error {
 		if err != nil || json.Unmarshal(line, &r) != nil || r.Result == nil {
 			break
 		}
-		if end += int64(len(line)); s.inputs == nil || r.Inputs != "" && r.Inputs == s.inputs(r.Result.Op) {
-			s.remember(r, line)
-			s.Known[r.Result.Op] = r.Result
-		}
+		end += int64(len(line))
+		s.Known[r.Result.Op] = r.Result
 	}
 	_, err = s.file.Seek(end, 0)
 	return errors.Join(s.file.Truncate(end), err)
 }
 
-// begin rewrites the file, with the lines that remain.
+// begin empties the file, and writes the first line.
 func (s *ResultStore) begin() error {
 	emptied := s.file.Truncate(0)
-	text := []byte(s.header + "\n")
-	for _, op := range slices.Sorted(maps.Keys(s.lines)) {
-		text = append(text, s.lines[op]...)
-	}
-	_, wrote := s.file.WriteAt(text, 0)
+	_, wrote := s.file.WriteAt([]byte(s.header+"\n"), 0)
 	_, sought := s.file.Seek(0, io.SeekEnd)
 	return errors.Join(emptied, wrote, sought)
 }
@@ -142,24 +130,12 @@ func (s *ResultStore) Keep(r *report.OpResult) {
 	if s.Known[r.Op] != nil || r.Fault != "" {
 		return
 	}
-	line := stateLine{Result: r}
-	if s.inputs != nil {
-		line.Inputs = s.inputs(r.Op)
-	}
-	text, err := json.Marshal(line)
+	text, err := json.Marshal(stateLine{r})
 	if text = append(text, '\n'); err == nil { //mutate:equivalent true: a result can be encoded
 		_, err = s.file.Write(text)
 	}
-	s.remember(line, text)
 	if err != nil {
 		s.err = cmp.Or(s.err, fmt.Errorf("state %s: %w", s.Path, err))
-	}
-}
-
-// remember keeps a line that a later run can use.
-func (s *ResultStore) remember(r stateLine, line []byte) {
-	if r.Inputs != "" && r.Result.Settled() {
-		s.lines[r.Result.Op] = line
 	}
 }
 
@@ -169,10 +145,5 @@ func (s *ResultStore) Err() error { return s.err }
 // Close keeps the state for a later run.
 func (s *ResultStore) Close() error { return errors.Join(s.err, s.file.Close()) }
 
-// Finish ends the state of a finished run. Results that a later run can use remain.
-func (s *ResultStore) Finish() error {
-	if s.inputs == nil {
-		return errors.Join(s.err, os.Remove(s.Path), s.file.Close())
-	}
-	return errors.Join(s.begin(), s.Close())
-}
+// Finish removes the state of a finished run.
+func (s *ResultStore) Finish() error { return errors.Join(s.err, os.Remove(s.Path), s.file.Close()) }

@@ -17,7 +17,7 @@ import (
 
 func openState(t *testing.T, path, key string) *ResultStore {
 	t.Helper()
-	return must.Get(OpenState(path, key, nil))(t)
+	return must.Get(OpenState(path, key))(t)
 }
 
 func closeState(t *testing.T, s *ResultStore) {
@@ -73,19 +73,19 @@ func TestOtherFilesAreLeftAlone(t *testing.T) {
 	} {
 		path := filepath.Join(dir, name)
 		must.Do(t, os.WriteFile(path, []byte(text), 0o666))
-		if _, err := OpenState(path, "a", nil); !errors.Is(err, ErrNotState) {
+		if _, err := OpenState(path, "a"); !errors.Is(err, ErrNotState) {
 			t.Errorf("%s: error %v", name, err)
 		}
 		if now, err := os.ReadFile(path); err != nil || string(now) != text {
 			t.Errorf("%s holds %q now, %v", name, now, err)
 		}
 	}
-	if _, err := OpenState(dir, "a", nil); !errors.Is(err, ErrNotState) {
+	if _, err := OpenState(dir, "a"); !errors.Is(err, ErrNotState) {
 		t.Errorf("a folder: error %v", err)
 	}
 	link := filepath.Join(dir, "link")
 	must.Do(t, os.Symlink("notes.txt", link))
-	if _, err := OpenState(link, "a", nil); !errors.Is(err, ErrNotState) {
+	if _, err := OpenState(link, "a"); !errors.Is(err, ErrNotState) {
 		t.Errorf("link: error %v", err)
 	}
 }
@@ -94,7 +94,7 @@ func TestStateIsLocked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	s := openState(t, path, "a")
 	s.Keep(&report.OpResult{Op: "aten::a"})
-	if _, err := OpenState(path, "a", nil); !errors.Is(err, ErrStateInUse) {
+	if _, err := OpenState(path, "a"); !errors.Is(err, ErrStateInUse) {
 		t.Errorf("a second run: error %v", err)
 	}
 	closeState(t, s)
@@ -130,7 +130,7 @@ func TestStateIsNoPipe(t *testing.T) {
 	pipe := must.Get(os.OpenFile(path, os.O_RDWR, 0))(t)
 	defer pipe.Close()
 	must.Get(pipe.WriteString(stateMark + "\n"))(t)
-	if _, err := OpenState(path, "a", nil); !errors.Is(err, ErrNotState) {
+	if _, err := OpenState(path, "a"); !errors.Is(err, ErrNotState) {
 		t.Error(err)
 	}
 }
@@ -141,7 +141,7 @@ func TestStateThatCannotBe(t *testing.T) {
 	file := filepath.Join(dir, "file")
 	must.Do(t, os.WriteFile(file, nil, 0o666))
 	for _, path := range []string{filepath.Join(file, "state"), filepath.Join(dir, "none", "state")} {
-		if _, err := OpenState(path, "a", nil); err == nil || errors.Is(err, ErrNotState) || errors.Is(err, fs.ErrInvalid) {
+		if _, err := OpenState(path, "a"); err == nil || errors.Is(err, ErrNotState) || errors.Is(err, fs.ErrInvalid) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -159,48 +159,9 @@ func TestStateIsPrivate(t *testing.T) {
 		t.Skip("files have no mode here")
 	}
 	path := filepath.Join(t.TempDir(), "state")
-	s := must.Get(OpenState(path, "a", nil))(t)
+	s := must.Get(OpenState(path, "a"))(t)
 	defer s.Close()
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
-}
-
-// Results of ops with unchanged inputs are those of the previous run.
-func TestStateOutlivesARunThatIsThrough(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "state")
-	inputs := map[string]string{"aten::a": "1", "aten::b": "1", "aten::crashes": "1", "aten::unknown": ""}
-	open := func() *ResultStore {
-		t.Helper()
-		return must.Get(OpenState(path, "a", func(op string) string { return inputs[op] }))(t)
-	}
-	s := open()
-	for op := range inputs {
-		r := &report.OpResult{Op: op, Ran: 7}
-		if op == "aten::crashes" {
-			r.Crashes = []report.Crash{{}}
-		}
-		s.Keep(r)
-	}
-	closeState(t, s)
-	// If the run continues, a crash is known; after its end, it is tried again.
-	if s = open(); len(s.Known) != 3 {
-		t.Errorf("an interrupted run knows %v", s.Known)
-	}
-	for range 2 {
-		s.Keep(&report.OpResult{Op: "aten::unknown", Ran: 7})
-		must.Do(t, s.Finish())
-		if text := must.Get(os.ReadFile(path))(t); bytes.Contains(text, []byte("aten::unknown")) {
-			t.Errorf("a result that no run takes over is kept: %s", text)
-		}
-		if s = open(); len(s.Known) != 2 || s.Known["aten::a"] == nil || s.Known["aten::b"].Ran != 7 {
-			t.Errorf("the next run knows %v", s.Known)
-		}
-	}
-	closeState(t, s)
-	inputs["aten::b"] = "2"
-	if s = open(); len(s.Known) != 1 || s.Known["aten::a"] == nil {
-		t.Errorf("with other inputs of b: %v", s.Known)
-	}
-	closeState(t, s)
 }

@@ -316,11 +316,9 @@ func (s Source) about(f Problem) []string {
 			add("Fix:  %s.", v.Fix)
 		}
 	}
-	add("\n%s The exit status is 1 if the fault is there, 0 if it is not, 2 if the\ncall raises.", seenWith(s.Version))
+	add("\nSeen with %s. The exit status is 1 if the fault is there, 0 if it is not, 2 if the\ncall raises.", s.Version)
 	return text
 }
-
-func seenWith(engines string) string { return "Seen with " + engines + "." }
 
 // expression returns the call.
 func (k *pythonCall) expression(w way) string {

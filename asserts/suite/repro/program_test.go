@@ -277,19 +277,6 @@ func TestNoProgram(t *testing.T) {
 	}
 }
 
-// A program of a comparison names the versions with its fault, once.
-func TestCompare(t *testing.T) {
-	p := &report.ReproProgram{File: filepath.Join(t.TempDir(), "p.py"), Text: "# x\n#\n# Seen with lib 2. The exit status\nprint(1)\n"}
-	must.Do(t, Compare(p, "lib 2", []string{"lib 2"}, nil))
-	for range 2 {
-		must.Do(t, Compare(p, "lib 2", []string{"lib 1", "lib 2"}, []string{"lib 3"}))
-	}
-	want := "# x\n#\n# Seen with lib 1, lib 2; not with lib 3.\n# The exit status\nprint(1)\n"
-	if written := string(must.Get(os.ReadFile(p.File))(t)); p.Text != want || written != want {
-		t.Errorf("%s, and written\n%s", p.Text, written)
-	}
-}
-
 // A folder of programs has no other files, and is made again.
 func TestFolder(t *testing.T) {
 	dir := t.TempDir()

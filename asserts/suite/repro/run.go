@@ -275,21 +275,6 @@ func save(p *report.ReproProgram) error {
 	return os.WriteFile(p.File, []byte(p.Text), 0o666)
 }
 
-// Compare adds to a program for one engine with which engines its fault shows, and with which not.
-func Compare(p *report.ReproProgram, engine string, found, holds []string) error {
-	before, after, ok := strings.Cut(p.Text, seenWith(engine)+" ")
-	if !ok || len(found)+len(holds) < 2 { // for another finding, or without engines to compare
-		return nil
-	}
-	said := seenWith(strings.Join(found, ", "))
-	if len(holds) > 0 {
-		said = seenWith(strings.Join(found, ", ") + "; not with " + strings.Join(holds, ", "))
-	}
-	comment := before[strings.LastIndex(before, "\n")+1:]
-	p.Text = before + said + "\n" + comment + after
-	return save(p)
-}
-
 // precompile precompiles the headers, and returns the flags for building programs with the result.
 func (d *ProgramFolder) precompile(by *programRunner, folder string) []string {
 	file := filepath.Join(folder, "headers.h")

@@ -65,7 +65,7 @@ type checkFlags struct {
 func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	plans := newPlanFlags(f)
 	c := &checkFlags{planFlags: plans, torchFlags: newTorchFlags(f, plans.schemaFlags)}
-	c.engine = f.String("engine", "", "the engine that runs the kernels: `"+strings.ReplaceAll(engineNames(), ", ", "|")+"`\n(default: go in a Go module with generated packages, else libtorch, or c10 where none is installed)")
+	c.engine = f.String("engine", "", "the engine that runs the kernels: `"+strings.ReplaceAll(engineNames(), ", ", "|")+"`\n(default: go in a Go module with generated packages, else libtorch)")
 	c.level = f.String("level", "", "how much is checked: `identity|content|meta` (default: content; with -lib, -module, -python and\n-device meta, which calls each op's Meta kernel and its fake too)")
 	f.Var(&c.ops, "op", "an op `name`, or a pattern such as aten::*conv*; may be given several times")
 	c.seed = f.Uint64("seed", report.DefaultSeed, "the seed of the random cases")
@@ -74,8 +74,8 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	c.only = newNumberFlag(f, "case", "run only the case of this `number` (default: all)")
 	c.workers = f.Int("workers", usualWorkers(), "worker processes")
 	c.timeout = f.Duration("timeout", 2*time.Second, "the maximum processor time of one case, which is up to five calls if memory is watched;\na kernel of a module that may compile itself has 15 times as long, in a process of its own")
-	c.state = newStateFlag(f, "the `file` that stores results, so that an interrupted run can continue, and the next\nskips unchanged Go kernels (default: in the cache folder)")
-	c.rerun = f.Bool("a", false, "run all ops again, also those with results of an earlier run")
+	c.state = newStateFlag(f, "the `file` that stores results, so that an interrupted run can continue (default: in the cache folder)")
+	c.rerun = f.Bool("a", false, "run all ops again, also those with results of an interrupted run")
 	c.part = newShardFlag(f)
 	c.moduleFlags = newModuleFlags(f)
 	f.Var(&c.packages, "packages", "check only the kernels of these generated packages, by a `pattern` of the go command;\nmay be given several times")

@@ -28,8 +28,8 @@ type comparisonRun struct {
 
 // compare runs the ops of each libtorch in turn, and reports the differences.
 func (f *checkFlags) compare(inv *invocation, out *outputs, programs reproFlag) error {
-	if out.formats.given() || *out.unreached != "" {
-		return usagef("%s and -unreached need a single -libtorch; comparisons are text, -json, -html or -table", formatNames())
+	if out.formats.given() {
+		return usagef("%s need a single -libtorch; comparisons are text, -json or -html", formatNames())
 	}
 	for i := range (*f.torchFlags.dirs)[1:] {
 		if *f.state == "" {
@@ -64,7 +64,7 @@ func (f *checkFlags) compare(inv *invocation, out *outputs, programs reproFlag) 
 // differences. The state of each run is kept until then.
 func (c *comparisonRun) from(ctx context.Context, inv *invocation, i int) error {
 	if i == len(*c.flags.torchFlags.dirs) {
-		return errors.Join(c.confirm(ctx, inv), c.found.Programs(repro.Compare), c.out.writeComparison(inv, &c.found))
+		return errors.Join(c.confirm(ctx, inv), c.out.writeComparison(inv, &c.found))
 	}
 	checked, err := c.flags.alone(i).start(inv)
 	defer checked.close()

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -14,7 +12,6 @@ import (
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/cmd/opassert/internal/torch"
 	"github.com/opassert/opassert/gen"
-	"github.com/opassert/opassert/internal/installed"
 	"github.com/opassert/opassert/internal/slicesx"
 	embedded "github.com/opassert/opassert/internal/testbed/engine"
 	"github.com/opassert/opassert/internal/testbed/gentest"
@@ -50,6 +47,7 @@ var backends = []backend{
 // A kernelProgram is run by workers, for some of the ops.
 type kernelProgram struct {
 	start     func() *exec.Cmd
+	binary    string      // that was built for the kernels, unless it is this command
 	suite     *gen.Suite  // the owner of its kernels, unless it is this command
 	job       *optest.Job // the job of its workers
 	space     string      // the namespace of its ops
@@ -74,8 +72,7 @@ func (f *checkFlags) backend() (*backend, error) {
 	return nil, usagef("unknown engine %q: the engines are %s", *f.engine, engineNames())
 }
 
-// chosen returns the default engine: go in a Go module with generated packages; else
-// libtorch, unless none is installed and none was requested.
+// chosen returns the default engine: go in a Go module with generated packages, else libtorch.
 func (f *checkFlags) chosen(inv *invocation) string {
 	if isWorker() {
 		return os.Getenv(engineVariable)
@@ -83,14 +80,7 @@ func (f *checkFlags) chosen(inv *invocation) string {
 	if !inv.given("libtorch") && len(f.libs) == 0 && !inv.given("schema") && !f.hosted() && f.findModule() != errNoModule {
 		return "go"
 	}
-	if f.hosted() || *f.device != "" {
-		return "libtorch"
-	}
-	if err := f.find(); !errors.Is(err, installed.ErrNotFound) || f.isSet() {
-		return "libtorch"
-	}
-	fmt.Fprintf(inv.stderr, "opassert: checking the embedded engine, c10: %v\n", installed.ErrNotFound)
-	return "c10"
+	return "libtorch"
 }
 
 // isWorker reports whether this process is a worker.

@@ -2,10 +2,12 @@ package cli
 
 import (
 	"fmt"
+	"math/bits"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/preserve"
@@ -24,8 +26,15 @@ var explainCommand = command{
 
 func runExplain(inv *invocation) error {
 	flags := newPlanFlags(inv.flags)
-	if err := inv.parse(1, 1); err != nil {
+	policy := inv.flags.Bool("policy", false, "show which checks are skipped for which tensors and modes")
+	if err := inv.parse(0, 1); err != nil {
 		return err
+	}
+	switch {
+	case *policy:
+		return inv.explainPolicies(inv.flags.Arg(0))
+	case inv.flags.NArg() == 0:
+		return usagef("want %s, or -policy", inv.args)
 	}
 	if inv.explainCode(inv.flags.Arg(0)) {
 		return nil
@@ -173,4 +182,39 @@ var kindMeaning = map[schema.Kind]string{
 	schema.Out:        "it writes its results into the out arguments",
 	schema.Mutable:    "it writes an argument that is not self",
 	schema.Scratch:    "it writes an argument that only holds scratch space",
+}
+
+// explainPolicies prints what a policy skips, or for "" what each does.
+func (inv *invocation) explainPolicies(name string) error {
+	all := asserts.Presets()
+	names := slicesx.Map(all, func(p *asserts.Policy) string { return p.Name })
+	if name != "" && !slices.Contains(names, name) {
+		return usagef("unknown policy %q; there are %s", name, strings.Join(names, ", "))
+	}
+	w := tabwriter.NewWriter(inv.stdout, 0, 0, 2, ' ', 0)
+	if name != "" {
+		all = slices.DeleteFunc(all, func(p *asserts.Policy) bool { return p.Name != name })
+	}
+	for i, p := range all {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "POLICY %s\tSKIPS\n", p.Name)
+		for _, line := range p.Table() {
+			fmt.Fprintf(w, "%s\t%s\n", line.For, skips(line.Skips))
+		}
+	}
+	return w.Flush()
+}
+
+// skips lists the skipped checks, or the others if these are fewer.
+func skips(c asserts.Codes) string {
+	others := asserts.AllCodes &^ c
+	switch {
+	case c == 0:
+		return "nothing"
+	case bits.OnesCount64(uint64(others)) < bits.OnesCount64(uint64(c)):
+		return fmt.Sprintf("all but %v", others)
+	}
+	return c.String()
 }

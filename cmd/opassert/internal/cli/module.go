@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"text/template"
-	"time"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/optest"
@@ -30,7 +29,6 @@ type goModule struct {
 	root   string
 	suites []gen.Suite
 	err    error
-	built  time.Time // when that began
 
 	scratch *suite.Scratch // the folder that they are in
 }
@@ -172,7 +170,6 @@ func prepareModule(f *checkFlags, inv *invocation) ([]*kernelProgram, error) {
 	if m.scratch, err = suite.NewScratch(); err != nil {
 		return nil, err
 	}
-	m.built = time.Now()
 	var programs []*kernelProgram
 	for i, s := range checked {
 		path := filepath.Join(m.scratch.Folder, fmt.Sprint("worker", i))
@@ -207,7 +204,7 @@ See go doc github.com/opassert/opassert/asserts/maker.`
 // program is the worker that was built for a package.
 func (f *checkFlags) program(s gen.Suite, path string) *kernelProgram {
 	level, _ := parseLevel(*f.level) // it was read once
-	p := &kernelProgram{suite: &s, job: &optest.Job{Engine: "Go kernels of " + s.Path, Level: level, Seed: *f.seed, Waived: map[string][]asserts.Excuse{}, Notes: map[string][]asserts.Excuse{}}}
+	p := &kernelProgram{binary: path, suite: &s, job: &optest.Job{Engine: "Go kernels of " + s.Path, Level: level, Seed: *f.seed, Waived: map[string][]asserts.Excuse{}, Notes: map[string][]asserts.Excuse{}}}
 	if *f.casesFrom != "" {
 		p.job.Cases, _ = filepath.Abs(*f.casesFrom) // workers change to other folders
 	}

@@ -23,10 +23,10 @@ import (
 
 // outputs are the flags for the files and formats of a report.
 type outputs struct {
-	json, quiet            *bool
-	formats                formatFlags
-	html, table, unreached *string
-	text                   func(*report.Report, io.Writer) error // for a report on standard output
+	json, quiet *bool
+	formats     formatFlags
+	html        *string
+	text        func(*report.Report, io.Writer) error // for a report on standard output
 }
 
 func newOutputs(f *flag.FlagSet) *outputs {
@@ -35,8 +35,6 @@ func newOutputs(f *flag.FlagSet) *outputs {
 		quiet:     f.Bool("q", false, "print only findings, crashes and errors"),
 		formats:   newFormatFlags(f),
 		html:      newOutputFlag(f, "html", "write one self-contained HTML page to a `file`"),
-		table:     newOutputFlag(f, "table", "write the findings as a Markdown table to a `file`"),
-		unreached: newOutputFlag(f, "unreached", "write the ops that never ran, each with its reason, to a `file`"),
 		text:      (*report.Report).WriteText,
 	}
 }
@@ -65,8 +63,6 @@ func (o *outputs) write(inv *invocation, r *report.Report) error {
 	return errors.Join(
 		o.formats.write(r.Results()),
 		toFile(*o.html, r.WriteHTML),
-		toFile(*o.table, r.WriteTable),
-		toFile(*o.unreached, r.WriteUnreached),
 		buffered(inv.stdout, print),
 	)
 }
@@ -77,7 +73,7 @@ func (o *outputs) writeComparison(inv *invocation, c *report.Comparison) error {
 	if *o.json {
 		print = c.WriteJSON
 	}
-	return errors.Join(toFile(*o.html, c.WriteHTML), toFile(*o.table, c.WriteTable), buffered(inv.stdout, print))
+	return errors.Join(toFile(*o.html, c.WriteHTML), buffered(inv.stdout, print))
 }
 
 // buffered writes in large pieces, with foreign text escaped.

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -115,29 +113,4 @@ func (f *checkFlags) prepareModules(inv *invocation) ([]*kernelProgram, error) {
 	}
 	environment, err := torch.HostEnvironment(f.host, f.pythonModules())
 	return f.itself(environment...), err
-}
-
-// stampModules writes the sizes and times of a module's files, on which its next run
-// depends.
-func (f *checkFlags) stampModules(to io.Writer) {
-	for _, module := range f.pythonModules() {
-		source := f.host.Source(module)
-		root := source
-		if filepath.Base(source) == "__init__.py" {
-			root = filepath.Dir(source)
-		}
-		filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			if info, failed := infoOf(d, err); failed == nil && !d.IsDir() && !strings.HasSuffix(path, ".pyc") {
-				fmt.Fprintln(to, path, info.Size(), info.ModTime().UnixNano())
-			}
-			return nil
-		})
-	}
-}
-
-func infoOf(d fs.DirEntry, err error) (fs.FileInfo, error) {
-	if err != nil {
-		return nil, err
-	}
-	return d.Info()
 }

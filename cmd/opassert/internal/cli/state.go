@@ -1,12 +1,9 @@
 package cli
 
 import (
-	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"hash"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,8 +12,6 @@ import (
 	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/asserts/suite/engine"
-	"github.com/opassert/opassert/cmd/opassert/internal/inputs"
-	"github.com/opassert/opassert/schema"
 )
 
 // A stateFlag names a file that is read and updated; its errors are reported later.
@@ -55,11 +50,7 @@ func (c *checkup) openState(inv *invocation) (*runState, error) {
 			return warn(err)
 		}
 	}
-	inputs, err := c.inputs()
-	if err != nil {
-		return warn(err)
-	}
-	file, err := suite.OpenState(path, key+" "+c.engine, inputs)
+	file, err := suite.OpenState(path, key+" "+c.engine)
 	switch {
 	case errors.Is(err, suite.ErrNotState):
 		return nil, err
@@ -71,18 +62,14 @@ func (c *checkup) openState(inv *invocation) (*runState, error) {
 	if *c.flags.rerun {
 		clear(file.Known)
 	}
-	c.printKnown(inv, file, inputs != nil)
+	c.printKnown(inv, file)
 	return &runState{file}, nil
 }
 
 // printKnown prints the number of ops with stored results.
-func (c *checkup) printKnown(inv *invocation, file *suite.ResultStore, stored bool) {
+func (c *checkup) printKnown(inv *invocation, file *suite.ResultStore) {
 	known := len(slices.DeleteFunc(slices.Clone(c.operators), func(o engine.Operator) bool { return file.Known[o.Name()] == nil }))
-	switch {
-	case known == 0:
-	case stored:
-		fmt.Fprintf(inv.stderr, "opassert check: %d of %d ops are unchanged since they ran; -a runs them too\n", known, len(c.operators))
-	default:
+	if known > 0 {
 		fmt.Fprintf(inv.stderr, "opassert check: continuing from %s: %d ops are done\n", file.Path, known)
 	}
 }
@@ -115,102 +102,37 @@ func (s *runState) goesOn() string {
 	return fmt.Sprintf("; results are stored in %s, and the same command continues from there", s.file.Path)
 }
 
-// key returns a digest of everything that decides the results of the run's cases,
-// except for the digests that inputs returns for each op.
+// key returns the digest of everything that decides the results of the run's cases: what was built
+// and loaded, this command, and the flags.
 func (c *checkup) key() string {
 	f := c.flags
-	h := sha256.New()
-	fmt.Fprintf(h, "%q\n", []any{*f.engine, *f.level, *f.seed, *f.cases, *f.only, *f.timeout, c.engine, *f.through, *f.memory, *f.tolerance, f.module.root})
-	if f.module.root == "" {
-		c.sign(h)
+	var in inputs
+	in.add(*f.engine, *f.level, *f.seed, *f.cases, *f.only, *f.timeout, c.engine, *f.through, *f.memory, *f.tolerance, f.module.root,
+		f.libs, f.pythonModules(), f.ops, *f.preset, *f.version, c.shard)
+	if len(f.allow) > 0 {
+		in.add(time.Now().Format(time.DateOnly)) // entries expire
 	}
-	return fmt.Sprintf("%x", h.Sum(nil)[:8])
-}
-
-// sign adds the flags and files that decide the results of all ops of a library.
-func (c *checkup) sign(h hash.Hash) {
-	f := c.flags
-	fmt.Fprintf(h, "%q\n", []any{f.libs, f.pythonModules(), f.ops, *f.preset, *f.version, c.shard})
-	if f.found != nil {
-		for _, file := range f.found.Link() {
-			stamp(h, file)
-		}
-	}
-	f.stampModules(h)
 	tags := *f.tags
 	if tags == "" && *f.schema != "" {
 		tags = filepath.Join(filepath.Dir(*f.schema), "tags.yaml")
 	}
-	for _, file := range slices.Concat([]string{itself(), *f.schema, *f.base, tags, *f.casesFrom}, f.files, f.allow) {
-		fmt.Fprintf(h, "%s %x\n", file, sum(file))
+	in.addFiles(itself(), *f.schema, *f.base, tags, *f.casesFrom)
+	in.addFiles(f.allow...)
+	in.addFiles(f.files...)
+	if f.found != nil {
+		in.addFiles(f.found.Link()...)
 	}
-	if len(f.allow) > 0 {
-		fmt.Fprintln(h, time.Now().Format(time.DateOnly)) // entries expire
+	for _, module := range f.pythonModules() {
+		in.addFiles(moduleFiles(f.host.Source(module))...)
 	}
-}
-
-// inputs returns a function that digests everything that decides an op's result, if
-// that is known: for Go kernels.
-func (c *checkup) inputs() (func(op string) string, error) {
-	if c.flags.module.root == "" {
-		return nil, nil
-	}
-	digests := make(map[string]string)
-	command, cases := sum(itself()), sum(*c.flags.casesFrom)
 	for _, p := range c.programs {
-		program, err := inputs.Load(c.flags.module.root, *p.suite, c.flags.module.built)
-		if err != nil {
-			return nil, err
-		}
-		views := p.views()
-		for _, o := range p.operators {
-			digest := program.Digest(append(views, own(o))...)
-			if digest == "" {
-				continue
-			}
-			waived, _ := json.Marshal([]any{p.job.Waived[o.Name()], p.job.Notes[o.Name()]}) // plain values
-			h := fmt.Appendf(nil, "%s %x %s", digest, command, waived)
-			if c.own != nil && c.own.For(o.Schema) {
-				h = append(h, cases...)
-			}
-			digests[o.Name()] = fmt.Sprintf("%x", sha256.Sum256(h))
-		}
+		in.addFiles(p.binary)
 	}
-	return func(op string) string { return digests[op] }, nil
-}
-
-// views are the ops that may make arguments of others.
-func (p *kernelProgram) views() (names []string) {
-	for _, o := range p.operators {
-		if o.Schema.View() != schema.NotView {
-			names = append(names, own(o))
-		}
-	}
-	return names
-}
-
-// own is the name of an op in a generated package.
-func own(o engine.Operator) string {
-	o.Schema = unqualified(o.Schema)
-	return o.Name()
+	return in.digest()
 }
 
 // itself is the path of this command.
 func itself() string {
 	self, _ := os.Executable()
 	return self
-}
-
-// sum is the digest of a file, if it exists.
-func sum(file string) []byte {
-	text, _ := os.ReadFile(file)
-	sum := sha256.Sum256(text)
-	return sum[:]
-}
-
-// stamp distinguishes builds of libtorch, which take long to read.
-func stamp(h hash.Hash, file string) {
-	if info, err := os.Stat(file); err == nil {
-		fmt.Fprintf(h, "%s %d %v\n", file, info.Size(), info.ModTime().UnixNano())
-	}
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -31,11 +30,6 @@ func newTorchFlags(f *flag.FlagSet, s schemaFlags) *torchFlags {
 }
 
 var errOneLibtorch = usagef("want one -libtorch: only check compares several")
-
-// isSet reports whether the user asked for a libtorch.
-func (t *torchFlags) isSet() bool {
-	return len(*t.dirs) > 0 || len(t.libs) > 0 || os.Getenv("LIBTORCH") != ""
-}
 
 // find finds the libtorch of the flags, once, and the libraries of ops.
 func (t *torchFlags) find() (err error) {

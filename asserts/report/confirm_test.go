@@ -1,7 +1,6 @@
 package report
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -10,82 +9,6 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/internal/dev/must"
 )
-
-// A program names the engines in which its finding shows, and those in which the check holds.
-func TestProgramsOfAComparison(t *testing.T) {
-	shows := func(file string) *OpResult {
-		op := ran("x", finds(asserts.InputImpl, 0, "self", "bad"))
-		op.Findings[0].Program = &ReproProgram{File: file}
-		return op
-	}
-	c := Comparison{Reports: []*Report{compared("1", shows("a")), compared("2", ran("x")), compared("3", shows("")), compared("4", shows("b")), compared("5")}}
-	var got []string
-	refused := errors.New("no more")
-	err := c.Programs(func(p *ReproProgram, engine string, found, holds []string) error {
-		got = append(got, p.File+" of "+engine+": "+strings.Join(found, ", ")+"; "+strings.Join(holds, ", "))
-		if p.File == "b" {
-			return refused
-		}
-		return nil
-	})
-	want := []string{"a of lib 1: lib 1, lib 3, lib 4; lib 2", "b of lib 4: lib 1, lib 3, lib 4; lib 2"}
-	if diff := cmp.Diff(want, got); diff != "" || err != refused {
-		t.Errorf("%v, -want +got:\n%s", err, diff)
-	}
-}
-
-// The history of a finding has the first version with it, the last one before that without it, and
-// the first one that no longer has it; unjudged checks count for neither.
-func TestHistories(t *testing.T) {
-	const found, holds, unjudged, absent = "found", "holds", "not judged", "no op"
-	for _, tt := range []struct {
-		stands []string
-		want   string
-	}{
-		{[]string{found, found}, "in lib 1, the first one compared"},
-		{[]string{holds, found}, "since lib 2, not in lib 1"},
-		{[]string{holds, holds, found}, "since lib 3, not in lib 2"},
-		{[]string{holds, unjudged, found}, "since lib 3, not in lib 1"},
-		{[]string{unjudged, found}, "in lib 2; not judged before"},
-		{[]string{absent, found}, "in lib 2, the first one that has the op"},
-		{[]string{found, holds}, "in lib 1, the first one compared; mended in lib 2"},
-		{[]string{holds, found, holds, holds}, "since lib 2, not in lib 1; mended in lib 3"},
-		{[]string{found, holds, found}, "in lib 1, the first one compared"},
-		{[]string{found, unjudged, holds}, "in lib 1, the first one compared; mended in lib 3"},
-		{[]string{found, absent, unjudged}, "in lib 1, the first one compared"},
-	} {
-		var c Comparison
-		for i, s := range tt.stands {
-			op := ran("x")
-			switch s {
-			case found:
-				op = ran("x", finds(asserts.InputImpl, 0, "self", "bad"))
-			case unjudged:
-				op.Devices = nil
-			}
-			version := string(rune('1' + i))
-			if s == absent {
-				c.Reports = append(c.Reports, compared(version))
-				continue
-			}
-			c.Reports = append(c.Reports, compared(version, op))
-		}
-		all := histories(c.Reports)
-		if len(all) != 1 {
-			t.Fatalf("%v: %d histories", tt.stands, len(all))
-		}
-		var stands []string
-		for _, s := range all[0].Stands {
-			stands = append(stands, string(s))
-		}
-		if diff := cmp.Diff(tt.stands, stands); diff != "" {
-			t.Errorf("-want +got:\n%s", diff)
-		}
-		if got := all[0].words(); got != tt.want {
-			t.Errorf("%v: %s, want %s", tt.stands, got, tt.want)
-		}
-	}
-}
 
 // Checks that hold on one engine are tried with the calls that violate them on another; new
 // findings are added once.
@@ -170,13 +93,13 @@ func TestWhatDoesNotEndDecidesNothing(t *testing.T) {
 			further.Ops = append(further.Ops, tt.further)
 		}
 		mine.Adopt(further, calls)
-		kind, stand := findingGone, standsHolds
+		kind, stand := findingGone, statusHolds
 		if tt.why != "" {
-			kind, stand = findingUnseen, standsUnjudged
+			kind, stand = findingUnseen, statusUnjudged
 		}
-		change, history := c.Changes()[0], histories(c.Reports)[0]
-		if change.Kind != kind || change.Why != tt.why || history.Stands[1] != stand || (history.Mended != "") != (tt.why == "") {
-			t.Errorf("%s: %+v, %+v, want %q", name, change, history, tt.why)
+		change, finding := c.Changes()[0], c.findings()[0]
+		if change.Kind != kind || change.Why != tt.why || finding.Stands[1] != stand {
+			t.Errorf("%s: %+v, %+v, want %q", name, change, finding, tt.why)
 		}
 	}
 	if why := (&OpResult{Op: "aten::f", Crashes: crash(1, true, "SIGSEGV")}).undecided(calls); why != "" {

@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// inputs are what decides the results of a run: values, and files by what they hold.
+type inputs struct {
+	values []any
+	files  []string
+}
+
+func (in *inputs) add(values ...any) { in.values = append(in.values, values...) }
+
+func (in *inputs) addFiles(paths ...string) { in.files = append(in.files, paths...) }
+
+// digest returns the digest of the inputs, which depends on their order.
+func (in *inputs) digest() string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%q\n", in.values)
+	for _, path := range in.files {
+		fmt.Fprintf(h, "%q ", filepath.Base(path)) // a worker is built in a folder of its run
+		digestFile(h, path)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)[:8])
+}
+
+// largeFile is the size from which a file, such as that of a libtorch, takes long to read.
+const largeFile = 64 << 20
+
+// digestFile adds what a file holds, for a large one its path, size and time, and nothing for one that can't be read.
+func digestFile(h hash.Hash, path string) {
+	f, err := os.Open(path)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return
+	}
+	fmt.Fprintf(h, "%d ", info.Size())
+	if info.Size() >= largeFile {
+		fmt.Fprintf(h, "%s %d\n", path, info.ModTime().UnixNano())
+		return
+	}
+	io.Copy(h, f)
+}
+
+// moduleFiles returns the files of a Python module, or of the package of that name.
+func moduleFiles(source string) (files []string) {
+	root := source
+	if filepath.Base(source) == "__init__.py" {
+		root = filepath.Dir(source)
+	}
+	filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && !strings.HasSuffix(path, ".pyc") {
+			files = append(files, path)
+		}
+		return nil
+	})
+	return files
+}
