@@ -95,6 +95,7 @@ func Merge(names []string, reports []*Report) (*Report, error) {
 		merged.Ops = append(merged.Ops, r.Ops...)
 		merged.Unrun = append(merged.Unrun, r.Unrun...)
 		merged.Gone = append(merged.Gone, r.Gone...)
+		merged.addExcuses(r.Excuses)
 		merged.Left = append(merged.Left, slices.DeleteFunc(slices.Clone(r.Left), func(l string) bool { return slices.Contains(merged.Left, l) })...)
 	}
 	merged.All = max(merged.All, first.Shard.Ops) // if a shard is missing

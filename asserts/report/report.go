@@ -29,6 +29,7 @@ type Report struct {
 	Gone    []baselineLine `json:"gone,omitempty"` // lines of the baseline that the run does not show
 	Left    []string       `json:"left,omitempty"` // libraries that could not be loaded, each with the reason
 	Unrun   []Unrun        `json:"unrun,omitempty"`
+	Excuses []Excuse       `json:"excuses,omitempty"` // of the allowlists of -allow, that apply
 	Ops     []*OpResult    `json:"ops"`
 }
 
@@ -236,6 +237,9 @@ func (r *Report) WriteText(w io.Writer) error {
 	}
 	for _, l := range r.Gone {
 		t.line("gone  %v", l)
+	}
+	for _, e := range r.unneeded() {
+		t.line("excused nothing  %s: %s %s (%s)", e.Entry, e.Op, e.Checks, e.Reason)
 	}
 	r.writeTotals(&t)
 	return t.err

@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite"
@@ -209,6 +210,7 @@ type checkup struct {
 	unmatched []string          // patterns that match no op
 	shard     report.Shard
 	planner   *plan.Planner
+	allowed   []*allowlist.List // of -allow
 	own       *suite.Recipes // the user's cases, or nil
 	known     *report.Baseline
 }
@@ -249,10 +251,18 @@ func (f *checkFlags) start(inv *invocation) (*checkup, error) {
 		}
 	}
 	f.inferVersion(c.engine)
-	if c.planner, err = f.planner(inv, schemas); err == nil {
-		c.waive()
+	if c.planner, err = f.planner(inv, schemas); err != nil {
+		return c, err
 	}
-	return c, err
+	c.waive()
+	for _, path := range f.allow {
+		list, err := allowlist.Open(path, nil)
+		if err != nil {
+			return c, err
+		}
+		c.allowed = append(c.allowed, list)
+	}
+	return c, nil
 }
 
 // list asks every program for its ops.
@@ -497,7 +507,7 @@ func (c *checkup) report(results []*report.OpResult) *report.Report {
 	}
 	r := &report.Report{
 		Engine: c.engine, Level: c.level(), Through: strings.TrimPrefix(*c.flags.through, "backend"), Seed: *c.flags.seed, Cases: *c.flags.cases,
-		Command: c.flags.again(), All: len(c.operators), Ops: results, Shard: c.shard, Left: c.flags.left,
+		Command: c.flags.again(), All: len(c.operators), Ops: results, Shard: c.shard, Left: c.flags.left, Excuses: c.excuses(results),
 	}
 	for _, o := range c.unrun {
 		r.Leave(o)

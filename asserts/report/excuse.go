@@ -1,0 +1,31 @@
+package report
+
+import "slices"
+
+// An Excuse is an entry of an allowlist in a run.
+type Excuse struct {
+	Entry  string `json:"entry"` // its place
+	Op     string `json:"op"`
+	Checks string `json:"checks"`
+	Reason string `json:"reason"`
+	Ran    bool   `json:"ran,omitempty"`   // an op that it names ran
+	Cases  int    `json:"cases,omitempty"` // that it excused
+}
+
+// unneeded returns the entries that excused nothing, although an op that they name ran.
+func (r *Report) unneeded() []Excuse {
+	return slices.DeleteFunc(slices.Clone(r.Excuses), func(e Excuse) bool { return !e.Ran || e.Cases > 0 })
+}
+
+// addExcuses adds the entries of another part of the run.
+func (r *Report) addExcuses(more []Excuse) {
+	for _, e := range more {
+		i := slices.IndexFunc(r.Excuses, func(own Excuse) bool { return own.Entry == e.Entry && own.Op == e.Op })
+		if i < 0 {
+			r.Excuses = append(r.Excuses, e)
+			continue
+		}
+		r.Excuses[i].Ran = r.Excuses[i].Ran || e.Ran
+		r.Excuses[i].Cases += e.Cases
+	}
+}

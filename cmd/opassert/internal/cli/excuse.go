@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/opassert/opassert/allowlist"
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/report"
+	"github.com/opassert/opassert/internal/slicesx"
+)
+
+// excuses returns the entries of the allowlists that apply here, with the cases that they excused.
+func (c *checkup) excuses(results []*report.OpResult) []report.Excuse {
+	at := allowlist.Where{Device: c.flags.on, Version: *c.flags.version, Day: time.Now()}
+	names := make(map[string][]string)
+	for _, o := range c.operators {
+		names[o.Name()] = slices.Concat(allowlist.Names(o.Schema), allowlist.Names(unqualified(o.Schema)))
+	}
+	var all []report.Excuse
+	for _, list := range c.allowed {
+		for _, e := range list.Entries {
+			if !applies(e, at) {
+				continue
+			}
+			one := report.Excuse{Entry: e.Pos.String(), Op: e.Op, Checks: excused(e), Reason: e.Reason}
+			for _, op := range results {
+				if slices.Contains(names[op.Op], e.Op) {
+					one.Ran = one.Ran || op.Ran > 0 || len(op.Crashes) > 0
+					one.Cases += casesOf(e, op)
+				}
+			}
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// applies reports whether an entry is for this version, device and day.
+func applies(e *allowlist.Entry, at allowlist.Where) bool {
+	for code := range e.Checks.All() {
+		if e.Excuses(code, at) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(e.Crashes, func(cause string) bool { return e.ExcusesCrash(cause, at) })
+}
+
+// casesOf returns the number of cases of an op that an entry excused.
+func casesOf(e *allowlist.Entry, op *report.OpResult) (n int) {
+	for _, w := range op.Waived {
+		if covers(e.Checks, w.Code) {
+			n += w.Count
+		}
+	}
+	for _, c := range op.Crashes {
+		if slices.ContainsFunc(report.SameCauses(c.Cause), func(cause string) bool { return slices.Contains(e.Crashes, cause) }) {
+			n++
+		}
+	}
+	for _, f := range op.Findings {
+		if f.Violation.Note != "" && covers(e.Checks, f.Violation.Code) {
+			n += f.Times
+		}
+	}
+	return n
+}
+
+// covers reports whether an entry excuses the fault of a violation. If OA007 or OA008
+// names the tensor that a return shares with, OA003 and OA005 are not reported; an
+// entry for those is for the same fault.
+func covers(set asserts.Codes, code asserts.Code) bool {
+	fresh := set.Has(asserts.FreshImpl) || set.Has(asserts.FreshStorage)
+	return set.Has(code) || fresh && (code == asserts.UndeclaredAlias || code == asserts.OutputAlias)
+}
+
+// excused lists what an entry excuses.
+func excused(e *allowlist.Entry) string {
+	checks := e.Checks.String()
+	if e.Checks == asserts.AllCodes {
+		checks = "all"
+	}
+	words := append([]string{checks}, slicesx.Map(e.Crashes, func(cause string) string { return "crash " + cause })...)
+	return strings.TrimSpace(strings.Join(words, " "))
+}
