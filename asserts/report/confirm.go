@@ -8,7 +8,7 @@ import (
 	"github.com/opassert/opassert/internal/slicesx"
 )
 
-// A versionStatus says whether an engine has a finding.
+// A versionStatus is the status of a finding with one engine.
 type versionStatus string
 
 const (

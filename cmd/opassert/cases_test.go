@@ -26,7 +26,7 @@ func TestOwnCases(t *testing.T) {
 		}
 		return string(out)
 	}
-	out := check("-cases-from", "../../testdata/oplib/cases.yaml", "-cases", "8")
+	out := check("-cases", "../../testdata/oplib/cases.yaml", "-n", "8")
 	if !strings.Contains(out, "23 of 23 ran") { // one is in a namespace of PyTorch, whose own ops are not listed
 		t.Errorf("with the file of cases:\n%s", out)
 	}
@@ -46,10 +46,10 @@ func TestOwnCases(t *testing.T) {
 	}
 	again := filepath.Join(t.TempDir(), "pasted.yaml")
 	must.Do(t, os.WriteFile(again, []byte(pasted), 0o666))
-	if out := check("-cases-from", again, "-case", "0", "-op", "cases::aliases", "-op", "cases::writes"); !strings.Contains(out, "2 findings and 0 crashes in 2 calls") {
+	if out := check("-cases", again, "-case", "0", "-op", "cases::aliases", "-op", "cases::writes"); !strings.Contains(out, "2 findings and 0 crashes in 2 calls") {
 		t.Errorf("with the cases of the findings,\n%sthe report is\n%s", pasted, out)
 	}
-	explained := check("-cases", "40", "-explain")
+	explained := check("-n", "40", "-explain")
 	for _, want := range []string{
 		"# cases::pack ran in ", "- ops: [\"cases::indices\"]\n  cases:\n    - {values: ", " times: no\n",
 		"# __torch__.torch.classes.cases.Queue queue: write its constructor, cases.Queue(...), or cases::pack(...)\n",
@@ -63,7 +63,7 @@ func TestOwnCases(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "explained.yaml")
 	must.Do(t, os.WriteFile(file, []byte(explained[strings.Index(explained, "# cases::"):]), 0o666))
-	if out := check("-cases-from", file, "-cases", "2"); !strings.Contains(out, ": cases::tuple: this case never ran: no\n") || !strings.Contains(out, " of 23 ran") {
+	if out := check("-cases", file, "-n", "2"); !strings.Contains(out, ": cases::tuple: this case never ran: no\n") || !strings.Contains(out, " of 23 ran") {
 		t.Errorf("the file that -explain prints:\n%s", out)
 	}
 }

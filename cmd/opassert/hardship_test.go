@@ -39,9 +39,9 @@ type subject struct {
 func subjects(t *testing.T) []subject {
 	t.Helper()
 	return []subject{
-		{name: "c10", dir: t.TempDir(), args: []string{"-engine", "c10", "-op", "aten::a*", "-cases", "30"}},
+		{name: "c10", dir: t.TempDir(), args: []string{"-engine", "c10", "-op", "aten::a*", "-n", "30"}},
 		{name: "module", dir: copyModule(t, "example"), args: []string{"-engine", "go"}},
-		{name: "libtorch", dir: t.TempDir(), args: []string{"-engine", "libtorch", "-op", "aten::add.*", "-op", "aten::mul*", "-cases", "60"}},
+		{name: "libtorch", dir: t.TempDir(), args: []string{"-engine", "libtorch", "-op", "aten::add.*", "-op", "aten::mul*", "-n", "60"}},
 	}
 }
 
@@ -258,7 +258,7 @@ func TestCompilerKilled(t *testing.T) {
 		dir := t.TempDir()
 		torch := filepath.Join(dir, "libtorch")
 		must.Do(t, os.Symlink(found.Root, torch))
-		s := subject{dir: dir, args: []string{"-engine", "libtorch", "-libtorch", torch, "-op", "aten::add.Tensor", "-cases", "3"}}
+		s := subject{dir: dir, args: []string{"-engine", "libtorch", "-libtorch", torch, "-op", "aten::add.Tensor", "-n", "3"}}
 		cache := "export XDG_CACHE_HOME=" + filepath.Join(dir, "cache") + " TMPDIR=" + dir + ";"
 		for _, parent := range []bool{true, false} {
 			r := s.start(t, cache)

@@ -54,7 +54,7 @@ func TestHostileKernels(t *testing.T) {
 		{"peaceful::shell", "clean"},
 	} {
 		t.Run(tt.op, func(t *testing.T) {
-			s := subject{dir: t.TempDir(), args: []string{"-lib", lib, "-op", tt.op, "-cases", "4", "-timeout", "400ms"}}
+			s := subject{dir: t.TempDir(), args: []string{"-lib", lib, "-op", tt.op, "-n", "4", "-timeout", "400ms"}}
 			r := s.startAs(t, command, "", "-state", filepath.Join(s.dir, "state"))
 			begun := time.Now()
 			status, _ := r.end(t, "")
@@ -99,7 +99,7 @@ func TestHostileLibrary(t *testing.T) {
 	lib := libtorchtest.Library(t, "hostile", "../../testdata/oplib", "hostile.cpp")
 	got := make(map[string]string)
 	for _, how := range []string{"answers", "spies", "forks", "daemon", "dies in words", "spins", "is killed", "kills its group", "aborts", "ends", "crashes"} {
-		s := subject{dir: t.TempDir(), args: []string{"-lib", lib, "-op", "hostile::child_spins", "-cases", "4"}}
+		s := subject{dir: t.TempDir(), args: []string{"-lib", lib, "-op", "hostile::child_spins", "-n", "4"}}
 		r := s.startAs(t, command, "export OPASSERT_TEST_HOSTILE='"+how+"';", "-state", filepath.Join(s.dir, "state"))
 		status, _ := r.end(t, "")
 		said := r.stderr.String()

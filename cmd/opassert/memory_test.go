@@ -23,7 +23,7 @@ func TestMemory(t *testing.T) {
 	command := libtorchtest.Command(t)
 	lib := libtorchtest.Library(t, "memory", "../../testdata/oplib", "memory.cpp")
 	var results []asserts.Result
-	for _, some := range []string{"-cases=60", "-op=astray::OA018_reads_columns", "-op=astray::OA018_reads_before_at"} { // whose cases are late
+	for _, some := range []string{"-n=60", "-op=astray::OA018_reads_columns", "-op=astray::OA018_reads_before_at"} { // whose cases are late
 		var more []asserts.Result
 		out, _ := exec.Command(command, "check", "-lib", lib, "-json", some, "-state", filepath.Join(t.TempDir(), "state")).Output()
 		if err := json.Unmarshal(out, &more); err != nil {
@@ -83,7 +83,7 @@ func TestMemoryWaivedAndOff(t *testing.T) {
 	long(t)
 	command := libtorchtest.Command(t)
 	lib := libtorchtest.Library(t, "memory", "../../testdata/oplib", "memory.cpp")
-	check := []string{"check", "-lib", lib, "-cases", "30", "-state", filepath.Join(t.TempDir(), "state"), "-op", "astray::OA018_reads_one_more"}
+	check := []string{"check", "-lib", lib, "-n", "30", "-state", filepath.Join(t.TempDir(), "state"), "-op", "astray::OA018_reads_one_more"}
 	out, _ := exec.Command(command, check...).Output()
 	_, waive, ok := strings.Cut(string(out), "\n  waive   ")
 	waive, _, _ = strings.Cut(waive, "\n")
@@ -97,7 +97,7 @@ func TestMemoryWaivedAndOff(t *testing.T) {
 	if out, err := exec.Command(command, append(check, "-allow", list)...).Output(); err != nil {
 		t.Errorf("waived: %v\n%s", err, out)
 	}
-	if out, err := exec.Command(command, append(check, "-memory", "off")...).Output(); err != nil || strings.Contains(string(out), "OA018 out-of-bounds  astray") {
+	if out, err := exec.Command(command, append(check, "-guard=false")...).Output(); err != nil || strings.Contains(string(out), "OA018 out-of-bounds  astray") {
 		t.Errorf("off: %v\n%s", err, out)
 	}
 }
@@ -118,7 +118,7 @@ func TestMemoryProgramsInCpp(t *testing.T) {
 		}
 	}
 	must.Do(t, os.Symlink(torch.Include[0], filepath.Join(root, "include")))
-	args := []string{"check", "-libtorch", root, "-lib", lib, "-cases", "60", "-state", filepath.Join(t.TempDir(), "state"), "-repro", filepath.Join(t.TempDir(), "programs")}
+	args := []string{"check", "-libtorch", root, "-lib", lib, "-n", "60", "-state", filepath.Join(t.TempDir(), "state"), "-repro", filepath.Join(t.TempDir(), "programs")}
 	for _, op := range []string{"OA018_reads_one_more", "OA019_reads_earlier", "OA020_leaves_tail", "OA021_by_count", "OA009_restores"} {
 		args = append(args, "-op", "astray::"+op)
 	}

@@ -106,7 +106,7 @@ func TestCaseRunsAgain(t *testing.T) {
 func TestCrashIsReportedAndWaived(t *testing.T) {
 	long(t)
 	command, lib := tool(t)
-	check := []string{"check", "-lib", lib, "-op", "oplib::crash", "-cases", "4"}
+	check := []string{"check", "-lib", lib, "-op", "oplib::crash", "-n", "4"}
 	out, err := exec.Command(command, check...).Output()
 	if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 1 {
 		t.Fatalf("the command ended with %v; crashes are status 1\n%s", err, out)
@@ -157,7 +157,7 @@ func TestLibraryWithoutOps(t *testing.T) {
 				t.Errorf("ended with %v, want %q in\n%s", err, want, out)
 			}
 			want = strings.ReplaceAll(tt.beside, "LIB", lib)
-			out, err = exec.Command(command, "check", "-lib", lib, "-lib", good, "-op", "oplib::scale", "-cases", "3").CombinedOutput()
+			out, err = exec.Command(command, "check", "-lib", lib, "-lib", good, "-op", "oplib::scale", "-n", "3").CombinedOutput()
 			if (err == nil) != (tt.name == "prints" || tt.name == "forks") || !strings.Contains(string(out), want) || !strings.Contains(string(out), "2 of 2 ran") {
 				t.Errorf("beside another library: ended with %v, want %q in\n%s", err, want, out)
 			}
@@ -202,7 +202,7 @@ func TestLibraryByName(t *testing.T) {
 		{"none.so", "-lib none.so: stat none.so: no such file"},
 		{"./my_ops", "-lib ./my_ops: ./my_ops is a folder"},
 	} {
-		cmd := exec.Command(command, "check", "-lib", tt.name, "-op", "oplib::scale", "-cases", "3")
+		cmd := exec.Command(command, "check", "-lib", tt.name, "-op", "oplib::scale", "-n", "3")
 		cmd.Dir, cmd.Env = packages, append(os.Environ(), "VIRTUAL_ENV="+venv)
 		out, err := cmd.CombinedOutput()
 		if (err == nil) != (tt.want == "2 of 2 ran") || !strings.Contains(string(out), tt.want) {
@@ -242,7 +242,7 @@ func TestWheelOfSeveralPyTorches(t *testing.T) {
 		{"both", 0, []string{"2 of 2 ran", "not loaded  " + filepath.Join(both, "_C_torch999.so"), other}},
 		{"wrong", 2, []string{other}},
 	} {
-		cmd := exec.Command(command, "check", "-lib", tt.name, "-op", "oplib::scale", "-cases", "3")
+		cmd := exec.Command(command, "check", "-lib", tt.name, "-op", "oplib::scale", "-n", "3")
 		cmd.Dir, cmd.Env = venv, append(os.Environ(), "VIRTUAL_ENV="+venv)
 		out, err := cmd.CombinedOutput()
 		if cmd.ProcessState.ExitCode() != tt.status {
@@ -285,7 +285,7 @@ func TestCompare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"check", "-libtorch", torch.Root, "-libtorch", torch.Lib, "-lib", lib, "-op", "oplib::row", "-op", "oplib::scale", "-cases", "5"}
+	args := []string{"check", "-libtorch", torch.Root, "-libtorch", torch.Lib, "-lib", lib, "-op", "oplib::row", "-op", "oplib::scale", "-n", "5"}
 	state := filepath.Join(t.TempDir(), "state")
 	page := filepath.Join(t.TempDir(), "page.html")
 	programs := filepath.Join(t.TempDir(), "programs")
@@ -362,13 +362,13 @@ func TestThroughAutograd(t *testing.T) {
 	check := func(status int, name string, args ...string) (path string) {
 		t.Helper()
 		path = filepath.Join(folder, name)
-		args = slices.Concat([]string{"check", "-lib", lib, "-cases", "40", "-state", path + ".state", "-json"}, args)
+		args = slices.Concat([]string{"check", "-lib", lib, "-n", "40", "-state", path + ".state", "-json"}, args)
 		out, _ := exec.Command(command, args...).Output()
 		must.Do(t, os.WriteFile(path, out, 0o666))
 		run(status, "merge", path) // which ends as check does, shards aside
 		return path
 	}
-	whole := check(1, "whole.json", "-through", "autograd")
+	whole := check(1, "whole.json", "-autograd")
 	if diff := cmp.Diff([]string{
 		"ungraded::all OA014 result[0]", "ungraded::bias OA014 result", "ungraded::calls_autograd OA014 result", "ungraded::flat OA014 result",
 		"ungraded::leaf OA014 result", "ungraded::scale_ OA014 result", "ungraded::sorted OA014 result values", "ungraded::twice OA014 result",
@@ -384,7 +384,7 @@ func TestThroughAutograd(t *testing.T) {
 	// The text has the key that calls begin at, and the skips of the only check.
 	page := filepath.Join(folder, "page.html")
 	text := run(1, "merge", whole, "-html", page)
-	if !strings.Contains(text, ", level content, through autograd, seed 1: 9 findings and 0 crashes") || strings.Count(text, " -through autograd -op ") != 9 {
+	if !strings.Contains(text, ", level content, through autograd, seed 1: 9 findings and 0 crashes") || strings.Count(text, " -autograd -op ") != 9 {
 		t.Errorf("the report does not say that calls went through autograd:\n%s", text)
 	}
 	if html, err := os.ReadFile(page); err != nil || !strings.Contains(string(html), "<p>Level content, through autograd, seed 1") {
@@ -397,7 +397,7 @@ func TestThroughAutograd(t *testing.T) {
 	}
 
 	// Shards make one report, and cannot be merged with those of another key.
-	one, two := check(2, "1.json", "-through", "autograd", "-shard", "1/2"), check(2, "2.json", "-through", "autograd", "-shard", "2/2")
+	one, two := check(2, "1.json", "-autograd", "-shard", "1/2"), check(2, "2.json", "-autograd", "-shard", "2/2")
 	want, _ := os.ReadFile(whole)
 	if diff := cmp.Diff(string(want), run(1, "merge", one, two, "-json")); diff != "" {
 		t.Errorf("merged (-whole +merged):\n%s", diff)

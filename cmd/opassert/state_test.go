@@ -19,7 +19,7 @@ func TestLibraryState(t *testing.T) {
 	long(t)
 	command := libtorchtest.Command(t)
 	lib := libtorchtest.Library(t, "state", "../../testdata/oplib", "state.cpp")
-	out, err := exec.Command(command, "check", "-lib", lib, "-cases", "6", "-json", "-workers", "1", "-state", filepath.Join(t.TempDir(), "state")).Output()
+	out, err := exec.Command(command, "check", "-lib", lib, "-n", "6", "-json", "-workers", "1", "-state", filepath.Join(t.TempDir(), "state")).Output()
 	if err != nil {
 		t.Errorf("notes are not failures, and it ended with %v", err)
 	}
@@ -81,7 +81,7 @@ func TestLibraryStateThatStays(t *testing.T) {
 	long(t)
 	command := libtorchtest.Command(t)
 	lib := libtorchtest.Library(t, "state", "../../testdata/oplib", "state.cpp")
-	cmd := exec.Command(command, "check", "-lib", lib, "-cases", "4", "-op", "changes::removed_folder", "-op", "restores::draws", "-workers", "1", "-state", filepath.Join(t.TempDir(), "state"))
+	cmd := exec.Command(command, "check", "-lib", lib, "-n", "4", "-op", "changes::removed_folder", "-op", "restores::draws", "-workers", "1", "-state", filepath.Join(t.TempDir(), "state"))
 	cmd.Dir = t.TempDir()
 	out, err := cmd.CombinedOutput()
 	if text := string(out); err != nil || !strings.Contains(text, "and is /, and it can't be undone: cannot change back to ") || strings.Contains(text, "OA009 undeclared-write  restores::") {
@@ -92,7 +92,7 @@ func TestLibraryStateThatStays(t *testing.T) {
 // Files that kernels leave in the working directory are in their worker's, not in the
 // user's.
 func TestKernelsLeaveNoFile(t *testing.T) {
-	cmd := exec.Command(libtorchtest.Command(t), "check", "-engine", "libtorch", "-op", "aten::from_file", "-cases", "40", "-state", filepath.Join(t.TempDir(), "state"))
+	cmd := exec.Command(libtorchtest.Command(t), "check", "-engine", "libtorch", "-op", "aten::from_file", "-n", "40", "-state", filepath.Join(t.TempDir(), "state"))
 	cmd.Dir = t.TempDir()
 	out, err := cmd.CombinedOutput()
 	if left := must.Get(os.ReadDir(cmd.Dir))(t); err != nil || len(left) > 0 || !strings.Contains(string(out), " ran; ") {

@@ -335,7 +335,7 @@ struct Guarded final : c10::Allocator {
 
 // begin allocates tensors in watched memory from now on.
 void begin() {
-  if (sysconf(_SC_PAGESIZE) != kPage) throw Refusal("memory is watched by pages of " + std::to_string(kPage) + " bytes, and this machine's are larger: -memory off");
+  if (sysconf(_SC_PAGESIZE) != kPage) throw Refusal("memory is watched by pages of " + std::to_string(kPage) + " bytes, and this machine's are larger: -guard=false");
   const size_t size = kSlots * kStride + kGuard;
   void* arena = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (arena == MAP_FAILED) throw Refusal("cannot reserve address space for watched memory");

@@ -15,14 +15,14 @@ import (
 
 // ownCases reads the user's cases.
 func (f *checkFlags) ownCases() (*suite.Recipes, error) {
-	if *f.casesFrom == "" {
+	if *f.casesFile == "" {
 		return nil, nil
 	}
-	text, err := yamlfile.Read(*f.casesFrom)
+	text, err := yamlfile.Read(*f.casesFile)
 	if err != nil {
-		return nil, fmt.Errorf("-cases-from: %w", err)
+		return nil, fmt.Errorf("-cases: %w", err)
 	}
-	return suite.ParseRecipes(*f.casesFrom, text)
+	return suite.ParseRecipes(*f.casesFile, text)
 }
 
 // fit checks the user's cases against the ops of the engine. An op with such cases is

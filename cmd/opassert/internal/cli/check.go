@@ -34,28 +34,28 @@ import (
 var checkCommand = command{
 	name:    "check",
 	summary: "run kernels and check every call against its schema",
+	groups:  checkRows,
 	run:     runCheck,
 }
 
-// checkFlags are the flags of every command that runs kernels.
+// checkFlags are the flags of check.
 type checkFlags struct {
 	*planFlags
 	*torchFlags
 	engine, level *string
 	ops           repeated
 	seed          *uint64
-	cases, only   *int
+	number, only  *int // of cases
 	workers       *int
 	timeout       *time.Duration
 	state         *string
 	rerun         *bool
-	casesFrom     *string
+	casesFile     *string
 	part          *string // of the ops
-	through       *string
+	autograd      *bool
 	device        *string // of the tensors
 	tolerance     *float64
-	memory        *string
-	packages      repeated
+	guard         optionalBool
 	*moduleFlags
 	host     *installed.Python // of the modules, once it is found
 	replaced map[string]bool   // flags that opassert.yaml sets for other commands
@@ -64,26 +64,27 @@ type checkFlags struct {
 }
 
 func newCheckFlags(f *flag.FlagSet) *checkFlags {
-	plans := newPlanFlags(f)
+	full := "full"
+	plans := &planFlags{schemaFlags: newEngineSchemaFlags(f), preset: &full}
+	f.Var(&plans.allow, "allow", "")
 	c := &checkFlags{planFlags: plans, torchFlags: newTorchFlags(f, plans.schemaFlags)}
-	c.engine = f.String("engine", "", "the engine that runs the kernels: `"+strings.ReplaceAll(engineNames(), ", ", "|")+"`\n(default: go in a Go module with generated packages, else libtorch)")
-	c.level = f.String("level", "", "how much is checked: `identity|content|meta` (default: content; with -lib, -module, -python and\n-device meta, which calls each op's Meta kernel and its fake too)")
-	f.Var(&c.ops, "op", "an op `name`, or a pattern such as aten::*conv*; may be given several times")
-	c.seed = f.Uint64("seed", report.DefaultSeed, "the seed of the random cases")
-	c.cases = f.Int("cases", 0, "the `number` of cases that an op gets (default: each value class of each argument, then pairs of them)")
-	c.casesFrom = f.String("cases-from", "", "a `file` with arguments of ops; see opassert help cases")
-	c.only = newNumberFlag(f, "case", "run only the case of this `number` (default: all)")
-	c.workers = f.Int("workers", usualWorkers(), "worker processes")
-	c.timeout = f.Duration("timeout", 2*time.Second, "the maximum processor time of one case, which is up to five calls if memory is watched;\na kernel of a module that may compile itself has 15 times as long, in a process of its own")
-	c.state = newStateFlag(f, "the `file` that stores results, so that an interrupted run can continue (default: in the cache folder)")
-	c.rerun = f.Bool("a", false, "run all ops again, also those with results of an interrupted run")
+	c.engine = f.String("engine", "", "")
+	c.level = f.String("level", "", "")
+	f.Var(&c.ops, "op", "")
+	c.seed = f.Uint64("seed", report.DefaultSeed, "")
+	c.number = f.Int("n", 0, "")
+	c.casesFile = f.String("cases", "", "")
+	c.only = newNumberFlag(f, "case", "")
+	c.workers = f.Int("workers", usualWorkers(), "")
+	c.timeout = f.Duration("timeout", 2*time.Second, "")
+	c.state = newStateFlag(f, "")
+	c.rerun = f.Bool("rerun", false, "")
 	c.part = newShardFlag(f)
 	c.moduleFlags = newModuleFlags(f)
-	f.Var(&c.packages, "packages", "check only the kernels of these generated packages, by a `pattern` of the go command;\nmay be given several times")
-	c.device = f.String("device", "", "the `device` of the tensors, such as cuda, openreg:1 (default: cpu); -module imports the package that brings it")
-	c.tolerance = f.Float64("tolerance", compare.Tolerance, "with -device, how far `values` may be from those of the CPU, relative to 1 + their size; 0: they are not compared")
-	c.through = f.String("through", "backend", "where calls begin: `backend|autograd`, which checks OA014 on arguments that require grad")
-	c.memory = f.String("memory", "", "whether the memory of tensors lies between pages that can't be touched: `on|off`, for OA018 and OA019\n(default: on with -lib and -module, else off)")
+	c.device = f.String("device", "", "")
+	c.tolerance = f.Float64("tolerance", compare.Tolerance, "")
+	c.autograd = f.Bool("autograd", false, "")
+	f.Var(&c.guard, "guard", "")
 	return c
 }
 
@@ -96,14 +97,11 @@ func usualWorkers() int {
 
 // watchesMemory reports whether tensors lie in watched memory.
 func (f *checkFlags) watchesMemory() bool {
-	if *f.memory == "" {
-		return len(f.adding()) > 0 && !f.autograd() && *f.level != asserts.Identity.String()
+	if !f.guard.given {
+		return len(f.adding()) > 0 && !*f.autograd && *f.level != asserts.Identity.String()
 	}
-	return *f.memory == "on"
+	return f.guard.on
 }
-
-// autograd reports whether calls begin at autograd.
-func (f *checkFlags) autograd() bool { return *f.through == "autograd" }
 
 // mostWorkers is more than any machine can run.
 const mostWorkers = 1024
@@ -113,30 +111,26 @@ func (f *checkFlags) validate() error {
 	switch {
 	case *f.timeout < time.Millisecond:
 		return usagef("-timeout %v leaves a case no time: want 1ms at least", *f.timeout)
-	case *f.cases > suite.AllCases:
-		return usagef("-cases %d: an op gets %d at most", *f.cases, suite.AllCases)
+	case *f.number > suite.AllCases:
+		return usagef("-n %d: an op gets %d at most", *f.number, suite.AllCases)
 	case *f.workers > mostWorkers:
 		return usagef("-workers %d: want %d at most", *f.workers, mostWorkers)
-	case *f.cases < 0:
-		return usagef("-cases %d: an op needs at least one case; 0 is all that its values need", *f.cases)
+	case *f.number < 0:
+		return usagef("-n %d: an op needs at least one case; 0 is all that its values need", *f.number)
 	case *f.workers < 1:
 		return usagef("-workers %d runs nothing: at least one is needed", *f.workers)
-	case *f.through != "backend" && !f.autograd():
-		return usagef("-through %s: calls begin at backend or at autograd", *f.through)
-	case !slices.Contains([]string{"", "on", "off"}, *f.memory):
-		return usagef("-memory %s: want on or off", *f.memory)
-	case *f.memory == "on" && f.autograd():
-		return usagef("-memory on is for calls that begin at backend: through autograd OA014 alone is checked")
+	case f.guard.on && *f.autograd:
+		return usagef("-guard is for calls that begin at the backend: with -autograd OA014 alone is checked")
 	case *f.device != "" && tensor.CheckDevice(*f.device) != nil:
 		return usagef("-device: %v", tensor.CheckDevice(*f.device))
 	case !(*f.tolerance >= 0):
 		return usagef("-tolerance %v: want a number above 0, such as 1e-4, or 0", *f.tolerance)
 	case *f.tolerance > 0 && *f.tolerance != compare.Tolerance && (*f.device == "" || *f.level == asserts.Identity.String() || *f.level == asserts.Content.String()):
 		return usagef("-tolerance compares values of a -device with those of the CPU, at -level meta")
-	case *f.memory == "on" && *f.level == asserts.Identity.String():
-		return usagef("-memory on needs more than -level identity observes")
-	case f.autograd() && *f.level == asserts.Identity.String():
-		return usagef("-through autograd needs more than -level identity observes")
+	case f.guard.on && *f.level == asserts.Identity.String():
+		return usagef("-guard needs more than -level identity observes")
+	case *f.autograd && *f.level == asserts.Identity.String():
+		return usagef("-autograd needs more than -level identity observes")
 	}
 	for _, pattern := range f.ops {
 		if _, err := path.Match(pattern, ""); err != nil {
@@ -149,9 +143,10 @@ func (f *checkFlags) validate() error {
 func runCheck(inv *invocation) error {
 	flags := newCheckFlags(inv.flags)
 	out := newOutputs(inv.flags)
-	explain := inv.flags.Bool("explain", false, "print, for ops that never ran, the calls tried and the kernels'\nerrors, as a file of cases to start from; see opassert help cases")
+	explain := inv.flags.Bool("explain", false, "")
 	base := newBaselineFlags(inv.flags)
 	programs := newReproFlag(inv.flags)
+	describe(inv.flags, checkRows)
 	if err := inv.parse(0, 0); err != nil {
 		return err
 	}
@@ -211,7 +206,7 @@ type checkup struct {
 	shard     report.Shard
 	planner   *plan.Planner
 	allowed   []*allowlist.List // of -allow
-	own       *suite.Recipes // the user's cases, or nil
+	own       *suite.Recipes    // the user's cases, or nil
 	known     *report.Baseline
 }
 
@@ -343,7 +338,7 @@ func (f *checkFlags) known() (asserts.Level, error) {
 
 // usualLevel is the default level.
 func (f *checkFlags) usualLevel() asserts.Level {
-	if f.hosted() || *f.device != "" || len(f.libs) > 0 && !f.autograd() {
+	if f.hosted() || *f.device != "" || len(f.libs) > 0 && !*f.autograd {
 		return asserts.Meta
 	}
 	return asserts.Content
@@ -403,7 +398,7 @@ func (f *checkFlags) prepare(inv *invocation) (engine.Engine, suite.Config, erro
 // planned is a plan for the suite, with the checks that are judged where calls begin.
 func (f *checkFlags) planned(p plan.Plan, level asserts.Level) engine.Checks {
 	all := planned(p, level)
-	all.Op.Checks = slices.DeleteFunc(all.Op.Checks, func(c asserts.Check) bool { return !c.Code.Through(f.autograd()) })
+	all.Op.Checks = slices.DeleteFunc(all.Op.Checks, func(c asserts.Check) bool { return !c.Code.Through(*f.autograd) })
 	return all
 }
 
@@ -438,7 +433,7 @@ func (c *checkup) run(ctx context.Context, inv *invocation, write func(*report.R
 		return err
 	}
 	run := suite.Run{
-		Lint: len(c.flags.adding()) > 0 && !c.flags.autograd(), Timeout: *c.flags.timeout, Waived: c.waived, Frames: engine.frames, Foreign: engine.foreign,
+		Lint: len(c.flags.adding()) > 0 && !*c.flags.autograd, Timeout: *c.flags.timeout, Waived: c.waived, Frames: engine.frames, Foreign: engine.foreign,
 	}
 	if len(c.flags.pythonModules()) > 0 {
 		run.Compiling = compiling * run.Timeout
@@ -492,10 +487,10 @@ func (c *checkup) cases() (from, to int) {
 	if *c.flags.only >= 0 {
 		return *c.flags.only, *c.flags.only + 1
 	}
-	if *c.flags.cases == 0 {
+	if *c.flags.number == 0 {
 		return 0, suite.AllCases
 	}
-	return 0, *c.flags.cases
+	return 0, *c.flags.number
 }
 
 func (c *checkup) report(results []*report.OpResult) *report.Report {
@@ -506,8 +501,11 @@ func (c *checkup) report(results []*report.OpResult) *report.Report {
 		printPython(results, c.flags.found.PythonMeta())
 	}
 	r := &report.Report{
-		Engine: c.engine, Level: c.level(), Through: strings.TrimPrefix(*c.flags.through, "backend"), Seed: *c.flags.seed, Cases: *c.flags.cases,
+		Engine: c.engine, Level: c.level(), Seed: *c.flags.seed, Cases: *c.flags.number,
 		Command: c.flags.again(), All: len(c.operators), Ops: results, Shard: c.shard, Left: c.flags.left, Excuses: c.excuses(results),
+	}
+	if *c.flags.autograd {
+		r.Through = "autograd"
 	}
 	for _, o := range c.unrun {
 		r.Leave(o)
@@ -598,13 +596,22 @@ func (f *checkFlags) again() string {
 		{"-tolerance", *f.tolerance, *f.tolerance != compare.Tolerance},
 		{"-schema", *f.schema, *f.schema != ""},
 		{"-level", *f.level, *f.level != f.usualLevel().String() || f.replaced["level"]},
-		{"-through", *f.through, *f.through != "backend" || f.replaced["through"]},
-		{"-memory", *f.memory, *f.memory != ""},
 		{"-seed", *f.seed, *f.seed == report.DefaultSeed && f.replaced["seed"]}, // others follow the case
-		{"-cases-from", *f.casesFrom, *f.casesFrom != ""},
+		{"-cases", *f.casesFile, *f.casesFile != ""},
 	} {
 		if flag.given {
 			words = append(words, flag.name, fmt.Sprint(flag.value))
+		}
+	}
+	for _, flag := range []struct {
+		name      string
+		on, given bool
+	}{{"-autograd", *f.autograd, *f.autograd || f.replaced["autograd"]}, {"-guard", f.guard.on, f.guard.given}} {
+		switch {
+		case flag.given && flag.on:
+			words = append(words, flag.name)
+		case flag.given:
+			words = append(words, flag.name+"=false")
 		}
 	}
 	return printable.Shell(words...)

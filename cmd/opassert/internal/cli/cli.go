@@ -22,9 +22,10 @@ import (
 // A command is one subcommand.
 type command struct {
 	name    string
-	args    string // the arguments after the flags, for the usage line
-	summary string // one line
-	program bool   // its arguments are a program, which uses the standard streams
+	args    string    // the arguments after the flags, for the usage line
+	summary string    // one line
+	groups  []flagRow // of its flags, or nil
+	program bool      // its arguments are a program, which uses the standard streams
 	run     func(*invocation) error
 }
 
@@ -195,7 +196,7 @@ func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(f
 
 // parse reads the flags, and checks the number of arguments.
 func (inv *invocation) parse(minArgs, maxArgs int) error {
-	switch err := inv.flags.Parse(inv.raw); {
+	switch err := inv.flags.Parse(inv.currentNames(inv.raw)); {
 	case errors.Is(err, flag.ErrHelp):
 		return errHelp
 	case err != nil:
@@ -287,6 +288,10 @@ func (inv *invocation) help(w io.Writer) {
 		line = append(line, inv.args)
 	}
 	fmt.Fprintf(w, "%s: %s\n\nUsage: %s\n\n%s\nFlags:\n", inv.name, inv.summary, strings.Join(line, " "), helpText(inv.name))
+	if inv.groups != nil {
+		printGroups(w, inv.flags, inv.groups)
+		return
+	}
 	inv.flags.SetOutput(w)
 	inv.flags.PrintDefaults()
 }

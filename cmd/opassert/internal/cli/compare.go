@@ -132,7 +132,7 @@ func (c *comparisonRun) confirm(ctx context.Context, inv *invocation) error {
 func (c *comparisonRun) confirmed(ctx context.Context, inv *invocation, i int, calls map[string][]string, path string) error {
 	one := c.flags.alone(i)
 	cases, every := path+".yaml", -1
-	*one.state, one.casesFrom, one.cases, one.only, one.part = path, &cases, new(int), &every, new(string)
+	*one.state, one.casesFile, one.number, one.only, one.part = path, &cases, new(int), &every, new(string)
 	one.ops = slices.Sorted(maps.Keys(calls))
 	if err := toFile(cases, func(w io.Writer) error { return report.WriteCases(w, calls) }); err != nil {
 		return err

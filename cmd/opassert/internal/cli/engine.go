@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"maps"
 	"os"
 	"os/exec"
@@ -140,7 +139,7 @@ func prepareLibtorch(f *checkFlags, inv *invocation) ([]*kernelProgram, error) {
 	if f.hosted() {
 		return f.prepareModules(inv)
 	}
-	if err := cmp.Or(f.withoutPackages(inv), f.announce(inv)); err != nil {
+	if err := f.announce(inv); err != nil {
 		return nil, err
 	}
 	environment, err := torch.Environment(f.found, f.files)
@@ -152,7 +151,7 @@ func openLibtorch(f *checkFlags, file []*schema.Op) (engine.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.autograd() {
+	if *f.autograd {
 		l.ThroughAutograd()
 	}
 	if *f.device != "" {
@@ -165,16 +164,7 @@ func openLibtorch(f *checkFlags, file []*schema.Op) (engine.Engine, error) {
 }
 
 func prepareEmbedded(f *checkFlags, inv *invocation) ([]*kernelProgram, error) {
-	return f.itself(), cmp.Or(f.withoutPackages(inv), f.withoutLibtorch(inv))
-}
-
-// withoutPackages rejects flags of the engine go for other engines.
-func (f *checkFlags) withoutPackages(inv *invocation) error {
-	inv.forget("packages")
-	if len(f.packages) > 0 {
-		return usagef("-packages is for the engine go: %s has none", *f.engine)
-	}
-	return nil
+	return f.itself(), f.withoutLibtorch(inv)
 }
 
 // withoutLibtorch rejects flags of the engine libtorch for other engines.
@@ -189,10 +179,10 @@ func (f *checkFlags) withoutLibtorch(inv *invocation) error {
 		return usagef("-python is for the engine libtorch: %s does not run in Python", *f.engine)
 	case *f.device != "":
 		return usagef("-device is for the engine libtorch: %s only has the CPU", *f.engine)
-	case *f.memory == "on":
-		return usagef("-memory is for the engine libtorch: tensors of %s lie in Go's memory", *f.engine)
-	case f.autograd():
-		return usagef("-through autograd is for the engine libtorch: %s has no autograd", *f.engine)
+	case f.guard.on:
+		return usagef("-guard is for the engine libtorch: tensors of %s lie in Go's memory", *f.engine)
+	case *f.autograd:
+		return usagef("-autograd is for the engine libtorch: %s has no autograd", *f.engine)
 	case len(*f.torchFlags.dirs) > 0:
 		return usagef("-libtorch is for the engine libtorch")
 	}

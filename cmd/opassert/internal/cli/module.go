@@ -49,23 +49,7 @@ func (f *checkFlags) findModule() error {
 			break
 		}
 	}
-	if m.err == nil && len(f.packages) > 0 {
-		m.err = m.keep(f.packages)
-	}
 	return m.err
-}
-
-// keep keeps the packages that patterns of the go command match.
-func (m *goModule) keep(patterns []string) error {
-	matched, err := listed("", append([]string{"-find", gen.DebugBuild()}, patterns...)...)
-	if err != nil {
-		return fmt.Errorf("-packages %s: %w", strings.Join(patterns, " "), err)
-	}
-	m.suites = slices.DeleteFunc(m.suites, func(s gen.Suite) bool { return !slices.Contains(matched, s.Path) })
-	if len(m.suites) == 0 {
-		return fmt.Errorf("-packages %s: opassert gen wrote none of them", strings.Join(patterns, " "))
-	}
-	return nil
 }
 
 // listed returns the lines of go list in a folder.
@@ -131,15 +115,13 @@ func goPlaces() []goPlace {
 
 // prepareModule builds a program for each generated package of the module.
 func prepareModule(f *checkFlags, inv *invocation) ([]*kernelProgram, error) {
-	inv.forget("schema", "base", "tags", "preset")
+	inv.forget("schema")
 	err := f.withoutLibtorch(inv)
 	switch {
 	case err != nil:
 		return nil, err
-	case *f.schema+*f.base+*f.tags != "":
-		return nil, usagef("-schema, -base and -tags are for other engines: a generated package has its ops' schemas")
-	case *f.preset != "full":
-		return nil, usagef("-preset is for other engines: the checks of a generated package are those that opassert gen -preset planned")
+	case *f.schema != "":
+		return nil, usagef("-schema is for other engines: a generated package has its ops' schemas")
 	}
 	if err := f.findModule(); err != nil {
 		return nil, err
@@ -205,8 +187,8 @@ See go doc github.com/opassert/opassert/asserts/maker.`
 func (f *checkFlags) program(s gen.Suite, path string) *kernelProgram {
 	level, _ := parseLevel(*f.level) // it was read once
 	p := &kernelProgram{binary: path, suite: &s, job: &optest.Job{Engine: "Go kernels of " + s.Path, Level: level, Seed: *f.seed, Waived: map[string][]asserts.Excuse{}, Notes: map[string][]asserts.Excuse{}}}
-	if *f.casesFrom != "" {
-		p.job.Cases, _ = filepath.Abs(*f.casesFrom) // workers change to other folders
+	if *f.casesFile != "" {
+		p.job.Cases, _ = filepath.Abs(*f.casesFile) // workers change to other folders
 	}
 	if rel, err := filepath.Rel(f.module.root, s.Dir); err == nil {
 		p.space = strings.ReplaceAll(filepath.ToSlash(rel), "/", ".")

@@ -31,11 +31,11 @@ type outputs struct {
 
 func newOutputs(f *flag.FlagSet) *outputs {
 	return &outputs{
-		json:      newJSONFlag(f, "array"),
-		quiet:     f.Bool("q", false, "print only findings, crashes and errors"),
-		formats:   newFormatFlags(f),
-		html:      newOutputFlag(f, "html", "write one self-contained HTML page to a `file`"),
-		text:      (*report.Report).WriteText,
+		json:    newJSONFlag(f, "array"),
+		quiet:   f.Bool("q", false, "print only findings, crashes and errors"),
+		formats: newFormatFlags(f),
+		html:    newOutputFlag(f, "html", "write one self-contained HTML page to a `file`"),
+		text:    (*report.Report).WriteText,
 	}
 }
 

@@ -95,10 +95,7 @@ func (f *checkFlags) prepareModules(inv *invocation) ([]*kernelProgram, error) {
 	case len(*f.torchFlags.dirs) > 0:
 		return nil, usagef("-libtorch can't be combined with -module or -python: the PyTorch is the one that -python imports")
 	}
-	err := f.withoutPackages(inv)
-	if err != nil {
-		return nil, err
-	}
+	var err error
 	if f.host, err = installed.FindPython(*f.interpreter); err != nil {
 		return nil, err
 	}

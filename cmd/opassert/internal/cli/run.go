@@ -70,7 +70,7 @@ func newRunFlags(f *flag.FlagSet) *runFlags {
 	r.maxBytes = f.Int64("max-bytes", 0, "check no content of storages larger than this; 0: of any size")
 	r.far = f.Float64("tolerance", compare.Tolerance, "how far `values` on a device may be from those of the op's kernel for the CPU, relative to 1 + their size; 0: they are not compared")
 	r.fail = f.Bool("fail", false, "raise each finding at the call, as a RuntimeError")
-	r.record = newOutputFlag(f, "record", "write distinct calls of ops that are not PyTorch's own, or whose kernel is not, or of those of -op, to a `file` for opassert check -cases-from")
+	r.record = newOutputFlag(f, "record", "write distinct calls of ops that are not PyTorch's own, or whose kernel is not, or of those of -op, to a `file` for opassert check -cases")
 	r.strings = f.Bool("record-strings", false, "with -record, write string arguments too, which are otherwise left out")
 	r.json = newOutputFlag(f, "json", "write the findings as a JSON array to a `file`")
 	r.formats = newFormatFlags(f)

@@ -26,15 +26,21 @@ func newLibtorchFlag(f *flag.FlagSet) *repeated {
 }
 
 func newSchemaFlags(f *flag.FlagSet) schemaFlags {
-	dirs := newLibtorchFlag(f)
+	s := newEngineSchemaFlags(f)
+	f.StringVar(s.tags, "tags", "", "the tags `file` (default: tags.yaml beside the schema, if there is one)")
+	f.StringVar(s.base, "pytorch-schema", "", "the `file` with the schemas of ops that the schema file only names (default: that of the PyTorch found)")
+	f.StringVar(s.version, "version", "", "the PyTorch `version` whose rules apply unless the schema file has them;\n"+
+		"the version of the library, for allowlist entries that name versions")
+	return s
+}
+
+// newEngineSchemaFlags are those of a command whose engine has a version.
+func newEngineSchemaFlags(f *flag.FlagSet) schemaFlags {
 	return schemaFlags{
-		dirs:   dirs,
+		dirs:   newLibtorchFlag(f),
 		schema: f.String("schema", "", "the schema `file`: native_functions.yaml, or one of another project (default: that of the PyTorch found)"),
-		tags:   f.String("tags", "", "the tags `file` (default: tags.yaml beside the schema, if there is one)"),
-		base:   f.String("base", "", "the `file` with the schemas of ops that the schema file only names (default: that of the PyTorch found)"),
-		version: f.String("version", "", "the PyTorch `version` whose rules apply unless the schema file has them;\n"+
-			"the version of the library, for allowlist entries that name versions"),
 		strict: f.Bool("strict", false, "make warnings errors: about the schema file, of gen also about ops\nwithout a wrapper and marks that are not read, of check about ops that never ran"),
+		tags:   new(string), base: new(string), version: new(string),
 	}
 }
 
@@ -75,13 +81,13 @@ func (s schemaFlags) config(inv *invocation) schema.Config {
 		if path == "" {
 			found, err := inv.findSchemas(s.dirs.one())
 			if err != nil {
-				return nil, fmt.Errorf("%w; want -base FILE", err)
+				return nil, fmt.Errorf("%w; want -pytorch-schema FILE", err)
 			}
 			path = found
 		}
 		file, err := schema.Config{Version: *s.version}.Load(path)
 		if err != nil {
-			return nil, fmt.Errorf("-base: %w", err)
+			return nil, fmt.Errorf("-pytorch-schema: %w", err)
 		}
 		inv.printSource(file)
 		return file, nil

@@ -107,16 +107,15 @@ func (s *runState) goesOn() string {
 func (c *checkup) key() string {
 	f := c.flags
 	var in inputs
-	in.add(*f.engine, *f.level, *f.seed, *f.cases, *f.only, *f.timeout, c.engine, *f.through, *f.memory, *f.tolerance, f.module.root,
-		f.libs, f.pythonModules(), f.ops, *f.preset, *f.version, c.shard)
+	in.add(*f.engine, *f.level, *f.seed, *f.number, *f.only, *f.timeout, c.engine, *f.autograd, f.guard, *f.tolerance, f.module.root,
+		f.libs, f.pythonModules(), f.ops, *f.version, c.shard)
 	if len(f.allow) > 0 {
 		in.add(time.Now().Format(time.DateOnly)) // entries expire
 	}
-	tags := *f.tags
-	if tags == "" && *f.schema != "" {
-		tags = filepath.Join(filepath.Dir(*f.schema), "tags.yaml")
+	if *f.schema != "" {
+		in.addFiles(*f.schema, filepath.Join(filepath.Dir(*f.schema), "tags.yaml"))
 	}
-	in.addFiles(itself(), *f.schema, *f.base, tags, *f.casesFrom)
+	in.addFiles(itself(), *f.casesFile)
 	in.addFiles(f.allow...)
 	in.addFiles(f.files...)
 	if f.found != nil {

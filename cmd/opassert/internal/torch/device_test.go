@@ -45,7 +45,7 @@ func TestDevice(t *testing.T) {
 	}
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
 		t.Setenv("DEVICE_OPS", libtorchtest.Openreg(t, "../../../..", python))
-		args := []string{"-device", "openreg:1", "-module", "device_ops", "-cases", "14", "-tolerance", "1e-3", "-json"}
+		args := []string{"-device", "openreg:1", "-module", "device_ops", "-n", "14", "-tolerance", "1e-3", "-json"}
 		for op := range onDevice {
 			args = append(args, "-op", op)
 		}
@@ -83,7 +83,7 @@ func TestDeviceThatSpins(t *testing.T) {
 	}
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
 		t.Setenv("DEVICE_OPS", libtorchtest.Openreg(t, "../../../..", python))
-		got := check(t, python, "testdata", "-device", "openreg:1", "-module", "device_ops", "-cases", "14", "-timeout", "300ms", "-workers", "1", "-json", "-op", "drives::spins", "-op", "whole::strides")
+		got := check(t, python, "testdata", "-device", "openreg:1", "-module", "device_ops", "-n", "14", "-timeout", "300ms", "-workers", "1", "-json", "-op", "drives::spins", "-op", "whole::strides")
 		var results []asserts.Result
 		must.Do(t, json.Unmarshal([]byte(got.stdout), &results))
 		passed, hung := make(map[string]bool), false
@@ -193,7 +193,7 @@ func TestAllowlistOfDevices(t *testing.T) {
 			"- {op: broken::keeps_version, checks: [OA010], device: \"openreg:0\", reason: on another}\n" +
 			"- {op: broken::returns_memory, checks: [OA007], device: cuda, reason: on another type}\n"
 		must.Do(t, os.WriteFile(allow, []byte(entries), 0o666))
-		args := []string{"-device", "openreg:1", "-module", "device_ops", "-cases", "6", "-allow", allow, "-json"}
+		args := []string{"-device", "openreg:1", "-module", "device_ops", "-n", "6", "-allow", allow, "-json"}
 		for _, op := range []string{"broken::writes", "broken::writes_second", "broken::keeps_version", "broken::returns_memory", "aten::_copy_from"} {
 			args = append(args, "-op", op)
 		}
@@ -242,7 +242,7 @@ func TestRecordedCallsOnDevice(t *testing.T) {
 		if recorded := string(must.Get(os.ReadFile(cases))(t)); !strings.Contains(recorded, "float32[3, 2] transposed") {
 			t.Errorf("recorded\n%s", recorded)
 		}
-		got := check(t, python, "testdata", "-device", "openreg:1", "-module", "device_ops", "-cases-from", cases, "-cases", "1", "-op", "broken::drops", "-op", "whole::drops", "-json")
+		got := check(t, python, "testdata", "-device", "openreg:1", "-module", "device_ops", "-cases", cases, "-n", "1", "-op", "broken::drops", "-op", "whole::drops", "-json")
 		var results []asserts.Result
 		must.Do(t, json.Unmarshal([]byte(got.stdout), &results))
 		found := make(map[string]bool)

@@ -118,7 +118,7 @@ func TestTriton(t *testing.T) {
 			t.Logf("not run: the kernels of Triton, as %s has no triton, which takes 1 GB", python.Path)
 			return
 		}
-		got := check(t, python, "testdata", "-module", "python_triton", "-cases", "24", "-json")
+		got := check(t, python, "testdata", "-module", "python_triton", "-n", "24", "-json")
 		said, want := saw(t, got, 1, "python_triton.py"), expected(t, python, "python_triton")
 		for op, code := range want {
 			if !strings.HasPrefix(said[op], code+" ") {
@@ -220,7 +220,7 @@ func TestLintModule(t *testing.T) {
 // A kernel that ends or deceives its process is reported, and ends nothing else.
 func TestHostileModule(t *testing.T) {
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
-		got := check(t, python, "testdata", "-module", "python_hostile", "-level", "content", "-cases", "2", "-timeout", "200ms")
+		got := check(t, python, "testdata", "-module", "python_hostile", "-level", "content", "-n", "2", "-timeout", "200ms")
 		if got.status != 1 {
 			t.Errorf("exit status %d, want 1\n%s", got.status, got.stderr)
 		}
@@ -252,7 +252,7 @@ func TestBuilds(t *testing.T) {
 		t.Setenv("PYTHON_BUILDS", folder)
 		t.Setenv("TMPDIR", temporary)
 		must.Do(t, os.WriteFile(filepath.Join(folder, "left"), nil, 0o600))
-		got := check(t, python, "testdata", "-module", "python_builds", "-level", "content", "-cases", "2", "-timeout", "500ms")
+		got := check(t, python, "testdata", "-module", "python_builds", "-level", "content", "-n", "2", "-timeout", "500ms")
 		for _, want := range []string{
 			`1 crashes in`,
 			`(?s)crash  builds::never  hang in case 0 .* build \(.*python_builds\.py:\d+\)`,
@@ -306,7 +306,7 @@ func TestReplacedWhileIdle(t *testing.T) {
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
 		imports := filepath.Join(t.TempDir(), "imports")
 		t.Setenv("IMPORTS", imports)
-		got := check(t, python, "testdata", "-module", "python_ends", "-level", "content", "-cases", "20")
+		got := check(t, python, "testdata", "-module", "python_ends", "-level", "content", "-n", "20")
 		if !strings.Contains(got.stdout, ": 1 findings and 3 crashes in ") {
 			t.Errorf("want a finding and three crashes\n%s%s", got.stdout, got.stderr)
 		}
@@ -380,7 +380,7 @@ func TestMethods(t *testing.T) {
 		must.Do(t, os.WriteFile(filepath.Join(folder, "loads.py"), fmt.Appendf(nil, "import torch\n\ntorch.ops.load_library(%q)\n", library), 0o644))
 		programs := filepath.Join(folder, "programs")
 		for _, args := range [][]string{{"-module", "loads", "-python", python.Path, "-repro", programs}, {"-lib", library}} {
-			got := run(t, folder, append([]string{"check", "-level", "content", "-cases", "20", "-state", filepath.Join(t.TempDir(), "state")}, args...)...)
+			got := run(t, folder, append([]string{"check", "-level", "content", "-n", "20", "-state", filepath.Join(t.TempDir(), "state")}, args...)...)
 			var found []string
 			for _, m := range regexp.MustCompile(`(?m)^(OA\d+|crash) .*methods::(\S+)`).FindAllStringSubmatch(got.stdout, -1) {
 				found = append(found, m[2]+" "+m[1])
@@ -438,7 +438,7 @@ func TestProgramsOfMemory(t *testing.T) {
 		library := must.Get(memory.Path(python.Torch))(t)
 		folder := t.TempDir()
 		must.Do(t, os.WriteFile(filepath.Join(folder, "loads.py"), fmt.Appendf(nil, "import torch\n\ntorch.ops.load_library(%q)\n", library), 0o644))
-		args := []string{"check", "-module", "loads", "-python", python.Path, "-repro", "programs", "-cases", "20", "-state", filepath.Join(folder, "state")}
+		args := []string{"check", "-module", "loads", "-python", python.Path, "-repro", "programs", "-n", "20", "-state", filepath.Join(folder, "state")}
 		for _, op := range []string{"reads_one_more", "reads_before", "writes_one_more", "writes_scratch", "writes.out"} {
 			args = append(args, "-op", "astray::OA018_"+op)
 		}
@@ -463,7 +463,7 @@ func TestProgramsOfMemory(t *testing.T) {
 // nothing is said of those that undo it themselves.
 func TestState(t *testing.T) {
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
-		got := check(t, python, "testdata", "-module", "python_state", "-level", "content", "-cases", "4", "-json")
+		got := check(t, python, "testdata", "-module", "python_state", "-level", "content", "-n", "4", "-json")
 		said := saw(t, got, 0, "python_state.py")
 		for op, words := range expected(t, python, "python_state") {
 			if !strings.Contains(said[op], "note OA009 "+words) {
@@ -481,11 +481,11 @@ func TestState(t *testing.T) {
 // their lines, and nothing is said of right ones; where calls begin at a kernel too.
 func TestRules(t *testing.T) {
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
-		for level, cases := range map[string]string{"-through=autograd": "40", "-level=content": "12"} {
-			got := check(t, python, "testdata", "-module", "python_rules", level, "-cases", cases, "-json")
+		for level, cases := range map[string]string{"-autograd=true": "40", "-level=content": "12"} {
+			got := check(t, python, "testdata", "-module", "python_rules", level, "-n", cases, "-json")
 			said := saw(t, got, 1, "python_rules.py")
 			want := expected(t, python, "python_rules")
-			if level == "-through=autograd" {
+			if level == "-autograd=true" {
 				delete(want, "rules::needs_no_grad") // all its calls raise there
 				delete(want, "rules::leaf")          // its arguments require grad there
 			}
@@ -536,7 +536,7 @@ func saw(t *testing.T, got answer, status int, module string) map[string]string 
 // has some: they are called, also under symbolic sizes.
 func TestFakesOfPyTorch(t *testing.T) {
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
-		got := check(t, python, t.TempDir(), "-op", "aten::fractional_max_pool2d_backward", "-op", "aten::mm", "-cases", "12", "-json")
+		got := check(t, python, t.TempDir(), "-op", "aten::fractional_max_pool2d_backward", "-op", "aten::mm", "-n", "12", "-json")
 		var results []asserts.Result
 		if err := json.Unmarshal([]byte(got.stdout), &results); err != nil {
 			t.Fatalf("%v\n%s", err, got.stderr)

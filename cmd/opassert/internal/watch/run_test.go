@@ -347,7 +347,7 @@ func TestRecordedCallsAreCasesOfCheck(t *testing.T) {
 			if n, out := check(); n != 0 {
 				t.Errorf("the suite guesses the arguments:\n%s", out)
 			}
-			if n, out := check("-cases-from", file); n == 0 {
+			if n, out := check("-cases", file); n == 0 {
 				t.Errorf("the suite finds nothing with the calls of the program:\n%s", out)
 			}
 		}
