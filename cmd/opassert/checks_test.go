@@ -18,6 +18,7 @@ import (
 // The README's table of promises has the code of every check, without names, to leave
 // room for new ones.
 func TestReadmeHasEveryCheck(t *testing.T) {
+	var want strings.Builder
 	for _, p := range asserts.Promises() {
 		var codes []string
 		for c := range asserts.AllCodes.All() {
@@ -25,14 +26,14 @@ func TestReadmeHasEveryCheck(t *testing.T) {
 				codes = append(codes, c.String())
 			}
 		}
-		want := fmt.Sprintf("| %s | %s |\n", p.Rule(), strings.Join(codes, ", "))
-		if *golden.Update {
-			row := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(p.Rule()) + ` \|.*\n`)
-			must.Do(t, os.WriteFile(filepath.Join(root, "README.md"), row.ReplaceAllLiteral([]byte(readme(t)), []byte(want)), 0o666))
-		}
-		if !strings.Contains(readme(t), want) {
-			t.Errorf("README.md has no line\n%s", want)
-		}
+		fmt.Fprintf(&want, "| %s | %s |\n", p.Rule(), strings.Join(codes, ", "))
+	}
+	if *golden.Update {
+		table := regexp.MustCompile(`(?m)(^\| .* \| OA\d.* \|\n)+`)
+		must.Do(t, os.WriteFile(filepath.Join(root, "README.md"), table.ReplaceAllLiteral([]byte(readme(t)), []byte(want.String())), 0o666))
+	}
+	if !strings.Contains(readme(t), want.String()) {
+		t.Errorf("README.md has no table\n%s", &want)
 	}
 }
 

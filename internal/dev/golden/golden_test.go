@@ -2,6 +2,7 @@ package golden
 
 import (
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -42,6 +43,16 @@ func TestCompare(t *testing.T) {
 	if writing(Update, "text") {
 		t.Error("an error for a file that is written")
 	}
+	git := func(args ...string) { must.Get(exec.Command("git", args...).CombinedOutput())(t) }
+	git("init")
+	if writing(add, "again") || compare("again") {
+		t.Error("a file that git does not track is not written again")
+	}
+	git("add", "testdata")
+	if !writing(add, "text") {
+		t.Error("a file that git tracks is written as a missing one")
+	}
+	must.Do(t, os.WriteFile("testdata/folder/file.txt", []byte("text"), 0o666))
 	if text := must.Get(os.ReadFile("testdata/folder/file.txt"))(t); string(text) != "text" || compare("text") {
 		t.Errorf("the file is %q, and does not count as the same", text)
 	}

@@ -1,10 +1,6 @@
-// Package references counts the references between the files of packages: a file that
-// uses a name of another file many times counts once. In any order, files that refer
-// to each other have references up.
-package references
+package main
 
 import (
-	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -18,7 +14,7 @@ import (
 func TestCount(t *testing.T) {
 	all := must.Get(load(".", []string{"./testdata/upper", "./testdata/lower"}))(t)
 	var got strings.Builder
-	write(&got, all)
+	write(&got, count(all))
 	const want = `github.com/opassert/opassert/internal/dev/references/testdata/upper: 4 references between its files, 1 of them up; 3 to other packages
 	second.go refers to A in first.go
 `
@@ -48,30 +44,33 @@ func TestUpward(t *testing.T) {
 	}
 }
 
-// The suite's packages: a case passes from design to report once, so few references
-// between files go up.
-func TestRoomsOfTheSuite(t *testing.T) {
-	all := must.Get(load("../../..", []string{"./asserts/suite/..."}))(t)
-	rooms, up := count(all), 0
-	for _, room := range rooms {
-		up += len(room.up)
-	}
-	if len(rooms) < 5 {
-		t.Errorf("the suite has %d packages", len(rooms))
-	}
-	const most = 6
-	if up > most {
-		var list strings.Builder
-		write(&list, all)
-		t.Errorf("%d references go up, want at most %d: move declarations down\n%s", up, most, &list)
-	}
+// No package has more references up than its ceiling, and none fewer: ceilings are only lowered.
+func TestCeilings(t *testing.T) {
+	t.Chdir("../../..")
+	must.Do(t, run(io.Discard, []string{"./..."}, false))
 }
 
-func write(w io.Writer, all []reference) {
-	for _, c := range count(all) {
-		fmt.Fprintf(w, "%s: %d references between its files, %d of them up; %d to other packages\n", c.pkg, c.within, len(c.up), c.across)
-		for _, r := range c.up {
-			fmt.Fprintf(w, "\t%s refers to %s in %s\n", r.from.name, r.object, r.to.name)
-		}
+// A package with more than its ceiling is wrong, and one with fewer; an update lowers alone.
+func TestCompare(t *testing.T) {
+	up := func(pkg string, n int) tally { return tally{pkg: pkg, up: make([]reference, n)} }
+	tallies := []tally{up("p/even", 3), up("p/fewer", 1), up("p/more", 5), up("p/new", 1), up("p/none", 0)}
+	const text = "p/even 3\np/fewer 2\np/gone 7\np/more 4\n"
+	ceilings := must.Get(parse(text))(t)
+	if diff := cmp.Diff(text, format(ceilings)); diff != "" {
+		t.Error(diff)
+	}
+	want := []string{
+		"p/fewer: 1 references go up, and its ceiling is 2: go run ./internal/dev/references -update lowers it",
+		"p/more: 5 references go up, want at most 4: move declarations down",
+		"p/new: 1 references go up, want at most 0: move declarations down",
+	}
+	if diff := cmp.Diff(want, compare(ceilings, tallies)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff("p/even 3\np/fewer 1\np/more 4\n", format(lower(ceilings, tallies))); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := parse("p/even\n"); err == nil || !strings.Contains(err.Error(), "want a package and a number") {
+		t.Errorf("a line without a number: %v", err)
 	}
 }
