@@ -4,7 +4,6 @@ package asserts
 type Symptom string
 
 const (
-	NoSymptom      Symptom = ""
 	Neighbours     Symptom = "neighbours"      // a result depends on bytes beside an argument in its storage
 	Threads        Symptom = "threads"         // on the number of threads
 	Races          Symptom = "races"           // differs between two calls with two threads

@@ -39,8 +39,7 @@ var (
 	Collected = collected
 )
 
-// ForMode and ForTensor return the checks that a policy skips.
-func (p *Policy) ForMode(m Mode) Codes     { return p.forMode(m) }
+// ForTensor returns the checks that a policy skips.
 func (p *Policy) ForTensor(t Traits) Codes { return p.forTensor(t) }
 
 // Alone reports whether no other goroutine runs.

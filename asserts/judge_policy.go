@@ -1,7 +1,6 @@
 package asserts
 
 import (
-	"maps"
 	"slices"
 	"sync"
 )
@@ -12,8 +11,7 @@ import (
 type Policy struct {
 	Name    string
 	Rows    []Row
-	Modes   map[string]Codes // by name, instead of the mode's own declaration
-	AnyMode Codes            // skipped while any mode is active
+	AnyMode Codes // skipped while any mode is active
 }
 
 // A Row skips checks for tensors with a trait. A check about a pair is skipped if either tensor
@@ -81,29 +79,11 @@ func Presets() []*Policy { return []*Policy{Aware(), PyTorch()} }
 func (p *Policy) With(rows ...Row) *Policy {
 	q := *p
 	q.Rows = slices.Concat(p.Rows, rows)
-	q.Modes = maps.Clone(p.Modes)
 	return &q
 }
 
-// WithModeSkips returns a copy of the policy under which a mode skips codes instead
-// of those that it declares.
-func (p *Policy) WithModeSkips(mode string, codes Codes) *Policy {
-	q := p.With()
-	if q.Modes == nil {
-		q.Modes = make(map[string]Codes)
-	}
-	q.Modes[mode] = codes
-	return q
-}
-
 // forMode returns the checks that a mode skips.
-func (p *Policy) forMode(m Mode) Codes {
-	codes, ok := p.Modes[m.Name]
-	if !ok {
-		codes = m.Invalidates
-	}
-	return codes | p.AnyMode
-}
+func (p *Policy) forMode(m Mode) Codes { return m.Invalidates | p.AnyMode }
 
 // forTensor returns the checks that a tensor with these traits skips.
 func (p *Policy) forTensor(t Traits) Codes {
@@ -181,9 +161,6 @@ func (p *Policy) Table() []PolicyLine {
 		if r.Trait > lastTrait {
 			lines = append(lines, PolicyLine{r.Reason, p.forTensor(r.Trait)})
 		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(p.Modes)) {
-		lines = append(lines, PolicyLine{"mode " + name, p.forMode(Mode{Name: name})})
 	}
 	return append(lines, PolicyLine{"any other mode, besides what it declares", p.AnyMode})
 }

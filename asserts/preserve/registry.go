@@ -95,9 +95,6 @@ func (r *Registry) made(bytes int64) Token {
 	*s = slot{generation: s.generation + 1, bytes: bytes, scope: in, made: from}
 	t := Token{index, s.generation}
 	r.mu.Unlock()
-	if profiling.Load() {
-		handles.Add(t.of(r), 3)
-	}
 	return t
 }
 
@@ -188,9 +185,6 @@ func (r *Registry) Collected(t Token) {
 
 // forget frees the slot for another handle.
 func (r *Registry) forget(t Token) {
-	if profiling.Load() {
-		handles.Remove(t.of(r))
-	}
 	r.idle = append(r.idle, t.slot)
 }
 

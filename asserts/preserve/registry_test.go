@@ -1,11 +1,9 @@
 package preserve
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"runtime"
-	"runtime/pprof"
 	"strings"
 	"sync"
 	"testing"
@@ -225,20 +223,6 @@ func TestOff(t *testing.T) {
 	if err := errors.Join(r.Use(tok), r.Release(tok), r.Release(tok)); err != nil || tok != (Token{}) || len(r.Leaks()) > 0 {
 		t.Error(err, tok, r.Leaks())
 	}
-}
-
-func TestProfile(t *testing.T) {
-	Profile()
-	defer profiling.Store(false)
-	l := newLib()
-	a, b := makeHandle(l), makeHandle(l)
-	l.free(a)
-	var text bytes.Buffer
-	must.Do(t, pprof.Lookup("opassert_handles").WriteTo(&text, 1))
-	if got := text.String(); !strings.Contains(got, "total 1\n") || !strings.Contains(got, "makeHandle") {
-		t.Errorf("the profile is\n%s", got)
-	}
-	l.free(b)
 }
 
 // Many goroutines make, use and release handles while the collector runs.

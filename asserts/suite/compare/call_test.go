@@ -99,7 +99,7 @@ func said(v *asserts.Violation) string {
 	if v.Against.Name != "" {
 		line += " / " + v.Against.String()
 	}
-	if v.Symptom != asserts.NoSymptom {
+	if v.Symptom != "" {
 		line += " (" + string(v.Symptom) + ")"
 	}
 	return line + ": " + v.Saw

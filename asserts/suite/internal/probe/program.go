@@ -27,7 +27,7 @@ func ProgramOf(code asserts.Code, symptom asserts.Symptom) Program {
 		case r.Fault.Code != code || r.Program == nil:
 		case r.Fault.Symptom == symptom:
 			return *r.Program
-		case r.Fault.Symptom == asserts.NoSymptom:
+		case r.Fault.Symptom == "":
 			program = *r.Program
 		}
 	}
