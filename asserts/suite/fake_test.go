@@ -20,6 +20,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -49,9 +50,20 @@ func newFake(s engine.Dense, device string) *fakeTensor {
 }
 
 func (t *fakeTensor) copy() *fakeTensor {
-	s := t.impl.spec
-	s.Data = t.impl.storage.data
-	return newFake(s, t.impl.device)
+	return newFake(contiguous(t.impl.spec, t.impl.storage.data), t.impl.device)
+}
+
+// contiguous describes a tensor with the elements of another one, in row-major order, as most kernels
+// return it.
+func contiguous(s engine.Dense, data []byte) engine.Dense {
+	size, rows := int64(sample.Element(s.DType).Size()), s
+	rows.Strides, rows.Offset, rows.Data = tensor.ContiguousStrides(s.Sizes), 0, nil
+	for n := range tensor.Numel(s.Sizes) {
+		if at := size * tensor.Position(n, s.Sizes, s.Strides, s.Offset); len(data) > 0 { // meta has none
+			rows.Data = append(rows.Data, data[at:at+size]...)
+		}
+	}
+	return rows
 }
 
 func (t *fakeTensor) view() *fakeTensor {

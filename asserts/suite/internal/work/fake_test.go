@@ -17,6 +17,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/gen/plan"
 	"github.com/opassert/opassert/internal/dev/must"
+	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -97,9 +98,20 @@ func (e *fakeEngine) tensor(d engine.Dense, f engine.Form, on engine.Device) *fa
 
 // like returns a tensor like another one.
 func (e *fakeEngine) like(t *fakeTensor) *fakeTensor {
-	d := t.spec
-	d.Data = *t.data
-	return e.tensor(d, t.form, t.device)
+	return e.tensor(contiguous(t.spec, *t.data), t.form, t.device)
+}
+
+// contiguous describes a tensor with the elements of another one, in row-major order, as most kernels
+// return it.
+func contiguous(s engine.Dense, data []byte) engine.Dense {
+	size, rows := int64(sample.Element(s.DType).Size()), s
+	rows.Strides, rows.Offset, rows.Data = tensor.ContiguousStrides(s.Sizes), 0, nil
+	for n := range tensor.Numel(s.Sizes) {
+		if at := size * tensor.Position(n, s.Sizes, s.Strides, s.Offset); len(data) > 0 { // meta has none
+			rows.Data = append(rows.Data, data[at:at+size]...)
+		}
+	}
+	return rows
 }
 
 func (e *fakeEngine) view(t *fakeTensor) *fakeTensor {
