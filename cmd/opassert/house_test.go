@@ -68,6 +68,7 @@ var rooms = []room{
 	{"cmd/opassert", []string{"schema", "allowlist", "gen", "asserts", "internal"}, nil},
 	{"internal/dev/addcheck", []string{"=asserts"}, nil},
 	{"internal/dev/addprobe", nil, nil},
+	{"internal/dev/references", nil, []string{"golang.org/x/tools"}},
 	{"cmd/opassert/internal/prebuild", []string{"internal/compile", "internal/installed", "cmd/opassert/internal/watch", "cmd/opassert/internal/live", "=asserts/libtorch"}, nil},
 	{"internal/dev/must", nil, nil},
 	{"internal/slicesx", nil, nil},

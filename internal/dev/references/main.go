@@ -81,8 +81,8 @@ func format(ceilings map[string]int) string {
 	return b.String()
 }
 
-// compare returns what is wrong: packages with more references up than their ceiling, which is 0 if
-// there is none, or with fewer.
+// compare returns what is wrong: packages with more or fewer references up than their ceiling, 0 for
+// one without a line.
 func compare(ceilings map[string]int, tallies []tally) (wrong []string) {
 	for _, t := range tallies {
 		switch up, most := len(t.up), ceilings[t.pkg]; {
