@@ -2,6 +2,7 @@ package allowlist
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,7 +51,7 @@ func (r Range) contains(version string) bool {
 }
 
 func (b bound) holds(v []int) bool {
-	c := compareVersions(v, b.version)
+	c := slices.Compare(v, b.version)
 	switch b.op {
 	case ">=":
 		return c >= 0
@@ -64,39 +65,26 @@ func (b bound) holds(v []int) bool {
 	return c == 0
 }
 
-// parseVersion reads "2.6.0"; a local part ("+cpu") or a pre-release mark
-// ("a0") ends the number it follows.
+// number is that of a release, to which a local part ("+cpu") or a pre-release mark
+// ("a0") may be added.
+var number = regexp.MustCompile(`^\d+(?:\.\d+)*`)
+
+// parseVersion reads "2.6.0", which is "2.6".
 func parseVersion(text string) ([]int, error) {
+	release := number.FindString(text)
+	if release == "" || strings.HasPrefix(text[len(release):], ".") {
+		return nil, fmt.Errorf("version %q is not of the form 2.6 or 2.6.0", text)
+	}
 	var v []int
-	for _, part := range strings.Split(text, ".") {
-		end := 0
-		for end < len(part) && '0' <= part[end] && part[end] <= '9' {
-			end++
-		}
-		n, err := strconv.Atoi(part[:end])
+	for part := range strings.SplitSeq(release, ".") {
+		n, err := strconv.Atoi(part)
 		if err != nil {
-			return nil, fmt.Errorf("version %q is not of the form 2.6 or 2.6.0", text)
+			return nil, fmt.Errorf("version %q: %w", text, err)
 		}
 		v = append(v, n)
-		if end < len(part) {
-			break
-		}
+	}
+	for v[len(v)-1] == 0 && len(v) > 1 {
+		v = v[:len(v)-1]
 	}
 	return v, nil
-}
-
-func compareVersions(a, b []int) int {
-	for i := range max(len(a), len(b)) {
-		var x, y int
-		if i < len(a) {
-			x = a[i]
-		}
-		if i < len(b) {
-			y = b[i]
-		}
-		if x != y {
-			return x - y
-		}
-	}
-	return 0
 }

@@ -48,22 +48,22 @@ func Use(dir string, others ...string) error {
 	return choose(func() { use.dir, use.others = dir, others })
 }
 
-// UseShim makes the process load the shim that [Fit] returned in another process of the same
+// UseShim makes the process load the shim that [BuildShim] returned in another process of the same
 // program.
 func UseShim(shim string) error {
 	return choose(func() { use.shim = strings.Split(shim, "\n") })
 }
 
 // UseRemote makes calls through a socket to another process, which has loaded libtorch and runs
-// oa_serve of the shim that [Fit] returns.
+// oa_serve of the shim that [BuildShim] returns.
 func UseRemote(socket int) error {
 	return choose(func() { use.remote = socket })
 }
 
-// Fit compiles the shim for a libtorch, unless that was done before, and returns the argument for
+// BuildShim compiles the shim for a libtorch, unless that was done before, and returns the argument for
 // [UseShim]: a text for an environment variable, with the shared libraries to load, one a line, the
 // shim last. It does not load them.
-func Fit(torch *installed.Torch, others ...string) (string, error) {
+func BuildShim(torch *installed.Torch, others ...string) (string, error) {
 	if !cgo {
 		return "", ErrNoCgo
 	}
@@ -107,8 +107,8 @@ func setUp() (version string, err error) {
 	return reply("start", crossing{function: fnStart}, (*reader).text)
 }
 
-// Remember makes the present state of the process the one that [Left] restores.
-func Remember() error {
+// SaveState makes the present state of the process the one that [RestoreState] restores.
+func SaveState() error {
 	if err := start(); err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func load() error {
 	if err != nil {
 		return err
 	}
-	shim, err := Fit(torch, append(use.others, torch.Needs(use.first...)...)...)
+	shim, err := BuildShim(torch, append(use.others, torch.Needs(use.first...)...)...)
 	if err != nil {
 		return err
 	}

@@ -143,9 +143,9 @@ func Threads(count int) error {
 	return err
 }
 
-// Left describes the state of the process besides tensors that calls have changed since the last
-// library was loaded, or since the last [Remember] or Left, one change a line, and restores it.
-func Left() (string, error) {
+// RestoreState describes the state of the process besides tensors that calls have changed since the last
+// library was loaded, or since the last [SaveState] or RestoreState, one change a line, and restores it.
+func RestoreState() (string, error) {
 	return ask("state", crossing{function: fnLeft}, (*reader).text)
 }
 

@@ -74,7 +74,7 @@
 //	        search/load.go:41
 //	    ...
 //
-// internal/regex is such a library. The tensors of asserts/libtorch are tracked, too.
+// The tensors of asserts/libtorch are tracked, too.
 //
 // Sources: torch/csrc/autograd/python_variable.cpp (THPVariable_Wrap,
 // THPVariable_tryResurrect, THPVariable_subclass_dealloc),

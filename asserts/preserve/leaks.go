@@ -2,7 +2,6 @@ package preserve
 
 import (
 	"context"
-	"maps"
 	"runtime"
 	"runtime/pprof"
 	"slices"
@@ -94,34 +93,20 @@ type testScope struct {
 }
 
 // scopes are the open scopes, by the label of their goroutines.
-var scopes openScopes
+var scopes sync.Map
 
-type openScopes struct {
-	mu   sync.Mutex
-	open map[unsafe.Pointer]*testScope
-	now  atomic.Pointer[map[unsafe.Pointer]*testScope] // a copy of open, for reading
-}
-
-func (o *openScopes) settle() {
-	now := maps.Clone(o.open)
-	o.now.Store(&now)
-}
-
-// currentScope returns the scope of this goroutine; nil if it has none.
-func currentScope() *testScope {
-	open := scopes.now.Load()
-	if open == nil || len(*open) == 0 {
-		return nil
+// currentScope returns the scope of this goroutine, or the only one; nil if it has none.
+func currentScope() (only *testScope) {
+	if s, ok := scopes.Load(goroutineLabels()); ok {
+		return s.(*testScope)
 	}
-	if s := (*open)[goroutineLabels()]; s != nil {
-		return s
-	}
-	if len(*open) == 1 {
-		for _, s := range *open {
-			return s
+	for _, s := range scopes.Range {
+		if only != nil {
+			return nil
 		}
+		only = s.(*testScope)
 	}
-	return nil
+	return only
 }
 
 // openScope assigns this goroutine, and those that it starts, to a new scope. They are identified
@@ -129,22 +114,13 @@ func currentScope() *testScope {
 func openScope(strict bool) *testScope {
 	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("opassert", "leaks")))
 	s := &testScope{strict: strict, label: goroutineLabels()}
-	scopes.mu.Lock()
-	defer scopes.mu.Unlock()
-	if scopes.open == nil {
-		scopes.open = map[unsafe.Pointer]*testScope{}
-	}
-	scopes.open[s.label] = s
-	scopes.settle()
+	scopes.Store(s.label, s)
 	return s
 }
 
 func (s *testScope) close() {
 	s.ended.Store(true)
-	scopes.mu.Lock()
-	defer scopes.mu.Unlock()
-	delete(scopes.open, s.label)
-	scopes.settle()
+	scopes.Delete(s.label)
 	if goroutineLabels() == s.label {
 		pprof.SetGoroutineLabels(context.Background())
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/opassert/opassert/asserts"
 )
@@ -22,10 +21,9 @@ import (
 //
 // A Registry is safe for use by several goroutines.
 type Registry struct {
-	kind   string
-	pkg    string // of the library
-	module string // of that package
-	on     bool
+	kind string
+	pkg  string // of the library
+	on   bool
 
 	mu     sync.Mutex
 	chunks [][]slot
@@ -69,7 +67,6 @@ func newRegistry(kind string, on bool) *Registry {
 	if runtime.Callers(3, pc[:]) > 0 {
 		f, _ := runtime.CallersFrames(pc[:]).Next()
 		r.pkg = packageOf(f.Function)
-		r.module = moduleOf(r.pkg)
 	}
 	if on {
 		registries.add(r)
@@ -87,7 +84,7 @@ func (r *Registry) Made(bytes int64) Token {
 }
 
 func (r *Registry) made(bytes int64) Token {
-	from := r.callers()
+	from := callers()
 	in := currentScope()
 	r.mu.Lock()
 	index := r.take()
@@ -223,7 +220,7 @@ const maxFaults = 100
 
 // fault records a fault of the handle in a slot; nil if it is no longer known.
 func (r *Registry) fault(c Code, s *slot) error {
-	again := r.callers()
+	again := callers()
 	f := &RuleError{Code: c, Kind: r.kind, Handles: 1, Again: r.text(again[:]), scope: currentScope()}
 	if s != nil {
 		f.Bytes, f.Made = s.bytes, r.text(s.made[:])
@@ -274,64 +271,16 @@ func (r *Registry) leaks(leaked func(*slot) bool) []*RuleError {
 	return all
 }
 
-// A stack is the origin of a call: the callers of the library that called the registry.
-type stack [16]uintptr
+// A stack is the origin of a call: the callers of the registry, with those in the library.
+type stack [32]uintptr
 
-// deepest is how far the library's own frames are followed.
-const deepest = 512
-
-// callers returns the stack of the library's call of the registry, without the library's own frames
-// if they would fill it.
-func (r *Registry) callers() (s stack) {
+func callers() (s stack) {
 	const self = 3 // Callers, callers, and the registry's method
-	if n := runtime.Callers(self, s[:]); n == len(s) {
-		return r.outside(s)
-	}
+	runtime.Callers(self, s[:])
 	return s
-}
-
-// outside returns the stack further up if all frames of s are the library's. It is a function of
-// its own, so that the s of callers does not move to the heap.
-func (r *Registry) outside(s stack) stack {
-	if !r.inside(s[:]) {
-		return s
-	}
-	const self = 4 // and outside
-	var all [deepest]uintptr
-	pcs := all[:runtime.Callers(self, all[:])]
-	for len(pcs) > len(s) && r.inside(pcs[:len(s)]) {
-		pcs = pcs[len(s)/2:]
-	}
-	clear(s[copy(s[:], pcs):])
-	return s
-}
-
-// inside reports whether all frames are the library's: of the registry, or of its module, as far as
-// the path of its package shows.
-func (r *Registry) inside(pcs []uintptr) bool {
-	for frames := runtime.CallersFrames(pcs); ; {
-		f, more := frames.Next()
-		if pkg := packageOf(f.Function); pkg != ownPackage && !strings.HasPrefix(pkg+"/", r.module) || strings.HasSuffix(f.File, "_test.go") {
-			return false
-		}
-		if !more {
-			return true
-		}
-	}
 }
 
 var ownPackage = packageOf(runtime.FuncForPC(reflect.ValueOf(NewRegistry).Pointer()).Name())
-
-// moduleOf returns the beginning of a package's path that is its module on the usual hosts, with a
-// slash: "github.com/apache/arrow-go/".
-func moduleOf(pkg string) string {
-	elements := strings.SplitAfter(pkg+"/", "/")
-	n := 1
-	if strings.Contains(elements[0], ".") {
-		n = 3
-	}
-	return strings.Join(elements[:min(n, len(elements))], "")
-}
 
 func (r *Registry) text(pcs []uintptr) string {
 	n := slices.Index(pcs, 0)
@@ -366,20 +315,18 @@ func packageOf(function string) string {
 var registries registryList
 
 type registryList struct {
-	list atomic.Pointer[[]*Registry]
 	mu   sync.Mutex
+	list []*Registry
 }
 
 func (s *registryList) add(r *Registry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := append(s.all(), r)
-	s.list.Store(&all)
+	s.list = append(s.list, r)
 }
 
 func (s *registryList) all() []*Registry {
-	if p := s.list.Load(); p != nil {
-		return slices.Clip(*p)
-	}
-	return nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.list)
 }

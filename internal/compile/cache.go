@@ -2,11 +2,11 @@ package compile
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,114 +14,61 @@ import (
 
 // cached returns the file of that name in the cache, and makes it if no folder holds
 // a trusted one. make writes the library to a file in a new folder; if a folder of
-// the cache is full, the next is tried.
+// the cache can't be written to, the next is tried.
 func cached(name string, make func(work, file string) error) (string, error) {
 	for _, dir := range folders() {
-		if file := filepath.Join(dir, name); checkMount(dir) == nil && trusted(file) {
+		if file := filepath.Join(dir, name); checkFolder(dir) == nil && checkMount(dir) == nil && trusted(file) {
 			use(file)
 			return file, nil
 		}
 	}
-	for _, dir := range folders() {
+	return inFolder(func(dir string) (string, error) {
 		sweep(dir)
-	}
-	var errs []error
-	for dir := range writable() {
-		file, err := store(dir, name, make)
-		if err == nil {
-			return file, nil
-		}
-		if !isAboutFolder(dir, name, err) {
-			return "", err
-		}
-		errs = append(errs, fmt.Errorf("%s: %w", dir, err))
-	}
-	return "", noFolder(errs)
-}
-
-func noFolder(errs []error) error {
-	return fmt.Errorf("no folder for the libraries that opassert compiles; set $XDG_CACHE_HOME to one that only the user can write to:\n%w", errors.Join(errs...))
+		return store(dir, name, make)
+	})
 }
 
 // Folder returns the folder of the cache for the next output.
 func Folder() (string, error) {
+	return inFolder(func(dir string) (string, error) {
+		f, err := os.CreateTemp(dir, "tried-")
+		if err != nil {
+			return "", err
+		}
+		return dir, errors.Join(f.Close(), os.Remove(f.Name()))
+	})
+}
+
+// inFolder calls a function with the folders of the cache, until one is not the
+// reason why it fails.
+func inFolder(do func(dir string) (string, error)) (string, error) {
 	var errs []error
-	for dir := range writable() {
-		err := checkMount(dir)
+	for _, dir := range folders() {
+		err := cmp.Or(makeFolder(dir), checkMount(dir))
 		if err == nil {
-			var f *os.File
-			if f, err = os.CreateTemp(dir, "tried-"); err == nil {
-				return dir, errors.Join(f.Close(), os.Remove(f.Name()))
+			var made string
+			var denied *os.PathError
+			if made, err = do(dir); !errors.As(err, &denied) {
+				return made, err
 			}
 		}
-		errs = append(errs, err)
+		errs = append(errs, fmt.Errorf("%s: %w", dir, err))
 	}
-	return "", noFolder(errs)
-}
-
-// folders returns the folders that may hold libraries.
-func folders() []string {
-	var dirs []string
-	for dir := range namedFolders() {
-		dirs = append(append(dirs, dir), others(dir)...)
-	}
-	return own(dirs)
-}
-
-// own returns the folders that only the user and root can write to.
-func own(dirs []string) []string {
-	return slices.DeleteFunc(dirs, func(dir string) bool { return checkFolder(dir) != nil })
-}
-
-// others returns the folders made because another user's has the name.
-func others(dir string) []string {
-	all, _ := filepath.Glob(dir + "-*")
-	return all
+	return "", fmt.Errorf("no folder for the libraries that opassert compiles; set $XDG_CACHE_HOME to one that only the user can write to:\n%w", errors.Join(errs...))
 }
 
 // persistent is a folder for temporary files that persist.
 var persistent = "/var/tmp"
 
-// namedFolders yields the folders with fixed names: in the user's cache folder, and
-// in that for temporary files.
-func namedFolders() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		if cache, err := os.UserCacheDir(); err == nil && !yield(filepath.Join(cache, "opassert")) {
-			return
-		}
-		for _, root := range []string{os.TempDir(), persistent} {
-			if !yield(filepath.Join(root, fmt.Sprintf("opassert-%d", os.Geteuid()))) {
-				return
-			}
-		}
+// folders returns the folders that may hold libraries: in the user's cache folder, and
+// in those for temporary files.
+func folders() []string {
+	own := fmt.Sprintf("opassert-%d", os.Geteuid())
+	dirs := []string{filepath.Join(os.TempDir(), own), filepath.Join(persistent, own)}
+	if cache, err := os.UserCacheDir(); err == nil {
+		dirs = slices.Insert(dirs, 0, filepath.Join(cache, "opassert"))
 	}
-}
-
-// writable makes and yields folders to write to.
-func writable() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for dir := range namedFolders() {
-			if makeFolder(dir) == nil && !yield(dir) {
-				return
-			}
-		}
-		for dir := range namedFolders() {
-			if checkParents(dir) != nil {
-				continue
-			}
-			there := own(others(dir))
-			if len(there) == 0 {
-				if other, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+"-"); err == nil {
-					there = append(there, other)
-				}
-			}
-			for _, other := range there {
-				if !yield(other) {
-					return
-				}
-			}
-		}
-	}
+	return dirs
 }
 
 // makeFolder makes a folder for the user alone, unless it exists. It makes none in a
@@ -142,35 +89,9 @@ func makeFolder(dir string) error {
 	return checkFolder(dir)
 }
 
-// isAboutFolder reports whether an error is about the folder of a library, and not
-// about the library.
-func isAboutFolder(dir, name string, err error) bool {
-	var denied *os.PathError
-	if errors.As(err, &denied) {
-		return true
-	}
-	f, err := os.CreateTemp(dir, name+partMark)
-	if err != nil {
-		return true
-	}
-	defer f.Close()
-	defer os.Remove(f.Name())
-	os.Remove(f.Name()) // unlinked at once where the system lets it: this process may be killed
-	piece := make([]byte, 1<<20)
-	for range 64 { // MiB, for the compiler's own files
-		if _, err := f.Write(piece); err != nil {
-			return true
-		}
-	}
-	return false
-}
-
 // store makes a library in a folder, whole or not at all. Processes that need the
 // same one wait for the first.
 func store(dir, name string, make func(work, file string) error) (string, error) {
-	if err := checkMount(dir); err != nil {
-		return "", err
-	}
 	file := filepath.Join(dir, name)
 	unlock, err := lock(file)
 	if err != nil {

@@ -3,7 +3,6 @@
 package compile
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -84,19 +83,7 @@ func checkPath(dir string, names []string, links int) error {
 
 // openOwn opens a regular file of the user that others cannot write to.
 func openOwn(file string) (*os.File, error) {
-	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && (!info.Mode().IsRegular() || owner(info) != os.Geteuid() || info.Mode()&byOthers != 0) {
-		err = fmt.Errorf("%s is not a file that only the user can write to", file)
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
+	return openTrusted(file, func(info fs.FileInfo) bool { return owner(info) == os.Geteuid() && info.Mode()&byOthers == 0 })
 }
 
 // openBeside opens a file that came with the command: each user who can write to it
@@ -109,14 +96,22 @@ func openBeside(command, file string) (*os.File, error) {
 	if err := checkParents(file); err != nil && checkParents(command) == nil {
 		return nil, err
 	}
+	folder, err := os.Lstat(filepath.Dir(file))
+	if err != nil {
+		return nil, err
+	}
+	return openTrusted(file, func(info fs.FileInfo) bool { return asProtected(info, own) && asProtected(folder, own) })
+}
+
+// openTrusted opens a regular file for which trusted returns true.
+func openTrusted(file string, trusted func(fs.FileInfo) bool) (*os.File, error) {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
-	folder, failed := os.Lstat(filepath.Dir(file))
 	info, err := f.Stat()
-	if err = errors.Join(err, failed); err == nil && (!info.Mode().IsRegular() || !asProtected(info, own) || !asProtected(folder, own)) {
-		err = fmt.Errorf("others can write %s than can write %s", file, command)
+	if err == nil && (!info.Mode().IsRegular() || !trusted(info)) {
+		err = fmt.Errorf("other users can write to %s", file)
 	}
 	if err != nil {
 		f.Close()

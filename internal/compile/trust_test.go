@@ -194,26 +194,6 @@ func TestNoexec(t *testing.T) {
 	}
 }
 
-// If the disk of the cache is full, the library is stored in another folder, and no
-// partial file remains.
-func TestFullDisk(t *testing.T) {
-	dir, torch, compiled := setUp(t)
-	cache := mounted(t, dir, 0, "size=16k,mode=700")
-	file := path(t, library(unit), torch)
-	if temporary := filepath.Join(dir, fmt.Sprintf("opassert-%d", os.Geteuid())); filepath.Dir(file) != temporary || compiled() != 2 {
-		t.Errorf("it is %s, compiled %d times", file, compiled())
-	}
-	if path(t, library(unit), torch) != file || compiled() != 2 {
-		t.Error("it is not found again")
-	}
-	left, _ := filepath.Glob(filepath.Join(cache, "opassert", "*"))
-	for _, l := range left {
-		if !strings.HasSuffix(l, ".lock") {
-			t.Errorf("%s is left", l)
-		}
-	}
-}
-
 // Making a library removes the partial files of killed processes, and libraries that
 // were not used for long.
 func TestSwept(t *testing.T) {
@@ -246,18 +226,6 @@ func TestSwept(t *testing.T) {
 	}
 	if compiled() != 2 {
 		t.Errorf("compiled %d times", compiled())
-	}
-}
-
-// If another user has the names, one more folder holds each library.
-func TestOneMore(t *testing.T) {
-	dir, torch, _ := setUp(t)
-	for _, name := range []string{"cache/opassert", fmt.Sprintf("opassert-%d", os.Geteuid())} {
-		write(t, filepath.Join(dir, name), "no folder")
-	}
-	first := path(t, library(unit), torch)
-	if second := path(t, library(unit+"int more;"), torch); filepath.Dir(second) != filepath.Dir(first) {
-		t.Errorf("%s, and then %s", first, second)
 	}
 }
 

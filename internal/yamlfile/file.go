@@ -30,14 +30,8 @@ type File struct {
 	Errs scanner.ErrorList
 
 	text  []byte
-	lines []lineStart
-	runes []int // offset of every runeStep-th character
+	lines []int // the offsets of their first bytes
 }
-
-// A lineStart is where a line begins, counted in bytes and in characters.
-type lineStart struct{ off, rune int }
-
-const runeStep = 64
 
 // FirstLine returns the text up to the first line break.
 func (f *File) FirstLine() string {
@@ -65,11 +59,8 @@ func New(path string, text []byte) *File {
 	if bytes.HasPrefix(text, []byte("\ufeff")) {
 		off = len("\ufeff")
 	}
-	f.lines = append(f.lines, lineStart{off, 0})
-	for count := 0; off < len(text); count++ {
-		if count%runeStep == 0 {
-			f.runes = append(f.runes, off)
-		}
+	f.lines = append(f.lines, off)
+	for off < len(text) {
 		r, size := rune(text[off]), 1
 		if r >= utf8.RuneSelf { //mutate:equivalent true: only saves time
 			r, size = utf8.DecodeRune(text[off:])
@@ -77,7 +68,7 @@ func New(path string, text []byte) *File {
 		off += size
 		switch {
 		case r == '\n', r == '\r' && (off == len(text) || text[off] != '\n'), r == '\u0085', r == '\u2028', r == '\u2029':
-			f.lines = append(f.lines, lineStart{off, count + 1})
+			f.lines = append(f.lines, off)
 		}
 	}
 	return f
@@ -97,25 +88,21 @@ func (f *File) ReportAt(pos token.Position, format string, args ...any) {
 // [token.Position] bytes.
 func (f *File) Pos(n *yaml.Node) token.Position {
 	line := min(max(n.Line, 1), len(f.lines))
-	start := f.lines[line-1]
-	off := len(f.text)
-	if count := start.rune + max(n.Column, 1) - 1; count/runeStep < len(f.runes) {
-		off = f.runes[count/runeStep]
-		for range count % runeStep {
-			_, size := utf8.DecodeRune(f.text[off:])
-			off += size
-		}
+	off := f.lines[line-1]
+	for range n.Column - 1 {
+		_, size := utf8.DecodeRune(f.text[off:])
+		off += size
 	}
-	return token.Position{Filename: f.Path, Offset: off, Line: line, Column: off - start.off + 1}
+	return f.offsetPos(off)
 }
 
 // offsetPos is the position of a byte.
 func (f *File) offsetPos(off int) token.Position {
-	line, exact := slices.BinarySearchFunc(f.lines, off, func(l lineStart, off int) int { return l.off - off })
+	line, exact := slices.BinarySearch(f.lines, off)
 	if !exact && line > 0 {
 		line--
 	}
-	return token.Position{Filename: f.Path, Offset: off, Line: line + 1, Column: max(off-f.lines[line].off, 0) + 1}
+	return token.Position{Filename: f.Path, Offset: off, Line: line + 1, Column: max(off-f.lines[line], 0) + 1}
 }
 
 // Inside returns the positions of the bytes of a scalar's value. Where the value
@@ -210,12 +197,12 @@ func (f *File) syntaxError(err error) {
 			line++
 		}
 	}
-	f.ReportAt(f.offsetPos(f.lines[min(line, len(f.lines))-1].off), "not YAML: %s%s", msg, f.hint(msg, line))
+	f.ReportAt(f.offsetPos(f.lines[min(line, len(f.lines))-1]), "not YAML: %s%s", msg, f.hint(msg, line))
 }
 
 // hint returns the advice about a syntax error in a line, "" for none.
 func (f *File) hint(msg string, line int) string {
-	text := f.text[f.lines[min(line, len(f.lines))-1].off:]
+	text := f.text[f.lines[min(line, len(f.lines))-1]:]
 	switch blank := text[:len(text)-len(bytes.TrimLeft(text, " \t"))]; {
 	case bytes.ContainsRune(blank, '\t'):
 		return ": indent with spaces, not with tabs"

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/probe"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
@@ -30,29 +30,6 @@ var cpp = dialect{
 		},
 	},
 	statements: statementsOf("cpp.tmpl"), declared: "auto %s = %s;", end: ";", item: "%s%d", called: cppMade, holds: cppList,
-	noted:   "auto {fact}_before = {of};",
-	was:     "{fact}_before",
-	release: "stack.clear();",
-	joints:  map[string]string{"and": " && ", "or": " || "},
-	facts: map[string]fact{
-		"impl":    {of: "{x}.unsafeGetTensorImpl()"},
-		"storage": {of: "{x}.storage()", by: "{}.unsafeGetStorageImpl()"},
-		"memory":  {of: "memory({x})"},
-		"look":    {of: "look({x})"},
-		"version": {of: "version({x})"},
-		"holders": {of: "{x}.use_count()"},
-		"uses":    {of: "{x}.storage().use_count()"},
-	},
-	words: map[string]condition{
-		"same":   {fault: "{x}.is_same({y})"},
-		"other":  {fault: "!{x}.is_same({y})"},
-		"held":   {fault: "{x}.use_count() > 1"},
-		"used":   {fault: "{x}.storage().use_count() > 1"},
-		"apart":  {fault: "!{x}.is_alias_of({y})"},
-		"shares": {fault: "share({x}, {y})"},
-		"beside": {fault: "beside({was}, {x})"},
-		"beyond": {fault: "beyond({x})"},
-	},
 }
 
 // cppDTypes are the names of dtypes in C++.
@@ -101,36 +78,68 @@ func (s Source) cppText(f Problem, below bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	stack, guard := "std::vector<c10::IValue> stack{"+strings.Join(args, ", ")+"};", ""
-	if below {
-		guard = "at::AutoDispatchBelowAutograd below;\n"
+	b := &cppBody{cppFile: c, Stack: "std::vector<c10::IValue> stack{" + strings.Join(args, ", ") + "};", Below: below}
+	template, err := b.choose(f)
+	if err != nil {
+		return "", err
 	}
+	about := s.about(f) + "\n\nBuild it: " + strings.Join(s.buildLine(f), " ")
+	return c.text(about, b.Do(template)), nil
+}
+
+// A cppBody is the statements of a C++ program: one of cpp.tmpl's templates.
+type cppBody struct {
+	*cppFile
+	Stack     string // a statement that declares it
+	Below     bool   // autograd
+	Subject   asserts.Place
+	On        string // an expression for the tensor that the fault is about
+	Cause     string // of a crash
+	Predicate *predicate
+	Sight     probe.Program
+}
+
+// choose returns the template for a fault.
+func (b *cppBody) choose(f Problem) (template string, err error) {
+	if f.Crash != nil {
+		b.Cause = f.Crash.Cause
+		return "crash", nil
+	}
+	v := f.Finding.Violation
+	b.Subject, b.Sight = v.Subject, programOf(v)
 	switch {
-	case f.Crash != nil:
-		c.line("%s", stack)
-		c.line("%s", c.statement("crash", fields{"guard": guard, "hangs": f.Crash.Cause == report.Hang}))
 	case twin(f.Finding) == engine.Meta:
-		c.line("%s", stack)
-		c.compared(guard)
-	case f.Finding.Violation.Code == asserts.OutOfBounds:
-		c.outside(stack + "\n" + guard)
-	case f.Finding.Violation.Symptom == asserts.Restored:
-		if err := c.restored(f.Finding.Violation.Subject, stack+"\n"+guard); err != nil {
-			return "", err
+		return "compared", nil
+	case v.Code == asserts.OutOfBounds:
+		return "outside", nil
+	case v.Symptom == asserts.Restored:
+		b.On, err = b.place(v.Subject)
+		return "restored", err
+	case b.Sight.Fault == "":
+		b.Predicate, err = cpp.predicate(v, b.place, func(x, y string) []string { return nil })
+		return "judged", err
+	case b.Sight.Cpp == "":
+		return "", fmt.Errorf("%v of what lies there has no form in C++", v.Code)
+	case !b.Sight.Left:
+		if b.On, err = b.place(v.Subject); err != nil || v.Subject.Name == "" {
+			return "", errors.Join(err, errSubject)
 		}
-	case programOf(f.Finding.Violation).Fault != "":
-		if err := c.inMemory(f.Finding.Violation, stack+"\n"+guard); err != nil {
-			return "", err
-		}
-	default:
-		p, err := cpp.predicate(f.Finding.Violation, c.place, func(x, y string) []string { return nil })
-		if err != nil {
-			return "", err
-		}
-		c.lines = append(append(c.lines, p.before...), stack)
-		c.judged(p, guard)
 	}
-	return c.text(append(s.about(f), "", "Build it: "+strings.Join(s.buildLine(f), " "))), nil
+	return "in memory", nil
+}
+
+// Do returns the statements of a template.
+func (b *cppBody) Do(template string) string { return b.statement(template, b) }
+
+// Lines returns the statements that make the arguments.
+func (b *cppBody) Lines() string { return strings.Join(b.lines, "\n") }
+
+// Verdict ends the program.
+func (b *cppBody) Verdict(fault, says string) string { return b.verdict(fault, says, "") }
+
+// Seen ends a program that looks at memory.
+func (b *cppBody) Seen() string {
+	return b.verdict(b.Sight.Cpp, strings.ReplaceAll(b.Sight.Says, "{x}", b.Subject.String()), ", or no result shows it")
 }
 
 // buildLine returns the command that builds a program for a fault.
@@ -244,74 +253,11 @@ func (c *cppFile) place(p asserts.Place) (string, error) {
 	return fmt.Sprintf("part(%s, %q)", x, p.Part()), nil
 }
 
-// judged writes the call and the tests of the observations after it.
-func (c *cppFile) judged(p *predicate, guard string) {
-	c.line("%scall(op, stack);", guard)
-	if p.after != "" {
-		c.line("%s", p.after)
-	}
-	c.line("%s", c.verdict(p.fault, p.says, ""))
-}
-
-// outside calls the op with all memory of tensors beside pages without access.
-func (c *cppFile) outside(before string) {
-	once := append(c.lines, before+"at::manual_seed(0);\ncall(op, stack);")
-	c.lines = []string{c.statement("outside", fields{"once": once}), c.verdict("fault", "the call accesses memory outside of its tensors", "")}
-}
-
-// restored calls the op with the storage of an argument read-only.
-func (c *cppFile) restored(p asserts.Place, before string) error {
-	x, err := c.place(p)
-	if err != nil {
-		return err
-	}
-	once := append(c.lines, before+"const auto& storage = "+x+".storage();\nmprotect(const_cast<void*>(storage.data()), storage.nbytes(), protection);", "at::manual_seed(0);\ncall(op, stack);")
-	c.lines = []string{c.statement("restored", fields{"once": once}), c.verdict("fault", fmt.Sprintf(restores, p), "")}
-	return nil
-}
-
-// inMemory calls the op in memory with different contents in turn.
-func (c *cppFile) inMemory(v *asserts.Violation, before string) error {
-	s, x := programOf(v), ""
-	switch place, err := c.place(v.Subject); {
-	case s.Cpp == "":
-		return fmt.Errorf("%v of what lies there has no form in C++", v.Code)
-	case s.Left:
-		x = "for (const auto& t : tensors(stack)) bytes += elements(t);"
-	case err != nil || v.Subject.Name == "":
-		return errors.Join(err, errSubject)
-	default:
-		x = "bytes += elements(" + place + ");"
-	}
-	once := append(c.lines, before+"at::manual_seed(0);\ncall(op, stack);", "std::string bytes;\n"+x+"\nreturn bytes;")
-	c.lines = []string{c.statement("in memory", fields{"once": once}), c.verdict(s.Cpp, strings.ReplaceAll(s.Says, "{x}", v.Subject.String()), ", or no result shows it")}
-	return nil
-}
-
-// compared writes the call, and the one with which a compiler plans.
-func (c *cppFile) compared(guard string) {
-	c.line("const auto args = stack;\nauto twin_stack = twins(stack);\nconst auto twin_args = twin_stack;")
-	c.judged(&predicate{
-		after: c.statement("twin call", nil),
-		fault: "planned(stack) != planned(twin_stack) || shared(args, stack) != shared(twin_args, twin_stack)",
-		says:  differs,
-	}, guard)
-}
-
 // text composes the program.
-func (c *cppFile) text(about []string) string {
-	var b strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	for _, l := range about {
-		line("%s", strings.TrimRight("// "+l, " "))
-	}
-	body := strings.Join(c.lines, "\n")
-	line("\n%s\n\n%s", headers, system)
-	for _, d := range used(cppDefinitions, body+"\nline(e)") {
-		b.WriteString(d)
-	}
-	b.WriteString("\n" + c.statement("main", c.lines))
-	return b.String()
+func (c *cppFile) text(about, body string) string {
+	return c.statement("program", fields{
+		"about": commented("//", about), "headers": headers, "system": system, "definitions": used(cppDefinitions, body+"\nline(e)"), "body": body,
+	})
 }
 
 var (

@@ -17,16 +17,10 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A dialect is how rules are written in a language. In its texts {x} and {y} are tensors.
+// A dialect is how calls are written in a language.
 type dialect struct {
 	language   string
 	statements func() *template.Template
-	noted      string            // a statement that records the {fact} that is {of} a tensor
-	was        string            // the recorded value of a {fact}
-	release    string            // a statement that releases the returns, or ""
-	joints     map[string]string // "and" and "or"
-	facts      map[string]fact
-	words      map[string]condition
 
 	literals
 	declared string // a statement that declares a variable with an expression
@@ -114,18 +108,6 @@ func (p *program) variable(t *sample.TensorSpec, name string, makes func(t *samp
 	}
 	p.tensors = append(p.tensors, name)
 	return name, err
-}
-
-// A fact is a property of a tensor that is recorded before and after the call.
-type fact struct {
-	of string
-	by string // the part of both values, {}, to compare, or "" for all
-}
-
-// A condition is a condition of a rule on a tensor after the call; {was} is a recorded fact.
-type condition struct {
-	fault  string
-	before string // a statement before the call, or ""
 }
 
 // literals are the forms of values in a language.

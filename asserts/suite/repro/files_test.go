@@ -136,13 +136,16 @@ func TestEveryRuleHasAFormInEachLanguage(t *testing.T) {
 	place := func(p asserts.Place) (string, error) { return p.Name, nil }
 	none := func(x, y string) []string { return nil }
 	unseen := map[string]bool{"OA001 has no form in Python": true, "OA014 has no form in C++": true, "OA014 has no form in Go": true}
-	for code := range rules {
+	for name := range rules() {
+		code, alone, against := asserts.Code(0), "", "self"
+		if name, alone, _ = strings.Cut(name, " "); alone != "" {
+			against = ""
+		}
+		must.Do(t, code.UnmarshalText([]byte(name)))
 		for _, d := range []*dialect{&python, &cpp, &golang} {
-			for _, against := range []string{"self", ""} {
-				v := &asserts.Violation{Code: code, Subject: argument(0, "x"), Against: argument(1, against)}
-				if _, err := d.predicate(v, place, none); err != nil && !unseen[err.Error()] && (against != "" || rules[code].alone != "") {
-					t.Error(err)
-				}
+			v := &asserts.Violation{Code: code, Subject: argument(0, "x"), Against: argument(1, against)}
+			if _, err := d.predicate(v, place, none); err != nil && !unseen[err.Error()] {
+				t.Error(err)
 			}
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"go/format"
 	"go/token"
 	"go/types"
-	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -20,8 +19,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// golang is the dialect of Go. It compares observations of tensors, {seen}: x and y are
-// observations after the call. {size} is the size of an element in bytes.
+// golang is the dialect of Go. It compares observations of tensors.
 var golang = dialect{
 	language: "Go",
 	literals: literals{
@@ -33,28 +31,6 @@ var golang = dialect{
 	},
 	statements: statementsOf("go.tmpl"),
 	declared:   "%s := %s",
-	noted:      "before := {seen}",
-	was:        "before",
-	joints:     map[string]string{"and": " && ", "or": " || "},
-	facts: map[string]fact{
-		"impl":    {"x", "{}.Impl"},
-		"storage": {"x", "{}.Storage"},
-		"memory":  {"x", "{}.Content.Digest"},
-		"look":    {"x", "fmt.Sprint({}.Content.Sizes, {}.Content.Strides, {}.Content.Offset, {}.Content.DType, {}.Content.Names)"},
-		"version": {"x", "{}.Version"},
-		"holders": {"x", "{}.ImplUses"},
-		"uses":    {"x", "{}.StorageUses"},
-	},
-	words: map[string]condition{
-		"same":   {fault: "x.Impl == {y}.Impl"},
-		"other":  {fault: "x.Impl != {y}.Impl"},
-		"held":   {fault: "x.ImplUses > 1"},
-		"used":   {fault: "x.StorageUses > 1"},
-		"apart":  {fault: "x.Storage != {y}.Storage"},
-		"shares": {fault: "x.Impl == {y}.Impl || x.Storage != 0 && x.Storage == {y}.Storage"},
-		"beside": {fault: "beside({was}.Content.Bytes, x.Content.Bytes, elements(x.Content.Sizes, x.Content.Strides, x.Content.Offset), {size})"},
-		"beyond": {fault: "beyond(elements(x.Content.Sizes, x.Content.Strides, x.Content.Offset), x.Content.Nbytes/{size})"},
-	},
 }
 
 // overlapping is "shares" for storages that overlap in memory.
@@ -378,15 +354,15 @@ func (g *goFile) judged(f Problem, call string) error {
 		return err
 	}
 	if v.Symptom == asserts.Overlapping {
-		p.fault = overlapping
+		p.Fault = overlapping
 	}
-	g.lines = append(append(g.lines, p.before...), g.called(call, x+" "+y))
+	g.lines = append(append(g.lines, p.Before...), g.called(call, x+" "+y))
 	if y != "" {
 		g.line("x, y := %s, %s", g.seen(x), g.seen(y))
 	} else {
 		g.line("x := %s", g.seen(x))
 	}
-	g.line("%s", g.verdict(p.fault, p.says, ""))
+	g.line("%s", g.verdict(p.Fault, p.Says, ""))
 	return nil
 }
 
@@ -462,32 +438,26 @@ func (g *goFile) called(call, used string) string {
 	return text
 }
 
+// packages are those of the standard library that programs may import.
+var packages = []string{"bytes", "context", "encoding/binary", "fmt", "io", "math", "os", "os/exec", "reflect", "slices", "time"}
+
 // text composes the program.
-func (g *goFile) text(about []string) string {
-	var b strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	for _, l := range append(about, "", "Run it in the module of the kernel, without the tag if making tensors does not need it:", "", "go run -tags opassert FILE") {
-		line("%s", strings.TrimRight("// "+l, " "))
-	}
+func (g *goFile) text(about string) string {
 	if !strings.Contains(strings.Join(g.lines, "\n"), "recover()") {
 		g.lines = append([]string{"defer refused()"}, g.lines...)
 	}
 	body := strings.Join(g.lines, "\n")
 	functions := strings.Join(used(goDefinitions, body), "")
-	line("\n//go:build ignore\n\npackage main\n\nimport (")
-	for _, p := range []string{"bytes", "context", "encoding/binary", "fmt", "io", "math", "os", "os/exec", "reflect", "slices", "time"} {
-		if regexp.MustCompile(`\b` + path.Base(p) + `\.`).MatchString(body + functions) {
-			line("%q", p)
-		}
-	}
-	line("")
-	for _, p := range slices.Sorted(maps.Keys(g.imports)) {
-		line("%s %q", g.imports[p], p)
-	}
-	line(")\n\nfunc main() {\n%s\n}\n%s", body, functions)
-	text, err := format.Source([]byte(b.String()))
+	standard := slices.DeleteFunc(slices.Clone(packages), func(p string) bool {
+		return !regexp.MustCompile(`\b` + path.Base(p) + `\.`).MatchString(body + functions)
+	})
+	text := g.statement("program", fields{
+		"about":    commented("//", about+"\n\nRun it in the module of the kernel, without the tag if making tensors does not need it:\n\ngo run -tags opassert FILE"),
+		"standard": standard, "imports": g.imports, "body": body, "functions": functions,
+	})
+	formatted, err := format.Source([]byte(text))
 	if err != nil { // an invalid name: the compiler reports it
-		return b.String()
+		return text
 	}
-	return string(text)
+	return string(formatted)
 }

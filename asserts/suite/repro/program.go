@@ -1,10 +1,7 @@
 package repro
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +9,6 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
-	"github.com/opassert/opassert/asserts/suite/internal/probe"
 	"github.com/opassert/opassert/internal/printable"
 	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/schema"
@@ -68,68 +64,21 @@ func (s Source) Texts(f Problem) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	crash := func(way way) string {
-		call := way.statement(k.expression(way))
-		if f.byRules() {
-			call = k.passed() + "by_rules(" + way.function + ", args, kwargs)"
-		}
-		return k.crash(call, f.Crash.Cause)
-	}
-	body, bare := k.before(crash), false
-	if k.makesObjects() {
-		body = crash
-	}
-	switch {
-	case f.Finding == nil && f.Crash.Device == engine.Meta:
-		return nil, errors.New("the call on meta crashes")
-	case f.Finding == nil && f.Crash.Device == engine.Fake:
-		return nil, errors.New("the call of its fake crashes")
-	case f.Finding != nil && slices.Contains(f.Finding.Devices, engine.Rules):
-		if body, err = k.ruled(f.Finding.Violation); err != nil {
-			return nil, err
-		}
-	case f.Finding != nil && f.Finding.Violation.Code == asserts.UninitialisedResult && !f.onCPU():
-		return nil, errors.New("no program fills the memory of a device before a call")
-	case f.Finding == nil && f.Crash.Recipe == "":
-		return nil, errors.New("the process ended before the call")
-	case f.Finding != nil && (f.Finding.Violation.Symptom == asserts.SymbolicSizes || f.Finding.Violation.Symptom == asserts.SizeGuard):
-		body = k.before(func(way way) string { return k.asked(way, f.Finding.Violation.Sizes) })
-	case f.Finding != nil && twin(f.Finding) != "":
-		device := twin(f.Finding)
-		body = k.before(func(way way) string { return k.compared(way, device, f.Finding.Violation) })
-		bare = device == engine.Meta
-	case f.Finding != nil && f.Finding.Violation.Code == asserts.OutOfBounds:
-		body = k.outside
-	case f.Finding != nil && f.Finding.Violation.Symptom == asserts.Restored:
-		if body, err = k.restored(f.Finding.Violation.Subject); err != nil {
-			return nil, err
-		}
-	case f.Finding != nil && programOf(f.Finding.Violation).Fault != "":
-		v := f.Finding.Violation
-		if f.Finding.Earlier != "" {
-			if k.earlier, err = newCall(op, f.Finding.Earlier); err != nil {
-				return nil, err
-			}
-		}
-		if body, err = k.inMemory(programOf(v), v.Subject); err != nil {
-			return nil, err
-		}
-	case f.Finding != nil:
-		p, err := k.shows(f.Finding)
-		if err != nil {
-			return nil, err
-		}
-		body = k.before(func(way way) string { return k.judged(way, p) })
+	b, err := k.body(f)
+	if err != nil {
+		return nil, err
 	}
 	ways := k.ways()
 	if f.byRules() {
-		ways = slices.DeleteFunc(ways, func(w way) bool { return w.below })
+		ways = slices.DeleteFunc(ways, func(w way) bool { return w.Below })
 	}
-	if bare {
-		ways = append(ways, way{function: ways[len(ways)-1].function, bare: true})
+	if b.Device == engine.Meta && b.Template == "compared" {
+		ways = append(ways, way{Function: ways[len(ways)-1].Function, Bare: true})
 	}
-	all := slicesx.Map(ways, func(way way) string { return s.text(f, body(way)) })
-	return all, nil
+	return slicesx.Map(ways, func(w way) string {
+		b.way = w
+		return s.text(f, b.Do(b.Template))
+	}), nil
 }
 
 // byRules reports whether the fault is of functions that are registered besides the kernel: below
@@ -139,19 +88,6 @@ func (f Problem) byRules() bool {
 		return f.Finding.Violation.Code == asserts.AutogradKernel
 	}
 	return f.Crash.Device == engine.Rules
-}
-
-// makesObjects reports whether constructors of custom classes or other ops make arguments, since
-// these may crash themselves.
-func (k *pythonCall) makesObjects() bool {
-	return slices.ContainsFunc(k.lines, func(line string) bool {
-		return strings.Contains(line, "torch.classes.") || strings.Contains(line, "torch.ops.")
-	})
-}
-
-// before puts the statements that make the arguments before those that call the op.
-func (k *pythonCall) before(calls func(way) string) func(way) string {
-	return func(w way) string { return strings.Join(append(slices.Clone(k.lines), calls(w)), "\n") }
 }
 
 // deviceOf returns the device of a fault's tensors, "" for the CPU: that of the run, or that of the
@@ -190,9 +126,9 @@ func qualified(op *report.OpResult) string {
 
 // A way is a way for a program to call an op.
 type way struct {
-	function string // an expression
-	below    bool   // autograd
-	bare     bool   // without Python's meta functions, as in C++
+	Function string // an expression
+	Below    bool   // autograd
+	Bare     bool   // without Python's meta functions, as in C++
 }
 
 // ways returns the ways to call the op.
@@ -203,9 +139,9 @@ func (k *pythonCall) ways() []way {
 	}
 	var all []way
 	if name := k.public(); name != "" {
-		all = append(all, way{function: name})
+		all = append(all, way{Function: name})
 	}
-	return append(all, way{function: op}, way{function: op, below: true})
+	return append(all, way{Function: op}, way{Function: op, Below: true})
 }
 
 // public returns the name under which PyTorch documents an op, or "". If it does not exist, the
@@ -228,64 +164,30 @@ func (k *pythonCall) public() string {
 
 // text composes a program.
 func (s Source) text(f Problem, body string) string {
-	var b strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	for _, l := range s.about(f) {
-		line("%s", strings.TrimRight("# "+l, " "))
-	}
-	path := ""
-	if len(s.Modules) > 0 {
-		path = "sys.path.insert(0, \"\")  # for modules of the folder that this runs in\nos.environ.setdefault(\"TRITON_INTERPRET\", \"1\")  # kernels of Triton run on the CPU"
-	}
-	old := strings.HasPrefix(s.Version, "libtorch 1.")
-	line("")
 	definitions := used(definitions, body)
-	text := path + strings.Join(definitions, "") + body + raises
+	old := strings.HasPrefix(s.Version, "libtorch 1.")
+	var parts []string
+	for _, part := range []string{"torch._dispatch.python", "torch._meta_registrations", "torch._subclasses.fake_tensor"} {
+		if strings.Contains(body, part+".") {
+			parts = append(parts, part)
+		}
+	}
+	text := python.statement("program", fields{
+		"parts": parts, "modules": s.Modules, "libraries": s.Libraries, "device": s.deviceOf(f), "definitions": definitions, "body": body,
+		"untyped": old && strings.Contains(strings.Join(definitions, "")+body, "untyped_storage"),
+		"guard":   old && strings.Contains(body, "with "+belowAutograd),
+	})
+	imports := ""
 	for _, module := range []string{"base64", "contextlib", "ctypes", "os", "resource", "signal", "sys"} {
-		if strings.Contains(text, module+".") || module == "contextlib" && old && strings.Contains(body, belowAutograd) {
-			line("import %s", module)
+		if strings.Contains(text, module+".") {
+			imports += "import " + module + "\n"
 		}
 	}
 	if numbers := constants(body); numbers != "" {
-		line("from math import %s", numbers)
+		imports += "from math import " + numbers + "\n"
 	}
-	if path != "" {
-		line("%s", path)
-	}
-	line("\n%s", raises)
-	line("\nimport torch")
-	for _, module := range []string{"torch._dispatch.python", "torch._meta_registrations", "torch._subclasses.fake_tensor"} {
-		if strings.Contains(body, module+".") {
-			line("import %s", module)
-		}
-	}
-	for _, module := range s.Modules {
-		line("import %s", module)
-	}
-	for _, library := range s.Libraries {
-		line("torch.ops.load_library(%q)", library)
-	}
-	if device := s.deviceOf(f); device != "" {
-		line("torch.set_default_device(%q)", device)
-	}
-	if old && strings.Contains(text, "untyped_storage") {
-		line("torch.Tensor.untyped_storage = lambda t: t.storage().untyped()  # as from 2.0 on")
-	}
-	if old && strings.Contains(body, "with "+belowAutograd) {
-		line("guard = %s\n%[1]s = contextlib.contextmanager(lambda: (yield (held := guard())))  # as from 2.0 on", belowAutograd)
-	}
-	if path != "" {
-		line("%s", strings.TrimSpace(python.statement("first configuration", nil)))
-	}
-	for _, d := range definitions {
-		line("\n%s", strings.TrimRight(d, "\n"))
-	}
-	line("\n\n%s", strings.TrimRight(body, "\n"))
-	return b.String()
+	return commented("#", s.about(f)) + "\n" + imports + text
 }
-
-// raises sets the exit status of an unexpected exception to 2: 1 is for the fault.
-const raises = "sys.excepthook = lambda *raised: sys.__excepthook__(*raised) or sys.exit(2)"
 
 // constants returns the import of the names of module math in a body.
 func constants(body string) string {
@@ -294,168 +196,20 @@ func constants(body string) string {
 }
 
 // about returns the comment at the top: the fault, its effect, and how to mend it.
-func (s Source) about(f Problem) []string {
-	var text []string
-	add := func(format string, args ...any) {
-		text = append(text, strings.Split(printable.Sprintf("%s", printable.Lines(fmt.Sprintf(format, args...))), "\n")...)
-	}
-	if c := f.Crash; c != nil {
-		add("%s: %s", f.Op.Op, c.Cause)
-		add("\n%s\n\n%s", f.Op.Schema, c.Call)
-		for _, frame := range c.Frames {
-			add("  in %s", frame)
-		}
-	} else {
-		v := f.Finding.Violation
-		add("%s: %s", f.Op.Op, v.Code.Name())
-		add("\n%s\n\n%s", f.Op.Schema, f.Finding.Call)
-		add("\nRule: %s.", v.Code.Rule())
-		add("Here: %v: %s.", v.Subject, v.Saw)
-		add("So:   %s.", cmp.Or(v.Breaks, v.Code.Breaks()))
-		if v.Fix != "" {
-			add("Fix:  %s.", v.Fix)
-		}
-	}
-	add("\nSeen with %s. The exit status is 1 if the fault is there, 0 if it is not, 2 if the\ncall raises.", s.Version)
-	return text
+func (s Source) about(f Problem) string {
+	return printable.Sprintf("%s", printable.Lines(about.statement("about", fields{"problem": f, "version": s.Version})))
 }
 
-// expression returns the call.
-func (k *pythonCall) expression(w way) string {
-	return w.function + "(" + strings.Join(k.args, ", ") + ")"
-}
+// about has the texts of every language.
+var about = dialect{statements: statementsOf("about.tmpl")}
 
-func (w way) statement(text string) string {
-	if w.below {
-		return "with " + belowAutograd + "():\n" + indented(text)
-	}
-	return text
-}
-
-const belowAutograd = "torch._C._AutoDispatchBelowAutograd"
-
-// judged returns the call between the observations before and after it.
-func (k *pythonCall) judged(w way, p *predicate) string {
+// commented returns a text as a comment.
+func commented(mark, text string) string {
 	var b strings.Builder
-	if p.twice {
-		b.WriteString(guarded(w.statement("earlier = " + k.expression(w))))
+	for line := range strings.SplitSeq(text, "\n") {
+		b.WriteString(strings.TrimRight(mark+" "+line, " ") + "\n")
 	}
-	for _, statement := range p.before {
-		b.WriteString(statement + "\n")
-	}
-	// PyTorch's custom_op refuses a result that shares memory.
-	call := fields{"statement": w.statement("result = " + k.expression(w)), "refused": strings.Contains(p.fault, "share(") && k.op.Namespace != "aten"}
-	if !strings.Contains(p.fault+p.after, "result") { // an op may write, and then raise
-		call["unless"] = p.fault
-	}
-	b.WriteString(k.statement("guarded", call))
-	if p.after != "" {
-		b.WriteString(p.after + "\n")
-	}
-	b.WriteString(k.verdict(p.fault, p.says, ""))
 	return b.String()
-}
-
-// guarded ends the program with 2 if a statement raises.
-func guarded(statement string) string {
-	return python.statement("guarded", fields{"statement": statement})
-}
-
-// crash makes a call in a process of its own.
-func (k *pythonCall) crash(call, cause string) string {
-	if k.makesObjects() {
-		call = strings.Join(k.lines, "\n") + "\n" + call
-	}
-	return k.statement("crash", fields{"call": call, "hangs": cause == report.Hang})
-}
-
-const differs = "the planned results differ from the returned ones"
-
-// compared returns the call, and the one with which a compiler plans, or that on the CPU.
-func (k *pythonCall) compared(w way, device engine.Device, v *asserts.Violation) string {
-	setup := ""
-	if w.bare {
-		setup = k.statement("unregistered", nil)
-	}
-	if device == engine.Fake {
-		setup += k.twins("fakes", nil)
-	} else {
-		setup += k.twins("twins", string(device))
-	}
-	calls := setup + guarded(w.statement("result = "+w.function+"(*args, **kwargs)")) + w.plans("with mode:", "plan = ", string(device)+" tensors")
-	switch {
-	case device != engine.CPU && v.Symptom == asserts.OtherContents:
-		return calls + k.verdict("any(a != b for a, b in zip(numbers(result), numbers(plan)) if None not in (a, b))", "a planned number differs from the returned one", "")
-	case device != engine.CPU:
-		return calls + k.verdict("planned(result) != planned(plan) or shared(args, result) != shared(twins_args, plan)", differs, "")
-	}
-	tolerance := "None"
-	if v.Symptom == asserts.OtherContents {
-		tolerance = fmt.Sprint(v.Tolerance)
-	}
-	return calls + "differ = differences(([args, kwargs], result), ([twins_args, twins_kwargs], plan), " + tolerance + ")\nprint(*differ, sep=\"\\n\")\n" +
-		k.verdict("differ", "the results or writes of the call on the CPU differ from those on the device", "")
-}
-
-// twins makes the arguments of the call, and those of the one with which a compiler plans, by the
-// statements of a name.
-func (k *pythonCall) twins(name string, values any) string {
-	return k.statement(name, values) + k.passed() + "twins_args, twins_kwargs = replaced((args, kwargs), twin)\n"
-}
-
-// passed makes a tuple and a dict of the arguments of the call.
-func (k *pythonCall) passed() string {
-	return "args, kwargs = (lambda *args, **kwargs: (args, kwargs))(" + strings.Join(k.args, ", ") + ")\n"
-}
-
-// plans makes the call with which a compiler plans: an error of it is the fault.
-func (w way) plans(within, result, with string) string {
-	call := within + "\n" + indented(w.statement(result+w.function+"(*twins_args, **twins_kwargs)"))
-	return python.statement("raises", fields{"statement": call, "says": "the call with " + with})
-}
-
-// ruled returns the call that the kernel accepts, and the same one with arguments that require grad
-// and its backward, or under vmap.
-func (k *pythonCall) ruled(v *asserts.Violation) (func(way) string, error) {
-	changed := ""
-	switch v.Symptom {
-	case asserts.Backward:
-	case asserts.WithoutTensor:
-		x, err := k.place(v.Subject)
-		if err != nil {
-			return nil, err
-		}
-		changed = fmt.Sprintf("args, kwargs = replaced((args, kwargs), lambda t: None if t is %s else t)\n", x)
-	case asserts.Vmap:
-		return k.before(func(w way) string {
-			return k.passed() + guarded(w.function+"(*args, **kwargs)") + "said = batched(" + w.function + ", args, kwargs)\nprint(\"vmap:\", said)\n" +
-				k.verdict("said", "torch.vmap does not return what separate calls do", "")
-		}), nil
-	default:
-		return nil, errors.New("of functions registered besides the kernel, only a backward that raises and a rule for vmap have a program")
-	}
-	return k.before(func(w way) string {
-		call := w.function + "(*args, **kwargs)"
-		backward := k.statement("raises", fields{"statement": "backward(" + call + ")", "says": "where arguments require grad it"})
-		return k.passed() + changed + guarded(call) + "args, kwargs = leaves((args, kwargs))\n" + backward + "print(\"" + notThere + "\")\n"
-	}), nil
-}
-
-// others matches the tensors whose sizes do not meet a guard.
-var others = regexp.MustCompile(`(\w+)((?:\[\d+\])*) (\[[\d, ]*\])`)
-
-// asked returns the call with which a compiler plans, and whether it raises, or sets a guard that
-// does not hold for other sizes.
-func (k *pythonCall) asked(w way, sizes string) string {
-	setup := k.twins("symbols", nil) + "others = {}\n"
-	for _, m := range others.FindAllStringSubmatch(sizes, -1) {
-		i := slices.IndexFunc(k.op.Func.Args, func(a schema.Argument) bool { return a.Name == m[1] })
-		setup += fmt.Sprintf("others.update(zip([s.node.expr for s in twin(%s%s).shape], %s))\n", k.names[i], m[2], m[3])
-	}
-	return setup + guarded(w.statement(w.function+"(*args, **kwargs)")) +
-		w.plans("with mode, torch._dispatch.python.enable_python_dispatcher():", "", "symbolic sizes") +
-		"asked = [g.expr for g in sizes.guards if g.expr.subs(others) == False]\nprint(\"sizes:\", others, \"guards that do not hold:\", asked)\n" +
-		k.verdict("asked", "the fake sets a guard that other sizes do not meet: compilers recompile for those", "")
 }
 
 // Name returns the name of a fault's file, without an extension: aten__softmax_out-OA015-out.
@@ -482,135 +236,4 @@ func slug(text string) string {
 		}
 		return '_'
 	}, strings.Replace(text, "::", "_", 1))
-}
-
-// programOf returns how a program shows the fault of a violation.
-func programOf(v *asserts.Violation) probe.Program {
-	if v.Code == asserts.UseAfterFree {
-		return freed
-	}
-	return probe.ProgramOf(v.Code, v.Symptom)
-}
-
-var freed = probe.Program{
-	Heap: true, Left: true, Fault: "any(strays for strays, _ in seen) or " + probe.Follows, Cpp: "strayed || follows(seen)",
-	Says: "freed memory is written, or the results depend on it",
-}
-
-var errSubject = errors.New("the tensor that it is about is unknown")
-
-// inMemory returns the calls of an op in memory with different contents in turn.
-func (k *pythonCall) inMemory(s probe.Program, p asserts.Place) (func(way) string, error) {
-	x := ""
-	switch place, err := k.place(p); {
-	case err == nil && p.Name != "":
-		x = place
-	case !s.Left:
-		return nil, errors.Join(err, errSubject)
-	}
-	says := strings.ReplaceAll(s.Says, "{x}", x)
-	return func(w way) string {
-		made := "seen = [call(byte) for byte in (0x5A, 0x5A, 0xA6, 0xA6, 0x5A)][1:]"
-		if s.Often {
-			made = "first = call(0x5A)\nseen = [first, next((other for other in (call(0x5A) for _ in range(500)) if other != first), first)]"
-		}
-		if s.Apart {
-			made = strings.Replace(made, "call(byte)", "alone(call, byte)", 1)
-		}
-		setup := k.statement("in memory", fields{"keeps": strings.Contains(s.Before, "kept"), "heap": s.Heap, "left": s.Left, "once": k.once(s, w, x)})
-		return setup + guarded(made) + k.verdict(s.Fault, says, ", or no result shows it")
-	}, nil
-}
-
-// once returns one call, about the tensor x.
-func (k *pythonCall) once(s probe.Program, w way, x string) string {
-	var lines []string
-	line := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
-	if s.Heap {
-		line("fill(-6, byte)  # M_PERTURB: the contents of memory once freed, and until written")
-	}
-	if s.Left {
-		line("for room, _ in rooms:\n    room[:] = bytes([byte]) * len(room)")
-	}
-	lines = append(lines, k.lines...)
-	if s.Left {
-		line("walls = {}")
-		lines = append(lines, k.moved("walls", "walled(n, byte)")...)
-	}
-	if s.Before != "" {
-		call := "torch.manual_seed(0)\n" + w.statement(k.expression(w))
-		if k.earlier != nil {
-			other := append(slices.Clone(k.earlier.lines), "torch.manual_seed(0)", w.statement(k.earlier.expression(w)))
-			s.Before = "if byte == 0xA6:\n" + indented(strings.Join(other, "\n")) + "\nelse:\n{call}\n{arguments}"
-		}
-		line("%s", strings.NewReplacer("{held}", strings.Join(k.held(), ", "), "{read}", strings.Join(k.read(), ", "), "{call}", indented(call), "{first}", call, "{arguments}", strings.Join(k.lines, "\n")).Replace(s.Before))
-	}
-	line("torch.manual_seed(%s)", cmp.Or(s.Seed, "0"))
-	line("%s", w.statement("result = "+k.expression(w)))
-	if s.Left {
-		line("strays = any(set(room) != {byte} for room, _ in rooms)")
-		line("rooms.extend(walls.values())")
-		line("return strays, [elements(t) for t in tensors([result])]")
-	} else {
-		line("return [elements(t) for t in tensors([%s])]", x)
-	}
-	return strings.Join(lines, "\n")
-}
-
-// held returns the variables of the arguments that hold tensors.
-func (k *pythonCall) held() []string {
-	return k.variables(func(arg schema.Argument) bool { return arg.Type.HoldsTensors() })
-}
-
-// read returns the variables of those that the schema marks in no way.
-func (k *pythonCall) read() []string {
-	return k.variables(func(arg schema.Argument) bool { return arg.Type.HoldsTensors() && arg.Alias == nil })
-}
-
-func (k *pythonCall) variables(of func(schema.Argument) bool) []string {
-	var names []string
-	for i, arg := range k.op.Func.Args {
-		if k.names[i] != "" && of(arg) {
-			names = append(names, k.names[i])
-		}
-	}
-	return names
-}
-
-// moved returns the statement that moves the storages of the arguments to the n bytes that an
-// expression allocates.
-func (k *pythonCall) moved(places, allocate string) []string {
-	held := strings.Join(k.held(), ", ")
-	if held == "" {
-		return nil
-	}
-	return []string{fmt.Sprintf("[%s] = replaced([%[1]s], lambda t: moved(t, %s, lambda n: %s))", held, places, allocate)}
-}
-
-// outside calls the op with all memory of tensors beside pages without access.
-func (k *pythonCall) outside(w way) string {
-	return k.statement("outside", fields{"call": k.amongPages(w)}) + k.verdict("fault", "the call accesses memory outside of its tensors", "")
-}
-
-// amongPages returns one call with the storages of its arguments between pages with a protection,
-// after more lines.
-func (k *pythonCall) amongPages(w way, before ...string) string {
-	lines := append(slices.Clone(k.lines), "places = {}")
-	lines = append(lines, k.moved("places", "(None, torch.empty(n, dtype=torch.uint8))")...)
-	lines = append(append(lines, before...), "torch.manual_seed(0)", w.statement(k.expression(w)))
-	return strings.Join(lines, "\n")
-}
-
-const restores = "the call writes %v, and restores its contents"
-
-// restored calls the op with the storage of an argument read-only.
-func (k *pythonCall) restored(p asserts.Place) (func(way) string, error) {
-	x, err := k.place(p)
-	if err != nil {
-		return nil, err
-	}
-	protect := fmt.Sprintf("storage = %s.untyped_storage()\nctypes.CDLL(None).mprotect(ctypes.c_void_p(storage.data_ptr()), ctypes.c_size_t(storage.nbytes()), protection)", x)
-	return func(w way) string {
-		return k.statement("restored", fields{"call": k.amongPages(w, protect)}) + k.verdict("fault", fmt.Sprintf(restores, p), "")
-	}, nil
 }

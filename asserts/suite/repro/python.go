@@ -11,7 +11,7 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// python is the dialect of Python. {read} are the arguments that the op does not write.
+// python is the dialect of Python.
 var python = dialect{
 	language: "Python",
 	literals: literals{
@@ -31,29 +31,6 @@ var python = dialect{
 	statements: statementsOf("python.tmpl"), declared: "%s = %s", item: "%s_%d", called: func(name string, args []string) string { return opOf(name) + "(" + strings.Join(args, ", ") + ")" }, holds: holds,
 	method: func(object, name string, args []string) string {
 		return attribute(object, name) + "(" + strings.Join(args, ", ") + ")"
-	},
-	noted:   "{fact}_before = {of}",
-	was:     "{fact}_before",
-	release: "del result",
-	joints:  map[string]string{"and": " and ", "or": " or "},
-	facts: map[string]fact{
-		"storage": {of: "storage_of({x})", by: "{}[0]"},
-		"memory":  {of: "memory({x})"},
-		"look":    {of: "look({x})"},
-		"version": {of: "version({x})"},
-		"holders": {of: "holders({x})"},
-		"uses":    {of: "uses({x})"},
-	},
-	words: map[string]condition{
-		"same":     {fault: "{x} is {y}"},
-		"other":    {fault: "{x} is not {y}"},
-		"held":     {fault: "holders({x}) > holders(fresh)", before: "fresh = torch.empty(0)"},
-		"used":     {fault: "uses({x}) > uses(torch.empty(1))"},
-		"apart":    {fault: "{x}.untyped_storage()._cdata != {y}.untyped_storage()._cdata"},
-		"shares":   {fault: "share({x}, {y})"},
-		"beside":   {fault: "beside({was}, {x})"},
-		"beyond":   {fault: "beyond({x})"},
-		"constant": {fault: "not {x}.requires_grad or {x}.is_leaf", before: "for t in tensors([{read}]):\n    if t.is_floating_point() or t.is_complex():\n        t.requires_grad_()"},
 	},
 }
 

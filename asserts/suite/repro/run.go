@@ -78,7 +78,7 @@ type recordedProblem struct {
 // ones in a family, runs it, and records its outcome in the report. After the end of the context no
 // more are run, which is an error.
 func (d *ProgramFolder) Write(ctx context.Context, r *report.Report, workers int) error {
-	all := faults(r)
+	all := problems(r)
 	d.once = sync.Once{}
 	scratch, err := locked.NewFolder(os.TempDir(), "opassert-programs-")
 	if err != nil {
@@ -112,8 +112,8 @@ func (d *ProgramFolder) Write(ctx context.Context, r *report.Report, workers int
 	return errors.Join(errs...)
 }
 
-// faults returns the findings and crashes that count in a report, equal ones once.
-func faults(r *report.Report) []*recordedProblem {
+// problems returns the findings and crashes that count in a report, equal ones once.
+func problems(r *report.Report) []*recordedProblem {
 	var all []*recordedProblem
 	known, count := make(map[string]*recordedProblem), make(map[string]int)
 	add := func(key string, f Problem, p **report.ReproProgram) {

@@ -23,9 +23,7 @@ func statementsOf(file string) func() *template.Template {
 func indented(text string) string { return "    " + strings.ReplaceAll(text, "\n", "\n    ") }
 
 // nested returns statements in a block in braces.
-func nested(lines []string) string {
-	return strings.ReplaceAll(strings.Join(lines, "\n"), "\n", "\n  ")
-}
+func nested(text string) string { return strings.ReplaceAll(text, "\n", "\n  ") }
 
 // fields are the values of a template.
 type fields map[string]any

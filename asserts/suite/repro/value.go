@@ -24,13 +24,9 @@ type pythonCall struct {
 
 // readCase parses a case in the form of findings.
 func readCase(op *schema.Op, recipe string) (*sample.Case, error) {
-	var doc yaml.Node
-	if err := yaml.Unmarshal([]byte(recipe), &doc); err != nil {
+	var given map[string]string
+	if err := yaml.Unmarshal([]byte(recipe), &given); err != nil {
 		return nil, err
-	}
-	given := make(map[string]string)
-	for i := 0; len(doc.Content) > 0 && i+1 < len(doc.Content[0].Content); i += 2 {
-		given[doc.Content[0].Content[i].Value] = doc.Content[0].Content[i+1].Value
 	}
 	c := &sample.Case{Op: op.Namespace + "::" + op.Func.Name.String()}
 	sizes := sample.NewSymbols(0)
@@ -130,8 +126,8 @@ func (k *pythonCall) shares(v *asserts.Violation) (*predicate, error) {
 	if err != nil {
 		return nil, err
 	}
-	fault := strings.NewReplacer("{x}", x, "{y}", strings.Replace(x, "result", "earlier", 1)).Replace(python.words["shares"].fault)
-	return &predicate{twice: true, fault: fault, says: v.Subject.String() + " shares memory with what the previous call returned"}, nil
+	fault := strings.NewReplacer("{x}", x, "{y}", strings.Replace(x, "result", "earlier", 1)).Replace(rules()["OA007"].In["Python"].Fault)
+	return &predicate{true, condition{Fault: fault}, v.Subject.String() + " shares memory with what the previous call returned"}, nil
 }
 
 // shows returns the predicate of a finding, about its own tensors.
@@ -151,9 +147,9 @@ func (k *pythonCall) shows(f *report.Finding) (*predicate, error) {
 		return []string{"{read}", strings.Join(read, ", ")}
 	})
 	if sparse && err == nil {
-		p.fault = ofSparse.Replace(p.fault)
-		for i := range p.before {
-			p.before[i] = ofSparse.Replace(p.before[i])
+		p.Fault = ofSparse.Replace(p.Fault)
+		for i := range p.Before {
+			p.Before[i] = ofSparse.Replace(p.Before[i])
 		}
 	}
 	return p, err

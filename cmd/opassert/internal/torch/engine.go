@@ -39,7 +39,7 @@ type Libtorch struct {
 }
 
 // shimVariable lists, one a line, the shared libraries that a worker loads first:
-// those of libtorch.Fit.
+// those of libtorch.BuildShim.
 const shimVariable = "OPASSERT_SHIM"
 
 // librariesVariable lists the libraries of ops that a worker loads, one a line,
@@ -49,7 +49,7 @@ const librariesVariable = "OPASSERT_LIBRARIES"
 // Environment returns the variables with which a worker loads a libtorch, and the
 // libraries that libraries of ops need.
 func Environment(torch *installed.Torch, libraries []string) ([]string, error) {
-	shim, err := libtorch.Fit(torch, torch.Needs(libraries...)...)
+	shim, err := libtorch.BuildShim(torch, torch.Needs(libraries...)...)
 	return []string{shimVariable + "=" + shim}, err
 }
 

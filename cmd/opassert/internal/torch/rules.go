@@ -94,7 +94,7 @@ func (l *Libtorch) LostWrites(op *asserts.Op, args []any) map[string]asserts.Sit
 // RestoreState returns the changes that calls made besides those of tensors since it was last
 // called, and undoes them.
 func (l *Libtorch) RestoreState() []asserts.Fault {
-	changes := libtorch.Left
+	changes := libtorch.RestoreState
 	if l.host != nil {
 		changes = leftInPython
 	}
@@ -110,7 +110,7 @@ func (l *Libtorch) SaveState() error {
 	if l.host != nil {
 		return nil // kernels are in another
 	}
-	return libtorch.Remember()
+	return libtorch.SaveState()
 }
 
 // Changed returns the fault of a call that changes state outside tensors.
@@ -122,7 +122,7 @@ func Changed(saw string) asserts.Fault {
 	}
 }
 
-// leftInPython is [libtorch.Left] where kernels are Python's.
+// leftInPython is [libtorch.RestoreState] where kernels are Python's.
 func leftInPython() (string, error) {
 	var out libtorch.Outcome
 	left, err := libtorch.Lookup(leftOp)

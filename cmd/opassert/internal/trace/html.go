@@ -59,7 +59,7 @@ func (h *HTML) draw(r LogReport) pageData {
 	// Those with a consequence come first.
 	slices.SortStableFunc(roots, func(a, b InvariantViolation) int { return rank(a) - rank(b) })
 	for _, v := range roots[:min(len(roots), maxBreaks)] {
-		b := breakData{InvariantViolation: v, Below: r.below(&v)}
+		b := breakData{finding: finding{v, r.below(&v)}}
 		drawn := v
 		if len(b.Below) > 0 {
 			drawn = b.Below[0]
@@ -142,8 +142,7 @@ type pageData struct {
 }
 
 type breakData struct {
-	InvariantViolation
-	Below []InvariantViolation
+	finding
 	Rows  []row
 	Steps []stepData
 }

@@ -2,7 +2,9 @@ package trace
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -93,42 +95,15 @@ func onlyNumber(s []byte) (n int64, ok bool) {
 	return n, len(after) < len(text) && len(bytes.TrimLeft(after, " \t:|")) == 0
 }
 
-// findTag finds "[path/file.ext:LINE]" and returns its start and end; -1 without one.
-func findTag(s []byte) (begin, end int) {
-	for at := 0; ; {
-		i := bytes.IndexByte(s[at:], '[')
-		if i < 0 {
-			return -1, -1
-		}
-		begin = at + i
-		n := bytes.IndexByte(s[begin:], ']')
-		if n < 0 {
-			return -1, -1
-		}
-		end = begin + n + 1
-		inner := s[begin+1 : end-1]
-		cut := bytes.LastIndexByte(inner, '[') + 1 // by another thread's line
-		if isTag(inner[cut:]) {
-			return begin + cut, end
-		}
-		at = end
-	}
-}
+// tag matches "[path/file.ext:LINE]", which another thread's line may cut off before.
+var tag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[^\[\] ]+\.[^\[\] .]{0,4}:[0-9]+\]`) })
 
-// isTag reports whether s is "path/file.ext:LINE".
-func isTag(s []byte) bool {
-	i := len(s)
-	for i > 0 && '0' <= s[i-1] && s[i-1] <= '9' {
-		i--
+// findTag returns the start and the end of a tag; -1 without one.
+func findTag(s []byte) (begin, end int) {
+	if at := tag().FindIndex(s); at != nil {
+		return at[0], at[1]
 	}
-	if i == len(s) || i < 4 || s[i-1] != ':' {
-		return false
-	}
-	name := s[:i-1]
-	if dot := bytes.LastIndexByte(name, '.'); dot <= 0 || len(name)-dot > 5 {
-		return false
-	}
-	return bytes.IndexByte(name, ' ') < 0
+	return -1, -1
 }
 
 // parse reads the text after a tag, up to the end of the line. It returns false for

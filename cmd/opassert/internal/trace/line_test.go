@@ -241,36 +241,6 @@ func TestProcess(t *testing.T) {
 	}
 }
 
-// The JSON lines of log collectors.
-func TestUnwrapped(t *testing.T) {
-	for _, tt := range []struct{ in, said, process, stream string }{
-		{`{"log":"a\n","stream":"stdout"}`, "a\n", "", "stdout"},
-		{` {"textPayload":"x"} `, "x", "", ""},
-		{`{"MESSAGE":[104,105],"_PID":"7"}`, "hi", "pid=7", ""},
-		{`{"message":"b","line":"c"}`, "b", "", ""},
-		{`{"MESSAGE":[300]}`, "", "", ""}, {`{"MESSAGE":[104,{}]}`, "", "", ""},
-		{`{"log":"a","_PID":7}`, "", "", ""}, {`{"_PID":"7"}`, "", "", ""}, {`["a"]`, "", "", ""}, {"a", "", "", ""},
-	} {
-		said, process, stream := unwrapped([]byte(tt.in))
-		if string(said) != tt.said || (said == nil) != (tt.said == "") || string(process) != tt.process || stream != tt.stream {
-			t.Errorf("unwrapped(%s) = %q, %q, %q", tt.in, said, process, stream)
-		}
-	}
-}
-
-// The lines of a container's runtime, joined.
-func TestKubernetes(t *testing.T) {
-	p := parts{pending: map[string][]byte{}}
-	for _, tt := range []struct{ in, want string }{
-		{"t stderr F x", "x"}, {"t stdout F:tag y z", "y z"}, {"t stdin F x", "t stdin F x"}, {"t stdout X x", "t stdout X x"}, {"t stdout F", "t stdout F"},
-		{"t stdout P a", ""}, {"t stderr P b", ""}, {"t stdout P:t c", ""}, {"t stdout F d", "acd"}, {"t stderr F e", "be"},
-	} {
-		if got := string(p.kubernetes([]byte(tt.in))); got != tt.want {
-			t.Errorf("kubernetes(%q) = %q, want %q", tt.in, got, tt.want)
-		}
-	}
-}
-
 // Two threads print into one line.
 func TestBrokenInto(t *testing.T) {
 	report, lives := follow("[a.cpp:1] (PyObject: 0x10) is borrowed[b.cpp:2] (0x20), created storage PyObject of type T at 0x30\n" +

@@ -2,9 +2,6 @@ package trace
 
 import (
 	"bytes"
-	"compress/gzip"
-	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -22,59 +18,7 @@ import (
 
 const createdLine = "[a.cpp:1] (0x10), created storage PyObject of type T at 0x20\n"
 
-func inUTF16(order binary.AppendByteOrder, text string) string {
-	var b []byte
-	for _, unit := range utf16.Encode([]rune(text)) {
-		b = order.AppendUint16(b, unit)
-	}
-	return string(b)
-}
-
-func zipped(text string) string {
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	io.WriteString(z, text)
-	z.Close()
-	return b.String()
-}
-
-// The text of a file is decoded from each form.
-func TestDecode(t *testing.T) {
-	bzip2 := string(must.Get(hex.DecodeString(createdInBzip2))(t))
-	long := strings.Repeat("a long line that fills the reader's buffer 🌙 𝄞\n", 200)
-	for name, tt := range map[string]struct{ file, want string }{
-		"plain":                 {"text", "text"},
-		"empty":                 {"", ""},
-		"one byte":              {"t", "t"},
-		"zero byte":             {"\x00", "\x00"},
-		"two zero bytes":        {"\x00\x00text", "\x00\x00text"},
-		"a mark of UTF-8":       {"\xef\xbb\xbftext", "text"},
-		"gzip":                  {zipped("text"), "text"},
-		"gzip twice":            {zipped(zipped("text")), "text"},
-		"bzip2":                 {bzip2, createdLine},
-		"UTF-16, little":        {inUTF16(binary.LittleEndian, long), long},
-		"UTF-16, big":           {inUTF16(binary.BigEndian, long), long},
-		"UTF-16, little, mark":  {inUTF16(binary.LittleEndian, "\ufefftext"), "text"},
-		"UTF-16, big, mark":     {inUTF16(binary.BigEndian, "\ufefftext"), "text"},
-		"UTF-16, not of Latin":  {inUTF16(binary.BigEndian, "\ufeff月a"), "月a"},
-		"UTF-16, little, alike": {inUTF16(binary.LittleEndian, "\ufeff月a"), "月a"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			in := must.Get(decode(strings.NewReader(tt.file)))(t)
-			if got := string(must.Get(io.ReadAll(in))(t)); got != tt.want {
-				t.Errorf("%.60q, want %.60q", got, tt.want)
-			}
-		})
-	}
-	if _, err := decode(strings.NewReader("\x1f\x8bno")); err == nil {
-		t.Error("a header of gzip that is cut off is read")
-	}
-}
-
-const createdInBzip2 = "425a6839314159265359b612995200000cdf800010406570100000c40a3f90dc602000488a1e53d26836a30d436505000000003935412235b474da889237eb1bfc41382b95154442fa9b59e6d12823c04640c5e2601e57c5dc914e14242d84a65480" // createdLine
-
-// A truncated file is read up to its end; a corrupt one, or one from another patch,
-// is an error.
+// A log from another patch is an error.
 func TestRead(t *testing.T) {
 	read := func(text string) (LogReport, error) {
 		file := filepath.Join(t.TempDir(), "log")
@@ -85,29 +29,22 @@ func TestRead(t *testing.T) {
 		}
 		return r, err
 	}
-	whole := zipped(strings.Repeat(createdLine, 3))
-	broken := []byte(whole)
-	broken[len(broken)-6] ^= 1 // of the checksum
 	unknown := "[a.cpp:1] (0x10) asking the moon\n"
 	twice := createdLine + "[a.cpp:1] (PyObject: 0x20) preserving PyObject\n" + strings.Repeat("[a.cpp:1] (0x10) PyObject was preserved, resurrecting\n", 2)
 	for _, tt := range []struct {
 		text    string
 		records int64
-		cut     bool
 		err     string
 	}{
-		{whole, 3, false, ""},
-		{whole[:len(whole)-4], 3, true, ""},
-		{string(broken), 0, false, ": gzip: invalid checksum"},
-		{"\x1f\x8bno", 0, false, ": unexpected EOF"},
-		{createdLine + unknown, 2, false, ""},
-		{createdLine + unknown + unknown, 3, false, `:2:1: 2 of the log's 3 lines are unknown, from this one on: "(0x10) asking the moon"; ` +
+		{strings.Repeat(createdLine, 3), 3, ""},
+		{createdLine + unknown, 2, ""},
+		{createdLine + unknown + unknown, 3, `:2:1: 2 of the log's 3 lines are unknown, from this one on: "(0x10) asking the moon"; ` +
 			"they are from another patch than those that print the storages' objects"},
-		{twice + strings.Repeat(unknown, 9), 13, false, ""}, // of which one broke something
+		{twice + strings.Repeat(unknown, 9), 13, ""}, // of which one broke something
 	} {
 		r, err := read(tt.text)
-		if r.Records != tt.records || r.Cut != tt.cut || (err == nil) != (tt.err == "") || err != nil && err.Error() != tt.err {
-			t.Errorf("%.40q: %d records, cut %v, error %v; want %d, %v, %s", tt.text, r.Records, r.Cut, err, tt.records, tt.cut, tt.err)
+		if r.Records != tt.records || (err == nil) != (tt.err == "") || err != nil && err.Error() != tt.err {
+			t.Errorf("%.40q: %d records, error %v; want %d, %s", tt.text, r.Records, err, tt.records, tt.err)
 		}
 	}
 }
@@ -128,8 +65,8 @@ func TestStandardInput(t *testing.T) {
 func TestSummary(t *testing.T) {
 	for want, r := range map[string]LogReport{
 		"0 violations in 0 records of 0 lines: 0 objects, 0 impls, 0 tensors, 0 unknown": {},
-		"1 violation (0 findings), 1 warning in 1 record of 2 lines: 1 object, 0 impls, 0 tensors, storage replaced once, 3 unknown; the compressed file is cut off": {
-			Violations: []InvariantViolation{{Root: 5}}, Warnings: make([]InvariantViolation, 1), Records: 1, Lines: 2, Lives: [3]int64{Object: 1}, Replaced: 1, Unknown: 3, Cut: true,
+		"1 violation (0 findings), 1 warning in 1 record of 2 lines: 1 object, 0 impls, 0 tensors, storage replaced once, 3 unknown": {
+			Violations: []InvariantViolation{{Root: 5}}, Warnings: make([]InvariantViolation, 1), Records: 1, Lines: 2, Lives: [3]int64{Object: 1}, Replaced: 1, Unknown: 3,
 		},
 	} {
 		if got := r.Summary(); got != want {

@@ -33,7 +33,6 @@ type LogReport struct {
 	Samples    []UnknownLine        // the first unknown ones
 	Replaced   int64                // how often a tensor's storage was replaced between two accesses
 	Lives      [3]int64             // by kind
-	Cut        bool                 // the file ends in the middle of a compressed block
 }
 
 // Findings returns the number of violations that follow from no other.
@@ -53,7 +52,6 @@ type Reader struct {
 	report  LogReport
 	rest    []byte // the current line so far
 	tooLong bool   // the current line is skipped
-	parts   parts
 	numbers numbers
 	gaps    int64 // holes met so far
 	hole    bool  // skipped text may hide lines, unless line numbers disprove it
@@ -82,7 +80,7 @@ func (k *numbers) follows(n int64) bool {
 // of the PyTorch that printed the log; if it is "", the first protocol applies until
 // the log names a version.
 func NewReader(torch string, ended func(Life)) *Reader {
-	r := &Reader{worlds: map[string]*world{}, parts: parts{pending: map[string][]byte{}}, torch: torch}
+	r := &Reader{worlds: map[string]*world{}, torch: torch}
 	r.ended = func(l Life) {
 		r.report.Lives[l.Kind]++
 		ended(l)
@@ -123,6 +121,7 @@ func (r *Reader) keep(p []byte) {
 
 // end reads the current line.
 func (r *Reader) end(whole bool) {
+	r.report.Lines++
 	r.line(r.rest, whole)
 	r.rest, r.tooLong = r.rest[:0], false
 }
@@ -132,10 +131,6 @@ func (r *Reader) Close() LogReport {
 	if r.tooLong || len(r.rest) > 0 {
 		r.end(false)
 	}
-	for _, stream := range slices.Sorted(maps.Keys(r.parts.pending)) {
-		r.text(r.parts.pending[stream], nil, false)
-	}
-	clear(r.parts.pending)
 	for _, name := range slices.Sorted(maps.Keys(r.worlds)) {
 		w := r.worlds[name]
 		for _, v := range w.end(r.cutAt) {
@@ -155,24 +150,8 @@ func (r *Reader) Close() LogReport {
 	return r.report
 }
 
-// line reads one line; the last one may be truncated.
+// line reads one line of a program's output; the last one may be truncated.
 func (r *Reader) line(s []byte, whole bool) {
-	r.report.Lines++
-	said, process, stream := unwrapped(s)
-	switch {
-	case said == nil:
-		r.text(r.parts.kubernetes(s), nil, whole)
-		return
-	case stream != "":
-		said = r.parts.docker(stream, said)
-	}
-	for m := range bytes.SplitSeq(bytes.TrimRight(said, "\r\n"), []byte("\n")) {
-		r.text(m, process, true)
-	}
-}
-
-// text reads one line of a program's output, with its process if a collector names it.
-func (r *Reader) text(s, from []byte, whole bool) {
 	s = uncolored(s)
 	own, rest, numbered := ownNumber(s)
 	var rank []byte // srun -l writes "3: ", and a number of a line's own is not written twice
@@ -194,7 +173,7 @@ func (r *Reader) text(s, from []byte, whole bool) {
 	if numbered {
 		number = own
 	}
-	w := r.world(cmp.Or(string(rank), string(from)))
+	w := r.world(string(rank))
 	if name, after := process(bytes.TrimSpace(rest[:begin])); len(name) > 0 {
 		w = r.world(string(name))
 		if n, ok := onlyNumber(after); ok && !numbered {

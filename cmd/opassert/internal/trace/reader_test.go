@@ -41,7 +41,7 @@ func FuzzReader(f *testing.F) {
 		log := must.Get(os.ReadFile(name))(f)
 		f.Add(log[:min(len(log), 2500)], uint16(i*7+1)) // short inputs are minimised quickly
 	}
-	f.Add([]byte("pid=3 17 [a.cpp:1] (PyObject: 0x1) deallocating storage PyObject step 3\n{\"log\":\"[a.cpp:1] (0x1), not hermetic\"}\n"), uint16(2))
+	f.Add([]byte("pid=3 17 [a.cpp:1] (PyObject: 0x1) deallocating storage PyObject step 3\n"), uint16(2))
 	f.Add([]byte("[a.cpp:1] (0x1), created storage PyObject of type T at 0x1\n[a.cpp:1] (PyObject: 0x1) deallocating storage PyObject\n[a.cpp:1] (0x1) PyObjectSlot points to PyObject at 0x1"), uint16(3))
 	f.Fuzz(func(t *testing.T, log []byte, piece uint16) {
 		before := bytes.Clone(log)
@@ -65,12 +65,9 @@ func FuzzReader(f *testing.F) {
 		numbers := map[int64]bool{}
 		for i, line := range strings.Split(string(log), "\n") {
 			numbers[int64(i+1)] = true
-			said, _, _ := unwrapped([]byte(line))
-			for _, s := range append(bytes.Split(said, []byte("\n")), []byte(line)) {
-				for _, digits := range number.FindAllString(string(uncolored(s)), -1) {
-					n, _ := strconv.ParseInt(digits, 10, 64)
-					numbers[n] = true
-				}
+			for _, digits := range number.FindAllString(string(uncolored([]byte(line))), -1) {
+				n, _ := strconv.ParseInt(digits, 10, 64)
+				numbers[n] = true
 			}
 		}
 		for _, v := range whole.Violations {
@@ -183,83 +180,6 @@ func TestForgets(t *testing.T) {
 	runtime.KeepAlive(r)
 }
 
-// Container runtimes cut long lines into parts, with other streams in between: such a
-// log reads like the printed one.
-func TestLinesInParts(t *testing.T) {
-	cut := map[string]func(stream, part string, last bool) string{
-		"Docker": func(stream, part string, last bool) string {
-			if last {
-				part += "\n"
-			}
-			return inJSON("log", part, "stream", stream, "time", stamp(1))
-		},
-		"Kubernetes": func(stream, part string, last bool) string {
-			return stamp(1) + " " + stream + map[bool]string{true: " F ", false: " P "}[last] + part
-		},
-	}
-	logs, _ := filepath.Glob("testdata/*.log")
-	found := 0
-	for _, name := range logs {
-		log := strings.TrimSuffix(string(must.Get(os.ReadFile(name))(t)), "\n") + "\n"
-		want, _ := follow(log)
-		found += want.Findings()
-		for form, write := range cut {
-			lines, from := []string{write("stderr", "begins", true)}, map[int64]int64{}
-			for i, line := range strings.Split(strings.TrimSuffix(log, "\n"), "\n") {
-				for rest := line; ; {
-					part := rest[:min(len(rest), 30)]
-					rest = rest[len(part):]
-					lines = append(lines, write("stdout", part, rest == ""))
-					if rest == "" {
-						break
-					}
-					lines = append(lines, write("stderr", "step [", i%2 == 0))
-				}
-				from[int64(len(lines))] = int64(i + 1)
-			}
-			got, _ := follow(strings.Join(lines, "\n") + "\n")
-			if got.Records != want.Records || got.Unknown != want.Unknown || len(got.Warnings) != len(want.Warnings) || len(got.Violations) != len(want.Violations) {
-				t.Errorf("%s of %s: %d records, %d unknown, %d warnings and %d violations, want %d, %d, %d and %d", name, form,
-					got.Records, got.Unknown, len(got.Warnings), len(got.Violations), want.Records, want.Unknown, len(want.Warnings), len(want.Violations))
-				continue
-			}
-			for i, v := range got.Violations {
-				if w := want.Violations[i]; v.Code != w.Code || v.Line != w.Line && from[v.Line] != w.Line {
-					t.Errorf("%s of %s: %v in line %d, want %v in line %d", name, form, v.Code, v.Line, w.Code, w.Line)
-				}
-			}
-		}
-	}
-	if found == 0 {
-		t.Error("no log has a violation")
-	}
-}
-
-// A line without its end is truncated; texts of Docker's form without a newline are
-// whole: Fluentd drops newlines.
-func TestPartsWithoutEnd(t *testing.T) {
-	create, point := "[a.cpp:1] (0x10), created storage PyObject of type T at 0x20", "[a.cpp:1] (0x10) PyObjectSlot points to PyObject at 0x20"
-	kubernetes := stamp(1) + " stdout F " + create + "\n" + stamp(2) + " stdout P " + point[:40]
-	if report, _ := follow(kubernetes); report.Records != 2 || report.Unknown != 0 || len(report.Violations) != 0 {
-		t.Errorf("%d records, %d of them unknown, %d violations, want 2 records alone", report.Records, report.Unknown, len(report.Violations))
-	}
-	log := string(must.Get(os.ReadFile("testdata/wrong-object.log"))(t))
-	want, _ := follow(log)
-	for name, form := range map[string]func(string) string{
-		"Fluentd": func(line string) string { return inJSON("log", line, "stream", "stdout") },
-		"prose":   func(line string) string { return "see table P " + line },
-	} {
-		var lines []string
-		for line := range strings.Lines(log) {
-			lines = append(lines, form(strings.TrimSuffix(line, "\n"))+"\n")
-		}
-		got, _ := follow(strings.Join(lines, ""))
-		if len(got.Violations) == 0 || got.Records != want.Records || got.Violations[0].Line != want.Violations[0].Line {
-			t.Errorf("%s: %d records and %v, want %d and %v", name, got.Records, got.Violations, want.Records, want.Violations)
-		}
-	}
-}
-
 // Colours of a terminal are not part of a line.
 func TestUncolored(t *testing.T) {
 	for line, want := range map[string]string{"[a.cpp:1] x": "[a.cpp:1] x", "\x1b[1;31m[a.cpp:1]\x1b[0m x\x1b[": "[a.cpp:1] x", "\x1bMx": "x"} {
@@ -273,7 +193,6 @@ func TestUncolored(t *testing.T) {
 // missing before it.
 func TestPrefixes(t *testing.T) {
 	const said = "[a.cpp:1] (0x10), hermetic"
-	whole := inJSON("log", said+"\n", "stream", "stdout")
 	for _, tt := range []struct {
 		log  string
 		want string // by process: its last line, holes met and records
@@ -297,8 +216,6 @@ func TestPrefixes(t *testing.T) {
 		{"1 " + said + "\n2 prose", ": 1 0 1", 2}, {"prose\n1 " + said + "\n2 prose", ": 1 0 1", 2},
 		{"[a.cpp:1] (0x10) PyObjectSl\n", ": 1 1 0", 0}, {"[a.cpp:1] (0x10) something else\n", ": 1 0 0", 0},
 		{"[a.cpp:1] (0x10) PyObjectSl", ": 1 0 0", 1},
-		{whole + "\n" + inJSON("MESSAGE", "1 "+said) + "\n" + inJSON("MESSAGE", "2 "+said) + "\n", ": 2 0 3", 0},
-		{inJSON("MESSAGE", said, "_PID", "7") + "\n" + inJSON("MESSAGE", "[rank1]: "+said, "_PID", "7") + "\n", "pid=7: 1 0 1, rank1: 2 0 1", 0},
 	} {
 		r := NewReader("", func(Life) {})
 		r.Write([]byte(tt.log))

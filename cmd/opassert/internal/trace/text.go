@@ -3,14 +3,29 @@ package trace
 import (
 	"bufio"
 	"cmp"
+	_ "embed"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"slices"
+	"sync"
+	"text/template"
 
 	"github.com/opassert/opassert/asserts/preserve"
+	"github.com/opassert/opassert/internal/slicesx"
 )
+
+//go:embed report.tmpl
+var reportText string
+
+var reportTemplate = sync.OnceValue(func() *template.Template {
+	functions := template.FuncMap{
+		"plural": func(n int, what string) string { return plural(int64(n), what) },
+		"middle": func() int { return MaxEvents / 2 },
+	}
+	return template.Must(template.New("").Funcs(functions).Parse(reportText))
+})
 
 // Text writes the violations as text, and then the lives, if asked for.
 type Text struct {
@@ -38,27 +53,7 @@ func (t *Text) Life(l Life) {
 	if t.spool == nil || l.Kind == Tensor && !l.has(Replaced) {
 		return
 	}
-	fmt.Fprintf(t.spool, "%s %s", l.Kind, l.Address)
-	if l.Type != "" {
-		fmt.Fprintf(t.spool, "  %s", l.Type)
-	}
-	if l.Kind == Object && l.Impl != 0 {
-		fmt.Fprintf(t.spool, "  of impl %s", l.Impl)
-	}
-	if l.World != "" {
-		fmt.Fprintf(t.spool, "  in %s", l.World)
-	}
-	fmt.Fprintln(t.spool)
-	for i, e := range l.Events {
-		if i == MaxEvents/2 && l.Dropped > 0 {
-			fmt.Fprintf(t.spool, "%10s  %d more\n", "...", l.Dropped)
-		}
-		fmt.Fprintf(t.spool, "%10d  %s", e.Line, e)
-		if e.Code != 0 {
-			fmt.Fprintf(t.spool, "   <-- %s", e.Code)
-		}
-		fmt.Fprintln(t.spool)
-	}
+	t.err = cmp.Or(t.err, reportTemplate().ExecuteTemplate(t.spool, "life", l))
 }
 
 func (l *Life) has(w *What) bool {
@@ -67,22 +62,7 @@ func (l *Life) has(w *What) bool {
 
 // End writes the violations, the summary of the log, and the lives.
 func (t *Text) End(r LogReport) error {
-	for _, v := range r.Violations {
-		if v.Root == 0 {
-			t.finding(&v, r.below(&v))
-		}
-	}
-	for _, v := range r.Warnings {
-		fmt.Fprintf(t.w, "warning: %s explains this as well as a fault does\n", v.Warning)
-		t.finding(&v, nil)
-	}
-	for _, s := range r.Samples {
-		fmt.Fprintf(t.w, "%10d  unknown: %s\n", s.Line, s.Text)
-	}
-	if n := r.Unknown - int64(len(r.Samples)); n > 0 {
-		fmt.Fprintf(t.w, "%10s  %d more unknown\n", "...", n)
-	}
-	fmt.Fprintln(t.w, r.Summary())
+	t.err = cmp.Or(t.err, reportTemplate().ExecuteTemplate(t.w, "report", &r))
 	if t.spool != nil {
 		fmt.Fprintln(t.w)
 		t.err = cmp.Or(t.err, t.spool.Flush())
@@ -93,6 +73,30 @@ func (t *Text) End(r LogReport) error {
 	}
 	return cmp.Or(t.err, t.w.Flush())
 }
+
+// A finding is a violation that follows from no other.
+type finding struct {
+	InvariantViolation
+	Below []InvariantViolation // those that follow from it
+}
+
+// Beside returns the evidence of another violation that is not this one's.
+func (f finding) Beside(v InvariantViolation) []Reason {
+	return slices.DeleteFunc(slices.Clone(v.Evidence), func(e Reason) bool { return slices.Contains(f.Evidence, e) })
+}
+
+// Breaks returns the findings.
+func (r *LogReport) Breaks() []finding {
+	return slicesx.Map(r.roots(), func(v InvariantViolation) finding { return finding{v, r.below(&v)} })
+}
+
+// Warned returns the warnings.
+func (r *LogReport) Warned() []finding {
+	return slicesx.Map(r.Warnings, func(v InvariantViolation) finding { return finding{InvariantViolation: v} })
+}
+
+// MoreUnknown returns the number of unknown lines besides the samples.
+func (r *LogReport) MoreUnknown() int64 { return r.Unknown - int64(len(r.Samples)) }
 
 // below returns the violations that follow from one, those with a later use first.
 func (r *LogReport) below(root *InvariantViolation) []InvariantViolation {
@@ -117,11 +121,7 @@ func (r *LogReport) Summary() string {
 	if r.Replaced > 0 {
 		s += fmt.Sprintf(", storage replaced %s", times(r.Replaced))
 	}
-	s += fmt.Sprintf(", %d unknown", r.Unknown)
-	if r.Cut {
-		s += "; the compressed file is cut off"
-	}
-	return s
+	return s + fmt.Sprintf(", %d unknown", r.Unknown)
 }
 
 func plural(n int64, what string) string {
@@ -136,61 +136,6 @@ func times(n int64) string {
 		return "once"
 	}
 	return fmt.Sprintf("%d times", n)
-}
-
-// finding writes a violation and those that follow from it.
-func (t *Text) finding(v *InvariantViolation, below []InvariantViolation) {
-	t.headline(v)
-	fmt.Fprintf(t.w, "  rule    %s\n", v.Code.Rule())
-	fmt.Fprintf(t.w, "  saw     %s", v.Saw())
-	if len(below) > 0 {
-		fmt.Fprintf(t.w, "; it costs %s", plural(int64(len(below)), "object"))
-	}
-	fmt.Fprintf(t.w, "\n  cause   %s", v.Cause)
-	if v.Inferred != "" {
-		fmt.Fprintf(t.w, ", inferred: %s", v.Inferred)
-	}
-	fmt.Fprintln(t.w)
-	for _, e := range v.Evidence {
-		fmt.Fprintf(t.w, "%10d  %s\n", e.Line, e.Says)
-	}
-	for _, e := range v.Against {
-		fmt.Fprintf(t.w, "%10d  %s\n", e.Line, e.Says)
-	}
-	if v.Proof != "" {
-		fmt.Fprintf(t.w, "  proof   a line that says %s\n", v.Proof)
-	}
-	if len(below) == 0 {
-		t.later(v)
-	}
-	fmt.Fprintf(t.w, "  breaks  %s\n  fix     %s\n", v.Code.Breaks(), v.Code.Fix())
-	for _, b := range below {
-		t.headline(&b)
-		if len(below) == 1 {
-			fmt.Fprintf(t.w, "  saw     %s\n", b.Saw())
-			for _, e := range b.Evidence {
-				if !slices.Contains(v.Evidence, e) {
-					fmt.Fprintf(t.w, "%10d  %s\n", e.Line, e.Says)
-				}
-			}
-		}
-		t.later(&b)
-	}
-	fmt.Fprintln(t.w)
-}
-
-func (t *Text) headline(v *InvariantViolation) {
-	fmt.Fprintf(t.w, "%s %s  object %s, impl %s: line %d", v.Code, v.Code.Name(), v.Object, v.Impl, v.Line)
-	if v.World != "" {
-		fmt.Fprintf(t.w, " in %s", v.World)
-	}
-	fmt.Fprintln(t.w)
-}
-
-func (t *Text) later(v *InvariantViolation) {
-	if later := v.Later(); later != "" {
-		fmt.Fprintf(t.w, "  later   %s\n", later)
-	}
 }
 
 // Later returns the consequence of a deallocation, in one line; "" if the object is
