@@ -235,7 +235,7 @@ func (inv *invocation) parseMixed(minArgs int) (args []string, err error) {
 
 // ready completes the parsed command line, and claims the files it names.
 func (inv *invocation) ready(args []string) error {
-	if err := inv.settle(); err != nil {
+	if err := inv.applyConfig(); err != nil {
 		return err
 	}
 	return inv.claimFiles(args)

@@ -15,8 +15,8 @@ import (
 	"github.com/opassert/opassert/internal/yamlfile"
 )
 
-// settle sets the flags that the command line does not set to the values of opassert.yaml.
-func (inv *invocation) settle() error {
+// applyConfig sets the flags that the command line does not set to the values of opassert.yaml.
+func (inv *invocation) applyConfig() error {
 	if !hasFlags(inv.flags) {
 		return nil
 	}
@@ -33,7 +33,7 @@ func (inv *invocation) settle() error {
 	if err != nil {
 		return err
 	}
-	return inv.settleFrom(name)
+	return inv.applyConfigFrom(name)
 }
 
 func hasFlags(f *flag.FlagSet) (has bool) {
@@ -41,7 +41,7 @@ func hasFlags(f *flag.FlagSet) (has bool) {
 	return has
 }
 
-func (inv *invocation) settleFrom(path string) error {
+func (inv *invocation) applyConfigFrom(path string) error {
 	sets := make(map[string]*flag.FlagSet)
 	names := make(map[string][]string)
 	for _, c := range commands {
@@ -57,7 +57,7 @@ func (inv *invocation) settleFrom(path string) error {
 	if err != nil {
 		return err
 	}
-	s := &settled{inv: inv, file: file, sets: sets, own: make(map[string]setting)}
+	s := &configReader{inv: inv, file: file, sets: sets, own: make(map[string]setting)}
 	for _, one := range file.Settings {
 		s.read(one)
 	}
@@ -68,8 +68,8 @@ func (inv *invocation) settleFrom(path string) error {
 	return file.Errs.Err()
 }
 
-// A settled has the state of settle.
-type settled struct {
+// A configReader has the state of applyConfig.
+type configReader struct {
 	inv  *invocation
 	file *settings.File
 	sets map[string]*flag.FlagSet // a flag set of each command, to try values
@@ -83,7 +83,7 @@ type setting struct {
 }
 
 // read tries a setting on each command that has the flag, and keeps it if this one has it.
-func (s *settled) read(one settings.Setting) {
+func (s *configReader) read(one settings.Setting) {
 	one = s.current(one)
 	takers := []string{one.Command}
 	if one.Command == "" {
@@ -115,7 +115,7 @@ func (s *settled) read(one settings.Setting) {
 }
 
 // current returns a setting under the name that its flag has now, and prints a line if it had another.
-func (s *settled) current(one settings.Setting) settings.Setting {
+func (s *configReader) current(one settings.Setting) settings.Setting {
 	for _, c := range commands {
 		if one.Command != "" && one.Command != c.name {
 			continue
@@ -131,7 +131,7 @@ func (s *settled) current(one settings.Setting) settings.Setting {
 }
 
 // alike returns the commands that have a flag, nil if it differs between them.
-func (s *settled) alike(one settings.Setting) (takers []string) {
+func (s *configReader) alike(one settings.Setting) (takers []string) {
 	var kinds []string
 	for _, c := range commands {
 		if f := s.sets[c.name].Lookup(one.Flag); f != nil {
@@ -172,7 +172,7 @@ func isSwitch(f *flag.Flag) bool {
 }
 
 // values reads the values of a setting.
-func (s *settled) values(one settings.Setting, f *flag.Flag) []settings.FlagValue {
+func (s *configReader) values(one settings.Setting, f *flag.Flag) []settings.FlagValue {
 	if isSwitch(f) {
 		return s.file.Bool(one)
 	}
@@ -198,7 +198,7 @@ func try(f *flag.Flag, values []settings.FlagValue) string {
 }
 
 // apply sets the flags that the command line does not set, and prints which.
-func (s *settled) apply(path string) {
+func (s *configReader) apply(path string) {
 	s.inv.replaced = make(map[string]bool)
 	s.inv.flags.Visit(func(f *flag.Flag) {
 		_, s.inv.replaced[f.Name] = s.own[f.Name]
@@ -263,7 +263,7 @@ func isPath(f *flag.Flag, text, dir string) bool {
 }
 
 // present reports missing input files.
-func (s *settled) present(f *flag.Flag, values []settings.FlagValue, dir string) {
+func (s *configReader) present(f *flag.Flag, values []settings.FlagValue, dir string) {
 	if out, ok := f.Value.(fileOutput); ok && out.writes() {
 		return
 	}

@@ -57,7 +57,7 @@ func (c *checkup) openState(inv *invocation) (*runState, error) {
 	case err != nil:
 		return warn(err)
 	case file.Other:
-		fmt.Fprintf(inv.stderr, "opassert check: %s held the state of another run; it is started from the beginning\n", path)
+		fmt.Fprintf(inv.stderr, "opassert check: %s belongs to another run; starting over\n", path)
 	}
 	if *c.flags.rerun {
 		clear(file.Known)
