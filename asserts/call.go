@@ -26,6 +26,8 @@ type Call struct {
 	n        int           // how many of obs are recorded
 	before   int           // how many of them before the call
 	on       bool          // copy of settings.on
+
+	uncounted bool // it has the skips of plan.unheld
 }
 
 // NewCall makes a Call that records into buf, a new zeroed array with one element for each tensor
@@ -218,7 +220,10 @@ func (c *Call) JudgeSeen(seen *Seen) {
 
 func (c *Call) count() {
 	calls := &c.plan.calls
-	if c.settings.level >= Content {
+	switch {
+	case c.uncounted:
+		calls = &c.plan.uncounted
+	case c.settings.level >= Content:
 		calls = &c.plan.contents
 	}
 	if calls.Add(1) == 1 { //mutate:equivalent true: registers once all the same

@@ -55,14 +55,29 @@ func SliceID[T any](s []T) ID {
 // The content level reads every element, before the call and after it: no other
 // goroutine may write them meanwhile.
 func SliceContent[T Element](storage []T, sizes, strides []int64, offset int64) *Snapshot {
-	return fill(newSnapshot(), storage, sizes, strides, offset)
+	return fill(newSnapshot(), arrayOf(&storage), sizes, strides, offset)
 }
 
 // ReadSlice sets the Content of an observation, within [Observation.Look], as [SliceContent]
 // returns it, and is faster: the Snapshot belongs to the call, and another call reuses it.
 func ReadSlice[T Element](o *Observation, storage []T, sizes, strides []int64, offset int64) {
+	o.read(arrayOf(&storage), sizes, strides, offset)
+}
+
+func (o *Observation) read(storage array, sizes, strides []int64, offset int64) {
 	o.Content = fill(o.pending().snapshot(), storage, sizes, strides, offset)
 }
+
+// An array is a slice whose elements have no static type. Of a function with type parameters the
+// compiler forgets in other packages that it does not keep its arguments, and would move the record
+// of each call to the heap. So those of this file are small enough to be inlined, and call
+// functions without.
+type array struct {
+	data *[]byte // with the length and capacity in elements
+	elem any     // a nil pointer to an element
+}
+
+func arrayOf[T any](s *[]T) array { return array{(*[]byte)(unsafe.Pointer(s)), (*T)(nil)} }
 
 // A smallSnapshot is a Snapshot with its slices in one allocation, if they are small.
 type smallSnapshot struct {
@@ -78,16 +93,16 @@ func newSnapshot() *smallSnapshot {
 	return s
 }
 
-func fill[T Element](made *smallSnapshot, storage []T, sizes, strides []int64, offset int64) *Snapshot {
-	var zero T
-	raw := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(storage))), len(storage)*int(unsafe.Sizeof(zero)))
+func fill(made *smallSnapshot, storage array, sizes, strides []int64, offset int64) *Snapshot {
+	elem := reflect.TypeOf(storage.elem).Elem()
+	raw := unsafe.Slice(unsafe.SliceData(*storage.data), len(*storage.data)*int(elem.Size()))
 	made.Snapshot = Snapshot{
-		DType: DTypeOf[T](), Device: tensor.CPU,
+		DType: dtypeOf(elem), Device: tensor.CPU,
 		Sizes: append(made.sizes[:0], sizes...), Strides: append(made.strides[:0], strides...), Offset: offset,
 		Nbytes: int64(len(raw)), Digest: maphash.Bytes(sliceSeed, raw), Bytes: made.copy(raw),
 		Memory: uintptr(unsafe.Pointer(unsafe.SliceData(raw))),
 	}
-	if size := int64(unsafe.Sizeof(zero)); size > 1 {
+	if size := int64(elem.Size()); size > 1 {
 		made.ItemSize = size
 	}
 	return &made.Snapshot
@@ -106,16 +121,23 @@ func (s *smallSnapshot) copy(raw []byte) []byte {
 // row-major order in data, for a library that counts neither references nor versions. A nil t is an
 // undefined tensor.
 func ObserveSlice[T any, E Element](o *Observation, level Level, t *T, data []E, sizes ...int64) {
+	o.slice(level, unsafe.Pointer(t), arrayOf(&data), unsafe.Sizeof(data[0]), sizes)
+}
+
+func (o *Observation) slice(level Level, t unsafe.Pointer, data array, size uintptr, sizes []int64) {
 	if t == nil {
 		return
 	}
-	o.Impl, o.Storage = PointerID(t), SliceID(data)
+	o.Impl = PointerID((*byte)(t))
+	if n := cap(*data.data); n > 0 {
+		o.Storage = ID(uintptr(unsafe.Pointer(unsafe.SliceData(*data.data))) + uintptr(n-1)*size)
+	}
 	o.ImplUses, o.StorageUses, o.Traits = NotCounted, NotCounted, NoVersion
 	if level < Content {
 		return
 	}
 	o.Look(func() {
-		ReadSlice(o, data, sizes, sizes, 0)
+		o.read(data, sizes, sizes, 0)
 		stride := int64(1)
 		for d, n := range slices.Backward(o.Content.Sizes) {
 			o.Content.Strides[d] = stride
@@ -131,8 +153,10 @@ type Element interface {
 }
 
 // DTypeOf names a Go type as PyTorch does: "float64".
-func DTypeOf[T Element]() string {
-	switch kind := reflect.TypeFor[T]().Kind(); kind {
+func DTypeOf[T Element]() string { return dtypeOf(reflect.TypeFor[T]()) }
+
+func dtypeOf(elem reflect.Type) string {
+	switch kind := elem.Kind(); kind {
 	case reflect.Int, reflect.Uint:
 		return kind.String() + strconv.Itoa(strconv.IntSize)
 	default:

@@ -22,12 +22,14 @@ type plan struct {
 	lists          bool          // some subject is a list
 	shape          int64         // of the record of every call; varies where it depends on lists
 	singles        int           // number of Observations of a call outside of lists
+	unheld         usualSkipped  // skips of a call without use counts at the identity level
 	lines          Counts        // number of lines of the op's plan, by code, without the waived ones
 	waived         Codes         // judged like the others, but not reported
 	bad            []string      // references that could not be resolved
 
 	_          [64]byte      // separates what every call reads from what every call writes
 	calls      atomic.Uint64 // judged below the content level
+	uncounted  atomic.Uint64 // of calls, those not yet among them with the skips of unheld
 	contents   atomic.Uint64 // judged at the content level
 	begun      atomic.Uint64 // while sampling
 	sampledOut atomic.Uint64
@@ -105,6 +107,14 @@ func newPlan(op *Op) *plan {
 		r.declared = slices.Concat(r.declared, r.against[ViewStorage], r.against[ReturnedSelf])
 	}
 	p.returns, p.usual = p.usualReturns()
+	for _, q := range p.returns {
+		if q.maxImpl == 1 {
+			p.unheld[uncountedImpl]++
+		}
+		if q.maxStorage == 1 {
+			p.unheld[uncountedStorage]++
+		}
+	}
 	p.judgesContents = p.unsettled(Content)
 	p.shape = varies
 	if p.usual && !p.lists {

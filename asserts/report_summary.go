@@ -71,6 +71,13 @@ func Summarize() Summary {
 	s := Summary{Found: tally.Found()}
 	planned.Lock()
 	for _, p := range planned.plans {
+		unheld := p.unheld
+		n := p.uncounted.Swap(0)
+		for i := range unheld {
+			unheld[i] *= n
+		}
+		p.skip(&unheld)
+		p.calls.Add(n)
 		contents := int(p.contents.Load())
 		calls := int(p.calls.Load()) + contents
 		s.Calls += uint64(calls)

@@ -22,6 +22,7 @@ var packages = []gen.Options{
 	{Schema: "internal/testbed/faults/faults.yaml", Kernels: "internal/testbed/faults", Out: "internal/testbed/gentest/faulty", Always: true},
 	{Schema: "internal/testbed/gentest/internal/idle/ops.yaml", Kernels: "internal/testbed/gentest/internal/idle", Out: "internal/testbed/gentest/internal/idle/checked", Always: true},
 	{Schema: "internal/testbed/gentest/internal/idle/ops.yaml", Kernels: "internal/testbed/gentest/internal/idle", Out: "internal/testbed/gentest/internal/idle/release"},
+	{Schema: "internal/testbed/gentest/internal/idle/ops.yaml", Kernels: "internal/testbed/gentest/internal/idle/quickstart", Out: "internal/testbed/gentest/internal/idle/quickstart/ops", Always: true},
 }
 
 func main() {

@@ -8,6 +8,8 @@ import (
 	"github.com/opassert/opassert/internal/testbed/c10"
 	"github.com/opassert/opassert/internal/testbed/gentest/internal/idle"
 	"github.com/opassert/opassert/internal/testbed/gentest/internal/idle/checked"
+	"github.com/opassert/opassert/internal/testbed/gentest/internal/idle/quickstart"
+	"github.com/opassert/opassert/internal/testbed/gentest/internal/idle/quickstart/ops"
 	"github.com/opassert/opassert/internal/testbed/gentest/internal/idle/release"
 )
 
@@ -18,29 +20,23 @@ type cost struct {
 	bare, release, checked func()
 }
 
+// costs are those of tensors that are observed by hand, and of the README's, by ObserveSlice.
 func costs() []cost {
-	tensors := make([]*c10.Tensor, 15)
+	tensors, slices := make([]*c10.Tensor, 15), make([]*quickstart.Vector, 15)
 	for i := range tensors {
-		tensors[i] = c10.Full([]int64{16}, 0, c10.TensorOptions{})
+		tensors[i], slices[i] = c10.Full([]int64{16}, 0, c10.TensorOptions{}), quickstart.New(16)
 	}
 	a, b := tensors[0], tensors[1]
+	x, y := slices[0], slices[1]
 	return []cost{
-		{"tensors=1",
-			func() { idle.Look(a) },
-			func() { release.Look(a) },
-			func() { checked.Look(a) }},
-		{"tensors=2",
-			func() { idle.Unary(a) },
-			func() { release.Unary(a) },
-			func() { checked.Unary(a) }},
-		{"tensors=3",
-			func() { idle.Binary(a, b) },
-			func() { release.Binary(a, b) },
-			func() { checked.Binary(a, b) }},
-		{"tensors=16",
-			func() { idle.Join(tensors) },
-			func() { release.Join(tensors) },
-			func() { checked.Join(tensors) }},
+		{"tensors=1", func() { idle.Look(a) }, func() { release.Look(a) }, func() { checked.Look(a) }},
+		{"tensors=2", func() { idle.Unary(a) }, func() { release.Unary(a) }, func() { checked.Unary(a) }},
+		{"tensors=3", func() { idle.Binary(a, b) }, func() { release.Binary(a, b) }, func() { checked.Binary(a, b) }},
+		{"tensors=16", func() { idle.Join(tensors) }, func() { release.Join(tensors) }, func() { checked.Join(tensors) }},
+		{"slices=1", func() { quickstart.Look(x) }, nil, func() { ops.Look(x) }},
+		{"slices=2", func() { quickstart.Unary(x) }, nil, func() { ops.Unary(x) }},
+		{"slices=3", func() { quickstart.Binary(x, y) }, nil, func() { ops.Binary(x, y) }},
+		{"slices=16", func() { quickstart.Join(slices) }, nil, func() { ops.Join(slices) }},
 	}
 }
 
@@ -84,6 +80,9 @@ func BenchmarkCost(b *testing.B) {
 			{"identity", asserts.Identity, c.checked},
 			{"contents", asserts.Content, c.checked},
 		} {
+			if way.call == nil {
+				continue
+			}
 			b.Run(c.name+"/"+way.name, func(b *testing.B) {
 				defer asserts.SetLevel(way.level)()
 				for range 24 { // the first calls of an op are observed with contents
@@ -98,12 +97,14 @@ func BenchmarkCost(b *testing.B) {
 	}
 }
 
-// At the identity level, a checked call allocates nothing.
+// Without checks, and at the identity level, a checked call allocates nothing.
 func TestIdentityAllocatesNothing(t *testing.T) {
-	defer asserts.SetLevel(asserts.Identity)()
-	for _, c := range costs() {
-		if n := testing.AllocsPerRun(100, c.checked); n != 0 {
-			t.Errorf("%s: %v allocations", c.name, n)
+	for _, level := range []asserts.Level{asserts.Off, asserts.Identity} {
+		defer asserts.SetLevel(level)()
+		for _, c := range costs() {
+			if n := testing.AllocsPerRun(100, c.checked); n != 0 {
+				t.Errorf("%v, %s: %v allocations", level, c.name, n)
+			}
 		}
 	}
 }
