@@ -37,7 +37,7 @@ func (t *Target) due(row *probe.Row, c *probe.Call) (bool, []asserts.Skip) {
 	case b.asked[key]:
 		return false, nil
 	case len(b.asked) == row.Budget:
-		return false, unprobed(row, fmt.Sprintf("%d others were", row.Budget))
+		return false, unprobed(row, fmt.Sprintf("at most %d per op", row.Budget))
 	}
 	b.asked[key] = true
 	return true, nil

@@ -368,7 +368,7 @@ func TestBudget(t *testing.T) {
 			}
 		}
 		ok, skips := b.t.due(row, c)
-		want := fmt.Sprintf("not repeated %s: %d others were", row.How, row.Budget)
+		want := fmt.Sprintf("not repeated %s: at most %d per op", row.How, row.Budget)
 		if ok || len(skips) != 1 || skips[0].Reason != want || skips[0].Code != row.Fault.Code {
 			t.Errorf("%s: asked %v, skips %v; want %q", row.Name, ok, skips, want)
 		}

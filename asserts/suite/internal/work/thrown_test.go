@@ -114,7 +114,7 @@ func TestLeavesState(t *testing.T) {
 			for i := range 8 {
 				thrownAsked(b)[strings.Repeat("x", i)] = true
 			}
-		}, "skipped OA021 1: not repeated after a call that threw: 8 others were"},
+		}, "skipped OA021 1: not repeated after a call that threw: at most 8 per op"},
 		{"after some", true, "SystemExit: 3", func(b *bench) {
 			for i := range 8 - 1 {
 				thrownAsked(b)[strings.Repeat("x", i)] = true
@@ -328,7 +328,7 @@ func TestRefuses(t *testing.T) {
 func TestRefusesOften(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", func(*fakeEngine, []any) ([]any, error) { return nil, &engine.Thrown{Message: "no"} })
 	b.e.devices, b.Level = []engine.Device{"lpu", engine.CPU, engine.Meta}, asserts.Meta
-	const want = "not repeated on cpu and meta after it threw: 200 others were"
+	const want = "not repeated on cpu and meta after it threw: at most 200 per op"
 	var c report.CaseResult
 	for n := range probe.Device.Budget + 2 {
 		b.Try(b.t, b.call(t, fmt.Sprintf("float32[%d]", n)))
