@@ -118,7 +118,7 @@ func (h *helpers) work() bool {
 }
 
 // lockNote is the prefix of a link to the lock of an extension that a worker builds, before the
-// number of its process: see host/builds.py.
+// number of its process: see opassert_host/extension_locks.py.
 const lockNote = "extension-"
 
 // unlock removes the locks of processes that no longer exist.

@@ -8,6 +8,13 @@ import (
 	"path/filepath"
 )
 
+// Stored returns a file of the cache with these bytes, and a digest behind them; its name begins and
+// ends with the given words.
+func Stored(name, suffix string, text []byte) (string, error) {
+	key := sha256.Sum256(text)
+	return cached(fmt.Sprintf("%s-%x%s", name, key[:8], suffix), func(_, file string) error { return os.WriteFile(file, text, 0o600) })
+}
+
 // Plain returns the file of a C shared library that depends on libc alone, and
 // compiles it if it is not in the cache.
 func Plain(name, source string) (string, error) {

@@ -33,7 +33,8 @@ func sweep(dir string) {
 		}
 	}
 	libraries, _ := filepath.Glob(filepath.Join(dir, "*.so"))
-	for _, file := range libraries {
+	zips, _ := filepath.Glob(filepath.Join(dir, "*.zip"))
+	for _, file := range append(libraries, zips...) {
 		if age(file) > unused && locked.Free(file+lockMark) {
 			os.Remove(file)
 			os.Remove(file + lockMark)

@@ -70,7 +70,7 @@ class Plugin:
         self.items = {item.nodeid: item for item in session.items}
         if getattr(session.config.option, "forked", False) and "torch" in sys.modules:
             # The modules for fakes are imported once, and not in the process of each test.
-            import torch._dynamo.source, torch._subclasses.fake_tensor, torch.fx.experimental.symbolic_shapes  # noqa: E401, F401
+            import torch._dynamo.source  # noqa: E401, F401
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_setup(self, item):

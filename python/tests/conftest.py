@@ -10,7 +10,6 @@ import xml.etree.ElementTree
 
 import pytest
 
-
 collect_ignore = ["arranged", "plugged", "projects", "varied"]
 
 

@@ -8,7 +8,6 @@ import shlex
 import subprocess
 
 import pytest
-
 from opassert import command
 
 PAGES = pathlib.Path(__file__).resolve().parents[2] / "docs/start"

@@ -402,8 +402,8 @@ const longest = 1000
 // executorch:file.cpp:650]".
 var stamp = regexp.MustCompile(`\b([A-Z])(?:\d{4})? \d\d:\d\d:\d\d\.\d+ +(?:\d+ )?`)
 
-// ownCalls are the lines of the files of host in a Python traceback.
-var ownCalls = regexp.MustCompile(`\n +<string>\(\d+\): .*`)
+// ownCalls are the lines of the host's files in a Python traceback.
+var ownCalls = regexp.MustCompile(`\n +.*` + regexp.QuoteMeta(hostFolder) + `\w+\.py\(\d+\): .*|\n +<string>\(1\): <module>`)
 
 // timed reports whether a message may have a stamp: patterns are slow.
 func timed(message string) bool {
@@ -421,7 +421,7 @@ func thrown(err error) error {
 	var e *libtorch.Error
 	if errors.As(err, &e) {
 		message := e.Message
-		if strings.Contains(message, "<string>(") { // patterns are slow
+		if strings.Contains(message, hostFolder) { // patterns are slow
 			message = ownCalls.ReplaceAllString(message, "")
 		}
 		if message = message[:min(len(message), longest)]; timed(message) {

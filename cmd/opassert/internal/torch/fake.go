@@ -17,10 +17,10 @@ import (
 )
 
 // fakeOp is the op that calls the fake of another one, in the Python of the kernels;
-// see host/fakes.py.
+// see opassert_host/fake_calls.py.
 const fakeOp = "opassert_host::fake"
 
-// A fakeCall is the answer of host/fakes.py to a call of a fake.
+// A fakeCall is the answer of opassert_host/fakes.py to a call of a fake.
 type fakeCall struct {
 	Op        string // the op called first: another one if the op decomposes
 	Site      [2]any // of the fake: file and line
@@ -82,14 +82,14 @@ func (l *Libtorch) Fake(op *asserts.Op, args []any) (*compare.Fake, string) {
 }
 
 // FakesProgram is the Python program that calls fakes in a watched process; see
-// host/replay.py.
-func FakesProgram() string {
-	const uncollected = "import gc\ngc.disable()\n" // saves a third of the time of the imports; replay.py enables it again
-	later := "SYMBOLS = " + strconv.QuoteToASCII(hostProgram("parts", "symbols", "strays")) + "\n"
-	return uncollected + later + hostProgram("places", "registrations", "fakes", "replay")
+// opassert_host/replay.py.
+func FakesProgram() ([]byte, error) {
+	const uncollected = "import gc; gc.disable(); " // saves a third of the time of the imports; replay.py enables it again
+	program, err := hostProgram("replay", "main(calls, first, to, apart)")
+	return []byte(uncollected + program), err
 }
 
-// ReadFake reads the answer of host/fakes.py to a call of an op's fake, or returns
+// ReadFake reads the answer of opassert_host/fakes.py to a call of an op's fake, or returns
 // the reason why there was none, with the call of the kernel for the CPU if there was that.
 func ReadFake(op *asserts.Op, text string) (*compare.Fake, string) {
 	var call fakeCall

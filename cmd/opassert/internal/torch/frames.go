@@ -36,7 +36,7 @@ var pythonFrame = regexp.MustCompile(`^  File "(.*)", line (\d+) in (.*)$`)
 func pythonFrames(raw []string) (frames []string) {
 	for _, line := range raw {
 		m := pythonFrame.FindStringSubmatch(line)
-		if m != nil && m[1] != hostFile && !strings.Contains(m[1], "/torch/_") && len(frames) < mostFrames {
+		if m != nil && !strings.Contains(m[1], hostFolder) && m[1] != "<string>" && !strings.Contains(m[1], "/torch/_") && len(frames) < mostFrames {
 			frames = append(frames, fmt.Sprintf("%s (%s:%s)", m[3], m[1], m[2]))
 		}
 	}

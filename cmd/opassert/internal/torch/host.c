@@ -83,6 +83,8 @@ static void add(const char *op) {
   added_size += n + 1;
 }
 
+const char *added_ops(void) { return added == NULL ? "" : added; }
+
 // gone reports that the host has ended, and how.
 static void gone(void) {
   int status = wait_for(host_pid);
@@ -104,10 +106,7 @@ void start_host(const char *python) {
     if (module != NULL) dprintf(REPLIES, "%s load %s\n", worker_key, module);
     if (op != NULL) add(op);
     if (fault != NULL) dprintf(REPLIES, "%s fault %s\n", worker_key, fault);
-    if (strcmp(packet, "ready") == 0) {
-      setenv("OPASSERT_ADDED", added == NULL ? "" : added, 1);
-      return;
-    }
+    if (strcmp(packet, "ready") == 0) return;
   }
   gone();
 }

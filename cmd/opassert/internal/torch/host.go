@@ -1,47 +1,83 @@
 package torch
 
 import (
+	"archive/zip"
+	"bytes"
 	"cmp"
 	"embed"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/internal/compile"
 	"github.com/opassert/opassert/internal/installed"
 )
 
-//go:embed host/*.py
+//go:embed host/opassert_host/*.py
 var hostFiles embed.FS
 
-// hostProgram returns the concatenated files of a Python program: each uses the
-// definitions of those before it.
-func hostProgram(names ...string) string {
-	var program strings.Builder
-	for _, name := range names {
-		text, _ := hostFiles.ReadFile("host/" + name + ".py")
-		program.Write(append(text, '\n'))
-	}
-	return program.String()
+// hostFolder is in the paths of the host's files in Python.
+const hostFolder = ".zip/opassert_host/"
+
+// hostZip returns the package of the host as a zip.
+func hostZip() ([]byte, error) {
+	var all bytes.Buffer
+	to := zip.NewWriter(&all)
+	err := fs.WalkDir(compile.Embedded(hostFiles, "host"), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := hostFiles.ReadFile("host/" + name)
+		if err != nil {
+			return err
+		}
+		file, err := to.CreateHeader(&zip.FileHeader{Name: name}) // stored: no import needs zlib
+		if err != nil {
+			return err
+		}
+		_, err = file.Write(text)
+		return err
+	})
+	err = errors.Join(err, to.Close())
+	return all.Bytes(), err
 }
 
-// hostFile is the file name of such a program in Python.
-const hostFile = "<string>"
+// hostPackage returns the file of the host's package in the cache.
+var hostPackage = sync.OnceValues(func() (string, error) {
+	text, err := hostZip()
+	if err != nil {
+		return "", err
+	}
+	return compile.Stored("host", ".zip", text)
+})
+
+// hostProgram returns a Python program that calls a function of a module of the host's package. The
+// folders that Python searches for modules are a user's: the zip is one of them only for that import.
+func hostProgram(module, call string) (string, error) {
+	file, err := hostPackage()
+	imports := fmt.Sprintf("import sys; sys.path.insert(0, %s); import opassert_host; del sys.path[0]", strconv.QuoteToASCII(file))
+	return imports + fmt.Sprintf("; from opassert_host import %s; %[1]s.%s", module, call), err
+}
 
 // HostEnvironment returns the variables of a worker whose kernels are in a Python
 // that imports modules.
 func HostEnvironment(python *installed.Python, modules []string) ([]string, error) {
 	environment, err := Environment(python.Torch, nil)
+	program, without := hostProgram("serve", "main()")
 	return append(environment,
 		"OPASSERT_PYTHON="+python.Path,
-		"OPASSERT_HOST="+hostProgram("places", "load", "builds", "registrations", "parameters", "fakes", "symbols", "strays", "drops", "slopes", "formulas", "state", "conditions", "texts", "triton", "serve"),
+		"OPASSERT_HOST="+program,
 		"OPASSERT_MODULES="+strings.Join(modules, ","),
 		// No threads, which a fork would not have, and no parallel compilers.
 		"OPENBLAS_NUM_THREADS=01", "TORCHINDUCTOR_COMPILE_THREADS=1",
 		"TRITON_INTERPRET="+cmp.Or(os.Getenv("TRITON_INTERPRET"), "1"),
-	), err
+	), errors.Join(err, without)
 }
 
 // A host is the Python of a worker's kernels.

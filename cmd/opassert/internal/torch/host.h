@@ -8,6 +8,9 @@ struct server {
 // start_host starts a Python and waits until it has imported the modules.
 void start_host(const char *python);
 
+// added_ops returns the host's lines about the ops that modules added, without "op".
+const char *added_ops(void);
+
 // ask_server asks the host for a server, for the next worker.
 struct server ask_server(void);
 

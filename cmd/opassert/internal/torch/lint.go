@@ -34,7 +34,11 @@ func LintModules(python *installed.Python, modules []string, talk io.Writer) (fo
 	defer folder.Remove()
 	answer := filepath.Join(folder.Path, "answer")
 	var said strings.Builder
-	cmd := exec.Command(python.Path, "-c", hostProgram("places", "load", "registrations", "parameters", "signatures"))
+	program, err := hostProgram("signatures", "main()")
+	if err != nil {
+		return nil, 0, err
+	}
+	cmd := exec.Command(python.Path, "-c", program)
 	cmd.Env = append(os.Environ(), "OPASSERT_MODULES="+strings.Join(modules, ","), "OPASSERT_ANSWER="+answer)
 	cmd.Stdout, cmd.Stderr = talk, &said
 	if err := cmd.Run(); err != nil {

@@ -110,6 +110,41 @@ func TestModule(t *testing.T) {
 	})
 }
 
+// A host gets its sources in a file: its arguments, and the variables that opassert adds, are a
+// small part of them.
+func TestHostGetsFile(t *testing.T) {
+	const module = `import json
+import torch
+
+library = torch.library.Library("measured", "DEF")
+library.define("copy(Tensor x) -> Tensor")
+library.impl("copy", lambda x: x.clone(), "CPU")
+with open("given", "w") as file:
+    json.dump([open("/proc/self/" + name).read().split(chr(0)) for name in ("cmdline", "environ")], file)
+`
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		sources := 0
+		for _, file := range must.Get(filepath.Glob("host/opassert_host/*.py"))(t) {
+			sources += len(must.Get(os.ReadFile(file))(t))
+		}
+		folder := t.TempDir()
+		must.Do(t, os.WriteFile(filepath.Join(folder, "measured.py"), []byte(module), 0o600))
+		for _, args := range [][]string{{"check", "-module", "measured", "-cases", "1", "-level", "identity", "-state", "state"}, {"lint", "-module", "measured"}} {
+			got := run(t, folder, append(args, "-python", python.Path)...)
+			var given [2][]string
+			text := must.Get(os.ReadFile(filepath.Join(folder, "given")))(t)
+			if err := json.Unmarshal(text, &given); err != nil || got.status == 2 {
+				t.Fatalf("%v, exit status %d\n%s", err, got.status, got.stderr)
+			}
+			added := slices.DeleteFunc(given[1], func(variable string) bool { return slices.Contains(os.Environ(), variable) })
+			if size := len(strings.Join(slices.Concat(given[0], added), "\x00")); size == 0 || size > sources/20 {
+				t.Errorf("%s: %d bytes of arguments and variables, for %d of sources\n%q", args[0], size, sources, given)
+			}
+			must.Do(t, os.Remove(filepath.Join(folder, "given")))
+		}
+	})
+}
+
 // Triton's kernels run under its interpreter, on the CPU, also those of an op that
 // compilers trace, whose fake launches them too.
 func TestTriton(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 // The ops with which the Python of a worker's kernels calls the formulas and rules that are
 // registered for another op, lists the changes that calls made, and reads the conditions of a
 // kernel that raised, the texts of its source, and the writes that it loses; see
-// host/formulas.py, host/state.py, host/conditions.py, host/texts.py and host/drops.py.
+// REQUESTS in opassert_host/serve.py.
 const (
 	rulesOp        = "opassert_host::rules"
 	ownRulesOp     = "opassert_host::own_rules"
@@ -24,7 +24,7 @@ const (
 	droppedOp      = "opassert_host::dropped"
 )
 
-// A ruleFault is a fault as host/formulas.py writes it.
+// A ruleFault is a fault as opassert_host/formulas.py writes it.
 type ruleFault struct {
 	Argument, Saw, Fix, Note, File string
 	Line                           int

@@ -4,6 +4,7 @@ package torch
 
 // #include <stdlib.h>
 // #include "crash.h"
+// #include "host.h"
 import "C"
 import (
 	"os"
@@ -46,14 +47,14 @@ func Guard(cmd *exec.Cmd) error {
 }
 
 // remote returns the socket of the worker's calls and the process that serves them, 0 if kernels
-// run in the worker, and the ops that modules added. The zygote sets them in the environment, of
-// which Go has an older copy.
+// run in the worker, and the ops that modules added. The zygote sets the numbers in the environment,
+// of which Go has an older copy.
 func remote() (calls, server int, added string) {
 	number := func(name string) int {
 		n, _ := strconv.Atoi(getenv(name))
 		return n
 	}
-	return number("OPASSERT_CALLS"), number("OPASSERT_SERVER"), getenv("OPASSERT_ADDED")
+	return number("OPASSERT_CALLS"), number("OPASSERT_SERVER"), C.GoString(C.added_ops())
 }
 
 func getenv(name string) string {

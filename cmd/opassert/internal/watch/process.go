@@ -56,7 +56,7 @@ func (p *process) reply(f preload.Message) ([]byte, error) {
 	case frameRecord:
 		return nil, p.run.record(f.Data)
 	case frameFakes:
-		return []byte(torch.FakesProgram()), nil
+		return torch.FakesProgram()
 	case frameFake:
 		return nil, p.fake(f.Data)
 	case frameBackward:

@@ -2,15 +2,21 @@
 
 import contextlib
 import inspect
+import os
+import sys
 
+import torch
 from torch._library.custom_ops import OPDEFS
+from torch._library.simple_registry import singleton
+
+from .places import ROOT
 
 
 def written(function, seen=()):
     """Returns the function that a user wrote, without its wrappers."""
     while hasattr(function, "func"):
         function = function.func
-    called = getattr(type(function), "__call__", None)
+    called = getattr(type(function), "__call__", None)  # noqa: B004
     if hasattr(called, "__code__") and not called.__code__.co_filename.startswith(ROOT):
         function = called  # of an object
     function = inspect.unwrap(function)
@@ -59,13 +65,14 @@ def overload(name):
 
 
 class Registrations:
-    """Records what modules register with torch.library while they are imported."""
+    """Records what modules register with torch.library while they are imported, once record() was called."""
 
     BELOW = ("Meta", "Autograd", "FuncTorch", "Functionalize", "Python")  # dispatch keys other than of kernels
 
     RULES = ("Autograd", "AutogradCPU", "FuncTorchBatched", "AutocastCPU")
 
     def __init__(self):
+        self.recorded = False
         self.definers = {}  # op: file and line
         self.schemas = {}  # op: {schema: file and line}, also of definitions that PyTorch rejected or replaced
         self.functions = {}  # op: {"fake", or the dispatch key of a kernel: function}
@@ -75,6 +82,9 @@ class Registrations:
         self.device_rules = {}  # (op, dispatch key of a device's autograd): function
         self.decomposing = set()  # ops that a user registered as CompositeImplicitAutograd
         self.marked = False  # ops that declared a result without a gradient
+
+    def record(self):
+        self.recorded = True
         library = torch.library.Library
         define, impl = library.define, library.impl
 
@@ -146,9 +156,11 @@ class Registrations:
         return site(custom._init_fn) if custom else site(kernels[-1]) if kernels else ("", 0)
 
     def function(self, name):
-        """Returns the fake of an op, None if it has none."""
+        """Returns the fake of an op, None if it has none; without a record none that is known by its dispatch key alone."""
         custom = OPDEFS.get(name.partition(".")[0])
-        return custom._abstract_fn if custom else self.functions.get(name, {}).get("fake")
+        if custom:
+            return custom._abstract_fn
+        return self.functions.get(name, {}).get("fake") if self.recorded else singleton.find(name).fake_impl.kernel
 
     def fake(self, name):
         """Returns the place of an op's fake, None if it has none."""
@@ -160,3 +172,6 @@ class Registrations:
         info, rules = self.infos.get(name), self.rules.get(name, {})
         function = self.device_rules.get((name, device_rule)) or info and info._backward_fn or rules.get("Autograd") or rules.get("AutogradCPU")
         return site(function) if function else ("", 0)
+
+
+registered = Registrations()

@@ -1,31 +1,28 @@
 """Calls the fakes of a program's ops on arguments like those of its calls.
 
-It runs in a fork of the program, when that ends: see fakes.h of the watcher, which passes calls, the number of the first, and the file for answers.
+It runs in a fork of the program, when that ends: see fakes.h of the watcher.
 """
 
+import contextlib
+import ctypes
 import functools
 import gc
+import json
 import logging
+import os
+import sys
 
 import torch
-
-from torch._library.simple_registry import singleton
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_map_only
 
-ROOT = os.path.dirname(torch.__file__) + os.sep
-LIBRARIES = {*sys.stdlib_module_names, "torch", "sympy", "numpy", "typing_extensions"}
+from .dynamo_parts import import_parts
+from .fakes import answered, described, fake_mode, held, outcome, unlike
+from .places import explained
+from .registrations import overload, registered, site
 
-
-class Registered:
-    """The program's registrations; those known only by their dispatch key have no place."""
-
-    def function(self, name):
-        custom = OPDEFS.get(name.partition(".")[0])
-        return custom._abstract_fn if custom else singleton.find(name).fake_impl.kernel
-
-    def fake(self, name):
-        function = self.function(name)
-        return function and site(function)
+LIBRARIES = {*sys.stdlib_module_names, __package__, "torch", "sympy", "numpy", "typing_extensions"}
 
 
 class Entered:
@@ -35,7 +32,7 @@ class Entered:
     device = getattr(getattr(torch, torch._C._get_privateuse1_backend_name(), None), "__name__", "") + "."
 
     def __call__(self, frame, event, _):
-        module = frame.f_globals.get("__name__")  # none here
+        module = frame.f_globals.get("__name__")
         asked = module and (module + ".").startswith(self.device)
         if event == "call" and module and not asked and module.partition(".")[0] not in LIBRARIES and not frame.f_code.co_filename.startswith("<"):
             self.site = frame.f_code.co_filename, frame.f_code.co_firstlineno
@@ -167,7 +164,7 @@ def has_kernel_beside(op, devices):
     return torch._C._dispatch_has_kernel_for_dispatch_key(op, "CPU") or own and torch._C._dispatch_has_computed_kernel_for_dispatch_key(op, "CPU")
 
 
-def beside(function, call):
+def beside(function, call, apart):
     """Returns the answer of the kernel for the CPU for each of the contents, [] if it gives none.
 
     It is called in a process that can change only its own memory: the program has not called the kernel, which may write files, wait for other processes, or send to them.
@@ -187,9 +184,9 @@ def beside(function, call):
         os._exit(0)
 
 
-def on_cpu(function, call):
+def on_cpu(function, call, apart):
     """Returns the answer of the kernel for the CPU to a call on another device, or None."""
-    answers = beside(function, call) if comparable(function, call) else []
+    answers = beside(function, call, apart) if comparable(function, call) else []
     if not answers or any("fault" in a or plain(a) != plain(answers[0]) for a in answers):
         return None
     settled = {part: [[agreed(t) for t in zip(*of)] for of in zip(*(a[part] for a in answers))] for part in ("written", "results")}
@@ -275,42 +272,46 @@ def likewise(function, call):
 
 @functools.cache
 def import_symbols():
-    """Runs the rest of the program, for symbols and fake tensors."""
-    exec(SYMBOLS, globals())
+    """Imports what symbols and fake tensors need."""
+    import_parts()
+    from . import dynamic_fakes
+
+    return dynamic_fakes
 
 
-def again(call):
+def again(call, apart):
     """Calls the fake of an op on arguments like those of a call, also under symbolic sizes, and for a call on another device the CPU's kernel."""
     function = overload(call["op"])
     if function is None:
         return {"unknown": "the op no longer exists when the program ends"}
     if answer := likewise(function, call):
         return answer
-    import_symbols()
-    mode = fake_mode(ShapeEnv())
+    symbols = import_symbols()
+    mode = fake_mode(symbols.ShapeEnv())
     args, kwargs = arguments(function, call, Likes(mode=mode))
     entered = Entered()
     if not registered.fake(function.name()):
         sys.setprofile(entered)
     answer = answered(function, args, kwargs, mode)
     sys.setprofile(None)
-    if "results" in answer and times.get(function, 0) < CALLS:
-        answer |= under_symbols(function, *arguments(function, call, Likes()), answer)
-    return answer | {"beside": on_cpu(function, call), "site": answer["site"] if answer["site"][0] else entered.site or ["", 0]}
+    if "results" in answer and symbols.times.get(function, 0) < symbols.CALLS:
+        answer |= symbols.under_symbols(function, *arguments(function, call, Likes()), answer)
+    return answer | {"beside": on_cpu(function, call, apart), "site": answer["site"] if answer["site"][0] else entered.site or ["", 0]}
 
 
-def tell(answer):
-    os.write(to, (json.dumps(answer) + "\n").encode())
+def main(calls, first, to, apart):
+    """Writes a line for each call to a file, from the first that is asked for; apart() forks a process that can change only its own memory."""
 
+    def tell(answer):
+        os.write(to, (json.dumps(answer) + "\n").encode())
 
-gc.freeze()  # modules of the program, and those imported here
-gc.enable()
-logging.getLogger("torch.__trace").handlers.clear()  # a file of PyTorch's compiler that the program may read
-registered = Registered()
-tell({})
-with torch.no_grad():
-    for call in json.loads(calls)[first:]:
-        try:
-            tell(again(call))
-        except Exception as error:
-            tell({"unknown": "its arguments could not be made: " + explained(error)})
+    gc.freeze()  # modules of the program, and those imported here
+    gc.enable()
+    logging.getLogger("torch.__trace").handlers.clear()  # a file of PyTorch's compiler that the program may read
+    tell({})
+    with torch.no_grad():
+        for call in json.loads(calls)[first:]:
+            try:
+                tell(again(call, apart))
+            except Exception as error:
+                tell({"unknown": "its arguments could not be made: " + explained(error)})

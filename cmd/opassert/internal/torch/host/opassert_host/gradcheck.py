@@ -1,10 +1,40 @@
 """Numerical checks of formulas for autograd: gradients are linear, use the saved tensors, and are the derivative if there is one."""
 
+import contextlib
 import math
+
+import torch
+
+from .fakes import held
+from .registrations import registered
 
 STEP = 2**-7  # of the elements of an argument, exact in float32
 ROUGH = 0.05  # relative error allowed between differences
 LARGEST = 64  # element to which a step is added: float32 has digits for both
+
+
+def differs(a, b):
+    """Reports whether two results differ, up to rounding."""
+    if a is None or b is None:
+        return (a is None) != (b is None)
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return True
+    a, b = a.cpu(), b.cpu()  # a device does not judge itself
+    if a.dtype != torch.complex32 and torch.equal(a, b):  # which has no kernel for it
+        return False
+    if not (a.is_floating_point() or a.is_complex()):
+        return True
+    wide = torch.complex128 if a.is_complex() else torch.float64
+    sure = a.isfinite() & b.isfinite()  # infinities and NaN depend on how they are computed
+    return not torch.allclose(a[sure].to(wide), b[sure].to(wide), 1e-2, 1e-3)
+
+
+def bytes_of(tensor):
+    return tensor.detach().cpu().clone(memory_format=torch.contiguous_format).view(-1).view(torch.uint8) if tensor.numel() else None
+
+
+def changed(tensor, was):
+    return was is not None and not torch.equal(bytes_of(tensor), was)
 
 
 def distinct(tensor):

@@ -1,15 +1,13 @@
-"""Texts of exceptions, with the place where they were raised.
+"""Texts of exceptions, with the place where they were raised."""
 
-The files of this folder are parts of programs that are concatenated: see host.go.
-"""
-
-import importlib
+import importlib.util
 import json
 import os
-import sys
 import traceback
 
-ROOT = ""  # the folder of PyTorch, once it is imported
+TORCH = importlib.util.find_spec("torch")
+ROOT = os.path.dirname(TORCH.origin) + os.sep if TORCH and TORCH.origin else "<no PyTorch>"  # its folder
+NOT_USERS = ROOT, os.path.dirname(__file__) + os.sep, "<"  # how the files of PyTorch, of opassert and of Python's own loaders begin
 PYTHON = os.path.dirname(os.__file__) + os.sep
 
 
@@ -27,7 +25,7 @@ def raised_at(error):
     """Returns the place of an exception in brackets, outside of PyTorch and the standard library if possible."""
     if isinstance(error, SyntaxError):
         return f" ({error.filename}:{error.lineno})"
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith("<") and f.filename != importlib.__file__]
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(NOT_USERS[1:]) and f.filename != importlib.__file__]
     frames = [f for f in frames if not f.filename.startswith(ROOT)] or frames
     frames = [f for f in frames if not f.filename.startswith(PYTHON) or "site-packages" in f.filename] or frames
     return f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""

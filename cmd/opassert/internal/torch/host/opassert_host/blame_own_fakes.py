@@ -1,5 +1,17 @@
 """The fakes of PyTorch's own ops, which those of libraries call and can't be blamed for."""
 
+import contextlib
+
+import torch
+from torch._dynamo.source import ConstantSource
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_map_only
+
+from .fakes import NAMESPACES, described, fake_mode, held, shaped
+from .registrations import registered
+from .symbols import dynamic, static_mode, tracing
+
 
 class Strays(TorchDispatchMode):
     """Notes one of PyTorch's own ops whose fake returns other dtypes, sizes or strides than its kernel."""

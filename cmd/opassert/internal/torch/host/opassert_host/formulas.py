@@ -1,41 +1,26 @@
-"""The formulas of ops for autograd, and their rules for vmap and autocast, called beside
-the kernels."""
+"""The formulas of ops for autograd, and their rules for vmap and autocast, called beside the kernels."""
 
+import contextlib
+import json
 import re
 
+import torch
+from torch._library.custom_ops import OPDEFS
 from torch._library.simple_registry import singleton
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
+from .fakes import held
+from .gradcheck import Slopes, bytes_of, changed, differs, distinct, precise
+from .places import ROOT, explained, raised_at
+from .registrations import registered, site
+from .shim import captured_whole
 
 # Errors of formulas without a gradient; for a kernel that lacks a dtype 2.6 raises
 # RuntimeError.
 REFUSES = re.compile(r"no autograd formula was registered|\bnot (yet |currently )?(implemented|supported)\b|\bunsupported\b|\b(does not|doesn't) support\b|differentiate twice", re.I)
 # Errors of Python about mistakes, in similar words.
 MISTAKES = re.compile(r"unsupported (operand|format string|callable)|not supported between|object does(n't| not) support|object not supported")
-
-
-def differs(a, b):
-    """Reports whether two results differ, up to rounding."""
-    if a is None or b is None:
-        return (a is None) != (b is None)
-    if a.shape != b.shape or a.dtype != b.dtype:
-        return True
-    a, b = a.cpu(), b.cpu()  # a device does not judge itself
-    if a.dtype != torch.complex32 and torch.equal(a, b):  # which has no kernel for it
-        return False
-    if not (a.is_floating_point() or a.is_complex()):
-        return True
-    wide = torch.complex128 if a.is_complex() else torch.float64
-    sure = a.isfinite() & b.isfinite()  # infinities and NaN depend on how they are computed
-    return not torch.allclose(a[sure].to(wide), b[sure].to(wide), 1e-2, 1e-3)
-
-
-def bytes_of(tensor):
-    return tensor.detach().cpu().clone(memory_format=torch.contiguous_format).view(-1).view(torch.uint8) if tensor.numel() else None
-
-
-def changed(tensor, was):
-    return was is not None and not torch.equal(bytes_of(tensor), was)
 
 
 def text_of(error):
@@ -398,18 +383,9 @@ def own_formula(name):
     return place and not place.startswith(ROOT)
 
 
-def captured_whole(request, op):
-    """Returns the call of a request like captured(), also if the op decomposes before a mode sees it."""
-    call = captured(request)
-    if call is None or call[0].name() == op:
-        return call
-
-    namespace, _, name = op.partition("::")
-    library = torch._C._dispatch_library("IMPL", namespace, "CPU")
-    library.impl(name, "CPU", lambda *args, **kwargs: None, False)  # an op with a kernel for a backend does not decompose
-    call = captured(request)
-    del library
-    return call
+def own_rules(request, op):
+    """Calls those that a user registered."""
+    return rules(request, op, all=False)
 
 
 def rules(request, op, all=True):
@@ -426,7 +402,3 @@ def rules(request, op, all=True):
     checked.check()
     why = "; ".join(checked.unmade) if has or checked.faults else "nothing is registered for autograd, vmap or autocast"
     return json.dumps({"why": why, "faults": checked.faults})
-
-
-LENT["rules(int[] request, str op) -> str"] = rules
-LENT["own_rules(int[] request, str op) -> str"] = lambda request, op: rules(request, op, all=False)

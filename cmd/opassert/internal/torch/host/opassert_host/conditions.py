@@ -6,6 +6,11 @@ import itertools
 import re
 import sys
 
+import torch
+
+from .places import NOT_USERS
+from .state import state
+
 OPPOSITE = {ast.Eq: ast.NotEq, ast.Lt: ast.GtE, ast.Gt: ast.LtE, ast.In: ast.NotIn, ast.Is: ast.IsNot}
 OPPOSITE |= {b: a for a, b in OPPOSITE.items()}
 FRAME = re.compile(r"^ +(.+)\((\d+)\): (\w+)", re.MULTILINE)  # of pybind11, the innermost first
@@ -205,14 +210,11 @@ def wanted(frames):
 def asked(message):
     """Returns the condition of the kernel that raised an exception with this message."""
     frames = [(f, int(line), of) for f, line, of in FRAME.findall(message.partition("At:\n")[2])]
-    own = itertools.dropwhile(lambda f: f[0].startswith((ROOT, "<")), frames)
-    own = tuple(itertools.takewhile(lambda f: not f[0].startswith((ROOT, "<")), own))
+    own = itertools.dropwhile(lambda f: f[0].startswith(NOT_USERS), frames)
+    own = tuple(itertools.takewhile(lambda f: not f[0].startswith(NOT_USERS), own))
     if message.startswith("SystemExit") and own:
         state.said.append(f"it raised SystemExit, which ends the program, at {own[0][0]}:{own[0][1]}")
     try:
         return wanted(own)
     except Exception:  # no readable source
         return ""
-
-
-LENT["asked(str message) -> str"] = asked

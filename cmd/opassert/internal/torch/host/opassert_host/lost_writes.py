@@ -1,5 +1,15 @@
 """Lost writes: a kernel writes to a copy of an argument that nothing reads."""
 
+import json
+import sys
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from .fakes import held
+from .places import NOT_USERS
+from .shim import captured
+
 
 class Drops(TorchDispatchMode):
     """Follows the copies of tensors through the ops that a kernel calls."""
@@ -37,9 +47,9 @@ class Drops(TorchDispatchMode):
 
 
 def caller():
-    """Returns the file and the line that called an op, outside of PyTorch and of this program."""
+    """Returns the file and the line that called an op, outside of PyTorch and of opassert."""
     frame = sys._getframe(2)
-    while frame and frame.f_code.co_filename.startswith((ROOT, "<")):
+    while frame and frame.f_code.co_filename.startswith(NOT_USERS):
         frame = frame.f_back
     return (frame.f_code.co_filename, frame.f_lineno) if frame else ("", 0)
 
@@ -60,6 +70,3 @@ def dropped(request, _):
     for tensor in held([results]):
         drops.written.pop(tensor is not None and drops.storage(tensor), None)
     return json.dumps([{"argument": drops.of[s], "file": file, "line": line} for s, (file, line) in drops.written.items()])
-
-
-LENT["dropped(int[] request, str op) -> str"] = dropped

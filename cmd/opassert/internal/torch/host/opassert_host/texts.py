@@ -1,7 +1,17 @@
 """The texts in the source of kernels that arguments of type str are compared with."""
 
 import enum
+import inspect
+import json
 import types
+
+from torch._library.custom_ops import OPDEFS
+
+from .parameters import defaults_beyond, defaults_unlike, parameters, places_of, spelt
+from .places import ROOT
+from .registrations import enclosed, overload, registered, site, written
+
+MOST_TEXTS = 512
 
 
 def texts(value, seen):
@@ -40,7 +50,3 @@ def registration(op):
     schema = overload(op)
     faults = [fault for k in kernels for fault in other_defaults(k, schema._schema.arguments)] if schema else []
     return json.dumps({"Texts": found[:MOST_TEXTS], "Decomposes": op in registered.decomposing, "Faults": faults})
-
-
-MOST_TEXTS = 512
-LENT["registration(str op) -> str"] = registration

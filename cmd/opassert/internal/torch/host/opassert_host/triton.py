@@ -1,6 +1,12 @@
 """Triton's kernels, run by its interpreter on the CPU."""
 
 import gc
+import inspect
+import os
+import sys
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensor
 
 
 def interpreted(wrap):
@@ -69,6 +75,15 @@ class Builtins:
         return [(name, getattr(owner, name)) for name in self.names[owner]]
 
 
+def prepare_triton():
+    """Prepares what modules use of Triton while they are imported."""
+    if os.environ.get("TRITON_INTERPRET") == "1" and "triton.runtime.driver" in sys.modules:
+        drivers = sys.modules["triton.runtime.driver"].driver
+        drivers.set_active(Clockless(drivers))
+    if hasattr(torch.library, "wrap_triton"):
+        torch.library.wrap_triton = interpreted(torch.library.wrap_triton)
+
+
 def tame_triton():
     """Makes the interpreter use the first configuration: an autotuner measures them by a GPU's clock."""
     interpreter, autotuner = map(sys.modules.get, ("triton.runtime.interpreter", "triton.runtime.autotuner"))
@@ -79,10 +94,3 @@ def tame_triton():
         tuned.run = unless_fake(tuned.run)
     interpreter.inspect = Builtins(interpreter.tl)
     autotuner.Autotuner._bench = lambda *args, **keywords: [0.0]
-
-
-if os.environ.get("TRITON_INTERPRET") == "1" and "triton.runtime.driver" in sys.modules:
-    drivers = sys.modules["triton.runtime.driver"].driver
-    drivers.set_active(Clockless(drivers))
-if hasattr(torch.library, "wrap_triton"):
-    torch.library.wrap_triton = interpreted(torch.library.wrap_triton)

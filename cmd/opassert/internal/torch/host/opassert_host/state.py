@@ -3,17 +3,28 @@
 import _random
 import _signal
 import atexit
+import contextlib
+import ctypes
 import functools
 import gc
 import locale
 import logging
+import os
 import random
+import signal
+import socket
+import sys
 import threading
 import warnings
 
+import torch
 from torch.overrides import _pop_mode as pop_function_mode
 from torch.utils import _device as default_device
 from torch.utils._python_dispatch import _pop_mode as pop_dispatch_mode
+
+from .extension_locks import children
+from .places import explained
+from .shim import shim
 
 # Without those that can't be handled, and those that the shim handles where memory is watched.
 SIGNALS = [(s.name, int(s)) for s in signal.Signals if s.name not in ("SIGKILL", "SIGSTOP", "SIGSEGV", "SIGBUS")]
@@ -405,14 +416,14 @@ class State:
             self.said.append(f"what the call changed can't be undone: {explained(error)}")
 
 
+state = State()
+
+
 def left():
     """Returns the changes that calls made since its last call, as lines."""
     state.passive = True
     state.look_at_functions()  # which takes as long as all other checks after a call
     said, state.said = list(dict.fromkeys(state.said)), []
-    if line := shim.oa_logged().decode("utf-8", "replace"):
+    if line := shim().oa_logged().decode("utf-8", "replace"):
         said.append(f"calls wrote to the standard error, as {line!r}")
     return "\n".join(said)
-
-
-LENT["left() -> str"] = left

@@ -1,38 +1,18 @@
 """The fakes of ops, which compilers call instead of kernels."""
 
-import ctypes
 import dis
+import traceback
 
+import torch
+from torch._library.custom_ops import OPDEFS
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, is_fake
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map_only
 
+from .places import ROOT, raised_at
+from .registrations import registered
 
 LARGE = 1 << 22  # elements
 NAMESPACES = ("aten", "quantized", "sparse", "mkldnn", "nested")  # of PyTorch's own ops
-
-
-class Captured(Exception):
-    """Ends a call once its arguments are known."""
-
-
-class Capture(TorchDispatchMode):
-    """Replaces the first op that is called."""
-
-    call = None
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        self.call = function, args, kwargs or {}
-        raise Captured
-
-
-def captured(request):
-    """Returns the op that a request of oa_call calls, its arguments by position, and those by name."""
-    words, reply = (ctypes.c_int64 * len(request))(*request), (ctypes.c_int64 * 1024)()
-    call = ctypes.PyDLL(shim._name).oa_call  # which raises the exceptions raised inside
-    with Capture() as capture, contextlib.suppress(Captured):
-        call(words, ctypes.c_int64(len(request)), reply, ctypes.c_int64(len(reply)))
-    return capture.call
 
 
 def held(value):
@@ -175,79 +155,3 @@ def fake_mode(sizes):
     mode = FakeTensorMode(shape_env=sizes)
     mode.cache_enabled = False
     return mode
-
-
-modes = {}  # by their use
-
-
-def static_mode(use):
-    """Returns a mode for sizes that are numbers: that of the previous call, unless a fake made a symbol there."""
-    if use not in modes or modes[use].shape_env.var_to_range:
-        modes[use] = fake_mode(ShapeEnv())
-    return modes[use]
-
-
-def likeness(value):
-    """Returns what is equal for arguments whose tensors differ only in the numbers of elements and in contents."""
-    if isinstance(value, torch.Tensor):
-        return value.dtype, value.dim(), value.numel() == 0, value.layout == torch.strided and value.is_contiguous()
-    return tuple(map(likeness, value)) if isinstance(value, (list, tuple)) else repr(value)
-
-
-devices = {}  # the other devices of results, by the op and the likeness of its arguments
-
-
-def elsewhere(function, args, kwargs):
-    """Returns the other devices of a fake's results, for tensors on a GPU, if the op has a kernel there."""
-    name, schema = function.name(), function._schema
-    if not registered.fake(name) or not torch._C._dispatch_has_computed_kernel_for_dispatch_key(name, "CUDA") or any("Device" in str(a.type) for a in schema.arguments):
-        return []
-    key = name, likeness(args), likeness(list(kwargs.values()))
-    if key in devices:
-        return devices[key]
-    mode = static_mode("elsewhere")
-
-    def moved(t):
-        fake = mode.from_tensor(t, static_shapes=True)
-        fake.fake_device = torch.device("cuda", 0)
-        return fake
-
-    try:
-        args, kwargs = tree_map_only(torch.Tensor, moved, (args, kwargs))
-        if not held([args, list(kwargs.values())]):
-            return []
-        with mode:
-            values = function(*args, **kwargs)
-    except Exception:
-        return []  # it is for the CPU
-    devices[key] = sorted({t.device.type for t in held(values) if t is not None} - {"cuda"})
-    return devices[key]
-
-
-def fake(request, _):
-    """Calls the fake of an op with the arguments of a request, and describes its results."""
-    call = captured(request)
-    if call is None:
-        return "{}"
-    function, args, kwargs = call
-    mode = static_mode("fake")
-    fakes = tree_map_only(torch.Tensor, lambda t: mode.from_tensor(t, static_shapes=True), (args, kwargs))
-    answer = answered(function, *fakes, mode)
-    if "results" in answer:
-        answer |= under_symbols(function, args, kwargs, answer) | {"elsewhere": elsewhere(function, args, kwargs)}
-        if why := stray(function, args, kwargs, answer):  # last, as the kernel may write its arguments
-            answer = {"unknown": why}
-    return json.dumps(answer)
-
-
-LENT = {"fake(int[] request, str op) -> str": fake}
-
-
-def lend():
-    """Registers the requests of workers as ops, so that the first call takes no longer."""
-    warm()
-    library = torch.library.Library("opassert_host", "DEF")
-    for schema, function in LENT.items():
-        library.define(schema)
-        library.impl(schema.partition("(")[0], function, "CompositeImplicitAutograd")
-    return library

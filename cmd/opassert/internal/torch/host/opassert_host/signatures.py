@@ -1,9 +1,20 @@
 """Faults of registrations that show without a call: signatures that contradict the schemas, and functions that compilers need and miss."""
 
+from . import load  # first: see there
+
+# isort: split
 import ast
+import inspect
+import json
+import os
 import textwrap
 
+import torch
+from torch._library.custom_ops import OPDEFS
 from torch._library.utils import can_generate_trivial_fake_impl
+
+from .parameters import POSITIONAL, faults_of, parameters, spelt
+from .registrations import dispatched, overload, registered, site, written
 
 found = []
 
@@ -110,13 +121,15 @@ def check_op(name):
         wrong("OA012", name, place, "it returns nothing and declares no write: compilers drop its calls", "declare what it writes, with mutates_args or (a!) in the schema; or return a tensor")
 
 
-before, registered = set(torch._C._dispatch_get_all_op_names()), Registrations()
-for module in os.environ["OPASSERT_MODULES"].split(","):
-    load(module)
-added = [op for op in sorted(set(torch._C._dispatch_get_all_op_names()) - before) if not registered.own(op)]
-for op in added:
-    check_op(op)
-schemas = {op: (str(overload(op)._schema), *registered.kernel(op)) for op in added if overload(op)}
-with open(os.environ["OPASSERT_ANSWER"], "w") as answer:
-    json.dump({"found": found, "ops": [{"op": op, "schema": s, "file": f, "line": n} for op, (s, f, n) in schemas.items()]}, answer)
-os._exit(0)
+def main():
+    before = set(torch._C._dispatch_get_all_op_names())
+    registered.record()
+    for module in os.environ["OPASSERT_MODULES"].split(","):
+        load.load(module)
+    added = [op for op in sorted(set(torch._C._dispatch_get_all_op_names()) - before) if not registered.own(op)]
+    for op in added:
+        check_op(op)
+    schemas = {op: (str(overload(op)._schema), *registered.kernel(op)) for op in added if overload(op)}
+    with open(os.environ["OPASSERT_ANSWER"], "w") as answer:
+        json.dump({"found": found, "ops": [{"op": op, "schema": s, "file": f, "line": n} for op, (s, f, n) in schemas.items()]}, answer)
+    os._exit(0)

@@ -1,14 +1,20 @@
-"""Fakes under symbolic sizes, as compilers call them for dynamic shapes."""
+"""Symbolic sizes, with which compilers call fakes for dynamic shapes, and the guards that fakes set on them."""
+
+import contextlib
+import inspect
+import os
+import sys
+import traceback
 
 import sympy
+import torch
 from torch._decomp import decomposition_table, meta_table
 from torch._dispatch.python import enable_python_dispatcher
 from torch._dynamo.source import ConstantSource
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
 
-CALLS = 4  # calls of an op under symbols
-TRIED = 8  # excluded sizes tried for a guard
-times = {}  # op: its calls under symbols
+from .fakes import NAMESPACES, fake_mode
+from .places import NOT_USERS, ROOT
 
 # The files of the fakes of PyTorch's own ops, and the functions that wrap them.
 FAKES = tuple(ROOT + part for part in ("_meta_registrations.py", "_decomp", "_refs", "_prims" + os.sep, "_subclasses" + os.sep + "fake_impls.py"))
@@ -82,7 +88,7 @@ def frames():
 def asking(function, stack):
     """Returns the line of an op's fake in a stack, and whether the fake itself sets the guard, and not an op that it calls."""
     calls = [i for i, f in enumerate(stack) if f.name == "__torch_dispatch__"]
-    frames = [i for i, f in enumerate(stack) if not f.filename.startswith((ROOT, "<"))]
+    frames = [i for i, f in enumerate(stack) if not f.filename.startswith(NOT_USERS)]
     if function.namespace in NAMESPACES:
         inside = range(calls[0], (calls + [len(stack)])[1]) if calls else ()
         frames = [i for i in inside if stack[i].filename.startswith(FAKES) and stack[i].name not in WRAPPERS]
@@ -126,88 +132,11 @@ def warm():
         assert not torch.relu(mode.from_tensor(t, source=ConstantSource("t"), symbolic_context=dynamic(t))).shape[0] > 5
 
 
-def mapped(values, names, f, argument=None):
-    """Returns values with each tensor replaced by f of it, its argument and its name."""
-    if isinstance(values, torch.Tensor):
-        return f(values, argument, names)
-    if isinstance(values, (list, tuple)):
-        return [mapped(v, f"{names}[{i}]", f, argument) for i, v in enumerate(values)]
-    return values
+modes = {}  # by their use
 
 
-def shape_of(answer):
-    """Returns the parts of a fake's results that do not depend on sizes."""
-    return [[t and (t["dtype"], len(t["sizes"])) for t in result] for result in answer.get("results", [])]
-
-
-def unlike_static(answer, static):
-    """Returns how the results of a fake for symbols differ from those for their numbers, "" if they don't."""
-    if shape_of(answer) != shape_of(static):
-        return "returns other dtypes or dimensions than for numbers"
-    pairs = [(s, n) for ours, theirs in zip(answer["results"], static["results"]) for a, b in zip(ours, theirs) if a for s, n in zip(a["sizes"], b["sizes"])]
-    known = [(s[0], n[0]) for s, n in pairs if s[0] == s[1] and n[0] == n[1]]
-    return next((f"returns the size {s}, and {n} for numbers" for s, n in known if s != n), "")
-
-
-def under_symbols(function, args, kwargs, static):
-    """Returns how the fake of an op fails under symbolic sizes, or the unneeded guards that it sets on them.
-
-    A guard is unneeded if the fake returns similar results for excluded sizes: a fake that rejects some, or returns other tensors, needs it. Sizes are symbols if all tensors are contiguous and have sizes that compilers use symbols for. Those of out= of PyTorch's own ops are 0: such an op resizes them.
-    """
-    arguments = function._schema.arguments
-    given = {i: v for i, v in enumerate(args)} | {i: kwargs[a.name] for i, a in enumerate(arguments) if a.name in kwargs}
-    outs = {i for i, a in enumerate(arguments) if a.is_out and function.namespace in NAMESPACES}
-
-    def called(f, mode):
-        made = {i: mapped(v, arguments[i].name, f, i) for i, v in given.items()}
-        return answered(function, [made[i] for i in range(len(args))], {arguments[i].name: v for i, v in made.items() if i >= len(args)}, tracing(mode))
-
-    tensors = [t for i, v in given.items() for t in held(v) if t is not None and i not in outs]
-    if not all(t.layout == torch.strided and t.is_contiguous() and min(t.shape, default=2) > 1 for t in tensors):
-        return {}
-    if function.namespace in NAMESPACES and any(t.device.type != "cpu" for t in tensors):
-        return {}  # check -python calls their fakes on the CPU
-    times[function] = times.get(function, 0) + 1
-    if times[function] > CALLS:
-        return {}
-    symbols = Symbols(function)
-    mode = fake_mode(symbols)
-
-    def emptied(t):
-        return torch.empty(0, dtype=t.dtype, device=t.device)
-
-    def symbolic(t, argument, name):
-        if argument in outs:
-            with mode:
-                return emptied(t)
-        fake = mode.from_tensor(t, source=ConstantSource(name.replace("[", "_").replace("]", "")), symbolic_context=dynamic(t))
-        symbols.add(fake, t, argument, name)
-        return fake
-
-    answer = called(symbolic, mode)
-    if answer.get("results") is None:
-        fault = answer.get("fault", "raises GuardOnDataDependentSymNode")  # as for contents, which no fake knows
-        return {} if outs or fault.startswith("raises GuardOnDataDependentSymNode") else {"fault": f"under symbolic sizes {fault}", "symbols": "refuses" in answer}
-    if not outs and (fault := unlike_static(answer, static)):
-        if why := stray_under_symbols(function, args, kwargs):
-            return {"unknown": why}
-        return {"fault": f"under symbolic sizes {fault}"}
-    if not all("Tensor" in str(r.type) for r in function._schema.returns):
-        return {}  # a number that it returns may depend on the guard
-    found, needed = [], set()
-    for guard, place in dict.fromkeys(symbols.asked):
-        other, breaking = fake_mode(ShapeEnv()), symbols.breaking(guard)
-
-        def returned(sizes):
-            def changed(t, argument, name):
-                with other:
-                    return emptied(t) if argument in outs else emptied(t).new_empty([sizes[s] for s in symbols.shapes[name]])
-
-            return called(changed, other)
-
-        if breaking and place and shape_of(returned(breaking[0])) == shape_of(static):
-            first = min(guard.free_symbols & symbols.names.keys(), key=str)
-            found.append({"argument": symbols.names[first][0], "text": symbols.spelt(guard), "at": place, "other": symbols.like(breaking[0])})
-        if any(returned(sizes).get("refuses") for sizes in breaking[:TRIED]):
-            needed.add(place)
-    return {"guards": [guard for guard in found if guard["at"] not in needed]}
+def static_mode(use):
+    """Returns a mode for sizes that are numbers: that of the previous call, unless a fake made a symbol there."""
+    if use not in modes or modes[use].shape_env.var_to_range:
+        modes[use] = fake_mode(ShapeEnv())
+    return modes[use]

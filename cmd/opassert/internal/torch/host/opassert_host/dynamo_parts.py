@@ -4,8 +4,10 @@ If anything needs more, the whole package is imported.
 """
 
 import importlib.util
+import sys
 import types
 
+import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 PACKAGE = "torch._dynamo"
@@ -46,17 +48,15 @@ others = Others()
 
 
 def import_parts():
-    torch._dynamo = importlib.util.module_from_spec(importlib.util.find_spec(PACKAGE))
-    torch._dynamo.__class__ = Parts
-    torch._dynamo.disable = lambda function, *_, **keywords: function  # for calls in Python: nothing is compiled
-    sys.modules[PACKAGE] = torch._dynamo
-    for part in PARTS:
-        importlib.import_module(f"{PACKAGE}.{part}")
-    sys.meta_path.insert(0, others)
+    """Makes the package of its parts, unless the program has imported it."""
+    if PACKAGE not in sys.modules:
+        torch._dynamo = importlib.util.module_from_spec(importlib.util.find_spec(PACKAGE))
+        torch._dynamo.__class__ = Parts
+        torch._dynamo.disable = lambda function, *_, **keywords: function  # for calls in Python: nothing is compiled
+        sys.modules[PACKAGE] = torch._dynamo
+        for part in PARTS:
+            importlib.import_module(f"{PACKAGE}.{part}")
+        sys.meta_path.insert(0, others)
+    from torch.fx.experimental import symbolic_shapes
 
-
-if PACKAGE not in sys.modules:
-    import_parts()
-from torch.fx.experimental import symbolic_shapes  # noqa: E402
-
-symbolic_shapes.uninteresting_files = set  # whose modules it would import to leave them out of messages
+    symbolic_shapes.uninteresting_files = set  # whose modules it would import to leave them out of messages

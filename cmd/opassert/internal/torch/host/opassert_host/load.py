@@ -1,7 +1,12 @@
-"""The Python that imports a user's modules: PyTorch, and imports."""
+"""The Python that imports a user's modules: PyTorch, and imports. It is imported first, as it reports what hides modules of Python's own."""
 
 import contextlib
+import importlib
+import json
+import os
 import socket
+import sys
+import traceback
 
 PACKET = 1 << 13  # bytes
 MARK = b"\x1e"  # marks lines about the module that is loaded: see suite.Loading
@@ -9,6 +14,7 @@ MARK = b"\x1e"  # marks lines about the module that is loaded: see suite.Loading
 for module in importlib, json, socket, traceback:
     if not os.path.realpath(module.__file__).startswith(os.path.dirname(os.path.realpath(os.__file__)) + os.sep):
         sys.exit(f"{module.__file__} hides Python's own {module.__name__}: rename it, or run in another folder")
+from .places import explained, quoted  # noqa: E402
 
 
 def say(word, *rest):
@@ -52,9 +58,8 @@ def load(module):
 files = [int(f) for f in os.environ.pop("OPASSERT_FILES", "").split(",") if f]
 control = None if files or "OPASSERT_CONTROL" not in os.environ else socket.socket(fileno=int(os.environ["OPASSERT_CONTROL"]))
 load("torch.library")
-import torch
+import torch  # noqa: E402
 
-ROOT = os.path.dirname(torch.__file__) + os.sep
 load("torch._dynamo")  # imported by the first call of an op in Python
 load("torch._library.custom_ops")  # of PyTorch 2.4 and later
 for check in {"check_aliasing_constraint", "_c_check_aliasing_constraint"} & vars(torch._library.utils).keys():

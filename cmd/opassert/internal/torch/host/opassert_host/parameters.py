@@ -1,5 +1,9 @@
 """The parameters of registered functions, compared with the arguments of schemas."""
 
+import inspect
+
+from .registrations import written
+
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 

@@ -1,0 +1,66 @@
+"""The calls of fakes that a worker requests."""
+
+import json
+
+import torch
+from torch.utils._pytree import tree_map_only
+
+from .blame_own_fakes import stray
+from .dynamic_fakes import under_symbols
+from .fakes import answered, held
+from .registrations import registered
+from .shim import captured
+from .symbols import static_mode
+
+
+def likeness(value):
+    """Returns what is equal for arguments whose tensors differ only in the numbers of elements and in contents."""
+    if isinstance(value, torch.Tensor):
+        return value.dtype, value.dim(), value.numel() == 0, value.layout == torch.strided and value.is_contiguous()
+    return tuple(map(likeness, value)) if isinstance(value, (list, tuple)) else repr(value)
+
+
+devices = {}  # the other devices of results, by the op and the likeness of its arguments
+
+
+def elsewhere(function, args, kwargs):
+    """Returns the other devices of a fake's results, for tensors on a GPU, if the op has a kernel there."""
+    name, schema = function.name(), function._schema
+    if not registered.fake(name) or not torch._C._dispatch_has_computed_kernel_for_dispatch_key(name, "CUDA") or any("Device" in str(a.type) for a in schema.arguments):
+        return []
+    key = name, likeness(args), likeness(list(kwargs.values()))
+    if key in devices:
+        return devices[key]
+    mode = static_mode("elsewhere")
+
+    def moved(t):
+        fake = mode.from_tensor(t, static_shapes=True)
+        fake.fake_device = torch.device("cuda", 0)
+        return fake
+
+    try:
+        args, kwargs = tree_map_only(torch.Tensor, moved, (args, kwargs))
+        if not held([args, list(kwargs.values())]):
+            return []
+        with mode:
+            values = function(*args, **kwargs)
+    except Exception:
+        return []  # it is for the CPU
+    devices[key] = sorted({t.device.type for t in held(values) if t is not None} - {"cuda"})
+    return devices[key]
+
+
+def fake(request, _):
+    """Calls the fake of an op with the arguments of a request, and describes its results."""
+    call = captured(request)
+    if call is None:
+        return "{}"
+    function, args, kwargs = call
+    mode = static_mode("fake")
+    fakes = tree_map_only(torch.Tensor, lambda t: mode.from_tensor(t, static_shapes=True), (args, kwargs))
+    answer = answered(function, *fakes, mode)
+    if "results" in answer:
+        answer |= under_symbols(function, args, kwargs, answer) | {"elsewhere": elsewhere(function, args, kwargs)}
+        if why := stray(function, args, kwargs, answer):  # last, as the kernel may write its arguments
+            answer = {"unknown": why}
+    return json.dumps(answer)

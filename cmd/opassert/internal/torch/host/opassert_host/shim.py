@@ -1,0 +1,55 @@
+"""The shim of libtorch in this process, and the calls that a worker requests: see shim.h and remote.h."""
+
+import contextlib
+import ctypes
+import functools
+import os
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+
+@functools.cache
+def shim():
+    """Loads the shim, the last of the libraries of OPASSERT_SHIM."""
+    for path in os.environ["OPASSERT_SHIM"].split("\n"):
+        loaded = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+    loaded.oa_logged.restype = ctypes.c_char_p
+    return loaded
+
+
+class Captured(Exception):
+    """Ends a call once its arguments are known."""
+
+
+class Capture(TorchDispatchMode):
+    """Replaces the first op that is called."""
+
+    call = None
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        self.call = function, args, kwargs or {}
+        raise Captured
+
+
+def captured(request):
+    """Returns the op that a request of oa_call calls, its arguments by position, and those by name."""
+    words, reply = (ctypes.c_int64 * len(request))(*request), (ctypes.c_int64 * 1024)()
+    call = ctypes.PyDLL(shim()._name).oa_call  # which raises the exceptions raised inside
+    with Capture() as capture, contextlib.suppress(Captured):
+        call(words, ctypes.c_int64(len(request)), reply, ctypes.c_int64(len(reply)))
+    return capture.call
+
+
+def captured_whole(request, op):
+    """Returns the call of a request like captured(), also if the op decomposes before a mode sees it."""
+    call = captured(request)
+    if call is None or call[0].name() == op:
+        return call
+
+    namespace, _, name = op.partition("::")
+    library = torch._C._dispatch_library("IMPL", namespace, "CPU")
+    library.impl(name, "CPU", lambda *args, **kwargs: None, False)  # an op with a kernel for a backend does not decompose
+    call = captured(request)
+    del library
+    return call
