@@ -23,6 +23,10 @@ void oa_call(const int64_t* words, int64_t n, int64_t* reply, int64_t cap);
 // oa_said returns what a kernel that ends its process wrote to stderr, if aborts are read.
 const char* oa_said(void);
 
+// oa_changed returns the settings that changed since they were remembered, one a line, and undoes the
+// changes, for a Python that looks at the handlers of signals itself.
+const char* oa_changed(void);
+
 // oa_logged returns a line that calls wrote to stderr, if several did since its last call; else "".
 const char* oa_logged(void);
 

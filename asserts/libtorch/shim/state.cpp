@@ -76,13 +76,15 @@ c10::ScalarType dtype_of(const Text& name) {
   return static_cast<c10::ScalarType>(i);
 }
 
-Text matmul_precision() {
+Text matmul_precision() try {
   switch (at::globalContext().float32MatmulPrecision()) {
     case at::Float32MatmulPrecision::HIGHEST: return "highest";
     case at::Float32MatmulPrecision::HIGH: return "high";
     case at::Float32MatmulPrecision::MEDIUM: return "medium";
   }
   return "";
+} catch (const c10::Error&) {
+  return "set by another function";  // as by torch.backends.cuda.matmul, in the newest PyTorch
 }
 
 Text file_mask() {
@@ -123,38 +125,51 @@ at::Context& context() { return at::globalContext(); }
 c10::AutogradState& autograd() { return c10::AutogradState::get_tls_state(); }
 c10::impl::LocalDispatchKeySet remembered_keys{c10::impl::PODLocalDispatchKeySet()};
 
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4)
+template <at::DeviceType D>
+Text autocast() { return text(at::autocast::is_autocast_enabled(D)); }
+template <at::DeviceType D>
+void set_autocast(const Text& v) { at::autocast::set_autocast_enabled(D, on(v)); }
+template <at::DeviceType D>
+Text autocast_dtype() { return c10::toString(at::autocast::get_autocast_dtype(D)); }
+template <at::DeviceType D>
+void set_autocast_dtype(const Text& v) { at::autocast::set_autocast_dtype(D, dtype_of(v)); }
+#endif
+
 constexpr const char* kSeed = "the seed of the default generator";
-constexpr const char* kThreads = "at::get_num_threads()";
+constexpr const char* kThreads = "the number of threads";
 
 // The dispatch keys come last: inference mode sets some.
 const Setting kSettings[] = {
-    {"c10::InferenceMode::is_enabled()", [] { return text(autograd().get_inference_mode()); },
+    {"inference mode", [] { return text(autograd().get_inference_mode()); },
      [](const Text& v) { autograd().set_inference_mode(on(v)); }},
-    {"c10::GradMode::is_enabled()", [] { return text(autograd().get_grad_mode()); }, [](const Text& v) { autograd().set_grad_mode(on(v)); }},
+    {"grad mode", [] { return text(autograd().get_grad_mode()); }, [](const Text& v) { autograd().set_grad_mode(on(v)); }},
     {"the mode of forward gradients", [] { return text(autograd().get_fw_grad_mode()); },
      [](const Text& v) { autograd().set_fw_grad_mode(on(v)); }},
-    {"c10::get_default_dtype()", [] { return Text(c10::toString(c10::typeMetaToScalarType(c10::get_default_dtype()))); },
+    {"the default dtype", [] { return Text(c10::toString(c10::typeMetaToScalarType(c10::get_default_dtype()))); },
      [](const Text& v) { c10::set_default_dtype(c10::scalarTypeToTypeMeta(dtype_of(v))); }},
-    {"at::Context::deterministicAlgorithms()", [] { return text(context().deterministicAlgorithms()); },
+    {"deterministic algorithms", [] { return text(context().deterministicAlgorithms()); },
      [](const Text& v) { context().setDeterministicAlgorithms(on(v), context().deterministicAlgorithmsWarnOnly()); }},
-    {"at::Context::deterministicAlgorithmsWarnOnly()", [] { return text(context().deterministicAlgorithmsWarnOnly()); },
+    {"warnings in place of errors for deterministic algorithms", [] { return text(context().deterministicAlgorithmsWarnOnly()); },
      [](const Text& v) { context().setDeterministicAlgorithms(context().deterministicAlgorithms(), on(v)); }},
 #if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 2)
-    {"at::Context::deterministicFillUninitializedMemory()", [] { return text(context().deterministicFillUninitializedMemory()); },
+    {"the filling of uninitialized memory", [] { return text(context().deterministicFillUninitializedMemory()); },
      [](const Text& v) { context().setDeterministicFillUninitializedMemory(on(v)); }},
 #endif
-    {"at::Context::userEnabledMkldnn()", [] { return text(context().userEnabledMkldnn()); },
+    {"the use of mkldnn", [] { return text(context().userEnabledMkldnn()); },
      [](const Text& v) { context().setUserEnabledMkldnn(on(v)); }},
-    {"at::Context::userEnabledCuDNN()", [] { return text(context().userEnabledCuDNN()); },
+    {"the use of cuDNN", [] { return text(context().userEnabledCuDNN()); },
      [](const Text& v) { context().setUserEnabledCuDNN(on(v)); }},
-    {"at::Context::benchmarkCuDNN()", [] { return text(context().benchmarkCuDNN()); },
+    {"the benchmarks of cuDNN", [] { return text(context().benchmarkCuDNN()); },
      [](const Text& v) { context().setBenchmarkCuDNN(on(v)); }},
-    {"at::Context::deterministicCuDNN()", [] { return text(context().deterministicCuDNN()); },
+    {"the deterministic algorithms of cuDNN", [] { return text(context().deterministicCuDNN()); },
      [](const Text& v) { context().setDeterministicCuDNN(on(v)); }},
-    {"at::Context::float32MatmulPrecision()", matmul_precision, [](const Text& v) { context().setFloat32MatmulPrecision(v); }},
+    {"the precision of float32 products", matmul_precision, [](const Text& v) { context().setFloat32MatmulPrecision(v); }},
 #if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4)
-    {"the dtype of autocast on the CPU", [] { return Text(c10::toString(at::autocast::get_autocast_dtype(at::kCPU))); },
-     [](const Text& v) { at::autocast::set_autocast_dtype(at::kCPU, dtype_of(v)); }},
+    {"autocast on the CPU", autocast<at::kCPU>, set_autocast<at::kCPU>},
+    {"autocast on CUDA", autocast<at::kCUDA>, set_autocast<at::kCUDA>},
+    {"the dtype of autocast on the CPU", autocast_dtype<at::kCPU>, set_autocast_dtype<at::kCPU>},
+    {"the dtype of autocast on CUDA", autocast_dtype<at::kCUDA>, set_autocast_dtype<at::kCUDA>},
 #endif
     {"the cache of autocast", [] { return text(at::autocast::is_autocast_cache_enabled()); },
      [](const Text& v) { at::autocast::set_autocast_cache_enabled(on(v)); }},
@@ -195,6 +210,23 @@ const Variables& variables() {
 }
 
 void add(Text& all, const Text& line) { all += (all.empty() ? "" : "\n") + line; }
+
+// look_at_settings adds the settings that changed, and restores them.
+void look_at_settings(Text& all, bool (*looks)(const Setting&)) {
+  for (size_t i = 0; i < remembered.size(); i++) {
+    if (!looks(kSettings[i])) continue;
+    const Text now = kSettings[i].read();
+    if (now == remembered[i]) continue;
+    const Text was = remembered[i];
+    add(all, Text(kSettings[i].name) + " changed: it was " + was + " and is " + now);
+    try {
+      kSettings[i].write(was);
+    } catch (const Refusal& e) {
+      all += ", and it can't be undone: " + e.message;
+      remembered[i] = now;  // which the next calls do not change
+    }
+  }
+}
 
 // look_at_environment adds the variables that changed, and restores them.
 void look_at_environment(Text& all) {
@@ -271,21 +303,16 @@ void opassert::entry::threads(const Crossing& in, Reply&) {
 // loaded or its last call, and undoes them: a string, one change a line.
 void opassert::entry::left(const Crossing& in, Reply& out) {
   Text all;
-  for (size_t i = 0; i < remembered.size(); i++) {
-    if (kSettings[i].system && !added) continue;
-    const Text now = kSettings[i].read();
-    if (now == remembered[i]) continue;
-    const Text was = remembered[i];
-    add(all, Text(kSettings[i].name) + " changed: it was " + was + " and is " + now);
-    try {
-      kSettings[i].write(was);
-    } catch (const Refusal& e) {
-      all += ", and it can't be undone: " + e.message;
-      remembered[i] = now;  // which the next calls do not change
-    }
-  }
+  look_at_settings(all, [](const Setting& s) { return added || !s.system; });
   look_at_environment(all);
   if (const int64_t bytes = printed()) add(all, "the standard output got " + std::to_string(bytes) + " bytes");
   if (const Text line = logged(); !line.empty()) add(all, "calls wrote to the standard error, as " + line);
   out.text(all);
+}
+
+const char* oa_changed(void) {
+  static Text all;
+  all.clear();
+  look_at_settings(all, [](const Setting& s) { return s.read != handled; });
+  return all.c_str();
 }

@@ -14,7 +14,7 @@ def shim():
     """Loads the shim, the last of the libraries of OPASSERT_SHIM."""
     for path in os.environ["OPASSERT_SHIM"].split("\n"):
         loaded = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
-    loaded.oa_logged.restype = ctypes.c_char_p
+    loaded.oa_logged.restype = loaded.oa_changed.restype = ctypes.c_char_p
     return loaded
 
 

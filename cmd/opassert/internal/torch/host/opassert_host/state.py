@@ -7,7 +7,6 @@ import contextlib
 import ctypes
 import functools
 import gc
-import locale
 import logging
 import os
 import random
@@ -32,12 +31,9 @@ HANDLERS = (signal.SIG_DFL, signal.SIG_IGN)
 SHOWN = 200  # characters of printed text
 LEAKS = 3  # a kernel may open a file once
 GENERATIONS = 1 << 14  # numbers of a Mersenne twister, more than a call draws
-TINY = 5e-324
-AUTOCAST = "cpu", "cuda"
 APART = "autograd_fallback_mode", "deterministic_algorithms", "float32_matmul_precision", "thread_name"  # settings that a worker sets itself, that are read elsewhere, or of a thread
 hooks_on_top = getattr(torch._C._autograd, "_top_saved_tensors_default_hooks", lambda tracing: None)  # of PyTorch 2.7 and later
 libc = ctypes.CDLL(None)
-lasting = []  # guards that undo the effects of others: they must not end
 
 
 def refill(collection, values):
@@ -58,12 +54,6 @@ def standard_files():
 
 def set_standard_files(files):
     sys.stdin, sys.stdout, sys.stderr = files
-
-
-def umask():
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def of_module(name, read, write):
@@ -98,20 +88,6 @@ def bytes_of_generators():
     return ctypes.string_at(*PYTHONS), known and ctypes.string_at(twister.ctypes.state_address, NUMPYS)
 
 
-def of_devices(read, write):
-    """Returns functions that read and set a setting of types of devices."""
-    return lambda: {device: read(device) for device in AUTOCAST}, lambda v: [write(*setting) for setting in v.items()]
-
-
-def excluded():
-    return {key: True for key in str(torch._C._dispatch_tls_local_exclude_set())[len("DispatchKeySet(") : -1].split(", ")}
-
-
-def set_excluded(keys):
-    for key in excluded().keys() ^ keys.keys():
-        torch._C._dispatch_tls_set_dispatch_key_excluded(torch._C._parse_dispatch_key(key), key in keys)
-
-
 def settings():
     """Returns the settings of the process that torch._C has functions to read and to set."""
     found = {}
@@ -122,13 +98,6 @@ def settings():
             if write and read() is not None and name not in APART:
                 found[f"the setting {name}"] = read, write
     return found
-
-
-def matmul_precision():
-    try:
-        return torch.get_float32_matmul_precision()
-    except RuntimeError:
-        return "set by another function"  # as by torch.backends.cuda.matmul, in the newest PyTorch
 
 
 def current_device():
@@ -143,33 +112,17 @@ def current_device():
 
 PRINTING = torch._tensor_str.PRINT_OPTS
 
-THREADS = "torch.get_num_threads()"
-
-
 def handler_of(number):
     """Returns the handler of a signal; without signal.getsignal(), which makes an enumeration's member of each."""
     handler = _signal.getsignal(number)
     return HANDLERS[handler] if type(handler) is int else handler
 
 
-# The settings, by their names in reports: functions that read and set them. They are
-# set in this order.
+# The settings that the shim does not know, by their names in reports: functions that read and set
+# them, in this order.
 STATE = {
-    "inference mode": (torch.is_inference_mode_enabled, lambda on: lasting.append(torch._C._InferenceMode(on))),
-    "torch.is_grad_enabled()": (torch.is_grad_enabled, torch._C._set_grad_enabled),
-    "torch.get_default_dtype()": (torch.get_default_dtype, torch.set_default_dtype),
     "the default device": (lambda: default_device.CURRENT_DEVICE, torch.set_default_device),
     "the current device of the backend": (current_device, lambda index: torch.accelerator.set_device_index(index)),
-    "deterministic algorithms": (
-        lambda: (torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()),
-        lambda v: torch.use_deterministic_algorithms(v[0], warn_only=v[1]),
-    ),
-    THREADS: (torch.get_num_threads, torch.set_num_threads),
-    "torch.get_float32_matmul_precision()": (matmul_precision, torch.set_float32_matmul_precision),
-    "torch.is_autocast_enabled()": of_devices(torch.is_autocast_enabled, torch.set_autocast_enabled),
-    "torch.get_autocast_dtype()": of_devices(torch.get_autocast_dtype, torch.set_autocast_dtype),
-    "the dispatch keys that the thread leaves out": (excluded, set_excluded),
-    "the cache of autocast": (torch.is_autocast_cache_enabled, torch.set_autocast_cache_enabled),
     "the kernels of scaled_dot_product_attention()": (
         lambda: (torch._C._get_flash_sdp_enabled(), torch._C._get_mem_efficient_sdp_enabled(), torch._C._get_math_sdp_enabled()),
         lambda v: [use(on) for use, on in zip((torch._C._set_sdp_use_flash, torch._C._set_sdp_use_mem_efficient, torch._C._set_sdp_use_math), v)],
@@ -179,7 +132,6 @@ STATE = {
         lambda: (torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()),
         lambda v: torch.set_anomaly_enabled(*v),
     ),
-    "the flushing of denormal numbers": (lambda: TINY * 1.0 == 0, torch.set_flush_denormal),
     "the print options": (lambda: dict(vars(PRINTING)), lambda v: vars(PRINTING).update(v)),
     "the level of the root logger": (lambda: logging.root.level, logging.root.setLevel),
     "logging.disable()": (lambda: logging.root.manager.disable, logging.disable),
@@ -195,8 +147,6 @@ STATE = {
     "torch.multiprocessing.get_sharing_strategy()": (torch.multiprocessing.get_sharing_strategy, torch.multiprocessing.set_sharing_strategy),
     "os.sched_getaffinity()": (lambda: os.sched_getaffinity(0), lambda v: os.sched_setaffinity(0, v)),
     "a pending signal.setitimer()": (lambda: signal.getitimer(signal.ITIMER_REAL)[0] > 0, lambda on: signal.setitimer(signal.ITIMER_REAL, 0)),
-    "the umask": (umask, os.umask),
-    "the working directory": (os.getcwd, os.chdir),
     "sys.stdin, stdout or stderr": (standard_files, set_standard_files),
     "sys.excepthook": (lambda: sys.excepthook, lambda v: setattr(sys, "excepthook", v)),
     "sys.unraisablehook": (lambda: sys.unraisablehook, lambda v: setattr(sys, "unraisablehook", v)),
@@ -208,7 +158,6 @@ STATE = {
     "sys.getswitchinterval()": (sys.getswitchinterval, sys.setswitchinterval),
     "gc.isenabled()": (gc.isenabled, lambda on: gc.enable() if on else gc.disable()),
     "gc.get_threshold()": (gc.get_threshold, lambda v: gc.set_threshold(*v)),
-    "the locale": (lambda: locale.setlocale(locale.LC_ALL), lambda v: locale.setlocale(locale.LC_ALL, v)),
     "handlers of signals": (
         lambda: {name: handler_of(s) for name, s in SIGNALS},
         lambda v: [signal.signal(s, v[name]) for name, s in SIGNALS if v[name] not in (None, handler_of(s))],
@@ -220,7 +169,6 @@ STATE = {
 
 # What is compared in place of settings that take long to read.
 QUICK = {
-    "the dispatch keys that the thread leaves out": lambda: torch._C._dispatch_tls_local_exclude_set().raw_repr(),
     "handlers of signals": lambda: [_signal.getsignal(number) for _, number in SIGNALS],
     "os.environ": lambda: dict(getattr(os.environ, "_data", os.environ)),
 }
@@ -286,7 +234,6 @@ class State:
     def draw(self):
         """Remembers the random generators, with a fixed seed, threads, processes and files: the first tensor on a device may start its driver's."""
         self.children, self.counted = children(), {left: count() for left, count in COUNTS.items()}
-        self.values[THREADS] = torch.get_num_threads()
         seed = torch.default_generator.initial_seed()
         if seed == self.seed and (self.numpy or "numpy" not in sys.modules):
             return  # the others still have their states after that seed
@@ -299,6 +246,7 @@ class State:
     def look(self):
         """Notes changed state, and restores it."""
         self.look_at_modes()
+        self.ask_shim()
         imported, self.modules = len(sys.modules) != self.modules, len(sys.modules)
         if self.quick != [read() for read in READS]:
             self.look_at_settings(imported)
@@ -306,6 +254,12 @@ class State:
         self.look_at_output()
         self.look_at_children()
         self.look_at_counts()
+
+    def ask_shim(self):
+        """Notes changes of the settings that libraries share: see state.cpp."""
+        if changed := shim().oa_changed():
+            self.said += changed.decode("utf-8", "replace").split("\n")
+            torch.set_default_dtype(torch.get_default_dtype())  # and with it torch.Storage
 
     def look_at_settings(self, imported):
         """Compares all settings, and restores those that changed."""
@@ -357,9 +311,6 @@ class State:
             self.said += [f"{place}{owner.__name__}.{name} was replaced" for name in sorted([*replaced, *over])]
 
     def look_at_generators(self):
-        if torch.default_generator.initial_seed() != self.seed:
-            self.said.append("the default generator of torch was seeded")
-            torch.default_generator.manual_seed(self.seed)
         if bytes_of_generators() == self.generators:
             return
         if random.getstate() != self.python:
