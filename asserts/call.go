@@ -212,8 +212,9 @@ func (c *Call) JudgeSeen(seen *Seen) {
 	if !c.on {
 		return
 	}
+	usual := c.usualSeen(seen)
 	c.count()
-	if !c.usualSeen(seen) {
+	if !usual {
 		c.report(seen)
 	}
 }

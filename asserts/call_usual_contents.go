@@ -60,6 +60,25 @@ func (p *plan) skip(skipped *usualSkipped) {
 	}
 }
 
+// usualSkips returns the skips of usual calls since the last time.
+func (p *plan) usualSkips() (skips []Skip) {
+	unheld := p.unheld
+	n := p.uncounted.Swap(0)
+	for i := range unheld {
+		unheld[i] *= n
+	}
+	p.skip(&unheld)
+	p.calls.Add(n)
+	for i := range p.skipped {
+		if n := p.skipped[i].Swap(0); n > 0 {
+			skip := usualSkips[i]
+			skip.Count = int(n)
+			skips = append(skips, skip)
+		}
+	}
+	return skips
+}
+
 // nothing reports whether two observations are of an undefined tensor, or are the heads of a list.
 func (c *Call) nothing(i, j int) bool {
 	return c.obs[i].Impl == 0 && c.obs[j].Content == nil

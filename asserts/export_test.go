@@ -16,12 +16,10 @@ func UsualSkips(op *Op, s *Seen, policy *Policy) (usual bool, counted []Skip) {
 	}
 	c := Call{plan: op.resolve(), settings: settings.finish(), on: true}
 	usual = c.usualSeen(s)
-	for i := range c.plan.skipped {
-		if n := c.plan.skipped[i].Swap(0); n > 0 {
-			counted = append(counted, Skip{usualSkips[i].Code, usualSkips[i].Reason, int(n)})
-		}
+	if c.uncounted {
+		c.plan.uncounted.Add(1)
 	}
-	return usual, counted
+	return usual, c.plan.usualSkips()
 }
 
 // ParseOPASSERT returns what OPASSERT would set.

@@ -43,3 +43,28 @@ func TestNumberParts(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// The skips of returns without use counts are those of every call that an engine observed.
+func TestSkipsOfSeenCalls(t *testing.T) {
+	defer asserts.SetLevel(asserts.Identity)()
+	defer asserts.SetAlone(false)()
+	count := func() (n int) {
+		for _, s := range asserts.Summarize().Skips {
+			if s.Code == asserts.FreshStorage && s.Reason == "uses not counted" {
+				n = s.Count
+			}
+		}
+		return n
+	}
+	before := count()
+	op := wholeOp("f(Tensor self) -> Tensor")
+	for range 3 {
+		var call asserts.Call
+		call.BeginSeen(op)
+		fresh := asserts.Observation{Impl: 3, Storage: 4, ImplUses: asserts.NotCounted, StorageUses: asserts.NotCounted}
+		call.JudgeSeen(&asserts.Seen{Level: asserts.Identity, Before: list{see(1, 2)}, After: list{see(1, 2)}, Results: list{fresh}})
+	}
+	if n := count() - before; n != 3 {
+		t.Errorf("3 calls have %d skips of OA005", n)
+	}
+}

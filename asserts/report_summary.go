@@ -71,24 +71,11 @@ func Summarize() Summary {
 	s := Summary{Found: tally.Found()}
 	planned.Lock()
 	for _, p := range planned.plans {
-		unheld := p.unheld
-		n := p.uncounted.Swap(0)
-		for i := range unheld {
-			unheld[i] *= n
-		}
-		p.skip(&unheld)
-		p.calls.Add(n)
+		countSkips(p.usualSkips())
 		contents := int(p.contents.Load())
 		calls := int(p.calls.Load()) + contents
 		s.Calls += uint64(calls)
 		s.SampledOut += p.sampledOut.Load()
-		for i := range p.skipped {
-			if n := p.skipped[i].Swap(0); n > 0 {
-				skip := usualSkips[i]
-				skip.Count = int(n)
-				countSkips([]Skip{skip})
-			}
-		}
 		for c := range AllCodes.All() {
 			switch {
 			case !c.OnCall() || c.InRuns():
