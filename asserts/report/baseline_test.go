@@ -3,6 +3,7 @@ package report
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,6 +12,28 @@ import (
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/internal/dev/must"
 )
+
+func ran(name string, findings ...*Finding) *OpResult {
+	r := &OpResult{Op: "aten::" + name, Schema: name + "(Tensor self) -> Tensor", Cases: 5, Ran: 5, Findings: findings}
+	r.Devices = Devices{engine.CPU: judged()}
+	return r
+}
+
+// judged is the tally of an op for which every check was judged, except those given.
+func judged(not ...asserts.Code) (t Tally) {
+	for c := range asserts.AllCodes.All() {
+		if !slices.Contains(not, c) {
+			t.Judged[c] = 5
+		}
+	}
+	return t
+}
+
+func finds(code asserts.Code, index int, name, saw string) *Finding {
+	return &Finding{Case: 3, Times: 1, Violation: &asserts.Violation{
+		Code: code, Subject: asserts.Place{Index: index, Name: name, Element: -1}, Saw: saw, Repro: "-op x -case 3",
+	}}
+}
 
 // The signal that ends a kernel which reads outside of its tensors differs between runs.
 func TestBaselineKnowsCrashesOfOneFault(t *testing.T) {

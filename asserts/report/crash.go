@@ -28,7 +28,6 @@ type Crash struct {
 const (
 	Hang        = "hang"
 	OutOfMemory = "out of memory"
-	killed      = "SIGKILL"     // by a user, or by the system when short of memory
 	DeviceLost  = "device lost" // it no longer works in that process
 )
 

@@ -111,9 +111,6 @@ func TestGolden(t *testing.T) {
 	r := failing()
 	add("failing.txt", r.WriteText)
 	add("failing.results", func(w io.Writer) error { return writeResults(w, r) })
-	add("comparison.txt", comparison().WriteText)
-	same := &Comparison{Reports: []*Report{clean(), clean()}}
-	add("same.txt", same.WriteText)
 	add("clean.txt", clean().WriteText)
 	add("clean.results", func(w io.Writer) error { return writeResults(w, clean()) })
 	golden.Compare(t, "runs.txtar", string(txtar.Format(&got)))

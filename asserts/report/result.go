@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -42,12 +41,10 @@ type OpResult struct {
 	// Tried are the value classes of calls that ran, Refused those of no such call.
 	Tried   Classes `json:"tried,omitempty"`
 	Refused Classes `json:"refused,omitempty"`
-	// Unfinished are the cases that began and do not count, by reason, and Unended their numbers;
-	// Left is the reason why the op was left before its last case.
+	// Unfinished are the cases that began and do not count, by reason; Left is the reason why
+	// the op was left before its last case.
 	Unfinished map[string]int `json:"unfinished,omitempty"`
-	Unended    []int          `json:"unended,omitempty"`
 	Left       string         `json:"left,omitempty"`
-	open       string         // why it is unknown whether it shows the findings of other engines
 }
 
 // Classes are value classes by argument: "const:NaN" of "self". Those of "tensors" are about all
@@ -188,7 +185,6 @@ func (r *OpResult) Leave(c *Crash) {
 	}
 	r.Cases++
 	r.Unfinish(why)
-	r.Unended = append(r.Unended, c.Case)
 }
 
 // Unfinish counts a case that began, with the reason why it does not count.
@@ -251,43 +247,6 @@ func (r *OpResult) Against() int {
 	findings := slices.DeleteFunc(slices.Clone(r.Findings), func(f *Finding) bool { return !f.Counts() })
 	crashes := slices.DeleteFunc(slices.Clone(r.Crashes), func(c Crash) bool { return !c.Counts() })
 	return len(findings) + len(crashes)
-}
-
-// same returns the finding of the same rule about the same tensor, or nil. Its position among the
-// arguments may differ.
-func (r *OpResult) same(f *Finding) *Finding {
-	i := slices.IndexFunc(r.Findings, func(g *Finding) bool {
-		a, b := f.Violation, g.Violation
-		return a.Code == b.Code && a.Subject.Return == b.Subject.Return && a.Subject.Name == b.Subject.Name &&
-			a.Against.Return == b.Against.Return && a.Against.Name == b.Against.Name
-	})
-	if i < 0 {
-		return nil
-	}
-	return r.Findings[i]
-}
-
-// shows reports whether an op has a finding of the same rule about the same
-// tensor.
-func (r *OpResult) shows(f *Finding) bool { return r.same(f) != nil }
-
-// unjudged returns the reason why a check was not made on the op, or "".
-func (r *OpResult) unjudged(code asserts.Code) string {
-	switch {
-	case r.Ran == 0:
-		return "the op never ran: " + r.Reason()
-	case r.Devices.Sum().Judged[code] == 0 && code != asserts.SchemaLint:
-		return fmt.Sprintf("%v was not judged", code)
-	}
-	return r.open
-}
-
-func byName(ops []*OpResult) map[string]*OpResult {
-	all := make(map[string]*OpResult, len(ops))
-	for _, op := range ops {
-		all[op.Op] = op
-	}
-	return all
 }
 
 // Counts reports whether the finding counts against its op: it is not a note, and not

@@ -277,47 +277,6 @@ func TestDumpReadsBack(t *testing.T) {
 	}
 }
 
-// Several libtorches are run one after the other, and compared.
-func TestCompare(t *testing.T) {
-	long(t)
-	command, lib := tool(t)
-	torch, _, err := installed.Find("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	args := []string{"check", "-libtorch", torch.Root, "-libtorch", torch.Lib, "-lib", lib, "-op", "oplib::row", "-op", "oplib::scale", "-n", "5"}
-	state := filepath.Join(t.TempDir(), "state")
-	page := filepath.Join(t.TempDir(), "page.html")
-	programs := filepath.Join(t.TempDir(), "programs")
-	out, err := exec.Command(command, append(args, "-state", state, "-html", page, "-repro", programs)...).Output()
-	if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 1 {
-		t.Errorf("the command ended with %v; findings are status 1", err)
-	}
-	if n := strings.Count(string(out), "libtorch "+torch.Version+", level meta, seed 1: 1 findings and 0 crashes in"); n != 2 {
-		t.Errorf("%d of 2 runs in\n%s", n, out)
-	}
-	if !strings.Contains(string(out), ":\n  nothing changed\n") || !strings.Contains(string(out), ": found in libtorch "+torch.Version+", libtorch "+torch.Version+"\n    program "+filepath.Join(programs, "2-"+torch.Version)) {
-		t.Errorf("no comparison in\n%s", out)
-	}
-	if text, err := os.ReadFile(page); err != nil || strings.Count(string(text), `<td class="found">found`) != 2 {
-		t.Errorf("the page is\n%s\n%v", text, err)
-	}
-	if written, _ := filepath.Glob(filepath.Join(programs, "[12]-"+torch.Version, "*")); len(written) != 2 {
-		t.Errorf("programs are %q", written)
-	}
-	if left, _ := filepath.Glob(state + "*"); len(left) > 0 {
-		t.Errorf("states are left: %q", left)
-	}
-	out, err = exec.Command(command, append(args, "-junit", "x.xml")...).CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "-sarif need a single -libtorch") {
-		t.Errorf("JUnit XML of two: %v\n%s", err, out)
-	}
-	out, err = exec.Command(command, "dump", "-libtorch", torch.Root, "-libtorch", torch.Root).CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "want one -libtorch") {
-		t.Errorf("a dump of two: %v\n%s", err, out)
-	}
-}
-
 // Compared with its own library, a version's file only lacks ops that code registers.
 func TestDumpOwnFile(t *testing.T) {
 	command, _ := tool(t)

@@ -159,23 +159,17 @@ func runCheck(inv *invocation) error {
 	if _, err := flags.ownCases(); err != nil {
 		return err
 	}
-	if *explain && (*out.json || *out.quiet || len(*flags.torchFlags.dirs) > 1) {
-		return usagef("-explain prints a file of cases: it can't be combined with -json, -q or several -libtorch")
+	if *explain && (*out.json || *out.quiet) {
+		return usagef("-explain prints a file of cases: it can't be combined with -json or -q")
 	}
 	if *out.quiet {
 		defer inv.hush()()
-	}
-	if len(*flags.torchFlags.dirs) > 1 {
-		if base.known != nil {
-			return usagef("-baseline is for one -libtorch; several are compared with each other")
-		}
-		return flags.compare(inv, out, programs)
 	}
 	defer flags.module.remove()
 	checked, err := flags.start(inv)
 	defer checked.close()
 	if err == nil {
-		err = errors.Join(checked.matched(checked.unmatched), checked.fit())
+		err = errors.Join(checked.matched(), checked.fit())
 	}
 	if err != nil {
 		return err
@@ -189,7 +183,7 @@ func runCheck(inv *invocation) error {
 	if *explain {
 		out.text = func(r *report.Report, w io.Writer) error { return suite.WriteExplained(w, r, checked.all) }
 	}
-	return checked.run(context.Background(), inv, func(r *report.Report) error {
+	return checked.run(inv, func(r *report.Report) error {
 		return errors.Join(base.apply(inv, r), checked.writePrograms(folder, r), out.write(inv, r))
 	})
 }
@@ -414,19 +408,19 @@ func planned(p plan.Plan, level asserts.Level) engine.Checks {
 const compiling = 15
 
 // interruptible returns a context that ends with a signal that ends a command.
-func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+func interruptible() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 }
 
 // run runs the ops and writes the report, also that of an interrupted run. The state
 // is removed only after that.
-func (c *checkup) run(ctx context.Context, inv *invocation, write func(*report.Report) error) error {
+func (c *checkup) run(inv *invocation, write func(*report.Report) error) error {
 	engine, err := c.flags.backend()
 	if err != nil {
 		return err
 	}
 	signal.Ignore(syscall.SIGPIPE) // an error of writing one report does not affect the others
-	ctx, stop := interruptible(ctx)
+	ctx, stop := interruptible()
 	defer stop()
 	state, err := c.openState(inv)
 	if err != nil {

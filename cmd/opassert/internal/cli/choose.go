@@ -39,9 +39,9 @@ func (f *checkFlags) chooses(o engine.Operator) bool {
 }
 
 // matched returns an error if patterns match nothing.
-func (c *checkup) matched(unmatched []string) error {
-	if len(unmatched) > 0 {
-		return fmt.Errorf("no op %q in the engine%s", unmatched[0], c.flags.elsewhere())
+func (c *checkup) matched() error {
+	if len(c.unmatched) > 0 {
+		return fmt.Errorf("no op %q in the engine%s", c.unmatched[0], c.flags.elsewhere())
 	}
 	if adding := c.flags.adding(); len(c.operators) == 0 && len(adding) > 0 && c.shard.Of == 0 {
 		return fmt.Errorf("nothing to check: %s adds no ops%s", strings.Join(adding, ", "), c.flags.hint())

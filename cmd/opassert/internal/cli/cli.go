@@ -238,6 +238,9 @@ func (inv *invocation) ready(args []string) error {
 	if err := inv.applyConfig(); err != nil {
 		return err
 	}
+	if f := inv.flags.Lookup("libtorch"); f != nil && len(*f.Value.(*repeated)) > 1 {
+		return usagef("want one -libtorch: check each alone, the first with -baseline FILE -update, and the next one with -baseline FILE, which shows what is new and what is gone")
+	}
 	return inv.claimFiles(args)
 }
 

@@ -24,7 +24,7 @@ const (
 // checkRows are the flags of check.
 var checkRows = []flagRow{
 	{whatRuns, "engine", "the engine that runs the kernels: `" + strings.ReplaceAll(engineNames(), ", ", "|") + "` (default: go in a Go module with generated packages, else libtorch)"},
-	{whatRuns, "libtorch", "the `folder` of the PyTorch or libtorch (default: $LIBTORCH, that of -lib, the active Python's, the system's); several are compared"},
+	{whatRuns, "libtorch", "the `folder` of the PyTorch or libtorch (default: $LIBTORCH, that of -lib, the active Python's, the system's)"},
 	{whatRuns, "lib", "a shared `library` with ops, or an installed Python package that has some; may be given several times"},
 	{whatRuns, "module", "a Python `module` whose ops are checked, those of libraries that it loads too; several separated by commas"},
 	{whatRuns, "python", "the `interpreter` that imports them (default: of the active environment, else python3), without -module for PyTorch's own ops"},

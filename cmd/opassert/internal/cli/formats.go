@@ -4,7 +4,6 @@ import (
 	"errors"
 	"flag"
 	"io"
-	"slices"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
@@ -38,13 +37,4 @@ func (files formatFlags) write(results []asserts.Result) error {
 		errs = append(errs, toFile(*path, func(w io.Writer) error { return formats[i].write(w, results) }))
 	}
 	return errors.Join(errs...)
-}
-
-func (files formatFlags) given() bool {
-	return slices.ContainsFunc(files, func(path *string) bool { return *path != "" })
-}
-
-// formatNames lists the flags, as in "-junit, -sarif".
-func formatNames() string {
-	return slicesx.Join(formats, ", ", func(f format) string { return "-" + f.name })
 }

@@ -67,15 +67,6 @@ func (o *outputs) write(inv *invocation, r *report.Report) error {
 	)
 }
 
-// writeComparison writes the differences between several runs.
-func (o *outputs) writeComparison(inv *invocation, c *report.Comparison) error {
-	print := c.WriteText
-	if *o.json {
-		print = c.WriteJSON
-	}
-	return errors.Join(toFile(*o.html, c.WriteHTML), buffered(inv.stdout, print))
-}
-
 // buffered writes in large pieces, with foreign text escaped.
 func buffered(w io.Writer, write func(io.Writer) error) error {
 	p := printable.NewWriter(w)

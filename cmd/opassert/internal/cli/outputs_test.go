@@ -189,26 +189,9 @@ func TestOutputs(t *testing.T) {
 		o := newOutputs(inv.flags)
 		must.Do(t, inv.flags.Parse(strings.Fields(tt.flags)))
 		must.Do(t, o.write(inv, r))
-		if o.formats.given() != strings.Contains(tt.flags, "-junit") {
-			t.Errorf("%s: a format is given: %v", tt.flags, o.formats.given())
-		}
 		if !strings.Contains(out.String(), tt.want) || tt.want == "" && out.Len() > 0 || fmt.Sprint(entries(t)) != fmt.Sprint(tt.files) {
 			t.Errorf("%s: %q, with the files %q", tt.flags, out.String(), entries(t))
 		}
-	}
-	var out strings.Builder
-	inv := newInvocation(command{}, nil, &out, io.Discard)
-	o := newOutputs(inv.flags)
-	must.Do(t, inv.flags.Parse([]string{"-json"}))
-	must.Do(t, o.writeComparison(inv, &report.Comparison{Reports: []*report.Report{r, r}}))
-	if !strings.HasPrefix(out.String(), "{") {
-		t.Error(out.String())
-	}
-	out.Reset()
-	*o.json = false
-	must.Do(t, o.writeComparison(inv, &report.Comparison{Reports: []*report.Report{r, r}}))
-	if !strings.Contains(out.String(), "nothing changed") {
-		t.Error(out.String())
 	}
 }
 

@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"context"
 	"flag"
 	"go/types"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -25,20 +23,11 @@ func newReproFlag(f *flag.FlagSet) reproFlag {
 
 // ready prepares the folder before the run, and returns it, or nil without the flag.
 func (r reproFlag) ready(c *checkup) (*repro.ProgramFolder, error) {
-	d, err := r.of(c, "")
-	if d == nil || err != nil {
-		return nil, err
-	}
-	return d, d.Clear()
-}
-
-// of returns the folder, or one below it, for the programs of a run.
-func (r reproFlag) of(c *checkup, below string) (*repro.ProgramFolder, error) {
 	f := c.flags
 	if *r.folder == "" {
 		return nil, nil
 	}
-	d := &repro.ProgramFolder{Path: filepath.Join(*r.folder, below), Source: repro.Source{Version: c.engine, Libraries: f.files, Modules: f.pythonModules(), Device: *f.device}}
+	d := &repro.ProgramFolder{Path: *r.folder, Source: repro.Source{Version: c.engine, Libraries: f.files, Modules: f.pythonModules(), Device: *f.device}}
 	switch {
 	case *f.engine == "go":
 		d.Go = c.library()
@@ -49,7 +38,7 @@ func (r reproFlag) of(c *checkup, below string) (*repro.ProgramFolder, error) {
 	case f.found != nil:
 		runBy(d, f.found)
 	}
-	return d, nil
+	return d, d.Clear()
 }
 
 // runBy makes the programs of a folder run with a PyTorch.
@@ -79,7 +68,7 @@ func (r reproFlag) write(torch *torchFlags, read *report.Report) error {
 	if err := d.Clear(); err != nil {
 		return err
 	}
-	ctx, stop := interruptible(context.Background())
+	ctx, stop := interruptible()
 	defer stop()
 	return d.Write(ctx, read, runtime.GOMAXPROCS(0))
 }
@@ -113,7 +102,7 @@ func (c *checkup) writePrograms(d *repro.ProgramFolder, r *report.Report) error 
 	if d == nil {
 		return nil
 	}
-	ctx, stop := interruptible(context.Background())
+	ctx, stop := interruptible()
 	defer stop()
 	return d.Write(ctx, r, *c.flags.workers)
 }

@@ -225,7 +225,7 @@ func (r *runFlags) writePrograms(inv *invocation, watched *watch.OpReport, ops *
 			d.Modules = append(d.Modules, name)
 		}
 	}
-	ctx, stop := interruptible(context.Background())
+	ctx, stop := interruptible()
 	defer stop()
 	if err := d.Write(ctx, ops, runtime.GOMAXPROCS(0)); err != nil {
 		return err

@@ -20,8 +20,7 @@ type schemaFlags struct {
 func newLibtorchFlag(f *flag.FlagSet) *repeated {
 	dirs := new(repeated)
 	f.Var(dirs, "libtorch", "the `folder` of the PyTorch or libtorch to use: an unpacked one, the Python package torch or its environment, a prefix\n"+
-		"(default: $LIBTORCH, the one that a -lib is linked to, the active Python's, the system's);\n"+
-		"check takes several, and reports the differences")
+		"(default: $LIBTORCH, the one that a -lib is linked to, the active Python's, the system's)")
 	return dirs
 }
 
@@ -62,9 +61,6 @@ func (s schemaFlags) load(inv *invocation) ([]*schema.Op, error) {
 func (s schemaFlags) find(inv *invocation) error {
 	if *s.schema != "" {
 		return nil
-	}
-	if len(*s.dirs) > 1 {
-		return errOneLibtorch
 	}
 	path, err := inv.findSchemas(s.dirs.one())
 	if err != nil {

@@ -29,13 +29,8 @@ func newTorchFlags(f *flag.FlagSet, s schemaFlags) *torchFlags {
 	return t
 }
 
-var errOneLibtorch = usagef("want one -libtorch: only check compares several")
-
 // find finds the libtorch of the flags, once, and the libraries of ops.
 func (t *torchFlags) find() (err error) {
-	if len(*t.dirs) > 1 {
-		return errOneLibtorch
-	}
 	if t.found != nil || t.fault != nil {
 		return t.fault
 	}
