@@ -148,6 +148,7 @@ func (p *Policy) Table() []PolicyLine {
 		{"tensor whose storage another goroutine's call holds", Contended},
 		{"conj, neg or zero tensor", Lazy},
 		{"tensor whose bytes are not read", Unread},
+		{"tensor of a pending collective", Pending},
 		{"functional wrapper", FunctionalWrapper},
 		{"direct subclass", DirectSubclass},
 		{"wrapper subclass", WrapperSubclass},

@@ -117,6 +117,8 @@ const (
 	Lazy   // conj, neg or zero: the dispatcher may replace it with a plain tensor
 	Unread // its bytes were not read: they are a subclass's, or on a device that did not copy them
 
+	Pending // a collective that was not waited for holds it, and may write it at any time
+
 	listHead // in the record of a Call: not a tensor, but the beginning of a list
 
 	lastTrait = listHead

@@ -71,11 +71,12 @@ const (
 	traitDirectSubclass  = 1 << 2
 	traitWrapperSubclass = 1 << 3
 	traitNoVersion       = 1 << 4
-	traitReportsViews    = 1 << 5 // set only by the watcher: it requires Python
-	traitStorageless     = 1 << 6 // only in the watcher's counts
-	traitLazy            = 1 << 7 // conj, neg or zero
-	traitUnread          = 1 << 8 // it has bytes that were not read: a subclass's, or on a device that did not copy them
-	traitUncountedResult = 1 << 9 // only in the watcher's counts
+	traitReportsViews    = 1 << 5  // set only by the watcher: it requires Python
+	traitStorageless     = 1 << 6  // only in the watcher's counts
+	traitLazy            = 1 << 7  // conj, neg or zero
+	traitUnread          = 1 << 8  // it has bytes that were not read: a subclass's, or on a device that did not copy them
+	traitUncountedResult = 1 << 9  // only in the watcher's counts
+	traitPending         = 1 << 10 // set only by the watcher: work of torch.distributed that was not waited for has the storage
 )
 
 // The outcomes of a request: the first word of a reply.
@@ -167,6 +168,7 @@ var traits = [16]asserts.Traits{
 	asserts.Lazy,              // lazy
 	asserts.Unread,            // unread
 	0,                         // uncounted result
+	asserts.Pending,           // pending
 }
 
 // A head begins the observation of every tensor.

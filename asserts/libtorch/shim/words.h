@@ -77,6 +77,7 @@ enum oa_trait {
   OA_LAZY = 1 << 7,  // conj, neg or zero
   OA_UNREAD = 1 << 8,  // it has bytes that were not read: a subclass's, or on a device that did not copy them
   OA_UNCOUNTED_RESULT = 1 << 9,  // only in the watcher's counts
+  OA_PENDING = 1 << 10,  // set only by the watcher: work of torch.distributed that was not waited for has the storage
 };
 
 // The outcomes of a request: the first word of a reply.

@@ -6,11 +6,14 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// subclasses are skips besides the rows of the policy: Python has references to the
+const pending = "the pending work of a collective has the tensor until wait_tensor"
+
+// watched are skips besides the rows of the policy: Python has references to the
 // results of a subclass before they are counted.
-var subclasses = []asserts.Row{{
-	Trait: asserts.DirectSubclass | asserts.WrapperSubclass, Skip: asserts.CodesOf(asserts.FreshStorage), Reason: "subclass: use counts are Python's",
-}}
+var watched = []asserts.Row{
+	{Trait: asserts.DirectSubclass | asserts.WrapperSubclass, Skip: asserts.CodesOf(asserts.FreshStorage), Reason: "subclass: use counts are Python's"},
+	{Trait: asserts.Pending, Skip: fresh | asserts.CodesOf(asserts.UndeclaredWrite, asserts.VersionBump, asserts.WriteBeside, asserts.KeptArgument), Reason: pending},
+}
 
 // inside are the checks that see the storages of a wrapper subclass itself, and not those of its inner tensors.
 const inside asserts.Codes = 1<<asserts.UndeclaredAlias | 1<<asserts.OutputAlias

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -123,6 +124,7 @@ func (p *process) call(data []byte) ([]byte, error) {
 	broken := p.run.judge(op, &seen, surroundings{
 		concurrent: a.circumstances&circumstanceConcurrent != 0, below: a.circumstances&circumstanceBelow != 0, threw: a.circumstances&circumstanceThrew != 0,
 		moved: a.circumstances&circumstanceMoved != 0, device: texts[2],
+		pending: slices.ContainsFunc(seen.Results, func(o asserts.Observation) bool { return o.Traits&asserts.Pending != 0 }),
 	})
 	if len(broken) == 0 {
 		return nil, nil

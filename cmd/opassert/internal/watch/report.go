@@ -38,7 +38,7 @@ type OpReport struct {
 	OpSkips                 []asserts.Result // the same by op, with those of calls that were not seen
 	Unread                  []string         // ops whose schema cannot be read, each with the reason
 	Unrecorded              int              // calls that a file of cases cannot express
-	NeverCalled             []string         // custom ops without a call
+	NotSeen                 []string         // custom ops of which no call was seen
 	Early                   int              // Python threads that ran before libtorch was loaded
 	Unwatched               []string         // the reasons why processes were not watched
 	Left                    []string         // processes that still run, without libtorch
@@ -121,7 +121,7 @@ func (r *run) report(end preload.End, took time.Duration) (*OpReport, error) {
 	}
 	rep.Ops = len(rep.Called)
 	rep.records = r.records
-	rep.NeverCalled = r.neverCalled(called)
+	rep.NotSeen = r.notSeen(called)
 	slices.Sort(rep.Unread)
 	rep.Unread = slices.Compact(rep.Unread)
 	if len(rep.Unwatched) == 0 && rep.Calls == 0 && !r.findings.hasReporters() {
@@ -237,8 +237,8 @@ func (r *OpReport) WriteSummary(w io.Writer) error {
 	for _, u := range r.Unread {
 		printable.Printf(&b, "  not watched %s\n", u)
 	}
-	if len(r.NeverCalled) > 0 {
-		printable.Printf(&b, "  never called %s\n", strings.Join(r.NeverCalled, ", "))
+	if len(r.NotSeen) > 0 {
+		printable.Printf(&b, "  not seen %s: never called, or past the watcher's keys\n", strings.Join(r.NotSeen, ", "))
 	}
 	for _, l := range r.Left {
 		printable.Printf(&b, "  still runs, without libtorch: %s\n", l)

@@ -99,7 +99,7 @@ func TestReportOfRun(t *testing.T) {
 	}
 	const end = `          2 Python threads ran before libtorch was loaded: their calls are not seen
   not watched a::e: odd
-  never called a::never
+  not seen a::never: never called, or past the watcher's keys
   still runs, without libtorch: sleep
   NOT WATCHED: process 9 is not watched
 `

@@ -103,7 +103,7 @@ func sources() fs.FS { return compile.Embedded(shim, "shim") }
 // started; all other failures are in the report.
 func Run(ctx context.Context, config Config) (*OpReport, error) {
 	cwd, _ := os.Getwd()
-	config.Policy = config.Policy.With(subclasses...)
+	config.Policy = config.Policy.With(watched...)
 	r := &run{
 		config: config, cwd: cwd,
 		ops:       ops{byText: make(map[string]*watchedOp), plan: config.Plan, wants: config.Wants, record: config.Record},
@@ -171,7 +171,7 @@ func (r *run) fit(library string) (string, error) {
 // units are the sources of the watcher: those of the shim that observe, and its own.
 var units = []string{
 	"observe.cpp", "device.cpp", "schemas.cpp",
-	"channel.cpp", "site.cpp", "keys.cpp", "listed.cpp", "imports.cpp", "others.cpp", "usual.cpp", "counts.cpp", "watched.cpp", "python.cpp", "confine.cpp",
+	"channel.cpp", "site.cpp", "keys.cpp", "listed.cpp", "imports.cpp", "others.cpp", "works.cpp", "usual.cpp", "counts.cpp", "watched.cpp", "python.cpp", "confine.cpp",
 	"json.cpp", "record.cpp", "fakes.cpp", "observedcall.cpp", "backward.cpp", "unboxed.cpp", "kernels.cpp", "registrations.cpp", "watch.cpp",
 }
 
@@ -216,6 +216,7 @@ type surroundings struct {
 	below      bool // autograd's kernels are off, and with them those that raise versions
 	threw      bool // the call
 	moved      bool // the call left another device the current one
+	pending    bool // a result is that of a collective that was not waited for
 	device     string
 }
 
@@ -224,6 +225,8 @@ func (s surroundings) excuse(code asserts.Code) string {
 	switch {
 	case s.concurrent && code.Level() >= asserts.Content:
 		return "another thread wrote during the call"
+	case s.pending && code == asserts.KeptArgument:
+		return pending
 	case s.below && code == asserts.VersionBump:
 		return "called below autograd, as by a compiled graph, where nothing raises versions"
 	}
@@ -298,8 +301,8 @@ func codesOf(op *asserts.Op) (codes asserts.Codes) {
 	return codes
 }
 
-// neverCalled returns the custom ops of which no call was seen.
-func (r *run) neverCalled(called map[string]*report.OpResult) []string {
+// notSeen returns the custom ops of which no call was seen.
+func (r *run) notSeen(called map[string]*report.OpResult) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(r.names)), func(name string) bool { return called[name] != nil })
 }
 

@@ -51,6 +51,7 @@ var traitOf = []asserts.Traits{
 	asserts.Storageless,
 	asserts.Lazy,
 	asserts.Unread,
+	asserts.Pending,
 }
 
 // uncountedTrait is the counter of calls whose results' uses are not known.

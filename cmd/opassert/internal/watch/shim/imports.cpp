@@ -5,6 +5,7 @@
 #include "others.h"
 #include "registrations.h"
 #include "watched.h"
+#include "works.h"
 
 namespace opassert {
 namespace {
@@ -24,6 +25,7 @@ c10::RegistrationHandleRAII register_kernel(
   }
   const bool of_others = key && others::registers(name, *key, debug);
   auto registered = dispatcher->registerImpl(name, key, std::move(kernel), std::move(signature), std::move(inferred), std::move(debug));
+  if (registrations::dirty) registrations::look(&name);  // its next call may be the program's first
   if (!of_others) return registered;
   operators::forget(name);
   auto theirs = std::make_shared<c10::RegistrationHandleRAII>(std::move(registered));
@@ -38,6 +40,7 @@ c10::RegistrationHandleRAII register_kernel(
 c10::RegistrationHandleRAII register_definition(c10::Dispatcher* dispatcher, c10::FunctionSchema schema, std::string debug, std::vector<at::Tag> tags) {
   const c10::OperatorName name = schema.operator_name();
   auto definition = std::make_shared<c10::RegistrationHandleRAII>(dispatcher->registerDef(std::move(schema), std::move(debug), std::move(tags)));
+  if (registrations::dirty) registrations::look(&name);  // its kernels may be there
   return c10::RegistrationHandleRAII([name, definition]() mutable {
     registrations::unwatch(name);
     definition.reset();
@@ -83,6 +86,7 @@ void replace_imports() {
     host.stand_in(constructor, reinterpret_cast<void*>(&include));
   }
   list_without_ours();
+  works::replace_imports();
   host.replace();
 }
 

@@ -18,6 +18,7 @@
 #include "site.h"
 #include "unboxed.h"
 #include "usual_gen.h"
+#include "works.h"
 
 namespace opassert {
 
@@ -131,9 +132,11 @@ class ObservedCall {
     const size_t at = seen_.size();
     observe(impl, level, seen_);
     if (level >= OA_CONTENTS && !copy_fault.empty()) not_copied();
-    if (impl == nullptr || place_ != PYTHON || !impl->is_python_dispatch()) return;
-    python::Lock lock;
+    if (impl == nullptr) return;
     HeadOf<Reply> head{seen_, at};
+    if (works::is_pending(impl)) head.set_traits(head.traits() | OA_PENDING);
+    if (place_ != PYTHON || !impl->is_python_dispatch()) return;
+    python::Lock lock;
     const int64_t traits = python::traits(impl, head.traits());
     head.set_traits(traits);
     if (!returned_ && traits & (OA_DIRECT_SUBCLASS | OA_WRAPPER_SUBCLASS)) handler_ = "__torch_dispatch__ of " + python::class_of(impl) + "\n";

@@ -75,14 +75,16 @@ void listen() {
   (void)keep;  // never destroyed: its destructor would unregister it
 }
 
-void look() {
-  channel::connect_now();  // a forked process greets opassert
+void look(const c10::OperatorName* just) {
   std::vector<New> now;
   {
     std::lock_guard<std::mutex> lock(mutex);
-    now.swap(registered);
-    dirty = false;
+    const auto of = std::stable_partition(registered.begin(), registered.end(), [&](const New& op) { return just != nullptr && !(op.name == *just); });
+    std::move(of, registered.end(), std::back_inserter(now));
+    registered.erase(of, registered.end());
+    dirty = !registered.empty();
   }
+  if (just == nullptr || !now.empty()) channel::connect_now();  // a forked process greets opassert
   std::string names;
   std::vector<New> later;
   for (New& op : now) {

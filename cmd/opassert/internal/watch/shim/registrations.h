@@ -12,7 +12,9 @@ extern std::atomic<bool> dirty;  // there are operators to look at
 
 // listen is called for all registrations, also later ones.
 void listen();
-void look();
+
+// look looks at the new operators, or just at the one of which something was registered.
+void look(const c10::OperatorName* just = nullptr);
 
 // unwatch removes the watcher's kernels of an operator.
 void unwatch(const c10::OperatorName& name);

@@ -19,6 +19,7 @@
 #include "registrations.h"
 #include "site.h"
 #include "watched.h"
+#include "works.h"
 
 namespace opassert {
 namespace {
@@ -33,6 +34,7 @@ void forked() {
   record::forked();
   calls::forked();
   fakes::forked();
+  works::forked();
 }
 
 // greet reports whether opassert has answered with its settings.
