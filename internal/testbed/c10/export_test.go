@@ -1,5 +1,19 @@
 package c10
 
+import "github.com/opassert/opassert/asserts"
+
+// ID names the TensorImpl.
+func (t *Tensor) ID() asserts.ID { return t.get().id }
+
+// UseCount is the number of references to the TensorImpl, this one included.
+func (t *Tensor) UseCount() int32 { return t.get().uses.Load() }
+
+// ID names the StorageImpl.
+func (s *Storage) ID() asserts.ID { return s.get().id }
+
+// UseCount is the number of references to the StorageImpl, this one included.
+func (s *Storage) UseCount() int32 { return s.get().uses.Load() }
+
 // Wrap makes a wrapper subclass that holds a reference to a plain tensor. The wrapper
 // has its own storage, without bytes; kind says whether its views share that storage.
 //

@@ -14,7 +14,6 @@ type StorageImpl struct {
 	uses   atomic.Int32
 	data   []byte // nil without bytes: on meta, and of a wrapper
 	nbytes int64
-	slot   PyObjectSlot
 }
 
 // newStorage returns a storage with one reference, the caller's. Without bytes it has
@@ -40,7 +39,6 @@ func (s *StorageImpl) retain() *StorageImpl {
 func (s *StorageImpl) release() {
 	switch n := s.uses.Add(-1); {
 	case n == 0:
-		s.slot.free()
 		s.data = nil
 	case n < 0:
 		panic(Errorf("StorageImpl %d: released more often than retained", s.id))
@@ -81,14 +79,5 @@ func (s *Storage) Release() {
 	impl.release()
 }
 
-// ID names the StorageImpl.
-func (s *Storage) ID() asserts.ID { return s.get().id }
-
-// UseCount is the number of references to the StorageImpl, this one included.
-func (s *Storage) UseCount() int32 { return s.get().uses.Load() }
-
 // Nbytes is the size in bytes.
 func (s *Storage) Nbytes() int64 { return s.get().nbytes }
-
-// Slot is where the StorageImpl keeps its host-language object.
-func (s *Storage) Slot() *PyObjectSlot { return &s.get().slot }

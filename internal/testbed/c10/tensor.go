@@ -28,7 +28,6 @@ type TensorImpl struct {
 	offset  int64   // in elements
 	inner   *Tensor // of a wrapper subclass
 	sparse  *sparse
-	slot    PyObjectSlot
 }
 
 // newImpl returns a TensorImpl with one reference, the caller's, and a version
@@ -61,7 +60,6 @@ func (x *TensorImpl) release() {
 //
 // Source: c10/core/TensorImpl.cpp, TensorImpl::release_resources.
 func (x *TensorImpl) free() {
-	x.slot.free()
 	if x.storage != nil {
 		x.storage.release()
 	}
@@ -114,9 +112,6 @@ func (t *Tensor) Rebind(to *Tensor) {
 	old.release()
 }
 
-// ID names the TensorImpl.
-func (t *Tensor) ID() asserts.ID { return t.get().id }
-
 // Is reports whether two handles refer to the same TensorImpl.
 func (t *Tensor) Is(other *Tensor) bool { return t.get() == other.get() }
 
@@ -132,9 +127,6 @@ func (t *Tensor) Storage() *Storage {
 	Check(s != nil, "a %v tensor has no storage", t.Layout())
 	return &Storage{s.retain()}
 }
-
-// Slot is where the TensorImpl keeps its host-language object.
-func (t *Tensor) Slot() *PyObjectSlot { return &t.get().slot }
 
 // Sizes returns the size of each dimension; not to be changed.
 func (t *Tensor) Sizes() []int64 { return t.get().sizes }
