@@ -88,16 +88,6 @@ func YAML(text string) string {
 // plainScalar matches names of ops, and nothing that YAML does not read as the same text.
 var plainScalar = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*((\.|::| )[A-Za-z0-9_]+)*$`)
 
-// Cell returns a text for a cell of a Markdown table.
-func Cell(text string) string { return cellEscapes.Replace(Line(text)) }
-
-var cellEscapes = strings.NewReplacer("|", `\|`, "<", `\<`)
-
-// Code returns a text as code in such a cell.
-func Code(text string) string {
-	return "`" + strings.NewReplacer("|", `\|`, "`", "'").Replace(Line(text)) + "`"
-}
-
 // visible reports whether a character is visible, or a space.
 func visible(r rune) bool { return unicode.IsGraphic(r) }
 

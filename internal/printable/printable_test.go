@@ -87,12 +87,6 @@ func TestIn(t *testing.T) {
 			t.Errorf("YAML(%q) is %s, want %s", text, got, want)
 		}
 	}
-	if got, want := Cell("a|b<script>\n\x1b"), `a\|b\<script>\n\u001b`; got != want {
-		t.Errorf("Cell is %s, want %s", got, want)
-	}
-	if got, want := Code("a`|b\n"), "`a'\\|b\\n`"; got != want {
-		t.Errorf("Code is %s, want %s", got, want)
-	}
 }
 
 // Output is printable, starts no command, and stays the same value if it is JSON.

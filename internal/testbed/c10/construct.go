@@ -91,9 +91,9 @@ func checkSizes(sizes, strides []int64) {
 func (t *Tensor) OnMeta() *Tensor {
 	o := t.Options()
 	o.Device = Meta
-	storage := t.Storage()
-	defer storage.Release()
-	room := Empty([]int64{storage.Nbytes() / t.DType().Size()}, o)
+	storage := t.get().storage
+	Check(storage != nil, "a %v tensor has no storage", t.Layout())
+	room := Empty([]int64{storage.nbytes / t.DType().Size()}, o)
 	defer room.Release()
 	return room.AsStrided(t.Sizes(), t.Strides(), t.Offset())
 }

@@ -62,48 +62,19 @@ func (t *Tensor) SetFloat(i int64, v float64) {
 
 // Int reads an element as int64; fractions are truncated.
 func (t *Tensor) Int(i int64) int64 {
-	d := t.DType()
-	if d >= Float32 {
-		return int64(t.Float(i))
+	if b := t.element(i); b != nil && t.DType() == Int64 {
+		return int64(binary.LittleEndian.Uint64(b))
 	}
-	b := t.element(i)
-	if b == nil {
-		return 0
-	}
-	return readInt(b, d)
+	return int64(t.Float(i))
 }
 
 // SetInt writes an element, converted to the tensor's type.
 func (t *Tensor) SetInt(i, v int64) {
-	d := t.DType()
-	switch b := t.element(i); {
-	case d >= Float32 || d == Bool:
-		t.SetFloat(i, float64(v))
-	case b != nil:
-		writeInt(b, d, v)
-	}
-}
-
-func readInt(b []byte, d DType) int64 {
-	switch d {
-	case Int64:
-		return int64(binary.LittleEndian.Uint64(b))
-	case Int32:
-		return int64(int32(binary.LittleEndian.Uint32(b)))
-	default:
-		return int64(b[0])
-	}
-}
-
-func writeInt(b []byte, d DType, v int64) {
-	switch d {
-	case Int64:
+	if b := t.element(i); b != nil && t.DType() == Int64 { // as a float64 it may lose bits
 		binary.LittleEndian.PutUint64(b, uint64(v))
-	case Int32:
-		binary.LittleEndian.PutUint32(b, uint32(v))
-	default:
-		b[0] = byte(v)
+		return
 	}
+	t.SetFloat(i, float64(v))
 }
 
 // Fill writes one value to all elements.

@@ -8,6 +8,32 @@ func (t *Tensor) ID() asserts.ID { return t.get().id }
 // UseCount is the number of references to the TensorImpl, this one included.
 func (t *Tensor) UseCount() int32 { return t.get().uses.Load() }
 
+// A Storage is a handle that owns one reference to a StorageImpl.
+//
+// Source: c10/core/Storage.h.
+type Storage struct{ impl *StorageImpl }
+
+func (s *Storage) get() *StorageImpl {
+	if s == nil || s.impl == nil {
+		panic(Errorf("use of a released Storage"))
+	}
+	return s.impl
+}
+
+// Release drops the handle's reference.
+func (s *Storage) Release() {
+	impl := s.get()
+	s.impl = nil
+	impl.release()
+}
+
+// Storage returns a handle on the tensor's StorageImpl. Sparse tensors have none.
+func (t *Tensor) Storage() *Storage {
+	s := t.get().storage
+	Check(s != nil, "a %v tensor has no storage", t.Layout())
+	return &Storage{s.retain()}
+}
+
 // ID names the StorageImpl.
 func (s *Storage) ID() asserts.ID { return s.get().id }
 

@@ -59,25 +59,3 @@ func (s *StorageImpl) grow(n int64) {
 	}
 	s.nbytes = n
 }
-
-// A Storage is a handle that owns one reference to a StorageImpl.
-//
-// Source: c10/core/Storage.h.
-type Storage struct{ impl *StorageImpl }
-
-func (s *Storage) get() *StorageImpl {
-	if s == nil || s.impl == nil {
-		panic(Errorf("use of a released Storage"))
-	}
-	return s.impl
-}
-
-// Release drops the handle's reference.
-func (s *Storage) Release() {
-	impl := s.get()
-	s.impl = nil
-	impl.release()
-}
-
-// Nbytes is the size in bytes.
-func (s *Storage) Nbytes() int64 { return s.get().nbytes }

@@ -121,12 +121,8 @@ func (t *Tensor) SharesStorage(other *Tensor) bool {
 	return s != nil && s == other.get().storage
 }
 
-// Storage returns a handle on the tensor's StorageImpl. Sparse tensors have none.
-func (t *Tensor) Storage() *Storage {
-	s := t.get().storage
-	Check(s != nil, "a %v tensor has no storage", t.Layout())
-	return &Storage{s.retain()}
-}
+// RetainStorage adds a reference to the tensor's StorageImpl, which stays.
+func (t *Tensor) RetainStorage() { t.get().storage.retain() }
 
 // Sizes returns the size of each dimension; not to be changed.
 func (t *Tensor) Sizes() []int64 { return t.get().sizes }

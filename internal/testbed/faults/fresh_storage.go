@@ -17,6 +17,6 @@ var _ = planting(asserts.FreshStorage, plant{
 })
 
 func keepStorage(t, _ *c10.Tensor) *c10.Tensor {
-	t.Storage()
+	t.RetainStorage()
 	return t
 }
