@@ -11,48 +11,35 @@ import "slices"
 // parts, and they have version counters of their own. But a part that is a further storage of the
 // tensor must stay, as the tensor's own.
 func WithParts(op *Op) *Op {
-	extended := &Op{
-		Name:      op.Name,
-		Schema:    op.Schema,
-		Args:      withParts(op.Args),
-		Results:   withParts(op.Results),
-		Composite: op.Composite,
-		Tags:      op.Tags,
-		Autograd:  op.Autograd,
-		Raises:    op.Raises,
-		Notes:     op.Notes,
-		Checks:    []Check{},
-	}
-	parts := func(r Ref) Ref {
-		if r > 0 {
+	extended := *op
+	extended.Args, extended.Results = withParts(op.Args), withParts(op.Results)
+	extended.Checks, extended.Waived, extended.plan = []Check{}, nil, nil
+	parts := func(r Ref) Ref { // 0 stays 0
+		switch {
+		case r > 0:
 			return r + Ref(len(op.Args))
+		case r < 0:
+			return r - Ref(len(op.Results))
 		}
-		return r - Ref(len(op.Results))
+		return r
 	}
 	for _, c := range op.Plan() {
 		extended.Checks = append(extended.Checks, c)
 		_, isReturn := c.On.Result()
-		switch {
+		switch inside := (Check{c.Code, parts(c.On), parts(c.Against)}); {
 		case !c.Code.check().parts:
-		case c.Code == ViewStorage:
-			extended.Checks = append(extended.Checks, Check{c.Code, parts(c.On), parts(c.Against)})
 		case isReturn && c.Against == 0 && op.Subject(c.On).aliased():
 			// The parts of a view may be those of its base.
-		case c.Against == 0:
-			extended.Checks = append(extended.Checks, Check{c.Code, parts(c.On), 0})
-		case c.Against == c.On:
-			extended.Checks = append(extended.Checks, Check{c.Code, parts(c.On), parts(c.On)})
+		case c.Against == 0 || c.Against == c.On || c.Code == ViewStorage:
+			extended.Checks = append(extended.Checks, inside)
 		default:
-			extended.Checks = append(extended.Checks,
-				Check{c.Code, parts(c.On), c.Against},
-				Check{c.Code, parts(c.On), parts(c.Against)},
-				Check{c.Code, c.On, parts(c.Against)})
+			extended.Checks = append(extended.Checks, Check{c.Code, inside.On, c.Against}, inside, Check{c.Code, c.On, inside.Against})
 		}
 	}
 	for i := range op.Results {
 		extended.Checks = append(extended.Checks, foreign(op, i, parts)...)
 	}
-	return extended
+	return &extended
 }
 
 // foreign returns the lines that compare the parts of a return marked (a!) with the other
