@@ -23,7 +23,12 @@ var _ = add(checkRow{
 	judges:  (*judge).freshImpls,
 	usual:   usual.OneHolder,
 	after:   1<<ReturnedSelf | 1<<ViewStorage | 1<<UndeclaredAlias | 1<<OutputAlias,
-	fixes:   fixFreshImpl,
+	fixes: func(_ *Op, v *Violation) string {
+		if v.Against.Name == "" {
+			return "keep no reference to the result, as a cache would, or return a clone"
+		}
+		return fmt.Sprintf("return a TensorImpl of its own: a view of %s, or a clone", v.Against.Name)
+	},
 	skips: []Row{
 		{Trait: DirectSubclass, Reason: "direct subclass"},
 		{Trait: WrapperSubclass, Reason: "wrapper subclass"},
@@ -75,11 +80,4 @@ func (j *judge) inferenceView(out *output) bool {
 		j.skipped[Skip{Code: FreshImpl, Reason: "view of an inference tensor"}]++
 	}
 	return view
-}
-
-func fixFreshImpl(_ *Op, v *Violation) string {
-	if v.Against.Name == "" {
-		return "keep no reference to the result, as a cache would, or return a clone"
-	}
-	return fmt.Sprintf("return a TensorImpl of its own: a view of %s, or a clone", v.Against.Name)
 }

@@ -21,8 +21,13 @@ var _ = add(checkRow{
 	plans:   func(*Op, *Subject, *Subject) bool { return true },
 	judges:  (*judge).inputImpls,
 	usual:   usual.SameImpl,
-	fixes:   fixInputImpl,
-	skips:   []Row{{Trait: Lazy, Reason: "conj, neg or zero tensor: in a list the dispatcher replaces it with a plain one"}},
+	fixes: func(_ *Op, v *Violation) string {
+		if v.Subject.Element != NoElement {
+			return fmt.Sprintf("do not change the caller's list: work on a copy of %s", v.Subject.Name)
+		}
+		return fmt.Sprintf("write into the TensorImpl of %s instead of replacing it", v.Subject.Name)
+	},
+	skips: []Row{{Trait: Lazy, Reason: "conj, neg or zero tensor: in a list the dispatcher replaces it with a plain one"}},
 })
 
 func (j *judge) inputImpls() {
@@ -48,11 +53,4 @@ func (j *judge) inputImpls() {
 // nor if it was undefined and the op may fill it in.
 func (in *input) mustKeepImpl() bool {
 	return in.before.Defined() || in.after.Defined() && !in.Write
-}
-
-func fixInputImpl(_ *Op, v *Violation) string {
-	if v.Subject.Element != NoElement {
-		return fmt.Sprintf("do not change the caller's list: work on a copy of %s", v.Subject.Name)
-	}
-	return fmt.Sprintf("write into the TensorImpl of %s instead of replacing it", v.Subject.Name)
 }

@@ -12,19 +12,21 @@ import (
 const OutputAlias Code = 8
 
 var _ = add(checkRow{
-	code:     OutputAlias,
-	name:     "output-alias",
-	promise:  Aliases,
-	rule:     "two returns share nothing unless the schema declares a common alias set for them",
-	breaks:   "an in-place write to one silently changes the other; compilers assume that they are independent",
-	plain:    "an in-place write to one silently changes the other",
-	level:    Identity,
-	about:    Return | AgainstReturn,
-	plans:    plansOutputAlias,
-	judges:   (*judge).outputAliases,
-	usual:    usual.OffReturns,
-	after:    1<<ReturnedSelf | 1<<ViewStorage,
-	fixes:    fixOutputAlias,
+	code:    OutputAlias,
+	name:    "output-alias",
+	promise: Aliases,
+	rule:    "two returns share nothing unless the schema declares a common alias set for them",
+	breaks:  "an in-place write to one silently changes the other; compilers assume that they are independent",
+	plain:   "an in-place write to one silently changes the other",
+	level:   Identity,
+	about:   Return | AgainstReturn,
+	plans:   plansOutputAlias,
+	judges:  (*judge).outputAliases,
+	usual:   usual.OffReturns,
+	after:   1<<ReturnedSelf | 1<<ViewStorage,
+	fixes: func(_ *Op, v *Violation) string {
+		return fmt.Sprintf("clone %s before returning", strings.TrimPrefix(v.Subject.String(), "result "))
+	},
 	inPython: "return a new tensor: one that wraps the op's results for the inner tensors",
 	skips:    reliable,
 	parts:    true,
@@ -98,8 +100,4 @@ func (j *judge) peer(out *output, sharers []*output) *output {
 		return peer
 	}
 	return nil
-}
-
-func fixOutputAlias(_ *Op, v *Violation) string {
-	return fmt.Sprintf("clone %s before returning", strings.TrimPrefix(v.Subject.String(), "result "))
 }

@@ -22,9 +22,12 @@ var _ = add(checkRow{
 	plans: func(op *Op, on, against *Subject) bool {
 		return on.Write && op.owner(on) == against
 	},
-	judges:   (*judge).writtenReturns,
-	usual:    usual.IsArgument,
-	fixes:    fixReturnedSelf,
+	judges: (*judge).writtenReturns,
+	usual:  usual.IsArgument,
+	fixes: func(op *Op, v *Violation) string {
+		return fmt.Sprintf("return %s itself; or drop the alias set: %s",
+			v.Against.Name, annotate(v.Subject, op.at(v.Subject).spell(nil, false)))
+	},
 	inPython: "return the argument itself, as torch.utils._python_dispatch.return_and_correct_aliasing does: return return_and_correct_aliasing(func, args, kwargs, out)",
 	skips:    reliable,
 })
@@ -77,9 +80,4 @@ func (j *judge) owners(out *output, args []int) []*input {
 		return all
 	}
 	return owners
-}
-
-func fixReturnedSelf(op *Op, v *Violation) string {
-	return fmt.Sprintf("return %s itself; or drop the alias set: %s",
-		v.Against.Name, annotate(v.Subject, op.at(v.Subject).spell(nil, false)))
 }

@@ -23,7 +23,9 @@ var _ = add(checkRow{
 	judges:  (*judge).versionBumps,
 	usual:   usual.SameImpl | usual.SameStorage | usual.SameMetadata | usual.Counted,
 	after:   1 << InputImpl,
-	fixes:   fixVersionBump,
+	fixes: func(_ *Op, v *Violation) string {
+		return fmt.Sprintf("raise the version of %s where it is written", v.Subject.Name)
+	},
 	skips: []Row{
 		{Trait: Storageless, Reason: noStorage},
 		{Trait: NoVersion, Reason: noVersion},
@@ -77,8 +79,4 @@ func (j *judge) written(in *input) (text string, known bool) {
 // bumped reports whether a written argument's version rose. The counter wraps around.
 func (in *input) bumped() bool {
 	return in.Write && int32(in.after.Version-in.before.Version) > 0
-}
-
-func fixVersionBump(_ *Op, v *Violation) string {
-	return fmt.Sprintf("raise the version of %s where it is written", v.Subject.Name)
 }

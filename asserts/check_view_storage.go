@@ -24,9 +24,12 @@ var _ = add(checkRow{
 	plans: func(op *Op, on, against *Subject) bool {
 		return !on.Write && !on.anything() && op.base(on) == against
 	},
-	judges:   (*judge).views,
-	usual:    usual.OnArgument,
-	fixes:    fixViewStorage,
+	judges: (*judge).views,
+	usual:  usual.OnArgument,
+	fixes: func(op *Op, v *Violation) string {
+		return fmt.Sprintf("return a view: build the output on the storage of %s; or drop the alias set: %s",
+			v.Against.Name, annotate(v.Subject, op.at(v.Subject).spell(nil, false)))
+	},
 	inPython: "put the view on its base's storage, as torch.utils._python_dispatch.return_and_correct_aliasing does: return return_and_correct_aliasing(func, args, kwargs, out)",
 	skips: []Row{
 		{Trait: Storageless, Reason: noStorage},
@@ -79,9 +82,4 @@ func (out *output) like(bases []*input) []*input {
 		return bases
 	}
 	return slices.DeleteFunc(bases, func(b *input) bool { return b.called != out.called || !b.before.isStorage() })
-}
-
-func fixViewStorage(op *Op, v *Violation) string {
-	return fmt.Sprintf("return a view: build the output on the storage of %s; or drop the alias set: %s",
-		v.Against.Name, annotate(v.Subject, op.at(v.Subject).spell(nil, false)))
 }

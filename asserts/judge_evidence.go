@@ -193,22 +193,29 @@ func unequal(b, a []byte) (n int) {
 
 // changedMetadata describes each changed piece of metadata.
 func changedMetadata(b, a *Snapshot) []string {
-	changes := changedShape(b, a)
-	for _, bit := range []struct {
-		name          string
-		before, after bool
-	}{{"conj bit", b.Conj, a.Conj}, {"neg bit", b.Neg, a.Neg}, {"requires_grad", b.RequiresGrad, a.RequiresGrad}} {
-		if bit.before != bit.after {
-			changes = append(changes, fmt.Sprintf("%s %t -> %t", bit.name, bit.before, bit.after))
-		}
-	}
-	for _, text := range []struct{ name, before, after string }{{"names", b.Names, a.Names}, {"layout", b.Layout, a.Layout}, {"quantizer", b.Quantizer, a.Quantizer}} {
-		if text.before != text.after {
-			changes = append(changes, fmt.Sprintf("%s [%s] -> [%s]", text.name, text.before, text.after))
-		}
-	}
+	changes := append(changedShape(b, a), changed([]piece{
+		{"conj bit", b.Conj, a.Conj}, {"neg bit", b.Neg, a.Neg}, {"requires_grad", b.RequiresGrad, a.RequiresGrad},
+		{"names", "[" + b.Names + "]", "[" + a.Names + "]"}, {"layout", "[" + b.Layout + "]", "[" + a.Layout + "]"},
+		{"quantizer", "[" + b.Quantizer + "]", "[" + a.Quantizer + "]"},
+	})...)
 	if b.Grad != a.Grad {
 		changes = append(changes, "grad is another tensor")
+	}
+	return changes
+}
+
+// A piece is a piece of metadata before and after a call, of comparable types.
+type piece struct {
+	name          string
+	before, after any
+}
+
+// changed describes the pieces that differ.
+func changed(pieces []piece) (changes []string) {
+	for _, p := range pieces {
+		if p.before != p.after {
+			changes = append(changes, fmt.Sprintf("%s %v -> %v", p.name, p.before, p.after))
+		}
 	}
 	return changes
 }
@@ -243,13 +250,7 @@ func changedShape(b, a *Snapshot) []string {
 	if !slices.Equal(b.Strides, a.Strides) {
 		changes = append(changes, fmt.Sprintf("strides %v -> %v", b.Strides, a.Strides))
 	}
-	if b.Offset != a.Offset {
-		changes = append(changes, fmt.Sprintf("offset %d -> %d", b.Offset, a.Offset))
-	}
-	if b.DType != a.DType {
-		changes = append(changes, fmt.Sprintf("dtype %s -> %s", b.DType, a.DType))
-	}
-	return changes
+	return append(changes, changed([]piece{{"offset", b.Offset, a.Offset}, {"dtype", b.DType, a.DType}})...)
 }
 
 // annotate shows a place's type in the schema before and after: "Tensor noise ->  Tensor(a!)

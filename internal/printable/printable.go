@@ -88,15 +88,12 @@ func YAML(text string) string {
 // plainScalar matches names of ops, and nothing that YAML does not read as the same text.
 var plainScalar = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*((\.|::| )[A-Za-z0-9_]+)*$`)
 
-// visible reports whether a character is visible, or a space.
-func visible(r rune) bool { return unicode.IsGraphic(r) }
-
 // appendRune appends a character, or its escape.
 func appendRune(b []byte, r rune, raw string) []byte {
 	switch {
 	case r == utf8.RuneError && len(raw) == 1:
 		return fmt.Appendf(b, `\x%02x`, raw[0])
-	case visible(r):
+	case unicode.IsGraphic(r):
 		return append(b, raw...)
 	case r > 0xffff:
 		high, low := utf16.EncodeRune(r)

@@ -24,6 +24,14 @@ type act struct {
 	library *libraryAct // the same in C++; nil for none
 }
 
+// change is the do of an act that changes the tensor, and replaces it by none.
+func change(how func(t *c10.Tensor)) func(t, with *c10.Tensor) *c10.Tensor {
+	return func(t, _ *c10.Tensor) *c10.Tensor {
+		how(t)
+		return t
+	}
+}
+
 // A libraryAct is an act of the C++ op library, at each placement of one kind.
 type libraryAct struct {
 	at      string // "read", "written" or "returned"

@@ -9,7 +9,7 @@ import (
 
 var _ = planting(asserts.FreshImpl, plant{
 	acts: []act{
-		{name: "keeps", why: "keeps a hidden reference to the result", at: slices.Concat(returnedView, returnedNew, returnedNewAndWritten), do: keep,
+		{name: "keeps", why: "keeps a hidden reference to the result", at: slices.Concat(returnedView, returnedNew, returnedNewAndWritten), do: change(keep),
 			library: &libraryAct{at: "returned", does: "keep(t); return t;", trigger: "any call"}},
 		{name: "returns_base", why: "returns the base itself in place of a view", at: returnedView[:1], do: returnWith, against: "self"},
 		{name: "returns_sparse", why: "returns a sparse base, which has no storage to share, in place of a view", at: returnedView[:1], do: returnWith, of: sparse, against: "self"},
@@ -22,10 +22,7 @@ func sparse() *c10.Tensor {
 }
 
 // keep keeps a handle, as a cache would.
-func keep(t, _ *c10.Tensor) *c10.Tensor {
-	t.Retain()
-	return t
-}
+func keep(t *c10.Tensor) { t.Retain() }
 
 // returnWith returns the tensor that the result is compared with.
 func returnWith(t, with *c10.Tensor) *c10.Tensor {

@@ -7,20 +7,18 @@ import (
 
 var _ = planting(asserts.InplaceMetadata, plant{
 	acts: []act{
-		{name: "reshapes", why: "writes an argument and turns it into a row", at: inWritten, do: reshape,
+		{name: "reshapes", why: "writes an argument and turns it into a row", at: inWritten, do: change(reshape),
 			library: &libraryAct{at: "written", does: "t.neg_().unsqueeze_(0);", trigger: "a tensor"}},
-		{name: "restrides", why: "writes an out argument of the right size and sets its strides to 0", at: inOut, do: restride},
+		{name: "restrides", why: "writes an out argument of the right size and sets its strides to 0", at: inOut, do: change(restride)},
 	},
 	impossible: onlyInPlace,
 })
 
 // reshape writes a vector and makes it a matrix of one row.
-func reshape(t, _ *c10.Tensor) *c10.Tensor {
+func reshape(t *c10.Tensor) {
 	increased(t).SetSizesAndStrides([]int64{1, t.Numel()}, []int64{t.Numel(), 1}, t.Offset())
-	return t
 }
 
-func restride(t, _ *c10.Tensor) *c10.Tensor {
+func restride(t *c10.Tensor) {
 	increased(t).SetSizesAndStrides([]int64{t.Numel()}, []int64{0}, t.Offset())
-	return t
 }

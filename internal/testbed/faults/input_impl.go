@@ -8,9 +8,9 @@ import (
 
 var _ = planting(asserts.InputImpl, plant{
 	acts: []act{
-		{name: "rebinds", why: "makes the caller's handle refer to a copy", at: inArguments, do: rebind},
-		{name: "rebinds_written", why: "makes the out handle refer to another tensor instead of writing it", at: inOut, do: rebind, against: "result"},
-		{name: "releases", why: "releases the caller's handle", at: inTensor, do: release},
+		{name: "rebinds", why: "makes the caller's handle refer to a copy", at: inArguments, do: change(rebind)},
+		{name: "rebinds_written", why: "makes the out handle refer to another tensor instead of writing it", at: inOut, do: change(rebind), against: "result"},
+		{name: "releases", why: "releases the caller's handle", at: inTensor, do: change((*c10.Tensor).Release)},
 	},
 	more: func() []Planted {
 		inList := func(op string, element int, why string) Planted {
@@ -26,16 +26,10 @@ var _ = planting(asserts.InputImpl, plant{
 	},
 })
 
-func rebind(t, _ *c10.Tensor) *c10.Tensor {
+func rebind(t *c10.Tensor) {
 	other := kernels.Clone(t, nil)
 	defer other.Release()
 	t.Rebind(other)
-	return t
-}
-
-func release(t, _ *c10.Tensor) *c10.Tensor {
-	t.Release()
-	return t
 }
 
 //opassert:kernel fault::replaces_element

@@ -10,22 +10,20 @@ import (
 
 var _ = planting(asserts.InputStorage, plant{
 	acts: []act{
-		{name: "swaps_storage", why: "puts the tensor onto a copy of its storage", at: slices.Concat(inArguments, inOut), do: swapStorage,
+		{name: "swaps_storage", why: "puts the tensor onto a copy of its storage", at: slices.Concat(inArguments, inOut), do: change(swapStorage),
 			library: &libraryAct{at: "written", does: "t.set_(t.clone());", trigger: "a tensor"}},
-		{name: "recycles", why: "frees the storage and puts another at the same address", at: inTensor, do: recycle},
+		{name: "recycles", why: "frees the storage and puts another at the same address", at: inTensor, do: change(recycle)},
 	},
 })
 
-func swapStorage(t, _ *c10.Tensor) *c10.Tensor {
+func swapStorage(t *c10.Tensor) {
 	other := kernels.Clone(t, nil)
 	defer other.Release()
 	t.SetStorage(other)
-	return t
 }
 
-func recycle(t, _ *c10.Tensor) *c10.Tensor {
+func recycle(t *c10.Tensor) {
 	again := c10.FromBytes(t.Bytes(), t.Sizes(), t.DType())
 	defer again.Release()
 	t.SetStorage(again)
-	return t
 }

@@ -9,9 +9,9 @@ import (
 
 var _ = planting(asserts.KeptArgument, plant{
 	acts: []act{
-		{name: "retains", why: "keeps a reference to an argument", at: slices.Concat(inView, outOfPlace), do: keep,
+		{name: "retains", why: "keeps a reference to an argument", at: slices.Concat(inView, outOfPlace), do: change(keep),
 			library: &libraryAct{at: "read", does: "keep(t);", trigger: "a tensor"}},
-		{name: "retains_storage", why: "keeps a view of an argument", at: slices.Concat(inPlace, inOut), do: keepStorage},
+		{name: "retains_storage", why: "keeps a view of an argument", at: slices.Concat(inPlace, inOut), do: change((*c10.Tensor).RetainStorage)},
 	},
 })
 
@@ -19,6 +19,8 @@ var _ = planting(asserts.KeptArgument, plant{
 //
 //opassert:kernel fault::caches_copy
 func CachesCopy(self *c10.Tensor) *c10.Tensor {
-	keep(negated(self), nil).Release()
+	kept := negated(self)
+	keep(kept)
+	kept.Release()
 	return negated(self)
 }

@@ -10,15 +10,15 @@ import (
 
 var _ = planting(asserts.UndeclaredWrite, plant{
 	acts: []act{
-		{name: "writes", why: "writes an element that the schema does not declare as written", at: inArguments, do: write,
+		{name: "writes", why: "writes an element that the schema does not declare as written", at: inArguments, do: change(scribble),
 			library: &libraryAct{at: "read", does: "t.mul_(0.5);", trigger: "a tensor that is not zero"}},
-		{name: "flips_bit", why: "changes one bit", at: inTensor, do: flipBit},
-		{name: "negates_zero", why: "turns 0.0 into -0.0", at: inTensor, do: negateZeros, of: func() *c10.Tensor { return vector(0, 1) }},
-		{name: "changes_nan", why: "changes the payload of a NaN", at: inTensor, do: changeNaNs, of: func() *c10.Tensor { return vector(math.NaN(), 1) }},
-		{name: "writes_beside", why: "writes bytes of the storage outside the view", at: inTensor, do: writeBehind, of: half},
-		{name: "moves_offset", why: "changes the storage offset to where the values are the same", at: inTensor, do: moveOffset, of: fives},
-		{name: "turns", why: "transposes an argument", at: inTensor, do: turn, of: matrix},
-		{name: "enlarges", why: "resizes an argument", at: inTensor, do: enlarge},
+		{name: "flips_bit", why: "changes one bit", at: inTensor, do: change(flipBit)},
+		{name: "negates_zero", why: "turns 0.0 into -0.0", at: inTensor, do: change(negateZeros), of: func() *c10.Tensor { return vector(0, 1) }},
+		{name: "changes_nan", why: "changes the payload of a NaN", at: inTensor, do: change(changeNaNs), of: func() *c10.Tensor { return vector(math.NaN(), 1) }},
+		{name: "writes_beside", why: "writes bytes of the storage outside the view", at: inTensor, do: change(writeBehind), of: half},
+		{name: "moves_offset", why: "changes the storage offset to where the values are the same", at: inTensor, do: change(moveOffset), of: fives},
+		{name: "turns", why: "transposes an argument", at: inTensor, do: change(turn), of: matrix},
+		{name: "enlarges", why: "resizes an argument", at: inTensor, do: change(enlarge)},
 	},
 	more: func() []Planted {
 		read := func(op, subject string, args func() []any, why string) Planted {
@@ -47,54 +47,37 @@ func half() *c10.Tensor { return part(four(), 2, 1) }
 
 func fives() *c10.Tensor { return part(vector(5, 5, 5, 5), 2, 1) }
 
-func write(t, _ *c10.Tensor) *c10.Tensor {
-	scribble(t)
-	return t
-}
+func flipBit(t *c10.Tensor) { t.Bytes()[0] ^= 1 }
 
-func flipBit(t, _ *c10.Tensor) *c10.Tensor {
-	t.Bytes()[0] ^= 1
-	return t
-}
-
-func negateZeros(t, _ *c10.Tensor) *c10.Tensor {
+func negateZeros(t *c10.Tensor) {
 	for i := range t.Numel() {
 		if t.Float(i) == 0 {
 			t.SetFloat(i, math.Copysign(0, -1))
 		}
 	}
-	return t
 }
 
 // changeNaNs changes the payload of NaNs.
-func changeNaNs(t, _ *c10.Tensor) *c10.Tensor {
+func changeNaNs(t *c10.Tensor) {
 	for i := range t.Numel() {
 		if math.IsNaN(t.Float(i)) {
 			t.Bytes()[(t.Offset()+i)*t.DType().Size()] ^= 1
 		}
 	}
-	return t
 }
 
 // writeBehind writes after the last element, if the storage has room there.
-func writeBehind(t, _ *c10.Tensor) *c10.Tensor {
+func writeBehind(t *c10.Tensor) {
 	if end := (t.Offset() + t.Numel()) * t.DType().Size(); end < int64(len(t.Bytes())) {
 		t.Bytes()[end]++
 	}
-	return t
 }
 
-func moveOffset(t, _ *c10.Tensor) *c10.Tensor {
-	t.SetSizesAndStrides(t.Sizes(), t.Strides(), t.Offset()+1)
-	return t
-}
+func moveOffset(t *c10.Tensor) { t.SetSizesAndStrides(t.Sizes(), t.Strides(), t.Offset()+1) }
 
-func turn(t, _ *c10.Tensor) *c10.Tensor { return kernels.TInPlace(t) }
+func turn(t *c10.Tensor) { kernels.TInPlace(t) }
 
-func enlarge(t, _ *c10.Tensor) *c10.Tensor {
-	t.Resize([]int64{t.Numel() + 1})
-	return t
-}
+func enlarge(t *c10.Tensor) { t.Resize([]int64{t.Numel() + 1}) }
 
 // WritesInTraining is rrelu_with_noise of PyTorch up to 2.5: it writes noise, which
 // its schema does not declare.

@@ -9,13 +9,12 @@ import (
 
 var _ = planting(asserts.WithinStorage, plant{
 	acts: []act{
-		{name: "overreaches", why: "returns a tensor that ends behind its storage", at: slices.Concat(returnedView, returnedNew, returnedNewAndWritten), do: overreach,
+		{name: "overreaches", why: "returns a tensor that ends behind its storage", at: slices.Concat(returnedView, returnedNew, returnedNewAndWritten), do: change(overreach),
 			library: &libraryAct{at: "returned", does: "return longer(t);", trigger: "self has one dimension and is not empty", of: "vector"}},
 	},
 })
 
 // overreach moves a tensor past the end of its storage by one element.
-func overreach(t, _ *c10.Tensor) *c10.Tensor {
+func overreach(t *c10.Tensor) {
 	t.SetSizesAndStridesUnchecked(t.Sizes(), t.Strides(), t.Offset()+1)
-	return t
 }

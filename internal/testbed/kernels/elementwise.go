@@ -67,9 +67,9 @@ func Neg(self *c10.Tensor) *c10.Tensor {
 }
 
 //opassert:kernel relu
-func Relu(self *c10.Tensor) *c10.Tensor { return unary(self, rectified) }
-
-func rectified(v float64) float64 { return max(v, 0) }
+func Relu(self *c10.Tensor) *c10.Tensor {
+	return unary(self, func(v float64) float64 { return max(v, 0) })
+}
 
 //opassert:kernel gelu
 func Gelu(self *c10.Tensor, approximate string) *c10.Tensor {
