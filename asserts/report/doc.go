@@ -1,3 +1,3 @@
 // Package report holds the results of a run, op by op, and writes them: as text,
-// JSON, JUnit XML, SARIF, HTML, baselines, and as the differences between runs.
+// JSON, JUnit XML, SARIF, HTML and baselines.
 package report

@@ -1,13 +1,10 @@
 package report
 
 import (
-	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/internal/printable"
 )
 
 // titleOf returns the result in one line.
@@ -58,48 +55,4 @@ func messageOf(r asserts.Result) string {
 		return titleOf(r) + ": " + r.Reason
 	}
 	return titleOf(r)
-}
-
-// WriteText writes a report for each violation, crash and failure, a line for each skip, and the
-// totals.
-func WriteText(w io.Writer, results []asserts.Result) error {
-	var b strings.Builder
-	counts := make(map[asserts.Status]int)
-	for _, r := range results {
-		counts[r.Status]++
-		switch r.Status {
-		case asserts.Passed:
-		case asserts.Known:
-			printable.Printf(&b, "known  %s\n", titleOf(r))
-		case asserts.Skipped:
-			printable.Printf(&b, "skipped  %s", messageOf(r))
-			if r.Count > 0 {
-				fmt.Fprintf(&b, " (%d)", r.Count)
-			}
-			b.WriteByte('\n')
-		default:
-			b.WriteString(printable.Text(strings.TrimSuffix(messageOf(r), "\n")))
-			if r.Count > 1 {
-				fmt.Fprintf(&b, "\n  times   %d", r.Count)
-			}
-			b.WriteString("\n\n")
-		}
-	}
-	var totals []string
-	for _, s := range []asserts.Status{asserts.Violated, asserts.Noted, asserts.Crashed, asserts.Failed, asserts.Known, asserts.Skipped, asserts.Passed} {
-		if n := counts[s]; n > 0 || s == asserts.Violated {
-			totals = append(totals, fmt.Sprintf("%d %s", n, s))
-		}
-	}
-	fmt.Fprintln(&b, strings.Join(totals, ", "))
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// WriteJSON writes the results as an array.
-func WriteJSON(w io.Writer, results []asserts.Result) error {
-	if results == nil {
-		results = []asserts.Result{}
-	}
-	return printable.JSON(w, results, "  ")
 }

@@ -28,8 +28,6 @@ func TestWriters(t *testing.T) {
 		file  string
 		write func(io.Writer, []asserts.Result) error
 	}{
-		{"results.txt", report.WriteText},
-		{"results.json", report.WriteJSON},
 		{"results.xml", report.WriteJUnit},
 		{"results.sarif", func(w io.Writer, rs []asserts.Result) error { return report.WriteSARIF(w, "v1.2.3", "/src", rs) }},
 	}
@@ -105,15 +103,6 @@ func (d *fullDisk) Write(p []byte) (int, error) {
 	}
 	d.room -= len(p)
 	return len(p), nil
-}
-
-func TestNoResults(t *testing.T) {
-	var b bytes.Buffer
-	report.WriteText(&b, nil)
-	report.WriteJSON(&b, nil)
-	if got, want := b.String(), "0 violated\n[]\n"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
 }
 
 func TestSARIFPlaces(t *testing.T) {

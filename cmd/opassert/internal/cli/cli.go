@@ -10,10 +10,12 @@ import (
 	"fmt"
 	"go/scanner"
 	"io"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/internal/printable"
 	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/internal/yamlfile"
@@ -340,3 +342,15 @@ func (r *repeated) one() string {
 	}
 	return ""
 }
+
+// number reads a number without a sign, and returns -1 for other text.
+func number(text string) int {
+	n, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		return -1
+	}
+	return int(n)
+}
+
+// isWorker reports whether this process is a worker.
+func isWorker() bool { return os.Getenv(suite.WorkerVariable) != "" }

@@ -18,14 +18,10 @@ var dumpCommand = command{
 
 func runDump(inv *invocation) error {
 	source := newSchemaFlags(inv.flags)
-	engine := inv.flags.String("engine", "libtorch", "whose schemas: libtorch")
 	namespace := inv.flags.String("ns", "", "the `namespace` to print, such as aten (default: all)")
 	torch := newTorchFlags(inv.flags, source)
 	if err := inv.parse(0, 0); err != nil {
 		return err
-	}
-	if *engine != "libtorch" {
-		return usagef("no engine %q has schemas to dump; there is libtorch", *engine)
 	}
 	if err := torch.use(inv); err != nil {
 		return err

@@ -82,9 +82,6 @@ func (f *checkFlags) chosen(inv *invocation) string {
 	return "libtorch"
 }
 
-// isWorker reports whether this process is a worker.
-func isWorker() bool { return os.Getenv(suite.WorkerVariable) != "" }
-
 // programs prepares the workers of the run.
 func (f *checkFlags) programs(inv *invocation) ([]*kernelProgram, error) {
 	b, err := f.backend()

@@ -209,3 +209,9 @@ func ownStream(path string) *os.File {
 	}
 	return nil
 }
+
+// itself is the path of this command.
+func itself() string {
+	self, _ := os.Executable()
+	return self
+}

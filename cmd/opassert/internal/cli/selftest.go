@@ -17,26 +17,7 @@ var selftestCommand = command{
 	run:     runSelftest,
 }
 
-// selftestJSON is the output of selftest -json.
-type selftestJSON struct {
-	Faults []selftestFault `json:"faults"`
-	Calls  int             `json:"healthy"`
-	Wrong  []string        `json:"wrong"`
-}
-
-type selftestFault struct {
-	Op      string `json:"op"`
-	Level   string `json:"level"`
-	Code    string `json:"code"`
-	Subject string `json:"subject"`
-	Kind    string `json:"kind"`
-	Class   string `json:"class"`
-	Why     string `json:"why"`
-	Wrong   string `json:"wrong,omitempty"`
-}
-
 func runSelftest(inv *invocation) error {
-	asJSON := newJSONFlag(inv.flags, "object")
 	list := inv.flags.Bool("list", false, "list the planted faults")
 	if err := inv.parse(0, 1); err != nil {
 		return err
@@ -48,12 +29,7 @@ func runSelftest(inv *invocation) error {
 		return inv.showFault(inv.flags.Arg(0))
 	}
 	report := selftest.Run()
-	var err error
-	if *asJSON {
-		err = inv.json(jsonSelftest(report))
-	} else {
-		err = report.Write(inv.stdout)
-	}
+	err := report.Write(inv.stdout)
 	if err == nil && len(report.Wrong()) > 0 {
 		return errFindings
 	}
@@ -91,15 +67,4 @@ func (inv *invocation) showFault(name string) error {
 		return errFindings
 	}
 	return nil
-}
-
-func jsonSelftest(r selftest.Results) selftestJSON {
-	out := selftestJSON{Faults: []selftestFault{}, Calls: len(r.Healthy), Wrong: append([]string{}, r.Wrong()...)}
-	for _, f := range r.Faults {
-		out.Faults = append(out.Faults, selftestFault{
-			f.Fault.Op, f.Level.String(), f.Fault.Code.String(), f.Fault.Subject, string(f.Fault.Kind), string(f.Fault.Class),
-			f.Fault.Why, f.Wrong,
-		})
-	}
-	return out
 }

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/opassert/opassert/asserts/report"
@@ -44,13 +43,4 @@ func readShard(text string) (report.Shard, error) {
 		return s, os.WriteFile(file, nil, 0o666)
 	}
 	return s, nil
-}
-
-// number reads a number without a sign, and returns -1 for other text.
-func number(text string) int {
-	n, err := strconv.ParseUint(text, 10, 31)
-	if err != nil {
-		return -1
-	}
-	return int(n)
 }

@@ -129,9 +129,3 @@ func (c *checkup) key() string {
 	}
 	return in.digest()
 }
-
-// itself is the path of this command.
-func itself() string {
-	self, _ := os.Executable()
-	return self
-}

@@ -113,12 +113,6 @@ func (l *Libtorch) Unloaded() []*engine.LoadError { return l.unloaded }
 // ThroughAutograd makes calls go through autograd, as a program's do.
 func (l *Libtorch) ThroughAutograd() { l.out.Autograd = true }
 
-// Number returns the release's number: "1.13.1".
-func (l *Libtorch) Number() string {
-	number, _, _ := strings.Cut(l.version, "+")
-	return number
-}
-
 func (l *Libtorch) Version() string {
 	if l.device.Name != "" {
 		return "libtorch " + l.version + " on " + l.device.Name
