@@ -80,7 +80,7 @@ func (h *HTML) draw(r LogReport) pageData {
 		}
 		others = append(others, l)
 	}
-	slices.SortStableFunc(others, func(a, b Life) int { return int(first(a) - first(b)) })
+	slices.SortStableFunc(others, func(a, b Life) int { return int(a.Events[0].Line - b.Events[0].Line) })
 	p.Others = rows(others, nil)
 	return p
 }
@@ -90,13 +90,6 @@ func rank(v InvariantViolation) int {
 		return 0
 	}
 	return 1
-}
-
-func first(l Life) int64 {
-	if len(l.Events) == 0 {
-		return 0
-	}
-	return l.Events[0].Line
 }
 
 // around returns the lives of a violation: the object's, its impl's, and those of

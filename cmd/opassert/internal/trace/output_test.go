@@ -198,7 +198,7 @@ func TestPageLimits(t *testing.T) {
 		t.Errorf("%+v", b)
 	}
 	replaced := Life{Kind: Tensor, Address: 3, Events: []Event{{What: Replaced}}}
-	h.lives = []Life{{Kind: Tensor, Address: 2}, replaced, broken(Object, 5, 0, 7, 0), {Kind: Impl, Address: 4}}
+	h.lives = []Life{{Kind: Tensor, Address: 2}, replaced, broken(Object, 5, 0, 7, 0), {Kind: Impl, Address: 4, Events: []Event{{What: Freed}}}}
 	for all, want := range map[bool]string{true: "[0x3 0x4 0x5]", false: "[]"} {
 		h.all = all
 		var got []Address

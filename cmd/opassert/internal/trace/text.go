@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"text/template"
 
@@ -21,7 +22,12 @@ var reportText string
 
 var reportTemplate = sync.OnceValue(func() *template.Template {
 	functions := template.FuncMap{
-		"plural": func(n int, what string) string { return plural(int64(n), what) },
+		"plural": func(n any, what string) string {
+			if count := fmt.Sprint(n); count != "1" {
+				return count + " " + what + "s"
+			}
+			return "1 " + what
+		},
 		"middle": func() int { return MaxEvents / 2 },
 	}
 	return template.Must(template.New("").Funcs(functions).Parse(reportText))
@@ -108,35 +114,7 @@ func (r *LogReport) below(root *InvariantViolation) []InvariantViolation {
 }
 
 // Summary returns the report's counts in one line.
-func (r *LogReport) Summary() string {
-	s := plural(int64(len(r.Violations)), "violation")
-	if n := r.Findings(); n < len(r.Violations) {
-		s += fmt.Sprintf(" (%s)", plural(int64(n), "finding"))
-	}
-	if n := len(r.Warnings); n > 0 {
-		s += ", " + plural(int64(n), "warning")
-	}
-	s += fmt.Sprintf(" in %s of %s: %s, %s, %s", plural(r.Records, "record"), plural(r.Lines, "line"),
-		plural(r.Lives[Object], "object"), plural(r.Lives[Impl], "impl"), plural(r.Lives[Tensor], "tensor"))
-	if r.Replaced > 0 {
-		s += fmt.Sprintf(", storage replaced %s", times(r.Replaced))
-	}
-	return s + fmt.Sprintf(", %d unknown", r.Unknown)
-}
-
-func plural(n int64, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-func times(n int64) string {
-	if n == 1 {
-		return "once"
-	}
-	return fmt.Sprintf("%d times", n)
-}
+func (r *LogReport) Summary() string { return line("summary", r) }
 
 // Later returns the consequence of a deallocation, in one line; "" if the object is
 // not deallocated.
@@ -144,22 +122,14 @@ func (v *InvariantViolation) Later() string {
 	if v.Code != preserve.SharedDealloc && v.Code != preserve.UseAfter {
 		return ""
 	}
-	if v.Consequence == 0 {
-		return "the log does not show a use of it"
+	return line("later", v)
+}
+
+// line returns the text of a template of one line.
+func line(name string, of any) string {
+	var b strings.Builder
+	if err := reportTemplate().ExecuteTemplate(&b, name, of); err != nil {
+		panic(err) // the template is embedded
 	}
-	s := fmt.Sprintf("line %d uses the deallocated object", v.Consequence)
-	if v.Consequence == v.Line {
-		s = "this line is the use"
-	}
-	if v.Tensor != 0 {
-		s += fmt.Sprintf(", for tensor %s", v.Tensor)
-	}
-	switch v.Found {
-	case "":
-	case v.Type:
-		s += fmt.Sprintf("; another %s is found there", v.Found)
-	default:
-		s += fmt.Sprintf("; a %s is found there", v.Found)
-	}
-	return s
+	return b.String()
 }
