@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 	"unsafe"
 
@@ -126,7 +127,7 @@ func (w *Watch) follow(pid int, _ string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	ring, unmap, err := shared(f, ringSize)
+	ring, unmap, err := preload.Map(f, ringSize)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -208,7 +209,7 @@ func (w *Watch) over(pid int) bool {
 	case <-w.ended:
 		return true
 	case <-time.After(time.Millisecond):
-		return !lives(pid)
+		return !preload.Lives(pid)
 	}
 }
 
@@ -219,8 +220,8 @@ func (w *Watch) found(f *ObjectFinding, pid int) {
 	if w.config.Found != nil {
 		w.config.Found(f)
 	}
-	if w.config.Fail {
-		terminate(pid)
+	if process, err := os.FindProcess(pid); w.config.Fail && err == nil {
+		process.Signal(syscall.SIGTERM)
 	}
 }
 

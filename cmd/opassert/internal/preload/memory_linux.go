@@ -24,6 +24,12 @@ func NewMemory(name string, size int64) (*os.File, error) {
 	return f, nil
 }
 
+// Map maps a file into memory that its writers see.
+func Map(f *os.File, size int) (memory []byte, unmap func() error, err error) {
+	memory, err = unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	return memory, func() error { return unix.Munmap(memory) }, err
+}
+
 // marking is held while this process has the mark, for a child to inherit.
 var marking sync.Mutex
 

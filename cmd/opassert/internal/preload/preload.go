@@ -176,11 +176,14 @@ func (o *SharedObject) serve(conn *net.UnixConn, connect func() AnswerFunc) {
 		return
 	}
 	conn.SetDeadline(time.Time{})
-	if pid, err := peer(conn); err == nil {
-		o.mu.Lock()
-		o.heard[pid] = true
-		o.mu.Unlock()
+	pid, err := peer(conn)
+	if err != nil {
+		o.NotWatched(err.Error())
+		return
 	}
+	o.mu.Lock()
+	o.heard[pid] = true
+	o.mu.Unlock()
 	var answer AnswerFunc
 	for {
 		f, err := ReadMessage(conn)
@@ -192,7 +195,7 @@ func (o *SharedObject) serve(conn *net.UnixConn, connect func() AnswerFunc) {
 		case f.Kind == fit:
 			reply.Data, file = o.fit(string(f.Data))
 		case f.Kind == memory && o.kind.Memory != nil:
-			file, err = o.memory(conn, string(f.Data))
+			file, err = o.kind.Memory(pid, string(f.Data))
 		case connect == nil:
 			err = fmt.Errorf("a process sent a frame of kind %q", f.Kind)
 		default:
@@ -213,15 +216,6 @@ func (o *SharedObject) serve(conn *net.UnixConn, connect func() AnswerFunc) {
 			return
 		}
 	}
-}
-
-// memory returns the memory that the process at the other end requests.
-func (o *SharedObject) memory(conn *net.UnixConn, which string) (*os.File, error) {
-	pid, err := peer(conn)
-	if err != nil {
-		return nil, err
-	}
-	return o.kind.Memory(pid, which)
 }
 
 // fit answers a process that has loaded a target library: with the name of the

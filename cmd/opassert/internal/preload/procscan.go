@@ -404,6 +404,9 @@ func readStat(pid int) (s stat) {
 	}
 }
 
+// Lives reports whether a process has not ended, or was not waited for.
+func Lives(pid int) bool { return readStat(pid).began != 0 }
+
 // readShort returns the text of a file of less than a page with three system calls:
 // it is read often, for each process.
 func readShort(path string) []byte {
