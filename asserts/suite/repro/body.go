@@ -129,9 +129,6 @@ func (k *pythonCall) others(sizes string) (all []otherSizes) {
 // Do returns the statements of a template.
 func (b *pythonBody) Do(template string) string { return b.statement(template, b) }
 
-// Lines returns the statements that make the arguments.
-func (b *pythonBody) Lines() string { return strings.Join(b.lines, "\n") }
-
 // Args returns the arguments as written in the call.
 func (b *pythonBody) Args() string { return strings.Join(b.args, ", ") }
 
@@ -173,9 +170,6 @@ func (b *pythonBody) Raises(statement, says string) string {
 func (b *pythonBody) Planned(result string) string {
 	return b.Under(result + b.Function + "(*twins_args, **twins_kwargs)")
 }
-
-// Verdict ends the program.
-func (b *pythonBody) Verdict(fault, says string) string { return b.verdict(fault, says, "") }
 
 // Seen ends a program that looks at memory.
 func (b *pythonBody) Seen() string {

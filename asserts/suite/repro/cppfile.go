@@ -46,9 +46,6 @@ var cppNames = map[string]string{
 	"channels_last_3d": "at::MemoryFormat::ChannelsLast3d", "per_tensor_affine": "at::kPerTensorAffine", "per_channel_affine": "at::kPerChannelAffine",
 }
 
-// A cppFile is a C++ program under construction.
-type cppFile struct{ program }
-
 // cppTexts returns the programs for a fault that call the op through the dispatcher, with autograd
 // and below it.
 func (s Source) cppTexts(f Problem) (all []string, err error) {
@@ -67,29 +64,29 @@ func (s Source) cppText(f Problem, below bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	c := &cppFile{program{dialect: &cpp, op: op}}
+	b := &cppBody{program: program{dialect: &cpp, op: op}, Below: below}
 	for _, library := range s.Libraries {
-		c.line("if (!dlopen(%q, RTLD_NOW | RTLD_GLOBAL)) throw std::runtime_error(dlerror());", library)
+		b.line("if (!dlopen(%q, RTLD_NOW | RTLD_GLOBAL)) throw std::runtime_error(dlerror());", library)
 	}
 	name, overload, _ := strings.Cut(strings.TrimPrefix(f.Op.Op, op.Namespace+"::"), ".")
-	c.line("auto op = c10::Dispatcher::singleton().findSchemaOrThrow(%q, %q);", op.Namespace+"::"+name, overload)
-	c.line("const auto& schema = op.schema();\n(void)schema;")
-	args, err := c.args(f.recipe())
+	b.line("auto op = c10::Dispatcher::singleton().findSchemaOrThrow(%q, %q);", op.Namespace+"::"+name, overload)
+	b.line("const auto& schema = op.schema();\n(void)schema;")
+	args, err := b.args(f.recipe())
 	if err != nil {
 		return "", err
 	}
-	b := &cppBody{cppFile: c, Stack: "std::vector<c10::IValue> stack{" + strings.Join(args, ", ") + "};", Below: below}
+	b.Stack = "std::vector<c10::IValue> stack{" + strings.Join(args, ", ") + "};"
 	template, err := b.choose(f)
 	if err != nil {
 		return "", err
 	}
 	about := s.about(f) + "\n\nBuild it: " + strings.Join(s.buildLine(f), " ")
-	return c.text(about, b.Do(template)), nil
+	return b.text(about, b.Do(template)), nil
 }
 
-// A cppBody is the statements of a C++ program: one of cpp.tmpl's templates.
+// A cppBody is a C++ program under construction: the statements of one of cpp.tmpl's templates.
 type cppBody struct {
-	*cppFile
+	program
 	Stack     string // a statement that declares it
 	Below     bool   // autograd
 	Subject   asserts.Place
@@ -131,12 +128,6 @@ func (b *cppBody) choose(f Problem) (template string, err error) {
 // Do returns the statements of a template.
 func (b *cppBody) Do(template string) string { return b.statement(template, b) }
 
-// Lines returns the statements that make the arguments.
-func (b *cppBody) Lines() string { return strings.Join(b.lines, "\n") }
-
-// Verdict ends the program.
-func (b *cppBody) Verdict(fault, says string) string { return b.verdict(fault, says, "") }
-
 // Seen ends a program that looks at memory.
 func (b *cppBody) Seen() string {
 	return b.verdict(b.Sight.Cpp, strings.ReplaceAll(b.Sight.Says, "{x}", b.Subject.String()), ", or no result shows it")
@@ -151,30 +142,30 @@ func (s Source) buildLine(f Problem) []string {
 }
 
 // args makes the arguments, and returns them as written in the call.
-func (c *cppFile) args(recipe string) ([]string, error) {
-	k, err := readCase(c.op, recipe)
+func (b *cppBody) args(recipe string) ([]string, error) {
+	k, err := readCase(b.op, recipe)
 	if err != nil {
 		return nil, err
 	}
 	var all []string
-	for i, arg := range c.op.Func.Args {
+	for i, arg := range b.op.Func.Args {
 		v := &k.Args[i]
 		name := ""
 		text := fmt.Sprintf("standard(schema, %d)", i)
 		if v.Kind != sample.DefaultValue {
 			wanted := cppVariable(k.Names[i])
-			if text, err = c.value(v, i, wanted); err != nil {
+			if text, err = b.value(v, i, wanted); err != nil {
 				return nil, fmt.Errorf("argument %s: %w", k.Names[i], err)
 			}
 			switch {
 			case arg.Type.HoldsTensors() && v.Kind == sample.ListValue:
-				c.line(c.declared, wanted, text)
+				b.line(b.declared, wanted, text)
 				name, text = wanted, wanted
 			case arg.Type.HoldsTensors() && v.Kind == sample.TensorValue:
 				name = text
 			}
 		}
-		c.names = append(c.names, name)
+		b.names = append(b.names, name)
 		all = append(all, text)
 	}
 	return all, nil
@@ -227,21 +218,17 @@ func cppFlat(cpp *dialect, dtype tensor.DType, data []byte) string {
 func cppInts(ns []int64) string { return "{" + strings.Trim(tuple(ns), "(,)") + "}" }
 
 // place returns the expression for a tensor of a violation.
-func (c *cppFile) place(p asserts.Place) (string, error) {
+func (b *cppBody) place(p asserts.Place) (x string, err error) {
 	element := elementOf(p)
 	if e, _, ok := strings.Cut(p.Called, "."); ok {
 		element = "[" + e + "]"
 	}
-	x := ""
-	switch {
-	case p.Return:
-		x = fmt.Sprintf("stack[%d]", p.Index)
-	case p.Index >= len(c.names) || c.names[p.Index] == "":
-		return "", fmt.Errorf("the argument %s is not in the call", p.Name)
-	default:
-		x = c.names[p.Index]
+	if x = fmt.Sprintf("stack[%d]", p.Index); !p.Return {
+		x, err = b.argument(p)
 	}
 	switch {
+	case err != nil:
+		return "", err
 	case element != "":
 		x += ".toList().get(" + strings.Trim(element, "[]") + ").toTensor()"
 	case p.Return:
@@ -254,8 +241,8 @@ func (c *cppFile) place(p asserts.Place) (string, error) {
 }
 
 // text composes the program.
-func (c *cppFile) text(about, body string) string {
-	return c.statement("program", fields{
+func (b *cppBody) text(about, body string) string {
+	return b.statement("program", fields{
 		"about": commented("//", about), "headers": headers, "system": system, "definitions": used(cppDefinitions, body+"\nline(e)"), "body": body,
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"text/template"
 
+	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/internal/slicesx"
@@ -42,6 +43,20 @@ type program struct {
 
 func (p *program) line(format string, args ...any) {
 	p.lines = append(p.lines, fmt.Sprintf(format, args...))
+}
+
+// Lines returns the statements.
+func (p *program) Lines() string { return strings.Join(p.lines, "\n") }
+
+// Verdict ends the program.
+func (p *program) Verdict(fault, says string) string { return p.verdict(fault, says, "") }
+
+// argument returns the variable of an argument.
+func (p *program) argument(of asserts.Place) (string, error) {
+	if of.Index >= len(p.names) || p.names[of.Index] == "" {
+		return "", fmt.Errorf("the argument %s is not in the call", of.Name)
+	}
+	return p.names[of.Index], nil
 }
 
 // value returns an expression for a value of an argument; name is the variable for a tensor.

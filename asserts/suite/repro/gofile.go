@@ -311,10 +311,9 @@ func (g *goFile) place(p asserts.Place) (string, error) {
 	switch {
 	case p.Called != "":
 		return "", fmt.Errorf("the parts of %s have no name in Go", p.Name)
-	case !p.Return && (p.Index >= len(g.names) || g.names[p.Index] == ""):
-		return "", fmt.Errorf("the argument %s is not in the call", p.Name)
 	case !p.Return:
-		return g.names[p.Index] + elementOf(p), nil
+		x, err := g.argument(p)
+		return x + elementOf(p), err
 	case g.fn.Returns == 0: // a written argument
 		ret := g.op.Func.Returns[p.Index]
 		i := slices.IndexFunc(g.op.Func.Args, func(a schema.Argument) bool {
@@ -362,7 +361,7 @@ func (g *goFile) judged(f Problem, call string) error {
 	} else {
 		g.line("x := %s", g.seen(x))
 	}
-	g.line("%s", g.verdict(p.Fault, p.Says, ""))
+	g.line("%s", g.Verdict(p.Fault, p.Says))
 	return nil
 }
 
@@ -443,10 +442,10 @@ var packages = []string{"bytes", "context", "encoding/binary", "fmt", "io", "mat
 
 // text composes the program.
 func (g *goFile) text(about string) string {
-	if !strings.Contains(strings.Join(g.lines, "\n"), "recover()") {
+	if !strings.Contains(g.Lines(), "recover()") {
 		g.lines = append([]string{"defer refused()"}, g.lines...)
 	}
-	body := strings.Join(g.lines, "\n")
+	body := g.Lines()
 	functions := strings.Join(used(goDefinitions, body), "")
 	standard := slices.DeleteFunc(slices.Clone(packages), func(p string) bool {
 		return !regexp.MustCompile(`\b` + path.Base(p) + `\.`).MatchString(body + functions)

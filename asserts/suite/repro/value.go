@@ -91,18 +91,16 @@ func keyword(name, value string) string {
 }
 
 // place returns the expression for a tensor of a violation.
-func (k *pythonCall) place(p asserts.Place) (string, error) {
-	x := "result"
+func (k *pythonCall) place(p asserts.Place) (x string, err error) {
+	x = "result"
 	switch {
-	case p.Return && len(k.op.Func.Returns) > 1:
-		x += "[" + strconv.Itoa(p.Index) + "]"
-	case !p.Return && (p.Index >= len(k.names) || k.names[p.Index] == ""):
-		return "", fmt.Errorf("the argument %s is not in the call", p.Name)
 	case !p.Return:
-		x = k.names[p.Index]
+		x, err = k.argument(p)
+	case len(k.op.Func.Returns) > 1:
+		x += "[" + strconv.Itoa(p.Index) + "]"
 	}
-	if p.Called == "" {
-		return x + elementOf(p), nil
+	if err != nil || p.Called == "" {
+		return x + elementOf(p), err
 	}
 	if element, _, ok := strings.Cut(p.Called, "."); ok {
 		x += "[" + element + "]"
