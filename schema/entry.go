@@ -211,6 +211,25 @@ func (r *reader) text(e *entry, key string) *yaml.Node {
 	return n
 }
 
+// texts returns the texts of a list, which may be missing.
+func (r *reader) texts(n *yaml.Node, list, text string) (all []*yaml.Node) {
+	switch {
+	case n == nil:
+		return nil
+	case n.Kind != yaml.SequenceNode:
+		r.ReportKind(n, list)
+		return nil
+	}
+	for _, item := range n.Content {
+		if yamlfile.IsText(item) {
+			all = append(all, item)
+		} else {
+			r.ReportKind(item, text)
+		}
+	}
+	return all
+}
+
 // A word is a piece of a scalar.
 type word struct {
 	text string
@@ -229,8 +248,8 @@ func (r *reader) words(n *yaml.Node) []word {
 	return list
 }
 
-// opName reads an operator name with its overload.
-func (r *reader) opName(w word) (Name, bool) {
+// opName reads an operator name with its overload; it returns nil for an error.
+func (r *reader) opName(w word) *Name {
 	at := func(off int) token.Position {
 		pos := w.pos
 		pos.Offset += off
@@ -244,25 +263,21 @@ func (r *reader) opName(w word) (Name, bool) {
 	}
 	if p.err != nil {
 		r.Errs.Add(p.err.Pos, p.err.Msg)
-		return Name{}, false
+		return nil
 	}
-	return name, true
+	return &name
 }
 
 func (r *reader) structuredDelegate(e *entry) *Name {
 	n := r.text(e, keyStructuredDelegate)
-	if n == nil {
+	switch {
+	case n == nil:
 		return nil
-	}
-	if strings.Contains(n.Value, "::") {
+	case strings.Contains(n.Value, "::"):
 		r.Report(n, "structured_delegate has no namespace: it is that of the entry")
 		return nil
 	}
-	name, ok := r.opName(word{n.Value, r.Inside(n)(0)})
-	if !ok {
-		return nil
-	}
-	return &name
+	return r.opName(word{n.Value, r.Inside(n)(0)})
 }
 
 func (r *reader) structuredInherits(e *entry) {
@@ -278,11 +293,7 @@ func (r *reader) entryTags(e *entry) []string {
 	switch n := e.values[keyTags]; {
 	case n == nil:
 	case n.Kind == yaml.SequenceNode:
-		for _, item := range n.Content {
-			if !yamlfile.IsText(item) {
-				r.ReportKind(item, "a tag")
-				continue
-			}
+		for _, item := range r.texts(n, "", "a tag") {
 			words = append(words, word{item.Value, r.Inside(item)(0)})
 		}
 	case !yamlfile.IsText(n):
@@ -308,8 +319,9 @@ func (r *reader) autogen(e *entry) []Name {
 	}
 	var names []Name
 	for _, w := range r.words(n) {
-		name, _ := r.opName(w)
-		names = append(names, name)
+		if name := r.opName(w); name != nil {
+			names = append(names, *name)
+		}
 	}
 	return names
 }

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/opassert/opassert/internal/yamlfile"
 )
 
@@ -62,19 +60,7 @@ func (r *reader) checkDeviceCheck(e *entry) {
 }
 
 func (r *reader) checkNoDefaultArgs(e *entry) {
-	n := e.values[keyCppNoDefaultArgs]
-	if n == nil {
-		return
-	}
-	if n.Kind != yaml.SequenceNode {
-		r.ReportKind(n, "cpp_no_default_args: a list of arguments")
-		return
-	}
-	for _, item := range n.Content {
-		if !yamlfile.IsText(item) {
-			r.ReportKind(item, "the name of an argument")
-			continue
-		}
+	for _, item := range r.texts(e.values[keyCppNoDefaultArgs], "cpp_no_default_args: a list of arguments", "the name of an argument") {
 		if !slices.ContainsFunc(e.op.Func.Args, func(a Argument) bool { return a.Name == item.Value && a.Default != "" }) {
 			r.Report(item, "%s has no argument %s with a default value", e.op.Func.Name, yamlfile.Clip(item.Value))
 		}

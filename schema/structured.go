@@ -67,24 +67,14 @@ func (r *reader) ufuncLoop(n *yaml.Node) {
 // Source: torchgen/model.py, Precompute.parse.
 func (r *reader) precomputed(e *entry) {
 	n := e.values[keyPrecomputed]
-	if n == nil {
-		return
-	}
-	if n.Kind != yaml.SequenceNode {
-		r.ReportKind(n, "precomputed: a list")
-		return
-	}
-	if !e.structured {
+	list := r.texts(n, "precomputed: a list", "argument -> declarations")
+	if !e.structured && n != nil && n.Kind == yaml.SequenceNode {
 		r.Report(n, "precomputed needs structured: True")
 	}
-	for i, item := range n.Content {
-		if !yamlfile.IsText(item) {
-			r.ReportKind(item, "argument -> declarations")
-			continue
-		}
+	for _, item := range list {
 		arg, decls, found := strings.Cut(item.Value, " -> ")
 		switch {
-		case !found && i == len(n.Content)-1:
+		case !found && item == n.Content[len(n.Content)-1]:
 			r.declarations(item, 0)
 		case !found:
 			r.Report(item, "only the last line of precomputed may have no argument ->")

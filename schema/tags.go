@@ -57,11 +57,3 @@ func (t *TagSet) read(s *yamlfile.File, doc *yaml.Node) {
 		t.names = append(t.names, entry[0].Value)
 	}
 }
-
-// derivedTags returns the tags that a derived op has from its base.
-//
-// Source: torchgen/native_function_generation.py, generate_function.
-func derivedTags(base, inherited []string) []string {
-	tags := slices.DeleteFunc(slices.Clone(base), func(tag string) bool { return !slices.Contains(inherited, tag) })
-	return slices.Sorted(slices.Values(append(tags, generatedTag)))
-}

@@ -144,22 +144,21 @@ func (pkg *Package) findUnread(p *packages.Package) error {
 		return fmt.Errorf("load kernels: %w", err)
 	}
 	for _, e := range entries {
-		path := filepath.Join(p.Dir, e.Name())
+		path, why := filepath.Join(p.Dir, e.Name()), ""
 		switch {
 		case strings.HasSuffix(path, "_test.go"):
-			pkg.unread(p.Fset, unreadIn(p.Fset, path, "a kernel can't be in a test file, which the wrappers' package can't import"))
+			why = "a kernel can't be in a test file, which the wrappers' package can't import"
 		case slices.Contains(p.IgnoredFiles, path):
-			pkg.unread(p.Fset, unreadIn(p.Fset, path, "this build leaves the file out"))
+			why = "this build leaves the file out"
+		default:
+			continue
+		}
+		for _, u := range unreadIn(p.Fset, path, why) {
+			pkg.Unread.Add(position(p.Fset, u.Pos), misread+u.Why)
 		}
 	}
 	pkg.Unread.Sort()
 	return nil
-}
-
-func (pkg *Package) unread(fset *token.FileSet, list []Unread) {
-	for _, u := range list {
-		pkg.Unread.Add(position(fset, u.Pos), misread+u.Why)
-	}
 }
 
 // Uncallable returns the reason why generated code in another package can't call fn, or "".
@@ -170,18 +169,18 @@ func Uncallable(fn *types.Func) string {
 		return "is not exported; it is called from another package, so export it with a capital letter"
 	case sig.TypeParams().Len() > 0 || sig.RecvTypeParams().Len() > 0:
 		return "has type parameters; write one kernel for each type"
-	case recv != nil && !exportedType(recv.Type()):
+	case recv != nil && !pointee(recv.Type()).(*types.Named).Obj().Exported():
 		return "is a method of a type that is not exported; which no other package can name"
 	}
 	return ""
 }
 
-// exportedType reports whether the type of a receiver is exported.
-func exportedType(t types.Type) bool {
+// pointee returns the type that a type points to, or the type itself.
+func pointee(t types.Type) types.Type {
 	if p, ok := types.Unalias(t).(*types.Pointer); ok {
 		t = p.Elem()
 	}
-	return types.Unalias(t).(*types.Named).Obj().Exported()
+	return types.Unalias(t)
 }
 
 func position(fset *token.FileSet, pos token.Pos) token.Position {

@@ -75,10 +75,7 @@ func fitBase(name string, t types.Type) bool {
 }
 
 func isNamed(t types.Type) bool {
-	if p, ok := types.Unalias(t).(*types.Pointer); ok {
-		t = p.Elem()
-	}
-	switch t := types.Unalias(t).(type) {
+	switch t := pointee(t).(type) {
 	case *types.Named:
 		return true
 	case *types.Interface:

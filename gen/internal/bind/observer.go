@@ -55,10 +55,8 @@ func unfitObserver(fn *types.Func) string {
 	if sig.Recv() != nil || sig.Results().Len() != 0 || sig.Params().Len() != 3 || !looks(sig.Params().At(1), sig.Params().At(2)) {
 		return "is not a " + want
 	}
-	if p, ok := types.Unalias(sig.Params().At(0).Type()).(*types.Pointer); ok {
-		if _, ok := types.Unalias(p.Elem()).(*types.Named); ok {
-			return ""
-		}
+	if t := sig.Params().At(0).Type(); isPointerTo(t, func(t types.Type) bool { _, ok := types.Unalias(t).(*types.Named); return ok }) {
+		return ""
 	}
 	return "is not a " + want + ", of a named type T; around tensors that are values declare a type of your own, with a method Observe"
 }

@@ -58,12 +58,10 @@ func (b *binder) observed(t types.Type) bool {
 // foreign reports whether a type is a pointer to a type of another package, which may be of another
 // module and cannot get methods.
 func (b *binder) foreign(t types.Type) bool {
-	p, ok := types.Unalias(t).(*types.Pointer)
-	if !ok {
-		return false
-	}
-	named, ok := types.Unalias(p.Elem()).(*types.Named)
-	return ok && named.Obj().Pkg() != nil && named.Obj().Pkg() != b.pkg.Types
+	return isPointerTo(t, func(t types.Type) bool {
+		named, ok := types.Unalias(t).(*types.Named)
+		return ok && named.Obj().Pkg() != nil && named.Obj().Pkg() != b.pkg.Types
+	})
 }
 
 // A candidate is a type of parameters for which a schema has Tensor.

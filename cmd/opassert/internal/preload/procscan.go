@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/opassert/opassert/internal/printable"
@@ -389,7 +388,7 @@ type stat struct {
 
 // readStat returns the zero stat for an absent process.
 func readStat(pid int) (s stat) {
-	fields := procstat.Fields(readShort(proc(pid, "stat"))) // from the third on
+	fields := procstat.Of(pid) // from the third on
 	if len(fields) < 26 {
 		return stat{ended: true}
 	}
@@ -407,19 +406,6 @@ func readStat(pid int) (s stat) {
 // Lives reports whether a process has not ended, or was not waited for.
 func Lives(pid int) bool { return readStat(pid).began != 0 }
 
-// readShort returns the text of a file of less than a page with three system calls:
-// it is read often, for each process.
-func readShort(path string) []byte {
-	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
-	if err != nil {
-		return nil
-	}
-	defer syscall.Close(fd)
-	text := make([]byte, 4096)
-	n, _ := syscall.Read(fd, text)
-	return text[:max(0, n)]
-}
-
 // A programMark identifies the processes of a program: a limit of their real-time timeout,
 // too large to matter; 0 means no mark. The kernel inherits it at each fork and exec, also
 // when a process loses its parent and its environment.
@@ -427,7 +413,8 @@ type programMark uint64
 
 // on reports whether a process has the mark.
 func (m programMark) on(pid int) bool {
-	_, rest, _ := strings.Cut(string(readShort(proc(pid, "limits"))), "\nMax realtime timeout ")
+	limits, _ := os.ReadFile(proc(pid, "limits"))
+	_, rest, _ := strings.Cut(string(limits), "\nMax realtime timeout ")
 	fields := strings.Fields(rest)
 	return m != 0 && len(fields) > 0 && fields[0] == strconv.FormatUint(uint64(m), 10)
 }
