@@ -110,13 +110,16 @@ func findTag(s []byte) (begin, end int) {
 // an unknown message.
 func parse(s []byte, r *logRecord) bool {
 	*r = logRecord{count: NoCount}
+	return parseMessage(afterSubject(s, r), r)
+}
+
+// afterSubject reads the subject, if there is one, and returns the message.
+func afterSubject(s []byte, r *logRecord) []byte {
 	s = bytes.TrimSpace(s)
-	if bytes.HasPrefix(s, []byte("(")) {
-		if end := bytes.IndexByte(s, ')'); end > 0 && parseSubject(s[1:end], r) {
-			s = bytes.TrimLeft(bytes.TrimPrefix(s[end+1:], []byte(",")), " \t")
-		}
+	if end := bytes.IndexByte(s, ')'); end > 0 && s[0] == '(' && parseSubject(s[1:end], r) {
+		s = bytes.TrimLeft(bytes.TrimPrefix(s[end+1:], []byte(",")), " \t")
 	}
-	return parseMessage(s, r)
+	return s
 }
 
 func parseSubject(s []byte, r *logRecord) bool {
@@ -251,7 +254,7 @@ func parseMessage(s []byte, r *logRecord) bool {
 		return known(deallocating)
 	}
 	if eat(&s, "in ") {
-		name, _ := eatWord(&s)
+		name := eatWhile(&s, isWord)
 		for _, f := range functions {
 			if bytes.Contains(name, []byte(f.part)) {
 				return known(f.message)
@@ -275,7 +278,7 @@ func (r *logRecord) fits(s []byte, form string) bool {
 		case '%':
 			ok = eatType(&s, r, i == len(form)-1)
 		case '@':
-			_, ok = eatWord(&s)
+			ok = len(eatWhile(&s, isWord)) > 0
 		case '?':
 			if !bytes.HasPrefix(s, []byte(", ")) {
 				return true
@@ -295,15 +298,9 @@ func (r *logRecord) fits(s []byte, form string) bool {
 // torn reports whether the text is only the beginning of a message, interrupted by
 // other output.
 func torn(s []byte) bool {
-	s = bytes.TrimSpace(s)
-	if bytes.HasPrefix(s, []byte("(")) {
-		end := bytes.IndexByte(s, ')')
-		if end < 0 {
-			return true
-		}
-		if parseSubject(s[1:end], new(logRecord)) {
-			s = bytes.TrimLeft(s[end+1:], ", \t")
-		}
+	s = afterSubject(s, new(logRecord))
+	if bytes.HasPrefix(s, []byte("(")) && !bytes.Contains(s, []byte(")")) {
+		return true
 	}
 	begins := func(m string) bool {
 		return len(s) > 0 && (strings.HasPrefix(m, string(s)) || strings.HasPrefix(string(s), m))
@@ -335,30 +332,22 @@ var storageTypes = []string{"torch.storage.UntypedStorage", "torch.UntypedStorag
 
 // eatType reads a type's name, the last of the message or one that more text follows.
 func eatType(s *[]byte, r *logRecord, last bool) bool {
-	end := bytes.IndexFunc(*s, func(c rune) bool {
-		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("_.-+<>", c)
-	})
-	if end < 0 {
-		end = len(*s)
-	}
+	r.typ = eatWhile(s, func(c rune) bool { return isWord(c) || strings.ContainsRune(".-+<>", c) })
 	if last {
-		end = knownType((*s)[:end])
+		r.typ = r.typ[:knownType(r.typ)]
 	}
-	r.typ, *s = (*s)[:end], (*s)[end:]
-	return end > 0
+	return len(r.typ) > 0
 }
 
-// eatWord reads an identifier.
-func eatWord(s *[]byte) (word []byte, ok bool) {
-	i := 0
-	for ; i < len(*s); i++ {
-		if c := (*s)[i]; c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') {
-			break
-		}
-	}
-	word, *s = (*s)[:i], (*s)[i:]
-	return word, i > 0
+// eatWhile reads the characters of a kind.
+func eatWhile(s *[]byte, is func(rune) bool) []byte {
+	all := *s
+	*s = bytes.TrimLeftFunc(all, is)
+	return all[:len(all)-len(*s)]
 }
+
+// isWord reports whether a character may be in an identifier.
+func isWord(c rune) bool { return c == '_' || unicode.IsLetter(c) || unicode.IsDigit(c) }
 
 // parseCut reads the truncated last line of a log. It returns false for a line that
 // is complete: nothing is missing that could change its meaning. Of a message that is
