@@ -37,8 +37,12 @@ type Options struct {
 	Strict bool                         // as in schema.Config
 }
 
-// FileName is the name of the generated file in the out folder.
-const FileName = "opassert_gen.go"
+// FileName and releaseName are the names of the generated files in the out folder: that of the
+// debug build, with the build tag opassert, or of every build, and that of builds without it.
+const (
+	FileName    = "opassert_gen.go"
+	releaseName = "opassert_release_gen.go"
+)
 
 // A File is a generated file.
 type File struct {
@@ -106,7 +110,14 @@ func Generate(o Options) (Result, error) {
 		return result, err
 	}
 	result.Files = o.file(text)
-	return result, checkNeighbours(result.Files[0])
+	if !o.Always {
+		bare, err := emit.Release(in.file, wrappers)
+		if err != nil { //mutate:equivalent false: every input can be printed
+			return result, err
+		}
+		result.Files = append(result.Files, File{filepath.Join(o.Out, releaseName), bare})
+	}
+	return result, checkNeighbours(result.Files)
 }
 
 // GenerateTyped makes typed functions that call the ops of a real libtorch.
@@ -126,7 +137,7 @@ func GenerateTyped(o Options) (Result, error) {
 		return result, err
 	}
 	result.Files = o.file(text)
-	return result, checkNeighbours(result.Files[0])
+	return result, checkNeighbours(result.Files)
 }
 
 // An input is the common input of every generation.

@@ -20,7 +20,7 @@ func given(change func(*Options)) Options {
 
 func TestGenerate(t *testing.T) {
 	made := must.Get(Generate(given(func(o *Options) { o.Allow = []string{"testdata/allow.yaml"} })))(t)
-	if len(made.Files) != 1 || made.Files[0].Path != filepath.FromSlash("testdata/ops/opassert_gen.go") {
+	if len(made.Files) != 2 || made.Files[0].Path != filepath.FromSlash("testdata/ops/opassert_gen.go") || made.Files[1].Path != filepath.FromSlash("testdata/ops/opassert_release_gen.go") {
 		t.Fatalf("generated %+v", made.Files)
 	}
 	for _, want := range []string{

@@ -10,17 +10,20 @@ import (
 	"go/types"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// checkNeighbours reports a generated file that would not compile with the other Go files of its
-// folder: they are of another package, or declare the same name.
-func checkNeighbours(f File) error {
+// checkNeighbours reports generated files, the first of which declares all names, that would not
+// compile with the other Go files of their folder: they are of another package, or declare the same
+// name.
+func checkNeighbours(files []File) error {
+	f := files[0]
 	fset := token.NewFileSet()
 	var errs scanner.ErrorList
 	var generated *types.Scope
 	var pkg string
-	for _, path := range neighbours(f.Path) {
+	for _, path := range neighbours(files) {
 		other, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
 		if err != nil {
 			continue // the Go compiler reports it
@@ -56,15 +59,20 @@ func checkNeighbours(f File) error {
 	return errs.Err()
 }
 
-// neighbours returns the other Go files in a file's folder that some build on this system compiles.
-func neighbours(path string) []string {
-	dir := filepath.Dir(path)
+// neighbours returns the other Go files in the folder of files that the debug build, or one without
+// its tag, compiles on this system.
+func neighbours(files []File) []string {
+	dir := filepath.Dir(files[0].Path)
 	entries, _ := os.ReadDir(dir) // a missing folder has none
+	debug := build.Default
+	debug.BuildTags = append(slices.Clip(debug.BuildTags), "opassert")
 	var paths []string
 	for _, e := range entries {
-		match, _ := build.Default.MatchFile(dir, e.Name()) // false with an error
-		if match && strings.HasSuffix(e.Name(), ".go") && e.Name() != filepath.Base(path) {
-			paths = append(paths, filepath.Join(dir, e.Name()))
+		path := filepath.Join(dir, e.Name())
+		compiled, _ := build.Default.MatchFile(dir, e.Name()) // false with an error
+		tagged, _ := debug.MatchFile(dir, e.Name())
+		if (compiled || tagged) && strings.HasSuffix(path, ".go") && !slices.ContainsFunc(files, func(f File) bool { return f.Path == path }) {
+			paths = append(paths, path)
 		}
 	}
 	return paths

@@ -32,6 +32,8 @@ func TestCheckNeighbours(t *testing.T) {
 		{"assembly", "a.s", "package main\n", ""},
 		{"a name like a test's", "a.go", "package ops_test\n",
 			"a.go:1:9: this is package ops_test, but opassert_gen.go would be package ops: choose -package ops_test, or another folder with -out"},
+		{"in the debug build", "a.go", "//go:build opassert\n\npackage ops\n\nfunc Add() {}\n",
+			"a.go:5:6: Add is declared here, but opassert_gen.go:7:6 would declare it, too: rename this one, or choose another folder with -out"},
 		{"the file of before", FileName, "package main\n", ""},
 	}
 	for _, tt := range tests {
@@ -39,7 +41,7 @@ func TestCheckNeighbours(t *testing.T) {
 			t.Chdir(t.TempDir())
 			must.Do(t, os.WriteFile(tt.file, []byte(tt.text), 0o666))
 			got := ""
-			if err := checkNeighbours(File{FileName, []byte(text)}); err != nil {
+			if err := checkNeighbours([]File{{FileName, []byte(text)}}); err != nil {
 				got = err.Error()
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -49,10 +51,10 @@ func TestCheckNeighbours(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	must.Do(t, os.WriteFile("a.go", []byte("package ops\n"), 0o666))
-	if err := checkNeighbours(File{FileName, []byte("package ops\n\nfunc {")}); err == nil {
+	if err := checkNeighbours([]File{{FileName, []byte("package ops\n\nfunc {")}}); err == nil {
 		t.Error("what is generated is no Go, and no error")
 	}
-	if err := checkNeighbours(File{filepath.Join(t.TempDir(), "none", FileName), []byte(text)}); err != nil {
+	if err := checkNeighbours([]File{{filepath.Join(t.TempDir(), "none", FileName), []byte(text)}}); err != nil {
 		t.Errorf("a folder that is not there: %v", err)
 	}
 }

@@ -40,7 +40,7 @@ func TestModules(t *testing.T) {
 			if out, err := command(dir, "go", "mod", "download"); err != nil {
 				t.Skipf("its modules can't be had here: %s", out)
 			}
-			out, err := command(dir, "go", "test", "-run", "TestOps", ".")
+			out, err := command(dir, "go", "test", "-tags", "opassert", "-run", "TestOps", ".")
 			if err == nil {
 				t.Fatalf("passed, with a bug:\n%s", out)
 			}
@@ -50,7 +50,7 @@ func TestModules(t *testing.T) {
 			if got := found(codes, out); !slices.Equal(got, want.codes) {
 				t.Errorf("reported %v, want %v\n%s", got, want.codes, out)
 			}
-			for _, what := range append(want.unread, "repro   go test -run '^TestOps$/^"+want.failed[0]+"$'", "call    "+want.failed[0]+"(self=") {
+			for _, what := range append(want.unread, "repro   go test -tags opassert -run '^TestOps$/^"+want.failed[0]+"$'", "call    "+want.failed[0]+"(self=") {
 				if !strings.Contains(out, what) {
 					t.Errorf("%q is not in\n%s", what, out)
 				}

@@ -80,7 +80,11 @@ func repro(t testing.TB) string {
 	for i, part := range parts {
 		parts[i] = "^" + part + "$"
 	}
-	return fmt.Sprintf("go test -run '%s'", strings.Join(parts, "/"))
+	tags := ""
+	if asserts.Enabled {
+		tags = "-tags opassert "
+	}
+	return fmt.Sprintf("go test %s-run '%s'", tags, strings.Join(parts, "/"))
 }
 
 // Fuzz is Run with cases that the fuzzer chooses: the name of an op, and the number from which the

@@ -1,3 +1,5 @@
+//go:build opassert
+
 package columns_test
 
 import (

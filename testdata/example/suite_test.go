@@ -1,3 +1,5 @@
+//go:build opassert
+
 package vector_test
 
 import (

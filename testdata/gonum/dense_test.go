@@ -1,3 +1,5 @@
+//go:build opassert
+
 package dense_test
 
 import (

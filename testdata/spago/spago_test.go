@@ -1,3 +1,5 @@
+//go:build opassert
+
 package spago_test
 
 import (

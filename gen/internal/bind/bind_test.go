@@ -209,7 +209,7 @@ func TestBind(t *testing.T) {
 		{
 			"names that the body uses", "//opassert:kernel f\nfunc F(asserts, kernels, call, enabled *Tensor, opF int) (obs, t *Tensor, err error) { return }",
 			[]string{"f(Tensor a, Tensor b, Tensor c, Tensor d, int e) -> (Tensor, Tensor)"},
-			[]string{"F(asserts_ *Tensor one, kernels_ *Tensor one, call *Tensor one, enabled_ *Tensor one, opF_ int) " +
+			[]string{"F(asserts_ *Tensor one, kernels_ *Tensor one, call *Tensor one, enabled *Tensor one, opF_ int) " +
 				"(obs *Tensor one, t *Tensor one) '' 'err' 'call_' 'obs_' 't_'"},
 		},
 		{

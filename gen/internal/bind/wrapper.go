@@ -130,7 +130,7 @@ func count(n int, thing string) string {
 
 // reserved seeds a name set with the names that a wrapper's body refers to.
 func (b *binder) reserved(w Wrapper) plan.NameSet {
-	return plan.NewNameSet("asserts", "enabled", "len", "nil", "observed", b.pkg.Name, w.OpVar)
+	return plan.NewNameSet("asserts", "len", "nil", "observed", b.pkg.Name, w.OpVar)
 }
 
 // refuseUnexported reports types in the signature that another package can't name.

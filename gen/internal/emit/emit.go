@@ -19,11 +19,17 @@ type Header struct {
 	Package string   // the package name
 	Sources []string // the files and folders that it is made from
 	Always  bool     // the checks run in every build, not only under the tag opassert
+
+	build string // the constraint on builds
 }
 
-// Wrappers returns the text of a file of wrappers, formatted.
+// Wrappers returns the text of a file of wrappers, formatted: of the debug build, or of every one.
 func Wrappers(f Header, wrappers []bind.Wrapper) ([]byte, error) {
-	w := newWriter(f)
+	w := newWriter()
+	if !f.Always {
+		f.build = "opassert"
+	}
+	w.version()
 	w.reserve(wrappers)
 	if len(wrappers) > 0 && wrappers[0].Observer != nil {
 		for _, declaration := range w.observed(wrappers[0].Observer) {
@@ -38,9 +44,23 @@ func Wrappers(f Header, wrappers []bind.Wrapper) ([]byte, error) {
 	return w.text(f)
 }
 
+// Release returns the text of a file of the same functions for other builds, formatted. It imports
+// what the kernels do.
+func Release(f Header, wrappers []bind.Wrapper) ([]byte, error) {
+	w := newWriter()
+	f.build = "!opassert"
+	w.reserve(wrappers)
+	for _, wrapper := range wrappers {
+		w.add(w.release(wrapper))
+	}
+	return w.text(f)
+}
+
 // Typed returns the text of a file of typed functions over libtorch, formatted.
 func Typed(f Header, funcs []typed.Func) ([]byte, error) {
-	w := newWriter(f)
+	w := newWriter()
+	w.version()
+	w.add(w.enabled(f.Always))
 	for _, fn := range funcs {
 		w.add(w.typed(fn))
 		w.add(w.table(fn.OpVar, fn.Plan))
@@ -56,13 +76,13 @@ type writer struct {
 	err  error
 }
 
-func newWriter(f Header) *writer {
-	w := &writer{names: newNames()}
+func newWriter() *writer { return &writer{names: newNames()} }
+
+// version makes the file compile with the run time that it fits alone.
+func (w *writer) version() {
 	w.add(rows(
 		comment("The run time's version that this file was written for."),
 		jen.Const().Id("_").Op("=").Add(w.asserts("Generated2"))))
-	w.add(w.enabled(f.Always))
-	return w
 }
 
 func header(sources []string) string {
@@ -107,5 +127,9 @@ func (w *writer) text(f Header) ([]byte, error) {
 		return nil, fmt.Errorf("emit: %w", err)
 	}
 	text.Write(w.body.Bytes())
-	return text.Bytes(), nil
+	if f.build == "" {
+		return text.Bytes(), nil
+	}
+	const clause = "\n\npackage "
+	return bytes.Replace(text.Bytes(), []byte(clause), []byte("\n\n//go:build "+f.build+clause), 1), nil
 }

@@ -106,6 +106,7 @@ func TestEmit(t *testing.T) {
 	}
 	text := must.Get(emit.Wrappers(emit.Header{Package: "ops"}, wrappers))(t)
 	formattedGolden(t, "wrappers.golden", text)
+	formattedGolden(t, "release.golden", must.Get(emit.Release(emit.Header{Package: "ops"}, wrappers))(t))
 
 	always := must.Get(emit.Wrappers(emit.Header{Package: "ops", Always: true}, wrappers[:1]))(t)
 	formattedGolden(t, "always.golden", always)

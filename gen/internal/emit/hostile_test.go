@@ -145,14 +145,15 @@ func problems(text []byte, op *schema.Op, imported ...*types.Package) []string {
 	name := plan.GoName(op.Func.Name)
 	want := []string{"_", "enabled", name, "op" + name}
 	if len(imported) > 0 {
-		want = append(want, plan.NewNameSet(name).Pick("Kernels", "")) // the list of a package with kernels
+		want = append([]string{"_"}, name, "op"+name, plan.NewNameSet(name).Pick("Kernels", "")) // the list of a package with kernels
 	}
 	if got := declared(file); !slices.Equal(got, want) {
 		report("declares %q, want %q", got, want)
 	}
 	for _, group := range file.Comments {
 		for _, c := range group.List {
-			if !harmless(c.Text) {
+			constraint := len(imported) > 0 && c.Text == "//go:build opassert" && fset.Position(c.Pos()).Line == 3
+			if !harmless(c.Text) && !constraint {
 				report("%v: comment %q", fset.Position(c.Pos()), c.Text)
 			}
 		}

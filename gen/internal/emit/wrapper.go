@@ -10,12 +10,24 @@ import (
 	"github.com/opassert/opassert/internal/slicesx"
 )
 
-// wrapper returns the function: the bare call, and the call between the observations before and
+// wrapper returns the function of the debug build: the call between the observations before and
 // after it.
 func (w *writer) wrapper(f bind.Wrapper) *jen.Statement {
-	summary := f.Name + " calls " + kernelName(f.Kernel.Func) + checked(f.Plan)
+	return w.function(f, f.Name+" calls "+kernelName(f.Kernel.Func)+checked(f.Plan), w.wrapperBody(f))
+}
+
+// release returns the function of the release build: the bare call.
+func (w *writer) release(f bind.Wrapper) *jen.Statement {
+	bare := w.kernelCall(f)
+	if len(f.Results) > 0 || f.Err != "" {
+		bare = jen.Return(bare)
+	}
+	return w.function(f, f.Name+" calls "+kernelName(f.Kernel.Func)+".", []jen.Code{bare})
+}
+
+func (w *writer) function(f bind.Wrapper, summary string, body []jen.Code) *jen.Statement {
 	signature := jen.Func().Add(call(jen.Id(f.Name), w.params(f.Params)...)).Add(w.wrapperResults(f))
-	function := documented(summary, f.Plan.Op.Func.String(), signature.Add(block(1, w.wrapperBody(f)...)))
+	function := documented(summary, f.Plan.Op.Func.String(), signature.Add(block(1, body...)))
 	return rows(append(kernelDoc(f), function)...)
 }
 
@@ -79,8 +91,7 @@ func (w *writer) wrapperBody(f bind.Wrapper) []jen.Code {
 		}
 		kernel = list(names...).Op(assign).Add(kernel)
 	}
-	body := append([]jen.Code{w.release(f)}, w.begin(f)...)
-	body = append(body, w.observeParams(1, f, "Arg")...)
+	body := append(w.begin(f), w.observeParams(1, f, "Arg")...)
 	body = append(body, kernel, record(f, "Returned"))
 	after := append(w.observeParams(2, f, "Arg"), w.observeResults(2, f, "Result")...)
 	keep := append(w.observeParams(2, f, "Keep"), w.observeResults(2, f, "Keep")...)
@@ -94,15 +105,6 @@ func (w *writer) wrapperBody(f bind.Wrapper) []jen.Code {
 		body = append(body, jen.Return(list(names...)))
 	}
 	return body
-}
-
-// release returns the bare call, which is the whole release build.
-func (w *writer) release(f bind.Wrapper) *jen.Statement {
-	bare := []jen.Code{jen.Return(w.kernelCall(f))}
-	if len(f.Results) == 0 && f.Err == "" {
-		bare = []jen.Code{w.kernelCall(f), jen.Id("return")}
-	}
-	return jen.If(tight(jen.Op("!"), jen.Id("enabled"))).Add(block(2, bare...))
 }
 
 // kernelCall calls the kernel with the wrapper's parameters.

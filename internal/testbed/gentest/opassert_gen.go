@@ -13,17 +13,12 @@ import (
 // The run time's version that this file was written for.
 const _ = asserts.Generated2
 
-const enabled = true
-
 // InternalChooseQparamsPerTensor is composite.
 //
 // InternalChooseQparamsPerTensor calls kernels.ChooseQparamsPerTensor, checked as out-of-place.
 //
 //	_choose_qparams_per_tensor(Tensor self, bool reduce_range=False) -> (float, int)
 func InternalChooseQparamsPerTensor(self *c10.Tensor, reduceRange bool) (float64, int64) {
-	if !enabled {
-		return kernels.ChooseQparamsPerTensor(self, reduceRange)
-	}
 	var obs [2]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opInternalChooseQparamsPerTensor)
@@ -49,9 +44,6 @@ var opInternalChooseQparamsPerTensor = asserts.Op{Name: "aten::_choose_qparams_p
 //
 //	_foreach_add.List(Tensor[] self, Tensor[] other, *, Scalar alpha=1) -> Tensor[]
 func InternalForeachAddList(self, other []*c10.Tensor, alpha float64) []*c10.Tensor {
-	if !enabled {
-		return kernels.ForeachAddList(self, other, alpha)
-	}
 	var obs [85]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opInternalForeachAddList)
@@ -103,10 +95,6 @@ var opInternalForeachAddList = asserts.Op{Name: "aten::_foreach_add.List", Schem
 //
 //	_foreach_add_.List(Tensor(a!)[] self, Tensor[] other, *, Scalar alpha=1) -> ()
 func InternalForeachAdd_List(self, other []*c10.Tensor, alpha float64) {
-	if !enabled {
-		kernels.ForeachAddListInPlace(self, other, alpha)
-		return
-	}
 	var obs [68]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opInternalForeachAdd_List)
@@ -150,9 +138,6 @@ var opInternalForeachAdd_List = asserts.Op{Name: "aten::_foreach_add_.List", Sch
 //
 //	_indices(Tensor(a) self) -> Tensor(a)
 func InternalIndices(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.Indices(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opInternalIndices)
@@ -180,9 +165,6 @@ var opInternalIndices = asserts.Op{Name: "aten::_indices", Schema: "_indices(Ten
 //
 //	_local_scalar_dense(Tensor self) -> Scalar
 func InternalLocalScalarDense(self *c10.Tensor) float64 {
-	if !enabled {
-		return kernels.LocalScalarDense(self)
-	}
 	var obs [2]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opInternalLocalScalarDense)
@@ -208,9 +190,6 @@ var opInternalLocalScalarDense = asserts.Op{Name: "aten::_local_scalar_dense", S
 //
 //	_sparse_coo_tensor_with_dims_and_tensors(int sparse_dim, int dense_dim, SymInt[] size, Tensor indices, Tensor values, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? is_coalesced=None) -> Tensor
 func InternalSparseCooTensorWithDimsAndTensors(sparseDim, denseDim int64, size []int64, indices, values *c10.Tensor, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory, isCoalesced *bool) *c10.Tensor {
-	if !enabled {
-		return kernels.SparseCooTensorWithDimsAndTensors(sparseDim, denseDim, size, indices, values, dtype, layout, device, pinMemory, isCoalesced)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opInternalSparseCooTensorWithDimsAndTensors)
@@ -241,9 +220,6 @@ var opInternalSparseCooTensorWithDimsAndTensors = asserts.Op{Name: "aten::_spars
 //
 //	add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 func AddTensor(self, other *c10.Tensor, alpha float64) *c10.Tensor {
-	if !enabled {
-		return kernels.AddTensor(self, other, alpha)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opAddTensor)
@@ -274,9 +250,6 @@ var opAddTensor = asserts.Op{Name: "aten::add.Tensor", Schema: "add.Tensor(Tenso
 //
 //	add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 func AddOut(self, other *c10.Tensor, alpha float64, out *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.AddOut(self, other, alpha, out)
-	}
 	var obs [7]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opAddOut)
@@ -310,9 +283,6 @@ var opAddOut = asserts.Op{Name: "aten::add.out", Schema: "add.out(Tensor self, T
 //
 //	add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
 func Add_Tensor(self, other *c10.Tensor, alpha float64) *c10.Tensor {
-	if !enabled {
-		return kernels.AddTensorInPlace(self, other, alpha)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opAdd_Tensor)
@@ -343,9 +313,6 @@ var opAdd_Tensor = asserts.Op{Name: "aten::add_.Tensor", Schema: "add_.Tensor(Te
 //
 //	aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)
 func Aminmax(self *c10.Tensor, dim *int64, keepdim bool) (min *c10.Tensor, max *c10.Tensor) {
-	if !enabled {
-		return kernels.Aminmax(self, dim, keepdim)
-	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opAminmax)
@@ -375,9 +342,6 @@ var opAminmax = asserts.Op{Name: "aten::aminmax", Schema: "aminmax(Tensor self, 
 //
 //	aminmax.out(Tensor self, *, int? dim=None, bool keepdim=False, Tensor(a!) min, Tensor(b!) max) -> (Tensor(a!) min, Tensor(b!) max)
 func AminmaxOut(self *c10.Tensor, dim *int64, keepdim bool, min, max *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return kernels.AminmaxOut(self, dim, keepdim, min, max)
-	}
 	var obs [8]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opAminmaxOut)
@@ -413,9 +377,6 @@ var opAminmaxOut = asserts.Op{Name: "aten::aminmax.out", Schema: "aminmax.out(Te
 //
 //	cat(Tensor[] tensors, int dim=0) -> Tensor
 func Cat(tensors []*c10.Tensor, dim int64) (*c10.Tensor, error) {
-	if !enabled {
-		return kernels.Cat(tensors, dim)
-	}
 	var obs [35]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opCat)
@@ -455,9 +416,6 @@ var opCat = asserts.Op{Name: "aten::cat", Schema: "cat(Tensor[] tensors, int dim
 //
 //	cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)
 func CatOut(tensors []*c10.Tensor, dim int64, out *c10.Tensor) (*c10.Tensor, error) {
-	if !enabled {
-		return kernels.CatOut(tensors, dim, out)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opCatOut)
@@ -500,9 +458,6 @@ var opCatOut = asserts.Op{Name: "aten::cat.out", Schema: "cat.out(Tensor[] tenso
 //
 //	clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor
 func Clamp(self *c10.Tensor, min, max *float64) *c10.Tensor {
-	if !enabled {
-		return kernels.Clamp(self, min, max)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opClamp)
@@ -530,9 +485,6 @@ var opClamp = asserts.Op{Name: "aten::clamp", Schema: "clamp(Tensor self, Scalar
 //
 //	clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor
 func ClampTensor(self, min, max *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.ClampTensor(self, min, max)
-	}
 	var obs [7]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opClampTensor)
@@ -566,9 +518,6 @@ var opClampTensor = asserts.Op{Name: "aten::clamp.Tensor", Schema: "clamp.Tensor
 //
 //	clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor
 func Clone(self *c10.Tensor, memoryFormat *c10.MemoryFormat) *c10.Tensor {
-	if !enabled {
-		return kernels.Clone(self, memoryFormat)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opClone)
@@ -596,9 +545,6 @@ var opClone = asserts.Op{Name: "aten::clone", Schema: "clone(Tensor self, *, Mem
 //
 //	contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)
 func Contiguous(self *c10.Tensor, memoryFormat c10.MemoryFormat) *c10.Tensor {
-	if !enabled {
-		return kernels.Contiguous(self, memoryFormat)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opContiguous)
@@ -629,9 +575,6 @@ var opContiguous = asserts.Op{Name: "aten::contiguous", Schema: "contiguous(Tens
 //
 //	copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)
 func Copy_(self, src *c10.Tensor, nonBlocking bool) *c10.Tensor {
-	if !enabled {
-		return kernels.CopyInPlace(self, src, nonBlocking)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opCopy_)
@@ -662,9 +605,6 @@ var opCopy_ = asserts.Op{Name: "aten::copy_", Schema: "copy_(Tensor(a!) self, Te
 //
 //	crow_indices(Tensor(a) self) -> Tensor(a)
 func CrowIndices(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.CrowIndices(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opCrowIndices)
@@ -692,9 +632,6 @@ var opCrowIndices = asserts.Op{Name: "aten::crow_indices", Schema: "crow_indices
 //
 //	detach(Tensor(a) self) -> Tensor(a)
 func Detach(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.Detach(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opDetach)
@@ -724,9 +661,6 @@ var opDetach = asserts.Op{Name: "aten::detach", Schema: "detach(Tensor(a) self) 
 //
 //	dropout(Tensor input, float p, bool train) -> Tensor
 func Dropout(input *c10.Tensor, p float64, train bool) *c10.Tensor {
-	if !enabled {
-		return kernels.Dropout(input, p, train)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opDropout)
@@ -758,9 +692,6 @@ var opDropout = asserts.Op{Name: "aten::dropout", Schema: "dropout(Tensor input,
 //
 //	empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func EmptyMemoryFormat(size []int64, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool, memoryFormat *c10.MemoryFormat) *c10.Tensor {
-	if !enabled {
-		return kernels.EmptyMemoryFormat(size, dtype, layout, device, pinMemory, memoryFormat)
-	}
 	var obs [1]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opEmptyMemoryFormat)
@@ -785,9 +716,6 @@ var opEmptyMemoryFormat = asserts.Op{Name: "aten::empty.memory_format", Schema: 
 //
 //	equal(Tensor self, Tensor other) -> bool
 func Equal(self, other *c10.Tensor) bool {
-	if !enabled {
-		return kernels.Equal(self, other)
-	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opEqual)
@@ -816,9 +744,6 @@ var opEqual = asserts.Op{Name: "aten::equal", Schema: "equal(Tensor self, Tensor
 //
 //	expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)
 func Expand(self *c10.Tensor, size []int64, implicit bool) *c10.Tensor {
-	if !enabled {
-		return kernels.Expand(self, size, implicit)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opExpand)
@@ -846,9 +771,6 @@ var opExpand = asserts.Op{Name: "aten::expand", Schema: "expand(Tensor(a) self, 
 //
 //	gelu(Tensor self, *, str approximate='none') -> Tensor
 func Gelu(self *c10.Tensor, approximate string) *c10.Tensor {
-	if !enabled {
-		return kernels.Gelu(self, approximate)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opGelu)
@@ -876,9 +798,6 @@ var opGelu = asserts.Op{Name: "aten::gelu", Schema: "gelu(Tensor self, *, str ap
 //
 //	index.Tensor(Tensor self, Tensor?[] indices) -> Tensor
 func IndexTensor(self *c10.Tensor, indices []*c10.Tensor) (*c10.Tensor, error) {
-	if !enabled {
-		return kernels.IndexTensor(self, indices)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opIndexTensor)
@@ -924,9 +843,6 @@ var opIndexTensor = asserts.Op{Name: "aten::index.Tensor", Schema: "index.Tensor
 //
 //	lift(Tensor self) -> Tensor
 func Lift(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.Lift(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opLift)
@@ -961,9 +877,6 @@ var opLift = asserts.Op{Name: "aten::lift", Schema: "lift(Tensor self) -> Tensor
 //
 //	linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
 func Linear(ctx context.Context, input, weight, bias *c10.Tensor) (*c10.Tensor, error) {
-	if !enabled {
-		return kernels.Linear(ctx, input, weight, bias)
-	}
 	var obs [7]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.BeginContext(ctx, &opLinear)
@@ -1001,9 +914,6 @@ var opLinear = asserts.Op{Name: "aten::linear", Schema: "linear(Tensor input, Te
 //
 //	mul.Tensor(Tensor self, Tensor other) -> Tensor
 func MulTensor(self, other *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.MulTensor(self, other)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opMulTensor)
@@ -1034,9 +944,6 @@ var opMulTensor = asserts.Op{Name: "aten::mul.Tensor", Schema: "mul.Tensor(Tenso
 //
 //	native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)
 func NativeDropout(input *c10.Tensor, p float64, train *bool) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return kernels.NativeDropout(input, p, train)
-	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opNativeDropout)
@@ -1066,9 +973,6 @@ var opNativeDropout = asserts.Op{Name: "aten::native_dropout", Schema: "native_d
 //
 //	neg(Tensor self) -> Tensor
 func Neg(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.Neg(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opNeg)
@@ -1096,9 +1000,6 @@ var opNeg = asserts.Op{Name: "aten::neg", Schema: "neg(Tensor self) -> Tensor",
 //
 //	rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func RandGenerator(size []int64, generator *c10.Generator, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool) *c10.Tensor {
-	if !enabled {
-		return kernels.RandGenerator(size, generator, dtype, layout, device, pinMemory)
-	}
 	var obs [1]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRandGenerator)
@@ -1123,9 +1024,6 @@ var opRandGenerator = asserts.Op{Name: "aten::rand.generator", Schema: "rand.gen
 //
 //	relu(Tensor self) -> Tensor
 func Relu(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.Relu(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRelu)
@@ -1153,9 +1051,6 @@ var opRelu = asserts.Op{Name: "aten::relu", Schema: "relu(Tensor self) -> Tensor
 //
 //	resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)
 func Resize_(self *c10.Tensor, size []int64, memoryFormat *c10.MemoryFormat) *c10.Tensor {
-	if !enabled {
-		return kernels.ResizeInPlace(self, size, memoryFormat)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opResize_)
@@ -1185,9 +1080,6 @@ var opResize_ = asserts.Op{Name: "aten::resize_", Schema: "resize_(Tensor(a!) se
 //
 //	rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor
 func RreluWithNoise(self, noise *c10.Tensor, lower, upper float64, training bool, generator *c10.Generator) *c10.Tensor {
-	if !enabled {
-		return kernels.RreluWithNoise(self, noise, lower, upper, training, generator)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRreluWithNoise)
@@ -1218,9 +1110,6 @@ var opRreluWithNoise = asserts.Op{Name: "aten::rrelu_with_noise", Schema: "rrelu
 //
 //	select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)
 func SelectInt(self *c10.Tensor, dim, index int64) *c10.Tensor {
-	if !enabled {
-		return kernels.SelectInt(self, dim, index)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSelectInt)
@@ -1248,9 +1137,6 @@ var opSelectInt = asserts.Op{Name: "aten::select.int", Schema: "select.int(Tenso
 //
 //	set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!)
 func Set_SourceTensor(self, source *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.SetSourceTensorInPlace(self, source)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSet_SourceTensor)
@@ -1283,9 +1169,6 @@ var opSet_SourceTensor = asserts.Op{Name: "aten::set_.source_Tensor", Schema: "s
 //
 //	slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)
 func SliceTensor(self *c10.Tensor, dim int64, start, end *int64, step int64) *c10.Tensor {
-	if !enabled {
-		return kernels.SliceTensor(self, dim, start, end, step)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSliceTensor)
@@ -1313,9 +1196,6 @@ var opSliceTensor = asserts.Op{Name: "aten::slice.Tensor", Schema: "slice.Tensor
 //
 //	sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
 func SumDimIntList(self *c10.Tensor, dim []int64, keepdim bool, dtype *c10.DType) *c10.Tensor {
-	if !enabled {
-		return kernels.SumDimIntList(self, dim, keepdim, dtype)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSumDimIntList)
@@ -1343,9 +1223,6 @@ var opSumDimIntList = asserts.Op{Name: "aten::sum.dim_IntList", Schema: "sum.dim
 //
 //	t(Tensor(a) self) -> Tensor(a)
 func T(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.T(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opT)
@@ -1375,9 +1252,6 @@ var opT = asserts.Op{Name: "aten::t", Schema: "t(Tensor(a) self) -> Tensor(a)",
 //
 //	t_(Tensor(a!) self) -> Tensor(a!)
 func T_(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.TInPlace(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opT_)
@@ -1405,9 +1279,6 @@ var opT_ = asserts.Op{Name: "aten::t_", Schema: "t_(Tensor(a!) self) -> Tensor(a
 //
 //	to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)
 func ToDtype(self *c10.Tensor, dtype c10.DType, nonBlocking, copy bool, memoryFormat *c10.MemoryFormat) *c10.Tensor {
-	if !enabled {
-		return kernels.ToDtype(self, dtype, nonBlocking, copy, memoryFormat)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opToDtype)
@@ -1438,9 +1309,6 @@ var opToDtype = asserts.Op{Name: "aten::to.dtype", Schema: "to.dtype(Tensor(a) s
 //
 //	unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]
 func UnbindInt(self *c10.Tensor, dim int64) []*c10.Tensor {
-	if !enabled {
-		return kernels.UnbindInt(self, dim)
-	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opUnbindInt)
@@ -1473,10 +1341,6 @@ var opUnbindInt = asserts.Op{Name: "aten::unbind.int", Schema: "unbind.int(Tenso
 //
 //	unbind_copy.int_out(Tensor self, int dim=0, *, Tensor(a!)[] out) -> ()
 func UnbindCopyIntOut(self *c10.Tensor, dim int64, out []*c10.Tensor) {
-	if !enabled {
-		kernels.UnbindCopyIntOut(self, dim, out)
-		return
-	}
 	var obs [36]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opUnbindCopyIntOut)
@@ -1512,9 +1376,6 @@ var opUnbindCopyIntOut = asserts.Op{Name: "aten::unbind_copy.int_out", Schema: "
 //
 //	view(Tensor(a) self, SymInt[] size) -> Tensor(a)
 func View(self *c10.Tensor, size []int64) *c10.Tensor {
-	if !enabled {
-		return kernels.View(self, size)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opView)
@@ -1542,9 +1403,6 @@ var opView = asserts.Op{Name: "aten::view", Schema: "view(Tensor(a) self, SymInt
 //
 //	view_as_real(Tensor(a) self) -> Tensor(a)
 func ViewAsReal(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.ViewAsReal(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opViewAsReal)
@@ -1572,9 +1430,6 @@ var opViewAsReal = asserts.Op{Name: "aten::view_as_real", Schema: "view_as_real(
 //
 //	zero_(Tensor(a!) self) -> Tensor(a!)
 func Zero_(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return kernels.ZeroInPlace(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opZero_)

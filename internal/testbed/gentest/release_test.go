@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,6 +44,55 @@ func TestDebugWrapperIsNotTheBareCall(t *testing.T) {
 	asm := compile(t, "-tags=opassert")
 	if cmp.Equal(body(asm, "main.bareAdd"), body(asm, "main.wrappedAdd")) {
 		t.Error("the debug build has the code of the release build")
+	}
+}
+
+// Where observers have the build tag, too, a program imports nothing of opassert in the release
+// build, and is hardly larger.
+func TestReleaseAddsNothing(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		path := filepath.Join(dir, name)
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o666))
+	}
+	const program = "package main\n\nimport (\n\t\"fmt\"\n\n\t\"example.com/vector\"\n\t\"example.com/vector/%s\"\n)\n\n" +
+		"func main() { fmt.Println(%s.Clone(&vector.Vector{Data: []float64{1}})) }\n"
+	write("go.mod", "module example.com/vector\n\ngo 1.26.0\n\nrequire github.com/opassert/opassert v0.0.0\n\nreplace github.com/opassert/opassert => "+must.Get(filepath.Abs("../../.."))(t)+"\n")
+	write("ops.yaml", "- func: clone(Tensor self) -> Tensor\n")
+	write("vector.go", "package vector\n\ntype Vector struct{ Data []float64 }\n")
+	write("observe.go", "//go:build opassert\n\npackage vector\n\nimport \"github.com/opassert/opassert/asserts\"\n\n"+
+		"func (v *Vector) Observe(o *asserts.Observation, level asserts.Level) {\n\tasserts.ObserveSlice(o, level, v, v.Data)\n}\n")
+	write("kernels/kernels.go", "package kernels\n\nimport \"example.com/vector\"\n\n//opassert:kernel clone\nfunc Clone(self *vector.Vector) *vector.Vector { return &vector.Vector{Data: self.Data} }\n")
+	write("bare/main.go", fmt.Sprintf(program, "kernels", "kernels"))
+	write("wrapped/main.go", fmt.Sprintf(program, "ops", "ops"))
+	result := must.Get(gen.Generate(gen.Options{Schema: filepath.Join(dir, "ops.yaml"), Kernels: filepath.Join(dir, "kernels"), Out: filepath.Join(dir, "ops")}))(t)
+	must.Do(t, gen.Write(result.Files))
+	run := func(args ...string) string {
+		cmd := exec.Command("go", args...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("go %v: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	packages := func(program string, flags ...string) []string {
+		all := strings.Fields(run(append(append([]string{"list", "-deps"}, flags...), "./"+program)...))
+		return slices.DeleteFunc(all, func(p string) bool { return p == "example.com/vector/ops" || p == "example.com/vector/"+program })
+	}
+	if diff := cmp.Diff(packages("bare"), packages("wrapped")); diff != "" {
+		t.Errorf("the release build has other packages:\n%s", diff)
+	}
+	if !slices.Contains(packages("wrapped", "-tags=opassert"), "github.com/opassert/opassert/asserts") {
+		t.Error("the debug build checks nothing")
+	}
+	size := func(program string) int64 {
+		run("build", "-o", program+".out", "./"+program)
+		return must.Get(os.Stat(filepath.Join(dir, program+".out")))(t).Size()
+	}
+	if bare, wrapped := size("bare"), size("wrapped"); wrapped*100 > bare*103 {
+		t.Errorf("the release build has %d bytes, and %d with wrappers", bare, wrapped)
 	}
 }
 

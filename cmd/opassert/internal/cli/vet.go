@@ -18,7 +18,7 @@ var vetCommand = command{
 }
 
 func runVet(inv *invocation) error {
-	tags := inv.flags.String("tags", "", "a comma-separated `list` of build tags")
+	tags := inv.flags.String("tags", "", "a comma-separated `list` of build tags, besides opassert")
 	var packages repeated
 	inv.flags.Var(&packages, "packages", "the packages, unless arguments name them: a `pattern` of the go command; may be given several times")
 	if err := inv.parse(0, 1000); err != nil {
@@ -36,7 +36,7 @@ func runVet(inv *invocation) error {
 	}
 	// The run's time keeps the go command from caching results, as it does not know
 	// the schema files that they depend on.
-	args := []string{"vet", "-vettool=" + self, "-tags=" + *tags, "-opassert.at=" + time.Now().Format(time.RFC3339Nano)}
+	args := []string{"vet", "-vettool=" + self, "-tags=opassert," + *tags, "-opassert.at=" + time.Now().Format(time.RFC3339Nano)}
 	cmd := exec.Command("go", append(args, packages...)...)
 	cmd.Stdout, cmd.Stderr = inv.stdout, inv.stdout
 	defer subprocess.Command(cmd)()

@@ -11,15 +11,10 @@ import (
 // The run time's version that this file was written for.
 const _ = asserts.Generated2
 
-const enabled = true
-
 // Adds_ calls faults.Adds, checked as in-place.
 //
 //	adds_(Tensor(a!) self, Tensor x) -> Tensor(a!)
 func Adds_(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.Adds(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opAdds_)
@@ -50,9 +45,6 @@ var opAdds_ = asserts.Op{Name: "fault::adds_", Schema: "adds_(Tensor(a!) self, T
 //
 //	adds_.list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
 func Adds_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.AddsList(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opAdds_List)
@@ -93,9 +85,6 @@ var opAdds_List = asserts.Op{Name: "fault::adds_.list", Schema: "adds_.list(Tens
 //
 //	caches_copy(Tensor self) -> Tensor
 func CachesCopy(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.CachesCopy(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opCachesCopy)
@@ -123,9 +112,6 @@ var opCachesCopy = asserts.Op{Name: "fault::caches_copy", Schema: "caches_copy(T
 //
 //	changes_nan.tensor(Tensor self, Tensor x) -> Tensor
 func ChangesNanTensor(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.ChangesNanTensor(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opChangesNanTensor)
@@ -156,9 +142,6 @@ var opChangesNanTensor = asserts.Op{Name: "fault::changes_nan.tensor", Schema: "
 //
 //	copies_on_meta_view.returned(Tensor(a -> *) self) -> Tensor(a)[]
 func CopiesOnMetaViewReturned(self *c10.Tensor) []*c10.Tensor {
-	if !enabled {
-		return faults.CopiesOnMetaViewReturned(self)
-	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opCopiesOnMetaViewReturned)
@@ -191,9 +174,6 @@ var opCopiesOnMetaViewReturned = asserts.Op{Name: "fault::copies_on_meta_view.re
 //
 //	copies_on_meta_view.single(Tensor(a) self) -> Tensor(a)
 func CopiesOnMetaViewSingle(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.CopiesOnMetaViewSingle(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opCopiesOnMetaViewSingle)
@@ -221,9 +201,6 @@ var opCopiesOnMetaViewSingle = asserts.Op{Name: "fault::copies_on_meta_view.sing
 //
 //	copies_on_meta_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))
 func CopiesOnMetaViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.CopiesOnMetaViewTuple(self)
-	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opCopiesOnMetaViewTuple)
@@ -253,9 +230,6 @@ var opCopiesOnMetaViewTuple = asserts.Op{Name: "fault::copies_on_meta_view.tuple
 //
 //	copies_view.returned(Tensor(a -> *) self) -> Tensor(a)[]
 func CopiesViewReturned(self *c10.Tensor) []*c10.Tensor {
-	if !enabled {
-		return faults.CopiesViewReturned(self)
-	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opCopiesViewReturned)
@@ -288,9 +262,6 @@ var opCopiesViewReturned = asserts.Op{Name: "fault::copies_view.returned", Schem
 //
 //	copies_view.single(Tensor(a) self) -> Tensor(a)
 func CopiesViewSingle(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.CopiesViewSingle(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opCopiesViewSingle)
@@ -318,9 +289,6 @@ var opCopiesViewSingle = asserts.Op{Name: "fault::copies_view.single", Schema: "
 //
 //	copies_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))
 func CopiesViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.CopiesViewTuple(self)
-	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opCopiesViewTuple)
@@ -350,9 +318,6 @@ var opCopiesViewTuple = asserts.Op{Name: "fault::copies_view.tuple", Schema: "co
 //
 //	copies_view_writing.returned(Tensor(a -> *) self, Tensor(b!) log) -> Tensor(a)[]
 func CopiesViewWritingReturned(self, log *c10.Tensor) []*c10.Tensor {
-	if !enabled {
-		return faults.CopiesViewWritingReturned(self, log)
-	}
 	var obs [21]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opCopiesViewWritingReturned)
@@ -388,9 +353,6 @@ var opCopiesViewWritingReturned = asserts.Op{Name: "fault::copies_view_writing.r
 //
 //	copies_view_writing.single(Tensor(a) self, Tensor(b!) log) -> Tensor(a)
 func CopiesViewWritingSingle(self, log *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.CopiesViewWritingSingle(self, log)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opCopiesViewWritingSingle)
@@ -421,9 +383,6 @@ var opCopiesViewWritingSingle = asserts.Op{Name: "fault::copies_view_writing.sin
 //
 //	copies_view_writing.tuple(Tensor(a) self, Tensor(b!) log) -> (Tensor(a), Tensor(a))
 func CopiesViewWritingTuple(self, log *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.CopiesViewWritingTuple(self, log)
-	}
 	var obs [6]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opCopiesViewWritingTuple)
@@ -456,9 +415,6 @@ var opCopiesViewWritingTuple = asserts.Op{Name: "fault::copies_view_writing.tupl
 //
 //	drops_view.single(Tensor(a) self) -> Tensor(a)
 func DropsViewSingle(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.DropsViewSingle(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opDropsViewSingle)
@@ -486,9 +442,6 @@ var opDropsViewSingle = asserts.Op{Name: "fault::drops_view.single", Schema: "dr
 //
 //	enlarges.tensor(Tensor self, Tensor x) -> Tensor
 func EnlargesTensor(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.EnlargesTensor(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opEnlargesTensor)
@@ -519,9 +472,6 @@ var opEnlargesTensor = asserts.Op{Name: "fault::enlarges.tensor", Schema: "enlar
 //
 //	enlarges_on_meta.returned(Tensor self) -> Tensor[]
 func EnlargesOnMetaReturned(self *c10.Tensor) []*c10.Tensor {
-	if !enabled {
-		return faults.EnlargesOnMetaReturned(self)
-	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opEnlargesOnMetaReturned)
@@ -554,9 +504,6 @@ var opEnlargesOnMetaReturned = asserts.Op{Name: "fault::enlarges_on_meta.returne
 //
 //	enlarges_on_meta.single(Tensor self) -> Tensor
 func EnlargesOnMetaSingle(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.EnlargesOnMetaSingle(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opEnlargesOnMetaSingle)
@@ -584,9 +531,6 @@ var opEnlargesOnMetaSingle = asserts.Op{Name: "fault::enlarges_on_meta.single", 
 //
 //	enlarges_on_meta.tuple(Tensor self) -> (Tensor, Tensor)
 func EnlargesOnMetaTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.EnlargesOnMetaTuple(self)
-	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opEnlargesOnMetaTuple)
@@ -616,9 +560,6 @@ var opEnlargesOnMetaTuple = asserts.Op{Name: "fault::enlarges_on_meta.tuple", Sc
 //
 //	enlarges_on_meta_writing.returned(Tensor(a!) self) -> Tensor[]
 func EnlargesOnMetaWritingReturned(self *c10.Tensor) []*c10.Tensor {
-	if !enabled {
-		return faults.EnlargesOnMetaWritingReturned(self)
-	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opEnlargesOnMetaWritingReturned)
@@ -651,9 +592,6 @@ var opEnlargesOnMetaWritingReturned = asserts.Op{Name: "fault::enlarges_on_meta_
 //
 //	enlarges_on_meta_writing.single(Tensor(a!) self) -> Tensor
 func EnlargesOnMetaWritingSingle(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.EnlargesOnMetaWritingSingle(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opEnlargesOnMetaWritingSingle)
@@ -681,9 +619,6 @@ var opEnlargesOnMetaWritingSingle = asserts.Op{Name: "fault::enlarges_on_meta_wr
 //
 //	enlarges_on_meta_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func EnlargesOnMetaWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.EnlargesOnMetaWritingTuple(self)
-	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opEnlargesOnMetaWritingTuple)
@@ -713,9 +648,6 @@ var opEnlargesOnMetaWritingTuple = asserts.Op{Name: "fault::enlarges_on_meta_wri
 //
 //	fills_in(Tensor self, Tensor?[] x) -> Tensor
 func FillsIn(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.FillsIn(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opFillsIn)
@@ -754,9 +686,6 @@ var opFillsIn = asserts.Op{Name: "fault::fills_in", Schema: "fills_in(Tensor sel
 //
 //	flips_bit.tensor(Tensor self, Tensor x) -> Tensor
 func FlipsBitTensor(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.FlipsBitTensor(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opFlipsBitTensor)
@@ -787,9 +716,6 @@ var opFlipsBitTensor = asserts.Op{Name: "fault::flips_bit.tensor", Schema: "flip
 //
 //	forgets_version.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func ForgetsVersionOut(self, out *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.ForgetsVersionOut(self, out)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opForgetsVersionOut)
@@ -820,9 +746,6 @@ var opForgetsVersionOut = asserts.Op{Name: "fault::forgets_version.out", Schema:
 //
 //	forgets_version.running(Tensor self, Tensor(a!)? running) -> Tensor
 func ForgetsVersionRunning(self, running *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.ForgetsVersionRunning(self, running)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opForgetsVersionRunning)
@@ -853,9 +776,6 @@ var opForgetsVersionRunning = asserts.Op{Name: "fault::forgets_version.running",
 //
 //	forgets_version.running_list(Tensor self, Tensor(a!)?[] running) -> Tensor
 func ForgetsVersionRunningList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.ForgetsVersionRunningList(self, running)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opForgetsVersionRunningList)
@@ -894,10 +814,6 @@ var opForgetsVersionRunningList = asserts.Op{Name: "fault::forgets_version.runni
 //
 //	forgets_version_.elements(Tensor(a!)[] self) -> ()
 func ForgetsVersion_Elements(self []*c10.Tensor) {
-	if !enabled {
-		faults.ForgetsVersion_Elements(self)
-		return
-	}
 	var obs [34]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opForgetsVersion_Elements)
@@ -930,9 +846,6 @@ var opForgetsVersion_Elements = asserts.Op{Name: "fault::forgets_version_.elemen
 //
 //	forgets_version_.self(Tensor(a!) self) -> Tensor(a!)
 func ForgetsVersion_Self(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.ForgetsVersion_Self(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opForgetsVersion_Self)
@@ -960,9 +873,6 @@ var opForgetsVersion_Self = asserts.Op{Name: "fault::forgets_version_.self", Sch
 //
 //	healthy.list(Tensor self, Tensor[] x) -> Tensor
 func HealthyList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.HealthyList(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthyList)
@@ -1001,9 +911,6 @@ var opHealthyList = asserts.Op{Name: "fault::healthy.list", Schema: "healthy.lis
 //
 //	healthy.optional(Tensor self, Tensor? x) -> Tensor
 func HealthyOptional(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.HealthyOptional(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthyOptional)
@@ -1034,9 +941,6 @@ var opHealthyOptional = asserts.Op{Name: "fault::healthy.optional", Schema: "hea
 //
 //	healthy.optional_list(Tensor self, Tensor?[] x) -> Tensor
 func HealthyOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.HealthyOptionalList(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthyOptionalList)
@@ -1075,9 +979,6 @@ var opHealthyOptionalList = asserts.Op{Name: "fault::healthy.optional_list", Sch
 //
 //	healthy.others(Tensor self, Tensor[] x) -> Tensor[]
 func HealthyOthers(self *c10.Tensor, x []*c10.Tensor) []*c10.Tensor {
-	if !enabled {
-		return faults.HealthyOthers(self, x)
-	}
 	var obs [53]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthyOthers)
@@ -1121,9 +1022,6 @@ var opHealthyOthers = asserts.Op{Name: "fault::healthy.others", Schema: "healthy
 //
 //	healthy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func HealthyOut(self, out *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.HealthyOut(self, out)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthyOut)
@@ -1154,9 +1052,6 @@ var opHealthyOut = asserts.Op{Name: "fault::healthy.out", Schema: "healthy.out(T
 //
 //	healthy.outs(Tensor self, *, Tensor(a!) low, Tensor(b!) high) -> (Tensor(a!), Tensor(b!))
 func HealthyOuts(self, low, high *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.HealthyOuts(self, low, high)
-	}
 	var obs [8]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthyOuts)
@@ -1192,9 +1087,6 @@ var opHealthyOuts = asserts.Op{Name: "fault::healthy.outs", Schema: "healthy.out
 //
 //	healthy.returned(Tensor self) -> Tensor[]
 func HealthyReturned(self *c10.Tensor) []*c10.Tensor {
-	if !enabled {
-		return faults.HealthyReturned(self)
-	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthyReturned)
@@ -1227,9 +1119,6 @@ var opHealthyReturned = asserts.Op{Name: "fault::healthy.returned", Schema: "hea
 //
 //	healthy.running(Tensor self, Tensor(a!)? running) -> Tensor
 func HealthyRunning(self, running *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.HealthyRunning(self, running)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthyRunning)
@@ -1260,9 +1149,6 @@ var opHealthyRunning = asserts.Op{Name: "fault::healthy.running", Schema: "healt
 //
 //	healthy.running_list(Tensor self, Tensor(a!)?[] running) -> Tensor
 func HealthyRunningList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.HealthyRunningList(self, running)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthyRunningList)
@@ -1301,9 +1187,6 @@ var opHealthyRunningList = asserts.Op{Name: "fault::healthy.running_list", Schem
 //
 //	healthy.single(Tensor self) -> Tensor
 func HealthySingle(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.HealthySingle(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthySingle)
@@ -1331,9 +1214,6 @@ var opHealthySingle = asserts.Op{Name: "fault::healthy.single", Schema: "healthy
 //
 //	healthy.tensor(Tensor self, Tensor x) -> Tensor
 func HealthyTensor(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.HealthyTensor(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthyTensor)
@@ -1364,9 +1244,6 @@ var opHealthyTensor = asserts.Op{Name: "fault::healthy.tensor", Schema: "healthy
 //
 //	healthy.tuple(Tensor self) -> (Tensor, Tensor)
 func HealthyTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.HealthyTuple(self)
-	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthyTuple)
@@ -1396,10 +1273,6 @@ var opHealthyTuple = asserts.Op{Name: "fault::healthy.tuple", Schema: "healthy.t
 //
 //	healthy_.elements(Tensor(a!)[] self) -> ()
 func Healthy_Elements(self []*c10.Tensor) {
-	if !enabled {
-		faults.Healthy_Elements(self)
-		return
-	}
 	var obs [34]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthy_Elements)
@@ -1432,9 +1305,6 @@ var opHealthy_Elements = asserts.Op{Name: "fault::healthy_.elements", Schema: "h
 //
 //	healthy_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)
 func Healthy_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.Healthy_List(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthy_List)
@@ -1473,9 +1343,6 @@ var opHealthy_List = asserts.Op{Name: "fault::healthy_.list", Schema: "healthy_.
 //
 //	healthy_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)
 func Healthy_Optional(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.Healthy_Optional(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthy_Optional)
@@ -1506,9 +1373,6 @@ var opHealthy_Optional = asserts.Op{Name: "fault::healthy_.optional", Schema: "h
 //
 //	healthy_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
 func Healthy_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.Healthy_OptionalList(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthy_OptionalList)
@@ -1547,9 +1411,6 @@ var opHealthy_OptionalList = asserts.Op{Name: "fault::healthy_.optional_list", S
 //
 //	healthy_.single(Tensor(a!) self) -> Tensor(a!)
 func Healthy_Single(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.Healthy_Single(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthy_Single)
@@ -1577,9 +1438,6 @@ var opHealthy_Single = asserts.Op{Name: "fault::healthy_.single", Schema: "healt
 //
 //	healthy_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)
 func Healthy_Tensor(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.Healthy_Tensor(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthy_Tensor)
@@ -1610,9 +1468,6 @@ var opHealthy_Tensor = asserts.Op{Name: "fault::healthy_.tensor", Schema: "healt
 //
 //	healthy_beside_view.returned(Tensor(a) self) -> (Tensor(a), Tensor[])
 func HealthyBesideViewReturned(self *c10.Tensor) (*c10.Tensor, []*c10.Tensor) {
-	if !enabled {
-		return faults.HealthyBesideViewReturned(self)
-	}
 	var obs [20]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthyBesideViewReturned)
@@ -1647,9 +1502,6 @@ var opHealthyBesideViewReturned = asserts.Op{Name: "fault::healthy_beside_view.r
 //
 //	healthy_beside_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor)
 func HealthyBesideViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.HealthyBesideViewTuple(self)
-	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthyBesideViewTuple)
@@ -1679,9 +1531,6 @@ var opHealthyBesideViewTuple = asserts.Op{Name: "fault::healthy_beside_view.tupl
 //
 //	healthy_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)
 func HealthyViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.HealthyViewList(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthyViewList)
@@ -1720,9 +1569,6 @@ var opHealthyViewList = asserts.Op{Name: "fault::healthy_view.list", Schema: "he
 //
 //	healthy_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)
 func HealthyViewOptional(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.HealthyViewOptional(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthyViewOptional)
@@ -1753,9 +1599,6 @@ var opHealthyViewOptional = asserts.Op{Name: "fault::healthy_view.optional", Sch
 //
 //	healthy_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)
 func HealthyViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.HealthyViewOptionalList(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthyViewOptionalList)
@@ -1794,9 +1637,6 @@ var opHealthyViewOptionalList = asserts.Op{Name: "fault::healthy_view.optional_l
 //
 //	healthy_view.pair(Tensor(a) self) -> (Tensor(a), Tensor, Tensor)
 func HealthyViewPair(self *c10.Tensor) (*c10.Tensor, *c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.HealthyViewPair(self)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthyViewPair)
@@ -1828,9 +1668,6 @@ var opHealthyViewPair = asserts.Op{Name: "fault::healthy_view.pair", Schema: "he
 //
 //	healthy_view.returned(Tensor(a -> *) self) -> Tensor(a)[]
 func HealthyViewReturned(self *c10.Tensor) []*c10.Tensor {
-	if !enabled {
-		return faults.HealthyViewReturned(self)
-	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthyViewReturned)
@@ -1863,9 +1700,6 @@ var opHealthyViewReturned = asserts.Op{Name: "fault::healthy_view.returned", Sch
 //
 //	healthy_view.single(Tensor(a) self) -> Tensor(a)
 func HealthyViewSingle(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.HealthyViewSingle(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthyViewSingle)
@@ -1893,9 +1727,6 @@ var opHealthyViewSingle = asserts.Op{Name: "fault::healthy_view.single", Schema:
 //
 //	healthy_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)
 func HealthyViewTensor(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.HealthyViewTensor(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthyViewTensor)
@@ -1926,9 +1757,6 @@ var opHealthyViewTensor = asserts.Op{Name: "fault::healthy_view.tensor", Schema:
 //
 //	healthy_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))
 func HealthyViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.HealthyViewTuple(self)
-	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthyViewTuple)
@@ -1958,9 +1786,6 @@ var opHealthyViewTuple = asserts.Op{Name: "fault::healthy_view.tuple", Schema: "
 //
 //	healthy_view_writing.returned(Tensor(a -> *) self, Tensor(b!) log) -> Tensor(a)[]
 func HealthyViewWritingReturned(self, log *c10.Tensor) []*c10.Tensor {
-	if !enabled {
-		return faults.HealthyViewWritingReturned(self, log)
-	}
 	var obs [21]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthyViewWritingReturned)
@@ -1996,9 +1821,6 @@ var opHealthyViewWritingReturned = asserts.Op{Name: "fault::healthy_view_writing
 //
 //	healthy_view_writing.single(Tensor(a) self, Tensor(b!) log) -> Tensor(a)
 func HealthyViewWritingSingle(self, log *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.HealthyViewWritingSingle(self, log)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthyViewWritingSingle)
@@ -2029,9 +1851,6 @@ var opHealthyViewWritingSingle = asserts.Op{Name: "fault::healthy_view_writing.s
 //
 //	healthy_view_writing.tuple(Tensor(a) self, Tensor(b!) log) -> (Tensor(a), Tensor(a))
 func HealthyViewWritingTuple(self, log *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.HealthyViewWritingTuple(self, log)
-	}
 	var obs [6]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthyViewWritingTuple)
@@ -2064,9 +1883,6 @@ var opHealthyViewWritingTuple = asserts.Op{Name: "fault::healthy_view_writing.tu
 //
 //	healthy_writing.returned(Tensor(a!) self) -> Tensor[]
 func HealthyWritingReturned(self *c10.Tensor) []*c10.Tensor {
-	if !enabled {
-		return faults.HealthyWritingReturned(self)
-	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthyWritingReturned)
@@ -2099,9 +1915,6 @@ var opHealthyWritingReturned = asserts.Op{Name: "fault::healthy_writing.returned
 //
 //	healthy_writing.single(Tensor(a!) self) -> Tensor
 func HealthyWritingSingle(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.HealthyWritingSingle(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthyWritingSingle)
@@ -2129,9 +1942,6 @@ var opHealthyWritingSingle = asserts.Op{Name: "fault::healthy_writing.single", S
 //
 //	healthy_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func HealthyWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.HealthyWritingTuple(self)
-	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opHealthyWritingTuple)
@@ -2161,9 +1971,6 @@ var opHealthyWritingTuple = asserts.Op{Name: "fault::healthy_writing.tuple", Sch
 //
 //	keeps.returned(Tensor self) -> Tensor[]
 func KeepsReturned(self *c10.Tensor) []*c10.Tensor {
-	if !enabled {
-		return faults.KeepsReturned(self)
-	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opKeepsReturned)
@@ -2196,9 +2003,6 @@ var opKeepsReturned = asserts.Op{Name: "fault::keeps.returned", Schema: "keeps.r
 //
 //	keeps.single(Tensor self) -> Tensor
 func KeepsSingle(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.KeepsSingle(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opKeepsSingle)
@@ -2226,9 +2030,6 @@ var opKeepsSingle = asserts.Op{Name: "fault::keeps.single", Schema: "keeps.singl
 //
 //	keeps.tuple(Tensor self) -> (Tensor, Tensor)
 func KeepsTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.KeepsTuple(self)
-	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opKeepsTuple)
@@ -2258,9 +2059,6 @@ var opKeepsTuple = asserts.Op{Name: "fault::keeps.tuple", Schema: "keeps.tuple(T
 //
 //	keeps_storage.returned(Tensor self) -> Tensor[]
 func KeepsStorageReturned(self *c10.Tensor) []*c10.Tensor {
-	if !enabled {
-		return faults.KeepsStorageReturned(self)
-	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opKeepsStorageReturned)
@@ -2293,9 +2091,6 @@ var opKeepsStorageReturned = asserts.Op{Name: "fault::keeps_storage.returned", S
 //
 //	keeps_storage.single(Tensor self) -> Tensor
 func KeepsStorageSingle(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.KeepsStorageSingle(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opKeepsStorageSingle)
@@ -2323,9 +2118,6 @@ var opKeepsStorageSingle = asserts.Op{Name: "fault::keeps_storage.single", Schem
 //
 //	keeps_storage.tuple(Tensor self) -> (Tensor, Tensor)
 func KeepsStorageTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.KeepsStorageTuple(self)
-	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opKeepsStorageTuple)
@@ -2355,9 +2147,6 @@ var opKeepsStorageTuple = asserts.Op{Name: "fault::keeps_storage.tuple", Schema:
 //
 //	keeps_storage_beside_view.returned(Tensor(a) self) -> (Tensor(a), Tensor[])
 func KeepsStorageBesideViewReturned(self *c10.Tensor) (*c10.Tensor, []*c10.Tensor) {
-	if !enabled {
-		return faults.KeepsStorageBesideViewReturned(self)
-	}
 	var obs [20]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opKeepsStorageBesideViewReturned)
@@ -2392,9 +2181,6 @@ var opKeepsStorageBesideViewReturned = asserts.Op{Name: "fault::keeps_storage_be
 //
 //	keeps_storage_beside_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor)
 func KeepsStorageBesideViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.KeepsStorageBesideViewTuple(self)
-	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opKeepsStorageBesideViewTuple)
@@ -2424,9 +2210,6 @@ var opKeepsStorageBesideViewTuple = asserts.Op{Name: "fault::keeps_storage_besid
 //
 //	keeps_storage_writing.returned(Tensor(a!) self) -> Tensor[]
 func KeepsStorageWritingReturned(self *c10.Tensor) []*c10.Tensor {
-	if !enabled {
-		return faults.KeepsStorageWritingReturned(self)
-	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opKeepsStorageWritingReturned)
@@ -2459,9 +2242,6 @@ var opKeepsStorageWritingReturned = asserts.Op{Name: "fault::keeps_storage_writi
 //
 //	keeps_storage_writing.single(Tensor(a!) self) -> Tensor
 func KeepsStorageWritingSingle(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.KeepsStorageWritingSingle(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opKeepsStorageWritingSingle)
@@ -2489,9 +2269,6 @@ var opKeepsStorageWritingSingle = asserts.Op{Name: "fault::keeps_storage_writing
 //
 //	keeps_storage_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func KeepsStorageWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.KeepsStorageWritingTuple(self)
-	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opKeepsStorageWritingTuple)
@@ -2521,9 +2298,6 @@ var opKeepsStorageWritingTuple = asserts.Op{Name: "fault::keeps_storage_writing.
 //
 //	keeps_view.returned(Tensor(a -> *) self) -> Tensor(a)[]
 func KeepsViewReturned(self *c10.Tensor) []*c10.Tensor {
-	if !enabled {
-		return faults.KeepsViewReturned(self)
-	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opKeepsViewReturned)
@@ -2556,9 +2330,6 @@ var opKeepsViewReturned = asserts.Op{Name: "fault::keeps_view.returned", Schema:
 //
 //	keeps_view.single(Tensor(a) self) -> Tensor(a)
 func KeepsViewSingle(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.KeepsViewSingle(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opKeepsViewSingle)
@@ -2586,9 +2357,6 @@ var opKeepsViewSingle = asserts.Op{Name: "fault::keeps_view.single", Schema: "ke
 //
 //	keeps_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))
 func KeepsViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.KeepsViewTuple(self)
-	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opKeepsViewTuple)
@@ -2618,9 +2386,6 @@ var opKeepsViewTuple = asserts.Op{Name: "fault::keeps_view.tuple", Schema: "keep
 //
 //	keeps_writing.returned(Tensor(a!) self) -> Tensor[]
 func KeepsWritingReturned(self *c10.Tensor) []*c10.Tensor {
-	if !enabled {
-		return faults.KeepsWritingReturned(self)
-	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opKeepsWritingReturned)
@@ -2653,9 +2418,6 @@ var opKeepsWritingReturned = asserts.Op{Name: "fault::keeps_writing.returned", S
 //
 //	keeps_writing.single(Tensor(a!) self) -> Tensor
 func KeepsWritingSingle(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.KeepsWritingSingle(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opKeepsWritingSingle)
@@ -2683,9 +2445,6 @@ var opKeepsWritingSingle = asserts.Op{Name: "fault::keeps_writing.single", Schem
 //
 //	keeps_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func KeepsWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.KeepsWritingTuple(self)
-	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opKeepsWritingTuple)
@@ -2715,9 +2474,6 @@ var opKeepsWritingTuple = asserts.Op{Name: "fault::keeps_writing.tuple", Schema:
 //
 //	moves_offset.tensor(Tensor self, Tensor x) -> Tensor
 func MovesOffsetTensor(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.MovesOffsetTensor(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opMovesOffsetTensor)
@@ -2748,9 +2504,6 @@ var opMovesOffsetTensor = asserts.Op{Name: "fault::moves_offset.tensor", Schema:
 //
 //	negates_zero.tensor(Tensor self, Tensor x) -> Tensor
 func NegatesZeroTensor(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.NegatesZeroTensor(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opNegatesZeroTensor)
@@ -2781,9 +2534,6 @@ var opNegatesZeroTensor = asserts.Op{Name: "fault::negates_zero.tensor", Schema:
 //
 //	overlaps.pairs(Tensor self) -> Tensor[]
 func OverlapsPairs(self *c10.Tensor) []*c10.Tensor {
-	if !enabled {
-		return faults.OverlapsPairs(self)
-	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opOverlapsPairs)
@@ -2816,9 +2566,6 @@ var opOverlapsPairs = asserts.Op{Name: "fault::overlaps.pairs", Schema: "overlap
 //
 //	overlaps_view.pairs(Tensor(a) self) -> (Tensor(a), Tensor[])
 func OverlapsViewPairs(self *c10.Tensor) (*c10.Tensor, []*c10.Tensor) {
-	if !enabled {
-		return faults.OverlapsViewPairs(self)
-	}
 	var obs [20]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opOverlapsViewPairs)
@@ -2853,9 +2600,6 @@ var opOverlapsViewPairs = asserts.Op{Name: "fault::overlaps_view.pairs", Schema:
 //
 //	overlaps_writing.pairs(Tensor(a!) self) -> Tensor[]
 func OverlapsWritingPairs(self *c10.Tensor) []*c10.Tensor {
-	if !enabled {
-		return faults.OverlapsWritingPairs(self)
-	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opOverlapsWritingPairs)
@@ -2888,9 +2632,6 @@ var opOverlapsWritingPairs = asserts.Op{Name: "fault::overlaps_writing.pairs", S
 //
 //	overreaches.returned(Tensor self) -> Tensor[]
 func OverreachesReturned(self *c10.Tensor) []*c10.Tensor {
-	if !enabled {
-		return faults.OverreachesReturned(self)
-	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opOverreachesReturned)
@@ -2923,9 +2664,6 @@ var opOverreachesReturned = asserts.Op{Name: "fault::overreaches.returned", Sche
 //
 //	overreaches.single(Tensor self) -> Tensor
 func OverreachesSingle(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.OverreachesSingle(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opOverreachesSingle)
@@ -2953,9 +2691,6 @@ var opOverreachesSingle = asserts.Op{Name: "fault::overreaches.single", Schema: 
 //
 //	overreaches.tuple(Tensor self) -> (Tensor, Tensor)
 func OverreachesTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.OverreachesTuple(self)
-	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opOverreachesTuple)
@@ -2985,9 +2720,6 @@ var opOverreachesTuple = asserts.Op{Name: "fault::overreaches.tuple", Schema: "o
 //
 //	overreaches_view.returned(Tensor(a -> *) self) -> Tensor(a)[]
 func OverreachesViewReturned(self *c10.Tensor) []*c10.Tensor {
-	if !enabled {
-		return faults.OverreachesViewReturned(self)
-	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opOverreachesViewReturned)
@@ -3020,9 +2752,6 @@ var opOverreachesViewReturned = asserts.Op{Name: "fault::overreaches_view.return
 //
 //	overreaches_view.single(Tensor(a) self) -> Tensor(a)
 func OverreachesViewSingle(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.OverreachesViewSingle(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opOverreachesViewSingle)
@@ -3050,9 +2779,6 @@ var opOverreachesViewSingle = asserts.Op{Name: "fault::overreaches_view.single",
 //
 //	overreaches_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))
 func OverreachesViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.OverreachesViewTuple(self)
-	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opOverreachesViewTuple)
@@ -3082,9 +2808,6 @@ var opOverreachesViewTuple = asserts.Op{Name: "fault::overreaches_view.tuple", S
 //
 //	overreaches_writing.returned(Tensor(a!) self) -> Tensor[]
 func OverreachesWritingReturned(self *c10.Tensor) []*c10.Tensor {
-	if !enabled {
-		return faults.OverreachesWritingReturned(self)
-	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opOverreachesWritingReturned)
@@ -3117,9 +2840,6 @@ var opOverreachesWritingReturned = asserts.Op{Name: "fault::overreaches_writing.
 //
 //	overreaches_writing.single(Tensor(a!) self) -> Tensor
 func OverreachesWritingSingle(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.OverreachesWritingSingle(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opOverreachesWritingSingle)
@@ -3147,9 +2867,6 @@ var opOverreachesWritingSingle = asserts.Op{Name: "fault::overreaches_writing.si
 //
 //	overreaches_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func OverreachesWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.OverreachesWritingTuple(self)
-	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opOverreachesWritingTuple)
@@ -3179,9 +2896,6 @@ var opOverreachesWritingTuple = asserts.Op{Name: "fault::overreaches_writing.tup
 //
 //	oversteps.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func OverstepsOut(self, out *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.OverstepsOut(self, out)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opOverstepsOut)
@@ -3212,9 +2926,6 @@ var opOverstepsOut = asserts.Op{Name: "fault::oversteps.out", Schema: "oversteps
 //
 //	oversteps.running(Tensor self, Tensor(a!)? running) -> Tensor
 func OverstepsRunning(self, running *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.OverstepsRunning(self, running)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opOverstepsRunning)
@@ -3245,9 +2956,6 @@ var opOverstepsRunning = asserts.Op{Name: "fault::oversteps.running", Schema: "o
 //
 //	oversteps.running_list(Tensor self, Tensor(a!)?[] running) -> Tensor
 func OverstepsRunningList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.OverstepsRunningList(self, running)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opOverstepsRunningList)
@@ -3286,10 +2994,6 @@ var opOverstepsRunningList = asserts.Op{Name: "fault::oversteps.running_list", S
 //
 //	oversteps_.elements(Tensor(a!)[] self) -> ()
 func Oversteps_Elements(self []*c10.Tensor) {
-	if !enabled {
-		faults.Oversteps_Elements(self)
-		return
-	}
 	var obs [34]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opOversteps_Elements)
@@ -3322,9 +3026,6 @@ var opOversteps_Elements = asserts.Op{Name: "fault::oversteps_.elements", Schema
 //
 //	oversteps_.self(Tensor(a!) self) -> Tensor(a!)
 func Oversteps_Self(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.Oversteps_Self(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opOversteps_Self)
@@ -3354,9 +3055,6 @@ var opOversteps_Self = asserts.Op{Name: "fault::oversteps_.self", Schema: "overs
 //
 //	panics_(Tensor(a!) self, Tensor x) -> Tensor(a!)
 func Panics_(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.PanicsHalfway(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opPanics_)
@@ -3387,9 +3085,6 @@ var opPanics_ = asserts.Op{Name: "fault::panics_", Schema: "panics_(Tensor(a!) s
 //
 //	rebinds.list(Tensor self, Tensor[] x) -> Tensor
 func RebindsList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.RebindsList(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRebindsList)
@@ -3428,9 +3123,6 @@ var opRebindsList = asserts.Op{Name: "fault::rebinds.list", Schema: "rebinds.lis
 //
 //	rebinds.optional(Tensor self, Tensor? x) -> Tensor
 func RebindsOptional(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.RebindsOptional(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRebindsOptional)
@@ -3461,9 +3153,6 @@ var opRebindsOptional = asserts.Op{Name: "fault::rebinds.optional", Schema: "reb
 //
 //	rebinds.optional_list(Tensor self, Tensor?[] x) -> Tensor
 func RebindsOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.RebindsOptionalList(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRebindsOptionalList)
@@ -3502,9 +3191,6 @@ var opRebindsOptionalList = asserts.Op{Name: "fault::rebinds.optional_list", Sch
 //
 //	rebinds.tensor(Tensor self, Tensor x) -> Tensor
 func RebindsTensor(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.RebindsTensor(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRebindsTensor)
@@ -3535,9 +3221,6 @@ var opRebindsTensor = asserts.Op{Name: "fault::rebinds.tensor", Schema: "rebinds
 //
 //	rebinds_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)
 func Rebinds_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.Rebinds_List(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRebinds_List)
@@ -3576,9 +3259,6 @@ var opRebinds_List = asserts.Op{Name: "fault::rebinds_.list", Schema: "rebinds_.
 //
 //	rebinds_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)
 func Rebinds_Optional(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.Rebinds_Optional(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRebinds_Optional)
@@ -3609,9 +3289,6 @@ var opRebinds_Optional = asserts.Op{Name: "fault::rebinds_.optional", Schema: "r
 //
 //	rebinds_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
 func Rebinds_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.Rebinds_OptionalList(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRebinds_OptionalList)
@@ -3650,9 +3327,6 @@ var opRebinds_OptionalList = asserts.Op{Name: "fault::rebinds_.optional_list", S
 //
 //	rebinds_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)
 func Rebinds_Tensor(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.Rebinds_Tensor(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRebinds_Tensor)
@@ -3683,9 +3357,6 @@ var opRebinds_Tensor = asserts.Op{Name: "fault::rebinds_.tensor", Schema: "rebin
 //
 //	rebinds_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)
 func RebindsViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.RebindsViewList(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRebindsViewList)
@@ -3724,9 +3395,6 @@ var opRebindsViewList = asserts.Op{Name: "fault::rebinds_view.list", Schema: "re
 //
 //	rebinds_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)
 func RebindsViewOptional(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.RebindsViewOptional(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRebindsViewOptional)
@@ -3757,9 +3425,6 @@ var opRebindsViewOptional = asserts.Op{Name: "fault::rebinds_view.optional", Sch
 //
 //	rebinds_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)
 func RebindsViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.RebindsViewOptionalList(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRebindsViewOptionalList)
@@ -3798,9 +3463,6 @@ var opRebindsViewOptionalList = asserts.Op{Name: "fault::rebinds_view.optional_l
 //
 //	rebinds_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)
 func RebindsViewTensor(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.RebindsViewTensor(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRebindsViewTensor)
@@ -3831,9 +3493,6 @@ var opRebindsViewTensor = asserts.Op{Name: "fault::rebinds_view.tensor", Schema:
 //
 //	rebinds_written.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func RebindsWrittenOut(self, out *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.RebindsWrittenOut(self, out)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRebindsWrittenOut)
@@ -3864,9 +3523,6 @@ var opRebindsWrittenOut = asserts.Op{Name: "fault::rebinds_written.out", Schema:
 //
 //	recycles.tensor(Tensor self, Tensor x) -> Tensor
 func RecyclesTensor(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.RecyclesTensor(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRecyclesTensor)
@@ -3897,9 +3553,6 @@ var opRecyclesTensor = asserts.Op{Name: "fault::recycles.tensor", Schema: "recyc
 //
 //	releases.tensor(Tensor self, Tensor x) -> Tensor
 func ReleasesTensor(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.ReleasesTensor(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opReleasesTensor)
@@ -3930,9 +3583,6 @@ var opReleasesTensor = asserts.Op{Name: "fault::releases.tensor", Schema: "relea
 //
 //	replaces_element(Tensor self, Tensor?[] x) -> Tensor
 func ReplacesElement(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.ReplacesElement(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opReplacesElement)
@@ -3971,9 +3621,6 @@ var opReplacesElement = asserts.Op{Name: "fault::replaces_element", Schema: "rep
 //
 //	reshapes.running(Tensor self, Tensor(a!)? running) -> Tensor
 func ReshapesRunning(self, running *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.ReshapesRunning(self, running)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opReshapesRunning)
@@ -4004,9 +3651,6 @@ var opReshapesRunning = asserts.Op{Name: "fault::reshapes.running", Schema: "res
 //
 //	reshapes.running_list(Tensor self, Tensor(a!)?[] running) -> Tensor
 func ReshapesRunningList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.ReshapesRunningList(self, running)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opReshapesRunningList)
@@ -4045,10 +3689,6 @@ var opReshapesRunningList = asserts.Op{Name: "fault::reshapes.running_list", Sch
 //
 //	reshapes_.elements(Tensor(a!)[] self) -> ()
 func Reshapes_Elements(self []*c10.Tensor) {
-	if !enabled {
-		faults.Reshapes_Elements(self)
-		return
-	}
 	var obs [34]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opReshapes_Elements)
@@ -4081,9 +3721,6 @@ var opReshapes_Elements = asserts.Op{Name: "fault::reshapes_.elements", Schema: 
 //
 //	reshapes_.self(Tensor(a!) self) -> Tensor(a!)
 func Reshapes_Self(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.Reshapes_Self(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opReshapes_Self)
@@ -4111,9 +3748,6 @@ var opReshapes_Self = asserts.Op{Name: "fault::reshapes_.self", Schema: "reshape
 //
 //	restrides.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func RestridesOut(self, out *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.RestridesOut(self, out)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRestridesOut)
@@ -4144,9 +3778,6 @@ var opRestridesOut = asserts.Op{Name: "fault::restrides.out", Schema: "restrides
 //
 //	retains.list(Tensor self, Tensor[] x) -> Tensor
 func RetainsList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.RetainsList(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRetainsList)
@@ -4185,9 +3816,6 @@ var opRetainsList = asserts.Op{Name: "fault::retains.list", Schema: "retains.lis
 //
 //	retains.optional(Tensor self, Tensor? x) -> Tensor
 func RetainsOptional(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.RetainsOptional(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRetainsOptional)
@@ -4218,9 +3846,6 @@ var opRetainsOptional = asserts.Op{Name: "fault::retains.optional", Schema: "ret
 //
 //	retains.optional_list(Tensor self, Tensor?[] x) -> Tensor
 func RetainsOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.RetainsOptionalList(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRetainsOptionalList)
@@ -4259,9 +3884,6 @@ var opRetainsOptionalList = asserts.Op{Name: "fault::retains.optional_list", Sch
 //
 //	retains.tensor(Tensor self, Tensor x) -> Tensor
 func RetainsTensor(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.RetainsTensor(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRetainsTensor)
@@ -4292,9 +3914,6 @@ var opRetainsTensor = asserts.Op{Name: "fault::retains.tensor", Schema: "retains
 //
 //	retains_storage.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func RetainsStorageOut(self, out *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.RetainsStorageOut(self, out)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRetainsStorageOut)
@@ -4325,9 +3944,6 @@ var opRetainsStorageOut = asserts.Op{Name: "fault::retains_storage.out", Schema:
 //
 //	retains_storage_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)
 func RetainsStorage_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.RetainsStorage_List(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRetainsStorage_List)
@@ -4366,9 +3982,6 @@ var opRetainsStorage_List = asserts.Op{Name: "fault::retains_storage_.list", Sch
 //
 //	retains_storage_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)
 func RetainsStorage_Optional(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.RetainsStorage_Optional(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRetainsStorage_Optional)
@@ -4399,9 +4012,6 @@ var opRetainsStorage_Optional = asserts.Op{Name: "fault::retains_storage_.option
 //
 //	retains_storage_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
 func RetainsStorage_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.RetainsStorage_OptionalList(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRetainsStorage_OptionalList)
@@ -4440,9 +4050,6 @@ var opRetainsStorage_OptionalList = asserts.Op{Name: "fault::retains_storage_.op
 //
 //	retains_storage_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)
 func RetainsStorage_Tensor(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.RetainsStorage_Tensor(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRetainsStorage_Tensor)
@@ -4473,9 +4080,6 @@ var opRetainsStorage_Tensor = asserts.Op{Name: "fault::retains_storage_.tensor",
 //
 //	retains_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)
 func RetainsViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.RetainsViewList(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRetainsViewList)
@@ -4514,9 +4118,6 @@ var opRetainsViewList = asserts.Op{Name: "fault::retains_view.list", Schema: "re
 //
 //	retains_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)
 func RetainsViewOptional(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.RetainsViewOptional(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRetainsViewOptional)
@@ -4547,9 +4148,6 @@ var opRetainsViewOptional = asserts.Op{Name: "fault::retains_view.optional", Sch
 //
 //	retains_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)
 func RetainsViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.RetainsViewOptionalList(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRetainsViewOptionalList)
@@ -4588,9 +4186,6 @@ var opRetainsViewOptionalList = asserts.Op{Name: "fault::retains_view.optional_l
 //
 //	retains_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)
 func RetainsViewTensor(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.RetainsViewTensor(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRetainsViewTensor)
@@ -4621,9 +4216,6 @@ var opRetainsViewTensor = asserts.Op{Name: "fault::retains_view.tensor", Schema:
 //
 //	returns.tuple(Tensor self) -> (Tensor, Tensor)
 func ReturnsTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.ReturnsTuple(self)
-	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opReturnsTuple)
@@ -4653,9 +4245,6 @@ var opReturnsTuple = asserts.Op{Name: "fault::returns.tuple", Schema: "returns.t
 //
 //	returns_base_view.single(Tensor(a) self) -> Tensor(a)
 func ReturnsBaseViewSingle(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.ReturnsBaseViewSingle(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opReturnsBaseViewSingle)
@@ -4683,9 +4272,6 @@ var opReturnsBaseViewSingle = asserts.Op{Name: "fault::returns_base_view.single"
 //
 //	returns_copy.outs(Tensor self, *, Tensor(a!) low, Tensor(b!) high) -> (Tensor(a!), Tensor(b!))
 func ReturnsCopyOuts(self, low, high *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.ReturnsCopyOuts(self, low, high)
-	}
 	var obs [8]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opReturnsCopyOuts)
@@ -4721,9 +4307,6 @@ var opReturnsCopyOuts = asserts.Op{Name: "fault::returns_copy.outs", Schema: "re
 //
 //	returns_copy.returned_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func ReturnsCopyReturnedOut(self, out *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.ReturnsCopyReturnedOut(self, out)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opReturnsCopyReturnedOut)
@@ -4754,9 +4337,6 @@ var opReturnsCopyReturnedOut = asserts.Op{Name: "fault::returns_copy.returned_ou
 //
 //	returns_copy_.single(Tensor(a!) self) -> Tensor(a!)
 func ReturnsCopy_Single(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.ReturnsCopy_Single(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opReturnsCopy_Single)
@@ -4786,9 +4366,6 @@ var opReturnsCopy_Single = asserts.Op{Name: "fault::returns_copy_.single", Schem
 //
 //	returns_empty(Tensor self) -> Tensor
 func ReturnsEmpty(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.ReturnsEmpty(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opReturnsEmpty)
@@ -4816,9 +4393,6 @@ var opReturnsEmpty = asserts.Op{Name: "fault::returns_empty", Schema: "returns_e
 //
 //	returns_sparse_view.single(Tensor(a) self) -> Tensor(a)
 func ReturnsSparseViewSingle(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.ReturnsSparseViewSingle(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opReturnsSparseViewSingle)
@@ -4848,9 +4422,6 @@ var opReturnsSparseViewSingle = asserts.Op{Name: "fault::returns_sparse_view.sin
 //
 //	returns_unchanged(Tensor self, int times) -> Tensor
 func ReturnsUnchanged(self *c10.Tensor, times int64) *c10.Tensor {
-	if !enabled {
-		return faults.ReturnsUnchanged(self, times)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opReturnsUnchanged)
@@ -4878,9 +4449,6 @@ var opReturnsUnchanged = asserts.Op{Name: "fault::returns_unchanged", Schema: "r
 //
 //	returns_view.other(Tensor(a) self, Tensor x) -> Tensor(a)
 func ReturnsViewOther(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.ReturnsViewOther(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opReturnsViewOther)
@@ -4911,9 +4479,6 @@ var opReturnsViewOther = asserts.Op{Name: "fault::returns_view.other", Schema: "
 //
 //	shares.other(Tensor self, Tensor x) -> Tensor
 func SharesOther(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.SharesOther(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSharesOther)
@@ -4944,9 +4509,6 @@ var opSharesOther = asserts.Op{Name: "fault::shares.other", Schema: "shares.othe
 //
 //	shares.others(Tensor self, Tensor[] x) -> Tensor[]
 func SharesOthers(self *c10.Tensor, x []*c10.Tensor) []*c10.Tensor {
-	if !enabled {
-		return faults.SharesOthers(self, x)
-	}
 	var obs [53]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSharesOthers)
@@ -4990,9 +4552,6 @@ var opSharesOthers = asserts.Op{Name: "fault::shares.others", Schema: "shares.ot
 //
 //	shares.returned(Tensor self) -> Tensor[]
 func SharesReturned(self *c10.Tensor) []*c10.Tensor {
-	if !enabled {
-		return faults.SharesReturned(self)
-	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSharesReturned)
@@ -5025,9 +4584,6 @@ var opSharesReturned = asserts.Op{Name: "fault::shares.returned", Schema: "share
 //
 //	shares.single(Tensor self) -> Tensor
 func SharesSingle(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.SharesSingle(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSharesSingle)
@@ -5055,9 +4611,6 @@ var opSharesSingle = asserts.Op{Name: "fault::shares.single", Schema: "shares.si
 //
 //	shares.tuple(Tensor self) -> (Tensor, Tensor)
 func SharesTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.SharesTuple(self)
-	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSharesTuple)
@@ -5087,9 +4640,6 @@ var opSharesTuple = asserts.Op{Name: "fault::shares.tuple", Schema: "shares.tupl
 //
 //	shares_beside_view.returned(Tensor(a) self) -> (Tensor(a), Tensor[])
 func SharesBesideViewReturned(self *c10.Tensor) (*c10.Tensor, []*c10.Tensor) {
-	if !enabled {
-		return faults.SharesBesideViewReturned(self)
-	}
 	var obs [20]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSharesBesideViewReturned)
@@ -5124,9 +4674,6 @@ var opSharesBesideViewReturned = asserts.Op{Name: "fault::shares_beside_view.ret
 //
 //	shares_beside_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor)
 func SharesBesideViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.SharesBesideViewTuple(self)
-	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSharesBesideViewTuple)
@@ -5156,9 +4703,6 @@ var opSharesBesideViewTuple = asserts.Op{Name: "fault::shares_beside_view.tuple"
 //
 //	shares_writing.returned(Tensor(a!) self) -> Tensor[]
 func SharesWritingReturned(self *c10.Tensor) []*c10.Tensor {
-	if !enabled {
-		return faults.SharesWritingReturned(self)
-	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSharesWritingReturned)
@@ -5191,9 +4735,6 @@ var opSharesWritingReturned = asserts.Op{Name: "fault::shares_writing.returned",
 //
 //	shares_writing.single(Tensor(a!) self) -> Tensor
 func SharesWritingSingle(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.SharesWritingSingle(self)
-	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSharesWritingSingle)
@@ -5221,9 +4762,6 @@ var opSharesWritingSingle = asserts.Op{Name: "fault::shares_writing.single", Sch
 //
 //	shares_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func SharesWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.SharesWritingTuple(self)
-	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSharesWritingTuple)
@@ -5253,9 +4791,6 @@ var opSharesWritingTuple = asserts.Op{Name: "fault::shares_writing.tuple", Schem
 //
 //	swaps_storage.list(Tensor self, Tensor[] x) -> Tensor
 func SwapsStorageList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.SwapsStorageList(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSwapsStorageList)
@@ -5294,9 +4829,6 @@ var opSwapsStorageList = asserts.Op{Name: "fault::swaps_storage.list", Schema: "
 //
 //	swaps_storage.optional(Tensor self, Tensor? x) -> Tensor
 func SwapsStorageOptional(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.SwapsStorageOptional(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSwapsStorageOptional)
@@ -5327,9 +4859,6 @@ var opSwapsStorageOptional = asserts.Op{Name: "fault::swaps_storage.optional", S
 //
 //	swaps_storage.optional_list(Tensor self, Tensor?[] x) -> Tensor
 func SwapsStorageOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.SwapsStorageOptionalList(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSwapsStorageOptionalList)
@@ -5368,9 +4897,6 @@ var opSwapsStorageOptionalList = asserts.Op{Name: "fault::swaps_storage.optional
 //
 //	swaps_storage.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func SwapsStorageOut(self, out *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.SwapsStorageOut(self, out)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSwapsStorageOut)
@@ -5401,9 +4927,6 @@ var opSwapsStorageOut = asserts.Op{Name: "fault::swaps_storage.out", Schema: "sw
 //
 //	swaps_storage.tensor(Tensor self, Tensor x) -> Tensor
 func SwapsStorageTensor(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.SwapsStorageTensor(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSwapsStorageTensor)
@@ -5434,9 +4957,6 @@ var opSwapsStorageTensor = asserts.Op{Name: "fault::swaps_storage.tensor", Schem
 //
 //	swaps_storage_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)
 func SwapsStorage_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.SwapsStorage_List(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSwapsStorage_List)
@@ -5475,9 +4995,6 @@ var opSwapsStorage_List = asserts.Op{Name: "fault::swaps_storage_.list", Schema:
 //
 //	swaps_storage_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)
 func SwapsStorage_Optional(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.SwapsStorage_Optional(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSwapsStorage_Optional)
@@ -5508,9 +5025,6 @@ var opSwapsStorage_Optional = asserts.Op{Name: "fault::swaps_storage_.optional",
 //
 //	swaps_storage_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
 func SwapsStorage_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.SwapsStorage_OptionalList(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSwapsStorage_OptionalList)
@@ -5549,9 +5063,6 @@ var opSwapsStorage_OptionalList = asserts.Op{Name: "fault::swaps_storage_.option
 //
 //	swaps_storage_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)
 func SwapsStorage_Tensor(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.SwapsStorage_Tensor(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSwapsStorage_Tensor)
@@ -5582,9 +5093,6 @@ var opSwapsStorage_Tensor = asserts.Op{Name: "fault::swaps_storage_.tensor", Sch
 //
 //	swaps_storage_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)
 func SwapsStorageViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.SwapsStorageViewList(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSwapsStorageViewList)
@@ -5623,9 +5131,6 @@ var opSwapsStorageViewList = asserts.Op{Name: "fault::swaps_storage_view.list", 
 //
 //	swaps_storage_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)
 func SwapsStorageViewOptional(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.SwapsStorageViewOptional(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSwapsStorageViewOptional)
@@ -5656,9 +5161,6 @@ var opSwapsStorageViewOptional = asserts.Op{Name: "fault::swaps_storage_view.opt
 //
 //	swaps_storage_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)
 func SwapsStorageViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.SwapsStorageViewOptionalList(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSwapsStorageViewOptionalList)
@@ -5697,9 +5199,6 @@ var opSwapsStorageViewOptionalList = asserts.Op{Name: "fault::swaps_storage_view
 //
 //	swaps_storage_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)
 func SwapsStorageViewTensor(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.SwapsStorageViewTensor(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSwapsStorageViewTensor)
@@ -5730,9 +5229,6 @@ var opSwapsStorageViewTensor = asserts.Op{Name: "fault::swaps_storage_view.tenso
 //
 //	turns.tensor(Tensor self, Tensor x) -> Tensor
 func TurnsTensor(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.TurnsTensor(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opTurnsTensor)
@@ -5763,9 +5259,6 @@ var opTurnsTensor = asserts.Op{Name: "fault::turns.tensor", Schema: "turns.tenso
 //
 //	twins.pair(Tensor self) -> (Tensor, Tensor)
 func TwinsPair(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.TwinsPair(self)
-	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opTwinsPair)
@@ -5795,9 +5288,6 @@ var opTwinsPair = asserts.Op{Name: "fault::twins.pair", Schema: "twins.pair(Tens
 //
 //	twins_view.pair(Tensor(a) self) -> (Tensor(a), Tensor, Tensor)
 func TwinsViewPair(self *c10.Tensor) (*c10.Tensor, *c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.TwinsViewPair(self)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opTwinsViewPair)
@@ -5829,9 +5319,6 @@ var opTwinsViewPair = asserts.Op{Name: "fault::twins_view.pair", Schema: "twins_
 //
 //	twins_writing.pair(Tensor(a!) self) -> (Tensor, Tensor)
 func TwinsWritingPair(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.TwinsWritingPair(self)
-	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opTwinsWritingPair)
@@ -5861,9 +5348,6 @@ var opTwinsWritingPair = asserts.Op{Name: "fault::twins_writing.pair", Schema: "
 //
 //	writes.list(Tensor self, Tensor[] x) -> Tensor
 func WritesList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.WritesList(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opWritesList)
@@ -5902,9 +5386,6 @@ var opWritesList = asserts.Op{Name: "fault::writes.list", Schema: "writes.list(T
 //
 //	writes.optional(Tensor self, Tensor? x) -> Tensor
 func WritesOptional(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.WritesOptional(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opWritesOptional)
@@ -5935,9 +5416,6 @@ var opWritesOptional = asserts.Op{Name: "fault::writes.optional", Schema: "write
 //
 //	writes.optional_list(Tensor self, Tensor?[] x) -> Tensor
 func WritesOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.WritesOptionalList(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opWritesOptionalList)
@@ -5976,9 +5454,6 @@ var opWritesOptionalList = asserts.Op{Name: "fault::writes.optional_list", Schem
 //
 //	writes.tensor(Tensor self, Tensor x) -> Tensor
 func WritesTensor(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.WritesTensor(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opWritesTensor)
@@ -6009,9 +5484,6 @@ var opWritesTensor = asserts.Op{Name: "fault::writes.tensor", Schema: "writes.te
 //
 //	writes_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)
 func Writes_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.Writes_List(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opWrites_List)
@@ -6050,9 +5522,6 @@ var opWrites_List = asserts.Op{Name: "fault::writes_.list", Schema: "writes_.lis
 //
 //	writes_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)
 func Writes_Optional(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.Writes_Optional(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opWrites_Optional)
@@ -6083,9 +5552,6 @@ var opWrites_Optional = asserts.Op{Name: "fault::writes_.optional", Schema: "wri
 //
 //	writes_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
 func Writes_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.Writes_OptionalList(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opWrites_OptionalList)
@@ -6124,9 +5590,6 @@ var opWrites_OptionalList = asserts.Op{Name: "fault::writes_.optional_list", Sch
 //
 //	writes_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)
 func Writes_Tensor(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.Writes_Tensor(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opWrites_Tensor)
@@ -6159,9 +5622,6 @@ var opWrites_Tensor = asserts.Op{Name: "fault::writes_.tensor", Schema: "writes_
 //
 //	writes_and_fails(Tensor self, Tensor x) -> Tensor
 func WritesAndFails(self, x *c10.Tensor) (*c10.Tensor, error) {
-	if !enabled {
-		return faults.WritesAndFails(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opWritesAndFails)
@@ -6196,9 +5656,6 @@ var opWritesAndFails = asserts.Op{Name: "fault::writes_and_fails", Schema: "writ
 //
 //	writes_beside.tensor(Tensor self, Tensor x) -> Tensor
 func WritesBesideTensor(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.WritesBesideTensor(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opWritesBesideTensor)
@@ -6232,9 +5689,6 @@ var opWritesBesideTensor = asserts.Op{Name: "fault::writes_beside.tensor", Schem
 //
 //	writes_in_training(Tensor self, Tensor noise, bool training) -> Tensor
 func WritesInTraining(self, noise *c10.Tensor, training bool) *c10.Tensor {
-	if !enabled {
-		return faults.WritesInTraining(self, noise, training)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opWritesInTraining)
@@ -6267,10 +5721,6 @@ var opWritesInTraining = asserts.Op{Name: "fault::writes_in_training", Schema: "
 //
 //	writes_through(Tensor(a!) first, Tensor(b!) second) -> ()
 func WritesThrough(first, second *c10.Tensor) {
-	if !enabled {
-		faults.WritesThroughFirst(first, second)
-		return
-	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opWritesThrough)
@@ -6298,9 +5748,6 @@ var opWritesThrough = asserts.Op{Name: "fault::writes_through", Schema: "writes_
 //
 //	writes_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)
 func WritesViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.WritesViewList(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opWritesViewList)
@@ -6339,9 +5786,6 @@ var opWritesViewList = asserts.Op{Name: "fault::writes_view.list", Schema: "writ
 //
 //	writes_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)
 func WritesViewOptional(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.WritesViewOptional(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opWritesViewOptional)
@@ -6372,9 +5816,6 @@ var opWritesViewOptional = asserts.Op{Name: "fault::writes_view.optional", Schem
 //
 //	writes_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)
 func WritesViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.WritesViewOptionalList(self, x)
-	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opWritesViewOptionalList)
@@ -6413,9 +5854,6 @@ var opWritesViewOptionalList = asserts.Op{Name: "fault::writes_view.optional_lis
 //
 //	writes_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)
 func WritesViewTensor(self, x *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.WritesViewTensor(self, x)
-	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opWritesViewTensor)
