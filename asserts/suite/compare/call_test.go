@@ -63,10 +63,6 @@ func traits(t asserts.Traits) mod {
 	return func(o *asserts.Observation) { o.Traits = t }
 }
 
-func version(n uint32) mod {
-	return func(o *asserts.Observation) { o.Version = n }
-}
-
 // holding makes the tensor a vector of these bytes.
 func holding(bytes string) mod {
 	return func(o *asserts.Observation) {

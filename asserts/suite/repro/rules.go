@@ -63,8 +63,9 @@ type predicate struct {
 // are further texts of the language, each before its replacement.
 func (d *dialect) predicate(v *asserts.Violation, place func(asserts.Place) (string, error), more func(x, y string) []string) (*predicate, error) {
 	all := rules()
-	r, ok := all[v.Code.String()]
+	r := all[v.Code.String()]
 	if v.Against.Name == "" && strings.Contains(r.In[d.language].Fault, "{y}") {
+		var ok bool
 		if r, ok = all[v.Code.String()+" alone"]; !ok {
 			return nil, errors.New("the tensor that it is compared with is unknown")
 		}
