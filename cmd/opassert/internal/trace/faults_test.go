@@ -445,7 +445,12 @@ var disguises = []disguise{
 		return joined(out), plain
 	}},
 	{"of three ranks", func(s *stage, rng *rand.Rand) ([]byte, func(int) int64) {
-		form := []string{"[rank%d]: ", "[default%d]:", "(worker-%d) ", "trainer%d | ", "[1,%d]<stdout>: ", "2024-01-02 10:00:00,%[2]d rank=%[1]d ", "%d: "}[rng.IntN(7)]
+		forms := []string{
+			"[rank%d]: ", "[default%d]:", "(worker-%d) ", "trainer%d | ", "[1,%d]<stdout>: ", "2024-01-02 10:00:00,%[2]d rank=%[1]d ", "%d: ",
+			"%d\t", "[%d] ", "rank %d ", "logs/%d.log:", "10.0.0.%d: ", "gpu-node-%d:", "Jan 02 10:00:00 host python3[424%d]: ", "10:00:00 web.%d   | ",
+			"2024-01-02 10:00:00,123 424%d INFO ", "I0808 10:12:54.328000 424%d driver.py:76] ",
+		}
+		form := forms[rng.IntN(len(forms))]
 		lines := [3][]string{s.lines}
 		for i := 1; i < 3; i++ {
 			other := newStage(s.patch, rng.Uint64(), 0)

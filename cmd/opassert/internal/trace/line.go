@@ -79,9 +79,9 @@ func digits(s []byte) (n int64, rest []byte) {
 
 // ownNumber returns the number at the start of a line, and the rest.
 func ownNumber(line []byte) (n int64, rest []byte, ok bool) {
-	text := bytes.TrimLeft(line, " \t>")
+	text := bytes.TrimLeft(line, " \t>[")
 	n, after := digits(text)
-	rest = bytes.TrimLeft(after, " \t:|")
+	rest = bytes.TrimLeft(after, " \t:|]")
 	if _, next := digits(rest); len(after) == len(text) || len(rest) == len(after) || len(next) < len(rest) { // 12:30:01 is not a number
 		return 0, line, false
 	}
