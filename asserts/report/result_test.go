@@ -311,33 +311,6 @@ func TestResultsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// Tallies are equal if checks, skips and calls that were not made are.
-func TestDevicesEqual(t *testing.T) {
-	tally := func() Devices {
-		return Devices{"cpu": {
-			Judged:   asserts.Counts{asserts.MetaAlias: 1},
-			Skips:    []asserts.Skip{{Code: asserts.UndeclaredWrite, Reason: "r", Count: 1}},
-			Uncalled: map[string]int{"why": 1},
-		}}
-	}
-	if a := tally(); !a.Equal(tally()) {
-		t.Errorf("%v does not equal itself", a)
-	}
-	for _, change := range []func(*Tally){
-		func(t *Tally) { t.Judged[asserts.MetaAlias]++ },
-		func(t *Tally) { t.Skips[0].Count++ },
-		func(t *Tally) { t.Uncalled["why"]++ },
-	} {
-		other := tally()
-		of := other["cpu"]
-		change(&of)
-		other["cpu"] = of
-		if a := tally(); a.Equal(other) {
-			t.Errorf("%v equals %v", a, other)
-		}
-	}
-}
-
 // A fault of a registration is about the argument that it names, or else the first.
 func TestLintOfArguments(t *testing.T) {
 	op := must.Get(schema.ParseDispatcher("ns::f(Tensor a, Tensor b) -> Tensor"))(t)

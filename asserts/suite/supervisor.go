@@ -2,6 +2,7 @@ package suite
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -33,13 +34,12 @@ type opFacts struct {
 	without []engine.Device       // where a call ended its worker: no more calls there
 	asItIs  bool                  // a worker ended in the search for a smaller call
 	writes  writes
-	tallies map[int]report.Devices // of the cases whose answers contain them
 	apart   []string               // calls to repeat in another process
 }
 
 // begin resets the facts about the op.
 func (s *supervisor) begin(o engine.Operator) *report.OpResult {
-	s.known = opFacts{origins: make(map[int]report.Origin), last: -1, writes: make(writes), tallies: make(map[int]report.Devices)}
+	s.known = opFacts{origins: make(map[int]report.Origin), last: -1, writes: make(writes)}
 	return report.NewOpResult(o)
 }
 
@@ -134,8 +134,8 @@ func (s *supervisor) once(ctx context.Context, q request, patience time.Duration
 				crash.Frames = append(crash.Frames, rest)
 			}
 		case word == lineShown || word == lineEnd:
-			c, err := readAnswer([]byte(rest), s.known.tallies)
-			if err != nil {
+			c := new(report.CaseResult)
+			if err := json.Unmarshal([]byte(rest), c); err != nil {
 				return nil, fmt.Errorf("a worker's answer: %w", err)
 			}
 			if crash.shown = c; word == lineEnd {

@@ -79,16 +79,15 @@ type server struct {
 	work.Runner
 	*connection // the end of a case is sent with the next line
 	cfg         Config
-	greeted     int     // the process that it named to the run
-	tallied     tallied // of this request
+	greeted     int // the process that it named to the run
 }
 
-// book returns the recipes for an op and a request: a call that is made unchanged needs none.
-func (s *server) book(op *schema.Op, q request) (*design.Recipes, error) {
+// book returns the recipes for a request: a call that is made unchanged needs none.
+func (s *server) book(q request) (*design.Recipes, error) {
 	if q.Case != "" || q.Apart != "" {
 		return new(design.Recipes), nil
 	}
-	book, err := design.ShippedFor(op)
+	book, err := design.Shipped()
 	if err == nil && s.cfg.Cases != nil {
 		all := slices.Concat(*s.cfg.Cases, *book)
 		book = &all
@@ -122,7 +121,7 @@ func (s *server) answer(text string) (err error) {
 	if err != nil {
 		return err
 	}
-	book, err := s.book(operator.Schema, q)
+	book, err := s.book(q)
 	if err != nil {
 		return err
 	}
@@ -140,7 +139,6 @@ func (s *server) answer(text string) (err error) {
 		t.OnLearned = s.learned
 	}
 	s.Forget()
-	s.tallied = nil
 	t.AsItIs, t.Without = q.AsItIs, q.Without
 	t.Found = func(result *report.CaseResult) {
 		s.result(lineShown, result)
@@ -220,13 +218,10 @@ func (s *server) learned(l *design.Learned) {
 	s.say(lineLearned, text)
 }
 
-// end reports the result of a case; repeated tallies are replaced by the number of the first case
-// with them.
-func (s *server) end(result *report.CaseResult) error {
-	return s.result(lineEnd, s.tallied.answer(result))
-}
+// end reports the result of a case.
+func (s *server) end(result *report.CaseResult) error { return s.result(lineEnd, result) }
 
-func (s *server) result(line string, result any) error {
+func (s *server) result(line string, result *report.CaseResult) error {
 	text, err := json.Marshal(result)
 	if err == nil {
 		err = s.put(line, string(text))

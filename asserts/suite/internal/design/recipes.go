@@ -1,7 +1,6 @@
 package design
 
 import (
-	"bytes"
 	"cmp"
 	_ "embed"
 	"errors"
@@ -40,29 +39,6 @@ type Recipe struct {
 type Recipes []*Recipe
 
 var Shipped = sync.OnceValues(func() (*Recipes, error) { return ParseRecipes("recipes.yaml", recipeText) })
-
-// ShippedFor returns the shipped recipes for an op. The entries for other ops are blanked out, so
-// that positions remain those in the file: parsing all would be a large part of a worker's start.
-func ShippedFor(op *schema.Op) (*Recipes, error) {
-	names := namesOf(op.Namespace, op.Func.Name)
-	var text []byte
-	served, serves := false, false
-	for line := range bytes.Lines(recipeText) {
-		if patterns, ok := bytes.CutPrefix(line, []byte("- ops: ")); ok {
-			serves = slices.ContainsFunc(strings.FieldsFunc(string(patterns), func(r rune) bool { return strings.ContainsRune("[\", ]\n", r) }), func(pattern string) bool { return matches(pattern, names) })
-			served = served || serves
-		}
-		if serves {
-			text = append(text, line...)
-		} else {
-			text = append(text, '\n')
-		}
-	}
-	if !served {
-		return new(Recipes), nil
-	}
-	return ParseRecipes("recipes.yaml", text)
-}
 
 // ParseRecipes reads a file of recipes. The error is a [scanner.ErrorList] with
 // every fault of the text.

@@ -17,31 +17,6 @@ func TestRecipesParse(t *testing.T) {
 	}
 }
 
-// For each op named by shipped recipes, ShippedFor has its recipes, with their positions in the
-// file; for others it has none.
-func TestShippedFor(t *testing.T) {
-	book := must.Get(Shipped())(t)
-	names := []string{"no_such_op", "conv2d.out"}
-	for _, r := range *book {
-		for _, pattern := range r.Ops {
-			names = append(names, strings.ReplaceAll(pattern.Value, "*", ""))
-		}
-	}
-	for _, name := range names {
-		op := &schema.Op{Namespace: "aten"}
-		op.Func.Name.Base, op.Func.Name.Overload, _ = strings.Cut(name[strings.LastIndexByte(name, ':')+1:], ".")
-		want, got := book.of(op.Namespace, op.Func.Name), *must.Get(ShippedFor(op))(t)
-		if len(got) != len(want) || name == "no_such_op" && len(got) > 0 {
-			t.Fatalf("%s: %d recipes, want %d", name, len(got), len(want))
-		}
-		for i, r := range got {
-			if r.node.Line != want[i].node.Line || asText(r.node) != asText(want[i].node) {
-				t.Errorf("%s: line %d %s, want line %d %s", name, r.node.Line, asText(r.node), want[i].node.Line, asText(want[i].node))
-			}
-		}
-	}
-}
-
 // A value prints as a text that parses to it.
 func TestValueReadsBack(t *testing.T) {
 	for _, text := range []string{

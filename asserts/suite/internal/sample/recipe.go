@@ -2,10 +2,11 @@ package sample
 
 import (
 	"cmp"
-	_ "embed"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // Recipe returns the given arguments as a case of a file of cases.
@@ -32,6 +33,9 @@ func (c *Case) Recipe() string {
 	}
 	return "{" + strings.Join(words, ", ") + "}"
 }
+
+// Key returns a text that is equal for two cases only if they make the same call.
+func (c *Case) Key() string { return slicesx.Join(c.Args, ", ", Value.Recipe) }
 
 // name replaces tensors that are the same as an earlier one, or views of it, by references to its
 // name, and returns the number of tensors so far. Tensors that refer to a removed one are made like

@@ -457,46 +457,6 @@ func TestVary(t *testing.T) {
 	t.Error("each base has a place for channels-last")
 }
 
-// Dtypes that no base accepts are not tried again: with more values, and the fourth of a sort of
-// dtypes, unless a later base accepted one that the first refused.
-func TestRefusedDTypes(t *testing.T) {
-	for _, tt := range []struct {
-		some string // the integral dtype that tensors may have, where they
-		two  bool   // have two dimensions, as those of the first base, or another number
-		want map[string]bool
-	}{
-		{"none", true, map[string]bool{"int64": true, "int32": true, "uint8": true, "int8": false, "int16": false}},
-		{"int32", true, map[string]bool{"int64": true, "uint8": true, "int8": true, "int16": false}},
-		{"int32", false, map[string]bool{"int64": true, "uint8": true, "int8": true, "int16": true}},
-	} {
-		b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
-			a := first(args).spec
-			if strings.Contains(a.DType, "int") && (a.DType != tt.some || (len(a.Sizes) == 2) != tt.two) {
-				return nil, &engine.Thrown{Message: "not today"}
-			}
-			return copies(e, args)
-		})
-		b.cases(t, Span{To: b.t.planned() + 1})
-		d := b.t.design()
-		b.e.called = nil
-		clear(b.t.made)
-		b.cases(t, Span{From: b.t.planned() + 1, To: d.Apart(), Resumed: true})
-		sizes := make(map[string]map[string]bool)
-		for _, call := range b.e.called {
-			dtype, _, _ := strings.Cut(strings.Fields(call)[1], "[")
-			if sizes[dtype] == nil {
-				sizes[dtype] = make(map[string]bool)
-			}
-			sizes[dtype][call] = true
-		}
-		for dtype, every := range tt.want {
-			if n, all := len(sizes[dtype]), len(sizes["int64"]); all < 3 || every && n != all || !every && n != 1 {
-				t.Errorf("where it takes %s: %s is tried in %d calls, int64 in %d", tt.some, dtype, n, all)
-			}
-		}
-	}
-}
-
 func classNamed(t *testing.T, d *design.Design, name string) int {
 	t.Helper()
 	for i, c := range d.Classes {

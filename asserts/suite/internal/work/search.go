@@ -26,10 +26,6 @@ const mostTries = 8 * tries
 // changed as its errors require, and the position of that setting.
 func (r *Runner) vary(t *Target, row design.ClassRow, number int) (*attempt, *report.Origin, error) {
 	d := t.design()
-	dtype := d.DType(row)
-	if err := t.dtypes.Error(dtype); err != nil {
-		return nil, nil, err
-	}
 	rng := sample.NewRandom(0, t.Gen.Name, number)
 	var last error
 	for _, s := range d.Settings(row, t.Origins) {
@@ -39,17 +35,11 @@ func (r *Runner) vary(t *Target, row design.ClassRow, number int) (*attempt, *re
 			continue
 		}
 		a, err := r.settle(t, c, rng, d.About(row), func(c *sample.Case) { d.Apply(c, row.Classes, s.Ways) })
-		if err == nil && last != nil {
-			t.dtypes.Took(dtype)
-		}
 		if err == nil {
 			return a, &report.Origin{Base: slices.Index(d.Bases, s.Base), Way: s.Ways[0]}, nil
 		}
-		if last = err; t.dtypes.Enough(dtype) {
-			break
-		}
+		last = err
 	}
-	t.dtypes.Add(dtype, last)
 	return nil, nil, last
 }
 

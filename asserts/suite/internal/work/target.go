@@ -29,7 +29,6 @@ type Target struct {
 	noFake    string            // why no fake can be called
 	fakeCalls map[fakeCallKey]*fakeCall
 	made      map[string]*cachedResult // by the key of its call
-	dtypes    *design.Refused
 	budgets   map[*probe.Row]budget
 	steady    *attempt // the last with reproducible results
 	aligned   bool     // the op refuses tensors that are not aligned for vectors
@@ -93,7 +92,7 @@ func NewTarget(e engine.Engine, operator engine.Operator, p engine.Checks, book 
 	p.Op.Checks = slices.DeleteFunc(slices.Clone(p.Op.Checks), operator.CannotShow)
 	t := &Target{
 		operator: operator, devices: e.Devices(), Gen: design.NewGenerator(operator.Schema, book),
-		judged: e.Subjects(&p.Op), unthrown: e.Subjects(p.Op.Thrown()), waived: p.Waived, fakeCalls: make(map[fakeCallKey]*fakeCall), made: make(map[string]*cachedResult), dtypes: design.NewRefused(), budgets: make(map[*probe.Row]budget), pairs: newPairs(), Learned: &design.Learned{Offered: make(map[int][]sample.Value), Origins: make(map[int]report.Origin)},
+		judged: e.Subjects(&p.Op), unthrown: e.Subjects(p.Op.Thrown()), waived: p.Waived, fakeCalls: make(map[fakeCallKey]*fakeCall), made: make(map[string]*cachedResult), budgets: make(map[*probe.Row]budget), pairs: newPairs(), Learned: &design.Learned{Offered: make(map[int][]sample.Value), Origins: make(map[int]report.Origin)},
 	}
 	if f, ok := e.(engine.FakeCaller); ok {
 		t.noFake = f.NoFake(t.judged)
