@@ -34,7 +34,7 @@ type opFacts struct {
 	without []engine.Device       // where a call ended its worker: no more calls there
 	asItIs  bool                  // a worker ended in the search for a smaller call
 	writes  writes
-	apart   []string               // calls to repeat in another process
+	apart   []string // calls to repeat in another process
 }
 
 // begin resets the facts about the op.
