@@ -99,3 +99,23 @@ func TestKernelsLeaveNoFile(t *testing.T) {
 		t.Errorf("%v, with %v in the folder:\n%s", err, left, out)
 	}
 }
+
+// No case opens a file of the user's for writing, as the file's name and as what makes an argument.
+func TestCasesWriteNoFile(t *testing.T) {
+	command, dir := libtorchtest.Command(t), t.TempDir()
+	notes, cases := filepath.Join(dir, "notes"), filepath.Join(dir, "cases.yaml")
+	must.Do(t, os.WriteFile(notes, []byte("these bytes are mine"), 0o600))
+	file := "aten::from_file('" + notes + "', true, 16, dtype:uint8, none, none, none)"
+	text := "- ops: [fill_.Scalar]\n  cases: [{self: \"" + file + "\", value: 3}, {self: \"after aten::zero_(" + file + ")\", value: 4}]\n" +
+		"- ops: [from_file]\n  cases: [{filename: \"'" + notes + "'\", shared: true, size: 8, dtype: none, layout: none, device: none, pin_memory: none}]\n"
+	must.Do(t, os.WriteFile(cases, []byte(text), 0o600))
+	cmd := exec.Command(command, "check", "-engine", "libtorch", "-op", "aten::fill_.Scalar", "-op", "aten::from_file", "-n", "8", "-cases", cases, "-state", filepath.Join(dir, "state"))
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil || strings.Count(string(out), "would open "+notes+" for writing") < 3 {
+		t.Errorf("%v:\n%s", err, out)
+	}
+	if now := must.Get(os.ReadFile(notes))(t); string(now) != "these bytes are mine" {
+		t.Errorf("the file holds %q", now)
+	}
+}

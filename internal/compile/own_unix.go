@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/opassert/opassert/internal/owner"
 )
 
 // lock waits until no other process makes a file. A lock ends when its process does.
@@ -38,7 +40,7 @@ func checkFolder(dir string) error {
 	if err != nil {
 		return err
 	}
-	if !info.IsDir() || owner(info) != os.Geteuid() || info.Mode()&byOthers != 0 {
+	if !info.IsDir() || owner.Of(info) != os.Geteuid() || info.Mode()&byOthers != 0 {
 		return fmt.Errorf("%s is not a folder that only the user can write to", dir)
 	}
 	return checkParents(dir)
@@ -60,7 +62,7 @@ func checkPath(dir string, names []string, links int) error {
 	switch {
 	case err != nil:
 		return err
-	case owner(info) != 0 && owner(info) != os.Geteuid() && dir != "/": // whose owner may be unknown in a container
+	case !owner.Trusted(info) && dir != "/": // whose owner may be unknown in a container
 		return fmt.Errorf("%s belongs to another user", dir)
 	case info.Mode()&fs.ModeSymlink != 0:
 		target, err := os.Readlink(dir)
@@ -83,7 +85,7 @@ func checkPath(dir string, names []string, links int) error {
 
 // openOwn opens a regular file of the user that others cannot write to.
 func openOwn(file string) (*os.File, error) {
-	return openTrusted(file, func(info fs.FileInfo) bool { return owner(info) == os.Geteuid() && info.Mode()&byOthers == 0 })
+	return openTrusted(file, func(info fs.FileInfo) bool { return owner.Of(info) == os.Geteuid() && info.Mode()&byOthers == 0 })
 }
 
 // openBeside opens a file that came with the command: each user who can write to it
@@ -122,13 +124,6 @@ func openTrusted(file string, trusted func(fs.FileInfo) bool) (*os.File, error) 
 
 // asProtected reports whether all users who can write to a file can write to another one.
 func asProtected(info, than fs.FileInfo) bool {
-	mine := owner(info) == 0 || owner(info) == os.Geteuid() || owner(info) == owner(than)
+	mine := owner.Trusted(info) || owner.Of(info) == owner.Of(than)
 	return mine && info.Mode()&byOthers&^than.Mode() == 0
-}
-
-func owner(info fs.FileInfo) int {
-	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-		return int(stat.Uid)
-	}
-	return -1
 }

@@ -222,6 +222,17 @@ func followed(path string) string {
 	return path
 }
 
+// resolved returns the path of a file or folder, which need not exist, without links.
+func resolved(path string) string {
+	if absolute, err := filepath.Abs(path); err == nil {
+		path = followed(absolute)
+	}
+	if dir := filepath.Dir(path); dir != path {
+		return filepath.Join(resolved(dir), filepath.Base(path))
+	}
+	return path
+}
+
 func (r *replacement) discard() error { return errors.Join(r.file.Close(), os.Remove(r.file.Name())) }
 
 func (r *replacement) commit() error {

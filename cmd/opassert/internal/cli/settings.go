@@ -25,7 +25,7 @@ func (inv *invocation) applyConfig() error {
 		return err
 	}
 	path, err := settings.Find(here)
-	if path == "" {
+	if path == "" || err != nil {
 		return err
 	}
 	inv.settings = path
@@ -216,25 +216,34 @@ func (s *configReader) apply(path string) {
 	}
 	for name, one := range s.own { // once all outputs are known
 		s.present(s.inv.flags.Lookup(name), one.values, dir)
+		s.inTree(s.inv.flags.Lookup(name), one.values, dir)
 	}
 	s.inv.uses = append(s.inv.uses, use{by: "the command", path: path}.at())
-	if len(set) > 0 && len(s.file.Errs) == 0 {
+	if len(s.file.Errs) == 0 {
 		s.inv.printSettings(path, set)
 	}
 }
 
+// whoseCode are the flags that set which code runs, and are printed with -q too.
+var whoseCode = []string{"-engine", "-lib", "-libtorch", "-module", "-python"}
+
 // printSettings prints the flags set by the file. A worker leaves that to its run.
 func (inv *invocation) printSettings(path string, set []string) {
-	if q := inv.flags.Lookup("q"); isWorker() || q != nil && q.Value.String() == "true" {
-		return
+	if q := inv.flags.Lookup("q"); q != nil && q.Value.String() == "true" {
+		set = slices.DeleteFunc(set, func(name string) bool { return !slices.Contains(whoseCode, name) })
 	}
-	fmt.Fprintf(inv.stderr, "opassert: %s sets %s\n", path, strings.Join(set, ", "))
+	if len(set) > 0 && !isWorker() {
+		fmt.Fprintf(inv.stderr, "opassert: %s sets %s\n", path, strings.Join(set, ", "))
+	}
 }
 
 // placed is a path of a file in a folder, relative to the working folder.
 func placed(f *flag.Flag, text, dir string) string {
-	if filepath.IsAbs(text) || !isPath(f, text, dir) {
+	if !isPath(f, text, dir) {
 		return text
+	}
+	if filepath.IsAbs(text) {
+		return filepath.Clean(text)
 	}
 	at := filepath.Join(dir, text)
 	if kind, _ := flag.UnquoteUsage(f); kind == "pattern" && !strings.HasPrefix(at, "..") {
@@ -275,6 +284,20 @@ func (s *configReader) present(f *flag.Flag, values []settings.FlagValue, dir st
 		at := placed(f, v.Text, dir)
 		if _, err := os.Stat(at); err != nil && isPath(f, v.Text, dir) {
 			s.file.ReportAt(v.Pos, "%s: there is no %s%s", f.Name, at, remedy(f, v.Text))
+		}
+	}
+}
+
+// inTree reports outputs outside of the tree to which the file applies.
+func (s *configReader) inTree(f *flag.Flag, values []settings.FlagValue, dir string) {
+	out, isFile := f.Value.(fileOutput)
+	if _, made := f.Value.(*madeFolder); !made && !(isFile && out.writes()) {
+		return
+	}
+	root := settings.Root(filepath.Dir(s.inv.settings))
+	for _, v := range values {
+		if rel, err := filepath.Rel(resolved(root), resolved(placed(f, v.Text, dir))); err != nil || !filepath.IsLocal(rel) {
+			s.file.ReportAt(v.Pos, "%s: %s is not in %s: only the command line sets an output outside of it", f.Name, v.Text, root)
 		}
 	}
 }

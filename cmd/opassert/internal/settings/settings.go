@@ -14,6 +14,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/opassert/opassert/internal/owner"
+	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/internal/yamlfile"
 )
 
@@ -23,10 +25,10 @@ const FileName = "opassert.yaml"
 // Find returns the path of the file that applies to a folder, or "": the nearest one,
 // up to the root of the Go module, the workspace or the repository.
 func Find(dir string) (string, error) {
-	top := root(dir)
+	top := Root(dir)
 	for at := dir; ; at = filepath.Dir(at) {
 		if path := filepath.Join(at, FileName); exists(path) {
-			return path, nil
+			return path, trust(path, top)
 		}
 		if path := filepath.Join(at, "opassert.yml"); exists(path) {
 			return "", fmt.Errorf("%s is not read: call it %s", path, FileName)
@@ -37,16 +39,37 @@ func Find(dir string) (string, error) {
 	}
 }
 
-// root returns the nearest root of a module, workspace or repository, or the folder itself.
-func root(dir string) string {
+// roots are the files and folders that the root of a module, workspace or repository has.
+var roots = []string{"go.mod", "go.work", ".git"}
+
+// Root returns the nearest root of a module, workspace or repository, or the folder itself.
+func Root(dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
-		if slices.ContainsFunc([]string{"go.mod", "go.work", ".git"}, func(name string) bool { return exists(filepath.Join(at, name)) }) {
+		if slices.ContainsFunc(roots, func(name string) bool { return exists(filepath.Join(at, name)) }) {
 			return at
 		}
 		if at == filepath.Dir(at) {
 			return dir
 		}
 	}
+}
+
+// allowed is the variable with the roots whose files apply although they are another user's.
+const allowed = "OPASSERT_SAFE_DIRECTORY"
+
+// trust returns an error if the file, or what makes it apply below the root, is another user's.
+func trust(path, top string) error {
+	if slices.Contains(filepath.SplitList(os.Getenv(allowed)), top) {
+		return nil
+	}
+	for _, name := range append([]string{path}, slicesx.Map(roots, func(name string) string { return filepath.Join(top, name) })...) {
+		for _, of := range []func(string) (os.FileInfo, error){os.Lstat, os.Stat} {
+			if info, err := of(name); err == nil && !owner.Trusted(info) {
+				return fmt.Errorf("%s belongs to another user, and %s sets what runs: read it, and set %s=%s to use it", name, path, allowed, top)
+			}
+		}
+	}
+	return nil
 }
 
 func exists(path string) bool {

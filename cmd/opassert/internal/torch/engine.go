@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -503,7 +504,21 @@ func (l *Libtorch) Harmless(op *asserts.Op, v *asserts.Violation) string {
 	return libtorch.HarmlessParts(op, v)
 }
 
+// writesElsewhere reports whether a call opens a file outside of the worker's folder for writing, as of
+// PyTorch's ops the one does that maps a file.
+func writesElsewhere(name string, args []any) bool {
+	op, _, _ := strings.Cut(name, ".")
+	if op != "aten::from_file" || len(args) < 2 || args[1] == nil || args[1] == false || args[1] == (engine.Default{}) {
+		return false
+	}
+	file, ok := args[0].(string)
+	return !ok || !filepath.IsLocal(file)
+}
+
 func (l *Libtorch) Call(name string, args []any, level asserts.Level) (engine.Outcome, error) {
+	if writesElsewhere(name, args) {
+		return engine.Outcome{}, &engine.Thrown{Message: fmt.Sprintf("%s is not called, as it would open %v for writing", name, args[0])}
+	}
 	op, err := libtorch.Lookup(name)
 	if err != nil {
 		return engine.Outcome{}, thrown(err)
