@@ -43,7 +43,7 @@ func CheckReleased(t TB) {
 
 func check(t TB, strict bool) {
 	t.Helper()
-	if len(registries.all()) == 0 {
+	if len(allRegistries()) == 0 {
 		t.Log("preserve: this build does not track handles; run go test -tags opassert")
 		return
 	}
@@ -51,7 +51,7 @@ func check(t TB, strict bool) {
 	t.Cleanup(func() {
 		t.Helper()
 		defer s.close()
-		for _, r := range registries.all() {
+		for _, r := range allRegistries() {
 			for _, f := range slices.Concat(r.faultsOf(s), r.leaksOf(s)) {
 				t.Error(f)
 			}

@@ -69,7 +69,9 @@ func newRegistry(kind string, on bool) *Registry {
 		r.pkg = packageOf(f.Function)
 	}
 	if on {
-		registries.add(r)
+		registries.mu.Lock()
+		defer registries.mu.Unlock()
+		registries.list = append(registries.list, r)
 	}
 	return r
 }
@@ -312,21 +314,13 @@ func packageOf(function string) string {
 }
 
 // registries are all registries.
-var registries registryList
-
-type registryList struct {
+var registries struct {
 	mu   sync.Mutex
 	list []*Registry
 }
 
-func (s *registryList) add(r *Registry) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.list = append(s.list, r)
-}
-
-func (s *registryList) all() []*Registry {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.list)
+func allRegistries() []*Registry {
+	registries.mu.Lock()
+	defer registries.mu.Unlock()
+	return slices.Clone(registries.list)
 }

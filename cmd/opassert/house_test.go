@@ -88,7 +88,7 @@ var rooms = []room{
 	{"cmd/opassert/internal/torch", []string{"asserts/suite/compare", "=asserts", "internal/compile", "internal/installed", "internal/locked", "=asserts/libtorch", "=asserts/suite", "asserts/suite/engine", "schema", "internal/tensor"}, []string{"github.com/ianlancetaylor/demangle"}},
 	{"cmd/opassert/internal/live", []string{"asserts/preserve", "cmd/opassert/internal/trace", "internal/printable", "internal/compile", "cmd/opassert/internal/preload"}, nil},
 	{"cmd/opassert/internal/watch", []string{"asserts", "schema", "internal/compile", "internal/installed", "cmd/opassert/internal/live", "cmd/opassert/internal/preload", "internal/printable", "internal/procstat", "internal/tensor", "cmd/opassert/internal/torch", "internal/usual"}, nil},
-	{"internal/dev/libtorchtest", []string{"allowlist", "=asserts", "asserts/libtorch", "gen/plan", "internal/compile", "internal/installed", "internal/locked", "internal/dev/must", "schema"}, nil},
+	{"internal/dev/libtorchtest", []string{"allowlist", "=asserts", "asserts/libtorch", "gen/plan", "internal/compile", "internal/installed", "internal/locked", "internal/dev/must", "schema"}, []string{"gopkg.in/yaml.v3"}},
 	{"cmd/opassert/internal/trace", []string{"=asserts/preserve", "internal/printable"}, nil},
 	{"cmd/opassert/internal/settings", []string{"internal/owner", "internal/yamlfile"}, []string{"gopkg.in/yaml.v3"}},
 	{"internal/testbed", []string{"=asserts", "asserts/suite/compare", "internal/tensor"}, nil},

@@ -1,11 +1,14 @@
 package libtorchtest
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strings"
 	"testing"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // An Expectation is the expected result of an op of testdata/oplib.
@@ -17,13 +20,8 @@ type Expectation struct {
 	// healthy op of the same schema.
 	Act, Placed, Twin string
 	Of                string // the tensor that shows it: "" is a matrix, "slice", "vector"
+	Trigger           string // the calls that show it
 }
-
-// A line of expect.yaml describes an op, one of acts.yaml an act at each of its places.
-var (
-	opLine  = regexp.MustCompile(`^- \{op: (\S+), (?:code: (\S+), on: (\S+),(?: against: (\S+),)?|ends: (.+?),) trigger: .+\}$`)
-	actLine = regexp.MustCompile(`^- \{act: (\S+), placed: (\S+), code: (\S+), of: "(\w*)", trigger: .+\}$`)
-)
 
 // places are the suffixes of an act's ops, their subjects and the name of the healthy
 // act, by kind of place.
@@ -36,38 +34,23 @@ var places = map[string]struct {
 	"returned": {"copy", [][2]string{{"", "result"}, {"_list", "result"}}},
 }
 
-// Expectations reads expect.yaml and acts.yaml in a folder.
-func Expectations(t testing.TB, folder string) []Expectation {
+// Expectations reads expect.yaml and acts.yaml in a folder, whose entries describe an op, and an act at
+// each of its places.
+func Expectations(t testing.TB, folder string) (all []Expectation) {
 	t.Helper()
-	var all []Expectation
 	for _, name := range []string{"expect.yaml", "acts.yaml"} {
-		text, err := os.ReadFile(filepath.Join(folder, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(string(text)) {
-			if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
-				continue
+		var entries []Expectation
+		decoder := yaml.NewDecoder(bytes.NewReader(must.Get(os.ReadFile(filepath.Join(folder, name)))(t)))
+		decoder.KnownFields(true)
+		must.Do(t, decoder.Decode(&entries))
+		for _, e := range entries {
+			if e.Act == "" {
+				all = append(all, e)
 			}
-			of := expectations(line)
-			if len(of) == 0 {
-				t.Fatalf("%s: expected an op or an act, found %s", name, line)
+			for _, p := range places[e.Placed].at {
+				e.Op, e.On, e.Twin = e.Act+p[0], p[1], places[e.Placed].right+p[0]
+				all = append(all, e)
 			}
-			all = append(all, of...)
-		}
-	}
-	return all
-}
-
-// expectations reads a line.
-func expectations(line string) []Expectation {
-	if m := opLine.FindStringSubmatch(line); m != nil {
-		return []Expectation{{Op: m[1], Code: m[2], On: m[3], Against: m[4], Ends: m[5]}}
-	}
-	var all []Expectation
-	if m := actLine.FindStringSubmatch(line); m != nil {
-		for _, p := range places[m[2]].at {
-			all = append(all, Expectation{Op: m[1] + p[0], Code: m[3], On: p[1], Act: m[1], Placed: m[2], Twin: places[m[2]].right + p[0], Of: m[4]})
 		}
 	}
 	return all

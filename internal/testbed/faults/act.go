@@ -21,7 +21,7 @@ type act struct {
 	of      func() *c10.Tensor // makes the tensor that shows it; nil for four
 	against string             // the name in the report of the other tensor, unless it is that of with
 
-	library *libraryAct // the same in C++; nil for none
+	library *LibraryAct // the same in C++; nil for none
 }
 
 // change is the do of an act that changes the tensor, and replaces it by none.
@@ -32,18 +32,15 @@ func change(how func(t *c10.Tensor)) func(t, with *c10.Tensor) *c10.Tensor {
 	}
 }
 
-// A libraryAct is an act of the C++ op library, at each placement of one kind.
-type libraryAct struct {
-	at      string // "read", "written" or "returned"
-	does    string // statements on Tensor& t, or on const Tensor& t with a return
-	trigger string // the calls that show it
-	of      string // the tensor of those calls: "" is a matrix, "slice", "vector"
-}
-
-// A LibraryAct is a libraryAct with its name and the check that finds it.
+// A LibraryAct is an act of the C++ op library, at each placement of one kind.
 type LibraryAct struct {
-	Name, At, Does, Trigger, Of string
-	Code                        asserts.Code
+	At      string // "read", "written" or "returned"
+	Does    string // statements on Tensor& t, or on const Tensor& t with a return
+	Trigger string // the calls that show it
+	Of      string // the tensor of those calls: "" is a matrix, "slice", "vector"
+
+	Name string       // of the act
+	Code asserts.Code // the check that finds it
 }
 
 // LibraryActs returns the acts of the C++ op library, in the order of the checks.
@@ -52,7 +49,7 @@ func LibraryActs() []LibraryAct {
 	for code := range asserts.AllCodes.All() {
 		for _, a := range plants[code].acts {
 			if l := a.library; l != nil {
-				all = append(all, LibraryAct{a.name, l.at, l.does, l.trigger, l.of, code})
+				all = append(all, LibraryAct{l.At, l.Does, l.Trigger, l.Of, a.name, code})
 			}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 var _ = planting(asserts.InputStorage, plant{
 	acts: []act{
 		{name: "swaps_storage", why: "puts the tensor onto a copy of its storage", at: slices.Concat(inArguments, inOut), do: change(swapStorage),
-			library: &libraryAct{at: "written", does: "t.set_(t.clone());", trigger: "a tensor"}},
+			library: &LibraryAct{At: "written", Does: "t.set_(t.clone());", Trigger: "a tensor"}},
 		{name: "recycles", why: "frees the storage and puts another at the same address", at: inTensor, do: change(recycle)},
 	},
 })

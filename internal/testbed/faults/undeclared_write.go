@@ -11,7 +11,7 @@ import (
 var _ = planting(asserts.UndeclaredWrite, plant{
 	acts: []act{
 		{name: "writes", why: "writes an element that the schema does not declare as written", at: inArguments, do: change(scribble),
-			library: &libraryAct{at: "read", does: "t.mul_(0.5);", trigger: "a tensor that is not zero"}},
+			library: &LibraryAct{At: "read", Does: "t.mul_(0.5);", Trigger: "a tensor that is not zero"}},
 		{name: "flips_bit", why: "changes one bit", at: inTensor, do: change(flipBit)},
 		{name: "negates_zero", why: "turns 0.0 into -0.0", at: inTensor, do: change(negateZeros), of: func() *c10.Tensor { return vector(0, 1) }},
 		{name: "changes_nan", why: "changes the payload of a NaN", at: inTensor, do: change(changeNaNs), of: func() *c10.Tensor { return vector(math.NaN(), 1) }},

@@ -9,7 +9,7 @@ import (
 var _ = planting(asserts.VersionBump, plant{
 	acts: []act{
 		{name: "forgets_version", why: "writes without a version bump", at: slices.Concat(inWritten, inOut), do: change(scribble),
-			library: &libraryAct{at: "written", does: "zero_bytes(t);", trigger: "a contiguous tensor that is not zero"}},
+			library: &LibraryAct{At: "written", Does: "zero_bytes(t);", Trigger: "a contiguous tensor that is not zero"}},
 	},
 	impossible: onlyInPlace,
 })

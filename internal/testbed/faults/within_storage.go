@@ -10,7 +10,7 @@ import (
 var _ = planting(asserts.WithinStorage, plant{
 	acts: []act{
 		{name: "overreaches", why: "returns a tensor that ends behind its storage", at: slices.Concat(returnedView, returnedNew, returnedNewAndWritten), do: change(overreach),
-			library: &libraryAct{at: "returned", does: "return longer(t);", trigger: "self has one dimension and is not empty", of: "vector"}},
+			library: &LibraryAct{At: "returned", Does: "return longer(t);", Trigger: "self has one dimension and is not empty", Of: "vector"}},
 	},
 })
 

@@ -12,7 +12,7 @@ import (
 var _ = planting(asserts.WriteBeside, plant{
 	acts: []act{
 		{name: "oversteps", why: "writes the element behind those of the view that it was given", at: slices.Concat(inWritten, inOut), do: change(overstep), of: half,
-			library: &libraryAct{at: "written", does: "zero_storage(t);", trigger: "a view of a larger storage", of: "slice"}},
+			library: &LibraryAct{At: "written", Does: "zero_storage(t);", Trigger: "a view of a larger storage", Of: "slice"}},
 	},
 	impossible: onlyInPlace,
 })
