@@ -34,18 +34,14 @@ func newCall(op *asserts.Op, seen *asserts.Seen, policy *asserts.Policy) *call {
 	for i := range op.Args {
 		for e := range max(len(before[i]), len(after[i])) {
 			s := newSide(&op.Args[i], i, e, false, seen.ArgNames)
-			if s.before, s.after = nth(before[i], e), nth(after[i], e); unobservable(s.after) {
-				s.before, s.after = asserts.Observation{}, asserts.Observation{}
-			}
+			s.see(nth(before[i], e), nth(after[i], e))
 			c.arguments = append(c.arguments, s)
 		}
 	}
 	for i := range op.Results {
 		for e, o := range results[i] {
 			s := newSide(&op.Results[i], i, e, true, seen.ResultNames)
-			if !unobservable(o) {
-				s.after = o
-			}
+			s.see(asserts.Observation{}, o)
 			c.returns = append(c.returns, s)
 		}
 	}
@@ -60,15 +56,19 @@ func newSide(subject *asserts.Subject, of, element int, returned bool, names [][
 	return &side{Subject: subject, of: of, at: subject.Place(returned, element, called)}
 }
 
+// see sets the observations, unless observing the tensor panicked after the call.
+func (s *side) see(before, after asserts.Observation) {
+	if after.Content == nil || after.Content.Panic == "" {
+		s.before, s.after = before, after
+	}
+}
+
 func nth[T any](all []T, i int) (element T) {
 	if i < len(all) {
 		element = all[i]
 	}
 	return element
 }
-
-// unobservable reports whether observing the tensor panicked.
-func unobservable(o asserts.Observation) bool { return o.Content != nil && o.Content.Panic != "" }
 
 // returned returns the tensors of a return.
 func (c *call) returned(result int) []*side {

@@ -15,14 +15,15 @@ func EmptyStrided(sizes, strides []int64, o TensorOptions) *Tensor {
 	impl := newImpl(o, slices.Clone(sizes))
 	impl.strides = slices.Clone(strides)
 	nbytes := span(sizes, strides) * o.DType.Size()
+	var data []byte
 	if o.Kind.wraps() {
 		plain := o
 		plain.Kind = Plain
 		impl.inner = EmptyStrided(sizes, strides, plain)
-		impl.storage = newStorage(nil, nbytes)
-	} else {
-		impl.storage = newDeviceStorage(o.Device, nbytes)
+	} else if o.Device != Meta {
+		data = make([]byte, nbytes)
 	}
+	impl.storage = newStorage(data, nbytes)
 	return &Tensor{impl}
 }
 

@@ -11,11 +11,6 @@ import (
 // as zero and writes to it are dropped, so a kernel whose control flow does not
 // depend on values is also its meta kernel.
 
-// position is the byte offset of an element in the storage.
-func (x *TensorImpl) position(i int64) int64 {
-	return tensor.Position(i, x.sizes, x.strides, x.offset) * x.dtype.Size()
-}
-
 // element returns the bytes of an element, nil on meta.
 func (t *Tensor) element(i int64) []byte {
 	x := t.get()
@@ -27,7 +22,7 @@ func (t *Tensor) element(i int64) []byte {
 	if x.device == Meta {
 		return nil
 	}
-	at := x.position(i)
+	at := tensor.Position(i, x.sizes, x.strides, x.offset) * x.dtype.Size()
 	return x.storage.data[at : at+x.dtype.Size()]
 }
 

@@ -24,13 +24,6 @@ func newStorage(data []byte, nbytes int64) *StorageImpl {
 	return s
 }
 
-func newDeviceStorage(d Device, nbytes int64) *StorageImpl {
-	if d == Meta {
-		return newStorage(nil, nbytes)
-	}
-	return newStorage(make([]byte, nbytes), nbytes)
-}
-
 func (s *StorageImpl) retain() *StorageImpl {
 	s.uses.Add(1)
 	return s

@@ -94,9 +94,7 @@ func twins(ts []asserts.Tensor) ([]asserts.Tensor, error) {
 	return slicesx.Map(ts, func(t asserts.Tensor) asserts.Tensor { return t.(*c10.Tensor).OnMeta() }), nil
 }
 
-var (
-	devices = map[engine.Device]c10.Device{engine.CPU: c10.CPU, engine.Meta: c10.Meta}
-)
+var devices = map[engine.Device]c10.Device{engine.CPU: c10.CPU, engine.Meta: c10.Meta}
 
 // value turns a value of the suite into one of the embedded engine's types.
 func value(v any, to reflect.Type) (any, bool) {

@@ -54,13 +54,6 @@ func AddTensor(self, other *c10.Tensor, alpha float64) *c10.Tensor {
 //opassert:kernel mul.Tensor
 func MulTensor(self, other *c10.Tensor) *c10.Tensor { return binary(self, other, times) }
 
-func number(b bool) float64 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 //opassert:kernel neg
 func Neg(self *c10.Tensor) *c10.Tensor {
 	return unary(self, func(v float64) float64 { return -v })

@@ -4,8 +4,7 @@ import "github.com/opassert/opassert/internal/testbed/c10"
 
 //opassert:kernel add.out
 func AddOut(self, other *c10.Tensor, alpha float64, out *c10.Tensor) *c10.Tensor {
-	sizes := broadcastSizes(self, other)
-	return overwriteOut(out, sizes, zipped(self, other, sizes, plus(alpha)))
+	return copyOut(out, AddTensor(self, other, alpha))
 }
 
 //opassert:kernel cat.out

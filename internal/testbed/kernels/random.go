@@ -8,22 +8,25 @@ func RandGenerator(size []int64, generator *c10.Generator, dtype *c10.DType, lay
 	return fill(out, mapped(out, func(float64) float64 { return generator.Uniform(0, 1) }))
 }
 
-func chance(generator *c10.Generator, p float64) float64 {
-	c10.Check(0 <= p && p <= 1, "probability %v", p)
-	return number(generator.Uniform(0, 1) < p)
-}
-
 //opassert:kernel native_dropout
 func NativeDropout(input *c10.Tensor, p float64, train *bool) (*c10.Tensor, *c10.Tensor) {
 	o := input.Options().With(c10.Bool)
 	if train != nil && !*train {
 		return Clone(input, nil), c10.Full(input.Sizes(), 1, o)
 	}
+	kept := 1 - p
+	c10.Check(0 <= kept && kept <= 1, "probability %v", kept)
+	var generator *c10.Generator // the default one
 	mask := c10.Empty(input.Sizes(), o)
-	fill(mask, mapped(mask, func(float64) float64 { return chance(nil, 1-p) }))
+	fill(mask, mapped(mask, func(float64) float64 {
+		if generator.Uniform(0, 1) < kept {
+			return 1
+		}
+		return 0
+	}))
 	scale := 0.0
-	if p < 1 {
-		scale = 1 / (1 - p)
+	if kept > 0 {
+		scale = 1 / kept
 	}
 	return binaryAs(input.Options(), input, mask, func(v, keep float64) float64 { return v * keep * scale }), mask
 }

@@ -31,24 +31,14 @@ func overwrite(t *c10.Tensor, values []float64) *c10.Tensor {
 	return t
 }
 
-// overwriteOut sets the sizes and the elements of an out argument.
+// copyOut copies a temporary into an out argument, which gets its sizes, and releases it.
 //
 // Source: aten/src/ATen/native/Resize.cpp, resize_output.
-func overwriteOut(out *c10.Tensor, sizes []int64, values []float64) *c10.Tensor {
-	resizeOut(out, sizes)
-	return overwrite(out, values)
-}
-
-func resizeOut(out *c10.Tensor, sizes []int64) {
-	if !slices.Equal(out.Sizes(), sizes) {
-		out.Resize(sizes)
-	}
-}
-
-// copyOut copies a temporary into an out argument, and releases it.
 func copyOut(out, from *c10.Tensor) *c10.Tensor {
 	defer from.Release()
-	resizeOut(out, from.Sizes())
+	if !slices.Equal(out.Sizes(), from.Sizes()) {
+		out.Resize(from.Sizes())
+	}
 	checkNoOverlap(out)
 	copyElements(out, from)
 	out.MarkWritten()

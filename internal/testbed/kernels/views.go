@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/internal/testbed/c10"
 )
 
@@ -46,14 +47,6 @@ func Expand(self *c10.Tensor, size []int64, implicit bool) *c10.Tensor {
 func ViewAsReal(self *c10.Tensor) *c10.Tensor {
 	c10.Check(self.DType() == c10.Complex64, "view_as_real of %v", self.DType())
 	sizes := append(slices.Clone(self.Sizes()), 2)
-	strides := append(scaled(self.Strides(), 2), 1)
+	strides := append(slicesx.Map(self.Strides(), func(n int64) int64 { return 2 * n }), 1)
 	return self.AsStridedDType(c10.Float32, sizes, strides, 2*self.Offset())
-}
-
-func scaled(values []int64, by int64) []int64 {
-	out := slices.Clone(values)
-	for i := range out {
-		out[i] *= by
-	}
-	return out
 }

@@ -82,11 +82,6 @@ type builder struct {
 	made    map[*description]any
 }
 
-func build(args []any, s variant) []any {
-	b := &builder{s, make(map[*description]any)}
-	return slicesx.Map(args, b.argument)
-}
-
 func (b *builder) argument(arg any) any {
 	switch arg := arg.(type) {
 	case int:

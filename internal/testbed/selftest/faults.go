@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/internal/testbed/faults"
 	"github.com/opassert/opassert/internal/testbed/gentest/faulty"
 	"github.com/opassert/opassert/schema"
@@ -102,20 +103,13 @@ func runFault(f faults.Planted, level asserts.Level) FaultResult {
 		return r
 	}
 	r.Ran = call(level, wrapper, f.Args())
-	if f.Code.Level() > level {
-		r.Wrong = belowLevel(r.Ran)
-	} else {
+	switch {
+	case f.Code.Level() <= level:
 		r.Wrong = wrong(f, r.Ran)
+	case len(r.Ran.Violations) > 0:
+		r.Wrong = "reported below its level, as " + titles(r.Ran.Violations)
 	}
 	return r
-}
-
-// belowLevel returns the reports below the level at which a fault can be observed.
-func belowLevel(ran CallOutcome) string {
-	if len(ran.Violations) > 0 {
-		return "reported below its level, as " + titles(ran.Violations)
-	}
-	return ""
 }
 
 // wrong returns the differences between a report and the expected one.
@@ -138,12 +132,5 @@ func wrong(f faults.Planted, ran CallOutcome) string {
 }
 
 func titles(vs []*asserts.Violation) string {
-	text := ""
-	for i, v := range vs {
-		if i > 0 {
-			text += "; "
-		}
-		text += v.Title()
-	}
-	return text
+	return slicesx.Join(vs, "; ", (*asserts.Violation).Title)
 }
