@@ -73,17 +73,11 @@ func (p *mainReporter) Report(vs Violations) {
 	case inMain.Load():
 		p.Reporter.Report(vs)
 	case inTest():
-		stderr.note("opassert: without a TestMain that calls asserts.Main, a passing test does not show violations under OPASSERT=log or collect; so this panics\n")
+		io.WriteString(os.Stderr, "opassert: without a TestMain that calls asserts.Main, a passing test does not show violations under OPASSERT=log or collect; so this panics\n")
 		Panic.Report(vs)
 	default:
 		stderr.Report(vs)
 	}
-}
-
-func (l *logger) note(text string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	io.WriteString(l.w, text)
 }
 
 // A Collector stores violations, one of each op, check, tensor and call site, with their number.

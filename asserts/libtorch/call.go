@@ -65,7 +65,9 @@ func (op *Op) call(level asserts.Level, out *Outcome, args []Value, cross func(r
 		return err
 	}
 	if level != asserts.Off {
-		op.see(&r, out)
+		inputs := out.takeArguments(&r, op)
+		out.takeResults(&r, op)
+		out.complete(inputs)
 	}
 	for range op.Returns {
 		out.Results = append(out.Results, r.value())
@@ -156,13 +158,6 @@ func (op *Op) request(s *scratch, out *Outcome, args []Value) error {
 
 func (op *Op) argumentError(i int, err error) error {
 	return fmt.Errorf("%s: argument %d %q: %w", op.Name, i, op.Args[i].Name, err)
-}
-
-// see reads the observations of a reply into out.Seen.
-func (op *Op) see(r *reader, out *Outcome) {
-	inputs := out.takeArguments(r, op)
-	out.takeResults(r, op)
-	out.complete(inputs)
 }
 
 // takeArguments reads the observations of arguments, before and after the call, and returns their

@@ -37,11 +37,6 @@ func (r *operatorRecord) read() *Op {
 	return r.op
 }
 
-// all returns every operator, sorted by name.
-func (l *listing) all() []*Op {
-	return slicesx.Map(slices.Sorted(maps.Keys(l.records)), func(name string) *Op { return l.records[name].read() })
-}
-
 // objects parses only the records: most workers need one op.
 func (l *listing) objects() map[string]bool {
 	made := make(map[string]bool)
@@ -65,7 +60,7 @@ func Ops() ([]*Op, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.all(), nil
+	return slicesx.Map(slices.Sorted(maps.Keys(l.records)), func(name string) *Op { return l.records[name].read() }), nil
 }
 
 // Names returns the names of every operator with a schema.

@@ -31,28 +31,15 @@ func (s Step) String() string {
 	return [...]string{"create", "hand", "preserve", "resurrect", "deallocate"}[s]
 }
 
-// The state after a step, and the invariant that the step breaks, or 0. Any step may follow
-// [Unknown]: a log can begin anywhere.
-var transitions = [...][Deallocate + 1]struct {
-	to     State
-	breaks Code
-}{
-	Unknown: {
-		Create: {Holding, 0}, Hand: {Holding, 0}, Preserve: {Preserved, 0},
-		Resurrect: {Holding, 0}, Deallocate: {Dead, 0},
-	},
-	Holding: {
-		Create: {Holding, SameObject}, Hand: {Holding, 0}, Preserve: {Preserved, 0},
-		Resurrect: {Holding, OneOwner}, Deallocate: {Dead, 0},
-	},
-	Preserved: {
-		Create: {Holding, SameObject}, Hand: {Holding, OneOwner}, Preserve: {Preserved, OneOwner},
-		Resurrect: {Holding, 0}, Deallocate: {Dead, SharedDealloc},
-	},
-	Dead: {
-		Create: {Holding, 0}, Hand: {Dead, UseAfter}, Preserve: {Dead, UseAfter},
-		Resurrect: {Dead, UseAfter}, Deallocate: {Dead, UseAfter},
-	},
+// after is the state after a step; but only [Create] revives a dead object.
+var after = [...]State{Create: Holding, Hand: Holding, Preserve: Preserved, Resurrect: Holding, Deallocate: Dead}
+
+// broken is the invariant that a step from a state breaks, or 0. Any step may follow [Unknown]: a log can
+// begin anywhere.
+var broken = [...][Deallocate + 1]Code{
+	Holding:   {Create: SameObject, Resurrect: OneOwner},
+	Preserved: {Create: SameObject, Hand: OneOwner, Preserve: OneOwner, Deallocate: SharedDealloc},
+	Dead:      {Hand: UseAfter, Preserve: UseAfter, Resurrect: UseAfter, Deallocate: UseAfter},
 }
 
 // A Protocol is the way in which a PyTorch keeps objects for impls; see the package's
@@ -83,6 +70,8 @@ func (p Protocol) Next(s State, step Step) (State, Code) {
 	if p == Counting && (step == Preserve || step == Resurrect) && s != Dead {
 		return Holding, OneOwner
 	}
-	n := transitions[s][step]
-	return n.to, n.breaks
+	if s == Dead && step != Create {
+		return Dead, broken[s][step]
+	}
+	return after[step], broken[s][step]
 }

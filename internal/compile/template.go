@@ -42,20 +42,16 @@ var packageFolder = func() (command, folder string, err error) {
 // packaged returns the template of that name, unless users can write to it who cannot
 // write to the command.
 func packaged(name string) ([]byte, error) {
-	f, err := openPackaged(name)
+	command, folder, err := packageFolder()
+	if err != nil {
+		return nil, err
+	}
+	f, err := openBeside(command, filepath.Join(folder, name))
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	return unsealed(f, name)
-}
-
-func openPackaged(name string) (*os.File, error) {
-	command, folder, err := packageFolder()
-	if err != nil {
-		return nil, err
-	}
-	return openBeside(command, filepath.Join(folder, name))
 }
 
 // template returns the name of the template for a release of libtorch.
@@ -90,12 +86,7 @@ func (l *CppLibrary) fill(t *installed.Torch, file string) error {
 	if err != nil {
 		return err
 	}
-	listed, err := openPackaged(name + headersMark)
-	if err != nil {
-		return err
-	}
-	defer listed.Close()
-	headers, err := unsealed(listed, name+headersMark)
+	headers, err := packaged(name + headersMark)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,6 @@ func (t *Tensor) AsStridedDType(d DType, sizes, strides []int64, offset int64) *
 	impl.strides = slices.Clone(strides)
 	impl.offset = offset
 	impl.version = base.version
-	impl.traits = impl.describe()
 	if base.inner != nil {
 		impl.inner = base.inner.AsStridedDType(d, sizes, strides, offset)
 	}
@@ -44,7 +43,6 @@ func (t *Tensor) Alias() *Tensor {
 	impl := newImpl(t.Options(), base.sizes)
 	impl.layout = base.layout
 	impl.version = base.version
-	impl.traits = impl.describe()
 	impl.sparse = base.sparse.retain()
 	return &Tensor{impl}
 }

@@ -12,7 +12,7 @@ func (t *Tensor) Observe(o *asserts.Observation, level asserts.Level) {
 		return
 	}
 	x := t.impl
-	o.Impl, o.ImplUses, o.Traits = x.id, x.uses.Load(), x.traits
+	o.Impl, o.ImplUses, o.Traits = x.id, x.uses.Load(), x.traits()
 	if s := x.storage; s != nil {
 		o.Storage, o.StorageUses = s.id, s.uses.Load()
 	}

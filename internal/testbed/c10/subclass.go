@@ -2,8 +2,8 @@ package c10
 
 import "github.com/opassert/opassert/asserts"
 
-// describe returns the traits that observations carry.
-func (x *TensorImpl) describe() asserts.Traits {
+// traits returns the traits that observations carry.
+func (x *TensorImpl) traits() asserts.Traits {
 	traits := kindTraits[x.kind]
 	if x.device == Meta {
 		traits |= asserts.MetaTensor

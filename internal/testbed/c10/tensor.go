@@ -16,7 +16,6 @@ import (
 type TensorImpl struct {
 	id      asserts.ID
 	uses    atomic.Int32
-	traits  asserts.Traits
 	storage *StorageImpl   // nil for sparse layouts
 	version *atomic.Uint32 // shared by the views of one base; nil for inference tensors
 	kind    TensorKind
@@ -38,7 +37,6 @@ func newImpl(o TensorOptions, sizes []int64) *TensorImpl {
 	if !o.Inference {
 		impl.version = new(atomic.Uint32)
 	}
-	impl.traits = impl.describe()
 	return impl
 }
 
