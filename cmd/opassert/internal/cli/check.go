@@ -43,6 +43,7 @@ type checkFlags struct {
 	*planFlags
 	*torchFlags
 	engine, level *string
+	depth         asserts.Level // that level
 	ops           repeated
 	seed          *uint64
 	number, only  *int // of cases
@@ -191,6 +192,7 @@ func runCheck(inv *invocation) error {
 // A checkup is a prepared run.
 type checkup struct {
 	flags     *checkFlags
+	backend   *backend
 	programs  []*kernelProgram
 	engine    string            // the engine's name in reports
 	all       []engine.Operator // the ops of the engine
@@ -206,7 +208,7 @@ type checkup struct {
 
 // start finds the ops to run. It loads no op library: a worker does.
 func (f *checkFlags) start(inv *invocation) (*checkup, error) {
-	if _, err := f.known(); err != nil {
+	if err := f.known(); err != nil {
 		return nil, err
 	}
 	c := &checkup{flags: f}
@@ -218,7 +220,10 @@ func (f *checkFlags) start(inv *invocation) (*checkup, error) {
 	if c.shard, err = readShard(*f.part); err != nil {
 		return nil, err
 	}
-	if c.programs, err = f.programs(inv); err != nil {
+	if c.backend, err = f.backend(); err != nil {
+		return nil, err
+	}
+	if c.programs, err = c.backend.prepare(f, inv); err != nil {
 		return nil, err
 	}
 	if c.all, err = c.list(inv); err != nil {
@@ -317,17 +322,18 @@ func (f *checkFlags) listing(inv *invocation, start func() *exec.Cmd) (*suite.Li
 	}
 }
 
-// checkKnown checks the flags that can be checked before an engine is opened.
-func (f *checkFlags) known() (asserts.Level, error) {
+// known checks the flags that can be checked before an engine is opened, and reads the level.
+func (f *checkFlags) known() (err error) {
 	f.on = cmp.Or(*f.device, string(engine.CPU))
 	if f.on == string(engine.CPU) {
 		*f.device = ""
 	}
 	*f.level = cmp.Or(*f.level, f.usualLevel().String())
 	if err := f.validate(); err != nil {
-		return 0, err
+		return err
 	}
-	return parseLevel(*f.level)
+	f.depth, err = parseLevel(*f.level)
+	return err
 }
 
 // usualLevel is the default level.
@@ -368,9 +374,9 @@ func (f *checkFlags) serve(inv *invocation) error {
 
 // prepare opens the engine, and returns the plans for its calls.
 func (f *checkFlags) prepare(inv *invocation) (engine.Engine, suite.Config, error) {
-	config := suite.Config{Seed: *f.seed, Tolerance: *f.tolerance}
-	var err error
-	if config.Level, err = f.known(); err != nil {
+	err := f.known()
+	config := suite.Config{Level: f.depth, Seed: *f.seed, Tolerance: *f.tolerance}
+	if err != nil {
 		return nil, config, err
 	}
 	if *f.engine == "" {
@@ -415,10 +421,6 @@ func interruptible() (context.Context, context.CancelFunc) {
 // run runs the ops and writes the report, also that of an interrupted run. The state
 // is removed only after that.
 func (c *checkup) run(inv *invocation, write func(*report.Report) error) error {
-	engine, err := c.flags.backend()
-	if err != nil {
-		return err
-	}
 	signal.Ignore(syscall.SIGPIPE) // an error of writing one report does not affect the others
 	ctx, stop := interruptible()
 	defer stop()
@@ -427,7 +429,7 @@ func (c *checkup) run(inv *invocation, write func(*report.Report) error) error {
 		return err
 	}
 	run := suite.Run{
-		Lint: len(c.flags.adding()) > 0 && !*c.flags.autograd, Timeout: *c.flags.timeout, Waived: c.waived, Frames: engine.frames, Foreign: engine.foreign,
+		Lint: len(c.flags.adding()) > 0 && !*c.flags.autograd, Timeout: *c.flags.timeout, Waived: c.waived, Frames: c.backend.frames, Foreign: c.backend.foreign,
 	}
 	if len(c.flags.pythonModules()) > 0 {
 		run.Compiling = compiling * run.Timeout
@@ -495,7 +497,7 @@ func (c *checkup) report(results []*report.OpResult) *report.Report {
 		printPython(results, c.flags.found.PythonMeta())
 	}
 	r := &report.Report{
-		Engine: c.engine, Level: c.level(), Seed: *c.flags.seed, Cases: *c.flags.number,
+		Engine: c.engine, Level: c.flags.depth, Seed: *c.flags.seed, Cases: *c.flags.number,
 		Command: c.flags.again(), All: len(c.operators), Ops: results, Shard: c.shard, Left: c.flags.left, Excuses: c.excuses(results),
 	}
 	if *c.flags.autograd {
@@ -534,11 +536,6 @@ func printPython(results []*report.OpResult, meta installed.PythonMeta) {
 			}
 		}
 	}
-}
-
-func (c *checkup) level() asserts.Level {
-	level, _ := parseLevel(*c.flags.level) // it was read before
-	return level
 }
 
 // waived returns the reason why an allowlist waives such a crash of an op, or "".
@@ -592,20 +589,17 @@ func (f *checkFlags) again() string {
 		{"-level", *f.level, *f.level != f.usualLevel().String() || f.replaced["level"]},
 		{"-seed", *f.seed, *f.seed == report.DefaultSeed && f.replaced["seed"]}, // others follow the case
 		{"-cases", *f.casesFile, *f.casesFile != ""},
+		{"-autograd", *f.autograd, *f.autograd || f.replaced["autograd"]},
+		{"-guard", f.guard.on, f.guard.given},
 	} {
-		if flag.given {
-			words = append(words, flag.name, fmt.Sprint(flag.value))
-		}
-	}
-	for _, flag := range []struct {
-		name      string
-		on, given bool
-	}{{"-autograd", *f.autograd, *f.autograd || f.replaced["autograd"]}, {"-guard", f.guard.on, f.guard.given}} {
 		switch {
-		case flag.given && flag.on:
+		case !flag.given:
+		case flag.value == true:
 			words = append(words, flag.name)
-		case flag.given:
+		case flag.value == false:
 			words = append(words, flag.name+"=false")
+		default:
+			words = append(words, flag.name, fmt.Sprint(flag.value))
 		}
 	}
 	return printable.Shell(words...)

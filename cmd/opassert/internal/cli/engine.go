@@ -82,15 +82,6 @@ func (f *checkFlags) chosen(inv *invocation) string {
 	return "libtorch"
 }
 
-// programs prepares the workers of the run.
-func (f *checkFlags) programs(inv *invocation) ([]*kernelProgram, error) {
-	b, err := f.backend()
-	if err != nil {
-		return nil, err
-	}
-	return b.prepare(f, inv)
-}
-
 // worker returns the function that starts a program as a worker.
 func worker(path string, args []string, environment func() []string) func() *exec.Cmd {
 	return func() *exec.Cmd {

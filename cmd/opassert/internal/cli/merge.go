@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -19,8 +18,6 @@ var mergeCommand = command{
 func runMerge(inv *invocation) error {
 	out := newOutputs(inv.flags)
 	base := newBaselineFlags(inv.flags)
-	programs := newReproFlag(inv.flags)
-	torch := newTorchFlags(inv.flags, schemaFlags{dirs: newLibtorchFlag(inv.flags)})
 	strict := inv.flags.Bool("strict", false, "fail for ops that never ran")
 	names, err := inv.parseMixed(1)
 	if err != nil {
@@ -44,7 +41,7 @@ func runMerge(inv *invocation) error {
 	if err := base.apply(inv, merged); err != nil {
 		return err
 	}
-	if err := errors.Join(programs.write(torch, merged), out.write(inv, merged)); err != nil {
+	if err := out.write(inv, merged); err != nil {
 		return err
 	}
 	if missing != nil {

@@ -185,8 +185,7 @@ See go doc github.com/opassert/opassert/asserts/maker.`
 
 // program is the worker that was built for a package.
 func (f *checkFlags) program(s gen.Suite, path string) *kernelProgram {
-	level, _ := parseLevel(*f.level) // it was read once
-	p := &kernelProgram{binary: path, suite: &s, job: &optest.Job{Engine: "Go kernels of " + s.Path, Level: level, Seed: *f.seed, Waived: map[string][]asserts.Excuse{}, Notes: map[string][]asserts.Excuse{}}}
+	p := &kernelProgram{binary: path, suite: &s, job: &optest.Job{Engine: "Go kernels of " + s.Path, Level: f.depth, Seed: *f.seed, Waived: map[string][]asserts.Excuse{}, Notes: map[string][]asserts.Excuse{}}}
 	if *f.casesFile != "" {
 		p.job.Cases, _ = filepath.Abs(*f.casesFile) // workers change to other folders
 	}
@@ -272,7 +271,7 @@ func (c *checkup) waive() {
 		}
 		for _, o := range p.operators {
 			for _, op := range []*schema.Op{o.Schema, unqualified(o.Schema)} {
-				plan := planned(c.planner.Plan(op), c.level())
+				plan := planned(c.planner.Plan(op), c.flags.depth)
 				p.job.Waived[o.Name()] = append(p.job.Waived[o.Name()], plan.Waived...)
 				p.job.Notes[o.Name()] = append(p.job.Notes[o.Name()], plan.Op.Notes...)
 			}

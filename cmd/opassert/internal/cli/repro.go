@@ -3,15 +3,12 @@ package cli
 import (
 	"flag"
 	"go/types"
-	"runtime"
 	"strconv"
-	"strings"
 
 	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/repro"
 	"github.com/opassert/opassert/internal/compile"
-	"github.com/opassert/opassert/internal/installed"
 )
 
 // A reproFlag names the folder of programs that show the findings.
@@ -36,41 +33,12 @@ func (r reproFlag) ready(c *checkup) (*repro.ProgramFolder, error) {
 	case f.host != nil:
 		d.Python = f.host.Path
 	case f.found != nil:
-		runBy(d, f.found)
+		d.Python = f.found.Python()
+		if cxx, err := compile.Program(f.found); err == nil {
+			d.Build = cxx
+		}
 	}
 	return d, d.Clear()
-}
-
-// runBy makes the programs of a folder run with a PyTorch.
-func runBy(d *repro.ProgramFolder, torch *installed.Torch) {
-	d.Python = torch.Python()
-	if cxx, err := compile.Program(torch); err == nil {
-		d.Build = cxx
-	}
-}
-
-// write writes the programs of a report that was read.
-func (r reproFlag) write(torch *torchFlags, read *report.Report) error {
-	if *r.folder == "" {
-		return nil
-	}
-	if !strings.HasPrefix(read.Engine, "libtorch ") {
-		return usagef("-repro writes the programs of a report of libtorch: this one is of %s", read.Engine)
-	}
-	if err := torch.find(); err != nil {
-		return err
-	}
-	if is := "libtorch " + torch.found.Version; read.Engine != is {
-		return usagef("-repro: the report is of %s, and %s was found here: name the former with -libtorch", read.Engine, is)
-	}
-	d := &repro.ProgramFolder{Path: *r.folder, Source: repro.Source{Version: read.Engine, Libraries: torch.files}}
-	runBy(d, torch.found)
-	if err := d.Clear(); err != nil {
-		return err
-	}
-	ctx, stop := interruptible()
-	defer stop()
-	return d.Write(ctx, read, runtime.GOMAXPROCS(0))
 }
 
 // library returns the Go library for programs.

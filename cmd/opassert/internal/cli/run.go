@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -89,7 +90,18 @@ func newRunFlags(f *flag.FlagSet) *runFlags {
 	return r
 }
 
-// levels returns the ops whose calls are observed at the level content, and those
+// parseChild reads the value of -child.
+func parseChild(text string) (*watch.Child, error) {
+	pid, file, _ := strings.Cut(text, ":")
+	child, err := strconv.ParseUint(pid, 10, 31)
+	waits, bad := strconv.ParseUint(file, 10, 31)
+	if err != nil || bad != nil || child == 0 {
+		return nil, fmt.Errorf("%q: want PID:FILE, two numbers", text)
+	}
+	return &watch.Child{Pid: int(child), Waits: os.NewFile(uintptr(waits), "child")}, nil
+}
+
+// looks returns the ops whose calls are observed at the level content, and those
 // whose fakes are called.
 func (r *runFlags) looks() (content, fakes watch.Content, err error) {
 	switch *r.level {
@@ -253,7 +265,7 @@ func pythonOf(program string) string {
 	return path
 }
 
-// selected returns a function that matches the patterns, nil without patterns.
+// wanted returns a function that matches the patterns, nil without patterns.
 func (r *runFlags) wanted() func(op string) bool {
 	if len(r.ops) == 0 {
 		return nil

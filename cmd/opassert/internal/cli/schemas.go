@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opassert/opassert/internal/installed"
 	"github.com/opassert/opassert/internal/printable"
 	"github.com/opassert/opassert/schema"
 )
@@ -68,6 +69,17 @@ func (s schemaFlags) find(inv *invocation) error {
 	}
 	*s.schema = path
 	return nil
+}
+
+// findSchemas returns the native_functions.yaml of the PyTorch in a folder, or for ""
+// of the one found, and prints which it is.
+func (inv *invocation) findSchemas(dir string) (string, error) {
+	path, torch, err := installed.FindSchemas(dir)
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprintf(inv.stderr, "opassert: schemas of %v (%s): %s\n", torch, torch.Found, path)
+	return path, nil
 }
 
 func (s schemaFlags) config(inv *invocation) schema.Config {

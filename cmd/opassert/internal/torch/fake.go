@@ -1,7 +1,6 @@
 package torch
 
 import (
-	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -69,14 +68,9 @@ func (l *Libtorch) NoFake(op *asserts.Op) string {
 
 // Fake calls the fake of an op, or returns the reason why it can't.
 func (l *Libtorch) Fake(op *asserts.Op, args []any) (*compare.Fake, string) {
-	called, err := libtorch.Lookup(op.Name)
-	host, without := libtorch.Lookup(fakeOp)
-	if err := cmp.Or(err, without); err != nil {
-		return nil, "the fake could not be called: " + err.Error()
-	}
-	text, err := called.PassTo(host, torchValues(args)...)
+	text, err := passTo(fakeOp, op, args)
 	if err != nil {
-		return nil, "the fake could not be called: " + thrown(err).Error()
+		return nil, "the fake could not be called: " + err.Error()
 	}
 	return ReadFake(op, text)
 }

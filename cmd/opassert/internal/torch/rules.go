@@ -42,23 +42,42 @@ func (l *Libtorch) Rules(op *asserts.Op, args []any) ([]asserts.Fault, string) {
 	if l.out.Autograd {
 		name = rulesOp
 	}
-	called, err := libtorch.Lookup(op.Name)
-	host, without := libtorch.Lookup(name)
-	if err := cmp.Or(err, without); err != nil {
-		return nil, err.Error()
-	}
-	text, err := called.PassTo(host, torchValues(args)...)
+	text, err := passTo(name, op, args)
 	if err != nil {
-		return nil, "the rules could not be called: " + thrown(err).Error()
+		return nil, "the rules could not be called: " + err.Error()
 	}
-	var answer struct {
+	var said struct {
 		Why    string
 		Faults []ruleFault
 	}
-	if err := json.Unmarshal([]byte(text), &answer); err != nil {
+	if err := json.Unmarshal([]byte(text), &said); err != nil {
 		return nil, fmt.Sprintf("the answer %q can't be read: %v", text, err)
 	}
-	return faultsOf(asserts.AutogradKernel, answer.Faults), answer.Why
+	return faultsOf(asserts.AutogradKernel, said.Faults), said.Why
+}
+
+// passTo passes a call of an op to an op of the host, and returns its answer.
+func passTo(name string, op *asserts.Op, args []any) (string, error) {
+	called, err := libtorch.Lookup(op.Name)
+	host, without := libtorch.Lookup(name)
+	if err := cmp.Or(err, without); err != nil {
+		return "", err
+	}
+	text, err := called.PassTo(host, torchValues(args)...)
+	return text, thrown(err)
+}
+
+// answer calls an op of the host, and returns its answer.
+func answer(name string, args ...any) (string, error) {
+	var out libtorch.Outcome
+	op, err := libtorch.Lookup(name)
+	if err == nil {
+		err = op.Call(asserts.Off, &out, torchValues(args)...)
+	}
+	if err != nil {
+		return "", err
+	}
+	return out.Results[0].Str, nil
 }
 
 func faultsOf(code asserts.Code, said []ruleFault) []asserts.Fault {
@@ -74,18 +93,13 @@ func faultsOf(code asserts.Code, said []ruleFault) []asserts.Fault {
 // LostWrites calls the kernel of an op in Python, and returns the arguments of which it writes copies
 // that nothing reads, and where.
 func (l *Libtorch) LostWrites(op *asserts.Op, args []any) map[string]asserts.Site {
-	called, err := libtorch.Lookup(op.Name)
-	host, without := libtorch.Lookup(droppedOp)
-	if cmp.Or(err, without) != nil {
-		return nil
-	}
-	text, err := called.PassTo(host, torchValues(args)...)
-	var answer []ruleFault
-	if err != nil || json.Unmarshal([]byte(text), &answer) != nil {
+	text, err := passTo(droppedOp, op, args)
+	var said []ruleFault
+	if err != nil || json.Unmarshal([]byte(text), &said) != nil {
 		return nil
 	}
 	dropped := make(map[string]asserts.Site)
-	for _, d := range answer {
+	for _, d := range said {
 		dropped[d.Argument] = asserts.Site{File: d.File, Line: d.Line}
 	}
 	return dropped
@@ -96,7 +110,7 @@ func (l *Libtorch) LostWrites(op *asserts.Op, args []any) map[string]asserts.Sit
 func (l *Libtorch) RestoreState() []asserts.Fault {
 	changes := libtorch.RestoreState
 	if l.host != nil {
-		changes = leftInPython
+		changes = func() (string, error) { return answer(leftOp) }
 	}
 	changed, err := changes()
 	if err != nil || changed == "" {
@@ -122,19 +136,6 @@ func Changed(saw string) asserts.Fault {
 	}
 }
 
-// leftInPython is [libtorch.RestoreState] where kernels are Python's.
-func leftInPython() (string, error) {
-	var out libtorch.Outcome
-	left, err := libtorch.Lookup(leftOp)
-	if err == nil {
-		err = left.Call(asserts.Off, &out)
-	}
-	if err != nil {
-		return "", err
-	}
-	return out.Results[0].Str, nil
-}
-
 // A registration is the Python code that a user registered for an op.
 type registration struct {
 	Texts      []string // in the source of its kernel
@@ -148,10 +149,8 @@ func (l *Libtorch) registration(op string) registration {
 	if l.host == nil {
 		return r
 	}
-	var out libtorch.Outcome
-	response, err := libtorch.Lookup(registrationOp)
-	if err == nil && response.Call(asserts.Off, &out, torchValue(op)) == nil {
-		_ = json.Unmarshal([]byte(out.Results[0].Str), &r) // as of a kernel without source
+	if text, err := answer(registrationOp, op); err == nil {
+		_ = json.Unmarshal([]byte(text), &r) // as of a kernel without source
 	}
 	return r
 }
@@ -164,10 +163,8 @@ func (l *Libtorch) raised(err error) error {
 	}
 	condition, known := l.host.conditions[t.Message]
 	if !known || strings.HasPrefix(t.Message, "SystemExit") { // which is a fault each time
-		var out libtorch.Outcome
-		asked, err := libtorch.Lookup(askedOp)
-		if err == nil && asked.Call(asserts.Off, &out, torchValue(t.Message)) == nil {
-			condition = out.Results[0].Str
+		if text, err := answer(askedOp, t.Message); err == nil {
+			condition = text
 		}
 		l.host.conditions[t.Message] = condition
 	}
