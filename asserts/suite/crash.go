@@ -120,7 +120,6 @@ func (s *supervisor) shrink(ctx context.Context, res *report.OpResult, crash *en
 		}
 	}
 	calls, ended := shrinkCalls, shrinkCrashes
-	smallest := c
 	crashes := func(c *sample.Case) (*ending, *sample.Case, error) { // with the call that was made
 		calls--
 		got, err := s.attempt(ctx, c)
@@ -135,26 +134,15 @@ func (s *supervisor) shrink(ctx context.Context, res *report.OpResult, crash *en
 		}
 		return got, c, err
 	}
-	for changed := true; changed; {
-		changed = false
-		for i := range smallest.Args {
-			for _, simpler := range work.Simplifications(smallest, i) {
-				if calls <= 0 || ended <= 0 {
-					break
-				}
-				got, made, err := crashes(simpler)
-				if err != nil {
-					return err
-				}
-				if got != nil && made.String() != smallest.String() {
-					smallest, changed = made, true
-					break
-				}
-			}
+	smallest := work.Smallest(c, func(simpler *sample.Case) (made *sample.Case, enough bool) {
+		if calls <= 0 || ended <= 0 {
+			return nil, true
 		}
-	}
-	if smallest == c {
-		return nil
+		_, made, err = crashes(simpler)
+		return made, err != nil
+	})
+	if smallest == c || err != nil {
+		return err
 	}
 	s.renew() // the call must crash in a new process
 	got, made, err := crashes(smallest)

@@ -136,6 +136,38 @@ func on(pattern string, revise func(*revision, []string) bool, words ...string) 
 	return errorRule{words, whenUsed(pattern), revise}
 }
 
+// targets returns a change of the tensors that the error is about.
+func targets(change func(*sample.TensorSpec)) func(*revision, []string) bool {
+	return func(m *revision, _ []string) bool { return m.each(m.targets(), change) }
+}
+
+// form returns a change of these tensors to one of some forms.
+func form(forms ...engine.Form) func(*revision, []string) bool {
+	return func(m *revision, _ []string) bool {
+		m.setForm(m.targets(), sample.Pick(m.rng, forms))
+		return true
+	}
+}
+
+// text returns a change of the first argument of a type that the error names to a text.
+func text(of string, choose func(*revision, given) string) func(*revision, []string) bool {
+	return func(m *revision, _ []string) bool {
+		for _, i := range m.mentioned() {
+			if arg := m.args[i]; Unwrap(arg.Type).Name == of && (of != "Any" || arg.value.Kind != sample.TextValue) {
+				*arg.value = sample.Text(choose(m, arg))
+				return true
+			}
+		}
+		return false
+	}
+}
+
+func anyLetter(m *revision, _ given) string {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	at := m.rng.IntN(len(letters))
+	return letters[at : at+1]
+}
+
 // hopeless are errors that no other arguments avoid.
 var hopeless = []string{
 	"without ATen_cuda", "compiled with", "no longer supported", "is unsupported!", "not compiled", "outdated version",
@@ -155,11 +187,11 @@ var rules = []errorRule{
 	on(`no such file|fopen|file open failed|(?:cannot|could not|failed to|can't) open`, (*revision).file, "file", "open"),
 	on(``, (*revision).words, ""),
 	on(`must be (?:one of |an? )?.*['"]\w+['"]`, (*revision).object, "must be"),
-	on(`must be an? (?:str|string)\b`, (*revision).asText, "must be a str"),
-	on(`(?:unexpected|unknown|invalid) (?:character|letter)`, (*revision).letter, "character", "letter"),
+	on(`must be an? (?:str|string)\b`, text("Any", func(m *revision, arg given) string { return arg.Name }), "must be a str"),
+	on(`(?:unexpected|unknown|invalid) (?:character|letter)`, text("str", anyLetter), "character", "letter"),
 	on(`(\w+) must have (?:one|an?) \w+ (?:for each|per) (row|column|channel) (?:of|in) (\w+)`, (*revision).vectorOf, "for each ", " per "),
 	on(`(\w+) must have an? \w+ for each column`, (*revision).eachColumn, "each column"),
-	on(`must be (?:all )?zeros?\b`, (*revision).zero, "zero"),
+	on(`must be (?:all )?zeros?\b`, targets(func(t *sample.TensorSpec) { t.Fill, t.Values = sample.Fill{Name: "const"}, nil }), "zero"),
 	on(`expected (.+?) to be true, but got false`, (*revision).condition, "to be true"),
 	on(`(?s)(?:check|assert) failed:? (.+)`, (*revision).condition, "check failed", "assert failed"),
 	on(`(\w+)['"]?(?: value| argument)? (?:must|should|has to|needs to|to) be (?:strictly )?(positive|non-?negative|(?:greater|larger|less|smaller) than(?: or equal to)?|at (?:least|most)|[<>]=?) ?(-?\d+)?`, (*revision).bounded,
@@ -167,7 +199,7 @@ var rules = []errorRule{
 	on(`(?:unhandled|unsupported|unknown|invalid|not supported)[\w ]* (?:dtype|scalar ?type|data type):? (\w+)`, (*revision).notImplemented, "dtype", "scalar", "data type"),
 	on(`keyerror: torch\.(\w+)()`, (*revision).converted, "keyerror: torch."),
 	on(`convert [a-z ]*torch\.(\w+) to \D*?\b(u?int\d+|float\d+)\b`, (*revision).converted, "convert "),
-	on(`\bcontiguous`, (*revision).contiguous, "contiguous"),
+	on(`\bcontiguous`, targets(func(t *sample.TensorSpec) { t.Arrangement, t.Form = tensor.Contiguous, engine.Strided }), "contiguous"),
 	on(`(\d+) (?:elements?|columns?|coordinates|channels|values) (?:in|at|along) (?:dim|dimension) (\d+)`, (*revision).elementsAt, " dim"),
 	on(`same (?:number of elements|size|length|number) (?:in|at|along) (?:dim|dimension) (\d+)`, (*revision).sameAt, "same "),
 	on(`(\w+)\W[^a-z]*to have (\d+) \w+?,? but (?:it )?(?:got|found|has|had) (\d+)`, (*revision).have, "to have "),
@@ -181,7 +213,7 @@ var rules = []errorRule{
 	on(`()(?:shape|size)[a-z ]*:? (?:tensor)? ?[\[(]([a-z_\d]+(?:, ?[a-z_\d]+)+),?[\])]`, (*revision).described, "shape", "size"),
 	on(`\b(?:be|have)\b ([\w -]*?)[\[(]([a-z_]\w*(?:, ?\w+)*),?[\])]`, (*revision).described, "[", "("),
 	on(`\b(?:be|have)\b ([\w -]*?)\b(\w+(?: x \w+)+)\b`, (*revision).described, " x "),
-	on(`(?:last dimension|innermost dimension|columns|inner shape)[a-z ]*? (?:be|==|of size|equal to|is) \(?(\d+)`, (*revision).lastSize, "last dim", "innermost", "columns", "inner shape"),
+	on(`(?:last dimension|innermost dimension|columns|inner shape)[a-z ]*? (?:be|==|of size|equal to|is) \(?(\d+)`, (*revision).elementsAt, "last dim", "innermost", "columns", "inner shape"),
 	on(`zerotensors are immutable|functional tensor|functionaliz|unsupported memory format`, (*revision).plainForms, "zerotensors", "functional tensor", "functionaliz", "memory format"),
 	on(`must be non-?negative`, (*revision).atLeastOne, "negative"),
 	on(`expected (\w+) equals to (\d+), but got size`, (*revision).listLength, "equals to"),
@@ -209,9 +241,9 @@ var rules = []errorRule{
 	on(`\[([\d, ]*)\].*\[([\d, ]*)\]`, (*revision).twoShapes, "["),
 	on(`undefined|none|not defined|required`, (*revision).define, "undefined", "none", "not defined", "required"),
 	on(`sparse`, (*revision).sparse, "sparse"),
-	on(`\bquantized\b|qtensor|qscheme`, (*revision).quantized, "quantized", "qtensor", "qscheme"),
-	on(`mkldnn`, (*revision).mkldnn, "mkldnn"),
-	on(`\bnested`, (*revision).nested, "nested"),
+	on(`\bquantized\b|qtensor|qscheme`, form(engine.Quantized, engine.PerChannel, engine.Quantized, engine.Strided), "quantized", "qtensor", "qscheme"),
+	on(`mkldnn`, form(engine.Mkldnn, engine.Strided), "mkldnn"),
+	on(`\bnested`, form(engine.Nested, engine.NestedEven, engine.Strided), "nested"),
 	on(`names?\b|named`, (*revision).nameDimensions, "name"),
 	on(`(\w+): (?:0|-\d+)\b`, (*revision).shownBelowOne, ": 0", ": -"),
 }
@@ -260,30 +292,6 @@ func (m *revision) object([]string) bool {
 	return true
 }
 
-// asText sets an argument of any type that the error names to a string.
-func (m *revision) asText([]string) bool {
-	for _, i := range m.mentioned() {
-		if arg := m.args[i]; Unwrap(arg.Type).Name == "Any" && arg.value.Kind != sample.TextValue {
-			*arg.value = sample.Text(arg.Name)
-			return true
-		}
-	}
-	return false
-}
-
-// letter sets a string that the error names to another letter.
-func (m *revision) letter([]string) bool {
-	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-	for _, i := range m.mentioned() {
-		if arg := m.args[i]; Unwrap(arg.Type).Name == "str" {
-			at := m.rng.IntN(len(letters))
-			*arg.value = sample.Text(letters[at : at+1])
-			return true
-		}
-	}
-	return false
-}
-
 // file sets a string to the name of an existing file.
 func (m *revision) file([]string) bool {
 	const empty = "/dev/null"
@@ -320,11 +328,6 @@ func (m *revision) shownBelowOne([]string) bool {
 	return changed
 }
 
-// zero fills the tensors that the error names with zeros.
-func (m *revision) zero([]string) bool {
-	return m.each(m.targets(), func(t *sample.TensorSpec) { t.Fill, t.Values = sample.Fill{Name: "const"}, nil })
-}
-
 // eachColumn uses matrices with a column for each element of the argument that the error names.
 func (m *revision) eachColumn(groups []string) bool {
 	i := m.argument(groups[1])
@@ -349,8 +352,8 @@ func (m *revision) plainForms([]string) bool {
 // listLength makes a list as long as the error requires.
 func (m *revision) listLength(groups []string) bool {
 	i := slices.IndexFunc(m.args, func(g given) bool { return g.Name == groups[1] })
-	n, err := strconv.Atoi(groups[2])
-	if i < 0 || err != nil || n > 8 || Unwrap(m.args[i].Type).Kind != schema.List {
+	n := int(shown(groups[2]))
+	if i < 0 || n > 8 || Unwrap(m.args[i].Type).Kind != schema.List {
 		return false
 	}
 	v := m.args[i].value
@@ -359,10 +362,7 @@ func (m *revision) listLength(groups []string) bool {
 		return true
 	}
 	changed := len(v.List) != n
-	for len(v.List) < n {
-		v.List = append(v.List, v.List[0].Clone())
-	}
-	v.List = v.List[:n]
+	v.List = ofLength(n)(v.List)
 	return changed
 }
 
@@ -669,13 +669,12 @@ func (m *revision) dimRange(groups []string) bool {
 
 // fewer changes tensors with the shown number of dimensions to the required number.
 func (m *revision) fewer(groups []string) bool {
-	n, err := strconv.Atoi(groups[1])
-	has, err2 := strconv.Atoi(groups[2])
-	if err != nil || err2 != nil || n > 6 {
+	n, has := shown(groups[1]), shown(groups[2])
+	if n > 6 {
 		return false
 	}
-	all := slices.DeleteFunc(m.targets(), func(t *sample.TensorSpec) bool { return len(t.Sizes) != has })
-	m.each(m.oneOrMost(all, func(t *sample.TensorSpec) bool { return !integral(t) }), ranked(n))
+	all := slices.DeleteFunc(m.targets(), func(t *sample.TensorSpec) bool { return int64(len(t.Sizes)) != has })
+	m.each(m.oneOrMost(all, func(t *sample.TensorSpec) bool { return !integral(t) }), ranked(int(n)))
 	return len(all) > 0 && n != has
 }
 
@@ -706,9 +705,8 @@ func (m *revision) atLeastOne([]string) bool {
 
 // multiple makes a size or a number in the error a multiple of another one.
 func (m *revision) multiple(groups []string) bool {
-	n, err := strconv.ParseInt(groups[1], 10, 64)
-	by, err2 := strconv.ParseInt(groups[2], 10, 64)
-	if err != nil || err2 != nil || by > 64 {
+	n, by := shown(groups[1]), shown(groups[2])
+	if by > 64 || n > 1<<12 {
 		return false
 	}
 	to := int64(1)
@@ -741,10 +739,7 @@ func (m *revision) equalLists([]string) bool {
 	for _, v := range lists {
 		n := len(lists[model].List)
 		changed = changed || len(v.List) != n
-		for len(v.List) < n {
-			v.List = append(v.List, v.List[0].Clone())
-		}
-		v.List = v.List[:n]
+		v.List = ofLength(n)(v.List)
 	}
 	return changed
 }
@@ -847,21 +842,6 @@ func (m *revision) sparse(groups []string) bool {
 		ts = []*sample.TensorSpec{sample.Pick(m.rng, all)}
 	}
 	m.setForm(ts, f)
-	return true
-}
-
-func (m *revision) quantized([]string) bool {
-	m.setForm(m.targets(), sample.Pick(m.rng, []engine.Form{engine.Quantized, engine.PerChannel, engine.Quantized, engine.Strided}))
-	return true
-}
-
-func (m *revision) mkldnn([]string) bool {
-	m.setForm(m.targets(), sample.Pick(m.rng, []engine.Form{engine.Mkldnn, engine.Strided}))
-	return true
-}
-
-func (m *revision) nested([]string) bool {
-	m.setForm(m.targets(), sample.Pick(m.rng, []engine.Form{engine.Nested, engine.NestedEven, engine.Strided}))
 	return true
 }
 

@@ -529,10 +529,10 @@ func TestCached(t *testing.T) {
 			t.Errorf("%d, looked up %d times", n, looked)
 		}
 	}
-	for n := range MostCached {
+	for n := range mostCached {
 		length(strconv.Itoa(n))
 	}
-	if length("x"); looked != MostCached+2 {
+	if length("x"); looked != mostCached+2 {
 		t.Errorf("looked up %d times", looked)
 	}
 }

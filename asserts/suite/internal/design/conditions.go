@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/internal/tensor"
 )
@@ -362,38 +361,36 @@ func (m *revision) converted(groups []string) bool {
 	})
 }
 
-// contiguous makes the tensors that the error names contiguous.
-func (m *revision) contiguous([]string) bool {
-	return m.each(m.targets(), func(t *sample.TensorSpec) { t.Arrangement, t.Form = tensor.Contiguous, engine.Strided })
+// shown returns a number in an error, the largest if that is too large.
+func shown(text string) int64 {
+	n, _ := strconv.ParseInt(text, 10, 64)
+	return n
 }
 
-// elementsAt sets the size that the error expects in a dimension of the arguments that it names.
+// elementsAt sets the size that the error expects in a dimension, or the last one, of the arguments
+// that it names.
 func (m *revision) elementsAt(groups []string) bool {
-	n, err := strconv.ParseInt(groups[1], 10, 64)
-	at, err2 := strconv.Atoi(groups[2])
-	return err == nil && err2 == nil && m.resize(int(n), at)
+	n, at := shown(groups[1]), int64(-1)
+	if len(groups) > 2 {
+		at = shown(groups[2])
+	}
+	return m.each(m.targets(), resized(n, int(at)))
 }
 
-// lastSize sets the last dimension.
-func (m *revision) lastSize(groups []string) bool {
-	n, err := strconv.Atoi(groups[1])
-	return err == nil && m.resize(n, -1)
-}
-
-func (m *revision) resize(n, at int) bool {
-	return m.each(m.targets(), func(t *sample.TensorSpec) { argumentTerm{tensor: t, what: "size", at: at}.resize(n) })
+// resized returns a change of a dimension's size.
+func resized(n int64, at int) func(*sample.TensorSpec) {
+	return func(t *sample.TensorSpec) { argumentTerm{tensor: t, what: "size", at: at}.resize(int(n)) }
 }
 
 // sameAt makes the tensors that the error names agree in a dimension.
 func (m *revision) sameAt(groups []string) bool {
-	at, err := strconv.Atoi(groups[1])
-	ts := m.targets()
-	if err != nil || len(ts) < 2 {
+	at, ts := int(shown(groups[1])), m.targets()
+	if len(ts) < 2 {
 		return false
 	}
 	Separate(ts, m.c.Tensors())
 	n, ok := argumentTerm{tensor: ts[0], what: "size", at: at}.number("")
-	return ok && m.each(ts[1:], func(t *sample.TensorSpec) { argumentTerm{tensor: t, what: "size", at: at}.resize(int(n)) })
+	return ok && m.each(ts[1:], resized(n, at))
 }
 
 // described sets the dtype and the sizes of the tensors that the error names to the expected ones,
@@ -467,11 +464,11 @@ var lengthOf = regexp.MustCompile(`(^|_)(len|length|seq|seqlen|seq_len|tokens)($
 
 // dimensioned adds dimensions to tensors without any.
 func (m *revision) dimensioned(groups []string) bool {
-	n, err := strconv.Atoi(groups[1])
+	n := shown(groups[1])
 	n = max(n, -n-1)
 	return m.each(m.c.Tensors(), func(t *sample.TensorSpec) {
-		if err == nil && len(t.Sizes) == 0 && n < len(byRank)-1 {
-			t.Sizes = sized(n+1, t.Sizes)
+		if len(t.Sizes) == 0 && n < int64(len(byRank)-1) {
+			t.Sizes = sized(int(n+1), t.Sizes)
 		}
 	})
 }
@@ -480,9 +477,8 @@ func (m *revision) dimensioned(groups []string) bool {
 // is the printed one.
 func (m *revision) have(groups []string) bool {
 	i := m.argument(groups[1])
-	want, err := strconv.ParseInt(groups[2], 10, 64)
-	has, err2 := strconv.ParseInt(groups[3], 10, 64)
-	if i < 0 || err != nil || err2 != nil || want > 1<<12 {
+	want, has := shown(groups[2]), shown(groups[3])
+	if i < 0 || want > 1<<12 {
 		return false
 	}
 	return m.each(m.args[i].value.AppendTensors(nil), func(t *sample.TensorSpec) {
@@ -563,10 +559,9 @@ func (m *revision) larger([]string) bool {
 //
 // Source: aten/src/ATen/native/Convolution.cpp, check_shape_forward.
 func (m *revision) grouped(groups []string) bool {
-	n, err := strconv.ParseInt(groups[1], 10, 64)
-	weight, input := m.sized(parseSizes(groups[2])), m.sized(parseSizes(groups[3]))
+	n, weight, input := shown(groups[1]), m.sized(parseSizes(groups[2])), m.sized(parseSizes(groups[3]))
 	switch {
-	case err != nil || n < 1 || n > 64 || weight == nil:
+	case n < 1 || n > 64 || weight == nil:
 		return false
 	case groups[3] == "":
 		weight.Sizes[0] = (weight.Sizes[0] + n - 1) / n * n
@@ -582,9 +577,8 @@ func (m *revision) grouped(groups []string) bool {
 
 // biased makes a bias with one element for each channel of a convolution.
 func (m *revision) biased(groups []string) bool {
-	n, err := strconv.ParseInt(groups[1], 10, 64)
-	bias := m.sized(parseSizes(groups[2]))
-	if err != nil || n > 1<<12 || bias == nil {
+	n, bias := shown(groups[1]), m.sized(parseSizes(groups[2]))
+	if n > 1<<12 || bias == nil {
 		return false
 	}
 	bias.Sizes = []int64{n}

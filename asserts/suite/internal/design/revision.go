@@ -237,8 +237,8 @@ func whenUsed(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
-// MostCached limits the number of texts in a cache.
-const MostCached = 1 << 12
+// mostCached limits the number of texts in a cache.
+const mostCached = 1 << 12
 
 // cached returns find with a cache, as cases of one op make the same errors. Callers must not
 // change what it returns.
@@ -247,7 +247,7 @@ func cached[T any](find func(text string) T) func(text string) T {
 	return func(text string) T {
 		found, ok := known[text]
 		if !ok {
-			if len(known) >= MostCached {
+			if len(known) >= mostCached {
 				clear(known)
 			}
 			found = find(text)

@@ -90,6 +90,12 @@ func (p *valueParser) fail(format string, args ...any) {
 // back unreads the last token, so that an error has its position.
 func (p *valueParser) back(token string) { p.rest = p.text[len(p.text)-len(p.rest)-len(token):] }
 
+// failAt is fail at the position of the last token.
+func (p *valueParser) failAt(token, format string, args ...any) {
+	p.back(token)
+	p.fail(format, args...)
+}
+
 func (p *valueParser) skip() { p.rest = strings.TrimLeft(p.rest, " ") }
 
 func (p *valueParser) accept(token string) (ok bool) {
@@ -215,8 +221,7 @@ func (p *valueParser) made(name string) Value {
 		v = Value{Kind: NewValue, Text: CustomClasses + strings.TrimPrefix(name, CustomClasses)}
 	}
 	if !strings.ContainsAny(name, ":.") {
-		p.back(name)
-		p.fail("%s is neither an op, ns::op, nor a class, ns.Class", cmp.Or(name, "("))
+		p.failAt(name, "%s is neither an op, ns::op, nor a class, ns.Class", cmp.Or(name, "("))
 		return v
 	}
 	p.accept("(")
@@ -228,8 +233,7 @@ func (p *valueParser) made(name string) Value {
 func (p *valueParser) after() Value {
 	name := p.token(endOfWord)
 	if !strings.Contains(name, "::") || !strings.HasPrefix(p.rest, "(") {
-		p.back(name)
-		p.fail("after is followed by a call of an op, ns::op(t[2])")
+		p.failAt(name, "after is followed by a call of an op, ns::op(t[2])")
 		return Value{}
 	}
 	v := p.made(name)
@@ -268,8 +272,7 @@ func (p *valueParser) plain(t string) Value {
 	if name, text, ok := strings.Cut(t, ":"); ok && enumerators[name].kind != 0 {
 		e := enumerators[name]
 		if e.names != nil && !slices.Contains(e.names, text) {
-			p.back(text)
-			p.fail("unknown %s %q%s", name, text, yamlfile.Suggest(text, e.names))
+			p.failAt(text, "unknown %s %q%s", name, text, yamlfile.Suggest(text, e.names))
 		}
 		return Value{Kind: e.kind, Text: text}
 	}
@@ -290,8 +293,7 @@ func (p *valueParser) plain(t string) Value {
 	case expression.MatchString(t):
 		hint = ": put a text in quotes, '" + t + "'; a name of more than one letter must be the size of a tensor here"
 	}
-	p.back(t)
-	p.fail("%q is not a value%s", t, hint)
+	p.failAt(t, "%q is not a value%s", t, hint)
 	return Value{}
 }
 
@@ -351,8 +353,7 @@ func (p *valueParser) tensor(dtype string) Value {
 		v.Kind = StorageValue
 	}
 	if !slices.Contains(tensorDTypes, dtype) && dtype != ThemeDType {
-		p.back(dtype)
-		p.fail("unknown dtype %q%s", dtype, suggestDType(dtype))
+		p.failAt(dtype, "unknown dtype %q%s", dtype, suggestDType(dtype))
 	}
 	p.accept("[")
 	for p.err == nil && !p.accept("]") {
@@ -381,8 +382,7 @@ func (p *valueParser) tensor(dtype string) Value {
 		}
 		option := p.token(endOfWord)
 		if what := p.option(v.Tensor, option); given[what] != "" {
-			p.back(option)
-			p.fail("%s and %s can't be combined: both are a %s", given[what], option, what)
+			p.failAt(option, "%s and %s can't be combined: both are a %s", given[what], option, what)
 		} else {
 			given[what] = option
 		}
@@ -469,15 +469,13 @@ func (p *valueParser) option(t *TensorSpec, option string) string {
 	}
 	name, bound, given := strings.Cut(option, ":")
 	if !slices.Contains(fills, name) {
-		p.back(option)
-		p.fail("%q is not an option of a tensor%s", option, yamlfile.Suggest(name, slices.Concat(tensor.Arrangements[1:], tensor.Forms[1:], fills)))
+		p.failAt(option, "%q is not an option of a tensor%s", option, yamlfile.Suggest(name, slices.Concat(tensor.Arrangements[1:], tensor.Forms[1:], fills)))
 		return ""
 	}
 	form, bounded := bounds[name]
 	low, high, two := strings.Cut(bound, "..")
 	if given != bounded || two != (name == "in") {
-		p.back(option)
-		p.fail("want %s", cmp.Or(form, name))
+		p.failAt(option, "want %s", cmp.Or(form, name))
 		return ""
 	}
 	t.Fill = Fill{Name: name}
@@ -490,14 +488,11 @@ func (p *valueParser) option(t *TensorSpec, option string) string {
 	d := Element(t.DType)
 	switch largest, lowest, _ := d.Limits(); {
 	case name == "in" && !(t.Fill.Value <= t.Fill.High):
-		p.back(option)
-		p.fail("%s: want the lower number first", option)
+		p.failAt(option, "%s: want the lower number first", option)
 	case name == "below" && !(t.Fill.Value >= 1), name == "sum" && !(t.Fill.Value >= 0), name == "ascending" && !(t.Fill.Value >= 0):
-		p.back(option)
-		p.fail("%s has no such numbers%s: they begin with 0", option, p.sizes.where())
+		p.failAt(option, "%s has no such numbers%s: they begin with 0", option, p.sizes.where())
 	case counts(d) && (t.Fill.Value < lowest || t.Fill.Value-1 > largest):
-		p.back(option)
-		p.fail("%s: %s has no such numbers", option, t.DType)
+		p.failAt(option, "%s: %s has no such numbers", option, t.DType)
 	}
 	return "way to fill it"
 }
@@ -511,8 +506,7 @@ func (p *valueParser) bound(option, text string) float64 {
 	}
 	n, ok := p.number(text, false)
 	if !ok {
-		p.back(option)
-		p.fail("%q is not a number: want one, or the name of a size in this case", text)
+		p.failAt(option, "%q is not a number: want one, or the name of a size in this case", text)
 	}
 	return float64(n)
 }

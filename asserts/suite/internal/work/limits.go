@@ -15,27 +15,18 @@ func (r *Runner) Fail(c *report.CaseResult, op string, err error) {
 	}
 }
 
-// Forget drops the readings of the op's errors and the state that its calls changed: the same error
-// may have another meaning for the next op.
-func (r *Runner) Forget() {
-	r.readings = nil
-	r.left()
-}
+// Forget drops the state that calls of the op before changed.
+func (r *Runner) Forget() { r.left() }
 
+// beyond returns why no arguments avoid an error of an op, or "".
 func (r *Runner) beyond(op, text string) string {
-	why, known := r.readings[text]
-	if known {
-		return why
-	}
 	if e, ok := r.Engine.(engine.Limited); ok {
-		why = e.Unavailable(op, text)
+		if why := e.Unavailable(op, text); why != "" {
+			return why
+		}
 	}
-	if why == "" && design.Lost(text) {
-		why = "by its kernel's error, this build lacks a requirement, or the op was removed"
+	if design.Lost(text) {
+		return "by its kernel's error, this build lacks a requirement, or the op was removed"
 	}
-	if r.readings == nil || len(r.readings) >= design.MostCached {
-		r.readings = make(map[string]string)
-	}
-	r.readings[text] = why
-	return why
+	return ""
 }

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/opassert/opassert/asserts/report"
@@ -14,21 +15,36 @@ import (
 // retains each change that still shows the violation.
 func (r *Runner) minimise(t *Target, c *sample.Case, f *report.Finding) (*sample.Case, *report.Finding) {
 	budget := 60
+	c = Smallest(c, func(simpler *sample.Case) (*sample.Case, bool) {
+		if budget--; budget < 0 {
+			return nil, true
+		}
+		made, g := r.shows(t, simpler, f)
+		f = cmp.Or(g, f)
+		return made, false
+	})
+	return c, f
+}
+
+// Smallest returns the simplest case that it can find: it retains each change after which try returns
+// the call that was made, until try reports that it has enough.
+func Smallest(c *sample.Case, try func(simpler *sample.Case) (made *sample.Case, enough bool)) *sample.Case {
 	for changed := true; changed; {
 		changed = false
 		for i := range c.Args {
-			for _, simpler := range Simplifications(c, i) {
-				if budget--; budget < 0 {
-					return c, f
+			for _, simpler := range simplifications(c, i) {
+				made, enough := try(simpler)
+				if enough {
+					return c
 				}
-				if made, g := r.shows(t, simpler, f); g != nil && made.String() != c.String() {
-					c, f, changed = made, g, true
+				if made != nil && made.String() != c.String() {
+					c, changed = made, true
 					break
 				}
 			}
 		}
 	}
-	return c, f
+	return c
 }
 
 // causedByAlias reports whether a violation occurs only because its subject is the same tensor as
@@ -67,8 +83,8 @@ func (r *Runner) shows(t *Target, c *sample.Case, f *report.Finding) (*sample.Ca
 	return a.c, found[i]
 }
 
-// Simplifications returns cases with argument i simplified, the simplest first.
-func Simplifications(c *sample.Case, i int) []*sample.Case {
+// simplifications returns cases with argument i simplified, the simplest first.
+func simplifications(c *sample.Case, i int) []*sample.Case {
 	var out []*sample.Case
 	with := func(change func(*sample.Value)) {
 		d := c.Clone()

@@ -140,7 +140,7 @@ func TestSimplifications(t *testing.T) {
 		c := b.call(t, tt.texts...)
 		c.Agreed = tt.agreed
 		var got []string
-		for _, simpler := range Simplifications(c, 0) {
+		for _, simpler := range simplifications(c, 0) {
 			got = append(got, simpler.Args[0].String())
 		}
 		if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -148,7 +148,7 @@ func TestSimplifications(t *testing.T) {
 		}
 	}
 	c := b.call(t, "float32[3]", "same:a")
-	if all := Simplifications(c, 1); all != nil {
+	if all := simplifications(c, 1); all != nil {
 		t.Errorf("of what another tensor is: %v", all)
 	}
 }
@@ -268,31 +268,18 @@ func (boundedEngine) Unavailable(op, text string) string {
 	return ""
 }
 
-// The meaning of an error is determined once, and forgotten with the op.
-func TestReadings(t *testing.T) {
+// What the engine says about an error comes before its text.
+func TestBeyond(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", copies)
-	if b.beyond("f", "x") != "" || len(b.readings) != 1 {
-		t.Errorf("%v", b.readings)
+	if why := b.beyond("f", "x"); why != "" {
+		t.Errorf("%q", why)
 	}
 	b.Engine = boundedEngine{b.e}
-	if why := b.beyond("f", "x"); why != "" {
-		t.Errorf("asked again: %s", why)
-	}
-	if b.beyond("f", "y"); len(b.readings) != 2 {
-		t.Errorf("%d readings of two errors", len(b.readings))
-	}
 	if why := b.beyond("f", "x was not compiled"); why != "f has no kernel" {
 		t.Errorf("what the engine says comes first: %q", why)
 	}
-	b.Forget()
 	if why := b.beyond("f", "x"); why != "f has no kernel" {
 		t.Errorf("%q", why)
-	}
-	for n := range design.MostCached {
-		b.beyond("f", strings.Repeat("y", n+1))
-	}
-	if n := len(b.readings); n != 1 {
-		t.Errorf("%d readings are held", n)
 	}
 	if why := b.beyond("f", "f was not compiled with support for x"); why != "by its kernel's error, this build lacks a requirement, or the op was removed" {
 		t.Errorf("%q", why)

@@ -16,9 +16,8 @@ type Runner struct {
 	// value; 0: values are not compared.
 	Tolerance float64
 
-	room     []byte // for the bytes of a tensor
-	earlier  lastCall
-	readings map[string]string // errors of an op, with the reason why no arguments avoid them, or ""
+	room    []byte // for the bytes of a tensor
+	earlier lastCall
 
 	threwLast *sample.Case // the last since left was called
 }
