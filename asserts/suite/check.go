@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/design"
@@ -28,7 +27,7 @@ func Check(e engine.Engine, cfg Config, o engine.Operator, from, to int) (res *r
 	if err != nil { //mutate:equivalent false: the package's own recipes are valid
 		return nil, err
 	}
-	r := &work.Runner{Engine: e, Level: cfg.Level, Policy: asserts.Aware(), Seed: cfg.Seed, Tolerance: cfg.Tolerance}
+	r := cfg.runner(e)
 	t := work.NewTarget(e, o, cfg.Plan(o.Schema), book)
 	err = r.Cases(t, work.Span{From: from, To: to}, func(int) {}, func(c *report.CaseResult) error {
 		res.Add(c)

@@ -26,6 +26,10 @@ type Config struct {
 	Plan      func(*schema.Op) engine.Checks // called by workers only
 }
 
+func (c Config) runner(e engine.Engine) work.Runner {
+	return work.Runner{Engine: e, Level: c.Level, Policy: asserts.Aware(), Seed: c.Seed, Tolerance: c.Tolerance}
+}
+
 // memoryLimit is the address space in bytes that a worker may add after it started, so that a
 // kernel that allocates too much fails at once, and does not exhaust the machine.
 const memoryLimit = 512 << 20
@@ -54,8 +58,7 @@ func Serve(e engine.Engine, cfg Config) error {
 	debug.SetGCPercent(heapGrowth)
 	os.Unsetenv(WorkerVariable) // processes that kernels start are not workers
 	s := &server{
-		Runner:     work.Runner{Engine: e, Level: cfg.Level, Policy: asserts.Aware(), Seed: cfg.Seed, Tolerance: cfg.Tolerance},
-		connection: c, cfg: cfg,
+		Runner: cfg.runner(e), connection: c, cfg: cfg,
 	}
 	s.greeted = kernels(e)
 	s.say(lineReady, speaking(s.greeted))

@@ -19,24 +19,16 @@ func (r *Runner) settled(t *Target, a *attempt, found []*asserts.Violation, comp
 	if len(found) == 0 {
 		return nil
 	}
-	for _, again := range r.madeAgain(t, a) {
-		i := slices.IndexFunc(a.calls, func(c deviceCall) bool { return c.on == again.on })
-		own := compared(a.calls[i].seen, again.seen).Violations
+	for _, how := range []probe.Setup{probe.OtherDraw, probe.OtherDraw.OnCPU()} {
+		i := slices.IndexFunc(a.calls, func(c deviceCall) bool { return !how.Twin || c.on == engine.CPU })
+		again := r.seenAgain(t, a.c, how)
+		if again == nil {
+			continue
+		}
+		own := compared(a.calls[i].seen, again[0]).Violations
 		found = slices.DeleteFunc(found, func(v *asserts.Violation) bool {
 			return slices.ContainsFunc(own, func(w *asserts.Violation) bool { return w.Subject == v.Subject })
 		})
 	}
 	return found
-}
-
-// madeAgain repeats the first call of an attempt, and that on the CPU, with other random numbers in
-// other memory, and returns those that succeed.
-func (r *Runner) madeAgain(t *Target, a *attempt) (all []deviceCall) {
-	if seen := r.seenAgain(t, a.c, probe.OtherDraw); seen != nil {
-		all = append(all, deviceCall{on: a.calls[0].on, seen: seen[0]})
-	}
-	if seen := r.seenAgain(t, a.c, probe.OtherDraw.OnCPU()); seen != nil {
-		all = append(all, deviceCall{on: engine.CPU, seen: seen[0]})
-	}
-	return all
 }
