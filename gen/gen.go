@@ -179,11 +179,7 @@ func NewPlanner(o Options, ops []*schema.Op) (*plan.Planner, []*allowlist.Entry,
 		lists = append(lists, list)
 		expired = append(expired, list.Expired(o.Today)...)
 	}
-	preset := o.Preset
-	if preset == "" {
-		preset = "full"
-	}
-	planner, err := plan.NewPlanner(preset, lists, allowlist.Where{Device: o.Device, Version: o.Version, Day: o.Today})
+	planner, err := plan.NewPlanner(cmp.Or(o.Preset, "full"), lists, allowlist.Where{Device: o.Device, Version: o.Version, Day: o.Today})
 	return planner, expired, err
 }
 
@@ -204,11 +200,8 @@ func (o Options) packageName() (string, error) {
 
 func distinctFolders(kernels, out string) error {
 	k, err := filepath.Abs(kernels)
-	if err != nil {
-		return err
-	}
-	w, err := filepath.Abs(out)
-	if err != nil {
+	w, outErr := filepath.Abs(out)
+	if err := cmp.Or(err, outErr); err != nil {
 		return err
 	}
 	if k == w {

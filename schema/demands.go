@@ -161,15 +161,11 @@ func (r *reader) demandAutogen(g *group, derived []Function) {
 		return
 	}
 	slices.Sort(all)
-	e := g.entries[0]
-	for _, other := range g.entries {
-		if other.values[keyAutogen] != nil {
-			e = other
+	pos := g.entries[0].op.Pos
+	for _, e := range g.entries {
+		if n := e.values[keyAutogen]; n != nil {
+			pos = r.Pos(n)
 		}
-	}
-	pos := e.op.Pos
-	if n := e.values[keyAutogen]; n != nil {
-		pos = r.Pos(n)
 	}
 	r.warnAt(pos, "torchgen derives %s, and requires the line autogen: %s", strings.Join(all, ", "), strings.Join(all, ", "))
 }

@@ -115,7 +115,6 @@ func names() []string {
 func (p *Planner) Plan(op *schema.Op) Plan {
 	plan := Plan{Op: op, data: newOp(op), derived: p.preset.checks == nil}
 	lines := p.lines(op, &plan.data)
-	args, returns := listKinds(op)
 	exceptions := p.exceptions(op)
 	for _, line := range lines {
 		c := PlannedCheck{Check: line, Waived: p.excuse(exceptions, line.Code, false)}
@@ -125,12 +124,7 @@ func (p *Planner) Plan(op *schema.Op) Plan {
 		if c.Waived != nil && p.preset.dropWaived {
 			continue
 		}
-		if i, ok := line.On.Arg(); ok {
-			c.List = args[i]
-		} else {
-			i, _ := line.On.Result()
-			c.List = returns[i]
-		}
+		c.List = listKind(plan.data.Subject(line.On))
 		plan.Checks = append(plan.Checks, c)
 	}
 	plan.loose = p.loose(exceptions)

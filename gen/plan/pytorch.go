@@ -55,10 +55,9 @@ func pytorch(views map[string]string) func(*schema.Op, *asserts.Op) []asserts.Ch
 		if op.Decomposes || manual[op.Func.Name.Root()] {
 			return nil
 		}
-		args, returns := listKinds(op)
 		var checks []asserts.Check
-		for i, kind := range args {
-			if kind != "opttensor" {
+		for i := range data.Args {
+			if listKind(&data.Args[i]) != "opttensor" {
 				on := asserts.ArgRef(i)
 				checks = append(checks, asserts.Check{Code: asserts.InputStorage, On: on}, asserts.Check{Code: asserts.InputImpl, On: on})
 			}
@@ -70,8 +69,8 @@ func pytorch(views map[string]string) func(*schema.Op, *asserts.Op) []asserts.Ch
 		if base := argNamed(data, views[op.Func.Name.Base]); base >= 0 {
 			storage = asserts.Check{Code: asserts.ViewStorage, Against: asserts.ArgRef(base)}
 		}
-		for i, kind := range returns {
-			if kind == "none" {
+		for i := range data.Results {
+			if listKind(&data.Results[i]) == "none" {
 				storage.On = asserts.ResultRef(i)
 				checks = append(checks, storage, asserts.Check{Code: asserts.FreshImpl, On: storage.On})
 			}

@@ -50,20 +50,18 @@ func subject(index int, name string, t schema.Type, alias *schema.Alias) asserts
 	return s
 }
 
-// listKinds returns how each of the op's arguments and returns with tensors holds them:
-// schema.Type.ListKind.
-func listKinds(op *schema.Op) (args, returns []string) {
-	for _, a := range op.Func.Args {
-		if a.Type.HoldsTensors() {
-			args = append(args, a.Type.ListKind())
-		}
+// listKind returns how a subject holds its tensors: schema.Type.ListKind.
+func listKind(s *asserts.Subject) string {
+	optional := strings.HasPrefix(s.Suffix, "?")
+	switch {
+	case s.List && optional:
+		return "opttensorlist"
+	case s.List:
+		return "tensorlist"
+	case optional:
+		return "opttensor"
 	}
-	for _, r := range op.Func.Returns {
-		if r.Type.IsTensorLike() {
-			returns = append(returns, r.Type.ListKind())
-		}
-	}
-	return args, returns
+	return "none"
 }
 
 // returnName names a return as in PyTorch's generated code: its own name, with _return appended if

@@ -11,19 +11,19 @@ import (
 
 // An ObjectFinding is a broken invariant in a program.
 type ObjectFinding struct {
-	Code    preserve.Code
-	Process int
-	Event   int64 // its number in the process
-	Object  trace.Address
-	Impl    trace.Address
-	Type    string
-	Storage bool   // the impl is a StorageImpl, and not a TensorImpl
-	Thread  uint32 // as the system numbers it
-	Saw     string
-	Site    *PythonLine // the running line of Python; nil if it is not known
-	Made    string      // the line that made the object, if known
-	Root    *ObjectFinding
-	Below   []*ObjectFinding // the number of findings that follow from it
+	Code    preserve.Code    `json:"code"`
+	Process int              `json:"-"`
+	Event   int64            `json:"event"` // its number in the process
+	Object  trace.Address    `json:"object"`
+	Impl    trace.Address    `json:"impl"`
+	Type    string           `json:"type,omitempty"`
+	Storage bool             `json:"storage"` // the impl is a StorageImpl, and not a TensorImpl
+	Thread  uint32           `json:"thread"`  // as the system numbers it
+	Saw     string           `json:"saw"`
+	Site    *PythonLine      `json:"-"`              // the running line of Python; nil if it is not known
+	Made    string           `json:"made,omitempty"` // the line that made the object, if known
+	Root    *ObjectFinding   `json:"-"`
+	Below   []*ObjectFinding `json:"-"` // the number of findings that follow from it
 }
 
 // A PythonLine is a line of Python.

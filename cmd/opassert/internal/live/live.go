@@ -272,33 +272,21 @@ func (r *ObjectReport) ExitStatus() int {
 
 // A shown finding is a finding in the form of -json.
 type shown struct {
-	Code    string        `json:"code"`
-	Name    string        `json:"name"`
-	Object  string        `json:"object"`
-	Impl    string        `json:"impl"`
-	Type    string        `json:"type,omitempty"`
-	Storage bool          `json:"storage"`
-	Saw     string        `json:"saw"`
-	Made    string        `json:"made,omitempty"`
-	Count   int           `json:"count"`
-	Pids    []int         `json:"pids"`
-	Thread  uint32        `json:"thread"`
-	Event   int64         `json:"event"`
-	Root    int64         `json:"root,omitempty"` // the event of the finding that it follows from
-	Site    []*PythonLine `json:"site"`
-	Breaks  string        `json:"breaks"`
-	Fix     string        `json:"fix"`
+	*ObjectFinding
+	Name   string        `json:"name"`
+	Count  int           `json:"count"`
+	Pids   []int         `json:"pids"`
+	Root   int64         `json:"root,omitempty"` // the event of the finding that it follows from
+	Site   []*PythonLine `json:"site"`
+	Breaks string        `json:"breaks"`
+	Fix    string        `json:"fix"`
 }
 
 // JSON returns the findings as values for encoding/json.
 func (r *ObjectReport) JSON() []any {
 	all := []any{}
 	for _, f := range r.Findings {
-		s := shown{
-			Code: f.Code.String(), Name: f.Code.Name(), Object: f.Object.String(), Impl: f.Impl.String(), Type: f.Type, Storage: f.Storage,
-			Saw: f.Saw, Made: f.Made, Count: 1, Pids: []int{f.Process}, Thread: f.Thread, Event: f.Event, Site: []*PythonLine{},
-			Breaks: f.Code.Breaks(), Fix: f.Code.Fix(),
-		}
+		s := shown{ObjectFinding: f, Name: f.Code.Name(), Count: 1, Pids: []int{f.Process}, Site: []*PythonLine{}, Breaks: f.Code.Breaks(), Fix: f.Code.Fix()}
 		if f.Site != nil {
 			s.Site = append(s.Site, f.Site)
 		}
