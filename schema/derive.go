@@ -36,10 +36,6 @@ func (r *reader) derive(entries []*entry) []*Op {
 	for _, e := range entries {
 		r.giveTags(e.op)
 	}
-	names := make(map[string]*Op, len(entries))
-	for _, e := range entries {
-		names[e.op.Name()] = e.op
-	}
 	var derived []*Op
 	variants := make(map[*group][]Function)
 	for _, g := range groups {
@@ -52,11 +48,11 @@ func (r *reader) derive(entries []*entry) []*Op {
 			if op == nil {
 				continue
 			}
-			if first := names[op.Name()]; first != nil {
+			if first := r.named[op.Name()]; first != nil {
 				r.warnAt(op.Pos, "torchgen derives %s from this entry, but line %d already has that name", op.Name(), first.Pos.Line)
 				continue
 			}
-			names[op.Name()] = op
+			r.named[op.Name()] = op
 			derived = append(derived, op)
 		}
 	}

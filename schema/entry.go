@@ -76,7 +76,8 @@ type reader struct {
 	tags     *TagSet
 	warnings scanner.ErrorList
 	reading  Reading
-	floor    int // the row of the oldest PyTorch that the file can be of
+	floor    int            // the row of the oldest PyTorch that the file can be of
+	named    map[string]*Op // the ops, by their names
 }
 
 // warn adds a warning about a node that is read although it is not as expected. In

@@ -107,17 +107,17 @@ const seededTag = "nondeterministic_seeded"
 
 // checkDuplicates reports ops of one name, and ops that differ only in their overload names.
 func (r *reader) checkDuplicates(entries []*entry) {
-	seen := make(map[string]*Op, len(entries))
+	r.named = make(map[string]*Op, len(entries))
 	for _, e := range entries {
 		if e.op == nil {
 			continue
 		}
 		name := e.op.Name()
-		if first := seen[name]; first != nil {
+		if first := r.named[name]; first != nil {
 			r.ReportAt(e.op.Pos, "%s is defined twice, first in line %d", name, first.Pos.Line)
 			continue
 		}
-		seen[name] = e.op
+		r.named[name] = e.op
 	}
 }
 
@@ -125,23 +125,21 @@ func (r *reader) checkDuplicates(entries []*entry) {
 //
 // Source: torchgen/gen.py, error_check_native_functions.
 func (r *reader) checkReferences(entries []*entry) {
-	byName := make(map[string]*Op, len(entries))
 	roots := make(map[string]bool, len(entries))
 	for _, e := range entries {
-		byName[e.op.Name()] = e.op
 		roots[e.op.Namespace+"::"+e.op.Func.Name.Root()] = true
 	}
 	for _, e := range entries {
 		if e.delegate != nil {
-			r.checkDelegate(e, byName)
+			r.checkDelegate(e)
 		}
 		r.checkInplaceView(e, roots)
 	}
 }
 
-func (r *reader) checkDelegate(e *entry, byName map[string]*Op) {
+func (r *reader) checkDelegate(e *entry) {
 	target := Op{Namespace: e.op.Namespace, Func: Function{Name: *e.delegate}}
-	switch found := byName[target.Name()]; {
+	switch found := r.named[target.Name()]; {
 	case found == nil:
 		r.Report(e.values[keyStructuredDelegate], "structured_delegate %s: there is no such op in this file", e.delegate)
 	case !found.Structured:
