@@ -108,11 +108,6 @@ func (r *reader) unknownDispatchKey(pos token.Position, key string) {
 	r.warnAt(pos, "unknown dispatch key %q%s", yamlfile.Clip(key), yamlfile.Suggest(key, dispatchKeys))
 }
 
-// composites are the kernels that serve every backend.
-func (e *entry) composites() []dispatchEntry {
-	return slices.DeleteFunc(slices.Clone(e.kernels), func(k dispatchEntry) bool { return !slices.Contains(composites, k.key) })
-}
-
 func (r *reader) checkDispatch(e *entry) {
 	if e.values[keyDispatch] == nil {
 		r.checkImplicit(e)
@@ -152,7 +147,7 @@ func (r *reader) checkImplicit(e *entry) {
 // checkComposites reports kernels that make each other pointless. Two can
 // stand together only if one is for nested tensors.
 func (r *reader) checkComposites(e *entry) {
-	list := e.composites()
+	list := slices.DeleteFunc(slices.Clone(e.kernels), func(k dispatchEntry) bool { return !slices.Contains(composites, k.key) })
 	if len(list) < 2 || len(list) == 2 && e.has(compositeImplicitNested) && !e.has(compositeExplicitNonFunctional) {
 		return
 	}

@@ -144,11 +144,11 @@ func (r *reader) backendList(list string, items []*yaml.Node) []*entry {
 func (r *reader) backendItem(n *yaml.Node) *entry {
 	switch {
 	case namesOp(n):
-		return r.namedOp(n, n)
+		return &entry{node: n, foreign: true, nameNode: n}
 	case yamlfile.IsText(n) && n.Value != "":
 		return r.foreignOp(&entry{node: n, foreign: true}, n)
 	case n.Kind == yaml.MappingNode && len(n.Content) == 2 && !slices.Contains(foreignKeys, n.Content[0].Value) && namesOp(n.Content[0]):
-		return r.namedOp(n, n.Content[0])
+		return &entry{node: n, foreign: true, nameNode: n.Content[0]}
 	}
 	return r.foreignEntry(n)
 }
@@ -166,12 +166,12 @@ func (r *reader) foreignEntry(n *yaml.Node) *entry {
 		r.Report(op, "an entry has either op, the name of an op of ATen, or func, a schema")
 		return nil
 	case op != nil && namesOp(op):
-		return r.namedOp(n, op)
+		return &entry{node: n, foreign: true, nameNode: op}
 	case op != nil:
 		r.ReportKind(op, "op: the name of an op, as in add.out")
 		return nil
 	case text != nil && namesOp(text):
-		return r.namedOp(n, text)
+		return &entry{node: n, foreign: true, nameNode: text}
 	}
 	return r.foreignOp(e, text)
 }
@@ -195,11 +195,6 @@ func (op *Op) inherit(base *Op) {
 	op.CompositeImplicit = op.CompositeImplicit || base.CompositeImplicit
 	op.CompositeExplicit = op.CompositeExplicit || base.CompositeExplicit
 	op.Tags = slices.Compact(slices.Sorted(slices.Values(slices.Concat(op.Tags, base.Tags))))
-}
-
-// namedOp makes an entry from the name of an op; see resolve.
-func (r *reader) namedOp(n, name *yaml.Node) *entry {
-	return &entry{node: n, foreign: true, nameNode: name}
 }
 
 // resolve gives the entries that name an op its schema: one of the file's own, or one of the base.

@@ -114,7 +114,10 @@ func names() []string {
 // Plan makes the plan of one op.
 func (p *Planner) Plan(op *schema.Op) Plan {
 	plan := Plan{Op: op, data: newOp(op), derived: p.preset.checks == nil}
-	lines := p.lines(op, &plan.data)
+	lines := plan.data.Calls()
+	if p.preset.checks != nil {
+		lines = p.preset.checks(op, &plan.data)
+	}
 	exceptions := p.exceptions(op)
 	for _, line := range lines {
 		c := PlannedCheck{Check: line, Waived: p.excuse(exceptions, line.Code, false)}
@@ -140,13 +143,6 @@ func (p *Planner) loose(exceptions []*allowlist.Entry) (all []PlannedCheck) {
 		all = append(all, PlannedCheck{Check: asserts.Check{Code: code}, Waived: p.excuse(exceptions, code, false), Noted: p.excuse(exceptions, code, true)})
 	}
 	return all
-}
-
-func (p *Planner) lines(op *schema.Op, data *asserts.Op) []asserts.Check {
-	if p.preset.checks == nil {
-		return data.Calls()
-	}
-	return p.preset.checks(op, data)
 }
 
 func (p *Planner) exceptions(op *schema.Op) []*allowlist.Entry {

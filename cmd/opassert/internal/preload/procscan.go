@@ -73,15 +73,13 @@ func (c *procScan) follow(ended <-chan struct{}) {
 
 // scan inspects every process.
 func (c *procScan) scan() {
-	dir, err := os.Open("/proc")
+	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return
 	}
-	defer dir.Close()
-	names, _ := dir.Readdirnames(-1)
-	there := make(map[int]bool, len(names))
-	for _, name := range names {
-		if pid, err := strconv.Atoi(name); err == nil {
+	there := make(map[int]bool, len(entries))
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil {
 			there[pid] = true
 		}
 	}

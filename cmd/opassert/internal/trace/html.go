@@ -55,12 +55,11 @@ func (h *HTML) End(r LogReport) error { return page().Execute(h.w, h.draw(r)) }
 func (h *HTML) draw(r LogReport) pageData {
 	p := pageData{Name: h.name, Report: &r, Summary: r.Summary()}
 	shown := map[int]bool{}
-	roots := r.roots()
+	findings := r.Breaks()
 	// Those with a consequence come first.
-	slices.SortStableFunc(roots, func(a, b InvariantViolation) int { return rank(a) - rank(b) })
-	for _, v := range roots[:min(len(roots), maxBreaks)] {
-		b := breakData{finding: finding{v, r.below(&v)}}
-		drawn := v
+	slices.SortStableFunc(findings, func(a, b finding) int { return rank(a.InvariantViolation) - rank(b.InvariantViolation) })
+	for _, f := range findings[:min(len(findings), maxBreaks)] {
+		b, drawn := breakData{finding: f}, f.InvariantViolation
 		if len(b.Below) > 0 {
 			drawn = b.Below[0]
 		}
@@ -68,7 +67,7 @@ func (h *HTML) draw(r LogReport) pageData {
 		b.Rows, b.Steps = rows(lives, &drawn), steps(lives, &drawn)
 		p.Breaks = append(p.Breaks, b)
 	}
-	p.MoreBreaks = len(roots) - len(p.Breaks)
+	p.MoreBreaks = len(findings) - len(p.Breaks)
 	var others []Life
 	for i, l := range h.lives {
 		if !h.all || shown[i] || l.Kind == Tensor && !l.has(Replaced) {
