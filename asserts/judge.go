@@ -3,6 +3,8 @@ package asserts
 import (
 	"cmp"
 	"slices"
+
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // A Verdict is the result of judging one call.
@@ -131,8 +133,8 @@ func (j *judge) takeInputs(seen *Seen) {
 		plan := &j.plan.args[a]
 		for e := range max(len(before[a]), len(after[a])) {
 			j.inputs = append(j.inputs, &input{
-				subjectPlan: plan, arg: a, element: plan.element(e), called: nth(nth(seen.ArgNames, a), e),
-				before: nth(before[a], e).marked(), after: nth(after[a], e).marked(), late: nth(late[a], e),
+				subjectPlan: plan, arg: a, element: plan.element(e), called: slicesx.Nth(slicesx.Nth(seen.ArgNames, a), e),
+				before: slicesx.Nth(before[a], e).marked(), after: slicesx.Nth(after[a], e).marked(), late: slicesx.Nth(late[a], e),
 			})
 		}
 	}
@@ -164,8 +166,8 @@ func (j *judge) takeOutputs(seen *Seen) {
 		plan := &j.plan.results[r]
 		for e := range run {
 			j.outputs = append(j.outputs, &output{
-				subjectPlan: plan, result: r, element: plan.element(e), called: nth(nth(seen.ResultNames, r), e),
-				Observation: run[e].marked(), late: nth(late[r], e),
+				subjectPlan: plan, result: r, element: plan.element(e), called: slicesx.Nth(slicesx.Nth(seen.ResultNames, r), e),
+				Observation: run[e].marked(), late: slicesx.Nth(late[r], e),
 			})
 		}
 	}
@@ -177,14 +179,6 @@ func (s *subjectPlan) element(i int) int {
 		return i
 	}
 	return NoElement
-}
-
-// nth returns element number i, or the zero value if there are fewer.
-func nth[T any](all []T, i int) (element T) {
-	if i < len(all) {
-		element = all[i]
-	}
-	return element
 }
 
 // marked adds the trait that the judge derives.

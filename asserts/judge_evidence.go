@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // Evidence that several checks use, and its words in reports.
@@ -234,7 +236,7 @@ func (c *Snapshot) SameStrides(other *Snapshot) bool {
 		return true
 	}
 	for i, n := range c.Sizes {
-		if n != 1 && nth(c.Strides, i) != nth(other.Strides, i) {
+		if n != 1 && slicesx.Nth(c.Strides, i) != slicesx.Nth(other.Strides, i) {
 			return false
 		}
 	}

@@ -19,3 +19,11 @@ func Map[E, T any](all []E, of func(E) T) []T {
 func Join[E any](all []E, separator string, of func(E) string) string {
 	return strings.Join(Map(all, of), separator)
 }
+
+// Nth returns element number i, or the zero value if there are fewer.
+func Nth[T any](all []T, i int) (element T) {
+	if i < len(all) {
+		element = all[i]
+	}
+	return element
+}

@@ -20,3 +20,9 @@ func TestJoin(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+func TestNth(t *testing.T) {
+	if got := []int{Nth([]int{5, 6}, 1), Nth([]int{5, 6}, 2), Nth([]int(nil), 0)}; !slices.Equal(got, []int{6, 0, 0}) {
+		t.Errorf("got %v", got)
+	}
+}

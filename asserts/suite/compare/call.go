@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // A call is one of the two calls that are compared. The first has the verdict.
@@ -34,7 +35,7 @@ func newCall(op *asserts.Op, seen *asserts.Seen, policy *asserts.Policy) *call {
 	for i := range op.Args {
 		for e := range max(len(before[i]), len(after[i])) {
 			s := newSide(&op.Args[i], i, e, false, seen.ArgNames)
-			s.see(nth(before[i], e), nth(after[i], e))
+			s.see(slicesx.Nth(before[i], e), slicesx.Nth(after[i], e))
 			c.arguments = append(c.arguments, s)
 		}
 	}
@@ -49,7 +50,7 @@ func newCall(op *asserts.Op, seen *asserts.Seen, policy *asserts.Policy) *call {
 }
 
 func newSide(subject *asserts.Subject, of, element int, returned bool, names [][]string) *side {
-	called := nth(nth(names, of), element)
+	called := slicesx.Nth(slicesx.Nth(names, of), element)
 	if !subject.List {
 		element = asserts.NoElement
 	}
@@ -61,13 +62,6 @@ func (s *side) see(before, after asserts.Observation) {
 	if after.Content == nil || after.Content.Panic == "" {
 		s.before, s.after = before, after
 	}
-}
-
-func nth[T any](all []T, i int) (element T) {
-	if i < len(all) {
-		element = all[i]
-	}
-	return element
 }
 
 // returned returns the tensors of a return.

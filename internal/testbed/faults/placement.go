@@ -1,8 +1,6 @@
 package faults
 
 import (
-	"slices"
-
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/internal/testbed/c10"
 	"github.com/opassert/opassert/internal/testbed/kernels"
@@ -42,29 +40,35 @@ func listOf(of *c10.Tensor) []any  { return []any{[]*c10.Tensor{four(), of, four
 func related(of *c10.Tensor) []any { return []any{of, of.Alias()} }
 func twoOuts(of *c10.Tensor) []any { return []any{of, four(), four()} }
 
-// argument is an argument x that is only read.
+// The classes of ops with an argument x that is only read, and the kinds of it.
 var (
-	inView = []placement{
-		{Tensor, View, "_view.tensor", "(Tensor(a) self, Tensor x) -> Tensor(a)", "x", "self", second},
-		{List, View, "_view.list", "(Tensor(a) self, Tensor[] x) -> Tensor(a)", "x", "self", inList},
-		{Optional, View, "_view.optional", "(Tensor(a) self, Tensor? x) -> Tensor(a)", "x", "self", second},
-		{OptionalList, View, "_view.optional_list", "(Tensor(a) self, Tensor?[] x) -> Tensor(a)", "x", "self", inHoles},
-	}
-	inPlace = []placement{
-		{Tensor, InPlace, "_.tensor", "(Tensor(a!) self, Tensor x) -> Tensor(a!)", "x", "self", second},
-		{List, InPlace, "_.list", "(Tensor(a!) self, Tensor[] x) -> Tensor(a!)", "x", "self", inList},
-		{Optional, InPlace, "_.optional", "(Tensor(a!) self, Tensor? x) -> Tensor(a!)", "x", "self", second},
-		{OptionalList, InPlace, "_.optional_list", "(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)", "x", "self", inHoles},
-	}
-	outOfPlace = []placement{
-		{Tensor, OutOfPlace, ".tensor", "(Tensor self, Tensor x) -> Tensor", "x", "self", second},
-		{List, OutOfPlace, ".list", "(Tensor self, Tensor[] x) -> Tensor", "x", "self", inList},
-		{Optional, OutOfPlace, ".optional", "(Tensor self, Tensor? x) -> Tensor", "x", "self", second},
-		{OptionalList, OutOfPlace, ".optional_list", "(Tensor self, Tensor?[] x) -> Tensor", "x", "self", inHoles},
-	}
-	inArguments = slices.Concat(inView, inPlace, outOfPlace)
-	inTensor    = outOfPlace[:1]
+	argumentClasses = []struct {
+		class      Class
+		suffix, of string // the type of self, and of what is returned
+	}{{View, "_view", "Tensor(a)"}, {InPlace, "_", "Tensor(a!)"}, {OutOfPlace, "", "Tensor"}}
+
+	argumentKinds = []struct {
+		kind             SubjectKind
+		overload, suffix string
+		args             func(of *c10.Tensor) []any
+	}{{Tensor, "tensor", "", second}, {List, "list", "[]", inList}, {Optional, "optional", "?", second}, {OptionalList, "optional_list", "?[]", inHoles}}
 )
+
+var (
+	inArguments                 = arguments()
+	inView, inPlace, outOfPlace = inArguments[:4], inArguments[4:8], inArguments[8:]
+	inTensor                    = outOfPlace[:1]
+)
+
+func arguments() (all []placement) {
+	for _, c := range argumentClasses {
+		for _, k := range argumentKinds {
+			schema := "(" + c.of + " self, Tensor" + k.suffix + " x) -> " + c.of
+			all = append(all, placement{k.kind, c.class, c.suffix + "." + k.overload, schema, "x", "self", k.args})
+		}
+	}
+	return all
+}
 
 // An argument that the schema declares as written.
 var (

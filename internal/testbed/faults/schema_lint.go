@@ -23,17 +23,10 @@ func schemaLint() []Planted {
 			Schema: "fault::" + name + args + " -> " + returns, Healthy: "fault::" + name + healthy,
 		})
 	}
-	for _, k := range []struct {
-		overload string
-		kind     SubjectKind
-		suffix   string
-	}{{"tensor", Tensor, ""}, {"list", List, "[]"}, {"optional", Optional, "?"}, {"optional_list", OptionalList, "?[]"}} {
+	for _, k := range argumentKinds {
 		idle, read := "Tensor(b)"+k.suffix+" x)", "Tensor"+k.suffix+" x)"
-		for _, c := range []struct {
-			class               Class
-			name, self, returns string
-		}{{View, "lint_view.", "Tensor(a) self", "Tensor(a)"}, {InPlace, "lint_.", "Tensor(a!) self", "Tensor(a!)"}, {OutOfPlace, "lint.", "Tensor self", "Tensor"}} {
-			add(c.class, k.kind, "x", c.name+k.overload, "("+c.self+", "+idle, c.returns, "("+c.self+", "+read+" -> "+c.returns,
+		for _, c := range argumentClasses {
+			add(c.class, k.kind, "x", "lint"+c.suffix+"."+k.overload, "("+c.of+" self, "+idle, c.of, "("+c.of+" self, "+read+" -> "+c.of,
 				"has an alias set that no return shares")
 		}
 	}
