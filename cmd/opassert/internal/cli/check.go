@@ -52,7 +52,7 @@ type checkFlags struct {
 	state         *string
 	rerun         *bool
 	casesFile     *string
-	part          *string // of the ops
+	part          *report.Shard
 	autograd      *bool
 	device        *string // of the tensors
 	tolerance     *float64
@@ -216,10 +216,8 @@ func (f *checkFlags) start(inv *invocation) (*checkup, error) {
 	if *f.engine == "" {
 		*f.engine = f.chosen(inv)
 	}
+	c.shard = *f.part
 	var err error
-	if c.shard, err = readShard(*f.part); err != nil {
-		return nil, err
-	}
 	if c.backend, err = f.backend(); err != nil {
 		return nil, err
 	}

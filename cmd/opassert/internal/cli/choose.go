@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"errors"
+	"flag"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
@@ -74,4 +77,17 @@ func matches(pattern, op string) bool {
 		ok, _ := path.Match(pattern, name)
 		return ok
 	})
+}
+
+// newShardFlag is a flag for a part of the ops; the zero Shard is all of them.
+func newShardFlag(f *flag.FlagSet) *report.Shard {
+	s := new(report.Shard)
+	f.Func("shard", "", func(text string) error {
+		index, of, _ := strings.Cut(text, "/")
+		if s.Index, s.Of = number(index), number(of); !s.Valid() {
+			return errors.New("want a part such as 2/8, from 1/8 to 8/8")
+		}
+		return nil
+	})
+	return s
 }

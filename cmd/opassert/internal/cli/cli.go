@@ -196,13 +196,22 @@ func (e *usageError) Error() string { return e.text }
 
 func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
 
-// parse reads the flags, and checks the number of arguments.
+// parse reads the flags, which may follow arguments unless these are a program, and checks the number of arguments.
 func (inv *invocation) parse(minArgs, maxArgs int) error {
-	switch err := inv.flags.Parse(inv.currentNames(inv.raw)); {
-	case errors.Is(err, flag.ErrHelp):
-		return errHelp
-	case err != nil:
-		return usagef("%v", err)
+	var args []string
+	for rest := inv.currentNames(inv.raw); ; rest = rest[1:] {
+		if err := inv.flags.Parse(rest); errors.Is(err, flag.ErrHelp) {
+			return errHelp
+		} else if err != nil {
+			return usagef("%v", err)
+		}
+		if rest = inv.flags.Args(); len(rest) == 0 || inv.program {
+			inv.flags.Parse(slices.Concat([]string{"--"}, args, rest))
+			break
+		}
+		args = append(args, rest[0])
+	}
+	switch {
 	case inv.flags.NArg() < minArgs:
 		return usagef("want %s", inv.args)
 	case inv.flags.NArg() > maxArgs:
@@ -211,39 +220,18 @@ func (inv *invocation) parse(minArgs, maxArgs int) error {
 		}
 		return usagef("unknown argument %q", inv.flags.Arg(maxArgs))
 	}
-	return inv.ready(inv.flags.Args())
-}
-
-// parseMixed is parse for a command whose flags may follow its arguments, which
-// it returns.
-func (inv *invocation) parseMixed(minArgs int) (args []string, err error) {
-	rest := inv.raw
-	for {
-		if err := inv.flags.Parse(rest); errors.Is(err, flag.ErrHelp) {
-			return nil, errHelp
-		} else if err != nil {
-			return nil, usagef("%v", err)
-		}
-		if rest = inv.flags.Args(); len(rest) == 0 {
-			break
-		}
-		args, rest = append(args, rest[0]), rest[1:]
-	}
-	if len(args) < minArgs {
-		return nil, usagef("want %s", inv.args)
-	}
-	return args, inv.ready(args)
+	return inv.ready()
 }
 
 // ready completes the parsed command line, and claims the files it names.
-func (inv *invocation) ready(args []string) error {
+func (inv *invocation) ready() error {
 	if err := inv.applyConfig(); err != nil {
 		return err
 	}
 	if f := inv.flags.Lookup("libtorch"); f != nil && len(*f.Value.(*repeated)) > 1 {
 		return usagef("want one -libtorch: check each alone, the first with -baseline FILE -update, and the next one with -baseline FILE, which shows what is new and what is gone")
 	}
-	return inv.claimFiles(args)
+	return inv.claimFiles(inv.flags.Args())
 }
 
 // status prints how the command ended and returns its exit status.

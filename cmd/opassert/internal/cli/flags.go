@@ -31,7 +31,7 @@ var checkRows = []flagRow{
 	{whatRuns, "op", "an op `name`, or a pattern such as aten::*conv*; may be given several times"},
 	{whatRuns, "device", "the `device` of the tensors, such as cuda, openreg:1 (default: cpu); -module imports the package that brings it"},
 	{whatRuns, "schema", "a `file` with schemas that replace the engine's own"},
-	{whatRuns, "shard", "run one `part` of the ops, such as 2/8 (default: that of $" + shardIndex + " and $" + shardTotal + ")"},
+	{whatRuns, "shard", "run one `part` of the ops, such as 2/8"},
 
 	{whichCall, "n", "the `number` of cases that an op gets (default: each value class of each argument, then pairs of them)"},
 	{whichCall, "case", "run only the case of this `number` (default: all)"},

@@ -19,22 +19,21 @@ func runMerge(inv *invocation) error {
 	out := newOutputs(inv.flags)
 	base := newBaselineFlags(inv.flags)
 	strict := inv.flags.Bool("strict", false, "fail for ops that never ran")
-	names, err := inv.parseMixed(1)
-	if err != nil {
+	if err := inv.parse(1, 1<<20); err != nil {
 		return err
 	}
 	if err := base.read(); err != nil {
 		return err
 	}
 	var reports []*report.Report
-	for _, name := range names {
+	for _, name := range inv.flags.Args() {
 		r, err := readReport(name)
 		if err != nil {
 			return err
 		}
 		reports = append(reports, r)
 	}
-	merged, missing := report.Merge(names, reports)
+	merged, missing := report.Merge(inv.flags.Args(), reports)
 	if merged == nil {
 		return missing
 	}
