@@ -122,7 +122,7 @@ func run(pass *analysis.Pass) (any, error) {
 	collecting.Report = func(d analysis.Diagnostic) { found = append(found, d) }
 	pass = &collecting
 	for _, file := range pass.Files {
-		if generated(file) {
+		if bind.IsGenerated(file) {
 			k.checkGenerated(pass, file)
 		} else {
 			k.checkCalls(pass, file)
@@ -188,7 +188,7 @@ func (k *packageKernels) checkCalls(pass *analysis.Pass, file *ast.File) {
 // checkGenerated compares a generated file with the kernels and the schema file.
 func (k *packageKernels) checkGenerated(pass *analysis.Pass, file *ast.File) {
 	tables := readTables(pass, file)
-	checkSchema(pass, tables, schemas(pass.Fset.Position(file.Package).Filename))
+	checkSchema(pass, file, tables)
 	list, bound := readKernels(pass, file)
 	wrapped := map[*types.Package][]string{}
 	for _, row := range bound {
@@ -199,11 +199,11 @@ func (k *packageKernels) checkGenerated(pass *analysis.Pass, file *ast.File) {
 		if why := bind.OutOfOrder(t.op, row.kernel); why != "" && !row.ordered {
 			report(pass, bind.ParameterOrder, row.pos, "%s (%s)", why, relative(pass, row.kernel.Pos()))
 		}
-		wrapped[row.kernel.Pkg()] = append(wrapped[row.kernel.Pkg()], unqualified(t.name))
-		if slices.Contains(k.ops(row.kernel), unqualified(t.name)) {
+		wrapped[row.kernel.Pkg()] = append(wrapped[row.kernel.Pkg()], unqualified(t.Name))
+		if slices.Contains(k.ops(row.kernel), unqualified(t.Name)) {
 			continue
 		}
-		report(pass, bind.StaleWrapper, row.pos, "%s is no longer marked as the kernel of %s: run opassert gen again", row.kernel.Name(), t.name)
+		report(pass, bind.StaleWrapper, row.pos, "%s is no longer marked as the kernel of %s: run opassert gen again", row.kernel.Name(), t.Name)
 	}
 	for _, pkg := range slices.SortedFunc(maps.Keys(wrapped), func(a, b *types.Package) int { return strings.Compare(a.Path(), b.Path()) }) {
 		for _, op := range k.all(pkg) {

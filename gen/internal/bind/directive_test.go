@@ -154,6 +154,8 @@ func TestPairSuites(t *testing.T) {
 		{"two packages", []string{whole + "func F(*Tensor) {}\n", tensorType + kernels + maker + "func F(*Tensor) {}\n"}, "p0.Kernels Make - Options; p1.Kernels Make - -"},
 		{"two makers", []string{whole + strings.Replace(maker, "Make", "Again", 1) + "func F(*Tensor) {}\n"},
 			"Again is a second function with //opassert:make for the kernels of example.com/p0; the first is at k.go:"},
+		{"one observer a package", []string{tensorType + kernels + "func F(*other.Device) {}\n" + device, kernels + "func F(*other.Device) {}\n" + strings.Replace(foreign, "See", "Look", 1)},
+			"p0.Kernels Make See -; p1.Kernels Make Look -"},
 		{"marked kernels beside a list", []string{whole + "//opassert:kernel f\nfunc F(*Tensor) {}\n"}, "p0.Kernels Make - Options"},
 		{"marked kernels without one", []string{tensorType + "//opassert:kernel f\nfunc F(*Tensor) {}\n"}, "F has no wrapper, as opassert gen wrote no package here"},
 		{"a maker that makes nothing", []string{tensorType + kernels + "//opassert:make\nfunc Make() {}\nfunc F(*Tensor) {}\n"}, "opassert:make: Make is not a func("},

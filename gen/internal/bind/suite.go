@@ -35,11 +35,21 @@ type Suite struct {
 	Path, Dir string         // of the generated package
 	Kernels   string         // the variable that lists them
 	Pos       token.Position // of that variable
+	Tables    []Table        // of the ops that it has wrappers for
 
 	// The functions that make tensors, observe them, and return options; nil for those without a
 	// mark.
 	Maker, Observer, Options *types.Func
+
+	// Of a suite without a maker: the type of its tensors, and the package in which to write one;
+	// "" if not known.
+	Tensor, Home string
+
+	fset *token.FileSet
 }
+
+// Position returns a position of a table.
+func (s *Suite) Position(pos token.Pos) token.Position { return position(s.fset, pos) }
 
 // DebugBuild returns the flag for the debug build, with the tags in GOFLAGS.
 func DebugBuild() string {
@@ -94,12 +104,26 @@ func pairSuites(loaded []*packages.Package) ([]Suite, error) {
 	var marked []Directed
 	var errs, kernels scanner.ErrorList
 	var fset *token.FileSet
+	wrapped := map[string][]string{} // ops by the packages that have wrappers for them
+	for _, p := range loaded {
+		if kernelList(p.Types) == nil {
+			continue
+		}
+		for _, pkg := range p.Types.Imports() {
+			for _, t := range tablesOf(p) {
+				wrapped[pkg.Path()] = append(wrapped[pkg.Path()], strings.TrimPrefix(t.Name, "aten::"))
+			}
+		}
+	}
 	for _, p := range loaded {
 		fset = p.Fset
 		for _, file := range p.Syntax {
 			marks, _ := Marks(file)
 			for _, m := range marks {
 				kernels.Add(position(fset, m.Pos), fmt.Sprintf("%s has no wrapper, as opassert gen wrote no package here: run go generate or opassert gen", m.Func.Name.Name))
+				if ops := wrapped[p.PkgPath]; ops != nil && !slices.Contains(ops, strings.TrimPrefix(m.Op, "aten::")) {
+					errs.Add(position(fset, m.Pos), fmt.Sprintf("%s has no wrapper for %s: run go generate or opassert gen", m.Func.Name.Name, m.Op))
+				}
 			}
 			fit, unfit := Directives(file, p.TypesInfo)
 			marked = append(marked, fit...)
@@ -108,7 +132,7 @@ func pairSuites(loaded []*packages.Package) ([]Suite, error) {
 			}
 		}
 		if list := kernelList(p.Types); list != nil {
-			suites = append(suites, Suite{Path: p.PkgPath, Dir: p.Dir, Kernels: list.Name(), Pos: position(fset, list.Pos())})
+			suites = append(suites, Suite{Path: p.PkgPath, Dir: p.Dir, Kernels: list.Name(), Pos: position(fset, list.Pos()), Tables: tablesOf(p), fset: fset})
 		}
 	}
 	if len(suites) == 0 {
@@ -116,12 +140,14 @@ func pairSuites(loaded []*packages.Package) ([]Suite, error) {
 	}
 	for i := range suites {
 		s := &suites[i]
-		scope := loaded[slices.IndexFunc(loaded, func(p *packages.Package) bool { return p.PkgPath == s.Path })].Types.Scope()
+		pkg := loaded[slices.IndexFunc(loaded, func(p *packages.Package) bool { return p.PkgPath == s.Path })].Types
+		scope := pkg.Scope()
 		only := func(directive string, fits func(*types.Func) bool) (found *types.Func) {
+			beside := func(f *types.Func) bool { return f.Pkg() == pkg || slices.Contains(pkg.Imports(), f.Pkg()) } // with the kernels
 			for _, d := range marked {
 				switch {
-				case d.Directive != directive || !fits(d.Func):
-				case found != nil:
+				case d.Directive != directive || !fits(d.Func) || found != nil && beside(found) && !beside(d.Func):
+				case found != nil && (beside(found) || !beside(d.Func)):
 					errs.Add(position(fset, d.Func.Pos()), fmt.Sprintf("%s is a second function with %s for the kernels of %s; the first is at %v",
 						d.Func.Name(), directive, s.Path, position(fset, found.Pos())))
 				default:
@@ -131,6 +157,7 @@ func pairSuites(loaded []*packages.Package) ([]Suite, error) {
 			return found
 		}
 		if s.Maker = only(makeMark, func(f *types.Func) bool { return uses(scope, f.Signature().Results().At(0).Type()) }); s.Maker == nil {
+			s.Tensor, s.Home = missingMaker(pkg, marked)
 			continue
 		}
 		tensor := typeName(s.Maker.Signature().Results().At(0).Type())
@@ -139,6 +166,40 @@ func pairSuites(loaded []*packages.Package) ([]Suite, error) {
 	}
 	errs.Sort()
 	return suites, errs.Err()
+}
+
+// tablesOf returns the tables in the generated files of a package.
+func tablesOf(p *packages.Package) (tables []Table) {
+	for _, file := range p.Syntax {
+		if IsGenerated(file) {
+			tables = append(tables, Tables(file, p.TypesInfo)...)
+		}
+	}
+	return tables
+}
+
+// missingMaker returns the type of the tensors of a package of wrappers, and the package that
+// observes them.
+func missingMaker(wrappers *types.Package, marked []Directed) (tensor, home string) {
+	for _, name := range wrappers.Scope().Names() {
+		f, ok := wrappers.Scope().Lookup(name).(*types.Func)
+		if !ok {
+			continue
+		}
+		all := append(slices.Collect(f.Signature().Params().Variables()), slices.Collect(f.Signature().Results().Variables())...)
+		for _, v := range all {
+			text := types.TypeString(v.Type(), (*types.Package).Name)
+			if method, _, _ := types.LookupFieldOrMethod(v.Type(), false, nil, "Observe"); observes(v.Type()) {
+				return text, method.Pkg().Path()
+			}
+			for _, d := range marked {
+				if d.Directive == observeMark && typeName(d.Func.Signature().Params().At(0).Type()) == typeName(v.Type()) {
+					return text, d.Func.Pkg().Path()
+				}
+			}
+		}
+	}
+	return "", ""
 }
 
 // kernelList returns the variable of a package that lists kernels, or nil.

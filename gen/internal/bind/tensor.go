@@ -40,6 +40,9 @@ func (b *binder) findTensor(pairs []pair, name string) types.Type {
 	}
 	if !observes(best.tensor) && !b.observed(best.tensor) {
 		cure := "implement it"
+		if observes(types.NewPointer(best.tensor)) {
+			cure = fmt.Sprintf("its pointer has: mark functions that take and return *%s", b.typeString(best.tensor))
+		}
 		if b.foreign(best.tensor) {
 			cure = fmt.Sprintf("write func Observe(t %v, o *asserts.Observation, level asserts.Level) with the mark %s", best.tensor, observeMark)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"go/types"
 	"slices"
+	"strings"
 
 	"github.com/opassert/opassert/gen/plan"
 	"github.com/opassert/opassert/internal/slicesx"
@@ -65,8 +66,8 @@ func (b *binder) allowing(p pair, planner *plan.Planner) *plan.Planner {
 func (b *binder) matchParams(p pair, vars []*types.Var, names plan.NameSet, w *Wrapper) []Param {
 	args := p.op.Func.Args
 	if len(vars) != len(args) {
-		b.errorf(p.kernel.Pos, "kernel %s takes %s; the schema has %s: %s",
-			p.kernel.Func.Name(), count(len(vars), "parameter"), count(len(args), "argument"), p.op.Func)
+		b.errorf(p.kernel.Pos, "kernel %s takes %s; the schema has %s: %s%s",
+			p.kernel.Func.Name(), count(len(vars), "parameter"), count(len(args), "argument"), p.op.Func, takesOptions(vars))
 		return nil
 	}
 	order := b.order(p, vars)
@@ -101,8 +102,8 @@ func (b *binder) matchResults(p pair, names plan.NameSet) []Result {
 		return nil
 	}
 	if len(results) != len(returns) {
-		b.errorf(p.kernel.Pos, "kernel %s returns %s; the schema has %s: %s",
-			p.kernel.Func.Name(), count(len(results), "result"), count(len(returns), "return"), p.op.Func)
+		b.errorf(p.kernel.Pos, "kernel %s returns %s; the schema has %s: %s%s",
+			p.kernel.Func.Name(), count(len(results), "result"), count(len(returns), "return"), p.op.Func, returnsOK(results))
 		return nil
 	}
 	var matched []Result
@@ -115,6 +116,28 @@ func (b *binder) matchResults(p pair, names plan.NameSet) []Result {
 		matched = append(matched, Result{names.Pick(v.Name(), plan.LocalName(p.op, i)), v.Type(), role})
 	}
 	return matched
+}
+
+// takesOptions returns the advice to mark another function instead of a function with a struct of options.
+func takesOptions(vars []*types.Var) string {
+	for _, v := range vars {
+		t := types.Unalias(v.Type())
+		if p, ok := t.(*types.Pointer); ok {
+			t = types.Unalias(p.Elem())
+		}
+		if s, ok := t.Underlying().(*types.Struct); ok && s.NumFields() > 0 && !observes(v.Type()) && strings.Contains(strings.ToLower(types.TypeString(t, nil)), "opt") {
+			return fmt.Sprintf("; mark a function with the schema's arguments, which fills in %s and calls this one", v.Name())
+		}
+	}
+	return ""
+}
+
+// returnsOK returns the advice to mark another function instead of a function that returns a bool beside its tensor.
+func returnsOK(results []*types.Var) string {
+	if last := len(results) - 1; last > 0 && types.Identical(results[last].Type(), types.Typ[types.Bool]) {
+		return "; mark a function that calls this one, and returns an error where the bool is false"
+	}
+	return ""
 }
 
 func (b *binder) typeString(t types.Type) string {

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/optest"
@@ -71,15 +73,29 @@ func (f *checkFlags) backend() (*backend, error) {
 	return nil, usagef("unknown engine %q: the engines are %s", *f.engine, engineNames())
 }
 
-// chosen returns the default engine: go in a Go module with generated packages, else libtorch.
+// chosen returns the default engine: go in a Go module, else libtorch.
 func (f *checkFlags) chosen(inv *invocation) string {
 	if isWorker() {
 		return os.Getenv(engineVariable)
 	}
-	if !inv.given("libtorch") && len(f.libs) == 0 && !inv.given("schema") && !f.hosted() && f.findModule() != errNoModule {
+	libtorch := inv.given("libtorch") || len(f.libs) > 0 || inv.given("schema") || f.hosted() || f.guard.on || *f.autograd || *f.device+*f.interpreter != ""
+	if !libtorch && (f.findModule() != errNoModule || inForeignModule()) {
 		return "go"
 	}
 	return "libtorch"
+}
+
+// inForeignModule reports whether the working folder is in a Go module, or a workspace with one,
+// that is not opassert's own: without a generated package its author has missed a step.
+func inForeignModule() bool {
+	foreign := func(module string) bool { return !strings.HasPrefix(module, "github.com/opassert/opassert") }
+	for _, place := range goPlaces() {
+		modules, _ := listed(place.root, "-m") // none: check tells
+		if slices.ContainsFunc(modules, foreign) {
+			return true
+		}
+	}
+	return false
 }
 
 // worker returns the function that starts a program as a worker.

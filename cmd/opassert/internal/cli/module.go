@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -33,7 +34,8 @@ type goModule struct {
 	scratch *suite.Scratch // the folder that they are in
 }
 
-var errNoModule = errors.New("the working folder is not in a Go module or workspace with a package that opassert gen wrote")
+var errNoModule = errors.New("nothing was checked: no package of a Go module or workspace here was written by opassert gen: " +
+	"mark kernels with //opassert:kernel and run opassert gen; -engine libtorch checks libtorch")
 
 // findModule looks for the module once.
 func (f *checkFlags) findModule() error {
@@ -137,13 +139,10 @@ func prepareModule(f *checkFlags, inv *invocation) ([]*kernelProgram, error) {
 	var paths []string
 	for _, s := range m.suites {
 		if s.Maker == nil {
-			fmt.Fprintf(inv.stderr, "%v: the kernels of %s are not checked, as no function makes their tensors\n", s.Pos, s.Path)
+			fmt.Fprintf(inv.stderr, "%v: the kernels of %s are not checked, as no function makes their tensors\n%s", s.Pos, s.Path, howToMake(s))
 			continue
 		}
 		checked, paths = append(checked, s), append(paths, s.Path)
-	}
-	if len(checked) < len(m.suites) {
-		fmt.Fprintln(inv.stderr, howToMake)
 	}
 	if len(checked) == 0 {
 		return nil, errors.New("nothing was checked: no generated package of this module has a function that makes its tensors; -engine libtorch checks libtorch")
@@ -176,12 +175,16 @@ func (m *goModule) printSettings(inv *invocation) {
 	}
 }
 
-const howToMake = `Mark a function that makes tensors, in a file that is not a test:
+// howToMake returns the lines to write for a package without a function that makes its tensors.
+func howToMake(s gen.Suite) string {
+	return fmt.Sprintf(`Write in package %s, in a file with //go:build opassert that is not a test, as go doc github.com/opassert/opassert/asserts/maker has it:
 
 	//opassert:make
-	func FromSpec(s maker.Spec) (*Tensor, error)
+	func FromSpec(s maker.Spec) (%s, error) {
+		data, err := maker.Elements[float64](s, 1) // in row-major order; make the tensor of them
 
-See go doc github.com/opassert/opassert/asserts/maker.`
+`, cmp.Or(s.Home, "of the tensors"), cmp.Or(s.Tensor, "*Tensor"))
+}
 
 // program is the worker that was built for a package.
 func (f *checkFlags) program(s gen.Suite, path string) *kernelProgram {
