@@ -75,8 +75,8 @@ const (
 	traitStorageless     = 1 << 6  // only in the watcher's counts
 	traitLazy            = 1 << 7  // conj, neg or zero
 	traitUnread          = 1 << 8  // it has bytes that were not read: a subclass's, or on a device that did not copy them
-	traitUncountedResult = 1 << 9  // only in the watcher's counts
-	traitPending         = 1 << 10 // set only by the watcher: work of torch.distributed that was not waited for has the storage
+	traitPending         = 1 << 9  // set only by the watcher: work of torch.distributed that was not waited for has the storage
+	traitUncountedResult = 1 << 10 // only in the watcher's counts
 )
 
 // The outcomes of a request: the first word of a reply.
@@ -167,8 +167,8 @@ var traits = [16]asserts.Traits{
 	asserts.Storageless,       // storageless
 	asserts.Lazy,              // lazy
 	asserts.Unread,            // unread
-	0,                         // uncounted result
 	asserts.Pending,           // pending
+	0,                         // uncounted result
 }
 
 // A head begins the observation of every tensor.

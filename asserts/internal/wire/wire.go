@@ -127,8 +127,8 @@ var Traits = Enum{Name: "trait", Doc: "The bits of an observation's traits.", Bi
 	{Name: "storageless", Doc: "only in the watcher's counts", Trait: "Storageless"},
 	{Name: "lazy", Doc: "conj, neg or zero", Trait: "Lazy"},
 	{Name: "unread", Doc: "it has bytes that were not read: a subclass's, or on a device that did not copy them", Trait: "Unread"},
-	{Name: "uncounted result", Doc: "only in the watcher's counts"},
 	{Name: "pending", Doc: "set only by the watcher: work of torch.distributed that was not waited for has the storage", Trait: "Pending"},
+	{Name: "uncounted result", Doc: "only in the watcher's counts"},
 }}
 
 // A Field is a part of a record: bits of a word, a word, or several.

@@ -76,8 +76,8 @@ enum oa_trait {
   OA_STORAGELESS = 1 << 6,  // only in the watcher's counts
   OA_LAZY = 1 << 7,  // conj, neg or zero
   OA_UNREAD = 1 << 8,  // it has bytes that were not read: a subclass's, or on a device that did not copy them
-  OA_UNCOUNTED_RESULT = 1 << 9,  // only in the watcher's counts
-  OA_PENDING = 1 << 10,  // set only by the watcher: work of torch.distributed that was not waited for has the storage
+  OA_PENDING = 1 << 9,  // set only by the watcher: work of torch.distributed that was not waited for has the storage
+  OA_UNCOUNTED_RESULT = 1 << 10,  // only in the watcher's counts
 };
 
 // The outcomes of a request: the first word of a reply.

@@ -161,6 +161,7 @@ func TestNamesAndProcesses(t *testing.T) {
 		t.Errorf("names are answered by %q", got)
 	}
 	equal(t, "registered", slices.Sorted(maps.Keys(r.names)), "a::e", "a::f", "b::g")
+	equal(t, "counters", []string{fmt.Sprint(len(traitOf))}, fmt.Sprint(uncountedTrait)) // each trait's is that of its bit
 	equal(t, "not seen", r.notSeen(map[string]*report.OpResult{"a::f": {}, "aten::add": {}}), "a::e", "b::g")
 	for _, rank := range []string{"", "3"} {
 		p.rank = rank

@@ -55,7 +55,7 @@ var traitOf = []asserts.Traits{
 }
 
 // uncountedTrait is the counter of calls whose results' uses are not known.
-const uncountedTrait = 9
+const uncountedTrait = 10
 
 // Settings answer a greeting, before the namespaces of PyTorch's own ops and, in lines, parts of the paths of its sources.
 type settings struct {
