@@ -3,7 +3,8 @@
 //   - calls of kernels that bypass their wrappers, and conversions to interfaces that do,
 //   - comments that look like a kernel's mark but are not read,
 //   - kernels whose parameters' names contradict the schema's order,
-//   - generated files that no longer match the marks or the schema file.
+//   - generated files that no longer match the marks or the schema file,
+//   - slices, maps and pointers of a tensor that its method Observe never reads.
 //
 // Each finding ends with its code. A comment allows one for a line, with the
 // reason, at its end or alone above it:
@@ -129,6 +130,7 @@ func run(pass *analysis.Pass) (any, error) {
 		}
 	}
 	k.checkInterfaces(pass)
+	checkObserve(pass)
 	return nil, excuse(reported, found)
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 func TestAnalyzer(t *testing.T) {
-	analysistest.Run(t, analysistest.TestData(), vet.Analyzer, "example.com/lib/kernels", "example.com/lib/ops", "example.com/lib/alone", "example.com/lib/use")
+	analysistest.Run(t, analysistest.TestData(), vet.Analyzer, "example.com/lib/kernels", "example.com/lib/ops", "example.com/lib/alone", "example.com/lib/use", "example.com/lib/observed")
 }
 
 func TestIsUnit(t *testing.T) {

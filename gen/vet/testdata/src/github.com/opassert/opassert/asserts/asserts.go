@@ -7,3 +7,7 @@ type Kernel struct {
 	Func  any
 	Order []int
 }
+
+type Observation struct{}
+
+type Level int8
