@@ -30,6 +30,19 @@ func TestPendingCollectives(t *testing.T) {
 	})
 }
 
+// Fakes are called under symbolic sizes for tensors of any strides.
+func TestSymbolicFakes(t *testing.T) {
+	eachPython(t, func(t *testing.T, p python) {
+		if strings.HasPrefix(p.torch.Number(), "1.") {
+			t.Skip("1.13 has no register_fake")
+		}
+		o := run(t, nil, p.path, "testdata/symbolic_fakes.py")
+		if diff := cmp.Diff(expected(t, "testdata/symbolic_fakes.py"), lines(o.found, true)); diff != "" || o.status != 1 {
+			t.Errorf("exit status %d: %s\n%s", o.status, diff, o.stderr)
+		}
+	})
+}
+
 // An operator is seen from its first call on, and one of which no call is seen is not said to be never called.
 func TestCalledAtOnce(t *testing.T) {
 	eachPython(t, func(t *testing.T, p python) {

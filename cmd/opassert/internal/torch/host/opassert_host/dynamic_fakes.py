@@ -39,7 +39,7 @@ def unlike_static(answer, static):
 def under_symbols(function, args, kwargs, static):
     """Returns how the fake of an op fails under symbolic sizes, or the unneeded guards that it sets on them.
 
-    A guard is unneeded if the fake returns similar results for excluded sizes: a fake that rejects some, or returns other tensors, needs it. Sizes are symbols if all tensors are contiguous and have sizes that compilers use symbols for. Those of out= of PyTorch's own ops are 0: such an op resizes them.
+    A guard is unneeded if the fake returns similar results for excluded sizes: a fake that rejects some, or returns other tensors, needs it. Sizes are symbols if compilers use symbols for them. A tensor that is not contiguous is replaced by one that is, and then only guards count; fakes of PyTorch's own ops are not called. Sizes of out= of PyTorch's own ops are 0: such an op resizes them.
     """
     arguments = function._schema.arguments
     given = {i: v for i, v in enumerate(args)} | {i: kwargs[a.name] for i, a in enumerate(arguments) if a.name in kwargs}
@@ -50,7 +50,10 @@ def under_symbols(function, args, kwargs, static):
         return answered(function, [made[i] for i in range(len(args))], {arguments[i].name: v for i, v in made.items() if i >= len(args)}, tracing(mode))
 
     tensors = [t for i, v in given.items() for t in held(v) if t is not None and i not in outs]
-    if not all(t.layout == torch.strided and t.is_contiguous() and min(t.shape, default=2) > 1 for t in tensors):
+    if not all(t.layout == torch.strided and min(t.shape, default=2) > 1 for t in tensors):
+        return {}
+    strided = not all(t.is_contiguous() for t in tensors)
+    if strided and function.namespace in NAMESPACES:
         return {}
     if function.namespace in NAMESPACES and any(t.device.type != "cpu" for t in tensors):
         return {}  # check -python calls their fakes on the CPU
@@ -67,6 +70,8 @@ def under_symbols(function, args, kwargs, static):
         if argument in outs:
             with mode:
                 return emptied(t)
+        if not t.is_contiguous():
+            t = emptied(t).new_empty(t.shape)
         fake = mode.from_tensor(t, source=ConstantSource(name.replace("[", "_").replace("]", "")), symbolic_context=dynamic(t))
         symbols.add(fake, t, argument, name)
         return fake
@@ -74,8 +79,8 @@ def under_symbols(function, args, kwargs, static):
     answer = called(symbolic, mode)
     if answer.get("results") is None:
         fault = answer.get("fault", "raises GuardOnDataDependentSymNode")  # as for contents, which no fake knows
-        return {} if outs or fault.startswith("raises GuardOnDataDependentSymNode") else {"fault": f"under symbolic sizes {fault}", "symbols": "refuses" in answer}
-    if not outs and (fault := unlike_static(answer, static)):
+        return {} if outs or strided or fault.startswith("raises GuardOnDataDependentSymNode") else {"fault": f"under symbolic sizes {fault}", "symbols": "refuses" in answer}
+    if not outs and not strided and (fault := unlike_static(answer, static)):
         if why := stray_under_symbols(function, args, kwargs):
             return {"unknown": why}
         return {"fault": f"under symbolic sizes {fault}"}
