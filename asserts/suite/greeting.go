@@ -127,5 +127,6 @@ type Listing struct {
 	Version   string // the engine's
 	Operators []engine.Operator
 	Unloaded  []*engine.LoadError // libraries that could not be loaded
+	Files     []string            // that were loaded with the libraries
 	Wrote     []string            // output of libraries while they were loaded
 }

@@ -240,7 +240,7 @@ func (s *server) list() error {
 	}
 	l := Listing{Version: s.Engine.Version(), Operators: operators}
 	if e, ok := s.Engine.(engine.Loader); ok {
-		l.Unloaded = e.Unloaded()
+		l.Unloaded, l.Files = e.Unloaded(), e.Files()
 	}
 	text, err := encode(l)
 	if err != nil {

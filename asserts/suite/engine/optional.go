@@ -88,6 +88,8 @@ type MemoryWatcher interface {
 type Loader interface {
 	// Unloaded returns those that it could not load.
 	Unloaded() []*LoadError
+	// Files returns the files from which the kernels and what they call were loaded.
+	Files() []string
 }
 
 // A LoadError is the error of a library that could not be loaded, or at which a worker ended or did

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -21,10 +22,31 @@ func (in *inputs) add(values ...any) { in.values = append(in.values, values...) 
 
 func (in *inputs) addFiles(paths ...string) { in.files = append(in.files, paths...) }
 
+// stamp adds files by their paths, sizes and times.
+func (in *inputs) stamp(paths ...string) {
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			in.add(path, info.Size(), info.ModTime().UnixNano())
+		}
+	}
+}
+
+// ofShell are variables of the shell and the terminal that a command is started from.
+var ofShell = []string{"_", "SHLVL", "PWD", "OLDPWD", "TERM", "COLUMNS", "LINES"}
+
+// addEnvironment adds the variables that kernels may read.
+func (in *inputs) addEnvironment() {
+	for _, variable := range slices.Sorted(slices.Values(os.Environ())) {
+		if name, _, _ := strings.Cut(variable, "="); !slices.Contains(ofShell, name) {
+			in.add(variable)
+		}
+	}
+}
+
 // digest returns the digest of the inputs, which depends on their order.
 func (in *inputs) digest() string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%q\n", in.values)
+	fmt.Fprintf(h, "%#v\n", in.values) // %q has one character for all large numbers
 	for _, path := range in.files {
 		fmt.Fprintf(h, "%q ", filepath.Base(path)) // a worker is built in a folder of its run
 		digestFile(h, path)

@@ -121,11 +121,15 @@ func (c *checkup) key() string {
 	if f.found != nil {
 		in.addFiles(f.found.Link()...)
 	}
-	for _, module := range f.pythonModules() {
+	for _, module := range f.pythonModules() { // whose files are read, too, and not only those that it imports at first
 		in.addFiles(moduleFiles(f.host.Source(module))...)
 	}
 	for _, p := range c.programs {
 		in.addFiles(p.binary)
+		if p.listed != nil {
+			in.stamp(p.listed.Files...)
+		}
 	}
+	in.addEnvironment()
 	return in.digest()
 }

@@ -111,6 +111,21 @@ func Open(file []*schema.Op, loading func(string)) (*Libtorch, error) {
 // Unloaded returns the libraries that could not be loaded.
 func (l *Libtorch) Unloaded() []*engine.LoadError { return l.unloaded }
 
+// Files returns the files that the process of the kernels has loaded: libraries, and what Python imported.
+func (l *Libtorch) Files() (files []string) {
+	if l.host != nil {
+		return l.host.loaded
+	}
+	maps, _ := os.ReadFile("/proc/self/maps")
+	for line := range strings.Lines(string(maps)) {
+		if _, name, ok := strings.Cut(line, "/"); ok {
+			files = append(files, "/"+strings.TrimSuffix(name, "\n"))
+		}
+	}
+	slices.Sort(files)
+	return slices.Compact(files)
+}
+
 // ThroughAutograd makes calls go through autograd, as a program's do.
 func (l *Libtorch) ThroughAutograd() { l.out.Autograd = true }
 

@@ -84,6 +84,7 @@ func HostEnvironment(python *installed.Python, modules []string) ([]string, erro
 type host struct {
 	server     int                     // the process forked for this worker
 	added      map[string]asserts.Site // the ops that its modules added, and their kernels
+	loaded     []string                // the files of libraries, and of all that it imported
 	conditions map[string]string       // the conditions of kernels, by the text of their exceptions
 }
 
@@ -93,11 +94,15 @@ func hosted() (*host, error) {
 	if calls == 0 {
 		return nil, nil
 	}
-	h := &host{server, make(map[string]asserts.Site), make(map[string]string)}
+	h := &host{server: server, added: make(map[string]asserts.Site), conditions: make(map[string]string)}
 	for line := range strings.Lines(list) {
 		words := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		if len(words) != 3 {
 			return nil, fmt.Errorf("the host of the kernels lists the op %q", line)
+		}
+		if words[0] == "" {
+			h.loaded = append(h.loaded, words[1])
+			continue
 		}
 		number, _ := strconv.Atoi(words[2])
 		h.added[words[0]] = asserts.Site{File: words[1], Line: number}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -141,6 +142,58 @@ with open("given", "w") as file:
 				t.Errorf("%s: %d bytes of arguments and variables, for %d of sources\n%q", args[0], size, sources, given)
 			}
 			must.Do(t, os.Remove(filepath.Join(folder, "given")))
+		}
+	})
+}
+
+// A check continues an interrupted one where all is the same that its kernels are made of: files that a
+// module imports, libraries, and the environment.
+func TestContinuesTheSame(t *testing.T) {
+	const module = `import ctypes
+import torch
+import helper
+
+loaded = ctypes.CDLL("./library.so")
+library = torch.library.Library("continued", "DEF")
+library.define("copy(Tensor x) -> Tensor")
+library.impl("copy", helper.copy, "CPU")
+`
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		folder := t.TempDir()
+		write := func(name, text string) { must.Do(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600)) }
+		write("continued.py", module)
+		write("helper.py", "def copy(x):\n    return x.clone()\n")
+		compiled := exec.Command("cc", "-shared", "-o", filepath.Join(folder, "library.so"), "-x", "c", "/dev/null")
+		if out, err := compiled.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		full := must.Get(os.OpenFile("/dev/full", os.O_WRONLY, 0))(t)
+		defer full.Close()
+		check := func(variables ...string) string {
+			cmd := exec.Command(libtorchtest.Command(t), "check", "-module", "continued", "-n", "1", "-level", "identity", "-state", "state", "-python", python.Path)
+			cmd.Dir, cmd.Env = folder, append(os.Environ(), variables...)
+			var stderr bytes.Buffer
+			cmd.Stdout, cmd.Stderr = full, &stderr // without a report the results are kept
+			if err := cmd.Run(); err == nil {
+				t.Fatalf("the report was written\n%s", stderr.String())
+			}
+			return stderr.String()
+		}
+		later := time.Now().Add(time.Hour)
+		check()
+		for _, step := range []struct {
+			name, variable, want string
+			change               func()
+		}{
+			{"the same", "TERM=dumb", "continuing from ", func() {}},
+			{"another helper", "TERM=dumb", "belongs to another run", func() { write("helper.py", "def copy(x):\n    return x\n") }},
+			{"another library", "TERM=dumb", "belongs to another run", func() { must.Do(t, os.Chtimes(filepath.Join(folder, "library.so"), later, later)) }},
+			{"another environment", "CONTINUED=1", "belongs to another run", func() {}},
+		} {
+			step.change()
+			if got := check(step.variable); !strings.Contains(got, step.want) {
+				t.Errorf("%s: want %q\n%s", step.name, step.want, got)
+			}
 		}
 	})
 }

@@ -17,6 +17,7 @@ import signal
 import socket
 import subprocess
 import sys
+import types
 
 import torch
 
@@ -106,6 +107,14 @@ def import_modules():
     return lambda: [op for op in sorted(names() - before) if not registered.own(op)]
 
 
+def loaded():
+    """Returns the files of all that is imported, and of libraries."""
+    files = {vars(module).get("__file__") for module in list(sys.modules.values()) if isinstance(module, types.ModuleType)}
+    with open("/proc/self/maps", errors="replace") as maps:
+        files.update(line[line.find("/") :].strip() for line in maps)
+    return sorted(file for file in files if isinstance(file, str) and os.path.isabs(file))
+
+
 def main():
     note_locks()
     prepare_triton()
@@ -116,6 +125,8 @@ def main():
     for op in added():
         file, line = registered.kernel(op)
         load.say("op", op, file, str(line))
+    for file in loaded():
+        load.say("op", "", file, "0")
     ctypes.CDLL(None).prctl(36, 1)  # PR_SET_CHILD_SUBREAPER: processes that workers leave are ended here
     load.say("ready")
     while True:
