@@ -15,7 +15,6 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/internal/dev/libtorchtest"
 	"github.com/opassert/opassert/internal/dev/must"
-	"github.com/opassert/opassert/internal/installed"
 )
 
 // tool returns the command and the op library.
@@ -265,38 +264,6 @@ func TestDumpReadsBack(t *testing.T) {
 	must.Do(t, os.WriteFile(file, text, 0o666))
 	if out, err := exec.Command(command, "list", "-schema", file).CombinedOutput(); err != nil || !strings.Contains(string(out), "oplib::") {
 		t.Errorf("list: %v\n%s", err, out)
-	}
-	// The form cannot express an in-place op that writes nothing, or a list.
-	want := ""
-	for _, op := range []string{"double_", "negate_all_"} {
-		want += "oplib::" + op + ": only in the library, where code registers it, with no entry in the file\n"
-	}
-	out, _ := exec.Command(command, "dump", "-lib", lib, "-ns", "oplib", "-schema", file).Output()
-	if diff := cmp.Diff(want, string(out)); diff != "" {
-		t.Errorf("the dump differs from what it was made from:\n%s", diff)
-	}
-}
-
-// Compared with its own library, a version's file only lacks ops that code registers.
-func TestDumpOwnFile(t *testing.T) {
-	command, _ := tool(t)
-	torch, _, err := installed.Find("")
-	if err != nil {
-		t.Skip(err)
-	}
-	file, err := torch.Schemas()
-	if err != nil {
-		t.Skip(err)
-	}
-	out, err := exec.Command(command, "dump", "-ns", "aten", "-schema", file).Output()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) || exit != nil && exit.ExitCode() != 1 {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(out)) {
-		if !strings.Contains(line, "only in the library, where code registers it") {
-			t.Errorf("%s differs: %s", file, line)
-		}
 	}
 }
 

@@ -68,7 +68,7 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	full := "full"
 	plans := &planFlags{schemaFlags: newEngineSchemaFlags(f), preset: &full}
 	f.Var(&plans.allow, "allow", "")
-	c := &checkFlags{planFlags: plans, torchFlags: newTorchFlags(f, plans.schemaFlags)}
+	c := &checkFlags{planFlags: plans, torchFlags: newTorchFlags(f, plans.dirs)}
 	c.engine = f.String("engine", "", "")
 	c.level = f.String("level", "", "")
 	f.Var(&c.ops, "op", "")

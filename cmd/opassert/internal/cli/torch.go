@@ -23,8 +23,8 @@ type torchFlags struct {
 	left   []string // the libraries that could not be loaded, with the reason
 }
 
-func newTorchFlags(f *flag.FlagSet, s schemaFlags) *torchFlags {
-	t := &torchFlags{dirs: s.dirs}
+func newTorchFlags(f *flag.FlagSet, dirs *repeated) *torchFlags {
+	t := &torchFlags{dirs: dirs}
 	f.Var(&t.libs, "lib", "a shared `library` with ops to load, or the name of an installed\nPython package that has some; may be given several times")
 	return t
 }
