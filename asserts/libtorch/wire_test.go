@@ -148,7 +148,7 @@ func TestWireSeen(t *testing.T) {
 		if side == 0 {
 			w.tensor(12, 22, 0, values)
 		}
-		w.tensor(2, 42, 1<<0|1<<9, 0)
+		w.tensor(2, 42, traitMeta|traitUncountedResult, 0)
 		w.tensor(3, 43, 0, 0)
 	}
 	w.put(1, 0)

@@ -15,7 +15,6 @@
 package vet
 
 import (
-	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -132,11 +131,6 @@ func run(pass *analysis.Pass) (any, error) {
 	k.checkInterfaces(pass)
 	checkObserve(pass)
 	return nil, excuse(reported, found)
-}
-
-// report reports a finding with its code, which a comment may allow.
-func report(pass *analysis.Pass, kind *bind.FindingKind, pos token.Pos, format string, args ...any) {
-	pass.Report(analysis.Diagnostic{Pos: pos, Category: kind.Code, Message: fmt.Sprintf(format, args...) + " (" + kind.Code + ")"})
 }
 
 func readMarks(pass *analysis.Pass, file *ast.File, kernels map[*types.Func][]string) {

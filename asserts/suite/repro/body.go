@@ -143,8 +143,6 @@ func (b *pythonBody) Under(statement string) string {
 	return statement
 }
 
-const belowAutograd = "torch._C._AutoDispatchBelowAutograd"
-
 // Guarded ends the program with 2 if a statement raises.
 func (b *pythonBody) Guarded(statement string) string {
 	return b.statement("guarded", fields{"statement": statement})

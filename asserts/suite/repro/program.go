@@ -237,3 +237,5 @@ func slug(text string) string {
 		return '_'
 	}, strings.Replace(text, "::", "_", 1))
 }
+
+const belowAutograd = "torch._C._AutoDispatchBelowAutograd"

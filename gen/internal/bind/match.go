@@ -84,22 +84,6 @@ func isNamed(t types.Type) bool {
 	return false
 }
 
-func isPointerTo(t types.Type, elem func(types.Type) bool) bool {
-	p, ok := types.Unalias(t).(*types.Pointer)
-	return ok && elem(p.Elem())
-}
-
-// elemOf returns the element type of a slice or array, or nil.
-func elemOf(t types.Type) types.Type {
-	switch t := t.Underlying().(type) {
-	case *types.Slice:
-		return t.Elem()
-	case *types.Array:
-		return t.Elem()
-	}
-	return nil
-}
-
 // wanted describes the Go type that usually represents the schema type.
 func (b *binder) wanted(s schema.Type) string {
 	switch s.Kind {

@@ -212,22 +212,6 @@ func kernelList(pkg *types.Package) *types.Var {
 	return nil
 }
 
-// typeName returns a name for a type that is equal if its package is loaded twice, and for all
-// aliases.
-func typeName(t types.Type) string { return types.TypeString(unalias(t), nil) }
-
-// unalias is types.Unalias, also for the elements of pointers and slices.
-func unalias(t types.Type) types.Type {
-	switch t := types.Unalias(t).(type) {
-	case *types.Pointer:
-		return types.NewPointer(unalias(t.Elem()))
-	case *types.Slice:
-		return types.NewSlice(unalias(t.Elem()))
-	default:
-		return t
-	}
-}
-
 // uses reports whether a function of the scope has a parameter or result of the type, or a list of
 // it.
 func uses(scope *types.Scope, tensor types.Type) bool {

@@ -11,9 +11,6 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// assertsPath is the package with the types of Observe's parameters.
-const assertsPath = "github.com/opassert/opassert/asserts"
-
 // findTensor returns the Go type of tensors: the option's, or the most frequent type of parameters
 // for which the schema has Tensor.
 func (b *binder) findTensor(pairs []pair, name string) types.Type {
