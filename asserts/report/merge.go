@@ -72,15 +72,25 @@ func (r *Report) whole() bool {
 // Merge combines the reports of shards. names are the names of the reports in errors.
 func Merge(names []string, reports []*Report) (*Report, error) {
 	first := reports[0]
-	merged := &Report{Engine: first.Engine, Level: first.Level, Through: first.Through, Seed: first.Seed, Cases: first.Cases, Command: first.Command}
+	merged := &Report{Engine: first.Engine, Level: first.Level, Through: first.Through, Seed: first.Seed, Cases: first.Cases,
+		Command: first.Command, Of: first.Of}
 	in := make(map[string]string) // the report with the op
 	for i, r := range reports {
-		for _, d := range []struct{ what, a, b string }{
+		type setting struct{ what, a, b string }
+		settings := []setting{
 			{"engine", first.Engine, r.Engine}, {"level", first.Level.String(), r.Level.String()},
 			{"key that calls begin at", cmp.Or(first.Through, "backend"), cmp.Or(r.Through, "backend")},
 			{"seed", fmt.Sprint(first.Seed), fmt.Sprint(r.Seed)}, {"number of cases", fmt.Sprint(first.Cases), fmt.Sprint(r.Cases)},
 			{"number of ops in all shards", fmt.Sprint(first.Shard.Ops), fmt.Sprint(r.Shard.Ops)},
-		} {
+		}
+		for _, name := range []string{"kernels", "opassert", "allowlists", "flags", "ops"} {
+			if name == "ops" && first.Shard.Of == 0 {
+				continue // parts of a run
+			}
+			a, b := cmp.Or(first.Of[name], "missing"), cmp.Or(r.Of[name], "missing")
+			settings = append(settings, setting{"digest of the " + name, a, b})
+		}
+		for _, d := range settings {
 			if d.a != d.b {
 				return nil, fmt.Errorf("%s and %s are not of one run: the %s is %s and %s", names[0], names[i], d.what, d.a, d.b)
 			}

@@ -124,6 +124,8 @@ func TestMergeRefuses(t *testing.T) {
 		{"seed", changed(func(r *Report) { r.Seed = 4 }), apart + "seed is 3 and 4"},
 		{"cases", changed(func(r *Report) { r.Cases = 6 }), apart + "number of cases is 5 and 6"},
 		{"ops", changed(func(r *Report) { r.Shard.Ops = 4 }), apart + "number of ops in all shards is 3 and 4"},
+		{"kernels", changed(func(r *Report) { r.Of = map[string]string{"kernels": "ab"} }), apart + "digest of the kernels is missing and ab"},
+		{"patterns", changed(func(r *Report) { r.Of = map[string]string{"ops": "ab"} }), apart + "digest of the ops is missing and ab"},
 		{"an op twice", shard(2, "a"), "aten::a is in 1.json and in 2.json"},
 		{"shards of another size", changed(func(r *Report) { r.Shard.Of = 3 }), "1.json is a shard of 2, and 2.json one of 3"},
 		{"one shard twice", shard(1, "b"), "shard 2/2 is missing"},
@@ -138,6 +140,7 @@ func TestMergeRefuses(t *testing.T) {
 func TestMergeOfParts(t *testing.T) {
 	one, two := shard(1, "a"), shard(2, "b", "c")
 	one.Shard, two.Shard = Shard{}, Shard{}
+	one.Of, two.Of = map[string]string{"ops": "a"}, map[string]string{"ops": "b"}
 	if got, err := Merge([]string{"1.json", "2.json"}, []*Report{one, two}); err != nil || got.All != 3 || len(got.Ops) != 3 {
 		t.Errorf("%v, %v", got, err)
 	}

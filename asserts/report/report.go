@@ -31,6 +31,9 @@ type Report struct {
 	Unrun   []Unrun        `json:"unrun,omitempty"`
 	Excuses []Excuse       `json:"excuses,omitempty"` // of the allowlists of -allow, that apply
 	Ops     []*OpResult    `json:"ops"`
+
+	// Of has digests of what decides the results, by name: equal runs have the same on every machine.
+	Of map[string]string `json:"of,omitempty"`
 }
 
 // Findings returns the number of findings and crashes that count.

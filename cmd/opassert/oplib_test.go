@@ -331,6 +331,14 @@ func TestThroughAutograd(t *testing.T) {
 	if said := run(2, "merge", one, below); !strings.Contains(said, "the key that calls begin at is autograd and backend") {
 		t.Errorf("merged with those below autograd: %s", said)
 	}
+	another := filepath.Join(t.TempDir(), filepath.Base(lib))
+	must.Do(t, os.WriteFile(another, append(must.Get(os.ReadFile(lib))(t), 0), 0o600))
+	cmd := exec.Command(command, "check", "-lib", another, "-n", "40", "-state", another+".state", "-json", "-autograd", "-shard", "2/2")
+	out, _ := cmd.Output()
+	must.Do(t, os.WriteFile(two, out, 0o600))
+	if said := run(2, "merge", one, two); !strings.Contains(said, "the digest of the kernels is ") {
+		t.Errorf("merged with those of another library: %s", said)
+	}
 
 	// Findings of the check in a baseline are known, and are gone only in a run with
 	// that check.

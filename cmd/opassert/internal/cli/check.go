@@ -179,6 +179,11 @@ func runCheck(inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	if *out.json {
+		if checked.of, err = checked.digests(); err != nil {
+			return err
+		}
+	}
 	base.printAbsent(inv, checked.all)
 	checked.known = base.known
 	if *explain {
@@ -204,6 +209,7 @@ type checkup struct {
 	allowed   []*allowlist.List // of -allow
 	own       *suite.Recipes    // the user's cases, or nil
 	known     *report.Baseline
+	of        map[string]string // the report's
 }
 
 // start finds the ops to run. It loads no op library: a worker does.
@@ -496,7 +502,7 @@ func (c *checkup) report(results []*report.OpResult) *report.Report {
 	}
 	r := &report.Report{
 		Engine: c.engine, Level: c.flags.depth, Seed: *c.flags.seed, Cases: *c.flags.number,
-		Command: c.flags.again(), All: len(c.operators), Ops: results, Shard: c.shard, Left: c.flags.left, Excuses: c.excuses(results),
+		Command: c.flags.again(), All: len(c.operators), Ops: results, Shard: c.shard, Of: c.of, Left: c.flags.left, Excuses: c.excuses(results),
 	}
 	if *c.flags.autograd {
 		r.Through = "autograd"

@@ -22,6 +22,24 @@ func (in *inputs) add(values ...any) { in.values = append(in.values, values...) 
 
 func (in *inputs) addFiles(paths ...string) { in.files = append(in.files, paths...) }
 
+// addContents adds files by their names, sizes and what they begin with, wherever they lie and in any order.
+func (in *inputs) addContents(most int64, paths ...string) {
+	var all []string
+	for _, path := range paths {
+		h := sha256.New()
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			fmt.Fprintln(h, info.Size())
+			if f, err := os.Open(path); err == nil {
+				io.Copy(h, io.LimitReader(f, most))
+				f.Close()
+			}
+		}
+		all = append(all, fmt.Sprintf("%s %x", filepath.Base(path), h.Sum(nil)))
+	}
+	slices.Sort(all)
+	in.add(all)
+}
+
 // stamp adds files by their paths, sizes and times.
 func (in *inputs) stamp(paths ...string) {
 	for _, path := range paths {

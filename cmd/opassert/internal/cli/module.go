@@ -211,14 +211,15 @@ var workerText string
 
 var workerProgram = template.Must(template.New("").Parse(workerText))
 
+const workerFolder = "opassertworker"
+
 // build builds the worker of a generated package, with the module's settings.
 func (m *goModule) build(s gen.Suite, path string) error {
-	const folder = "opassertworker"
 	var text bytes.Buffer
 	if err := workerProgram.Execute(&text, s); err != nil {
 		return err
 	}
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {filepath.Join(s.Dir, folder, "main.go"): path + ".go"}})
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {filepath.Join(s.Dir, workerFolder, "main.go"): path + ".go"}})
 	if err != nil {
 		return err
 	}
@@ -227,7 +228,7 @@ func (m *goModule) build(s gen.Suite, path string) error {
 			return err
 		}
 	}
-	cmd := exec.Command("go", "build", "-buildvcs=false", gen.DebugBuild(), "-overlay", path+".json", "-o", path, s.Path+"/"+folder)
+	cmd := exec.Command("go", "build", "-buildvcs=false", gen.DebugBuild(), "-overlay", path+".json", "-o", path, s.Path+"/"+workerFolder)
 	cmd.Dir = m.root
 	defer subprocess.Command(cmd)()
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -238,6 +239,15 @@ func (m *goModule) build(s gen.Suite, path string) error {
 		return fmt.Errorf("build the worker for the kernels of %s: %w\n%s%s", s.Path, err, bytes.TrimSpace(out), hint)
 	}
 	return nil
+}
+
+// sources returns the files that the worker was built from, without the standard library's.
+func (m *goModule) sources(p *kernelProgram) ([]string, error) {
+	format := "{{if not .Standard}}{{$dir := .Dir}}"
+	for _, kind := range strings.Fields("GoFiles CgoFiles CFiles CXXFiles FFiles HFiles SFiles SysoFiles EmbedFiles") {
+		format += "{{range ." + kind + "}}{{$dir}}/{{.}}\n{{end}}"
+	}
+	return listed(m.root, "-deps", gen.DebugBuild(), "-overlay", p.binary+".json", "-f", format+"{{end}}", p.suite.Path+"/"+workerFolder)
 }
 
 // remove removes the programs that were built.

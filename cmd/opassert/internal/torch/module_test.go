@@ -198,6 +198,41 @@ library.impl("copy", helper.copy, "CPU")
 	})
 }
 
+// Shards merge that ran in other folders, and not those of which a module imports another helper.
+func TestMergesTheSame(t *testing.T) {
+	const module = `import torch
+import helper
+
+library = torch.library.Library("merged", "DEF")
+for name in ("copy", "twin"):
+    library.define(name + "(Tensor x) -> Tensor")
+    library.impl(name, helper.copy, "CPU")
+`
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		reports := t.TempDir()
+		check := func(helper, shard string) string {
+			folder := t.TempDir()
+			must.Do(t, os.WriteFile(filepath.Join(folder, "merged.py"), []byte(module), 0o600))
+			must.Do(t, os.WriteFile(filepath.Join(folder, "helper.py"), []byte(helper), 0o600))
+			got := check(t, python, folder, "-module", "merged", "-n", "1", "-level", "identity", "-shard", shard, "-json")
+			report := filepath.Join(reports, filepath.Base(folder)+".json")
+			must.Do(t, os.WriteFile(report, []byte(got.stdout), 0o600))
+			return report
+		}
+		const helper = "def copy(x):\n    return x.clone()\n"
+		first := check(helper, "1/2")
+		for _, tt := range []struct{ second, want string }{
+			{check(helper, "2/2"), ""},
+			{check("# another\n"+helper, "2/2"), "are not of one run: the digest of the kernels is "},
+		} {
+			out, err := exec.Command(libtorchtest.Command(t), "merge", "-q", first, tt.second).CombinedOutput()
+			if (err == nil) != (tt.want == "") || !strings.Contains(string(out), tt.want) {
+				t.Errorf("%v\n%s\nwant %q", err, out, tt.want)
+			}
+		}
+	})
+}
+
 // Triton's kernels run under its interpreter, on the CPU, also those of an op that
 // compilers trace, whose fake launches them too.
 func TestTriton(t *testing.T) {
