@@ -30,59 +30,82 @@ import (
 // Schema files and allowlists may be foreign: whatever they contain, the Go file has only the
 // intended declarations, and compiles.
 func FuzzHostileSources(f *testing.F) {
-	const breakout = "\n\nfunc\tinit(){println(\"PWNED\")}\n\n//"
-	for _, text := range []string{
-		breakout,
-		"*/ func init() {} /*",
-		"\r\nimport \"C\"\r\n//",
-		"\u2028func init() {}\u2029",
-		"\n//go:linkname a b\n//go:build ignore\n//line a.go:1\n",
-		"`+panic(0)+`",
-		"\"+panic(0)+\"",
-		"%s%d%!",
-		"\xff\xfe\x00\x1b[31m\u202e",
-		"DO NOT EDIT.",
-	} {
-		f.Add("f.x(Tensor self, str s='"+text+"') -> Tensor", text, text)
-		f.Add("g_(Tensor(a!)[] self, Tensor?[] type, int? _2=None, *, Tensor(b!) len) -> ()", text, text)
-		f.Add("t_(Tensor(a!) self, Tensor asserts, Tensor libtorch) -> (Tensor(a!) enabled, Tensor err)", text, text)
+	for _, signature := range hostileSchemas() {
+		f.Add(signature, signature, signature)
 	}
-	f.Fuzz(func(t *testing.T, signature, reason, source string) {
-		quoted := must.Get(json.Marshal(signature))(t)
-		file, err := schema.Parse("ops.yaml", []byte("- func: "+string(quoted)+"\n"), nil)
-		if err != nil || len(file.Ops) > 1 {
-			return
-		}
-		op := file.Ops[0]
-		planner := planner(t, op, reason)
-		head := emit.Header{Package: "ops", Sources: []string{"ops.yaml", source}}
+	f.Fuzz(func(t *testing.T, signature, reason, source string) { holdSources(t, signature, reason, source) })
+}
 
-		funcs, skipped, err := typed.Funcs(file.Ops, planner)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(skipped) == 0 {
-			text, err := emit.Typed(head, funcs)
-			if err != nil {
-				t.Fatalf("%q: %v", op, err)
-			}
-			hold(t, text, op)
-		}
+// holdSources checks the typed functions and the wrappers of an op, and returns how many of these two there are.
+func holdSources(t *testing.T, signature, reason, source string) (forms int) {
+	t.Helper()
+	quoted := must.Get(json.Marshal(signature))(t)
+	file, err := schema.Parse("ops.yaml", []byte("- func: "+string(quoted)+"\n"), nil)
+	if err != nil || len(file.Ops) > 1 {
+		return 0
+	}
+	op := file.Ops[0]
+	planner := planner(t, op, reason)
+	head := emit.Header{Package: "ops", Sources: []string{"ops.yaml", source}}
 
-		pkg, err := typeCheck("example.com/fake/kernels", fakeKernels(file.Ops))
-		if err != nil {
-			return // a type that the fake library does not have
-		}
-		wrappers, _, err := bind.Bind(pkg, file.Ops, planner, "*example.com/fake/kernels.Tensor")
-		if err != nil {
-			return // no tensor in the signature
-		}
-		text, err := emit.Wrappers(head, wrappers)
+	funcs, skipped, err := typed.Funcs(file.Ops, planner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(skipped) == 0 {
+		text, err := emit.Typed(head, funcs)
 		if err != nil {
 			t.Fatalf("%q: %v", op, err)
 		}
-		hold(t, text, op, pkg.Types)
-	})
+		hold(t, text, op)
+		forms++
+	}
+
+	pkg, err := typeCheck("example.com/fake/kernels", fakeKernels(file.Ops))
+	if err != nil {
+		return forms // a type that the fake library does not have
+	}
+	wrappers, _, err := bind.Bind(pkg, file.Ops, planner, "*example.com/fake/kernels.Tensor")
+	if err != nil {
+		return forms // no tensor in the signature
+	}
+	text, err := emit.Wrappers(head, wrappers)
+	if err != nil {
+		t.Fatalf("%q: %v", op, err)
+	}
+	hold(t, text, op, pkg.Types)
+	return forms + 1
+}
+
+// hostileSchemas returns schemas with text of Go in a default, and with names that Go has or that generated files use.
+func hostileSchemas() (signatures []string) {
+	long := strings.Repeat("x", 1<<16)
+	for _, text := range []string{
+		"\n\nfunc init(){println(\"PWNED\")}\n\n//", "*/ func init() {} /*", "\r\nimport \"C\"\r\n//", "\u2028func init() {}\u2029", "\n//go:linkname a b\n",
+		"\n//go:build ignore\n\npackage evil\n", "\n//go:generate rm -rf .\n", "\n//go:embed *\nvar files string\n", "\n//line a.go:1\n", "\n//export Out\n",
+		"\n// +build ignore\n\n", "`+panic(0)+`", "\"+panic(0)+\"", "{{.}} %s%d%!", "\x00\x1b[31m\u202e\u200b", "日本語 é", "DO NOT EDIT.", long,
+	} {
+		signatures = append(signatures, "f.x(Tensor self, str s='"+strings.ReplaceAll(text, " ", "\t")+"') -> Tensor") // a schema has no spaces there
+	}
+	names := []string{"init", "main", "nil", "any", "error", "string", "append", "true", "asserts", "libtorch", "context", "enabled", "err", "kernels", long}
+	for keyword := token.BREAK; keyword <= token.VAR; keyword++ {
+		names = append(names, keyword.String())
+	}
+	for _, name := range names {
+		signatures = append(signatures, name+"."+name+"(Tensor self, int? "+name+"=None) -> (Tensor "+name+"2, Tensor "+name+"_)",
+			name+"_(Tensor(a!) self, Tensor[] "+name+", Tensor "+name+"2) -> Tensor(a!)")
+	}
+	return append(signatures, "g(Tensor(a!)[] self, Tensor?[] type, int? _2=None) -> ()",
+		"t.out(Tensor self, Tensor asserts, *, Tensor(a!) len, Tensor(b!) libtorch) -> (Tensor(a!) enabled, Tensor(b!) err)", "f(Tensor _) -> Tensor")
+}
+
+// Each is written in both forms, and compiles: none is passed over.
+func TestHostileSources(t *testing.T) {
+	for _, signature := range hostileSchemas() {
+		if forms := holdSources(t, signature, signature, signature); forms != 2 {
+			t.Errorf("%.80q: %d of 2 forms are written", signature, forms)
+		}
+	}
 }
 
 // planner waives a check of the op for a reason.
