@@ -3,7 +3,6 @@ package cli
 import (
 	"crypto/sha256"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -12,15 +11,10 @@ import (
 	"strings"
 )
 
-// inputs are what decides the results of a run: values, and files by what they hold.
-type inputs struct {
-	values []any
-	files  []string
-}
+// inputs are what decides the results of a run.
+type inputs []any
 
-func (in *inputs) add(values ...any) { in.values = append(in.values, values...) }
-
-func (in *inputs) addFiles(paths ...string) { in.files = append(in.files, paths...) }
+func (in *inputs) add(values ...any) { *in = append(*in, values...) }
 
 // addContents adds files by their names, sizes and what they begin with, wherever they lie and in any order.
 func (in *inputs) addContents(most int64, paths ...string) {
@@ -63,35 +57,8 @@ func (in *inputs) addEnvironment() {
 
 // digest returns the digest of the inputs, which depends on their order.
 func (in *inputs) digest() string {
-	h := sha256.New()
-	fmt.Fprintf(h, "%#v\n", in.values) // %q has one character for all large numbers
-	for _, path := range in.files {
-		fmt.Fprintf(h, "%q ", filepath.Base(path)) // a worker is built in a folder of its run
-		digestFile(h, path)
-	}
-	return fmt.Sprintf("%x", h.Sum(nil)[:8])
-}
-
-// largeFile is the size from which a file, such as that of a libtorch, takes long to read.
-const largeFile = 64 << 20
-
-// digestFile adds what a file holds, for a large one its path, size and time, and nothing for one that can't be read.
-func digestFile(h hash.Hash, path string) {
-	f, err := os.Open(path)
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return
-	}
-	fmt.Fprintf(h, "%d ", info.Size())
-	if info.Size() >= largeFile {
-		fmt.Fprintf(h, "%s %d\n", path, info.ModTime().UnixNano())
-		return
-	}
-	io.Copy(h, f)
+	h := sha256.Sum256(fmt.Appendf(nil, "%#v", *in)) // %q has one character for all large numbers
+	return fmt.Sprintf("%x", h[:8])
 }
 
 // moduleFiles returns the files of a Python module, or of the package of that name.

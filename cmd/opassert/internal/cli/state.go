@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -113,19 +114,19 @@ func (c *checkup) key() string {
 		in.add(time.Now().Format(time.DateOnly)) // entries expire
 	}
 	if *f.schema != "" {
-		in.addFiles(*f.schema, filepath.Join(filepath.Dir(*f.schema), "tags.yaml"))
+		in.addContents(math.MaxInt64, *f.schema, filepath.Join(filepath.Dir(*f.schema), "tags.yaml"))
 	}
-	in.addFiles(itself(), *f.casesFile)
-	in.addFiles(f.allow...)
-	in.addFiles(f.files...)
+	in.addContents(math.MaxInt64, itself(), *f.casesFile)
+	in.addContents(math.MaxInt64, f.allow...)
+	in.addContents(startOfFile, f.files...)
 	if f.found != nil {
-		in.addFiles(f.found.Link()...)
+		in.stamp(f.found.Link()...)
 	}
 	for _, module := range f.pythonModules() { // whose files are read, too, and not only those that it imports at first
-		in.addFiles(moduleFiles(f.host.Source(module))...)
+		in.addContents(startOfFile, moduleFiles(f.host.Source(module))...)
 	}
 	for _, p := range c.programs {
-		in.addFiles(p.binary)
+		in.addContents(math.MaxInt64, p.binary)
 		if p.listed != nil {
 			in.stamp(p.listed.Files...)
 		}
