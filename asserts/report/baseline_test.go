@@ -109,9 +109,10 @@ func TestBaselineGone(t *testing.T) {
 	for _, f := range r.Ops[3].Findings {
 		f.Violation.Op = "aten::shows"
 	}
+	b.Lines = append(b.Lines, baselineLine{"OA012", "aten::unjudged", "schema"})
 	b.Lines = append(b.Lines, baselineLine{"crash", "aten::idle", "hang"}, baselineLine{"crash", "aten::unjudged", "hang"})
 	b.Mark(r)
-	want := []baselineLine{{"OA001", "aten::fixed", "argument self"}, {"crash", "aten::unjudged", "hang"}}
+	want := []baselineLine{{"OA001", "aten::fixed", "argument self"}, {"OA012", "aten::unjudged", "schema"}, {"crash", "aten::unjudged", "hang"}}
 	if diff := cmp.Diff(want, r.Gone); diff != "" {
 		t.Error(diff)
 	}

@@ -97,6 +97,20 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+// An entry of an allowlist names an op that ran if it did in one of the shards.
+func TestMergeExcuses(t *testing.T) {
+	for _, tt := range []struct{ one, two, want bool }{{false, false, false}, {true, false, true}, {false, true, true}} {
+		one, two := shard(1, "a", "c"), shard(2, "b")
+		one.Excuses = []Excuse{{Entry: "a.yaml:1:3", Op: "a", Ran: tt.one, Cases: 2}}
+		two.Excuses = []Excuse{{Entry: "a.yaml:1:3", Op: "a", Ran: tt.two, Cases: 3}, {Entry: "a.yaml:1:3", Op: "b"}}
+		got := must.Get(Merge([]string{"1.json", "2.json"}, []*Report{one, two}))(t)
+		want := []Excuse{{Entry: "a.yaml:1:3", Op: "a", Ran: tt.want, Cases: 5}, {Entry: "a.yaml:1:3", Op: "b"}}
+		if diff := cmp.Diff(want, got.Excuses); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
 // A report without shards is not merged, and does not change.
 func TestMergeOfOne(t *testing.T) {
 	whole := shard(1, "a", "b", "c")
