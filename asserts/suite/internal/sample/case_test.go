@@ -240,3 +240,16 @@ func TestElement(t *testing.T) {
 		}
 	}
 }
+
+// A tensor that is another one, or a view of it, is shared.
+func TestShares(t *testing.T) {
+	for _, tt := range []struct {
+		spec TensorSpec
+		want bool
+	}{{TensorSpec{}, false}, {TensorSpec{Same: 1}, true}, {TensorSpec{View: 1}, true}} {
+		c := &Case{Args: []Value{{Kind: TensorValue, Tensor: &tt.spec}}}
+		if got := c.Shares(); got != tt.want {
+			t.Errorf("%+v: %v", tt.spec, got)
+		}
+	}
+}
