@@ -222,3 +222,22 @@ func checked(t *testing.T, path, decls string) *packages.Package {
 	p.Types = must.Get(checker.Check(path, p.Fset, p.Syntax, p.TypesInfo))(t)
 	return p
 }
+
+// The tensors of wrappers without a maker are those that have a method Observe, or an observer.
+func TestMissingMaker(t *testing.T) {
+	const observer = "type Plain struct{}\nfunc See(*Plain, *asserts.Observation, asserts.Level) {}\n"
+	for _, tt := range []struct{ name, decls, tensor, home string }{
+		{"a method", tensorType + "func Clone(*Tensor) *Tensor { return nil }", "*kernels.Tensor", "example.com/kernels"},
+		{"an observer", observer + "func Clone(*Plain) *Plain { return nil }", "*kernels.Plain", "example.com/kernels"},
+		{"neither", "type Plain struct{}\nfunc Clone(*Plain) *Plain { return nil }", "", ""},
+	} {
+		p := checked(t, "example.com/kernels", tt.decls)
+		var marked []Directed
+		if f, ok := p.Types.Scope().Lookup("See").(*types.Func); ok {
+			marked = []Directed{{Directive: observeMark, Func: f}}
+		}
+		if tensor, home := missingMaker(p.Types, marked); tensor != tt.tensor || home != tt.home {
+			t.Errorf("%s: %q of %q, want %q of %q", tt.name, tensor, home, tt.tensor, tt.home)
+		}
+	}
+}

@@ -31,3 +31,11 @@ func see(any) {}
 type Unseen struct{ data []float64 }
 
 func (u Unseen) Observe() {}
+
+// Vector is observed by value.
+type Vector struct {
+	data []float64
+	mask []bool // want `Observe never reads mask`
+}
+
+func (v Vector) Observe(o *asserts.Observation, level asserts.Level) { see(v.data) }
