@@ -121,7 +121,7 @@ func writeFile(t testing.TB, path, text string) {
 	must.Do(t, os.WriteFile(path, []byte(text), 0o666))
 }
 
-func generate(t testing.TB, pkg *bind.Package, ops []*schema.Op) []byte {
+func bound(t testing.TB, pkg *bind.Package, ops []*schema.Op) []bind.Wrapper {
 	planner := must.Get(plan.NewPlanner("full", nil, allowlist.Where{}))(t)
 	wrappers, unbound, err := bind.Bind(pkg, ops, planner, "")
 	if err != nil {
@@ -130,7 +130,11 @@ func generate(t testing.TB, pkg *bind.Package, ops []*schema.Op) []byte {
 	if len(unbound.Ops)+len(unbound.Kernels) > 0 {
 		t.Fatalf("%d ops and %d kernels found no partner", len(unbound.Ops), len(unbound.Kernels))
 	}
-	return must.Get(emit.Wrappers(emit.Header{Package: "ops"}, wrappers))(t)
+	return wrappers
+}
+
+func generate(t testing.TB, pkg *bind.Package, ops []*schema.Op) []byte {
+	return must.Get(emit.Wrappers(emit.Header{Package: "ops"}, bound(t, pkg, ops)))(t)
 }
 
 // Wrappers for all of PyTorch are formatted, pass go vet in both builds, and there is one for each
@@ -165,6 +169,8 @@ func TestWholeOfPyTorch(t *testing.T) {
 		return // go vet takes most of the time; .ci/run runs it
 	}
 	writeFile(t, filepath.Join(dir, "ops", "ops.go"), string(text))
+	bare := must.Get(emit.Release(emit.Header{Package: "ops"}, bound(t, pkg, ops)))(t)
+	writeFile(t, filepath.Join(dir, "ops", "release.go"), string(bare))
 	for _, tags := range []string{"", "opassert"} {
 		cmd := exec.Command("go", "vet", "-mod=mod", "-tags="+tags, "./ops")
 		cmd.Dir = dir

@@ -96,14 +96,6 @@ func usualWorkers() int {
 	return min(n+(n+3)/4, mostWorkers)
 }
 
-// watchesMemory reports whether tensors lie in watched memory.
-func (f *checkFlags) watchesMemory() bool {
-	if !f.guard.given {
-		return len(f.adding()) > 0 && !*f.autograd && *f.level != asserts.Identity.String()
-	}
-	return f.guard.on
-}
-
 // mostWorkers is more than any machine can run.
 const mostWorkers = 1024
 

@@ -208,3 +208,11 @@ func openEmbedded(_ *checkFlags, file []*schema.Op) (engine.Engine, error) {
 	maps.Copy(all, faulty.Wrappers) // of the ops in a -schema file
 	return embedded.Open(all, file)
 }
+
+// watchesMemory reports whether tensors lie in watched memory.
+func (f *checkFlags) watchesMemory() bool {
+	if !f.guard.given {
+		return len(f.adding()) > 0 && !*f.autograd && *f.level != asserts.Identity.String()
+	}
+	return f.guard.on
+}

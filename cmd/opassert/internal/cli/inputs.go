@@ -75,3 +75,7 @@ func moduleFiles(source string) (files []string) {
 	})
 	return files
 }
+
+// startOfFile is how much of a loaded file counts: those of a libtorch have gigabytes, and the number of their build at
+// the start.
+const startOfFile = 16 << 20
