@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <map>
 #include <random>
@@ -269,7 +270,8 @@ Tensor counts_together(const Tensor& x) {
   together(x.numel(), [&](int64_t from, int64_t to) {
     for (int64_t i = from; i < to; i++) {
       const int64_t had = *count;
-      if (i % 1024 == 0) std::this_thread::yield();
+      // At no fixed element: threads that take turns on one processor would lose as many each time.
+      if (std::chrono::steady_clock::now().time_since_epoch().count() % 1021 == 0) std::this_thread::yield();
       *count = had + 1;
     }
   });
