@@ -136,3 +136,21 @@ func TestShell(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+// A list is written row by row, and reads as if it were written at once.
+func TestJSONRows(t *testing.T) {
+	rows := []any{map[string]any{"a": []int{1, 2}, "b": "<é>"}, nil, 3, []string{}}
+	for _, v := range []any{rows, rows[:1], rows[:0], []any(nil), rows[0], []byte("text"), json.RawMessage(`{"a":1}`)} {
+		for _, indent := range []string{"", " ", "  "} {
+			var got, want bytes.Buffer
+			must.Do(t, JSON(&got, v, indent))
+			enc := json.NewEncoder(&want)
+			enc.SetEscapeHTML(false)
+			enc.SetIndent("", indent)
+			must.Do(t, enc.Encode(v))
+			if diff := cmp.Diff(want.String(), got.String()); diff != "" {
+				t.Errorf("JSON(%v, %q) (-want +got):\n%s", v, indent, diff)
+			}
+		}
+	}
+}
