@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/opassert/opassert/asserts"
@@ -39,7 +40,7 @@ func (s *supervisor) op(ctx context.Context, o engine.Operator) *report.OpResult
 func (s *supervisor) apart(ctx context.Context, o engine.Operator, res *report.OpResult) error {
 	switch {
 	case len(s.known.apart) > 0:
-		return s.compare(ctx, o, s.known.apart, res)
+		return s.compareApart(ctx, o, res)
 	case o.Added || o.Function != nil: // PyTorch's own keep no values
 		res.Devices.Add(uncompared(res.Devices))
 	}
@@ -146,7 +147,8 @@ func (r *Run) Do(ctx context.Context) ([]*report.OpResult, error) {
 		return nil, err
 	}
 	defer remove()
-	queue, crew := make(chan engine.Operator), new(crew)
+	queue, crew, waiting := make(chan engine.Operator), new(crew), new(atomic.Int64)
+	waiting.Store(int64(len(r.Operators)))
 	beside := &control{supervisor: supervisor{run: r, folder: folder, crew: crew}}
 	defer beside.stop()
 	var mu sync.Mutex
@@ -162,9 +164,10 @@ func (r *Run) Do(ctx context.Context) ([]*report.OpResult, error) {
 	var supervisors sync.WaitGroup
 	for range r.Workers {
 		supervisors.Go(func() {
-			s := supervisor{run: r, folder: folder, crew: crew, compare: beside.compare}
+			s := supervisor{run: r, folder: folder, crew: crew, waiting: waiting, beside: beside}
 			defer s.stop()
 			for o := range queue {
+				waiting.Add(-1)
 				if r.Started != nil {
 					r.Started(o.Name())
 				}
@@ -174,7 +177,7 @@ func (r *Run) Do(ctx context.Context) ([]*report.OpResult, error) {
 			}
 		})
 	}
-	r.feed(ctx, queue, finish)
+	r.feed(ctx, queue, func(res *report.OpResult) { waiting.Add(-1); finish(res) })
 	supervisors.Wait()
 	slices.SortFunc(results, func(a, b *report.OpResult) int { return strings.Compare(a.Op, b.Op) })
 	return results, ctx.Err()

@@ -55,6 +55,19 @@ func uncompared(devices report.Devices) report.Devices {
 	return nil
 }
 
+// compareApart repeats calls of an op in a process that has not run it: the control's, or, where no op
+// waits for this supervisor, the one that replaces its own, which saves the start of another.
+func (s *supervisor) compareApart(ctx context.Context, o engine.Operator, res *report.OpResult) error {
+	if s.waiting.Load() > 0 {
+		return s.beside.compare(ctx, o, s.known.apart, res)
+	}
+	here := &control{supervisor: *s}
+	here.renew()
+	err := here.compare(ctx, o, s.known.apart, res)
+	s.p, s.broken = here.p, here.broken
+	return err
+}
+
 // compare repeats encoded calls in a process that has not run the op, and compares the results.
 func (c *control) compare(ctx context.Context, o engine.Operator, calls []string, res *report.OpResult) error {
 	c.Lock()

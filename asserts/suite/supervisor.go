@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/opassert/opassert/asserts/report"
@@ -17,9 +18,10 @@ import (
 // A supervisor runs ops in a worker: one process, and another one when that ends.
 type supervisor struct {
 	run     *Run
-	folder  string                                                                   // for files that kernels write
-	crew    *crew                                                                    // of its workers
-	compare func(context.Context, engine.Operator, []string, *report.OpResult) error // of the control
+	folder  string        // for files that kernels write
+	crew    *crew         // of its workers
+	waiting *atomic.Int64 // the ops that no supervisor has begun
+	beside  *control
 	p       *process
 	broken  error   // why workers do not start
 	known   opFacts // about the op that runs
