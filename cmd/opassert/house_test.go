@@ -69,6 +69,8 @@ var rooms = []room{
 	{"internal/dev/addcheck", []string{"=asserts"}, nil},
 	{"internal/dev/addprobe", nil, nil},
 	{"internal/dev/references", nil, []string{"golang.org/x/tools"}},
+	{"cmd/opassert/internal/checkup", []string{"allowlist", "asserts", "cmd/opassert/internal/settings", "cmd/opassert/internal/torch", "gen", "internal/compile",
+		"internal/installed", "internal/printable", "internal/subprocess", "internal/testbed", "internal/yamlfile", "schema"}, nil},
 	{"cmd/opassert/internal/prebuild", []string{"internal/compile", "internal/installed", "cmd/opassert/internal/watch", "cmd/opassert/internal/live", "=asserts/libtorch"}, nil},
 	{"internal/dev/must", nil, nil},
 	{"internal/slicesx", nil, nil},

@@ -25,11 +25,7 @@ const ceilingsFile = "internal/dev/references/ceilings.txt"
 func main() {
 	update := flag.Bool("update", false, "lower the ceilings of packages that have fewer references up")
 	flag.Parse()
-	patterns := flag.Args()
-	if len(patterns) == 0 {
-		patterns = []string{"./..."}
-	}
-	if err := run(os.Stdout, patterns, *update); err != nil {
+	if err := run(os.Stdout, flag.Args(), *update); err != nil {
 		fmt.Fprintln(os.Stderr, "references:", err)
 		os.Exit(1)
 	}
@@ -44,6 +40,10 @@ func run(w io.Writer, patterns []string, update bool) error {
 	if err != nil {
 		return err
 	}
+	named := len(patterns) > 0
+	if !named {
+		patterns = []string{"./..."}
+	}
 	all, err := load(".", patterns)
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func run(w io.Writer, patterns []string, update bool) error {
 	tallies := count(all)
 	write(w, tallies)
 	if update {
-		return os.WriteFile(ceilingsFile, []byte(format(lower(ceilings, tallies))), 0o666)
+		return os.WriteFile(ceilingsFile, []byte(format(lower(ceilings, tallies, named))), 0o666)
 	}
 	if wrong := compare(ceilings, tallies); len(wrong) > 0 {
 		return fmt.Errorf("%s", strings.Join(wrong, "\n"))
@@ -95,11 +95,15 @@ func compare(ceilings map[string]int, tallies []tally) (wrong []string) {
 	return wrong
 }
 
-// lower returns the ceilings of the packages that there are, each at most its number of references
-// up.
-func lower(ceilings map[string]int, tallies []tally) map[string]int {
+// lower returns the ceilings of the packages, each at most its number of references up. Those that were not counted
+// keep theirs if only some were.
+func lower(ceilings map[string]int, tallies []tally, some bool) map[string]int {
 	lowered := make(map[string]int)
+	if some {
+		maps.Copy(lowered, ceilings)
+	}
 	for _, t := range tallies {
+		delete(lowered, t.pkg)
 		if n := min(len(t.up), ceilings[t.pkg]); n > 0 {
 			lowered[t.pkg] = n
 		}

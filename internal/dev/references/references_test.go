@@ -67,8 +67,11 @@ func TestCompare(t *testing.T) {
 	if diff := cmp.Diff(want, compare(ceilings, tallies)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff("p/even 3\np/fewer 1\np/more 4\n", format(lower(ceilings, tallies))); diff != "" {
+	if diff := cmp.Diff("p/even 3\np/fewer 1\np/more 4\n", format(lower(ceilings, tallies, false))); diff != "" {
 		t.Error(diff)
+	}
+	if diff := cmp.Diff("p/even 3\np/fewer 1\np/gone 7\np/more 4\n", format(lower(ceilings, tallies[1:2], true))); diff != "" {
+		t.Errorf("with the name of one package: %s", diff)
 	}
 	if _, err := parse("p/even\n"); err == nil || !strings.Contains(err.Error(), "want a package and a number") {
 		t.Errorf("a line without a number: %v", err)

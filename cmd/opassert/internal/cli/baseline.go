@@ -68,6 +68,13 @@ func (b *baselineFlags) printAbsent(inv *invocation, all []engine.Operator) {
 	}
 }
 
+// mark marks the known findings of an op.
+func (b *baselineFlags) mark(r *report.OpResult) {
+	if b.known != nil {
+		b.known.Mark(&report.Report{Ops: []*report.OpResult{r}})
+	}
+}
+
 // apply marks the known findings in the report, or with -update adds all to the
 // baseline. An interrupted run, or one in which opassert failed, updates nothing.
 func (b *baselineFlags) apply(inv *invocation, r *report.Report) error {

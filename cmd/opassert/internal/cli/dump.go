@@ -22,7 +22,7 @@ func runDump(inv *invocation) error {
 	if err := torch.use(inv); err != nil {
 		return err
 	}
-	for _, path := range torch.files {
+	for _, path := range torch.Files {
 		if err := libtorch.LoadLibrary(path); err != nil {
 			return fmt.Errorf("load %s: %w", path, err)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/preserve"
+	"github.com/opassert/opassert/cmd/opassert/internal/checkup"
 	"github.com/opassert/opassert/gen/vet"
 	"github.com/opassert/opassert/internal/slicesx"
 	"github.com/opassert/opassert/internal/yamlfile"
@@ -67,7 +68,7 @@ func (p *planFlags) loadAny(inv *invocation, asked string) ([]*schema.Op, error)
 	if *p.schema != "" || len(*p.dirs) > 0 {
 		return p.load(inv)
 	}
-	files, err := moduleSchemas()
+	files, err := checkup.ModuleSchemas()
 	if err != nil {
 		return nil, err
 	}

@@ -113,8 +113,8 @@ func (inv *invocation) claimFiles(args []string) error {
 	if isWorker() {
 		return nil
 	}
-	uses := inv.streams()
-	uses = append(uses, use{by: "the command", path: itself()})
+	self, _ := os.Executable()
+	uses := append(inv.streams(), use{by: "the command", path: self})
 	var outputs []fileOutput
 	inv.flags.Visit(func(f *flag.Flag) {
 		out, _ := f.Value.(fileOutput)
@@ -208,10 +208,4 @@ func ownStream(path string) *os.File {
 		}
 	}
 	return nil
-}
-
-// itself is the path of this command.
-func itself() string {
-	self, _ := os.Executable()
-	return self
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/opassert/opassert/cmd/opassert/internal/checkup"
 )
 
 // A flagRow is a flag of a command whose help has groups.
@@ -23,7 +25,7 @@ const (
 
 // checkRows are the flags of check.
 var checkRows = []flagRow{
-	{whatRuns, "engine", "the engine that runs the kernels: `" + strings.ReplaceAll(engineNames(), ", ", "|") + "` (default: go in a Go module with generated packages, else libtorch)"},
+	{whatRuns, "engine", "the engine that runs the kernels: `" + strings.Join(checkup.Engines(), "|") + "` (default: go in a Go module with generated packages, else libtorch)"},
 	{whatRuns, "libtorch", "the `folder` of the PyTorch or libtorch (default: $LIBTORCH, that of -lib, the active Python's, the system's)"},
 	{whatRuns, "lib", "a shared `library` with ops, or an installed Python package that has some; may be given several times"},
 	{whatRuns, "module", "a Python `module` whose ops are checked, those of libraries that it loads too; several separated by commas"},

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/opassert/opassert/cmd/opassert/internal/checkup"
 	"github.com/opassert/opassert/cmd/opassert/internal/torch"
 	"github.com/opassert/opassert/internal/installed"
 )
@@ -24,10 +25,6 @@ func newModuleFlags(f *flag.FlagSet) *moduleFlags {
 	m.interpreter = f.String("python", "", "the `interpreter` that imports them (default: of the active virtual environment, else python3);\nwithout -module check runs PyTorch's own ops in it")
 	return m
 }
-
-// onImport is added for modules without ops: a package may register them at their
-// first use.
-const onImport = " while it is imported: -module names the module that registers them"
 
 // modules are values of -module, each with one name or several.
 type modules struct{ repeated }
@@ -72,42 +69,11 @@ func (m *moduleFlags) lint(inv *invocation) ([]lintRow, error) {
 	}
 	found, ops, err := torch.LintModules(python, m.pythonModules(), inv.stderr)
 	if err == nil && ops == 0 {
-		err = fmt.Errorf("nothing to check: %s adds no ops%s", strings.Join(m.pythonModules(), ", "), onImport)
+		err = fmt.Errorf("nothing to check: %s adds no ops%s", strings.Join(m.pythonModules(), ", "), checkup.OnImport)
 	}
 	findings := []lintRow{}
 	for _, f := range found {
 		findings = append(findings, lintRow{Code: f.Code, Op: f.Op, File: f.File, Line: f.Line, Message: f.Message, Fix: f.Fix})
 	}
 	return findings, err
-}
-
-// hosted reports whether kernels run in a Python: if one is named, for modules, and
-// for a device, unless a library has it.
-func (f *checkFlags) hosted() bool {
-	return len(f.moduleFlags.names.repeated) > 0 || len(f.libs) == 0 && (*f.device != "" || *f.interpreter != "")
-}
-
-// prepareModules prepares a run whose kernels are in a Python.
-func (f *checkFlags) prepareModules(inv *invocation) ([]*kernelProgram, error) {
-	switch {
-	case len(f.libs) > 0:
-		return nil, usagef("-lib can't be combined with -module: a module loads its libraries itself")
-	case len(*f.torchFlags.dirs) > 0:
-		return nil, usagef("-libtorch can't be combined with -module or -python: the PyTorch is the one that -python imports")
-	}
-	var err error
-	if f.host, err = installed.FindPython(*f.interpreter); err != nil {
-		return nil, err
-	}
-	for _, module := range f.pythonModules() {
-		if err := inv.claimRead("-module", f.host.Source(module)); err != nil {
-			return nil, err
-		}
-	}
-	f.found = f.host.Torch
-	if err := f.announce(inv); err != nil {
-		return nil, err
-	}
-	environment, err := torch.HostEnvironment(f.host, f.pythonModules())
-	return f.itself(environment...), err
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/repro"
+	"github.com/opassert/opassert/cmd/opassert/internal/checkup"
 	"github.com/opassert/opassert/cmd/opassert/internal/live"
 	"github.com/opassert/opassert/cmd/opassert/internal/watch"
 	"github.com/opassert/opassert/gen"
@@ -271,7 +272,7 @@ func (r *runFlags) wanted() func(op string) bool {
 		return nil
 	}
 	return func(op string) bool {
-		return slices.ContainsFunc(r.ops, func(pattern string) bool { return matches(pattern, op) })
+		return slices.ContainsFunc(r.ops, func(pattern string) bool { return checkup.Matches(pattern, op) })
 	}
 }
 
@@ -307,6 +308,6 @@ func (r *runFlags) plans(inv *invocation) func(version, device string, op *schem
 			}
 			planners[at] = planner
 		}
-		return planned(planners[at].Plan(op), asserts.Meta), nil
+		return checkup.Planned(planners[at].Plan(op), asserts.Meta), nil
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/opassert/opassert/asserts/libtorch"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/cmd/opassert/internal/checkup"
 	"github.com/opassert/opassert/internal/installed"
 )
 
@@ -16,15 +17,14 @@ type torchFlags struct {
 	dirs *repeated // of -libtorch
 	libs repeated
 
-	found  *installed.Torch
-	others []*installed.Torch
-	fault  error    // of finding them
-	files  []string // named by libs
-	left   []string // the libraries that could not be loaded, with the reason
+	found              *installed.Torch
+	others             []*installed.Torch
+	fault              error // of finding them
+	*checkup.Libraries       // named by libs
 }
 
 func newTorchFlags(f *flag.FlagSet, dirs *repeated) *torchFlags {
-	t := &torchFlags{dirs: dirs}
+	t := &torchFlags{dirs: dirs, Libraries: new(checkup.Libraries)}
 	f.Var(&t.libs, "lib", "a shared `library` with ops to load, or the name of an installed\nPython package that has some; may be given several times")
 	return t
 }
@@ -52,16 +52,9 @@ func (t *torchFlags) find() (err error) {
 				err = fmt.Errorf("-lib %s: %w", lib, err)
 			}
 		}
-		t.files = append(t.files, files...)
+		t.Files = append(t.Files, files...)
 	}
 	return err
-}
-
-// leave leaves out a library that can't be loaded.
-func (t *torchFlags) leave(inv *invocation, e *engine.LoadError) {
-	fmt.Fprintf(inv.stderr, "opassert: left out: %v\n", e)
-	t.left = append(t.left, e.Library+": "+e.Why)
-	t.files = slices.DeleteFunc(t.files, func(file string) bool { return file == e.Library })
 }
 
 // unloaded returns an error if a file of -lib was not loaded. Some libraries of a
@@ -69,7 +62,7 @@ func (t *torchFlags) leave(inv *invocation, e *engine.LoadError) {
 func (t *torchFlags) unloaded() error {
 	for _, lib := range t.libs {
 		file, err := installed.LibraryFile(lib)
-		if err == nil && file != "" && !slices.Contains(t.files, file) {
+		if err == nil && file != "" && !slices.Contains(t.Files, file) {
 			return fmt.Errorf("%s could not be loaded", lib)
 		}
 	}
@@ -83,13 +76,13 @@ func (t *torchFlags) announce(inv *invocation) error {
 		return err
 	}
 	fmt.Fprintf(inv.stderr, "opassert: %v (%s)%s\n", t.found, t.found.Found, t.also())
-	for _, file := range slices.Clone(t.files) {
+	for _, file := range slices.Clone(t.Files) {
 		if err := t.found.Takes(file); err != nil {
 			failed := &engine.LoadError{Library: file, Why: err.Error()}
-			if len(t.files) == 1 {
+			if len(t.Files) == 1 {
 				return failed
 			}
-			t.leave(inv, failed)
+			t.Leave(inv.stderr, failed)
 		}
 	}
 	return nil
@@ -100,7 +93,7 @@ func (t *torchFlags) use(inv *invocation) error {
 	if err := t.announce(inv); err != nil {
 		return err
 	}
-	return libtorch.Use(t.found.Root, t.found.Needs(t.files...)...)
+	return libtorch.Use(t.found.Root, t.found.Needs(t.Files...)...)
 }
 
 // also is the rest of the line, about unused ones.

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"time"
 
+	"github.com/opassert/opassert/cmd/opassert/internal/checkup"
 	"github.com/opassert/opassert/gen/vet"
 	"github.com/opassert/opassert/internal/subprocess"
 )
@@ -53,8 +54,8 @@ func runVet(inv *invocation) error {
 // except opassert's own.
 func vetted() []string {
 	var patterns []string
-	if places := goPlaces(); len(places) > 0 && places[0].pattern == workspace {
-		modules, _ := listed("", "-m") // none: the default
+	if places := checkup.GoPlaces(); len(places) > 0 && places[0].Pattern == checkup.Workspace {
+		modules, _ := checkup.GoList("", "-m") // none: the default
 		for _, module := range modules {
 			if module != "github.com/opassert/opassert" {
 				patterns = append(patterns, module+"/...")

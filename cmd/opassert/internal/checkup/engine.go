@@ -1,6 +1,7 @@
-package cli
+package checkup
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -26,11 +27,11 @@ type backend struct {
 	name string
 
 	// prepare prepares the run, and returns the programs of its workers.
-	prepare func(f *checkFlags, inv *invocation) ([]*kernelProgram, error)
+	prepare func(*Run) ([]*kernelProgram, error)
 
 	// open opens the engine in a worker that runs this command. Schemas of a file, if
 	// given, override the engine's own.
-	open func(f *checkFlags, file []*schema.Op) (engine.Engine, error)
+	open func(o *Options, file []*schema.Op) (engine.Engine, error)
 
 	// frames turns the stack of a crash into the op's own functions.
 	frames func(raw []string) []string
@@ -59,38 +60,25 @@ type kernelProgram struct {
 // engineVariable names the run's engine for a worker.
 const engineVariable = "OPASSERT_ENGINE"
 
-func engineNames() string {
-	return slicesx.Join(backends, ", ", func(b backend) string { return b.name })
-}
+// Engines returns the names of the engines.
+func Engines() []string { return slicesx.Map(backends, func(b backend) string { return b.name }) }
 
-// backend returns the backend of the flags.
-func (f *checkFlags) backend() (*backend, error) {
+// backend returns the backend of the options.
+func (o *Options) backend() (*backend, error) {
 	for i := range backends {
-		if backends[i].name == *f.engine {
+		if backends[i].name == o.Engine {
 			return &backends[i], nil
 		}
 	}
-	return nil, usagef("unknown engine %q: the engines are %s", *f.engine, engineNames())
-}
-
-// chosen returns the default engine: go in a Go module, else libtorch.
-func (f *checkFlags) chosen(inv *invocation) string {
-	if isWorker() {
-		return os.Getenv(engineVariable)
-	}
-	libtorch := inv.given("libtorch") || len(f.libs) > 0 || inv.given("schema") || f.hosted() || f.guard.on || *f.autograd || *f.device+*f.interpreter != ""
-	if !libtorch && (f.findModule() != errNoModule || inForeignModule()) {
-		return "go"
-	}
-	return "libtorch"
+	return nil, fmt.Errorf("unknown engine %q", o.Engine)
 }
 
 // inForeignModule reports whether the working folder is in a Go module, or a workspace with one,
 // that is not opassert's own: without a generated package its author has missed a step.
 func inForeignModule() bool {
 	foreign := func(module string) bool { return !strings.HasPrefix(module, "github.com/opassert/opassert") }
-	for _, place := range goPlaces() {
-		modules, _ := listed(place.root, "-m") // none: check tells
+	for _, place := range GoPlaces() {
+		modules, _ := GoList(place.Root, "-m") // none: check tells
 		if slices.ContainsFunc(modules, foreign) {
 			return true
 		}
@@ -114,88 +102,66 @@ func worker(path string, args []string, environment func() []string) func() *exe
 	}
 }
 
-// itself is this command as a worker.
-func (f *checkFlags) itself(environment ...string) []*kernelProgram {
-	self, err := os.Executable()
-	if err != nil {
-		self = os.Args[0]
+// itself is the path of this command.
+func itself() string {
+	if self, err := os.Executable(); err == nil {
+		return self
 	}
-	environment = append(environment, engineVariable+"="+*f.engine)
-	return []*kernelProgram{{start: worker(self, os.Args[1:], func() []string { return append(environment, torch.Libraries(f.files)) })}}
+	return os.Args[0]
+}
+
+// itself is this command as a worker.
+func (o *Options) itself(environment ...string) []*kernelProgram {
+	environment = append(environment, engineVariable+"="+o.Engine)
+	return []*kernelProgram{{start: worker(itself(), os.Args[1:], func() []string { return append(environment, torch.Libraries(o.Files)) })}}
 }
 
 // open opens the engine, in a worker.
-func (f *checkFlags) open(inv *invocation) (engine.Engine, error) {
-	b, err := f.backend()
+func (o *Options) open() (engine.Engine, error) {
+	b, err := o.backend()
 	if err != nil {
 		return nil, err
 	}
 	var file []*schema.Op
-	if *f.schema != "" {
-		if file, err = f.load(inv); err != nil {
+	if o.Schema != "" {
+		if file, err = o.Schemas(); err != nil {
 			return nil, err
 		}
 	}
-	return b.open(f, file)
+	return b.open(o, file)
 }
 
-func prepareLibtorch(f *checkFlags, inv *invocation) ([]*kernelProgram, error) {
-	if f.hosted() {
-		return f.prepareModules(inv)
+func prepareLibtorch(c *Run) ([]*kernelProgram, error) {
+	if c.Host != nil {
+		environment, err := torch.HostEnvironment(c.Host, c.Modules)
+		return c.itself(environment...), err
 	}
-	if err := f.announce(inv); err != nil {
-		return nil, err
-	}
-	environment, err := torch.Environment(f.found, f.files)
-	return f.itself(environment...), err
+	environment, err := torch.Environment(c.Torch, c.Files)
+	return c.itself(environment...), err
 }
 
-func openLibtorch(f *checkFlags, file []*schema.Op) (engine.Engine, error) {
+func openLibtorch(o *Options, file []*schema.Op) (engine.Engine, error) {
 	l, err := torch.Open(file, suite.Loading)
 	if err != nil {
 		return nil, err
 	}
-	if *f.autograd {
+	if o.Autograd {
 		l.ThroughAutograd()
 	}
-	if *f.device != "" {
-		err = l.On(*f.device)
+	if o.Device != "" {
+		err = l.On(o.Device)
 	}
-	if err == nil && f.watchesMemory() {
+	if err == nil && o.watchesMemory() {
 		err = l.WatchMemory()
 	}
 	return l, err
 }
 
-func prepareEmbedded(f *checkFlags, inv *invocation) ([]*kernelProgram, error) {
-	return f.itself(), f.withoutLibtorch(inv)
-}
-
-// withoutLibtorch rejects flags of the engine libtorch for other engines.
-func (f *checkFlags) withoutLibtorch(inv *invocation) error {
-	inv.forget("libtorch")
-	switch {
-	case len(f.libs) > 0:
-		return usagef("-lib is for the engine libtorch: %s loads no libraries", *f.engine)
-	case len(f.moduleFlags.names.repeated) > 0:
-		return usagef("-module is for the engine libtorch: %s imports no modules", *f.engine)
-	case *f.interpreter != "":
-		return usagef("-python is for the engine libtorch: %s does not run in Python", *f.engine)
-	case *f.device != "":
-		return usagef("-device is for the engine libtorch: %s only has the CPU", *f.engine)
-	case f.guard.on:
-		return usagef("-guard is for the engine libtorch: tensors of %s lie in Go's memory", *f.engine)
-	case *f.autograd:
-		return usagef("-autograd is for the engine libtorch: %s has no autograd", *f.engine)
-	case len(*f.torchFlags.dirs) > 0:
-		return usagef("-libtorch is for the engine libtorch")
-	}
-	return nil
-}
+func prepareEmbedded(c *Run) ([]*kernelProgram, error) { return c.itself(), nil }
 
 // openEmbedded opens the embedded engine over its own kernels. They are called
 // through their generated wrappers, which do not check: the suite does.
-func openEmbedded(_ *checkFlags, file []*schema.Op) (engine.Engine, error) {
+func openEmbedded(_ *Options, file []*schema.Op) (engine.Engine, error) {
 	if file == nil {
 		own, err := schema.Parse("github.com/opassert/opassert/internal/testbed/kernels/ops.yaml", kernels.Schemas, nil)
 		if err != nil {
@@ -207,12 +173,4 @@ func openEmbedded(_ *checkFlags, file []*schema.Op) (engine.Engine, error) {
 	all := maps.Clone(gentest.Wrappers)
 	maps.Copy(all, faulty.Wrappers) // of the ops in a -schema file
 	return embedded.Open(all, file)
-}
-
-// watchesMemory reports whether tensors lie in watched memory.
-func (f *checkFlags) watchesMemory() bool {
-	if !f.guard.given {
-		return len(f.adding()) > 0 && !*f.autograd && *f.level != asserts.Identity.String()
-	}
-	return f.guard.on
 }

@@ -1,6 +1,7 @@
-package cli
+package checkup
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -8,14 +9,15 @@ import (
 	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // excuses returns the entries of the allowlists that apply here, with the cases that they excused.
-func (c *checkup) excuses(results []*report.OpResult) []report.Excuse {
-	at := allowlist.Where{Device: c.flags.on, Version: *c.flags.version, Day: time.Now()}
+func (c *Run) excuses(results []*report.OpResult) []report.Excuse {
+	at := allowlist.Where{Device: cmp.Or(c.Device, string(engine.CPU)), Version: c.library, Day: time.Now()}
 	names := make(map[string][]string)
-	for _, o := range c.operators {
+	for _, o := range c.Operators {
 		names[o.Name()] = slices.Concat(allowlist.Names(o.Schema), allowlist.Names(unqualified(o.Schema)))
 	}
 	var all []report.Excuse

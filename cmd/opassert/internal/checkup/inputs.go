@@ -1,4 +1,4 @@
-package cli
+package checkup
 
 import (
 	"crypto/sha256"

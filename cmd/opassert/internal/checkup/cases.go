@@ -1,4 +1,4 @@
-package cli
+package checkup
 
 import (
 	"fmt"
@@ -13,27 +13,27 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// ownCases reads the user's cases.
-func (f *checkFlags) ownCases() (*suite.Recipes, error) {
-	if *f.casesFile == "" {
+// OwnCases reads the user's cases.
+func (o *Options) OwnCases() (*suite.Recipes, error) {
+	if o.CasesFile == "" {
 		return nil, nil
 	}
-	text, err := yamlfile.Read(*f.casesFile)
+	text, err := yamlfile.Read(o.CasesFile)
 	if err != nil {
 		return nil, fmt.Errorf("-cases: %w", err)
 	}
-	return suite.ParseRecipes(*f.casesFile, text)
+	return suite.ParseRecipes(o.CasesFile, text)
 }
 
 // fit checks the user's cases against the ops of the engine. An op with such cases is
 // tried even if no call of it can be generated.
-func (c *checkup) fit() error {
-	own, err := c.flags.ownCases()
+func (c *Run) fit() error {
+	own, err := c.OwnCases()
 	if own == nil || err != nil {
 		return err
 	}
 	c.own = own
-	ops := slicesx.Map(c.all, func(o engine.Operator) *schema.Op { return o.Schema })
+	ops := slicesx.Map(c.All, func(o engine.Operator) *schema.Op { return o.Schema })
 	for _, p := range c.programs {
 		if p.job != nil { // a Go kernel lacks nothing that cases could add
 			continue
@@ -47,17 +47,18 @@ func (c *checkup) fit() error {
 	return own.Check(ops)
 }
 
-// printUnfit prints the user's cases that did not run unchanged, with the kernel's error.
-func (c *checkup) printUnfit(inv *invocation, results []*report.OpResult) {
+// Unfit returns a line for each of the user's cases that did not run unchanged, with the kernel's error.
+func (c *Run) Unfit(results []*report.OpResult) (lines []string) {
 	if c.own == nil {
-		return
+		return nil
 	}
 	for _, r := range results {
-		i := slices.IndexFunc(c.operators, func(o engine.Operator) bool { return o.Name() == r.Op })
+		i := slices.IndexFunc(c.Operators, func(o engine.Operator) bool { return o.Name() == r.Op })
 		for _, n := range slices.Sorted(maps.Keys(r.Unfit)) {
-			if at, ok := c.own.At(c.operators[i].Schema, n); ok {
-				fmt.Fprintf(inv.stderr, "%v: %s: %s\n", at, r.Op, r.Unfit[n])
+			if at, ok := c.own.At(c.Operators[i].Schema, n); ok {
+				lines = append(lines, fmt.Sprintf("%v: %s: %s", at, r.Op, r.Unfit[n]))
 			}
 		}
 	}
+	return lines
 }

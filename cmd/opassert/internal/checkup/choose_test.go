@@ -1,4 +1,4 @@
-package cli
+package checkup
 
 import "testing"
 
@@ -8,11 +8,11 @@ func TestMatches(t *testing.T) {
 		"aten::add.Tensor": true, "add.Tensor": true, "aten::add": true, "add": true, "a*": true, "aten::*": true, "*.Tensor": true,
 		"aten": false, "add.out": false, "mylib::add": false, "": false, "dd": false,
 	} {
-		if matches(pattern, "aten::add.Tensor") != want {
+		if Matches(pattern, "aten::add.Tensor") != want {
 			t.Errorf("%q matches aten::add.Tensor: %v", pattern, !want)
 		}
 	}
-	if !matches("mylib.aten::add", "mylib.aten::add.Tensor") {
+	if !Matches("mylib.aten::add", "mylib.aten::add.Tensor") {
 		t.Error("a namespace with a dot counts as an overload")
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package checkup
 
 import (
 	"bytes"
@@ -37,25 +37,24 @@ type goModule struct {
 var errNoModule = errors.New("nothing was checked: no package of a Go module or workspace here was written by opassert gen: " +
 	"mark kernels with //opassert:kernel and run opassert gen; -engine libtorch checks libtorch")
 
-// findModule looks for the module once.
-func (f *checkFlags) findModule() error {
-	m := &f.module
+// find looks for the module once.
+func (m *goModule) find() error {
 	if m.root != "" || m.err != nil {
 		return m.err
 	}
 	m.err = errNoModule
-	for _, place := range goPlaces() {
-		suites, err := gen.Suites(place.root, place.pattern)
+	for _, place := range GoPlaces() {
+		suites, err := gen.Suites(place.Root, place.Pattern)
 		if err != nil || len(suites) > 0 {
-			m.root, m.suites, m.err = place.root, suites, err
+			m.root, m.suites, m.err = place.Root, suites, err
 			break
 		}
 	}
 	return m.err
 }
 
-// listed returns the lines of go list in a folder.
-func listed(dir string, args ...string) ([]string, error) {
+// GoList returns the lines of go list in a folder.
+func GoList(dir string, args ...string) ([]string, error) {
 	cmd := exec.Command("go", append([]string{"list"}, args...)...)
 	cmd.Dir = dir
 	var said strings.Builder
@@ -67,11 +66,11 @@ func listed(dir string, args ...string) ([]string, error) {
 	return strings.FieldsFunc(string(out), func(r rune) bool { return r == '\n' }), nil
 }
 
-// moduleSchemas returns the schema files of the generated packages in the module or
+// ModuleSchemas returns the schema files of the generated packages in the module or
 // the workspace.
-func moduleSchemas() (files []string, err error) {
-	for _, place := range goPlaces() {
-		packages, err := listed(place.root, "-e", "-find", "-f", "{{.ImportPath}} {{.Dir}}", place.pattern)
+func ModuleSchemas() (files []string, err error) {
+	for _, place := range GoPlaces() {
+		packages, err := GoList(place.Root, "-e", "-find", "-f", "{{.ImportPath}} {{.Dir}}", place.Pattern)
 		if err != nil {
 			return nil, err
 		}
@@ -92,54 +91,41 @@ func moduleSchemas() (files []string, err error) {
 	return files, nil
 }
 
-// A goPlace is a folder and a pattern of the go command.
-type goPlace struct{ root, pattern string }
+// A GoPlace is a folder and a pattern of the go command.
+type GoPlace struct{ Root, Pattern string }
 
-// workspace is the go command's pattern for the modules of a workspace.
-const workspace = "work"
+// Workspace is the go command's pattern for the modules of a workspace.
+const Workspace = "work"
 
-// goPlaces are the module of the working folder, and the workspace.
-func goPlaces() []goPlace {
+// GoPlaces are the module of the working folder, and the workspace.
+func GoPlaces() []GoPlace {
 	out, err := exec.Command("go", "env", "GOMOD", "GOWORK").Output()
 	if err != nil {
 		return nil
 	}
 	lines := append(strings.Split(string(out), "\n"), "", "")
-	var places []goPlace
+	var places []GoPlace
 	if mod := lines[0]; filepath.Base(mod) == "go.mod" {
-		places = append(places, goPlace{filepath.Dir(mod), "./..."})
+		places = append(places, GoPlace{filepath.Dir(mod), "./..."})
 	}
 	if work := lines[1]; filepath.Base(work) == "go.work" {
-		places = append(places, goPlace{filepath.Dir(work), workspace})
+		places = append(places, GoPlace{filepath.Dir(work), Workspace})
 	}
 	return places
 }
 
 // prepareModule builds a program for each generated package of the module.
-func prepareModule(f *checkFlags, inv *invocation) ([]*kernelProgram, error) {
-	inv.forget("schema")
-	err := f.withoutLibtorch(inv)
-	switch {
-	case err != nil:
-		return nil, err
-	case *f.schema != "":
-		return nil, usagef("-schema is for other engines: a generated package has its ops' schemas")
-	}
-	if err := f.findModule(); err != nil {
+func prepareModule(c *Run) ([]*kernelProgram, error) {
+	m := &c.module
+	if err := m.find(); err != nil {
 		return nil, err
 	}
-	for _, u := range inv.uses {
-		if u.writes && u.file != nil && slices.Contains([]string{".go", ".mod", ".sum", ".work"}, filepath.Ext(u.path)) {
-			return nil, usagef("%s would replace %s, which the module has", u.by, u.path)
-		}
-	}
-	m := &f.module
-	m.printSettings(inv)
+	c.printSettings()
 	var checked []gen.Suite
 	var paths []string
 	for _, s := range m.suites {
 		if s.Maker == nil {
-			fmt.Fprintf(inv.stderr, "%v: the kernels of %s are not checked, as no function makes their tensors\n%s", s.Pos, s.Path, howToMake(s))
+			fmt.Fprintf(c.Messages, "%v: the kernels of %s are not checked, as no function makes their tensors\n%s", s.Pos, s.Path, howToMake(s))
 			continue
 		}
 		checked, paths = append(checked, s), append(paths, s.Path)
@@ -147,7 +133,8 @@ func prepareModule(f *checkFlags, inv *invocation) ([]*kernelProgram, error) {
 	if len(checked) == 0 {
 		return nil, errors.New("nothing was checked: no generated package of this module has a function that makes its tensors; -engine libtorch checks libtorch")
 	}
-	fmt.Fprintf(inv.stderr, "opassert: Go kernels of %s; -engine libtorch checks libtorch\n", strings.Join(paths, ", "))
+	fmt.Fprintf(c.Messages, "opassert: Go kernels of %s; -engine libtorch checks libtorch\n", strings.Join(paths, ", "))
+	var err error
 	if m.scratch, err = suite.NewScratch(); err != nil {
 		return nil, err
 	}
@@ -157,19 +144,19 @@ func prepareModule(f *checkFlags, inv *invocation) ([]*kernelProgram, error) {
 		if err := m.build(s, path); err != nil {
 			return nil, err
 		}
-		programs = append(programs, f.program(s, path))
+		programs = append(programs, c.program(s, path))
 	}
 	return programs, nil
 }
 
 // printSettings lists the files of settings of modules in the workspace, which apply
 // only in their folders.
-func (m *goModule) printSettings(inv *invocation) {
+func (c *Run) printSettings() {
 	var printed []string
-	for _, s := range m.suites {
+	for _, s := range c.module.suites {
 		path, err := settings.Find(s.Dir)
-		if err == nil && path != "" && path != inv.settings && !slices.Contains(printed, path) {
-			fmt.Fprintf(inv.stderr, "opassert: %s is not read here: it applies to opassert check in its folder\n", path)
+		if err == nil && path != "" && path != c.Settings && !slices.Contains(printed, path) {
+			fmt.Fprintf(c.Messages, "opassert: %s is not read here: it applies to opassert check in its folder\n", path)
 			printed = append(printed, path)
 		}
 	}
@@ -187,12 +174,12 @@ func howToMake(s gen.Suite) string {
 }
 
 // program is the worker that was built for a package.
-func (f *checkFlags) program(s gen.Suite, path string) *kernelProgram {
-	p := &kernelProgram{binary: path, suite: &s, job: &optest.Job{Engine: "Go kernels of " + s.Path, Level: f.depth, Seed: *f.seed, Waived: map[string][]asserts.Excuse{}, Notes: map[string][]asserts.Excuse{}}}
-	if *f.casesFile != "" {
-		p.job.Cases, _ = filepath.Abs(*f.casesFile) // workers change to other folders
+func (c *Run) program(s gen.Suite, path string) *kernelProgram {
+	p := &kernelProgram{binary: path, suite: &s, job: &optest.Job{Engine: "Go kernels of " + s.Path, Level: c.Level, Seed: c.Seed, Waived: map[string][]asserts.Excuse{}, Notes: map[string][]asserts.Excuse{}}}
+	if c.CasesFile != "" {
+		p.job.Cases, _ = filepath.Abs(c.CasesFile) // workers change to other folders
 	}
-	if rel, err := filepath.Rel(f.module.root, s.Dir); err == nil {
+	if rel, err := filepath.Rel(c.module.root, s.Dir); err == nil {
 		p.space = strings.ReplaceAll(filepath.ToSlash(rel), "/", ".")
 	}
 	p.start = worker(path, nil, func() []string {
@@ -247,7 +234,7 @@ func (m *goModule) sources(p *kernelProgram) ([]string, error) {
 	for _, kind := range strings.Fields("GoFiles CgoFiles CFiles CXXFiles FFiles HFiles SFiles SysoFiles EmbedFiles") {
 		format += "{{range ." + kind + "}}{{$dir}}/{{.}}\n{{end}}"
 	}
-	return listed(m.root, "-deps", gen.DebugBuild(), "-overlay", p.binary+".json", "-f", format+"{{end}}", p.suite.Path+"/"+workerFolder)
+	return GoList(m.root, "-deps", gen.DebugBuild(), "-overlay", p.binary+".json", "-f", format+"{{end}}", p.suite.Path+"/"+workerFolder)
 }
 
 // remove removes the programs that were built.
@@ -277,14 +264,14 @@ func qualify(programs []*kernelProgram) {
 }
 
 // waive passes the waivers of the allowlists to the programs.
-func (c *checkup) waive() {
+func (c *Run) waive() {
 	for _, p := range c.programs {
-		if p.job == nil || len(c.flags.allow) == 0 {
+		if p.job == nil || len(c.Allow) == 0 {
 			continue
 		}
 		for _, o := range p.operators {
 			for _, op := range []*schema.Op{o.Schema, unqualified(o.Schema)} {
-				plan := planned(c.planner.Plan(op), c.flags.depth)
+				plan := Planned(c.planner.Plan(op), c.Level)
 				p.job.Waived[o.Name()] = append(p.job.Waived[o.Name()], plan.Waived...)
 				p.job.Notes[o.Name()] = append(p.job.Notes[o.Name()], plan.Op.Notes...)
 			}

@@ -1,0 +1,177 @@
+package checkup
+
+import (
+	"debug/buildinfo"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/opassert/opassert/asserts/report"
+	"github.com/opassert/opassert/asserts/suite"
+)
+
+// OpenState opens the state of the run. A file that is not a state is an error;
+// any other failure is a warning, and does not prevent the report.
+func (c *Run) OpenState() error {
+	key := c.key()
+	path := c.State
+	warn := func(err error) error {
+		fmt.Fprintf(c.Messages, "opassert check: warning: this run can't be continued if it is interrupted: %v\n", err)
+		return nil
+	}
+	if path == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return warn(err)
+		}
+		path = filepath.Join(cache, "opassert", "check-"+key+".jsonl")
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return warn(err)
+		}
+	}
+	file, err := suite.OpenState(path, key+" "+c.engine)
+	switch {
+	case errors.Is(err, suite.ErrNotState):
+		return err
+	case err != nil:
+		return warn(err)
+	case file.Other:
+		fmt.Fprintf(c.Messages, "opassert check: %s belongs to another run; starting over\n", path)
+	}
+	if c.Rerun {
+		clear(file.Known)
+	}
+	c.state = file
+	c.printKnown()
+	return nil
+}
+
+// printKnown prints the number of ops with stored results.
+func (c *Run) printKnown() {
+	known := 0
+	for _, o := range c.Operators {
+		if c.state.Known[o.Name()] != nil {
+			known++
+		}
+	}
+	if known > 0 {
+		fmt.Fprintf(c.Messages, "opassert check: continuing from %s: %d ops are done\n", c.state.Path, known)
+	}
+}
+
+// Known returns the results of an earlier, interrupted run.
+func (c *Run) Known() map[string]*report.OpResult {
+	if c.state == nil {
+		return nil
+	}
+	return c.state.Known
+}
+
+// CloseState ends the state of a completed run, and keeps that of another.
+func (c *Run) CloseState(completed bool) {
+	if c.state == nil {
+		return
+	}
+	end := c.state.Close
+	if completed {
+		end = c.state.Finish
+	}
+	if err := end(); err != nil {
+		fmt.Fprintf(c.Messages, "opassert check: warning: %v\n", err)
+	}
+}
+
+// Stored returns the end of a message, with the file from which an interrupted run continues.
+func (c *Run) Stored() string {
+	if c.state == nil || c.state.Err() != nil {
+		return ""
+	}
+	return fmt.Sprintf("; results are stored in %s, and the same command continues from there", c.state.Path)
+}
+
+// key returns the digest of everything that decides the results of the run's cases: what was built
+// and loaded, this command, and the flags.
+func (c *Run) key() string {
+	var in inputs
+	in.add(c.Engine, c.Level, c.Seed, c.Cases, c.Case, c.Timeout, c.engine, c.Autograd, c.Guarded, c.Guard, c.Tolerance, c.Device, c.module.root,
+		c.Libs, c.Modules, c.Ops, c.library, c.shard)
+	if len(c.Allow) > 0 {
+		in.add(time.Now().Format(time.DateOnly)) // entries expire
+	}
+	if c.Schema != "" {
+		in.addContents(math.MaxInt64, c.Schema, filepath.Join(filepath.Dir(c.Schema), "tags.yaml"))
+	}
+	in.addContents(math.MaxInt64, itself(), c.CasesFile)
+	in.addContents(math.MaxInt64, c.Allow...)
+	in.addContents(startOfFile, c.Files...)
+	if c.Torch != nil {
+		in.stamp(c.Torch.Link()...)
+	}
+	for _, module := range c.Modules { // whose files are read, too, and not only those that it imports at first
+		in.addContents(startOfFile, moduleFiles(c.Host.Source(module))...)
+	}
+	for _, p := range c.programs {
+		in.addContents(math.MaxInt64, p.binary)
+		if p.listed != nil {
+			in.stamp(p.listed.Files...)
+		}
+	}
+	in.addEnvironment()
+	return in.digest()
+}
+
+// Digest has the report contain digests of what decides the results. Shards run on several machines:
+// no path, time or variable is in them.
+func (c *Run) Digest() error {
+	var own, kernels, lists, flags, ops inputs
+	if own.add(c.Version); c.Version == "(devel)" || strings.HasSuffix(c.Version, "+dirty") { // that of many sources
+		own.addContents(math.MaxInt64, itself())
+	}
+	if c.Schema != "" {
+		kernels.addContents(math.MaxInt64, c.Schema, filepath.Join(filepath.Dir(c.Schema), "tags.yaml"))
+	}
+	kernels.addContents(math.MaxInt64, c.Files...)
+	for _, module := range c.Modules {
+		kernels.addContents(math.MaxInt64, moduleFiles(c.Host.Source(module))...)
+	}
+	for _, p := range c.programs {
+		if p.listed != nil {
+			kernels.addContents(startOfFile, slices.DeleteFunc(slices.Clone(p.listed.Files), ofMachine)...)
+		}
+		if p.suite == nil {
+			continue
+		}
+		sources, err := c.module.sources(p) // since the binary has their paths
+		if err != nil {
+			return err
+		}
+		kernels.addContents(math.MaxInt64, sources...)
+		if info, err := buildinfo.ReadFile(p.binary); err == nil {
+			kernels.add(info.GoVersion)
+		}
+	}
+	lists.addContents(math.MaxInt64, c.Allow...)
+	flags.add(c.Engine, c.Case, c.Timeout, c.Autograd, c.watchesMemory(), c.Tolerance, c.Modules, c.library)
+	flags.addContents(math.MaxInt64, c.CasesFile)
+	ops.add(c.Ops)
+	c.of = map[string]string{
+		"kernels": kernels.digest(), "opassert": own.digest(), "allowlists": lists.digest(), "flags": flags.digest(), "ops": ops.digest(),
+	}
+	return nil
+}
+
+var (
+	code     = regexp.MustCompile(`\.py$|\.so(\.|$)`)
+	machines = regexp.MustCompile(`^/(usr/)?lib(32|64)?/|/libpython3[^/]*$|/python3\.\d+/([^/-]+/|[^/]+$|lib-dynload/)|` +
+		`/opassert(-\d+)?/[^/]+\.so$`)
+)
+
+// ofMachine reports whether a loaded file is no code, or belongs to the system, the standard library of a Python, or
+// was compiled by opassert: each machine may have its own.
+func ofMachine(file string) bool { return !code.MatchString(file) || machines.MatchString(file) }
