@@ -2,9 +2,8 @@ package schema
 
 import "slices"
 
-// alias = "(" sets [ "!" ] [ "->" [ sets ] ] ")" ; sets = set { "|" set } . It follows t, after as
-// many suffixes as depth. The dispatcher prints an empty set for Tensor!, which has no name:
-// Tensor($0! -> ).
+// alias = "(" sets [ "!" ] [ "->" [ sets ] ] ")" ; sets = set { "|" set } . It follows t, after as many suffixes as
+// depth. The dispatcher prints an empty set for Tensor!, which has no name: Tensor($0! -> ).
 func (p *parser) alias(t Type, depth int) *Alias {
 	p.skipSpace()
 	start := p.off

@@ -22,8 +22,7 @@ func (r *reader) dumped() bool {
 	return strings.HasPrefix(line, "#") && strings.HasSuffix(line, ", written by opassert dump.")
 }
 
-// demands warns of combinations of ops that torchgen refuses: derived are
-// those that it makes for each group.
+// demands warns of combinations of ops that torchgen refuses: derived are those that it makes for each group.
 //
 // Source: torchgen/model.py, NativeFunctionsGroup and NativeFunctionsViewGroup;
 // torchgen/native_function_generation.py, add_generated_native_functions;

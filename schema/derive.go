@@ -15,9 +15,8 @@ type group struct {
 	entries []*entry            // in file order
 }
 
-// derive returns the ops that torchgen adds to those of the file: out= variants
-// that autogen asks for, and functional variants of ops that have an out=
-// variant.
+// derive returns the ops that torchgen adds to those of the file: out= variants that autogen asks for, and functional
+// variants of ops that have an out= variant.
 //
 // Note [Unknown autogen names]: where autogen names an op that no version's rules
 // derive, the file may be of a PyTorch that is newer than opassert. The op is made as
@@ -112,8 +111,7 @@ func (g *group) grouped(rev *revision) bool {
 	return inplace == nil || inplace.op.Func.Name.String() != "polygamma_"
 }
 
-// base returns the variant that the others are derived from. A group of scratch variants alone has
-// none.
+// base returns the variant that the others are derived from. A group of scratch variants alone has none.
 func (g *group) base(rev *revision) *entry {
 	for _, kind := range rev.bases {
 		if g.members[kind] != nil {

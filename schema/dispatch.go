@@ -22,8 +22,7 @@ const (
 
 var composites = []string{compositeImplicit, compositeImplicitNested, compositeExplicit, compositeExplicitNonFunctional}
 
-// dispatchKeys are the keys that a file may use, in any version up to 2.8, and those of backends
-// outside of PyTorch.
+// dispatchKeys are the keys that a file may use, in any version up to 2.8, and those of backends outside of PyTorch.
 var dispatchKeys = func() []string {
 	keys := append(slices.Clone(composites), "ZeroTensor", "MkldnnCPU")
 	for _, backend := range slices.Concat(tensor.DeviceKeys, []string{"PrivateUse2", "PrivateUse3"}) {
@@ -45,14 +44,12 @@ func (e *entry) keys() []string {
 	return keys
 }
 
-// hasBackend reports whether the entry has a kernel that serves some backends
-// only.
+// hasBackend reports whether the entry has a kernel that serves some backends only.
 func (e *entry) hasBackend() bool {
 	return slices.ContainsFunc(e.kernels, func(k dispatchEntry) bool { return !strings.HasPrefix(k.key, "Composite") })
 }
 
-// dispatch reads the table of kernels: one or several keys, with commas
-// between, and a function.
+// dispatch reads the table of kernels: one or several keys, with commas between, and a function.
 func (r *reader) dispatch(e *entry) {
 	n := e.values[keyDispatch]
 	if n == nil {

@@ -80,8 +80,7 @@ type reader struct {
 	named    map[string]*Op // the ops, by their names
 }
 
-// warn adds a warning about a node that is read although it is not as expected. In
-// strict mode it is an error.
+// warn adds a warning about a node that is read although it is not as expected. In strict mode it is an error.
 func (r *reader) warn(n *yaml.Node, format string, args ...any) { r.warnAt(r.Pos(n), format, args...) }
 
 func (r *reader) warnAt(pos token.Position, format string, args ...any) {

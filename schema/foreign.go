@@ -33,8 +33,7 @@ import (
 //	  - func: npu_format_cast(Tensor self, int acl_format) -> Tensor
 //	    exposed: True
 //
-// The demands of torchgen on an entry of PyTorch's own file do not apply to these, and
-// nothing is derived from them.
+// The demands of torchgen on an entry of PyTorch's own file do not apply to these, and nothing is derived from them.
 //
 // Source: torchgen/gen_backend_stubs.py, parse_backend_yaml;
 // torchgen/executorch/parse.py, parse_et_yaml_struct.
@@ -55,8 +54,7 @@ var (
 )
 
 const (
-	// symintKey lists ops whose kernels take SymInt: where an entry has a
-	// schema, it is the one that is registered.
+	// symintKey lists ops whose kernels take SymInt: where an entry has a schema, it is the one that is registered.
 	symintKey = "symint"
 	// officialKey lists ops of ATen, each with its schema.
 	officialKey = "official"
@@ -64,8 +62,7 @@ const (
 	nonNativeKey = "non_native"
 )
 
-// isForeign reports whether an entry of a list is one of ExecuTorch's, which means that the list
-// is.
+// isForeign reports whether an entry of a list is one of ExecuTorch's, which means that the list is.
 func isForeign(n *yaml.Node) bool {
 	text := valueOf(n, "func")
 	return valueOf(n, "op") != nil || valueOf(n, "kernels") != nil || text != nil && namesOp(text)
@@ -100,8 +97,7 @@ func (r *reader) backend(doc *yaml.Node) []*entry {
 	return entries
 }
 
-// unknownLists reads the elements with a schema, or with the key op, under unknown
-// keys.
+// unknownLists reads the elements with a schema, or with the key op, under unknown keys.
 func (r *reader) unknownLists(doc *yaml.Node, unknown []*yaml.Node, keys []string) []*entry {
 	var entries []*entry
 	for i := 0; i+1 < len(doc.Content); i += 2 {
@@ -197,9 +193,8 @@ func (op *Op) inherit(base *Op) {
 	op.Tags = slices.Compact(slices.Sorted(slices.Values(slices.Concat(op.Tags, base.Tags))))
 }
 
-// resolve gives the entries that name an op its schema: one of the file's own, or one of the base.
-// An op without a schema is left out with a warning: the base may be of another version than the
-// file.
+// resolve gives the entries that name an op its schema: one of the file's own, or one of the base. An op without a
+// schema is left out with a warning: the base may be of another version than the file.
 func (r *reader) resolve(entries []*entry) []*entry {
 	own := make(map[string]bool, len(entries))
 	for _, e := range entries {
@@ -259,9 +254,8 @@ func (r *reader) base() (map[string]*Op, error) {
 	return base, nil
 }
 
-// mergeForeign drops the entries of other projects' files that repeat an op. A
-// backend lists an op under several keys; where the schemas differ, that under symint
-// is used, else the first.
+// mergeForeign drops the entries of other projects' files that repeat an op. A backend lists an op under several keys;
+// where the schemas differ, that under symint is used, else the first.
 func (r *reader) mergeForeign(entries []*entry) []*entry {
 	first := make(map[string]*entry, len(entries))
 	return slices.DeleteFunc(entries, func(e *entry) bool {

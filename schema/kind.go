@@ -10,9 +10,8 @@ import (
 // Source: torchgen/model.py, FunctionSchema.kind.
 func (op *Op) Kind() Kind { return op.Func.Kind() }
 
-// Kind returns the kind of a function with this schema: whether it writes arguments,
-// and which. An in-place name has precedence over out arguments, and these over any
-// other written argument.
+// Kind returns the kind of a function with this schema: whether it writes arguments, and which. An in-place name has
+// precedence over out arguments, and these over any other written argument.
 //
 // Source: torchgen/model.py, FunctionSchema.kind.
 func (f Function) Kind() Kind {
@@ -79,8 +78,7 @@ func (op *Op) Class() Class {
 	return ClassOutOfPlace
 }
 
-// IsComposite reports whether the op decomposes into other ops on every
-// dispatch key, and so may return its argument.
+// IsComposite reports whether the op decomposes into other ops on every dispatch key, and so may return its argument.
 func (op *Op) IsComposite() bool { return op.CompositeImplicit }
 
 // IsMethod reports whether the operator is a method of a custom class, whose first argument is the
@@ -107,8 +105,7 @@ func (t Type) core() Type {
 	return t
 }
 
-// IsTensorLike reports whether the type is Tensor, behind any lists and
-// optionals.
+// IsTensorLike reports whether the type is Tensor, behind any lists and optionals.
 //
 // Source: torchgen/model.py, Type.is_tensor_like.
 func (t Type) IsTensorLike() bool { return t.is("Tensor") }

@@ -117,8 +117,7 @@ func (l *linter) inplaceReturn() {
 	}
 }
 
-// writtenSelf: an op that writes only self has a name for it. Without the underscore, torchgen
-// treats it as functional.
+// writtenSelf: an op that writes only self has a name for it. Without the underscore, torchgen treats it as functional.
 func (l *linter) writtenSelf() {
 	i := l.f.selfIndex()
 	if i < 0 || !l.f.Args[i].marksTensors() || !l.f.Args[i].writes() || l.Kind() != Functional {
@@ -176,8 +175,7 @@ func (l *linter) inplaceViewTag() {
 	}
 }
 
-// returnSets: an argument has the alias set of a return, and is written if the return is marked as
-// written.
+// returnSets: an argument has the alias set of a return, and is written if the return is marked as written.
 func (l *linter) returnSets() {
 	for _, r := range l.f.Returns {
 		if r.Alias == nil {
@@ -201,8 +199,7 @@ func (l *linter) returnSets() {
 	}
 }
 
-// sharedSets: two arguments share an alias set only if neither is written; otherwise a return would
-// be both of them.
+// sharedSets: two arguments share an alias set only if neither is written; otherwise a return would be both of them.
 func (l *linter) sharedSets() {
 	for i, a := range l.f.Args {
 		for _, b := range l.f.Args[:i] {

@@ -10,14 +10,12 @@ import (
 	"github.com/opassert/opassert/internal/yamlfile"
 )
 
-// A Config describes how to read a schema file. The zero Config reads a file that depends on no
-// other.
+// A Config describes how to read a schema file. The zero Config reads a file that depends on no other.
 type Config struct {
 	// Tags is the tags.yaml file that declares the tags. If it is "", that is the tags.yaml beside
 	// the file; without one, any tag is accepted.
 	Tags string
-	// Version is the PyTorch whose rules apply if the file does not determine them: "2.6",
-	// "2.6.0+cpu".
+	// Version is the PyTorch whose rules apply if the file does not determine them: "2.6", "2.6.0+cpu".
 	Version string
 	// Base reads the file with the schemas of the ops that another project's file only names. It is
 	// called for the first such name; nil for a file without any.
@@ -29,8 +27,7 @@ type Config struct {
 	Strict bool
 }
 
-// Load reads a native_functions.yaml-style file and the tags.yaml file that
-// declares its tags; see [Config.Load].
+// Load reads a native_functions.yaml-style file and the tags.yaml file that declares its tags; see [Config.Load].
 func Load(path, tagsPath string) (*File, error) { return Config{Tags: tagsPath}.Load(path) }
 
 // Load reads a schema file.
@@ -97,8 +94,7 @@ func (r *reader) file() *File {
 	file := &File{Path: r.Path, Ops: slicesx.Map(entries, func(e *entry) *Op { return e.op })}
 	r.checkDuplicates(entries)
 	own := slices.DeleteFunc(slices.Clone(entries), func(e *entry) bool { return e.foreign })
-	// The rest compares entries: an entry that is missing because of an error would cause further
-	// errors.
+	// The rest compares entries: an entry that is missing because of an error would cause further errors.
 	if len(r.Errs) == 0 {
 		r.checkReferences(own)
 		file.Ops = append(file.Ops, r.derive(own)...)

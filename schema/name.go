@@ -10,8 +10,7 @@ import (
 // Source: torchgen/model.py, Note [Overload Ambiguity With Functional Variants].
 const functionalSuffix = "_functional"
 
-// augmented are the operators of Python's augmented assignment: __iadd__ is
-// the in-place form of __add__.
+// augmented are the operators of Python's augmented assignment: __iadd__ is the in-place form of __add__.
 var augmented = []string{"add", "sub", "mul", "div", "mod", "pow", "lshift", "rshift", "and", "xor", "or"}
 
 // name = identifier [ "." identifier ] .

@@ -22,8 +22,7 @@ type dialect uint8
 const (
 	// native is the form of native_functions.yaml that torchgen reads.
 	native dialect = iota
-	// dispatcher is what c10::FunctionSchema prints: more types, alias
-	// annotations on lists, "...", any default value.
+	// dispatcher is what c10::FunctionSchema prints: more types, alias annotations on lists, "...", any default value.
 	dispatcher
 )
 
@@ -32,9 +31,8 @@ const (
 //	add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 //	ns::op(Tensor(a!) self) -> ()
 //
-// It enforces the rules of torchgen for a schema, but accepts schemas that only cause
-// warnings in [Parse], so that it can parse the String of any op of a file. An error is
-// a [scanner.ErrorList] with positions inside the text.
+// It enforces the rules of torchgen for a schema, but accepts schemas that only cause warnings in [Parse], so that it
+// can parse the String of any op of a file. An error is a [scanner.ErrorList] with positions inside the text.
 func ParseOp(text string) (*Op, error) { return parseAlone(text, native, noWarnings) }
 
 // ParseDispatcher parses one schema as the dispatcher prints it, with the namespace:
@@ -58,9 +56,8 @@ func parseAlone(text string, d dialect, warn func(token.Position, string, ...any
 	return op, nil
 }
 
-// parseText parses one schema; at maps an offset in the text to its position, warn accepts syntax
-// that may be of a newer PyTorch, which is an error if warn is nil. It returns nil if it has added
-// an error.
+// parseText parses one schema; at maps an offset in the text to its position, warn accepts syntax that may be of a
+// newer PyTorch, which is an error if warn is nil. It returns nil if it has added an error.
 func parseText(text string, d dialect, at func(int) token.Position, errs *scanner.ErrorList, warn func(token.Position, string, ...any)) *Op {
 	p := parser{text: text, dialect: d, at: at, warn: warn}
 	op := p.op()
@@ -77,9 +74,8 @@ func parseText(text string, d dialect, at func(int) token.Position, errs *scanne
 	return op
 }
 
-// A parser is a recursive-descent parser of one schema. It is lenient about white space:
-// checkLossless compares the text with its printed form at the end. The first error is kept and
-// moves the parser to the end of the text.
+// A parser is a recursive-descent parser of one schema. It is lenient about white space: checkLossless compares the
+// text with its printed form at the end. The first error is kept and moves the parser to the end of the text.
 type parser struct {
 	text    string
 	off     int

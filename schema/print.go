@@ -15,8 +15,7 @@ func (op *Op) String() string {
 	return op.Func.String()
 }
 
-// Name returns the op's name with its overload: "add.Tensor" in aten,
-// "ns::op.overload" elsewhere.
+// Name returns the op's name with its overload: "add.Tensor" in aten, "ns::op.overload" elsewhere.
 func (op *Op) Name() string {
 	if op.Namespace == "aten" {
 		return op.Func.Name.String()
@@ -24,9 +23,8 @@ func (op *Op) Name() string {
 	return op.Namespace + "::" + op.Func.Name.String()
 }
 
-// String prints the schema as in native_functions.yaml, without a namespace. It prints
-// one return without parentheses, unless it begins with one itself: a single tuple would read as
-// several returns.
+// String prints the schema as in native_functions.yaml, without a namespace. It prints one return without parentheses,
+// unless it begins with one itself: a single tuple would read as several returns.
 func (f Function) String() string {
 	args := make([]string, 0, len(f.Args)+1)
 	for i, a := range f.Args {
@@ -111,8 +109,7 @@ func (t Type) annotated(a *Alias) string {
 	return text
 }
 
-// print prints the type, with annotations at their depths, and returns the
-// remaining annotations and the depth reached.
+// print prints the type, with annotations at their depths, and returns the remaining annotations and the depth reached.
 func (t Type) print(a *Alias) (text string, rest *Alias, depth int) {
 	switch t.Kind {
 	case Optional:

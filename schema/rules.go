@@ -147,8 +147,7 @@ func (r *reader) checkDelegate(e *entry) {
 	}
 }
 
-// checkInplaceView requires a view variant of an in-place view. See Note [resize_ is not a view];
-// set_ has none either.
+// checkInplaceView requires a view variant of an in-place view. See Note [resize_ is not a view]; set_ has none either.
 func (r *reader) checkInplaceView(e *entry, roots map[string]bool) {
 	name := e.op.Func.Name
 	if !slices.Contains(e.op.Tags, inplaceViewTag) || isResize(name) || name.Root() == "set_" {

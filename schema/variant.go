@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// signature returns the part that all variants of a function have in common, without overload
-// names, annotations, out arguments, tensor options and the names of returns; written arguments
-// that are not returned become returns.
+// signature returns the part that all variants of a function have in common, without overload names, annotations, out
+// arguments, tensor options and the names of returns; written arguments that are not returned become returns.
 //
 // Source: torchgen/model.py, FunctionSchema.signature.
 func (f *Function) signature() Function {
@@ -56,8 +55,7 @@ func (f *Function) plainArgs() []Argument {
 	return args
 }
 
-// writtenOnly returns the arguments that are written and not returned: self, the out arguments, the
-// others.
+// writtenOnly returns the arguments that are written and not returned: self, the out arguments, the others.
 func (f *Function) writtenOnly() []Argument {
 	var first, outs, others []Argument
 	for i, a := range f.Args {

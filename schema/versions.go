@@ -11,8 +11,7 @@ import (
 // PyTorch to the version of the next row.
 type revision struct {
 	since string // "2.6"
-	// mark is a tag that this version is the first to declare, so that a tags.yaml identifies the
-	// row.
+	// mark is a tag that this version is the first to declare, so that a tags.yaml identifies the row.
 	mark string
 	// bases is the order of kinds in which the variant is searched that missing variants are
 	// derived from: add_generated_native_functions.
@@ -20,8 +19,7 @@ type revision struct {
 	// coreDerives means that a group of composite ops gets its missing variants if one has the tag
 	// core: add_generated_native_functions.
 	coreDerives bool
-	// inherited are the tags that a derived op has from its base:
-	// generate_function.
+	// inherited are the tags that a derived op has from its base: generate_function.
 	inherited []string
 	// given are the tags that an op has because of its kind or name, even if not written:
 	// torchgen/model.py, NativeFunction.from_yaml, and generate_function.

@@ -39,9 +39,8 @@ func (o *Outcome) Release() error {
 // Call calls the operator the way autograd does, and observes its tensors before and after. Omitted
 // last arguments have their defaults. At the level [asserts.Off] nothing is observed.
 //
-// An error is an [*Error] if the operator threw or arguments do not fit the schema, and a
-// [*HandleError] for a handle that is not live. If an operator threw and changed its arguments,
-// out.Seen has the observations.
+// An error is an [*Error] if the operator threw or arguments do not fit the schema, and a [*HandleError] for a handle
+// that is not live. If an operator threw and changed its arguments, out.Seen has the observations.
 func (op *Op) Call(level asserts.Level, out *Outcome, args ...Value) error {
 	return op.call(level, out, args, func(request, reply []int64) { cross(crossing{function: fnCall}, request, reply) })
 }
@@ -112,8 +111,7 @@ func (op *Op) PassTo(other *Op, args ...Value) (passed string, err error) {
 	return passed, err
 }
 
-// request writes the call in the form that call.cpp describes, and counts the tensors of each
-// subject in out.argLens.
+// request writes the call in the form that call.cpp describes, and counts the tensors of each subject in out.argLens.
 func (op *Op) request(s *scratch, out *Outcome, args []Value) error {
 	s.put(op.address, int64(out.Seen.Level), truth(out.Autograd), 0, 0)
 	first := len(s.request)
@@ -160,8 +158,7 @@ func (op *Op) argumentError(i int, err error) error {
 	return fmt.Errorf("%s: argument %d %q: %w", op.Name, i, op.Args[i].Name, err)
 }
 
-// takeArguments reads the observations of arguments, before and after the call, and returns their
-// number.
+// takeArguments reads the observations of arguments, before and after the call, and returns their number.
 func (out *Outcome) takeArguments(r *reader, op *Op) int {
 	out.observations, out.parts = out.observations[:0], out.parts[:0]
 	for side := before; side <= after; side++ {

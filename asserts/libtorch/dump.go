@@ -11,11 +11,10 @@ import (
 	"strings"
 )
 
-// Dump writes the schemas of the live dispatcher in the form of PyTorch's native_functions.yaml,
-// sorted by name: those of one namespace, or of all for "". The dispatcher accepts more than that
-// form does, so the file is parsed with parse; entries for which it reports a [scanner.ErrorList]
-// are written as comments, each with the reason. Kernels are named after their operators, since the
-// dispatcher does not know their names.
+// Dump writes the schemas of the live dispatcher in the form of PyTorch's native_functions.yaml, sorted by name: those
+// of one namespace, or of all for "". The dispatcher accepts more than that form does, so the file is parsed with
+// parse; entries for which it reports a [scanner.ErrorList] are written as comments, each with the reason. Kernels are
+// named after their operators, since the dispatcher does not know their names.
 func Dump(w io.Writer, namespace string, parse func(file []byte) error) error {
 	return writeDump(w, namespace, parse, Version, Ops)
 }

@@ -10,10 +10,9 @@ import (
 	"github.com/opassert/opassert/asserts/preserve"
 )
 
-// A handle refers to a slot, which owns one reference to an object of libtorch. It is a plain
-// value: copies refer to the same slot. The slot counts its uses, so that a release waits for calls
-// in progress, and has a generation, so that an old handle differs from a new one in the same slot.
-// In the debug build package preserve tracks it by the token.
+// A handle refers to a slot, which owns one reference to an object of libtorch. It is a plain value: copies refer to
+// the same slot. The slot counts its uses, so that a release waits for calls in progress, and has a generation, so that
+// an old handle differs from a new one in the same slot. In the debug build package preserve tracks it by the token.
 //
 // The zero handle refers to nothing: an undefined tensor.
 type handle struct {
@@ -24,8 +23,7 @@ type handle struct {
 // handles are the tensors and objects that preserve.CheckLeaks finds in a test.
 var handles = preserve.NewRegistry("libtorch")
 
-// A slot's state is its generation in the upper half; below it whether it is closed, and the number
-// of uses.
+// A slot's state is its generation in the upper half; below it whether it is closed, and the number of uses.
 type slot struct {
 	state   atomic.Uint64
 	address int64

@@ -13,9 +13,8 @@ var contents sync.Mutex
 // outcomes are pooled, so that a call makes little garbage.
 var outcomes = sync.Pool{New: func() any { return new(Outcome) }}
 
-// Invoke runs the operator that the op names, for generated functions; if check is set, it judges
-// the call like a wrapper of a Go kernel. The caller releases the results. If a violation panics,
-// Invoke releases them.
+// Invoke runs the operator that the op names, for generated functions; if check is set, it judges the call like a
+// wrapper of a Go kernel. The caller releases the results. If a violation panics, Invoke releases them.
 func Invoke(check bool, op *asserts.Op, args ...Value) (results []Value, err error) {
 	live, err := Lookup(op.Name)
 	if err != nil {

@@ -49,9 +49,8 @@ type Spec struct {
 	// Of, if defined, is the tensor whose storage and version this one shares, like a view.
 	Of Tensor
 
-	// The contents of the storage: Bytes, or else Values as elements, or else random numbers from
-	// Seed, at least Low and below High. If both are 0 the range is -1 to 1, and 0 to 10 for
-	// integers. The rest is 0.
+	// The contents of the storage: Bytes, or else Values as elements, or else random numbers from Seed, at least Low
+	// and below High. If both are 0 the range is -1 to 1, and 0 to 10 for integers. The rest is 0.
 	Bytes     []byte
 	Values    []float64
 	Seed      uint64
@@ -292,8 +291,7 @@ func (s *Spec) names() Value {
 	return Dimnames(names...)
 }
 
-// sparse makes the tensor sparse, after setting about half of it to zero if its contents are not
-// given.
+// sparse makes the tensor sparse, after setting about half of it to zero if its contents are not given.
 func (s *Spec) sparse(name string, args ...Value) (Tensor, error) {
 	if s.Bytes == nil && s.Values == nil {
 		elements, err := s.elements()
@@ -362,8 +360,7 @@ func (s *Spec) quantizedChannel() (Tensor, error) {
 	return s.convert("aten::quantize_per_channel", scales.Value(), zeros.Value(), Int(0), dtype)
 }
 
-// nested makes as many tensors as the first dimension is long; the last one is shorter than the
-// others.
+// nested makes as many tensors as the first dimension is long; the last one is shorter than the others.
 func (s *Spec) nested(shorter int64) (Tensor, error) {
 	var components []Tensor
 	defer func() { ReleaseAll(components...) }()
@@ -403,9 +400,8 @@ func (s *Spec) marked() (Tensor, error) {
 	return t, err
 }
 
-// Elements returns the tensor's elements in order of their indices, whatever its strides; the real
-// part of complex ones, the stored number of quantized ones. It is meant for strided tensors on the
-// CPU.
+// Elements returns the tensor's elements in order of their indices, whatever its strides; the real part of complex
+// ones, the stored number of quantized ones. It is meant for strided tensors on the CPU.
 func (t Tensor) Elements() ([]float64, error) {
 	o, err := t.See(asserts.Content)
 	if err != nil {

@@ -33,13 +33,11 @@ const (
 	OfEarlier   TouchOwner = ownerEarlier // a tensor that existed before the call
 )
 
-// WatchMemory places the memory of new tensors between pages without access: directly before one,
-// or, if ahead is set, after one; it contains the byte fill until it is written. The memory of
-// arguments begins at a multiple of the size of an element, as that of a slice does, or, if aligned
-// is set, of 64 bytes, as c10's allocator aligns it. It returns the
-// illegal accesses of the last observed call, once, and how many storages since the last
-// WatchMemory are not watched: those of more than 8 MB, or beyond two thousand at a time. It cannot
-// be undone.
+// WatchMemory places the memory of new tensors between pages without access: directly before one, or, if ahead is set,
+// after one; it contains the byte fill until it is written. The memory of arguments begins at a multiple of the size of
+// an element, as that of a slice does, or, if aligned is set, of 64 bytes, as c10's allocator aligns it. It returns the
+// illegal accesses of the last observed call, once, and how many storages since the last WatchMemory are not watched:
+// those of more than 8 MB, or beyond two thousand at a time. It cannot be undone.
 func WatchMemory(ahead, aligned bool, fill byte) (touches []Touch, unwatched int, err error) {
 	side := truth(ahead) | truth(aligned)<<1
 	touches, err = ask("watch memory", crossing{function: fnMemory, first: side, second: int64(fill)}, func(r *reader) []Touch {

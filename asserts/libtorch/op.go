@@ -8,8 +8,7 @@ import (
 	"github.com/opassert/opassert/internal/slicesx"
 )
 
-// An Op is one operator overload of the live dispatcher. It must not be
-// changed.
+// An Op is one operator overload of the live dispatcher. It must not be changed.
 type Op struct {
 	Name      string // "aten::add.Tensor"
 	Namespace string // "aten"

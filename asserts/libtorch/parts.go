@@ -54,8 +54,7 @@ func (out *Outcome) addParts() {
 	}
 }
 
-// partsOf returns the parts of a subject's tensors, and their names: "values", and in a list
-// "1.values".
+// partsOf returns the parts of a subject's tensors, and their names: "values", and in a list "1.values".
 func (out *Outcome) partsOf(side moment, subject, tensors int) (parts []asserts.Observation, names []string) {
 	for _, p := range out.parts {
 		if p.side != side || p.subject != subject {
@@ -96,8 +95,7 @@ func writes(op *asserts.Op, at asserts.Place) bool {
 	return slices.ContainsFunc(op.Results, func(s asserts.Subject) bool { return s.Index == at.Index && s.Write })
 }
 
-// owner returns the index of the tensor that a part is inside of, "" if its subject is one tensor:
-// "1" for "1.values".
+// owner returns the index of the tensor that a part is inside of, "" if its subject is one tensor: "1" for "1.values".
 func owner(called string) string {
 	number, _, numbered := strings.Cut(called, ".")
 	if !numbered {

@@ -88,8 +88,7 @@ func Lookup(name string) (*Op, error) {
 	return nil, fmt.Errorf("libtorch has no operator %s; names look like aten::add.Tensor; LoadLibrary loads a library with further operators", name)
 }
 
-// recordOf returns the record of an operator, or nil. It does not list others: most workers and
-// programs need few.
+// recordOf returns the record of an operator, or nil. It does not list others: most workers and programs need few.
 func recordOf(name string) (*operatorRecord, error) {
 	if l := registry.listed.Load(); l != nil {
 		return l.records[name], nil

@@ -40,16 +40,14 @@ var use struct {
 	started bool
 }
 
-// Use sets the libtorch to load, by its folder: an unpacked libtorch, the Python package torch, or
-// anything that [installed.Inspect] accepts. It must be called first. Without it the process loads
-// the first one that [installed.Find] finds. The other libraries are loaded before it, such as
-// [installed.Torch.Needs].
+// Use sets the libtorch to load, by its folder: an unpacked libtorch, the Python package torch, or anything that
+// [installed.Inspect] accepts. It must be called first. Without it the process loads the first one that
+// [installed.Find] finds. The other libraries are loaded before it, such as [installed.Torch.Needs].
 func Use(dir string, others ...string) error {
 	return choose(func() { use.dir, use.others = dir, others })
 }
 
-// UseShim makes the process load the shim that [BuildShim] returned in another process of the same
-// program.
+// UseShim makes the process load the shim that [BuildShim] returned in another process of the same program.
 func UseShim(shim string) error {
 	return choose(func() { use.shim = strings.Split(shim, "\n") })
 }
@@ -89,8 +87,7 @@ func choose(set func()) error {
 	return nil
 }
 
-// Version returns the version of the libtorch that the process loads, in the form of its package:
-// "2.6.0+cu124".
+// Version returns the version of the libtorch that the process loads, in the form of its package: "2.6.0+cu124".
 func Version() (string, error) { return started() }
 
 var started = sync.OnceValues(func() (string, error) {
@@ -163,8 +160,7 @@ func LoadLibrary(path string) error {
 // torchSymbol matches a PyTorch symbol that a library requires and no library defines.
 var torchSymbol = regexp.MustCompile(`undefined symbol: _Z(T[IVS])?N[KVr]*(3c10|2at|5torch|6caffe2)`)
 
-// builtForAnother adds the remedy to the error of a library that requires symbols which this
-// PyTorch lacks.
+// builtForAnother adds the remedy to the error of a library that requires symbols which this PyTorch lacks.
 func builtForAnother(err error, library, version string) error {
 	if !torchSymbol.MatchString(err.Error()) {
 		return err

@@ -15,8 +15,7 @@ type Tensor struct{ h handle }
 // of a custom class. The rules are those of [Tensor].
 type Object struct{ h handle }
 
-// Release releases the reference, after the calls that use the tensor. For the zero Tensor it does
-// nothing.
+// Release releases the reference, after the calls that use the tensor. For the zero Tensor it does nothing.
 func (t Tensor) Release() error { return t.h.release() }
 
 // Release releases the reference; see [Tensor.Release].
@@ -117,8 +116,7 @@ func reply[T any](what string, c crossing, take func(*reader) T) (taken T, err e
 	return taken, err
 }
 
-// StorageOf returns an object that refers to the tensor's storage, for
-// arguments of type Storage.
+// StorageOf returns an object that refers to the tensor's storage, for arguments of type Storage.
 func StorageOf(t Tensor) (Object, error) {
 	var o Object
 	err := t.ask("storage", crossing{function: fnStorage}, func(r *reader) { o = r.object() })
@@ -149,10 +147,9 @@ func RestoreState() (string, error) {
 	return ask("state", crossing{function: fnLeft}, (*reader).text)
 }
 
-// MetaTwins returns tensors on the meta device with the same relations as ts: the same sizes,
-// strides, offsets and dtypes, one Tensor for several with one TensorImpl, and one storage for
-// several with one storage. Tensors that are not plain strided ones have no twins. Release the
-// result with [ReleaseAll].
+// MetaTwins returns tensors on the meta device with the same relations as ts: the same sizes, strides, offsets and
+// dtypes, one Tensor for several with one TensorImpl, and one storage for several with one storage. Tensors that are
+// not plain strided ones have no twins. Release the result with [ReleaseAll].
 func MetaTwins(ts ...Tensor) ([]Tensor, error) {
 	if err := start(); err != nil {
 		return nil, err

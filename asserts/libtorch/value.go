@@ -34,9 +34,8 @@ const (
 	KindTensors                        // Tensors, a list
 )
 
-// A Value is an argument or a result of an operator, as plain data. An int
-// is valid for a float argument; a Scalar argument is an int, a float, a bool or a
-// complex number. The error for an invalid value names the argument.
+// A Value is an argument or a result of an operator, as plain data. An int is valid for a float argument; a Scalar
+// argument is an int, a float, a bool or a complex number. The error for an invalid value names the argument.
 type Value struct {
 	Kind    ValueKind
 	Int     int64
@@ -84,8 +83,7 @@ func Complex(v complex128) Value {
 // String is a str.
 func String(v string) Value { return Value{Kind: KindString, Str: v} }
 
-// Dimname is the name of a dimension, "*" for none. Schemas show such an
-// argument as str.
+// Dimname is the name of a dimension, "*" for none. Schemas show such an argument as str.
 func Dimname(name string) Value { return String("dimname::" + name) }
 
 // Device is a device: "cpu", "meta", "cuda:1".
@@ -111,12 +109,10 @@ func Tuple(v ...Value) Value { return Value{Kind: KindTuple, List: v} }
 // Dict is a dict of keys, each before its value.
 func Dict(v ...Value) Value { return Value{Kind: KindDict, List: v} }
 
-// New is an object of a custom class, "__torch__.torch.classes.my.Class", that
-// its constructor makes from arguments.
+// New is an object of a custom class, "__torch__.torch.classes.my.Class", that its constructor makes from arguments.
 func New(class string, args ...Value) Value { return Value{Kind: KindNew, Str: class, List: args} }
 
-// Same is an earlier argument of the call, such as an object from a constructor: both are then one
-// object.
+// Same is an earlier argument of the call, such as an object from a constructor: both are then one object.
 func Same(argument int) Value { return Value{Kind: KindSame, Int: int64(argument)} }
 
 // Floats is a list of floats.

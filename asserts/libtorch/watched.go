@@ -26,11 +26,10 @@ func ReadOp(listed string) (op *Op, err error) {
 	return op, nil
 }
 
-// ReadSeen reads what observe.h wrote about a call of the operator in another process: for each
-// argument that holds tensors their number; the tensors before the call and after it; the number of
-// tensors added to lists, and these, each after the index of its argument; for each return that
-// holds tensors their number and the tensors; the number of storages that earlier calls returned,
-// and for each its address, the address of its bytes, and their number.
+// ReadSeen reads what observe.h wrote about a call of the operator in another process: for each argument that holds
+// tensors their number; the tensors before the call and after it; the number of tensors added to lists, and these, each
+// after the index of its argument; for each return that holds tensors their number and the tensors; the number of
+// storages that earlier calls returned, and for each its address, the address of its bytes, and their number.
 func (op *Op) ReadSeen(level asserts.Level, record []byte) (seen asserts.Seen, err error) {
 	defer func() {
 		if recover() != nil {

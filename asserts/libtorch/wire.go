@@ -75,8 +75,7 @@ func (s *scratch) putText(text string) {
 	}
 }
 
-// read returns the reply after its header, or its error. The argument what is the operator, or else
-// the request.
+// read returns the reply after its header, or its error. The argument what is the operator, or else the request.
 func (s *scratch) read(what string) (reader, error) {
 	r := s.answer()
 	return r, s.thrown(what, &r)

@@ -12,9 +12,8 @@ import (
 	"slices"
 )
 
-// cached returns the file of that name in the cache, and makes it if no folder holds
-// a trusted one. make writes the library to a file in a new folder; if a folder of
-// the cache can't be written to, the next is tried.
+// cached returns the file of that name in the cache, and makes it if no folder holds a trusted one. make writes the
+// library to a file in a new folder; if a folder of the cache can't be written to, the next is tried.
 func cached(name string, make func(work, file string) error) (string, error) {
 	for _, dir := range folders() {
 		if file := filepath.Join(dir, name); checkFolder(dir) == nil && checkMount(dir) == nil && trusted(file) {
@@ -39,8 +38,7 @@ func Folder() (string, error) {
 	})
 }
 
-// inFolder calls a function with the folders of the cache, until one is not the
-// reason why it fails.
+// inFolder calls a function with the folders of the cache, until one is not the reason why it fails.
 func inFolder(do func(dir string) (string, error)) (string, error) {
 	var errs []error
 	for _, dir := range folders() {
@@ -60,8 +58,7 @@ func inFolder(do func(dir string) (string, error)) (string, error) {
 // persistent is a folder for temporary files that persist.
 var persistent = "/var/tmp"
 
-// folders returns the folders that may hold libraries: in the user's cache folder, and
-// in those for temporary files.
+// folders returns the folders that may hold libraries: in the user's cache folder, and in those for temporary files.
 func folders() []string {
 	own := fmt.Sprintf("opassert-%d", os.Geteuid())
 	dirs := []string{filepath.Join(os.TempDir(), own), filepath.Join(persistent, own)}
@@ -89,8 +86,7 @@ func makeFolder(dir string) error {
 	return checkFolder(dir)
 }
 
-// store makes a library in a folder, whole or not at all. Processes that need the
-// same one wait for the first.
+// store makes a library in a folder, whole or not at all. Processes that need the same one wait for the first.
 func store(dir, name string, make func(work, file string) error) (string, error) {
 	file := filepath.Join(dir, name)
 	unlock, err := lock(file)
@@ -121,8 +117,7 @@ const (
 	lockMark = ".lock" // the suffix of a library's lock, held while it is made
 )
 
-// sealMark precedes the digest at the end of a library, which the dynamic linker does
-// not read.
+// sealMark precedes the digest at the end of a library, which the dynamic linker does not read.
 const sealMark = "opassert sha256 "
 
 func digest(name string, library []byte) []byte {
@@ -132,8 +127,7 @@ func digest(name string, library []byte) []byte {
 	return sum.Sum([]byte(sealMark))
 }
 
-// seal appends the digest of a library and its final name, and makes the file
-// accessible to the user alone.
+// seal appends the digest of a library and its final name, and makes the file accessible to the user alone.
 func seal(file, name string) error {
 	library, err := os.ReadFile(file)
 	if err != nil {
@@ -150,9 +144,8 @@ func seal(file, name string) error {
 	return errors.Join(err, f.Close())
 }
 
-// trusted reports whether a file is a library that the user's opassert wrote,
-// unchanged. No other user can replace it before it is loaded: its folder is one of
-// [folders].
+// trusted reports whether a file is a library that the user's opassert wrote, unchanged. No other user can replace it
+// before it is loaded: its folder is one of [folders].
 func trusted(file string) bool {
 	f, err := openOwn(file)
 	if err != nil {

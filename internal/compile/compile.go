@@ -44,8 +44,7 @@ func Embedded(files embed.FS, folder string) fs.FS {
 	return sub
 }
 
-// Architecture is the GOARCH of the libraries. A package can be built for another
-// one, if $CXX compiles for it.
+// Architecture is the GOARCH of the libraries. A package can be built for another one, if $CXX compiles for it.
 var Architecture = runtime.GOARCH
 
 // Path returns the file of the shared library for a libtorch, and compiles it if it
@@ -75,8 +74,7 @@ func (l *CppLibrary) Path(t *installed.Torch) (string, error) {
 	})
 }
 
-// key is a digest of the library's inputs, except the compiler: a cached library
-// needs none.
+// key is a digest of the library's inputs, except the compiler: a cached library needs none.
 func (l *CppLibrary) key(t *installed.Torch) (string, error) {
 	hash := sha256.New()
 	fmt.Fprintf(hash, "%q\n%q\n%s\n", append(l.flags(t), l.linkFlags(t, t.Lib)...), l.Units, t.Version)
@@ -124,8 +122,7 @@ func (l *CppLibrary) flags(t *installed.Torch) []string {
 	return slices.Concat(dialect(t), []string{"-D" + Version + "=" + strconv.Quote(t.Version)}, includes(t))
 }
 
-// dialect holds the compiler flags of a libtorch that do not depend on where it is
-// installed.
+// dialect holds the compiler flags of a libtorch that do not depend on where it is installed.
 func dialect(t *installed.Torch) []string {
 	abi := "0"
 	if t.CXX11 {
@@ -203,8 +200,7 @@ func run(work string, command []string) ([]byte, error) {
 	return cmd.CombinedOutput()
 }
 
-// shortened returns the first lines of a compiler's errors, with paths relative to
-// libtorch's folder.
+// shortened returns the first lines of a compiler's errors, with paths relative to libtorch's folder.
 func shortened(out []byte, folders ...string) string {
 	const most = 10
 	text := string(out)

@@ -4,8 +4,7 @@ package compile
 
 import "os"
 
-// On other systems two processes may compile the same library at once; each moves a
-// whole file into place.
+// On other systems two processes may compile the same library at once; each moves a whole file into place.
 func lock(string) (unlock func() error, err error) { return func() error { return nil }, nil }
 
 // On other systems the user's folders are trusted.

@@ -33,8 +33,7 @@ func lock(file string) (unlock func() error, err error) {
 
 const byOthers = 0o022 // write permissions of others than the owner
 
-// checkFolder returns an error if a folder is not the user's, or if another user
-// could write to it or replace it.
+// checkFolder returns an error if a folder is not the user's, or if another user could write to it or replace it.
 func checkFolder(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
@@ -46,8 +45,7 @@ func checkFolder(dir string) error {
 	return checkParents(dir)
 }
 
-// checkParents returns an error if a user other than root could replace a file, or a
-// folder or link on its path.
+// checkParents returns an error if a user other than root could replace a file, or a folder or link on its path.
 func checkParents(path string) error {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -88,8 +86,7 @@ func openOwn(file string) (*os.File, error) {
 	return openTrusted(file, func(info fs.FileInfo) bool { return owner.Of(info) == os.Geteuid() && info.Mode()&byOthers == 0 })
 }
 
-// openBeside opens a file that came with the command: each user who can write to it
-// can write to the command.
+// openBeside opens a file that came with the command: each user who can write to it can write to the command.
 func openBeside(command, file string) (*os.File, error) {
 	own, err := os.Stat(command)
 	if err != nil {

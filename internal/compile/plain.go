@@ -15,8 +15,7 @@ func Stored(name, suffix string, text []byte) (string, error) {
 	return cached(fmt.Sprintf("%s-%x%s", name, key[:8], suffix), func(_, file string) error { return os.WriteFile(file, text, 0o600) })
 }
 
-// Plain returns the file of a C shared library that depends on libc alone, and
-// compiles it if it is not in the cache.
+// Plain returns the file of a C shared library that depends on libc alone, and compiles it if it is not in the cache.
 func Plain(name, source string) (string, error) {
 	flags := []string{"-x", "c", "-O2", "-g0", "-fPIC", "-shared", "-Wl,-Bsymbolic-functions", "-w"}
 	key := sha256.Sum256(fmt.Appendf(nil, "%s %q\n%s", Architecture, flags, source))

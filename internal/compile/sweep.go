@@ -22,8 +22,7 @@ func use(file string) {
 	}
 }
 
-// sweep removes the files of killed processes from a folder, and libraries that were
-// not used for long.
+// sweep removes the files of killed processes from a folder, and libraries that were not used for long.
 func sweep(dir string) {
 	parts, _ := filepath.Glob(filepath.Join(dir, "*"+partMark+"*"))
 	for _, part := range parts {

@@ -14,9 +14,8 @@ import (
 	"github.com/opassert/opassert/internal/installed"
 )
 
-// A template is a library that was compiled for a release of libtorch, with
-// placeholders for the facts that depend on where that is installed. A file beside it
-// has the digest of the headers, which must be the same.
+// A template is a library that was compiled for a release of libtorch, with placeholders for the facts that depend on
+// where that is installed. A file beside it has the digest of the headers, which must be the same.
 
 // The placeholders of libtorch's folder and version in a template.
 var (
@@ -30,8 +29,7 @@ func blank(begin string, size int) string { return begin + strings.Repeat("_", s
 // length: another definition might be linked.
 var versionInTemplate = fmt.Sprintf("extern \"C\" __attribute__((weak)) const char opassert_version[] = %q;\n", blankVersion)
 
-// packageFolder returns the folder of templates in a package of opassert: lib, beside
-// the folder of the command.
+// packageFolder returns the folder of templates in a package of opassert: lib, beside the folder of the command.
 var packageFolder = func() (command, folder string, err error) {
 	if command, err = os.Executable(); err == nil {
 		command, err = filepath.EvalSymlinks(command)
@@ -39,8 +37,7 @@ var packageFolder = func() (command, folder string, err error) {
 	return command, filepath.Join(filepath.Dir(filepath.Dir(command)), "lib", "opassert"), err
 }
 
-// packaged returns the template of that name, unless users can write to it who cannot
-// write to the command.
+// packaged returns the template of that name, unless users can write to it who cannot write to the command.
 func packaged(name string) ([]byte, error) {
 	command, folder, err := packageFolder()
 	if err != nil {

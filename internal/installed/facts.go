@@ -111,8 +111,7 @@ func soname(file string) string {
 	return filepath.Base(file)
 }
 
-// cxx11 reports whether libc10 was built with C++11 strings: a parameter of
-// c10::Error's constructor is one.
+// cxx11 reports whether libc10 was built with C++11 strings: a parameter of c10::Error's constructor is one.
 func cxx11(libc10 string) (bool, error) {
 	if runtime.GOOS != "linux" {
 		return true, nil

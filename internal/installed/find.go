@@ -16,13 +16,11 @@ import (
 	"github.com/opassert/opassert/internal/subprocess"
 )
 
-// Find returns the selected libtorch, and the others that are installed. dir is the
-// folder that the user named, or "", and libs are the libraries of ops that will be
-// loaded, which only work with the libtorch that they are linked to. The order is:
-// dir, $LIBTORCH, the libtorch of libs, that of the virtual environment that the
-// command is installed in, of the active one, of the active conda environment, of the
-// Python on the path, of the system. One that the user named is used or is an error;
-// others are skipped if nothing can be compiled against them.
+// Find returns the selected libtorch, and the others that are installed. dir is the folder that the user named, or "",
+// and libs are the libraries of ops that will be loaded, which only work with the libtorch that they are linked to. The
+// order is: dir, $LIBTORCH, the libtorch of libs, that of the virtual environment that the command is installed in, of
+// the active one, of the active conda environment, of the Python on the path, of the system. One that the user named is
+// used or is an error; others are skipped if nothing can be compiled against them.
 func Find(dir string, libs ...string) (*Torch, []*Torch, error) {
 	all, err := search(dir, libs)
 	if err != nil {
@@ -43,8 +41,7 @@ func Find(dir string, libs ...string) (*Torch, []*Torch, error) {
 	return nil, nil, errors.Join(errs...)
 }
 
-// FindSchemas returns the native_functions.yaml of the first PyTorch that has one, in
-// the order of [Find].
+// FindSchemas returns the native_functions.yaml of the first PyTorch that has one, in the order of [Find].
 func FindSchemas(dir string) (string, *Torch, error) {
 	all, err := search(dir, nil)
 	if err != nil {
@@ -159,8 +156,7 @@ var home = func() string {
 	return environmentOf(command)
 }
 
-// environmentOf returns the virtual environment, or that of conda, that a command is
-// installed in, or "".
+// environmentOf returns the virtual environment, or that of conda, that a command is installed in, or "".
 func environmentOf(command string) string {
 	file, err := filepath.EvalSymlinks(command)
 	prefix := filepath.Dir(filepath.Dir(file))
@@ -228,10 +224,9 @@ func answers(python, program, prefix string) []string {
 	return all
 }
 
-// Preload returns the shared libraries to load before libtorch_cpu: those that it
-// needs and that the loader would not find, such as libcudart.so.12 of the package
-// nvidia-cuda-runtime. A wheel finds them if they are installed beside it, which not
-// every installer does.
+// Preload returns the shared libraries to load before libtorch_cpu: those that it needs and that the loader would not
+// find, such as libcudart.so.12 of the package nvidia-cuda-runtime. A wheel finds them if they are installed beside it,
+// which not every installer does.
 func (t *Torch) Preload() []string {
 	if t.Package == "" || len(t.link) == 0 {
 		return nil

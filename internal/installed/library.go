@@ -35,10 +35,9 @@ func LibraryFile(name string) (string, error) {
 	return "", nil
 }
 
-// Libraries returns the shared libraries of an installed Python package that
-// register ops, sorted. The package is searched beside this PyTorch, and in the
-// folders of its Python and of the active one; it is not imported. Its name is that
-// of its module or its distribution.
+// Libraries returns the shared libraries of an installed Python package that register ops, sorted. The package is
+// searched beside this PyTorch, and in the folders of its Python and of the active one; it is not imported. Its name is
+// that of its module or its distribution.
 func (t *Torch) Libraries(name string) ([]string, error) {
 	folders := t.modules()
 	var looked []string
@@ -138,10 +137,9 @@ func imports(path string, wanted func(symbol string) bool) bool {
 	return slices.ContainsFunc(symbols, func(s elf.ImportedSymbol) bool { return wanted(s.Name) })
 }
 
-// Needs returns the shared libraries to load before libraries of ops: those of this
-// PyTorch that they need, which the loader may not find; and that of Python, whose
-// functions an extension expects to be loaded. A library that is not found is left
-// out: loading is then an error that names it.
+// Needs returns the shared libraries to load before libraries of ops: those of this PyTorch that they need, which the
+// loader may not find; and that of Python, whose functions an extension expects to be loaded. A library that is not
+// found is left out: loading is then an error that names it.
 func (t *Torch) Needs(libraries ...string) []string {
 	n := needed{torch: t, seen: make(map[string]bool)}
 	for _, path := range libraries {
@@ -179,9 +177,8 @@ func (n *needed) into(path string, above []string) {
 			continue
 		}
 		n.seen[name] = true
-		// libtorch's own libraries are taken from its folder, even if the loader
-		// would find others. A package may load the libraries beside a library
-		// itself.
+		// libtorch's own libraries are taken from its folder, even if the loader would find others. A package may load
+		// the libraries beside a library itself.
 		loaded, own := firstWith(dirs, name), firstWith([]string{n.torch.Lib}, name)
 		switch file := cmp.Or(own, loaded, firstWith([]string{n.beside}, name), n.torch.companion(name)); {
 		case file == "":
@@ -222,8 +219,7 @@ print("python in", os.path.join(sysconfig.get_config_var("LIBDIR") or "", syscon
 	return ""
 }
 
-// pythons returns the Pythons that may import this PyTorch: its environment's, and
-// the active one.
+// pythons returns the Pythons that may import this PyTorch: its environment's, and the active one.
 func (t *Torch) pythons() []string {
 	all := []string{t.python}
 	if t.Package != "" {

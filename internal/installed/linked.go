@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// LinkedTo returns the folder of the libtorch that the loader would load with a
-// library, or "".
+// LinkedTo returns the folder of the libtorch that the loader would load with a library, or "".
 func LinkedTo(library string) string {
 	w := walk{seen: make(map[string]bool)}
 	w.into(library, nil)
@@ -32,8 +31,7 @@ func (t *Torch) Takes(library string) error {
 	return nil
 }
 
-// BuiltFor describes the PyTorch that a library was linked to, which may have been
-// updated since.
+// BuiltFor describes the PyTorch that a library was linked to, which may have been updated since.
 func BuiltFor(library, version string) string {
 	if dir := LinkedTo(library); dir != "" {
 		if t, err := Inspect(dir); err == nil && t.Version != version {
@@ -73,8 +71,7 @@ func (w *walk) into(path string, above []string) {
 	}
 }
 
-// needs returns the names of the libraries that one needs, the folders to search, and
-// the DT_RPATHs that apply to them.
+// needs returns the names of the libraries that one needs, the folders to search, and the DT_RPATHs that apply to them.
 func needs(path string, above []string) (names, dirs, rpaths []string) {
 	f, err := elf.Open(path)
 	if err != nil {

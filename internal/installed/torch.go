@@ -1,6 +1,5 @@
-// Package installed finds the user's PyTorch, with the files and flags for compiling
-// against its libtorch. It reads files, and may ask a Python for the folder of its
-// torch; it loads and imports nothing.
+// Package installed finds the user's PyTorch, with the files and flags for compiling against its libtorch. It reads
+// files, and may ask a Python for the folder of its torch; it loads and imports nothing.
 package installed
 
 import (
@@ -19,8 +18,7 @@ var (
 	// ErrNotFound is the error of a search without a libtorch.
 	ErrNotFound = errors.New("no libtorch found: pip install torch, apt-get install libtorch-dev, or unpack one and name its folder with -libtorch or $LIBTORCH")
 
-	// ErrNoHeaders is the error of a libtorch that nothing can be compiled
-	// against.
+	// ErrNoHeaders is the error of a libtorch that nothing can be compiled against.
 	ErrNoHeaders = errors.New("its C++ headers are missing")
 )
 
@@ -45,8 +43,7 @@ var number = regexp.MustCompile(`\d+\.\d+(\.\d+)?`)
 // Number returns the release's number: "2.6.0".
 func (t *Torch) Number() string { return number.FindString(t.Version) }
 
-// before reports whether the release is earlier than another; false if its number is
-// unknown.
+// before reports whether the release is earlier than another; false if its number is unknown.
 func (t *Torch) before(major, minor int) bool {
 	var has [2]int
 	n, _ := fmt.Sscanf(t.Number(), "%d.%d", &has[0], &has[1])
@@ -77,10 +74,9 @@ func (t *Torch) Schemas() (string, error) {
 	return "", fmt.Errorf("%v has no native_functions.yaml; the Python package has one from PyTorch 1.13 on", t)
 }
 
-// Inspect returns the PyTorch in a folder: an unpacked libtorch, the Python package
-// torch, the folder of packages that holds it, an environment whose Python sees
-// it, a prefix such as /usr, or the folder lib of any of them. It is an error if
-// there is no PyTorch; [Torch.Usable] reports an incomplete one.
+// Inspect returns the PyTorch in a folder: an unpacked libtorch, the Python package torch, the folder of packages that
+// holds it, an environment whose Python sees it, a prefix such as /usr, or the folder lib of any of them. It is an
+// error if there is no PyTorch; [Torch.Usable] reports an incomplete one.
 func Inspect(dir string) (*Torch, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -204,8 +200,7 @@ func (t *Torch) findLibraries(place string) {
 	}
 }
 
-// versions returns the files of a library in a folder: the one for the linker, or
-// without it those that programs load.
+// versions returns the files of a library in a folder: the one for the linker, or without it those that programs load.
 func versions(dir, stem string) []string {
 	file := filepath.Join(dir, libName(stem))
 	if exists(file) {
@@ -215,9 +210,8 @@ func versions(dir, stem string) []string {
 	return slices.DeleteFunc(found, func(f string) bool { return !exists(f) })
 }
 
-// folderOf returns the folder in which the loader finds libtorch_cpu and libc10 by
-// their sonames, and the two files. A folder of links, such as Debian's torch/lib,
-// may have other names.
+// folderOf returns the folder in which the loader finds libtorch_cpu and libc10 by their sonames, and the two files. A
+// folder of links, such as Debian's torch/lib, may have other names.
 func folderOf(cpu string) (string, []string) {
 	dirs := []string{filepath.Dir(cpu)}
 	if real, err := filepath.EvalSymlinks(cpu); err == nil {
@@ -242,8 +236,7 @@ func folderOf(cpu string) (string, []string) {
 
 var headers = []string{"ATen/ATen.h", "ATen/core/dispatch/Dispatcher.h", "c10/core/TensorImpl.h", versionHeader}
 
-// findHeaders records the headers of a folder, if they are complete, and returns
-// their folder.
+// findHeaders records the headers of a folder, if they are complete, and returns their folder.
 func (t *Torch) findHeaders(place string) string {
 	dir := filepath.Join(place, "include")
 	for _, h := range headers {

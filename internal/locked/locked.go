@@ -15,8 +15,7 @@ import (
 // ErrHeld is the error of a file that another process has open.
 var ErrHeld = errors.New("another process has it open")
 
-// Open opens a private file for reading and writing, and locks it until it is closed
-// or the process ends.
+// Open opens a private file for reading and writing, and locks it until it is closed or the process ends.
 func Open(path string, flags int) (*os.File, error) {
 	f, err := os.OpenFile(path, flags|os.O_RDWR, 0o600)
 	if err != nil {
@@ -49,8 +48,7 @@ const (
 	abandoned = 24 * time.Hour // after which a folder without a lock is removed
 )
 
-// NewFolder makes a folder in dir whose name begins with prefix, and removes those of
-// killed processes.
+// NewFolder makes a folder in dir whose name begins with prefix, and removes those of killed processes.
 func NewFolder(dir, prefix string) (*Folder, error) {
 	sweep(dir, prefix)
 	path, err := os.MkdirTemp(dir, prefix)

@@ -1,11 +1,10 @@
 // Package printable writes foreign text, such as names, messages and paths, so that
 // it does nothing to a terminal, a CI or a reader.
 //
-// Control characters, those that change the direction of text, and other invisible
-// ones are escaped as in strings of JSON and Go, \u001b, and bytes that are not UTF-8
-// as \xff. Commands to a CI, :: at the start of a line and ##[ anywhere, are escaped
-// too. A JSON text stays the same value: it has such characters only in strings,
-// which may have these escapes.
+// Control characters, those that change the direction of text, and other invisible ones are escaped as in strings of
+// JSON and Go, \u001b, and bytes that are not UTF-8 as \xff. Commands to a CI, :: at the start of a line and ##[
+// anywhere, are escaped too. A JSON text stays the same value: it has such characters only in strings, which may have
+// these escapes.
 package printable
 
 import (
@@ -39,8 +38,7 @@ func JSON(w io.Writer, v any, indent string) error {
 	return enc.Encode(v)
 }
 
-// jsonRows writes a list row by row: the text of thousands takes megabytes, and as much time to copy as
-// to make.
+// jsonRows writes a list row by row: the text of thousands takes megabytes, and as much time to copy as to make.
 func jsonRows(w io.Writer, rows reflect.Value, indent string) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	var row bytes.Buffer
@@ -134,8 +132,7 @@ func appendRune(b []byte, r rune, raw string) []byte {
 	return fmt.Appendf(b, `\u%04x`, r)
 }
 
-// A Writer writes printable text to another writer. Line breaks and tabs stay. It is
-// safe for concurrent use.
+// A Writer writes printable text to another writer. Line breaks and tabs stay. It is safe for concurrent use.
 type Writer struct {
 	mu      sync.Mutex
 	w       io.Writer

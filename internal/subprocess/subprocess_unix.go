@@ -14,9 +14,8 @@ import (
 // group once the other end of a pipe is closed everywhere.
 const script = `(read _ <&3; kill -9 0) >/dev/null 2>&1 & exec "$@" 3<&-`
 
-// Command makes a command, with all processes of its group, end with this process and
-// with its context. The command may have no files besides the standard three. Call
-// release when it has ended.
+// Command makes a command, with all processes of its group, end with this process and with its context. The command may
+// have no files besides the standard three. Call release when it has ended.
 func Command(cmd *exec.Cmd) (release func()) {
 	waits, held, err := os.Pipe()
 	if err != nil {

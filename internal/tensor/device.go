@@ -52,8 +52,7 @@ var (
 // deviceForm matches names of devices: a type, with or without an index.
 var deviceForm = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*(:(0|[1-9][0-9]*))?$`)
 
-// CheckDevice returns an error for a name that can't be a device's: neither PyTorch's
-// nor one that a package may bring.
+// CheckDevice returns an error for a name that can't be a device's: neither PyTorch's nor one that a package may bring.
 func CheckDevice(name string) error {
 	if !deviceForm.MatchString(name) {
 		return fmt.Errorf("unknown device %q: a device is a type, such as cuda, with or without an index, such as openreg:1", name)
@@ -67,8 +66,7 @@ func CheckDevice(name string) error {
 	return nil
 }
 
-// DeviceTypes returns the names of a device's type: a type that a package brings is
-// also PyTorch's privateuseone.
+// DeviceTypes returns the names of a device's type: a type that a package brings is also PyTorch's privateuseone.
 func DeviceTypes(name string) []string {
 	typ, _, _ := strings.Cut(name, ":")
 	if typ == "" || slices.Contains(Devices, typ) {

@@ -1,6 +1,5 @@
-// Package tensor is the vocabulary of tensors: one table each for dtypes, forms,
-// arrangements, layouts, memory formats, quantization schemes and devices. The C++
-// names are generated into shim/words.h.
+// Package tensor is the vocabulary of tensors: one table each for dtypes, forms, arrangements, layouts, memory formats,
+// quantization schemes and devices. The C++ names are generated into shim/words.h.
 package tensor
 
 import (
@@ -169,8 +168,7 @@ func ParseDType(name string) (DType, bool) {
 	return d, ok
 }
 
-// DTypeOfWord returns the writable dtype with that name in errors of kernels, such as
-// "Half".
+// DTypeOfWord returns the writable dtype with that name in errors of kernels, such as "Half".
 func DTypeOfWord(word string) (DType, bool) {
 	d, ok := byWord[strings.ToLower(word)]
 	return d, ok
@@ -192,8 +190,7 @@ func (d DType) String() string {
 	return fmt.Sprintf("dtype%d", int8(d))
 }
 
-// Size returns the size of an element in bytes, 0 if it is not known or elements
-// share a byte.
+// Size returns the size of an element in bytes, 0 if it is not known or elements share a byte.
 func (d DType) Size() int { return d.row().size }
 
 // Class returns the dtype's class.

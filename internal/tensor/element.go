@@ -27,8 +27,7 @@ func (d DType) Put(dst []byte, re, im float64) {
 	}
 }
 
-// Get reads an element, or the real part of a complex one. It is NaN if the dtype is
-// not Writable.
+// Get reads an element, or the real part of a complex one. It is NaN if the dtype is not Writable.
 func (d DType) Get(src []byte) float64 {
 	if row := d.row(); row.codec.get != nil {
 		return row.codec.get(src)
@@ -101,8 +100,7 @@ func toBFloat16(v float64) uint16 {
 	return uint16((bits + 0x7fff + bits>>16&1) >> 16)
 }
 
-// A small is a floating point format: bits of a mantissa, an exponent with a bias, and a
-// sign above them.
+// A small is a floating point format: bits of a mantissa, an exponent with a bias, and a sign above them.
 type small struct {
 	mantissa, exponent int
 	bias               int

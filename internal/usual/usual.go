@@ -1,7 +1,6 @@
-// Package usual has the facts that make the observations of a call usual. The row of
-// each check lists the facts under which it has nothing to report or skip. The fast
-// path of generated wrappers and the watcher's test of calls are made from these
-// lists.
+// Package usual has the facts that make the observations of a call usual. The row of each check lists the facts under
+// which it has nothing to report or skip. The fast path of generated wrappers and the watcher's test of calls are made
+// from these lists.
 package usual
 
 // Facts is a set of facts about one subject of a call.

@@ -1,7 +1,6 @@
-// Package yamlfile reads YAML that people write, and says exactly where
-// everything in it stands: a position is that of a byte, its column counts
-// bytes from 1, as [token.Position] and Go's tools do. Whatever is wrong with a
-// file comes as one [scanner.ErrorList].
+// Package yamlfile reads YAML that people write, and says exactly where everything in it stands: a position is that of
+// a byte, its column counts bytes from 1, as [token.Position] and Go's tools do. Whatever is wrong with a file comes as
+// one [scanner.ErrorList].
 package yamlfile
 
 import (
@@ -20,8 +19,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// MaxSize is the size of the largest file that is read, in bytes. PyTorch's
-// schema file is well under 1 MiB.
+// MaxSize is the size of the largest file that is read, in bytes. PyTorch's schema file is well under 1 MiB.
 const MaxSize = 16 << 20
 
 // A File is the text of a file, with its positions and its errors.
@@ -39,8 +37,7 @@ func (f *File) FirstLine() string {
 	return string(line)
 }
 
-// Read returns the bytes of a file, at most one more than [MaxSize], so that a
-// larger file shows.
+// Read returns the bytes of a file, at most one more than [MaxSize], so that a larger file shows.
 func Read(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -50,9 +47,8 @@ func Read(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, MaxSize+1))
 }
 
-// New returns the file of a text; path is only for positions. It finds the
-// lines as YAML breaks them: also at a carriage return alone and at the line
-// breaks of Unicode.
+// New returns the file of a text; path is only for positions. It finds the lines as YAML breaks them: also at a
+// carriage return alone and at the line breaks of Unicode.
 func New(path string, text []byte) *File {
 	f := &File{Path: path, text: text}
 	off := 0
@@ -84,8 +80,7 @@ func (f *File) ReportAt(pos token.Position, format string, args ...any) {
 	f.Errs.Add(pos, fmt.Sprintf(format, args...))
 }
 
-// Pos returns where the node begins. A column of YAML counts characters, one of
-// [token.Position] bytes.
+// Pos returns where the node begins. A column of YAML counts characters, one of [token.Position] bytes.
 func (f *File) Pos(n *yaml.Node) token.Position {
 	line := min(max(n.Line, 1), len(f.lines))
 	off := f.lines[line-1]
@@ -126,9 +121,8 @@ func (f *File) Inside(n *yaml.Node) func(int) token.Position {
 	}
 }
 
-// Document returns the root of the file's one YAML document, nil where it has
-// reported an error. A file without a document is an error with the text
-// empty, or nil if that is "".
+// Document returns the root of the file's one YAML document, nil where it has reported an error. A file without a
+// document is an error with the text empty, or nil if that is "".
 func (f *File) Document(empty string) *yaml.Node {
 	if !f.readable() {
 		return nil

@@ -8,9 +8,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Mapping returns the values of the known keys, in the order of keys, nil where
-// one is absent. It reports unknown and repeated keys. It reports false for a
-// node that is not a mapping, which is an error too.
+// Mapping returns the values of the known keys, in the order of keys, nil where one is absent. It reports unknown and
+// repeated keys. It reports false for a node that is not a mapping, which is an error too.
 func (f *File) Mapping(n *yaml.Node, what string, keys []string) ([]*yaml.Node, bool) {
 	values, unknown, ok := f.Fields(n, what, keys)
 	for _, key := range unknown {

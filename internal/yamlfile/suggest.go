@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// Suggest returns the end of a message about an unknown word: the nearest known
-// word, or nothing if none is near.
+// Suggest returns the end of a message about an unknown word: the nearest known word, or nothing if none is near.
 func Suggest(word string, known []string) string {
 	nearest, least := "", max(len(word)/3, 1)+1
 	for _, k := range known {

@@ -26,8 +26,7 @@ type Engine interface {
 	// returns, then those on which the call is repeated with Twins.
 	Devices() []Device
 
-	// Make makes a tensor, without keeping the data of d. Ops of the library that it calls may
-	// throw.
+	// Make makes a tensor, without keeping the data of d. Ops of the library that it calls may throw.
 	Make(d Dense, f Form) (Tensor, error)
 
 	// View makes a tensor that shares the storage and the version of another one; d describes its
@@ -50,16 +49,14 @@ type Engine interface {
 	// Seed sets the state of the default random number generator.
 	Seed(seed int64) error
 
-	// Call calls an op and observes its tensors before and after at the level. The caller releases
-	// the results. An op that throws returns an error of type *Thrown, with observations of its
-	// tensors if they have changed.
+	// Call calls an op and observes its tensors before and after at the level. The caller releases the results. An op
+	// that throws returns an error of type *Thrown, with observations of its tensors if they have changed.
 	Call(op string, args []any, level asserts.Level) (Outcome, error)
 
 	// Look observes a tensor at the content level, followed by those inside.
 	Look(t Tensor) []asserts.Observation
 
-	// Harmless returns the reason why a violation about the parts of a call's tensors is not a
-	// fault, or "".
+	// Harmless returns the reason why a violation about the parts of a call's tensors is not a fault, or "".
 	Harmless(op *asserts.Op, v *asserts.Violation) string
 
 	// Subjects returns the op with its checks extended to the parts of its tensors.
@@ -170,8 +167,7 @@ type Lost struct{ Message string }
 
 func (l *Lost) Error() string { return "the device is lost: " + l.Message }
 
-// Demands returns the text that a kernel threw with the conditions in its source, and false for
-// other failures.
+// Demands returns the text that a kernel threw with the conditions in its source, and false for other failures.
 func Demands(err error) (string, bool) {
 	var t *Thrown
 	if errors.As(err, &t) {
@@ -189,8 +185,7 @@ func Message(err error) (string, bool) {
 	return "", false
 }
 
-// Types of arguments, besides Tensor, nil, int64, float64, bool, complex128,
-// string and []any.
+// Types of arguments, besides Tensor, nil, int64, float64, bool, complex128, string and []any.
 type (
 	// Default is the schema's default value.
 	Default struct{}
@@ -208,8 +203,7 @@ type (
 	Tuple []any
 	// A Dict holds keys, each before its value.
 	Dict []any
-	// A New is an object of a custom class, made by its constructor from
-	// arguments: "__torch__.torch.classes.my.Class".
+	// A New is an object of a custom class, made by its constructor from arguments: "__torch__.torch.classes.my.Class".
 	New struct {
 		Class string
 		Args  []any

@@ -92,8 +92,7 @@ type Loader interface {
 	Files() []string
 }
 
-// A LoadError is the error of a library that could not be loaded, or at which a worker ended or did
-// not continue.
+// A LoadError is the error of a library that could not be loaded, or at which a worker ended or did not continue.
 type LoadError struct{ Library, Why string }
 
 func (e *LoadError) Error() string { return "load " + e.Library + ": " + e.Why }

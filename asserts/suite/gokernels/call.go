@@ -158,8 +158,7 @@ func kernelError(err *error) {
 	}
 }
 
-// heldTensors returns the tensors of each argument that holds some; of a slice, its present
-// elements.
+// heldTensors returns the tensors of each argument that holds some; of a slice, its present elements.
 func (l *Library) heldTensors(schemas []schema.Argument, passed []reflect.Value) [][]asserts.Tensor {
 	var all [][]asserts.Tensor
 	for i, arg := range schemas {
@@ -185,8 +184,7 @@ func observe(args [][]asserts.Tensor, level asserts.Level, look observer) (all [
 	return all, lens
 }
 
-// observeBroken observes a tensor after a call: if that panics, the kernel broke the
-// tensor.
+// observeBroken observes a tensor after a call: if that panics, the kernel broke the tensor.
 func observeBroken(t asserts.Tensor, level asserts.Level) (o asserts.Observation) {
 	defer func() {
 		if p := recover(); p != nil {

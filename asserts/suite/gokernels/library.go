@@ -1,6 +1,5 @@
-// Package gokernels is an engine of the suite for kernels that are Go functions: a
-// library makes its tensors, and every op of its schema file is called on generated
-// cases.
+// Package gokernels is an engine of the suite for kernels that are Go functions: a library makes its tensors, and every
+// op of its schema file is called on generated cases.
 package gokernels
 
 import (
@@ -29,20 +28,17 @@ type Library struct {
 	Left    map[string]string       // why an op is left out although it has a kernel; may be nil
 	Sites   map[string]asserts.Site // the positions of kernels; may be nil
 
-	// Make makes a tensor of the library's own type. An unsupported form or dtype is
-	// an error.
+	// Make makes a tensor of the library's own type. An unsupported form or dtype is an error.
 	Make func(d engine.Dense, f engine.Form) (asserts.Tensor, error)
 
 	// Observe observes tensors of the type Tensor; nil if they implement [asserts.Tensor].
 	Observe func(v any, o *asserts.Observation, level asserts.Level)
 	Tensor  reflect.Type
 
-	// View makes a tensor in the storage of t, as d describes it; nil if the library
-	// has no views.
+	// View makes a tensor in the storage of t, as d describes it; nil if the library has no views.
 	View func(t asserts.Tensor, d engine.Dense) (asserts.Tensor, error)
 
-	// Twins makes copies of tensors on another device; it has an entry for each
-	// device besides that of Make.
+	// Twins makes copies of tensors on another device; it has an entry for each device besides that of Make.
 	Twins map[engine.Device]func(ts []asserts.Tensor) ([]asserts.Tensor, error)
 
 	// Value turns a value of the suite into one of the library's own type, such
@@ -52,8 +48,7 @@ type Library struct {
 	// Release releases a tensor that a kernel returned or Make made. It may be nil.
 	Release func(asserts.Tensor)
 
-	// Seed sets the state of the library's default random number generator. It
-	// may be nil.
+	// Seed sets the state of the library's default random number generator. It may be nil.
 	Seed func(seed int64)
 }
 
@@ -96,8 +91,7 @@ func (l *Library) missing(op *schema.Op) string {
 	return ""
 }
 
-// returnsWritten reports whether an op returns only arguments that it writes, which a
-// Go function may leave out.
+// returnsWritten reports whether an op returns only arguments that it writes, which a Go function may leave out.
 func returnsWritten(op *schema.Op) bool {
 	return !slices.ContainsFunc(op.Func.Returns, func(r schema.Return) bool { return r.Alias == nil || !r.Alias.Write })
 }
@@ -113,8 +107,7 @@ type Engine struct {
 	views      views
 }
 
-// mostInspected is the number of tensors that are observed with their contents when
-// they are made.
+// mostInspected is the number of tensors that are observed with their contents when they are made.
 const mostInspected = 16
 
 // Version returns the library's name.
@@ -297,8 +290,7 @@ func (e *Engine) Twins(ts []engine.Tensor, on engine.Device) (_ []engine.Tensor,
 	return twins, nil
 }
 
-// A GeneratorSeed describes a random number generator by its seed; Library.Value makes
-// the library's.
+// A GeneratorSeed describes a random number generator by its seed; Library.Value makes the library's.
 type GeneratorSeed int64
 
 // Generator returns a generator by its seed.
@@ -332,8 +324,7 @@ func (e *Engine) Look(t engine.Tensor) []asserts.Observation {
 	return all
 }
 
-// Harmless returns the reason why a part that a declared view shares with its base is
-// not a fault.
+// Harmless returns the reason why a part that a declared view shares with its base is not a fault.
 func (e *Engine) Harmless(op *asserts.Op, v *asserts.Violation) string {
 	on, against := v.Subject, v.Against
 	if v.Code != asserts.ViewStorage && on.Inside && against.Inside && op.Base(on, against) && on.Part() == against.Part() {

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// A kernel may continue in the background after its call. So tensors are observed
-// again some milliseconds later: in the first calls of an op, as pending timers
-// cannot be detected, and in more calls if there are new goroutines.
+// A kernel may continue in the background after its call. So tensors are observed again some milliseconds later: in the
+// first calls of an op, as pending timers cannot be detected, and in more calls if there are new goroutines.
 const (
 	settling    = 5 * time.Millisecond
 	settledCold = 3  // calls of an op after which it waits

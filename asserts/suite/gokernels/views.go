@@ -15,9 +15,8 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// Tensors with strides that Make lacks come from view ops of the library that return
-// the wanted layout: narrow returns padded rows, t a transposed matrix. The arguments
-// of such a call are found by trial.
+// Tensors with strides that Make lacks come from view ops of the library that return the wanted layout: narrow returns
+// padded rows, t a transposed matrix. The arguments of such a call are found by trial.
 
 // views are the library's view ops, and the calls found for each layout.
 type views struct {
@@ -150,8 +149,7 @@ func (l viewLayout) drop(base *handle) {
 	}
 }
 
-// callView calls a view op, and returns its result if it has the layout and the base is
-// unchanged.
+// callView calls a view op, and returns its result if it has the layout and the base is unchanged.
 func (e *Engine) callView(c viewCall, l viewLayout, base *handle, before asserts.Observation) asserts.Tensor {
 	kernel := e.lib.kernel(c.op)
 	in, err := e.arguments(c.op, kernel, l.arguments(c, base))

@@ -15,8 +15,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A pythonBody is the statements of a Python program: one of python.tmpl's templates, which calls its
-// methods.
+// A pythonBody is the statements of a Python program: one of python.tmpl's templates, which calls its methods.
 type pythonBody struct {
 	*pythonCall
 	way
@@ -174,8 +173,7 @@ func (b *pythonBody) Seen() string {
 	return b.verdict(b.Sight.Fault, strings.ReplaceAll(b.Sight.Says, "{x}", b.On), ", or no result shows it")
 }
 
-// Makes reports whether constructors of custom classes or other ops make arguments, since these may
-// crash themselves.
+// Makes reports whether constructors of custom classes or other ops make arguments, since these may crash themselves.
 func (b *pythonBody) Makes() bool {
 	return slices.ContainsFunc(b.lines, func(line string) bool {
 		return strings.Contains(line, "torch.classes.") || strings.Contains(line, "torch.ops.")

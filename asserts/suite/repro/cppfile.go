@@ -46,8 +46,7 @@ var cppNames = map[string]string{
 	"channels_last_3d": "at::MemoryFormat::ChannelsLast3d", "per_tensor_affine": "at::kPerTensorAffine", "per_channel_affine": "at::kPerChannelAffine",
 }
 
-// cppTexts returns the programs for a fault that call the op through the dispatcher, with autograd
-// and below it.
+// cppTexts returns the programs for a fault that call the op through the dispatcher, with autograd and below it.
 func (s Source) cppTexts(f Problem) (all []string, err error) {
 	for _, below := range []bool{false, true} {
 		text, err := s.cppText(f, below)

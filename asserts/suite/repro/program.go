@@ -22,8 +22,7 @@ type Source struct {
 	Modules   []string // imported by Python
 	Go        *Module  // nil for kernels that are not Go functions
 
-	// Build returns the command that builds a C++ program from a file; nil without headers, or
-	// without a compiler.
+	// Build returns the command that builds a C++ program from a file; nil without headers, or without a compiler.
 	Build func(file, to string) []string
 }
 
@@ -51,10 +50,9 @@ type TensorFunctions struct {
 	Options string // returns options of package maker, or ""
 }
 
-// Texts returns programs that show a fault, the simplest first: through the public function of
-// PyTorch, through torch.ops, and below autograd if the run called it there. Each exits with 1 if
-// the fault is there, with 0 if it is not, and with 2 if the call raises. The error is the reason
-// why a fault has no program.
+// Texts returns programs that show a fault, the simplest first: through the public function of PyTorch, through
+// torch.ops, and below autograd if the run called it there. Each exits with 1 if the fault is there, with 0 if it is
+// not, and with 2 if the call raises. The error is the reason why a fault has no program.
 func (s Source) Texts(f Problem) ([]string, error) {
 	op, err := schema.ParseDispatcher(qualified(f.Op))
 	if err != nil {
@@ -144,8 +142,7 @@ func (k *pythonCall) ways() []way {
 	return append(all, way{Function: op}, way{Function: op, Below: true})
 }
 
-// public returns the name under which PyTorch documents an op, or "". If it does not exist, the
-// call raises.
+// public returns the name under which PyTorch documents an op, or "". If it does not exist, the call raises.
 func (k *pythonCall) public() string {
 	base := k.op.Func.Name.Root()
 	if k.op.Namespace != "aten" || strings.HasPrefix(base, "_") || keywords[base] {

@@ -34,8 +34,7 @@ var python = dialect{
 	},
 }
 
-// flat returns a Python expression for a one-dimensional tensor with these bytes: repeated bytes
-// are written once.
+// flat returns a Python expression for a one-dimensional tensor with these bytes: repeated bytes are written once.
 func flat(python *dialect, dtype tensor.DType, data []byte) string {
 	size := dtype.Size()
 	n := len(data) / size

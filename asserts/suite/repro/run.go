@@ -74,9 +74,8 @@ type recordedProblem struct {
 	programs []**report.ReproProgram // of it and of equal ones
 }
 
-// Write writes a program for each finding and each crash of a report that counts, one for equal
-// ones in a family, runs it, and records its outcome in the report. After the end of the context no
-// more are run, which is an error.
+// Write writes a program for each finding and each crash of a report that counts, one for equal ones in a family, runs
+// it, and records its outcome in the report. After the end of the context no more are run, which is an error.
 func (d *ProgramFolder) Write(ctx context.Context, r *report.Report, workers int) error {
 	all := problems(r)
 	d.once = sync.Once{}
@@ -180,8 +179,7 @@ func (d *ProgramFolder) languages() []language {
 
 func first(texts []string) string { return texts[0] }
 
-// write writes a program that shows a fault, in the first language with one, or else a program in
-// the first language.
+// write writes a program that shows a fault, in the first language with one, or else a program in the first language.
 func (d *ProgramFolder) write(f Problem, by *programRunner) (*report.ReproProgram, error) {
 	var best *report.ReproProgram
 	for i, l := range d.languages() {
@@ -298,8 +296,7 @@ func (d *ProgramFolder) runCpp(by *programRunner, file string) (shown bool, why 
 	return by.built(folder, append(d.Build(path, binary), d.included...), binary)
 }
 
-// runGo builds a program in the module of its kernel, first without the tag: making tensors may
-// require it.
+// runGo builds a program in the module of its kernel, first without the tag: making tensors may require it.
 func (d *ProgramFolder) runGo(by *programRunner, file string) (shown bool, why string) {
 	path, err := filepath.Abs(file)
 	if err != nil {

@@ -116,8 +116,7 @@ func outcome(status int, out []byte) (shown bool, why string) {
 	return false, last
 }
 
-// built builds a program in a folder, runs it, and reports whether the fault is there, or why it is
-// not shown.
+// built builds a program in a folder, runs it, and reports whether the fault is there, or why it is not shown.
 func (r *programRunner) built(folder string, build []string, file string) (shown bool, why string) {
 	if out, err := r.command(folder, build...); r.ctx.Err() != nil {
 		return false, interrupted

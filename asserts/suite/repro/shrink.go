@@ -90,8 +90,7 @@ func smallerCases(op *schema.Op, c *sample.Case) (all []*sample.Case) {
 	return all
 }
 
-// fewerArguments returns reductions that leave arguments to their defaults, or lists with one
-// element.
+// fewerArguments returns reductions that leave arguments to their defaults, or lists with one element.
 func fewerArguments(op *schema.Op, c *sample.Case) (all []reduction) {
 	apart := !slices.ContainsFunc(c.Tensors(), func(t *sample.TensorSpec) bool { return t.Same > 0 || t.View > 0 })
 	for i, arg := range op.Func.Args {

@@ -43,8 +43,7 @@ const (
 	notThere = "the fault is not there"
 )
 
-// verdict ends a program, with a message on whether the fault is there; unless limits what it means
-// that it is not.
+// verdict ends a program, with a message on whether the fault is there; unless limits what it means that it is not.
 func (d *dialect) verdict(fault, says, unless string) string {
 	return d.statement("verdict", fields{"fault": fault, "says": there + says, "otherwise": notThere + unless})
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/opassert/opassert/internal/locked"
 )
 
-// Command returns the file of the command, built once for all tests of a package.
-// [Tests.Run] removes it.
+// Command returns the file of the command, built once for all tests of a package. [Tests.Run] removes it.
 func Command(t testing.TB) string {
 	t.Helper()
 	path, err := command()

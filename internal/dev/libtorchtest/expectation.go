@@ -16,15 +16,13 @@ type Expectation struct {
 	Op, Code, On, Against string
 	Ends                  string // how the op ends the process instead
 
-	// Of an act at one of its places: its name, the kind of the places, and the
-	// healthy op of the same schema.
+	// Of an act at one of its places: its name, the kind of the places, and the healthy op of the same schema.
 	Act, Placed, Twin string
 	Of                string // the tensor that shows it: "" is a matrix, "slice", "vector"
 	Trigger           string // the calls that show it
 }
 
-// places are the suffixes of an act's ops, their subjects and the name of the healthy
-// act, by kind of place.
+// places are the suffixes of an act's ops, their subjects and the name of the healthy act, by kind of place.
 var places = map[string]struct {
 	right string
 	at    [][2]string

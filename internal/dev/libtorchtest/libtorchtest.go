@@ -23,8 +23,7 @@ func Need(t testing.TB) {
 	check(t, err)
 }
 
-// Library returns the shared library of a C++ source in a folder, compiled for
-// the libtorch that [Need] loads.
+// Library returns the shared library of a C++ source in a folder, compiled for the libtorch that [Need] loads.
 func Library(t testing.TB, name, folder, source string) string {
 	t.Helper()
 	Need(t)

@@ -14,10 +14,9 @@ import (
 	"github.com/opassert/opassert/internal/installed"
 )
 
-// Openreg makes a test's Pythons import openreg, PyTorch's example of a device whose
-// memory the CPU may not touch, and returns a library of kernels for it. root is the
-// repository's. The test is skipped before PyTorch 2.9, whose openreg has another
-// name and its memory in another process.
+// Openreg makes a test's Pythons import openreg, PyTorch's example of a device whose memory the CPU may not touch, and
+// returns a library of kernels for it. root is the repository's. The test is skipped before PyTorch 2.9, whose openreg
+// has another name and its memory in another process.
 func Openreg(t *testing.T, root string, python *installed.Python) (library string) {
 	t.Helper()
 	cmd := exec.Command(filepath.Join(root, ".ci", "openreg"), python.Path)

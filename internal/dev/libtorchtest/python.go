@@ -8,9 +8,8 @@ import (
 	"github.com/opassert/opassert/internal/installed"
 )
 
-// EachPython runs a test on each Python of $OPASSERT_PYTHONS, a list like $PATH, or
-// else on python3. Without PyTorch the test is skipped, or fails with
-// OPASSERT_NEED_PYTORCH=1.
+// EachPython runs a test on each Python of $OPASSERT_PYTHONS, a list like $PATH, or else on python3. Without PyTorch
+// the test is skipped, or fails with OPASSERT_NEED_PYTORCH=1.
 func EachPython(t *testing.T, test func(*testing.T, *installed.Python)) {
 	t.Helper()
 	paths := filepath.SplitList(os.Getenv("OPASSERT_PYTHONS"))

@@ -5,26 +5,22 @@
 //
 // It is a module of its own: only CI uses it.
 //
-// A condition is a comparison, an operand of && or || or !, or the condition of an
-// if, a for or a case. Each is negated, replaced by true and by false: this also
-// drops it from the && or || around it, and removes a ! before it. All mutants are
-// compiled at once, into test binaries that an environment variable switches, so a
-// mutant costs one run of the tests that evaluate its condition to another value, the
-// fast ones first.
+// A condition is a comparison, an operand of && or || or !, or the condition of an if, a for or a case. Each is
+// negated, replaced by true and by false: this also drops it from the && or || around it, and removes a ! before it.
+// All mutants are compiled at once, into test binaries that an environment variable switches, so a mutant costs one run
+// of the tests that evaluate its condition to another value, the fast ones first.
 //
 // A mutant that no test can distinguish from the source is excused by a comment on
 // the condition's line, with the mutant and the reason:
 //
 //	//mutate:equivalent false: only saves time
 //
-// It applies to every condition that begins on the line; each such mutant must
-// survive, or time out.
+// It applies to every condition that begins on the line; each such mutant must survive, or time out.
 //
 // With -part K/N, only each Nth condition is broken, beginning with the Kth: N
 // runs with K from 1 to N break all of them.
 //
-// The exit status is 1 when another mutant survives, or an excused one is
-// killed.
+// The exit status is 1 when another mutant survives, or an excused one is killed.
 package main
 
 import (

@@ -98,8 +98,7 @@ const (
 //go:embed switch.go.txt
 var switchSource string
 
-// switched returns the source with mutant(n, ...) around each condition; first
-// is the first one's number.
+// switched returns the source with mutant(n, ...) around each condition; first is the first one's number.
 func switched(src []byte, conditions []condition, first int) []byte {
 	opening, closing := map[int]string{}, map[int]string{} // by offset
 	for i, c := range conditions {
@@ -114,8 +113,7 @@ func switched(src []byte, conditions []condition, first int) []byte {
 	return append(out, closing[len(src)]...)
 }
 
-// find returns the conditions of a file, in order, an outer one before those in
-// it.
+// find returns the conditions of a file, in order, an outer one before those in it.
 func find(fset *token.FileSet, tree *ast.File, src []byte, file string) ([]condition, error) {
 	excuses, err := directives(fset, tree)
 	if err != nil {

@@ -46,9 +46,8 @@ func build(packages []string, skip, overlay, dir string) (*testSuite, error) {
 	return s, os.Mkdir(s.scratch, 0o777)
 }
 
-// measure runs the tests on the source, where they must pass. It separates the slow
-// tests from the others and from each other, and notes which conditions each part
-// evaluates and how long it takes.
+// measure runs the tests on the source, where they must pass. It separates the slow tests from the others and from each
+// other, and notes which conditions each part evaluates and how long it takes.
 func (s *testSuite) measure() error {
 	var parts []testPart
 	for _, p := range s.parts {
@@ -85,9 +84,8 @@ func (s *testSuite) measure() error {
 
 var passed = regexp.MustCompile(`(?m)^(?:    )?--- PASS: (\S+) \((\d+\.\d+)s\)$`)
 
-// split returns the fast tests of p as one part, and as separate parts each slow
-// test, and each slow subtest that runs in parallel and so needs no other. output is
-// that of all tests of p.
+// split returns the fast tests of p as one part, and as separate parts each slow test, and each slow subtest that runs
+// in parallel and so needs no other. output is that of all tests of p.
 func (p testPart) split(output string) []testPart {
 	slow := map[string][]string{} // the slow subtests of tests that are slow or have some
 	for _, m := range passed.FindAllStringSubmatch(output, -1) {
@@ -162,8 +160,7 @@ func rank(p testPart, m *mutant) int {
 	return 0
 }
 
-// mayNotice reports whether the tests evaluate the condition to a value that the
-// mutant changes.
+// mayNotice reports whether the tests evaluate the condition to a value that the mutant changes.
 func (p testPart) mayNotice(m *mutant) bool {
 	asked := func(came string) bool { return p.reached[fmt.Sprint(m.id, " ", came)] }
 	return m.way != "true" && asked("true") || m.way != "false" && asked("false")

@@ -24,8 +24,7 @@ type reference struct {
 	object   string // with the receiver's type, for a method
 }
 
-// load returns the references between the files of the packages that match
-// patterns, sorted, each once.
+// load returns the references between the files of the packages that match patterns, sorted, each once.
 func load(dir string, patterns []string) ([]reference, error) {
 	const mode = packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo
 	loaded, err := packages.Load(&packages.Config{Mode: mode, Dir: dir}, patterns...)

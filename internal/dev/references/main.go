@@ -1,7 +1,6 @@
-// Command references counts the references between the files of each package: a file that uses a
-// name of another file many times counts once. In any order, files that refer to each other have
-// references up. It prints those, and compares their number with ceilings.txt. Run it at the
-// repository's root:
+// Command references counts the references between the files of each package: a file that uses a name of another file
+// many times counts once. In any order, files that refer to each other have references up. It prints those, and
+// compares their number with ceilings.txt. Run it at the repository's root:
 //
 //	go run ./internal/dev/references [-update] [PACKAGES]
 //

@@ -2,9 +2,8 @@ package c10
 
 import "slices"
 
-// AsStrided returns a view: a new TensorImpl on the same storage, with the
-// version counter of its base. Offset is in elements from the start of the
-// storage. The kernels of all strided views end here.
+// AsStrided returns a view: a new TensorImpl on the same storage, with the version counter of its base. Offset is in
+// elements from the start of the storage. The kernels of all strided views end here.
 //
 // Source: aten/src/ATen/native/TensorShape.cpp, as_strided_tensorimpl.
 func (t *Tensor) AsStrided(sizes, strides []int64, offset int64) *Tensor {
@@ -60,8 +59,7 @@ func (t *Tensor) SetSizesAndStrides(sizes, strides []int64, offset int64) {
 	}
 }
 
-// SetSizesAndStridesUnchecked is SetSizesAndStrides without the check that the
-// storage is large enough, as in libtorch.
+// SetSizesAndStridesUnchecked is SetSizesAndStrides without the check that the storage is large enough, as in libtorch.
 func (t *Tensor) SetSizesAndStridesUnchecked(sizes, strides []int64, offset int64) {
 	x := t.get()
 	x.sizes, x.strides, x.offset = slices.Clone(sizes), slices.Clone(strides), offset

@@ -6,9 +6,8 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// Elements are numbered in the order of the sizes, the last dimension running
-// fastest, whatever the strides. A meta tensor has no bytes: its elements read
-// as zero and writes to it are dropped, so a kernel whose control flow does not
+// Elements are numbered in the order of the sizes, the last dimension running fastest, whatever the strides. A meta
+// tensor has no bytes: its elements read as zero and writes to it are dropped, so a kernel whose control flow does not
 // depend on values is also its meta kernel.
 
 // element returns the bytes of an element, nil on meta.
@@ -79,8 +78,7 @@ func (t *Tensor) Fill(v float64) {
 	}
 }
 
-// CopyElement writes element j of src to element i, bit for bit where the
-// types are the same.
+// CopyElement writes element j of src to element i, bit for bit where the types are the same.
 func (t *Tensor) CopyElement(i int64, src *Tensor, j int64) {
 	switch from := src.element(j); {
 	case t.DType() == src.DType():

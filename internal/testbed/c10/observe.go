@@ -21,8 +21,7 @@ func (t *Tensor) Observe(o *asserts.Observation, level asserts.Level) {
 	}
 }
 
-// observeMore is a function of its own, so that observing a plain tensor at the
-// identity level is cheap.
+// observeMore is a function of its own, so that observing a plain tensor at the identity level is cheap.
 func (x *TensorImpl) observeMore(o *asserts.Observation, level asserts.Level) {
 	parts := x.parts(o, level)
 	if level >= asserts.Content {
@@ -31,8 +30,7 @@ func (x *TensorImpl) observeMore(o *asserts.Observation, level asserts.Level) {
 	o.With(parts...)
 }
 
-// parts observes the tensors inside: the members of a sparse tensor, and the inner
-// tensor of a wrapper subclass.
+// parts observes the tensors inside: the members of a sparse tensor, and the inner tensor of a wrapper subclass.
 func (x *TensorImpl) parts(o *asserts.Observation, level asserts.Level) []asserts.Part {
 	switch {
 	case x.inner != nil:

@@ -63,8 +63,7 @@ func (t *Tensor) members(l Layout) *sparse {
 // Indices returns the indices of a COO tensor, which still owns them.
 func (t *Tensor) Indices() *Tensor { return t.members(SparseCOO).rows }
 
-// IsCoalesced reports whether a COO tensor's indices are sorted and without
-// duplicates.
+// IsCoalesced reports whether a COO tensor's indices are sorted and without duplicates.
 func (t *Tensor) IsCoalesced() bool { return t.members(SparseCOO).coalesced }
 
 // CrowIndices returns the row pointers of a CSR tensor, which still owns them.

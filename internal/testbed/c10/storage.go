@@ -16,8 +16,7 @@ type StorageImpl struct {
 	nbytes int64
 }
 
-// newStorage returns a storage with one reference, the caller's. Without bytes it has
-// only their number.
+// newStorage returns a storage with one reference, the caller's. Without bytes it has only their number.
 func newStorage(data []byte, nbytes int64) *StorageImpl {
 	s := &StorageImpl{id: asserts.NewID(), data: data, nbytes: nbytes}
 	s.uses.Store(1)

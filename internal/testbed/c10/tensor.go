@@ -29,8 +29,7 @@ type TensorImpl struct {
 	sparse  *sparse
 }
 
-// newImpl returns a TensorImpl with one reference, the caller's, and a version
-// counter of its own.
+// newImpl returns a TensorImpl with one reference, the caller's, and a version counter of its own.
 func newImpl(o TensorOptions, sizes []int64) *TensorImpl {
 	impl := &TensorImpl{id: asserts.NewID(), kind: o.Kind, dtype: o.DType, device: o.Device, sizes: sizes}
 	impl.uses.Store(1)
@@ -69,8 +68,7 @@ func (x *TensorImpl) free() {
 	}
 }
 
-// A Tensor is a handle that owns one reference to a TensorImpl. A nil *Tensor
-// is undefined.
+// A Tensor is a handle that owns one reference to a TensorImpl. A nil *Tensor is undefined.
 //
 // Source: aten/src/ATen/core/TensorBase.h.
 type Tensor struct{ impl *TensorImpl }
@@ -88,8 +86,7 @@ func (t *Tensor) get() *TensorImpl {
 // Retain returns a second handle on the same TensorImpl.
 func (t *Tensor) Retain() *Tensor { return &Tensor{t.get().retain()} }
 
-// Release drops the handle's reference; the handle must not be used afterwards. It
-// does nothing to an undefined tensor.
+// Release drops the handle's reference; the handle must not be used afterwards. It does nothing to an undefined tensor.
 func (t *Tensor) Release() {
 	if t == nil {
 		return
@@ -102,8 +99,7 @@ func (t *Tensor) Release() {
 	impl.release()
 }
 
-// Rebind makes the handle refer to another tensor, as assignment to an
-// at::Tensor& does.
+// Rebind makes the handle refer to another tensor, as assignment to an at::Tensor& does.
 func (t *Tensor) Rebind(to *Tensor) {
 	old := t.get()
 	t.impl = to.get().retain()
@@ -170,8 +166,7 @@ func (t *Tensor) IsContiguous() bool {
 	return true
 }
 
-// Version is the number of writes to the tensor and to other views of its base; it
-// panics for an inference tensor.
+// Version is the number of writes to the tensor and to other views of its base; it panics for an inference tensor.
 //
 // Source: c10/core/TensorImpl.h, VariableVersion::current_version.
 func (t *Tensor) Version() uint32 {
@@ -180,8 +175,7 @@ func (t *Tensor) Version() uint32 {
 	return v.Load()
 }
 
-// MarkWritten counts one write to the tensor's bytes. Kernels call it once for
-// each argument that they change.
+// MarkWritten counts one write to the tensor's bytes. Kernels call it once for each argument that they change.
 //
 // Source: c10/core/TensorImpl.h, TensorImpl::bump_version.
 func (t *Tensor) MarkWritten() {

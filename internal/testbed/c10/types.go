@@ -2,8 +2,7 @@ package c10
 
 import "github.com/opassert/opassert/internal/tensor"
 
-// A DType is the type of an element. In the order of promotion: an operation
-// on two types returns the later one.
+// A DType is the type of an element. In the order of promotion: an operation on two types returns the later one.
 //
 // Source: c10/core/ScalarType.h. Promotion is simpler than PyTorch's: a 0-dim
 // tensor counts as any other.
@@ -64,8 +63,7 @@ const (
 	Preserve   MemoryFormat = tensor.PreserveFormat
 )
 
-// A TensorKind is the class of tensor of a TensorImpl. A result has the latest kind of its
-// inputs.
+// A TensorKind is the class of tensor of a TensorImpl. A result has the latest kind of its inputs.
 type TensorKind uint8
 
 const (
@@ -88,8 +86,7 @@ func (k TensorKind) String() string { return kinds[k] }
 
 func (k TensorKind) wraps() bool { return k == WrapperSubclass || k == ReportingWrapper }
 
-// TensorOptions describe a tensor to make. The zero value is not the default
-// of PyTorch: it asks for Bool.
+// TensorOptions describe a tensor to make. The zero value is not the default of PyTorch: it asks for Bool.
 //
 // Source: c10/core/TensorOptions.h.
 type TensorOptions struct {
@@ -105,9 +102,8 @@ func (o TensorOptions) With(d DType) TensorOptions {
 	return o
 }
 
-// Common returns the options of a result computed from tensors: the element type
-// and the kind that all of them promote to. Undefined tensors are ignored. It panics
-// if devices differ.
+// Common returns the options of a result computed from tensors: the element type and the kind that all of them promote
+// to. Undefined tensors are ignored. It panics if devices differ.
 func Common(ts ...*Tensor) TensorOptions {
 	var common TensorOptions
 	first := true

@@ -7,8 +7,7 @@ import (
 	"github.com/opassert/opassert/internal/testbed/c10"
 )
 
-// An act breaks a rule on one tensor: an argument, an element of a list or a return,
-// by its placement.
+// An act breaks a rule on one tensor: an argument, an element of a list or a return, by its placement.
 type act struct {
 	name string // of its ops
 	why  string // what they do wrong
@@ -81,8 +80,7 @@ func (w cells) has(kind SubjectKind, class Class) bool {
 
 var plants = map[asserts.Code]plant{}
 
-// planting registers the faults of a check. Each check has a file of its name that
-// calls it once.
+// planting registers the faults of a check. Each check has a file of its name that calls it once.
 func planting(code asserts.Code, p plant) asserts.Code {
 	plants[code] = p
 	return code
@@ -98,8 +96,7 @@ func do(name string, t, with *c10.Tensor) *c10.Tensor {
 	panic(fmt.Sprintf("faults: no act %q: run go generate ./internal/testbed/gentest", name))
 }
 
-// A KernelSource is a schema, and the position of an act in it, or of none. The generator
-// writes it as source.
+// A KernelSource is a schema, and the position of an act in it, or of none. The generator writes it as source.
 type KernelSource struct {
 	Op      string // "fault::rebinds_view.tensor"
 	Act     string // "" for a healthy twin
@@ -165,8 +162,7 @@ func orFour(of func() *c10.Tensor) *c10.Tensor {
 	return of()
 }
 
-// twins returns a healthy call for each placement of every act, with the arguments of
-// the fault.
+// twins returns a healthy call for each placement of every act, with the arguments of the fault.
 func twins() []Silent {
 	healthy := map[string]string{}
 	for _, k := range Kernels() {

@@ -7,8 +7,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// A Planted is one call of a kernel, or one schema, that breaks one rule, with the text
-// of its only report.
+// A Planted is one call of a kernel, or one schema, that breaks one rule, with the text of its only report.
 type Planted struct {
 	Op      string // "fault::rebinds.tensor"
 	Code    asserts.Code
@@ -20,8 +19,7 @@ type Planted struct {
 	Args    func() []any
 	Why     string // the fault of the kernel, or of the schema
 
-	// Of a fault that no call shows, instead of Args: a schema, and how it reads
-	// without the fault.
+	// Of a fault that no call shows, instead of Args: a schema, and how it reads without the fault.
 	Schema, Healthy string
 }
 
@@ -58,8 +56,7 @@ func SubjectKinds() []SubjectKind {
 
 func (k SubjectKind) returned() bool { return k == Single || k == Tuple || k == Returned }
 
-// A Cell is one cell of the fault matrix: its planted faults, or the reason why no
-// fault is possible.
+// A Cell is one cell of the fault matrix: its planted faults, or the reason why no fault is possible.
 type Cell struct {
 	Code       asserts.Code
 	Kind       SubjectKind

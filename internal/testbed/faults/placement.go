@@ -19,8 +19,7 @@ type placement struct {
 	args    func(of *c10.Tensor) []any // with the tensor of the act, or the one that it begins with
 }
 
-// element is the position of the act in a list: the last of three returns, the middle
-// of an argument.
+// element is the position of the act in a list: the last of three returns, the middle of an argument.
 func (p placement) element() int {
 	switch p.kind {
 	case List, OptionalList:

@@ -42,8 +42,7 @@ type Silent struct {
 	Why  string // why there is nothing to report
 }
 
-// AllSilent returns calls that must not be reported: the healthy twins of the
-// faults, and others.
+// AllSilent returns calls that must not be reported: the healthy twins of the faults, and others.
 func AllSilent() []Silent { return append(twins(), closeCalls()...) }
 
 func closeCalls() []Silent {

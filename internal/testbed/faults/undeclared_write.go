@@ -79,8 +79,7 @@ func turn(t *c10.Tensor) { kernels.TInPlace(t) }
 
 func enlarge(t *c10.Tensor) { t.Resize([]int64{t.Numel() + 1}) }
 
-// WritesInTraining is rrelu_with_noise of PyTorch up to 2.5: it writes noise, which
-// its schema does not declare.
+// WritesInTraining is rrelu_with_noise of PyTorch up to 2.5: it writes noise, which its schema does not declare.
 //
 //opassert:kernel fault::writes_in_training
 func WritesInTraining(self, noise *c10.Tensor, training bool) *c10.Tensor {

@@ -7,8 +7,7 @@ import (
 	"github.com/opassert/opassert/internal/testbed/c10"
 )
 
-// Faults beside an argument that the schema declares as written: it is a view
-// of two elements of four.
+// Faults beside an argument that the schema declares as written: it is a view of two elements of four.
 var _ = planting(asserts.WriteBeside, plant{
 	acts: []act{
 		{name: "oversteps", why: "writes the element behind those of the view that it was given", at: slices.Concat(inWritten, inOut), do: change(overstep), of: half,

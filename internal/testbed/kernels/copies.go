@@ -12,8 +12,7 @@ func Clone(self *c10.Tensor, memoryFormat *c10.MemoryFormat) *c10.Tensor {
 	return out
 }
 
-// Lift returns its argument: the op exists for tracers, which replace it.
-// The allowlist excuses it.
+// Lift returns its argument: the op exists for tracers, which replace it. The allowlist excuses it.
 //
 //opassert:kernel lift
 func Lift(self *c10.Tensor) *c10.Tensor { return self.Retain() }

@@ -6,8 +6,7 @@ import (
 	"github.com/opassert/opassert/internal/testbed/c10"
 )
 
-// A geometry holds the sizes, strides and offset of a tensor. A view is a tensor with
-// another geometry.
+// A geometry holds the sizes, strides and offset of a tensor. A view is a tensor with another geometry.
 type geometry struct {
 	sizes, strides []int64
 	offset         int64
@@ -102,8 +101,7 @@ func (g geometry) expand(sizes []int64) geometry {
 	return out
 }
 
-// reshape returns the geometry of the same elements with other sizes, and whether one
-// exists.
+// reshape returns the geometry of the same elements with other sizes, and whether one exists.
 //
 // Source: aten/src/ATen/TensorUtils.cpp, computeStride.
 func (g geometry) reshape(sizes []int64) (geometry, bool) {

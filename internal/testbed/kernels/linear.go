@@ -7,8 +7,7 @@ import (
 	"github.com/opassert/opassert/internal/testbed/c10"
 )
 
-// Linear is composite: a product with the transposed weight, and the bias. It stops
-// between rows when ctx is done.
+// Linear is composite: a product with the transposed weight, and the bias. It stops between rows when ctx is done.
 //
 //opassert:kernel linear
 func Linear(ctx context.Context, input, weight, bias *c10.Tensor) (*c10.Tensor, error) {

@@ -6,8 +6,7 @@ import (
 	"github.com/opassert/opassert/internal/testbed/c10"
 )
 
-// Members of a sparse tensor are returned as views, so that the caller's handle has
-// one reference.
+// Members of a sparse tensor are returned as views, so that the caller's handle has one reference.
 
 //opassert:kernel _indices
 func Indices(self *c10.Tensor) *c10.Tensor { return self.Indices().Alias() }
@@ -19,8 +18,7 @@ func CrowIndices(self *c10.Tensor) *c10.Tensor { return self.CrowIndices().Alias
 func SparseCooTensorWithDimsAndTensors(sparseDim, denseDim int64, size []int64, indices, values *c10.Tensor,
 	dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory, isCoalesced *bool) *c10.Tensor {
 	c10.Check(sparseDim == indices.Size(0) && denseDim == values.Dim()-1, "%d and %d dimensions of %v", sparseDim, denseDim, size)
-	// PyTorch's result shares both, which its schema does not declare; this one
-	// clones them.
+	// PyTorch's result shares both, which its schema does not declare; this one clones them.
 	return assembleCOO(Clone(indices, nil), Clone(values, nil), size, isCoalesced != nil && *isCoalesced)
 }
 

@@ -52,8 +52,7 @@ func copyElements(to, from *c10.Tensor) {
 	}
 }
 
-// checkNoOverlap rejects a tensor to write whose elements share memory, such as an
-// expanded one.
+// checkNoOverlap rejects a tensor to write whose elements share memory, such as an expanded one.
 //
 // Source: aten/src/ATen/MemoryOverlap.cpp, assert_no_internal_overlap.
 func checkNoOverlap(t *c10.Tensor) {

@@ -126,8 +126,7 @@ func (b *builder) device() *c10.Device {
 	return &d
 }
 
-// elements describes a tensor whose element i is value(i), or, if elements share
-// memory, another one's.
+// elements describes a tensor whose element i is value(i), or, if elements share memory, another one's.
 func elements(sizes []int64, d c10.DType, strides func(*builder, []int64) []int64, value func(i int64) float64) *description {
 	return tensorOf(func(b *builder) *c10.Tensor {
 		t := b.layOut(sizes, strides(b, sizes), b.options(d))
@@ -148,8 +147,7 @@ func (b *builder) layOut(sizes, strides []int64, o c10.TensorOptions) *c10.Tenso
 	return room.AsStrided(sizes, gaps(sizes), 1)
 }
 
-// gaps returns strides with the first dimension innermost that leave out every second
-// element.
+// gaps returns strides with the first dimension innermost that leave out every second element.
 func gaps(sizes []int64) []int64 {
 	strides := make([]int64, len(sizes))
 	stride := int64(2)

@@ -1,6 +1,5 @@
-// Package samples has calls for the kernels of package kernels: for every op
-// some cases (plain, empty, 0-dim, the same tensor twice, an undefined
-// optional, ...), each with every variant of tensors that the op can take.
+// Package samples has calls for the kernels of package kernels: for every op some cases (plain, empty, 0-dim, the same
+// tensor twice, an undefined optional, ...), each with every variant of tensors that the op can take.
 //
 // They are data: the caller calls kernels or generated wrappers with them.
 package samples
@@ -17,8 +16,7 @@ type Sample struct {
 	Op   string // "add.Tensor"
 	Name string // the case and the variant of the tensors: "broadcast/meta"
 
-	// Args makes new arguments, in the order of the kernel's parameters, a
-	// context included. They are equal every time.
+	// Args makes new arguments, in the order of the kernel's parameters, a context included. They are equal every time.
 	Args func() []any
 }
 

@@ -1,6 +1,5 @@
-// Package selftest tests the checks: every planted fault is reported once with the
-// expected report, and no healthy kernel is reported, for every kind of tensor and
-// mode. All calls go through generated wrappers.
+// Package selftest tests the checks: every planted fault is reported once with the expected report, and no healthy
+// kernel is reported, for every kind of tensor and mode. All calls go through generated wrappers.
 package selftest
 
 import (
@@ -21,8 +20,7 @@ type CallOutcome struct {
 // levels are the levels that a wrapper judges at.
 var levels = []asserts.Level{asserts.Identity, asserts.Content}
 
-// call calls a wrapper at a level and collects its reports. It sets the process's
-// reporter, so calls run one at a time.
+// call calls a wrapper at a level and collects its reports. It sets the process's reporter, so calls run one at a time.
 func call(level asserts.Level, wrapper any, args []any) (ran CallOutcome) {
 	var found asserts.Collector
 	defer asserts.SetReporter(&found)()
@@ -44,8 +42,7 @@ func call(level asserts.Level, wrapper any, args []any) (ran CallOutcome) {
 	return ran
 }
 
-// values makes the arguments of a call; nil is the zero value of its
-// parameter.
+// values makes the arguments of a call; nil is the zero value of its parameter.
 func values(fn reflect.Type, args []any) []reflect.Value {
 	in := make([]reflect.Value, len(args))
 	for i, a := range args {

@@ -39,8 +39,7 @@ func (r Results) Wrong() []string {
 	return wrong
 }
 
-// Write prints the fault matrix, then the faults known by name, the failures, and the
-// counts.
+// Write prints the fault matrix, then the faults known by name, the failures, and the counts.
 func (r Results) Write(w io.Writer) error {
 	right := map[string]bool{}
 	for _, f := range r.Faults {

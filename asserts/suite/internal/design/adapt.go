@@ -305,8 +305,7 @@ func (m *revision) file([]string) bool {
 
 var shownNumber = regexp.MustCompile(`(\w+): (0|-\d+)\b`)
 
-// shownBelowOne increases the numbers and sizes that the error shows to be less than one, as in
-// "pad_h: -1".
+// shownBelowOne increases the numbers and sizes that the error shows to be less than one, as in "pad_h: -1".
 func (m *revision) shownBelowOne([]string) bool {
 	changed := false
 	for _, shown := range shownNumber.FindAllStringSubmatch(strings.ToLower(m.text), -1) {
@@ -610,8 +609,7 @@ func (m *revision) vector(groups []string) bool {
 	return true
 }
 
-// oneElement reduces tensors outside of lists with the number of elements in the error to one
-// element.
+// oneElement reduces tensors outside of lists with the number of elements in the error to one element.
 func (m *revision) oneElement(groups []string) bool {
 	var many []*sample.TensorSpec
 	for _, arg := range m.args {
@@ -853,8 +851,7 @@ func (m *revision) nameDimensions([]string) bool {
 	return true
 }
 
-// mutate changes one or two arguments, preferably those that the error names, to values in the
-// error or to any others.
+// mutate changes one or two arguments, preferably those that the error names, to values in the error or to any others.
 func (a *adapter) mutate(c *sample.Case, text string) {
 	for range 1 + a.rng.IntN(2) {
 		m := a.revision(c, text)

@@ -216,9 +216,8 @@ func intFor(r *rand.Rand, name string, th *theme) sample.Value {
 // structural are names of integers that determine the form of a call, and are not operands.
 var structural = regexp.MustCompile(`^(dim|axis|pad|quant|n$|N$|k$|step$|start|end|offset|diagonal|reduction|index)|size|length|mode|type|layout|format|level|version|seed|ndim|_dim|max_|_id`)
 
-// Lively returns a value that changes the results of an op: a number other than one that leaves
-// factors or sums unchanged, a tensor with elements instead of an empty one; false if the argument
-// has such a value already.
+// Lively returns a value that changes the results of an op: a number other than one that leaves factors or sums
+// unchanged, a tensor with elements instead of an empty one; false if the argument has such a value already.
 func Lively(arg schema.Argument, v sample.Value) (sample.Value, bool) {
 	if v.Kind == sample.TensorValue {
 		return peopled(arg, v)

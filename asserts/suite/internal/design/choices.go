@@ -34,9 +34,8 @@ var (
 	choices    = cached(func(text string) [][]int { return choice().FindAllStringIndex(text, -1) })
 )
 
-// offeredWords finds the texts that an error offers: the quoted ones, or those in
-// an enumeration: "mode should be nearest or bilinear", "one of {a, b}",
-// "modes: a | b".
+// offeredWords finds the texts that an error offers: the quoted ones, or those in an enumeration: "mode should be
+// nearest or bilinear", "one of {a, b}", "modes: a | b".
 func offeredWords(text string) []string {
 	var all []string
 	add := func(words []string) {

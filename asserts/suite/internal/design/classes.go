@@ -16,8 +16,7 @@ import (
 // A valueClass is one sort of value of an argument.
 type valueClass struct {
 	name string
-	// ways change a call so that it has the class, the simplest first; each reports whether it
-	// succeeded.
+	// ways change a call so that it has the class, the simplest first; each reports whether it succeeded.
 	ways []func(c *sample.Case) bool
 }
 
@@ -253,8 +252,7 @@ var usualWords = []string{
 	"left", "right", "ij", "xy", "backward", "forward", "ortho", "reduced", "complete", "full", "half", "float", "double", "",
 }
 
-// ScalarValues returns the values of a base type without tensors, or nil, for an engine with these
-// devices.
+// ScalarValues returns the values of a base type without tensors, or nil, for an engine with these devices.
 func ScalarValues(name string, devices []engine.Device) []sample.Value {
 	switch name {
 	case "int", "SymInt":
@@ -295,8 +293,7 @@ func SetValue(i int, v sample.Value) func(*sample.Case) bool {
 	}
 }
 
-// intLists returns lists of integers: of every length, and of the base's length with values of
-// every sort.
+// intLists returns lists of integers: of every length, and of the base's length with values of every sort.
 func intLists(base []sample.Value, fixed int) []sample.Value {
 	n := len(base)
 	all := slicesx.Map([]int64{-1, 0, 1, 2, 3, 4, 8}, func(v int64) sample.Value { return same(n, v) })
@@ -389,8 +386,7 @@ func ofLength(length int) func(list []sample.Value) []sample.Value {
 	}
 }
 
-// listLengths returns classes of other lengths of a list of tensors, with None elements if allowed,
-// and of one tensor.
+// listLengths returns classes of other lengths of a list of tensors, with None elements if allowed, and of one tensor.
 func listLengths(i int, t schema.Type) []valueClass {
 	var all []valueClass
 	for length := range 4 {

@@ -53,8 +53,7 @@ func (m *revision) condition(groups []string) bool {
 	return m.predicates(text) || changed
 }
 
-// shown returns the number that the error prints after a term that is not an argument, or else the
-// term.
+// shown returns the number that the error prints after a term that is not an argument, or else the term.
 func (m *revision) shown(t argumentTerm, text string) string {
 	for strings.HasSuffix(text, ")") && strings.Count(text, ")") > strings.Count(text, "(") {
 		text = strings.TrimSuffix(text, ")")
@@ -105,8 +104,7 @@ func (m *revision) remainders(text string) bool {
 	return changed
 }
 
-// predicates sets the dtypes and the numbers of dimensions that the functions in a condition
-// require.
+// predicates sets the dtypes and the numbers of dimensions that the functions in a condition require.
 func (m *revision) predicates(text string) bool {
 	changed := false
 	for _, c := range amongDTypes(text) {
@@ -195,8 +193,7 @@ func (m *revision) numbered(name string) argumentTerm {
 	return argumentTerm{}
 }
 
-// holds reports whether the comparison of a term with another one, or with a text, is known to be
-// true.
+// holds reports whether the comparison of a term with another one, or with a text, is known to be true.
 func (t argumentTerm) holds(operator string, other argumentTerm, text string) bool {
 	if t.what == "dtype" || t.what == "sizes" || !t.known() {
 		return false
@@ -206,8 +203,7 @@ func (t argumentTerm) holds(operator string, other argumentTerm, text string) bo
 	return ok && known && map[string]bool{"==": a == b, "!=": a != b, "<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b}[operator]
 }
 
-// argument returns the index of the argument that a kernel's variable is named after, such as input
-// for input_c, or -1.
+// argument returns the index of the argument that a kernel's variable is named after, such as input for input_c, or -1.
 func (m *revision) argument(variable string) int {
 	found := -1
 	for i, arg := range m.args {
@@ -223,8 +219,7 @@ func (m *revision) argument(variable string) int {
 	return found
 }
 
-// set makes the comparison of the term with another one, or with a text, true, and reports whether
-// the case changed.
+// set makes the comparison of the term with another one, or with a text, true, and reports whether the case changed.
 func (t argumentTerm) set(operator string, other argumentTerm, text string) bool {
 	if !t.known() {
 		return false
@@ -347,8 +342,7 @@ func (m *revision) bounded(groups []string) bool {
 	return t.known() && !t.holds(operator, none, text) && t.setValue(operator, none, text)
 }
 
-// converted replaces the dtype in the error by the expected one, or by float32, which most kernels
-// accept.
+// converted replaces the dtype in the error by the expected one, or by float32, which most kernels accept.
 func (m *revision) converted(groups []string) bool {
 	wants := groups[2]
 	if wants == "" {
@@ -367,8 +361,7 @@ func shown(text string) int64 {
 	return n
 }
 
-// elementsAt sets the size that the error expects in a dimension, or the last one, of the arguments
-// that it names.
+// elementsAt sets the size that the error expects in a dimension, or the last one, of the arguments that it names.
 func (m *revision) elementsAt(groups []string) bool {
 	n, at := shown(groups[1]), int64(-1)
 	if len(groups) > 2 {
@@ -393,9 +386,8 @@ func (m *revision) sameAt(groups []string) bool {
 	return ok && m.each(ts[1:], resized(n, at))
 }
 
-// described sets the dtype and the sizes of the tensors that the error names to the expected ones,
-// as in "seq_lens must be int64 [n]". A letter has the same size in all errors: that of the first
-// tensor described with it.
+// described sets the dtype and the sizes of the tensors that the error names to the expected ones, as in "seq_lens must
+// be int64 [n]". A letter has the same size in all errors: that of the first tensor described with it.
 func (m *revision) described(groups []string) bool {
 	dtype := ""
 	for word := range strings.FieldsSeq(groups[1]) {
@@ -418,8 +410,7 @@ func (m *revision) described(groups []string) bool {
 	return changed
 }
 
-// lettered returns the sizes for letters, numbers and arguments; has are the present sizes of the
-// tensor.
+// lettered returns the sizes for letters, numbers and arguments; has are the present sizes of the tensor.
 func (m *revision) lettered(letters []string, has []int64) []int64 {
 	sizes := make([]int64, len(letters))
 	for k, letter := range letters {
@@ -473,8 +464,7 @@ func (m *revision) dimensioned(groups []string) bool {
 	})
 }
 
-// have sets the channels, or the last dimension, of the argument that the error names if its size
-// is the printed one.
+// have sets the channels, or the last dimension, of the argument that the error names if its size is the printed one.
 func (m *revision) have(groups []string) bool {
 	i := m.argument(groups[1])
 	want, has := shown(groups[2]), shown(groups[3])
@@ -508,9 +498,8 @@ func (m *revision) vectorOf(groups []string) bool {
 	return dim < len(model.Sizes) && m.each(m.args[vector].value.AppendTensors(nil), func(t *sample.TensorSpec) { t.Sizes = slices.Clone(model.Sizes[dim : dim+1]) })
 }
 
-// divisible makes the dimension that the error names, the channels, or the last dimension a
-// multiple of a number or of an argument; if it is one already, the first size of all tensors but
-// the first.
+// divisible makes the dimension that the error names, the channels, or the last dimension a multiple of a number or of
+// an argument; if it is one already, the first size of all tensors but the first.
 func (m *revision) divisible(groups []string) bool {
 	n, _ := strconv.ParseInt(groups[2], 10, 64)
 	i := m.argument(groups[2])

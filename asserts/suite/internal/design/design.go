@@ -15,10 +15,9 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A Design is the list of cases of one op: opening calls made from the schema alone, of which those
-// that run are the bases; then each value class of each argument, once, on the first base that
-// accepts it; then the variations of each recipe, and pairs of classes. It does not depend on the
-// seed. Random pairs, which do, come last.
+// A Design is the list of cases of one op: opening calls made from the schema alone, of which those that run are the
+// bases; then each value class of each argument, once, on the first base that accepts it; then the variations of each
+// recipe, and pairs of classes. It does not depend on the seed. Random pairs, which do, come last.
 type Design struct {
 	openings int
 	Bases    []*sample.Case
@@ -174,9 +173,8 @@ func (d *Design) Follow(origins map[int]report.Origin) {
 	d.Rows = append(d.variations(origins), coveringRows(d.Classes, taken, mostRows)...)
 }
 
-// variations returns the recipes' calls with fewer dimensions, with no element, with each optional
-// argument omitted and given, and with each flag both ways, except those that they have already or
-// on which a class was tried.
+// variations returns the recipes' calls with fewer dimensions, with no element, with each optional argument omitted and
+// given, and with each flag both ways, except those that they have already or on which a class was tried.
 func (d *Design) variations(origins map[int]report.Origin) []ClassRow {
 	all := []ClassRow{}
 	for _, c := range d.recipes {
@@ -500,8 +498,7 @@ func (b *designer) scalars() {
 	}
 }
 
-// values adds a class for each of the values that an argument accepts, those that its kernel names
-// first.
+// values adds a class for each of the values that an argument accepts, those that its kernel names first.
 func (b *designer) values(i int, arg schema.Argument, all []sample.Value) {
 	known, fixed := make(map[string]bool), Unwrap(arg.Type).Size
 	for k, v := range all {
@@ -609,8 +606,7 @@ func (b *designer) given(i int, arg schema.Argument) func(*sample.Case) bool {
 	}
 }
 
-// texts returns the words that an argument's name and its default suggest, followed by the usual
-// words.
+// texts returns the words that an argument's name and its default suggest, followed by the usual words.
 func (b *designer) texts(i int, arg schema.Argument) []sample.Value {
 	all := slices.Clone(words[arg.Name])
 	if d, err := strconv.Unquote(strings.ReplaceAll(arg.Default, "'", `"`)); err == nil {
@@ -777,8 +773,7 @@ func channels(_ *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, n i
 	return true
 }
 
-// symbol changes every dimension with the size of one of the model's, and integers with that value
-// if numbers is set.
+// symbol changes every dimension with the size of one of the model's, and integers with that value if numbers is set.
 func symbol(dim int, numbers bool) resize {
 	return func(c *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, n int64) bool {
 		return dim < len(m.Sizes) && replaceSize(c, ts, m.Sizes[(dim+len(m.Sizes))%len(m.Sizes)], n, numbers)
@@ -850,8 +845,7 @@ func beyond(way resize) resize {
 	}
 }
 
-// batches enlarges a batch: a longer first dimension if it counts samples, or a further one before
-// the others.
+// batches enlarges a batch: a longer first dimension if it counts samples, or a further one before the others.
 func batches(c *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, n int64) bool {
 	if len(m.Sizes) == 1 || len(m.Sizes) == 3 && m.Sizes[0] > 64 || len(m.Sizes) > 3 {
 		return leading(c, ts, m, n)
@@ -1022,8 +1016,7 @@ func (a argClass) choice() bool {
 	return a.arg != "" && strings.HasPrefix(a.name, `"`)
 }
 
-// wide reports whether a class has integers of either sign, which a kernel may divide or shift by a
-// number above 1.
+// wide reports whether a class has integers of either sign, which a kernel may divide or shift by a number above 1.
 func wide(c argClass) bool { return strings.HasSuffix(c.name, "wide") }
 
 // twos reports whether a class is the number 2, or a list of it.
@@ -1031,8 +1024,7 @@ func (a argClass) twos() bool {
 	return a.scalar && strings.Contains(a.name, "2") && strings.Trim(a.name, "[2, ]") == ""
 }
 
-// leftOut returns 1 for the class of an omitted argument: others come first, since most calls have
-// those.
+// leftOut returns 1 for the class of an omitted argument: others come first, since most calls have those.
 func leftOut(c argClass) int {
 	if c.name == "None" {
 		return 1

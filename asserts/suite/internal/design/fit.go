@@ -77,8 +77,7 @@ func (f *fitter) suggest(name string) string {
 	return yamlfile.Suggest(name, known)
 }
 
-// recipe reports the arguments that none of the ops has, and values that none of the ops with the
-// argument accepts.
+// recipe reports the arguments that none of the ops has, and values that none of the ops with the argument accepts.
 func (f *fitter) recipe(r *Recipe, ops []*schema.Op) {
 	for _, name := range r.names {
 		var args []string

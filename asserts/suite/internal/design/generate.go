@@ -33,8 +33,7 @@ func (g *CaseGenerator) Theme(r *rand.Rand, number int) theme {
 	return themeOf(r, number-len(g.Recipes))
 }
 
-// Generate makes case number n. Recipes have the first cases, and of the others all but each fourth
-// in turn.
+// Generate makes case number n. Recipes have the first cases, and of the others all but each fourth in turn.
 func (g *CaseGenerator) Generate(r *rand.Rand, number int) *sample.Case {
 	th := g.Theme(r, number)
 	c := &sample.Case{Op: g.Name, Number: number}
@@ -69,8 +68,7 @@ func (g *CaseGenerator) argument(r *rand.Rand, i int, th *theme, from *caseRecip
 	return candidate(r, arg, th)
 }
 
-// mark fills out arguments with values that the inputs do not have; otherwise a copy would change
-// nothing.
+// mark fills out arguments with values that the inputs do not have; otherwise a copy would change nothing.
 func (g *CaseGenerator) mark(c *sample.Case) {
 	for i, arg := range g.op.Func.Args {
 		if IsOut(arg) {

@@ -40,8 +40,7 @@ type Recipes []*Recipe
 
 var Shipped = sync.OnceValues(func() (*Recipes, error) { return ParseRecipes("recipes.yaml", recipeText) })
 
-// ParseRecipes reads a file of recipes. The error is a [scanner.ErrorList] with
-// every fault of the text.
+// ParseRecipes reads a file of recipes. The error is a [scanner.ErrorList] with every fault of the text.
 func ParseRecipes(name string, text []byte) (*Recipes, error) {
 	r := recipeReader{yamlfile.New(name, text)}
 	var book Recipes

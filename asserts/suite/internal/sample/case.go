@@ -71,8 +71,7 @@ func (t *TensorSpec) SetForm(f engine.Form) {
 	}
 }
 
-// A Case is one call as plain data. Its device is cpu; calls on other devices use the twins of its
-// tensors.
+// A Case is one call as plain data. Its device is cpu; calls on other devices use the twins of its tensors.
 type Case struct {
 	Op     string // "aten::add.Tensor"
 	Number int
@@ -136,8 +135,7 @@ type TensorSpec struct {
 	View int
 }
 
-// A Fill describes the values of a tensor. The zero Fill is small positive values, which nearly
-// every kernel accepts.
+// A Fill describes the values of a tensor. The zero Fill is small positive values, which nearly every kernel accepts.
 type Fill struct {
 	Name  string // "" or one of fills
 	Value float64
@@ -294,8 +292,7 @@ func (c *Case) Ordinary() bool {
 	return !slices.ContainsFunc(c.Tensors(), func(t *TensorSpec) bool { return t.Form != engine.Strided || t.Same > 0 })
 }
 
-// Shape returns the properties by which bases are distinguished: kinds of arguments, ranks and
-// dtypes.
+// Shape returns the properties by which bases are distinguished: kinds of arguments, ranks and dtypes.
 func (c *Case) Shape() string {
 	var b strings.Builder
 	for _, a := range c.Args {

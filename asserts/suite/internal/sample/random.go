@@ -5,8 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// NewRandom returns the random numbers of one case, which depend only on the seed, the op and the
-// number.
+// NewRandom returns the random numbers of one case, which depend only on the seed, the op and the number.
 func NewRandom(seed uint64, op string, number int) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(op))

@@ -37,9 +37,8 @@ func (c *Case) Recipe() string {
 // Key returns a text that is equal for two cases only if they make the same call.
 func (c *Case) Key() string { return slicesx.Join(c.Args, ", ", Value.Recipe) }
 
-// name replaces tensors that are the same as an earlier one, or views of it, by references to its
-// name, and returns the number of tensors so far. Tensors that refer to a removed one are made like
-// others.
+// name replaces tensors that are the same as an earlier one, or views of it, by references to its name, and returns the
+// number of tensors so far. Tensors that refer to a removed one are made like others.
 func (v *Value) name(names []string, before int) int {
 	for i := range v.List {
 		before = v.List[i].name(names, before)

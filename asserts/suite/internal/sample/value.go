@@ -16,8 +16,7 @@ import (
 	"github.com/opassert/opassert/internal/yamlfile"
 )
 
-// ThemeDType is, in a recipe, the dtype of the case's theme; such a tensor also has the theme's
-// arrangement and form.
+// ThemeDType is, in a recipe, the dtype of the case's theme; such a tensor also has the theme's arrangement and form.
 const ThemeDType = "t"
 
 // A ValueError is an error in a value's text, with its offset.
@@ -303,9 +302,8 @@ var (
 	expression = regexp.MustCompile(`^[A-Za-z][\w+*-]*$`)
 )
 
-// number reads an integer expression of others and of symbols: 3, n, 2*n+1. A symbol is the size of
-// a tensor in the case, or has one letter; sizes tells that the number is one. Numbers greater than
-// any product of sizes are refused.
+// number reads an integer expression of others and of symbols: 3, n, 2*n+1. A symbol is the size of a tensor in the
+// case, or has one letter; sizes tells that the number is one. Numbers greater than any product of sizes are refused.
 func (p *valueParser) number(text string, sizes bool) (int64, bool) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n, true
@@ -395,8 +393,7 @@ func (p *valueParser) tensor(dtype string) Value {
 	return v
 }
 
-// mostOwn is the maximum number of elements of a tensor in a user's case: a worker has memory for a
-// few such tensors.
+// mostOwn is the maximum number of elements of a tensor in a user's case: a worker has memory for a few such tensors.
 const mostOwn = 1 << 24
 
 // elements returns the number of elements, or a greater number than allowed.

@@ -102,8 +102,7 @@ func (c *Run) list() error {
 	return nil
 }
 
-// listing asks a worker for its ops, without the libraries that can't be loaded,
-// unless none can.
+// listing asks a worker for its ops, without the libraries that can't be loaded, unless none can.
 func (c *Run) listing(start func() *exec.Cmd) (*suite.Listed, error) {
 	for {
 		listing, err := suite.List(start)

@@ -54,8 +54,7 @@ func (o *Options) elsewhere() string {
 	return "; -lib adds ops of a library, -module those that Python registers"
 }
 
-// OnImport is added for modules without ops: a package may register them at their
-// first use.
+// OnImport is added for modules without ops: a package may register them at their first use.
 const OnImport = " while it is imported: -module names the module that registers them"
 
 // hint returns where ops of a library may be.
@@ -66,8 +65,7 @@ func (o *Options) hint() string {
 	return "; check -module PACKAGE runs those that a package registers in Python"
 }
 
-// Matches reports whether a pattern matches an op, with or without its namespace and
-// overload.
+// Matches reports whether a pattern matches an op, with or without its namespace and overload.
 func Matches(pattern, op string) bool {
 	namespace, name, _ := strings.Cut(op, "::")
 	base, _, _ := strings.Cut(name, ".")

@@ -14,6 +14,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/cmd/opassert/internal/torch"
 	"github.com/opassert/opassert/gen"
+	"github.com/opassert/opassert/gen/plan"
 	"github.com/opassert/opassert/internal/slicesx"
 	embedded "github.com/opassert/opassert/internal/testbed/engine"
 	"github.com/opassert/opassert/internal/testbed/gentest"
@@ -29,8 +30,7 @@ type backend struct {
 	// prepare prepares the run, and returns the programs of its workers.
 	prepare func(*Run) ([]*kernelProgram, error)
 
-	// open opens the engine in a worker that runs this command. Schemas of a file, if
-	// given, override the engine's own.
+	// open opens the engine in a worker that runs this command. Schemas of a file, if given, override the engine's own.
 	open func(o *Options, file []*schema.Op) (engine.Engine, error)
 
 	// frames turns the stack of a crash into the op's own functions.
@@ -90,10 +90,9 @@ func inForeignModule() bool {
 func worker(path string, args []string, environment func() []string) func() *exec.Cmd {
 	return func() *exec.Cmd {
 		cmd := exec.Command(path, args...)
-		// A worker is short-lived: it needs no garbage collector and no spinning
-		// threads, and reuses its memory. Writes of a kernel outside its memory are
-		// noticed earlier without malloc's thread caches, whose marks are random too.
-		// A kernel that sets variables writes 1, not 01.
+		// A worker is short-lived: it needs no garbage collector and no spinning threads, and reuses its memory. Writes
+		// of a kernel outside its memory are noticed earlier without malloc's thread caches, whose marks are random
+		// too. A kernel that sets variables writes 1, not 01.
 		cmd.Env = append(append(os.Environ(), environment()...), "GOGC=off", "GOMEMLIMIT=512MiB", "OMP_NUM_THREADS=01", "MKL_NUM_THREADS=01",
 			"MALLOC_MMAP_THRESHOLD_=33554432", "MALLOC_TRIM_THRESHOLD_=268435456",
 			"GLIBC_TUNABLES=glibc.malloc.tcache_count=0")
@@ -173,4 +172,44 @@ func openEmbedded(_ *Options, file []*schema.Op) (engine.Engine, error) {
 	all := maps.Clone(gentest.Wrappers)
 	maps.Copy(all, faulty.Wrappers) // of the ops in a -schema file
 	return embedded.Open(all, file)
+}
+
+// Serve runs a worker. An error that keeps it from starting is reported to the run.
+func Serve(o *Options) error {
+	e, config, err := o.serve()
+	if err != nil {
+		suite.Refuse(err)
+		return err
+	}
+	return suite.Serve(e, config)
+}
+
+// serve opens the engine, and returns the plans for its calls.
+func (o *Options) serve() (engine.Engine, suite.Config, error) {
+	config := suite.Config{Level: o.Level, Seed: o.Seed, Tolerance: o.Tolerance}
+	var err error
+	if config.Cases, err = o.OwnCases(); err != nil {
+		return nil, config, err
+	}
+	e, err := o.open()
+	if err != nil {
+		return nil, config, err
+	}
+	planner, err := o.Planner(libraryVersion(e.Version()), nil)
+	config.Plan = func(op *schema.Op) engine.Checks { return o.planned(planner.Plan(op)) }
+	return e, config, err
+}
+
+// planned is a plan for the suite, with the checks that are judged where calls begin.
+func (o *Options) planned(p plan.Plan) engine.Checks {
+	all := Planned(p, o.Level)
+	all.Op.Checks = slices.DeleteFunc(all.Op.Checks, func(c asserts.Check) bool { return !c.Code.Through(o.Autograd) })
+	return all
+}
+
+// Planned is a plan for the suite.
+func Planned(p plan.Plan, level asserts.Level) engine.Checks {
+	op := p.Asserts(level)
+	op.Waived = nil // the suite judges them too, to count the excused findings
+	return engine.Checks{Op: op, Waived: p.Waivers()}
 }

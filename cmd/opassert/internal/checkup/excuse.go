@@ -69,9 +69,8 @@ func casesOf(e *allowlist.Entry, op *report.OpResult) (n int) {
 	return n
 }
 
-// covers reports whether an entry excuses the fault of a violation. If OA007 or OA008
-// names the tensor that a return shares with, OA003 and OA005 are not reported; an
-// entry for those is for the same fault.
+// covers reports whether an entry excuses the fault of a violation. If OA007 or OA008 names the tensor that a return
+// shares with, OA003 and OA005 are not reported; an entry for those is for the same fault.
 func covers(set asserts.Codes, code asserts.Code) bool {
 	fresh := set.Has(asserts.FreshImpl) || set.Has(asserts.FreshStorage)
 	return set.Has(code) || fresh && (code == asserts.UndeclaredAlias || code == asserts.OutputAlias)

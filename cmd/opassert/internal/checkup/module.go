@@ -24,8 +24,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A goModule is the Go module, or the workspace, of the working folder, with its
-// generated packages.
+// A goModule is the Go module, or the workspace, of the working folder, with its generated packages.
 type goModule struct {
 	root   string
 	suites []gen.Suite
@@ -66,8 +65,7 @@ func GoList(dir string, args ...string) ([]string, error) {
 	return strings.FieldsFunc(string(out), func(r rune) bool { return r == '\n' }), nil
 }
 
-// ModuleSchemas returns the schema files of the generated packages in the module or
-// the workspace.
+// ModuleSchemas returns the schema files of the generated packages in the module or the workspace.
 func ModuleSchemas() (files []string, err error) {
 	for _, place := range GoPlaces() {
 		packages, err := GoList(place.Root, "-e", "-find", "-f", "{{.ImportPath}} {{.Dir}}", place.Pattern)
@@ -149,8 +147,7 @@ func prepareModule(c *Run) ([]*kernelProgram, error) {
 	return programs, nil
 }
 
-// printSettings lists the files of settings of modules in the workspace, which apply
-// only in their folders.
+// printSettings lists the files of settings of modules in the workspace, which apply only in their folders.
 func (c *Run) printSettings() {
 	var printed []string
 	for _, s := range c.module.suites {
@@ -189,9 +186,8 @@ func (c *Run) program(s gen.Suite, path string) *kernelProgram {
 	return p
 }
 
-// workerText is the program of a worker for one generated package. The go command's
-// overlay puts it in a folder below that package, where it may import the same
-// internal packages.
+// workerText is the program of a worker for one generated package. The go command's overlay puts it in a folder below
+// that package, where it may import the same internal packages.
 //
 //go:embed worker.go.tmpl
 var workerText string

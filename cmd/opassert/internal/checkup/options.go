@@ -116,8 +116,7 @@ func (o *Options) watchesMemory() bool {
 	return o.Guard
 }
 
-// again returns the start of a repro line: the command with the flags that decide the
-// result of a case.
+// again returns the start of a repro line: the command with the flags that decide the result of a case.
 func (o *Options) again() string {
 	words := []string{"opassert", "check", "-engine", o.Engine}
 	for _, lib := range o.Libs {

@@ -16,8 +16,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// compiling is the factor of time for a case that compiles its kernel in its own
-// process, as numba and Warp do.
+// compiling is the factor of time for a case that compiles its kernel in its own process, as numba and Warp do.
 const compiling = 15
 
 // Do runs the ops, and returns the results, also those of an interrupted run. It calls started before
@@ -113,8 +112,7 @@ func nameFrom(folder string, results []*report.OpResult) {
 	}
 }
 
-// printPython prints for findings on meta that Python has another meta function than
-// the one that ran.
+// printPython prints for findings on meta that Python has another meta function than the one that ran.
 func printPython(results []*report.OpResult, meta installed.PythonMeta) {
 	for _, op := range results {
 		at := meta.Of(op.Op)

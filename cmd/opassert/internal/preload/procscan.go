@@ -404,9 +404,8 @@ func readStat(pid int) (s stat) {
 // Lives reports whether a process has not ended, or was not waited for.
 func Lives(pid int) bool { return readStat(pid).began != 0 }
 
-// A programMark identifies the processes of a program: a limit of their real-time timeout,
-// too large to matter; 0 means no mark. The kernel inherits it at each fork and exec, also
-// when a process loses its parent and its environment.
+// A programMark identifies the processes of a program: a limit of their real-time timeout, too large to matter; 0 means
+// no mark. The kernel inherits it at each fork and exec, also when a process loses its parent and its environment.
 type programMark uint64
 
 // on reports whether a process has the mark.

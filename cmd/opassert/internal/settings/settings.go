@@ -1,5 +1,4 @@
-// Package settings reads opassert.yaml, which sets flags of the commands that the
-// command line does not set.
+// Package settings reads opassert.yaml, which sets flags of the commands that the command line does not set.
 package settings
 
 import (

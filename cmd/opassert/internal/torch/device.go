@@ -32,8 +32,7 @@ func (l *Libtorch) On(name string) error {
 // A device is the device of the tensors of cases.
 type device struct{ libtorch.DeviceInfo }
 
-// below reports whether an op has a kernel below autograd for the device, or for all
-// devices.
+// below reports whether an op has a kernel below autograd for the device, or for all devices.
 func (p device) below(op *libtorch.Op) bool {
 	return slices.ContainsFunc(op.Kernels, func(key string) bool {
 		return key == p.Key || key != "CPU" && slices.Contains(below, key)
@@ -104,8 +103,7 @@ func (p device) kernel(op *libtorch.Op) engine.KernelKind {
 	return engine.NoKernel
 }
 
-// hostTwins returns copies of ts on the CPU with the same bytes, sizes, strides,
-// offsets and sharing of storages.
+// hostTwins returns copies of ts on the CPU with the same bytes, sizes, strides, offsets and sharing of storages.
 func hostTwins(ts ...libtorch.Tensor) ([]libtorch.Tensor, error) {
 	twins := make([]libtorch.Tensor, len(ts))
 	on := make(map[asserts.ID]libtorch.Tensor)
@@ -132,8 +130,7 @@ func hostTwins(ts ...libtorch.Tensor) ([]libtorch.Tensor, error) {
 	return twins, nil
 }
 
-// hostTwin returns the copy of a tensor, on the storage of another one unless that is
-// undefined.
+// hostTwin returns the copy of a tensor, on the storage of another one unless that is undefined.
 func hostTwin(t libtorch.Tensor, seen *asserts.Observation, of libtorch.Tensor) (libtorch.Tensor, error) {
 	c := seen.Content
 	dtype, known := libtorch.ParseDType(c.DType)

@@ -39,16 +39,13 @@ type Libtorch struct {
 	filled   bool                    // memory of the device is filled
 }
 
-// shimVariable lists, one a line, the shared libraries that a worker loads first:
-// those of libtorch.BuildShim.
+// shimVariable lists, one a line, the shared libraries that a worker loads first: those of libtorch.BuildShim.
 const shimVariable = "OPASSERT_SHIM"
 
-// librariesVariable lists the libraries of ops that a worker loads, one a line,
-// quoted as in Go.
+// librariesVariable lists the libraries of ops that a worker loads, one a line, quoted as in Go.
 const librariesVariable = "OPASSERT_LIBRARIES"
 
-// Environment returns the variables with which a worker loads a libtorch, and the
-// libraries that libraries of ops need.
+// Environment returns the variables with which a worker loads a libtorch, and the libraries that libraries of ops need.
 func Environment(torch *installed.Torch, libraries []string) ([]string, error) {
 	shim, err := libtorch.BuildShim(torch, torch.Needs(libraries...)...)
 	return []string{shimVariable + "=" + shim}, err
@@ -63,9 +60,8 @@ func Libraries(files []string) string {
 	return librariesVariable + "=" + lines.String()
 }
 
-// Open starts libtorch, in a worker that of [Environment], and loads the
-// libraries of [Libraries]; loading is called before each, and at the end with
-// "". One that can't be loaded is left out. Schemas of a file, if given, override
+// Open starts libtorch, in a worker that of [Environment], and loads the libraries of [Libraries]; loading is called
+// before each, and at the end with "". One that can't be loaded is left out. Schemas of a file, if given, override
 // those of the dispatcher.
 func Open(file []*schema.Op, loading func(string)) (*Libtorch, error) {
 	host, err := hosted()
@@ -164,8 +160,7 @@ func (l *Libtorch) Operator(name string) (engine.Operator, error) {
 	return l.operator(op), nil
 }
 
-// namespaces are those of the library's own ops; prim and the rest are the
-// interpreter's.
+// namespaces are those of the library's own ops; prim and the rest are the interpreter's.
 var namespaces = []string{"aten", "quantized", "sparse", "mkldnn", "nested"}
 
 var inner = regexp.MustCompile(`^Could not run '([\w:.]+)' with arguments from`)
@@ -178,9 +173,8 @@ func asksForGPU(text string) bool {
 	return (strings.Contains(text, "gpu") || strings.Contains(text, "cuda")) && onGPU.MatchString(text) // patterns are slow
 }
 
-// Unavailable finds errors of ops that can't run: a call of an op without a kernel for any
-// kind of tensor that this op takes; a kernel that asks for a GPU; and, through
-// autograd, out=.
+// Unavailable finds errors of ops that can't run: a call of an op without a kernel for any kind of tensor that this op
+// takes; a kernel that asks for a GPU; and, through autograd, out=.
 func (l *Libtorch) Unavailable(op, text string) string {
 	if strings.Contains(text, "arguments don't support automatic differentiation, but one of the arguments requires grad") {
 		return "its kernel for autograd rejects arguments that require grad, as one with out= should"
@@ -258,9 +252,8 @@ func (l *Libtorch) operator(op *libtorch.Op) engine.Operator {
 	return o
 }
 
-// Schema reads the dispatcher's schema of an op. PyTorch's own ops that decompose may
-// return their arguments; a library's kernel without a dispatch key is a kernel like
-// others.
+// Schema reads the dispatcher's schema of an op. PyTorch's own ops that decompose may return their arguments; a
+// library's kernel without a dispatch key is a kernel like others.
 func Schema(op *libtorch.Op) (*schema.Op, error) {
 	text := op.Schema
 	if op.Namespace == "aten" {
@@ -278,10 +271,9 @@ func Schema(op *libtorch.Op) (*schema.Op, error) {
 
 // Unseen lists the checks whose violations a boxed call cannot show.
 //
-// A kernel gets a reference to the stack's handle of a tensor. A written argument is
-// a Tensor& and may be rebound, which changes only that handle: it shows as OA006 if
-// the argument is returned, and else not at all. Lists and dicts are shared, so
-// elements that a kernel replaces show; tuples do not change.
+// A kernel gets a reference to the stack's handle of a tensor. A written argument is a Tensor& and may be rebound,
+// which changes only that handle: it shows as OA006 if the argument is returned, and else not at all. Lists and dicts
+// are shared, so elements that a kernel replaces show; tuples do not change.
 func Unseen(op *schema.Op, live *libtorch.Op) []engine.Unseen {
 	var unseen []engine.Unseen
 	tensors := 0
@@ -407,9 +399,8 @@ func (l *Libtorch) View(t engine.Tensor, d engine.Dense) (engine.Tensor, error) 
 // longest is the length that messages are cut to: the dispatcher's are pages long.
 const longest = 1000
 
-// stamp is the date, the time and the thread before the message of a failed CHECK:
-// "[F1122 04:09:46.508826827 file.cpp:650]", "F 00:00:00.000171
-// executorch:file.cpp:650]".
+// stamp is the date, the time and the thread before the message of a failed CHECK: "[F1122 04:09:46.508826827
+// file.cpp:650]", "F 00:00:00.000171 executorch:file.cpp:650]".
 var stamp = regexp.MustCompile(`\b([A-Z])(?:\d{4})? \d\d:\d\d:\d\d\.\d+ +(?:\d+ )?`)
 
 // ownCalls are the lines of the host's files in a Python traceback.
@@ -483,8 +474,7 @@ func (l *Libtorch) Storage(t engine.Tensor) (any, error) {
 	return o, thrown(err)
 }
 
-// Seed seeds the generator, for kernels in Python with a number that they are
-// unlikely to use as a seed.
+// Seed seeds the generator, for kernels in Python with a number that they are unlikely to use as a seed.
 func (l *Libtorch) Seed(seed int64) error {
 	if l.host != nil {
 		seed ^= unlikely

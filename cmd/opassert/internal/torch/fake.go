@@ -15,8 +15,7 @@ import (
 	"github.com/opassert/opassert/internal/slicesx"
 )
 
-// fakeOp is the op that calls the fake of another one, in the Python of the kernels;
-// see opassert_host/fake_calls.py.
+// fakeOp is the op that calls the fake of another one, in the Python of the kernels; see opassert_host/fake_calls.py.
 const fakeOp = "opassert_host::fake"
 
 // A fakeCall is the answer of opassert_host/fakes.py to a call of a fake.
@@ -75,8 +74,7 @@ func (l *Libtorch) Fake(op *asserts.Op, args []any) (*compare.Fake, string) {
 	return ReadFake(op, text)
 }
 
-// FakesProgram is the Python program that calls fakes in a watched process; see
-// opassert_host/replay.py.
+// FakesProgram is the Python program that calls fakes in a watched process; see opassert_host/replay.py.
 func FakesProgram() ([]byte, error) {
 	const uncollected = "import gc; gc.disable(); " // saves a third of the time of the imports; replay.py enables it again
 	program, err := hostProgram("replay", "main(calls, first, to, apart)")
@@ -184,8 +182,7 @@ func numberText(n json.RawMessage) string {
 	return strings.TrimPrefix(string(n), "null")
 }
 
-// written returns the tensors of an argument after the call: those before it, unless
-// others are known.
+// written returns the tensors of an argument after the call: those before it, unless others are known.
 func (c *fakeCall) written(arg int) []*fakeTensor {
 	if arg < len(c.Written) && len(c.Written[arg]) == len(c.Arguments[arg]) {
 		return c.Written[arg]
@@ -193,8 +190,7 @@ func (c *fakeCall) written(arg int) []*fakeTensor {
 	return c.Arguments[arg]
 }
 
-// see adds the tensors of a subject, with their unknown sizes and strides, and
-// returns their number.
+// see adds the tensors of a subject, with their unknown sizes and strides, and returns their number.
 func (c *fakeCall) see(to *[]asserts.Observation, tensors []*fakeTensor, open *[]compare.Open) int {
 	for _, t := range tensors {
 		if t == nil {

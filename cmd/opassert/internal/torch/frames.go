@@ -17,9 +17,8 @@ const recursive = ", recursive"
 // mostFrames is the number of frames in a report.
 const mostFrames = 12
 
-// Frames turns the stack of a crash, as a worker writes it, into the functions of the
-// op: innermost first, up to opassert's call, without the dispatcher's. Python
-// functions follow those that they called.
+// Frames turns the stack of a crash, as a worker writes it, into the functions of the op: innermost first, up to
+// opassert's call, without the dispatcher's. Python functions follow those that they called.
 func Frames(raw []string) []string {
 	python := slices.IndexFunc(raw, func(line string) bool { return strings.HasPrefix(line, "Fatal Python error") })
 	if python < 0 {
@@ -31,8 +30,7 @@ func Frames(raw []string) []string {
 // pythonFrame matches a line of Python's faulthandler.
 var pythonFrame = regexp.MustCompile(`^  File "(.*)", line (\d+) in (.*)$`)
 
-// pythonFrames returns the Python functions, except the host's and those of torch
-// that call a kernel.
+// pythonFrames returns the Python functions, except the host's and those of torch that call a kernel.
 func pythonFrames(raw []string) (frames []string) {
 	for _, line := range raw {
 		m := pythonFrame.FindStringSubmatch(line)
@@ -85,9 +83,8 @@ func Foreign(raw []string) string {
 	return ""
 }
 
-// inFallback reports whether a stack has functions of PyTorch and none of the op: a
-// fallback crashed, before the kernel or after it. If the C library found corrupt
-// memory, the kernel may have corrupted it before.
+// inFallback reports whether a stack has functions of PyTorch and none of the op: a fallback crashed, before the kernel
+// or after it. If the C library found corrupt memory, the kernel may have corrupted it before.
 func inFallback(raw []string) bool {
 	for i, line := range raw {
 		file, _, _ := strings.Cut(line, " ")

@@ -65,8 +65,7 @@ func hostProgram(module, call string) (string, error) {
 	return imports + fmt.Sprintf("; from opassert_host import %s; %[1]s.%s", module, call), err
 }
 
-// HostEnvironment returns the variables of a worker whose kernels are in a Python
-// that imports modules.
+// HostEnvironment returns the variables of a worker whose kernels are in a Python that imports modules.
 func HostEnvironment(python *installed.Python, modules []string) ([]string, error) {
 	environment, err := Environment(python.Torch, nil)
 	program, without := hostProgram("serve", "main()")

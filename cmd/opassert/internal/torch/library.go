@@ -14,8 +14,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// isTorchs reports whether PyTorch itself registered an op. A library that is loaded may load
-// more parts of PyTorch.
+// isTorchs reports whether PyTorch itself registered an op. A library that is loaded may load more parts of PyTorch.
 func isTorchs(name string) bool {
 	if Custom(name) {
 		return false
@@ -29,9 +28,8 @@ var (
 	message   = regexp.MustCompile(`^[ -~\n]+$`)
 )
 
-// texts returns the short texts and the messages in the read-only data of a shared
-// library, in its order: modes that its kernels compare arguments with, and messages
-// about those.
+// texts returns the short texts and the messages in the read-only data of a shared library, in its order: modes that
+// its kernels compare arguments with, and messages about those.
 func texts(path string) []string {
 	file, err := elf.Open(path)
 	if err != nil {
@@ -67,9 +65,8 @@ func source(file string, libraries []string) ([]byte, error) {
 	return text, err
 }
 
-// ownLine returns the line of the source in which an op is defined, or the line of its
-// namespace's registrations if the source can't be read. A macro may have the op's name as an
-// argument, or may contain the definitions, above its use.
+// ownLine returns the line of the source in which an op is defined, or the line of its namespace's registrations if the
+// source can't be read. A macro may have the op's name as an argument, or may contain the definitions, above its use.
 func ownLine(op *libtorch.Op, libraries []string) int {
 	source, err := source(op.File, libraries)
 	if err != nil {

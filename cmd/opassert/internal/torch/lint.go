@@ -23,9 +23,8 @@ type RegistrationFinding struct {
 	Line                   int
 }
 
-// LintModules imports modules in a Python interpreter. It returns the faults of the kernels,
-// fakes, formulas and schemas that they register, and the number of their ops. The modules'
-// output goes to talk.
+// LintModules imports modules in a Python interpreter. It returns the faults of the kernels, fakes, formulas and
+// schemas that they register, and the number of their ops. The modules' output goes to talk.
 func LintModules(python *installed.Python, modules []string, talk io.Writer) (found []RegistrationFinding, ops int, err error) {
 	folder, err := locked.NewFolder(os.TempDir(), "opassert-lint-")
 	if err != nil {

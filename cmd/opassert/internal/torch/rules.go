@@ -11,10 +11,9 @@ import (
 	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
-// The ops with which the Python of a worker's kernels calls the formulas and rules that are
-// registered for another op, lists the changes that calls made, and reads the conditions of a
-// kernel that raised, the texts of its source, and the writes that it loses; see
-// REQUESTS in opassert_host/serve.py.
+// The ops with which the Python of a worker's kernels calls the formulas and rules that are registered for another op,
+// lists the changes that calls made, and reads the conditions of a kernel that raised, the texts of its source, and the
+// writes that it loses; see REQUESTS in opassert_host/serve.py.
 const (
 	rulesOp        = "opassert_host::rules"
 	ownRulesOp     = "opassert_host::own_rules"
@@ -34,9 +33,8 @@ type ruleFault struct {
 // HasRules reports whether rules are called: where kernels are Python's.
 func (l *Libtorch) HasRules() bool { return l.host != nil }
 
-// Rules calls an op's formula for autograd and its rules for vmap and autocast, and returns
-// their faults, or why they can't be called. Where calls begin at a backend they are those that a
-// user registered.
+// Rules calls an op's formula for autograd and its rules for vmap and autocast, and returns their faults, or why they
+// can't be called. Where calls begin at a backend they are those that a user registered.
 func (l *Libtorch) Rules(op *asserts.Op, args []any) ([]asserts.Fault, string) {
 	name := ownRulesOp
 	if l.out.Autograd {
@@ -105,8 +103,7 @@ func (l *Libtorch) LostWrites(op *asserts.Op, args []any) map[string]asserts.Sit
 	return dropped
 }
 
-// RestoreState returns the changes that calls made besides those of tensors since it was last
-// called, and undoes them.
+// RestoreState returns the changes that calls made besides those of tensors since it was last called, and undoes them.
 func (l *Libtorch) RestoreState() []asserts.Fault {
 	changes := libtorch.RestoreState
 	if l.host != nil {

@@ -9,8 +9,7 @@ import (
 	"github.com/opassert/opassert/internal/slicesx"
 )
 
-// A Cause is the reason why an object was not preserved: why the slot's check does
-// not answer with it.
+// A Cause is the reason why an object was not preserved: why the slot's check does not answer with it.
 type Cause string
 
 const (

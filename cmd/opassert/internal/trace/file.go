@@ -8,9 +8,8 @@ import (
 	"os"
 )
 
-// Read follows the log of a version of PyTorch in a file, as [NewReader] does; "-" is
-// standard input. It is an error if the file can't be read, has no line of a log, or
-// if most of those lines are unknown.
+// Read follows the log of a version of PyTorch in a file, as [NewReader] does; "-" is standard input. It is an error if
+// the file can't be read, has no line of a log, or if most of those lines are unknown.
 func Read(name, torch string, ended func(Life)) (LogReport, error) {
 	in := os.Stdin
 	if name != "-" {

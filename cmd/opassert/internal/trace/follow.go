@@ -38,8 +38,7 @@ const (
 	movedBytes  = "bytes that moved to where others were"
 )
 
-// An object is a Python object that lives, or that was deallocated while its impl may
-// still point at it.
+// An object is a Python object that lives, or that was deallocated while its impl may still point at it.
 type object struct {
 	Life
 	facts     causeLines
@@ -59,9 +58,8 @@ type object struct {
 	broken    *InvariantViolation // the first violation of this release
 }
 
-// A doubt is a violation that two impls over the same bytes, or bytes that moved, may
-// explain: the slot of the impl at data, which held was, holds now. A later line may
-// settle it.
+// A doubt is a violation that two impls over the same bytes, or bytes that moved, may explain: the slot of the impl at
+// data, which held was, holds now. A later line may settle it.
 type doubt struct {
 	*InvariantViolation
 	was, now *object
@@ -319,8 +317,7 @@ func (f *follower) making(i *impl, hermetic bool) {
 	f.setSlot(i, o)
 }
 
-// setSlot records that the impl's slot points at o now, and not at the object that was
-// freed.
+// setSlot records that the impl's slot points at o now, and not at the object that was freed.
 func (f *follower) setSlot(i *impl, o *object) {
 	f.forgetFreed(i)
 	if i.Address != 0 {
@@ -350,10 +347,9 @@ func (w *wrap) usesBefore() int64 {
 	return w.emptyUses
 }
 
-// compareCounts compares the use count of the impl with an empty slot with that of an
-// object's impl: the one before the object was made, plus the object's reference. It
-// reports whether the log has both, and whether they are equal. A hermetic object
-// over the same bytes may hold either impl.
+// compareCounts compares the use count of the impl with an empty slot with that of an object's impl: the one before the
+// object was made, plus the object's reference. It reports whether the log has both, and whether they are equal. A
+// hermetic object over the same bytes may hold either impl.
 func (f *follower) compareCounts(i *impl, o *object) (known, same bool) {
 	for _, h := range f.objects {
 		if h.Made == MadeHermetic && h.Impl == i.Address {
@@ -407,8 +403,7 @@ func (f *follower) addDoubt(d *doubt, i *impl, explanation string) likelihood {
 	return mostLikely
 }
 
-// secondLikelihood returns the likelihood that a second object is a fault: an address may
-// soon be another tensor's.
+// secondLikelihood returns the likelihood that a second object is a fault: an address may soon be another tensor's.
 func (f *follower) secondLikelihood(near likelihood, i *impl, old *object) likelihood {
 	t := f.tensors[i.asker]
 	known, same := f.compareCounts(i, old)
@@ -421,8 +416,7 @@ func (f *follower) secondLikelihood(near likelihood, i *impl, old *object) likel
 	return likely
 }
 
-// decide decides which unsettled doubts are violations. Repeated ones are more likely
-// healthy.
+// decide decides which unsettled doubts are violations. Repeated ones are more likely healthy.
 func (f *follower) decide() {
 	again := map[string]int{}
 	for _, v := range f.violations {
@@ -662,8 +656,7 @@ func (f *follower) foundType(i *impl, at uint64, typ string) {
 	}
 }
 
-// foreignType reports whether a type is a built-in one, and so never that of a
-// storage's object.
+// foreignType reports whether a type is a built-in one, and so never that of a storage's object.
 func foreignType(typ string) bool {
 	_, ok := slices.BinarySearch(builtinTypes, typ)
 	return ok
@@ -683,8 +676,7 @@ func (f *follower) firstSeen(at uint64) *object {
 	return o
 }
 
-// step makes a step in an object's life. An impossible one is a violation, unless a
-// hole in the log explains it.
+// step makes a step in an object's life. An impossible one is a violation, unless a hole in the log explains it.
 func (f *follower) step(o *object, s preserve.Step) {
 	to, code := f.protocol.Next(o.State, s)
 	switch {

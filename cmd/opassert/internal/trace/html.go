@@ -32,8 +32,7 @@ type HTML struct {
 	free  int
 }
 
-// NewHTML returns an HTML that writes to w, with all lives if lives is true; name is
-// the log's.
+// NewHTML returns an HTML that writes to w, with all lives if lives is true; name is the log's.
 func NewHTML(w io.Writer, name string, lives bool) *HTML {
 	return &HTML{w: w, name: name, all: lives, free: maxKept}
 }
@@ -91,8 +90,7 @@ func rank(v InvariantViolation) int {
 	return 1
 }
 
-// around returns the lives of a violation: the object's, its impl's, and those of
-// others that share the impl.
+// around returns the lives of a violation: the object's, its impl's, and those of others that share the impl.
 func (h *HTML) around(v *InvariantViolation, shown map[int]bool) []Life {
 	var object, impl, beside []Life
 	for i, l := range h.lives {

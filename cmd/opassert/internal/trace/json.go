@@ -15,9 +15,8 @@ import (
 //	"breaks","fix","inferred","proof","reasons":[{"line","says"}],"found",
 //	"tensor"}],"warnings":[...],"unknown":N,"replaced":N,"records":N,"lines":N}
 //
-// where a line is the number in the log itself. The consequence is null
-// if the log shows none. A violation with a root follows from the violation at
-// that line. The objects are the lives of objects, impls and tensors, written as they
+// where a line is the number in the log itself. The consequence is null if the log shows none. A violation with a root
+// follows from the violation at that line. The objects are the lives of objects, impls and tensors, written as they
 // end: those in which something broke, or all.
 type JSON struct {
 	w     *bufio.Writer

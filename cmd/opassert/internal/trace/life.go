@@ -111,8 +111,7 @@ func (e Event) String() string {
 	return s
 }
 
-// MaxEvents is the number of events of one life that are kept: half from its start,
-// half from its end.
+// MaxEvents is the number of events of one life that are kept: half from its start, half from its end.
 const MaxEvents = 32
 
 // A Life is the record of one object, impl or tensor in the log.

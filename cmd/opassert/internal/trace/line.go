@@ -106,8 +106,7 @@ func findTag(s []byte) (begin, end int) {
 	return -1, -1
 }
 
-// parse reads the text after a tag, up to the end of the line. It returns false for
-// an unknown message.
+// parse reads the text after a tag, up to the end of the line. It returns false for an unknown message.
 func parse(s []byte, r *logRecord) bool {
 	*r = logRecord{count: NoCount}
 	return parseMessage(afterSubject(s, r), r)
@@ -146,8 +145,7 @@ func eat(s *[]byte, prefix string) (ok bool) {
 	return ok
 }
 
-// eatAddress reads an address as C++ prints it: 0x7f..., 0 or, elsewhere, digits without
-// 0x and (nil).
+// eatAddress reads an address as C++ prints it: 0x7f..., 0 or, elsewhere, digits without 0x and (nil).
 func eatAddress(s *[]byte, to *uint64) bool {
 	b := *s
 	if eat(&b, "(nil)") {
@@ -189,9 +187,8 @@ func eatCount(s *[]byte, to *int64) bool {
 	return true
 }
 
-// forms are the printed messages: & is an address, ^ that of an interpreter, # a
-// use count, % the name of a type and @ a word. After a ? the text may end, unless a
-// comma follows. Text after a message is other output in the same line.
+// forms are the printed messages: & is an address, ^ that of an interpreter, # a use count, % the name of a type and @
+// a word. After a ? the text may end, unless a comma follows. Text after a message is other output in the same line.
 var forms = []struct {
 	text    string
 	message message
@@ -295,8 +292,7 @@ func (r *logRecord) fits(s []byte, form string) bool {
 	return true
 }
 
-// torn reports whether the text is only the beginning of a message, interrupted by
-// other output.
+// torn reports whether the text is only the beginning of a message, interrupted by other output.
 func torn(s []byte) bool {
 	s = afterSubject(s, new(logRecord))
 	if bytes.HasPrefix(s, []byte("(")) && !bytes.Contains(s, []byte(")")) {
@@ -313,8 +309,7 @@ func torn(s []byte) bool {
 	return begins("in THPStorage_")
 }
 
-// knownType returns the length of a known type's name, which other output may follow
-// without a blank.
+// knownType returns the length of a known type's name, which other output may follow without a blank.
 func knownType(s []byte) int {
 	for _, t := range storageTypes {
 		if bytes.HasPrefix(s, []byte(t)) {
@@ -349,10 +344,9 @@ func eatWhile(s *[]byte, is func(rune) bool) []byte {
 // isWord reports whether a character may be in an identifier.
 func isWord(c rune) bool { return c == '_' || unicode.IsLetter(c) || unicode.IsDigit(c) }
 
-// parseCut reads the truncated last line of a log. It returns false for a line that
-// is complete: nothing is missing that could change its meaning. Of a message that is
-// known by its beginning, addresses and counts are dropped, since they may be
-// truncated.
+// parseCut reads the truncated last line of a log. It returns false for a line that is complete: nothing is missing
+// that could change its meaning. Of a message that is known by its beginning, addresses and counts are dropped, since
+// they may be truncated.
 func parseCut(s []byte, r *logRecord) bool {
 	if !parse(s, r) {
 		return false

@@ -75,10 +75,9 @@ func (k *numbers) follows(n int64) bool {
 	return ok
 }
 
-// NewReader returns a Reader that passes lives to ended as they end, maybe long after
-// the last event; Close passes those without an end in the log. torch is the version
-// of the PyTorch that printed the log; if it is "", the first protocol applies until
-// the log names a version.
+// NewReader returns a Reader that passes lives to ended as they end, maybe long after the last event; Close passes
+// those without an end in the log. torch is the version of the PyTorch that printed the log; if it is "", the first
+// protocol applies until the log names a version.
 func NewReader(torch string, ended func(Life)) *Reader {
 	r := &Reader{worlds: map[string]*world{}, torch: torch}
 	r.ended = func(l Life) {
@@ -248,8 +247,7 @@ func (r *Reader) prose(s []byte, own int64) {
 	}
 }
 
-// elision matches a mark of omitted lines: a fence, or dots, unless they belong to a
-// word as in "...done".
+// elision matches a mark of omitted lines: a fence, or dots, unless they belong to a word as in "...done".
 var elision = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("^(```|[\\[(<]?(\\.\\.\\.|…)([^\\pL\\pN]|$))")
 })

@@ -249,8 +249,7 @@ func (f *follower) preserve(o *object) {
 	}
 }
 
-// notDeallocated handles a return from the deallocation of an object that was not
-// preserved, as of a patched PyTorch.
+// notDeallocated handles a return from the deallocation of an object that was not preserved, as of a patched PyTorch.
 func (f *follower) notDeallocated(o *object) {
 	f.event(&o.Life, NotDeallocated)
 	o.release = false
@@ -263,15 +262,13 @@ func (f *follower) notDeallocated(o *object) {
 	}
 }
 
-// pointedAt reports whether the log shows that a slot points at the object. A line
-// before a hole only counts if this release names the same impl:
-// another object may be at the address since.
+// pointedAt reports whether the log shows that a slot points at the object. A line before a hole only counts if this
+// release names the same impl: another object may be at the address since.
 func (f *follower) pointedAt(o *object) bool {
 	return (o.Made == MadePlain || o.facts.slotAt != 0) && (o.madeGap == f.gaps || o.same)
 }
 
-// deallocate ends an object: correctly if its impl is freed with it, or never pointed
-// at it.
+// deallocate ends an object: correctly if its impl is freed with it, or never pointed at it.
 func (f *follower) deallocate(o *object) {
 	k := &o.facts
 	f.event(&o.Life, Deallocated)
@@ -310,8 +307,7 @@ func (f *follower) deallocate(o *object) {
 	f.endLife(o.Life)
 }
 
-// deallocation records the main violation: the object is deallocated, and the slot of
-// a shared impl points at it.
+// deallocation records the main violation: the object is deallocated, and the slot of a shared impl points at it.
 func (f *follower) deallocation(o *object, line int64) *InvariantViolation {
 	v := f.breaksAt(preserve.SharedDealloc, line, o.Address, o.Impl, "")
 	v.Type, v.root, v.facts = o.Type, o.broken, o.facts

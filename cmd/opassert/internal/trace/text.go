@@ -116,8 +116,7 @@ func (r *LogReport) below(root *InvariantViolation) []InvariantViolation {
 // Summary returns the report's counts in one line.
 func (r *LogReport) Summary() string { return line("summary", r) }
 
-// Later returns the consequence of a deallocation, in one line; "" if the object is
-// not deallocated.
+// Later returns the consequence of a deallocation, in one line; "" if the object is not deallocated.
 func (v *InvariantViolation) Later() string {
 	if v.Code != preserve.SharedDealloc && v.Code != preserve.UseAfter {
 		return ""

@@ -39,8 +39,7 @@ type ops struct {
 	record int // how many calls of each op to record; 0: none
 }
 
-// recorded reports whether the calls of an op are recorded: it or its kernel is not PyTorch's own,
-// or it was selected.
+// recorded reports whether the calls of an op are recorded: it or its kernel is not PyTorch's own, or it was selected.
 func (o *ops) recorded(w *watchedOp) bool {
 	return o.record > 0 && (w.custom || o.wants != nil)
 }

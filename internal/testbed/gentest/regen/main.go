@@ -1,6 +1,5 @@
-// Command regen writes the generated packages of this repository. It does not use the
-// opassert command, which imports them: they may not compile after a change of the
-// generator.
+// Command regen writes the generated packages of this repository. It does not use the opassert command, which imports
+// them: they may not compile after a change of the generator.
 package main
 
 import (

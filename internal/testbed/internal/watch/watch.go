@@ -17,8 +17,7 @@ type CallRecord struct {
 	Err     error         // the kernel's error
 }
 
-// Call calls a kernel with arguments in the order of its parameters. A panic
-// of the kernel passes through.
+// Call calls a kernel with arguments in the order of its parameters. A panic of the kernel passes through.
 func Call(kernel any, args []any, level asserts.Level) CallRecord {
 	fn := reflect.ValueOf(kernel)
 	in := make([]reflect.Value, len(args))
@@ -45,8 +44,7 @@ func Call(kernel any, args []any, level asserts.Level) CallRecord {
 	return r
 }
 
-// Tensors returns the tensors of an argument or a result, and whether its type holds
-// tensors.
+// Tensors returns the tensors of an argument or a result, and whether its type holds tensors.
 func Tensors(v any) (ts []*c10.Tensor, holds bool) {
 	switch v := v.(type) {
 	case *c10.Tensor:

@@ -1,5 +1,4 @@
-// Package idle has kernels that do nothing, so that a benchmark of their
-// wrappers is a benchmark of the checks.
+// Package idle has kernels that do nothing, so that a benchmark of their wrappers is a benchmark of the checks.
 package idle
 
 import "github.com/opassert/opassert/internal/testbed/c10"

@@ -1,5 +1,4 @@
-// Command regen writes shim/usual_gen.h from the rows of the checks: the facts of a usual
-// call.
+// Command regen writes shim/usual_gen.h from the rows of the checks: the facts of a usual call.
 package main
 
 import (
