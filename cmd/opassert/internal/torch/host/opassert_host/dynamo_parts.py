@@ -4,6 +4,7 @@ If anything needs more, the whole package is imported.
 """
 
 import importlib.util
+import logging
 import sys
 import types
 
@@ -60,3 +61,4 @@ def import_parts():
     from torch.fx.experimental import symbolic_shapes
 
     symbolic_shapes.uninteresting_files = set  # whose modules it would import to leave them out of messages
+    logging.getLogger("torch.__trace").handlers.clear()  # each fake tensor would write its stack to a file of PyTorch's compiler

@@ -60,7 +60,9 @@ control = None if files or "OPASSERT_CONTROL" not in os.environ else socket.sock
 load("torch.library")
 import torch  # noqa: E402
 
-load("torch._dynamo")  # imported by the first call of an op in Python
+from .dynamo_parts import import_parts  # noqa: E402
+
+import_parts()  # the first call of an op in Python would import the package
 load("torch._library.custom_ops")  # of PyTorch 2.4 and later
 for check in {"check_aliasing_constraint", "_c_check_aliasing_constraint"} & vars(torch._library.utils).keys():
     setattr(torch._library.utils, check, lambda *args, **keywords: None)  # by which custom_op rejects the faults to be found

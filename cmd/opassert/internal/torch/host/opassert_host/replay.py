@@ -8,7 +8,6 @@ import ctypes
 import functools
 import gc
 import json
-import logging
 import os
 import sys
 
@@ -307,7 +306,6 @@ def main(calls, first, to, apart):
 
     gc.freeze()  # modules of the program, and those imported here
     gc.enable()
-    logging.getLogger("torch.__trace").handlers.clear()  # a file of PyTorch's compiler that the program may read
     tell({})
     with torch.no_grad():
         for call in json.loads(calls)[first:]:
