@@ -94,45 +94,25 @@ static void with(char *const *env, char **mine, char *list) {
   mine[n + 1] = NULL;
 }
 
-// WITH declares mine, an environment with the object.
-#define WITH(env)                                                     \
-  char *mine_[own.field[0] ? entries(env) + 3 : 1], list_[room(env)]; \
-  char *const *mine = env;                                            \
-  if (own.field[0] != NULL) with(env, mine_, list_), mine = mine_;
-
-// TRY calls f with the environment mine, and if that is too long with the program's own, which works unwatched too.
-#define TRY(failed, call, env)                                \
-  WITH(env)                                                   \
-  int result = call(mine);                                    \
-  if ((failed) == E2BIG && mine != (env)) result = call(env); \
+// TRY returns the result of a call with the environment e: env with the object, or if that is too long the program's
+// own, with which the call works unwatched too.
+#define TRY(failed, call, env)                                      \
+  begin();                                                          \
+  char *mine[own.field[0] ? entries(env) + 3 : 1], list[room(env)]; \
+  char *const *e = env;                                             \
+  if (own.field[0] != NULL) with(env, mine, list), e = mine;        \
+  int result = call;                                                \
+  if ((failed) == E2BIG && e != (env)) e = env, result = call;      \
   return result
 
-int execve(const char *path, char *const argv[], char *const env[]) {
-  begin();
-#define CALL(e) real_execve(path, argv, e)
-  TRY(errno, CALL, env);
-#undef CALL
-}
+int execve(const char *path, char *const argv[], char *const env[]) { TRY(errno, real_execve(path, argv, e), env); }
 
-int execvpe(const char *file, char *const argv[], char *const env[]) {
-  begin();
-#define CALL(e) real_execvpe(file, argv, e)
-  TRY(errno, CALL, env);
-#undef CALL
-}
+int execvpe(const char *file, char *const argv[], char *const env[]) { TRY(errno, real_execvpe(file, argv, e), env); }
 
-int fexecve(int fd, char *const argv[], char *const env[]) {
-  begin();
-#define CALL(e) real_fexecve(fd, argv, e)
-  TRY(errno, CALL, env);
-#undef CALL
-}
+int fexecve(int fd, char *const argv[], char *const env[]) { TRY(errno, real_fexecve(fd, argv, e), env); }
 
 int execveat(int dir, const char *path, char *const argv[], char *const env[], int flags) {
-  begin();
-#define CALL(e) real_execveat(dir, path, argv, e, flags)
-  TRY(errno, CALL, env);
-#undef CALL
+  TRY(errno, real_execveat(dir, path, argv, e, flags), env);
 }
 
 // SPAWN defines one of the functions that start a child. If libc lacks it, it fails as with an old kernel.
@@ -141,11 +121,9 @@ int execveat(int dir, const char *path, char *const argv[], char *const env[], i
            char *const argv[], char *const env[]) {                                                               \
     int (*real)(id *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const *, \
                 char *const *) = next(#name);                                                                     \
-    begin();                                                                                                      \
     if (real == NULL) return ENOSYS;                                                                              \
-    TRY(result, SPAWN_CALL, env);                                                                                 \
+    TRY(result, real(child, file, actions, attr, argv, e), env);                                                  \
   }
-#define SPAWN_CALL(e) real(child, file, actions, attr, argv, e)
 SPAWN(posix_spawn, pid_t)
 SPAWN(posix_spawnp, pid_t)
 SPAWN(pidfd_spawn, int)

@@ -1,7 +1,6 @@
 // preload.h begins each object that is loaded into a program before the program's own libraries. It depends on libc
 // alone, and does nothing until its target library is loaded; then it asks opassert, over a socket, for the library
-// that fits that one, and loads it. exec.h, which follows, preloads the object into the programs that this one
-// starts.
+// that fits that one, and loads it. exec.h, which follows, preloads the object into the programs that this one starts.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -10,8 +10,7 @@
 
 static struct sigaction of_go[NSIG];
 
-// in_program reports whether an address is in the program itself, which has Go code
-// and no kernels.
+// in_program reports whether an address is in the program itself, which has Go code and no kernels.
 static int in_program(void *address) {
   Dl_info here, there;
   return address != NULL && dladdr((void *)watch_crashes, &here) && dladdr(address, &there) && here.dli_fbase == there.dli_fbase;

@@ -1,9 +1,8 @@
 //go:build linux && cgo
 
-// A worker's guard is the first of its processes, and stays small. It notices that
-// the run has ended, as the pipe of the requests has no writer then, even while the
-// worker loads a library or hangs in a kernel. It adopts the processes that kernels
-// start, even daemons, and ends them with the worker.
+// A worker's guard is the first of its processes, and stays small. It notices that the run has ended, as the pipe of
+// the requests has no writer then, even while the worker loads a library or hangs in a kernel. It adopts the processes
+// that kernels start, even daemons, and ends them with the worker.
 #define _GNU_SOURCE
 #include "guard.h"
 
@@ -21,8 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// The maximum number of processes of a worker's kernels, how often they are counted,
-// and how long ending them may take.
+// The maximum number of processes of a worker's kernels, how often they are counted, and how long ending them may take.
 enum {
   MOST = 256,
   TICK_MS = 50,
@@ -66,8 +64,7 @@ int wait_for(int child) {
   }
 }
 
-// started lists the descendants of a process, as far as there is room, and returns
-// their number.
+// started lists the descendants of a process, as far as there is room, and returns their number.
 static int started(int process, int *list, int room) {
   char path[64];
   int n = 0;
@@ -114,9 +111,8 @@ static unsigned short tasks(void) {
   return sysinfo(&system) == 0 ? system.procs : 0;
 }
 
-// watch returns the status of the child, once it has ended or must end. Its
-// descendants are counted only when the system has that many more tasks: reading the
-// threads of a process in /proc delays its end by milliseconds.
+// watch returns the status of the child, once it has ended or must end. Its descendants are counted only when the
+// system has that many more tasks: reading the threads of a process in /proc delays its end by milliseconds.
 static int watch(int child, const sigset_t *while_waiting) {
   static int list[MOST + 2];
   unsigned short fewest = tasks();

@@ -19,8 +19,7 @@ void refuse(const char *why);
 // hand_key puts the key where a worker reads it.
 void hand_key(void);
 
-// guard forks, and returns in the child. The parent ends with the child, and ends the
-// processes that it has started.
+// guard forks, and returns in the child. The parent ends with the child, and ends the processes that it has started.
 void guard(void);
 
 // end_with ends this process when the given parent ends.

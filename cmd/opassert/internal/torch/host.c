@@ -1,11 +1,9 @@
 //go:build linux && cgo
 
-// For kernels in Python, libtorch is not loaded here: the zygote starts the user's
-// Python with the files of host, which forks a process for each worker, and the
-// worker calls the functions of shim.h there. The packets of the host are words
-// separated by tabs: "load QUOTED", "fault QUOTED", "op NAME FILE LINE", "ready", and
-// for each worker, requested by sending the files for its calls and its stack, "pid
-// PID" and "ended STATUS".
+// For kernels in Python, libtorch is not loaded here: the zygote starts the user's Python with the files of host, which
+// forks a process for each worker, and the worker calls the functions of shim.h there. The packets of the host are
+// words separated by tabs: "load QUOTED", "fault QUOTED", "op NAME FILE LINE", "ready", and for each worker, requested
+// by sending the files for its calls and its stack, "pid PID" and "ended STATUS".
 #define _GNU_SOURCE
 #include "host.h"
 #include "guard.h"
@@ -59,8 +57,7 @@ static void become_host(const char *python, int socket, int parent) {
   _exit(127);
 }
 
-// receive reads a packet, and reports whether one came before the host ended, or
-// before patience ms, unless that is -1.
+// receive reads a packet, and reports whether one came before the host ended, or before patience ms, unless that is -1.
 static int receive(char *packet, int patience) {
   struct pollfd there = {control, POLLIN, 0};
   if (poll(&there, 1, patience) != 1) return 0;

@@ -21,7 +21,6 @@ void leave_server(struct server s);
 // the server, as an idle worker does not notice. It is 0 if the system can't tell.
 int server_ended(int worker);
 
-// end_server waits for the end of an ended worker's server, and returns its status.
-// If the worker asks how its server ended, the frames of the server's stack go to the
-// replies.
+// end_server waits for the end of an ended worker's server, and returns its status. If the worker asks how its server
+// ended, the frames of the server's stack go to the replies.
 int end_server(struct server s, int asked);

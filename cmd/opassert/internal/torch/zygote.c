@@ -1,11 +1,9 @@
 //go:build linux && cgo
 
-// Loading libtorch takes most of a second, and a worker may die at any case. So
-// before Go's run time starts, a worker process loads it and forks itself: the
-// child becomes the worker, the parent waits, reports how the child ended,
-// and forks the next one from its own loaded libraries. It has them set up, which
-// ends threads that spin, and list their operators first, which the workers find
-// done.
+// Loading libtorch takes most of a second, and a worker may die at any case. So before Go's run time starts, a worker
+// process loads it and forks itself: the child becomes the worker, the parent waits, reports how the child ended, and
+// forks the next one from its own loaded libraries. It has them set up, which ends threads that spin, and list their
+// operators first, which the workers find done.
 #define _GNU_SOURCE
 #include "../../../../asserts/libtorch/shim/remote.h"
 #include "guard.h"
@@ -33,9 +31,8 @@ enum {
   WORKER = 2304
 };
 
-// short_of writes a message to text if the limit of address space, in MiB, is too low
-// for the additional need, and else returns 0. Go's run time would crash later, with
-// a dump.
+// short_of writes a message to text if the limit of address space, in MiB, is too low for the additional need, and else
+// returns 0. Go's run time would crash later, with a dump.
 static int short_of(unsigned long more, char *text, size_t size) {
   unsigned long pages = 0;
   struct rlimit limit;
@@ -49,8 +46,7 @@ static int short_of(unsigned long more, char *text, size_t size) {
   return snprintf(text, size, "%lu MiB of address space are too few: raise the limit with ulimit -v %lu or more", (unsigned long)(limit.rlim_cur >> 20), need);
 }
 
-// short_of_files is short_of for files that may be open: Go's run time needs some
-// before it can say what is wrong.
+// short_of_files is short_of for files that may be open: Go's run time needs some before it can say what is wrong.
 static int short_of_files(char *text, size_t size) {
   enum {
     FILES = 32,
