@@ -4,6 +4,7 @@ package compile
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"embed"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -191,13 +193,32 @@ func (l *CppLibrary) build(t *installed.Torch, work, text string, flags []string
 	return nil
 }
 
-// run runs a compiler in a folder, with its temporary files there too.
+// An Interrupted is the error of a compilation that a signal ended, which should end the process.
+type Interrupted struct{ Signal os.Signal }
+
+func (e *Interrupted) Error() string { return "interrupted: " + e.Signal.String() }
+
+// run runs a compiler in a folder, with its temporary files there too. A signal that would end this
+// process ends the compiler, so that the folder is removed.
 func run(work string, command []string) ([]byte, error) {
-	cmd := exec.Command(command[0], command[1:]...)
+	signals := make(chan os.Signal, 1)
+	subprocess.Notify(signals)
+	defer signal.Stop(signals)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	go func() {
+		select {
+		case s := <-signals:
+			cancel(&Interrupted{s})
+		case <-ctx.Done():
+		}
+	}()
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Dir = work
 	cmd.Env = append(os.Environ(), "TMPDIR="+work)
 	defer subprocess.Command(cmd)()
-	return cmd.CombinedOutput()
+	out, err := cmd.CombinedOutput()
+	return out, cmp.Or(context.Cause(ctx), err)
 }
 
 // shortened returns the first lines of a compiler's errors, with paths relative to libtorch's folder.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -192,4 +193,19 @@ func TestCacheFolders(t *testing.T) {
 	t.Setenv("HOME", "")
 	t.Setenv("XDG_CACHE_HOME", "")
 	path(t, library(unit), torch)
+}
+
+// A signal that ends the process ends the compiler first, and leaves no scratch files in the cache.
+func TestInterrupted(t *testing.T) {
+	dir, torch, _ := setUp(t)
+	write(t, filepath.Join(dir, "c++"), "#!/bin/sh\ntouch scratch\nkill -TERM $PPID\nsleep 1000\n")
+	t.Setenv("CXX", filepath.Join(dir, "c++"))
+	_, err := library(unit).Path(torch)
+	var interrupted *Interrupted
+	if !errors.As(err, &interrupted) || interrupted.Signal != syscall.SIGTERM {
+		t.Errorf("%v, want an interruption by SIGTERM", err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "cache", "opassert", "*"+partMark+"*")); len(left) > 0 {
+		t.Errorf("the cache holds %q", left)
+	}
 }

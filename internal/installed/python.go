@@ -46,6 +46,14 @@ func FindPython(name string) (*Python, error) {
 	return &Python{path, torch}, torch.Usable()
 }
 
+// ImportedBy returns the folder of the torch that a Python imports, or "".
+func ImportedBy(python string) string {
+	if python == "" {
+		return ""
+	}
+	return ask(python)
+}
+
 // Python returns the interpreter that imports the PyTorch, or "".
 func (t *Torch) Python() string {
 	if t.python != "" || t.Package == "" {

@@ -14,10 +14,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/internal/compile"
 	"github.com/opassert/opassert/internal/printable"
 	"github.com/opassert/opassert/internal/slicesx"
+	"github.com/opassert/opassert/internal/subprocess"
 	"github.com/opassert/opassert/internal/yamlfile"
 )
 
@@ -53,8 +56,19 @@ func init() { // set in init, as commands use the list for their settings
 	}
 }
 
-// Main runs the command line and returns the exit status.
+// Main runs the command line and returns the exit status. Where a signal ended a watched program, or a
+// compilation, it ends this process.
 func Main(args []string, stdout, stderr io.Writer) int {
+	status := escaped(args, stdout, stderr)
+	if status < 0 {
+		subprocess.Raise(syscall.Signal(-status))
+		return 128 - status
+	}
+	return status
+}
+
+// escaped runs the command line and escapes what it writes.
+func escaped(args []string, stdout, stderr io.Writer) int {
 	vetUnit(args)
 	own := streams{stdout, stderr}
 	out, talk := printable.NewWriter(stdout), printable.NewWriter(stderr)
@@ -184,7 +198,7 @@ type findingsError struct{ text string }
 
 func (e *findingsError) Error() string { return e.text }
 
-// An exitStatus is the exit status of a command that did not fail.
+// An exitStatus is the exit status of a command that did not fail, or minus the number of a signal.
 type exitStatus int
 
 func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
@@ -240,6 +254,7 @@ func (inv *invocation) status(err error) int {
 	var bad *usageError
 	var found *findingsError
 	var list scanner.ErrorList
+	var interrupted *compile.Interrupted
 	switch {
 	case err == nil:
 		return 0
@@ -259,6 +274,10 @@ func (inv *invocation) status(err error) int {
 		inv.printErrors(list)
 	default:
 		fmt.Fprintf(inv.stderr, "opassert %s: %v\n", inv.name, err)
+		if s, ok := syscall.Signal(0), errors.As(err, &interrupted); ok {
+			s, _ = interrupted.Signal.(syscall.Signal)
+			return -int(s)
+		}
 	}
 	return 2
 }

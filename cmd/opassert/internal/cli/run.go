@@ -25,9 +25,12 @@ import (
 	"github.com/opassert/opassert/asserts/suite/repro"
 	"github.com/opassert/opassert/cmd/opassert/internal/checkup"
 	"github.com/opassert/opassert/cmd/opassert/internal/live"
+	"github.com/opassert/opassert/cmd/opassert/internal/preload"
 	"github.com/opassert/opassert/cmd/opassert/internal/watch"
 	"github.com/opassert/opassert/gen"
 	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/internal/compile"
+	"github.com/opassert/opassert/internal/installed"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -166,6 +169,9 @@ func runRun(inv *invocation) error {
 	if err := flags.baseline.read(); err != nil {
 		return err
 	}
+	if err := flags.compile(inv.flags.Arg(0)); err != nil {
+		return err
+	}
 	objects, err := flags.watchObjects(inv)
 	if err != nil {
 		return err
@@ -181,6 +187,9 @@ func runRun(inv *invocation) error {
 	err = errors.Join(err, toFile(*flags.json, func(w io.Writer) error { return report.WriteJSON(w, found.JSON()...) }))
 	if err != nil {
 		return err
+	}
+	if report.Status != 0 {
+		return exitStatus(report.Status)
 	}
 	return exitStatus(max(report.ExitStatus(), found.ExitStatus()))
 }
@@ -250,6 +259,47 @@ func (r *runFlags) writePrograms(inv *invocation, watched *watch.OpReport, ops *
 		}
 	}
 	return nil
+}
+
+// compile compiles what watches a program before it starts, where its libtorch is known: otherwise the
+// program waits for it, with the linker's lock. An error is that of the process that loads libtorch.
+func (r *runFlags) compile(program string) error {
+	var libraries []*compile.CppLibrary
+	if *r.watchOps {
+		libraries = append(libraries, watch.Watcher())
+	}
+	if *r.preserve {
+		libraries = append(libraries, live.PyobjHooks())
+	}
+	if torch := torchOf(program); torch != nil {
+		for _, l := range libraries {
+			var interrupted *compile.Interrupted
+			if _, err := l.Path(torch); errors.As(err, &interrupted) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// torchOf returns the libtorch that a program is linked to, or its Python imports, or nil.
+func torchOf(program string) *installed.Torch {
+	folder := ""
+	if path, err := exec.LookPath(program); err == nil {
+		folder = installed.LinkedTo(path)
+	}
+	if folder == "" {
+		folder = installed.ImportedBy(pythonOf(program))
+	}
+	if folder == "" {
+		return nil
+	}
+	torch, err := installed.Inspect(folder)
+	if err != nil || len(torch.Link()) == 0 {
+		return nil
+	}
+	torch, _ = preload.Torch(torch.Link()[0]) // as the process finds it
+	return torch
 }
 
 // pythonOf returns the Python of a program: itself, the one beside it, or the first

@@ -39,7 +39,7 @@ type ObjectReport struct {
 	Processes int               // processes that loaded libtorch_python
 	Protocol  preserve.Protocol // the last process's PyTorch
 	Lost      int64             // incomplete rings: the program was too fast, or ended in the middle
-	Status    int               // the program's exit status
+	Status    int               // the program's, as [preload.End] has it
 	Unwatched []string
 	Left      []string // processes that still run, without libtorch
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/opassert/opassert/internal/installed"
 	"github.com/opassert/opassert/internal/locked"
 	"github.com/opassert/opassert/internal/slicesx"
+	"github.com/opassert/opassert/internal/subprocess"
 )
 
 //go:embed preload.h
@@ -321,7 +322,7 @@ func (p Program) start(objects []*SharedObject) (*exec.Cmd, programMark, error) 
 
 // An End is how a program ended.
 type End struct {
-	Status   int            // the exit status, or 128 plus the number of the signal; 0 of a program that is no child
+	Status   int            // the exit status, or minus the number of the signal; 0 of a program that is no child
 	Left     []string       // processes that still run, without anything to watch
 	Commands map[int]string // the commands of its processes
 }
@@ -332,7 +333,7 @@ type End struct {
 func (p Program) Run(ctx context.Context, objects ...*SharedObject) (End, error) {
 	signals := make(chan os.Signal, 8)
 	if !p.beside() { // before the start: a signal that ends this process would leave the program running
-		notify(signals)
+		subprocess.Notify(signals)
 		defer signal.Stop(signals)
 	}
 	cmd, m, err := p.start(objects)
@@ -354,27 +355,19 @@ func (p Program) Run(ctx context.Context, objects ...*SharedObject) (End, error)
 	if err != nil && !errors.As(err, &exit) {
 		return End{}, err
 	}
-	return End{Status: statusOf(cmd.ProcessState), Left: scan.await(p.Stderr, signals), Commands: scan.commands}, nil
+	return End{Status: StatusOf(cmd.ProcessState), Left: scan.await(p.Stderr, signals), Commands: scan.commands}, nil
 }
 
-// statusOf returns 0 for a process of which no end was observed.
-func statusOf(s *os.ProcessState) int {
+// StatusOf returns the exit status, or minus the number of the signal; 0 for a process of which no end
+// was observed.
+func StatusOf(s *os.ProcessState) int {
 	if s == nil {
 		return 0
 	}
 	if ws, ok := s.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return 128 + int(ws.Signal())
+		return -int(ws.Signal())
 	}
 	return s.ExitCode()
-}
-
-// notify asks for the signals that interrupt this process.
-func notify(signals chan<- os.Signal) {
-	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(s) { // as under nohup: the program ignores it too
-			signal.Notify(signals, s)
-		}
-	}
 }
 
 // beside reports whether the program is not a child of this process: its status is not known, and

@@ -78,7 +78,7 @@ func TestSignalsAreTheProgramsOwn(t *testing.T) {
 				t.Fatalf("the program outlives signal %d", number)
 			}
 			o := run(t, nil, program...)
-			if diff := cmp.Diff(string(out), o.stdout); diff != "" || o.status != 128+number {
+			if diff := cmp.Diff(string(out), o.stdout); diff != "" || o.status != -number {
 				t.Errorf("signal %d: exit status %d\n%s\n%s", number, o.status, diff, o.stderr)
 			}
 			if diff := cmp.Diff(expected(t, "testdata/signals.py"), lines(o.found, false)); diff != "" {

@@ -18,7 +18,7 @@ import (
 type OpReport struct {
 	Program   string // its command, quoted for a shell
 	Findings  []*OpFinding
-	Status    int // exit status of the program
+	Status    int // the program's, as [preload.End] has it
 	Took      time.Duration
 	Processes int
 	Level     asserts.Level      // for PyTorch's own ops

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/asserts/report"
+	"github.com/opassert/opassert/cmd/opassert/internal/preload"
 	"github.com/opassert/opassert/cmd/opassert/internal/watch"
 	"github.com/opassert/opassert/internal/compile"
 	"github.com/opassert/opassert/internal/dev/libtorchtest"
@@ -105,7 +106,7 @@ func runCommand(t *testing.T, file string, command []string) outcome {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.Run()
-	o := outcome{status: cmd.ProcessState.ExitCode(), stdout: stdout.String(), stderr: stderr.String()}
+	o := outcome{status: preload.StatusOf(cmd.ProcessState), stdout: stdout.String(), stderr: stderr.String()}
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, o.stderr)
@@ -220,8 +221,8 @@ func TestProcesses(t *testing.T) {
 		{how: "system_call", joins: true, status: 2, stderr: "main) has loaded libtorch_cpu.so, and not opassert's object: it was started without LD_PRELOAD"},
 		{how: "main", by: []string{"-m", "torch.distributed.run", "--nproc_per_node", "2", "--standalone"}, status: 1, count: 2, pids: 2},
 		{how: "at_exit", status: 1, count: 1, pids: 1},
-		{how: "killed", joins: true, status: 128 + 9, count: 1, pids: 1},
-		{how: "crashes", joins: true, status: 128 + 6, count: 1, pids: 1},
+		{how: "killed", joins: true, status: -9, count: 1, pids: 1},
+		{how: "crashes", joins: true, status: -6, count: 1, pids: 1},
 		{how: "status", joins: true, status: 7, count: 1, pids: 1},
 		{how: "closes", joins: true, status: 1, count: 1, pids: 1},
 		{how: "raised", status: 1, count: 1, pids: 1, flags: []string{"-fail"}, stdout: "RuntimeError: OA007 undeclared-alias  bad::returns_input  return 0 \"result\"   [cpu, float32]\n"},
@@ -323,7 +324,7 @@ func TestRecordedCallsAreCasesOfCheck(t *testing.T) {
 		for i := range cases {
 			file := filepath.Join(t.TempDir(), "cases.yaml")
 			o := run(t, []string{"-record", file, "-record-strings"}, p.path, "testdata/recorded.py", library)
-			if o.status != 128+9 {
+			if o.status != -9 {
 				t.Errorf("exit status %d\n%s", o.status, o.stderr)
 			}
 			text := must.Get(os.ReadFile(file))(t)
