@@ -59,3 +59,7 @@ func ChangedSince(generated string) func(op, text string) string {
 // DebugBuild returns the go command's flag for the build with the tag opassert, and with the tags
 // in GOFLAGS.
 func DebugBuild() string { return bind.DebugBuild() }
+
+// Overlay returns the text of an overlay for the go command in a folder: that of the -overlay in
+// GOFLAGS, with one file more.
+func Overlay(dir, file, content string) ([]byte, error) { return bind.Overlay(dir, file, content) }

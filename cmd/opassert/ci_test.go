@@ -76,3 +76,25 @@ func TestFilesOfGitHub(t *testing.T) {
 		}
 	}
 }
+
+// The action trusts the settings of its workspace, which in a container belong to another user.
+func TestActionTrustsItsWorkspace(t *testing.T) {
+	t.Parallel()
+	var action struct {
+		Runs struct{ Steps []struct{ Run string } }
+	}
+	must.Do(t, yaml.Unmarshal(must.Get(os.ReadFile(filepath.Join(root, "action.yml")))(t), &action))
+	told := 0
+	for _, step := range action.Runs.Steps[1:] {
+		script := "opassert() { printf %s \"$OPASSERT_SAFE_DIRECTORY\"; }; python() { opassert; }\n" + step.Run
+		cmd := exec.Command("bash", "-e", "-c", script)
+		cmd.Env = append(os.Environ(), "GITHUB_WORKSPACE=/__w/lib", "OPASSERT_SAFE_DIRECTORY=/own")
+		if out := must.Get(cmd.Output())(t); string(out) != "/__w/lib:/own" {
+			t.Errorf("%q is trusted in\n%s", out, step.Run)
+		}
+		told++
+	}
+	if told != 2 {
+		t.Errorf("%d steps run opassert, want 2", told)
+	}
+}

@@ -2,6 +2,7 @@ package bind
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"go/scanner"
 	"go/token"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -53,14 +55,39 @@ func (s *Suite) Position(pos token.Pos) token.Position { return position(s.fset,
 
 // DebugBuild returns the flag for the debug build, with the tags in GOFLAGS.
 func DebugBuild() string {
-	tags := []string{"opassert"}
+	return "-tags=" + strings.Join(append([]string{"opassert"}, goFlags("tags")...), ",")
+}
+
+// goFlags returns the values of a flag in GOFLAGS.
+func goFlags(name string) (values []string) {
 	out, _ := exec.Command("go", "env", "GOFLAGS").Output() // the build reports an error of the go command
 	for word := range strings.FieldsSeq(string(out)) {
-		if list, ok := strings.CutPrefix(strings.TrimLeft(word, "-"), "tags="); ok {
-			tags = append(tags, list)
+		if value, ok := strings.CutPrefix(strings.TrimLeft(word, "-"), name+"="); ok {
+			values = append(values, value)
 		}
 	}
-	return "-tags=" + strings.Join(tags, ",")
+	return values
+}
+
+// Overlay returns the text of an overlay for the go command in a folder: that of the -overlay in
+// GOFLAGS, with one file more.
+func Overlay(dir, file, content string) ([]byte, error) {
+	overlay := struct{ Replace map[string]string }{map[string]string{}}
+	for _, user := range goFlags("overlay") { // the last counts
+		if !filepath.IsAbs(user) {
+			user = filepath.Join(dir, user)
+		}
+		text, err := os.ReadFile(user)
+		if err == nil {
+			clear(overlay.Replace)
+			err = json.Unmarshal(text, &overlay)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("-overlay in GOFLAGS: %s: %w", user, err)
+		}
+	}
+	overlay.Replace[file] = content
+	return json.Marshal(overlay)
 }
 
 // Suites finds the generated packages that a pattern matches in the folder root, in the debug

@@ -202,7 +202,7 @@ func (m *goModule) build(s gen.Suite, path string) error {
 	if err := workerProgram.Execute(&text, s); err != nil {
 		return err
 	}
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {filepath.Join(s.Dir, workerFolder, "main.go"): path + ".go"}})
+	overlay, err := gen.Overlay(m.root, filepath.Join(s.Dir, workerFolder, "main.go"), path+".go")
 	if err != nil {
 		return err
 	}
