@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/preserve"
 	"github.com/opassert/opassert/asserts/report"
+	"github.com/opassert/opassert/gen/vet"
 	"github.com/opassert/opassert/internal/dev/golden"
 	"github.com/opassert/opassert/internal/dev/must"
 )
@@ -34,6 +36,46 @@ func TestReadmeHasEveryCheck(t *testing.T) {
 	}
 	if !strings.Contains(readme(t), want.String()) {
 		t.Errorf("README.md has no table\n%s", &want)
+	}
+}
+
+// The page of checks, which opassert help checks prints, has a table for each kind of promise.
+func TestChecksPage(t *testing.T) {
+	var want strings.Builder
+	table := func(title string) {
+		fmt.Fprintf(&want, "## %s\n\n| code | name | level | rule |\n|---|---|---|---|\n", title)
+	}
+	row := func(code, name, level, rule any) {
+		fmt.Fprintf(&want, "| %v | %-23v | %-8v | %v |\n", code, name, level, rule)
+	}
+	for _, p := range asserts.Promises() {
+		table(fmt.Sprintf("%v: %s", p, p.Rule()))
+		for c := range asserts.AllCodes.All() {
+			if level := c.Level().String(); c.Promise() == p {
+				row(c, c.Name(), map[bool]string{true: "lint", false: level}[c.Level() == asserts.Off], c.Rule())
+			}
+		}
+		want.WriteString("\n")
+	}
+	table("Python objects: `opassert run -preserve`, `opassert trace`")
+	for c := preserve.SameObject; int(c) < preserve.NumCodes; c++ {
+		row(c, c.Name(), "preserve", c.Rule())
+	}
+	want.WriteString("\n")
+	table("Kernels' code: `opassert vet`")
+	for _, f := range vet.Findings() {
+		row(f.Code, f.Name, "vet", f.Rule)
+	}
+	want.WriteString("\n## Error or note\n")
+	path := filepath.Join(root, "docs/reference/checks.md")
+	page := string(must.Get(os.ReadFile(path))(t))
+	if *golden.Update {
+		begin, end := strings.Index(page, "\n## "), strings.Index(page, "\n## Error or note\n")
+		page = page[:begin+1] + want.String() + page[end+len("\n## Error or note\n"):]
+		must.Do(t, os.WriteFile(path, []byte(page), 0o666))
+	}
+	if !strings.Contains(page, want.String()) {
+		t.Errorf("%s has no tables\n%s", path, &want)
 	}
 }
 

@@ -65,7 +65,8 @@ var rooms = []room{
 	{"asserts/suite/repro", []string{"asserts/suite/internal/probe", "=asserts", "asserts/suite/engine", "asserts/suite/internal/sample", "asserts/report", "schema", "internal/subprocess", "internal/locked", "internal/printable", "internal/tensor"}, []string{"gopkg.in/yaml.v3"}},
 	{"asserts/suite/internal/work", []string{"asserts/suite/internal/probe", "asserts/suite/compare", "=asserts", "asserts/suite/engine", "asserts/suite/internal/sample", "asserts/suite/internal/design", "asserts/report", "schema", "internal/tensor"}, nil},
 	{"asserts/optest", []string{"=asserts", "=asserts/suite/gokernels", "=asserts/maker", "=asserts/suite", "asserts/suite/engine", "asserts/report", "schema"}, nil},
-	{"cmd/opassert", []string{"schema", "allowlist", "gen", "asserts", "internal"}, nil},
+	{"cmd/opassert", []string{"schema", "allowlist", "gen", "asserts", "internal", "docs/reference"}, nil},
+	{"docs/reference", nil, nil},
 	{"internal/dev/addcheck", []string{"=asserts"}, nil},
 	{"internal/dev/addprobe", nil, nil},
 	{"internal/dev/references", nil, []string{"golang.org/x/tools"}},
@@ -150,8 +151,8 @@ func within(path, dir string) bool { return path == dir || strings.HasPrefix(pat
 var api = []string{"asserts", "asserts/maker", "asserts/optest", "asserts/preserve", "asserts/report", "asserts/suite", "asserts/suite/engine", "asserts/libtorch",
 	"schema", "allowlist", "gen", "gen/plan", "gen/vet"}
 
-// shared are the packages of the suite that the command, or the embedded engine, shares with it.
-var shared = []string{"asserts/suite/compare", "asserts/suite/gokernels", "asserts/suite/repro"}
+// shared are the packages of the suite that the command, or the embedded engine, shares with it, and the pages.
+var shared = []string{"asserts/suite/compare", "asserts/suite/gokernels", "asserts/suite/repro", "docs/reference"}
 
 // Packages that are not API are internal, except shared ones.
 func TestHousePublic(t *testing.T) {

@@ -19,9 +19,9 @@ type baselineFlags struct {
 }
 
 func newBaselineFlags(f *flag.FlagSet) *baselineFlags {
-	update := f.Bool("update", false, "write the findings to the -baseline file")
+	update := f.Bool("update", false, "")
 	return &baselineFlags{
-		path:   newBaselineFlag(f, update, "the `file` that lists known findings and crashes: only others fail"),
+		path:   newBaselineFlag(f, update),
 		update: update,
 	}
 }
@@ -32,9 +32,9 @@ type baselineFlag struct {
 	update *bool
 }
 
-func newBaselineFlag(f *flag.FlagSet, update *bool, usage string) *string {
+func newBaselineFlag(f *flag.FlagSet, update *bool) *string {
 	b := &baselineFlag{update: update}
-	f.Var(b, "baseline", usage)
+	f.Var(b, "baseline", "")
 	return (*string)(&b.outputFlag)
 }
 

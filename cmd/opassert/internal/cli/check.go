@@ -22,7 +22,6 @@ import (
 var checkCommand = command{
 	name:    "check",
 	summary: "run kernels and check every call against its schema",
-	groups:  checkRows,
 	run:     runCheck,
 }
 
@@ -58,10 +57,10 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	c.seed = f.Uint64("seed", report.DefaultSeed, "")
 	c.number = f.Int("n", 0, "")
 	c.casesFile = f.String("cases", "", "")
-	c.only = newNumberFlag(f, "case", "")
+	c.only = newNumberFlag(f, "case")
 	c.workers = f.Int("workers", usualWorkers(), "")
 	c.timeout = f.Duration("timeout", 2*time.Second, "")
-	c.state = newStateFlag(f, "")
+	c.state = newStateFlag(f)
 	c.rerun = f.Bool("rerun", false, "")
 	c.part = newShardFlag(f)
 	c.moduleFlags = newModuleFlags(f)
@@ -75,9 +74,9 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 // A stateFlag names a file that is read and updated; its errors are reported later.
 type stateFlag struct{ outputFlag }
 
-func newStateFlag(f *flag.FlagSet, usage string) *string {
+func newStateFlag(f *flag.FlagSet) *string {
 	s := new(stateFlag)
-	f.Var(s, "state", usage)
+	f.Var(s, "state", "")
 	return (*string)(&s.outputFlag)
 }
 
@@ -112,7 +111,6 @@ func runCheck(inv *invocation) error {
 	explain := inv.flags.Bool("explain", false, "")
 	base := newBaselineFlags(inv.flags)
 	programs := newReproFlag(inv.flags)
-	describe(inv.flags, checkRows)
 	if err := inv.parse(0, 0); err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"syscall"
 
 	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/docs/reference"
 	"github.com/opassert/opassert/internal/compile"
 	"github.com/opassert/opassert/internal/printable"
 	"github.com/opassert/opassert/internal/slicesx"
@@ -27,10 +28,9 @@ import (
 // A command is one subcommand.
 type command struct {
 	name    string
-	args    string    // the arguments after the flags, for the usage line
-	summary string    // one line
-	groups  []flagRow // of its flags, or nil
-	program bool      // its arguments are a program, which uses the standard streams
+	args    string // the arguments after the flags, for the usage line
+	summary string // one line
+	program bool   // its arguments are a program, which uses the standard streams
 	run     func(*invocation) error
 }
 
@@ -126,12 +126,18 @@ func commandNames() []string {
 	return slicesx.Map(commands, func(c command) string { return c.name })
 }
 
+// topics are the pages that help prints.
+var topics = []string{"cases", "checks", "config", "devices", "json", "memory"}
+
 func usage(w io.Writer) {
-	fmt.Fprintf(w, "opassert checks operator kernels against their schemas.\n\nUsage: opassert COMMAND [flags] [arguments]\n\n")
+	fmt.Fprint(w, helpText("help"))
 	for _, c := range commands {
 		fmt.Fprintf(w, "  %-10s %s\n", c.name, c.summary)
 	}
-	fmt.Fprintf(w, "\nopassert COMMAND -h shows a command's flags, opassert help checks every check, opassert help cases the form of a file of cases, opassert help config that of opassert.yaml, opassert help json what -json writes. Exit status: 0 clean, 1 findings, 2 usage or failure.\n")
+	fmt.Fprintf(w, `
+opassert COMMAND -h   its flags          opassert help TOPIC   %s
+Exit status: 0 no errors, 1 errors, 2 usage or failure.
+`, strings.Join(topics, ", "))
 }
 
 func isHelp(word string) bool {
@@ -141,24 +147,21 @@ func isHelp(word string) bool {
 //go:embed help
 var helpTexts embed.FS
 
-// helpText returns the text of help/NAME.txt, about a command or a topic.
+// helpText returns the text of help/NAME.txt, about a command.
 func helpText(name string) string {
 	text, _ := helpTexts.ReadFile("help/" + name + ".txt")
 	return string(text)
 }
 
-// help is "opassert help [COMMAND]".
+// help is "opassert help [COMMAND|TOPIC]".
 func help(args []string, own streams, stdout, stderr io.Writer) int {
 	if len(args) == 0 || isHelp(args[0]) {
 		usage(stdout)
 		return 0
 	}
-	switch args[0] {
-	case "checks":
-		checksHelp(stdout)
-		return 0
-	case "cases", "config", "json":
-		fmt.Fprint(stdout, helpText(args[0]))
+	if slices.Contains(topics, args[0]) {
+		page, _ := reference.Pages.ReadFile(args[0] + ".md")
+		stdout.Write(page)
 		return 0
 	}
 	return dispatch([]string{args[0], "-h"}, own, stdout, stderr)
@@ -212,6 +215,7 @@ func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(f
 
 // parse reads the flags, which may follow arguments unless these are a program, and checks the number of arguments.
 func (inv *invocation) parse(minArgs, maxArgs int) error {
+	describe(inv.name, inv.flags)
 	var args []string
 	for rest := inv.currentNames(inv.raw); ; rest = rest[1:] {
 		if err := inv.flags.Parse(rest); errors.Is(err, flag.ErrHelp) {
@@ -299,22 +303,20 @@ func (inv *invocation) help(w io.Writer) {
 	if inv.args != "" {
 		line = append(line, inv.args)
 	}
-	fmt.Fprintf(w, "%s: %s\n\nUsage: %s\n\n%s\nFlags:\n", inv.name, inv.summary, strings.Join(line, " "), helpText(inv.name))
-	if inv.groups != nil {
-		printGroups(w, inv.flags, inv.groups)
-		return
+	fmt.Fprintf(w, "%s: %s\nUsage: %s\n\n%s", inv.name, inv.summary, strings.Join(line, " "), helpText(inv.name))
+	if hasFlags(inv.flags) {
+		fmt.Fprintln(w)
+		printFlags(w, inv.name, inv.flags)
 	}
-	inv.flags.SetOutput(w)
-	inv.flags.PrintDefaults()
 }
 
 // json prints a value as indented JSON.
 func (inv *invocation) json(v any) error { return printable.JSON(inv.stdout, v, " ") }
 
 // newJSONFlag returns the value of a flag for JSON on standard output.
-func newJSONFlag(f *flag.FlagSet, what string) *bool {
+func newJSONFlag(f *flag.FlagSet) *bool {
 	j := new(bool)
-	f.BoolFunc("json", "print a JSON "+what+" on standard output instead of text", func(s string) (err error) {
+	f.BoolFunc("json", "", func(s string) (err error) {
 		if *j, err = strconv.ParseBool(s); err != nil {
 			return fmt.Errorf("it writes to standard output, so: -json > %s", s)
 		}
@@ -324,10 +326,10 @@ func newJSONFlag(f *flag.FlagSet, what string) *bool {
 }
 
 // newNumberFlag is a flag for a number from 0 on; -1 means none.
-func newNumberFlag(f *flag.FlagSet, name, usage string) *int {
+func newNumberFlag(f *flag.FlagSet, name string) *int {
 	n := new(int)
 	*n = -1
-	f.Func(name, usage, func(s string) error {
+	f.Func(name, "", func(s string) error {
 		if *n = number(s); *n < 0 {
 			return errors.New("want a number, from 0 on")
 		}

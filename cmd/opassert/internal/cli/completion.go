@@ -57,7 +57,9 @@ func completable() []completableCommand {
 		})
 		all = append(all, one)
 	}
-	return all
+	return append(all, completableCommand{
+		Name: "help", Summary: "print the help of a command, or a topic", Words: append(commandNames(), topics...),
+	})
 }
 
 // words are the possible arguments of a command: "bash|zsh|fish".

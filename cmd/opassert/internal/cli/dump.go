@@ -14,7 +14,7 @@ var dumpCommand = command{
 }
 
 func runDump(inv *invocation) error {
-	namespace := inv.flags.String("ns", "", "the `namespace` to print, such as aten (default: all)")
+	namespace := inv.flags.String("ns", "", "")
 	torch := newTorchFlags(inv.flags, newLibtorchFlag(inv.flags))
 	if err := inv.parse(0, 0); err != nil {
 		return err

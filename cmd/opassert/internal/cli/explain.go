@@ -27,7 +27,7 @@ var explainCommand = command{
 
 func runExplain(inv *invocation) error {
 	flags := newPlanFlags(inv.flags)
-	policy := inv.flags.Bool("policy", false, "show which checks are skipped for which tensors and modes")
+	policy := inv.flags.Bool("policy", false, "")
 	if err := inv.parse(0, 1); err != nil {
 		return err
 	}

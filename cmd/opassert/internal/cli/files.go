@@ -16,9 +16,9 @@ import (
 // An outputFlag is a flag that names an output file.
 type outputFlag string
 
-func newOutputFlag(f *flag.FlagSet, name, usage string) *string {
+func newOutputFlag(f *flag.FlagSet, name string) *string {
 	path := new(string)
-	f.Var((*outputFlag)(path), name, usage)
+	f.Var((*outputFlag)(path), name, "")
 	return path
 }
 
@@ -30,9 +30,9 @@ func (o *outputFlag) check() error       { return checkWritable(string(*o)) }
 // A madeFolder is a flag that names a folder which the command creates if it is missing.
 type madeFolder string
 
-func newMadeFolderFlag(f *flag.FlagSet, name, usage string) *string {
+func newMadeFolderFlag(f *flag.FlagSet, name string) *string {
 	path := new(string)
-	f.Var((*madeFolder)(path), name, usage)
+	f.Var((*madeFolder)(path), name, "")
 	return path
 }
 

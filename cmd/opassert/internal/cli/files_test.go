@@ -41,9 +41,10 @@ func pipe(t *testing.T) (path string, written func() string) {
 // claimed returns the error of a command line with flags of each kind.
 func claimed(program bool, args ...string) error {
 	inv := newInvocation(command{name: "x", program: program}, args, io.Discard, io.Discard)
-	newOutputFlag(inv.flags, "out", "a `file`")
-	newOutputFlag(inv.flags, "html", "a `file`")
+	newOutputFlag(inv.flags, "out")
+	newOutputFlag(inv.flags, "html")
 	newBaselineFlags(inv.flags)
+	inv.flags.VisitAll(func(f *flag.Flag) { f.Usage = "a `file`" })
 	inv.flags.String("schema", "", "a `file`")
 	inv.flags.String("word", "", "a `word`")
 	libs := new(repeated)
@@ -197,7 +198,7 @@ func TestFilesOf(t *testing.T) {
 		}
 	}
 	f := flag.NewFlagSet("", flag.ContinueOnError)
-	folder := newMadeFolderFlag(f, "folder", "a `folder`")
+	folder := newMadeFolderFlag(f, "folder")
 	must.Do(t, f.Parse([]string{"-folder", "x"}))
 	if *folder != "x" || f.Lookup("folder").Value.String() != "x" {
 		t.Error(*folder)

@@ -12,13 +12,13 @@ import (
 
 // A format is an output format of opassert check and opassert run.
 type format struct {
-	name, usage string // of its flag
-	write       func(io.Writer, []asserts.Result) error
+	name  string // of its flag
+	write func(io.Writer, []asserts.Result) error
 }
 
 var formats = []format{
-	{"junit", "write the results as JUnit XML to a `file`", report.WriteJUnit},
-	{"sarif", "write the findings as a SARIF log to a `file`", func(w io.Writer, results []asserts.Result) error {
+	{"junit", report.WriteJUnit},
+	{"sarif", func(w io.Writer, results []asserts.Result) error {
 		return report.WriteSARIF(w, version(), "", badOnly(results))
 	}},
 }
@@ -27,7 +27,7 @@ var formats = []format{
 type formatFlags []*string
 
 func newFormatFlags(f *flag.FlagSet) formatFlags {
-	return slicesx.Map(formats, func(of format) *string { return newOutputFlag(f, of.name, of.usage) })
+	return slicesx.Map(formats, func(of format) *string { return newOutputFlag(f, of.name) })
 }
 
 // write writes each requested file, the others also if one fails.

@@ -16,14 +16,14 @@ var genCommand = command{
 
 func runGen(inv *invocation) error {
 	flags := newPlanFlags(inv.flags)
-	engine := inv.flags.String("engine", "go", "what the wrappers call: `go|libtorch`; go: the kernels in a Go package")
-	kernels := inv.flags.String("kernels", "", "the `folder` of the Go package with the kernels")
-	out := newMadeFolderFlag(inv.flags, "out", "the `folder` of the generated package")
-	name := inv.flags.String("package", "", "the generated package's `name` (default: the last element of -out)")
-	tensor := inv.flags.String("tensor", "", "the Go `type` of a tensor, as *import/path.Name (default: found from the kernels)")
-	always := inv.flags.Bool("always", false, "check in every build, not only under -tags opassert")
-	check := inv.flags.Bool("check", false, "write nothing; exit 1 when the files are stale")
-	diff := inv.flags.Bool("diff", false, "write nothing; show what would change, and exit 1 if something would")
+	engine := inv.flags.String("engine", "go", "")
+	kernels := inv.flags.String("kernels", "", "")
+	out := newMadeFolderFlag(inv.flags, "out")
+	name := inv.flags.String("package", "", "")
+	tensor := inv.flags.String("tensor", "", "")
+	always := inv.flags.Bool("always", false, "")
+	check := inv.flags.Bool("check", false, "")
+	diff := inv.flags.Bool("diff", false, "")
 	if err := inv.parse(0, 0); err != nil {
 		return err
 	}

@@ -3,7 +3,9 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"io/fs"
 	"maps"
+	"path"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,28 +17,30 @@ import (
 	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/cmd/opassert/internal/live"
 	"github.com/opassert/opassert/cmd/opassert/internal/watch"
+	"github.com/opassert/opassert/docs/reference"
 	"github.com/opassert/opassert/internal/dev/must"
 )
 
-// Each command has a text, and each text is about a command or a topic.
+// Each command has a text, and each page is a topic.
 func TestHelpTexts(t *testing.T) {
-	want := append(commandNames(), "cases", "config", "json")
-	slices.Sort(want)
-	var got []string
-	for _, file := range must.Get(helpTexts.ReadDir("help"))(t) {
-		name := strings.TrimSuffix(file.Name(), ".txt")
-		if got = append(got, name); helpText(name) == "" {
-			t.Errorf("%s is empty", file.Name())
+	for of, names := range map[fs.FS][]string{helpTexts: append(commandNames(), "help"), reference.Pages: topics} {
+		names = slices.Sorted(slices.Values(names))
+		var got []string
+		must.Do(t, fs.WalkDir(of, ".", func(name string, d fs.DirEntry, err error) error {
+			if info, _ := d.Info(); !d.IsDir() && info.Size() > 0 {
+				got = append(got, strings.TrimSuffix(d.Name(), path.Ext(name)))
+			}
+			return err
+		}))
+		if !slices.Equal(got, names) {
+			t.Errorf("texts of %v, want of %v", got, names)
 		}
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("texts of %v, want of %v", got, want)
 	}
 }
 
 // The help describes each key and status of -json.
 func TestJSONHelp(t *testing.T) {
-	words := strings.FieldsFunc(helpText("json"), func(r rune) bool { return !unicode.IsLetter(r) })
+	words := strings.FieldsFunc(string(must.Get(reference.Pages.ReadFile("json.md"))(t)), func(r rune) bool { return !unicode.IsLetter(r) })
 	for _, written := range []any{asserts.Result{}, asserts.Site{}, lintRow{}, report.ReproProgram{}, watch.Frame{}} {
 		of := reflect.TypeOf(written)
 		for i := range of.NumField() {

@@ -28,7 +28,7 @@ type lintRow struct {
 
 func runLint(inv *invocation) error {
 	source := newSchemaFlags(inv.flags)
-	asJSON := newJSONFlag(inv.flags, "array")
+	asJSON := newJSONFlag(inv.flags)
 	modules := newModuleFlags(inv.flags)
 	if err := inv.parse(0, 0); err != nil {
 		return err

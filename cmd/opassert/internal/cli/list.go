@@ -31,7 +31,7 @@ type listedOp struct {
 
 func runList(inv *invocation) error {
 	source := newSchemaFlags(inv.flags)
-	asJSON := newJSONFlag(inv.flags, "array")
+	asJSON := newJSONFlag(inv.flags)
 	if err := inv.parse(0, 0); err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ var mergeCommand = command{
 func runMerge(inv *invocation) error {
 	out := newOutputs(inv.flags)
 	base := newBaselineFlags(inv.flags)
-	strict := inv.flags.Bool("strict", false, "fail for ops that never ran")
+	strict := inv.flags.Bool("strict", false, "")
 	if err := inv.parse(1, 1<<20); err != nil {
 		return err
 	}

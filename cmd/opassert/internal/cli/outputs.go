@@ -31,10 +31,10 @@ type outputs struct {
 
 func newOutputs(f *flag.FlagSet) *outputs {
 	return &outputs{
-		json:    newJSONFlag(f, "array"),
-		quiet:   f.Bool("q", false, "print only findings, crashes and errors"),
+		json:    newJSONFlag(f),
+		quiet:   f.Bool("q", false, ""),
 		formats: newFormatFlags(f),
-		html:    newOutputFlag(f, "html", "write one self-contained HTML page to a `file`"),
+		html:    newOutputFlag(f, "html"),
 		text:    (*report.Report).WriteText,
 	}
 }

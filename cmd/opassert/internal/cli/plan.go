@@ -3,7 +3,6 @@ package cli
 import (
 	"flag"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/opassert/opassert/gen"
@@ -47,8 +46,8 @@ type planFlags struct {
 
 func newPlanFlags(f *flag.FlagSet) *planFlags {
 	p := &planFlags{schemaFlags: newSchemaFlags(f)}
-	p.preset = f.String("preset", "full", "the checks to plan: `"+strings.Join(plan.Presets(), "|")+"`")
-	f.Var(&p.allow, "allow", "an allowlist `file` or preset; may be given several times")
+	p.preset = f.String("preset", "full", "")
+	f.Var(&p.allow, "allow", "")
 	return p
 }
 
@@ -69,7 +68,7 @@ func (p *planFlags) planner(inv *invocation, ops []*schema.Op) (*plan.Planner, e
 
 func runPlan(inv *invocation) error {
 	flags := newPlanFlags(inv.flags)
-	asJSON := newJSONFlag(inv.flags, "array")
+	asJSON := newJSONFlag(inv.flags)
 	if err := inv.parse(0, 0); err != nil {
 		return err
 	}

@@ -21,8 +21,8 @@ type moduleFlags struct {
 
 func newModuleFlags(f *flag.FlagSet) *moduleFlags {
 	m := new(moduleFlags)
-	f.Var(&m.names, "module", "a Python `module` to import, whose ops are checked: those that it registers\nin Python and those of libraries that it loads; several separated by commas")
-	m.interpreter = f.String("python", "", "the `interpreter` that imports them (default: of the active virtual environment, else python3);\nwithout -module check runs PyTorch's own ops in it")
+	f.Var(&m.names, "module", "")
+	m.interpreter = f.String("python", "", "")
 	return m
 }
 

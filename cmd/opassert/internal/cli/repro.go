@@ -12,7 +12,7 @@ import (
 type reproFlag struct{ folder *string }
 
 func newReproFlag(f *flag.FlagSet) reproFlag {
-	return reproFlag{newMadeFolderFlag(f, "repro", "write for each finding and crash a program that shows it without opassert, to a `folder`, and\nrun it: Python that imports only torch and the library, C++ if Python can't call the\nop, Go for Go kernels")}
+	return reproFlag{newMadeFolderFlag(f, "repro")}
 }
 
 // ready prepares the folder before the run, and returns it, or nil without the flag.

@@ -68,29 +68,29 @@ type runFlags struct {
 
 func newRunFlags(f *flag.FlagSet) *runFlags {
 	r := &runFlags{}
-	f.Var(&r.lists, "allow", "an allowlist `file` or preset; may be given several times")
-	f.Var(&r.ops, "op", "watch only this op `name`, or a pattern such as mylib::*; may be given several times")
-	r.level = f.String("level", "", "how much is checked: `identity|content|meta` (default: identity for PyTorch's own kernels; others are checked at meta\nunless it is identity)")
-	r.sample = f.Int("sample", 1, "check the content of one in `N` calls of PyTorch's own ops")
-	r.maxBytes = f.Int64("max-bytes", 0, "check no content of storages larger than this; 0: of any size")
-	r.far = f.Float64("tolerance", compare.Tolerance, "how far `values` on a device may be from those of the op's kernel for the CPU, relative to 1 + their size; 0: they are not compared")
-	r.fail = f.Bool("fail", false, "raise each finding at the call, as a RuntimeError")
-	r.record = newOutputFlag(f, "record", "write distinct calls of ops that are not PyTorch's own, or whose kernel is not, or of those of -op, to a `file` for opassert check -cases")
-	r.strings = f.Bool("record-strings", false, "with -record, write string arguments too, which are otherwise left out")
-	r.json = newOutputFlag(f, "json", "write the findings as a JSON array to a `file`")
+	f.Var(&r.lists, "allow", "")
+	f.Var(&r.ops, "op", "")
+	r.level = f.String("level", "", "")
+	r.sample = f.Int("sample", 1, "")
+	r.maxBytes = f.Int64("max-bytes", 0, "")
+	r.far = f.Float64("tolerance", compare.Tolerance, "")
+	r.fail = f.Bool("fail", false, "")
+	r.record = newOutputFlag(f, "record")
+	r.strings = f.Bool("record-strings", false, "")
+	r.json = newOutputFlag(f, "json")
 	r.formats = newFormatFlags(f)
 	r.programs = newReproFlag(f)
-	f.Var(&r.imports, "repro-import", "import this `module`, or load this library, which registers the ops, in the programs of -repro; may be given several times")
-	r.html = newOutputFlag(f, "html", "write one self-contained HTML page to a `file`")
+	f.Var(&r.imports, "repro-import", "")
+	r.html = newOutputFlag(f, "html")
 	r.baseline = newBaselineFlags(f)
-	r.watchOps = f.Bool("ops", true, "watch ops")
-	r.preserve = f.Bool("preserve", false, "watch the Python objects of tensors and storages")
-	r.log = newOutputFlag(f, "log", "with -preserve, write the events to a `file` for opassert trace")
-	f.Func("child", "watch `PID:FILE`, a process that waits, instead of starting a program: it reads what to open from the other end of descriptor FILE; for one that forks and then becomes opassert, as pytest --opassert does, or that starts opassert beside itself, as opassert.watch() does", func(text string) (err error) {
+	r.watchOps = f.Bool("ops", true, "")
+	r.preserve = f.Bool("preserve", false, "")
+	r.log = newOutputFlag(f, "log")
+	f.Func("child", "", func(text string) (err error) {
 		r.child, err = parseChild(text)
 		return err
 	})
-	r.lines = f.Bool("lines", false, "with -preserve, record the Python line of every event, and not only of suspected faults")
+	r.lines = f.Bool("lines", false, "")
 	return r
 }
 

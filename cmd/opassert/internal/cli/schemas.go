@@ -20,17 +20,15 @@ type schemaFlags struct {
 
 func newLibtorchFlag(f *flag.FlagSet) *repeated {
 	dirs := new(repeated)
-	f.Var(dirs, "libtorch", "the `folder` of the PyTorch or libtorch to use: an unpacked one, the Python package torch or its environment, a prefix\n"+
-		"(default: $LIBTORCH, the one that a -lib is linked to, the active Python's, the system's)")
+	f.Var(dirs, "libtorch", "")
 	return dirs
 }
 
 func newSchemaFlags(f *flag.FlagSet) schemaFlags {
 	s := newEngineSchemaFlags(f)
-	f.StringVar(s.tags, "tags", "", "the tags `file` (default: tags.yaml beside the schema, if there is one)")
-	f.StringVar(s.base, "pytorch-schema", "", "the `file` with the schemas of ops that the schema file only names (default: that of the PyTorch found)")
-	f.StringVar(s.version, "version", "", "the PyTorch `version` whose rules apply unless the schema file has them;\n"+
-		"the version of the library, for allowlist entries that name versions")
+	f.StringVar(s.tags, "tags", "", "")
+	f.StringVar(s.base, "pytorch-schema", "", "")
+	f.StringVar(s.version, "version", "", "")
 	return s
 }
 
@@ -38,8 +36,8 @@ func newSchemaFlags(f *flag.FlagSet) schemaFlags {
 func newEngineSchemaFlags(f *flag.FlagSet) schemaFlags {
 	return schemaFlags{
 		dirs:   newLibtorchFlag(f),
-		schema: f.String("schema", "", "the schema `file`: native_functions.yaml, or one of another project (default: that of the PyTorch found)"),
-		strict: f.Bool("strict", false, "make warnings errors: about the schema file, of gen also about ops\nwithout a wrapper and marks that are not read, of check about ops that never ran"),
+		schema: f.String("schema", "", ""),
+		strict: f.Bool("strict", false, ""),
 		tags:   new(string), base: new(string), version: new(string),
 	}
 }

@@ -18,7 +18,7 @@ var selftestCommand = command{
 }
 
 func runSelftest(inv *invocation) error {
-	list := inv.flags.Bool("list", false, "list the planted faults")
+	list := inv.flags.Bool("list", false, "")
 	if err := inv.parse(0, 1); err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ type torchFlags struct {
 
 func newTorchFlags(f *flag.FlagSet, dirs *repeated) *torchFlags {
 	t := &torchFlags{dirs: dirs, Libraries: new(checkup.Libraries)}
-	f.Var(&t.libs, "lib", "a shared `library` with ops to load, or the name of an installed\nPython package that has some; may be given several times")
+	f.Var(&t.libs, "lib", "")
 	return t
 }
 

@@ -23,10 +23,10 @@ type tracePrinter interface {
 }
 
 func runTrace(inv *invocation) error {
-	asJSON := newJSONFlag(inv.flags, "object")
-	lives := inv.flags.Bool("lives", false, "print all lives of objects, impls and tensors, after the findings")
-	torch := inv.flags.String("torch", "", "the `version` of the PyTorch that printed the log, such as 2.12.0, if the log does not have it")
-	page := newOutputFlag(inv.flags, "html", "draw the lives on a page in this `file`, and print only violations")
+	asJSON := newJSONFlag(inv.flags)
+	lives := inv.flags.Bool("lives", false, "")
+	torch := inv.flags.String("torch", "", "")
+	page := newOutputFlag(inv.flags, "html")
 	if err := inv.parse(1, 1); err != nil {
 		return err
 	}

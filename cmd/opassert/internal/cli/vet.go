@@ -19,9 +19,9 @@ var vetCommand = command{
 }
 
 func runVet(inv *invocation) error {
-	tags := inv.flags.String("tags", "", "a comma-separated `list` of build tags, besides opassert")
+	tags := inv.flags.String("tags", "", "")
 	var packages repeated
-	inv.flags.Var(&packages, "packages", "the packages, unless arguments name them: a `pattern` of the go command; may be given several times")
+	inv.flags.Var(&packages, "packages", "")
 	if err := inv.parse(0, 1000); err != nil {
 		return err
 	}
