@@ -50,8 +50,9 @@ func checkNeighbours(files []File) error {
 		theirs := declared(fset, other)
 		for _, name := range theirs.Names() {
 			if own := generated.Lookup(name); own != nil {
-				errs.Add(fset.Position(theirs.Lookup(name).Pos()), fmt.Sprintf("%s is declared here, but %v would declare it, too: rename this one, or choose another folder with -out",
-					name, fset.Position(own.Pos())))
+				errs.Add(fset.Position(theirs.Lookup(name).Pos()),
+					fmt.Sprintf("%s is declared here, but %v would declare it, too: rename this one, or choose another folder with -out",
+						name, fset.Position(own.Pos())))
 			}
 		}
 	}

@@ -75,7 +75,8 @@ func (r *reader) demandNamespaces(entries []*entry) {
 			if first[key] == nil {
 				first[key] = e.op
 			} else if other := first[key]; other.Namespace != e.op.Namespace {
-				r.warnAt(e.op.Pos, "torchgen refuses %s beside %s::%s, in line %d: it does not distinguish namespaces", e.op.Name(), other.Namespace, other.Func.Name, other.Pos.Line)
+				r.warnAt(e.op.Pos, "torchgen refuses %s beside %s::%s, in line %d: it does not distinguish namespaces", e.op.Name(),
+					other.Namespace, other.Func.Name, other.Pos.Line)
 				break
 			}
 		}
@@ -129,9 +130,12 @@ func (r *reader) demandStructure(g *group, derived []Function) {
 		case out == nil && e.delegate != nil:
 			r.warn(e.values[keyStructuredDelegate], "structured_delegate %s is not the out= variant of %s: its other arguments differ", e.delegate, e.op.Func.Name)
 		case out != nil && out.structured && e.delegate == nil:
-			r.warnAt(e.op.Pos, "torchgen refuses %s beside the structured %s, in line %d: add structured_delegate: %s", e.op.Func.Name, out.op.Func.Name, out.op.Pos.Line, out.op.Func.Name)
+			r.warnAt(e.op.Pos, "torchgen refuses %s beside the structured %s, in line %d: add structured_delegate: %s",
+				e.op.Func.Name, out.op.Func.Name, out.op.Pos.Line, out.op.Func.Name)
 		case e.delegate != nil && *e.delegate != out.op.Func.Name:
-			r.warn(e.values[keyStructuredDelegate], "torchgen refuses structured_delegate %s: the out= variant of %s is %s, in line %d", e.delegate, e.op.Func.Name, out.op.Func.Name, out.op.Pos.Line)
+			r.warn(e.values[keyStructuredDelegate],
+				"torchgen refuses structured_delegate %s: the out= variant of %s is %s, in line %d", e.delegate, e.op.Func.Name,
+				out.op.Func.Name, out.op.Pos.Line)
 		}
 	}
 	if out == nil || !out.structured {
@@ -175,9 +179,12 @@ func (r *reader) demandFunctional(g *group, derived []Function) {
 	functional, mutable := g.members[Functional], g.members[Mutable]
 	switch {
 	case functional == nil && len(g.entries) > 1 && len(derived) == 0:
-		r.warnAt(g.entries[0].op.Pos, "torchgen refuses %s and %s, in line %d, without a functional variant", g.entries[0].op.Func.Name, g.entries[1].op.Func.Name, g.entries[1].op.Pos.Line)
+		r.warnAt(g.entries[0].op.Pos, "torchgen refuses %s and %s, in line %d, without a functional variant",
+			g.entries[0].op.Func.Name, g.entries[1].op.Func.Name, g.entries[1].op.Pos.Line)
 	case functional != nil && mutable != nil && !functional.op.Func.Name.Functional && (g.members[Out] != nil || len(derived) > 0):
-		r.warnAt(functional.op.Pos, "torchgen refuses %s beside %s, in line %d: the name of the functional variant ends in _functional", functional.op.Func.Name, mutable.op.Func.Name, mutable.op.Pos.Line)
+		r.warnAt(functional.op.Pos,
+			"torchgen refuses %s beside %s, in line %d: the name of the functional variant ends in _functional",
+			functional.op.Func.Name, mutable.op.Func.Name, mutable.op.Pos.Line)
 	}
 }
 
@@ -191,7 +198,8 @@ func (r *reader) demandCopies(entries []*entry, derived map[*group][]Function) {
 		case e.op.View() == NotView && e.op.Kind() == Functional:
 			key := e.op.Func.viewSignature()
 			if first := others[key]; first != nil {
-				r.warnAt(e.op.Pos, "torchgen refuses %s beside %s, in line %d: it considers both the copy of one view", e.op.Func.Name, first.op.Func.Name, first.op.Pos.Line)
+				r.warnAt(e.op.Pos, "torchgen refuses %s beside %s, in line %d: it considers both the copy of one view",
+					e.op.Func.Name, first.op.Func.Name, first.op.Pos.Line)
 			}
 			others[key] = e
 		case e.op.View() != NotView && e.op.Func.Name.Inplace:

@@ -39,5 +39,6 @@ func chars(s []byte) *C.char { return (*C.char)(unsafe.Pointer(unsafe.SliceData(
 
 // cross calls a function of the shim.
 func cross(c crossing, request, reply []int64) {
-	C.go_cross(C.int64_t(c.function), C.int64_t(c.first), C.int64_t(c.second), ints(request), C.int64_t(len(request)), chars(c.data), C.int64_t(len(c.data)), ints(reply), C.int64_t(len(reply)))
+	C.go_cross(C.int64_t(c.function), C.int64_t(c.first), C.int64_t(c.second), ints(request), C.int64_t(len(request)),
+		chars(c.data), C.int64_t(len(c.data)), ints(reply), C.int64_t(len(reply)))
 }

@@ -74,7 +74,9 @@ func BuildShim(torch *installed.Torch, others ...string) (string, error) {
 
 // Shim is the library that calls libtorch.
 func Shim() *compile.CppLibrary {
-	return &compile.CppLibrary{Name: "shim", Files: []fs.FS{Sources()}, Units: []string{"observe.cpp", "device.cpp", "aborts.cpp", "call.cpp", "methods.cpp", "schemas.cpp", "tensors.cpp", "memory.cpp", "state.cpp", "serve.cpp"}}
+	return &compile.CppLibrary{Name: "shim", Files: []fs.FS{Sources()},
+		Units: []string{"observe.cpp", "device.cpp", "aborts.cpp", "call.cpp", "methods.cpp", "schemas.cpp", "tensors.cpp",
+			"memory.cpp", "state.cpp", "serve.cpp"}}
 }
 
 func choose(set func()) error {

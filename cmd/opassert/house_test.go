@@ -1,11 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"go/types"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -14,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/opassert/opassert/internal/dev/golden"
 	"github.com/opassert/opassert/internal/dev/must"
@@ -329,4 +332,56 @@ func TestWords(t *testing.T) {
 		}
 		return nil
 	}))
+}
+
+// No package has more lines over 120 columns than its ceiling in long_lines.txt, which -update lowers.
+func TestHouseLongLines(t *testing.T) {
+	const table = "testdata/long_lines.txt"
+	long := longLines(t)
+	lowered := make(map[string]int)
+	for line := range strings.Lines(string(must.Get(os.ReadFile(table))(t))) {
+		var pkg string
+		var most int
+		must.Get(fmt.Sscanf(line, "%s %d", &pkg, &most))(t)
+		lowered[pkg] = min(most, long[pkg])
+	}
+	var text strings.Builder
+	for _, pkg := range slices.Sorted(maps.Keys(long)) {
+		if most := lowered[pkg]; long[pkg] > most {
+			t.Errorf("%s: %d lines over 120 columns, want at most %d: break them", pkg, long[pkg], most)
+		}
+		if lowered[pkg] > 0 {
+			fmt.Fprintf(&text, "%s %d\n", pkg, lowered[pkg])
+		}
+	}
+	if *golden.Update {
+		must.Do(t, os.WriteFile(table, []byte(text.String()), 0o666))
+	}
+}
+
+// longLines counts the lines over 120 columns of each package's files that are written by hand, tests aside.
+func longLines(t *testing.T) map[string]int {
+	source, long := os.DirFS(root), make(map[string]int)
+	generated := regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
+	must.Do(t, fs.WalkDir(source, ".", func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && file != "."):
+			return fs.SkipDir
+		case path.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go"):
+			return nil
+		}
+		text := string(must.Get(fs.ReadFile(source, file))(t))
+		if generated.MatchString(text) {
+			return nil
+		}
+		for line := range strings.Lines(text) {
+			if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > 120 {
+				long[path.Dir(file)]++
+			}
+		}
+		return nil
+	}))
+	return long
 }

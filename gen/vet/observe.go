@@ -40,7 +40,8 @@ func checkObserve(pass *analysis.Pass) {
 // observedStruct returns the struct whose method Observe an object is, or nil.
 func observedStruct(obj types.Object) *types.Struct {
 	fn, ok := obj.(*types.Func)
-	if !ok || fn.Name() != "Observe" || fn.Signature().Recv() == nil || fn.Signature().Params().Len() != 2 || !isAsserts(fn.Signature().Params().At(1).Type(), "Level") {
+	if !ok || fn.Name() != "Observe" || fn.Signature().Recv() == nil || fn.Signature().Params().Len() != 2 ||
+		!isAsserts(fn.Signature().Params().At(1).Type(), "Level") {
 		return nil
 	}
 	s, _ := pointee(fn.Signature().Recv().Type()).Underlying().(*types.Struct)

@@ -145,7 +145,8 @@ func readMarks(pass *analysis.Pass, file *ast.File, kernels map[*types.Func][]st
 	}
 	for _, d := range fit {
 		if inTest {
-			report(pass, bind.UnreadMark, d.Func.Pos(), "%s: %s can't be in a test file, which no other package can import", strings.TrimPrefix(d.Directive, "//"), d.Func.Name())
+			report(pass, bind.UnreadMark, d.Func.Pos(), "%s: %s can't be in a test file, which no other package can import",
+				strings.TrimPrefix(d.Directive, "//"), d.Func.Name())
 		}
 	}
 	for _, m := range marks {

@@ -66,13 +66,14 @@ type dtype struct {
 }
 
 var dtypes = [...]dtype{
-	Uint8:      whole("uint8", 1, 0, math.MaxUint8, "byte"),
-	Int8:       whole("int8", 1, math.MinInt8, math.MaxInt8, "char"),
-	Int16:      whole("int16", 2, math.MinInt16, math.MaxInt16, "short"),
-	Int32:      whole("int32", 4, math.MinInt32, math.MaxInt32, "int"),
-	Int64:      whole("int64", 8, math.MinInt64, math.MaxInt64, "long", "long int", "integral", "integer"),
-	Float16:    {"float16", 2, Floating, 0x1.ffcp15, -0x1.ffcp15, 0x1p-24, float16, []string{"half"}},
-	Float32:    {"float32", 4, Floating, math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32, float32s, []string{"float", "floating-point", "floating point"}},
+	Uint8:   whole("uint8", 1, 0, math.MaxUint8, "byte"),
+	Int8:    whole("int8", 1, math.MinInt8, math.MaxInt8, "char"),
+	Int16:   whole("int16", 2, math.MinInt16, math.MaxInt16, "short"),
+	Int32:   whole("int32", 4, math.MinInt32, math.MaxInt32, "int"),
+	Int64:   whole("int64", 8, math.MinInt64, math.MaxInt64, "long", "long int", "integral", "integer"),
+	Float16: {"float16", 2, Floating, 0x1.ffcp15, -0x1.ffcp15, 0x1p-24, float16, []string{"half"}},
+	Float32: {"float32", 4, Floating, math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32, float32s,
+		[]string{"float", "floating-point", "floating point"}},
 	Float64:    {"float64", 8, Floating, math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64, float64s, []string{"double"}},
 	Complex32:  {"complex32", 4, Complex, 0x1.ffcp15, -0x1.ffcp15, 0x1p-24, float16, nil},
 	Complex64:  {"complex64", 8, Complex, math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32, float32s, []string{"complex", "complexfloat", "cfloat"}},

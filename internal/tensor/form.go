@@ -62,4 +62,5 @@ const (
 )
 
 // Arrangements are the names of arrangements in a case; a contiguous tensor has none.
-var Arrangements = []string{Transposed: "transposed", Sliced: "sliced", Expanded: "expanded", ChannelsLast: "channels-last", Offset: "offset", Padded: "padded", Between: "between"}
+var Arrangements = []string{Transposed: "transposed", Sliced: "sliced", Expanded: "expanded",
+	ChannelsLast: "channels-last", Offset: "offset", Padded: "padded", Between: "between"}

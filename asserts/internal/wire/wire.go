@@ -46,7 +46,8 @@ var Tags = Enum{Name: "tag", Doc: "The encodings of values, in requests and in r
 
 // Functions are those of entry.h.
 var Functions = []string{
-	"start", "schemas", "load", "device", "call", "observe", "bytes", "strided", "wrap", "mark", "meta", "generator", "object", "storage", "seed", "threads", "memory", "fill", "left",
+	"start", "schemas", "load", "device", "call", "observe", "bytes", "strided", "wrap", "mark", "meta", "generator",
+	"object", "storage", "seed", "threads", "memory", "fill", "left",
 }
 
 // Numbers are constants outside of enums.
@@ -246,7 +247,8 @@ var Records = []Record{
 		{Name: "lost", Doc: "calls that freed an argument"},
 		{Name: "content", Doc: "of usual and asked, with contents, like the next"},
 		{Name: "sampled out"}, {Name: "too large"}, {Name: "subclass"}, {Name: "above autograd"},
-		{Name: "kinds", Doc: "of arguments, for each of which the fake is called"}, {Name: "unwritten", Doc: "calls whose arguments can't be encoded, or have too many kinds"},
+		{Name: "kinds", Doc: "of arguments, for each of which the fake is called"},
+		{Name: "unwritten", Doc: "calls whose arguments can't be encoded, or have too many kinds"},
 		{Name: "differentiated", Doc: "calls with a formula in autograd, and results that a backward reached"},
 	}},
 }

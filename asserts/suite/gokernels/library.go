@@ -215,7 +215,8 @@ func deeper(t asserts.Tensor) *asserts.Snapshot {
 // viewOf returns a view of a tensor that the library can make, for one that it cannot.
 func (e *Engine) viewOf(d engine.Dense, f engine.Form, refusal error) (engine.Tensor, error) {
 	var lacks *engine.Unsupported
-	if !errors.As(refusal, &lacks) || f != engine.Strided || slices.Contains(d.Sizes, 0) || d.Offset == 0 && slices.Equal(d.Strides, tensor.ContiguousStrides(d.Sizes)) {
+	if !errors.As(refusal, &lacks) || f != engine.Strided || slices.Contains(d.Sizes, 0) ||
+		d.Offset == 0 && slices.Equal(d.Strides, tensor.ContiguousStrides(d.Sizes)) {
 		return nil, refusal
 	}
 	if h := e.viewed(newLayout(d)); h != nil {

@@ -34,15 +34,19 @@ var cpp = dialect{
 
 // cppDTypes are the names of dtypes in C++.
 var cppDTypes = map[string]string{
-	"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int8": "Char", "uint8": "Byte", "int16": "Short", "int32": "Int", "int64": "Long",
-	"bool": "Bool", "complex32": "ComplexHalf", "complex64": "ComplexFloat", "complex128": "ComplexDouble", "quint8": "QUInt8", "qint8": "QInt8", "qint32": "QInt32",
+	"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int8": "Char", "uint8": "Byte",
+	"int16": "Short", "int32": "Int", "int64": "Long",
+	"bool": "Bool", "complex32": "ComplexHalf", "complex64": "ComplexFloat", "complex128": "ComplexDouble",
+	"quint8": "QUInt8", "qint8": "QInt8", "qint32": "QInt32",
 	"uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64", "float8_e5m2": "Float8_e5m2", "float8_e4m3fn": "Float8_e4m3fn",
 }
 
 // cppNames are other values of PyTorch in C++.
 var cppNames = map[string]string{
-	"strided": "at::kStrided", "sparse_coo": "at::kSparse", "sparse_csr": "at::kSparseCsr", "sparse_csc": "at::kSparseCsc", "sparse_bsr": "at::kSparseBsr", "sparse_bsc": "at::kSparseBsc",
-	"_mkldnn": "at::kMkldnn", "contiguous_format": "at::MemoryFormat::Contiguous", "preserve_format": "at::MemoryFormat::Preserve", "channels_last": "at::MemoryFormat::ChannelsLast",
+	"strided": "at::kStrided", "sparse_coo": "at::kSparse", "sparse_csr": "at::kSparseCsr", "sparse_csc": "at::kSparseCsc",
+	"sparse_bsr": "at::kSparseBsr", "sparse_bsc": "at::kSparseBsc",
+	"_mkldnn": "at::kMkldnn", "contiguous_format": "at::MemoryFormat::Contiguous",
+	"preserve_format": "at::MemoryFormat::Preserve", "channels_last": "at::MemoryFormat::ChannelsLast",
 	"channels_last_3d": "at::MemoryFormat::ChannelsLast3d", "per_tensor_affine": "at::kPerTensorAffine", "per_channel_affine": "at::kPerChannelAffine",
 }
 

@@ -241,7 +241,9 @@ func (d *dialect) tensor(t *sample.TensorSpec, turn int) (string, error) {
 		full := func(v, dtype string) string { return d.call("full", d.tuple(t.Sizes[:1]), v, d.dtype+d.names(dtype)) }
 		return d.call("quantize_per_channel", d.dense(&like, turn), full("0.1", "float64"), full(zero, "int64"), "0", dtype), nil
 	case engine.Nested, engine.NestedEven:
-		return d.call("_nested_tensor_from_tensor_list", fmt.Sprintf(d.list, slicesx.Join(nestedSizes(t), ", ", func(sizes []int64) string { return d.dense(&sample.TensorSpec{DType: t.DType, Sizes: sizes}, turn) }))), nil
+		return d.call("_nested_tensor_from_tensor_list",
+			fmt.Sprintf(d.list, slicesx.Join(nestedSizes(t), ", ",
+				func(sizes []int64) string { return d.dense(&sample.TensorSpec{DType: t.DType, Sizes: sizes}, turn) }))), nil
 	}
 	form := cmp.Or(d.forms[t.Form], forms[t.Form])
 	if form == "" {
@@ -251,7 +253,8 @@ func (d *dialect) tensor(t *sample.TensorSpec, turn int) (string, error) {
 	for i := range letters {
 		letters[i] = strconv.Quote(string(rune('A' + i)))
 	}
-	return strings.NewReplacer("{ns}", d.namespace, "{ones}", d.tuple([]int64{1, 1}), "{letters}", strings.Join(letters, ", "), "{sizes}", d.tuple(t.Sizes), "{}", d.dense(t, turn)).Replace(form), nil
+	return strings.NewReplacer("{ns}", d.namespace, "{ones}", d.tuple([]int64{1, 1}), "{letters}",
+		strings.Join(letters, ", "), "{sizes}", d.tuple(t.Sizes), "{}", d.dense(t, turn)).Replace(form), nil
 }
 
 // quantizedAs returns the dtype of a tensor, quantized if its form is, and the zero point.

@@ -57,14 +57,16 @@ func (s Source) goText(f Problem) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	g := &goFile{TensorFunctions: s.Go.Packages[f.Op.Op], fn: s.Go.Kernels[f.Op.Op], program: program{dialect: &golang, op: op}, imports: make(map[string]string), taken: make(map[string]bool)}
+	g := &goFile{TensorFunctions: s.Go.Packages[f.Op.Op], fn: s.Go.Kernels[f.Op.Op],
+		program: program{dialect: &golang, op: op}, imports: make(map[string]string), taken: make(map[string]bool)}
 	if g.fn == nil || g.TensorFunctions == nil {
 		return "", errors.New("its kernel can't be called by name")
 	}
 	for _, d := range goDefinitions {
 		g.taken[d.name] = true
 	}
-	for _, name := range append(types.Universe.Names(), "before", "x", "y", "err", "binary", "bytes", "context", "exec", "fmt", "io", "math", "os", "reflect", "result", "slices", "time") {
+	for _, name := range append(types.Universe.Names(), "before", "x", "y", "err", "binary", "bytes", "context", "exec",
+		"fmt", "io", "math", "os", "reflect", "result", "slices", "time") {
 		g.taken[name] = true
 	}
 	if f.Finding != nil && f.Finding.Violation.Symptom == asserts.EarlierValues {
@@ -274,7 +276,8 @@ func (g *goFile) made(t *sample.TensorSpec, turn int) (string, error) {
 		turn += g.later
 	}
 	d := t.Dense(&room, turn)
-	return fmt.Sprintf("made(%s(spec(%q, %s, %s, %d, %s)))", g.withImports(g.Maker), d.DType, goInts(d.Sizes), goInts(d.Strides), d.Offset, goData(sample.Element(t.DType), d.Data)), nil
+	return fmt.Sprintf("made(%s(spec(%q, %s, %s, %d, %s)))", g.withImports(g.Maker), d.DType, goInts(d.Sizes),
+		goInts(d.Strides), d.Offset, goData(sample.Element(t.DType), d.Data)), nil
 }
 
 func goInts(ns []int64) string { return "[]int64{" + strings.Trim(tuple(ns), "(,)") + "}" }
@@ -451,7 +454,8 @@ func (g *goFile) text(about string) string {
 		return !regexp.MustCompile(`\b` + path.Base(p) + `\.`).MatchString(body + functions)
 	})
 	text := g.statement("program", fields{
-		"about":    commented("//", about+"\n\nRun it in the module of the kernel, without the tag if making tensors does not need it:\n\ngo run -tags opassert FILE"),
+		"about": commented("//",
+			about+"\n\nRun it in the module of the kernel, without the tag if making tensors does not need it:\n\ngo run -tags opassert FILE"),
 		"standard": standard, "imports": g.imports, "body": body, "functions": functions,
 	})
 	formatted, err := format.Source([]byte(text))

@@ -28,7 +28,8 @@ var python = dialect{
 			engine.Named:          "{}.rename_({letters})",
 		},
 	},
-	statements: statementsOf("python.tmpl"), declared: "%s = %s", item: "%s_%d", called: func(name string, args []string) string { return opOf(name) + "(" + strings.Join(args, ", ") + ")" }, holds: holds,
+	statements: statementsOf("python.tmpl"), declared: "%s = %s", item: "%s_%d", holds: holds,
+	called: func(name string, args []string) string { return opOf(name) + "(" + strings.Join(args, ", ") + ")" },
 	method: func(object, name string, args []string) string {
 		return attribute(object, name) + "(" + strings.Join(args, ", ") + ")"
 	},
@@ -103,7 +104,8 @@ var keywords = func() map[string]bool {
 
 // variable returns the Python name of an argument, which is unique in a program.
 func variable(name string) string {
-	if keywords[name] || slices.Contains(words, name) || strings.HasSuffix(name, "_before") || slices.ContainsFunc(definitions, func(d definition) bool { return d.name == name }) {
+	if keywords[name] || slices.Contains(words, name) || strings.HasSuffix(name, "_before") ||
+		slices.ContainsFunc(definitions, func(d definition) bool { return d.name == name }) {
 		return name + "_"
 	}
 	return name
@@ -111,7 +113,9 @@ func variable(name string) string {
 
 // words are the names in programs besides those of their definitions.
 var words = []string{
-	"args", "base64", "bytearray", "byte", "bytes", "call", "child", "complex", "contextlib", "ctypes", "dict", "e", "fresh", "getattr", "held", "id", "inf", "int",
-	"isinstance", "kwargs", "len", "list", "max", "min", "mode", "nan", "os", "plan", "places", "print", "protection", "range", "resource", "result", "rooms", "said", "seen", "set", "signal", "status", "storage",
+	"args", "base64", "bytearray", "byte", "bytes", "call", "child", "complex", "contextlib", "ctypes", "dict", "e", "fresh",
+	"getattr", "held", "id", "inf", "int",
+	"isinstance", "kwargs", "len", "list", "max", "min", "mode", "nan", "os", "plan", "places", "print", "protection",
+	"range", "resource", "result", "rooms", "said", "seen", "set", "signal", "status", "storage",
 	"fill", "strays", "sys", "tuple", "twin", "twins", "type", "walls", "zip", "any", "sum", "bool", "asked", "others", "sizes",
 }

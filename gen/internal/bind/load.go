@@ -115,7 +115,8 @@ func (pkg *Package) findKernels(p *packages.Package) error {
 		marks, unread := Marks(file)
 		for _, m := range marks {
 			fn := p.TypesInfo.Defs[m.Func.Name].(*types.Func)
-			k := Kernel{Op: m.Op, Names: m.Names, Allow: m.Allows, Mark: position(p.Fset, m.Pos), Pos: position(p.Fset, m.Func.Name.Pos()), Func: fn, Doc: m.Func.Doc.Text()}
+			k := Kernel{Op: m.Op, Names: m.Names, Allow: m.Allows, Mark: position(p.Fset, m.Pos),
+				Pos: position(p.Fset, m.Func.Name.Pos()), Func: fn, Doc: m.Func.Doc.Text()}
 			if m.Wrong != nil {
 				errs.Add(position(p.Fset, m.Wrong.Pos), m.Wrong.Why)
 			} else if why := Uncallable(fn); why != "" {

@@ -151,7 +151,8 @@ var words = regexp.MustCompile(`\S+`)
 
 // likeMark matches a misspelt mark: its words in another spelling, followed by nothing, another
 // comment, or a text that looks like a directive.
-var likeMark = regexp.MustCompile(`(?i)^/[/*]\s*` + likeName + `\s*[:/_=-]?\s*(kernels?[\s:=("]+[a-z_][\w.:]*[")]*(\s+\w+=\w+)*|observe|make|options)\s*(//.*|\*/)?$` +
+var likeMark = regexp.MustCompile(`(?i)^/[/*]\s*` + likeName +
+	`\s*[:/_=-]?\s*(kernels?[\s:=("]+[a-z_][\w.:]*[")]*(\s+\w+=\w+)*|observe|make|options)\s*(//.*|\*/)?$` +
 	`|^//` + likeName + `(:\S|\s+[a-z_]\w*(::\w+)?(\.\w+)?$)`)
 
 // likeName matches opassert with typical misspellings.
@@ -167,7 +168,8 @@ func whyUnread(c *ast.Comment) string {
 	if _, _, wrong := parseMark(strings.TrimPrefix(c.Text, mark), c.Pos()); wrong == nil || directives[c.Text] != nil {
 		return "it is not in a function's doc comment; put it directly above the function"
 	}
-	return "it is not written like one; write " + mark + " add.Tensor, " + observeMark + ", " + makeMark + ", " + optionsMark + " or " + allowMark + " OA009 reason, without a space after //"
+	return "it is not written like one; write " + mark + " add.Tensor, " + observeMark + ", " + makeMark + ", " +
+		optionsMark + " or " + allowMark + " OA009 reason, without a space after //"
 }
 
 // unreadIn returns comments like marks in a Go file that is not part of the package. A file that

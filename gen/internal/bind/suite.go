@@ -147,7 +147,9 @@ func pairSuites(loaded []*packages.Package) ([]Suite, error) {
 		for _, file := range p.Syntax {
 			marks, _ := Marks(file)
 			for _, m := range marks {
-				kernels.Add(position(fset, m.Pos), fmt.Sprintf("%s has no wrapper, as opassert gen wrote no package here: run go generate or opassert gen", m.Func.Name.Name))
+				kernels.Add(position(fset, m.Pos),
+					fmt.Sprintf("%s has no wrapper, as opassert gen wrote no package here: run go generate or opassert gen",
+						m.Func.Name.Name))
 				if ops := wrapped[p.PkgPath]; ops != nil && !slices.Contains(ops, strings.TrimPrefix(m.Op, "aten::")) {
 					errs.Add(position(fset, m.Pos), fmt.Sprintf("%s has no wrapper for %s: run go generate or opassert gen", m.Func.Name.Name, m.Op))
 				}

@@ -43,7 +43,9 @@ func (b *binder) wrapper(p pair, planner *plan.Planner) Wrapper {
 	if len(w.Results) < sig.Results().Len() {
 		w.Err = names.Pick(sig.Results().At(sig.Results().Len()-1).Name(), "err")
 	}
-	w.NamedResults = sig.Results().Len() > 0 && !slices.ContainsFunc(slices.Collect(sig.Results().Variables()), func(v *types.Var) bool { return v.Name() == "" || v.Name() == "_" })
+	w.NamedResults = sig.Results().Len() > 0 &&
+		!slices.ContainsFunc(slices.Collect(sig.Results().Variables()),
+			func(v *types.Var) bool { return v.Name() == "" || v.Name() == "_" })
 	w.Call, w.Buf, w.Elem = names.Pick("", "call"), names.Pick("", "obs"), names.Pick("", "t")
 	return w
 }
@@ -125,7 +127,8 @@ func takesOptions(vars []*types.Var) string {
 		if p, ok := t.(*types.Pointer); ok {
 			t = types.Unalias(p.Elem())
 		}
-		if s, ok := t.Underlying().(*types.Struct); ok && s.NumFields() > 0 && !observes(v.Type()) && strings.Contains(strings.ToLower(types.TypeString(t, nil)), "opt") {
+		if s, ok := t.Underlying().(*types.Struct); ok && s.NumFields() > 0 && !observes(v.Type()) &&
+			strings.Contains(strings.ToLower(types.TypeString(t, nil)), "opt") {
 			return fmt.Sprintf("; mark a function with the schema's arguments, which fills in %s and calls this one", v.Name())
 		}
 	}

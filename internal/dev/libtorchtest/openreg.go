@@ -31,6 +31,7 @@ func Openreg(t *testing.T, root string, python *installed.Python) (library strin
 		t.Skipf("the openreg of PyTorch %s is pytorch_openreg, whose device is a process that imports the test's program again: programs here have no __main__ for that", python.Torch.Number())
 	}
 	t.Setenv("PYTHONPATH", folder)
-	kernels := compile.CppLibrary{Name: "device", Files: []fs.FS{os.DirFS(filepath.Join(root, "testdata", "device"))}, Units: []string{"ops.cpp"}, Link: []string{"-g1"}}
+	kernels := compile.CppLibrary{Name: "device", Files: []fs.FS{os.DirFS(filepath.Join(root, "testdata", "device"))},
+		Units: []string{"ops.cpp"}, Link: []string{"-g1"}}
 	return must.Get(kernels.Path(python.Torch))(t)
 }

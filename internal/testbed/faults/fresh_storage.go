@@ -9,7 +9,8 @@ import (
 
 var _ = planting(asserts.FreshStorage, plant{
 	acts: []act{
-		{name: "keeps_storage", why: "keeps a hidden reference to the result's storage", at: slices.Concat(besideView, returnedNew, returnedNewAndWritten), do: change((*c10.Tensor).RetainStorage),
+		{name: "keeps_storage", why: "keeps a hidden reference to the result's storage",
+			at: slices.Concat(besideView, returnedNew, returnedNewAndWritten), do: change((*c10.Tensor).RetainStorage),
 			library: &LibraryAct{At: "returned", Does: "keep(t.alias()); return t;", Trigger: "any call"}},
 		{name: "in_buffer", library: &LibraryAct{At: "returned", Does: "return buffer(t).copy_(t);", Trigger: "the second call that is not empty"}},
 	},

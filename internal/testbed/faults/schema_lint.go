@@ -44,7 +44,8 @@ func schemaLint() []Planted {
 		"returns aliases of no argument")
 	add(InPlace, Single, "result", "lint_.single", "(Tensor(a!) self)", "Tensor", "(Tensor(a!) self) -> Tensor(a!)",
 		"is in-place by its name, and returns something other than self")
-	add(InPlace, Tuple, "result1", "lint_.tuple", "(Tensor(a!) self, Tensor(b!) x)", "(Tensor(a!), Tensor)", "(Tensor(a!) self, Tensor(b!) x) -> (Tensor(a!), Tensor(b!))",
+	add(InPlace, Tuple, "result1", "lint_.tuple", "(Tensor(a!) self, Tensor(b!) x)", "(Tensor(a!), Tensor)",
+		"(Tensor(a!) self, Tensor(b!) x) -> (Tensor(a!), Tensor(b!))",
 		"is in-place by its name, and returns something other than x")
 	add(InPlace, Returned, "result", "lint_.returned", "(Tensor(a!)[] self)", "Tensor[]", "(Tensor(a!)[] self) -> ()",
 		"is in-place by its name, and returns a list of something else")

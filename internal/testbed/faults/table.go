@@ -56,7 +56,8 @@ func closeCalls() []Silent {
 	return []Silent{
 		{"fault::adds_", func() []any { return related(four()) }, "a read argument shares storage with the written one"},
 		{"fault::adds_", func() []any { x := four(); return []any{x, x} }, "the written argument is also the read one"},
-		{"fault::adds_.list", func() []any { x := four(); return []any{x, []*c10.Tensor{nil, x.Alias(), x}} }, "elements of a read list share storage with the written argument"},
+		{"fault::adds_.list", func() []any { x := four(); return []any{x, []*c10.Tensor{nil, x.Alias(), x}} },
+			"elements of a read list share storage with the written argument"},
 		{"fault::writes_through", sameStorage, "one of two written arguments on one storage was written, with a version bump"},
 		{"fault::writes_through", two, "an argument that may be written is not"},
 		{"fault::healthy.running", func() []any { return []any{four(), (*c10.Tensor)(nil)} }, "an optional argument is not given"},

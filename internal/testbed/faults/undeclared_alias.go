@@ -10,7 +10,8 @@ import (
 
 var _ = planting(asserts.UndeclaredAlias, plant{
 	acts: []act{
-		{name: "shares", why: "returns a tensor on the storage of an argument", at: slices.Concat(besideView, returnedNew, returnedNewAndWritten, besideOther[1:]), do: share},
+		{name: "shares", why: "returns a tensor on the storage of an argument",
+			at: slices.Concat(besideView, returnedNew, returnedNewAndWritten, besideOther[1:]), do: share},
 		{name: "returns", why: "returns an argument as it is", at: slices.Concat(besideOther[:1], returnedNew[1:2]), do: returnWith},
 	},
 	more: func() []Planted {

@@ -9,7 +9,8 @@ import (
 
 var _ = planting(asserts.WithinStorage, plant{
 	acts: []act{
-		{name: "overreaches", why: "returns a tensor that ends behind its storage", at: slices.Concat(returnedView, returnedNew, returnedNewAndWritten), do: change(overreach),
+		{name: "overreaches", why: "returns a tensor that ends behind its storage",
+			at: slices.Concat(returnedView, returnedNew, returnedNewAndWritten), do: change(overreach),
 			library: &LibraryAct{At: "returned", Does: "return longer(t);", Trigger: "self has one dimension and is not empty", Of: "vector"}},
 	},
 })

@@ -82,7 +82,8 @@ type step struct {
 }
 
 func (s step) Is(kind string) bool {
-	return kind == [...]string{wire.Word: "word", wire.Packed: "packed", wire.List: "list", wire.Strides: "strides", wire.Bytes: "bytes", wire.Text: "text"}[s.Kind]
+	return kind == [...]string{wire.Word: "word", wire.Packed: "packed", wire.List: "list", wire.Strides: "strides",
+		wire.Bytes: "bytes", wire.Text: "text"}[s.Kind]
 }
 
 func steps(fields []wire.Field) []step {
@@ -99,8 +100,10 @@ func steps(fields []wire.Field) []step {
 func main() {
 	head := places(wire.Head)
 	data := map[string]any{
-		"Numbers": wire.Numbers, "Functions": wire.Functions, "Tags": wire.Tags, "Enums": append([]wire.Enum{wire.Tags, wire.Parts, wire.Traits}, wire.Enums...), "Parts": wire.Parts, "Traits": wire.Traits,
-		"Head": head, "HeadWords": head[len(head)-1].Word + 1, "Contents": steps(wire.Contents), "Last": steps(wire.Contents)[len(wire.Contents)-1],
+		"Numbers": wire.Numbers, "Functions": wire.Functions, "Tags": wire.Tags,
+		"Enums": append([]wire.Enum{wire.Tags, wire.Parts, wire.Traits}, wire.Enums...), "Parts": wire.Parts,
+		"Traits": wire.Traits,
+		"Head":   head, "HeadWords": head[len(head)-1].Word + 1, "Contents": steps(wire.Contents), "Last": steps(wire.Contents)[len(wire.Contents)-1],
 		"Frames": wire.Questions, "Records": wire.Records, "WatchEnums": wire.WatchEnums,
 		"DTypes": tensor.DTypes(), "Forms": tensor.Forms, "Arrangements": tensor.Arrangements, "Libraries": tensor.Libraries,
 	}

@@ -15,7 +15,8 @@ import (
 )
 
 func NewAdapter(o engine.Operator, rng *rand.Rand, th theme) *adapter {
-	return &adapter{op: o.Schema, makers: make(map[string][]schema.Argument), stored: o.Texts, undone: o.Inverse, rng: rng, th: th, seen: make(map[string]int), used: make(map[tried]int), size: make(map[string]int64)}
+	return &adapter{op: o.Schema, makers: make(map[string][]schema.Argument), stored: o.Texts, undone: o.Inverse, rng: rng,
+		th: th, seen: make(map[string]int), used: make(map[tried]int), size: make(map[string]int64)}
 }
 
 // mostUses is how often a rule is used on the same error: many rules choose at random.
@@ -196,7 +197,8 @@ var rules = []errorRule{
 	on(`(?s)(?:check|assert) failed:? (.+)`, (*revision).condition, "check failed", "assert failed"),
 	on(`(\w+)['"]?(?: value| argument)? (?:must|should|has to|needs to|to) be (?:strictly )?(positive|non-?negative|(?:greater|larger|less|smaller) than(?: or equal to)?|at (?:least|most)|[<>]=?) ?(-?\d+)?`, (*revision).bounded,
 		"positive", "negative", " than", "at least", "at most", " be >", " be <"),
-	on(`(?:unhandled|unsupported|unknown|invalid|not supported)[\w ]* (?:dtype|scalar ?type|data type):? (\w+)`, (*revision).notImplemented, "dtype", "scalar", "data type"),
+	on(`(?:unhandled|unsupported|unknown|invalid|not supported)[\w ]* (?:dtype|scalar ?type|data type):? (\w+)`,
+		(*revision).notImplemented, "dtype", "scalar", "data type"),
 	on(`keyerror: torch\.(\w+)()`, (*revision).converted, "keyerror: torch."),
 	on(`convert [a-z ]*torch\.(\w+) to \D*?\b(u?int\d+|float\d+)\b`, (*revision).converted, "convert "),
 	on(`\bcontiguous`, targets(func(t *sample.TensorSpec) { t.Arrangement, t.Form = tensor.Contiguous, engine.Strided }), "contiguous"),
@@ -213,8 +215,10 @@ var rules = []errorRule{
 	on(`()(?:shape|size)[a-z ]*:? (?:tensor)? ?[\[(]([a-z_\d]+(?:, ?[a-z_\d]+)+),?[\])]`, (*revision).described, "shape", "size"),
 	on(`\b(?:be|have)\b ([\w -]*?)[\[(]([a-z_]\w*(?:, ?\w+)*),?[\])]`, (*revision).described, "[", "("),
 	on(`\b(?:be|have)\b ([\w -]*?)\b(\w+(?: x \w+)+)\b`, (*revision).described, " x "),
-	on(`(?:last dimension|innermost dimension|columns|inner shape)[a-z ]*? (?:be|==|of size|equal to|is) \(?(\d+)`, (*revision).elementsAt, "last dim", "innermost", "columns", "inner shape"),
-	on(`zerotensors are immutable|functional tensor|functionaliz|unsupported memory format`, (*revision).plainForms, "zerotensors", "functional tensor", "functionaliz", "memory format"),
+	on(`(?:last dimension|innermost dimension|columns|inner shape)[a-z ]*? (?:be|==|of size|equal to|is) \(?(\d+)`,
+		(*revision).elementsAt, "last dim", "innermost", "columns", "inner shape"),
+	on(`zerotensors are immutable|functional tensor|functionaliz|unsupported memory format`, (*revision).plainForms,
+		"zerotensors", "functional tensor", "functionaliz", "memory format"),
 	on(`must be non-?negative`, (*revision).atLeastOne, "negative"),
 	on(`expected (\w+) equals to (\d+), but got size`, (*revision).listLength, "equals to"),
 	on(`(\w+?) ?(?:sizes?|lengths?)?(?: length)? (?:is expected to|should|must) be (\d+)`, (*revision).listLength, "should be ", "must be ", "expected to be "),
@@ -263,7 +267,8 @@ func (m *revision) words([]string) bool {
 	if len(at) == 0 || len(choices(m.text)) == 0 && !slices.ContainsFunc(at, about) {
 		return false
 	}
-	offered := slices.DeleteFunc(slices.Clone(namedWords(m.text)), func(w string) bool { return slices.ContainsFunc(m.args, func(g given) bool { return g.Name == w }) })
+	offered := slices.DeleteFunc(slices.Clone(namedWords(m.text)),
+		func(w string) bool { return slices.ContainsFunc(m.args, func(g given) bool { return g.Name == w }) })
 	if len(offered) == 0 {
 		return false
 	}
@@ -408,7 +413,8 @@ func leaveOut(arg given) bool {
 }
 
 var backendForms = map[string]engine.Form{
-	"sparsecpu": engine.COO, "sparsecsrcpu": engine.CSR, "mkldnncpu": engine.Mkldnn, "quantizedcpu": engine.Quantized, "nestedtensorcpu": engine.Nested, "cpu": engine.Strided,
+	"sparsecpu": engine.COO, "sparsecsrcpu": engine.CSR, "mkldnncpu": engine.Mkldnn, "quantizedcpu": engine.Quantized,
+	"nestedtensorcpu": engine.Nested, "cpu": engine.Strided,
 }
 
 var backends = whenUsed(`(?i)arguments from the '(\w+)' backend[^\[]*available for these backends: \[([^\]]*)\]`)

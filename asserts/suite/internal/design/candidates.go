@@ -222,7 +222,8 @@ func Lively(arg schema.Argument, v sample.Value) (sample.Value, bool) {
 	if v.Kind == sample.TensorValue {
 		return peopled(arg, v)
 	}
-	if t := Unwrap(arg.Type); t.Kind != schema.Base || t.Name != "float" && t.Name != "Scalar" && !IsInt(t) || positive.MatchString(arg.Name) || structural.MatchString(arg.Name) {
+	if t := Unwrap(arg.Type); t.Kind != schema.Base || t.Name != "float" && t.Name != "Scalar" && !IsInt(t) ||
+		positive.MatchString(arg.Name) || structural.MatchString(arg.Name) {
 		return v, false
 	}
 	if v.Kind == sample.DefaultValue {
@@ -320,9 +321,12 @@ func textFor(r *rand.Rand, name string, th *theme) sample.Value {
 
 // Names of tensors that hold indices, masks, and one value per channel.
 var (
-	indexNames   = []string{"index", "indices", "indexes", "idx", "offsets", "offset2bag", "bag_size", "maximum_indices", "crow_indices", "col_indices", "compressed_indices", "plain_indices", "pivots", "LU_pivots", "repeats", "lengths", "max_indices", "unsorted_indices"}
+	indexNames = []string{"index", "indices", "indexes", "idx", "offsets", "offset2bag", "bag_size", "maximum_indices",
+		"crow_indices", "col_indices", "compressed_indices", "plain_indices", "pivots", "LU_pivots", "repeats", "lengths",
+		"max_indices", "unsorted_indices"}
 	maskNames    = []string{"mask", "condition", "found_inf_mask"}
-	channelNames = []string{"running_mean", "running_var", "bias", "save_mean", "save_var", "save_invstd", "mean", "var", "invstd", "scale", "zero_point", "scales", "zero_points"}
+	channelNames = []string{"running_mean", "running_var", "bias", "save_mean", "save_var", "save_invstd", "mean", "var",
+		"invstd", "scale", "zero_point", "scales", "zero_points"}
 )
 
 // Names of tensors that hold the end of each sequence, or the start of each row of a sparse matrix,

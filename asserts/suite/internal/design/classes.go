@@ -27,11 +27,14 @@ func class1(name string, way func(c *sample.Case) bool) valueClass {
 // Contents of tensors that kernels distinguish.
 var (
 	floatFills = []sample.Fill{
-		{Name: "negative"}, {Name: "wide"}, {Name: "special"}, {Name: "const", Value: 0}, {Name: "const", Value: 1}, {Name: "const", Value: -1}, {Name: "const", Value: 2}, {Name: "const", Value: math.Copysign(0, -1)},
-		{Name: "const", Value: math.NaN()}, {Name: "const", Value: math.Inf(1)}, {Name: "const", Value: math.Inf(-1)}, {Name: "max"}, {Name: "lowest"}, {Name: "subnormal"},
+		{Name: "negative"}, {Name: "wide"}, {Name: "special"}, {Name: "const", Value: 0}, {Name: "const", Value: 1},
+		{Name: "const", Value: -1}, {Name: "const", Value: 2}, {Name: "const", Value: math.Copysign(0, -1)},
+		{Name: "const", Value: math.NaN()}, {Name: "const", Value: math.Inf(1)}, {Name: "const", Value: math.Inf(-1)},
+		{Name: "max"}, {Name: "lowest"}, {Name: "subnormal"},
 	}
-	wholeFills = []sample.Fill{{Name: "const", Value: 0}, {Name: "const", Value: 1}, {Name: "const", Value: 2}, {Name: "range"}, {Name: "wide"}, {Name: "negative"}, {Name: "max"}, {Name: "lowest"}, {Name: "special"}}
-	boolFills  = []sample.Fill{{Name: "const", Value: 0}, {Name: "const", Value: 1}}
+	wholeFills = []sample.Fill{{Name: "const", Value: 0}, {Name: "const", Value: 1}, {Name: "const", Value: 2},
+		{Name: "range"}, {Name: "wide"}, {Name: "negative"}, {Name: "max"}, {Name: "lowest"}, {Name: "special"}}
+	boolFills = []sample.Fill{{Name: "const", Value: 0}, {Name: "const", Value: 1}}
 )
 
 func fillsFor(dtype string) []sample.Fill {
@@ -45,13 +48,16 @@ func fillsFor(dtype string) []sample.Fill {
 }
 
 // everyDType lists the dtypes of dense tensors, the usual ones first.
-var everyDType = []string{"float32", "float64", "float16", "bfloat16", "int64", "int32", "bool", "complex64", "complex128", "uint8", "int8", "int16", "complex32", "uint16", "uint32", "uint64"}
+var everyDType = []string{"float32", "float64", "float16", "bfloat16", "int64", "int32", "bool", "complex64",
+	"complex128", "uint8", "int8", "int16", "complex32", "uint16", "uint32", "uint64"}
 
 var layouts = []struct {
 	name string
 	tensor.Arrangement
 	rank int // 0: any
-}{{"transposed", tensor.Transposed, 0}, {"sliced", tensor.Sliced, 0}, {"expanded", tensor.Expanded, 0}, {"offset", tensor.Offset, 0}, {"channels-last", tensor.ChannelsLast, 4}, {"channels-last-3d", tensor.ChannelsLast, 5}, {"padded", tensor.Padded, 0}, {"between", tensor.Between, 0}}
+}{{"transposed", tensor.Transposed, 0}, {"sliced", tensor.Sliced, 0}, {"expanded", tensor.Expanded, 0},
+	{"offset", tensor.Offset, 0}, {"channels-last", tensor.ChannelsLast, 4}, {"channels-last-3d", tensor.ChannelsLast, 5},
+	{"padded", tensor.Padded, 0}, {"between", tensor.Between, 0}}
 
 // plainForms are the forms of strided tensors apart from the layout.
 var plainForms = []engine.Form{engine.Grad, engine.Inference, engine.Negative, engine.Conjugate, engine.Zero}

@@ -495,7 +495,9 @@ func (m *revision) vectorOf(groups []string) bool {
 		return false
 	}
 	dim := map[string]int{"channel": 1, "column": len(model.Sizes) - 1}[groups[2]]
-	return dim < len(model.Sizes) && m.each(m.args[vector].value.AppendTensors(nil), func(t *sample.TensorSpec) { t.Sizes = slices.Clone(model.Sizes[dim : dim+1]) })
+	return dim < len(model.Sizes) &&
+		m.each(m.args[vector].value.AppendTensors(nil),
+			func(t *sample.TensorSpec) { t.Sizes = slices.Clone(model.Sizes[dim : dim+1]) })
 }
 
 // divisible makes the dimension that the error names, the channels, or the last dimension a multiple of a number or of

@@ -348,7 +348,10 @@ func (b *designer) together() {
 }
 
 // families are groups of forms: an op that accepts one is likely to accept the others.
-var families = [][]engine.Form{{engine.COO, engine.COOUncoalesced, engine.COOHybrid, engine.CSR, engine.CSC, engine.BSR, engine.BSC}, {engine.Nested, engine.NestedEven}, {engine.Quantized, engine.PerChannel}, {engine.Mkldnn}}
+var families = [][]engine.Form{
+	{engine.COO, engine.COOUncoalesced, engine.COOHybrid, engine.CSR, engine.CSC, engine.BSR, engine.BSC},
+	{engine.Nested, engine.NestedEven}, {engine.Quantized, engine.PerChannel}, {engine.Mkldnn},
+}
 
 // relatives returns classes of the forms that the op is likely to accept, as it accepts others of
 // their families or that is unknown, and of the dtypes of quantized ones.
@@ -1052,7 +1055,8 @@ func urgency(x, y argClass, fx, fy string) int {
 		return flagged
 	case x.name == "odd sides" && y.twos() || x.twos() && y.name == "odd sides", wide(y):
 		return 1
-	case x.above && fy == " layout" || fx == " layout" && y.above, both && min(fx, fy) == " layout" && max(fx, fy) == " sizes" && !none(x) && !none(y), x.choice() && y.choice():
+	case x.above && fy == " layout" || fx == " layout" && y.above,
+		both && min(fx, fy) == " layout" && max(fx, fy) == " sizes" && !none(x) && !none(y), x.choice() && y.choice():
 		return 1
 	case both && (fx == " dtype" && vectors(y.name) || vectors(x.name) && fy == " dtype"):
 		return 2
@@ -1093,7 +1097,8 @@ func factor(c argClass) string {
 		return " form"
 	case strings.HasPrefix(name, "const") || name == "negative" || name == "special":
 		return " fill"
-	case strings.Contains(name, "dimension") || name == "odd sides" || strings.HasPrefix(name, "channels ") || strings.HasPrefix(name, "more than") || name == "unbatched" || name == "0-dim" || name == "one element":
+	case strings.Contains(name, "dimension") || name == "odd sides" || strings.HasPrefix(name, "channels ") ||
+		strings.HasPrefix(name, "more than") || name == "unbatched" || name == "0-dim" || name == "one element":
 		return " sizes"
 	}
 	return ""

@@ -205,8 +205,12 @@ func (f *fitter) call(t schema.Type, v sample.Value) string {
 // takes are the kinds of values that types accept. An int may be an enumerator's, which a
 // dispatcher's schema does not always show.
 var takes = map[string][]sample.ValueKind{
-	"Tensor": {sample.TensorValue, sample.NoneValue}, "int": {sample.IntValue, sample.DTypeValue, sample.LayoutValue, sample.FormatValue, sample.QSchemeValue}, "SymInt": {sample.IntValue},
-	"float": {sample.FloatValue, sample.IntValue}, "Scalar": {sample.IntValue, sample.FloatValue, sample.BoolValue, sample.ComplexValue}, "number": {sample.IntValue, sample.FloatValue, sample.BoolValue, sample.ComplexValue},
+	"Tensor":  {sample.TensorValue, sample.NoneValue},
+	"int":     {sample.IntValue, sample.DTypeValue, sample.LayoutValue, sample.FormatValue, sample.QSchemeValue},
+	"SymInt":  {sample.IntValue},
+	"float":   {sample.FloatValue, sample.IntValue},
+	"Scalar":  {sample.IntValue, sample.FloatValue, sample.BoolValue, sample.ComplexValue},
+	"number":  {sample.IntValue, sample.FloatValue, sample.BoolValue, sample.ComplexValue},
 	"complex": {sample.ComplexValue}, "bool": {sample.BoolValue}, "str": {sample.TextValue}, "Dimname": {sample.TextValue},
 	"ScalarType": {sample.DTypeValue}, "Layout": {sample.LayoutValue}, "MemoryFormat": {sample.FormatValue}, "QScheme": {sample.QSchemeValue},
 	"Device": {sample.DeviceValue}, "Generator": {sample.GeneratorValue}, "Storage": {sample.StorageValue},

@@ -172,7 +172,10 @@ func howToMake(s gen.Suite) string {
 
 // program is the worker that was built for a package.
 func (c *Run) program(s gen.Suite, path string) *kernelProgram {
-	p := &kernelProgram{binary: path, suite: &s, job: &optest.Job{Engine: "Go kernels of " + s.Path, Level: c.Level, Seed: c.Seed, Waived: map[string][]asserts.Excuse{}, Notes: map[string][]asserts.Excuse{}}}
+	p := &kernelProgram{binary: path, suite: &s, job: &optest.Job{
+		Engine: "Go kernels of " + s.Path, Level: c.Level, Seed: c.Seed,
+		Waived: map[string][]asserts.Excuse{}, Notes: map[string][]asserts.Excuse{},
+	}}
 	if c.CasesFile != "" {
 		p.job.Cases, _ = filepath.Abs(c.CasesFile) // workers change to other folders
 	}

@@ -46,7 +46,8 @@ func (c *Run) do(ctx context.Context, run suite.Run) (results []*report.OpResult
 		chosen[o.Name()] = true
 	}
 	for _, p := range c.programs {
-		run.Worker, run.Listed, run.Operators = p.start, p.listed, slices.DeleteFunc(slices.Clone(p.operators), func(o engine.Operator) bool { return !chosen[o.Name()] })
+		run.Worker, run.Listed, run.Operators = p.start, p.listed, slices.DeleteFunc(slices.Clone(p.operators),
+			func(o engine.Operator) bool { return !chosen[o.Name()] })
 		run.Workers = min(c.Workers, max(1, len(run.Operators)))
 		done, err := run.Do(ctx)
 		if results = append(results, done...); err != nil {

@@ -304,7 +304,8 @@ func (j *judge) release(e *event) {
 		switch {
 		case e.uses <= 1 || e.slot != e.object:
 		case !e.is(marked):
-			o.root = j.breaks(preserve.OneOwner, e, o, nil, "its last reference is released, for the impl, which others hold (use count %d), is not marked to hold one", e.uses)
+			o.root = j.breaks(preserve.OneOwner, e, o, nil,
+				"its last reference is released, for the impl, which others hold (use count %d), is not marked to hold one", e.uses)
 		default:
 			o.root = j.breaks(preserve.DoubleRelease, e, o, nil, "its last reference is released, and the impl, which others hold (use count %d), refers to it", e.uses)
 		}

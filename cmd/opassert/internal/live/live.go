@@ -112,7 +112,8 @@ func fit(library string) (string, error) {
 
 // PyobjHooks observe the Python objects of a program.
 func PyobjHooks() *compile.CppLibrary {
-	return &compile.CppLibrary{Name: "pyobj_hooks", Files: []fs.FS{compile.Embedded(shim, "shim")}, Units: []string{"pyobj_hooks.cpp"}, Link: []string{"-O2", "-ldl"}}
+	return &compile.CppLibrary{Name: "pyobj_hooks", Files: []fs.FS{compile.Embedded(shim, "shim")},
+		Units: []string{"pyobj_hooks.cpp"}, Link: []string{"-O2", "-ldl"}}
 }
 
 func (w *Watch) notWatched(err error) {

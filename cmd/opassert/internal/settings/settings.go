@@ -157,7 +157,8 @@ func (f *File) read(doc *yaml.Node, flags map[string][]string) {
 func (f *File) section(n *yaml.Node, command string, flags map[string][]string) {
 	values, unknown, _ := f.Fields(n, "a mapping", flags[command])
 	for _, key := range unknown {
-		f.Report(key, "opassert %s has no flag %s%s", command, yamlfile.Clip(key.Value), cmp.Or(yamlfile.Suggest(key.Value, flags[command]), others(key.Value, flags)))
+		f.Report(key, "opassert %s has no flag %s%s", command, yamlfile.Clip(key.Value),
+			cmp.Or(yamlfile.Suggest(key.Value, flags[command]), others(key.Value, flags)))
 	}
 	for i, value := range values {
 		if value != nil {

@@ -60,7 +60,9 @@ func LintModules(python *installed.Python, modules []string, talk io.Writer) (fo
 			continue // in a type that only the dispatcher knows
 		}
 		for _, f := range schema.LintOp(parsed) {
-			reply.Found = append(reply.Found, RegistrationFinding{Code: asserts.SchemaLint.String(), Op: op.Op, Message: f.Message, Fix: f.Fix, File: op.File, Line: op.Line})
+			reply.Found = append(reply.Found, RegistrationFinding{
+				Code: asserts.SchemaLint.String(), Op: op.Op, Message: f.Message, Fix: f.Fix, File: op.File, Line: op.Line,
+			})
 		}
 	}
 	return reply.Found, len(reply.Ops), nil

@@ -35,7 +35,8 @@ func Read(name, torch string, ended func(Life)) (LogReport, error) {
 	case report.Records == 0:
 		return bad(1, "none of the %d lines is one of the log, [file.cpp:LINE] (subject) message; give the output of a PyTorch that prints them", report.Lines)
 	case report.Unknown*2 > report.Records && len(report.Violations) == 0:
-		return bad(report.Samples[0].Line, "%d of the log's %d lines are unknown, from this one on: %q; they are from another patch than those that print the storages' objects",
+		return bad(report.Samples[0].Line,
+			"%d of the log's %d lines are unknown, from this one on: %q; they are from another patch than those that print the storages' objects",
 			report.Unknown, report.Records, report.Samples[0].Text)
 	}
 	return report, nil

@@ -489,8 +489,11 @@ func (f *follower) slotPointsAt(i *impl, at uint64) {
 	case was == o:
 		f.slotShown(i, o)
 	case was != nil && was.Made == MadePlain && was.gap == f.gaps && o.Made == MadePlain && o.Impl != 0 && o.Impl != i.Address && o.gap == f.gaps && !i.shared:
-		v := f.breaks(preserve.SameObject, o, i.Address, fmt.Sprintf("the slot of the impl of %v points at %v, which is the object of impl %v", was.Address, o.Address, o.Impl)).
-			because(OtherObject, says(max(was.facts.slotAt, was.facts.madeAt), "the slot pointed at %v", was.Address), says(o.facts.madeAt, "%v was made for impl %v", o.Address, o.Impl))
+		v := f.breaks(preserve.SameObject, o, i.Address,
+			fmt.Sprintf("the slot of the impl of %v points at %v, which is the object of impl %v", was.Address, o.Address,
+				o.Impl)).
+			because(OtherObject, says(max(was.facts.slotAt, was.facts.madeAt), "the slot pointed at %v", was.Address),
+				says(o.facts.madeAt, "%v was made for impl %v", o.Address, o.Impl))
 		v.likely = f.addDoubt(&doubt{InvariantViolation: v, was: was, now: o, data: i.Address, home: o.Impl}, i, movedBytes)
 	default:
 		f.slotShown(i, o)
@@ -562,7 +565,8 @@ func (f *follower) handOut(i *impl, s preserve.Step) {
 func (f *follower) wrongInterpreter(i *impl, o *object) {
 	if w := i.wrap; w.interp != 0 && o.facts.maker != 0 && w.interp != o.facts.maker && w.made != o && o.madeGap == f.gaps {
 		f.breaks(preserve.OneInterpreter, o, i.Address, fmt.Sprintf("made by interpreter %v, handed out in %v", Address(o.facts.maker), Address(w.interp))).
-			because(InterpreterClash, says(o.facts.makerAt, "made by interpreter %v", Address(o.facts.maker)), says(w.interpAt, "asked for by interpreter %v", Address(w.interp)))
+			because(InterpreterClash, says(o.facts.makerAt, "made by interpreter %v", Address(o.facts.maker)),
+				says(w.interpAt, "asked for by interpreter %v", Address(w.interp)))
 	}
 }
 

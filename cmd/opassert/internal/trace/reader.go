@@ -154,7 +154,8 @@ func (r *Reader) line(s []byte, whole bool) {
 	s = uncolored(s)
 	own, rest, numbered := ownNumber(s)
 	var rank []byte // srun -l writes "3: ", parallel "3\t" and others "[3] ", and a number of a line's own is not written twice
-	if n := len(s) - len(rest); numbered && (s[n-1] == '\t' || string(s[n-2:n]) == ": " || string(s[n-2:n]) == "] ") && (r.ranks || own == r.numbers.last && own < 1<<16) {
+	if n := len(s) - len(rest); numbered && (s[n-1] == '\t' || string(s[n-2:n]) == ": " || string(s[n-2:n]) == "] ") &&
+		(r.ranks || own == r.numbers.last && own < 1<<16) {
 		r.ranks, numbered, rank = true, false, bytes.Trim(s[:n], " \t:[]>")
 	}
 	begin, end := findTag(rest)

@@ -82,7 +82,8 @@ func (f *follower) followObject(r *logRecord) {
 		case f.protocol == preserve.Counting:
 			f.breaks(preserve.OneOwner, o, o.Impl, "does not own its impl, though in this PyTorch ownership does not flip")
 		case o.State == preserve.Holding && o.gap == f.gaps:
-			f.breaks(preserve.OneOwner, o, o.Impl, "released as if the impl owned it while "+stands[o.State]).because("", says(o.stateAt, "since here %s", stands[o.State]))
+			f.breaks(preserve.OneOwner, o, o.Impl, "released as if the impl owned it while "+stands[o.State]).because("",
+				says(o.stateAt, "since here %s", stands[o.State]))
 		default:
 			f.confirmSlot(o) // its impl found it in its slot
 		}

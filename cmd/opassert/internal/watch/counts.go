@@ -72,7 +72,8 @@ func readLost(f io.ReaderAt, commands map[int]string) ([]string, error) {
 	word := func(k int) int64 { return int64(binary.NativeEndian.Uint64(record[8*k:])) }
 	var lost []string
 	for i := range int(min(word(0), lostMost)) {
-		lost = append(lost, fmt.Sprintf("process %d (%s) could not reach opassert: %v", word(1+2*i), cmp.Or(commands[int(word(1+2*i))], "a fork"), syscall.Errno(word(2+2*i))))
+		lost = append(lost, fmt.Sprintf("process %d (%s) could not reach opassert: %v", word(1+2*i),
+			cmp.Or(commands[int(word(1+2*i))], "a fork"), syscall.Errno(word(2+2*i))))
 	}
 	if more := word(0) - lostMost; more > 0 {
 		lost = append(lost, fmt.Sprintf("%d more processes could not reach opassert", more))

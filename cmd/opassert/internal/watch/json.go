@@ -34,7 +34,8 @@ func (r *OpReport) WriteJSON(w io.Writer, more ...any) error {
 		if site == nil {
 			site = []Frame{}
 		}
-		s := shown{Code: f.Code.String(), Op: f.Op, Subject: f.Subject.String(), Saw: f.Saw, Fix: f.Fix, Count: f.Count, Pids: f.Pids, Rank: f.Rank, Known: f.Known, Note: f.Note, Site: site, Program: f.Program}
+		s := shown{Code: f.Code.String(), Op: f.Op, Subject: f.Subject.String(), Saw: f.Saw, Fix: f.Fix, Count: f.Count,
+			Pids: f.Pids, Rank: f.Rank, Known: f.Known, Note: f.Note, Site: site, Program: f.Program}
 		if a := f.Answer; a != nil {
 			s.Class, s.Answer = a.Class, &Frame{File: a.Site.File, Line: a.Site.Line, Function: a.Site.Func}
 		}

@@ -12,7 +12,8 @@ const pending = "the pending work of a collective has the tensor until wait_tens
 // results of a subclass before they are counted.
 var watched = []asserts.Row{
 	{Trait: asserts.DirectSubclass | asserts.WrapperSubclass, Skip: asserts.CodesOf(asserts.FreshStorage), Reason: "subclass: use counts are Python's"},
-	{Trait: asserts.Pending, Skip: fresh | asserts.CodesOf(asserts.UndeclaredWrite, asserts.VersionBump, asserts.WriteBeside, asserts.KeptArgument), Reason: pending},
+	{Trait: asserts.Pending, Skip: fresh | asserts.CodesOf(asserts.UndeclaredWrite, asserts.VersionBump, asserts.WriteBeside,
+		asserts.KeptArgument), Reason: pending},
 }
 
 // inside are the checks that see the storages of a wrapper subclass itself, and not those of its inner tensors.

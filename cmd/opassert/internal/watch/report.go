@@ -69,7 +69,11 @@ func (r *run) report(end preload.End, took time.Duration) (*OpReport, error) {
 	r.noteUnwritten(counts)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	rep := &OpReport{Program: printable.Shell(r.config.Command...), Level: r.config.level(false), Custom: r.config.level(true), Findings: r.findings.sorted(), Status: end.Status, Took: took, Processes: len(r.processes), Unwatched: append(r.object.Unwatched(), lost...), Left: end.Left, Early: r.early}
+	rep := &OpReport{
+		Program: printable.Shell(r.config.Command...), Level: r.config.level(false), Custom: r.config.level(true),
+		Findings: r.findings.sorted(), Status: end.Status, Took: took, Processes: len(r.processes),
+		Unwatched: append(r.object.Unwatched(), lost...), Left: end.Left, Early: r.early,
+	}
 	called := make(map[string]*report.OpResult)
 	for i, c := range counts {
 		op := r.ops.all[i]

@@ -77,7 +77,9 @@ func withoutContent(op *watchedOp, c countsOf) (all []asserts.Result) {
 		n      int64
 		reason string
 	}{
-		{planned, c.faked, faked}, {planned, c.lost, lost}, {codes & asserts.CodesOf(asserts.UndeclaredWrite), c.failed, failed}, {ofContent(codes), c.sampledOut, sampledOut}, {ofContent(codes), c.tooLarge, tooLarge},
+		{planned, c.faked, faked}, {planned, c.lost, lost},
+		{codes & asserts.CodesOf(asserts.UndeclaredWrite), c.failed, failed}, {ofContent(codes), c.sampledOut, sampledOut},
+		{ofContent(codes), c.tooLarge, tooLarge},
 		{ofContent(codes), c.subclass, ofSubclass}, {ofContent(codes), c.aboveAutograd, ofAbove},
 	} {
 		for code := range s.codes.All() {

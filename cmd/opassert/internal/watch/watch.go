@@ -106,8 +106,9 @@ func Run(ctx context.Context, config Config) (*OpReport, error) {
 	config.Policy = config.Policy.With(watched...)
 	r := &run{
 		config: config, cwd: cwd,
-		ops:       ops{byText: make(map[string]*watchedOp), plan: config.Plan, wants: config.Wants, record: config.Record},
-		findings:  findings{byKey: make(map[string]*OpFinding), held: make(reporters), first: config.Found, known: config.Known, command: printable.Shell(config.Command...)},
+		ops: ops{byText: make(map[string]*watchedOp), plan: config.Plan, wants: config.Wants, record: config.Record},
+		findings: findings{byKey: make(map[string]*OpFinding), held: make(reporters), first: config.Found, known: config.Known,
+			command: printable.Shell(config.Command...)},
 		processes: make(map[int]string), names: make(map[string]bool), skips: make(map[opSkip]int),
 		records: make(map[string]records), origins: newOrigins(), faked: make(map[int64]int), answered: make(map[int64][]answered),
 	}
@@ -171,7 +172,8 @@ func (r *run) fit(library string) (string, error) {
 // units are the sources of the watcher: those of the shim that observe, and its own.
 var units = []string{
 	"observe.cpp", "device.cpp", "schemas.cpp",
-	"channel.cpp", "site.cpp", "keys.cpp", "listed.cpp", "imports.cpp", "others.cpp", "works.cpp", "usual.cpp", "counts.cpp", "watched.cpp", "python.cpp", "confine.cpp",
+	"channel.cpp", "site.cpp", "keys.cpp", "listed.cpp", "imports.cpp", "others.cpp", "works.cpp", "usual.cpp", "counts.cpp",
+	"watched.cpp", "python.cpp", "confine.cpp",
 	"json.cpp", "record.cpp", "fakes.cpp", "observedcall.cpp", "backward.cpp", "unboxed.cpp", "kernels.cpp", "registrations.cpp", "watch.cpp",
 }
 

@@ -25,7 +25,8 @@ func (r *run) noteUnwritten(counts []countsOf) {
 			}
 			at := asserts.Place{Index: subject.Index, Name: subject.Name, Type: subject.Type, Element: asserts.NoElement, Aliased: true}
 			pid := slices.Min(slices.Collect(maps.Keys(r.processes)))
-			r.findings.add(compare.Unwritten(op.name, op.judged.Schema, at, compare.Itself, calls, sizes), &process{run: r, pid: pid, rank: r.processes[pid]}, nil, reporterContext{})
+			r.findings.add(compare.Unwritten(op.name, op.judged.Schema, at, compare.Itself, calls, sizes),
+				&process{run: r, pid: pid, rank: r.processes[pid]}, nil, reporterContext{})
 		}
 	}
 }
