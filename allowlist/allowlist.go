@@ -1,6 +1,5 @@
-// Package allowlist reads the exceptions to the checks: which op may break
-// which rule, and why. An exception without a reason is refused, an unused one
-// is reported.
+// Package allowlist reads the exceptions to the checks: which op may break which rule, and why. An exception without a
+// reason is refused, an unused one is reported.
 //
 // A list is YAML, a sequence of entries:
 //
@@ -13,10 +12,9 @@
 //	  versions: ">=1.13, <2.6"
 //	  expires: 2027-06-30
 //
-// op is a name without overload, for all its overloads ("add",
-// not "add_"), or a name with one ("add.out"), with a namespace or without.
-// checks lists codes or names, or is the word all. An op is allowed to crash with
-// crash instead of checks, or in addition to them:
+// op is a name without overload, for all its overloads ("add", not "add_"), or a name with one ("add.out"), with a
+// namespace or without. checks lists codes or names, or is the word all. An op is allowed to crash with crash instead
+// of checks, or in addition to them:
 //
 //   - op: ns::divides
 //     crash: SIGFPE
@@ -25,8 +23,7 @@
 // device is a type of devices, or a device, "openreg:1", of PyTorch or a package;
 // privateuseone is every type that a package brings.
 //
-// With level: note, violations of the checks are reported as notes, which are not
-// errors, rather than left out.
+// With level: note, violations of the checks are reported as notes, which are not errors, rather than left out.
 //
 // op, reason, and checks or crash are required.
 package allowlist
@@ -78,8 +75,7 @@ func (l *List) About(op *schema.Op) []*Entry {
 	return slices.DeleteFunc(slices.Clone(l.Entries), func(e *Entry) bool { return !slices.Contains(names, e.Op) })
 }
 
-// Names returns the names that an entry may have for an op: with overload or
-// without, and with namespace or without.
+// Names returns the names that an entry may have for an op: with overload or without, and with namespace or without.
 func Names(op *schema.Op) []string {
 	full := op.Func.Name
 	base := full
@@ -87,8 +83,7 @@ func Names(op *schema.Op) []string {
 	return []string{full.String(), base.String(), op.Namespace + "::" + full.String(), op.Namespace + "::" + base.String()}
 }
 
-// ExcusesCrash reports whether the entry allows its op to crash with this cause, "SIGFPE" or
-// "hang".
+// ExcusesCrash reports whether the entry allows its op to crash with this cause, "SIGFPE" or "hang".
 func (e *Entry) ExcusesCrash(cause string, at Where) bool {
 	return slices.Contains(e.Crashes, cause) && e.holds(at)
 }

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// A Range is a set of versions: the bounds must all hold. The zero Range contains every version,
-// unknown ones included.
+// A Range is a set of versions: the bounds must all hold. The zero Range contains every version, unknown ones included.
 type Range struct {
 	bounds []bound
 }
@@ -65,8 +64,7 @@ func (b bound) holds(v []int) bool {
 	return c == 0
 }
 
-// number is that of a release, to which a local part ("+cpu") or a pre-release mark
-// ("a0") may be added.
+// number is that of a release, to which a local part ("+cpu") or a pre-release mark ("a0") may be added.
 var number = regexp.MustCompile(`^\d+(?:\.\d+)*`)
 
 // parseVersion reads "2.6.0", which is "2.6".

@@ -72,9 +72,8 @@ type Result struct {
 	Skipped []Skipped
 }
 
-// Generate makes wrappers of the kernels in a Go package. Errors in the user's files are a
-// [scanner.ErrorList]; the result still lists the kernels without an op and the ops without a
-// kernel.
+// Generate makes wrappers of the kernels in a Go package. Errors in the user's files are a [scanner.ErrorList]; the
+// result still lists the kernels without an op and the ops without a kernel.
 func Generate(o Options) (Result, error) {
 	if err := distinctFolders(o.Kernels, o.Out); err != nil {
 		return Result{}, err

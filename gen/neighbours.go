@@ -14,9 +14,8 @@ import (
 	"strings"
 )
 
-// checkNeighbours reports generated files, the first of which declares all names, that would not
-// compile with the other Go files of their folder: they are of another package, or declare the same
-// name.
+// checkNeighbours reports generated files, the first of which declares all names, that would not compile with the other
+// Go files of their folder: they are of another package, or declare the same name.
 func checkNeighbours(files []File) error {
 	f := files[0]
 	fset := token.NewFileSet()

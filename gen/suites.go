@@ -11,9 +11,8 @@ import (
 // A Suite is a generated package that lists its kernels, with the functions needed to run them all.
 type Suite = bind.Suite
 
-// Suites finds the generated packages that a pattern of the go command matches in
-// the folder root, built with the tag opassert, sorted by path, for
-// `opassert check`. Wrappers that the schema file no longer fits are an error.
+// Suites finds the generated packages that a pattern of the go command matches in the folder root, built with the tag
+// opassert, sorted by path, for `opassert check`. Wrappers that the schema file no longer fits are an error.
 func Suites(root, pattern string) ([]Suite, error) {
 	suites, err := bind.Suites(root, pattern)
 	if err != nil {
@@ -32,9 +31,8 @@ func Suites(root, pattern string) ([]Suite, error) {
 	return suites, stale.Err()
 }
 
-// ChangedSince returns a function that returns what the schema file has, if that is not the schema
-// from which a generated file was made. If the file is missing, there is nothing to compare, and
-// opassert gen reports it.
+// ChangedSince returns a function that returns what the schema file has, if that is not the schema from which a
+// generated file was made. If the file is missing, there is nothing to compare, and opassert gen reports it.
 func ChangedSince(generated string) func(op, text string) string {
 	path, _ := SchemaFile(generated)
 	file, err := schema.Config{Kernels: true}.Load(path)
@@ -56,8 +54,7 @@ func ChangedSince(generated string) func(op, text string) string {
 	}
 }
 
-// DebugBuild returns the go command's flag for the build with the tag opassert, and with the tags
-// in GOFLAGS.
+// DebugBuild returns the go command's flag for the build with the tag opassert, and with the tags in GOFLAGS.
 func DebugBuild() string { return bind.DebugBuild() }
 
 // Overlay returns the text of an overlay for the go command in a folder: that of the -overlay in

@@ -12,8 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// Stale returns the files whose text on disk is not the generated one. A hand-written file on disk
-// is an error.
+// Stale returns the files whose text on disk is not the generated one. A hand-written file on disk is an error.
 func Stale(files []File) ([]File, error) {
 	var stale []File
 	for _, f := range files {
@@ -73,8 +72,7 @@ func Diff(files []File) ([]byte, error) {
 // generated is the line by which Go's tools recognize a generated file.
 var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
 
-// readGenerated returns the text of a generated file, nil if the file does not
-// exist.
+// readGenerated returns the text of a generated file, nil if the file does not exist.
 func readGenerated(path string) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	switch {

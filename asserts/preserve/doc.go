@@ -1,10 +1,9 @@
 // Package preserve states and checks how a host language keeps objects for the
 // impls of a library that counts references on its own.
 //
-// A binding represents a TensorImpl or a StorageImpl as an object of its host
-// language. Both sides count references separately, and yet the object must stay the
-// same as long as the impl lives, since users set attributes on it. PyTorch has two
-// protocols for that.
+// A binding represents a TensorImpl or a StorageImpl as an object of its host language. Both sides count references
+// separately, and yet the object must stay the same as long as the impl lives, since users set attributes on it.
+// PyTorch has two protocols for that.
 //
 // The first, up to 2.9:
 //
@@ -14,14 +13,11 @@
 //   - when the object is used again, ownership flips back: it is resurrected;
 //   - otherwise it is deallocated, and only then do finalizers run.
 //
-// A slot is tagged with the interpreter whose object it holds. A hermetic
-// context makes objects of its own that never enter a slot and are never
-// preserved. A strong reference made from a weak one must flip a preserved
-// object back first. An object that would be preserved stays when the garbage
-// collector finds it, and so does what it refers to.
+// A slot is tagged with the interpreter whose object it holds. A hermetic context makes objects of its own that never
+// enter a slot and are never preserved. A strong reference made from a weak one must flip a preserved object back
+// first. An object that would be preserved stays when the garbage collector finds it, and so does what it refers to.
 //
-// The second, since 2.10 (pytorch/pytorch#167564), works without a global lock,
-// too:
+// The second, since 2.10 (pytorch/pytorch#167564), works without a global lock, too:
 //
 //   - the object always owns the impl, and the impl's slot points back;
 //   - the impl is marked to have an object, and holds one counted reference to
@@ -36,12 +32,10 @@
 //
 // # Contents
 //
-// [Code] lists the invariants, OA101 to OA109, and [Protocol.Next] is the state
-// machine of one object. Package trace tracks the objects of a PyTorch, live or from
-// the text log of an instrumented one.
+// [Code] lists the invariants, OA101 to OA109, and [Protocol.Next] is the state machine of one object. Package trace
+// tracks the objects of a PyTorch, live or from the text log of an instrumented one.
 //
-// A Go library tracks its handles with a [Registry]: it reports when one is made, used
-// and released.
+// A Go library tracks its handles with a [Registry]: it reports when one is made, used and released.
 //
 //	var handles = preserve.NewRegistry("regex.Regexp")
 //
@@ -57,8 +51,7 @@
 //		...
 //	}
 //
-// Its users' tests, and its own, then find the handles that were not released, with
-// go test -tags opassert:
+// Its users' tests, and its own, then find the handles that were not released, with go test -tags opassert:
 //
 //	func TestMatch(t *testing.T) {
 //		preserve.CheckLeaks(t) // or CheckReleased
@@ -76,11 +69,8 @@
 //
 // The tensors of asserts/libtorch are tracked, too.
 //
-// Sources: torch/csrc/autograd/python_variable.cpp (THPVariable_Wrap,
-// THPVariable_tryResurrect, THPVariable_subclass_dealloc),
-// torch/csrc/Storage.cpp (THPStorage_Wrap, THPStorage_tryPreserve,
-// THPStorage_isPreservable), c10/core/impl/PyObjectSlot.h,
-// c10/core/impl/HermeticPyObjectTLS.h, and for the second protocol
-// c10/util/intrusive_ptr.h (kHasPyObject, incref_pyobject) and
-// torch/csrc/utils/pyobject_preservation.h.
+// Sources: torch/csrc/autograd/python_variable.cpp (THPVariable_Wrap, THPVariable_tryResurrect,
+// THPVariable_subclass_dealloc), torch/csrc/Storage.cpp (THPStorage_Wrap, THPStorage_tryPreserve,
+// THPStorage_isPreservable), c10/core/impl/PyObjectSlot.h, c10/core/impl/HermeticPyObjectTLS.h, and for the second
+// protocol c10/util/intrusive_ptr.h (kHasPyObject, incref_pyobject) and torch/csrc/utils/pyobject_preservation.h.
 package preserve

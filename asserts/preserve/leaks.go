@@ -19,13 +19,11 @@ type TB interface {
 	Log(...any)
 }
 
-// CheckLeaks fails a test, at its end, for the Go handles made by it that are
-// then neither released nor collected, and for every double release and use
-// after release. Leaks are grouped by the stack that made them.
+// CheckLeaks fails a test, at its end, for the Go handles made by it that are then neither released nor collected, and
+// for every double release and use after release. Leaks are grouped by the stack that made them.
 //
-// A handle is made by a test if the goroutine that makes it is the test's, or
-// was started by one of these: so tests that run in parallel are kept apart. A
-// goroutine that is older than the tests makes handles for the only one that
+// A handle is made by a test if the goroutine that makes it is the test's, or was started by one of these: so tests
+// that run in parallel are kept apart. A goroutine that is older than the tests makes handles for the only one that
 // runs; while several do, for none.
 //
 // Without the build tag opassert no handles are tracked, and the test logs that.

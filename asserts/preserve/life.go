@@ -42,8 +42,7 @@ var broken = [...][Deallocate + 1]Code{
 	Dead:      {Hand: UseAfter, Preserve: UseAfter, Resurrect: UseAfter, Deallocate: UseAfter},
 }
 
-// A Protocol is the way in which a PyTorch keeps objects for impls; see the package's
-// documentation.
+// A Protocol is the way in which a PyTorch keeps objects for impls; see the package's documentation.
 type Protocol int
 
 const (
@@ -51,8 +50,7 @@ const (
 	Counting                     // the second: both sides count
 )
 
-// ProtocolOf returns the protocol of a version of PyTorch: "2.12.0+cu130". For an unknown version
-// it is Flipping.
+// ProtocolOf returns the protocol of a version of PyTorch: "2.12.0+cu130". For an unknown version it is Flipping.
 //
 // Source: pytorch/pytorch#167564, which is in 2.10.
 func ProtocolOf(version string) Protocol {
@@ -63,9 +61,8 @@ func ProtocolOf(version string) Protocol {
 	return Flipping
 }
 
-// Next returns the state after a step from a state, and the invariant that the
-// step breaks. An impl that dies releases the object that it owns before that is
-// deallocated: pass [Holding] for s then.
+// Next returns the state after a step from a state, and the invariant that the step breaks. An impl that dies releases
+// the object that it owns before that is deallocated: pass [Holding] for s then.
 func (p Protocol) Next(s State, step Step) (State, Code) {
 	if p == Counting && (step == Preserve || step == Resurrect) && s != Dead {
 		return Holding, OneOwner

@@ -36,8 +36,7 @@ type Registry struct {
 // zero Token identifies none.
 type Token struct{ slot, generation uint32 }
 
-// A slot is the record of a handle in a registry. It is reused for another one, with the next
-// generation.
+// A slot is the record of a handle in a registry. It is reused for another one, with the next generation.
 type slot struct {
 	generation uint32
 	state      handleState
@@ -57,8 +56,7 @@ const (
 // Slots are allocated in chunks and never move.
 const chunkSlots = 1 << 10
 
-// NewRegistry returns a Registry for handles of a kind, which reports name:
-// "libtorch.Tensor".
+// NewRegistry returns a Registry for handles of a kind, which reports name: "libtorch.Tensor".
 func NewRegistry(kind string) *Registry { return newRegistry(kind, asserts.Enabled) }
 
 func newRegistry(kind string, on bool) *Registry {
@@ -125,8 +123,7 @@ func (r *Registry) find(t Token) *slot {
 	return nil
 }
 
-// Release records that a handle is released. The error is a [*RuleError] if it was
-// released before.
+// Release records that a handle is released. The error is a [*RuleError] if it was released before.
 func (r *Registry) Release(t Token) error {
 	if t == (Token{}) {
 		return nil
@@ -146,8 +143,7 @@ func (r *Registry) release(t Token) error {
 	return nil
 }
 
-// Use checks that a handle may be used. The error is a [*RuleError] if it was
-// released.
+// Use checks that a handle may be used. The error is a [*RuleError] if it was released.
 func (r *Registry) Use(t Token) error {
 	if t == (Token{}) {
 		return nil
@@ -234,8 +230,7 @@ func (r *Registry) fault(c Code, s *slot) error {
 	return f
 }
 
-// Leaks returns a fault for each stack that made handles which are not released
-// and not collected, most bytes first.
+// Leaks returns a fault for each stack that made handles which are not released and not collected, most bytes first.
 func (r *Registry) Leaks() []*RuleError {
 	return r.leaks(func(s *slot) bool { return s.state == living })
 }

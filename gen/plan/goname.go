@@ -15,8 +15,7 @@ import (
 //	__and__.Scalar         DunderAndScalar
 //	foo_functional         FooFunctional
 //
-// Two ops of one file may still meet in one name; the generator refuses that
-// and names both.
+// Two ops of one file may still meet in one name; the generator refuses that and names both.
 func GoName(n schema.Name) string {
 	var b strings.Builder
 	text := n.Base
@@ -39,8 +38,7 @@ func GoName(n schema.Name) string {
 	return b.String()
 }
 
-// camel joins the words of a snake_case name; a trailing underscore remains, since some overloads
-// differ only in it.
+// camel joins the words of a snake_case name; a trailing underscore remains, since some overloads differ only in it.
 func camel(snake string) string {
 	words := strings.Split(snake, "_")
 	var b strings.Builder

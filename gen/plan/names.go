@@ -20,9 +20,8 @@ func NewNameSet(taken ...string) NameSet {
 	return names
 }
 
-// Pick returns the wanted name, or the other one if that is empty or blank, with as many
-// underscores appended as make it a new identifier. A name that does not become an identifier, such
-// as 2, gets an x in front.
+// Pick returns the wanted name, or the other one if that is empty or blank, with as many underscores appended as make
+// it a new identifier. A name that does not become an identifier, such as 2, gets an x in front.
 func (names NameSet) Pick(want, other string) string {
 	if want == "" || want == "_" {
 		want = strings.TrimLeft(other, "_")

@@ -16,8 +16,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A Plan is the checks of one op, in the order of its arguments and then of
-// its returns.
+// A Plan is the checks of one op, in the order of its arguments and then of its returns.
 type Plan struct {
 	Op     *schema.Op
 	Checks []PlannedCheck
@@ -92,8 +91,7 @@ func (p *Planner) Allowing(op *schema.Op, check, reason string, at token.Positio
 	return &Planner{p.preset, append(slices.Clip(p.allow), &allowlist.List{Path: at.Filename, Entries: []*allowlist.Entry{e}}), p.at}, nil
 }
 
-// ParseCheck parses a check's code or name. For another text, the error suggests one, or one of the
-// others.
+// ParseCheck parses a check's code or name. For another text, the error suggests one, or one of the others.
 func ParseCheck(text string, others ...string) (asserts.Code, error) {
 	code, ok := asserts.ParseCode(text)
 	if !ok {

@@ -8,8 +8,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// views113 is the hand-written map in PyTorch 1.13 from a view's base name to the argument that it
-// views.
+// views113 is the hand-written map in PyTorch 1.13 from a view's base name to the argument that it views.
 //
 // Source: tools/autograd/gen_inplace_or_view_type.py, VIEW_FUNCTIONS, with gen_variable_type.py's
 // additions.
@@ -34,8 +33,7 @@ func viewsOfSelf(others map[string]string, names ...string) map[string]string {
 	return views
 }
 
-// manual lists the ops whose autograd kernels are written by hand in PyTorch, without these
-// asserts.
+// manual lists the ops whose autograd kernels are written by hand in PyTorch, without these asserts.
 //
 // Source: tools/autograd/gen_variable_type.py, MANUAL_AUTOGRAD.
 var manual = map[string]bool{

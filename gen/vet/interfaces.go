@@ -13,10 +13,9 @@ import (
 	"github.com/opassert/opassert/gen/internal/bind"
 )
 
-// checkInterfaces reports conversions of an object with kernels to an interface, or to a type
-// argument for one, that has their methods: callers of the interface do not know that they are
-// kernels, and might be given an object with checks instead. The kernels' own package may do so,
-// unless it returns the interface.
+// checkInterfaces reports conversions of an object with kernels to an interface, or to a type argument for one, that
+// has their methods: callers of the interface do not know that they are kernels, and might be given an object with
+// checks instead. The kernels' own package may do so, unless it returns the interface.
 func (k *packageKernels) checkInterfaces(pass *analysis.Pass) {
 	built := pass.ResultOf[buildssa.Analyzer].(*buildssa.SSA)
 	for _, fn := range append(built.SrcFuncs, built.Pkg.Func("init")) {
@@ -38,8 +37,7 @@ func (k *packageKernels) checkInterfaces(pass *analysis.Pass) {
 	}
 }
 
-// checkConversion reports the first method of an interface that is a kernel of the type converted
-// to it.
+// checkConversion reports the first method of an interface that is a kernel of the type converted to it.
 func (k *packageKernels) checkConversion(pass *analysis.Pass, pos token.Pos, from, to types.Type, out bool) {
 	methods := types.NewMethodSet(from)
 	for method := range to.Underlying().(*types.Interface).Methods() {
@@ -71,8 +69,7 @@ func isReturned(m *ssa.MakeInterface) bool {
 	return false
 }
 
-// position returns where an interface is made or, as SSA records only explicit conversions, where
-// it is first used.
+// position returns where an interface is made or, as SSA records only explicit conversions, where it is first used.
 func position(m *ssa.MakeInterface) token.Pos {
 	pos := m.Pos()
 	for _, user := range *m.Referrers() {

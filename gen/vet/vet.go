@@ -6,8 +6,7 @@
 //   - generated files that no longer match the marks or the schema file,
 //   - slices, maps and pointers of a tensor that its method Observe never reads.
 //
-// Each finding ends with its code. A comment allows one for a line, with the
-// reason, at its end or alone above it:
+// Each finding ends with its code. A comment allows one for a line, with the reason, at its end or alone above it:
 //
 //	kernels.Relu(x) //opassert:allow OA201 the benchmark is of the kernel alone
 //
@@ -166,8 +165,7 @@ func readMarks(pass *analysis.Pass, file *ast.File, kernels map[*types.Func][]st
 
 func unqualified(op string) string { return strings.TrimPrefix(op, "aten::") }
 
-// checkCalls reports references to a kernel of another package, except in tests of the kernels' own
-// package.
+// checkCalls reports references to a kernel of another package, except in tests of the kernels' own package.
 func (k *packageKernels) checkCalls(pass *analysis.Pass, file *ast.File) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		id, _ := n.(*ast.Ident)

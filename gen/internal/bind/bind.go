@@ -3,11 +3,9 @@
 //
 //	//opassert:kernel add.Tensor
 //
-// Its parameters are the schema's arguments in their order, after an optional
-// context.Context, or in the order of the names after the op; its results are the
-// schema's returns, before an optional error, or none if the op returns the arguments
-// that it writes. A line beside the mark allows the kernel to break a rule, with the
-// reason:
+// Its parameters are the schema's arguments in their order, after an optional context.Context, or in the order of the
+// names after the op; its results are the schema's returns, before an optional error, or none if the op returns the
+// arguments that it writes. A line beside the mark allows the kernel to break a rule, with the reason:
 //
 //	//opassert:allow OA009 it sorts its argument, as its callers know
 package bind
@@ -27,8 +25,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A Wrapper is one function to generate: a kernel, the plan of its op, and the names used in its
-// text.
+// A Wrapper is one function to generate: a kernel, the plan of its op, and the names used in its text.
 type Wrapper struct {
 	Name         string // the wrapper's Go name
 	OpVar        string // the Go name of the op's table
@@ -86,10 +83,9 @@ type Unbound struct {
 	Kernels scanner.ErrorList // the marks
 }
 
-// Bind matches the kernels to the ops. tensor names the tensor type as
-// "import/path.Name" or "*import/path.Name"; "" finds it from the signatures.
-// The error is a [scanner.ErrorList] with a line for each kernel that does not
-// fit its schema.
+// Bind matches the kernels to the ops. tensor names the tensor type as "import/path.Name" or "*import/path.Name"; ""
+// finds it from the signatures. The error is a [scanner.ErrorList] with a line for each kernel that does not fit its
+// schema.
 func Bind(pkg *Package, ops []*schema.Op, planner *plan.Planner, tensor string) ([]Wrapper, Unbound, error) {
 	b := &binder{pkg: pkg}
 	pairs, unbound := b.pair(ops)

@@ -1,7 +1,6 @@
 package bind
 
-// A FindingKind is a kind of problem that opassert vet reports. Codes are stable and
-// never reused.
+// A FindingKind is a kind of problem that opassert vet reports. Codes are stable and never reused.
 type FindingKind struct{ Code, Name, Rule string }
 
 // Findings are all kinds of finding.

@@ -42,8 +42,7 @@ type Kernel struct {
 const loadMode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
 	packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo
 
-// Load reads and type-checks the package in dir, in the debug build. Errors of the Go source come
-// with their positions.
+// Load reads and type-checks the package in dir, in the debug build. Errors of the Go source come with their positions.
 func Load(dir string) (*Package, error) {
 	pkgs, err := packages.Load(&packages.Config{Mode: loadMode, Dir: dir, BuildFlags: []string{DebugBuild()}}, ".")
 	if err != nil {

@@ -17,8 +17,7 @@ import (
 // mark is the directive that makes a function a kernel.
 const mark = "//opassert:kernel"
 
-// allowMark is the directive that allows a kernel to break a rule, and a line to have
-// a finding of opassert vet:
+// allowMark is the directive that allows a kernel to break a rule, and a line to have a finding of opassert vet:
 //
 //	//opassert:allow OA009 it sorts its argument, as its callers know
 //	//opassert:allow OA201 the debugger shows what the kernel alone does
@@ -190,8 +189,7 @@ func unreadIn(fset *token.FileSet, path, why string) []Unread {
 	return unread
 }
 
-// directives are the marks without an op, each with a function that returns why a function can't
-// have it, or "".
+// directives are the marks without an op, each with a function that returns why a function can't have it, or "".
 var directives = map[string]func(*types.Func) string{observeMark: unfitObserver, makeMark: unfitMaker, optionsMark: unfitOptions}
 
 // A Directed function has a mark without an op.
@@ -200,8 +198,7 @@ type Directed struct {
 	Func      *types.Func
 }
 
-// Directives returns the functions of a file with such a mark, and the marks of functions that
-// can't have them.
+// Directives returns the functions of a file with such a mark, and the marks of functions that can't have them.
 func Directives(file *ast.File, info *types.Info) (fit []Directed, unfit []Unread) {
 	for _, decl := range file.Decls {
 		fn, ok := decl.(*ast.FuncDecl)

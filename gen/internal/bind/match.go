@@ -30,8 +30,7 @@ func (b *binder) fitType(s schema.Type, t types.Type) (Role, bool) {
 	return Plain, true // tuples, dicts, futures: types of the library
 }
 
-// fitTensor knows the four forms of tensors. A pointer to the tensor type may represent an optional
-// one.
+// fitTensor knows the four forms of tensors. A pointer to the tensor type may represent an optional one.
 func (b *binder) fitTensor(s schema.Type, t types.Type) (Role, bool) {
 	isTensor := func(t types.Type) bool { return types.Identical(t, b.tensor) }
 	switch s.ListKind() {

@@ -11,9 +11,8 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// given returns the values through which a kernel receives arguments: its parameters without a
-// context, and its receiver if that makes as many as the schema has arguments. Any other receiver
-// is the library.
+// given returns the values through which a kernel receives arguments: its parameters without a context, and its
+// receiver if that makes as many as the schema has arguments. Any other receiver is the library.
 func given(op *schema.Op, k Kernel) []*types.Var {
 	params := kernelParams(k)
 	if recv := k.Func.Signature().Recv(); recv != nil && len(params)+1 == len(op.Func.Args) {
@@ -94,9 +93,8 @@ func Unnamed(op *schema.Op, k Kernel) string {
 	return ""
 }
 
-// OutOfOrder returns the first parameter of a kernel with the name of an argument at another
-// position in the schema, "" for none. Parameters are bound by order alone, so its name is
-// misleading.
+// OutOfOrder returns the first parameter of a kernel with the name of an argument at another position in the schema, ""
+// for none. Parameters are bound by order alone, so its name is misleading.
 func OutOfOrder(op *schema.Op, kernel *types.Func) string {
 	args := op.Func.Args
 	for i, p := range kernelParams(Kernel{Func: kernel}) {
@@ -109,8 +107,7 @@ func OutOfOrder(op *schema.Op, kernel *types.Func) string {
 	return ""
 }
 
-// sameName reports whether names are equal except for case and underscores, as grad_output and
-// gradOutput.
+// sameName reports whether names are equal except for case and underscores, as grad_output and gradOutput.
 func sameName(snake, camel string) bool {
 	plain := func(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 	return plain(snake) == plain(camel)

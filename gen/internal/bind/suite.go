@@ -18,15 +18,13 @@ import (
 )
 
 const (
-	// makeMark is the directive that makes a function make the tensors which the
-	// suite calls kernels with:
+	// makeMark is the directive that makes a function make the tensors which the suite calls kernels with:
 	//
 	//	//opassert:make
 	//	func FromSpec(s maker.Spec) (*Vector, error)
 	makeMark = "//opassert:make"
 
-	// optionsMark is the directive of a function beside it that says more of the
-	// library: func() []maker.Option.
+	// optionsMark is the directive of a function beside it that says more of the library: func() []maker.Option.
 	optionsMark = "//opassert:options"
 )
 
@@ -39,12 +37,10 @@ type Suite struct {
 	Pos       token.Position // of that variable
 	Tables    []Table        // of the ops that it has wrappers for
 
-	// The functions that make tensors, observe them, and return options; nil for those without a
-	// mark.
+	// The functions that make tensors, observe them, and return options; nil for those without a mark.
 	Maker, Observer, Options *types.Func
 
-	// Of a suite without a maker: the type of its tensors, and the package in which to write one;
-	// "" if not known.
+	// Of a suite without a maker: the type of its tensors, and the package in which to write one; "" if not known.
 	Tensor, Home string
 
 	fset *token.FileSet
@@ -90,9 +86,8 @@ func Overlay(dir, file, content string) ([]byte, error) {
 	return json.Marshal(overlay)
 }
 
-// Suites finds the generated packages that a pattern matches in the folder root, in the debug
-// build, sorted by path. Only these, and packages with marks, need to compile. Kernels without a
-// generated package are an error.
+// Suites finds the generated packages that a pattern matches in the folder root, in the debug build, sorted by path.
+// Only these, and packages with marks, need to compile. Kernels without a generated package are an error.
 func Suites(root, pattern string) ([]Suite, error) {
 	debug := []string{DebugBuild()}
 	all, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedFiles, Dir: root, BuildFlags: debug}, pattern)
@@ -207,8 +202,7 @@ func tablesOf(p *packages.Package) (tables []Table) {
 	return tables
 }
 
-// missingMaker returns the type of the tensors of a package of wrappers, and the package that
-// observes them.
+// missingMaker returns the type of the tensors of a package of wrappers, and the package that observes them.
 func missingMaker(wrappers *types.Package, marked []Directed) (tensor, home string) {
 	for _, name := range wrappers.Scope().Names() {
 		f, ok := wrappers.Scope().Lookup(name).(*types.Func)
@@ -241,8 +235,7 @@ func kernelList(pkg *types.Package) *types.Var {
 	return nil
 }
 
-// uses reports whether a function of the scope has a parameter or result of the type, or a list of
-// it.
+// uses reports whether a function of the scope has a parameter or result of the type, or a list of it.
 func uses(scope *types.Scope, tensor types.Type) bool {
 	want := typeName(tensor)
 	is := func(v *types.Var) bool {

@@ -102,8 +102,7 @@ func (b *binder) candidates(pairs []pair) []candidate {
 	return found
 }
 
-// tensorIn returns the Go type of a Tensor, or of the elements of a list of them; nil if the schema
-// has another type.
+// tensorIn returns the Go type of a Tensor, or of the elements of a list of them; nil if the schema has another type.
 func tensorIn(declared schema.Type, t types.Type) types.Type {
 	if declared.Name == "Tensor" {
 		if of, ok := t.(interface{ Elem() types.Type }); ok && !observes(t) && observes(of.Elem()) {

@@ -2,8 +2,7 @@ package bind
 
 import "go/types"
 
-// typeName returns a name for a type that is equal if its package is loaded twice, and for all
-// aliases.
+// typeName returns a name for a type that is equal if its package is loaded twice, and for all aliases.
 func typeName(t types.Type) string { return types.TypeString(unalias(t), nil) }
 
 // unalias is types.Unalias, also for the elements of pointers and slices.

@@ -21,8 +21,7 @@ func documented(summary, schema string, function *jen.Statement) *jen.Statement 
 	return rows(comment(summary), comment(""), jen.Comment("//\t"+printable(schema)), function)
 }
 
-// printable returns the text, as a Go string literal if it has line breaks or characters that are
-// not visible.
+// printable returns the text, as a Go string literal if it has line breaks or characters that are not visible.
 func printable(text string) string {
 	for i, r := range text {
 		if !strconv.IsPrint(r) || r == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD") {

@@ -37,8 +37,7 @@ func Wrappers(f Header, wrappers []bind.Wrapper) ([]byte, error) {
 	return w.text(f)
 }
 
-// Release returns the text of a file of the same functions for other builds, formatted. It imports
-// what the kernels do.
+// Release returns the text of a file of the same functions for other builds, formatted. It imports what the kernels do.
 func Release(f Header, wrappers []bind.Wrapper) ([]byte, error) {
 	w := newWriter()
 	f.build = "!opassert"

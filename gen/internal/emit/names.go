@@ -83,8 +83,7 @@ func (n names) use(importPath, name string, taken map[string]bool) {
 	n.imports[importPath], n.taken[alias] = alias, true
 }
 
-// importDeclaration has the imports in the groups that goimports makes: paths
-// that begin with a domain come last.
+// importDeclaration has the imports in the groups that goimports makes: paths that begin with a domain come last.
 func (n names) importDeclaration() *jen.Statement {
 	var groups [2][]jen.Code
 	for _, importPath := range slices.Sorted(maps.Keys(n.imports)) {

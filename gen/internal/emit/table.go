@@ -24,8 +24,7 @@ func (w *writer) table(name string, p plan.Plan) *jen.Statement {
 	return jen.Var().Id(name).Op("=").Add(values)
 }
 
-// described returns the line with the facts of the schema file, and a preset's empty list of
-// checks.
+// described returns the line with the facts of the schema file, and a preset's empty list of checks.
 func (w *writer) described(op asserts.Op) []jen.Code {
 	var fields []jen.Code
 	if len(op.Args) > 0 {

@@ -10,8 +10,7 @@ import (
 	"github.com/opassert/opassert/internal/slicesx"
 )
 
-// wrapper returns the function of the debug build: the call between the observations before and
-// after it.
+// wrapper returns the function of the debug build: the call between the observations before and after it.
 func (w *writer) wrapper(f bind.Wrapper) *jen.Statement {
 	return w.function(f, f.Name+" calls "+kernelName(f.Kernel.Func)+checked(f.Plan), w.wrapperBody(f))
 }
@@ -51,8 +50,7 @@ func kernelDoc(f bind.Wrapper) []jen.Code {
 	return append(lines, comment(""))
 }
 
-// kernelName returns the name by which a reader finds the kernel: kernels.Add,
-// (*kernels.Library).Add.
+// kernelName returns the name by which a reader finds the kernel: kernels.Add, (*kernels.Library).Add.
 func kernelName(fn *types.Func) string {
 	byName := func(p *types.Package) string { return p.Name() }
 	if recv := fn.Signature().Recv(); recv != nil {
@@ -152,8 +150,7 @@ func record(f bind.Wrapper, name string, args ...jen.Code) *jen.Statement {
 	return method(jen.Id(f.Call), name, args...)
 }
 
-// listReserve is the number of tensors of each list that the record has room for before it moves to
-// the heap.
+// listReserve is the number of tensors of each list that the record has room for before it moves to the heap.
 const listReserve = 16
 
 func bufferSize(f bind.Wrapper) int {
@@ -201,8 +198,7 @@ func (w *writer) observeResults(depth int, f bind.Wrapper, method string) []jen.
 	return lines
 }
 
-// observe records one value, a list tensor by tensor, so that the compiler knows the tensor's type
-// in every call.
+// observe records one value, a list tensor by tensor, so that the compiler knows the tensor's type in every call.
 func (w *writer) observe(depth int, f bind.Wrapper, method, name string, role bind.Role) []jen.Code {
 	switch role {
 	case bind.One:

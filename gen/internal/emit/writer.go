@@ -9,8 +9,7 @@ import (
 	"github.com/dave/jennifer/jen"
 )
 
-// A writer holds the declarations of a file, rendered one by one, since the tree of all of them is
-// large.
+// A writer holds the declarations of a file, rendered one by one, since the tree of all of them is large.
 type writer struct {
 	names
 	body bytes.Buffer

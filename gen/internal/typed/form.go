@@ -105,9 +105,8 @@ var bases = map[string]base{
 	"Stream":       {GoForm{value, Make{}, Take{From: Whole}}, ""},
 }
 
-// formOf returns the form of a type, and whether it has one. Optional tensors, Scalars and Streams
-// are None as zero values; for other types the optional is a pointer, and an optional list is a
-// slice that may be nil.
+// formOf returns the form of a type, and whether it has one. Optional tensors, Scalars and Streams are None as zero
+// values; for other types the optional is a pointer, and an optional list is a slice that may be nil.
 func formOf(t schema.Type) (GoForm, bool) {
 	switch t.Kind {
 	case schema.Base:

@@ -197,7 +197,8 @@ bool follows(const std::vector<std::string>& seen) {
   return seen[0] == seen[3] && seen[1] == seen[2] && seen[0] != seen[1];
 }
 
-// Allocator is one of PyTorch, in the form of each version: they call different ones of the two allocate functions.
+// Allocator is one of PyTorch, in the form of each version: they call different ones of the
+// two allocate functions.
 struct Allocator : c10::Allocator {
   virtual char* take(size_t n) = 0;
   virtual void freed(void* data) {}
@@ -211,7 +212,8 @@ struct Allocator : c10::Allocator {
   static void leave(void* data) { static_cast<Allocator*>(c10::GetAllocator(c10::DeviceType::CPU))->freed(data); }
 };
 
-// Beside is an allocator whose memory ends where pages with a protection begin, or begins where they end.
+// Beside is an allocator whose memory ends where pages with a protection begin, or begins
+// where they end.
 struct Beside final : Allocator {
   Beside(bool behind, int protection) : behind(behind), protection(protection) {}
   char* take(size_t n) override {
