@@ -2,6 +2,7 @@
 #include "entry.h"
 #include "device.h"
 
+#include <ATen/FunctionalTensorWrapper.h>
 #include <ATen/core/class_type.h>
 #include <ATen/core/function.h>
 #include <ATen/core/stack.h>
@@ -471,6 +472,17 @@ void refuse_lazy(const Operator& op, const torch::jit::Stack& stack) {
   }
 }
 
+// uses returns the references to tensors and to their storages.
+std::vector<size_t> uses(const Tensors& tensors, int64_t n) {
+  std::vector<size_t> all;
+  for (int64_t i = 0; i < n; i++) {
+    if (tensors.at(i) == nullptr) continue;
+    all.push_back(c10::raw::intrusive_ptr::use_count(tensors.at(i)));
+    all.push_back(tensors.at(i)->unsafe_storage().use_count());
+  }
+  return all;
+}
+
 bool is_tensors(const IValue& v) {
   if (!v.isList()) return false;
   for (const IValue& item : v.toListRef()) {
@@ -486,6 +498,26 @@ int64_t count_tensors(const IValue& v) {
     for (const IValue& item : v.toListRef()) n += count_tensors(item);
   }
   return n;
+}
+
+// each calls f with each tensor of a result.
+template <class F>
+void each(const IValue& v, F&& f) {
+  if (v.isTensor() && v.toTensor().defined()) f(v.toTensor());
+  if (!is_tensors(v)) return;
+  for (const IValue& item : v.toListRef()) each(item, f);
+}
+
+// settle prepares the results of a call for being observed: it writes what functional tensors still have to write,
+// and has Python's collector free what nothing else refers to, if that could be why there are references.
+void settle(const torch::jit::Stack& stack, bool referenced) {
+  for (const IValue& v : stack) {
+    each(v, [&](const at::Tensor& t) {
+      if (collect != nullptr) referenced |= t.use_count() > 1 || t.unsafeGetTensorImpl()->unsafe_storage().use_count() > 1;
+      at::functionalization::impl::sync(t);
+    });
+  }
+  if (collect != nullptr && referenced) collect();
 }
 
 // observe_result observes tensors in place: a copy would be counted. An op that writes tracks
@@ -595,9 +627,11 @@ void opassert::entry::call(const Crossing& in, Reply& out) {
     objects.read = 0;
   }
   Holds holds;
+  std::vector<size_t> before;
   if (level != OA_OFF) {
     for (int64_t i = 0; i < count; i++) observe(tensors.at(i), level, out);
     for (int64_t i = 0; i < count; i++) holds.hold(tensors.at(i));
+    if (collect != nullptr) before = uses(tensors, count);
   }
   Containers containers;
   torch::jit::Stack stack = read(op, request, tensors, containers, objects);
@@ -620,6 +654,7 @@ void opassert::entry::call(const Crossing& in, Reply& out) {
     throw;
   }
   if (level != OA_OFF) {
+    settle(stack, collect != nullptr && uses(tensors, count) != before);
     observe_arguments(tensors, count, std::move(containers), level, out);
     for (const IValue& v : stack) {
       out.word(count_tensors(v));

@@ -68,6 +68,9 @@ void uncount(const c10::TensorImpl* impl, bool alone, HeadOf<Reply> seen);
 // since 2.10 they are not in the uses of an impl.
 void count_python();
 
+// collect has Python free what only its collector finds, unless it is null.
+inline void (*collect)() = nullptr;
+
 // kLazy are the keys of tensors that the dispatcher's fallbacks replace by plain ones, even in a list of the caller.
 constexpr c10::DispatchKeySet kLazy({c10::DispatchKey::Conjugate, c10::DispatchKey::Negative, c10::DispatchKey::ZeroTensor});
 

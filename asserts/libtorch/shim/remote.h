@@ -30,8 +30,8 @@ extern "C" {
 
 // oa_serve answers the messages of a socket until it is closed. If a kernel crashes, the frames of its stack are
 // written to the file stack, one a line, before the previous handlers of signals. after is called after each call of
-// an operator, and with 1 after the default generator was seeded.
-void oa_serve(int socket, int stack, void (*after)(int seeded));
+// an operator, and with 1 after the default generator was seeded; collect runs Python's collector.
+void oa_serve(int socket, int stack, void (*after)(int seeded), void (*collect)());
 
 // oa_methods registers operators for the methods of custom classes, except the first ones.
 void oa_methods(int64_t first);

@@ -63,12 +63,13 @@ struct Session {
 
 }  // namespace
 
-void oa_serve(int socket, int stack, void (*after)(int set)) {
+void oa_serve(int socket, int stack, void (*after)(int set), void (*collect)()) {
   oa_watch_crashes(stack, "", nullptr);
   oa_crashes.said = oa_said;
   opassert::read_aborts();
   const pid_t server = getpid();
   opassert::count_python();
+  opassert::collect = collect;
   Session s{socket};
   while (s.next()) {
     s.call();

@@ -593,3 +593,52 @@ def _(x, slope):
 @fine("same_default(Tensor x, float slope=0.1, *, int n=2) -> Tensor")
 def _(x, slope=0.1, *, n=2):
     return x * slope * n
+
+
+# References that Python's collector frees, and functional results that still have to be written.
+
+
+@fine("keeps_exception(Tensor x) -> Tensor")
+def _(x):
+    out, last = torch.empty_like(x), None
+    try:
+        raise RuntimeError("no fast path")
+    except RuntimeError as error:
+        last = error  # whose traceback holds this frame
+    return out.copy_(x) if last else out
+
+
+@fine("names_itself(Tensor x) -> Tensor")
+def _(x):
+    out = torch.zeros_like(x)
+
+    def fill(depth):
+        out.add_(x)
+        return fill(depth - 1) if depth else None
+
+    fill(1)
+    return out
+
+
+@fault("keeps_beside_exception(Tensor x) -> Tensor", "OA003")
+def _(x):
+    out = x.clone()
+    try:
+        raise RuntimeError("no fast path")
+    except RuntimeError as error:
+        packed["error"] = error
+    return out
+
+
+@op(healthy, "fills_through_view(Tensor x) -> Tensor", key="CompositeImplicitAutograd")
+def _(x):
+    out = x.new_empty(x.shape)
+    out.view(-1).copy_(x.reshape(-1))
+    return out
+
+
+@op(define, "fills_half_through_view(Tensor x) -> Tensor", "OA020", key="CompositeImplicitAutograd")
+def _(x):
+    out = x.new_empty(x.shape)
+    out.view(-1)[::2].copy_(x.reshape(-1)[::2])
+    return out

@@ -72,7 +72,8 @@ def serve(calls, stack):
     faulthandler.enable(stack, all_threads=False)
     state.begin()
     after = ctypes.CFUNCTYPE(None, ctypes.c_int)(state.after)
-    shim().oa_serve(calls, stack, after)
+    collect = ctypes.CFUNCTYPE(None)(gc.collect)
+    shim().oa_serve(calls, stack, after, collect)
     os._exit(0)
 
 
