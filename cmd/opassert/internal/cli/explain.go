@@ -20,8 +20,8 @@ import (
 
 var explainCommand = command{
 	name:    "explain",
-	args:    "OP|CODE",
-	summary: "show the promises of an op's schema and how they are checked, or describe a check",
+	args:    "OP|CODE|-",
+	summary: "show the promises of an op's schema and how they are checked; describe a check or a failed assert",
 	run:     runExplain,
 }
 
@@ -34,6 +34,8 @@ func runExplain(inv *invocation) error {
 	switch {
 	case *policy && inv.flags.NArg() == 0:
 		return inv.explainPolicies()
+	case !*policy && (inv.flags.Arg(0) == "-" || inv.flags.NArg() == 0 && piped()):
+		return inv.explainAsserts(flags)
 	case *policy || inv.flags.NArg() == 0:
 		return usagef("want %s, or -policy", inv.args)
 	}

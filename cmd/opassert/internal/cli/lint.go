@@ -33,11 +33,11 @@ func runLint(inv *invocation) error {
 	if err := inv.parse(0, 0); err != nil {
 		return err
 	}
-	find := func() ([]lintRow, error) { return lintSchemas(inv, &source) }
+	find := func() ([]lintRow, string, error) { return lintSchemas(inv, &source) }
 	if len(modules.names.repeated) > 0 {
-		find = func() ([]lintRow, error) { return modules.lint(inv) }
+		find = func() ([]lintRow, string, error) { return modules.lint(inv) }
 	}
-	findings, err := find()
+	findings, looked, err := find()
 	if err != nil {
 		return err
 	}
@@ -48,6 +48,7 @@ func runLint(inv *invocation) error {
 		err = inv.json(findings)
 	} else {
 		inv.printLint(findings)
+		inv.line("%s; %s", looked, map[bool]string{true: "nothing wrong", false: counted(len(findings), "error")}[len(findings) == 0])
 	}
 	if err == nil && len(findings) > 0 {
 		return errFindings
@@ -55,7 +56,8 @@ func runLint(inv *invocation) error {
 	return err
 }
 
-func lintSchemas(inv *invocation, source *schemaFlags) ([]lintRow, error) {
+// lintSchemas returns the findings in the schemas of a file, and what was looked at.
+func lintSchemas(inv *invocation, source *schemaFlags) ([]lintRow, string, error) {
 	ops, err := source.load(inv)
 	findings := []lintRow{}
 	for _, f := range schema.Lint(&schema.File{Ops: ops}) {
@@ -64,7 +66,15 @@ func lintSchemas(inv *invocation, source *schemaFlags) ([]lintRow, error) {
 			Message: f.Message, Fix: f.Fix,
 		})
 	}
-	return findings, err
+	return findings, counted(len(ops), "schema"), err
+}
+
+// counted returns a number of things in words.
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }
 
 func (inv *invocation) printLint(findings []lintRow) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -61,19 +62,28 @@ func moduleNames(value string) []string {
 
 func (m *moduleFlags) pythonModules() []string { return moduleNames(m.names.String()) }
 
-// lint lints the registrations of the modules.
-func (m *moduleFlags) lint(inv *invocation) ([]lintRow, error) {
+// lint returns the findings in the registrations of the modules, and what was looked at.
+func (m *moduleFlags) lint(inv *invocation) ([]lintRow, string, error) {
 	python, err := installed.FindPython(*m.interpreter)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	found, ops, err := torch.LintModules(python, m.pythonModules(), inv.stderr)
-	if err == nil && ops == 0 {
+	registered, err := torch.LintModules(python, m.pythonModules(), inv.stderr)
+	if err != nil {
+		return nil, "", err
+	}
+	if registered.Ops == 0 {
 		err = fmt.Errorf("nothing to check: %s adds no ops%s", strings.Join(m.pythonModules(), ", "), checkup.OnImport)
 	}
 	findings := []lintRow{}
-	for _, f := range found {
+	for _, f := range registered.Found {
 		findings = append(findings, lintRow{Code: f.Code, Op: f.Op, File: f.File, Line: f.Line, Message: f.Message, Fix: f.Fix})
 	}
-	return findings, err
+	var functions []string
+	for _, what := range []string{"kernel", "fake", "formula", "rule"} {
+		if n := registered.Looked[what]; n > 0 {
+			functions = append(functions, counted(n, what))
+		}
+	}
+	return findings, counted(registered.Ops, "op") + ": " + cmp.Or(strings.Join(functions, ", "), "no Python function"), err
 }

@@ -23,36 +23,43 @@ type RegistrationFinding struct {
 	Line                   int
 }
 
-// LintModules imports modules in a Python interpreter. It returns the faults of the kernels, fakes, formulas and
-// schemas that they register, and the number of their ops. The modules' output goes to talk.
-func LintModules(python *installed.Python, modules []string, talk io.Writer) (found []RegistrationFinding, ops int, err error) {
+// Registrations are what modules register, and the faults of that.
+type Registrations struct {
+	Found  []RegistrationFinding
+	Ops    int
+	Looked map[string]int // how many functions were compared with schemas, by "kernel", "fake", "formula", "rule"
+}
+
+// LintModules imports modules in a Python interpreter. The modules' output goes to talk.
+func LintModules(python *installed.Python, modules []string, talk io.Writer) (*Registrations, error) {
 	folder, err := locked.NewFolder(os.TempDir(), "opassert-lint-")
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	defer folder.Remove()
 	answer := filepath.Join(folder.Path, "answer")
 	var said strings.Builder
 	program, err := hostProgram("signatures", "main()")
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	cmd := exec.Command(python.Path, "-c", program)
 	cmd.Env = append(os.Environ(), "OPASSERT_MODULES="+strings.Join(modules, ","), "OPASSERT_ANSWER="+answer)
 	cmd.Stdout, cmd.Stderr = talk, &said
 	if err := cmd.Run(); err != nil {
-		return nil, 0, fmt.Errorf("%s: %w\n%s", python.Path, err, strings.TrimSpace(said.String()))
+		return nil, fmt.Errorf("%s: %w\n%s", python.Path, err, strings.TrimSpace(said.String()))
 	}
 	text, err := os.ReadFile(answer)
 	var reply struct {
-		Found []RegistrationFinding
-		Ops   []struct {
+		Found  []RegistrationFinding
+		Looked map[string]int
+		Ops    []struct {
 			Op, Schema, File string
 			Line             int
 		}
 	}
 	if err = errors.Join(err, json.Unmarshal(text, &reply)); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	for _, op := range reply.Ops {
 		parsed, err := schema.ParseDispatcher(op.Schema)
@@ -65,5 +72,5 @@ func LintModules(python *installed.Python, modules []string, talk io.Writer) (fo
 			})
 		}
 	}
-	return reply.Found, len(reply.Ops), nil
+	return &Registrations{reply.Found, len(reply.Ops), reply.Looked}, nil
 }

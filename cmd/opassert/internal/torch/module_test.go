@@ -331,6 +331,20 @@ func TestLintModule(t *testing.T) {
 		for op, says := range want {
 			t.Errorf("%s: nothing found, want %q", op, says)
 		}
+		if got := lint("python_lint"); !regexp.MustCompile(`(?m)^\d+ ops: \d+ kernels, \d+ fakes, \d+ formulas, \d+ rules; ` + fmt.Sprint(len(findings)) + ` errors$`).MatchString(got.stdout) {
+			t.Errorf("the last line does not count what was looked at:\n%s", got.stdout)
+		}
+		folder := t.TempDir()
+		must.Do(t, os.WriteFile(filepath.Join(folder, "healthy.py"), []byte(`import torch
+library = torch.library.Library("healthy", "DEF")
+library.define("copy(Tensor x) -> Tensor")
+library.impl("copy", lambda x: x.clone(), "CPU")
+torch.library.register_fake("healthy::copy", torch.empty_like, lib=library)
+torch.library.register_autograd("healthy::copy", lambda ctx, grad: grad, lib=library)
+`), 0o600))
+		if got := run(t, folder, "lint", "-python", python.Path, "-module", "healthy"); got.status != 0 || !strings.HasPrefix(got.stdout, "1 op: 1 kernel, ") || !strings.HasSuffix(got.stdout, "1 formula; nothing wrong\n") {
+			t.Errorf("a healthy module: exit status %d, want 0\n%s%s", got.status, got.stdout, got.stderr)
+		}
 		if got := lint("absent"); got.status != 2 || !strings.Contains(got.stderr, "load absent: ModuleNotFoundError: No module named 'absent'") {
 			t.Errorf("an absent module: exit status %d, want 2\n%s", got.status, got.stderr)
 		}
