@@ -38,20 +38,20 @@ func (j *judge) undeclaredAliases() {
 		if len(out.against[UndeclaredAlias]) == 0 || !out.Defined() || out.wrong || !j.judged(UndeclaredAlias, &out.Observation) {
 			continue
 		}
-		if in := j.stranger(out, j.byImpl[out.Impl], sameImpl); in != nil {
+		if in := j.aliasedInput(out, j.byImpl[out.Impl], sameImpl); in != nil {
 			j.reportAlias(UndeclaredAlias, out, in.place(), in.after, "TensorImpl")
-		} else if in := j.stranger(out, j.byStorage[out.Storage], sameStorage); in != nil {
+		} else if in := j.aliasedInput(out, j.byStorage[out.Storage], sameStorage); in != nil {
 			j.reportAlias(UndeclaredAlias, out, in.place(), in.after, "StorageImpl")
-		} else if in := j.stranger(out, j.over(&out.Observation), sameStorage); in != nil {
+		} else if in := j.aliasedInput(out, j.over(&out.Observation), sameStorage); in != nil {
 			j.reportAlias(UndeclaredAlias, out, in.place(), in.after, "memory")
-		} else if in := j.stranger(out, j.counting(&out.Observation), sameStorage); in != nil {
+		} else if in := j.aliasedInput(out, j.counting(&out.Observation), sameStorage); in != nil {
 			j.reportAlias(UndeclaredAlias, out, in.place(), in.after, "version counter")
 		}
 	}
 }
 
-// stranger returns the first input that the return must not share with.
-func (j *judge) stranger(out *output, inputs []*input, shared func(*output, *input) bool) *input {
+// aliasedInput returns the first input that the return must not share with.
+func (j *judge) aliasedInput(out *output, inputs []*input, shared func(*output, *input) bool) *input {
 	allowed := func(in *input) bool {
 		had := in.before.Impl == out.Impl || in.before.Storage == out.Storage
 		return slices.Contains(out.declared, in.arg) && (had || !out.Subject.Inside)

@@ -52,7 +52,7 @@ func (j *judge) withinStorages() {
 			continue
 		}
 		j.verdict.Judged[WithinStorage]++
-		if out.Content.Within() || j.cameSo(out) {
+		if out.Content.Within() || j.hadExtent(out) {
 			continue
 		}
 		v := j.reportOutput(WithinStorage, out)
@@ -60,8 +60,8 @@ func (j *judge) withinStorages() {
 	}
 }
 
-// cameSo reports whether a return is an argument that had the same extent before the call.
-func (j *judge) cameSo(out *output) bool {
+// hadExtent reports whether a return is an argument that had the same extent before the call.
+func (j *judge) hadExtent(out *output) bool {
 	return slices.ContainsFunc(j.byImpl[out.Impl], func(in *input) bool {
 		b := in.before.Content
 		return in.before.Impl == out.Impl && b != nil && b.Nbytes == out.Content.Nbytes && len(changedShape(b, out.Content)) == 0

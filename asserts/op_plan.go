@@ -184,7 +184,7 @@ func (p *plan) usualReturns() ([]usualReturn, bool) {
 		if p.needs(r, usual.OwnStorage) {
 			q.maxStorage = 1
 		}
-		selves, bases := r.heldAgainst(usual.IsArgument), r.heldAgainst(usual.OnArgument)
+		selves, bases := r.comparedWith(usual.IsArgument), r.comparedWith(usual.OnArgument)
 		switch owners := slices.Concat(selves, bases); {
 		case len(owners) > 0 && p.args[owners[0]].List:
 			return nil, false
@@ -218,8 +218,8 @@ func (p *plan) needs(s *subjectPlan, fact usual.Facts) bool {
 	return false
 }
 
-// heldAgainst returns the subjects that checks which need a fact compare one with.
-func (s *subjectPlan) heldAgainst(fact usual.Facts) []int {
+// comparedWith returns the subjects that checks which need a fact compare one with.
+func (s *subjectPlan) comparedWith(fact usual.Facts) []int {
 	var against []int
 	for c := range s.codes.All() {
 		if c.Usual().Has(fact) {

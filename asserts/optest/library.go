@@ -66,7 +66,7 @@ func open[T any](kernels []asserts.Kernel, newTensor func(maker.Spec) (T, error)
 		receiver, _ := l.receiver(reflect.TypeOf(k.Func))
 		lib.Kernels[op.Name()] = gokernels.Placed{Func: k.Func, Receiver: receiver, Order: k.Order}
 		lib.Sites[op.Name()] = k.Site()
-		if why := l.homeless(k); why != "" {
+		if why := l.lacksReceiver(k); why != "" {
 			lib.Missing[op.Name()] = why
 		}
 		if reason, ok := left[k.Op.Name]; ok {
@@ -111,9 +111,9 @@ func (l *library) receiver(method reflect.Type) (reflect.Value, bool) {
 	return reflect.Value{}, false
 }
 
-// homeless returns the reason why a kernel can't be called that is a method without a receiver, or
+// lacksReceiver returns the reason why a kernel can't be called that is a method without a receiver, or
 // "".
-func (l *library) homeless(k asserts.Kernel) string {
+func (l *library) lacksReceiver(k asserts.Kernel) string {
 	t := reflect.TypeOf(k.Func)
 	if t.Kind() == reflect.Func && len(k.Order) > 0 && len(k.Order) == len(gokernels.Inputs(t)) {
 		return "" // the receiver is an argument

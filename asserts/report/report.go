@@ -462,7 +462,7 @@ func (r *Report) writeTotals(t *textWriter) {
 		t.line("  kernels %s", line)
 	}
 	t.line("  cases   %d, of which %d ran", sum.Cases, sum.Ran)
-	t.line("  classes %d value classes of arguments ran, %d were refused in every call", sum.Tried, sum.Refused)
+	t.line("  inputs  %d kinds of input covered, %d rejected in every call", sum.Tried, sum.Refused)
 	for _, why := range slices.Sorted(maps.Keys(sum.Cut)) {
 		t.line("  cut     %d: %s", sum.Cut[why], why)
 	}

@@ -85,7 +85,7 @@ func TestConnection(t *testing.T) {
 // A worker answers no request that was sent to the one before, and does not stumble over the rest
 // of one: a run would take the answer for that to its next request, about another op.
 func TestRequestsForTheWorkerBefore(t *testing.T) {
-	p := must.Get(startProcess(func() *exec.Cmd { return exec.Command(os.Args[0]) }, t.TempDir(), new(crew), startup))(t)
+	p := must.Get(startProcess(func() *exec.Cmd { return exec.Command(os.Args[0]) }, t.TempDir(), new(workerSet), startup))(t)
 	defer p.stop()
 	ops := must.Get(newFakeEngine().Operators())(t)
 	fmt.Fprintln(p.in, `5, "to": 6}`)

@@ -33,8 +33,8 @@ func (g greeting) String() string {
 	return fmt.Sprintf("%s %s %d", g.dialect, strconv.Quote(g.version), g.kernels)
 }
 
-// greetedBy parses a greeting. If it is invalid, the worker is of another version.
-func greetedBy(text string) (g greeting) {
+// parseGreeting parses a greeting. If it is invalid, the worker is of another version.
+func parseGreeting(text string) (g greeting) {
 	if _, err := fmt.Sscanf(text, "%s %q %d", &g.dialect, &g.version, &g.kernels); err != nil {
 		return greeting{version: "another version"}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 func TestGreeting(t *testing.T) {
-	if g := greetedBy(speaking(7).String()); g != speaking(7) || g.understood() != nil {
+	if g := parseGreeting(speaking(7).String()); g != speaking(7) || g.understood() != nil {
 		t.Errorf("%+v: %v", g, g.understood())
 	}
 	for text, version := range map[string]string{
@@ -18,7 +18,7 @@ func TestGreeting(t *testing.T) {
 		"7":                                    "another version", // from before greetings
 		"":                                     "another version",
 	} {
-		err := greetedBy(text).understood()
+		err := parseGreeting(text).understood()
 		if err == nil {
 			t.Errorf("%q is understood", text)
 			continue

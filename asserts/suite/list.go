@@ -54,7 +54,7 @@ func List(worker func() *exec.Cmd) (*Listed, error) {
 }
 
 func (l *Listed) list(worker func() *exec.Cmd) error {
-	p, err := startProcess(worker, l.scratch.work(), new(crew), startup)
+	p, err := startProcess(worker, l.scratch.work(), new(workerSet), startup)
 	if err != nil {
 		return err
 	}

@@ -147,9 +147,9 @@ func (r *Run) Do(ctx context.Context) ([]*report.OpResult, error) {
 		return nil, err
 	}
 	defer remove()
-	queue, crew, waiting := make(chan engine.Operator), new(crew), new(atomic.Int64)
+	queue, workers, waiting := make(chan engine.Operator), new(workerSet), new(atomic.Int64)
 	waiting.Store(int64(len(r.Operators)))
-	beside := &control{supervisor: supervisor{run: r, folder: folder, crew: crew}}
+	beside := &control{supervisor: supervisor{run: r, folder: folder, workers: workers}}
 	defer beside.stop()
 	var mu sync.Mutex
 	var results []*report.OpResult
@@ -164,7 +164,7 @@ func (r *Run) Do(ctx context.Context) ([]*report.OpResult, error) {
 	var supervisors sync.WaitGroup
 	for range r.Workers {
 		supervisors.Go(func() {
-			s := supervisor{run: r, folder: folder, crew: crew, waiting: waiting, beside: beside}
+			s := supervisor{run: r, folder: folder, workers: workers, waiting: waiting, beside: beside}
 			defer s.stop()
 			for o := range queue {
 				waiting.Add(-1)

@@ -85,36 +85,36 @@ func (p pid) startedTime() time.Duration {
 	return total
 }
 
-// A crew is the set of processes in which the kernels of a run run. A sleeping one may wait for a
+// A workerSet is the set of processes in which the kernels of a run run. A sleeping one may wait for a
 // process that another has started: for an extension that both need.
-type crew struct{ sync.Map }
+type workerSet struct{ sync.Map }
 
-// startedTime returns the processor time of all processes that the crew has started.
-func (c *crew) startedTime() (sum time.Duration) {
-	c.Range(func(_, worker any) bool {
+// startedTime returns the processor time of all processes that these have started.
+func (w *workerSet) startedTime() (sum time.Duration) {
+	w.Range(func(_, worker any) bool {
 		sum += worker.(pid).startedTime()
 		return true
 	})
 	return sum
 }
 
-// helpers are the processes that kernels have started, such as a compiler.
-type helpers struct {
+// kernelChildren are the processes that kernels have started, such as a compiler.
+type kernelChildren struct {
 	time    func() time.Duration
 	at, was time.Duration
 }
 
-// helping is the time that the helpers of a call may take, in processor time.
-const helping = 5 * time.Minute
+// childTime is the time that the children of a call's kernel may take, in processor time.
+const childTime = 5 * time.Minute
 
-// work reports whether the helpers have worked since its last call.
-func (h *helpers) work() bool {
-	if h.time == nil {
+// work reports whether the children have worked since its last call.
+func (k *kernelChildren) work() bool {
+	if k.time == nil {
 		return false
 	}
-	before := h.at
-	h.at = h.time()
-	return h.at > before && h.at-h.was < helping
+	before := k.at
+	k.at = k.time()
+	return k.at > before && k.at-k.was < childTime
 }
 
 // lockNote is the prefix of a link to the lock of an extension that a worker builds, before the

@@ -32,27 +32,27 @@ func TestUnlock(t *testing.T) {
 	}
 }
 
-// Helpers work while a process that they started uses processor time, also after it ended, but not
+// Children of kernels work while a process that they started uses processor time, also after it ended, but not
 // while it sleeps.
-func TestHelpers(t *testing.T) {
-	p := &process{worker: must.Get(os.FindProcess(os.Getpid()))(t), crew: new(crew)}
-	p.crew.Store(p, pid(os.Getpid()))
+func TestKernelChildren(t *testing.T) {
+	p := &process{worker: must.Get(os.FindProcess(os.Getpid()))(t), workers: new(workerSet)}
+	p.workers.Store(p, pid(os.Getpid()))
 	sleeping := exec.Command("sleep", "600")
 	must.Do(t, sleeping.Start())
 	defer sleeping.Wait()
 	defer sleeping.Process.Kill()
-	help := p.helpers()
-	help.work() // it may just have started
-	if help.work() {
+	children := p.kernelChildren()
+	children.work() // it may just have started
+	if children.work() {
 		t.Error("a process that sleeps works")
 	}
 	must.Do(t, exec.Command("sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done").Run())
-	if !help.work() {
+	if !children.work() {
 		t.Error("a process that has worked did not")
 	}
-	help.was -= helping
+	children.was -= childTime
 	must.Do(t, exec.Command("sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done").Run())
-	if help.work() {
+	if children.work() {
 		t.Error("there is no limit")
 	}
 }
@@ -76,11 +76,11 @@ func TestDeviceWhoseProcessEnded(t *testing.T) {
 		})
 		s.lives = true
 		s.p.worker = s.sleeper(t, tt.first)
-		for tt.first != "" && !s.p.deserted() {
+		for tt.first != "" && !s.p.childEnded() {
 			time.Sleep(time.Millisecond)
 		}
 		crash, err := s.once(t.Context(), request{Op: "ns::f", To: 3}, 100*time.Millisecond, nil)
-		if err != nil || crash.Cause != tt.cause || crash.Said != tt.said || s.p == nil || s.p.deserted() {
+		if err != nil || crash.Cause != tt.cause || crash.Said != tt.said || s.p == nil || s.p.childEnded() {
 			t.Errorf("%s after %q: %v, %+v; want %s, %q, and another worker", tt.device, tt.first, err, crash, tt.cause, tt.said)
 		}
 	}

@@ -37,7 +37,7 @@ type process struct {
 	refusal error         // why it cannot start, in its own words
 	loads   []string      // the libraries that it loads before it is ready, "" after the last
 	stderr  *lastBytes
-	crew    *crew // the run's
+	workers *workerSet // the run's
 
 	op string // of the last request
 }
@@ -47,15 +47,15 @@ const startup = 20 * time.Second
 
 // startProcess starts a worker in a folder, and waits until it is ready. If it is killed meanwhile,
 // another one is started.
-func startProcess(worker func() *exec.Cmd, folder string, crew *crew, patience time.Duration) (*process, error) {
-	p, err := startOnce(worker(), folder, crew, patience)
+func startProcess(worker func() *exec.Cmd, folder string, all *workerSet, patience time.Duration) (*process, error) {
+	p, err := startOnce(worker(), folder, all, patience)
 	if wasKilled(err) {
-		p, err = startOnce(worker(), folder, crew, patience)
+		p, err = startOnce(worker(), folder, all, patience)
 	}
 	return p, err
 }
 
-func startOnce(cmd *exec.Cmd, folder string, crew *crew, patience time.Duration) (*process, error) {
+func startOnce(cmd *exec.Cmd, folder string, workers *workerSet, patience time.Duration) (*process, error) {
 	// Two folders: otherwise a kernel that changes to that of temporary files would change nothing.
 	working, temporary := filepath.Join(folder, "working"), filepath.Join(folder, "temporary")
 	for _, f := range []string{working, temporary} {
@@ -63,7 +63,7 @@ func startOnce(cmd *exec.Cmd, folder string, crew *crew, patience time.Duration)
 			return nil, fmt.Errorf("start a worker: %w", err)
 		}
 	}
-	p := &process{cmd: cmd, folder: working, crew: crew, stderr: new(lastBytes), lines: make(chan string, 64), ended: make(chan struct{})}
+	p := &process{cmd: cmd, folder: working, workers: workers, stderr: new(lastBytes), lines: make(chan string, 64), ended: make(chan struct{})}
 	cmd.Env = append(cmd.Environ(), WorkerVariable+"="+working, "TMPDIR="+temporary)
 	cmd.Stdout, cmd.Stderr = p.stderr, p.stderr
 	cmd.WaitDelay = farewell // for processes that hold its output open
@@ -224,9 +224,9 @@ func (p *process) ready(patience time.Duration) bool {
 		line, ok := p.next(patience)
 		switch word, rest, _ := strings.Cut(line, " "); word {
 		case lineReady:
-			g := greetedBy(rest)
+			g := parseGreeting(rest)
 			p.worker, p.refusal = g.process(), g.understood()
-			p.crew.Store(p, pid(p.worker.Pid))
+			p.workers.Store(p, pid(p.worker.Pid))
 			return p.refusal == nil
 		case lineLoad:
 			library, _ := strconv.Unquote(rest)
@@ -256,7 +256,7 @@ func (p *process) next(patience time.Duration) (string, bool) {
 	look := time.NewTicker(max(patience/looks, time.Millisecond))
 	defer look.Stop()
 	begun, worked := time.Duration(-1), time.Duration(-1)
-	var help helpers
+	var children kernelChildren
 	for asleep := 0; asleep < 3*looks; asleep++ {
 		select {
 		case line, ok := <-p.lines:
@@ -272,9 +272,9 @@ func (p *process) next(patience time.Duration) (string, bool) {
 			return "", false
 		case worked > before || worked > 0 && slices.ContainsFunc(p.pids(), pid.runnable):
 			asleep = 0
-		case asleep >= looks && help.time == nil:
-			help = p.helpers()
-		case asleep == 3*looks-1 && help.work():
+		case asleep >= looks && children.time == nil:
+			children = p.kernelChildren()
+		case asleep == 3*looks-1 && children.work():
 			asleep = 0
 		}
 	}
@@ -289,9 +289,9 @@ func (p *process) pids() []pid {
 	return pid(p.cmd.Process.Pid).family()
 }
 
-// deserted reports whether a process that the worker has started has ended, and the worker has not
+// childEnded reports whether a process that the worker has started has ended, and the worker has not
 // noticed: if that was its device, it waits for an answer forever.
-func (p *process) deserted() bool {
+func (p *process) childEnded() bool {
 	return slices.ContainsFunc(p.pids(), func(id pid) bool { return slices.ContainsFunc(id.children(), pid.ended) })
 }
 
@@ -304,18 +304,18 @@ func (p *process) time() (sum time.Duration) {
 	return sum
 }
 
-// helpers returns those of all workers, and, before there is a worker, those of the processes that
+// kernelChildren returns those of all workers, and, before there is a worker, those of the processes that
 // load libraries for it.
-func (p *process) helpers() helpers {
+func (p *process) kernelChildren() kernelChildren {
 	total := func() time.Duration {
-		sum := p.crew.startedTime()
+		sum := p.workers.startedTime()
 		if p.worker == nil {
 			sum += pid(p.cmd.Process.Pid).startedTime() - p.time()
 		}
 		return sum
 	}
 	now := total()
-	return helpers{total, now, now}
+	return kernelChildren{total, now, now}
 }
 
 // noteDeath records that a worker died.
@@ -361,7 +361,7 @@ const farewell = 5 * time.Second
 // stop ends the worker, its watcher, and the processes that kernels started. The watcher notices
 // that the requests have no writer.
 func (p *process) stop() {
-	p.crew.Delete(p)
+	p.workers.Delete(p)
 	p.in.Close()
 	wakeGroup(p.cmd.Process)
 	p.kill()

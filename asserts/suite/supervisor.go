@@ -19,7 +19,7 @@ import (
 type supervisor struct {
 	run     *Run
 	folder  string        // for files that kernels write
-	crew    *crew         // of its workers
+	workers *workerSet    // of its workers
 	waiting *atomic.Int64 // the ops that no supervisor has begun
 	beside  *control
 	p       *process
@@ -192,11 +192,11 @@ func (s *supervisor) start() error {
 		return s.broken
 	}
 	if s.p = s.run.Listed.take(); s.p != nil {
-		s.p.crew = s.crew
+		s.p.workers = s.workers
 		s.renew()
 	}
 	if s.p == nil {
-		s.p, s.broken = startProcess(s.run.Worker, s.folder, s.crew, startup)
+		s.p, s.broken = startProcess(s.run.Worker, s.folder, s.workers, startup)
 	}
 	return s.broken
 }
@@ -206,7 +206,7 @@ func (s *supervisor) start() error {
 func (s *supervisor) ended(crash *ending) error {
 	if !s.p.over() {
 		crash.outside = slices.ContainsFunc(s.p.pids(), pid.stopped)
-		if crash.Cause = report.Hang; crash.onDevice() && s.p.deserted() {
+		if crash.Cause = report.Hang; crash.onDevice() && s.p.childEnded() {
 			crash.Cause, crash.Said = report.DeviceLost, "a process of the device has ended"
 			if last := strings.TrimSpace(s.p.stderr.String()); last != "" {
 				crash.Said += ": " + last[strings.LastIndexByte(last, '\n')+1:]

@@ -52,9 +52,9 @@ func perform(t *testing.T, answer func(q request, n int) []string) *script {
 	}
 	none.Close()
 	gone := &exec.Cmd{Process: &os.Process{Pid: 1 << 30}} // no system has so many
-	p := &process{cmd: gone, worker: gone.Process, crew: new(crew), in: in, replies: replies, ended: make(chan struct{}), lines: make(chan string, 1<<10), stderr: new(lastBytes)}
+	p := &process{cmd: gone, worker: gone.Process, workers: new(workerSet), in: in, replies: replies, ended: make(chan struct{}), lines: make(chan string, 1<<10), stderr: new(lastBytes)}
 	close(p.ended)
-	s := &script{supervisor: &supervisor{run: &Run{To: 3, Timeout: time.Hour, Worker: noWorker}, crew: p.crew, p: p}}
+	s := &script{supervisor: &supervisor{run: &Run{To: 3, Timeout: time.Hour, Worker: noWorker}, workers: p.workers, p: p}}
 	done := make(chan bool)
 	go func() {
 		defer close(done)
@@ -436,7 +436,7 @@ func TestReady(t *testing.T) {
 		{"gone", nil, false, "", nil, false},
 		{"something else first", []string{"hm", ready}, true, "", nil, false},
 	} {
-		p := &process{crew: new(crew), lines: make(chan string, 8), stderr: new(lastBytes)}
+		p := &process{workers: new(workerSet), lines: make(chan string, 8), stderr: new(lastBytes)}
 		for _, line := range tt.lines {
 			p.lines <- line
 		}
@@ -450,7 +450,7 @@ func TestReady(t *testing.T) {
 		}
 	}
 	self := must.Get(os.FindProcess(os.Getpid()))(t)
-	silent := &process{crew: new(crew), cmd: &exec.Cmd{Process: self}, lines: make(chan string), stderr: new(lastBytes)}
+	silent := &process{workers: new(workerSet), cmd: &exec.Cmd{Process: self}, lines: make(chan string), stderr: new(lastBytes)}
 	if silent.ready(10 * time.Millisecond) {
 		t.Error("a silent worker is ready")
 	}

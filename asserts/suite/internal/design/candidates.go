@@ -216,11 +216,11 @@ func intFor(r *rand.Rand, name string, th *theme) sample.Value {
 // structural are names of integers that determine the form of a call, and are not operands.
 var structural = regexp.MustCompile(`^(dim|axis|pad|quant|n$|N$|k$|step$|start|end|offset|diagonal|reduction|index)|size|length|mode|type|layout|format|level|version|seed|ndim|_dim|max_|_id`)
 
-// Lively returns a value that changes the results of an op: a number other than one that leaves factors or sums
+// Nontrivial returns a value that changes the results of an op: a number other than one that leaves factors or sums
 // unchanged, a tensor with elements instead of an empty one; false if the argument has such a value already.
-func Lively(arg schema.Argument, v sample.Value) (sample.Value, bool) {
+func Nontrivial(arg schema.Argument, v sample.Value) (sample.Value, bool) {
 	if v.Kind == sample.TensorValue {
-		return peopled(arg, v)
+		return nonEmpty(arg, v)
 	}
 	if t := Unwrap(arg.Type); t.Kind != schema.Base || t.Name != "float" && t.Name != "Scalar" && !IsInt(t) ||
 		positive.MatchString(arg.Name) || structural.MatchString(arg.Name) {
@@ -246,9 +246,9 @@ func Lively(arg schema.Argument, v sample.Value) (sample.Value, bool) {
 	return v, false
 }
 
-// peopled returns a tensor with elements: a kernel accepts nearly any other arguments with an empty
+// nonEmpty returns a tensor with elements: a kernel accepts nearly any other arguments with an empty
 // one, and does little.
-func peopled(arg schema.Argument, v sample.Value) (sample.Value, bool) {
+func nonEmpty(arg schema.Argument, v sample.Value) (sample.Value, bool) {
 	if IsOut(arg) || !slices.Contains(v.Tensor.Sizes, 0) {
 		return v, false
 	}

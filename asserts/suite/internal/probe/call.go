@@ -34,8 +34,8 @@ type Runner interface {
 	Arguments(c *sample.Case, how Setup) Arguments
 	// Try makes a call as each case does, and returns what it shows, or nil.
 	Try(c *sample.Case) *asserts.Seen
-	// Dropped makes a call, and returns the arguments of which it writes copies that are never read, and where.
-	Dropped(c *sample.Case) map[string]asserts.Site
+	// LostWrites makes a call, and returns the arguments of which it writes copies that are never read, and where.
+	LostWrites(c *sample.Case) map[string]asserts.Site
 	// Traces reports whether the engine tracks the copies that kernels make of arguments.
 	Traces() bool
 	// Divides reports whether kernels divide their work among threads, whose number can be set.

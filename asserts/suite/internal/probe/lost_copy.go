@@ -12,7 +12,7 @@ var _ = add(Row{
 	Key:  wholeCall,
 	When: func(c *Call) bool { return c.Traces() && len(unchanged(c)) > 0 },
 	Find: func(r *Row, c *Call) (faults []asserts.Fault) {
-		sites := c.Dropped(c.Case)
+		sites := c.LostWrites(c.Case)
 		for _, name := range unchanged(c) {
 			if site, ok := sites[name]; ok {
 				f := r.Fault

@@ -12,9 +12,9 @@ import (
 var familiar = []string{"float32", "float64", "int64", "int32", "complex128", "complex64", "uint8", "int8", "int16", "bool",
 	"uint64", "uint32", "uint16", "float16", "bfloat16", "complex32"}
 
-// likenesses returns similar tensors, the most similar first: of another layout, then of another
+// similarTensors returns similar tensors, the most similar first: of another layout, then of another
 // dtype, then of another number of dimensions.
-func likenesses(spec *sample.TensorSpec) []*sample.TensorSpec {
+func similarTensors(spec *sample.TensorSpec) []*sample.TensorSpec {
 	contiguous := with(*spec, func(t *sample.TensorSpec) { t.Arrangement = tensor.Contiguous })
 	layouts := []sample.TensorSpec{*spec, contiguous, with(contiguous, func(t *sample.TensorSpec) { t.Form = engine.Strided })}
 	var all []*sample.TensorSpec

@@ -12,17 +12,17 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
-// threwAstray judges a call that threw by its illegal memory accesses. A written argument is
+// judgeThrownFaults judges a call that threw by its illegal memory accesses. A written argument is
 // compared separately.
-func (r *Runner) threwAstray(t *Target, c *sample.Case, err error) {
+func (r *Runner) judgeThrownFaults(t *Target, c *sample.Case, err error) {
 	message, isThrown := engine.Message(err)
-	faults := r.strays(t)
+	faults := r.outsideAccesses(t)
 	if isThrown && len(faults) == 0 && r.watcher() != nil && !dispatched(message) {
 		call := r.probeCall(t, c, new(asserts.Seen))
 		call.Threw = message
 		if ok, _ := t.due(probe.Guard, call); ok {
 			r.seenAgain(t, c, probe.Guard.Setup)
-			faults = r.strays(t)
+			faults = r.outsideAccesses(t)
 		}
 	}
 	if isThrown && len(faults) > 0 {
@@ -30,8 +30,8 @@ func (r *Runner) threwAstray(t *Target, c *sample.Case, err error) {
 	}
 }
 
-// strays returns the accesses of the last call outside of its tensors.
-func (r *Runner) strays(t *Target) []asserts.Fault {
+// outsideAccesses returns the accesses of the last call outside of its tensors.
+func (r *Runner) outsideAccesses(t *Target) []asserts.Fault {
 	return slices.DeleteFunc(r.touched(t).faults, func(f asserts.Fault) bool { return !slices.Contains(onMemory, f.Code) })
 }
 

@@ -321,7 +321,7 @@ func TestMemoryBesideNote(t *testing.T) {
 
 // Illegal accesses of a call before it threw are found, its writes by their bytes; an error that is
 // not the kernel's shows nothing.
-func TestThrewAstray(t *testing.T) {
+func TestJudgeThrownFaults(t *testing.T) {
 	outside := asserts.Fault{Code: asserts.OutOfBounds, Argument: "a", Saw: "outside"}
 	for _, tt := range []struct {
 		name    string

@@ -14,13 +14,13 @@ import (
 // process that has not run the op, and the results are compared. Tensors of the next call lie where those of
 // the last one were, which a key of addresses takes for the same.
 
-// astray are the checks whose violations explain different results.
-const astray asserts.Codes = 1<<asserts.OutOfBounds | 1<<asserts.UseAfterFree | 1<<asserts.UninitialisedResult | 1<<asserts.NondeterministicResult
+// explaining are the checks whose violations explain different results.
+const explaining asserts.Codes = 1<<asserts.OutOfBounds | 1<<asserts.UseAfterFree | 1<<asserts.UninitialisedResult | 1<<asserts.NondeterministicResult
 
 // queueForOtherProcess reports calls of an op of a library, or of a Go function, whose results are
 // reproducible: they are repeated in another process. It returns skips of those that are not.
 func (r *Runner) queueForOtherProcess(t *Target, a *attempt, found []*report.Finding) []asserts.Skip {
-	explains := func(f *report.Finding) bool { return astray.Has(f.Violation.Code) }
+	explains := func(f *report.Finding) bool { return explaining.Has(f.Violation.Code) }
 	switch {
 	case t.Apart == nil || r.Level < asserts.Content || !t.operator.Added && t.operator.Function == nil:
 		return nil

@@ -157,7 +157,7 @@ func (p *caller) Traces() bool {
 	return ok && e.HasRules()
 }
 
-func (p *caller) Dropped(c *sample.Case) (sites map[string]asserts.Site) {
+func (p *caller) LostWrites(c *sample.Case) (sites map[string]asserts.Site) {
 	p.r.callBeside(p.t, c, engine.Rules, "kernel, followed", func(args []any) *fakeCall {
 		sites = p.r.Engine.(engine.CopyTracker).LostWrites(p.t.judged, args)
 		return nil

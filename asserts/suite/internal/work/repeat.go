@@ -40,8 +40,8 @@ func (r *Runner) repeat(t *Target, a *attempt) repetition {
 	if then == nil {
 		return repetition{}
 	}
-	if astray := r.touched(t).faults; len(astray) > 0 || !probe.Repeatable(t.operator.Schema) {
-		return repetition{faults: astray}
+	if faults := r.touched(t).faults; len(faults) > 0 || !probe.Repeatable(t.operator.Schema) {
+		return repetition{faults: faults}
 	}
 	differ := compare.Differing(t.judged, first, then[0])
 	if len(differ) == 0 {

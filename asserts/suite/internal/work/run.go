@@ -202,7 +202,7 @@ func (r *Runner) ask(t *Target, base *sample.Case, i int) []sample.Value {
 // 1, if the kernel accepts it.
 func (r *Runner) useNontrivialNumber(t *Target, bases []*sample.Case, i int) {
 	for _, base := range bases {
-		v, ok := design.Lively(t.operator.Schema.Func.Args[i], base.Args[i])
+		v, ok := design.Nontrivial(t.operator.Schema.Func.Args[i], base.Args[i])
 		if !ok {
 			continue
 		}

@@ -34,7 +34,7 @@ func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 	if err != nil {
 		r.threwLast = c
 		r.threw(t, c, &out.Seen, err)
-		r.threwAstray(t, c, err)
+		r.judgeThrownFaults(t, c, err)
 		r.leavesState(t, c, err)
 		r.refuses(t, a, err)
 		return nil, err

@@ -131,7 +131,7 @@ func runCheck(inv *invocation) error {
 		return usagef("-explain prints a file of cases: it can't be combined with -json or -q")
 	}
 	if *out.quiet {
-		defer inv.hush()()
+		defer inv.discardMessages()()
 		o.Messages = inv.stderr
 	}
 	if err := flags.prepare(inv, o); err != nil {

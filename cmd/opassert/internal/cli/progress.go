@@ -125,9 +125,9 @@ func (p *progress) line() string {
 	return line
 }
 
-// hush discards messages to standard error until the returned function is called, for
+// discardMessages discards messages to standard error until the returned function is called, for
 // the errors at the end.
-func (inv *invocation) hush() (restore func()) {
+func (inv *invocation) discardMessages() (restore func()) {
 	was := inv.stderr
 	inv.stderr = io.Discard
 	return func() { inv.stderr = was }

@@ -298,7 +298,7 @@ func (j *judge) release(e *event) {
 	case o.tag != 0 && e.tag != o.tag && e.slot == e.object:
 		o.root = j.breaks(preserve.OneInterpreter, e, o, nil, "made for interpreter %v, its slot is tagged %v when it is released", o.tag, e.tag)
 	case o.hermetic:
-	case j.displaced(e, o):
+	case j.slotReplaced(e, o):
 		j.report(preserve.SameObject, e, o, "the slot of its impl has %v in its place", e.slot)
 	case j.protocol == preserve.Counting:
 		switch {
@@ -314,8 +314,8 @@ func (j *judge) release(e *event) {
 	}
 }
 
-// displaced reports whether the slot of an object's impl pointed at it, and now holds something else.
-func (j *judge) displaced(e *event, o *object) bool {
+// slotReplaced reports whether the slot of an object's impl pointed at it, and now holds something else.
+func (j *judge) slotReplaced(e *event, o *object) bool {
 	if e.slot == 0 { // and not cleared by the garbage collector
 		return o.handed && j.protocol == preserve.Flipping && !e.is(borrowed)
 	}

@@ -20,7 +20,7 @@ const (
 	leftOp         = "opassert_host::left"
 	askedOp        = "opassert_host::asked"
 	registrationOp = "opassert_host::registration"
-	droppedOp      = "opassert_host::dropped"
+	lostWritesOp   = "opassert_host::lost_writes"
 )
 
 // A ruleFault is a fault as opassert_host/formulas.py writes it.
@@ -91,16 +91,16 @@ func faultsOf(code asserts.Code, said []ruleFault) []asserts.Fault {
 // LostWrites calls the kernel of an op in Python, and returns the arguments of which it writes copies
 // that nothing reads, and where.
 func (l *Libtorch) LostWrites(op *asserts.Op, args []any) map[string]asserts.Site {
-	text, err := passTo(droppedOp, op, args)
+	text, err := passTo(lostWritesOp, op, args)
 	var said []ruleFault
 	if err != nil || json.Unmarshal([]byte(text), &said) != nil {
 		return nil
 	}
-	dropped := make(map[string]asserts.Site)
+	lost := make(map[string]asserts.Site)
 	for _, d := range said {
-		dropped[d.Argument] = asserts.Site{File: d.File, Line: d.Line}
+		lost[d.Argument] = asserts.Site{File: d.File, Line: d.Line}
 	}
-	return dropped
+	return lost
 }
 
 // RestoreState returns the changes that calls made besides those of tensors since it was last called, and undoes them.

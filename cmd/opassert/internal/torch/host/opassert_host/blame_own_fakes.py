@@ -13,14 +13,14 @@ from .registrations import registered
 from .symbols import dynamic, static_mode, tracing
 
 
-class Strays(TorchDispatchMode):
+class FakeMismatches(TorchDispatchMode):
     """Notes one of PyTorch's own ops whose fake returns other dtypes, sizes or strides than its kernel."""
 
     name = ""
 
     def calling(self):
         """Returns a mode for fakes, and what enters it."""
-        mode = static_mode("strays")
+        mode = static_mode("mismatches")
         return mode, mode
 
     def fake(self, mode, t):
@@ -42,7 +42,7 @@ class Strays(TorchDispatchMode):
         return values
 
 
-class SymbolicStrays(Strays):
+class SymbolicMismatches(FakeMismatches):
     """Notes one whose fake returns other dtypes or dimensions under symbolic sizes."""
 
     def calling(self):
@@ -56,7 +56,7 @@ class SymbolicStrays(Strays):
         return t.dtype, t.dim()
 
 
-def stray(function, args, kwargs, answer):
+def mismatch(function, args, kwargs, answer):
     """Returns why the fake of an op can't be blamed for its results: PyTorch's fakes that it calls return others than their kernels; else ""."""
 
     def kernel():
@@ -65,25 +65,25 @@ def stray(function, args, kwargs, answer):
     def arranged(values):
         return shaped([described(t, torch.Tensor) for t in held(values)])
 
-    name, strays = function.name(), Strays()
+    name, mismatches = function.name(), FakeMismatches()
     if function.namespace in NAMESPACES:
         return ""
     with contextlib.suppress(Exception):
         if registered.fake(name) in (None, registered.kernel(name)):
-            with strays:
+            with mismatches:
                 kernel()
         elif not function._schema.is_mutable:
             beside = arranged(registered.function(name)(*args, **kwargs))
             if beside != shaped([t for r in answer["results"] for t in r]) and beside == arranged(kernel()):
                 return "its fake returns what the kernel does if PyTorch's ops that it calls are not replaced by their fakes, which return other sizes or strides"
-    return strays.name and f"compilers call the kernel as its fake, and it calls {strays.name}, whose fake in PyTorch returns other dtypes, sizes or strides than its kernel"
+    return mismatches.name and f"compilers call the kernel as its fake, and it calls {mismatches.name}, whose fake in PyTorch returns other dtypes, sizes or strides than its kernel"
 
 
-def stray_under_symbols(function, args, kwargs):
+def mismatch_under_symbols(function, args, kwargs):
     """Returns why the fake of an op can't be blamed for other results under symbolic sizes; else ""."""
-    strays, fake = SymbolicStrays(), registered.function(function.name())
+    mismatches, fake = SymbolicMismatches(), registered.function(function.name())
     if function.namespace in NAMESPACES or fake is None or function._schema.is_mutable:
         return ""
-    with contextlib.suppress(Exception), strays:
+    with contextlib.suppress(Exception), mismatches:
         fake(*args, **kwargs)
-    return strays.name and f"the fake calls {strays.name}, whose fake in PyTorch returns other dtypes or dimensions under symbolic sizes than its kernel"
+    return mismatches.name and f"the fake calls {mismatches.name}, whose fake in PyTorch returns other dtypes or dimensions under symbolic sizes than its kernel"

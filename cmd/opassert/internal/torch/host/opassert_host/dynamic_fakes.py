@@ -4,7 +4,7 @@ import torch
 from torch._dynamo.source import ConstantSource
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
-from .blame_own_fakes import stray_under_symbols
+from .blame_own_fakes import mismatch_under_symbols
 from .fakes import NAMESPACES, answered, fake_mode, held
 from .symbols import Symbols, dynamic, tracing
 
@@ -81,7 +81,7 @@ def under_symbols(function, args, kwargs, static):
         fault = answer.get("fault", "raises GuardOnDataDependentSymNode")  # as for contents, which no fake knows
         return {} if outs or strided or fault.startswith("raises GuardOnDataDependentSymNode") else {"fault": f"under symbolic sizes {fault}", "symbols": "refuses" in answer}
     if not outs and not strided and (fault := unlike_static(answer, static)):
-        if why := stray_under_symbols(function, args, kwargs):
+        if why := mismatch_under_symbols(function, args, kwargs):
             return {"unknown": why}
         return {"fault": f"under symbolic sizes {fault}"}
     if not all("Tensor" in str(r.type) for r in function._schema.returns):

@@ -5,7 +5,7 @@ import json
 import torch
 from torch.utils._pytree import tree_map_only
 
-from .blame_own_fakes import stray
+from .blame_own_fakes import mismatch
 from .dynamic_fakes import under_symbols
 from .fakes import answered, held
 from .registrations import registered
@@ -61,6 +61,6 @@ def fake(request, _):
     answer = answered(function, *fakes, mode)
     if "results" in answer:
         answer |= under_symbols(function, args, kwargs, answer) | {"elsewhere": elsewhere(function, args, kwargs)}
-        if why := stray(function, args, kwargs, answer):  # last, as the kernel may write its arguments
+        if why := mismatch(function, args, kwargs, answer):  # last, as the kernel may write its arguments
             answer = {"unknown": why}
     return json.dumps(answer)

@@ -11,7 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from .fakes import held
-from .gradcheck import Slopes, bytes_of, changed, differs, distinct, precise
+from .gradcheck import GradientChecks, bytes_of, changed, differs, distinct, precise
 from .places import ROOT, explained, raised_at
 from .registrations import registered, site
 from .shim import captured_whole
@@ -39,7 +39,7 @@ def dispatch_rules(name):
     return custom._torch_dispatch_fns if custom else singleton.find(name).torch_dispatch_rules._data
 
 
-class Rules(Slopes):
+class Rules(GradientChecks):
     """Calls the functions registered for an op besides its kernels, and collects their faults."""
 
     def __init__(self, function, args, kwargs, has, all):

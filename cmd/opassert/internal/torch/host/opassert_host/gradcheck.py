@@ -61,7 +61,7 @@ def precise(tensors):
     return all(t.dtype in (torch.float32, torch.float64) or not (t.is_floating_point() or t.is_complex()) for t in tensors)
 
 
-class Slopes:
+class GradientChecks:
     """Checks of a formula that compute with it."""
 
     def moved(self, at, step):

@@ -11,7 +11,7 @@ from .places import NOT_USERS
 from .shim import captured
 
 
-class Drops(TorchDispatchMode):
+class LostWrites(TorchDispatchMode):
     """Follows the copies of tensors through the ops that a kernel calls."""
 
     def __init__(self, given):
@@ -54,19 +54,19 @@ def caller():
     return (frame.f_code.co_filename, frame.f_lineno) if frame else ("", 0)
 
 
-def dropped(request, _):
+def lost_writes_of(request, _):
     """Calls a kernel with the arguments of a request, and returns the arguments of which it writes copies that nothing reads."""
     call = captured(request)
     if call is None:
         return "[]"
     function, args, kwargs = call
     given = {a.name: held(args[i] if i < len(args) else kwargs.get(a.name)) for i, a in enumerate(function._schema.arguments) if a.alias_info and a.alias_info.is_write}
-    drops = Drops({name: [t for t in tensors if t is not None] for name, tensors in given.items()})
+    lost = LostWrites({name: [t for t in tensors if t is not None] for name, tensors in given.items()})
     try:
-        with drops:
+        with lost:
             results = function.redispatch(torch._C.DispatchKeySet(torch._C.DispatchKey.CPU), *args, **kwargs)
     except Exception:
         return "[]"
     for tensor in held([results]):
-        drops.written.pop(tensor is not None and drops.storage(tensor), None)
-    return json.dumps([{"argument": drops.of[s], "file": file, "line": line} for s, (file, line) in drops.written.items()])
+        lost.written.pop(tensor is not None and lost.storage(tensor), None)
+    return json.dumps([{"argument": lost.of[s], "file": file, "line": line} for s, (file, line) in lost.written.items()])

@@ -32,7 +32,7 @@ from .triton import prepare_triton, tame_triton
 # The functions that workers call, as ops.
 REQUESTS = {
     "asked(str message) -> str": conditions.asked,
-    "dropped(int[] request, str op) -> str": lost_writes.dropped,
+    "lost_writes(int[] request, str op) -> str": lost_writes.lost_writes_of,
     "fake(int[] request, str op) -> str": fake_calls.fake,
     "left() -> str": left,
     "own_rules(int[] request, str op) -> str": formulas.own_rules,
