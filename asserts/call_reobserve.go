@@ -130,9 +130,7 @@ func (h *holding) earlier(args []Observation) []Earlier {
 	var all []Earlier
 	for i, t := range h.last.tensors {
 		then := h.last.then[i]
-		given := func(o Observation) bool {
-			return o.Storage == then.Storage || overlaps(&o, &then)
-		}
+		given := func(o Observation) bool { return o.Storage == then.Storage || overlaps(&o, &then) }
 		now := h.look(t)
 		if slices.ContainsFunc(args, given) {
 			continue

@@ -80,9 +80,7 @@ func (p *plan) usualSkips() (skips []Skip) {
 }
 
 // nothing reports whether two observations are of an undefined tensor, or are the heads of a list.
-func (c *Call) nothing(i, j int) bool {
-	return c.obs[i].Impl == 0 && c.obs[j].Content == nil
-}
+func (c *Call) nothing(i, j int) bool { return c.obs[i].Impl == 0 && c.obs[j].Content == nil }
 
 // usualArgument examines the contents of an argument.
 func (c *Call) usualArgument(s *subjectPlan, at int, skipped *usualSkipped) bool {

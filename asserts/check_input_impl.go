@@ -51,6 +51,4 @@ func (j *judge) inputImpls() {
 
 // mustKeepImpl reports whether the argument must keep its TensorImpl: not if it was never a tensor,
 // nor if it was undefined and the op may fill it in.
-func (in *input) mustKeepImpl() bool {
-	return in.before.Defined() || in.after.Defined() && !in.Write
-}
+func (in *input) mustKeepImpl() bool { return in.before.Defined() || in.after.Defined() && !in.Write }

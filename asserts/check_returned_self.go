@@ -19,11 +19,9 @@ var _ = add(checkRow{
 	plain:   "callers use a tensor that is not the one that was written",
 	level:   Identity,
 	about:   Return | AgainstArgument,
-	plans: func(op *Op, on, against *Subject) bool {
-		return on.Write && op.owner(on) == against
-	},
-	judges: (*judge).writtenReturns,
-	usual:  usual.IsArgument,
+	plans:   func(op *Op, on, against *Subject) bool { return on.Write && op.owner(on) == against },
+	judges:  (*judge).writtenReturns,
+	usual:   usual.IsArgument,
 	fixes: func(op *Op, v *Violation) string {
 		return fmt.Sprintf("return %s itself; or drop the alias set: %s",
 			v.Against.Name, annotate(v.Subject, op.at(v.Subject).spell(nil, false)))

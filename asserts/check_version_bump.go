@@ -77,6 +77,4 @@ func (j *judge) written(in *input) (text string, known bool) {
 }
 
 // bumped reports whether a written argument's version rose. The counter wraps around.
-func (in *input) bumped() bool {
-	return in.Write && int32(in.after.Version-in.before.Version) > 0
-}
+func (in *input) bumped() bool { return in.Write && int32(in.after.Version-in.before.Version) > 0 }

@@ -65,9 +65,7 @@ func (j *judge) reportMismatch(code Code, out *output, should *input) *Violation
 
 // An argument that got another TensorImpl or StorageImpl during the call is reported for that, and
 // not for sharing the new or the old storage.
-func sameImpl(out *output, in *input) bool {
-	return in.before.Impl == out.Impl || !in.newImpl
-}
+func sameImpl(out *output, in *input) bool { return in.before.Impl == out.Impl || !in.newImpl }
 
 func sameStorage(out *output, in *input) bool {
 	return !in.newStorage && (in.before.Storage == out.Storage || !in.newImpl)
@@ -105,9 +103,7 @@ func counts(a, b *Observation) bool {
 }
 
 // over returns the arguments whose memory overlaps a tensor's, under another StorageImpl.
-func (j *judge) over(o *Observation) []*input {
-	return j.sharing(o, overlaps)
-}
+func (j *judge) over(o *Observation) []*input { return j.sharing(o, overlaps) }
 
 // counting returns the arguments with a tensor's version counter.
 func (j *judge) counting(o *Observation) []*input { return j.sharing(o, counts) }

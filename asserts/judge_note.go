@@ -74,8 +74,6 @@ func forInference(v *Violation) bool {
 
 // members reports whether the subject of a violation is a part with one of these names.
 func members(names ...string) func(*Violation) bool {
-	is := func(p Place) bool {
-		return slices.Contains(names, p.Part())
-	}
+	is := func(p Place) bool { return slices.Contains(names, p.Part()) }
 	return func(v *Violation) bool { return is(v.Subject) || is(v.Against) }
 }

@@ -224,11 +224,7 @@ func (vs Violations) errors() Violations {
 type Violations []*Violation
 
 // Error returns the reports, separated by empty lines.
-func (vs Violations) Error() string {
-	return slicesx.Join(vs, "\n\n", (*Violation).Error)
-}
+func (vs Violations) Error() string { return slicesx.Join(vs, "\n\n", (*Violation).Error) }
 
 // Unwrap returns the violations.
-func (vs Violations) Unwrap() []error {
-	return slicesx.Map(vs, func(v *Violation) error { return v })
-}
+func (vs Violations) Unwrap() []error { return slicesx.Map(vs, func(v *Violation) error { return v }) }

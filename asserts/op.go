@@ -86,9 +86,7 @@ func (op *Op) at(p Place) *Subject {
 	if p.Return {
 		subjects = op.Results
 	}
-	i := slices.IndexFunc(subjects, func(s Subject) bool {
-		return s.Index == p.Index && s.Inside == p.Inside
-	})
+	i := slices.IndexFunc(subjects, func(s Subject) bool { return s.Index == p.Index && s.Inside == p.Inside })
 	if i < 0 {
 		return nil
 	}

@@ -162,9 +162,7 @@ func (o Options) read() (in input, err error) {
 	return in, err
 }
 
-func (o Options) file(text []byte) []File {
-	return []File{{filepath.Join(o.Out, FileName), text}}
-}
+func (o Options) file(text []byte) []File { return []File{{filepath.Join(o.Out, FileName), text}} }
 
 // NewPlanner makes the planner for the options, and returns the expired allowlist entries.
 func NewPlanner(o Options, ops []*schema.Op) (*plan.Planner, []*allowlist.Entry, error) {

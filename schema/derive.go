@@ -149,9 +149,7 @@ func (n Name) saysOut() bool { return strings.Contains(n.String(), "out") }
 // derived op makes both exist, and with out= there is a functional variant.
 //
 // Source: torchgen/model.py, NativeFunctionsGroup.__post_init__.
-func (g *group) compared(derived []Function) bool {
-	return len(derived) > 0 || g.members[Out] != nil
-}
+func (g *group) compared(derived []Function) bool { return len(derived) > 0 || g.members[Out] != nil }
 
 // A listedName is a name in an autogen list.
 type listedName struct {

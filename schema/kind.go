@@ -123,9 +123,7 @@ func (t Type) HoldsTensors() bool {
 	return t.IsTensorLike()
 }
 
-func (t Type) is(base string) bool {
-	return t.core().Name == base
-}
+func (t Type) is(base string) bool { return t.core().Name == base }
 
 // ListKind returns how a tensor-like type holds its tensors: "none" (Tensor), "opttensor"
 // (Tensor?), "tensorlist" (Tensor[], Tensor[]?), "opttensorlist" (Tensor?[]); a tuple or a dict

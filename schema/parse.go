@@ -114,9 +114,7 @@ func (p *parser) checkLossless(printed string) {
 	p.fail(same, "write it as torchgen prints it: %s", printed)
 }
 
-func (p *parser) skipSpace() {
-	p.off = len(p.text) - len(strings.TrimLeft(p.text[p.off:], " \t\n"))
-}
+func (p *parser) skipSpace() { p.off = len(p.text) - len(strings.TrimLeft(p.text[p.off:], " \t\n")) }
 
 // peek reports whether the token comes next.
 func (p *parser) peek(tok string) bool {

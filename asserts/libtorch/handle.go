@@ -46,9 +46,7 @@ var table struct {
 	idle []uint32 // slots without a handle
 }
 
-func at(index uint32) *slot {
-	return &table.chunks[index/chunkSlots].Load()[index%chunkSlots]
-}
+func at(index uint32) *slot { return &table.chunks[index/chunkSlots].Load()[index%chunkSlots] }
 
 func release(impl int64) { cross(crossing{function: fnRelease, first: impl}, nil, nil) }
 

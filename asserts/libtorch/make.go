@@ -385,9 +385,7 @@ func (s *Spec) wrapped() (Tensor, error) {
 	}
 	defer base.Release()
 	var t Tensor
-	err = base.ask("wrap", crossing{function: fnWrap}, func(r *reader) {
-		t = newTensor(r.word())
-	})
+	err = base.ask("wrap", crossing{function: fnWrap}, func(r *reader) { t = newTensor(r.word()) })
 	return t, err
 }
 

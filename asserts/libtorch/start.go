@@ -48,15 +48,11 @@ func Use(dir string, others ...string) error {
 }
 
 // UseShim makes the process load the shim that [BuildShim] returned in another process of the same program.
-func UseShim(shim string) error {
-	return choose(func() { use.shim = strings.Split(shim, "\n") })
-}
+func UseShim(shim string) error { return choose(func() { use.shim = strings.Split(shim, "\n") }) }
 
 // UseRemote makes calls through a socket to another process, which has loaded libtorch and runs
 // oa_serve of the shim that [BuildShim] returns.
-func UseRemote(socket int) error {
-	return choose(func() { use.remote = socket })
-}
+func UseRemote(socket int) error { return choose(func() { use.remote = socket }) }
 
 // BuildShim compiles the shim for a libtorch, unless that was done before, and returns the argument for
 // [UseShim]: a text for an environment variable, with the shared libraries to load, one a line, the

@@ -143,9 +143,7 @@ func Threads(count int) error {
 
 // RestoreState describes the state of the process besides tensors that calls have changed since the last
 // library was loaded, or since the last [SaveState] or RestoreState, one change a line, and restores it.
-func RestoreState() (string, error) {
-	return ask("state", crossing{function: fnLeft}, (*reader).text)
-}
+func RestoreState() (string, error) { return ask("state", crossing{function: fnLeft}, (*reader).text) }
 
 // MetaTwins returns tensors on the meta device with the same relations as ts: the same sizes, strides, offsets and
 // dtypes, one Tensor for several with one TensorImpl, and one storage for several with one storage. Tensors that are

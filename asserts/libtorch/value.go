@@ -76,9 +76,7 @@ func Bool(v bool) Value {
 }
 
 // Complex is a complex Scalar.
-func Complex(v complex128) Value {
-	return Value{Kind: KindComplex, Float: real(v), Imag: imag(v)}
-}
+func Complex(v complex128) Value { return Value{Kind: KindComplex, Float: real(v), Imag: imag(v)} }
 
 // String is a str.
 func String(v string) Value { return Value{Kind: KindString, Str: v} }
@@ -90,9 +88,7 @@ func Dimname(name string) Value { return String("dimname::" + name) }
 func Device(name string) Value { return Value{Kind: KindDevice, Str: name} }
 
 // Stream is a stream of a device; 0 is its default stream.
-func Stream(device string, id int64) Value {
-	return Value{Kind: KindStream, Str: device, Int: id}
-}
+func Stream(device string, id int64) Value { return Value{Kind: KindStream, Str: device, Int: id} }
 
 // Ints is a list of ints.
 func Ints(v ...int64) Value { return Value{Kind: KindInts, Ints: v} }
@@ -143,9 +139,7 @@ func MaybeList[T any](v []T, wrap func(...T) Value) Value {
 	return wrap(v...)
 }
 
-func listOf[T any](items []T, value func(T) Value) Value {
-	return List(slicesx.Map(items, value)...)
-}
+func listOf[T any](items []T, value func(T) Value) Value { return List(slicesx.Map(items, value)...) }
 
 // The numbers of enumerators that arguments of type Layout and MemoryFormat take.
 const (

@@ -12,9 +12,7 @@ const (
 	Dead                   // deallocated
 )
 
-func (s State) String() string {
-	return [...]string{"unknown", "holding", "preserved", "dead"}[s]
-}
+func (s State) String() string { return [...]string{"unknown", "holding", "preserved", "dead"}[s] }
 
 // A Step is an event in the life of an object.
 type Step uint8

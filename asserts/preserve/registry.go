@@ -179,9 +179,7 @@ func (r *Registry) Collected(t Token) {
 }
 
 // forget frees the slot for another handle.
-func (r *Registry) forget(t Token) {
-	r.idle = append(r.idle, t.slot)
-}
+func (r *Registry) forget(t Token) { r.idle = append(r.idle, t.slot) }
 
 // A RuleError is a broken rule in the use of Go handles.
 type RuleError struct {

@@ -46,9 +46,7 @@ func (r *Report) Findings() int {
 }
 
 // Faults returns the failures of opassert itself, each once.
-func (r *Report) Faults() []string {
-	return r.faults(func(op *OpResult) bool { return !op.Library })
-}
+func (r *Report) Faults() []string { return r.faults(func(op *OpResult) bool { return !op.Library }) }
 
 // LibraryFaults returns the failures of the library, each once.
 func (r *Report) LibraryFaults() []string {

@@ -10,9 +10,7 @@ import (
 )
 
 // keepSignalsFrom makes the process the leader of a group, so that only the run gets Ctrl-C.
-func keepSignalsFrom(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-}
+func keepSignalsFrom(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 // killGroup ends a group by its leader.
 func killGroup(p *os.Process) { syscall.Kill(-p.Pid, syscall.SIGKILL) }

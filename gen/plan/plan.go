@@ -51,9 +51,7 @@ type preset struct {
 
 // Presets returns the names of presets: "full", every check of the design, and for each known
 // version of PyTorch the checks that its code generator emits.
-func Presets() []string {
-	return slicesx.Map(presets, func(p preset) string { return p.name })
-}
+func Presets() []string { return slicesx.Map(presets, func(p preset) string { return p.name }) }
 
 var presets = []preset{
 	{name: "full", allow: "opassert"},

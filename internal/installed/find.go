@@ -198,9 +198,7 @@ if spec and spec.origin: print("torch in", spec.submodule_search_locations[0])
 var asked sync.Map // outputs, by Python and program
 
 // ask returns the folder of a Python's torch, or "".
-func ask(python string) string {
-	return append(answers(python, locate, "torch in "), "")[0]
-}
+func ask(python string) string { return append(answers(python, locate, "torch in "), "")[0] }
 
 // answers runs a Python program, once, and returns the lines that start with a prefix.
 func answers(python, program, prefix string) []string {

@@ -120,6 +120,4 @@ func kernelResults(k Kernel) []*types.Var {
 
 func isContext(t types.Type) bool { return typeName(t) == "context.Context" }
 
-func isError(t types.Type) bool {
-	return types.Identical(t, types.Universe.Lookup("error").Type())
-}
+func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }

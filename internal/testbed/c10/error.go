@@ -19,6 +19,4 @@ func Check(ok bool, format string, args ...any) {
 }
 
 // Errorf makes an [Error], for kernels that return one.
-func Errorf(format string, args ...any) *Error {
-	return &Error{fmt.Sprintf(format, args...)}
-}
+func Errorf(format string, args ...any) *Error { return &Error{fmt.Sprintf(format, args...)} }

@@ -16,9 +16,7 @@ type Generator struct {
 }
 
 // NewGenerator makes a generator.
-func NewGenerator(seed uint64) *Generator {
-	return &Generator{rng: rand.New(rand.NewPCG(seed, 0))}
-}
+func NewGenerator(seed uint64) *Generator { return &Generator{rng: rand.New(rand.NewPCG(seed, 0))} }
 
 var defaultGenerator = NewGenerator(0)
 

@@ -55,9 +55,7 @@ func AddTensor(self, other *c10.Tensor, alpha float64) *c10.Tensor {
 func MulTensor(self, other *c10.Tensor) *c10.Tensor { return binary(self, other, times) }
 
 //opassert:kernel neg
-func Neg(self *c10.Tensor) *c10.Tensor {
-	return unary(self, func(v float64) float64 { return -v })
-}
+func Neg(self *c10.Tensor) *c10.Tensor { return unary(self, func(v float64) float64 { return -v }) }
 
 //opassert:kernel relu
 func Relu(self *c10.Tensor) *c10.Tensor {

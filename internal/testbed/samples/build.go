@@ -174,9 +174,7 @@ func (b *builder) apart(sizes []int64) []int64 { return c10.ContiguousStrides(si
 func wave(i int64) float64 { return float64(i*7%11-4) / 2 }
 
 // listed returns the numbers of a list.
-func listed(values ...float64) func(int64) float64 {
-	return func(i int64) float64 { return values[i] }
-}
+func listed(values ...float64) func(int64) float64 { return func(i int64) float64 { return values[i] } }
 
 // floats is a tensor that is only read.
 func floats(sizes ...int64) *description {

@@ -130,9 +130,7 @@ func same(n int, v int64) sample.Value {
 	return sample.Value{Kind: sample.ListValue, List: slices.Repeat([]sample.Value{sample.Int(v)}, n)}
 }
 
-func contiguousStrides(sizes []int64) []int64 {
-	return (&sample.TensorSpec{Sizes: sizes}).Strides()
-}
+func contiguousStrides(sizes []int64) []int64 { return (&sample.TensorSpec{Sizes: sizes}).Strides() }
 
 func dimname(i int) sample.Value { return sample.Text("dimname::" + string(rune('A'+i))) }
 

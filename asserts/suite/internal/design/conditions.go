@@ -139,9 +139,7 @@ type argumentTerm struct {
 }
 
 // known reports whether the term can be set.
-func (t argumentTerm) known() bool {
-	return t.tensor != nil || t.value != nil
-}
+func (t argumentTerm) known() bool { return t.tensor != nil || t.value != nil }
 
 // dtype returns the dtype of the term, or the one in the text.
 func (t argumentTerm) dtype(text string) (string, bool) {

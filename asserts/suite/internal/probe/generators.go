@@ -14,9 +14,7 @@ const useGenerator = "draw all random numbers from the Generator argument, and f
 // Other arguments than those of a base may be what makes the op random.
 var _ = add(Row{
 	Name: "generator", How: "with a generator", At: Judged, Budget: some,
-	When: func(c *Call) bool {
-		return slices.ContainsFunc(generators(c.Op.Schema), c.Case.Omits)
-	},
+	When: func(c *Call) bool { return slices.ContainsFunc(generators(c.Op.Schema), c.Case.Omits) },
 	Change: []Change{func(op *schema.Op, c *sample.Case) {
 		for _, i := range generators(op) {
 			if c.Omits(i) {

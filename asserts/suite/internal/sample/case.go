@@ -279,9 +279,7 @@ func Bool(b bool) Value {
 	return v
 }
 
-func Ints(ns ...int64) Value {
-	return Value{Kind: ListValue, List: slicesx.Map(ns, Int)}
-}
+func Ints(ns ...int64) Value { return Value{Kind: ListValue, List: slicesx.Map(ns, Int)} }
 
 func Tensor(dtype string, sizes ...int64) Value {
 	return Value{Kind: TensorValue, Tensor: &TensorSpec{DType: dtype, Sizes: slices.Clone(sizes)}}

@@ -10,9 +10,7 @@ import (
 
 // Dense lays out a tensor in a storage of its own. Its usual values are those of tensor number turn
 // of a case. The bytes are in room if that is large enough.
-func (t *TensorSpec) Dense(room *[]byte, turn int) engine.Dense {
-	return t.Among(room, turn, turn)
-}
+func (t *TensorSpec) Dense(room *[]byte, turn int) engine.Dense { return t.Among(room, turn, turn) }
 
 // Among is Dense with the values of another turn in the bytes that the tensor does not cover.
 func (t *TensorSpec) Among(room *[]byte, turn, beside int) engine.Dense {

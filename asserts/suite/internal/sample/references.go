@@ -32,9 +32,7 @@ func (c *Case) Refer() {
 	}
 }
 
-func (c *Case) tensorsBefore(i int) []*TensorSpec {
-	return (&Case{Args: c.Args[:i]}).Tensors()
-}
+func (c *Case) tensorsBefore(i int) []*TensorSpec { return (&Case{Args: c.Args[:i]}).Tensors() }
 
 func (v *Value) refer(c *Case, i int, starts []int) {
 	for k := range v.List {

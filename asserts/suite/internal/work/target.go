@@ -98,9 +98,7 @@ func NewTarget(e engine.Engine, operator engine.Operator, p engine.Checks, book 
 
 // planned is the number of cases before the design is made: the openings, and a query about each
 // argument.
-func (t *Target) planned() int {
-	return t.Gen.Openings() + len(t.operator.Schema.Func.Args)
-}
+func (t *Target) planned() int { return t.Gen.Openings() + len(t.operator.Schema.Func.Args) }
 
 // The limits of a case, as cost returns them.
 const (

@@ -122,9 +122,7 @@ func dispatch(args []string, own streams, stdout, stderr io.Writer) int {
 	return inv.status(inv.run(inv))
 }
 
-func commandNames() []string {
-	return slicesx.Map(commands, func(c command) string { return c.name })
-}
+func commandNames() []string { return slicesx.Map(commands, func(c command) string { return c.name }) }
 
 // topics are the pages that help prints.
 var topics = []string{"cases", "checks", "config", "devices", "json", "memory"}

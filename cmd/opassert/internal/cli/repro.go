@@ -11,9 +11,7 @@ import (
 // A reproFlag names the folder of programs that show the findings.
 type reproFlag struct{ folder *string }
 
-func newReproFlag(f *flag.FlagSet) reproFlag {
-	return reproFlag{newMadeFolderFlag(f, "repro")}
-}
+func newReproFlag(f *flag.FlagSet) reproFlag { return reproFlag{newMadeFolderFlag(f, "repro")} }
 
 // ready prepares the folder before the run, and returns it, or nil without the flag.
 func (r reproFlag) ready(run *checkup.Run) (*repro.ProgramFolder, error) {

@@ -371,9 +371,7 @@ func (c *procScan) running() []*programProcess {
 	return slices.DeleteFunc(all, func(m *programProcess) bool { return readStat(m.pid).ended })
 }
 
-func join(all []*programProcess) string {
-	return slicesx.Join(all, ", ", (*programProcess).String)
-}
+func join(all []*programProcess) string { return slicesx.Join(all, ", ", (*programProcess).String) }
 
 // A stat has the facts about a process that every user may read.
 type stat struct {

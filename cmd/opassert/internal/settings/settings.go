@@ -203,9 +203,7 @@ func (f *File) Bool(s Setting) []FlagValue {
 }
 
 // Text reads one value; kind is the expected kind in words.
-func (f *File) Text(s Setting, kind string) []FlagValue {
-	return f.text(s.node, s.Flag+" to be "+kind)
-}
+func (f *File) Text(s Setting, kind string) []FlagValue { return f.text(s.node, s.Flag+" to be "+kind) }
 
 // List reads several values, or one.
 func (f *File) List(s Setting, kind string) (values []FlagValue) {

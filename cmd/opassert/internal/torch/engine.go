@@ -664,9 +664,7 @@ func torchValue(a any) libtorch.Value {
 	return libtorch.None()
 }
 
-func torchValues(all []any) []libtorch.Value {
-	return slicesx.Map(all, torchValue)
-}
+func torchValues(all []any) []libtorch.Value { return slicesx.Map(all, torchValue) }
 
 // numbers returns the texts of integers, floats and bools, also of those in lists.
 func numbers(values []libtorch.Value) (all []string) {

@@ -40,9 +40,7 @@ type ops struct {
 }
 
 // recorded reports whether the calls of an op are recorded: it or its kernel is not PyTorch's own, or it was selected.
-func (o *ops) recorded(w *watchedOp) bool {
-	return o.record > 0 && (w.custom || o.wants != nil)
-}
+func (o *ops) recorded(w *watchedOp) bool { return o.record > 0 && (w.custom || o.wants != nil) }
 
 // meet returns the op of a record, and the answer to the watcher about it.
 func (o *ops) meet(version, record string) (*watchedOp, []byte, error) {
