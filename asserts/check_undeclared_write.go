@@ -80,6 +80,9 @@ func (j *judge) undeclaredWrites() {
 			text = changedBytes(b, a)
 		}
 		var saw []string
+		if text != "" && j.seen.Plain && inCapacity(b, a) {
+			text += " behind its elements, in its capacity, where append writes"
+		}
 		if text != "" && !storages[in.before.Storage] {
 			saw = append(saw, text, versions(in))
 			raised[in.before.Storage] = true
@@ -127,9 +130,13 @@ func writtenBeside(b, a *Snapshot, written []*input) (text string, known bool) {
 	}
 	beside := bytes.Clone(a.Bytes[:n]) // with the covered bytes unchanged
 	for _, w := range written {
-		for _, c := range []*Snapshot{w.before.Content, w.after.Content} {
+		for _, at := range [][2]*Snapshot{{w.before.Content, b}, {w.after.Content, a}} {
+			c, first := at[0], int64(0) // where the bytes of w begin
+			if c != nil && c.Memory != 0 && at[1].Memory != 0 {
+				first = int64(c.Memory - at[1].Memory)
+			}
 			if c == nil || !c.Runs(func(from, to int64) {
-				from, to = min(max(0, from), int64(n)), min(max(0, to), int64(n))
+				from, to = min(max(0, first+from), int64(n)), min(max(0, first+to), int64(n))
 				copy(beside[from:to], b.Bytes[from:to])
 			}) {
 				return "", false
@@ -140,6 +147,15 @@ func writtenBeside(b, a *Snapshot, written []*input) (text string, known bool) {
 		text = fmt.Sprintf("%d bytes changed that no written argument covers", changed)
 	}
 	return text, true
+}
+
+// inCapacity reports whether the bytes of a storage changed, but not up to the end of a tensor's elements.
+func inCapacity(b, a *Snapshot) bool {
+	_, end, known := b.Extent()
+	same := func(n int64) bool {
+		return n <= int64(min(len(b.Bytes), len(a.Bytes))) && bytes.Equal(b.Bytes[:n], a.Bytes[:n])
+	}
+	return known && b.Nbytes == a.Nbytes && same(end) && !same(b.Nbytes)
 }
 
 func fixUndeclaredWrite(op *Op, v *Violation) string {
@@ -153,6 +169,8 @@ func fixUndeclaredWrite(op *Op, v *Violation) string {
 	}
 	fix := "write a clone of " + v.Subject.Name
 	switch before, after := v.Before.Content, v.After.Content; {
+	case before != nil && v.Plain && inCapacity(before, after):
+		fix = fmt.Sprintf("append to slices.Clip(%s), which has no capacity to write to", v.Subject.Name)
 	case before == nil || changedBytes(before, after) != "":
 	case len(changedMetadata(before, after)) == 0:
 		fix = fmt.Sprintf("do not call in-place ops on %s, or raise its version", v.Subject.Name)

@@ -55,17 +55,17 @@ func SliceID[T any](s []T) ID {
 // The content level reads every element, before the call and after it: no other
 // goroutine may write them meanwhile.
 func SliceContent[T Element](storage []T, sizes, strides []int64, offset int64) *Snapshot {
-	return fill(newSnapshot(), arrayOf(&storage), sizes, strides, offset)
+	return fill(newSnapshot(), arrayOf(&storage), len(storage), sizes, strides, offset)
 }
 
 // ReadSlice sets the Content of an observation, within [Observation.Look], as [SliceContent]
 // returns it, and is faster: the Snapshot belongs to the call, and another call reuses it.
 func ReadSlice[T Element](o *Observation, storage []T, sizes, strides []int64, offset int64) {
-	o.read(arrayOf(&storage), sizes, strides, offset)
+	o.read(arrayOf(&storage), len(storage), sizes, strides, offset)
 }
 
-func (o *Observation) read(storage array, sizes, strides []int64, offset int64) {
-	o.Content = fill(o.pending().snapshot(), storage, sizes, strides, offset)
+func (o *Observation) read(storage array, n int, sizes, strides []int64, offset int64) {
+	o.Content = fill(o.pending().snapshot(), storage, n, sizes, strides, offset)
 }
 
 // An array is a slice whose elements have no static type. Of a function with type parameters the
@@ -93,9 +93,10 @@ func newSnapshot() *smallSnapshot {
 	return s
 }
 
-func fill(made *smallSnapshot, storage array, sizes, strides []int64, offset int64) *Snapshot {
+// fill sets a Snapshot from the first n elements of a storage.
+func fill(made *smallSnapshot, storage array, n int, sizes, strides []int64, offset int64) *Snapshot {
 	elem := reflect.TypeOf(storage.elem).Elem()
-	raw := unsafe.Slice(unsafe.SliceData(*storage.data), len(*storage.data)*int(elem.Size()))
+	raw := unsafe.Slice(unsafe.SliceData(*storage.data), n*int(elem.Size()))
 	made.Snapshot = Snapshot{
 		DType: dtypeOf(elem), Device: tensor.CPU,
 		Sizes: append(made.sizes[:0], sizes...), Strides: append(made.strides[:0], strides...), Offset: offset,
@@ -119,7 +120,7 @@ func (s *smallSnapshot) copy(raw []byte) []byte {
 
 // ObserveSlice fills in the observation of a tensor t of these sizes, whose elements are in
 // row-major order in data, for a library that counts neither references nor versions. A nil t is an
-// undefined tensor.
+// undefined tensor. The content level reads to the capacity, where append writes.
 func ObserveSlice[T any, E Element](o *Observation, level Level, t *T, data []E, sizes ...int64) {
 	o.slice(level, unsafe.Pointer(t), arrayOf(&data), unsafe.Sizeof(data[0]), sizes)
 }
@@ -137,7 +138,7 @@ func (o *Observation) slice(level Level, t unsafe.Pointer, data array, size uint
 		return
 	}
 	o.Look(func() {
-		o.read(data, sizes, sizes, 0)
+		o.read(data, cap(*data.data), sizes, sizes, 0)
 		stride := int64(1)
 		for d, n := range slices.Backward(o.Content.Sizes) {
 			o.Content.Strides[d] = stride
