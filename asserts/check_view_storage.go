@@ -78,7 +78,9 @@ func (j *judge) views() {
 // within reports whether a return lies in the memory of an argument with a common alias set: a slice of
 // another capacity, such as s[i:j:j], is a view, although its array has another ID.
 func (j *judge) within(out *output) bool {
-	return slices.ContainsFunc(j.over(&out.Observation), func(in *input) bool { return slices.Contains(out.declared, in.arg) })
+	return slices.ContainsFunc(j.over(&out.Observation), func(in *input) bool {
+		return slices.Contains(out.declared, in.arg)
+	})
 }
 
 // like returns the bases, or for a return that is a further storage of a view the storages of the
