@@ -836,8 +836,7 @@ var opIndexTensor = asserts.Op{Name: "aten::index.Tensor", Schema: "index.Tensor
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "indices", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"dynamic_output_shape"},
 }
 
-// Lift returns its argument: the op exists for tracers, which replace it.
-// The allowlist excuses it.
+// Lift returns its argument: the op exists for tracers, which replace it. The allowlist excuses it.
 //
 // Lift calls kernels.Lift, checked as out-of-place.
 //
@@ -870,8 +869,7 @@ var opLift = asserts.Op{Name: "aten::lift", Schema: "lift(Tensor self) -> Tensor
 	Waived: []asserts.Code{3, 5, 7},
 }
 
-// Linear is composite: a product with the transposed weight, and the bias. It stops
-// between rows when ctx is done.
+// Linear is composite: a product with the transposed weight, and the bias. It stops between rows when ctx is done.
 //
 // Linear calls kernels.Linear, checked as out-of-place.
 //

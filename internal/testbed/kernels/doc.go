@@ -8,3 +8,10 @@
 // Kernels own the tensors that they make. They release temporaries; a new return has one reference; an in-place or out=
 // kernel returns its argument's handle, after MarkWritten.
 package kernels
+
+import _ "embed"
+
+// Schemas is the schema file of the kernels, ops.yaml.
+//
+//go:embed ops.yaml
+var Schemas []byte

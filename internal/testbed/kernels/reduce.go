@@ -1,6 +1,9 @@
 package kernels
 
 import (
+	"context"
+	"fmt"
+	"math"
 	"slices"
 
 	"github.com/opassert/opassert/internal/slicesx"
@@ -103,4 +106,73 @@ func extreme(of func([]float64) float64) func([]float64) float64 {
 		c10.Check(len(group) > 0, "the extremes of no elements")
 		return of(group)
 	}
+}
+
+//opassert:kernel _local_scalar_dense
+func LocalScalarDense(self *c10.Tensor) float64 {
+	checkValues(self, "item")
+	c10.Check(self.Numel() == 1, "one value of a tensor of %d", self.Numel())
+	return self.Float(0)
+}
+
+//opassert:kernel equal
+func Equal(self, other *c10.Tensor) bool {
+	checkValues(self, "equal")
+	if !slices.Equal(self.Sizes(), other.Sizes()) {
+		return false
+	}
+	for i := range self.Numel() {
+		if self.Float(i) != other.Float(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// ChooseQparamsPerTensor is composite.
+//
+//opassert:kernel _choose_qparams_per_tensor
+func ChooseQparamsPerTensor(self *c10.Tensor, reduceRange bool) (float64, int64) {
+	lowest, highest := Aminmax(self, nil, false)
+	defer releaseAll([]*c10.Tensor{lowest, highest})
+	steps := 255.0
+	if reduceRange {
+		steps = 127
+	}
+	bottom, top := min(LocalScalarDense(lowest), 0), max(LocalScalarDense(highest), 0)
+	scale := max((top-bottom)/steps, 1e-9)
+	return scale, int64(min(max(math.RoundToEven(-bottom/scale), 0), steps))
+}
+
+// checkValues rejects a meta tensor, as the result depends on values.
+func checkValues(t *c10.Tensor, op string) {
+	c10.Check(!t.IsMeta(), "%s depends on values, and a meta tensor has none", op)
+}
+
+// Linear is composite: a product with the transposed weight, and the bias. It stops between rows when ctx is done.
+//
+//opassert:kernel linear
+func Linear(ctx context.Context, input, weight, bias *c10.Tensor) (*c10.Tensor, error) {
+	if input.Dim() != 2 || weight.Dim() != 2 || input.Size(1) != weight.Size(1) {
+		return nil, c10.Errorf("sizes %v do not multiply with weights of sizes %v", input.Sizes(), weight.Sizes())
+	}
+	n, inner, m := input.Size(0), input.Size(1), weight.Size(0)
+	out := c10.Empty([]int64{n, m}, c10.Common(input, weight))
+	for i := range n {
+		if err := ctx.Err(); err != nil {
+			out.Release()
+			return nil, fmt.Errorf("matrix product: %w", err)
+		}
+		for j := range m {
+			sum := 0.0
+			for k := range inner {
+				sum += input.Float(i*inner+k) * weight.Float(j*inner+k)
+			}
+			out.SetFloat(i*m+j, sum)
+		}
+	}
+	if bias == nil {
+		return out, nil
+	}
+	return fill(out, zipped(out, bias, out.Sizes(), plus(1))), nil
 }

@@ -27,3 +27,30 @@ func views() []testCase {
 		},
 	)
 }
+
+func lists() []testCase {
+	ts, outs := list(floats(2), floats(3)), list(written(2), written(3))
+	picks := ints(2, 2)
+	return []testCase{
+		call("index.Tensor", "rows", floats(2, 3), list(ints(2, 4))),
+		call("index.Tensor", "whole-then-columns", floats(2, 3), list(undefined, ints(3, 2, 2))),
+		call("index.Tensor", "points", floats(2, 3), list(ints(2, 2), ints(3, 1))),
+		call("index.Tensor", "apart", floats(2, 3, 2), list(ints(2, 2), undefined, ints(2, 2))),
+		call("index.Tensor", "empty", floats(2, 3), list(ints(2, 0))),
+		call("index.Tensor", "same-index-twice", floats(2, 2), list(picks, picks)),
+		call("index.Tensor", "refused", floats(2, 3), list(ints(9, 9))).in(without(meta)...),
+		call("cat", "two", list(floats(2, 3), floats(2, 1)), 1),
+		call("cat", "one", list(floats(2, 3)), 0),
+		call("cat", "empties", list(floats(0, 3), floats(0, 3)), -2),
+		call("cat", "twice", list(read, floats(1, 3), read), 0),
+		call("cat", "refused", list(), 0),
+		call("unbind.int", "columns", floats(2, 3), 1),
+		call("unbind.int", "none", floats(0, 3), 0),
+		call("unbind_copy.int_out", "rows", floats(2, 3), 0, list(written(3), written(0))),
+		call("_foreach_add.List", "two", list(floats(2, 3), floats()), list(floats(2, 3), floats()), 2.0),
+		call("_foreach_add.List", "none", list(), list(), 2.0),
+		call("_foreach_add.List", "same-list", ts, ts, 1.0),
+		call("_foreach_add_.List", "two", list(written(2, 3), written(0)), list(floats(3), floats(0)), 2.0),
+		call("_foreach_add_.List", "same-list", outs, outs, 1.0),
+	}
+}

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"encoding/binary"
 	"slices"
 	"strings"
 	"sync"
@@ -163,4 +164,13 @@ func (o *ops) numbered(n int64) *watchedOp {
 		return nil
 	}
 	return o.all[n]
+}
+
+// words are the unit of both sides.
+func words(w ...int64) []byte {
+	var b []byte
+	for _, x := range w {
+		b = binary.NativeEndian.AppendUint64(b, uint64(x))
+	}
+	return b
 }

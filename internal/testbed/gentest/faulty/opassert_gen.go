@@ -5682,8 +5682,7 @@ var opWritesBesideTensor = asserts.Op{Name: "fault::writes_beside.tensor", Schem
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// WritesInTraining is rrelu_with_noise of PyTorch up to 2.5: it writes noise, which
-// its schema does not declare.
+// WritesInTraining is rrelu_with_noise of PyTorch up to 2.5: it writes noise, which its schema does not declare.
 //
 // WritesInTraining calls faults.WritesInTraining, checked as out-of-place.
 //
