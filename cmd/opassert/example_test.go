@@ -146,13 +146,13 @@ func TestWorkflow(t *testing.T) {
 	}
 }
 
-// The README's quick start, literally, in an empty folder: with a published module
-// from a proxy, beside a clone, and in a workspace, whose kernels are also found from
-// its root.
-func TestReadmeQuickStart(t *testing.T) {
+// The page's quick start, literally, in an empty folder: with a published module from a
+// proxy, beside a clone, and in a workspace, whose kernels are also found from its root.
+// The page's other files build with it.
+func TestGoQuickStart(t *testing.T) {
 	long(t)
-	_, text, _ := strings.Cut(readme(t), "## Quick start")
-	text, _, _ = strings.Cut(text, "\n## ")
+	text := string(must.Get(os.ReadFile(filepath.Join(root, "docs/start/go.md")))(t))
+	start, more, _ := strings.Cut(text, "\n## In your tests\n")
 	begin := regexp.MustCompile("after `(go mod init .*)`").FindStringSubmatch(text)
 	steps := regexp.MustCompile("(?s)```\n(go get -tool [^\n]*\n)(.*?)```").FindStringSubmatch(text)
 	clones := regexp.MustCompile("(?s)```\n(go (?:mod edit|work init) .*?)```").FindAllStringSubmatch(text, -1)
@@ -162,7 +162,7 @@ func TestReadmeQuickStart(t *testing.T) {
 	clone := must.Get(filepath.Abs(root))(t)
 	for name, bring := range map[string]string{"published": steps[1], "replace": clones[0][1], "workspace": clones[1][1]} {
 		t.Run(name, func(t *testing.T) {
-			dir, env := quickStart(t, text), append(offlineEnvironment(t), "GOWORK=", "GOFLAGS=")
+			dir, env := filepath.Join(t.TempDir(), "vector"), append(offlineEnvironment(t), "GOWORK=", "GOFLAGS=")
 			if name == "published" {
 				env = append(publishedEnvironment(t), "GOWORK=")
 			}
@@ -175,6 +175,7 @@ func TestReadmeQuickStart(t *testing.T) {
 				}
 				return string(out)
 			}
+			writeFiles(t, dir, start)
 			run("set -e\n" + begin[1] + "\n" + bring)
 			out := run(steps[2])
 			for _, want := range []string{
@@ -188,6 +189,15 @@ func TestReadmeQuickStart(t *testing.T) {
 			if packages := run("go list -deps ./ops ./kernels ."); strings.Contains(packages, module) {
 				t.Errorf("the release build has packages of %s:\n%s", module, packages)
 			}
+			writeFiles(t, dir, more)
+			for test, want := range map[string]string{
+				"go test": "ok  \texample.com/vector", "go test -tags opassert -run TestCloneFails": "failure_test.go:14: OA007 undeclared-alias",
+				"go test -tags opassert -run TestOps": "--- FAIL: TestOps/aten::clone", "go test -tags opassert -run FuzzOps": "--- FAIL: FuzzOps",
+			} {
+				if out := run(test); !strings.Contains(out, want) {
+					t.Errorf("%s: want %q in\n%s", test, want, out)
+				}
+			}
 			if name == "workspace" { // at its root, which is not a module
 				out := run("rm go.work && cd .. && go work init ./vector ../opassert && go tool opassert vet && (go tool opassert check || test $? = 1)")
 				if !strings.Contains(out, "opassert: Go kernels of example.com/vector/ops; ") || !strings.Contains(out, "OA007 undeclared-alias  aten::clone") {
@@ -198,15 +208,13 @@ func TestReadmeQuickStart(t *testing.T) {
 	}
 }
 
-// quickStart writes the files of the quick start into an empty folder.
-func quickStart(t *testing.T, text string) string {
+// writeFiles writes the files in a page's text into a folder.
+func writeFiles(t *testing.T, dir, text string) {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "vector")
 	for _, m := range regexp.MustCompile("(?s)```(?:go|yaml)\n(?://|#) (\\S+)\n(.*?)```").FindAllStringSubmatch(text, -1) {
 		path := filepath.Join(dir, m[1])
 		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(m[2]), 0o666)))
 	}
-	return dir
 }
 
 // strangersEnvironment has an empty module cache.

@@ -1,4 +1,4 @@
-// Package quickstart has the tensor type of the README's quick start, and kernels that do nothing.
+// Package quickstart has the tensor type of the quick start, and kernels that do nothing.
 package quickstart
 
 import "github.com/opassert/opassert/asserts"
