@@ -113,9 +113,9 @@ func TestLookedAtAgain(t *testing.T) {
 			}
 		}, "OA016 argument self: the argument self of the previous call, which the op kept, changed during this one: 1 of 4 bytes changed"},
 		{"result kept", returning, func(call func(*tensor) *tensor) { twice(func() *tensor { return call(newTensor(4)) }) },
-			"OA005 result (returned before): what the previous call returned has changed: 1 of 4 bytes changed"},
+			"OA005 result (returned-before): what the previous call returned has changed: 1 of 4 bytes changed"},
 		{"result returned twice", once, func(call func(*tensor) *tensor) { twice(func() *tensor { return call(newTensor(4)) }) },
-			"OA005 result (returned before): result is the TensorImpl that the previous call returned"},
+			"OA005 result (returned-before): result is the TensorImpl that the previous call returned"},
 		{"reference kept", func(x *tensor) *tensor { x.impl.uses++; return newTensor(4) }, func(call func(*tensor) *tensor) { call(newTensor(4)) },
 			"OA016 argument self: the TensorImpl of argument self has a reference that it did not have before the call: use_count 1 -> 2"},
 		{"released too often", func(x *tensor) *tensor { x.impl.storage.uses--; return newTensor(4) }, func(call func(*tensor) *tensor) {

@@ -18,9 +18,9 @@ func TestFreshStorageAfterPreviousCall(t *testing.T) {
 	written := at(9, 10, 300, "zy")
 	const (
 		self    = "f(Tensor self) -> Tensor"
-		changed = "OA005 result (returned before): what the previous call returned has changed: 1 of 2 bytes changed"
-		reused  = "OA005 result (returned before): result lies in the memory of what the previous call returned, under another StorageImpl"
-		second  = "OA005 result1 (returned before): what the previous call returned has changed: 1 of 2 bytes changed"
+		changed = "OA005 result (returned-before): what the previous call returned has changed: 1 of 2 bytes changed"
+		reused  = "OA005 result (returned-before): result lies in the memory of what the previous call returned, under another StorageImpl"
+		second  = "OA005 result1 (returned-before): what the previous call returned has changed: 1 of 2 bytes changed"
 		fix     = "return memory of its own: a clone of what lies in a buffer shared by calls"
 	)
 	for _, tt := range []struct {
@@ -34,32 +34,32 @@ func TestFreshStorageAfterPreviousCall(t *testing.T) {
 		{judgement{name: "used again", schema: self, results: list{at(5, 6, 301, "ab")}, want: []string{reused}}, []asserts.Earlier{{Then: was, Now: was}}},
 		{judgement{name: "used again and changed", schema: self, results: list{at(5, 6, 301, "ab")}, want: []string{reused}}, []asserts.Earlier{{Then: was, Now: written}}},
 		{judgement{name: "used again by the second", schema: "f(Tensor self) -> (Tensor, Tensor)", results: list{at(5, 6, 200, "ab"), at(7, 8, 301, "ab")},
-			want: []string{"OA005 result1 (returned before): result1 lies in the memory of what the previous call returned, under another StorageImpl"}}, []asserts.Earlier{{Then: was, Now: was}}},
+			want: []string{"OA005 result1 (returned-before): result1 lies in the memory of what the previous call returned, under another StorageImpl"}}, []asserts.Earlier{{Then: was, Now: was}}},
 		{judgement{name: "not observed then", schema: self, results: list{at(5, 6, 200, "ab")}}, []asserts.Earlier{{Then: bare, Now: was}}},
 		{judgement{name: "not observed then, used again", schema: self, results: list{at(5, 6, 300, "ab")}}, []asserts.Earlier{{Then: bare, Now: was}}},
 		{judgement{name: "not observed now", schema: self, results: list{at(5, 6, 200, "ab")}}, []asserts.Earlier{{Then: was, Now: bare}}},
 		{judgement{name: "memory not known now", schema: self, results: list{at(5, 6, 200, "ab")}, want: []string{changed}}, []asserts.Earlier{{Then: was, Now: at(9, 10, 0, "zy")}}},
 		{judgement{name: "the same TensorImpl, memory not known", schema: self, results: list{at(9, 10, 0, "xy")},
-			want: []string{"OA005 result (returned before): result is the TensorImpl that the previous call returned"}}, []asserts.Earlier{{Then: at(9, 10, 0, "xy"), Now: at(9, 10, 0, "xy")}}},
+			want: []string{"OA005 result (returned-before): result is the TensorImpl that the previous call returned"}}, []asserts.Earlier{{Then: at(9, 10, 0, "xy"), Now: at(9, 10, 0, "xy")}}},
 		{judgement{name: "the same StorageImpl, memory not known", schema: self, results: list{at(5, 10, 0, "xy")},
-			want: []string{"OA005 result (returned before): result has the StorageImpl of what the previous call returned"}}, []asserts.Earlier{{Then: at(9, 10, 0, "xy"), Now: at(9, 10, 0, "xy")}}},
+			want: []string{"OA005 result (returned-before): result has the StorageImpl of what the previous call returned"}}, []asserts.Earlier{{Then: at(9, 10, 0, "xy"), Now: at(9, 10, 0, "xy")}}},
 		{judgement{name: "the same, without bytes", schema: self, results: list{at(9, 10, 0, "")}}, []asserts.Earlier{{Then: at(9, 10, 0, ""), Now: at(9, 10, 0, "")}}},
 		{judgement{name: "an argument of before", schema: self, results: list{at(5, 6, 200, "ab")}}, []asserts.Earlier{{Then: was, Now: was, Arg: 1}}},
 		{judgement{name: "an argument of before, changed", schema: self, results: list{at(5, 6, 200, "ab")}}, []asserts.Earlier{{Then: was, Now: written, Arg: 1}}},
 		{judgement{name: "an argument of before, in its memory", schema: self, results: list{at(5, 6, 301, "ab")}}, []asserts.Earlier{{Then: was, Now: was, Arg: 1}}},
 		{judgement{name: "an argument of before, returned", schema: self, results: list{was}}, []asserts.Earlier{{Then: was, Now: was, Arg: 1}}},
 		{judgement{name: "the same, resized to no bytes", schema: self, results: list{at(9, 10, 0, "")},
-			want: []string{"OA005 result (returned before): what the previous call returned has changed: storage of 2 bytes resized to 0"}}, []asserts.Earlier{{Then: was, Now: at(9, 10, 0, "")}}},
+			want: []string{"OA005 result (returned-before): what the previous call returned has changed: storage of 2 bytes resized to 0"}}, []asserts.Earlier{{Then: was, Now: at(9, 10, 0, "")}}},
 		{judgement{name: "not observable now", schema: self, results: list{at(5, 6, 200, "ab")}}, []asserts.Earlier{{Then: was, Now: gone}}},
 		{judgement{name: "not observable then", schema: self, results: list{at(5, 6, 200, "ab")}}, []asserts.Earlier{{Then: gone, Now: was}}},
 
 		// A change is reported for one return.
 		{judgement{name: "changed, two returns", schema: "f(Tensor self) -> (Tensor, Tensor)", results: list{at(5, 6, 200, "ab"), at(7, 8, 400, "ab")},
-			want: []string{"OA005 result0 (returned before): what the previous call returned has changed: 1 of 2 bytes changed"}}, []asserts.Earlier{{Then: was, Now: written}}},
+			want: []string{"OA005 result0 (returned-before): what the previous call returned has changed: 1 of 2 bytes changed"}}, []asserts.Earlier{{Then: was, Now: written}}},
 		{judgement{name: "changed, beside a view", schema: "f(Tensor(a) self) -> (Tensor(a), Tensor)", results: list{at(3, 2, 100, "ab"), at(7, 8, 400, "ab")},
 			want: []string{second}}, []asserts.Earlier{{Then: was, Now: written}}},
 		{judgement{name: "changed, and used again by the second", schema: "f(Tensor self) -> (Tensor, Tensor)", results: list{at(5, 6, 200, "ab"), at(7, 8, 301, "ab")},
-			want: []string{"OA005 result1 (returned before): result1 lies in the memory of what the previous call returned, under another StorageImpl"}}, []asserts.Earlier{{Then: was, Now: written}}},
+			want: []string{"OA005 result1 (returned-before): result1 lies in the memory of what the previous call returned, under another StorageImpl"}}, []asserts.Earlier{{Then: was, Now: written}}},
 		{judgement{name: "changed, beside one without a storage", schema: "f(Tensor self) -> (Tensor, Tensor)", results: list{see(5, 0), at(7, 8, 400, "ab")},
 			want: []string{second}}, []asserts.Earlier{{Then: was, Now: written}}},
 		{judgement{name: "changed, and nothing is fresh", schema: self, results: list{undefined}}, []asserts.Earlier{{Then: was, Now: written}}},
@@ -92,7 +92,7 @@ func TestFreshStorageOwner(t *testing.T) {
 	}
 	const (
 		static = "OA005 result: result lies in memory that its StorageImpl does not free: another object's, or static"
-		reused = "OA005 result (returned before): result lies in the memory of what the previous call returned, under another StorageImpl"
+		reused = "OA005 result (returned-before): result lies in the memory of what the previous call returned, under another StorageImpl"
 		lent   = "memory from no allocator of the device: its other owners are not known"
 	)
 	elsewhere := at(9, 10, 300, asserts.OwnStorage)
@@ -146,7 +146,7 @@ func TestFreshStorageWrittenLate(t *testing.T) {
 	}
 	self, was := at(1, 2, 100, "ab"), at(9, 10, 300, "xy")
 	const (
-		reused        = "OA005 result0 (returned before): result0 lies in the memory of what the previous call returned, under another StorageImpl"
+		reused        = "OA005 result0 (returned-before): result0 lies in the memory of what the previous call returned, under another StorageImpl"
 		late0         = "OA005 result0: result0 changed after the call, so a reference is held elsewhere: 1 of 2 bytes changed"
 		late1         = "OA005 result1: result1 changed after the call, so a reference is held elsewhere: 1 of 2 bytes changed"
 		heldElsewhere = "OA003 result0: use_count of the TensorImpl of result0 is 2, and no tensor of the call shares it: a reference is held elsewhere"

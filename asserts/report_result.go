@@ -12,13 +12,18 @@ type Result struct {
 	Case    string `json:"case,omitempty"` // of the op, if a suite made several
 	Device  string `json:"device,omitempty"`
 	DType   string `json:"dtype,omitempty"`
-	Count   int    `json:"count,omitempty"`  // how often
-	Reason  string `json:"reason,omitempty"` // why it was skipped, or the cause of the crash
+	Count   int    `json:"count,omitempty"`   // how often
+	Reason  string `json:"reason,omitempty"`  // why it was skipped, or the cause of the crash
+	Symptom string `json:"symptom,omitempty"` // of a violation, as an allowlist names it: "OA021/threads"
+	Saw     string `json:"saw,omitempty"`     // what was seen
+	Fix     string `json:"fix,omitempty"`     // the change to make
+	Call    string `json:"call,omitempty"`    // the smallest call that shows it
 	Report  string `json:"report,omitempty"`
 	Site    Site   `json:"site,omitzero"`
 	Program string `json:"program,omitempty"` // the file of a program that reproduces it without opassert
 
-	Took time.Duration `json:"-"` // differs between runs
+	Took  time.Duration `json:"-"` // differs between runs
+	First string        `json:"-"` // the first line of a finding
 }
 
 // A Status is the outcome of a check.
@@ -43,6 +48,7 @@ func (v *Violation) Result() Result {
 	return Result{
 		Op: v.Op, Code: v.Code, Subject: v.Subject.String(), Status: status, Reason: v.Note,
 		Device: v.Device, DType: v.DType, Count: 1, Report: v.Error(), Site: v.Site,
+		Symptom: v.Symptom.Of(v.Code), Saw: v.Saw, Fix: v.Fix, First: v.Symptom.Of(v.Code) + " " + v.Op + ": " + v.Sentence(),
 	}
 }
 

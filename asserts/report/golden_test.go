@@ -109,9 +109,15 @@ func TestGolden(t *testing.T) {
 		got.Files = append(got.Files, txtar.File{Name: name, Data: b.Bytes()})
 	}
 	r := failing()
-	add("failing.txt", r.WriteText)
+	text := func(r *Report, form Form) func(io.Writer) error {
+		return func(w io.Writer) error { return r.WriteText(w, form) }
+	}
+	add("failing.txt", text(r, Brief))
+	add("failing-v.txt", text(r, Verbose))
+	add("failing-q.txt", text(r, Quiet))
 	add("failing.results", func(w io.Writer) error { return writeResults(w, r) })
-	add("clean.txt", clean().WriteText)
+	add("clean.txt", text(clean(), Brief))
+	add("clean-v.txt", text(clean(), Verbose))
 	add("clean.results", func(w io.Writer) error { return writeResults(w, clean()) })
 	golden.Compare(t, "runs.txtar", string(txtar.Format(&got)))
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -97,11 +98,11 @@ func junitOf(r asserts.Result, class junitText) junitCase {
 	c := junitCase{Class: class, Name: junitText(keyOf(r)), Time: junitTime(r.Took)}
 	switch r.Status {
 	case asserts.Violated:
-		c.Failure = &junitNote{Message: junitText(titleOf(r)), Type: junitText(r.Code.String()), Text: junitText(messageOf(r))}
+		c.Failure = &junitNote{Message: junitText(firstLine(r)), Type: junitText(r.Code.String()), Text: junitText(messageOf(r))}
 	case asserts.Crashed, asserts.Failed:
-		c.Error = &junitNote{Message: junitText(titleOf(r)), Type: junitText(r.Status), Text: junitText(messageOf(r))}
+		c.Error = &junitNote{Message: junitText(firstLine(r)), Type: junitText(r.Status), Text: junitText(messageOf(r))}
 	case asserts.Noted:
-		c.Skipped = &junitNote{Message: junitText("note: " + r.Reason), Text: junitText(messageOf(r))}
+		c.Skipped = &junitNote{Message: junitText("note: " + cmp.Or(r.First, r.Reason)), Text: junitText(messageOf(r))}
 	case asserts.Known:
 		c.Skipped = &junitNote{Message: "known: the baseline has it", Text: junitText(messageOf(r))}
 	case asserts.Skipped:

@@ -44,7 +44,7 @@ func TestKernels(t *testing.T) {
 		t.Error(diff)
 	}
 	var text, page bytes.Buffer
-	must.Do(t, r.WriteText(&text))
+	must.Do(t, r.WriteText(&text, Verbose))
 	must.Do(t, r.WriteHTML(&page))
 	for _, want := range []string{"seed 0", "crashes", "cases ran", "Ops: ", "Coverage", "why it never ran", ">OA001</button>"} {
 		if !strings.Contains(page.String(), want) {
@@ -75,7 +75,7 @@ func TestKernels(t *testing.T) {
 // A run on the CPU has no such numbers.
 func TestKernelsOfCPU(t *testing.T) {
 	var text, page bytes.Buffer
-	must.Do(t, failing().WriteText(&text))
+	must.Do(t, failing().WriteText(&text, Verbose))
 	must.Do(t, failing().WriteHTML(&page))
 	if strings.Contains(text.String(), "for the device") || strings.Contains(page.String(), `id="kernel"`) {
 		t.Errorf("it speaks of kernels for a device:\n%s", text.String())

@@ -18,6 +18,14 @@ func (p *ReproProgram) path() string {
 	return p.File
 }
 
+// outcome describes the outcome of a program, or returns "" for nil.
+func (p *ReproProgram) outcome() string {
+	if p == nil {
+		return ""
+	}
+	return p.String()
+}
+
 // String describes the outcome of the program.
 func (p *ReproProgram) String() string {
 	switch {

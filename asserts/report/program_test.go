@@ -18,11 +18,12 @@ func TestProgramsAreReported(t *testing.T) {
 		lines             []string
 	}{
 		{[]*ReproProgram{nil}, []*ReproProgram{nil}, nil},
-		{[]*ReproProgram{shown}, nil, []string{"  program p/shown.py: reproduced without opassert", "  programs 1 reproduced without opassert, 0 not"}},
-		{nil, []*ReproProgram{gone, nil}, []string{"  program p/gone.py: not reproduced: the fault is not there", "  programs 0 reproduced without opassert, 1 not"}},
+		{[]*ReproProgram{shown}, nil, []string{"program p/shown.py: reproduced without opassert", "1 error in 1 of 1 op; 1 of 1 program reproduced it without opassert. 1 call of"}},
+		{nil, []*ReproProgram{gone, nil}, []string{"program p/gone.py: not reproduced: the fault is not there", "2 crashes in 1 of 1 op; 0 of 1 program reproduced it without opassert. 1 call of"}},
 		{[]*ReproProgram{shown, none}, []*ReproProgram{shown}, []string{
-			"  program p/shown.py: reproduced without opassert", "  program none: it has no literal",
-			"  program p/shown.py: reproduced without opassert", "  programs 2 reproduced without opassert, 1 not",
+			"program p/shown.py: reproduced without opassert", // the crash is the worst
+			"program p/shown.py: reproduced without opassert", "program none: it has no literal",
+			"2 errors, 1 crash in 1 of 1 op; 2 of 3 programs reproduced it without opassert. 1 call of",
 		}},
 	} {
 		op := &OpResult{Op: "x::f", Schema: "f(Tensor x) -> Tensor", Ran: 1}
@@ -33,11 +34,11 @@ func TestProgramsAreReported(t *testing.T) {
 			op.Crashes = append(op.Crashes, Crash{Case: i, Cause: "SIGSEGV", Alone: true, Program: p})
 		}
 		var b strings.Builder
-		must.Do(t, (&Report{Ops: []*OpResult{op}}).WriteText(&b))
+		must.Do(t, (&Report{Ops: []*OpResult{op}}).WriteText(&b, Brief))
 		var got []string
 		for line := range strings.Lines(b.String()) {
-			if strings.HasPrefix(line, "  program") {
-				got = append(got, strings.TrimSuffix(line, "\n"))
+			if strings.HasPrefix(line, "        program") || strings.Contains(line, "reproduced it") {
+				got = append(got, strings.TrimSpace(line))
 			}
 		}
 		if strings.Join(got, "\n") != strings.Join(tt.lines, "\n") {

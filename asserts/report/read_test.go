@@ -30,9 +30,10 @@ func FuzzReadReport(f *testing.F) {
 			return
 		}
 		if merged, _ := Merge([]string{"x"}, []*Report{r}); merged != nil {
-			for _, write := range []func(io.Writer) error{merged.WriteText, merged.WriteFindings, merged.WriteHTML} {
-				must.Do(t, write(io.Discard))
+			for _, form := range []Form{Brief, Verbose} {
+				must.Do(t, merged.WriteText(io.Discard, form))
 			}
+			must.Do(t, merged.WriteHTML(io.Discard))
 			must.Do(t, WriteJUnit(io.Discard, merged.Results()))
 		}
 		var first, second bytes.Buffer

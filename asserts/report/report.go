@@ -154,14 +154,15 @@ func (r *Report) found(op *OpResult) []asserts.Result {
 		result := v.Result()
 		result.Report += "\n" + f.text(op.Op)
 		result.Case, result.Device, result.Count = strconv.Itoa(f.Case), f.On(), f.Times
-		result.Program = f.Program.path()
+		result.Program, result.Call = f.Program.path(), f.call()
 		if f.Known {
 			result.Status = asserts.Known
 		}
 		all = append(all, result)
 	}
 	for _, c := range op.Crashes {
-		result := asserts.Result{Op: op.Op, Status: asserts.Crashed, Case: strconv.Itoa(c.Case), Device: string(c.Device), Reason: c.Cause, Report: r.CrashText(op, c), Program: c.Program.path()}
+		result := asserts.Result{Op: op.Op, Status: asserts.Crashed, Case: strconv.Itoa(c.Case), Device: string(c.Device), Reason: c.Cause, Report: r.CrashText(op, c), Program: c.Program.path(), Saw: c.Said, Call: c.Call,
+			First: "crash " + op.Op + ": " + c.Cause}
 		switch {
 		case c.Known:
 			result.Status = asserts.Known
@@ -211,60 +212,6 @@ func SeedFlag(seed uint64) string {
 		return ""
 	}
 	return fmt.Sprintf(" -seed %d", seed)
-}
-
-// WriteText writes the findings and the crashes by kernel family, then the ops
-// that never ran, and the totals.
-func (r *Report) WriteText(w io.Writer) error {
-	if err := r.WriteFindings(w); err != nil {
-		return err
-	}
-	t := textWriter{w: w}
-	for _, op := range r.Ops {
-		for _, l := range op.known() {
-			t.line("known  %v", l)
-		}
-		for _, c := range op.Crashes {
-			if !c.Counts() && !c.Known {
-				t.line("not counted  %s  %s in case %d, %s", op.Op, c.Cause, c.Case, c.excuse())
-			}
-		}
-		if op.Ran == 0 && op.Against() == 0 {
-			t.line("never ran  %s  %s", op.Op, strings.Join(strings.Fields(op.Reason()), " "))
-		}
-	}
-	for _, l := range r.Left {
-		t.line("not loaded  %s", strings.Join(strings.Fields(l), " "))
-	}
-	for _, l := range r.Gone {
-		t.line("gone  %v", l)
-	}
-	for _, e := range r.unneeded() {
-		t.line("excused nothing  %s: %s %s (%s)", e.Entry, e.Op, e.Checks, e.Reason)
-	}
-	r.writeTotals(&t)
-	return t.err
-}
-
-// WriteFindings writes the findings and the crashes by kernel family.
-func (r *Report) WriteFindings(w io.Writer) error {
-	t := textWriter{w: w}
-	for _, f := range families(r.Ops) {
-		r.writeFamily(&t, f)
-	}
-	return t.err
-}
-
-func (r *Report) writeFamily(t *textWriter, f *family) {
-	if len(f.ops) > 1 {
-		t.line("%s: %d in %s\n", f.name, len(f.findings)+len(f.crashes), slicesx.Join(f.ops, ", ", func(op *OpResult) string { return op.Op }))
-	}
-	for _, found := range f.findings {
-		t.line("%s\n%s\n", printable.Lines(r.violation(found.op, found.Finding).Error()), printable.Lines(found.text(found.op.Op)))
-	}
-	for _, c := range f.crashes {
-		t.line("%s\n", printable.Lines(r.CrashText(c.op, c.Crash)))
-	}
 }
 
 // text returns the call that shows a finding, and the line of a file of cases that repeats it.
@@ -429,30 +376,17 @@ func (r *Report) Totals() Totals {
 	return t
 }
 
-// head describes the run: engine, level and seed.
-func (r *Report) head() string {
-	through := ""
+// through is the level, and where calls begin.
+func (r *Report) through() string {
 	if r.Through != "" {
-		through = ", through " + r.Through
+		return r.Level.String() + ", through " + r.Through
 	}
-	return fmt.Sprintf("%s, level %v%s, seed %d", r.Engine, r.Level, through, r.Seed)
+	return r.Level.String()
 }
 
 func (r *Report) writeTotals(t *textWriter) {
 	sum := r.Totals()
-	t.line("%s: %d findings and %d crashes in %d calls", r.head(), sum.Findings, sum.Crashes, sum.Ran)
-	if reproduced, others := r.Programs(); reproduced+others > 0 {
-		t.line("  programs %d reproduced without opassert, %d not", reproduced, others)
-	}
-	if sum.Notes > 0 {
-		t.line("  notes   %d, which are debatable and no errors", sum.Notes)
-	}
-	if r.All > len(r.Ops) {
-		t.line("  interrupted after %d of %d ops", len(r.Ops), r.All)
-	}
-	if sum.Known+len(r.Gone) > 0 {
-		t.line("  known   %d; gone %d", sum.Known, len(r.Gone))
-	}
+	t.line("  run     %s, level %v, seed %d", r.Engine, r.through(), r.Seed)
 	for i, line := range sum.lines() {
 		t.line("  %-7s %s", []string{"ops", "apart"}[min(i, 1)], line)
 	}

@@ -73,7 +73,7 @@ func TestUncalledOfManyOps(t *testing.T) {
 		r.Ops[0].Devices = Devices{engine.Meta: {Uncalled: map[string]int{"rare": 20, "common": 21}}}
 		r.Ops[0].Tried = Classes{"self": {"empty"}}
 		var b strings.Builder
-		must.Do(t, r.WriteText(&b))
+		must.Do(t, r.WriteText(&b, Verbose))
 		return b.String()
 	}
 	const rare, common, classes = "not compared with meta 20: rare\n", "not compared with meta 21: common\n", "tried   aten::0 self: empty\n"
@@ -99,11 +99,11 @@ func TestUncalledOfManyOps(t *testing.T) {
 // The first error of a writer is that of the report; nothing is written after it.
 func TestWriteFails(t *testing.T) {
 	w := &brokenWriter{left: 2}
-	if err := clean().WriteText(w); !errors.Is(err, errBroken) || w.left != -1 {
+	if err := clean().WriteText(w, Verbose); !errors.Is(err, errBroken) || w.left != -1 {
 		t.Errorf("error %v, %d writes after it", err, -1-w.left)
 	}
 	w = &brokenWriter{}
-	if err := failing().WriteText(w); !errors.Is(err, errBroken) || w.left != -1 {
+	if err := failing().WriteText(w, Brief); !errors.Is(err, errBroken) || w.left != -1 {
 		t.Errorf("findings: error %v, %d writes after it", err, -1-w.left)
 	}
 }

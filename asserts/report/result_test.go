@@ -76,7 +76,7 @@ func TestRunCountIsEqualInAllFormats(t *testing.T) {
 		must.Do(t, write(&b))
 		return b.String()
 	}
-	text, page := wrote(r.WriteText), html.UnescapeString(wrote(r.WriteHTML))
+	text, page := wrote(func(w io.Writer) error { return r.WriteText(w, Verbose) }), html.UnescapeString(wrote(r.WriteHTML))
 	for _, line := range []string{
 		"2 of 7 ran; of those with a kernel below autograd 1 of the 2 that can run here",
 		"2 with a kernel below autograd cannot run here: it calls <g>",

@@ -1,11 +1,15 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
 )
+
+// firstLine returns the first line of a finding, or the result in one line.
+func firstLine(r asserts.Result) string { return cmp.Or(r.First, titleOf(r)) }
 
 // titleOf returns the result in one line.
 func titleOf(r asserts.Result) string {
@@ -16,11 +20,11 @@ func titleOf(r asserts.Result) string {
 	if r.Device != "" {
 		on = "[" + strings.TrimSuffix(r.Device+", "+r.DType, ", ") + "]"
 	}
-	return columns(checkOf(r), r.Op, r.Subject, number, on)
+	return joined(checkOf(r), r.Op, r.Subject, number, on)
 }
 
-// columns joins the texts that are not empty.
-func columns(texts ...string) string {
+// joined joins the texts that are not empty.
+func joined(texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), "  ")
 }
 
@@ -31,7 +35,7 @@ func keyOf(r asserts.Result) string {
 	if r.Device != "" {
 		on = "[" + r.Device + "]"
 	}
-	key := columns(checkOf(r), r.Op, subject, on)
+	key := joined(checkOf(r), r.Op, subject, on)
 	if reason, _, _ := strings.Cut(r.Reason, "\n"); reason != "" && (r.Code == 0 || r.Status == asserts.Skipped) {
 		key += ": " + reason
 	}

@@ -42,7 +42,7 @@ func TestUnfinishedCasesAreTold(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	var text strings.Builder
-	if err := r.WriteText(&text); err != nil || op.Cases != 8 {
+	if err := r.WriteText(&text, report.Verbose); err != nil || op.Cases != 8 {
 		t.Fatal(err, op.Cases)
 	}
 	for _, line := range []string{"cut     2: a case was not finished: it has many", "cut     1: the cases that follow"} {

@@ -83,9 +83,9 @@ func TestMemoryWaivedAndOff(t *testing.T) {
 	long(t)
 	command := libtorchtest.Command(t)
 	lib := libtorchtest.Library(t, "memory", "../../testdata/oplib", "memory.cpp")
-	check := []string{"check", "-lib", lib, "-n", "30", "-state", filepath.Join(t.TempDir(), "state"), "-op", "astray::OA018_reads_one_more"}
+	check := []string{"check", "-lib", lib, "-n", "30", "-state", filepath.Join(t.TempDir(), "state"), "-op", "astray::OA018_reads_one_more", "-v"}
 	out, _ := exec.Command(command, check...).Output()
-	_, waive, ok := strings.Cut(string(out), "\n  waive   ")
+	_, waive, ok := strings.Cut(string(out), "\n        waive   ")
 	waive, _, _ = strings.Cut(waive, "\n")
 	if !ok || !strings.Contains(waive, "OA018") {
 		t.Fatalf("no line to waive it in\n%s", out)
@@ -97,7 +97,7 @@ func TestMemoryWaivedAndOff(t *testing.T) {
 	if out, err := exec.Command(command, append(check, "-allow", list)...).Output(); err != nil {
 		t.Errorf("waived: %v\n%s", err, out)
 	}
-	if out, err := exec.Command(command, append(check, "-guard=false")...).Output(); err != nil || strings.Contains(string(out), "OA018 out-of-bounds  astray") {
+	if out, err := exec.Command(command, append(check, "-guard=false")...).Output(); err != nil || strings.Contains(string(out), "  error OA018") {
 		t.Errorf("off: %v\n%s", err, out)
 	}
 }
@@ -124,7 +124,7 @@ func TestMemoryProgramsInCpp(t *testing.T) {
 	}
 	out, err := exec.Command(command, args...).CombinedOutput()
 	for _, code := range []string{"OA009", "OA018", "OA019", "OA020", "OA021"} {
-		if !regexp.MustCompile(`\n  program .*-` + code + `-.*\.cpp: reproduced without opassert\n`).Match(out) {
+		if !regexp.MustCompile(`\n        program .*-` + code + `-.*\.cpp: reproduced without opassert\n`).Match(out) {
 			t.Errorf("%s has no program that shows it, %v:\n%s", code, err, out)
 		}
 	}

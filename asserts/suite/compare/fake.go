@@ -50,8 +50,8 @@ func Fakes(op *asserts.Op, real *asserts.Seen, fake *Fake, policy *asserts.Polic
 	f.fake = true
 	switch {
 	case fake.Missing:
-		v := r.reportCall("it has a kernel, and no fake", `register one, torch.library.register_fake("`+op.Name+`"), which makes tensors of the kernel's sizes, strides and dtypes`)
-		v.Note = "only torch.compile and torch.export need it: they fail at the op"
+		v := r.reportCall("it has a kernel and no fake", `register one, torch.library.register_fake("`+op.Name+`"), which makes tensors of the kernel's sizes, strides and dtypes`)
+		v.Symptom, v.Note = asserts.NoFake, "only torch.compile and torch.export need it: they fail at the op"
 	case fake.Fault != "":
 		v := r.reportCall("the kernel returns, and its fake "+fake.Fault, "make the fake accept what the kernel accepts, and return what the schema says")
 		v.Breaks = stopsCompilers

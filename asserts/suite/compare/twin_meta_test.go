@@ -420,7 +420,7 @@ func TestFakes(t *testing.T) {
 		},
 		{
 			"raises under symbolic sizes", fresh, see(3, 4), compare.Fake{Fault: "under symbolic sizes raises TypeError: no", Symbols: true},
-			[]string{"OA011 result (symbolic sizes): the kernel returns, and its fake under symbolic sizes raises TypeError: no"}, "make the fake accept",
+			[]string{"OA011 result (symbolic-sizes): the kernel returns, and its fake under symbolic sizes raises TypeError: no"}, "make the fake accept",
 		},
 		{
 			"raises, and nothing is returned", "f(Tensor(a!) self) -> ()", undefined, compare.Fake{Fault: "raises TypeError: no"},
@@ -429,14 +429,14 @@ func TestFakes(t *testing.T) {
 		{
 			"guards", "f(int n, Tensor self) -> Tensor", see(3, 4, holding("abcd")),
 			compare.Fake{Seen: asserts.Seen{Results: list{same}}, Guards: []compare.Guard{{Arg: 1, Text: "self.shape[0] == 4", At: "ops.py:4", Other: "self [5]"}, {Arg: 0}}},
-			[]string{"OA011 argument self (size guard): its fake sets the guard self.shape[0] == 4 (ops.py:4), and returns the same for other sizes, such as self [5]"}, "compute with the symbolic size",
+			[]string{"OA011 argument self (size-guard): its fake sets the guard self.shape[0] == 4 (ops.py:4), and returns the same for other sizes, such as self [5]"}, "compute with the symbolic size",
 		},
 		{
 			"elsewhere", fresh, see(3, 4, holding("abcd")), compare.Fake{Seen: asserts.Seen{Results: list{same}}, Elsewhere: []string{"cpu", "meta"}},
 			[]string{"OA011 result: for tensors on a GPU its fake returns some on cpu, meta"}, "make tensors on the device",
 		},
-		{"missing", fresh, see(3, 4), compare.Fake{Missing: true}, []string{"OA011 result: it has a kernel, and no fake"}, "register one"},
-		{"missing, without tensors", "f(int n) -> int", undefined, compare.Fake{Missing: true}, []string{"OA011 argument : it has a kernel, and no fake"}, "register one"},
+		{"missing", fresh, see(3, 4), compare.Fake{Missing: true}, []string{"OA011 result (no-fake): it has a kernel and no fake"}, "register one"},
+		{"missing, without tensors", "f(int n) -> int", undefined, compare.Fake{Missing: true}, []string{"OA011 argument  (no-fake): it has a kernel and no fake"}, "register one"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			args := list{see(1, 2, holding("abcd"))}
@@ -571,8 +571,8 @@ func TestFakesNumbers(t *testing.T) {
 		want       []string
 	}{
 		{"alike", []string{"3", "true"}, []string{"3", "true"}, nil},
-		{"another", []string{"3", "true"}, []string{"3", "false"}, []string{"OA011 argument self (other contents): number true, by its fake false"}},
-		{"two others", []string{"3", "4"}, []string{"5", "6"}, []string{"OA011 argument self (other contents): number 3, by its fake 5"}},
+		{"another", []string{"3", "true"}, []string{"3", "false"}, []string{"OA011 argument self (other-contents): number true, by its fake false"}},
+		{"two others", []string{"3", "4"}, []string{"5", "6"}, []string{"OA011 argument self (other-contents): number 3, by its fake 5"}},
 		{"left open", []string{"3", "4"}, []string{"", "4"}, nil},
 		{"not known", []string{"", "4"}, []string{"3", "4"}, nil},
 		{"fewer of the kernel", nil, []string{"3"}, nil},

@@ -24,7 +24,7 @@ func TestChanges(t *testing.T) {
 		return call(list{on(1, was), second}, list{on(1, is), second})
 	}
 	const two = "f_(Tensor(a!) self, Tensor other) -> ()"
-	const kept, changed = "OA011 argument self (other contents): the call does not change its bytes, on cpu it changes them", "OA011 argument self (other contents): the call changes its bytes, on cpu it does not change them"
+	const kept, changed = "OA011 argument self (other-contents): the call does not change its bytes, on cpu it changes them", "OA011 argument self (other-contents): the call changes its bytes, on cpu it does not change them"
 	for _, tt := range []struct {
 		name, schema string
 		real, twin   *asserts.Seen

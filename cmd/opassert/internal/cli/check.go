@@ -153,7 +153,7 @@ func runCheck(inv *invocation) error {
 	}
 	base.printAbsent(inv, run.All)
 	if *explain {
-		out.text = func(r *report.Report, w io.Writer) error { return suite.WriteExplained(w, r, run.All) }
+		out.explain = func(r *report.Report, w io.Writer) error { return suite.WriteExplained(w, r, run.All) }
 	}
 	r, err := checked(inv, run, base, func(r *report.Report) error {
 		return errors.Join(base.apply(inv, r), writePrograms(folder, r, o.Workers), out.write(inv, r))

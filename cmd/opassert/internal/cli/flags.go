@@ -69,7 +69,8 @@ var flagRows = []flagRow{
 	{howMuch, "preset", "the checks to plan: `" + strings.Join(plan.Presets(), "|") + "`"},
 	{howMuch, "always", "check in every build, not only under -tags opassert"},
 
-	{output, "q", "print only findings, crashes and errors"},
+	{output, "q", "print only the summary"},
+	{output, "v", "print all that is known of each finding, and the tables of checks"},
 	{output, "explain", "print the calls tried of ops that never ran, and their errors, as a file for -cases"},
 	{output, "json", "print JSON on standard output instead of text: opassert help json"},
 	{output, "run json", "write the findings as JSON to a `file`: opassert help json"},

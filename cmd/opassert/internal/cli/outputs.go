@@ -23,19 +23,19 @@ import (
 
 // outputs are the flags for the files and formats of a report.
 type outputs struct {
-	json, quiet *bool
-	formats     formatFlags
-	html        *string
-	text        func(*report.Report, io.Writer) error // for a report on standard output
+	json, quiet, verbose *bool
+	formats              formatFlags
+	html                 *string
+	explain              func(*report.Report, io.Writer) error // instead of a report on standard output
 }
 
 func newOutputs(f *flag.FlagSet) *outputs {
 	return &outputs{
 		json:    newJSONFlag(f),
 		quiet:   f.Bool("q", false, ""),
+		verbose: f.Bool("v", false, ""),
 		formats: newFormatFlags(f),
 		html:    newOutputFlag(f, "html"),
-		text:    (*report.Report).WriteText,
 	}
 }
 
@@ -53,18 +53,28 @@ func checkWritable(path string) error {
 
 // write writes every requested report, the others also if one fails.
 func (o *outputs) write(inv *invocation, r *report.Report) error {
-	print := func(w io.Writer) error { return o.text(r, w) }
+	print := func(w io.Writer) error { return r.WriteText(w, o.form()) }
 	switch {
 	case *o.json:
 		print = r.WriteJSON
-	case *o.quiet:
-		print = r.WriteFindings
+	case o.explain != nil:
+		print = func(w io.Writer) error { return o.explain(r, w) }
 	}
 	return errors.Join(
 		o.formats.write(r.Results()),
 		toFile(*o.html, r.WriteHTML),
-		buffered(inv.stdout, print),
+		inv.coloured(print),
 	)
+}
+
+func (o *outputs) form() report.Form {
+	switch {
+	case *o.quiet:
+		return report.Quiet
+	case *o.verbose:
+		return report.Verbose
+	}
+	return report.Brief
 }
 
 // buffered writes in large pieces, with foreign text escaped.

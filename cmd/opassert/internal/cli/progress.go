@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"sync"
 	"time"
@@ -55,10 +58,38 @@ func startProgress(inv *invocation, ops []engine.Operator, known map[string]*rep
 }
 
 // shows reports whether messages go to a terminal.
-func (inv *invocation) shows() bool {
-	f, _ := inv.own.stderr.(*os.File) // or nil, which is not a terminal
+func (inv *invocation) shows() bool { return terminal(inv.own.stderr) && inv.stderr != io.Discard }
+
+// terminal reports whether a stream is a terminal that updates lines and has colours.
+func terminal(w io.Writer) bool {
+	f, _ := w.(*os.File) // or nil, which is not a terminal
 	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb" && inv.stderr != io.Discard
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
+}
+
+// levels matches the level and the code of a finding in a report.
+var levels = regexp.MustCompile(`(?m)^  (?:error|note ) \S+`)
+
+// coloured writes a report on standard output, with colours on a terminal.
+func (inv *invocation) coloured(write func(io.Writer) error) error {
+	if !terminal(inv.own.stdout) || os.Getenv("NO_COLOR") != "" {
+		return buffered(inv.stdout, write)
+	}
+	var text bytes.Buffer
+	err := buffered(&text, write)
+	_, unwritten := inv.own.stdout.Write(paint(text.Bytes()))
+	return errors.Join(err, unwritten)
+}
+
+// paint colours a report: errors are red, notes are blue.
+func paint(text []byte) []byte {
+	return levels.ReplaceAllFunc(text, func(found []byte) []byte {
+		colour := 34
+		if bytes.HasPrefix(found, []byte("  error")) {
+			colour = 31
+		}
+		return fmt.Appendf(nil, "\x1b[1;%dm%s\x1b[0m", colour, found)
+	})
 }
 
 func (p *progress) each(interval time.Duration) {
@@ -94,7 +125,7 @@ func (p *progress) opDone(r *report.OpResult) {
 	p.findings += r.Against()
 	for _, f := range r.Findings {
 		if f.Counts() {
-			p.tell(f.Violation.Title())
+			p.tell(printable.Line(f.Violation.Symptom.Of(f.Violation.Code) + "  " + r.Op + "  " + f.Violation.Sentence()))
 		}
 	}
 	for _, c := range r.Crashes {

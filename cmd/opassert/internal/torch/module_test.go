@@ -444,7 +444,7 @@ func TestReplacedWhileIdle(t *testing.T) {
 		imports := filepath.Join(t.TempDir(), "imports")
 		t.Setenv("IMPORTS", imports)
 		got := check(t, python, "testdata", "-module", "python_ends", "-level", "content", "-n", "20")
-		if !strings.Contains(got.stdout, ": 1 findings and 3 crashes in ") {
+		if !strings.Contains(got.stdout, "1 error, 3 crashes in ") {
 			t.Errorf("want a finding and three crashes\n%s%s", got.stdout, got.stderr)
 		}
 		text, _ := os.ReadFile(imports)

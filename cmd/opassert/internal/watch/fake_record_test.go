@@ -72,7 +72,7 @@ func TestFakeRecords(t *testing.T) {
 	same, other, far := fakeTensorText(3, "float32", "cpu", 2), fakeTensorText(3, "float64", "cpu", 2), fakeTensorText(3, "float32", "lpu:0", 2)
 	missing := fakeText(1, "", `, "missing": true, "site": ["", 0]`)
 	beside := fakeText(1, "", `, "missing": true, "site": ["", 0], "beside": `+fakeText(1, other, ""))
-	const none = "it has a kernel, and no fake"
+	const none = "it has a kernel and no fake"
 	for _, tt := range []struct {
 		name         string
 		call, answer string

@@ -77,7 +77,7 @@ op(wrong, "other_name(Tensor x, *, float scale) -> Tensor", anything, needs_name
 op(wrong, "no_name(Tensor x, *, float scale=1.0) -> Tensor", one, scaled, "OA012 the kernel for CPU does not accept the schema's arguments: it does not take scale, which the schema passes by name")
 op(wrong, "returns(Tensor x) -> (Tensor, Tensor)", pair, triple, "OA011 the fake returns 3 values, and the schema 2")
 op(wrong, "returns_pair(Tensor x) -> Tensor", pair, one, "OA012 the kernel for CPU returns 2 values, and the schema 1")
-op(wrong, "no_fake(Tensor x) -> Tensor", one, None, "OA011 it has a kernel, and no fake")
+op(wrong, "no_fake(Tensor x) -> Tensor", one, None, "OA011 it has a kernel and no fake")
 op(wrong, "void(Tensor x) -> ()", one, one, "OA012 it returns nothing and declares no write")
 op(wrong, "in_place_(Tensor x) -> Tensor", one, one, "OA012 in_place_ is in-place by its name, but x is not written")
 

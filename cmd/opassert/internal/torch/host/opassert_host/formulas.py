@@ -208,7 +208,7 @@ class Rules(GradientChecks):
                 if of and any(t.requires_grad for t in results):
                     self.gradients(results, leaves, of, [distinct(t) for t in results])
             except Exception as error:
-                self.add_raised(f"without {self.named[absent]}, which the kernel accepts, its formula raises", error, place, self.named[absent], "without tensor")
+                self.add_raised(f"without {self.named[absent]}, which the kernel accepts, its formula raises", error, place, self.named[absent], "without-tensor")
 
     def check_in_place(self, place):
         """Checks that the graph of a written argument has the op's formula."""

@@ -119,7 +119,7 @@ def check_op(name):
     if backward:
         check_autograd(name, schema, backward, setup)
     if place[0] and not planned(name, op):
-        wrong("OA011", name, place, "it has a kernel, and no fake: torch.compile and torch.export end at it", f'register one: torch.library.register_fake("{name}")')
+        wrong("OA011", name, place, "it has a kernel and no fake: torch.compile and torch.export end at it", f'register one: torch.library.register_fake("{name}")')
     objects = any("__torch__" in str(a.type) for a in schema.arguments)
     if not schema.returns and not objects and not any(a.alias_info and a.alias_info.is_write for a in schema.arguments):
         wrong("OA012", name, place, "it returns nothing and declares no write: compilers drop its calls", "declare what it writes, with mutates_args or (a!) in the schema; or return a tensor")

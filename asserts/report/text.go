@@ -1,0 +1,416 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/printable"
+	"github.com/opassert/opassert/internal/slicesx"
+)
+
+// A Form is how much a text report has.
+type Form int
+
+const (
+	Brief   Form = iota // for each finding the call that shows it, and the fix; then the ending
+	Verbose             // and each fact, and the tables of checks
+	Quiet               // the ending alone
+)
+
+// A Shown is a finding as a person reads it.
+type Shown struct {
+	Level string      // "error" or "note"
+	Code  string      // "OA009", "OA021/threads" or "crash"
+	Says  string      // what is wrong, a sentence
+	Lines [][2]string // names and texts: call, fix
+	Facts string      // all that is known, as lines
+}
+
+// Show returns a violation, and the call that shows it, as a person reads them.
+func Show(v *asserts.Violation, call string, more ...[2]string) *Shown {
+	s := &Shown{Level: "error", Code: v.Symptom.Of(v.Code), Says: v.Sentence()}
+	if v.Note != "" {
+		s.Level = "note"
+	}
+	namespace, _, _ := strings.Cut(v.Op, "::")
+	call = strings.TrimPrefix(call, namespace+"::")
+	detail := v.Detail()
+	if whole := call + ": " + detail; call != "" && detail != "" && indented+len(whole) <= width {
+		call, detail = whole, ""
+	}
+	for _, l := range append([][2]string{{"call", call}, {"saw", detail}, {"by", v.Answer.String()}, {"fix", v.Fix}}, more...) {
+		if l[1] != "" {
+			s.Lines = append(s.Lines, l)
+		}
+	}
+	_, s.Facts, _ = strings.Cut(v.Error(), "\n")
+	return s
+}
+
+// width is that of a report, and indented that of what stands before the texts of a finding.
+const width, indented = 100, 15
+
+// Write writes the finding, of a note or an error of any op.
+func (s *Shown) Write(w io.Writer, form Form) error {
+	t := textWriter{w: w}
+	t.folded(fmt.Sprintf("  %-5s %s  ", s.Level, s.Code), s.Says, 8, 3)
+	if form == Verbose && s.Facts != "" {
+		for line := range strings.Lines(s.Facts) {
+			t.line("      %s", strings.TrimSuffix(line, "\n"))
+		}
+		return t.err
+	}
+	for _, l := range s.Lines {
+		if l[0] == "program" { // a file's name, to be copied
+			t.line("        %s %s", l[0], l[1])
+			continue
+		}
+		t.folded(fmt.Sprintf("        %-6s ", l[0]), l[1], indented, 2)
+	}
+	return t.err
+}
+
+// folded writes a text after a beginning, in at most so many lines, of which the later ones are indented.
+func (t *textWriter) folded(begin, text string, indent, most int) {
+	words, line, lines := strings.Fields(printable.Line(text)), begin, 1
+	empty := true
+	for i, word := range words {
+		room := width
+		if lines == most {
+			room -= len(" ...")
+		}
+		if !empty && len([]rune(line))+1+len([]rune(word)) > room && (lines < most || i+1 < len(words)) {
+			if lines == most {
+				line += " ..."
+				break
+			}
+			t.line("%s", strings.TrimRight(line, " "))
+			line, empty = strings.Repeat(" ", indent), true
+			lines++
+		}
+		if !empty {
+			line += " "
+		}
+		line, empty = line+word, false
+	}
+	t.line("%s", strings.TrimRight(line, " "))
+}
+
+// A block is an op with what was found in it, errors first.
+type block struct {
+	op     *OpResult
+	found  []*Shown
+	errors int
+}
+
+// blocks returns the ops with findings, the worst first, and the notes that three or more ops share,
+// with the names of these.
+func (r *Report) blocks() (all []*block, shared []*Shown) {
+	var order []string
+	ops, first := make(map[string][]string), make(map[string]*Shown)
+	key := func(op *OpResult, s *Shown) string {
+		if s.Level == "error" {
+			return ""
+		}
+		return strings.ReplaceAll(s.Code+s.Says+s.line("fix"), op.Op, "OP")
+	}
+	for _, op := range r.Ops {
+		b := &block{op: op, found: r.shown(op)}
+		for _, s := range b.found {
+			if s.Level == "error" {
+				b.errors++
+				continue
+			}
+			k := key(op, s)
+			if first[k] == nil {
+				first[k], order = s, append(order, k)
+			}
+			if !slices.Contains(ops[k], op.Op) {
+				ops[k] = append(ops[k], op.Op)
+			}
+		}
+		all = append(all, b)
+	}
+	common := func(k string) bool { return len(ops[k]) > 2 }
+	for _, b := range all {
+		b.found = slices.DeleteFunc(b.found, func(s *Shown) bool { return common(key(b.op, s)) })
+	}
+	for _, k := range slices.DeleteFunc(order, func(k string) bool { return !common(k) }) {
+		s := *first[k]
+		s.Lines = [][2]string{{"ops", few(ops[k], 8, ", ")}, {"fix", strings.ReplaceAll(s.line("fix"), ops[k][0], "OP")}}
+		s.Says, s.Facts = fmt.Sprintf("%s: %d ops", strings.ReplaceAll(s.Says, ops[k][0], "OP"), len(ops[k])), ""
+		shared = append(shared, &s)
+	}
+	all = slices.DeleteFunc(all, func(b *block) bool { return len(b.found) == 0 })
+	slices.SortStableFunc(all, func(a, b *block) int { return cmp.Compare(b.errors, a.errors) })
+	return all, shared
+}
+
+func (s *Shown) line(name string) string {
+	i := slices.IndexFunc(s.Lines, func(l [2]string) bool { return l[0] == name })
+	if i < 0 {
+		return ""
+	}
+	return s.Lines[i][1]
+}
+
+// shown returns what counts against an op, and its notes, errors first.
+func (r *Report) shown(op *OpResult) (all []*Shown) {
+	for _, c := range op.Crashes {
+		if c.Counts() {
+			all = append(all, r.showCrash(op, c))
+		}
+	}
+	for _, f := range op.Findings {
+		if !f.Known {
+			all = append(all, r.show(op, f))
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *Shown) int { return strings.Compare(a.Level, b.Level) })
+	return all
+}
+
+func (r *Report) show(op *OpResult, f *Finding) *Shown {
+	v := r.violation(op, f)
+	at := ""
+	if v.Site != op.Site {
+		at = v.Site.String()
+	}
+	call := f.call()
+	if on := f.elsewhere(); call != "" && on != "" {
+		call += " on " + on
+	}
+	s := Show(v, call, [2]string{"at", at}, [2]string{"program", f.Program.outcome()})
+	s.Facts += "\n" + f.text(op.Op)
+	return s
+}
+
+// elsewhere returns the devices of a finding that are hardware other than the CPU.
+func (f *Finding) elsewhere() string {
+	devices := slices.DeleteFunc(slices.Clone(f.Devices), func(d engine.Device) bool {
+		return slices.Contains([]engine.Device{engine.CPU, engine.Meta, engine.Fake, engine.Rules}, d)
+	})
+	return slicesx.Join(devices, ", ", func(d engine.Device) string { return string(d) })
+}
+
+// call returns the call that shows a finding, or "".
+func (f *Finding) call() string {
+	if strings.HasPrefix(f.Call, "none: ") {
+		return ""
+	}
+	return f.Call
+}
+
+func (r *Report) showCrash(op *OpResult, c Crash) *Shown {
+	says := c.Cause
+	if len(c.Frames) > 0 {
+		says += ", in " + few(c.Frames, 3, " < ")
+	}
+	if c.Device != "" && c.Device != engine.CPU {
+		says += ", on " + string(c.Device)
+	}
+	s := &Shown{Level: "error", Code: "crash", Says: says}
+	namespace, _, _ := strings.Cut(op.Op, "::")
+	for _, l := range [][2]string{
+		{"call", strings.TrimPrefix(c.Call, namespace+"::")}, {"said", c.Said}, {"same", few(r.sameCrash(op, c), 4, ", ")}, {"program", c.Program.outcome()},
+	} {
+		if l[1] != "" {
+			s.Lines = append(s.Lines, l)
+		}
+	}
+	_, s.Facts, _ = strings.Cut(r.CrashText(op, c), "\n")
+	return s
+}
+
+// few joins at most n of the texts, and counts the others.
+func few(texts []string, n int, sep string) string {
+	if more := len(texts) - n; more > 1 {
+		return strings.Join(texts[:n], sep) + fmt.Sprintf("%sand %d more", sep, more)
+	}
+	return strings.Join(texts, sep)
+}
+
+// WriteText writes the findings by op, the worst first, and then the ending: what was found, what
+// never ran, what was not judged, and the command that repeats the first finding.
+func (r *Report) WriteText(w io.Writer, form Form) error {
+	t := textWriter{w: w}
+	blocks, shared := r.blocks()
+	if form != Quiet {
+		for _, b := range blocks {
+			t.line("%s", strings.TrimRight(b.op.Op+"   "+b.op.Site.String(), " "))
+			t.shown(b.found, form)
+		}
+		if len(shared) > 0 {
+			t.line("in several ops")
+			t.shown(shared, form)
+		}
+	}
+	if form == Verbose {
+		r.writeUncounted(&t)
+		r.writeTotals(&t)
+		t.line("")
+	}
+	r.writeEnding(&t, form, blocks)
+	return t.err
+}
+
+func (t *textWriter) shown(all []*Shown, form Form) {
+	for _, s := range all {
+		if t.err == nil {
+			t.err = s.Write(t.w, form)
+		}
+	}
+	t.line("")
+}
+
+// writeUncounted writes what does not count, and why.
+func (r *Report) writeUncounted(t *textWriter) {
+	for _, op := range r.Ops {
+		for _, l := range op.known() {
+			t.line("known  %v", l)
+		}
+		for _, c := range op.Crashes {
+			if !c.Counts() && !c.Known {
+				t.line("not counted  %s  %s in case %d, %s", op.Op, c.Cause, c.Case, c.excuse())
+			}
+		}
+	}
+}
+
+// writeEnding writes the lines at the end of each report.
+func (r *Report) writeEnding(t *textWriter, form Form, blocks []*block) {
+	t.folded("", r.summary(), 12, 3)
+	end := func(name string, texts []string) {
+		if form == Verbose || name == "not loaded" {
+			for _, text := range texts {
+				t.line("%-11s %s", name, text)
+			}
+		} else if len(texts) > 0 {
+			t.folded(fmt.Sprintf("%-11s ", name), few(texts, 6, "; "), 12, 3)
+		}
+	}
+	never := r.neverRan()
+	if len(never) == 1 && r.Command != "" && len(r.Unreached()) == 1 {
+		never[0] += fmt.Sprintf("; %s -op %s -explain", r.Command, r.Unreached()[0])
+	}
+	end("never ran", never)
+	end("not loaded", r.Left)
+	end("gone", slicesx.Map(r.Gone, baselineLine.String))
+	end("excused", slicesx.Map(r.unneeded(), func(e Excuse) string {
+		return fmt.Sprintf("nothing by %s: %s %s (%s)", e.Entry, e.Op, e.Checks, e.Reason)
+	}))
+	end("not judged", r.notJudged())
+	for _, b := range blocks {
+		if again := r.again(b.op); again != "" {
+			t.line("%-11s %s", "again", again)
+			break
+		}
+	}
+}
+
+// again returns the command that repeats the first finding of an op.
+func (r *Report) again(op *OpResult) string {
+	for _, c := range op.Crashes {
+		if c.Counts() {
+			return r.repro(op, c)
+		}
+	}
+	for _, f := range op.Findings {
+		if f.Counts() || op.Against() == 0 && !f.Known {
+			return r.violation(op, f).Repro
+		}
+	}
+	return ""
+}
+
+// summary counts what was found: "1 error, 1 note in 1 of 12 ops; 11 are clean. 2104 calls".
+func (r *Report) summary() string {
+	sum, with, clean := r.Totals(), 0, 0
+	for _, op := range r.Ops {
+		switch {
+		case len(r.shown(op))+len(op.known()) > 0:
+			with++
+		case op.Ran > 0:
+			clean++
+		}
+	}
+	var counts []string
+	for _, c := range []struct {
+		n    int
+		noun string
+	}{{sum.Findings, "error"}, {sum.Crashes, "crash"}, {sum.Notes, "note"}, {sum.Known, "known finding"}, {len(r.Gone), "gone"}} {
+		if c.n > 0 {
+			counts = append(counts, Count(c.n, c.noun))
+		}
+	}
+	text := "nothing found in " + Count(len(r.Ops), "op")
+	if len(counts) > 0 {
+		text = fmt.Sprintf("%s in %d of %s", strings.Join(counts, ", "), with, Count(len(r.Ops), "op"))
+	}
+	if r.All > len(r.Ops) {
+		text += fmt.Sprintf("; interrupted after %d of %d", len(r.Ops), r.All)
+	}
+	if clean > 0 {
+		text += fmt.Sprintf("; %d %s clean", clean, map[bool]string{true: "is", false: "are"}[clean == 1])
+	}
+	if reproduced, others := r.Programs(); reproduced+others > 0 {
+		text += fmt.Sprintf("; %d of %s reproduced it without opassert", reproduced, Count(reproduced+others, "program"))
+	}
+	return fmt.Sprintf("%s. %s of %s", text, Count(sum.Ran, "call"), r.Engine)
+}
+
+// Count returns a number of things in words: "1 note", "2 crashes".
+func Count(n int, noun string) string {
+	switch {
+	case n == 1 || noun == "gone":
+	case strings.HasSuffix(noun, "sh"):
+		noun += "es"
+	default:
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
+// neverRan returns the ops that never ran, those with one reason together.
+func (r *Report) neverRan() (all []string) {
+	reasons := make(map[string][]string)
+	var order []string
+	for _, op := range r.Ops {
+		if op.Ran > 0 || op.Against() > 0 {
+			continue
+		}
+		reason := strings.Join(strings.Fields(op.Reason()), " ")
+		if reasons[reason] == nil {
+			order = append(order, reason)
+		}
+		reasons[reason] = append(reasons[reason], op.Op)
+	}
+	for _, reason := range order {
+		all = append(all, fmt.Sprintf("%s: %s", few(reasons[reason], 4, ", "), reason))
+	}
+	return all
+}
+
+// notJudged returns the checks that no call was judged by, although the schemas ask for them.
+func (r *Report) notJudged() (all []string) {
+	sum := r.Totals()
+	skipped := make(map[asserts.Code]int)
+	for _, s := range sum.Skips {
+		if sum.Judged[s.Code] == 0 {
+			skipped[s.Code] += s.Count
+		}
+	}
+	for _, c := range slices.Sorted(maps.Keys(skipped)) {
+		all = append(all, fmt.Sprintf("%v in %s", c, Count(skipped[c], "call")))
+	}
+	if len(all) > 0 {
+		all[len(all)-1] += "; -v has the reasons"
+	}
+	return all
+}
