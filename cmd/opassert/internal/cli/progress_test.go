@@ -71,7 +71,7 @@ func TestShows(t *testing.T) {
 		Findings: []*report.Finding{{Violation: note}, {Violation: known, Known: true}, {Violation: &asserts.Violation{Code: asserts.FreshImpl, Op: "my::op"}}},
 		Crashes:  []report.Crash{{Cause: "hang"}, {Cause: "SIGSEGV", Alone: true}},
 	})
-	if want := []string{`OA003 fresh-impl  my::op  `, `crash  my::op\n  SIGSEGV`}; len(told) != 2 || !strings.HasPrefix(told[0], want[0]) || told[1] != want[1] {
+	if want := []string{`OA003  my::op\n  argument `, `crash  my::op\n  SIGSEGV`}; len(told) != 2 || !strings.HasPrefix(told[0], want[0]) || told[1] != want[1] {
 		t.Errorf("%q, want %q", told, want)
 	}
 	if line := (&progress{begun: time.Now(), all: 3}).line(); line != "0 of 3 ops in 0s, 0 cases, 0 findings" {
