@@ -49,14 +49,14 @@ func (v *Violation) Detail() string {
 // ofBytes matches evidence about bytes of a tensor that it does not name.
 var ofBytes = regexp.MustCompile(`^(\S+ of \d+ bytes|\d+ elements) `)
 
-// Sentence returns what is wrong, with its subject: "the kernel writes argument x, and the schema does not say so".
+// Sentence returns what is wrong, with its subject: "the kernel writes argument x, and the schema does not declare it".
 func (v *Violation) Sentence() string {
 	if v.Detail() != "" {
-		return "the kernel writes " + v.Subject.String() + ", and the schema does not say so"
+		return "the kernel writes " + v.Subject.String() + ", and the schema does not declare it"
 	}
 	on := v.Subject.Name + v.Subject.element()
 	switch {
-	case v.Subject == Process || on == "" || v.Symptom == NoFake || regexp.MustCompile(`(^|\W)`+regexp.QuoteMeta(on)+`(\W|$)`).MatchString(v.Saw):
+	case v.Subject == Process || on == "" || v.Symptom == NoFake || names(v.Saw, on):
 		return v.Saw
 	case ofBytes.MatchString(v.Saw):
 		return ofBytes.ReplaceAllString(v.Saw, "$1 of "+strings.ReplaceAll(v.Subject.String(), "$", "$$")+" ")
@@ -64,4 +64,9 @@ func (v *Violation) Sentence() string {
 		return v.Saw
 	}
 	return v.Subject.String() + ": " + v.Saw
+}
+
+// names reports whether a text has a name as a word.
+func names(text, name string) bool {
+	return regexp.MustCompile(`(^|\W)` + regexp.QuoteMeta(name) + `(\W|$)`).MatchString(text)
 }

@@ -44,13 +44,19 @@ func Show(v *asserts.Violation, call string, more ...[2]string) *Shown {
 	if whole := call + ": " + detail; call != "" && detail != "" && indented+len(whole) <= width {
 		call, detail = whole, ""
 	}
-	for _, l := range append([][2]string{{"call", call}, {"saw", detail}, {"by", v.Answer.String()}, {"fix", v.Fix}}, more...) {
+	s.add([2]string{"call", call}, [2]string{"saw", detail}, [2]string{"by", v.Answer.String()}, [2]string{"fix", v.Fix})
+	s.add(more...)
+	_, s.Facts, _ = strings.Cut(v.Error(), "\n")
+	return s
+}
+
+// add adds the lines that have a text.
+func (s *Shown) add(lines ...[2]string) {
+	for _, l := range lines {
 		if l[1] != "" {
 			s.Lines = append(s.Lines, l)
 		}
 	}
-	_, s.Facts, _ = strings.Cut(v.Error(), "\n")
-	return s
 }
 
 // width is that of a report, and indented that of what stands before the texts of a finding.
@@ -76,7 +82,7 @@ func (s *Shown) Write(w io.Writer, form Form) error {
 	return t.err
 }
 
-// folded writes a text after a beginning, in at most so many lines, of which the later ones are indented.
+// folded writes a text after a beginning, in at most that number of lines, the later ones indented.
 func (t *textWriter) folded(begin, text string, indent, most int) {
 	words, line, lines := strings.Fields(printable.Line(text)), begin, 1
 	empty := true
@@ -217,13 +223,8 @@ func (r *Report) showCrash(op *OpResult, c Crash) *Shown {
 	}
 	s := &Shown{Level: "error", Code: "crash", Says: says}
 	namespace, _, _ := strings.Cut(op.Op, "::")
-	for _, l := range [][2]string{
-		{"call", strings.TrimPrefix(c.Call, namespace+"::")}, {"said", c.Said}, {"same", few(r.sameCrash(op, c), 4, ", ")}, {"program", c.Program.outcome()},
-	} {
-		if l[1] != "" {
-			s.Lines = append(s.Lines, l)
-		}
-	}
+	s.add([2]string{"call", strings.TrimPrefix(c.Call, namespace+"::")}, [2]string{"said", c.Said})
+	s.add([2]string{"same", few(r.sameCrash(op, c), 4, ", ")}, [2]string{"program", c.Program.outcome()})
 	_, s.Facts, _ = strings.Cut(r.CrashText(op, c), "\n")
 	return s
 }
@@ -344,7 +345,9 @@ func (r *Report) summary() string {
 	for _, c := range []struct {
 		n    int
 		noun string
-	}{{sum.Findings, "error"}, {sum.Crashes, "crash"}, {sum.Notes, "note"}, {sum.Known, "known finding"}, {len(r.Gone), "gone"}} {
+	}{
+		{sum.Findings, "error"}, {sum.Crashes, "crash"}, {sum.Notes, "note"}, {sum.Known, "known finding"}, {len(r.Gone), "gone"},
+	} {
 		if c.n > 0 {
 			counts = append(counts, Count(c.n, c.noun))
 		}
