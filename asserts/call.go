@@ -6,55 +6,57 @@ import (
 	"math"
 )
 
-// Generated2 is the version of the contract between generated code and this package.
+// Generated3 is the version of the contract between generated code and this package.
 // Each generated file refers to it, so that a file for another version does not
 // compile.
-const Generated2 = true
+const Generated3 = true
 
-// A Call records the observations of one call of a kernel: NewCall, Begin, Arg for each
-// argument that holds tensors, the kernel, Returned, the same arguments again,
-// Result for each return, Judge. A list is List and then each of its tensors. A call that
-// fails with an error records no results; its arguments are judged. If the kernel
-// panics, the call is not judged.
+// A Call records the observations of one call of a kernel:
+//
+//	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+//	args := func() { self.Observe(call.Next(self)); other.Observe(call.Next(other)) }
+//	call.Begin(&opAdd)
+//	call.Before(args)
+//	result := kernels.Add(self, other)
+//	call.After(args, func() { result.Observe(call.Next(result)) })
+//
+// A list is List and then each of its tensors. If the kernel panics, the call is not judged.
 //
 // The record and the Call stay on the caller's stack, as long as no pointer in a Call
 // is stored elsewhere.
 type Call struct {
+	// Record is new and zero, with one element for each tensor that is not in a list, two for an
+	// argument. A list of n takes n+1 elements; if fewer are left, the record moves to the heap.
+	Record []Observation // before, after, results; see room
+
 	plan     *plan
 	settings *settings
-	obs      []Observation // before, after, results; see room
-	n        int           // how many of obs are recorded
-	before   int           // how many of them before the call
-	on       bool          // copy of settings.on
+	n        int  // how many of Record are recorded
+	before   int  // how many of them before the call
+	on       bool // copy of settings.on
+	level    Level
+	keeps    bool // Next keeps the tensors, to observe them again
 
 	uncounted bool // it has the skips of plan.unheld
 }
 
-// NewCall makes a Call that records into buf, a new zeroed array with one element for each tensor
-// that is not in a list, two for an argument. A list of n takes n+1 elements; if fewer are left,
-// the record moves to the heap.
+// Begin starts the record of a call of the op. It panics when Record is too small for the op, which
+// is a mistake in the wrapper.
 //
-// It is a function of its own so that it is inlined: the compiler moves a value stored through a
-// pointer to the heap.
-func NewCall(buf []Observation) Call { return Call{obs: buf} }
-
-// Begin starts the record of a call of the op. It panics when buf is too small for the op, which is
-// a mistake in the wrapper.
-//
-// It is inlined too: a wrapper's stores to its own Call need no write barrier.
+// It is inlined: a wrapper's stores to its own Call need no write barrier.
 func (c *Call) Begin(op *Op) {
-	c.plan, c.settings = begin(op, c.obs)
-	c.on = c.settings.on
+	c.plan, c.settings = begin(op, c.Record)
+	c.on, c.level = c.settings.on, c.settings.level
 }
 
 // BeginContext is Begin with the settings of ctx for the calls it is passed to.
 func (c *Call) BeginContext(ctx context.Context, op *Op) {
-	c.plan, c.settings = beginContext(ctx, op, c.obs)
-	c.on = c.settings.on
+	c.plan, c.settings = beginContext(ctx, op, c.Record)
+	c.on, c.level = c.settings.on, c.settings.level
 }
 
 // BeginSeen starts a call that an engine observes by itself, and returns the level to observe at.
-// JudgeSeen replaces Arg and the steps after it.
+// JudgeSeen replaces Before and After.
 func (c *Call) BeginSeen(op *Op) Level {
 	c.plan, c.settings = current.Load().begin(op, math.MaxInt)
 	c.on = c.settings.on
@@ -103,7 +105,7 @@ func (s *settings) begin(op *Op, room int) (*plan, *settings) {
 	}
 	p := op.resolve()
 	if p.singles > room {
-		panic(fmt.Sprintf("asserts: wrapper of %s: NewCall was given %d observations, and the op takes %d", op.Name, room, p.singles))
+		panic(fmt.Sprintf("asserts: wrapper of %s: Record has %d elements, and the op takes %d", op.Name, room, p.singles))
 	}
 	if s.on &&
 		s.sample < 1 && //mutate:equivalent true: every call is in a sample of 1
@@ -113,25 +115,37 @@ func (s *settings) begin(op *Op, room int) (*plan, *settings) {
 	return p, s
 }
 
-// Arg records an argument, or an element of a list; nil is an undefined tensor.
-func (c *Call) Arg(t Tensor) {
-	// As large as the compiler still inlines, which makes Observe a direct call. Result repeats the
-	// code: with a call of Arg it would be too large.
-	if c.on && t != nil {
-		t.Observe(&c.obs[c.n], c.settings.level)
+// Before calls args, which observes the tensors among the arguments.
+func (c *Call) Before(args func()) {
+	if c.on {
+		args()
 	}
+}
+
+// Next returns what the method Observe of t, the next tensor of the record, is called with: in the
+// wrapper, where the compiler knows the method.
+func (c *Call) Next(t Tensor) (*Observation, Level) {
+	if c.keeps {
+		c.keep(t)
+	}
+	o := &c.Record[c.n]
 	c.n++
+	return o, c.level
+}
+
+// Observe observes the next tensor of the record; nil is an undefined tensor.
+func (c *Call) Observe(t Tensor) {
+	if o, level := c.Next(t); t != nil {
+		t.Observe(o, level)
+	}
 }
 
 // List starts the record of an argument or a return that is a list: its n tensors follow.
 func (c *Call) List(n int) {
-	if !c.on {
-		return
-	}
-	if room := len(c.obs) - c.n - n - 1; room < c.plan.singles { //mutate:equivalent true: only saves an allocation
+	if room := len(c.Record) - c.n - n - 1; room < c.plan.singles { //mutate:equivalent true: only saves an allocation
 		c.room(n + 1)
 	}
-	c.obs[c.n] = headOf(n)
+	c.Record[c.n] = headOf(n)
 	c.n++
 }
 
@@ -142,31 +156,43 @@ func (c *Call) room(n int) {
 	if c.settings.holding != nil {
 		c.settings.holding.mark(obs)
 	}
-	copy(obs, c.obs[:c.n])
-	c.obs = obs
+	copy(obs, c.Record[:c.n])
+	c.Record = obs
 }
 
-// Returned ends the observations before the call. The arguments that follow are observed after it.
-func (c *Call) Returned() { c.before = c.n }
-
-// Result records a return, or an element of a list; nil is an undefined tensor.
-func (c *Call) Result(t Tensor) {
-	if c.on && t != nil {
-		t.Observe(&c.obs[c.n], c.settings.level)
-	}
-	c.n++
-}
-
-// Judge ends the record and reports the violations of the call.
-func (c *Call) Judge() {
+// After calls args again, and results, which observes the tensors among the returns. Both may be nil.
+// It reports the violations of the call.
+func (c *Call) After(args, results func()) {
 	if c.on {
-		c.end()
+		c.observeAfter(args, results)
+	}
+}
+
+// AfterError is After for a kernel that returned an error: if it is not nil, there are no results.
+func (c *Call) AfterError(err error, args, results func()) {
+	if err != nil {
+		results = nil
+	}
+	c.After(args, results)
+}
+
+func (c *Call) observeAfter(args, results func()) {
+	c.before, c.keeps = c.n, c.settings.keeps
+	defer c.end()
+	if args != nil {
+		args()
+	}
+	if results != nil {
+		results()
 	}
 }
 
 // end counts between observing and judging: an atomic operation waits for pending writes, and the
 // observations were just written.
 func (c *Call) end() {
+	if p := recover(); p != nil {
+		c.breaks(p)
+	}
 	h := c.settings.holding
 	again := false
 	if h != nil {
@@ -184,7 +210,7 @@ func (c *Call) end() {
 		seen = c.recorded()
 	}
 	if h != nil {
-		h.release(c.obs)
+		h.release(c.Record)
 	}
 	if seen != nil {
 		if h != nil {

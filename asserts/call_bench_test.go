@@ -18,15 +18,12 @@ var opSame = asserts.Op{
 func kernelMark(self *tensor) *tensor { return self }
 
 func mark(self *tensor) *tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opSame)
-	call.Arg(self)
+	call.Before(args)
 	result := kernelMark(self)
-	call.Returned()
-	call.Arg(self)
-	call.Result(result)
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
@@ -39,14 +36,12 @@ var opSink = asserts.Op{
 func kernelLook(self *tensor) {}
 
 func look(self *tensor) {
-	var obs [2]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 2)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opSink)
-	call.Arg(self)
+	call.Before(args)
 	kernelLook(self)
-	call.Returned()
-	call.Arg(self)
-	call.Judge()
+	call.After(args, nil)
 }
 
 var opAdd = asserts.Op{
@@ -64,17 +59,12 @@ var sum = newTensor(16)
 func kernelAdd(self, other *tensor) *tensor { return sum }
 
 func add(self, other *tensor) *tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); other.Observe(call.Next(other)) }
 	call.Begin(&opAdd)
-	call.Arg(self)
-	call.Arg(other)
+	call.Before(args)
 	result := kernelAdd(self, other)
-	call.Returned()
-	call.Arg(self)
-	call.Arg(other)
-	call.Result(result)
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
@@ -88,21 +78,17 @@ var opCat = asserts.Op{
 func kernelCat(tensors []*tensor) *tensor { return sum }
 
 func cat(tensors []*tensor) *tensor {
-	var obs [35]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 35)}
+	args := func() {
+		call.List(len(tensors))
+		for _, t := range tensors {
+			t.Observe(call.Next(t))
+		}
+	}
 	call.Begin(&opCat)
-	call.List(len(tensors))
-	for _, t := range tensors {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := kernelCat(tensors)
-	call.Returned()
-	call.List(len(tensors))
-	for _, t := range tensors {
-		call.Arg(t)
-	}
-	call.Result(result)
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 

@@ -135,17 +135,12 @@ func (s *sliced) Observe(o *asserts.Observation, level asserts.Level) {
 
 // passing calls a kernel with an argument that it does not return.
 func passing(op *asserts.Op, x *sliced, kernel func()) {
-	var obs [2]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 2)}
+	args := func() { x.Observe(call.Next(x)) }
 	call.Begin(op)
-	call.Arg(x)
+	call.Before(args)
 	kernel()
-	call.Returned()
-	call.Arg(x)
-	if call.Keeps() {
-		call.Keep(x) // x escapes: a stack may move
-	}
-	call.Judge()
+	call.After(args, nil)
 }
 
 // A call reuses the snapshots of an earlier one, except those that reports refer to.
@@ -245,14 +240,12 @@ func TestObserveCopies(t *testing.T) {
 	for _, x := range []*copying{{}, {unknown: true}, {empty: true}} {
 		said := func() (said any) {
 			defer func() { said = recover() }()
-			var obs [2]asserts.Observation
 			x.bytes = make([]byte, 4)
-			call := asserts.NewCall(obs[:])
+			call := asserts.Call{Record: make([]asserts.Observation, 2)}
+			args := func() { call.Observe(x) }
 			call.Begin(opOf("f(Tensor self) -> ()"))
-			call.Arg(x)
-			call.Returned()
-			call.Arg(x)
-			call.Judge()
+			call.Before(args)
+			call.After(args, nil)
 			return nil
 		}()
 		text, _ := said.(string)

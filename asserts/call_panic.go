@@ -7,24 +7,20 @@ import (
 	"strings"
 )
 
-// Recover is deferred while a wrapper observes the tensors after a call: if Observe panics, the
-// call has broken the tensor, which is a violation. Tensors not observed because of the panic count
-// as unchanged, or are not judged.
-func (c *Call) Recover() {
-	if !c.on {
-		return
-	}
-	p := recover()
-	if p == nil {
-		return
-	}
+// breaks handles a panic of Observe after a call: the call has broken the tensor, which is a violation.
+// Tensors not observed because of the panic count as unchanged, or are not judged.
+func (c *Call) breaks(p any) {
 	broken := Observation{Content: &Snapshot{Panic: fmt.Sprintf("%v, in %s", p, PanicSite())}}
 	own := *c.settings
 	own.usual, own.keeps = false, false
 	c.settings = &own
+	if h := own.holding; h != nil {
+		h.tensors = h.tensors[:0]
+	}
+	c.n-- // back to the tensor
 	if at := c.n; at < 2*c.before {
-		copy(c.obs[at:2*c.before], c.obs[at-c.before:c.before])
-		c.obs[at], c.n = broken, 2*c.before
+		copy(c.Record[at:2*c.before], c.Record[at-c.before:c.before])
+		c.Record[at], c.n = broken, 2*c.before
 		return
 	}
 	c.setBroken(broken)
@@ -38,7 +34,7 @@ func (c *Call) setBroken(broken Observation) {
 		if c.plan.results[i].List {
 			n = 0
 			if at < from {
-				n, _ = c.obs[at].list()
+				n, _ = c.Record[at].list()
 			} else {
 				c.n = at
 				c.List(0)
@@ -47,7 +43,7 @@ func (c *Call) setBroken(broken Observation) {
 		}
 		for ; n > 0; n-- {
 			if at >= from {
-				c.obs[at] = broken
+				c.Record[at] = broken
 			}
 			at++
 		}

@@ -42,15 +42,15 @@ func unpack(record []Observation) (obs []Observation, lens []int) {
 // seen returns the call's record as plain data.
 func (c *Call) seen() (*Seen, error) {
 	s := &Seen{Level: c.settings.level, Alone: c.settings.alone, Plain: true}
-	if c.n > len(c.obs) {
+	if c.n > len(c.Record) {
 		return nil, fmt.Errorf("%d tensors were recorded, more than the op has", c.n)
 	}
 	if c.n < 2*c.before {
 		return nil, fmt.Errorf("%d tensors were recorded before the call and %d after it", c.before, c.n-c.before)
 	}
-	s.Before, s.ArgLens = unpack(c.obs[:c.before])
-	s.After, _ = unpack(c.obs[c.before : 2*c.before])
-	s.Results, s.ResultLens = unpack(c.obs[2*c.before : c.n])
+	s.Before, s.ArgLens = unpack(c.Record[:c.before])
+	s.After, _ = unpack(c.Record[c.before : 2*c.before])
+	s.Results, s.ResultLens = unpack(c.Record[2*c.before : c.n])
 	if n := len(s.ArgLens); n != len(c.plan.args) {
 		return nil, fmt.Errorf("%d arguments were recorded, the op has %d", n, len(c.plan.args))
 	}
@@ -58,7 +58,7 @@ func (c *Call) seen() (*Seen, error) {
 		return nil, fmt.Errorf("%d returns were recorded, the op has %d", n, len(c.plan.results))
 	}
 	if h := c.settings.holding; h != nil {
-		s.Late, s.Earlier = h.late, h.earlier(c.obs[:2*c.before])
+		s.Late, s.Earlier = h.late, h.earlier(c.Record[:2*c.before])
 		s.Made = h.settings.keeps && h.finalized == finalized()
 	}
 	for _, m := range c.settings.modes {
@@ -92,9 +92,9 @@ func (c *Call) usualSeen(seen *Seen) bool {
 	for i := range c.plan.results {
 		record, side = appendRun(record, side, seen.ResultLens, i, c.plan.results[i].List)
 	}
-	*pooled, c.obs, c.n = record, record, len(record)
+	*pooled, c.Record, c.n = record, record, len(record)
 	usual := c.usual()
-	c.obs = nil
+	c.Record = nil
 	return usual
 }
 

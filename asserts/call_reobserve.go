@@ -27,12 +27,8 @@ type past struct {
 	then      []Observation
 }
 
-// Keeps reports whether the tensors of the call are to be observed again.
-func (c *Call) Keeps() bool { return c.settings.keeps }
-
-// Keep adds a tensor to observe again. Where Keeps is true it is called for each tensor recorded
-// after the call, in order.
-func (c *Call) Keep(t Tensor) {
+// keep adds a tensor to observe again.
+func (c *Call) keep(t Tensor) {
 	h := c.settings.holding
 	h.tensors = append(h.tensors, t)
 }
@@ -82,7 +78,7 @@ func (c *Call) origins() []int {
 	add := func(s *subjectPlan, is int) {
 		n := 1
 		if s.List {
-			n, _ = c.obs[at].list()
+			n, _ = c.Record[at].list()
 			at++
 		}
 		all = append(all, slices.Repeat([]int{is}, n)...)

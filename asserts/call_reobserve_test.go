@@ -14,25 +14,17 @@ import (
 
 // wrapCall is a wrapper as the generator writes it, for an op with one argument and one return.
 func wrapCall(op *asserts.Op, kernel func(*tensor) *tensor, self *tensor) *tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(op)
-	call.Arg(self)
+	call.Before(args)
 	result := kernel(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	if later != nil {
-		later()
-	}
-	call.Judge()
+	call.After(args, func() {
+		result.Observe(call.Next(result))
+		if later != nil {
+			later()
+		}
+	})
 	return result
 }
 
@@ -239,22 +231,15 @@ func TestViewsAreNotLookedAtAgain(t *testing.T) {
 	for range 2 {
 		self := newTensor(4)
 		view, result := self.view(), newTensor(4)
-		var obs [4]asserts.Observation
-		call := asserts.NewCall(obs[:])
+		call := asserts.Call{Record: make([]asserts.Observation, 4)}
+		args := func() { call.Observe(self) }
 		call.Begin(op)
-		call.Arg(self)
+		call.Before(args)
 		if last != nil {
 			bump(last)
 		}
 		last = self
-		call.Returned()
-		call.Arg(self)
-		call.Result(view)
-		call.Result(result)
-		for _, t := range []*tensor{self, view, result} {
-			call.Keep(t)
-		}
-		call.Judge()
+		call.After(args, func() { call.Observe(view); call.Observe(result) })
 	}
 	var got []string
 	for _, f := range c.Found() {
@@ -270,14 +255,11 @@ func TestKeptOfFailed(t *testing.T) {
 	c := collect(t)
 	defer asserts.SetLevel(asserts.Content)()
 	op, self := wholeOp("f(Tensor self) -> Tensor[]"), newTensor(4)
-	var obs [2]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 2)}
+	args := func() { call.Observe(self) }
 	call.Begin(op)
-	call.Arg(self)
-	call.Returned()
-	call.Arg(self)
-	call.Keep(self)
-	call.Judge()
+	call.Before(args)
+	call.After(args, nil)
 	if found := c.Found(); len(found) > 0 {
 		t.Errorf("reported %v", found)
 	}
@@ -404,29 +386,15 @@ func TestListsAreLookedAtAgain(t *testing.T) {
 		var last []*tensor
 		for range 2 {
 			args, result := []*tensor{newTensor(4), newTensor(4), newTensor(4)}, newTensor(4)
-			record := func(call *asserts.Call) {
-				for _, list := range [][]*tensor{args[:2], args[2:]} {
-					call.List(len(list))
-					for _, x := range list {
-						call.Arg(x)
-					}
-				}
-			}
-			var obs [64]asserts.Observation
-			call := asserts.NewCall(obs[:])
+			call := asserts.Call{Record: make([]asserts.Observation, 64)}
+			lists := func() { observeList(&call, args[:2]); observeList(&call, args[2:]) }
 			call.Begin(op)
-			record(&call)
+			call.Before(lists)
 			if last != nil {
 				bump(last[i])
 			}
 			last = args
-			call.Returned()
-			record(&call)
-			call.Result(result)
-			for _, x := range append(args, result) {
-				call.Keep(x)
-			}
-			call.Judge()
+			call.After(lists, func() { call.Observe(result) })
 		}
 		if found := c.Found(); len(found) != 1 || !strings.Contains(said(found[0].Violation), ": the "+want) {
 			t.Errorf("argument %d: reported %v", i, found)
@@ -475,30 +443,19 @@ func (f *fragile) Observe(o *asserts.Observation, level asserts.Level) {
 
 // breaking is a wrapper of an op with lists and a tensor as arguments and returns.
 func breaking(op *asserts.Op, kernel func(), list []*fragile, self *fragile, results []*fragile, result *fragile) {
-	var obs [64]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(op)
-	call.List(len(list))
-	for _, t := range list {
-		call.Arg(t)
-	}
-	call.Arg(self)
-	kernel()
-	call.Returned()
-	func() {
-		defer call.Recover()
+	call := asserts.Call{Record: make([]asserts.Observation, 64)}
+	observe := func(list []*fragile, last *fragile) {
 		call.List(len(list))
 		for _, t := range list {
-			call.Arg(t)
+			call.Observe(t)
 		}
-		call.Arg(self)
-		call.List(len(results))
-		for _, t := range results {
-			call.Result(t)
-		}
-		call.Result(result)
-	}()
-	call.Judge()
+		call.Observe(last)
+	}
+	args := func() { observe(list, self) }
+	call.Begin(op)
+	call.Before(args)
+	kernel()
+	call.After(args, func() { observe(results, result) })
 }
 
 // If Observe panics for a tensor after a call, that is a violation of the op.
@@ -519,6 +476,9 @@ func TestBrokenByCall(t *testing.T) {
 			var got []string
 			for _, f := range c.Found() {
 				got = append(got, said(f.Violation))
+				if !strings.HasSuffix(f.Site.Func, ".TestBrokenByCall") {
+					t.Errorf("the call is in %s", f.Site.Func)
+				}
 			}
 			if want += " cannot be observed after the call: index out of range, in "; len(got) != 1 || !strings.HasPrefix(got[0], want) {
 				t.Errorf("level %v: reported %q, want %q", level, got, want)
@@ -542,18 +502,13 @@ func TestBrokenBetweenCalls(t *testing.T) {
 		op, first := wholeOp("f(Tensor self) -> Tensor"), &fragile{tensor: newTensor(4), late: late}
 		for _, self := range []*fragile{first, {tensor: newTensor(4)}} {
 			result := newTensor(4)
-			var obs [3]asserts.Observation
-			call := asserts.NewCall(obs[:])
+			call := asserts.Call{Record: make([]asserts.Observation, 3)}
+			args := func() { call.Observe(self) }
 			call.Begin(op)
-			call.Arg(self)
+			call.Before(args)
 			first.broken = self != first
 			bump(first.tensor)
-			call.Returned()
-			call.Arg(self)
-			call.Result(result)
-			call.Keep(self)
-			call.Keep(result)
-			call.Judge()
+			call.After(args, func() { call.Observe(result) })
 		}
 		for _, f := range c.Found() {
 			if f.Violation.Code != asserts.UndeclaredWrite { // the first call's own violation
@@ -564,38 +519,16 @@ func TestBrokenBetweenCalls(t *testing.T) {
 	}
 }
 
-// A call that is not checked recovers no panic.
-func TestRecoverWhileOff(t *testing.T) {
-	defer asserts.SetLevel(asserts.Off)()
-	defer func() {
-		if recover() == nil {
-			t.Error("the panic is gone")
-		}
-	}()
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(wholeOp("f(Tensor self) -> Tensor"))
-	call.Returned()
-	defer call.Recover()
-	panic("boom")
-}
-
 // If a return is broken, the lists after it are empty.
 func TestBrokenBeforeList(t *testing.T) {
 	c := collect(t)
 	defer asserts.SetLevel(asserts.Identity)()
 	self, result := newTensor(4), &fragile{tensor: newTensor(4), broken: true}
-	obs := make([]asserts.Observation, 3)
-	call := asserts.NewCall(obs)
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { call.Observe(self) }
 	call.Begin(wholeOp("f(Tensor self) -> (Tensor, Tensor[])"))
-	call.Arg(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	call.Judge()
+	call.Before(args)
+	call.After(args, func() { call.Observe(result) })
 	if found := c.Found(); len(found) != 1 || !strings.HasPrefix(said(found[0].Violation), "OA017 result0: result0 cannot be observed") {
 		t.Errorf("reported %v", found)
 	}

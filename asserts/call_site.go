@@ -12,14 +12,25 @@ import (
 	"sync"
 )
 
-// callSite returns the line that called the wrapper. It counts frames, so only Call.report may call
-// it.
+// callSite returns the line that called the wrapper, which is the caller of [Call.After], or of the
+// engine that called [Call.JudgeSeen].
 func callSite() Site {
-	const wrapper = 5 // Callers, callSite, report, end and Judge (or JudgeSeen and the engine), the wrapper
-	var pcs [8]uintptr
-	n := runtime.Callers(wrapper, pcs[:])
-	frames := runtime.CallersFrames(pcs[:n])
+	pcs := make([]uintptr, 64)
+	for runtime.Callers(0, pcs) == len(pcs) { // a panic of Observe may be deep
+		pcs = make([]uintptr, 2*len(pcs))
+	}
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(0, pcs)])
 	site, more := frames.Next()
+	for skip := -1; more && skip != 0; {
+		switch site, more = frames.Next(); {
+		case strings.HasSuffix(site.Function, "/asserts.(*Call).After"), strings.HasSuffix(site.Function, "/asserts.(*Call).AfterError"):
+			skip = 1
+		case strings.HasSuffix(site.Function, "/asserts.(*Call).JudgeSeen"):
+			skip = 2
+		default:
+			skip--
+		}
+	}
 	for more { //mutate:equivalent true: every stack ends in runtime.goexit
 		var caller runtime.Frame
 		caller, more = frames.Next()

@@ -19,57 +19,42 @@ import (
 
 // binary is a wrapper as the generator writes it, around any kernel.
 func binary(op *asserts.Op, kernel func(self, other *tensor) *tensor, self, other *tensor) *tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); other.Observe(call.Next(other)) }
 	call.Begin(op)
-	call.Arg(self)
-	call.Arg(other)
+	call.Before(args)
 	result := kernel(self, other)
-	call.Returned()
-	call.Arg(self)
-	call.Arg(other)
-	call.Result(result)
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
 // binaryContext is binary for a kernel that takes a context.
 func binaryContext(ctx context.Context, op *asserts.Op, kernel func(self, other *tensor) *tensor, self, other *tensor) *tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); other.Observe(call.Next(other)) }
 	call.BeginContext(ctx, op)
-	call.Arg(self)
-	call.Arg(other)
+	call.Before(args)
 	result := kernel(self, other)
-	call.Returned()
-	call.Arg(self)
-	call.Arg(other)
-	call.Result(result)
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
 // listing is a wrapper around a kernel from a list to a list.
 func listing(op *asserts.Op, kernel func(ts []*tensor) []*tensor, ts []*tensor) []*tensor {
-	var obs [12]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 12)}
+	args := func() { observeList(&call, ts) }
 	call.Begin(op)
-	call.List(len(ts))
-	for _, t := range ts {
-		call.Arg(t)
-	}
+	call.Before(args)
 	results := kernel(ts)
-	call.Returned()
+	call.After(args, func() { observeList(&call, results) })
+	return results
+}
+
+func observeList(call *asserts.Call, ts []*tensor) {
 	call.List(len(ts))
 	for _, t := range ts {
-		call.Arg(t)
+		t.Observe(call.Next(t))
 	}
-	call.List(len(results))
-	for _, t := range results {
-		call.Result(t)
-	}
-	call.Judge()
-	return results
 }
 
 func healthy(self, other *tensor) *tensor { return newTensor(4) }
@@ -184,14 +169,12 @@ func TestCallWithoutResults(t *testing.T) {
 	c := collect(t)
 	op := opOf("f_(Tensor(a!) self) -> Tensor(a!)")
 	self := newTensor(4)
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { call.Observe(self) }
 	call.Begin(op)
-	call.Arg(self)
+	call.Before(args)
 	self.impl.storage = newTensor(4).impl.storage
-	call.Returned()
-	call.Arg(self)
-	call.Judge()
+	call.AfterError(errors.New("failed"), args, func() { t.Error("the results are observed") })
 	if got := linesOf(c); len(got) != 1 || !strings.HasPrefix(got[0], "OA002 argument self") {
 		t.Errorf("found %v, want OA002 alone", got)
 	}
@@ -201,19 +184,11 @@ func TestCallWithoutResults(t *testing.T) {
 func TestListCallWithoutResults(t *testing.T) {
 	c := collect(t)
 	ts := tensors(2)
-	var obs [6]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 6)}
+	args := func() { observeList(&call, ts) }
 	call.Begin(opOf("f(Tensor[] ts) -> Tensor[]"))
-	record := func() {
-		call.List(len(ts))
-		for _, t := range ts {
-			call.Arg(t)
-		}
-	}
-	record()
-	call.Returned()
-	record()
-	call.Judge()
+	call.Before(args)
+	call.After(args, nil)
 	if got := linesOf(c); got != nil {
 		t.Errorf("found %v", got)
 	}
@@ -239,17 +214,13 @@ func wantPanic(t *testing.T, want string) {
 	}
 }
 
-// A wrapper forgets the arguments after the call.
+// A wrapper forgets an argument after the call.
 func TestArgumentsOnce(t *testing.T) {
 	defer wantPanic(t, "2 tensors were recorded before the call and 1 after it")
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
 	call.Begin(newAdd())
-	call.Arg(newTensor(4))
-	call.Arg(newTensor(4))
-	call.Returned()
-	call.Result(newTensor(4))
-	call.Judge()
+	call.Before(func() { call.Observe(newTensor(4)); call.Observe(newTensor(4)) })
+	call.After(func() { call.Observe(newTensor(4)) }, nil)
 }
 
 // A wrapper's array is too small for its op.
@@ -257,9 +228,8 @@ func TestSmallArray(t *testing.T) {
 	op := newAdd()
 	for range 2 { // the first call of an op begins on another path
 		func() {
-			defer wantPanic(t, "aten::add: NewCall was given 4 observations, and the op takes 5")
-			var obs [4]asserts.Observation
-			call := asserts.NewCall(obs[:])
+			defer wantPanic(t, "aten::add: Record has 4 elements, and the op takes 5")
+			call := asserts.Call{Record: make([]asserts.Observation, 4)}
 			call.Begin(op)
 		}()
 	}
@@ -270,16 +240,15 @@ func TestListRecordedAsTensors(t *testing.T) {
 	c := collect(t)
 	self := newTensor(4)
 	record := func(results ...*tensor) {
-		var obs [5]asserts.Observation
-		call := asserts.NewCall(obs[:])
+		call := asserts.Call{Record: make([]asserts.Observation, 5)}
+		args := func() { call.Observe(self) }
 		call.Begin(opOf("f(Tensor self) -> Tensor[]"))
-		call.Arg(self)
-		call.Returned()
-		call.Arg(self)
-		for _, r := range results {
-			call.Result(r)
-		}
-		call.Judge()
+		call.Before(args)
+		call.After(args, func() {
+			for _, r := range results {
+				call.Observe(r)
+			}
+		})
 	}
 	record(self.view())
 	if got := linesOf(c); len(got) != 1 || !strings.HasPrefix(got[0], "OA007 result[0]") {
@@ -292,15 +261,11 @@ func TestListRecordedAsTensors(t *testing.T) {
 // A wrapper of an op of lists records one return too many.
 func TestTooManyReturns(t *testing.T) {
 	defer wantPanic(t, "2 returns were recorded, the op has 1")
-	var obs [8]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 8)}
+	args := func() { call.List(0) }
 	call.Begin(opOf("f(Tensor[] ts) -> Tensor"))
-	call.List(0)
-	call.Returned()
-	call.List(0)
-	call.Result(newTensor(4))
-	call.Result(newTensor(4))
-	call.Judge()
+	call.Before(args)
+	call.After(args, func() { call.Observe(newTensor(4)); call.Observe(newTensor(4)) })
 }
 
 // An engine's IDs look like the head of a list.
@@ -372,21 +337,6 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-func TestTooManyUndefinedArguments(t *testing.T) {
-	for _, op := range []*asserts.Op{newAdd(), opOf("f(Tensor[] self) -> Tensor[]")} {
-		t.Run(op.Name, func(t *testing.T) {
-			defer wantPanic(t, "9 tensors were recorded, more than the op has")
-			var obs [5]asserts.Observation
-			call := asserts.NewCall(obs[:])
-			call.Begin(op)
-			for range 9 {
-				call.Arg(nil)
-			}
-			call.Judge()
-		})
-	}
-}
-
 // A wrapper does not fit its op.
 func TestMisfit(t *testing.T) {
 	tests := []struct {
@@ -400,16 +350,11 @@ func TestMisfit(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			defer wantPanic(t, "wrapper of aten::add: "+test.want)
-			var obs [7]asserts.Observation
-			call := asserts.NewCall(obs[:])
+			call := asserts.Call{Record: make([]asserts.Observation, 7)}
+			args := func() { call.Observe(newTensor(4)); call.Observe(newTensor(4)) }
 			call.Begin(opOf(test.schema))
-			call.Arg(newTensor(4))
-			call.Arg(newTensor(4))
-			call.Returned()
-			call.Arg(newTensor(4))
-			call.Arg(newTensor(4))
-			call.Result(newTensor(4))
-			call.Judge()
+			call.Before(args)
+			call.After(args, func() { call.Observe(newTensor(4)) })
 		})
 	}
 }
@@ -454,22 +399,12 @@ func TestOffLooksAtNothing(t *testing.T) {
 	asserts.ForgetSummary()
 	defer asserts.SetSample(0)()
 	defer asserts.SetLevel(asserts.Off)()
-	x := newTensor(4)
-	var obs [8]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	observed := func() { t.Error("observed") }
+	call := asserts.Call{Record: make([]asserts.Observation, 8)}
 	call.Begin(opOf("f(Tensor self, Tensor[] ts) -> Tensor"))
-	call.Arg(x)
-	call.List(1)
-	call.Arg(x)
-	call.Returned()
-	call.Arg(x)
-	call.List(1)
-	call.Arg(x)
-	call.Result(x)
-	call.Judge()
-	if obs != [8]asserts.Observation{} {
-		t.Errorf("observed %v", obs)
-	}
+	call.Before(observed)
+	call.After(observed, observed)
+	call.AfterError(nil, observed, observed)
 	if s := asserts.Summarize(); s.Calls != 0 || s.SampledOut != 0 {
 		t.Errorf("counted %d calls, %d out of the sample", s.Calls, s.SampledOut)
 	}
@@ -477,12 +412,11 @@ func TestOffLooksAtNothing(t *testing.T) {
 
 func TestUndefinedResult(t *testing.T) {
 	c := collect(t)
-	var obs [1]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 1)}
+	none := func() {}
 	call.Begin(opOf("f() -> Tensor?"))
-	call.Returned()
-	call.Result(nil)
-	call.Judge()
+	call.Before(none)
+	call.After(none, func() { call.Observe(nil) })
 	if got := linesOf(c); got != nil {
 		t.Errorf("reported %v", got)
 	}
@@ -694,54 +628,41 @@ func TestListsOfEverySize(t *testing.T) {
 // lists is a wrapper around a kernel that returns a new tensor; new ones, and a view of the last of
 // ys; and a view of w.
 func lists(op *asserts.Op, buffer int, self *tensor, xs []*tensor, w *tensor, ys []*tensor) {
-	call := asserts.NewCall(make([]asserts.Observation, buffer))
-	call.Begin(op)
-	arguments := func() {
-		call.Arg(self)
-		call.List(len(xs))
-		for _, x := range xs {
-			call.Arg(x)
-		}
-		call.Arg(w)
-		call.List(len(ys))
-		for _, y := range ys {
-			call.Arg(y)
-		}
+	call := asserts.Call{Record: make([]asserts.Observation, buffer)}
+	args := func() {
+		call.Observe(self)
+		observeList(&call, xs)
+		call.Observe(w)
+		observeList(&call, ys)
 	}
-	arguments()
+	call.Begin(op)
+	call.Before(args)
 	fresh := tensors(len(ys))
 	if n := len(ys); n > 0 {
 		fresh[n-1] = ys[n-1].view()
 	}
-	call.Returned()
-	arguments()
-	call.Result(newTensor(4))
-	call.List(len(fresh))
-	for _, r := range fresh {
-		call.Result(r)
-	}
-	call.Result(w.view())
-	call.Judge()
+	call.After(args, func() {
+		call.Observe(newTensor(4))
+		observeList(&call, fresh)
+		call.Observe(w.view())
+	})
 }
 
 // A list without elements takes one element of the record, and the tensors after it fit.
 func TestEmptyListBeforeOthers(t *testing.T) {
 	c := collect(t)
 	w := newTensor(4)
-	call := asserts.NewCall(make([]asserts.Observation, 9))
-	call.Begin(opOf("f(Tensor[] xs, Tensor a, Tensor b, Tensor c, Tensor w) -> Tensor"))
-	arguments := func() {
+	call := asserts.Call{Record: make([]asserts.Observation, 9)}
+	args := func() {
 		call.List(0)
 		for range 3 {
-			call.Arg(nil)
+			call.Observe(nil)
 		}
-		call.Arg(w)
+		call.Observe(w)
 	}
-	arguments()
-	call.Returned()
-	arguments()
-	call.Result(w.view())
-	call.Judge()
+	call.Begin(opOf("f(Tensor[] xs, Tensor a, Tensor b, Tensor c, Tensor w) -> Tensor"))
+	call.Before(args)
+	call.After(args, func() { call.Observe(w.view()) })
 	want := []string{"OA007 result / argument w: result shares StorageImpl with argument w"}
 	if diff := cmp.Diff(want, linesOf(c)); diff != "" {
 		t.Error(diff)

@@ -27,7 +27,7 @@ func (c *Call) usualIdentity(uses *int32) bool {
 		!c.fits() {
 		return false
 	}
-	n, obs := c.before, c.obs
+	n, obs := c.before, c.Record
 	var traits Traits
 	if n > 0 {
 		// Written this way since most loops run once.
@@ -62,7 +62,7 @@ func shape(before, all int) int64 { return int64(before)<<32 | int64(all) }
 
 // usualReturns examines the returns of an op without lists.
 func (c *Call) usualReturns(uses *int32) bool {
-	args, results := c.obs[:c.before], c.obs[2*c.before:c.n]
+	args, results := c.Record[:c.before], c.Record[2*c.before:c.n]
 	var traits Traits
 	var all int32
 	for i := range results {
@@ -80,7 +80,7 @@ func (c *Call) usualReturns(uses *int32) bool {
 // skipUncounted counts the returns of a usual call whose uses are not known.
 func (c *Call) skipUncounted() {
 	var skipped usualSkipped
-	results := c.obs[2*c.before : c.n]
+	results := c.Record[2*c.before : c.n]
 	for i := range c.plan.returns {
 		q, count := &c.plan.returns[i], 1
 		if q.list {
@@ -145,10 +145,10 @@ func (q *usualReturn) holds(o *Observation, args, others []Observation) bool {
 // fits reports whether the record has the shape of the op, and is short.
 func (c *Call) fits() bool {
 	p, n := c.plan, c.before
-	if !p.usual || c.n < 2*n || c.n > len(c.obs) {
+	if !p.usual || c.n < 2*n || c.n > len(c.Record) {
 		return false
 	}
-	args, results := c.obs[:n], c.obs[2*n:c.n]
+	args, results := c.Record[:n], c.Record[2*n:c.n]
 	if len(results)*(n+len(results)) > pairs || p.position(len(p.args), args) != n {
 		return false
 	}
@@ -168,7 +168,7 @@ func (c *Call) fits() bool {
 
 // usualLists examines the returns of an op with lists.
 func (c *Call) usualLists(uses *int32) bool {
-	args, results := c.obs[:c.before], c.obs[2*c.before:c.n]
+	args, results := c.Record[:c.before], c.Record[2*c.before:c.n]
 	var traits Traits
 	for i := range c.plan.returns {
 		q, count := c.plan.returns[i], 1

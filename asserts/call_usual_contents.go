@@ -31,7 +31,7 @@ func (c *Call) usualContents() bool {
 	for i := range c.plan.args {
 		s, count := &c.plan.args[i], 1
 		if s.List {
-			count, _ = c.obs[at].list()
+			count, _ = c.Record[at].list()
 			at++
 		}
 		for ; count > 0; count-- {
@@ -80,11 +80,11 @@ func (p *plan) usualSkips() (skips []Skip) {
 }
 
 // nothing reports whether two observations are of an undefined tensor, or are the heads of a list.
-func (c *Call) nothing(i, j int) bool { return c.obs[i].Impl == 0 && c.obs[j].Content == nil }
+func (c *Call) nothing(i, j int) bool { return c.Record[i].Impl == 0 && c.Record[j].Content == nil }
 
 // usualArgument examines the contents of an argument.
 func (c *Call) usualArgument(s *subjectPlan, at int, skipped *usualSkipped) bool {
-	b, a := &c.obs[at], &c.obs[c.before+at]
+	b, a := &c.Record[at], &c.Record[c.before+at]
 	x, y := b.Content, a.Content
 	if x == nil || y == nil || !sameForm(x, y) {
 		return false
@@ -107,7 +107,7 @@ func (c *Call) usualArgument(s *subjectPlan, at int, skipped *usualSkipped) bool
 
 // unheldBy examines the references to an argument before and after.
 func (c *Call) unheldBy(s *subjectPlan, at int, skipped *usualSkipped) bool {
-	b, a := &c.obs[at], &c.obs[c.before+at]
+	b, a := &c.Record[at], &c.Record[c.before+at]
 	switch {
 	case !c.settings.alone || !s.codes.Has(KeptArgument):
 		return true
@@ -118,7 +118,7 @@ func (c *Call) unheldBy(s *subjectPlan, at int, skipped *usualSkipped) bool {
 		return false
 	}
 	for i := 2 * c.before; i < c.n; i++ {
-		o := &c.obs[i]
+		o := &c.Record[i]
 		if o.Impl != 0 && (o.Storage == a.Storage && o.Impl != a.Impl || o.Content == nil || o.Content.RequiresGrad) {
 			return false
 		}
@@ -128,7 +128,7 @@ func (c *Call) unheldBy(s *subjectPlan, at int, skipped *usualSkipped) bool {
 
 // usualReturnContents examines the memory of a return.
 func (c *Call) usualReturnContents(at int) bool {
-	o := &c.obs[at]
+	o := &c.Record[at]
 	y := o.Content
 	if y == nil || y.Owner != OwnStorage || y.Counter != 0 || len(y.Parts) > 0 {
 		return false
@@ -137,7 +137,7 @@ func (c *Call) usualReturnContents(at int) bool {
 		return false
 	}
 	for i := c.before; i < c.n; i++ {
-		if overlaps(o, &c.obs[i]) {
+		if overlaps(o, &c.Record[i]) {
 			return false
 		}
 	}
@@ -146,9 +146,9 @@ func (c *Call) usualReturnContents(at int) bool {
 
 // shared reports whether another argument shares the memory of the one at an index.
 func (c *Call) shared(at int) bool {
-	o := &c.obs[at]
+	o := &c.Record[at]
 	for i := range c.before {
-		if other := &c.obs[i]; i != at && (other.Storage == o.Storage || overlaps(o, other)) {
+		if other := &c.Record[i]; i != at && (other.Storage == o.Storage || overlaps(o, other)) {
 			return true
 		}
 	}

@@ -3,7 +3,7 @@
 // violations. Three kinds of programs use it.
 //
 // Generated code has an [Op] for each operator and records each call in a [Call];
-// [Enabled] and [Generated2] tie it to the build and to this version.
+// [Enabled] and [Generated3] tie it to the build and to this version.
 //
 // Authors of libraries and of tests implement [Tensor] once, choose a [Level], a
 // [Reporter] and a [Policy], and use [NewT] or [Main] in tests, as described below.

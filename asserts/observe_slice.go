@@ -122,16 +122,18 @@ func (s *smallSnapshot) copy(raw []byte) []byte {
 // row-major order in data, for a library that counts neither references nor versions. A nil t is an
 // undefined tensor. The content level reads to the capacity, where append writes.
 func ObserveSlice[T any, E Element](o *Observation, level Level, t *T, data []E, sizes ...int64) {
-	o.slice(level, unsafe.Pointer(t), arrayOf(&data), unsafe.Sizeof(data[0]), sizes)
+	// As large as the compiler still inlines: see array.
+	o.slice(level, unsafe.Pointer(t), unsafe.Pointer(unsafe.SliceData(data)), uintptr(cap(data)), unsafe.Sizeof(data[0]),
+		array{(*[]byte)(unsafe.Pointer(&data)), (*E)(nil)}, sizes)
 }
 
-func (o *Observation) slice(level Level, t unsafe.Pointer, data array, size uintptr, sizes []int64) {
+func (o *Observation) slice(level Level, t, first unsafe.Pointer, n, size uintptr, data array, sizes []int64) {
 	if t == nil {
 		return
 	}
 	o.Impl = PointerID((*byte)(t))
-	if n := cap(*data.data); n > 0 {
-		o.Storage = ID(uintptr(unsafe.Pointer(unsafe.SliceData(*data.data))) + uintptr(n-1)*size)
+	if n > 0 {
+		o.Storage = ID(uintptr(first) + (n-1)*size)
 	}
 	o.ImplUses, o.StorageUses, o.Traits = NotCounted, NotCounted, NoVersion
 	if level < Content {

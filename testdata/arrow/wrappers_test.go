@@ -27,7 +27,7 @@ func TestWrappers(t *testing.T) {
 		call func(self *array.Float64)
 		want []string
 	}{
-		{"add", func(self *array.Float64) { ops.AddTensor(self, self).Release() }, nil},
+		{"add", func(self *array.Float64) { ops.Add(self, self).Release() }, nil},
 		{"narrow", func(self *array.Float64) { ops.Narrow(self, 1, 2).Release() }, nil},
 		{"narrow of a view", func(self *array.Float64) {
 			view := ops.Narrow(self, 1, 2)

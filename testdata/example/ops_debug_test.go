@@ -26,8 +26,8 @@ func violation(call func()) (v *asserts.Violation) {
 func TestHealthyKernelsAreSilent(t *testing.T) {
 	a, b := vector.New(1, 2, 3), vector.New(4, 5, 6)
 	v := violation(func() {
-		ops.AddTensor(a, b)
-		ops.Add_Tensor(a, a)
+		ops.Add(a, b)
+		ops.AddInplace(a, a)
 		ops.Cat([]*vector.Vector{a, b, ops.Narrow(a, 1, 2)})
 		ops.Clamp(a, 0, 1)
 	})

@@ -5,7 +5,8 @@
 //
 // Its parameters are the schema's arguments in their order, after an optional context.Context, or in the order of the
 // names after the op; its results are the schema's returns, before an optional error, or none if the op returns the
-// arguments that it writes. A line beside the mark allows the kernel to break a rule, with the reason:
+// arguments that it writes. The wrapper has its name, or the one after the op: add.Tensor as Plus. A line beside the
+// mark allows the kernel to break a rule, with the reason:
 //
 //	//opassert:allow OA009 it sorts its argument, as its callers know
 package bind
@@ -35,12 +36,13 @@ type Wrapper struct {
 	Args         []Param // the arguments of the schema, in its order
 	Order        []int   // as in asserts.Kernel; nil in the schema's order
 	Results      []Result
-	NamedResults bool      // the kernel's results have names
-	Context      string    // the context parameter's name, "" for none
-	Err          string    // the error result's name, "" for none
-	Call         string    // the local variable that records the call
-	Buf          string    // the local variable that it records into
-	Elem         string    // the local variable for the elements of a list
+	NamedResults bool   // the kernel's results have names
+	Context      string // the context parameter's name, "" for none
+	Err          string // the error result's name, "" for none
+	Call         string // the local variable that records the call
+	Arguments    string // the local variable of the function that observes the arguments
+	Elem         string // the local variable for the elements of a list
+	Tensor       types.Type
 	Observer     *Observer // of the tensor type, nil if that has a method
 }
 
@@ -48,7 +50,7 @@ type Wrapper struct {
 func (w Wrapper) Locals() []string {
 	params := slicesx.Map(w.Params, func(p Param) string { return p.Name })
 	results := slicesx.Map(w.Results, func(r Result) string { return r.Name })
-	return slices.Concat([]string{w.Call, w.Buf, w.Elem, w.Err}, params, results)
+	return slices.Concat([]string{w.Call, w.Arguments, w.Elem, w.Err}, params, results)
 }
 
 // A Param is a parameter of a wrapper.
@@ -167,13 +169,13 @@ func whole(op *schema.Op) *schema.Op {
 	return &own
 }
 
-// refuseClashes reports two ops with the same Go name.
+// refuseClashes reports two wrappers with the same name.
 func (b *binder) refuseClashes(wrappers []Wrapper) {
 	first := map[string]Wrapper{}
 	for _, w := range wrappers {
 		if other, taken := first[w.Name]; taken {
-			b.errorf(w.Kernel.Pos, "%s and %s (%v) would both be %s in Go; rename the overload of one of them",
-				w.Kernel.Op, other.Kernel.Op, other.Kernel.Pos, w.Name)
+			b.errorf(w.Kernel.Mark, "the wrappers of %s and %s (%v) would both be %s; name this one: %s %s as %s",
+				w.Kernel.Op, other.Kernel.Op, other.Kernel.Mark, w.Name, mark, w.Kernel.Op, strings.ReplaceAll(plan.GoName(w.Plan.Op.Func.Name), "_", "InPlace"))
 			continue
 		}
 		first[w.Name] = w

@@ -140,7 +140,7 @@ func describe(w Wrapper, from *types.Package) string {
 		results = append(results, strings.TrimSpace(fmt.Sprintf("%s %s %s", r.Name, name(r.Type), roles[r.Role])))
 	}
 	text := fmt.Sprintf("%s(%s) (%s)", w.Name, strings.Join(params, ", "), strings.Join(results, ", "))
-	for _, local := range []string{w.Context, w.Err, w.Call, w.Buf, w.Elem} {
+	for _, local := range []string{w.Context, w.Err, w.Call, w.Arguments, w.Elem} {
 		text += " " + fmt.Sprintf("%q", local)
 	}
 	return strings.ReplaceAll(text, `"`, "'")
@@ -157,72 +157,72 @@ func TestBind(t *testing.T) {
 		{
 			"a function", "//opassert:kernel add.Tensor\nfunc Add(self, other *Tensor, alpha float64) *Tensor { return nil }",
 			[]string{"add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"},
-			[]string{"AddTensor(self *Tensor one, other *Tensor one, alpha float64) (result *Tensor one) '' '' 'call' 'obs' 't'"},
+			[]string{"Add(self *Tensor one, other *Tensor one, alpha float64) (result *Tensor one) '' '' 'call' 'args' 't'"},
 		},
 		{
 			"by its whole name", "//opassert:kernel aten::relu\nfunc Relu(self *Tensor) *Tensor { return nil }",
 			[]string{"relu(Tensor self) -> Tensor"},
-			[]string{"Relu(self *Tensor one) (result *Tensor one) '' '' 'call' 'obs' 't'"},
+			[]string{"Relu(self *Tensor one) (result *Tensor one) '' '' 'call' 'args' 't'"},
 		},
 		{
 			"context and error", "//opassert:kernel relu\nfunc Relu(c context.Context, self *Tensor) (*Tensor, error) { return nil, nil }",
 			[]string{"relu(Tensor self) -> Tensor"},
-			[]string{"Relu(c context.Context, self *Tensor one) (result *Tensor one) 'c' 'err' 'call' 'obs' 't'"},
+			[]string{"Relu(c context.Context, self *Tensor one) (result *Tensor one) 'c' 'err' 'call' 'args' 't'"},
 		},
 		{
 			"a context later on is an argument", "//opassert:kernel f\nfunc F(self *Tensor, s context.Context) {}",
 			[]string{"f(Tensor self, Stream s) -> ()"},
-			[]string{"F(self *Tensor one, s context.Context) () '' '' 'call' 'obs' 't'"},
+			[]string{"F(self *Tensor one, s context.Context) () '' '' 'call' 'args' 't'"},
 		},
 		{
 			"nothing in, nothing out", "//opassert:kernel f\nfunc F(*Tensor) {}\n//opassert:kernel g\nfunc G() {}",
 			[]string{"f(Tensor self) -> ()", "g() -> ()"},
 			[]string{
-				"F(self *Tensor one) () '' '' 'call' 'obs' 't'",
-				"G() () '' '' 'call' 'obs' 't'",
+				"F(self *Tensor one) () '' '' 'call' 'args' 't'",
+				"G() () '' '' 'call' 'args' 't'",
 			},
 		},
 		{
 			"a method", "type Device struct{}\n//opassert:kernel relu\nfunc (*Device) Relu(_ *Tensor) *Tensor { return nil }",
 			[]string{"relu(Tensor self) -> Tensor"},
-			[]string{"Relu(kernels_ *Device, self *Tensor one) (result *Tensor one) '' '' 'call' 'obs' 't'"},
+			[]string{"Relu(kernels_ *Device, self *Tensor one) (result *Tensor one) '' '' 'call' 'args' 't'"},
 		},
 		{
 			"a method of a value, by another name of its type",
 			"type device struct{}\ntype Device = Cpu\ntype Cpu struct{}\n//opassert:kernel relu\nfunc (d Device) Relu(self *Tensor) *Tensor { return nil }",
 			[]string{"relu(Tensor self) -> Tensor"},
-			[]string{"Relu(d Device, self *Tensor one) (result *Tensor one) '' '' 'call' 'obs' 't'"},
+			[]string{"Relu(d Device, self *Tensor one) (result *Tensor one) '' '' 'call' 'args' 't'"},
 		},
 		{
 			"lists and optionals", "//opassert:kernel f\nfunc F(self *Tensor, ts []*Tensor, os []*Tensor, o *Tensor, ps []**Tensor, p **Tensor) []*Tensor { return nil }",
 			[]string{"f(Tensor self, Tensor[] ts, Tensor?[] os, Tensor? o, Tensor?[] ps, Tensor? p) -> Tensor[]"},
-			[]string{"F(self *Tensor one, ts []*Tensor list, os []*Tensor list, o *Tensor one, ps []**Tensor pointers, p **Tensor pointer) (result []*Tensor list) '' '' 'call' 'obs' 't'"},
+			[]string{"F(self *Tensor one, ts []*Tensor list, os []*Tensor list, o *Tensor one, ps []**Tensor pointers, p **Tensor pointer) (result []*Tensor list) '' '' 'call' 'args' 't'"},
 		},
 		{
 			"variadic", "//opassert:kernel cat\nfunc Cat(dim int, ts ...*Tensor) *Tensor { return ts[0] }\n//opassert:kernel f\nfunc F(*Tensor) {}",
 			[]string{"cat(int dim, Tensor[] ts) -> Tensor", "f(Tensor self) -> ()"},
 			[]string{
-				"Cat(dim int, ts []*Tensor list variadic) (result *Tensor one) '' '' 'call' 'obs' 't'",
-				"F(self *Tensor one) () '' '' 'call' 'obs' 't'",
+				"Cat(dim int, ts []*Tensor list variadic) (result *Tensor one) '' '' 'call' 'args' 't'",
+				"F(self *Tensor one) () '' '' 'call' 'args' 't'",
 			},
 		},
 		{
 			"names that the body uses", "//opassert:kernel f\nfunc F(asserts, kernels, call, enabled *Tensor, opF int) (obs, t *Tensor, err error) { return }",
 			[]string{"f(Tensor a, Tensor b, Tensor c, Tensor d, int e) -> (Tensor, Tensor)"},
 			[]string{"F(asserts_ *Tensor one, kernels_ *Tensor one, call *Tensor one, enabled *Tensor one, opF_ int) " +
-				"(obs *Tensor one, t *Tensor one) '' 'err' 'call_' 'obs_' 't_'"},
+				"(obs *Tensor one, t *Tensor one) '' 'err' 'call_' 'args' 't_'"},
 		},
 		{
 			"no partner", "//opassert:kernel f\nfunc F(*Tensor) {}\n//opassert:kernel h\nfunc H() {}",
 			[]string{"g(Tensor self) -> ()", "f(Tensor self) -> ()"},
-			[]string{"F(self *Tensor one) () '' '' 'call' 'obs' 't'", "no kernel: g", `no op: kernel H is for "h", which the schema does not have; did you mean g?`},
+			[]string{"F(self *Tensor one) () '' '' 'call' 'args' 't'", "no kernel: g", `no op: kernel H is for "h", which the schema does not have; did you mean g?`},
 		},
 		{"as Python names it", "//opassert:kernel torch.ops.aten.relu.default\nfunc F(t *Tensor) {}", []string{"relu(Tensor self) -> ()"}, []string{"no kernel: relu", `no op: kernel F is for "torch.ops.aten.relu.default", which the schema does not have; did you mean relu?`}},
 		{"one colon", "//opassert:kernel aten:relu\nfunc F(t *Tensor) {}", []string{"relu(Tensor self) -> ()"}, []string{"no kernel: relu", `no op: kernel F is for "aten:relu", which the schema does not have; did you mean relu?`}},
 		{"no pair at all", "//opassert:kernel h\nfunc H() {}", []string{"g() -> ()"}, []string{"no kernel: g", `no op: kernel H is for "h", which the schema does not have; did you mean g?`}},
 		{
 			"a pointer to a type that observes itself", "type V struct{}\nfunc (V) Observe(*asserts.Observation, asserts.Level) {}\n//opassert:kernel f\nfunc F(*V) {}",
-			[]string{"f(Tensor self) -> ()"}, []string{"F(self *V one) () '' '' 'call' 'obs' 't'"},
+			[]string{"f(Tensor self) -> ()"}, []string{"F(self *V one) () '' '' 'call' 'args' 't'"},
 		},
 		{
 			"two for one op", "//opassert:kernel f\nfunc F(*Tensor) {}\n//opassert:kernel f\nfunc G(*Tensor) {}",
@@ -230,9 +230,14 @@ func TestBind(t *testing.T) {
 			[]string{"k.go:8:6: G is a second kernel for f; the first is F at k.go:6:6"},
 		},
 		{
-			"one Go name for two ops", "//opassert:kernel f.a\nfunc F(*Tensor) {}\n//opassert:kernel f_a\nfunc G(*Tensor) {}\n//opassert:kernel g\nfunc H(*Tensor) {}",
-			[]string{"f.a(Tensor self) -> ()", "f_a(Tensor self) -> ()", "g(Tensor self) -> ()"},
-			[]string{"k.go:8:6: f_a and f.a (k.go:6:6) would both be FA in Go; rename the overload of one of them"},
+			"one name for two wrappers", "type Float struct{}\n//opassert:kernel f_\nfunc (Float) F(*Tensor) {}\n//opassert:kernel f.a\nfunc F(*Tensor) {}\n//opassert:kernel g\nfunc H(*Tensor) {}",
+			[]string{"f.a(Tensor self) -> ()", "f_(Tensor(a!) self) -> Tensor(a!)", "g(Tensor self) -> ()"},
+			[]string{"k.go:6:1: the wrappers of f_ and f.a (k.go:8:1) would both be F; name this one: //opassert:kernel f_ as FInPlace"},
+		},
+		{
+			"a name in the mark", "type Float struct{}\n//opassert:kernel f_ as FInPlace\nfunc (Float) F(*Tensor) {}\n//opassert:kernel f.a\nfunc F(*Tensor) {}",
+			[]string{"f.a(Tensor self) -> ()", "f_(Tensor(a!) self) -> Tensor(a!)"},
+			[]string{"F(self *Tensor one) () '' '' 'call' 'args' 't'", "FInPlace(kernels_ Float, self *Tensor one) () '' '' 'call' 'args' 't'"},
 		},
 		{
 			"too few parameters", "//opassert:kernel f\nfunc F(*Tensor) {}",
@@ -355,14 +360,14 @@ func TestTensorType(t *testing.T) {
 }
 
 func TestMarks(t *testing.T) {
-	one := "want one op after the mark: //opassert:kernel add.Tensor; parameters in another order follow by name: dst=out"
+	one := "want one op after the mark: //opassert:kernel add.Tensor; parameters in another order follow by name: dst=out, and the wrapper's name after as"
 	tests := []struct{ name, decls, want string }{
 		{"no mark", "// F is //opassert:kernel nothing.\nfunc F() {}\nfunc G() {}\nvar x int", ""},
 		{"among others", "// F is a kernel.\n//\n//opassert:kernel f\n//go:noinline\nfunc F() {}", "f"},
 		{"one kernel for two ops", "//opassert:kernel f\n//opassert:kernel g\nfunc F() {}", "f g"},
 		{"no op", "//opassert:kernel\nfunc F() {}", "k.go:2:1: " + one},
 		{"a blank op", "//opassert:kernel \t\nfunc F() {}", "k.go:2:1: " + one},
-		{"two ops in a mark", "//opassert:kernel f g\nfunc F() {}", "k.go:2:21: g follows the op: want one op, and after it parameters with the schema's arguments, such as dst=out"},
+		{"two ops in a mark", "//opassert:kernel f g\nfunc F() {}", "k.go:2:21: g follows the op: want one op, and after it parameters with the schema's arguments, such as dst=out, or the wrapper's name: as Add"},
 		{"no space", "//opassert:kernelf\nfunc F() {}", "k.go:2:1: " + one},
 		{"not exported", "//opassert:kernel f\nfunc f() {}", "k.go:3:6: kernel f for f is not exported; it is called from another package, so export it with a capital letter"},
 		{"generic", "//opassert:kernel f\nfunc F[T any]() {}", "k.go:3:6: kernel F for f has type parameters; write one kernel for each type"},

@@ -31,6 +31,7 @@ type Package struct {
 type Kernel struct {
 	Op    string         // as in the mark
 	Names []Name         // in the mark
+	As    string         // as in the mark
 	Mark  token.Position // of the mark
 	Pos   token.Position // of the function's name
 	Func  *types.Func
@@ -114,7 +115,7 @@ func (pkg *Package) findKernels(p *packages.Package) error {
 		marks, unread := Marks(file)
 		for _, m := range marks {
 			fn := p.TypesInfo.Defs[m.Func.Name].(*types.Func)
-			k := Kernel{Op: m.Op, Names: m.Names, Allow: m.Allows, Mark: position(p.Fset, m.Pos),
+			k := Kernel{Op: m.Op, Names: m.Names, As: m.As, Allow: m.Allows, Mark: position(p.Fset, m.Pos),
 				Pos: position(p.Fset, m.Func.Name.Pos()), Func: fn, Doc: m.Func.Doc.Text()}
 			if m.Wrong != nil {
 				errs.Add(position(p.Fset, m.Wrong.Pos), m.Wrong.Why)
@@ -133,7 +134,7 @@ func (pkg *Package) findKernels(p *packages.Package) error {
 }
 
 // wantMark describes the form of a mark.
-const wantMark = "want one op after the mark: " + mark + " add.Tensor; parameters in another order follow by name: dst=out"
+const wantMark = "want one op after the mark: " + mark + " add.Tensor; parameters in another order follow by name: dst=out, and the wrapper's name after as"
 
 const misread = "this looks like a kernel's mark but is not read: "
 

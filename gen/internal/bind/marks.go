@@ -27,6 +27,7 @@ const allowMark = "//opassert:allow"
 type Mark struct {
 	Op     string // as in the mark
 	Names  []Name // after the op: dst=out
+	As     string // the wrapper's name, "" for the function's
 	Pos    token.Pos
 	Func   *ast.FuncDecl
 	Allows []Allow // those of the function
@@ -86,8 +87,9 @@ func Marks(file *ast.File) ([]Mark, []Unread) {
 		}
 		for _, c := range fn.Doc.List {
 			if rest, ok := strings.CutPrefix(c.Text, mark); ok {
-				op, names, wrong := parseMark(rest, c.Pos()+token.Pos(len(mark)))
-				marks = append(marks, Mark{Op: op, Names: names, Pos: c.Pos(), Func: fn, Wrong: wrong})
+				m := parseMark(rest, c.Pos()+token.Pos(len(mark)))
+				m.Pos, m.Func = c.Pos(), fn
+				marks = append(marks, m)
 				read[c] = true
 			}
 			read[c] = read[c] || directives[c.Text] != nil
@@ -119,31 +121,38 @@ func Marks(file *ast.File) ([]Mark, []Unread) {
 	return marks, unread
 }
 
-// parseMark parses the text after a mark: an op, and names of parameters with those of the schema's
-// arguments. It returns why and where the text is malformed.
-func parseMark(rest string, pos token.Pos) (op string, names []Name, wrong *Unread) {
+// parseMark parses the text after a mark: an op, names of parameters with those of the schema's
+// arguments, and the wrapper's name. Where the text is malformed the mark says why and where.
+func parseMark(rest string, pos token.Pos) (m Mark) {
+	wrong := func(at int, why string) Mark { return Mark{Wrong: &Unread{pos + token.Pos(at), why}} }
 	words := words.FindAllStringIndex(rest, -1)
 	if len(words) == 0 || words[0][0] == 0 {
-		return "", nil, &Unread{pos - token.Pos(len(mark)), wantMark}
+		return wrong(-len(mark), wantMark)
 	}
-	op = rest[words[0][0]:words[0][1]]
-	if strings.Contains(op, "=") {
-		return "", nil, &Unread{pos + token.Pos(words[0][0]), "want an op before " + op + ": " + mark + " add.out " + op}
+	m.Op = rest[words[0][0]:words[0][1]]
+	if strings.Contains(m.Op, "=") {
+		return wrong(words[0][0], "want an op before "+m.Op+": "+mark+" add.out "+m.Op)
 	}
-	for _, at := range words[1:] {
-		word, pos := rest[at[0]:at[1]], pos+token.Pos(at[0])
+	for i := 1; i < len(words); i++ {
+		word, at := rest[words[i][0]:words[i][1]], words[i][0]
 		param, arg, isName := strings.Cut(word, "=")
 		switch {
+		case word == "as":
+			if i++; i == len(words) || !token.IsIdentifier(rest[words[i][0]:words[i][1]]) || !token.IsExported(rest[words[i][0]:]) {
+				return wrong(at, "want the wrapper's name, with a capital letter, after as: "+mark+" "+m.Op+" as Add")
+			}
+			m.As = rest[words[i][0]:words[i][1]]
 		case !isName:
-			return "", nil, &Unread{pos, word + " follows the op: want one op, and after it parameters with the schema's arguments, such as dst=out"}
+			return wrong(at, word+" follows the op: want one op, and after it parameters with the schema's arguments, such as dst=out, or the wrapper's name: as Add")
 		case !token.IsIdentifier(param):
-			return "", nil, &Unread{pos, word + ": want a parameter of the kernel before the =, such as dst=out"}
+			return wrong(at, word+": want a parameter of the kernel before the =, such as dst=out")
 		case !token.IsIdentifier(arg):
-			return "", nil, &Unread{pos + token.Pos(len(param)+1), word + ": want an argument of the schema after the =, such as dst=out"}
+			return wrong(at+len(param)+1, word+": want an argument of the schema after the =, such as dst=out")
+		default:
+			m.Names = append(m.Names, Name{param, arg, pos + token.Pos(at)})
 		}
-		names = append(names, Name{param, arg, pos})
 	}
-	return op, names, nil
+	return m
 }
 
 var words = regexp.MustCompile(`\S+`)
@@ -151,7 +160,7 @@ var words = regexp.MustCompile(`\S+`)
 // likeMark matches a misspelt mark: its words in another spelling, followed by nothing, another
 // comment, or a text that looks like a directive.
 var likeMark = regexp.MustCompile(`(?i)^/[/*]\s*` + likeName +
-	`\s*[:/_=-]?\s*(kernels?[\s:=("]+[a-z_][\w.:]*[")]*(\s+\w+=\w+)*|observe|make|options)\s*(//.*|\*/)?$` +
+	`\s*[:/_=-]?\s*(kernels?[\s:=("]+[a-z_][\w.:]*[")]*(\s+\w+=\w+)*(\s+as\s+\w+)?|observe|make|options)\s*(//.*|\*/)?$` +
 	`|^//` + likeName + `(:\S|\s+[a-z_]\w*(::\w+)?(\.\w+)?$)`)
 
 // likeName matches opassert with typical misspellings.
@@ -164,7 +173,7 @@ func whyUnread(c *ast.Comment) string {
 		}
 		return a.Check + " is about running kernels, but this is not in a kernel's doc comment; put it beside the mark " + mark
 	}
-	if _, _, wrong := parseMark(strings.TrimPrefix(c.Text, mark), c.Pos()); wrong == nil || directives[c.Text] != nil {
+	if parseMark(strings.TrimPrefix(c.Text, mark), c.Pos()).Wrong == nil || directives[c.Text] != nil {
 		return "it is not in a function's doc comment; put it directly above the function"
 	}
 	return "it is not written like one; write " + mark + " add.Tensor, " + observeMark + ", " + makeMark + ", " +

@@ -83,15 +83,22 @@ func TestNames(t *testing.T) {
 // A mark is read completely or not at all, and the error has the position of the wrong word.
 func TestMarkNames(t *testing.T) {
 	const (
-		mark  = "-17 want one op after the mark: //opassert:kernel add.Tensor; parameters in another order follow by name: dst=out"
-		more  = " follows the op: want one op, and after it parameters with the schema's arguments, such as dst=out"
+		mark  = "-17 want one op after the mark: //opassert:kernel add.Tensor; parameters in another order follow by name: dst=out, and the wrapper's name after as"
+		more  = " follows the op: want one op, and after it parameters with the schema's arguments, such as dst=out, or the wrapper's name: as Add"
+		name  = "want the wrapper's name, with a capital letter, after as: //opassert:kernel f as Add"
 		param = ": want a parameter of the kernel before the =, such as dst=out"
 		arg   = ": want an argument of the schema after the =, such as dst=out"
 	)
 	for text, want := range map[string]string{
-		" f":               "f []",
-		" f.out dst=out":   "f.out [{dst out 7}]",
-		"\tf\ta=b  _c1=d ": "f [{a b 3} {_c1 d 8}]",
+		" f":               "f [] ",
+		" f.out dst=out":   "f.out [{dst out 7}] ",
+		"\tf\ta=b  _c1=d ": "f [{a b 3} {_c1 d 8}] ",
+		" f as F":          "f [] F",
+		" f a=b as F c=d":  "f [{a b 3} {c d 12}] F",
+		" f as=b":          "f [{as b 3}] ",
+		" f as":            "3 " + name,
+		" f as f":          "3 " + name,
+		" f as F.G":        "3 " + name,
 		"":                 mark,
 		" ":                mark,
 		"f":                mark,
@@ -106,10 +113,10 @@ func TestMarkNames(t *testing.T) {
 		" f a = b":         "3 a" + more,
 		" f 1=a":           "3 1=a" + param,
 	} {
-		op, names, wrong := parseMark(text, 0)
-		got := fmt.Sprintf("%s %v", op, names)
-		if wrong != nil {
-			got = fmt.Sprintf("%d %s", wrong.Pos, wrong.Why)
+		m := parseMark(text, 0)
+		got := fmt.Sprintf("%s %v %s", m.Op, m.Names, m.As)
+		if m.Wrong != nil {
+			got = fmt.Sprintf("%d %s", m.Wrong.Pos, m.Wrong.Why)
 		}
 		if got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

@@ -2,9 +2,9 @@ package bind
 
 import (
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
-	"strconv"
 	"strings"
 )
 
@@ -25,7 +25,7 @@ func IsGenerated(file *ast.File) bool {
 func Tables(file *ast.File, info *types.Info) (tables []Table) {
 	Variables(file, func(id *ast.Ident, value *ast.CompositeLit) {
 		if t := info.TypeOf(value); t != nil && typeName(t) == assertsPath+".Op" {
-			tables = append(tables, Table{id.Name, id.Pos(), fieldText(value, "Name"), fieldText(value, "Schema")})
+			tables = append(tables, Table{id.Name, id.Pos(), fieldText(info, value, "Name"), fieldText(info, value, "Schema")})
 		}
 	})
 	return tables
@@ -62,11 +62,10 @@ func Field(lit *ast.CompositeLit, field string) ast.Expr {
 	return nil
 }
 
-func fieldText(lit *ast.CompositeLit, field string) string {
-	basic, ok := Field(lit, field).(*ast.BasicLit)
-	if !ok {
-		return ""
+// fieldText returns the value of a field that is a constant text, or "".
+func fieldText(info *types.Info, lit *ast.CompositeLit, field string) string {
+	if value := info.Types[Field(lit, field)].Value; value != nil && value.Kind() == constant.String {
+		return constant.StringVal(value)
 	}
-	text, _ := strconv.Unquote(basic.Value) // "" if not a string
-	return text
+	return ""
 }

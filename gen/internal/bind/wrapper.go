@@ -15,7 +15,7 @@ import (
 // wrapper decides everything that the emitter prints for one kernel.
 func (b *binder) wrapper(p pair, planner *plan.Planner) Wrapper {
 	sig := p.kernel.Func.Signature()
-	w := Wrapper{Name: plan.GoName(p.op.Func.Name), Kernel: p.kernel, Plan: b.allowing(p, planner).Plan(p.op)}
+	w := Wrapper{Name: cmp.Or(p.kernel.As, p.kernel.Func.Name()), Kernel: p.kernel, Plan: b.allowing(p, planner).Plan(p.op)}
 	w.OpVar = "op" + w.Name
 	names := b.reserved(w)
 	b.refuseUnexported(p.kernel)
@@ -46,7 +46,8 @@ func (b *binder) wrapper(p pair, planner *plan.Planner) Wrapper {
 	w.NamedResults = sig.Results().Len() > 0 &&
 		!slices.ContainsFunc(slices.Collect(sig.Results().Variables()),
 			func(v *types.Var) bool { return v.Name() == "" || v.Name() == "_" })
-	w.Call, w.Buf, w.Elem = names.Pick("", "call"), names.Pick("", "obs"), names.Pick("", "t")
+	w.Call, w.Arguments, w.Elem = names.Pick("", "call"), names.Pick("", "args"), names.Pick("", "t")
+	w.Tensor = b.tensor
 	return w
 }
 
@@ -156,7 +157,7 @@ func count(n int, thing string) string {
 
 // reserved seeds a name set with the names that a wrapper's body refers to.
 func (b *binder) reserved(w Wrapper) plan.NameSet {
-	return plan.NewNameSet("asserts", "len", "nil", "observed", b.pkg.Name, w.OpVar)
+	return plan.NewNameSet("asserts", "len", "make", "nil", "observe", "observed", "observeList", b.pkg.Name, w.OpVar)
 }
 
 // refuseUnexported reports types in the signature that another package can't name.

@@ -33,17 +33,17 @@ func TestReceivers(t *testing.T) {
 		order                     []int
 	}{
 		{"what is written", "//opassert:kernel add_\nfunc (t *Tensor) Add(by *Tensor) {}", inPlace,
-			"Add_(t *Tensor one, by *Tensor one) () '' '' 'call' 'obs' 't_'", []int{0, 1}},
+			"Add(t *Tensor one, by *Tensor one) () '' '' 'call' 'args' 't_'", []int{0, 1}},
 		{"what is written, the last argument", "//opassert:kernel add.out\nfunc (t *Tensor) Add(a, b *Tensor) {}", out,
-			"AddOut(t *Tensor one, a *Tensor one, b *Tensor one) () '' '' 'call' 'obs' 't_'", []int{1, 2, 0}},
+			"Add(t *Tensor one, a *Tensor one, b *Tensor one) () '' '' 'call' 'args' 't_'", []int{1, 2, 0}},
 		{"before a context", "//opassert:kernel add_\nfunc (t *Tensor) Add(c context.Context, by *Tensor) {}", inPlace,
-			"Add_(t *Tensor one, c context.Context, by *Tensor one) () 'c' '' 'call' 'obs' 't_'", []int{0, 1}},
+			"Add(t *Tensor one, c context.Context, by *Tensor one) () 'c' '' 'call' 'args' 't_'", []int{0, 1}},
 		{"the library, before a context", "type Device struct{}\n//opassert:kernel add_\nfunc (d Device) Add(c context.Context, x, by *Tensor) {}", inPlace,
-			"Add_(d Device, c context.Context, x *Tensor one, by *Tensor one) () 'c' '' 'call' 'obs' 't'", nil},
+			"Add(d Device, c context.Context, x *Tensor one, by *Tensor one) () 'c' '' 'call' 'args' 't'", nil},
 		{"parameters by their names", "//opassert:kernel add.out dst=out\nfunc Add(dst, a, b *Tensor) {}", out,
-			"AddOut(dst *Tensor one, a *Tensor one, b *Tensor one) () '' '' 'call' 'obs' 't'", []int{1, 2, 0}},
+			"Add(dst *Tensor one, a *Tensor one, b *Tensor one) () '' '' 'call' 'args' 't'", []int{1, 2, 0}},
 		{"parameters in the schema's order", "//opassert:kernel add.out dst=out\nfunc Add(a, b, dst *Tensor) {}", out,
-			"AddOut(a *Tensor one, b *Tensor one, dst *Tensor one) () '' '' 'call' 'obs' 't'", nil},
+			"Add(a *Tensor one, b *Tensor one, dst *Tensor one) () '' '' 'call' 'args' 't'", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w, got := wrapped(t, tt.decls, tt.schema)
@@ -65,10 +65,10 @@ func TestReturnsNothing(t *testing.T) {
 		decls, schema, want string
 		returns             bool // checks of returns
 	}{
-		{"func F(x, y *Tensor) {}", "f(Tensor(a!) self, Tensor y) -> Tensor(a!)", "F(x *Tensor one, y *Tensor one) () '' '' 'call' 'obs' 't'", false},
-		{"func F(x, y *Tensor) error { return nil }", "f(Tensor(a!) self, Tensor y) -> Tensor(a!)", "F(x *Tensor one, y *Tensor one) () '' 'err' 'call' 'obs' 't'", false},
-		{"func F(x, y, z *Tensor) {}", "f(Tensor x, *, Tensor(a!) y, Tensor(b!) z) -> (Tensor(a!), Tensor(b!))", "F(x *Tensor one, y *Tensor one, z *Tensor one) () '' '' 'call' 'obs' 't'", false},
-		{"func F(x, y *Tensor) *Tensor { return x }", "f(Tensor(a!) self, Tensor y) -> Tensor(a!)", "F(x *Tensor one, y *Tensor one) (result *Tensor one) '' '' 'call' 'obs' 't'", true},
+		{"func F(x, y *Tensor) {}", "f(Tensor(a!) self, Tensor y) -> Tensor(a!)", "F(x *Tensor one, y *Tensor one) () '' '' 'call' 'args' 't'", false},
+		{"func F(x, y *Tensor) error { return nil }", "f(Tensor(a!) self, Tensor y) -> Tensor(a!)", "F(x *Tensor one, y *Tensor one) () '' 'err' 'call' 'args' 't'", false},
+		{"func F(x, y, z *Tensor) {}", "f(Tensor x, *, Tensor(a!) y, Tensor(b!) z) -> (Tensor(a!), Tensor(b!))", "F(x *Tensor one, y *Tensor one, z *Tensor one) () '' '' 'call' 'args' 't'", false},
+		{"func F(x, y *Tensor) *Tensor { return x }", "f(Tensor(a!) self, Tensor y) -> Tensor(a!)", "F(x *Tensor one, y *Tensor one) (result *Tensor one) '' '' 'call' 'args' 't'", true},
 		{"func F(x, y *Tensor) {}", both, written + "2 returns: " + both, false},
 		{"func F(x *Tensor) {}", "f(Tensor(a) self) -> Tensor(a)", written + "1 return: f(Tensor(a) self) -> Tensor(a)", false},
 		{"func F(x *Tensor) error { return nil }", "f(Tensor x) -> Tensor", written + "1 return: f(Tensor x) -> Tensor", false},

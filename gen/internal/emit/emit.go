@@ -29,6 +29,7 @@ func Wrappers(f Header, wrappers []bind.Wrapper) ([]byte, error) {
 			w.add(declaration)
 		}
 	}
+	w.lists(wrappers)
 	for _, wrapper := range wrappers {
 		w.add(w.wrapper(wrapper))
 		w.add(w.table(wrapper.OpVar, wrapper.Plan))

@@ -61,7 +61,7 @@ func holdSources(t *testing.T, signature, reason, source string) (forms int) {
 		forms++
 	}
 
-	pkg, err := typeCheck("example.com/fake/kernels", fakeKernels(file.Ops))
+	pkg, err := typeCheck("example.com/fake/kernels", fakeKernels(file.Ops, func(int) string { return plan.GoName(op.Func.Name) }))
 	if err != nil {
 		return forms // a type that the fake library does not have
 	}
@@ -169,6 +169,9 @@ func problems(text []byte, op *schema.Op, imported ...*types.Package) []string {
 	want := []string{"_", "enabled", name, "op" + name}
 	if len(imported) > 0 {
 		want = append([]string{"_"}, name, "op"+name, plan.NewNameSet(name).Pick("Kernels", "")) // the list of a package with kernels
+		if strings.Contains(op.Func.String(), "Tensor[]") || strings.Contains(op.Func.String(), "Tensor(a!)[]") {
+			want = slices.Insert(want, 1, "observeList")
+		}
 	}
 	if got := declared(file); !slices.Equal(got, want) {
 		report("declares %q, want %q", got, want)
@@ -222,17 +225,27 @@ func harmless(comment string) bool {
 	return !strings.ContainsFunc(strings.TrimPrefix(text, "\t"), func(r rune) bool { return !strconv.IsPrint(r) })
 }
 
-// hasString reports whether a string literal of the file has the value.
+// hasString reports whether a string of the file has the value.
 func hasString(file *ast.File, value string) bool {
 	found := false
 	ast.Inspect(file, func(n ast.Node) bool {
-		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-			text, err := strconv.Unquote(lit.Value)
-			found = found || err == nil && text == value
-		}
+		e, ok := n.(ast.Expr)
+		found = found || ok && literal(e) == value
 		return true
 	})
 	return found
+}
+
+// literal returns the value of a string literal, or of a sum of them.
+func literal(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		text, _ := strconv.Unquote(e.Value) // "" if not a string
+		return text
+	case *ast.BinaryExpr:
+		return literal(e.X) + literal(e.Y)
+	}
+	return ""
 }
 
 // The check of generated files can fail.

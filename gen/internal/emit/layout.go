@@ -66,3 +66,6 @@ func addressOf(x jen.Code) *jen.Statement { return tight(jen.Op("&"), x) }
 
 // spread is a variadic argument: x...
 func spread(x jen.Code) *jen.Statement { return tight(x, jen.Op("...")) }
+
+// line is a value of a composite literal on lines of its own.
+func line(value jen.Code) *jen.Statement { return tight(value, jen.Op(",")) }

@@ -8,14 +8,6 @@ import (
 	"github.com/opassert/opassert/gen/internal/bind"
 )
 
-// tensor returns a tensor as the record accepts it.
-func tensor(f bind.Wrapper, name string) *jen.Statement {
-	if f.Observer == nil {
-		return jen.Id(name)
-	}
-	return call(parens(pointerTo(jen.Id("observed"))), jen.Id(name))
-}
-
 // observed declares a type of this package for the tensor type of another one, so that it can have
 // a method. Converting a pointer costs nothing.
 func (w *writer) observed(o *bind.Observer) []*jen.Statement {
@@ -33,5 +25,9 @@ func (w *writer) observed(o *bind.Observer) []*jen.Statement {
 		)).Add(block(1, jen.If(jen.Id("t").Op("!=").Nil()).Add(block(2,
 			call(observe, call(parens(tensor), jen.Id("t")), jen.Id("o"), jen.Id("level")),
 		)))),
+		jen.Func().Add(call(jen.Id("observe"), jen.Id("call").Add(pointerTo(w.asserts("Call"))), jen.Id("t").Add(tensor))).Add(block(1,
+			call(selector(call(parens(pointerTo(jen.Id("observed"))), jen.Id("t")), "Observe"),
+				method(jen.Id("call"), "Next", call(parens(pointerTo(jen.Id("observed"))), jen.Id("t")))),
+		)),
 	}
 }

@@ -3,6 +3,7 @@ package emit
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -15,60 +16,31 @@ import (
 // table returns the op as data, without the parts that package asserts derives.
 func (w *writer) table(name string, p plan.Plan) *jen.Statement {
 	op := p.Table()
-	first := list(field("Name", jen.Lit(op.Name)), field("Schema", jen.Lit(op.Schema)))
-	values := literal(w.asserts("Op"), first)
-	if rest := append(w.described(op), w.planned(p, op)...); len(rest) > 0 {
-		values = tight(w.asserts("Op"),
-			jen.Custom(jen.Options{Open: "{", Close: "\n}", Separator: "\n\t"}, append([]jen.Code{line(first)}, rest...)...))
-	}
-	return jen.Var().Id(name).Op("=").Add(values)
-}
-
-// described returns the line with the facts of the schema file, and a preset's empty list of checks.
-func (w *writer) described(op asserts.Op) []jen.Code {
-	var fields []jen.Code
-	if len(op.Args) > 0 {
-		fields = append(fields, field("Args", w.subjects(op.Args)))
-	}
-	if len(op.Results) > 0 {
-		fields = append(fields, field("Results", w.subjects(op.Results)))
-	}
+	w.asserts("Op") // imports the package
+	t := tableText{asserts: w.imports[assertsPath]}
+	t.lines = []tableLine{{text: "var " + name + " = " + t.asserts + ".Op{Name: " + strconv.Quote(op.Name) + ",", open: true}}
+	t.field("Schema", quoted(op.Schema, "\n\t\t"))
+	t.list("Args", "Subject", slicesx.Map(op.Args, subject))
+	t.list("Results", "Subject", slicesx.Map(op.Results, subject))
 	if op.Composite && len(op.Results) > 0 {
-		fields = append(fields, field("Composite", jen.True()))
+		t.field("Composite", "true")
 	}
 	if len(op.Tags) > 0 {
-		fields = append(fields, field("Tags", texts(op.Tags)))
+		t.field("Tags", texts(op.Tags))
 	}
-	if op.Checks != nil && len(op.Checks) == 0 { // a preset without checks
-		fields = append(fields, field("Checks", w.checks(&op)))
-	}
-	if len(fields) == 0 {
-		return nil
-	}
-	return []jen.Code{line(list(fields...))}
-}
-
-// planned returns the lines with the entries of allowlists and a preset.
-func (w *writer) planned(p plan.Plan, op asserts.Op) []jen.Code {
-	var lines []jen.Code
 	for _, waiver := range p.Waivers() {
 		if slices.Contains(op.Waived, waiver.Code) {
-			lines = append(lines, comment(fmt.Sprintf("waived: %v %s: %s", waiver.Code, waiver.Code.Name(), strings.Join(strings.Fields(waiver.Reason), " "))))
+			t.comment(fmt.Sprintf("waived: %v %s: %s", waiver.Code, waiver.Code.Name(), waiver.Reason))
 		}
 	}
-	if len(op.Waived) > 0 {
-		lines = append(lines, line(field("Waived", w.codes(op.Waived))))
+	t.list("Waived", "Code", slicesx.Map(op.Waived, func(c asserts.Code) string { return strconv.Itoa(int(c)) }))
+	t.list("Notes", "Excuse", slicesx.Map(op.Notes, func(n asserts.Excuse) string {
+		return fmt.Sprintf("{Code: %d, Reason: %s}", int(n.Code), quoted(n.Reason, "\n\t\t\t"))
+	}))
+	if op.Checks != nil { // a preset, perhaps one without checks
+		t.field("Checks", t.checks(&op))
 	}
-	if len(op.Notes) > 0 {
-		notes := slicesx.Map(op.Notes, func(n asserts.Excuse) jen.Code {
-			return literal(jen.Null(), field("Code", jen.Lit(int(n.Code))), field("Reason", jen.Lit(n.Reason)))
-		})
-		lines = append(lines, line(field("Notes", slice(w.asserts("Excuse"), notes...))))
-	}
-	if len(op.Checks) > 0 {
-		lines = append(lines, line(field("Checks", w.checks(&op))))
-	}
-	return lines
+	return jen.Op(t.text())
 }
 
 // checked ends the sentence on the kernel that a function calls: with the promises of the schema
@@ -83,58 +55,153 @@ func checked(p plan.Plan) string {
 	return ", checked as " + p.Op.Class().String() + "."
 }
 
-// line is a value of a composite literal on lines of its own.
-func line(value jen.Code) *jen.Statement { return tight(value, jen.Op(",")) }
+// columns are those of a table's lines, less what gofmt adds to align them.
+const columns = 112
 
-func (w *writer) subjects(list []asserts.Subject) *jen.Statement {
-	values := slicesx.Map(list, func(s asserts.Subject) jen.Code { return literal(jen.Null(), subject(s)...) })
-	return slice(w.asserts("Subject"), values...)
+// A tableText is the text of a table, as gofmt writes it.
+type tableText struct {
+	asserts string // the name of the package
+	lines   []tableLine
 }
 
-func subject(s asserts.Subject) []jen.Code {
-	var fields []jen.Code
-	add := func(given bool, name string, value jen.Code) {
-		if given {
-			fields = append(fields, field(name, value))
+// A tableLine is a comment, or fields.
+type tableLine struct {
+	text string
+	key  int  // the length of the key at the beginning, 0 if gofmt does not align it
+	open bool // another field may follow
+	more bool // it has more than one field, and gofmt does not align the next line with it
+}
+
+// field adds a field, to the last line if there is room.
+func (t *tableText) field(key, value string) {
+	last, text := &t.lines[len(t.lines)-1], key+": "+value
+	switch {
+	case strings.Contains(value, "\n"):
+		t.lines = append(t.lines, tableLine{text: "\t" + text + ","})
+	case last.open && len(last.text)+len(text) < columns:
+		last.text, last.more = last.text+" "+text+",", true
+	default:
+		t.lines = append(t.lines, tableLine{text: "\t" + text + ",", key: len(key), open: true})
+	}
+}
+
+// list adds a field that is a list, of several lines if it is too long for one.
+func (t *tableText) list(key, typ string, elems []string) {
+	if len(elems) == 0 {
+		return
+	}
+	open, all := "[]"+t.asserts+"."+typ+"{", strings.Join(elems, ", ")
+	if len(key)+len(open)+len(all) < columns && !strings.Contains(all, "\n") {
+		t.field(key, open+all+"}")
+		return
+	}
+	var lines []string
+	for _, e := range elems {
+		if last := len(lines) - 1; last >= 0 && len(lines[last])+len(e) < columns {
+			lines[last] += ", " + e
+		} else {
+			lines = append(lines, e)
 		}
 	}
-	add(s.Index > 0, "Index", jen.Lit(s.Index))
-	add(true, "Name", jen.Lit(s.Name))
-	add(true, "Type", jen.Lit(s.Type))
-	add(s.Suffix != "", "Suffix", jen.Lit(s.Suffix))
-	add(s.Before != nil, "Before", texts(s.Before))
-	add(s.After != nil, "After", texts(s.After))
-	add(s.Write, "Write", jen.True())
-	add(s.Out, "Out", jen.True())
-	add(s.List, "List", jen.True())
-	return fields
+	t.field(key, open+"\n\t\t"+strings.Join(lines, ",\n\t\t")+",\n\t}")
 }
 
-func (w *writer) codes(list []asserts.Code) *jen.Statement {
-	values := slicesx.Map(list, func(c asserts.Code) jen.Code { return jen.Lit(int(c)) })
-	return slice(w.asserts("Code"), values...)
+// comment adds a comment.
+func (t *tableText) comment(text string) {
+	line := "\t//"
+	for _, word := range strings.Fields(printable(strings.Join(strings.Fields(text), " "))) {
+		if len(line)+len(word) > columns {
+			t.lines = append(t.lines, tableLine{text: line})
+			line = "\t//"
+		}
+		line += " " + word
+	}
+	t.lines = append(t.lines, tableLine{text: line})
 }
 
-func texts(list []string) *jen.Statement {
-	values := slicesx.Map(list, func(text string) jen.Code { return jen.Lit(text) })
-	return slice(jen.String(), values...)
+// text returns the table, with the keys of consecutive lines aligned.
+func (t *tableText) text() string {
+	if len(t.lines) == 1 {
+		return strings.TrimSuffix(t.lines[0].text, ",") + "}"
+	}
+	var b strings.Builder
+	widest := 0
+	for i, line := range t.lines {
+		if line.key == 0 {
+			widest = 0
+			b.WriteString(line.text + "\n")
+			continue
+		}
+		if widest == 0 {
+			for _, other := range t.lines[i:] {
+				if other.key == 0 {
+					break
+				}
+				if widest = max(widest, other.key); other.more {
+					break
+				}
+			}
+		}
+		at := len("\t:") + line.key
+		b.WriteString(line.text[:at] + strings.Repeat(" ", widest-line.key) + line.text[at:] + "\n")
+		if line.more {
+			widest = 0
+		}
+	}
+	return b.String() + "}"
+}
+
+func subject(s asserts.Subject) string {
+	var b strings.Builder
+	separator := "{"
+	field := func(given bool, name, value string) {
+		if given {
+			b.WriteString(separator + name + ": " + value)
+			separator = ", "
+		}
+	}
+	field(s.Index > 0, "Index", strconv.Itoa(s.Index))
+	field(true, "Name", strconv.Quote(s.Name))
+	field(true, "Type", strconv.Quote(s.Type))
+	field(s.Suffix != "", "Suffix", strconv.Quote(s.Suffix))
+	field(s.Before != nil, "Before", texts(s.Before))
+	field(s.After != nil, "After", texts(s.After))
+	field(s.Write, "Write", "true")
+	field(s.Out, "Out", "true")
+	field(s.List, "List", "true")
+	return b.String() + "}"
+}
+
+func texts(list []string) string {
+	return "[]string{" + slicesx.Join(list, ", ", strconv.Quote) + "}"
+}
+
+// quoted returns a string literal, of several lines if it is too long for one.
+func quoted(text, newline string) string {
+	var parts []string
+	for len(text) > columns-len(`Schema: ""`) {
+		at := strings.LastIndexByte(text[:columns-len(`Schema: "" +`)], ' ') + 1
+		if at == 0 {
+			break
+		}
+		parts, text = append(parts, strconv.Quote(text[:at])), text[at:]
+	}
+	return strings.Join(append(parts, strconv.Quote(text)), " +"+newline)
 }
 
 // checks returns the plan of a preset, each check after a comment that describes it.
-func (w *writer) checks(op *asserts.Op) *jen.Statement {
-	var lines []jen.Code
+func (t *tableText) checks(op *asserts.Op) string {
+	var b strings.Builder
 	for _, c := range op.Checks {
-		fields := []jen.Code{field("Code", jen.Lit(int(c.Code))), field("On", jen.Lit(int(c.On)))}
-		what := fmt.Sprintf("%v %s on %s", c.Code, c.Code.Name(), op.Subject(c.On).Name)
-		if against := op.Subject(c.Against); against != nil {
-			fields = append(fields, field("Against", jen.Lit(int(c.Against))))
-			what += " against " + against.Name
+		against, what := "", ""
+		if subject := op.Subject(c.Against); subject != nil {
+			against, what = fmt.Sprintf(", Against: %d", int(c.Against)), " against "+subject.Name
 		}
-		lines = append(lines, comment(what), line(literal(jen.Null(), fields...)))
+		what = fmt.Sprintf("%v %s on %s%s", c.Code, c.Code.Name(), op.Subject(c.On).Name, what)
+		fmt.Fprintf(&b, "\t\t// %s\n\t\t{Code: %d, On: %d%s},\n", printable(what), int(c.Code), int(c.On), against)
 	}
-	typ := sliceOf(w.asserts("Check"))
-	if len(lines) == 0 {
-		return literal(typ)
+	if b.Len() == 0 {
+		return "[]" + t.asserts + ".Check{}"
 	}
-	return tight(typ, block(2, lines...))
+	return "[]" + t.asserts + ".Check{\n" + b.String() + "\t}"
 }

@@ -35,7 +35,7 @@ func TestTable(t *testing.T) {
 	}{
 		{full, "whole", []string{"Composite: true", `Tags: []string{"core"}`, `After: []string{"*"}`}, []string{"Checks:", "Notes:"}},
 		{full, "nothing", nil, []string{"Composite", "Results", "Tags"}},
-		{full, "plain", []string{`Notes: []asserts.Excuse{{Code: 7, Reason: "debatable"}},`}, []string{"Composite", "Tags", "After", "Checks:"}},
+		{full, "plain", []string{`[]asserts.Excuse{{Code: 7, Reason: "debatable"}},`}, []string{"Composite", "Tags", "After", "Checks:"}},
 		{pytorch, "nothing", []string{"Checks: []asserts.Check{}"}, []string{"Notes:"}},
 		{pytorch, "view", []string{"// OA004 view-storage on result against self\n", "Against: 1}"}, []string{"Checks: []asserts.Check{}"}},
 		{pytorch, "plain", []string{"// OA003 fresh-impl on result\n", "{Code: 3, On: -1},"}, nil},
@@ -108,7 +108,7 @@ func Look(x *vector.Dense, o *asserts.Observation, level asserts.Level) {}
 		t.Fatal(err)
 	}
 	text := must.Get(emit.Wrappers(emit.Header{Package: "ops"}, wrappers))(t)
-	for _, want := range []string{"\n\t\"example.com/vector/v2\"\n", "type observed vector.Dense\n", "call.Arg((*observed)(x))", "kernels.Look((*vector.Dense)(t), o, level)"} {
+	for _, want := range []string{"\n\t\"example.com/vector/v2\"\n", "type observed vector.Dense\n", "{ observe(&call, x) }", "\t(*observed)(t).Observe(call.Next((*observed)(t)))\n", "kernels.Look((*vector.Dense)(t), o, level)"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %s in\n%s", want, text)
 		}

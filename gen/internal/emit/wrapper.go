@@ -2,6 +2,7 @@ package emit
 
 import (
 	"go/types"
+	"slices"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -89,16 +90,18 @@ func (w *writer) wrapperBody(f bind.Wrapper) []jen.Code {
 		}
 		kernel = list(names...).Op(assign).Add(kernel)
 	}
-	body := append(w.begin(f), w.observeParams(1, f, "Arg")...)
-	body = append(body, kernel, record(f, "Returned"))
-	after := append(w.observeParams(2, f, "Arg"), w.observeResults(2, f, "Result")...)
-	keep := append(w.observeParams(2, f, "Keep"), w.observeResults(2, f, "Keep")...)
-	if len(after) > 0 {
-		guarded := append([]jen.Code{jen.Defer().Add(record(f, "Recover"))}, after...)
-		body = append(body, call(tight(jen.Func(), parens()).Add(block(2, guarded...))),
-			jen.If(record(f, "Keeps")).Add(block(2, keep...)))
+	body := []jen.Code{jen.Id(f.Call).Op(":=").Add(w.record(f))}
+	args := jen.Nil()
+	lines := w.observeEach(f, slicesx.Map(f.Args, ofParam))
+	if len(lines) > 0 {
+		args = jen.Id(f.Arguments)
+		body = append(body, jen.Add(args).Op(":=").Add(closure(lines)))
 	}
-	body = append(body, record(f, "Judge"))
+	body = append(body, begin(f))
+	if len(lines) > 0 {
+		body = append(body, method(jen.Id(f.Call), "Before", args))
+	}
+	body = append(body, kernel, w.after(f, args))
 	if len(names) > 0 {
 		body = append(body, jen.Return(list(names...)))
 	}
@@ -131,29 +134,36 @@ func resultNames(f bind.Wrapper) []jen.Code {
 	return names
 }
 
-// begin returns the start of the call's record.
-func (w *writer) begin(f bind.Wrapper) []jen.Code {
-	observations := tight(jen.Index(jen.Lit(bufferSize(f))), w.asserts("Observation"))
-	all := tight(jen.Id(f.Buf), jen.Index(jen.Op(":")))
-	start := record(f, "Begin", addressOf(jen.Id(f.OpVar)))
-	if f.Context != "" {
-		start = record(f, "BeginContext", jen.Id(f.Context), addressOf(jen.Id(f.OpVar)))
-	}
-	return []jen.Code{
-		jen.Var().Id(f.Buf).Add(observations),
-		jen.Id(f.Call).Op(":=").Add(call(w.asserts("NewCall"), all)),
-		start,
-	}
+// record returns the call with its empty record.
+func (w *writer) record(f bind.Wrapper) *jen.Statement {
+	made := call(jen.Id("make"), sliceOf(w.asserts("Observation")), jen.Lit(recordSize(f)))
+	return literal(w.asserts("Call"), field("Record", made))
 }
 
-func record(f bind.Wrapper, name string, args ...jen.Code) *jen.Statement {
-	return method(jen.Id(f.Call), name, args...)
+func begin(f bind.Wrapper) *jen.Statement {
+	if f.Context != "" {
+		return method(jen.Id(f.Call), "BeginContext", jen.Id(f.Context), addressOf(jen.Id(f.OpVar)))
+	}
+	return method(jen.Id(f.Call), "Begin", addressOf(jen.Id(f.OpVar)))
+}
+
+// after returns the end of the call's record, without results if the kernel failed.
+func (w *writer) after(f bind.Wrapper, args *jen.Statement) *jen.Statement {
+	results := jen.Nil()
+	lines := w.observeEach(f, slicesx.Map(f.Results, ofResult))
+	if len(lines) > 0 {
+		results = closure(lines)
+	}
+	if f.Err != "" && len(lines) > 0 {
+		return method(jen.Id(f.Call), "AfterError", jen.Id(f.Err), args, results)
+	}
+	return method(jen.Id(f.Call), "After", args, results)
 }
 
 // listReserve is the number of tensors of each list that the record has room for before it moves to the heap.
 const listReserve = 16
 
-func bufferSize(f bind.Wrapper) int {
+func recordSize(f bind.Wrapper) int {
 	n := 0
 	for _, p := range f.Params {
 		n += 2 * room(p.Role)
@@ -174,52 +184,93 @@ func room(r bind.Role) int {
 	return 0
 }
 
-func (w *writer) observeParams(depth int, f bind.Wrapper, method string) []jen.Code {
-	var lines []jen.Code
-	for _, p := range f.Args {
-		lines = append(lines, w.observe(depth, f, method, p.Name, p.Role)...)
+// A value is a parameter or a result.
+type value struct {
+	name string
+	typ  types.Type
+	role bind.Role
+}
+
+func ofParam(p bind.Param) value   { return value{p.Name, p.Type, p.Role} }
+func ofResult(r bind.Result) value { return value{r.Name, r.Type, r.Role} }
+
+// A statement is a line with its text, or a block without one.
+type statement struct {
+	code jen.Code
+	text string
+}
+
+// observeEach returns the statements that observe the tensors among values.
+func (w *writer) observeEach(f bind.Wrapper, values []value) []statement {
+	var lines []statement
+	add := func(text string) { lines = append(lines, statement{jen.Op(text), text}) }
+	for _, v := range values {
+		switch v.role {
+		case bind.One, bind.Pointer:
+			add(w.observe(f, v.name, v.role))
+		case bind.List:
+			if _, ok := v.typ.Underlying().(*types.Array); ok {
+				v.name += "[:]"
+			}
+			add("observeList(&" + f.Call + ", " + v.name + ")")
+		case bind.PointerList:
+			add(f.Call + ".List(len(" + v.name + "))")
+			each := jen.For(list(jen.Id("_"), jen.Id(f.Elem)).Op(":=").Range().Id(v.name))
+			lines = append(lines, statement{code: each.Add(block(3, jen.Op(w.observe(f, f.Elem, bind.Pointer))))})
+		}
 	}
 	return lines
 }
 
-// observeResults records no results of a failed call.
-func (w *writer) observeResults(depth int, f bind.Wrapper, method string) []jen.Code {
-	mayFail := f.Err != ""
-	if mayFail {
-		depth++
+// observe observes one tensor.
+func (w *writer) observe(f bind.Wrapper, name string, role bind.Role) string {
+	switch {
+	case role == bind.Pointer:
+		return f.Call + ".Observe(" + w.imports[assertsPath] + ".Optional(" + name + "))"
+	case f.Observer != nil:
+		return "observe(&" + f.Call + ", " + name + ")"
+	case types.IsInterface(f.Tensor):
+		return f.Call + ".Observe(" + name + ")"
 	}
-	var lines []jen.Code
-	for _, r := range f.Results {
-		lines = append(lines, w.observe(depth, f, method, r.Name, r.Role)...)
-	}
-	if mayFail && len(lines) > 0 {
-		return []jen.Code{jen.If(jen.Id(f.Err).Op("==").Nil()).Add(block(depth, lines...))}
-	}
-	return lines
+	return name + ".Observe(" + f.Call + ".Next(" + name + "))"
 }
 
-// observe records one value, a list tensor by tensor, so that the compiler knows the tensor's type in every call.
-func (w *writer) observe(depth int, f bind.Wrapper, method, name string, role bind.Role) []jen.Code {
-	switch role {
-	case bind.One:
-		return []jen.Code{record(f, method, tensor(f, name))}
-	case bind.Pointer:
-		return []jen.Code{record(f, method, call(w.asserts("Optional"), jen.Id(name)))}
-	case bind.List:
-		return w.observeList(depth, f, method, name, bind.One)
-	case bind.PointerList:
-		return w.observeList(depth, f, method, name, bind.Pointer)
+// lists declares the function that observes a list, if a wrapper needs it: tensor by tensor, so that the
+// compiler knows the method in every call.
+func (w *writer) lists(wrappers []bind.Wrapper) {
+	for _, f := range wrappers {
+		values := append(slicesx.Map(f.Args, ofParam), slicesx.Map(f.Results, ofResult)...)
+		if !slices.ContainsFunc(values, func(v value) bool { return v.role == bind.List }) {
+			continue
+		}
+		f.Call = "call"
+		record := jen.Id("call").Add(pointerTo(w.asserts("Call")))
+		w.add(rows(
+			comment("observeList records the tensors of a list for the checks of a call."),
+			jen.Func().Add(call(jen.Id("observeList"), record, jen.Id("list").Add(sliceOf(w.typ(f.Tensor))))).Add(block(1,
+				jen.Op("call.List(len(list))"),
+				jen.For(list(jen.Id("_"), jen.Id("t")).Op(":=").Range().Id("list")).Add(block(2, jen.Op(strings.Replace(w.observe(f, "t", bind.One), "&", "", 1)))),
+			)),
+		))
+		return
 	}
-	return nil
 }
 
-func (w *writer) observeList(depth int, f bind.Wrapper, method, name string, elem bind.Role) []jen.Code {
-	each := w.observe(depth+1, f, method, f.Elem, elem)
-	lines := []jen.Code{
-		jen.For(list(jen.Id("_"), jen.Id(f.Elem)).Op(":=").Range().Id(name)).Add(block(depth+1, each...)),
+// closure returns a function without parameters and results, on one line where gofmt leaves it there.
+func closure(lines []statement) *jen.Statement {
+	const most, statements = 100 - len("func()"), 5
+	width := 2 * (len(lines) - 1)
+	codes := make([]jen.Code, len(lines))
+	for i, l := range lines {
+		width += len(l.text)
+		codes[i] = l.code
+		if l.text == "" {
+			width = most + 1
+		}
 	}
-	if method == "Keep" { // the record already has these tensors, even those of lists
-		return lines
+	head := tight(jen.Func(), parens())
+	if width > most || len(lines) > statements {
+		return head.Add(block(2, codes...))
 	}
-	return append([]jen.Code{record(f, "List", call(jen.Id("len"), jen.Id(name)))}, lines...)
+	return head.Add(jen.Custom(jen.Options{Open: "{ ", Close: " }", Separator: "; "}, codes...))
 }

@@ -22,7 +22,7 @@ func newWriter() *writer { return &writer{names: newNames()} }
 func (w *writer) version() {
 	w.add(rows(
 		comment("The run time's version that this file was written for."),
-		jen.Const().Id("_").Op("=").Add(w.asserts("Generated2"))))
+		jen.Const().Id("_").Op("=").Add(w.asserts("Generated3"))))
 }
 
 func header(sources []string) string {

@@ -21,7 +21,7 @@ func TestDisjointViews(t *testing.T) {
 		half := base.AsStrided([]int64{4}, []int64{1}, 4*offset)
 		both.Go(func() {
 			for range 2000 {
-				gentest.Add_Tensor(half, half, 1)
+				gentest.AddTensorInPlace(half, half, 1)
 				gentest.AddTensor(half, half, 1).Release()
 			}
 		})

@@ -11,648 +11,420 @@ import (
 )
 
 // The run time's version that this file was written for.
-const _ = asserts.Generated2
+const _ = asserts.Generated3
 
-// InternalChooseQparamsPerTensor is composite.
+// observeList records the tensors of a list for the checks of a call.
+func observeList(call *asserts.Call, list []*c10.Tensor) {
+	call.List(len(list))
+	for _, t := range list {
+		t.Observe(call.Next(t))
+	}
+}
+
+// ChooseQparamsPerTensor is composite.
 //
-// InternalChooseQparamsPerTensor calls kernels.ChooseQparamsPerTensor, checked as out-of-place.
+// ChooseQparamsPerTensor calls kernels.ChooseQparamsPerTensor, checked as out-of-place.
 //
 //	_choose_qparams_per_tensor(Tensor self, bool reduce_range=False) -> (float, int)
-func InternalChooseQparamsPerTensor(self *c10.Tensor, reduceRange bool) (float64, int64) {
-	var obs [2]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opInternalChooseQparamsPerTensor)
-	call.Arg(self)
+func ChooseQparamsPerTensor(self *c10.Tensor, reduceRange bool) (float64, int64) {
+	call := asserts.Call{Record: make([]asserts.Observation, 2)}
+	args := func() { self.Observe(call.Next(self)) }
+	call.Begin(&opChooseQparamsPerTensor)
+	call.Before(args)
 	result0, result1 := kernels.ChooseQparamsPerTensor(self, reduceRange)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-	}
-	call.Judge()
+	call.After(args, nil)
 	return result0, result1
 }
 
-var opInternalChooseQparamsPerTensor = asserts.Op{Name: "aten::_choose_qparams_per_tensor", Schema: "_choose_qparams_per_tensor(Tensor self, bool reduce_range=False) -> (float, int)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
+var opChooseQparamsPerTensor = asserts.Op{Name: "aten::_choose_qparams_per_tensor",
+	Schema: "_choose_qparams_per_tensor(Tensor self, bool reduce_range=False) -> (float, int)",
+	Args:   []asserts.Subject{{Name: "self", Type: "Tensor"}},
 }
 
-// InternalForeachAddList calls kernels.ForeachAddList, checked as out-of-place.
+// ForeachAddList calls kernels.ForeachAddList, checked as out-of-place.
 //
 //	_foreach_add.List(Tensor[] self, Tensor[] other, *, Scalar alpha=1) -> Tensor[]
-func InternalForeachAddList(self, other []*c10.Tensor, alpha float64) []*c10.Tensor {
-	var obs [85]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opInternalForeachAddList)
-	call.List(len(self))
-	for _, t := range self {
-		call.Arg(t)
-	}
-	call.List(len(other))
-	for _, t := range other {
-		call.Arg(t)
-	}
+func ForeachAddList(self, other []*c10.Tensor, alpha float64) []*c10.Tensor {
+	call := asserts.Call{Record: make([]asserts.Observation, 85)}
+	args := func() { observeList(&call, self); observeList(&call, other) }
+	call.Begin(&opForeachAddList)
+	call.Before(args)
 	result := kernels.ForeachAddList(self, other, alpha)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.List(len(self))
-		for _, t := range self {
-			call.Arg(t)
-		}
-		call.List(len(other))
-		for _, t := range other {
-			call.Arg(t)
-		}
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		for _, t := range self {
-			call.Keep(t)
-		}
-		for _, t := range other {
-			call.Keep(t)
-		}
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, func() { observeList(&call, result) })
 	return result
 }
 
-var opInternalForeachAddList = asserts.Op{Name: "aten::_foreach_add.List", Schema: "_foreach_add.List(Tensor[] self, Tensor[] other, *, Scalar alpha=1) -> Tensor[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor[]", Suffix: "[]", List: true}, {Index: 1, Name: "other", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+var opForeachAddList = asserts.Op{Name: "aten::_foreach_add.List",
+	Schema: "_foreach_add.List(Tensor[] self, Tensor[] other, *, Scalar alpha=1) -> Tensor[]",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor[]", Suffix: "[]", List: true},
+		{Index: 1, Name: "other", Type: "Tensor[]", Suffix: "[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// InternalForeachAdd_List calls kernels.ForeachAddListInPlace, checked as in-place.
+// ForeachAddListInPlace calls kernels.ForeachAddListInPlace, checked as in-place.
 //
 //	_foreach_add_.List(Tensor(a!)[] self, Tensor[] other, *, Scalar alpha=1) -> ()
-func InternalForeachAdd_List(self, other []*c10.Tensor, alpha float64) {
-	var obs [68]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opInternalForeachAdd_List)
-	call.List(len(self))
-	for _, t := range self {
-		call.Arg(t)
-	}
-	call.List(len(other))
-	for _, t := range other {
-		call.Arg(t)
-	}
+func ForeachAddListInPlace(self, other []*c10.Tensor, alpha float64) {
+	call := asserts.Call{Record: make([]asserts.Observation, 68)}
+	args := func() { observeList(&call, self); observeList(&call, other) }
+	call.Begin(&opForeachAddListInPlace)
+	call.Before(args)
 	kernels.ForeachAddListInPlace(self, other, alpha)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.List(len(self))
-		for _, t := range self {
-			call.Arg(t)
-		}
-		call.List(len(other))
-		for _, t := range other {
-			call.Arg(t)
-		}
-	}()
-	if call.Keeps() {
-		for _, t := range self {
-			call.Keep(t)
-		}
-		for _, t := range other {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, nil)
 }
 
-var opInternalForeachAdd_List = asserts.Op{Name: "aten::_foreach_add_.List", Schema: "_foreach_add_.List(Tensor(a!)[] self, Tensor[] other, *, Scalar alpha=1) -> ()",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true}, {Index: 1, Name: "other", Type: "Tensor[]", Suffix: "[]", List: true}},
+var opForeachAddListInPlace = asserts.Op{Name: "aten::_foreach_add_.List",
+	Schema: "_foreach_add_.List(Tensor(a!)[] self, Tensor[] other, *, Scalar alpha=1) -> ()",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true},
+		{Index: 1, Name: "other", Type: "Tensor[]", Suffix: "[]", List: true},
+	},
 }
 
-// InternalIndices calls kernels.Indices, checked as view.
+// Indices calls kernels.Indices, checked as view.
 //
 //	_indices(Tensor(a) self) -> Tensor(a)
-func InternalIndices(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opInternalIndices)
-	call.Arg(self)
+func Indices(self *c10.Tensor) *c10.Tensor {
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
+	call.Begin(&opIndices)
+	call.Before(args)
 	result := kernels.Indices(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opInternalIndices = asserts.Op{Name: "aten::_indices", Schema: "_indices(Tensor(a) self) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opIndices = asserts.Op{Name: "aten::_indices", Schema: "_indices(Tensor(a) self) -> Tensor(a)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// InternalLocalScalarDense calls kernels.LocalScalarDense, checked as out-of-place.
+// LocalScalarDense calls kernels.LocalScalarDense, checked as out-of-place.
 //
 //	_local_scalar_dense(Tensor self) -> Scalar
-func InternalLocalScalarDense(self *c10.Tensor) float64 {
-	var obs [2]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opInternalLocalScalarDense)
-	call.Arg(self)
+func LocalScalarDense(self *c10.Tensor) float64 {
+	call := asserts.Call{Record: make([]asserts.Observation, 2)}
+	args := func() { self.Observe(call.Next(self)) }
+	call.Begin(&opLocalScalarDense)
+	call.Before(args)
 	result := kernels.LocalScalarDense(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-	}
-	call.Judge()
+	call.After(args, nil)
 	return result
 }
 
-var opInternalLocalScalarDense = asserts.Op{Name: "aten::_local_scalar_dense", Schema: "_local_scalar_dense(Tensor self) -> Scalar",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Tags: []string{"data_dependent_output"},
+var opLocalScalarDense = asserts.Op{Name: "aten::_local_scalar_dense",
+	Schema: "_local_scalar_dense(Tensor self) -> Scalar", Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Tags: []string{"data_dependent_output"},
 }
 
-// InternalSparseCooTensorWithDimsAndTensors calls kernels.SparseCooTensorWithDimsAndTensors, checked as out-of-place.
+// SparseCooTensorWithDimsAndTensors calls kernels.SparseCooTensorWithDimsAndTensors, checked as out-of-place.
 //
 //	_sparse_coo_tensor_with_dims_and_tensors(int sparse_dim, int dense_dim, SymInt[] size, Tensor indices, Tensor values, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? is_coalesced=None) -> Tensor
-func InternalSparseCooTensorWithDimsAndTensors(sparseDim, denseDim int64, size []int64, indices, values *c10.Tensor, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory, isCoalesced *bool) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opInternalSparseCooTensorWithDimsAndTensors)
-	call.Arg(indices)
-	call.Arg(values)
+func SparseCooTensorWithDimsAndTensors(sparseDim, denseDim int64, size []int64, indices, values *c10.Tensor, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory, isCoalesced *bool) *c10.Tensor {
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { indices.Observe(call.Next(indices)); values.Observe(call.Next(values)) }
+	call.Begin(&opSparseCooTensorWithDimsAndTensors)
+	call.Before(args)
 	result := kernels.SparseCooTensorWithDimsAndTensors(sparseDim, denseDim, size, indices, values, dtype, layout, device, pinMemory, isCoalesced)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(indices)
-		call.Arg(values)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(indices)
-		call.Keep(values)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opInternalSparseCooTensorWithDimsAndTensors = asserts.Op{Name: "aten::_sparse_coo_tensor_with_dims_and_tensors", Schema: "_sparse_coo_tensor_with_dims_and_tensors(int sparse_dim, int dense_dim, SymInt[] size, Tensor indices, Tensor values, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? is_coalesced=None) -> Tensor",
-	Args: []asserts.Subject{{Index: 3, Name: "indices", Type: "Tensor"}, {Index: 4, Name: "values", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opSparseCooTensorWithDimsAndTensors = asserts.Op{Name: "aten::_sparse_coo_tensor_with_dims_and_tensors",
+	Schema: "_sparse_coo_tensor_with_dims_and_tensors(int sparse_dim, int dense_dim, SymInt[] size, Tensor " +
+		"indices, Tensor values, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? " +
+		"pin_memory=False, bool? is_coalesced=None) -> Tensor",
+	Args:    []asserts.Subject{{Index: 3, Name: "indices", Type: "Tensor"}, {Index: 4, Name: "values", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // AddTensor calls kernels.AddTensor, checked as out-of-place.
 //
 //	add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 func AddTensor(self, other *c10.Tensor, alpha float64) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); other.Observe(call.Next(other)) }
 	call.Begin(&opAddTensor)
-	call.Arg(self)
-	call.Arg(other)
+	call.Before(args)
 	result := kernels.AddTensor(self, other, alpha)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(other)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(other)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opAddTensor = asserts.Op{Name: "aten::add.Tensor", Schema: "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opAddTensor = asserts.Op{Name: "aten::add.Tensor",
+	Schema:  "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // AddOut calls kernels.AddOut, checked as in-place.
 //
 //	add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 func AddOut(self, other *c10.Tensor, alpha float64, out *c10.Tensor) *c10.Tensor {
-	var obs [7]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 7)}
+	args := func() { self.Observe(call.Next(self)); other.Observe(call.Next(other)); out.Observe(call.Next(out)) }
 	call.Begin(&opAddOut)
-	call.Arg(self)
-	call.Arg(other)
-	call.Arg(out)
+	call.Before(args)
 	result := kernels.AddOut(self, other, alpha, out)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(other)
-		call.Arg(out)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(other)
-		call.Keep(out)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opAddOut = asserts.Op{Name: "aten::add.out", Schema: "add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}, {Index: 3, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opAddOut = asserts.Op{Name: "aten::add.out",
+	Schema: "add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"},
+		{Index: 3, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Add_Tensor calls kernels.AddTensorInPlace, checked as in-place.
+// AddTensorInPlace calls kernels.AddTensorInPlace, checked as in-place.
 //
 //	add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
-func Add_Tensor(self, other *c10.Tensor, alpha float64) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opAdd_Tensor)
-	call.Arg(self)
-	call.Arg(other)
+func AddTensorInPlace(self, other *c10.Tensor, alpha float64) *c10.Tensor {
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); other.Observe(call.Next(other)) }
+	call.Begin(&opAddTensorInPlace)
+	call.Before(args)
 	result := kernels.AddTensorInPlace(self, other, alpha)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(other)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(other)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opAdd_Tensor = asserts.Op{Name: "aten::add_.Tensor", Schema: "add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opAddTensorInPlace = asserts.Op{Name: "aten::add_.Tensor",
+	Schema: "add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "other", Type: "Tensor"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Aminmax calls kernels.Aminmax, checked as out-of-place.
 //
 //	aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)
 func Aminmax(self *c10.Tensor, dim *int64, keepdim bool) (min *c10.Tensor, max *c10.Tensor) {
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 4)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opAminmax)
-	call.Arg(self)
+	call.Before(args)
 	min, max = kernels.Aminmax(self, dim, keepdim)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(min)
-		call.Result(max)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(min)
-		call.Keep(max)
-	}
-	call.Judge()
+	call.After(args, func() { min.Observe(call.Next(min)); max.Observe(call.Next(max)) })
 	return min, max
 }
 
-var opAminmax = asserts.Op{Name: "aten::aminmax", Schema: "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "min", Type: "Tensor"}, {Index: 1, Name: "max", Type: "Tensor"}},
+var opAminmax = asserts.Op{Name: "aten::aminmax",
+	Schema:  "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "min", Type: "Tensor"}, {Index: 1, Name: "max", Type: "Tensor"}},
 }
 
 // AminmaxOut calls kernels.AminmaxOut, checked as in-place.
 //
 //	aminmax.out(Tensor self, *, int? dim=None, bool keepdim=False, Tensor(a!) min, Tensor(b!) max) -> (Tensor(a!) min, Tensor(b!) max)
 func AminmaxOut(self *c10.Tensor, dim *int64, keepdim bool, min, max *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	var obs [8]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 8)}
+	args := func() { self.Observe(call.Next(self)); min.Observe(call.Next(min)); max.Observe(call.Next(max)) }
 	call.Begin(&opAminmaxOut)
-	call.Arg(self)
-	call.Arg(min)
-	call.Arg(max)
+	call.Before(args)
 	min_, max_ := kernels.AminmaxOut(self, dim, keepdim, min, max)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(min)
-		call.Arg(max)
-		call.Result(min_)
-		call.Result(max_)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(min)
-		call.Keep(max)
-		call.Keep(min_)
-		call.Keep(max_)
-	}
-	call.Judge()
+	call.After(args, func() { min_.Observe(call.Next(min_)); max_.Observe(call.Next(max_)) })
 	return min_, max_
 }
 
-var opAminmaxOut = asserts.Op{Name: "aten::aminmax.out", Schema: "aminmax.out(Tensor self, *, int? dim=None, bool keepdim=False, Tensor(a!) min, Tensor(b!) max) -> (Tensor(a!) min, Tensor(b!) max)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 3, Name: "min", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}, {Index: 4, Name: "max", Type: "Tensor(b!)", Before: []string{"b"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "min_return", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "max_return", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
+var opAminmaxOut = asserts.Op{Name: "aten::aminmax.out",
+	Schema: "aminmax.out(Tensor self, *, int? dim=None, bool keepdim=False, Tensor(a!) min, Tensor(b!) max) -> " +
+		"(Tensor(a!) min, Tensor(b!) max)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"},
+		{Index: 3, Name: "min", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true},
+		{Index: 4, Name: "max", Type: "Tensor(b!)", Before: []string{"b"}, Write: true, Out: true},
+	},
+	Results: []asserts.Subject{
+		{Name: "min_return", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
+		{Index: 1, Name: "max_return", Type: "Tensor(b!)", Before: []string{"b"}, Write: true},
+	},
 }
 
 // Cat calls kernels.Cat, checked as out-of-place.
 //
 //	cat(Tensor[] tensors, int dim=0) -> Tensor
 func Cat(tensors []*c10.Tensor, dim int64) (*c10.Tensor, error) {
-	var obs [35]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 35)}
+	args := func() { observeList(&call, tensors) }
 	call.Begin(&opCat)
-	call.List(len(tensors))
-	for _, t := range tensors {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result, err := kernels.Cat(tensors, dim)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.List(len(tensors))
-		for _, t := range tensors {
-			call.Arg(t)
-		}
-		if err == nil {
-			call.Result(result)
-		}
-	}()
-	if call.Keeps() {
-		for _, t := range tensors {
-			call.Keep(t)
-		}
-		if err == nil {
-			call.Keep(result)
-		}
-	}
-	call.Judge()
+	call.AfterError(err, args, func() { result.Observe(call.Next(result)) })
 	return result, err
 }
 
 var opCat = asserts.Op{Name: "aten::cat", Schema: "cat(Tensor[] tensors, int dim=0) -> Tensor",
-	Args: []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args:    []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // CatOut calls kernels.CatOut, checked as in-place.
 //
 //	cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)
 func CatOut(tensors []*c10.Tensor, dim int64, out *c10.Tensor) (*c10.Tensor, error) {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { observeList(&call, tensors); out.Observe(call.Next(out)) }
 	call.Begin(&opCatOut)
-	call.List(len(tensors))
-	for _, t := range tensors {
-		call.Arg(t)
-	}
-	call.Arg(out)
+	call.Before(args)
 	result, err := kernels.CatOut(tensors, dim, out)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.List(len(tensors))
-		for _, t := range tensors {
-			call.Arg(t)
-		}
-		call.Arg(out)
-		if err == nil {
-			call.Result(result)
-		}
-	}()
-	if call.Keeps() {
-		for _, t := range tensors {
-			call.Keep(t)
-		}
-		call.Keep(out)
-		if err == nil {
-			call.Keep(result)
-		}
-	}
-	call.Judge()
+	call.AfterError(err, args, func() { result.Observe(call.Next(result)) })
 	return result, err
 }
 
-var opCatOut = asserts.Op{Name: "aten::cat.out", Schema: "cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}, {Index: 2, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opCatOut = asserts.Op{Name: "aten::cat.out",
+	Schema: "cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true},
+		{Index: 2, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Clamp calls kernels.Clamp, checked as out-of-place.
 //
 //	clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor
 func Clamp(self *c10.Tensor, min, max *float64) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opClamp)
-	call.Arg(self)
+	call.Before(args)
 	result := kernels.Clamp(self, min, max)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opClamp = asserts.Op{Name: "aten::clamp", Schema: "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opClamp = asserts.Op{Name: "aten::clamp",
+	Schema:  "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // ClampTensor calls kernels.ClampTensor, checked as out-of-place.
 //
 //	clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor
 func ClampTensor(self, min, max *c10.Tensor) *c10.Tensor {
-	var obs [7]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 7)}
+	args := func() { self.Observe(call.Next(self)); min.Observe(call.Next(min)); max.Observe(call.Next(max)) }
 	call.Begin(&opClampTensor)
-	call.Arg(self)
-	call.Arg(min)
-	call.Arg(max)
+	call.Before(args)
 	result := kernels.ClampTensor(self, min, max)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(min)
-		call.Arg(max)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(min)
-		call.Keep(max)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opClampTensor = asserts.Op{Name: "aten::clamp.Tensor", Schema: "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "min", Type: "Tensor?", Suffix: "?"}, {Index: 2, Name: "max", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opClampTensor = asserts.Op{Name: "aten::clamp.Tensor",
+	Schema: "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "min", Type: "Tensor?", Suffix: "?"},
+		{Index: 2, Name: "max", Type: "Tensor?", Suffix: "?"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Clone calls kernels.Clone, checked as out-of-place.
 //
 //	clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor
 func Clone(self *c10.Tensor, memoryFormat *c10.MemoryFormat) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opClone)
-	call.Arg(self)
+	call.Before(args)
 	result := kernels.Clone(self, memoryFormat)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opClone = asserts.Op{Name: "aten::clone", Schema: "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opClone = asserts.Op{Name: "aten::clone",
+	Schema:  "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Contiguous calls kernels.Contiguous, checked as view.
 //
 //	contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)
 func Contiguous(self *c10.Tensor, memoryFormat c10.MemoryFormat) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opContiguous)
-	call.Arg(self)
+	call.Before(args)
 	result := kernels.Contiguous(self, memoryFormat)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opContiguous = asserts.Op{Name: "aten::contiguous", Schema: "contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opContiguous = asserts.Op{Name: "aten::contiguous",
+	Schema:  "contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 	// waived: OA003 fresh-impl: returns its argument where that is contiguous, else a copy
 	// waived: OA004 view-storage: returns its argument where that is contiguous, else a copy
 	Waived: []asserts.Code{3, 4},
 }
 
-// Copy_ calls kernels.CopyInPlace, checked as in-place.
+// CopyInPlace calls kernels.CopyInPlace, checked as in-place.
 //
 //	copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)
-func Copy_(self, src *c10.Tensor, nonBlocking bool) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opCopy_)
-	call.Arg(self)
-	call.Arg(src)
+func CopyInPlace(self, src *c10.Tensor, nonBlocking bool) *c10.Tensor {
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); src.Observe(call.Next(src)) }
+	call.Begin(&opCopyInPlace)
+	call.Before(args)
 	result := kernels.CopyInPlace(self, src, nonBlocking)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(src)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(src)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opCopy_ = asserts.Op{Name: "aten::copy_", Schema: "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "src", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opCopyInPlace = asserts.Op{Name: "aten::copy_",
+	Schema: "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "src", Type: "Tensor"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // CrowIndices calls kernels.CrowIndices, checked as view.
 //
 //	crow_indices(Tensor(a) self) -> Tensor(a)
 func CrowIndices(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opCrowIndices)
-	call.Arg(self)
+	call.Before(args)
 	result := kernels.CrowIndices(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
 var opCrowIndices = asserts.Op{Name: "aten::crow_indices", Schema: "crow_indices(Tensor(a) self) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // Detach calls kernels.Detach, checked as view.
 //
 //	detach(Tensor(a) self) -> Tensor(a)
 func Detach(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opDetach)
-	call.Arg(self)
+	call.Before(args)
 	result := kernels.Detach(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
 var opDetach = asserts.Op{Name: "aten::detach", Schema: "detach(Tensor(a) self) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // Dropout is composite: it returns its argument when there is nothing to drop.
@@ -661,27 +433,18 @@ var opDetach = asserts.Op{Name: "aten::detach", Schema: "detach(Tensor(a) self) 
 //
 //	dropout(Tensor input, float p, bool train) -> Tensor
 func Dropout(input *c10.Tensor, p float64, train bool) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { input.Observe(call.Next(input)) }
 	call.Begin(&opDropout)
-	call.Arg(input)
+	call.Before(args)
 	result := kernels.Dropout(input, p, train)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(input)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(input)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
 var opDropout = asserts.Op{Name: "aten::dropout", Schema: "dropout(Tensor input, float p, bool train) -> Tensor",
-	Args: []asserts.Subject{{Name: "input", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"nondeterministic_seeded"},
+	Args:    []asserts.Subject{{Name: "input", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"nondeterministic_seeded"},
 	// waived: OA003 fresh-impl: returns its argument where there is nothing to drop
 	// waived: OA005 fresh-storage: returns its argument where there is nothing to drop
 	// waived: OA007 undeclared-alias: returns its argument where there is nothing to drop
@@ -692,23 +455,16 @@ var opDropout = asserts.Op{Name: "aten::dropout", Schema: "dropout(Tensor input,
 //
 //	empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func EmptyMemoryFormat(size []int64, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool, memoryFormat *c10.MemoryFormat) *c10.Tensor {
-	var obs [1]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 1)}
 	call.Begin(&opEmptyMemoryFormat)
 	result := kernels.EmptyMemoryFormat(size, dtype, layout, device, pinMemory, memoryFormat)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(nil, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opEmptyMemoryFormat = asserts.Op{Name: "aten::empty.memory_format", Schema: "empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+var opEmptyMemoryFormat = asserts.Op{Name: "aten::empty.memory_format",
+	Schema: "empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? " +
+		"device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
@@ -716,124 +472,76 @@ var opEmptyMemoryFormat = asserts.Op{Name: "aten::empty.memory_format", Schema: 
 //
 //	equal(Tensor self, Tensor other) -> bool
 func Equal(self, other *c10.Tensor) bool {
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 4)}
+	args := func() { self.Observe(call.Next(self)); other.Observe(call.Next(other)) }
 	call.Begin(&opEqual)
-	call.Arg(self)
-	call.Arg(other)
+	call.Before(args)
 	result := kernels.Equal(self, other)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(other)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(other)
-	}
-	call.Judge()
+	call.After(args, nil)
 	return result
 }
 
 var opEqual = asserts.Op{Name: "aten::equal", Schema: "equal(Tensor self, Tensor other) -> bool",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Tags: []string{"data_dependent_output"},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}},
+	Tags: []string{"data_dependent_output"},
 }
 
 // Expand calls kernels.Expand, checked as view.
 //
 //	expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)
 func Expand(self *c10.Tensor, size []int64, implicit bool) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opExpand)
-	call.Arg(self)
+	call.Before(args)
 	result := kernels.Expand(self, size, implicit)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opExpand = asserts.Op{Name: "aten::expand", Schema: "expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opExpand = asserts.Op{Name: "aten::expand",
+	Schema:  "expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // Gelu calls kernels.Gelu, checked as out-of-place.
 //
 //	gelu(Tensor self, *, str approximate='none') -> Tensor
 func Gelu(self *c10.Tensor, approximate string) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opGelu)
-	call.Arg(self)
+	call.Before(args)
 	result := kernels.Gelu(self, approximate)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
 var opGelu = asserts.Op{Name: "aten::gelu", Schema: "gelu(Tensor self, *, str approximate='none') -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // IndexTensor calls kernels.IndexTensor, checked as out-of-place.
 //
 //	index.Tensor(Tensor self, Tensor?[] indices) -> Tensor
 func IndexTensor(self *c10.Tensor, indices []*c10.Tensor) (*c10.Tensor, error) {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, indices) }
 	call.Begin(&opIndexTensor)
-	call.Arg(self)
-	call.List(len(indices))
-	for _, t := range indices {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result, err := kernels.IndexTensor(self, indices)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(indices))
-		for _, t := range indices {
-			call.Arg(t)
-		}
-		if err == nil {
-			call.Result(result)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range indices {
-			call.Keep(t)
-		}
-		if err == nil {
-			call.Keep(result)
-		}
-	}
-	call.Judge()
+	call.AfterError(err, args, func() { result.Observe(call.Next(result)) })
 	return result, err
 }
 
-var opIndexTensor = asserts.Op{Name: "aten::index.Tensor", Schema: "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "indices", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"dynamic_output_shape"},
+var opIndexTensor = asserts.Op{Name: "aten::index.Tensor",
+	Schema: "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "indices", Type: "Tensor?[]", Suffix: "?[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"dynamic_output_shape"},
 }
 
 // Lift returns its argument: the op exists for tracers, which replace it. The allowlist excuses it.
@@ -842,27 +550,18 @@ var opIndexTensor = asserts.Op{Name: "aten::index.Tensor", Schema: "index.Tensor
 //
 //	lift(Tensor self) -> Tensor
 func Lift(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opLift)
-	call.Arg(self)
+	call.Before(args)
 	result := kernels.Lift(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
 var opLift = asserts.Op{Name: "aten::lift", Schema: "lift(Tensor self) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 	// waived: OA003 fresh-impl: lift returns its input; it exists for tracers, which replace that
 	// waived: OA005 fresh-storage: lift returns its input; it exists for tracers, which replace that
 	// waived: OA007 undeclared-alias: lift returns its input; it exists for tracers, which replace that
@@ -875,146 +574,98 @@ var opLift = asserts.Op{Name: "aten::lift", Schema: "lift(Tensor self) -> Tensor
 //
 //	linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
 func Linear(ctx context.Context, input, weight, bias *c10.Tensor) (*c10.Tensor, error) {
-	var obs [7]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.BeginContext(ctx, &opLinear)
-	call.Arg(input)
-	call.Arg(weight)
-	call.Arg(bias)
-	result, err := kernels.Linear(ctx, input, weight, bias)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(input)
-		call.Arg(weight)
-		call.Arg(bias)
-		if err == nil {
-			call.Result(result)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(input)
-		call.Keep(weight)
-		call.Keep(bias)
-		if err == nil {
-			call.Keep(result)
-		}
+	call := asserts.Call{Record: make([]asserts.Observation, 7)}
+	args := func() {
+		input.Observe(call.Next(input))
+		weight.Observe(call.Next(weight))
+		bias.Observe(call.Next(bias))
 	}
-	call.Judge()
+	call.BeginContext(ctx, &opLinear)
+	call.Before(args)
+	result, err := kernels.Linear(ctx, input, weight, bias)
+	call.AfterError(err, args, func() { result.Observe(call.Next(result)) })
 	return result, err
 }
 
-var opLinear = asserts.Op{Name: "aten::linear", Schema: "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
-	Args: []asserts.Subject{{Name: "input", Type: "Tensor"}, {Index: 1, Name: "weight", Type: "Tensor"}, {Index: 2, Name: "bias", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opLinear = asserts.Op{Name: "aten::linear",
+	Schema: "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
+	Args: []asserts.Subject{
+		{Name: "input", Type: "Tensor"}, {Index: 1, Name: "weight", Type: "Tensor"},
+		{Index: 2, Name: "bias", Type: "Tensor?", Suffix: "?"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // MulTensor calls kernels.MulTensor, checked as out-of-place.
 //
 //	mul.Tensor(Tensor self, Tensor other) -> Tensor
 func MulTensor(self, other *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); other.Observe(call.Next(other)) }
 	call.Begin(&opMulTensor)
-	call.Arg(self)
-	call.Arg(other)
+	call.Before(args)
 	result := kernels.MulTensor(self, other)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(other)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(other)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
 var opMulTensor = asserts.Op{Name: "aten::mul.Tensor", Schema: "mul.Tensor(Tensor self, Tensor other) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // NativeDropout calls kernels.NativeDropout, checked as out-of-place.
 //
 //	native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)
 func NativeDropout(input *c10.Tensor, p float64, train *bool) (*c10.Tensor, *c10.Tensor) {
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 4)}
+	args := func() { input.Observe(call.Next(input)) }
 	call.Begin(&opNativeDropout)
-	call.Arg(input)
+	call.Before(args)
 	result0, result1 := kernels.NativeDropout(input, p, train)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(input)
-		call.Result(result0)
-		call.Result(result1)
-	}()
-	if call.Keeps() {
-		call.Keep(input)
-		call.Keep(result0)
-		call.Keep(result1)
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); result1.Observe(call.Next(result1)) })
 	return result0, result1
 }
 
-var opNativeDropout = asserts.Op{Name: "aten::native_dropout", Schema: "native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)",
-	Args: []asserts.Subject{{Name: "input", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}}, Tags: []string{"nondeterministic_seeded"},
+var opNativeDropout = asserts.Op{Name: "aten::native_dropout",
+	Schema:  "native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)",
+	Args:    []asserts.Subject{{Name: "input", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
+	Tags:    []string{"nondeterministic_seeded"},
 }
 
 // Neg calls kernels.Neg, checked as out-of-place.
 //
 //	neg(Tensor self) -> Tensor
 func Neg(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opNeg)
-	call.Arg(self)
+	call.Before(args)
 	result := kernels.Neg(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
 var opNeg = asserts.Op{Name: "aten::neg", Schema: "neg(Tensor self) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // RandGenerator calls kernels.RandGenerator, checked as out-of-place.
 //
 //	rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func RandGenerator(size []int64, generator *c10.Generator, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool) *c10.Tensor {
-	var obs [1]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 1)}
 	call.Begin(&opRandGenerator)
 	result := kernels.RandGenerator(size, generator, dtype, layout, device, pinMemory)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(nil, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opRandGenerator = asserts.Op{Name: "aten::rand.generator", Schema: "rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+var opRandGenerator = asserts.Op{Name: "aten::rand.generator",
+	Schema: "rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, " +
+		"Device? device=None, bool? pin_memory=None) -> Tensor",
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"nondeterministic_seeded"},
 }
 
@@ -1022,54 +673,38 @@ var opRandGenerator = asserts.Op{Name: "aten::rand.generator", Schema: "rand.gen
 //
 //	relu(Tensor self) -> Tensor
 func Relu(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opRelu)
-	call.Arg(self)
+	call.Before(args)
 	result := kernels.Relu(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
 var opRelu = asserts.Op{Name: "aten::relu", Schema: "relu(Tensor self) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Resize_ calls kernels.ResizeInPlace, checked as in-place.
+// ResizeInPlace calls kernels.ResizeInPlace, checked as in-place.
 //
 //	resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)
-func Resize_(self *c10.Tensor, size []int64, memoryFormat *c10.MemoryFormat) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opResize_)
-	call.Arg(self)
+func ResizeInPlace(self *c10.Tensor, size []int64, memoryFormat *c10.MemoryFormat) *c10.Tensor {
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
+	call.Begin(&opResizeInPlace)
+	call.Before(args)
 	result := kernels.ResizeInPlace(self, size, memoryFormat)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opResize_ = asserts.Op{Name: "aten::resize_", Schema: "resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
+var opResizeInPlace = asserts.Op{Name: "aten::resize_",
+	Schema:  "resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Tags:    []string{"inplace_view"},
 }
 
 // RreluWithNoise writes the slopes that it chose into noise, as its schema declares.
@@ -1078,87 +713,64 @@ var opResize_ = asserts.Op{Name: "aten::resize_", Schema: "resize_(Tensor(a!) se
 //
 //	rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor
 func RreluWithNoise(self, noise *c10.Tensor, lower, upper float64, training bool, generator *c10.Generator) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); noise.Observe(call.Next(noise)) }
 	call.Begin(&opRreluWithNoise)
-	call.Arg(self)
-	call.Arg(noise)
+	call.Before(args)
 	result := kernels.RreluWithNoise(self, noise, lower, upper, training, generator)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(noise)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(noise)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opRreluWithNoise = asserts.Op{Name: "aten::rrelu_with_noise", Schema: "rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "noise", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"nondeterministic_seeded"},
+var opRreluWithNoise = asserts.Op{Name: "aten::rrelu_with_noise",
+	Schema: "rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar " +
+		"upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "noise", Type: "Tensor(b!)", Before: []string{"b"}, Write: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"nondeterministic_seeded"},
 }
 
 // SelectInt calls kernels.SelectInt, checked as view.
 //
 //	select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)
 func SelectInt(self *c10.Tensor, dim, index int64) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opSelectInt)
-	call.Arg(self)
+	call.Before(args)
 	result := kernels.SelectInt(self, dim, index)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opSelectInt = asserts.Op{Name: "aten::select.int", Schema: "select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opSelectInt = asserts.Op{Name: "aten::select.int",
+	Schema:  "select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Set_SourceTensor calls kernels.SetSourceTensorInPlace, checked as in-place.
+// SetSourceTensorInPlace calls kernels.SetSourceTensorInPlace, checked as in-place.
 //
 //	set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!)
-func Set_SourceTensor(self, source *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opSet_SourceTensor)
-	call.Arg(self)
-	call.Arg(source)
+func SetSourceTensorInPlace(self, source *c10.Tensor) *c10.Tensor {
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); source.Observe(call.Next(source)) }
+	call.Begin(&opSetSourceTensorInPlace)
+	call.Before(args)
 	result := kernels.SetSourceTensorInPlace(self, source)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(source)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(source)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opSet_SourceTensor = asserts.Op{Name: "aten::set_.source_Tensor", Schema: "set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "source", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
+var opSetSourceTensorInPlace = asserts.Op{Name: "aten::set_.source_Tensor",
+	Schema: "set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
+		{Index: 1, Name: "source", Type: "Tensor"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Tags:    []string{"inplace_view"},
 	// waived: OA002 input-storage: set_ gives its argument another storage; that is what it is for
 	Waived: []asserts.Code{2},
 }
@@ -1167,137 +779,98 @@ var opSet_SourceTensor = asserts.Op{Name: "aten::set_.source_Tensor", Schema: "s
 //
 //	slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)
 func SliceTensor(self *c10.Tensor, dim int64, start, end *int64, step int64) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opSliceTensor)
-	call.Arg(self)
+	call.Before(args)
 	result := kernels.SliceTensor(self, dim, start, end, step)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opSliceTensor = asserts.Op{Name: "aten::slice.Tensor", Schema: "slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opSliceTensor = asserts.Op{Name: "aten::slice.Tensor",
+	Schema: "slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> " +
+		"Tensor(a)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // SumDimIntList calls kernels.SumDimIntList, checked as out-of-place.
 //
 //	sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
 func SumDimIntList(self *c10.Tensor, dim []int64, keepdim bool, dtype *c10.DType) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opSumDimIntList)
-	call.Arg(self)
+	call.Before(args)
 	result := kernels.SumDimIntList(self, dim, keepdim, dtype)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opSumDimIntList = asserts.Op{Name: "aten::sum.dim_IntList", Schema: "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opSumDimIntList = asserts.Op{Name: "aten::sum.dim_IntList",
+	Schema:  "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // T calls kernels.T, checked as view.
 //
 //	t(Tensor(a) self) -> Tensor(a)
 func T(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opT)
-	call.Arg(self)
+	call.Before(args)
 	result := kernels.T(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
 var opT = asserts.Op{Name: "aten::t", Schema: "t(Tensor(a) self) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// T_ changes sizes and strides, and no byte of the storage.
+// TInPlace changes sizes and strides, and no byte of the storage.
 //
-// T_ calls kernels.TInPlace, checked as in-place.
+// TInPlace calls kernels.TInPlace, checked as in-place.
 //
 //	t_(Tensor(a!) self) -> Tensor(a!)
-func T_(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opT_)
-	call.Arg(self)
+func TInPlace(self *c10.Tensor) *c10.Tensor {
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
+	call.Begin(&opTInPlace)
+	call.Before(args)
 	result := kernels.TInPlace(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opT_ = asserts.Op{Name: "aten::t_", Schema: "t_(Tensor(a!) self) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
+var opTInPlace = asserts.Op{Name: "aten::t_", Schema: "t_(Tensor(a!) self) -> Tensor(a!)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Tags:    []string{"inplace_view"},
 }
 
 // ToDtype calls kernels.ToDtype, checked as view.
 //
 //	to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)
 func ToDtype(self *c10.Tensor, dtype c10.DType, nonBlocking, copy bool, memoryFormat *c10.MemoryFormat) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opToDtype)
-	call.Arg(self)
+	call.Before(args)
 	result := kernels.ToDtype(self, dtype, nonBlocking, copy, memoryFormat)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opToDtype = asserts.Op{Name: "aten::to.dtype", Schema: "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opToDtype = asserts.Op{Name: "aten::to.dtype",
+	Schema: "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? " +
+		"memory_format=None) -> Tensor(a)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 	// waived: OA003 fresh-impl: returns its argument where there is nothing to convert, else a copy
 	// waived: OA004 view-storage: returns its argument where there is nothing to convert, else a copy
 	Waived: []asserts.Code{3, 4},
@@ -1307,161 +880,106 @@ var opToDtype = asserts.Op{Name: "aten::to.dtype", Schema: "to.dtype(Tensor(a) s
 //
 //	unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]
 func UnbindInt(self *c10.Tensor, dim int64) []*c10.Tensor {
-	var obs [19]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 19)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opUnbindInt)
-	call.Arg(self)
+	call.Before(args)
 	result := kernels.UnbindInt(self, dim)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, func() { observeList(&call, result) })
 	return result
 }
 
-var opUnbindInt = asserts.Op{Name: "aten::unbind.int", Schema: "unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
+var opUnbindInt = asserts.Op{Name: "aten::unbind.int",
+	Schema:  "unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
 // UnbindCopyIntOut calls kernels.UnbindCopyIntOut, checked as in-place.
 //
 //	unbind_copy.int_out(Tensor self, int dim=0, *, Tensor(a!)[] out) -> ()
 func UnbindCopyIntOut(self *c10.Tensor, dim int64, out []*c10.Tensor) {
-	var obs [36]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 36)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, out) }
 	call.Begin(&opUnbindCopyIntOut)
-	call.Arg(self)
-	call.List(len(out))
-	for _, t := range out {
-		call.Arg(t)
-	}
+	call.Before(args)
 	kernels.UnbindCopyIntOut(self, dim, out)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(out))
-		for _, t := range out {
-			call.Arg(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range out {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, nil)
 }
 
-var opUnbindCopyIntOut = asserts.Op{Name: "aten::unbind_copy.int_out", Schema: "unbind_copy.int_out(Tensor self, int dim=0, *, Tensor(a!)[] out) -> ()",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 2, Name: "out", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, Out: true, List: true}},
+var opUnbindCopyIntOut = asserts.Op{Name: "aten::unbind_copy.int_out",
+	Schema: "unbind_copy.int_out(Tensor self, int dim=0, *, Tensor(a!)[] out) -> ()",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"},
+		{Index: 2, Name: "out", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, Out: true, List: true},
+	},
 }
 
 // View calls kernels.View, checked as view.
 //
 //	view(Tensor(a) self, SymInt[] size) -> Tensor(a)
 func View(self *c10.Tensor, size []int64) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opView)
-	call.Arg(self)
+	call.Before(args)
 	result := kernels.View(self, size)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
 var opView = asserts.Op{Name: "aten::view", Schema: "view(Tensor(a) self, SymInt[] size) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // ViewAsReal calls kernels.ViewAsReal, checked as view.
 //
 //	view_as_real(Tensor(a) self) -> Tensor(a)
 func ViewAsReal(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opViewAsReal)
-	call.Arg(self)
+	call.Before(args)
 	result := kernels.ViewAsReal(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
 var opViewAsReal = asserts.Op{Name: "aten::view_as_real", Schema: "view_as_real(Tensor(a) self) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Zero_ calls kernels.ZeroInPlace, checked as in-place.
+// ZeroInPlace calls kernels.ZeroInPlace, checked as in-place.
 //
 //	zero_(Tensor(a!) self) -> Tensor(a!)
-func Zero_(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opZero_)
-	call.Arg(self)
+func ZeroInPlace(self *c10.Tensor) *c10.Tensor {
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
+	call.Begin(&opZeroInPlace)
+	call.Before(args)
 	result := kernels.ZeroInPlace(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opZero_ = asserts.Op{Name: "aten::zero_", Schema: "zero_(Tensor(a!) self) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opZeroInPlace = asserts.Op{Name: "aten::zero_", Schema: "zero_(Tensor(a!) self) -> Tensor(a!)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Kernels are the ops of this package with their kernels.
 var Kernels = []asserts.Kernel{
-	{Op: &opInternalChooseQparamsPerTensor, Func: kernels.ChooseQparamsPerTensor},
-	{Op: &opInternalForeachAddList, Func: kernels.ForeachAddList},
-	{Op: &opInternalForeachAdd_List, Func: kernels.ForeachAddListInPlace},
-	{Op: &opInternalIndices, Func: kernels.Indices},
-	{Op: &opInternalLocalScalarDense, Func: kernels.LocalScalarDense},
-	{Op: &opInternalSparseCooTensorWithDimsAndTensors, Func: kernels.SparseCooTensorWithDimsAndTensors},
+	{Op: &opChooseQparamsPerTensor, Func: kernels.ChooseQparamsPerTensor},
+	{Op: &opForeachAddList, Func: kernels.ForeachAddList},
+	{Op: &opForeachAddListInPlace, Func: kernels.ForeachAddListInPlace},
+	{Op: &opIndices, Func: kernels.Indices},
+	{Op: &opLocalScalarDense, Func: kernels.LocalScalarDense},
+	{Op: &opSparseCooTensorWithDimsAndTensors, Func: kernels.SparseCooTensorWithDimsAndTensors},
 	{Op: &opAddTensor, Func: kernels.AddTensor},
 	{Op: &opAddOut, Func: kernels.AddOut},
-	{Op: &opAdd_Tensor, Func: kernels.AddTensorInPlace},
+	{Op: &opAddTensorInPlace, Func: kernels.AddTensorInPlace},
 	{Op: &opAminmax, Func: kernels.Aminmax},
 	{Op: &opAminmaxOut, Func: kernels.AminmaxOut},
 	{Op: &opCat, Func: kernels.Cat},
@@ -1470,7 +988,7 @@ var Kernels = []asserts.Kernel{
 	{Op: &opClampTensor, Func: kernels.ClampTensor},
 	{Op: &opClone, Func: kernels.Clone},
 	{Op: &opContiguous, Func: kernels.Contiguous},
-	{Op: &opCopy_, Func: kernels.CopyInPlace},
+	{Op: &opCopyInPlace, Func: kernels.CopyInPlace},
 	{Op: &opCrowIndices, Func: kernels.CrowIndices},
 	{Op: &opDetach, Func: kernels.Detach},
 	{Op: &opDropout, Func: kernels.Dropout},
@@ -1486,18 +1004,18 @@ var Kernels = []asserts.Kernel{
 	{Op: &opNeg, Func: kernels.Neg},
 	{Op: &opRandGenerator, Func: kernels.RandGenerator},
 	{Op: &opRelu, Func: kernels.Relu},
-	{Op: &opResize_, Func: kernels.ResizeInPlace},
+	{Op: &opResizeInPlace, Func: kernels.ResizeInPlace},
 	{Op: &opRreluWithNoise, Func: kernels.RreluWithNoise},
 	{Op: &opSelectInt, Func: kernels.SelectInt},
-	{Op: &opSet_SourceTensor, Func: kernels.SetSourceTensorInPlace},
+	{Op: &opSetSourceTensorInPlace, Func: kernels.SetSourceTensorInPlace},
 	{Op: &opSliceTensor, Func: kernels.SliceTensor},
 	{Op: &opSumDimIntList, Func: kernels.SumDimIntList},
 	{Op: &opT, Func: kernels.T},
-	{Op: &opT_, Func: kernels.TInPlace},
+	{Op: &opTInPlace, Func: kernels.TInPlace},
 	{Op: &opToDtype, Func: kernels.ToDtype},
 	{Op: &opUnbindInt, Func: kernels.UnbindInt},
 	{Op: &opUnbindCopyIntOut, Func: kernels.UnbindCopyIntOut},
 	{Op: &opView, Func: kernels.View},
 	{Op: &opViewAsReal, Func: kernels.ViewAsReal},
-	{Op: &opZero_, Func: kernels.ZeroInPlace},
+	{Op: &opZeroInPlace, Func: kernels.ZeroInPlace},
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // The run time's version that this file was written for.
-const _ = asserts.Generated2
+const _ = asserts.Generated3
 
 // observed is what the checks look at through kernels.Observe.
 type observed array.Float64
@@ -22,63 +22,46 @@ func (t *observed) Observe(o *asserts.Observation, level asserts.Level) {
 	}
 }
 
+func observe(call *asserts.Call, t *array.Float64) {
+	(*observed)(t).Observe(call.Next((*observed)(t)))
+}
+
 // Abs releases a reference that it does not have.
 //
 // Abs calls kernels.Abs, checked as out-of-place.
 //
 //	abs(Tensor self) -> Tensor
 func Abs(self *array.Float64) *array.Float64 {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { observe(&call, self) }
 	call.Begin(&opAbs)
-	call.Arg((*observed)(self))
+	call.Before(args)
 	result := kernels.Abs(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg((*observed)(self))
-		call.Result((*observed)(result))
-	}()
-	if call.Keeps() {
-		call.Keep((*observed)(self))
-		call.Keep((*observed)(result))
-	}
-	call.Judge()
+	call.After(args, func() { observe(&call, result) })
 	return result
 }
 
 var opAbs = asserts.Op{Name: "aten::abs", Schema: "abs(Tensor self) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// AddTensor calls kernels.Add, checked as out-of-place.
+// Add calls kernels.Add, checked as out-of-place.
 //
 //	add.Tensor(Tensor self, Tensor other) -> Tensor
-func AddTensor(self, other *array.Float64) *array.Float64 {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opAddTensor)
-	call.Arg((*observed)(self))
-	call.Arg((*observed)(other))
+func Add(self, other *array.Float64) *array.Float64 {
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { observe(&call, self); observe(&call, other) }
+	call.Begin(&opAdd)
+	call.Before(args)
 	result := kernels.Add(self, other)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg((*observed)(self))
-		call.Arg((*observed)(other))
-		call.Result((*observed)(result))
-	}()
-	if call.Keeps() {
-		call.Keep((*observed)(self))
-		call.Keep((*observed)(other))
-		call.Keep((*observed)(result))
-	}
-	call.Judge()
+	call.After(args, func() { observe(&call, result) })
 	return result
 }
 
-var opAddTensor = asserts.Op{Name: "aten::add.Tensor", Schema: "add.Tensor(Tensor self, Tensor other) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opAdd = asserts.Op{Name: "aten::add.Tensor", Schema: "add.Tensor(Tensor self, Tensor other) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // NanToNum marks values as valid in the array that it was given.
@@ -87,54 +70,37 @@ var opAddTensor = asserts.Op{Name: "aten::add.Tensor", Schema: "add.Tensor(Tenso
 //
 //	nan_to_num(Tensor self) -> Tensor
 func NanToNum(self *array.Float64) *array.Float64 {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { observe(&call, self) }
 	call.Begin(&opNanToNum)
-	call.Arg((*observed)(self))
+	call.Before(args)
 	result := kernels.NanToNum(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg((*observed)(self))
-		call.Result((*observed)(result))
-	}()
-	if call.Keeps() {
-		call.Keep((*observed)(self))
-		call.Keep((*observed)(result))
-	}
-	call.Judge()
+	call.After(args, func() { observe(&call, result) })
 	return result
 }
 
 var opNanToNum = asserts.Op{Name: "aten::nan_to_num", Schema: "nan_to_num(Tensor self) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Narrow calls kernels.Narrow, checked as view.
 //
 //	narrow(Tensor(a) self, int start, int length) -> Tensor(a)
 func Narrow(self *array.Float64, start, length int64) *array.Float64 {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { observe(&call, self) }
 	call.Begin(&opNarrow)
-	call.Arg((*observed)(self))
+	call.Before(args)
 	result := kernels.Narrow(self, start, length)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg((*observed)(self))
-		call.Result((*observed)(result))
-	}()
-	if call.Keeps() {
-		call.Keep((*observed)(self))
-		call.Keep((*observed)(result))
-	}
-	call.Judge()
+	call.After(args, func() { observe(&call, result) })
 	return result
 }
 
-var opNarrow = asserts.Op{Name: "aten::narrow", Schema: "narrow(Tensor(a) self, int start, int length) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opNarrow = asserts.Op{Name: "aten::narrow",
+	Schema:  "narrow(Tensor(a) self, int start, int length) -> Tensor(a)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // Neg never releases its reference.
@@ -143,27 +109,18 @@ var opNarrow = asserts.Op{Name: "aten::narrow", Schema: "narrow(Tensor(a) self, 
 //
 //	neg(Tensor self) -> Tensor
 func Neg(self *array.Float64) *array.Float64 {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { observe(&call, self) }
 	call.Begin(&opNeg)
-	call.Arg((*observed)(self))
+	call.Before(args)
 	result := kernels.Neg(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg((*observed)(self))
-		call.Result((*observed)(result))
-	}()
-	if call.Keeps() {
-		call.Keep((*observed)(self))
-		call.Keep((*observed)(result))
-	}
-	call.Judge()
+	call.After(args, func() { observe(&call, result) })
 	return result
 }
 
 var opNeg = asserts.Op{Name: "aten::neg", Schema: "neg(Tensor self) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Reciprocal returns an array with the validity of the one that it was given.
@@ -172,33 +129,24 @@ var opNeg = asserts.Op{Name: "aten::neg", Schema: "neg(Tensor self) -> Tensor",
 //
 //	reciprocal(Tensor self) -> Tensor
 func Reciprocal(self *array.Float64) *array.Float64 {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { observe(&call, self) }
 	call.Begin(&opReciprocal)
-	call.Arg((*observed)(self))
+	call.Before(args)
 	result := kernels.Reciprocal(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg((*observed)(self))
-		call.Result((*observed)(result))
-	}()
-	if call.Keeps() {
-		call.Keep((*observed)(self))
-		call.Keep((*observed)(result))
-	}
-	call.Judge()
+	call.After(args, func() { observe(&call, result) })
 	return result
 }
 
 var opReciprocal = asserts.Op{Name: "aten::reciprocal", Schema: "reciprocal(Tensor self) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Kernels are the ops of this package with their kernels.
 var Kernels = []asserts.Kernel{
 	{Op: &opAbs, Func: kernels.Abs},
-	{Op: &opAddTensor, Func: kernels.Add},
+	{Op: &opAdd, Func: kernels.Add},
 	{Op: &opNanToNum, Func: kernels.NanToNum},
 	{Op: &opNarrow, Func: kernels.Narrow},
 	{Op: &opNeg, Func: kernels.Neg},

@@ -18,10 +18,10 @@ func Abs(self *array.Float64) *array.Float64 {
 	return kernels.Abs(self)
 }
 
-// AddTensor calls kernels.Add.
+// Add calls kernels.Add.
 //
 //	add.Tensor(Tensor self, Tensor other) -> Tensor
-func AddTensor(self, other *array.Float64) *array.Float64 {
+func Add(self, other *array.Float64) *array.Float64 {
 	return kernels.Add(self, other)
 }
 

@@ -11,101 +11,71 @@ import (
 )
 
 // The run time's version that this file was written for.
-const _ = asserts.Generated2
+const _ = asserts.Generated3
 
-// AddTensor calls kernels.Add, checked as out-of-place.
+// observeList records the tensors of a list for the checks of a call.
+func observeList(call *asserts.Call, list []*vector.Vector) {
+	call.List(len(list))
+	for _, t := range list {
+		t.Observe(call.Next(t))
+	}
+}
+
+// Add calls kernels.Add, checked as out-of-place.
 //
 //	add.Tensor(Tensor self, Tensor other) -> Tensor
-func AddTensor(self, other *vector.Vector) *vector.Vector {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opAddTensor)
-	call.Arg(self)
-	call.Arg(other)
+func Add(self, other *vector.Vector) *vector.Vector {
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); other.Observe(call.Next(other)) }
+	call.Begin(&opAdd)
+	call.Before(args)
 	result := kernels.Add(self, other)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(other)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(other)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opAddTensor = asserts.Op{Name: "aten::add.Tensor", Schema: "add.Tensor(Tensor self, Tensor other) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opAdd = asserts.Op{Name: "aten::add.Tensor", Schema: "add.Tensor(Tensor self, Tensor other) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Add_Tensor calls kernels.AddInplace, checked as in-place.
+// AddInplace calls kernels.AddInplace, checked as in-place.
 //
 //	add_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-func Add_Tensor(self, other *vector.Vector) *vector.Vector {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opAdd_Tensor)
-	call.Arg(self)
-	call.Arg(other)
+func AddInplace(self, other *vector.Vector) *vector.Vector {
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); other.Observe(call.Next(other)) }
+	call.Begin(&opAddInplace)
+	call.Before(args)
 	result := kernels.AddInplace(self, other)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(other)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(other)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opAdd_Tensor = asserts.Op{Name: "aten::add_.Tensor", Schema: "add_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opAddInplace = asserts.Op{Name: "aten::add_.Tensor",
+	Schema: "add_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "other", Type: "Tensor"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Cat calls kernels.Cat, checked as out-of-place.
 //
 //	cat(Tensor[] tensors) -> Tensor
 func Cat(vectors []*vector.Vector) *vector.Vector {
-	var obs [35]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 35)}
+	args := func() { observeList(&call, vectors) }
 	call.Begin(&opCat)
-	call.List(len(vectors))
-	for _, t := range vectors {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := kernels.Cat(vectors)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.List(len(vectors))
-		for _, t := range vectors {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		for _, t := range vectors {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
 var opCat = asserts.Op{Name: "aten::cat", Schema: "cat(Tensor[] tensors) -> Tensor",
-	Args: []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args:    []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Clamp returns its input back when there is nothing to clamp. Its schema
@@ -115,60 +85,43 @@ var opCat = asserts.Op{Name: "aten::cat", Schema: "cat(Tensor[] tensors) -> Tens
 //
 //	clamp(Tensor self, Scalar min, Scalar max) -> Tensor
 func Clamp(self *vector.Vector, lo, hi float64) *vector.Vector {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opClamp)
-	call.Arg(self)
+	call.Before(args)
 	result := kernels.Clamp(self, lo, hi)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
 var opClamp = asserts.Op{Name: "aten::clamp", Schema: "clamp(Tensor self, Scalar min, Scalar max) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Narrow calls kernels.Narrow, checked as view.
 //
 //	narrow(Tensor(a) self, int start, int length) -> Tensor(a)
 func Narrow(self *vector.Vector, start, length int64) *vector.Vector {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opNarrow)
-	call.Arg(self)
+	call.Before(args)
 	result := kernels.Narrow(self, start, length)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opNarrow = asserts.Op{Name: "aten::narrow", Schema: "narrow(Tensor(a) self, int start, int length) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opNarrow = asserts.Op{Name: "aten::narrow",
+	Schema:  "narrow(Tensor(a) self, int start, int length) -> Tensor(a)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // Kernels are the ops of this package with their kernels.
 var Kernels = []asserts.Kernel{
-	{Op: &opAddTensor, Func: kernels.Add},
-	{Op: &opAdd_Tensor, Func: kernels.AddInplace},
+	{Op: &opAdd, Func: kernels.Add},
+	{Op: &opAddInplace, Func: kernels.AddInplace},
 	{Op: &opCat, Func: kernels.Cat},
 	{Op: &opClamp, Func: kernels.Clamp},
 	{Op: &opNarrow, Func: kernels.Narrow},

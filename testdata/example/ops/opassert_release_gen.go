@@ -9,17 +9,17 @@ import (
 	"example.com/vector/kernels"
 )
 
-// AddTensor calls kernels.Add.
+// Add calls kernels.Add.
 //
 //	add.Tensor(Tensor self, Tensor other) -> Tensor
-func AddTensor(self, other *vector.Vector) *vector.Vector {
+func Add(self, other *vector.Vector) *vector.Vector {
 	return kernels.Add(self, other)
 }
 
-// Add_Tensor calls kernels.AddInplace.
+// AddInplace calls kernels.AddInplace.
 //
 //	add_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-func Add_Tensor(self, other *vector.Vector) *vector.Vector {
+func AddInplace(self, other *vector.Vector) *vector.Vector {
 	return kernels.AddInplace(self, other)
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // The run time's version that this file was written for.
-const _ = asserts.Generated2
+const _ = asserts.Generated3
 
 // observed is what the checks look at through kernels.Observe.
 type observed mat.Dense
@@ -22,121 +22,87 @@ func (t *observed) Observe(o *asserts.Observation, level asserts.Level) {
 	}
 }
 
-// Add_Tensor calls kernels.AddInPlace, checked as in-place.
+func observe(call *asserts.Call, t *mat.Dense) {
+	(*observed)(t).Observe(call.Next((*observed)(t)))
+}
+
+// AddInPlace calls kernels.AddInPlace, checked as in-place.
 //
 //	add_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-func Add_Tensor(self, other *mat.Dense) *mat.Dense {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opAdd_Tensor)
-	call.Arg((*observed)(self))
-	call.Arg((*observed)(other))
+func AddInPlace(self, other *mat.Dense) *mat.Dense {
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { observe(&call, self); observe(&call, other) }
+	call.Begin(&opAddInPlace)
+	call.Before(args)
 	result := kernels.AddInPlace(self, other)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg((*observed)(self))
-		call.Arg((*observed)(other))
-		call.Result((*observed)(result))
-	}()
-	if call.Keeps() {
-		call.Keep((*observed)(self))
-		call.Keep((*observed)(other))
-		call.Keep((*observed)(result))
-	}
-	call.Judge()
+	call.After(args, func() { observe(&call, result) })
 	return result
 }
 
-var opAdd_Tensor = asserts.Op{Name: "aten::add_.Tensor", Schema: "add_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opAddInPlace = asserts.Op{Name: "aten::add_.Tensor",
+	Schema: "add_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "other", Type: "Tensor"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Mm calls kernels.Mm, checked as out-of-place.
 //
 //	mm(Tensor self, Tensor mat2) -> Tensor
 func Mm(self, mat2 *mat.Dense) *mat.Dense {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { observe(&call, self); observe(&call, mat2) }
 	call.Begin(&opMm)
-	call.Arg((*observed)(self))
-	call.Arg((*observed)(mat2))
+	call.Before(args)
 	result := kernels.Mm(self, mat2)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg((*observed)(self))
-		call.Arg((*observed)(mat2))
-		call.Result((*observed)(result))
-	}()
-	if call.Keeps() {
-		call.Keep((*observed)(self))
-		call.Keep((*observed)(mat2))
-		call.Keep((*observed)(result))
-	}
-	call.Judge()
+	call.After(args, func() { observe(&call, result) })
 	return result
 }
 
 var opMm = asserts.Op{Name: "aten::mm", Schema: "mm(Tensor self, Tensor mat2) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "mat2", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "mat2", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Narrow calls kernels.Narrow, checked as view.
 //
 //	narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)
 func Narrow(self *mat.Dense, dim, start, length int64) *mat.Dense {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { observe(&call, self) }
 	call.Begin(&opNarrow)
-	call.Arg((*observed)(self))
+	call.Before(args)
 	result := kernels.Narrow(self, dim, start, length)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg((*observed)(self))
-		call.Result((*observed)(result))
-	}()
-	if call.Keeps() {
-		call.Keep((*observed)(self))
-		call.Keep((*observed)(result))
-	}
-	call.Judge()
+	call.After(args, func() { observe(&call, result) })
 	return result
 }
 
-var opNarrow = asserts.Op{Name: "aten::narrow", Schema: "narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opNarrow = asserts.Op{Name: "aten::narrow",
+	Schema:  "narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Neg_ takes the array for the matrix: of a part of a larger one it negates what
+// NegInPlace takes the array for the matrix: of a part of a larger one it negates what
 // lies between the rows too.
 //
-// Neg_ calls kernels.NegInPlace, checked as in-place.
+// NegInPlace calls kernels.NegInPlace, checked as in-place.
 //
 //	neg_(Tensor(a!) self) -> Tensor(a!)
-func Neg_(self *mat.Dense) *mat.Dense {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opNeg_)
-	call.Arg((*observed)(self))
+func NegInPlace(self *mat.Dense) *mat.Dense {
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { observe(&call, self) }
+	call.Begin(&opNegInPlace)
+	call.Before(args)
 	result := kernels.NegInPlace(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg((*observed)(self))
-		call.Result((*observed)(result))
-	}()
-	if call.Keeps() {
-		call.Keep((*observed)(self))
-		call.Keep((*observed)(result))
-	}
-	call.Judge()
+	call.After(args, func() { observe(&call, result) })
 	return result
 }
 
-var opNeg_ = asserts.Op{Name: "aten::neg_", Schema: "neg_(Tensor(a!) self) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opNegInPlace = asserts.Op{Name: "aten::neg_", Schema: "neg_(Tensor(a!) self) -> Tensor(a!)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Relu takes the matrix that it makes for a copy: its array is that of self.
@@ -145,34 +111,25 @@ var opNeg_ = asserts.Op{Name: "aten::neg_", Schema: "neg_(Tensor(a!) self) -> Te
 //
 //	relu(Tensor self) -> Tensor
 func Relu(self *mat.Dense) *mat.Dense {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { observe(&call, self) }
 	call.Begin(&opRelu)
-	call.Arg((*observed)(self))
+	call.Before(args)
 	result := kernels.Relu(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg((*observed)(self))
-		call.Result((*observed)(result))
-	}()
-	if call.Keeps() {
-		call.Keep((*observed)(self))
-		call.Keep((*observed)(result))
-	}
-	call.Judge()
+	call.After(args, func() { observe(&call, result) })
 	return result
 }
 
 var opRelu = asserts.Op{Name: "aten::relu", Schema: "relu(Tensor self) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Kernels are the ops of this package with their kernels.
 var Kernels = []asserts.Kernel{
-	{Op: &opAdd_Tensor, Func: kernels.AddInPlace},
+	{Op: &opAddInPlace, Func: kernels.AddInPlace},
 	{Op: &opMm, Func: kernels.Mm},
 	{Op: &opNarrow, Func: kernels.Narrow},
-	{Op: &opNeg_, Func: kernels.NegInPlace},
+	{Op: &opNegInPlace, Func: kernels.NegInPlace},
 	{Op: &opRelu, Func: kernels.Relu},
 }

@@ -9,10 +9,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Add_Tensor calls kernels.AddInPlace.
+// AddInPlace calls kernels.AddInPlace.
 //
 //	add_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-func Add_Tensor(self, other *mat.Dense) *mat.Dense {
+func AddInPlace(self, other *mat.Dense) *mat.Dense {
 	return kernels.AddInPlace(self, other)
 }
 
@@ -30,13 +30,13 @@ func Narrow(self *mat.Dense, dim, start, length int64) *mat.Dense {
 	return kernels.Narrow(self, dim, start, length)
 }
 
-// Neg_ takes the array for the matrix: of a part of a larger one it negates what
+// NegInPlace takes the array for the matrix: of a part of a larger one it negates what
 // lies between the rows too.
 //
-// Neg_ calls kernels.NegInPlace.
+// NegInPlace calls kernels.NegInPlace.
 //
 //	neg_(Tensor(a!) self) -> Tensor(a!)
-func Neg_(self *mat.Dense) *mat.Dense {
+func NegInPlace(self *mat.Dense) *mat.Dense {
 	return kernels.NegInPlace(self)
 }
 

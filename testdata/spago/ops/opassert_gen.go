@@ -11,7 +11,7 @@ import (
 )
 
 // The run time's version that this file was written for.
-const _ = asserts.Generated2
+const _ = asserts.Generated3
 
 // observed is what the checks look at through kernels.Observe.
 type observed mat.Dense[float32]
@@ -22,64 +22,47 @@ func (t *observed) Observe(o *asserts.Observation, level asserts.Level) {
 	}
 }
 
-// AddTensor calls kernels.Add, checked as out-of-place.
+func observe(call *asserts.Call, t *mat.Dense[float32]) {
+	(*observed)(t).Observe(call.Next((*observed)(t)))
+}
+
+// Add calls kernels.Add, checked as out-of-place.
 //
 //	add.Tensor(Tensor self, Tensor other) -> Tensor
-func AddTensor(self, other *mat.Dense[float32]) *mat.Dense[float32] {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opAddTensor)
-	call.Arg((*observed)(self))
-	call.Arg((*observed)(other))
+func Add(self, other *mat.Dense[float32]) *mat.Dense[float32] {
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { observe(&call, self); observe(&call, other) }
+	call.Begin(&opAdd)
+	call.Before(args)
 	result := kernels.Add(self, other)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg((*observed)(self))
-		call.Arg((*observed)(other))
-		call.Result((*observed)(result))
-	}()
-	if call.Keeps() {
-		call.Keep((*observed)(self))
-		call.Keep((*observed)(other))
-		call.Keep((*observed)(result))
-	}
-	call.Judge()
+	call.After(args, func() { observe(&call, result) })
 	return result
 }
 
-var opAddTensor = asserts.Op{Name: "aten::add.Tensor", Schema: "add.Tensor(Tensor self, Tensor other) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opAdd = asserts.Op{Name: "aten::add.Tensor", Schema: "add.Tensor(Tensor self, Tensor other) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Mul_Tensor calls kernels.MulInPlace, checked as in-place.
+// MulInPlace calls kernels.MulInPlace, checked as in-place.
 //
 //	mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-func Mul_Tensor(self, other *mat.Dense[float32]) *mat.Dense[float32] {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opMul_Tensor)
-	call.Arg((*observed)(self))
-	call.Arg((*observed)(other))
+func MulInPlace(self, other *mat.Dense[float32]) *mat.Dense[float32] {
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { observe(&call, self); observe(&call, other) }
+	call.Begin(&opMulInPlace)
+	call.Before(args)
 	result := kernels.MulInPlace(self, other)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg((*observed)(self))
-		call.Arg((*observed)(other))
-		call.Result((*observed)(result))
-	}()
-	if call.Keeps() {
-		call.Keep((*observed)(self))
-		call.Keep((*observed)(other))
-		call.Keep((*observed)(result))
-	}
-	call.Judge()
+	call.After(args, func() { observe(&call, result) })
 	return result
 }
 
-var opMul_Tensor = asserts.Op{Name: "aten::mul_.Tensor", Schema: "mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opMulInPlace = asserts.Op{Name: "aten::mul_.Tensor",
+	Schema: "mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "other", Type: "Tensor"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Ravel reshapes its argument where it was to make a copy.
@@ -88,60 +71,42 @@ var opMul_Tensor = asserts.Op{Name: "aten::mul_.Tensor", Schema: "mul_.Tensor(Te
 //
 //	ravel(Tensor self) -> Tensor
 func Ravel(self *mat.Dense[float32]) *mat.Dense[float32] {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { observe(&call, self) }
 	call.Begin(&opRavel)
-	call.Arg((*observed)(self))
+	call.Before(args)
 	result := kernels.Ravel(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg((*observed)(self))
-		call.Result((*observed)(result))
-	}()
-	if call.Keeps() {
-		call.Keep((*observed)(self))
-		call.Keep((*observed)(result))
-	}
-	call.Judge()
+	call.After(args, func() { observe(&call, result) })
 	return result
 }
 
 var opRavel = asserts.Op{Name: "aten::ravel", Schema: "ravel(Tensor self) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // T calls kernels.T, checked as out-of-place.
 //
 //	t(Tensor self) -> Tensor
 func T(self *mat.Dense[float32]) *mat.Dense[float32] {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { observe(&call, self) }
 	call.Begin(&opT)
-	call.Arg((*observed)(self))
+	call.Before(args)
 	result := kernels.T(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg((*observed)(self))
-		call.Result((*observed)(result))
-	}()
-	if call.Keeps() {
-		call.Keep((*observed)(self))
-		call.Keep((*observed)(result))
-	}
-	call.Judge()
+	call.After(args, func() { observe(&call, result) })
 	return result
 }
 
 var opT = asserts.Op{Name: "aten::t", Schema: "t(Tensor self) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Kernels are the ops of this package with their kernels.
 var Kernels = []asserts.Kernel{
-	{Op: &opAddTensor, Func: kernels.Add},
-	{Op: &opMul_Tensor, Func: kernels.MulInPlace},
+	{Op: &opAdd, Func: kernels.Add},
+	{Op: &opMulInPlace, Func: kernels.MulInPlace},
 	{Op: &opRavel, Func: kernels.Ravel},
 	{Op: &opT, Func: kernels.T},
 }

@@ -9,17 +9,17 @@ import (
 	"github.com/nlpodyssey/spago/mat"
 )
 
-// AddTensor calls kernels.Add.
+// Add calls kernels.Add.
 //
 //	add.Tensor(Tensor self, Tensor other) -> Tensor
-func AddTensor(self, other *mat.Dense[float32]) *mat.Dense[float32] {
+func Add(self, other *mat.Dense[float32]) *mat.Dense[float32] {
 	return kernels.Add(self, other)
 }
 
-// Mul_Tensor calls kernels.MulInPlace.
+// MulInPlace calls kernels.MulInPlace.
 //
 //	mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-func Mul_Tensor(self, other *mat.Dense[float32]) *mat.Dense[float32] {
+func MulInPlace(self, other *mat.Dense[float32]) *mat.Dense[float32] {
 	return kernels.MulInPlace(self, other)
 }
 

@@ -9,74 +9,56 @@ import (
 )
 
 // The run time's version that this file was written for.
-const _ = asserts.Generated2
+const _ = asserts.Generated3
 
-// Adds_ calls faults.Adds, checked as in-place.
+// observeList records the tensors of a list for the checks of a call.
+func observeList(call *asserts.Call, list []*c10.Tensor) {
+	call.List(len(list))
+	for _, t := range list {
+		t.Observe(call.Next(t))
+	}
+}
+
+// Adds calls faults.Adds, checked as in-place.
 //
 //	adds_(Tensor(a!) self, Tensor x) -> Tensor(a!)
-func Adds_(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opAdds_)
-	call.Arg(self)
-	call.Arg(x)
+func Adds(self, x *c10.Tensor) *c10.Tensor {
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
+	call.Begin(&opAdds)
+	call.Before(args)
 	result := faults.Adds(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opAdds_ = asserts.Op{Name: "fault::adds_", Schema: "adds_(Tensor(a!) self, Tensor x) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opAdds = asserts.Op{Name: "fault::adds_", Schema: "adds_(Tensor(a!) self, Tensor x) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Adds_List calls faults.AddsList, checked as in-place.
+// AddsList calls faults.AddsList, checked as in-place.
 //
 //	adds_.list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
-func Adds_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opAdds_List)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+func AddsList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
+	call.Begin(&opAddsList)
+	call.Before(args)
 	result := faults.AddsList(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opAdds_List = asserts.Op{Name: "fault::adds_.list", Schema: "adds_.list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opAddsList = asserts.Op{Name: "fault::adds_.list",
+	Schema: "adds_.list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
+		{Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // CachesCopy keeps a copy that nothing else references.
@@ -85,4279 +67,2777 @@ var opAdds_List = asserts.Op{Name: "fault::adds_.list", Schema: "adds_.list(Tens
 //
 //	caches_copy(Tensor self) -> Tensor
 func CachesCopy(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opCachesCopy)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.CachesCopy(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
 var opCachesCopy = asserts.Op{Name: "fault::caches_copy", Schema: "caches_copy(Tensor self) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // ChangesNanTensor calls faults.ChangesNanTensor, checked as out-of-place.
 //
 //	changes_nan.tensor(Tensor self, Tensor x) -> Tensor
 func ChangesNanTensor(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opChangesNanTensor)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.ChangesNanTensor(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opChangesNanTensor = asserts.Op{Name: "fault::changes_nan.tensor", Schema: "changes_nan.tensor(Tensor self, Tensor x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opChangesNanTensor = asserts.Op{Name: "fault::changes_nan.tensor",
+	Schema:  "changes_nan.tensor(Tensor self, Tensor x) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // CopiesOnMetaViewReturned calls faults.CopiesOnMetaViewReturned, checked as view.
 //
 //	copies_on_meta_view.returned(Tensor(a -> *) self) -> Tensor(a)[]
 func CopiesOnMetaViewReturned(self *c10.Tensor) []*c10.Tensor {
-	var obs [19]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 19)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opCopiesOnMetaViewReturned)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.CopiesOnMetaViewReturned(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, func() { observeList(&call, result) })
 	return result
 }
 
-var opCopiesOnMetaViewReturned = asserts.Op{Name: "fault::copies_on_meta_view.returned", Schema: "copies_on_meta_view.returned(Tensor(a -> *) self) -> Tensor(a)[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
+var opCopiesOnMetaViewReturned = asserts.Op{Name: "fault::copies_on_meta_view.returned",
+	Schema:  "copies_on_meta_view.returned(Tensor(a -> *) self) -> Tensor(a)[]",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
 // CopiesOnMetaViewSingle calls faults.CopiesOnMetaViewSingle, checked as view.
 //
 //	copies_on_meta_view.single(Tensor(a) self) -> Tensor(a)
 func CopiesOnMetaViewSingle(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opCopiesOnMetaViewSingle)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.CopiesOnMetaViewSingle(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opCopiesOnMetaViewSingle = asserts.Op{Name: "fault::copies_on_meta_view.single", Schema: "copies_on_meta_view.single(Tensor(a) self) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opCopiesOnMetaViewSingle = asserts.Op{Name: "fault::copies_on_meta_view.single",
+	Schema:  "copies_on_meta_view.single(Tensor(a) self) -> Tensor(a)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // CopiesOnMetaViewTuple calls faults.CopiesOnMetaViewTuple, checked as view.
 //
 //	copies_on_meta_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))
 func CopiesOnMetaViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 4)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opCopiesOnMetaViewTuple)
-	call.Arg(self)
+	call.Before(args)
 	result0, result1 := faults.CopiesOnMetaViewTuple(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result0)
-		call.Result(result1)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result0)
-		call.Keep(result1)
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); result1.Observe(call.Next(result1)) })
 	return result0, result1
 }
 
-var opCopiesOnMetaViewTuple = asserts.Op{Name: "fault::copies_on_meta_view.tuple", Schema: "copies_on_meta_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
+var opCopiesOnMetaViewTuple = asserts.Op{Name: "fault::copies_on_meta_view.tuple",
+	Schema: "copies_on_meta_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))",
+	Args:   []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{
+		{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}},
+		{Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}},
+	},
 }
 
 // CopiesViewReturned calls faults.CopiesViewReturned, checked as view.
 //
 //	copies_view.returned(Tensor(a -> *) self) -> Tensor(a)[]
 func CopiesViewReturned(self *c10.Tensor) []*c10.Tensor {
-	var obs [19]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 19)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opCopiesViewReturned)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.CopiesViewReturned(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, func() { observeList(&call, result) })
 	return result
 }
 
-var opCopiesViewReturned = asserts.Op{Name: "fault::copies_view.returned", Schema: "copies_view.returned(Tensor(a -> *) self) -> Tensor(a)[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
+var opCopiesViewReturned = asserts.Op{Name: "fault::copies_view.returned",
+	Schema:  "copies_view.returned(Tensor(a -> *) self) -> Tensor(a)[]",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
 // CopiesViewSingle calls faults.CopiesViewSingle, checked as view.
 //
 //	copies_view.single(Tensor(a) self) -> Tensor(a)
 func CopiesViewSingle(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opCopiesViewSingle)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.CopiesViewSingle(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opCopiesViewSingle = asserts.Op{Name: "fault::copies_view.single", Schema: "copies_view.single(Tensor(a) self) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opCopiesViewSingle = asserts.Op{Name: "fault::copies_view.single",
+	Schema:  "copies_view.single(Tensor(a) self) -> Tensor(a)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // CopiesViewTuple calls faults.CopiesViewTuple, checked as view.
 //
 //	copies_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))
 func CopiesViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 4)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opCopiesViewTuple)
-	call.Arg(self)
+	call.Before(args)
 	result0, result1 := faults.CopiesViewTuple(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result0)
-		call.Result(result1)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result0)
-		call.Keep(result1)
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); result1.Observe(call.Next(result1)) })
 	return result0, result1
 }
 
-var opCopiesViewTuple = asserts.Op{Name: "fault::copies_view.tuple", Schema: "copies_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
+var opCopiesViewTuple = asserts.Op{Name: "fault::copies_view.tuple",
+	Schema: "copies_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))",
+	Args:   []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{
+		{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}},
+		{Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}},
+	},
 }
 
 // CopiesViewWritingReturned calls faults.CopiesViewWritingReturned, checked as in-place.
 //
 //	copies_view_writing.returned(Tensor(a -> *) self, Tensor(b!) log) -> Tensor(a)[]
 func CopiesViewWritingReturned(self, log *c10.Tensor) []*c10.Tensor {
-	var obs [21]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 21)}
+	args := func() { self.Observe(call.Next(self)); log.Observe(call.Next(log)) }
 	call.Begin(&opCopiesViewWritingReturned)
-	call.Arg(self)
-	call.Arg(log)
+	call.Before(args)
 	result := faults.CopiesViewWritingReturned(self, log)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(log)
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(log)
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, func() { observeList(&call, result) })
 	return result
 }
 
-var opCopiesViewWritingReturned = asserts.Op{Name: "fault::copies_view_writing.returned", Schema: "copies_view_writing.returned(Tensor(a -> *) self, Tensor(b!) log) -> Tensor(a)[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}, {Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
+var opCopiesViewWritingReturned = asserts.Op{Name: "fault::copies_view_writing.returned",
+	Schema: "copies_view_writing.returned(Tensor(a -> *) self, Tensor(b!) log) -> Tensor(a)[]",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}},
+		{Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
 // CopiesViewWritingSingle calls faults.CopiesViewWritingSingle, checked as in-place.
 //
 //	copies_view_writing.single(Tensor(a) self, Tensor(b!) log) -> Tensor(a)
 func CopiesViewWritingSingle(self, log *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); log.Observe(call.Next(log)) }
 	call.Begin(&opCopiesViewWritingSingle)
-	call.Arg(self)
-	call.Arg(log)
+	call.Before(args)
 	result := faults.CopiesViewWritingSingle(self, log)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(log)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(log)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opCopiesViewWritingSingle = asserts.Op{Name: "fault::copies_view_writing.single", Schema: "copies_view_writing.single(Tensor(a) self, Tensor(b!) log) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opCopiesViewWritingSingle = asserts.Op{Name: "fault::copies_view_writing.single",
+	Schema: "copies_view_writing.single(Tensor(a) self, Tensor(b!) log) -> Tensor(a)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}},
+		{Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // CopiesViewWritingTuple calls faults.CopiesViewWritingTuple, checked as in-place.
 //
 //	copies_view_writing.tuple(Tensor(a) self, Tensor(b!) log) -> (Tensor(a), Tensor(a))
 func CopiesViewWritingTuple(self, log *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	var obs [6]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 6)}
+	args := func() { self.Observe(call.Next(self)); log.Observe(call.Next(log)) }
 	call.Begin(&opCopiesViewWritingTuple)
-	call.Arg(self)
-	call.Arg(log)
+	call.Before(args)
 	result0, result1 := faults.CopiesViewWritingTuple(self, log)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(log)
-		call.Result(result0)
-		call.Result(result1)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(log)
-		call.Keep(result0)
-		call.Keep(result1)
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); result1.Observe(call.Next(result1)) })
 	return result0, result1
 }
 
-var opCopiesViewWritingTuple = asserts.Op{Name: "fault::copies_view_writing.tuple", Schema: "copies_view_writing.tuple(Tensor(a) self, Tensor(b!) log) -> (Tensor(a), Tensor(a))",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
+var opCopiesViewWritingTuple = asserts.Op{Name: "fault::copies_view_writing.tuple",
+	Schema: "copies_view_writing.tuple(Tensor(a) self, Tensor(b!) log) -> (Tensor(a), Tensor(a))",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}},
+		{Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true},
+	},
+	Results: []asserts.Subject{
+		{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}},
+		{Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}},
+	},
 }
 
 // DropsViewSingle calls faults.DropsViewSingle, checked as view.
 //
 //	drops_view.single(Tensor(a) self) -> Tensor(a)
 func DropsViewSingle(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opDropsViewSingle)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.DropsViewSingle(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opDropsViewSingle = asserts.Op{Name: "fault::drops_view.single", Schema: "drops_view.single(Tensor(a) self) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opDropsViewSingle = asserts.Op{Name: "fault::drops_view.single",
+	Schema:  "drops_view.single(Tensor(a) self) -> Tensor(a)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // EnlargesTensor calls faults.EnlargesTensor, checked as out-of-place.
 //
 //	enlarges.tensor(Tensor self, Tensor x) -> Tensor
 func EnlargesTensor(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opEnlargesTensor)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.EnlargesTensor(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opEnlargesTensor = asserts.Op{Name: "fault::enlarges.tensor", Schema: "enlarges.tensor(Tensor self, Tensor x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opEnlargesTensor = asserts.Op{Name: "fault::enlarges.tensor",
+	Schema:  "enlarges.tensor(Tensor self, Tensor x) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // EnlargesOnMetaReturned calls faults.EnlargesOnMetaReturned, checked as out-of-place.
 //
 //	enlarges_on_meta.returned(Tensor self) -> Tensor[]
 func EnlargesOnMetaReturned(self *c10.Tensor) []*c10.Tensor {
-	var obs [19]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 19)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opEnlargesOnMetaReturned)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.EnlargesOnMetaReturned(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, func() { observeList(&call, result) })
 	return result
 }
 
-var opEnlargesOnMetaReturned = asserts.Op{Name: "fault::enlarges_on_meta.returned", Schema: "enlarges_on_meta.returned(Tensor self) -> Tensor[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+var opEnlargesOnMetaReturned = asserts.Op{Name: "fault::enlarges_on_meta.returned",
+	Schema:  "enlarges_on_meta.returned(Tensor self) -> Tensor[]",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
 // EnlargesOnMetaSingle calls faults.EnlargesOnMetaSingle, checked as out-of-place.
 //
 //	enlarges_on_meta.single(Tensor self) -> Tensor
 func EnlargesOnMetaSingle(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opEnlargesOnMetaSingle)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.EnlargesOnMetaSingle(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opEnlargesOnMetaSingle = asserts.Op{Name: "fault::enlarges_on_meta.single", Schema: "enlarges_on_meta.single(Tensor self) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opEnlargesOnMetaSingle = asserts.Op{Name: "fault::enlarges_on_meta.single",
+	Schema:  "enlarges_on_meta.single(Tensor self) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // EnlargesOnMetaTuple calls faults.EnlargesOnMetaTuple, checked as out-of-place.
 //
 //	enlarges_on_meta.tuple(Tensor self) -> (Tensor, Tensor)
 func EnlargesOnMetaTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 4)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opEnlargesOnMetaTuple)
-	call.Arg(self)
+	call.Before(args)
 	result0, result1 := faults.EnlargesOnMetaTuple(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result0)
-		call.Result(result1)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result0)
-		call.Keep(result1)
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); result1.Observe(call.Next(result1)) })
 	return result0, result1
 }
 
-var opEnlargesOnMetaTuple = asserts.Op{Name: "fault::enlarges_on_meta.tuple", Schema: "enlarges_on_meta.tuple(Tensor self) -> (Tensor, Tensor)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
+var opEnlargesOnMetaTuple = asserts.Op{Name: "fault::enlarges_on_meta.tuple",
+	Schema:  "enlarges_on_meta.tuple(Tensor self) -> (Tensor, Tensor)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
 // EnlargesOnMetaWritingReturned calls faults.EnlargesOnMetaWritingReturned, checked as in-place.
 //
 //	enlarges_on_meta_writing.returned(Tensor(a!) self) -> Tensor[]
 func EnlargesOnMetaWritingReturned(self *c10.Tensor) []*c10.Tensor {
-	var obs [19]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 19)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opEnlargesOnMetaWritingReturned)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.EnlargesOnMetaWritingReturned(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, func() { observeList(&call, result) })
 	return result
 }
 
-var opEnlargesOnMetaWritingReturned = asserts.Op{Name: "fault::enlarges_on_meta_writing.returned", Schema: "enlarges_on_meta_writing.returned(Tensor(a!) self) -> Tensor[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+var opEnlargesOnMetaWritingReturned = asserts.Op{Name: "fault::enlarges_on_meta_writing.returned",
+	Schema:  "enlarges_on_meta_writing.returned(Tensor(a!) self) -> Tensor[]",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
 // EnlargesOnMetaWritingSingle calls faults.EnlargesOnMetaWritingSingle, checked as in-place.
 //
 //	enlarges_on_meta_writing.single(Tensor(a!) self) -> Tensor
 func EnlargesOnMetaWritingSingle(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opEnlargesOnMetaWritingSingle)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.EnlargesOnMetaWritingSingle(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opEnlargesOnMetaWritingSingle = asserts.Op{Name: "fault::enlarges_on_meta_writing.single", Schema: "enlarges_on_meta_writing.single(Tensor(a!) self) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opEnlargesOnMetaWritingSingle = asserts.Op{Name: "fault::enlarges_on_meta_writing.single",
+	Schema:  "enlarges_on_meta_writing.single(Tensor(a!) self) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // EnlargesOnMetaWritingTuple calls faults.EnlargesOnMetaWritingTuple, checked as in-place.
 //
 //	enlarges_on_meta_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func EnlargesOnMetaWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 4)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opEnlargesOnMetaWritingTuple)
-	call.Arg(self)
+	call.Before(args)
 	result0, result1 := faults.EnlargesOnMetaWritingTuple(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result0)
-		call.Result(result1)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result0)
-		call.Keep(result1)
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); result1.Observe(call.Next(result1)) })
 	return result0, result1
 }
 
-var opEnlargesOnMetaWritingTuple = asserts.Op{Name: "fault::enlarges_on_meta_writing.tuple", Schema: "enlarges_on_meta_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
+var opEnlargesOnMetaWritingTuple = asserts.Op{Name: "fault::enlarges_on_meta_writing.tuple",
+	Schema:  "enlarges_on_meta_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
 // FillsIn calls faults.FillsIn, checked as out-of-place.
 //
 //	fills_in(Tensor self, Tensor?[] x) -> Tensor
 func FillsIn(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opFillsIn)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.FillsIn(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
 var opFillsIn = asserts.Op{Name: "fault::fills_in", Schema: "fills_in(Tensor self, Tensor?[] x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // FlipsBitTensor calls faults.FlipsBitTensor, checked as out-of-place.
 //
 //	flips_bit.tensor(Tensor self, Tensor x) -> Tensor
 func FlipsBitTensor(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opFlipsBitTensor)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.FlipsBitTensor(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opFlipsBitTensor = asserts.Op{Name: "fault::flips_bit.tensor", Schema: "flips_bit.tensor(Tensor self, Tensor x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opFlipsBitTensor = asserts.Op{Name: "fault::flips_bit.tensor",
+	Schema:  "flips_bit.tensor(Tensor self, Tensor x) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // ForgetsVersionOut calls faults.ForgetsVersionOut, checked as in-place.
 //
 //	forgets_version.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func ForgetsVersionOut(self, out *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); out.Observe(call.Next(out)) }
 	call.Begin(&opForgetsVersionOut)
-	call.Arg(self)
-	call.Arg(out)
+	call.Before(args)
 	result := faults.ForgetsVersionOut(self, out)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(out)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(out)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opForgetsVersionOut = asserts.Op{Name: "fault::forgets_version.out", Schema: "forgets_version.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opForgetsVersionOut = asserts.Op{Name: "fault::forgets_version.out",
+	Schema: "forgets_version.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"},
+		{Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // ForgetsVersionRunning calls faults.ForgetsVersionRunning, checked as in-place.
 //
 //	forgets_version.running(Tensor self, Tensor(a!)? running) -> Tensor
 func ForgetsVersionRunning(self, running *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); running.Observe(call.Next(running)) }
 	call.Begin(&opForgetsVersionRunning)
-	call.Arg(self)
-	call.Arg(running)
+	call.Before(args)
 	result := faults.ForgetsVersionRunning(self, running)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(running)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(running)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opForgetsVersionRunning = asserts.Op{Name: "fault::forgets_version.running", Schema: "forgets_version.running(Tensor self, Tensor(a!)? running) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?", Suffix: "?", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opForgetsVersionRunning = asserts.Op{Name: "fault::forgets_version.running",
+	Schema: "forgets_version.running(Tensor self, Tensor(a!)? running) -> Tensor",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"},
+		{Index: 1, Name: "running", Type: "Tensor(a!)?", Suffix: "?", Before: []string{"a"}, Write: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // ForgetsVersionRunningList calls faults.ForgetsVersionRunningList, checked as in-place.
 //
 //	forgets_version.running_list(Tensor self, Tensor(a!)?[] running) -> Tensor
 func ForgetsVersionRunningList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, running) }
 	call.Begin(&opForgetsVersionRunningList)
-	call.Arg(self)
-	call.List(len(running))
-	for _, t := range running {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.ForgetsVersionRunningList(self, running)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(running))
-		for _, t := range running {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range running {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opForgetsVersionRunningList = asserts.Op{Name: "fault::forgets_version.running_list", Schema: "forgets_version.running_list(Tensor self, Tensor(a!)?[] running) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?[]", Suffix: "?[]", Before: []string{"a"}, Write: true, List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opForgetsVersionRunningList = asserts.Op{Name: "fault::forgets_version.running_list",
+	Schema: "forgets_version.running_list(Tensor self, Tensor(a!)?[] running) -> Tensor",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"},
+		{Index: 1, Name: "running", Type: "Tensor(a!)?[]", Suffix: "?[]", Before: []string{"a"}, Write: true, List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // ForgetsVersion_Elements calls faults.ForgetsVersion_Elements, checked as in-place.
 //
 //	forgets_version_.elements(Tensor(a!)[] self) -> ()
 func ForgetsVersion_Elements(self []*c10.Tensor) {
-	var obs [34]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 34)}
+	args := func() { observeList(&call, self) }
 	call.Begin(&opForgetsVersion_Elements)
-	call.List(len(self))
-	for _, t := range self {
-		call.Arg(t)
-	}
+	call.Before(args)
 	faults.ForgetsVersion_Elements(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.List(len(self))
-		for _, t := range self {
-			call.Arg(t)
-		}
-	}()
-	if call.Keeps() {
-		for _, t := range self {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, nil)
 }
 
-var opForgetsVersion_Elements = asserts.Op{Name: "fault::forgets_version_.elements", Schema: "forgets_version_.elements(Tensor(a!)[] self) -> ()",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true}},
+var opForgetsVersion_Elements = asserts.Op{Name: "fault::forgets_version_.elements",
+	Schema: "forgets_version_.elements(Tensor(a!)[] self) -> ()",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true},
+	},
 }
 
 // ForgetsVersion_Self calls faults.ForgetsVersion_Self, checked as in-place.
 //
 //	forgets_version_.self(Tensor(a!) self) -> Tensor(a!)
 func ForgetsVersion_Self(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opForgetsVersion_Self)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.ForgetsVersion_Self(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opForgetsVersion_Self = asserts.Op{Name: "fault::forgets_version_.self", Schema: "forgets_version_.self(Tensor(a!) self) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opForgetsVersion_Self = asserts.Op{Name: "fault::forgets_version_.self",
+	Schema:  "forgets_version_.self(Tensor(a!) self) -> Tensor(a!)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // HealthyList calls faults.HealthyList, checked as out-of-place.
 //
 //	healthy.list(Tensor self, Tensor[] x) -> Tensor
 func HealthyList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opHealthyList)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.HealthyList(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opHealthyList = asserts.Op{Name: "fault::healthy.list", Schema: "healthy.list(Tensor self, Tensor[] x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opHealthyList = asserts.Op{Name: "fault::healthy.list",
+	Schema: "healthy.list(Tensor self, Tensor[] x) -> Tensor",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // HealthyOptional calls faults.HealthyOptional, checked as out-of-place.
 //
 //	healthy.optional(Tensor self, Tensor? x) -> Tensor
 func HealthyOptional(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opHealthyOptional)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.HealthyOptional(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opHealthyOptional = asserts.Op{Name: "fault::healthy.optional", Schema: "healthy.optional(Tensor self, Tensor? x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opHealthyOptional = asserts.Op{Name: "fault::healthy.optional",
+	Schema:  "healthy.optional(Tensor self, Tensor? x) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // HealthyOptionalList calls faults.HealthyOptionalList, checked as out-of-place.
 //
 //	healthy.optional_list(Tensor self, Tensor?[] x) -> Tensor
 func HealthyOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opHealthyOptionalList)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.HealthyOptionalList(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opHealthyOptionalList = asserts.Op{Name: "fault::healthy.optional_list", Schema: "healthy.optional_list(Tensor self, Tensor?[] x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opHealthyOptionalList = asserts.Op{Name: "fault::healthy.optional_list",
+	Schema: "healthy.optional_list(Tensor self, Tensor?[] x) -> Tensor",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // HealthyOthers calls faults.HealthyOthers, checked as out-of-place.
 //
 //	healthy.others(Tensor self, Tensor[] x) -> Tensor[]
 func HealthyOthers(self *c10.Tensor, x []*c10.Tensor) []*c10.Tensor {
-	var obs [53]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 53)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opHealthyOthers)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.HealthyOthers(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, func() { observeList(&call, result) })
 	return result
 }
 
-var opHealthyOthers = asserts.Op{Name: "fault::healthy.others", Schema: "healthy.others(Tensor self, Tensor[] x) -> Tensor[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+var opHealthyOthers = asserts.Op{Name: "fault::healthy.others",
+	Schema: "healthy.others(Tensor self, Tensor[] x) -> Tensor[]",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
 // HealthyOut calls faults.HealthyOut, checked as in-place.
 //
 //	healthy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func HealthyOut(self, out *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); out.Observe(call.Next(out)) }
 	call.Begin(&opHealthyOut)
-	call.Arg(self)
-	call.Arg(out)
+	call.Before(args)
 	result := faults.HealthyOut(self, out)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(out)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(out)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opHealthyOut = asserts.Op{Name: "fault::healthy.out", Schema: "healthy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opHealthyOut = asserts.Op{Name: "fault::healthy.out",
+	Schema: "healthy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"},
+		{Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // HealthyOuts calls faults.HealthyOuts, checked as in-place.
 //
 //	healthy.outs(Tensor self, *, Tensor(a!) low, Tensor(b!) high) -> (Tensor(a!), Tensor(b!))
 func HealthyOuts(self, low, high *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	var obs [8]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 8)}
+	args := func() { self.Observe(call.Next(self)); low.Observe(call.Next(low)); high.Observe(call.Next(high)) }
 	call.Begin(&opHealthyOuts)
-	call.Arg(self)
-	call.Arg(low)
-	call.Arg(high)
+	call.Before(args)
 	result0, result1 := faults.HealthyOuts(self, low, high)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(low)
-		call.Arg(high)
-		call.Result(result0)
-		call.Result(result1)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(low)
-		call.Keep(high)
-		call.Keep(result0)
-		call.Keep(result1)
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); result1.Observe(call.Next(result1)) })
 	return result0, result1
 }
 
-var opHealthyOuts = asserts.Op{Name: "fault::healthy.outs", Schema: "healthy.outs(Tensor self, *, Tensor(a!) low, Tensor(b!) high) -> (Tensor(a!), Tensor(b!))",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "low", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}, {Index: 2, Name: "high", Type: "Tensor(b!)", Before: []string{"b"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "result1", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
+var opHealthyOuts = asserts.Op{Name: "fault::healthy.outs",
+	Schema: "healthy.outs(Tensor self, *, Tensor(a!) low, Tensor(b!) high) -> (Tensor(a!), Tensor(b!))",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"},
+		{Index: 1, Name: "low", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true},
+		{Index: 2, Name: "high", Type: "Tensor(b!)", Before: []string{"b"}, Write: true, Out: true},
+	},
+	Results: []asserts.Subject{
+		{Name: "result0", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
+		{Index: 1, Name: "result1", Type: "Tensor(b!)", Before: []string{"b"}, Write: true},
+	},
 }
 
 // HealthyReturned calls faults.HealthyReturned, checked as out-of-place.
 //
 //	healthy.returned(Tensor self) -> Tensor[]
 func HealthyReturned(self *c10.Tensor) []*c10.Tensor {
-	var obs [19]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 19)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opHealthyReturned)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.HealthyReturned(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, func() { observeList(&call, result) })
 	return result
 }
 
-var opHealthyReturned = asserts.Op{Name: "fault::healthy.returned", Schema: "healthy.returned(Tensor self) -> Tensor[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+var opHealthyReturned = asserts.Op{Name: "fault::healthy.returned",
+	Schema: "healthy.returned(Tensor self) -> Tensor[]", Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
 // HealthyRunning calls faults.HealthyRunning, checked as in-place.
 //
 //	healthy.running(Tensor self, Tensor(a!)? running) -> Tensor
 func HealthyRunning(self, running *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); running.Observe(call.Next(running)) }
 	call.Begin(&opHealthyRunning)
-	call.Arg(self)
-	call.Arg(running)
+	call.Before(args)
 	result := faults.HealthyRunning(self, running)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(running)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(running)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opHealthyRunning = asserts.Op{Name: "fault::healthy.running", Schema: "healthy.running(Tensor self, Tensor(a!)? running) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?", Suffix: "?", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opHealthyRunning = asserts.Op{Name: "fault::healthy.running",
+	Schema: "healthy.running(Tensor self, Tensor(a!)? running) -> Tensor",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"},
+		{Index: 1, Name: "running", Type: "Tensor(a!)?", Suffix: "?", Before: []string{"a"}, Write: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // HealthyRunningList calls faults.HealthyRunningList, checked as in-place.
 //
 //	healthy.running_list(Tensor self, Tensor(a!)?[] running) -> Tensor
 func HealthyRunningList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, running) }
 	call.Begin(&opHealthyRunningList)
-	call.Arg(self)
-	call.List(len(running))
-	for _, t := range running {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.HealthyRunningList(self, running)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(running))
-		for _, t := range running {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range running {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opHealthyRunningList = asserts.Op{Name: "fault::healthy.running_list", Schema: "healthy.running_list(Tensor self, Tensor(a!)?[] running) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?[]", Suffix: "?[]", Before: []string{"a"}, Write: true, List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opHealthyRunningList = asserts.Op{Name: "fault::healthy.running_list",
+	Schema: "healthy.running_list(Tensor self, Tensor(a!)?[] running) -> Tensor",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"},
+		{Index: 1, Name: "running", Type: "Tensor(a!)?[]", Suffix: "?[]", Before: []string{"a"}, Write: true, List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // HealthySingle calls faults.HealthySingle, checked as out-of-place.
 //
 //	healthy.single(Tensor self) -> Tensor
 func HealthySingle(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opHealthySingle)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.HealthySingle(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
 var opHealthySingle = asserts.Op{Name: "fault::healthy.single", Schema: "healthy.single(Tensor self) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // HealthyTensor calls faults.HealthyTensor, checked as out-of-place.
 //
 //	healthy.tensor(Tensor self, Tensor x) -> Tensor
 func HealthyTensor(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opHealthyTensor)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.HealthyTensor(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opHealthyTensor = asserts.Op{Name: "fault::healthy.tensor", Schema: "healthy.tensor(Tensor self, Tensor x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opHealthyTensor = asserts.Op{Name: "fault::healthy.tensor",
+	Schema:  "healthy.tensor(Tensor self, Tensor x) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // HealthyTuple calls faults.HealthyTuple, checked as out-of-place.
 //
 //	healthy.tuple(Tensor self) -> (Tensor, Tensor)
 func HealthyTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 4)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opHealthyTuple)
-	call.Arg(self)
+	call.Before(args)
 	result0, result1 := faults.HealthyTuple(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result0)
-		call.Result(result1)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result0)
-		call.Keep(result1)
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); result1.Observe(call.Next(result1)) })
 	return result0, result1
 }
 
-var opHealthyTuple = asserts.Op{Name: "fault::healthy.tuple", Schema: "healthy.tuple(Tensor self) -> (Tensor, Tensor)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
+var opHealthyTuple = asserts.Op{Name: "fault::healthy.tuple",
+	Schema:  "healthy.tuple(Tensor self) -> (Tensor, Tensor)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
 // Healthy_Elements calls faults.Healthy_Elements, checked as in-place.
 //
 //	healthy_.elements(Tensor(a!)[] self) -> ()
 func Healthy_Elements(self []*c10.Tensor) {
-	var obs [34]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 34)}
+	args := func() { observeList(&call, self) }
 	call.Begin(&opHealthy_Elements)
-	call.List(len(self))
-	for _, t := range self {
-		call.Arg(t)
-	}
+	call.Before(args)
 	faults.Healthy_Elements(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.List(len(self))
-		for _, t := range self {
-			call.Arg(t)
-		}
-	}()
-	if call.Keeps() {
-		for _, t := range self {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, nil)
 }
 
-var opHealthy_Elements = asserts.Op{Name: "fault::healthy_.elements", Schema: "healthy_.elements(Tensor(a!)[] self) -> ()",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true}},
+var opHealthy_Elements = asserts.Op{Name: "fault::healthy_.elements",
+	Schema: "healthy_.elements(Tensor(a!)[] self) -> ()",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true},
+	},
 }
 
 // Healthy_List calls faults.Healthy_List, checked as in-place.
 //
 //	healthy_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)
 func Healthy_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opHealthy_List)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.Healthy_List(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opHealthy_List = asserts.Op{Name: "fault::healthy_.list", Schema: "healthy_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opHealthy_List = asserts.Op{Name: "fault::healthy_.list",
+	Schema: "healthy_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
+		{Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Healthy_Optional calls faults.Healthy_Optional, checked as in-place.
 //
 //	healthy_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)
 func Healthy_Optional(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opHealthy_Optional)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.Healthy_Optional(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opHealthy_Optional = asserts.Op{Name: "fault::healthy_.optional", Schema: "healthy_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opHealthy_Optional = asserts.Op{Name: "fault::healthy_.optional",
+	Schema: "healthy_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
+		{Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Healthy_OptionalList calls faults.Healthy_OptionalList, checked as in-place.
 //
 //	healthy_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
 func Healthy_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opHealthy_OptionalList)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.Healthy_OptionalList(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opHealthy_OptionalList = asserts.Op{Name: "fault::healthy_.optional_list", Schema: "healthy_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opHealthy_OptionalList = asserts.Op{Name: "fault::healthy_.optional_list",
+	Schema: "healthy_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
+		{Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Healthy_Single calls faults.Healthy_Single, checked as in-place.
 //
 //	healthy_.single(Tensor(a!) self) -> Tensor(a!)
 func Healthy_Single(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opHealthy_Single)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.Healthy_Single(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opHealthy_Single = asserts.Op{Name: "fault::healthy_.single", Schema: "healthy_.single(Tensor(a!) self) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opHealthy_Single = asserts.Op{Name: "fault::healthy_.single",
+	Schema:  "healthy_.single(Tensor(a!) self) -> Tensor(a!)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Healthy_Tensor calls faults.Healthy_Tensor, checked as in-place.
 //
 //	healthy_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)
 func Healthy_Tensor(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opHealthy_Tensor)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.Healthy_Tensor(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opHealthy_Tensor = asserts.Op{Name: "fault::healthy_.tensor", Schema: "healthy_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opHealthy_Tensor = asserts.Op{Name: "fault::healthy_.tensor",
+	Schema: "healthy_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // HealthyBesideViewReturned calls faults.HealthyBesideViewReturned, checked as view.
 //
 //	healthy_beside_view.returned(Tensor(a) self) -> (Tensor(a), Tensor[])
 func HealthyBesideViewReturned(self *c10.Tensor) (*c10.Tensor, []*c10.Tensor) {
-	var obs [20]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 20)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opHealthyBesideViewReturned)
-	call.Arg(self)
+	call.Before(args)
 	result0, result1 := faults.HealthyBesideViewReturned(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result0)
-		call.List(len(result1))
-		for _, t := range result1 {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result0)
-		for _, t := range result1 {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); observeList(&call, result1) })
 	return result0, result1
 }
 
-var opHealthyBesideViewReturned = asserts.Op{Name: "fault::healthy_beside_view.returned", Schema: "healthy_beside_view.returned(Tensor(a) self) -> (Tensor(a), Tensor[])",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor[]", Suffix: "[]", List: true}},
+var opHealthyBesideViewReturned = asserts.Op{Name: "fault::healthy_beside_view.returned",
+	Schema: "healthy_beside_view.returned(Tensor(a) self) -> (Tensor(a), Tensor[])",
+	Args:   []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{
+		{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}},
+		{Index: 1, Name: "result1", Type: "Tensor[]", Suffix: "[]", List: true},
+	},
 }
 
 // HealthyBesideViewTuple calls faults.HealthyBesideViewTuple, checked as view.
 //
 //	healthy_beside_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor)
 func HealthyBesideViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 4)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opHealthyBesideViewTuple)
-	call.Arg(self)
+	call.Before(args)
 	result0, result1 := faults.HealthyBesideViewTuple(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result0)
-		call.Result(result1)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result0)
-		call.Keep(result1)
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); result1.Observe(call.Next(result1)) })
 	return result0, result1
 }
 
-var opHealthyBesideViewTuple = asserts.Op{Name: "fault::healthy_beside_view.tuple", Schema: "healthy_beside_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor"}},
+var opHealthyBesideViewTuple = asserts.Op{Name: "fault::healthy_beside_view.tuple",
+	Schema: "healthy_beside_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor)",
+	Args:   []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{
+		{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor"},
+	},
 }
 
 // HealthyViewList calls faults.HealthyViewList, checked as view.
 //
 //	healthy_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)
 func HealthyViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opHealthyViewList)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.HealthyViewList(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opHealthyViewList = asserts.Op{Name: "fault::healthy_view.list", Schema: "healthy_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opHealthyViewList = asserts.Op{Name: "fault::healthy_view.list",
+	Schema: "healthy_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}},
+		{Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // HealthyViewOptional calls faults.HealthyViewOptional, checked as view.
 //
 //	healthy_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)
 func HealthyViewOptional(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opHealthyViewOptional)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.HealthyViewOptional(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opHealthyViewOptional = asserts.Op{Name: "fault::healthy_view.optional", Schema: "healthy_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opHealthyViewOptional = asserts.Op{Name: "fault::healthy_view.optional",
+	Schema: "healthy_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // HealthyViewOptionalList calls faults.HealthyViewOptionalList, checked as view.
 //
 //	healthy_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)
 func HealthyViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opHealthyViewOptionalList)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.HealthyViewOptionalList(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opHealthyViewOptionalList = asserts.Op{Name: "fault::healthy_view.optional_list", Schema: "healthy_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opHealthyViewOptionalList = asserts.Op{Name: "fault::healthy_view.optional_list",
+	Schema: "healthy_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}},
+		{Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // HealthyViewPair calls faults.HealthyViewPair, checked as view.
 //
 //	healthy_view.pair(Tensor(a) self) -> (Tensor(a), Tensor, Tensor)
 func HealthyViewPair(self *c10.Tensor) (*c10.Tensor, *c10.Tensor, *c10.Tensor) {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opHealthyViewPair)
-	call.Arg(self)
+	call.Before(args)
 	result0, result1, result2 := faults.HealthyViewPair(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result0)
-		call.Result(result1)
-		call.Result(result2)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result0)
-		call.Keep(result1)
-		call.Keep(result2)
-	}
-	call.Judge()
+	call.After(args, func() {
+		result0.Observe(call.Next(result0))
+		result1.Observe(call.Next(result1))
+		result2.Observe(call.Next(result2))
+	})
 	return result0, result1, result2
 }
 
-var opHealthyViewPair = asserts.Op{Name: "fault::healthy_view.pair", Schema: "healthy_view.pair(Tensor(a) self) -> (Tensor(a), Tensor, Tensor)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor"}, {Index: 2, Name: "result2", Type: "Tensor"}},
+var opHealthyViewPair = asserts.Op{Name: "fault::healthy_view.pair",
+	Schema: "healthy_view.pair(Tensor(a) self) -> (Tensor(a), Tensor, Tensor)",
+	Args:   []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{
+		{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor"},
+		{Index: 2, Name: "result2", Type: "Tensor"},
+	},
 }
 
 // HealthyViewReturned calls faults.HealthyViewReturned, checked as view.
 //
 //	healthy_view.returned(Tensor(a -> *) self) -> Tensor(a)[]
 func HealthyViewReturned(self *c10.Tensor) []*c10.Tensor {
-	var obs [19]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 19)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opHealthyViewReturned)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.HealthyViewReturned(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, func() { observeList(&call, result) })
 	return result
 }
 
-var opHealthyViewReturned = asserts.Op{Name: "fault::healthy_view.returned", Schema: "healthy_view.returned(Tensor(a -> *) self) -> Tensor(a)[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
+var opHealthyViewReturned = asserts.Op{Name: "fault::healthy_view.returned",
+	Schema:  "healthy_view.returned(Tensor(a -> *) self) -> Tensor(a)[]",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
 // HealthyViewSingle calls faults.HealthyViewSingle, checked as view.
 //
 //	healthy_view.single(Tensor(a) self) -> Tensor(a)
 func HealthyViewSingle(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opHealthyViewSingle)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.HealthyViewSingle(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opHealthyViewSingle = asserts.Op{Name: "fault::healthy_view.single", Schema: "healthy_view.single(Tensor(a) self) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opHealthyViewSingle = asserts.Op{Name: "fault::healthy_view.single",
+	Schema:  "healthy_view.single(Tensor(a) self) -> Tensor(a)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // HealthyViewTensor calls faults.HealthyViewTensor, checked as view.
 //
 //	healthy_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)
 func HealthyViewTensor(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opHealthyViewTensor)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.HealthyViewTensor(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opHealthyViewTensor = asserts.Op{Name: "fault::healthy_view.tensor", Schema: "healthy_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opHealthyViewTensor = asserts.Op{Name: "fault::healthy_view.tensor",
+	Schema: "healthy_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // HealthyViewTuple calls faults.HealthyViewTuple, checked as view.
 //
 //	healthy_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))
 func HealthyViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 4)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opHealthyViewTuple)
-	call.Arg(self)
+	call.Before(args)
 	result0, result1 := faults.HealthyViewTuple(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result0)
-		call.Result(result1)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result0)
-		call.Keep(result1)
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); result1.Observe(call.Next(result1)) })
 	return result0, result1
 }
 
-var opHealthyViewTuple = asserts.Op{Name: "fault::healthy_view.tuple", Schema: "healthy_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
+var opHealthyViewTuple = asserts.Op{Name: "fault::healthy_view.tuple",
+	Schema: "healthy_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))",
+	Args:   []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{
+		{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}},
+		{Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}},
+	},
 }
 
 // HealthyViewWritingReturned calls faults.HealthyViewWritingReturned, checked as in-place.
 //
 //	healthy_view_writing.returned(Tensor(a -> *) self, Tensor(b!) log) -> Tensor(a)[]
 func HealthyViewWritingReturned(self, log *c10.Tensor) []*c10.Tensor {
-	var obs [21]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 21)}
+	args := func() { self.Observe(call.Next(self)); log.Observe(call.Next(log)) }
 	call.Begin(&opHealthyViewWritingReturned)
-	call.Arg(self)
-	call.Arg(log)
+	call.Before(args)
 	result := faults.HealthyViewWritingReturned(self, log)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(log)
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(log)
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, func() { observeList(&call, result) })
 	return result
 }
 
-var opHealthyViewWritingReturned = asserts.Op{Name: "fault::healthy_view_writing.returned", Schema: "healthy_view_writing.returned(Tensor(a -> *) self, Tensor(b!) log) -> Tensor(a)[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}, {Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
+var opHealthyViewWritingReturned = asserts.Op{Name: "fault::healthy_view_writing.returned",
+	Schema: "healthy_view_writing.returned(Tensor(a -> *) self, Tensor(b!) log) -> Tensor(a)[]",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}},
+		{Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
 // HealthyViewWritingSingle calls faults.HealthyViewWritingSingle, checked as in-place.
 //
 //	healthy_view_writing.single(Tensor(a) self, Tensor(b!) log) -> Tensor(a)
 func HealthyViewWritingSingle(self, log *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); log.Observe(call.Next(log)) }
 	call.Begin(&opHealthyViewWritingSingle)
-	call.Arg(self)
-	call.Arg(log)
+	call.Before(args)
 	result := faults.HealthyViewWritingSingle(self, log)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(log)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(log)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opHealthyViewWritingSingle = asserts.Op{Name: "fault::healthy_view_writing.single", Schema: "healthy_view_writing.single(Tensor(a) self, Tensor(b!) log) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opHealthyViewWritingSingle = asserts.Op{Name: "fault::healthy_view_writing.single",
+	Schema: "healthy_view_writing.single(Tensor(a) self, Tensor(b!) log) -> Tensor(a)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}},
+		{Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // HealthyViewWritingTuple calls faults.HealthyViewWritingTuple, checked as in-place.
 //
 //	healthy_view_writing.tuple(Tensor(a) self, Tensor(b!) log) -> (Tensor(a), Tensor(a))
 func HealthyViewWritingTuple(self, log *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	var obs [6]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 6)}
+	args := func() { self.Observe(call.Next(self)); log.Observe(call.Next(log)) }
 	call.Begin(&opHealthyViewWritingTuple)
-	call.Arg(self)
-	call.Arg(log)
+	call.Before(args)
 	result0, result1 := faults.HealthyViewWritingTuple(self, log)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(log)
-		call.Result(result0)
-		call.Result(result1)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(log)
-		call.Keep(result0)
-		call.Keep(result1)
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); result1.Observe(call.Next(result1)) })
 	return result0, result1
 }
 
-var opHealthyViewWritingTuple = asserts.Op{Name: "fault::healthy_view_writing.tuple", Schema: "healthy_view_writing.tuple(Tensor(a) self, Tensor(b!) log) -> (Tensor(a), Tensor(a))",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
+var opHealthyViewWritingTuple = asserts.Op{Name: "fault::healthy_view_writing.tuple",
+	Schema: "healthy_view_writing.tuple(Tensor(a) self, Tensor(b!) log) -> (Tensor(a), Tensor(a))",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}},
+		{Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true},
+	},
+	Results: []asserts.Subject{
+		{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}},
+		{Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}},
+	},
 }
 
 // HealthyWritingReturned calls faults.HealthyWritingReturned, checked as in-place.
 //
 //	healthy_writing.returned(Tensor(a!) self) -> Tensor[]
 func HealthyWritingReturned(self *c10.Tensor) []*c10.Tensor {
-	var obs [19]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 19)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opHealthyWritingReturned)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.HealthyWritingReturned(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, func() { observeList(&call, result) })
 	return result
 }
 
-var opHealthyWritingReturned = asserts.Op{Name: "fault::healthy_writing.returned", Schema: "healthy_writing.returned(Tensor(a!) self) -> Tensor[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+var opHealthyWritingReturned = asserts.Op{Name: "fault::healthy_writing.returned",
+	Schema:  "healthy_writing.returned(Tensor(a!) self) -> Tensor[]",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
 // HealthyWritingSingle calls faults.HealthyWritingSingle, checked as in-place.
 //
 //	healthy_writing.single(Tensor(a!) self) -> Tensor
 func HealthyWritingSingle(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opHealthyWritingSingle)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.HealthyWritingSingle(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opHealthyWritingSingle = asserts.Op{Name: "fault::healthy_writing.single", Schema: "healthy_writing.single(Tensor(a!) self) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opHealthyWritingSingle = asserts.Op{Name: "fault::healthy_writing.single",
+	Schema:  "healthy_writing.single(Tensor(a!) self) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // HealthyWritingTuple calls faults.HealthyWritingTuple, checked as in-place.
 //
 //	healthy_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func HealthyWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 4)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opHealthyWritingTuple)
-	call.Arg(self)
+	call.Before(args)
 	result0, result1 := faults.HealthyWritingTuple(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result0)
-		call.Result(result1)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result0)
-		call.Keep(result1)
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); result1.Observe(call.Next(result1)) })
 	return result0, result1
 }
 
-var opHealthyWritingTuple = asserts.Op{Name: "fault::healthy_writing.tuple", Schema: "healthy_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
+var opHealthyWritingTuple = asserts.Op{Name: "fault::healthy_writing.tuple",
+	Schema:  "healthy_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
 // KeepsReturned calls faults.KeepsReturned, checked as out-of-place.
 //
 //	keeps.returned(Tensor self) -> Tensor[]
 func KeepsReturned(self *c10.Tensor) []*c10.Tensor {
-	var obs [19]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 19)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opKeepsReturned)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.KeepsReturned(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, func() { observeList(&call, result) })
 	return result
 }
 
-var opKeepsReturned = asserts.Op{Name: "fault::keeps.returned", Schema: "keeps.returned(Tensor self) -> Tensor[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+var opKeepsReturned = asserts.Op{Name: "fault::keeps.returned",
+	Schema: "keeps.returned(Tensor self) -> Tensor[]", Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
 // KeepsSingle calls faults.KeepsSingle, checked as out-of-place.
 //
 //	keeps.single(Tensor self) -> Tensor
 func KeepsSingle(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opKeepsSingle)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.KeepsSingle(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
 var opKeepsSingle = asserts.Op{Name: "fault::keeps.single", Schema: "keeps.single(Tensor self) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // KeepsTuple calls faults.KeepsTuple, checked as out-of-place.
 //
 //	keeps.tuple(Tensor self) -> (Tensor, Tensor)
 func KeepsTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 4)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opKeepsTuple)
-	call.Arg(self)
+	call.Before(args)
 	result0, result1 := faults.KeepsTuple(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result0)
-		call.Result(result1)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result0)
-		call.Keep(result1)
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); result1.Observe(call.Next(result1)) })
 	return result0, result1
 }
 
 var opKeepsTuple = asserts.Op{Name: "fault::keeps.tuple", Schema: "keeps.tuple(Tensor self) -> (Tensor, Tensor)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
 // KeepsStorageReturned calls faults.KeepsStorageReturned, checked as out-of-place.
 //
 //	keeps_storage.returned(Tensor self) -> Tensor[]
 func KeepsStorageReturned(self *c10.Tensor) []*c10.Tensor {
-	var obs [19]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 19)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opKeepsStorageReturned)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.KeepsStorageReturned(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, func() { observeList(&call, result) })
 	return result
 }
 
-var opKeepsStorageReturned = asserts.Op{Name: "fault::keeps_storage.returned", Schema: "keeps_storage.returned(Tensor self) -> Tensor[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+var opKeepsStorageReturned = asserts.Op{Name: "fault::keeps_storage.returned",
+	Schema:  "keeps_storage.returned(Tensor self) -> Tensor[]",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
 // KeepsStorageSingle calls faults.KeepsStorageSingle, checked as out-of-place.
 //
 //	keeps_storage.single(Tensor self) -> Tensor
 func KeepsStorageSingle(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opKeepsStorageSingle)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.KeepsStorageSingle(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opKeepsStorageSingle = asserts.Op{Name: "fault::keeps_storage.single", Schema: "keeps_storage.single(Tensor self) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opKeepsStorageSingle = asserts.Op{Name: "fault::keeps_storage.single",
+	Schema: "keeps_storage.single(Tensor self) -> Tensor", Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // KeepsStorageTuple calls faults.KeepsStorageTuple, checked as out-of-place.
 //
 //	keeps_storage.tuple(Tensor self) -> (Tensor, Tensor)
 func KeepsStorageTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 4)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opKeepsStorageTuple)
-	call.Arg(self)
+	call.Before(args)
 	result0, result1 := faults.KeepsStorageTuple(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result0)
-		call.Result(result1)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result0)
-		call.Keep(result1)
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); result1.Observe(call.Next(result1)) })
 	return result0, result1
 }
 
-var opKeepsStorageTuple = asserts.Op{Name: "fault::keeps_storage.tuple", Schema: "keeps_storage.tuple(Tensor self) -> (Tensor, Tensor)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
+var opKeepsStorageTuple = asserts.Op{Name: "fault::keeps_storage.tuple",
+	Schema:  "keeps_storage.tuple(Tensor self) -> (Tensor, Tensor)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
 // KeepsStorageBesideViewReturned calls faults.KeepsStorageBesideViewReturned, checked as view.
 //
 //	keeps_storage_beside_view.returned(Tensor(a) self) -> (Tensor(a), Tensor[])
 func KeepsStorageBesideViewReturned(self *c10.Tensor) (*c10.Tensor, []*c10.Tensor) {
-	var obs [20]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 20)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opKeepsStorageBesideViewReturned)
-	call.Arg(self)
+	call.Before(args)
 	result0, result1 := faults.KeepsStorageBesideViewReturned(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result0)
-		call.List(len(result1))
-		for _, t := range result1 {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result0)
-		for _, t := range result1 {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); observeList(&call, result1) })
 	return result0, result1
 }
 
-var opKeepsStorageBesideViewReturned = asserts.Op{Name: "fault::keeps_storage_beside_view.returned", Schema: "keeps_storage_beside_view.returned(Tensor(a) self) -> (Tensor(a), Tensor[])",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor[]", Suffix: "[]", List: true}},
+var opKeepsStorageBesideViewReturned = asserts.Op{Name: "fault::keeps_storage_beside_view.returned",
+	Schema: "keeps_storage_beside_view.returned(Tensor(a) self) -> (Tensor(a), Tensor[])",
+	Args:   []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{
+		{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}},
+		{Index: 1, Name: "result1", Type: "Tensor[]", Suffix: "[]", List: true},
+	},
 }
 
 // KeepsStorageBesideViewTuple calls faults.KeepsStorageBesideViewTuple, checked as view.
 //
 //	keeps_storage_beside_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor)
 func KeepsStorageBesideViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 4)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opKeepsStorageBesideViewTuple)
-	call.Arg(self)
+	call.Before(args)
 	result0, result1 := faults.KeepsStorageBesideViewTuple(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result0)
-		call.Result(result1)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result0)
-		call.Keep(result1)
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); result1.Observe(call.Next(result1)) })
 	return result0, result1
 }
 
-var opKeepsStorageBesideViewTuple = asserts.Op{Name: "fault::keeps_storage_beside_view.tuple", Schema: "keeps_storage_beside_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor"}},
+var opKeepsStorageBesideViewTuple = asserts.Op{Name: "fault::keeps_storage_beside_view.tuple",
+	Schema: "keeps_storage_beside_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor)",
+	Args:   []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{
+		{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor"},
+	},
 }
 
 // KeepsStorageWritingReturned calls faults.KeepsStorageWritingReturned, checked as in-place.
 //
 //	keeps_storage_writing.returned(Tensor(a!) self) -> Tensor[]
 func KeepsStorageWritingReturned(self *c10.Tensor) []*c10.Tensor {
-	var obs [19]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 19)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opKeepsStorageWritingReturned)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.KeepsStorageWritingReturned(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, func() { observeList(&call, result) })
 	return result
 }
 
-var opKeepsStorageWritingReturned = asserts.Op{Name: "fault::keeps_storage_writing.returned", Schema: "keeps_storage_writing.returned(Tensor(a!) self) -> Tensor[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+var opKeepsStorageWritingReturned = asserts.Op{Name: "fault::keeps_storage_writing.returned",
+	Schema:  "keeps_storage_writing.returned(Tensor(a!) self) -> Tensor[]",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
 // KeepsStorageWritingSingle calls faults.KeepsStorageWritingSingle, checked as in-place.
 //
 //	keeps_storage_writing.single(Tensor(a!) self) -> Tensor
 func KeepsStorageWritingSingle(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opKeepsStorageWritingSingle)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.KeepsStorageWritingSingle(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opKeepsStorageWritingSingle = asserts.Op{Name: "fault::keeps_storage_writing.single", Schema: "keeps_storage_writing.single(Tensor(a!) self) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opKeepsStorageWritingSingle = asserts.Op{Name: "fault::keeps_storage_writing.single",
+	Schema:  "keeps_storage_writing.single(Tensor(a!) self) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // KeepsStorageWritingTuple calls faults.KeepsStorageWritingTuple, checked as in-place.
 //
 //	keeps_storage_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func KeepsStorageWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 4)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opKeepsStorageWritingTuple)
-	call.Arg(self)
+	call.Before(args)
 	result0, result1 := faults.KeepsStorageWritingTuple(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result0)
-		call.Result(result1)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result0)
-		call.Keep(result1)
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); result1.Observe(call.Next(result1)) })
 	return result0, result1
 }
 
-var opKeepsStorageWritingTuple = asserts.Op{Name: "fault::keeps_storage_writing.tuple", Schema: "keeps_storage_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
+var opKeepsStorageWritingTuple = asserts.Op{Name: "fault::keeps_storage_writing.tuple",
+	Schema:  "keeps_storage_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
 // KeepsViewReturned calls faults.KeepsViewReturned, checked as view.
 //
 //	keeps_view.returned(Tensor(a -> *) self) -> Tensor(a)[]
 func KeepsViewReturned(self *c10.Tensor) []*c10.Tensor {
-	var obs [19]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 19)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opKeepsViewReturned)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.KeepsViewReturned(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, func() { observeList(&call, result) })
 	return result
 }
 
-var opKeepsViewReturned = asserts.Op{Name: "fault::keeps_view.returned", Schema: "keeps_view.returned(Tensor(a -> *) self) -> Tensor(a)[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
+var opKeepsViewReturned = asserts.Op{Name: "fault::keeps_view.returned",
+	Schema:  "keeps_view.returned(Tensor(a -> *) self) -> Tensor(a)[]",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
 // KeepsViewSingle calls faults.KeepsViewSingle, checked as view.
 //
 //	keeps_view.single(Tensor(a) self) -> Tensor(a)
 func KeepsViewSingle(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opKeepsViewSingle)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.KeepsViewSingle(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opKeepsViewSingle = asserts.Op{Name: "fault::keeps_view.single", Schema: "keeps_view.single(Tensor(a) self) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opKeepsViewSingle = asserts.Op{Name: "fault::keeps_view.single",
+	Schema:  "keeps_view.single(Tensor(a) self) -> Tensor(a)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // KeepsViewTuple calls faults.KeepsViewTuple, checked as view.
 //
 //	keeps_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))
 func KeepsViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 4)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opKeepsViewTuple)
-	call.Arg(self)
+	call.Before(args)
 	result0, result1 := faults.KeepsViewTuple(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result0)
-		call.Result(result1)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result0)
-		call.Keep(result1)
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); result1.Observe(call.Next(result1)) })
 	return result0, result1
 }
 
-var opKeepsViewTuple = asserts.Op{Name: "fault::keeps_view.tuple", Schema: "keeps_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
+var opKeepsViewTuple = asserts.Op{Name: "fault::keeps_view.tuple",
+	Schema: "keeps_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))",
+	Args:   []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{
+		{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}},
+		{Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}},
+	},
 }
 
 // KeepsWritingReturned calls faults.KeepsWritingReturned, checked as in-place.
 //
 //	keeps_writing.returned(Tensor(a!) self) -> Tensor[]
 func KeepsWritingReturned(self *c10.Tensor) []*c10.Tensor {
-	var obs [19]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 19)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opKeepsWritingReturned)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.KeepsWritingReturned(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, func() { observeList(&call, result) })
 	return result
 }
 
-var opKeepsWritingReturned = asserts.Op{Name: "fault::keeps_writing.returned", Schema: "keeps_writing.returned(Tensor(a!) self) -> Tensor[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+var opKeepsWritingReturned = asserts.Op{Name: "fault::keeps_writing.returned",
+	Schema:  "keeps_writing.returned(Tensor(a!) self) -> Tensor[]",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
 // KeepsWritingSingle calls faults.KeepsWritingSingle, checked as in-place.
 //
 //	keeps_writing.single(Tensor(a!) self) -> Tensor
 func KeepsWritingSingle(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opKeepsWritingSingle)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.KeepsWritingSingle(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opKeepsWritingSingle = asserts.Op{Name: "fault::keeps_writing.single", Schema: "keeps_writing.single(Tensor(a!) self) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opKeepsWritingSingle = asserts.Op{Name: "fault::keeps_writing.single",
+	Schema:  "keeps_writing.single(Tensor(a!) self) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // KeepsWritingTuple calls faults.KeepsWritingTuple, checked as in-place.
 //
 //	keeps_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func KeepsWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 4)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opKeepsWritingTuple)
-	call.Arg(self)
+	call.Before(args)
 	result0, result1 := faults.KeepsWritingTuple(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result0)
-		call.Result(result1)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result0)
-		call.Keep(result1)
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); result1.Observe(call.Next(result1)) })
 	return result0, result1
 }
 
-var opKeepsWritingTuple = asserts.Op{Name: "fault::keeps_writing.tuple", Schema: "keeps_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
+var opKeepsWritingTuple = asserts.Op{Name: "fault::keeps_writing.tuple",
+	Schema:  "keeps_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
 // MovesOffsetTensor calls faults.MovesOffsetTensor, checked as out-of-place.
 //
 //	moves_offset.tensor(Tensor self, Tensor x) -> Tensor
 func MovesOffsetTensor(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opMovesOffsetTensor)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.MovesOffsetTensor(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opMovesOffsetTensor = asserts.Op{Name: "fault::moves_offset.tensor", Schema: "moves_offset.tensor(Tensor self, Tensor x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opMovesOffsetTensor = asserts.Op{Name: "fault::moves_offset.tensor",
+	Schema:  "moves_offset.tensor(Tensor self, Tensor x) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // NegatesZeroTensor calls faults.NegatesZeroTensor, checked as out-of-place.
 //
 //	negates_zero.tensor(Tensor self, Tensor x) -> Tensor
 func NegatesZeroTensor(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opNegatesZeroTensor)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.NegatesZeroTensor(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opNegatesZeroTensor = asserts.Op{Name: "fault::negates_zero.tensor", Schema: "negates_zero.tensor(Tensor self, Tensor x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opNegatesZeroTensor = asserts.Op{Name: "fault::negates_zero.tensor",
+	Schema:  "negates_zero.tensor(Tensor self, Tensor x) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // OverlapsPairs calls faults.OverlapsPairs, checked as out-of-place.
 //
 //	overlaps.pairs(Tensor self) -> Tensor[]
 func OverlapsPairs(self *c10.Tensor) []*c10.Tensor {
-	var obs [19]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 19)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opOverlapsPairs)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.OverlapsPairs(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, func() { observeList(&call, result) })
 	return result
 }
 
-var opOverlapsPairs = asserts.Op{Name: "fault::overlaps.pairs", Schema: "overlaps.pairs(Tensor self) -> Tensor[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+var opOverlapsPairs = asserts.Op{Name: "fault::overlaps.pairs",
+	Schema: "overlaps.pairs(Tensor self) -> Tensor[]", Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
 // OverlapsViewPairs calls faults.OverlapsViewPairs, checked as view.
 //
 //	overlaps_view.pairs(Tensor(a) self) -> (Tensor(a), Tensor[])
 func OverlapsViewPairs(self *c10.Tensor) (*c10.Tensor, []*c10.Tensor) {
-	var obs [20]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 20)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opOverlapsViewPairs)
-	call.Arg(self)
+	call.Before(args)
 	result0, result1 := faults.OverlapsViewPairs(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result0)
-		call.List(len(result1))
-		for _, t := range result1 {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result0)
-		for _, t := range result1 {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); observeList(&call, result1) })
 	return result0, result1
 }
 
-var opOverlapsViewPairs = asserts.Op{Name: "fault::overlaps_view.pairs", Schema: "overlaps_view.pairs(Tensor(a) self) -> (Tensor(a), Tensor[])",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor[]", Suffix: "[]", List: true}},
+var opOverlapsViewPairs = asserts.Op{Name: "fault::overlaps_view.pairs",
+	Schema: "overlaps_view.pairs(Tensor(a) self) -> (Tensor(a), Tensor[])",
+	Args:   []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{
+		{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}},
+		{Index: 1, Name: "result1", Type: "Tensor[]", Suffix: "[]", List: true},
+	},
 }
 
 // OverlapsWritingPairs calls faults.OverlapsWritingPairs, checked as in-place.
 //
 //	overlaps_writing.pairs(Tensor(a!) self) -> Tensor[]
 func OverlapsWritingPairs(self *c10.Tensor) []*c10.Tensor {
-	var obs [19]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 19)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opOverlapsWritingPairs)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.OverlapsWritingPairs(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, func() { observeList(&call, result) })
 	return result
 }
 
-var opOverlapsWritingPairs = asserts.Op{Name: "fault::overlaps_writing.pairs", Schema: "overlaps_writing.pairs(Tensor(a!) self) -> Tensor[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+var opOverlapsWritingPairs = asserts.Op{Name: "fault::overlaps_writing.pairs",
+	Schema:  "overlaps_writing.pairs(Tensor(a!) self) -> Tensor[]",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
 // OverreachesReturned calls faults.OverreachesReturned, checked as out-of-place.
 //
 //	overreaches.returned(Tensor self) -> Tensor[]
 func OverreachesReturned(self *c10.Tensor) []*c10.Tensor {
-	var obs [19]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 19)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opOverreachesReturned)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.OverreachesReturned(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, func() { observeList(&call, result) })
 	return result
 }
 
-var opOverreachesReturned = asserts.Op{Name: "fault::overreaches.returned", Schema: "overreaches.returned(Tensor self) -> Tensor[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+var opOverreachesReturned = asserts.Op{Name: "fault::overreaches.returned",
+	Schema:  "overreaches.returned(Tensor self) -> Tensor[]",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
 // OverreachesSingle calls faults.OverreachesSingle, checked as out-of-place.
 //
 //	overreaches.single(Tensor self) -> Tensor
 func OverreachesSingle(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opOverreachesSingle)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.OverreachesSingle(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opOverreachesSingle = asserts.Op{Name: "fault::overreaches.single", Schema: "overreaches.single(Tensor self) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opOverreachesSingle = asserts.Op{Name: "fault::overreaches.single",
+	Schema: "overreaches.single(Tensor self) -> Tensor", Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // OverreachesTuple calls faults.OverreachesTuple, checked as out-of-place.
 //
 //	overreaches.tuple(Tensor self) -> (Tensor, Tensor)
 func OverreachesTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 4)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opOverreachesTuple)
-	call.Arg(self)
+	call.Before(args)
 	result0, result1 := faults.OverreachesTuple(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result0)
-		call.Result(result1)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result0)
-		call.Keep(result1)
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); result1.Observe(call.Next(result1)) })
 	return result0, result1
 }
 
-var opOverreachesTuple = asserts.Op{Name: "fault::overreaches.tuple", Schema: "overreaches.tuple(Tensor self) -> (Tensor, Tensor)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
+var opOverreachesTuple = asserts.Op{Name: "fault::overreaches.tuple",
+	Schema:  "overreaches.tuple(Tensor self) -> (Tensor, Tensor)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
 // OverreachesViewReturned calls faults.OverreachesViewReturned, checked as view.
 //
 //	overreaches_view.returned(Tensor(a -> *) self) -> Tensor(a)[]
 func OverreachesViewReturned(self *c10.Tensor) []*c10.Tensor {
-	var obs [19]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 19)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opOverreachesViewReturned)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.OverreachesViewReturned(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, func() { observeList(&call, result) })
 	return result
 }
 
-var opOverreachesViewReturned = asserts.Op{Name: "fault::overreaches_view.returned", Schema: "overreaches_view.returned(Tensor(a -> *) self) -> Tensor(a)[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
+var opOverreachesViewReturned = asserts.Op{Name: "fault::overreaches_view.returned",
+	Schema:  "overreaches_view.returned(Tensor(a -> *) self) -> Tensor(a)[]",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
 // OverreachesViewSingle calls faults.OverreachesViewSingle, checked as view.
 //
 //	overreaches_view.single(Tensor(a) self) -> Tensor(a)
 func OverreachesViewSingle(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opOverreachesViewSingle)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.OverreachesViewSingle(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opOverreachesViewSingle = asserts.Op{Name: "fault::overreaches_view.single", Schema: "overreaches_view.single(Tensor(a) self) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opOverreachesViewSingle = asserts.Op{Name: "fault::overreaches_view.single",
+	Schema:  "overreaches_view.single(Tensor(a) self) -> Tensor(a)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // OverreachesViewTuple calls faults.OverreachesViewTuple, checked as view.
 //
 //	overreaches_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))
 func OverreachesViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 4)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opOverreachesViewTuple)
-	call.Arg(self)
+	call.Before(args)
 	result0, result1 := faults.OverreachesViewTuple(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result0)
-		call.Result(result1)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result0)
-		call.Keep(result1)
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); result1.Observe(call.Next(result1)) })
 	return result0, result1
 }
 
-var opOverreachesViewTuple = asserts.Op{Name: "fault::overreaches_view.tuple", Schema: "overreaches_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
+var opOverreachesViewTuple = asserts.Op{Name: "fault::overreaches_view.tuple",
+	Schema: "overreaches_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))",
+	Args:   []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{
+		{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}},
+		{Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}},
+	},
 }
 
 // OverreachesWritingReturned calls faults.OverreachesWritingReturned, checked as in-place.
 //
 //	overreaches_writing.returned(Tensor(a!) self) -> Tensor[]
 func OverreachesWritingReturned(self *c10.Tensor) []*c10.Tensor {
-	var obs [19]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 19)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opOverreachesWritingReturned)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.OverreachesWritingReturned(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, func() { observeList(&call, result) })
 	return result
 }
 
-var opOverreachesWritingReturned = asserts.Op{Name: "fault::overreaches_writing.returned", Schema: "overreaches_writing.returned(Tensor(a!) self) -> Tensor[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+var opOverreachesWritingReturned = asserts.Op{Name: "fault::overreaches_writing.returned",
+	Schema:  "overreaches_writing.returned(Tensor(a!) self) -> Tensor[]",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
 // OverreachesWritingSingle calls faults.OverreachesWritingSingle, checked as in-place.
 //
 //	overreaches_writing.single(Tensor(a!) self) -> Tensor
 func OverreachesWritingSingle(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opOverreachesWritingSingle)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.OverreachesWritingSingle(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opOverreachesWritingSingle = asserts.Op{Name: "fault::overreaches_writing.single", Schema: "overreaches_writing.single(Tensor(a!) self) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opOverreachesWritingSingle = asserts.Op{Name: "fault::overreaches_writing.single",
+	Schema:  "overreaches_writing.single(Tensor(a!) self) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // OverreachesWritingTuple calls faults.OverreachesWritingTuple, checked as in-place.
 //
 //	overreaches_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func OverreachesWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 4)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opOverreachesWritingTuple)
-	call.Arg(self)
+	call.Before(args)
 	result0, result1 := faults.OverreachesWritingTuple(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result0)
-		call.Result(result1)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result0)
-		call.Keep(result1)
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); result1.Observe(call.Next(result1)) })
 	return result0, result1
 }
 
-var opOverreachesWritingTuple = asserts.Op{Name: "fault::overreaches_writing.tuple", Schema: "overreaches_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
+var opOverreachesWritingTuple = asserts.Op{Name: "fault::overreaches_writing.tuple",
+	Schema:  "overreaches_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
 // OverstepsOut calls faults.OverstepsOut, checked as in-place.
 //
 //	oversteps.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func OverstepsOut(self, out *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); out.Observe(call.Next(out)) }
 	call.Begin(&opOverstepsOut)
-	call.Arg(self)
-	call.Arg(out)
+	call.Before(args)
 	result := faults.OverstepsOut(self, out)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(out)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(out)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opOverstepsOut = asserts.Op{Name: "fault::oversteps.out", Schema: "oversteps.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opOverstepsOut = asserts.Op{Name: "fault::oversteps.out",
+	Schema: "oversteps.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"},
+		{Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // OverstepsRunning calls faults.OverstepsRunning, checked as in-place.
 //
 //	oversteps.running(Tensor self, Tensor(a!)? running) -> Tensor
 func OverstepsRunning(self, running *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); running.Observe(call.Next(running)) }
 	call.Begin(&opOverstepsRunning)
-	call.Arg(self)
-	call.Arg(running)
+	call.Before(args)
 	result := faults.OverstepsRunning(self, running)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(running)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(running)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opOverstepsRunning = asserts.Op{Name: "fault::oversteps.running", Schema: "oversteps.running(Tensor self, Tensor(a!)? running) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?", Suffix: "?", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opOverstepsRunning = asserts.Op{Name: "fault::oversteps.running",
+	Schema: "oversteps.running(Tensor self, Tensor(a!)? running) -> Tensor",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"},
+		{Index: 1, Name: "running", Type: "Tensor(a!)?", Suffix: "?", Before: []string{"a"}, Write: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // OverstepsRunningList calls faults.OverstepsRunningList, checked as in-place.
 //
 //	oversteps.running_list(Tensor self, Tensor(a!)?[] running) -> Tensor
 func OverstepsRunningList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, running) }
 	call.Begin(&opOverstepsRunningList)
-	call.Arg(self)
-	call.List(len(running))
-	for _, t := range running {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.OverstepsRunningList(self, running)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(running))
-		for _, t := range running {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range running {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opOverstepsRunningList = asserts.Op{Name: "fault::oversteps.running_list", Schema: "oversteps.running_list(Tensor self, Tensor(a!)?[] running) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?[]", Suffix: "?[]", Before: []string{"a"}, Write: true, List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opOverstepsRunningList = asserts.Op{Name: "fault::oversteps.running_list",
+	Schema: "oversteps.running_list(Tensor self, Tensor(a!)?[] running) -> Tensor",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"},
+		{Index: 1, Name: "running", Type: "Tensor(a!)?[]", Suffix: "?[]", Before: []string{"a"}, Write: true, List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Oversteps_Elements calls faults.Oversteps_Elements, checked as in-place.
 //
 //	oversteps_.elements(Tensor(a!)[] self) -> ()
 func Oversteps_Elements(self []*c10.Tensor) {
-	var obs [34]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 34)}
+	args := func() { observeList(&call, self) }
 	call.Begin(&opOversteps_Elements)
-	call.List(len(self))
-	for _, t := range self {
-		call.Arg(t)
-	}
+	call.Before(args)
 	faults.Oversteps_Elements(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.List(len(self))
-		for _, t := range self {
-			call.Arg(t)
-		}
-	}()
-	if call.Keeps() {
-		for _, t := range self {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, nil)
 }
 
-var opOversteps_Elements = asserts.Op{Name: "fault::oversteps_.elements", Schema: "oversteps_.elements(Tensor(a!)[] self) -> ()",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true}},
+var opOversteps_Elements = asserts.Op{Name: "fault::oversteps_.elements",
+	Schema: "oversteps_.elements(Tensor(a!)[] self) -> ()",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true},
+	},
 }
 
 // Oversteps_Self calls faults.Oversteps_Self, checked as in-place.
 //
 //	oversteps_.self(Tensor(a!) self) -> Tensor(a!)
 func Oversteps_Self(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opOversteps_Self)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.Oversteps_Self(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opOversteps_Self = asserts.Op{Name: "fault::oversteps_.self", Schema: "oversteps_.self(Tensor(a!) self) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opOversteps_Self = asserts.Op{Name: "fault::oversteps_.self",
+	Schema:  "oversteps_.self(Tensor(a!) self) -> Tensor(a!)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Panics_ panics while it holds temporaries.
+// PanicsHalfway panics while it holds temporaries.
 //
-// Panics_ calls faults.PanicsHalfway, checked as in-place.
+// PanicsHalfway calls faults.PanicsHalfway, checked as in-place.
 //
 //	panics_(Tensor(a!) self, Tensor x) -> Tensor(a!)
-func Panics_(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opPanics_)
-	call.Arg(self)
-	call.Arg(x)
+func PanicsHalfway(self, x *c10.Tensor) *c10.Tensor {
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
+	call.Begin(&opPanicsHalfway)
+	call.Before(args)
 	result := faults.PanicsHalfway(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opPanics_ = asserts.Op{Name: "fault::panics_", Schema: "panics_(Tensor(a!) self, Tensor x) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opPanicsHalfway = asserts.Op{Name: "fault::panics_",
+	Schema: "panics_(Tensor(a!) self, Tensor x) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // RebindsList calls faults.RebindsList, checked as out-of-place.
 //
 //	rebinds.list(Tensor self, Tensor[] x) -> Tensor
 func RebindsList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opRebindsList)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.RebindsList(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opRebindsList = asserts.Op{Name: "fault::rebinds.list", Schema: "rebinds.list(Tensor self, Tensor[] x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opRebindsList = asserts.Op{Name: "fault::rebinds.list",
+	Schema: "rebinds.list(Tensor self, Tensor[] x) -> Tensor",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // RebindsOptional calls faults.RebindsOptional, checked as out-of-place.
 //
 //	rebinds.optional(Tensor self, Tensor? x) -> Tensor
 func RebindsOptional(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opRebindsOptional)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.RebindsOptional(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opRebindsOptional = asserts.Op{Name: "fault::rebinds.optional", Schema: "rebinds.optional(Tensor self, Tensor? x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opRebindsOptional = asserts.Op{Name: "fault::rebinds.optional",
+	Schema:  "rebinds.optional(Tensor self, Tensor? x) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // RebindsOptionalList calls faults.RebindsOptionalList, checked as out-of-place.
 //
 //	rebinds.optional_list(Tensor self, Tensor?[] x) -> Tensor
 func RebindsOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opRebindsOptionalList)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.RebindsOptionalList(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opRebindsOptionalList = asserts.Op{Name: "fault::rebinds.optional_list", Schema: "rebinds.optional_list(Tensor self, Tensor?[] x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opRebindsOptionalList = asserts.Op{Name: "fault::rebinds.optional_list",
+	Schema: "rebinds.optional_list(Tensor self, Tensor?[] x) -> Tensor",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // RebindsTensor calls faults.RebindsTensor, checked as out-of-place.
 //
 //	rebinds.tensor(Tensor self, Tensor x) -> Tensor
 func RebindsTensor(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opRebindsTensor)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.RebindsTensor(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opRebindsTensor = asserts.Op{Name: "fault::rebinds.tensor", Schema: "rebinds.tensor(Tensor self, Tensor x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opRebindsTensor = asserts.Op{Name: "fault::rebinds.tensor",
+	Schema:  "rebinds.tensor(Tensor self, Tensor x) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Rebinds_List calls faults.Rebinds_List, checked as in-place.
 //
 //	rebinds_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)
 func Rebinds_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opRebinds_List)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.Rebinds_List(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opRebinds_List = asserts.Op{Name: "fault::rebinds_.list", Schema: "rebinds_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opRebinds_List = asserts.Op{Name: "fault::rebinds_.list",
+	Schema: "rebinds_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
+		{Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Rebinds_Optional calls faults.Rebinds_Optional, checked as in-place.
 //
 //	rebinds_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)
 func Rebinds_Optional(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opRebinds_Optional)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.Rebinds_Optional(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opRebinds_Optional = asserts.Op{Name: "fault::rebinds_.optional", Schema: "rebinds_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opRebinds_Optional = asserts.Op{Name: "fault::rebinds_.optional",
+	Schema: "rebinds_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
+		{Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Rebinds_OptionalList calls faults.Rebinds_OptionalList, checked as in-place.
 //
 //	rebinds_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
 func Rebinds_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opRebinds_OptionalList)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.Rebinds_OptionalList(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opRebinds_OptionalList = asserts.Op{Name: "fault::rebinds_.optional_list", Schema: "rebinds_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opRebinds_OptionalList = asserts.Op{Name: "fault::rebinds_.optional_list",
+	Schema: "rebinds_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
+		{Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Rebinds_Tensor calls faults.Rebinds_Tensor, checked as in-place.
 //
 //	rebinds_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)
 func Rebinds_Tensor(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opRebinds_Tensor)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.Rebinds_Tensor(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opRebinds_Tensor = asserts.Op{Name: "fault::rebinds_.tensor", Schema: "rebinds_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opRebinds_Tensor = asserts.Op{Name: "fault::rebinds_.tensor",
+	Schema: "rebinds_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // RebindsViewList calls faults.RebindsViewList, checked as view.
 //
 //	rebinds_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)
 func RebindsViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opRebindsViewList)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.RebindsViewList(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opRebindsViewList = asserts.Op{Name: "fault::rebinds_view.list", Schema: "rebinds_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opRebindsViewList = asserts.Op{Name: "fault::rebinds_view.list",
+	Schema: "rebinds_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}},
+		{Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // RebindsViewOptional calls faults.RebindsViewOptional, checked as view.
 //
 //	rebinds_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)
 func RebindsViewOptional(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opRebindsViewOptional)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.RebindsViewOptional(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opRebindsViewOptional = asserts.Op{Name: "fault::rebinds_view.optional", Schema: "rebinds_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opRebindsViewOptional = asserts.Op{Name: "fault::rebinds_view.optional",
+	Schema: "rebinds_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // RebindsViewOptionalList calls faults.RebindsViewOptionalList, checked as view.
 //
 //	rebinds_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)
 func RebindsViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opRebindsViewOptionalList)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.RebindsViewOptionalList(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opRebindsViewOptionalList = asserts.Op{Name: "fault::rebinds_view.optional_list", Schema: "rebinds_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opRebindsViewOptionalList = asserts.Op{Name: "fault::rebinds_view.optional_list",
+	Schema: "rebinds_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}},
+		{Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // RebindsViewTensor calls faults.RebindsViewTensor, checked as view.
 //
 //	rebinds_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)
 func RebindsViewTensor(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opRebindsViewTensor)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.RebindsViewTensor(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opRebindsViewTensor = asserts.Op{Name: "fault::rebinds_view.tensor", Schema: "rebinds_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opRebindsViewTensor = asserts.Op{Name: "fault::rebinds_view.tensor",
+	Schema: "rebinds_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // RebindsWrittenOut calls faults.RebindsWrittenOut, checked as in-place.
 //
 //	rebinds_written.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func RebindsWrittenOut(self, out *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); out.Observe(call.Next(out)) }
 	call.Begin(&opRebindsWrittenOut)
-	call.Arg(self)
-	call.Arg(out)
+	call.Before(args)
 	result := faults.RebindsWrittenOut(self, out)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(out)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(out)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opRebindsWrittenOut = asserts.Op{Name: "fault::rebinds_written.out", Schema: "rebinds_written.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opRebindsWrittenOut = asserts.Op{Name: "fault::rebinds_written.out",
+	Schema: "rebinds_written.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"},
+		{Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // RecyclesTensor calls faults.RecyclesTensor, checked as out-of-place.
 //
 //	recycles.tensor(Tensor self, Tensor x) -> Tensor
 func RecyclesTensor(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opRecyclesTensor)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.RecyclesTensor(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opRecyclesTensor = asserts.Op{Name: "fault::recycles.tensor", Schema: "recycles.tensor(Tensor self, Tensor x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opRecyclesTensor = asserts.Op{Name: "fault::recycles.tensor",
+	Schema:  "recycles.tensor(Tensor self, Tensor x) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // ReleasesTensor calls faults.ReleasesTensor, checked as out-of-place.
 //
 //	releases.tensor(Tensor self, Tensor x) -> Tensor
 func ReleasesTensor(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opReleasesTensor)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.ReleasesTensor(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opReleasesTensor = asserts.Op{Name: "fault::releases.tensor", Schema: "releases.tensor(Tensor self, Tensor x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opReleasesTensor = asserts.Op{Name: "fault::releases.tensor",
+	Schema:  "releases.tensor(Tensor self, Tensor x) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // ReplacesElement calls faults.ReplacesElement, checked as out-of-place.
 //
 //	replaces_element(Tensor self, Tensor?[] x) -> Tensor
 func ReplacesElement(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opReplacesElement)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.ReplacesElement(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opReplacesElement = asserts.Op{Name: "fault::replaces_element", Schema: "replaces_element(Tensor self, Tensor?[] x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opReplacesElement = asserts.Op{Name: "fault::replaces_element",
+	Schema: "replaces_element(Tensor self, Tensor?[] x) -> Tensor",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // ReshapesRunning calls faults.ReshapesRunning, checked as in-place.
 //
 //	reshapes.running(Tensor self, Tensor(a!)? running) -> Tensor
 func ReshapesRunning(self, running *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); running.Observe(call.Next(running)) }
 	call.Begin(&opReshapesRunning)
-	call.Arg(self)
-	call.Arg(running)
+	call.Before(args)
 	result := faults.ReshapesRunning(self, running)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(running)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(running)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opReshapesRunning = asserts.Op{Name: "fault::reshapes.running", Schema: "reshapes.running(Tensor self, Tensor(a!)? running) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?", Suffix: "?", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opReshapesRunning = asserts.Op{Name: "fault::reshapes.running",
+	Schema: "reshapes.running(Tensor self, Tensor(a!)? running) -> Tensor",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"},
+		{Index: 1, Name: "running", Type: "Tensor(a!)?", Suffix: "?", Before: []string{"a"}, Write: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // ReshapesRunningList calls faults.ReshapesRunningList, checked as in-place.
 //
 //	reshapes.running_list(Tensor self, Tensor(a!)?[] running) -> Tensor
 func ReshapesRunningList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, running) }
 	call.Begin(&opReshapesRunningList)
-	call.Arg(self)
-	call.List(len(running))
-	for _, t := range running {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.ReshapesRunningList(self, running)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(running))
-		for _, t := range running {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range running {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opReshapesRunningList = asserts.Op{Name: "fault::reshapes.running_list", Schema: "reshapes.running_list(Tensor self, Tensor(a!)?[] running) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?[]", Suffix: "?[]", Before: []string{"a"}, Write: true, List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opReshapesRunningList = asserts.Op{Name: "fault::reshapes.running_list",
+	Schema: "reshapes.running_list(Tensor self, Tensor(a!)?[] running) -> Tensor",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"},
+		{Index: 1, Name: "running", Type: "Tensor(a!)?[]", Suffix: "?[]", Before: []string{"a"}, Write: true, List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Reshapes_Elements calls faults.Reshapes_Elements, checked as in-place.
 //
 //	reshapes_.elements(Tensor(a!)[] self) -> ()
 func Reshapes_Elements(self []*c10.Tensor) {
-	var obs [34]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 34)}
+	args := func() { observeList(&call, self) }
 	call.Begin(&opReshapes_Elements)
-	call.List(len(self))
-	for _, t := range self {
-		call.Arg(t)
-	}
+	call.Before(args)
 	faults.Reshapes_Elements(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.List(len(self))
-		for _, t := range self {
-			call.Arg(t)
-		}
-	}()
-	if call.Keeps() {
-		for _, t := range self {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, nil)
 }
 
-var opReshapes_Elements = asserts.Op{Name: "fault::reshapes_.elements", Schema: "reshapes_.elements(Tensor(a!)[] self) -> ()",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true}},
+var opReshapes_Elements = asserts.Op{Name: "fault::reshapes_.elements",
+	Schema: "reshapes_.elements(Tensor(a!)[] self) -> ()",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true},
+	},
 }
 
 // Reshapes_Self calls faults.Reshapes_Self, checked as in-place.
 //
 //	reshapes_.self(Tensor(a!) self) -> Tensor(a!)
 func Reshapes_Self(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opReshapes_Self)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.Reshapes_Self(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opReshapes_Self = asserts.Op{Name: "fault::reshapes_.self", Schema: "reshapes_.self(Tensor(a!) self) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opReshapes_Self = asserts.Op{Name: "fault::reshapes_.self",
+	Schema:  "reshapes_.self(Tensor(a!) self) -> Tensor(a!)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // RestridesOut calls faults.RestridesOut, checked as in-place.
 //
 //	restrides.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func RestridesOut(self, out *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); out.Observe(call.Next(out)) }
 	call.Begin(&opRestridesOut)
-	call.Arg(self)
-	call.Arg(out)
+	call.Before(args)
 	result := faults.RestridesOut(self, out)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(out)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(out)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opRestridesOut = asserts.Op{Name: "fault::restrides.out", Schema: "restrides.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opRestridesOut = asserts.Op{Name: "fault::restrides.out",
+	Schema: "restrides.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"},
+		{Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // RetainsList calls faults.RetainsList, checked as out-of-place.
 //
 //	retains.list(Tensor self, Tensor[] x) -> Tensor
 func RetainsList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opRetainsList)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.RetainsList(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opRetainsList = asserts.Op{Name: "fault::retains.list", Schema: "retains.list(Tensor self, Tensor[] x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opRetainsList = asserts.Op{Name: "fault::retains.list",
+	Schema: "retains.list(Tensor self, Tensor[] x) -> Tensor",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // RetainsOptional calls faults.RetainsOptional, checked as out-of-place.
 //
 //	retains.optional(Tensor self, Tensor? x) -> Tensor
 func RetainsOptional(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opRetainsOptional)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.RetainsOptional(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opRetainsOptional = asserts.Op{Name: "fault::retains.optional", Schema: "retains.optional(Tensor self, Tensor? x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opRetainsOptional = asserts.Op{Name: "fault::retains.optional",
+	Schema:  "retains.optional(Tensor self, Tensor? x) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // RetainsOptionalList calls faults.RetainsOptionalList, checked as out-of-place.
 //
 //	retains.optional_list(Tensor self, Tensor?[] x) -> Tensor
 func RetainsOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opRetainsOptionalList)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.RetainsOptionalList(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opRetainsOptionalList = asserts.Op{Name: "fault::retains.optional_list", Schema: "retains.optional_list(Tensor self, Tensor?[] x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opRetainsOptionalList = asserts.Op{Name: "fault::retains.optional_list",
+	Schema: "retains.optional_list(Tensor self, Tensor?[] x) -> Tensor",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // RetainsTensor calls faults.RetainsTensor, checked as out-of-place.
 //
 //	retains.tensor(Tensor self, Tensor x) -> Tensor
 func RetainsTensor(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opRetainsTensor)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.RetainsTensor(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opRetainsTensor = asserts.Op{Name: "fault::retains.tensor", Schema: "retains.tensor(Tensor self, Tensor x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opRetainsTensor = asserts.Op{Name: "fault::retains.tensor",
+	Schema:  "retains.tensor(Tensor self, Tensor x) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // RetainsStorageOut calls faults.RetainsStorageOut, checked as in-place.
 //
 //	retains_storage.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func RetainsStorageOut(self, out *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); out.Observe(call.Next(out)) }
 	call.Begin(&opRetainsStorageOut)
-	call.Arg(self)
-	call.Arg(out)
+	call.Before(args)
 	result := faults.RetainsStorageOut(self, out)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(out)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(out)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opRetainsStorageOut = asserts.Op{Name: "fault::retains_storage.out", Schema: "retains_storage.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opRetainsStorageOut = asserts.Op{Name: "fault::retains_storage.out",
+	Schema: "retains_storage.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"},
+		{Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // RetainsStorage_List calls faults.RetainsStorage_List, checked as in-place.
 //
 //	retains_storage_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)
 func RetainsStorage_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opRetainsStorage_List)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.RetainsStorage_List(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opRetainsStorage_List = asserts.Op{Name: "fault::retains_storage_.list", Schema: "retains_storage_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opRetainsStorage_List = asserts.Op{Name: "fault::retains_storage_.list",
+	Schema: "retains_storage_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
+		{Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // RetainsStorage_Optional calls faults.RetainsStorage_Optional, checked as in-place.
 //
 //	retains_storage_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)
 func RetainsStorage_Optional(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opRetainsStorage_Optional)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.RetainsStorage_Optional(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opRetainsStorage_Optional = asserts.Op{Name: "fault::retains_storage_.optional", Schema: "retains_storage_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opRetainsStorage_Optional = asserts.Op{Name: "fault::retains_storage_.optional",
+	Schema: "retains_storage_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
+		{Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // RetainsStorage_OptionalList calls faults.RetainsStorage_OptionalList, checked as in-place.
 //
 //	retains_storage_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
 func RetainsStorage_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opRetainsStorage_OptionalList)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.RetainsStorage_OptionalList(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opRetainsStorage_OptionalList = asserts.Op{Name: "fault::retains_storage_.optional_list", Schema: "retains_storage_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opRetainsStorage_OptionalList = asserts.Op{Name: "fault::retains_storage_.optional_list",
+	Schema: "retains_storage_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
+		{Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // RetainsStorage_Tensor calls faults.RetainsStorage_Tensor, checked as in-place.
 //
 //	retains_storage_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)
 func RetainsStorage_Tensor(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opRetainsStorage_Tensor)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.RetainsStorage_Tensor(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opRetainsStorage_Tensor = asserts.Op{Name: "fault::retains_storage_.tensor", Schema: "retains_storage_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opRetainsStorage_Tensor = asserts.Op{Name: "fault::retains_storage_.tensor",
+	Schema: "retains_storage_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // RetainsViewList calls faults.RetainsViewList, checked as view.
 //
 //	retains_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)
 func RetainsViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opRetainsViewList)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.RetainsViewList(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opRetainsViewList = asserts.Op{Name: "fault::retains_view.list", Schema: "retains_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opRetainsViewList = asserts.Op{Name: "fault::retains_view.list",
+	Schema: "retains_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}},
+		{Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // RetainsViewOptional calls faults.RetainsViewOptional, checked as view.
 //
 //	retains_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)
 func RetainsViewOptional(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opRetainsViewOptional)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.RetainsViewOptional(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opRetainsViewOptional = asserts.Op{Name: "fault::retains_view.optional", Schema: "retains_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opRetainsViewOptional = asserts.Op{Name: "fault::retains_view.optional",
+	Schema: "retains_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // RetainsViewOptionalList calls faults.RetainsViewOptionalList, checked as view.
 //
 //	retains_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)
 func RetainsViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opRetainsViewOptionalList)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.RetainsViewOptionalList(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opRetainsViewOptionalList = asserts.Op{Name: "fault::retains_view.optional_list", Schema: "retains_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opRetainsViewOptionalList = asserts.Op{Name: "fault::retains_view.optional_list",
+	Schema: "retains_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}},
+		{Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // RetainsViewTensor calls faults.RetainsViewTensor, checked as view.
 //
 //	retains_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)
 func RetainsViewTensor(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opRetainsViewTensor)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.RetainsViewTensor(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opRetainsViewTensor = asserts.Op{Name: "fault::retains_view.tensor", Schema: "retains_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opRetainsViewTensor = asserts.Op{Name: "fault::retains_view.tensor",
+	Schema: "retains_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // ReturnsTuple calls faults.ReturnsTuple, checked as out-of-place.
 //
 //	returns.tuple(Tensor self) -> (Tensor, Tensor)
 func ReturnsTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 4)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opReturnsTuple)
-	call.Arg(self)
+	call.Before(args)
 	result0, result1 := faults.ReturnsTuple(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result0)
-		call.Result(result1)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result0)
-		call.Keep(result1)
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); result1.Observe(call.Next(result1)) })
 	return result0, result1
 }
 
-var opReturnsTuple = asserts.Op{Name: "fault::returns.tuple", Schema: "returns.tuple(Tensor self) -> (Tensor, Tensor)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
+var opReturnsTuple = asserts.Op{Name: "fault::returns.tuple",
+	Schema:  "returns.tuple(Tensor self) -> (Tensor, Tensor)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
 // ReturnsBaseViewSingle calls faults.ReturnsBaseViewSingle, checked as view.
 //
 //	returns_base_view.single(Tensor(a) self) -> Tensor(a)
 func ReturnsBaseViewSingle(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opReturnsBaseViewSingle)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.ReturnsBaseViewSingle(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opReturnsBaseViewSingle = asserts.Op{Name: "fault::returns_base_view.single", Schema: "returns_base_view.single(Tensor(a) self) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opReturnsBaseViewSingle = asserts.Op{Name: "fault::returns_base_view.single",
+	Schema:  "returns_base_view.single(Tensor(a) self) -> Tensor(a)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // ReturnsCopyOuts calls faults.ReturnsCopyOuts, checked as in-place.
 //
 //	returns_copy.outs(Tensor self, *, Tensor(a!) low, Tensor(b!) high) -> (Tensor(a!), Tensor(b!))
 func ReturnsCopyOuts(self, low, high *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	var obs [8]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 8)}
+	args := func() { self.Observe(call.Next(self)); low.Observe(call.Next(low)); high.Observe(call.Next(high)) }
 	call.Begin(&opReturnsCopyOuts)
-	call.Arg(self)
-	call.Arg(low)
-	call.Arg(high)
+	call.Before(args)
 	result0, result1 := faults.ReturnsCopyOuts(self, low, high)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(low)
-		call.Arg(high)
-		call.Result(result0)
-		call.Result(result1)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(low)
-		call.Keep(high)
-		call.Keep(result0)
-		call.Keep(result1)
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); result1.Observe(call.Next(result1)) })
 	return result0, result1
 }
 
-var opReturnsCopyOuts = asserts.Op{Name: "fault::returns_copy.outs", Schema: "returns_copy.outs(Tensor self, *, Tensor(a!) low, Tensor(b!) high) -> (Tensor(a!), Tensor(b!))",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "low", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}, {Index: 2, Name: "high", Type: "Tensor(b!)", Before: []string{"b"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "result1", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
+var opReturnsCopyOuts = asserts.Op{Name: "fault::returns_copy.outs",
+	Schema: "returns_copy.outs(Tensor self, *, Tensor(a!) low, Tensor(b!) high) -> (Tensor(a!), Tensor(b!))",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"},
+		{Index: 1, Name: "low", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true},
+		{Index: 2, Name: "high", Type: "Tensor(b!)", Before: []string{"b"}, Write: true, Out: true},
+	},
+	Results: []asserts.Subject{
+		{Name: "result0", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
+		{Index: 1, Name: "result1", Type: "Tensor(b!)", Before: []string{"b"}, Write: true},
+	},
 }
 
 // ReturnsCopyReturnedOut calls faults.ReturnsCopyReturnedOut, checked as in-place.
 //
 //	returns_copy.returned_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func ReturnsCopyReturnedOut(self, out *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); out.Observe(call.Next(out)) }
 	call.Begin(&opReturnsCopyReturnedOut)
-	call.Arg(self)
-	call.Arg(out)
+	call.Before(args)
 	result := faults.ReturnsCopyReturnedOut(self, out)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(out)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(out)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opReturnsCopyReturnedOut = asserts.Op{Name: "fault::returns_copy.returned_out", Schema: "returns_copy.returned_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opReturnsCopyReturnedOut = asserts.Op{Name: "fault::returns_copy.returned_out",
+	Schema: "returns_copy.returned_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"},
+		{Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // ReturnsCopy_Single calls faults.ReturnsCopy_Single, checked as in-place.
 //
 //	returns_copy_.single(Tensor(a!) self) -> Tensor(a!)
 func ReturnsCopy_Single(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opReturnsCopy_Single)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.ReturnsCopy_Single(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opReturnsCopy_Single = asserts.Op{Name: "fault::returns_copy_.single", Schema: "returns_copy_.single(Tensor(a!) self) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opReturnsCopy_Single = asserts.Op{Name: "fault::returns_copy_.single",
+	Schema:  "returns_copy_.single(Tensor(a!) self) -> Tensor(a!)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // ReturnsEmpty saves the work where there is nothing to compute.
@@ -4366,54 +2846,37 @@ var opReturnsCopy_Single = asserts.Op{Name: "fault::returns_copy_.single", Schem
 //
 //	returns_empty(Tensor self) -> Tensor
 func ReturnsEmpty(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opReturnsEmpty)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.ReturnsEmpty(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
 var opReturnsEmpty = asserts.Op{Name: "fault::returns_empty", Schema: "returns_empty(Tensor self) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // ReturnsSparseViewSingle calls faults.ReturnsSparseViewSingle, checked as view.
 //
 //	returns_sparse_view.single(Tensor(a) self) -> Tensor(a)
 func ReturnsSparseViewSingle(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opReturnsSparseViewSingle)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.ReturnsSparseViewSingle(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opReturnsSparseViewSingle = asserts.Op{Name: "fault::returns_sparse_view.single", Schema: "returns_sparse_view.single(Tensor(a) self) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opReturnsSparseViewSingle = asserts.Op{Name: "fault::returns_sparse_view.single",
+	Schema:  "returns_sparse_view.single(Tensor(a) self) -> Tensor(a)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // ReturnsUnchanged saves the work where the parameter asks for none.
@@ -4422,1198 +2885,759 @@ var opReturnsSparseViewSingle = asserts.Op{Name: "fault::returns_sparse_view.sin
 //
 //	returns_unchanged(Tensor self, int times) -> Tensor
 func ReturnsUnchanged(self *c10.Tensor, times int64) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opReturnsUnchanged)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.ReturnsUnchanged(self, times)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opReturnsUnchanged = asserts.Op{Name: "fault::returns_unchanged", Schema: "returns_unchanged(Tensor self, int times) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opReturnsUnchanged = asserts.Op{Name: "fault::returns_unchanged",
+	Schema:  "returns_unchanged(Tensor self, int times) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // ReturnsViewOther calls faults.ReturnsViewOther, checked as view.
 //
 //	returns_view.other(Tensor(a) self, Tensor x) -> Tensor(a)
 func ReturnsViewOther(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opReturnsViewOther)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.ReturnsViewOther(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opReturnsViewOther = asserts.Op{Name: "fault::returns_view.other", Schema: "returns_view.other(Tensor(a) self, Tensor x) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opReturnsViewOther = asserts.Op{Name: "fault::returns_view.other",
+	Schema: "returns_view.other(Tensor(a) self, Tensor x) -> Tensor(a)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // SharesOther calls faults.SharesOther, checked as out-of-place.
 //
 //	shares.other(Tensor self, Tensor x) -> Tensor
 func SharesOther(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opSharesOther)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.SharesOther(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opSharesOther = asserts.Op{Name: "fault::shares.other", Schema: "shares.other(Tensor self, Tensor x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opSharesOther = asserts.Op{Name: "fault::shares.other",
+	Schema:  "shares.other(Tensor self, Tensor x) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // SharesOthers calls faults.SharesOthers, checked as out-of-place.
 //
 //	shares.others(Tensor self, Tensor[] x) -> Tensor[]
 func SharesOthers(self *c10.Tensor, x []*c10.Tensor) []*c10.Tensor {
-	var obs [53]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 53)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opSharesOthers)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.SharesOthers(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, func() { observeList(&call, result) })
 	return result
 }
 
-var opSharesOthers = asserts.Op{Name: "fault::shares.others", Schema: "shares.others(Tensor self, Tensor[] x) -> Tensor[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+var opSharesOthers = asserts.Op{Name: "fault::shares.others",
+	Schema: "shares.others(Tensor self, Tensor[] x) -> Tensor[]",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
 // SharesReturned calls faults.SharesReturned, checked as out-of-place.
 //
 //	shares.returned(Tensor self) -> Tensor[]
 func SharesReturned(self *c10.Tensor) []*c10.Tensor {
-	var obs [19]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 19)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opSharesReturned)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.SharesReturned(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, func() { observeList(&call, result) })
 	return result
 }
 
-var opSharesReturned = asserts.Op{Name: "fault::shares.returned", Schema: "shares.returned(Tensor self) -> Tensor[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+var opSharesReturned = asserts.Op{Name: "fault::shares.returned",
+	Schema: "shares.returned(Tensor self) -> Tensor[]", Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
 // SharesSingle calls faults.SharesSingle, checked as out-of-place.
 //
 //	shares.single(Tensor self) -> Tensor
 func SharesSingle(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opSharesSingle)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.SharesSingle(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
 var opSharesSingle = asserts.Op{Name: "fault::shares.single", Schema: "shares.single(Tensor self) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // SharesTuple calls faults.SharesTuple, checked as out-of-place.
 //
 //	shares.tuple(Tensor self) -> (Tensor, Tensor)
 func SharesTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 4)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opSharesTuple)
-	call.Arg(self)
+	call.Before(args)
 	result0, result1 := faults.SharesTuple(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result0)
-		call.Result(result1)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result0)
-		call.Keep(result1)
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); result1.Observe(call.Next(result1)) })
 	return result0, result1
 }
 
-var opSharesTuple = asserts.Op{Name: "fault::shares.tuple", Schema: "shares.tuple(Tensor self) -> (Tensor, Tensor)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
+var opSharesTuple = asserts.Op{Name: "fault::shares.tuple",
+	Schema:  "shares.tuple(Tensor self) -> (Tensor, Tensor)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
 // SharesBesideViewReturned calls faults.SharesBesideViewReturned, checked as view.
 //
 //	shares_beside_view.returned(Tensor(a) self) -> (Tensor(a), Tensor[])
 func SharesBesideViewReturned(self *c10.Tensor) (*c10.Tensor, []*c10.Tensor) {
-	var obs [20]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 20)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opSharesBesideViewReturned)
-	call.Arg(self)
+	call.Before(args)
 	result0, result1 := faults.SharesBesideViewReturned(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result0)
-		call.List(len(result1))
-		for _, t := range result1 {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result0)
-		for _, t := range result1 {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); observeList(&call, result1) })
 	return result0, result1
 }
 
-var opSharesBesideViewReturned = asserts.Op{Name: "fault::shares_beside_view.returned", Schema: "shares_beside_view.returned(Tensor(a) self) -> (Tensor(a), Tensor[])",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor[]", Suffix: "[]", List: true}},
+var opSharesBesideViewReturned = asserts.Op{Name: "fault::shares_beside_view.returned",
+	Schema: "shares_beside_view.returned(Tensor(a) self) -> (Tensor(a), Tensor[])",
+	Args:   []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{
+		{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}},
+		{Index: 1, Name: "result1", Type: "Tensor[]", Suffix: "[]", List: true},
+	},
 }
 
 // SharesBesideViewTuple calls faults.SharesBesideViewTuple, checked as view.
 //
 //	shares_beside_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor)
 func SharesBesideViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 4)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opSharesBesideViewTuple)
-	call.Arg(self)
+	call.Before(args)
 	result0, result1 := faults.SharesBesideViewTuple(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result0)
-		call.Result(result1)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result0)
-		call.Keep(result1)
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); result1.Observe(call.Next(result1)) })
 	return result0, result1
 }
 
-var opSharesBesideViewTuple = asserts.Op{Name: "fault::shares_beside_view.tuple", Schema: "shares_beside_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor"}},
+var opSharesBesideViewTuple = asserts.Op{Name: "fault::shares_beside_view.tuple",
+	Schema: "shares_beside_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor)",
+	Args:   []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{
+		{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor"},
+	},
 }
 
 // SharesWritingReturned calls faults.SharesWritingReturned, checked as in-place.
 //
 //	shares_writing.returned(Tensor(a!) self) -> Tensor[]
 func SharesWritingReturned(self *c10.Tensor) []*c10.Tensor {
-	var obs [19]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 19)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opSharesWritingReturned)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.SharesWritingReturned(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(result))
-		for _, t := range result {
-			call.Result(t)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range result {
-			call.Keep(t)
-		}
-	}
-	call.Judge()
+	call.After(args, func() { observeList(&call, result) })
 	return result
 }
 
-var opSharesWritingReturned = asserts.Op{Name: "fault::shares_writing.returned", Schema: "shares_writing.returned(Tensor(a!) self) -> Tensor[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+var opSharesWritingReturned = asserts.Op{Name: "fault::shares_writing.returned",
+	Schema:  "shares_writing.returned(Tensor(a!) self) -> Tensor[]",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
 // SharesWritingSingle calls faults.SharesWritingSingle, checked as in-place.
 //
 //	shares_writing.single(Tensor(a!) self) -> Tensor
 func SharesWritingSingle(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opSharesWritingSingle)
-	call.Arg(self)
+	call.Before(args)
 	result := faults.SharesWritingSingle(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opSharesWritingSingle = asserts.Op{Name: "fault::shares_writing.single", Schema: "shares_writing.single(Tensor(a!) self) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opSharesWritingSingle = asserts.Op{Name: "fault::shares_writing.single",
+	Schema:  "shares_writing.single(Tensor(a!) self) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // SharesWritingTuple calls faults.SharesWritingTuple, checked as in-place.
 //
 //	shares_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func SharesWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 4)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opSharesWritingTuple)
-	call.Arg(self)
+	call.Before(args)
 	result0, result1 := faults.SharesWritingTuple(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result0)
-		call.Result(result1)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result0)
-		call.Keep(result1)
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); result1.Observe(call.Next(result1)) })
 	return result0, result1
 }
 
-var opSharesWritingTuple = asserts.Op{Name: "fault::shares_writing.tuple", Schema: "shares_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
+var opSharesWritingTuple = asserts.Op{Name: "fault::shares_writing.tuple",
+	Schema:  "shares_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
 // SwapsStorageList calls faults.SwapsStorageList, checked as out-of-place.
 //
 //	swaps_storage.list(Tensor self, Tensor[] x) -> Tensor
 func SwapsStorageList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opSwapsStorageList)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.SwapsStorageList(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opSwapsStorageList = asserts.Op{Name: "fault::swaps_storage.list", Schema: "swaps_storage.list(Tensor self, Tensor[] x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opSwapsStorageList = asserts.Op{Name: "fault::swaps_storage.list",
+	Schema: "swaps_storage.list(Tensor self, Tensor[] x) -> Tensor",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // SwapsStorageOptional calls faults.SwapsStorageOptional, checked as out-of-place.
 //
 //	swaps_storage.optional(Tensor self, Tensor? x) -> Tensor
 func SwapsStorageOptional(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opSwapsStorageOptional)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.SwapsStorageOptional(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opSwapsStorageOptional = asserts.Op{Name: "fault::swaps_storage.optional", Schema: "swaps_storage.optional(Tensor self, Tensor? x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opSwapsStorageOptional = asserts.Op{Name: "fault::swaps_storage.optional",
+	Schema:  "swaps_storage.optional(Tensor self, Tensor? x) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // SwapsStorageOptionalList calls faults.SwapsStorageOptionalList, checked as out-of-place.
 //
 //	swaps_storage.optional_list(Tensor self, Tensor?[] x) -> Tensor
 func SwapsStorageOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opSwapsStorageOptionalList)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.SwapsStorageOptionalList(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opSwapsStorageOptionalList = asserts.Op{Name: "fault::swaps_storage.optional_list", Schema: "swaps_storage.optional_list(Tensor self, Tensor?[] x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opSwapsStorageOptionalList = asserts.Op{Name: "fault::swaps_storage.optional_list",
+	Schema: "swaps_storage.optional_list(Tensor self, Tensor?[] x) -> Tensor",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // SwapsStorageOut calls faults.SwapsStorageOut, checked as in-place.
 //
 //	swaps_storage.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func SwapsStorageOut(self, out *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); out.Observe(call.Next(out)) }
 	call.Begin(&opSwapsStorageOut)
-	call.Arg(self)
-	call.Arg(out)
+	call.Before(args)
 	result := faults.SwapsStorageOut(self, out)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(out)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(out)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opSwapsStorageOut = asserts.Op{Name: "fault::swaps_storage.out", Schema: "swaps_storage.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opSwapsStorageOut = asserts.Op{Name: "fault::swaps_storage.out",
+	Schema: "swaps_storage.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"},
+		{Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // SwapsStorageTensor calls faults.SwapsStorageTensor, checked as out-of-place.
 //
 //	swaps_storage.tensor(Tensor self, Tensor x) -> Tensor
 func SwapsStorageTensor(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opSwapsStorageTensor)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.SwapsStorageTensor(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opSwapsStorageTensor = asserts.Op{Name: "fault::swaps_storage.tensor", Schema: "swaps_storage.tensor(Tensor self, Tensor x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opSwapsStorageTensor = asserts.Op{Name: "fault::swaps_storage.tensor",
+	Schema:  "swaps_storage.tensor(Tensor self, Tensor x) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // SwapsStorage_List calls faults.SwapsStorage_List, checked as in-place.
 //
 //	swaps_storage_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)
 func SwapsStorage_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opSwapsStorage_List)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.SwapsStorage_List(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opSwapsStorage_List = asserts.Op{Name: "fault::swaps_storage_.list", Schema: "swaps_storage_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opSwapsStorage_List = asserts.Op{Name: "fault::swaps_storage_.list",
+	Schema: "swaps_storage_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
+		{Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // SwapsStorage_Optional calls faults.SwapsStorage_Optional, checked as in-place.
 //
 //	swaps_storage_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)
 func SwapsStorage_Optional(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opSwapsStorage_Optional)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.SwapsStorage_Optional(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opSwapsStorage_Optional = asserts.Op{Name: "fault::swaps_storage_.optional", Schema: "swaps_storage_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opSwapsStorage_Optional = asserts.Op{Name: "fault::swaps_storage_.optional",
+	Schema: "swaps_storage_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
+		{Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // SwapsStorage_OptionalList calls faults.SwapsStorage_OptionalList, checked as in-place.
 //
 //	swaps_storage_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
 func SwapsStorage_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opSwapsStorage_OptionalList)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.SwapsStorage_OptionalList(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opSwapsStorage_OptionalList = asserts.Op{Name: "fault::swaps_storage_.optional_list", Schema: "swaps_storage_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opSwapsStorage_OptionalList = asserts.Op{Name: "fault::swaps_storage_.optional_list",
+	Schema: "swaps_storage_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
+		{Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // SwapsStorage_Tensor calls faults.SwapsStorage_Tensor, checked as in-place.
 //
 //	swaps_storage_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)
 func SwapsStorage_Tensor(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opSwapsStorage_Tensor)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.SwapsStorage_Tensor(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opSwapsStorage_Tensor = asserts.Op{Name: "fault::swaps_storage_.tensor", Schema: "swaps_storage_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opSwapsStorage_Tensor = asserts.Op{Name: "fault::swaps_storage_.tensor",
+	Schema: "swaps_storage_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // SwapsStorageViewList calls faults.SwapsStorageViewList, checked as view.
 //
 //	swaps_storage_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)
 func SwapsStorageViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opSwapsStorageViewList)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.SwapsStorageViewList(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opSwapsStorageViewList = asserts.Op{Name: "fault::swaps_storage_view.list", Schema: "swaps_storage_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opSwapsStorageViewList = asserts.Op{Name: "fault::swaps_storage_view.list",
+	Schema: "swaps_storage_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}},
+		{Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // SwapsStorageViewOptional calls faults.SwapsStorageViewOptional, checked as view.
 //
 //	swaps_storage_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)
 func SwapsStorageViewOptional(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opSwapsStorageViewOptional)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.SwapsStorageViewOptional(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opSwapsStorageViewOptional = asserts.Op{Name: "fault::swaps_storage_view.optional", Schema: "swaps_storage_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opSwapsStorageViewOptional = asserts.Op{Name: "fault::swaps_storage_view.optional",
+	Schema: "swaps_storage_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // SwapsStorageViewOptionalList calls faults.SwapsStorageViewOptionalList, checked as view.
 //
 //	swaps_storage_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)
 func SwapsStorageViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opSwapsStorageViewOptionalList)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.SwapsStorageViewOptionalList(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opSwapsStorageViewOptionalList = asserts.Op{Name: "fault::swaps_storage_view.optional_list", Schema: "swaps_storage_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opSwapsStorageViewOptionalList = asserts.Op{Name: "fault::swaps_storage_view.optional_list",
+	Schema: "swaps_storage_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}},
+		{Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // SwapsStorageViewTensor calls faults.SwapsStorageViewTensor, checked as view.
 //
 //	swaps_storage_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)
 func SwapsStorageViewTensor(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opSwapsStorageViewTensor)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.SwapsStorageViewTensor(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opSwapsStorageViewTensor = asserts.Op{Name: "fault::swaps_storage_view.tensor", Schema: "swaps_storage_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opSwapsStorageViewTensor = asserts.Op{Name: "fault::swaps_storage_view.tensor",
+	Schema: "swaps_storage_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // TurnsTensor calls faults.TurnsTensor, checked as out-of-place.
 //
 //	turns.tensor(Tensor self, Tensor x) -> Tensor
 func TurnsTensor(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opTurnsTensor)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.TurnsTensor(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opTurnsTensor = asserts.Op{Name: "fault::turns.tensor", Schema: "turns.tensor(Tensor self, Tensor x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opTurnsTensor = asserts.Op{Name: "fault::turns.tensor",
+	Schema:  "turns.tensor(Tensor self, Tensor x) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // TwinsPair calls faults.TwinsPair, checked as out-of-place.
 //
 //	twins.pair(Tensor self) -> (Tensor, Tensor)
 func TwinsPair(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 4)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opTwinsPair)
-	call.Arg(self)
+	call.Before(args)
 	result0, result1 := faults.TwinsPair(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result0)
-		call.Result(result1)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result0)
-		call.Keep(result1)
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); result1.Observe(call.Next(result1)) })
 	return result0, result1
 }
 
 var opTwinsPair = asserts.Op{Name: "fault::twins.pair", Schema: "twins.pair(Tensor self) -> (Tensor, Tensor)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
 // TwinsViewPair calls faults.TwinsViewPair, checked as view.
 //
 //	twins_view.pair(Tensor(a) self) -> (Tensor(a), Tensor, Tensor)
 func TwinsViewPair(self *c10.Tensor) (*c10.Tensor, *c10.Tensor, *c10.Tensor) {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opTwinsViewPair)
-	call.Arg(self)
+	call.Before(args)
 	result0, result1, result2 := faults.TwinsViewPair(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result0)
-		call.Result(result1)
-		call.Result(result2)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result0)
-		call.Keep(result1)
-		call.Keep(result2)
-	}
-	call.Judge()
+	call.After(args, func() {
+		result0.Observe(call.Next(result0))
+		result1.Observe(call.Next(result1))
+		result2.Observe(call.Next(result2))
+	})
 	return result0, result1, result2
 }
 
-var opTwinsViewPair = asserts.Op{Name: "fault::twins_view.pair", Schema: "twins_view.pair(Tensor(a) self) -> (Tensor(a), Tensor, Tensor)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor"}, {Index: 2, Name: "result2", Type: "Tensor"}},
+var opTwinsViewPair = asserts.Op{Name: "fault::twins_view.pair",
+	Schema: "twins_view.pair(Tensor(a) self) -> (Tensor(a), Tensor, Tensor)",
+	Args:   []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{
+		{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor"},
+		{Index: 2, Name: "result2", Type: "Tensor"},
+	},
 }
 
 // TwinsWritingPair calls faults.TwinsWritingPair, checked as in-place.
 //
 //	twins_writing.pair(Tensor(a!) self) -> (Tensor, Tensor)
 func TwinsWritingPair(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 4)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opTwinsWritingPair)
-	call.Arg(self)
+	call.Before(args)
 	result0, result1 := faults.TwinsWritingPair(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result0)
-		call.Result(result1)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result0)
-		call.Keep(result1)
-	}
-	call.Judge()
+	call.After(args, func() { result0.Observe(call.Next(result0)); result1.Observe(call.Next(result1)) })
 	return result0, result1
 }
 
-var opTwinsWritingPair = asserts.Op{Name: "fault::twins_writing.pair", Schema: "twins_writing.pair(Tensor(a!) self) -> (Tensor, Tensor)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
+var opTwinsWritingPair = asserts.Op{Name: "fault::twins_writing.pair",
+	Schema:  "twins_writing.pair(Tensor(a!) self) -> (Tensor, Tensor)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
 // WritesList calls faults.WritesList, checked as out-of-place.
 //
 //	writes.list(Tensor self, Tensor[] x) -> Tensor
 func WritesList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opWritesList)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.WritesList(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opWritesList = asserts.Op{Name: "fault::writes.list", Schema: "writes.list(Tensor self, Tensor[] x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opWritesList = asserts.Op{Name: "fault::writes.list",
+	Schema: "writes.list(Tensor self, Tensor[] x) -> Tensor",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // WritesOptional calls faults.WritesOptional, checked as out-of-place.
 //
 //	writes.optional(Tensor self, Tensor? x) -> Tensor
 func WritesOptional(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opWritesOptional)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.WritesOptional(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opWritesOptional = asserts.Op{Name: "fault::writes.optional", Schema: "writes.optional(Tensor self, Tensor? x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opWritesOptional = asserts.Op{Name: "fault::writes.optional",
+	Schema:  "writes.optional(Tensor self, Tensor? x) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // WritesOptionalList calls faults.WritesOptionalList, checked as out-of-place.
 //
 //	writes.optional_list(Tensor self, Tensor?[] x) -> Tensor
 func WritesOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opWritesOptionalList)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.WritesOptionalList(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opWritesOptionalList = asserts.Op{Name: "fault::writes.optional_list", Schema: "writes.optional_list(Tensor self, Tensor?[] x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opWritesOptionalList = asserts.Op{Name: "fault::writes.optional_list",
+	Schema: "writes.optional_list(Tensor self, Tensor?[] x) -> Tensor",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // WritesTensor calls faults.WritesTensor, checked as out-of-place.
 //
 //	writes.tensor(Tensor self, Tensor x) -> Tensor
 func WritesTensor(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opWritesTensor)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.WritesTensor(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opWritesTensor = asserts.Op{Name: "fault::writes.tensor", Schema: "writes.tensor(Tensor self, Tensor x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opWritesTensor = asserts.Op{Name: "fault::writes.tensor",
+	Schema:  "writes.tensor(Tensor self, Tensor x) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Writes_List calls faults.Writes_List, checked as in-place.
 //
 //	writes_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)
 func Writes_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opWrites_List)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.Writes_List(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opWrites_List = asserts.Op{Name: "fault::writes_.list", Schema: "writes_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opWrites_List = asserts.Op{Name: "fault::writes_.list",
+	Schema: "writes_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
+		{Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Writes_Optional calls faults.Writes_Optional, checked as in-place.
 //
 //	writes_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)
 func Writes_Optional(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opWrites_Optional)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.Writes_Optional(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opWrites_Optional = asserts.Op{Name: "fault::writes_.optional", Schema: "writes_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opWrites_Optional = asserts.Op{Name: "fault::writes_.optional",
+	Schema: "writes_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
+		{Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Writes_OptionalList calls faults.Writes_OptionalList, checked as in-place.
 //
 //	writes_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
 func Writes_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opWrites_OptionalList)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.Writes_OptionalList(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opWrites_OptionalList = asserts.Op{Name: "fault::writes_.optional_list", Schema: "writes_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opWrites_OptionalList = asserts.Op{Name: "fault::writes_.optional_list",
+	Schema: "writes_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
+		{Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Writes_Tensor calls faults.Writes_Tensor, checked as in-place.
 //
 //	writes_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)
 func Writes_Tensor(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opWrites_Tensor)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.Writes_Tensor(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opWrites_Tensor = asserts.Op{Name: "fault::writes_.tensor", Schema: "writes_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+var opWrites_Tensor = asserts.Op{Name: "fault::writes_.tensor",
+	Schema: "writes_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // WritesAndFails writes x before it returns an error.
@@ -5622,64 +3646,38 @@ var opWrites_Tensor = asserts.Op{Name: "fault::writes_.tensor", Schema: "writes_
 //
 //	writes_and_fails(Tensor self, Tensor x) -> Tensor
 func WritesAndFails(self, x *c10.Tensor) (*c10.Tensor, error) {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opWritesAndFails)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result, err := faults.WritesAndFails(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		if err == nil {
-			call.Result(result)
-		}
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		if err == nil {
-			call.Keep(result)
-		}
-	}
-	call.Judge()
+	call.AfterError(err, args, func() { result.Observe(call.Next(result)) })
 	return result, err
 }
 
-var opWritesAndFails = asserts.Op{Name: "fault::writes_and_fails", Schema: "writes_and_fails(Tensor self, Tensor x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opWritesAndFails = asserts.Op{Name: "fault::writes_and_fails",
+	Schema:  "writes_and_fails(Tensor self, Tensor x) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // WritesBesideTensor calls faults.WritesBesideTensor, checked as out-of-place.
 //
 //	writes_beside.tensor(Tensor self, Tensor x) -> Tensor
 func WritesBesideTensor(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opWritesBesideTensor)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.WritesBesideTensor(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opWritesBesideTensor = asserts.Op{Name: "fault::writes_beside.tensor", Schema: "writes_beside.tensor(Tensor self, Tensor x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opWritesBesideTensor = asserts.Op{Name: "fault::writes_beside.tensor",
+	Schema:  "writes_beside.tensor(Tensor self, Tensor x) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // WritesInTraining is rrelu_with_noise of PyTorch up to 2.5: it writes noise, which its schema does not declare.
@@ -5688,201 +3686,133 @@ var opWritesBesideTensor = asserts.Op{Name: "fault::writes_beside.tensor", Schem
 //
 //	writes_in_training(Tensor self, Tensor noise, bool training) -> Tensor
 func WritesInTraining(self, noise *c10.Tensor, training bool) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); noise.Observe(call.Next(noise)) }
 	call.Begin(&opWritesInTraining)
-	call.Arg(self)
-	call.Arg(noise)
+	call.Before(args)
 	result := faults.WritesInTraining(self, noise, training)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(noise)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(noise)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opWritesInTraining = asserts.Op{Name: "fault::writes_in_training", Schema: "writes_in_training(Tensor self, Tensor noise, bool training) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "noise", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opWritesInTraining = asserts.Op{Name: "fault::writes_in_training",
+	Schema:  "writes_in_training(Tensor self, Tensor noise, bool training) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "noise", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// WritesThrough writes one of two tensors that may share a storage.
+// WritesThroughFirst writes one of two tensors that may share a storage.
 //
-// WritesThrough calls faults.WritesThroughFirst, checked as in-place.
+// WritesThroughFirst calls faults.WritesThroughFirst, checked as in-place.
 //
 //	writes_through(Tensor(a!) first, Tensor(b!) second) -> ()
-func WritesThrough(first, second *c10.Tensor) {
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opWritesThrough)
-	call.Arg(first)
-	call.Arg(second)
+func WritesThroughFirst(first, second *c10.Tensor) {
+	call := asserts.Call{Record: make([]asserts.Observation, 4)}
+	args := func() { first.Observe(call.Next(first)); second.Observe(call.Next(second)) }
+	call.Begin(&opWritesThroughFirst)
+	call.Before(args)
 	faults.WritesThroughFirst(first, second)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(first)
-		call.Arg(second)
-	}()
-	if call.Keeps() {
-		call.Keep(first)
-		call.Keep(second)
-	}
-	call.Judge()
+	call.After(args, nil)
 }
 
-var opWritesThrough = asserts.Op{Name: "fault::writes_through", Schema: "writes_through(Tensor(a!) first, Tensor(b!) second) -> ()",
-	Args: []asserts.Subject{{Name: "first", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "second", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
+var opWritesThroughFirst = asserts.Op{Name: "fault::writes_through",
+	Schema: "writes_through(Tensor(a!) first, Tensor(b!) second) -> ()",
+	Args: []asserts.Subject{
+		{Name: "first", Type: "Tensor(a!)", Before: []string{"a"}, Write: true},
+		{Index: 1, Name: "second", Type: "Tensor(b!)", Before: []string{"b"}, Write: true},
+	},
 }
 
 // WritesViewList calls faults.WritesViewList, checked as view.
 //
 //	writes_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)
 func WritesViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opWritesViewList)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.WritesViewList(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opWritesViewList = asserts.Op{Name: "fault::writes_view.list", Schema: "writes_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opWritesViewList = asserts.Op{Name: "fault::writes_view.list",
+	Schema: "writes_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}},
+		{Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // WritesViewOptional calls faults.WritesViewOptional, checked as view.
 //
 //	writes_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)
 func WritesViewOptional(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opWritesViewOptional)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.WritesViewOptional(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opWritesViewOptional = asserts.Op{Name: "fault::writes_view.optional", Schema: "writes_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opWritesViewOptional = asserts.Op{Name: "fault::writes_view.optional",
+	Schema: "writes_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // WritesViewOptionalList calls faults.WritesViewOptionalList, checked as view.
 //
 //	writes_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)
 func WritesViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 37)}
+	args := func() { self.Observe(call.Next(self)); observeList(&call, x) }
 	call.Begin(&opWritesViewOptionalList)
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := faults.WritesViewOptionalList(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.List(len(x))
-		for _, t := range x {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		for _, t := range x {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opWritesViewOptionalList = asserts.Op{Name: "fault::writes_view.optional_list", Schema: "writes_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opWritesViewOptionalList = asserts.Op{Name: "fault::writes_view.optional_list",
+	Schema: "writes_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}},
+		{Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // WritesViewTensor calls faults.WritesViewTensor, checked as view.
 //
 //	writes_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)
 func WritesViewTensor(self, x *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); x.Observe(call.Next(x)) }
 	call.Begin(&opWritesViewTensor)
-	call.Arg(self)
-	call.Arg(x)
+	call.Before(args)
 	result := faults.WritesViewTensor(self, x)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(x)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(x)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
-var opWritesViewTensor = asserts.Op{Name: "fault::writes_view.tensor", Schema: "writes_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+var opWritesViewTensor = asserts.Op{Name: "fault::writes_view.tensor",
+	Schema: "writes_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)",
+	Args: []asserts.Subject{
+		{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // Kernels are the ops of this package with their kernels.
 var Kernels = []asserts.Kernel{
-	{Op: &opAdds_, Func: faults.Adds},
-	{Op: &opAdds_List, Func: faults.AddsList},
+	{Op: &opAdds, Func: faults.Adds},
+	{Op: &opAddsList, Func: faults.AddsList},
 	{Op: &opCachesCopy, Func: faults.CachesCopy},
 	{Op: &opChangesNanTensor, Func: faults.ChangesNanTensor},
 	{Op: &opCopiesOnMetaViewReturned, Func: faults.CopiesOnMetaViewReturned},
@@ -5979,7 +3909,7 @@ var Kernels = []asserts.Kernel{
 	{Op: &opOverstepsRunningList, Func: faults.OverstepsRunningList},
 	{Op: &opOversteps_Elements, Func: faults.Oversteps_Elements},
 	{Op: &opOversteps_Self, Func: faults.Oversteps_Self},
-	{Op: &opPanics_, Func: faults.PanicsHalfway},
+	{Op: &opPanicsHalfway, Func: faults.PanicsHalfway},
 	{Op: &opRebindsList, Func: faults.RebindsList},
 	{Op: &opRebindsOptional, Func: faults.RebindsOptional},
 	{Op: &opRebindsOptionalList, Func: faults.RebindsOptionalList},
@@ -6061,7 +3991,7 @@ var Kernels = []asserts.Kernel{
 	{Op: &opWritesAndFails, Func: faults.WritesAndFails},
 	{Op: &opWritesBesideTensor, Func: faults.WritesBesideTensor},
 	{Op: &opWritesInTraining, Func: faults.WritesInTraining},
-	{Op: &opWritesThrough, Func: faults.WritesThroughFirst},
+	{Op: &opWritesThroughFirst, Func: faults.WritesThroughFirst},
 	{Op: &opWritesViewList, Func: faults.WritesViewList},
 	{Op: &opWritesViewOptional, Func: faults.WritesViewOptional},
 	{Op: &opWritesViewOptionalList, Func: faults.WritesViewOptionalList},

@@ -9,91 +9,62 @@ import (
 )
 
 // The run time's version that this file was written for.
-const _ = asserts.Generated2
+const _ = asserts.Generated3
+
+// observeList records the tensors of a list for the checks of a call.
+func observeList(call *asserts.Call, list []*c10.Tensor) {
+	call.List(len(list))
+	for _, t := range list {
+		t.Observe(call.Next(t))
+	}
+}
 
 // Binary calls idle.Binary, checked as out-of-place.
 //
 //	binary(Tensor self, Tensor other) -> Tensor
 func Binary(self, other *c10.Tensor) *c10.Tensor {
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 5)}
+	args := func() { self.Observe(call.Next(self)); other.Observe(call.Next(other)) }
 	call.Begin(&opBinary)
-	call.Arg(self)
-	call.Arg(other)
+	call.Before(args)
 	result := idle.Binary(self, other)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Arg(other)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(other)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
 var opBinary = asserts.Op{Name: "aten::binary", Schema: "binary(Tensor self, Tensor other) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Join calls idle.Join, checked as out-of-place.
 //
 //	join(Tensor[] tensors) -> Tensor
 func Join(tensors []*c10.Tensor) *c10.Tensor {
-	var obs [35]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 35)}
+	args := func() { observeList(&call, tensors) }
 	call.Begin(&opJoin)
-	call.List(len(tensors))
-	for _, t := range tensors {
-		call.Arg(t)
-	}
+	call.Before(args)
 	result := idle.Join(tensors)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.List(len(tensors))
-		for _, t := range tensors {
-			call.Arg(t)
-		}
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		for _, t := range tensors {
-			call.Keep(t)
-		}
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
 var opJoin = asserts.Op{Name: "aten::join", Schema: "join(Tensor[] tensors) -> Tensor",
-	Args: []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args:    []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Look calls idle.Look, checked as out-of-place.
 //
 //	look(Tensor self) -> int
 func Look(self *c10.Tensor) int64 {
-	var obs [2]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 2)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opLook)
-	call.Arg(self)
+	call.Before(args)
 	result := idle.Look(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-	}
-	call.Judge()
+	call.After(args, nil)
 	return result
 }
 
@@ -105,27 +76,18 @@ var opLook = asserts.Op{Name: "aten::look", Schema: "look(Tensor self) -> int",
 //
 //	unary(Tensor self) -> Tensor
 func Unary(self *c10.Tensor) *c10.Tensor {
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
+	call := asserts.Call{Record: make([]asserts.Observation, 3)}
+	args := func() { self.Observe(call.Next(self)) }
 	call.Begin(&opUnary)
-	call.Arg(self)
+	call.Before(args)
 	result := idle.Unary(self)
-	call.Returned()
-	func() {
-		defer call.Recover()
-		call.Arg(self)
-		call.Result(result)
-	}()
-	if call.Keeps() {
-		call.Keep(self)
-		call.Keep(result)
-	}
-	call.Judge()
+	call.After(args, func() { result.Observe(call.Next(result)) })
 	return result
 }
 
 var opUnary = asserts.Op{Name: "aten::unary", Schema: "unary(Tensor self) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Kernels are the ops of this package with their kernels.

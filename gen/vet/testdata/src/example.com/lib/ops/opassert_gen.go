@@ -27,7 +27,8 @@ var opOrdered = asserts.Op{Name: "aten::add.out", Schema: "add.out(Tensor self, 
 
 var opUnread = asserts.Op{Name: "aten::unread", Schema: "unread(Tensor"} // want `the schema file no longer has aten::unread`
 
-var opCalled = asserts.Op{Name: name, Schema: "relu(Tensor self) -> Tensor"} // want `the schema file no longer has : run`
+var opCalled = asserts.Op{Name: name, Schema: "relu(Tensor self) " +
+	"-> Tensor"}
 
 var opBare = asserts.Op{"aten::relu", "relu(Tensor self) -> Tensor"} // want `the schema file no longer has : run`
 

@@ -4,8 +4,8 @@ package ops
 
 // Wrappers holds every wrapper by the name of its op.
 var Wrappers = map[string]any{
-	"look":   Look,
-	"unary":  Unary,
 	"binary": Binary,
 	"join":   Join,
+	"look":   Look,
+	"unary":  Unary,
 }
