@@ -175,7 +175,8 @@ func (b *binder) refuseClashes(wrappers []Wrapper) {
 	for _, w := range wrappers {
 		if other, taken := first[w.Name]; taken {
 			b.errorf(w.Kernel.Mark, "the wrappers of %s and %s (%v) would both be %s; name this one: %s %s as %s",
-				w.Kernel.Op, other.Kernel.Op, other.Kernel.Mark, w.Name, mark, w.Kernel.Op, strings.ReplaceAll(plan.GoName(w.Plan.Op.Func.Name), "_", "InPlace"))
+				w.Kernel.Op, other.Kernel.Op, other.Kernel.Mark, w.Name,
+				mark, w.Kernel.Op, strings.ReplaceAll(plan.GoName(w.Plan.Op.Func.Name), "_", "InPlace"))
 			continue
 		}
 		first[w.Name] = w

@@ -230,14 +230,18 @@ func TestBind(t *testing.T) {
 			[]string{"k.go:8:6: G is a second kernel for f; the first is F at k.go:6:6"},
 		},
 		{
-			"one name for two wrappers", "type Float struct{}\n//opassert:kernel f_\nfunc (Float) F(*Tensor) {}\n//opassert:kernel f.a\nfunc F(*Tensor) {}\n//opassert:kernel g\nfunc H(*Tensor) {}",
+			"one name for two wrappers",
+			"type Float struct{}\n//opassert:kernel f_\nfunc (Float) F(*Tensor) {}\n//opassert:kernel f.a\nfunc F(*Tensor) {}\n//opassert:kernel g\nfunc H(*Tensor) {}",
 			[]string{"f.a(Tensor self) -> ()", "f_(Tensor(a!) self) -> Tensor(a!)", "g(Tensor self) -> ()"},
-			[]string{"k.go:6:1: the wrappers of f_ and f.a (k.go:8:1) would both be F; name this one: //opassert:kernel f_ as FInPlace"},
+			[]string{"k.go:6:1: the wrappers of f_ and f.a (k.go:8:1) would both be F; " +
+				"name this one: //opassert:kernel f_ as FInPlace"},
 		},
 		{
-			"a name in the mark", "type Float struct{}\n//opassert:kernel f_ as FInPlace\nfunc (Float) F(*Tensor) {}\n//opassert:kernel f.a\nfunc F(*Tensor) {}",
+			"a name in the mark",
+			"type Float struct{}\n//opassert:kernel f_ as FInPlace\nfunc (Float) F(*Tensor) {}\n//opassert:kernel f.a\nfunc F(*Tensor) {}",
 			[]string{"f.a(Tensor self) -> ()", "f_(Tensor(a!) self) -> Tensor(a!)"},
-			[]string{"F(self *Tensor one) () '' '' 'call' 'args' 't'", "FInPlace(kernels_ Float, self *Tensor one) () '' '' 'call' 'args' 't'"},
+			[]string{"F(self *Tensor one) () '' '' 'call' 'args' 't'",
+				"FInPlace(kernels_ Float, self *Tensor one) () '' '' 'call' 'args' 't'"},
 		},
 		{
 			"too few parameters", "//opassert:kernel f\nfunc F(*Tensor) {}",
@@ -360,7 +364,8 @@ func TestTensorType(t *testing.T) {
 }
 
 func TestMarks(t *testing.T) {
-	one := "want one op after the mark: //opassert:kernel add.Tensor; parameters in another order follow by name: dst=out, and the wrapper's name after as"
+	one := "want one op after the mark: //opassert:kernel add.Tensor; " +
+		"parameters in another order follow by name: dst=out, and the wrapper's name after as"
 	tests := []struct{ name, decls, want string }{
 		{"no mark", "// F is //opassert:kernel nothing.\nfunc F() {}\nfunc G() {}\nvar x int", ""},
 		{"among others", "// F is a kernel.\n//\n//opassert:kernel f\n//go:noinline\nfunc F() {}", "f"},

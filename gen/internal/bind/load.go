@@ -134,7 +134,8 @@ func (pkg *Package) findKernels(p *packages.Package) error {
 }
 
 // wantMark describes the form of a mark.
-const wantMark = "want one op after the mark: " + mark + " add.Tensor; parameters in another order follow by name: dst=out, and the wrapper's name after as"
+const wantMark = "want one op after the mark: " + mark + " add.Tensor; " +
+	"parameters in another order follow by name: dst=out, and the wrapper's name after as"
 
 const misread = "this looks like a kernel's mark but is not read: "
 

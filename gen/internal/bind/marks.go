@@ -122,7 +122,7 @@ func Marks(file *ast.File) ([]Mark, []Unread) {
 }
 
 // parseMark parses the text after a mark: an op, names of parameters with those of the schema's
-// arguments, and the wrapper's name. Where the text is malformed the mark says why and where.
+// arguments, and the wrapper's name. Where the text is malformed, Wrong has the reason and the place.
 func parseMark(rest string, pos token.Pos) (m Mark) {
 	wrong := func(at int, why string) Mark { return Mark{Wrong: &Unread{pos + token.Pos(at), why}} }
 	words := words.FindAllStringIndex(rest, -1)
@@ -138,12 +138,13 @@ func parseMark(rest string, pos token.Pos) (m Mark) {
 		param, arg, isName := strings.Cut(word, "=")
 		switch {
 		case word == "as":
-			if i++; i == len(words) || !token.IsIdentifier(rest[words[i][0]:words[i][1]]) || !token.IsExported(rest[words[i][0]:]) {
+			if i++; i == len(words) || !exported.MatchString(rest[words[i][0]:words[i][1]]) {
 				return wrong(at, "want the wrapper's name, with a capital letter, after as: "+mark+" "+m.Op+" as Add")
 			}
 			m.As = rest[words[i][0]:words[i][1]]
 		case !isName:
-			return wrong(at, word+" follows the op: want one op, and after it parameters with the schema's arguments, such as dst=out, or the wrapper's name: as Add")
+			return wrong(at, word+" follows the op: want one op, and after it parameters "+
+				"with the schema's arguments, such as dst=out, or the wrapper's name: as Add")
 		case !token.IsIdentifier(param):
 			return wrong(at, word+": want a parameter of the kernel before the =, such as dst=out")
 		case !token.IsIdentifier(arg):
@@ -155,7 +156,10 @@ func parseMark(rest string, pos token.Pos) (m Mark) {
 	return m
 }
 
-var words = regexp.MustCompile(`\S+`)
+var (
+	words    = regexp.MustCompile(`\S+`)
+	exported = regexp.MustCompile(`^\p{Lu}[\pL\d_]*$`)
+)
 
 // likeMark matches a misspelt mark: its words in another spelling, followed by nothing, another
 // comment, or a text that looks like a directive.

@@ -83,8 +83,10 @@ func TestNames(t *testing.T) {
 // A mark is read completely or not at all, and the error has the position of the wrong word.
 func TestMarkNames(t *testing.T) {
 	const (
-		mark  = "-17 want one op after the mark: //opassert:kernel add.Tensor; parameters in another order follow by name: dst=out, and the wrapper's name after as"
-		more  = " follows the op: want one op, and after it parameters with the schema's arguments, such as dst=out, or the wrapper's name: as Add"
+		mark = "-17 want one op after the mark: //opassert:kernel add.Tensor; " +
+			"parameters in another order follow by name: dst=out, and the wrapper's name after as"
+		more = " follows the op: want one op, and after it parameters " +
+			"with the schema's arguments, such as dst=out, or the wrapper's name: as Add"
 		name  = "want the wrapper's name, with a capital letter, after as: //opassert:kernel f as Add"
 		param = ": want a parameter of the kernel before the =, such as dst=out"
 		arg   = ": want an argument of the schema after the =, such as dst=out"

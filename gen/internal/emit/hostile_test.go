@@ -61,7 +61,8 @@ func holdSources(t *testing.T, signature, reason, source string) (forms int) {
 		forms++
 	}
 
-	pkg, err := typeCheck("example.com/fake/kernels", fakeKernels(file.Ops, func(int) string { return plan.GoName(op.Func.Name) }))
+	named := func(int) string { return plan.GoName(op.Func.Name) }
+	pkg, err := typeCheck("example.com/fake/kernels", fakeKernels(file.Ops, named))
 	if err != nil {
 		return forms // a type that the fake library does not have
 	}

@@ -26,7 +26,8 @@ type names struct {
 }
 
 func newNames() names {
-	n := names{map[string]string{}, map[string]bool{"init": true, "enabled": true, "observe": true, "observed": true, "observeList": true, "Kernels": true}}
+	n := names{map[string]string{}, map[string]bool{"init": true, "enabled": true, "observe": true, "observed": true,
+		"observeList": true, "Kernels": true}}
 	for _, name := range types.Universe.Names() {
 		n.taken[name] = true
 	}

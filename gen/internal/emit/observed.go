@@ -25,9 +25,10 @@ func (w *writer) observed(o *bind.Observer) []*jen.Statement {
 		)).Add(block(1, jen.If(jen.Id("t").Op("!=").Nil()).Add(block(2,
 			call(observe, call(parens(tensor), jen.Id("t")), jen.Id("o"), jen.Id("level")),
 		)))),
-		jen.Func().Add(call(jen.Id("observe"), jen.Id("call").Add(pointerTo(w.asserts("Call"))), jen.Id("t").Add(tensor))).Add(block(1,
-			call(selector(call(parens(pointerTo(jen.Id("observed"))), jen.Id("t")), "Observe"),
-				method(jen.Id("call"), "Next", call(parens(pointerTo(jen.Id("observed"))), jen.Id("t")))),
-		)),
+		rows(
+			comment("observe records a tensor for the checks of a call."),
+			jen.Func().Add(call(jen.Id("observe"), jen.Id("call").Add(pointerTo(w.asserts("Call"))), jen.Id("t").Add(tensor))).
+				Add(block(1, jen.Op("(*observed)(t).Observe(call.Next((*observed)(t)))"))),
+		),
 	}
 }

@@ -111,7 +111,8 @@ func fakeModule(t testing.TB, ops []*schema.Op) (string, *bind.Package) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "go.mod"), "module example.com/fake\n\ngo 1.26.0\n\n"+
 		"require github.com/opassert/opassert v0.0.0\nreplace github.com/opassert/opassert => "+root+"\n")
-	writeFile(t, filepath.Join(dir, "kernels", "kernels.go"), fakeKernels(ops, func(i int) string { return "K" + strconv.Itoa(i) }))
+	numbered := func(i int) string { return "K" + strconv.Itoa(i) }
+	writeFile(t, filepath.Join(dir, "kernels", "kernels.go"), fakeKernels(ops, numbered))
 	pkg := must.Get(bind.Load(filepath.Join(dir, "kernels")))(t)
 	return dir, pkg
 }

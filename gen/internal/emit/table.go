@@ -18,7 +18,8 @@ func (w *writer) table(name string, p plan.Plan) *jen.Statement {
 	op := p.Table()
 	w.asserts("Op") // imports the package
 	t := tableText{asserts: w.imports[assertsPath]}
-	t.lines = []tableLine{{text: "var " + name + " = " + t.asserts + ".Op{Name: " + strconv.Quote(op.Name) + ",", open: true}}
+	first := "var " + name + " = " + t.asserts + ".Op{Name: " + strconv.Quote(op.Name) + ","
+	t.lines = []tableLine{{text: first, open: true}}
 	t.field("Schema", quoted(op.Schema, "\n\t\t"))
 	t.list("Args", "Subject", slicesx.Map(op.Args, subject))
 	t.list("Results", "Subject", slicesx.Map(op.Results, subject))

@@ -245,12 +245,12 @@ func (w *writer) lists(wrappers []bind.Wrapper) {
 		}
 		f.Call = "call"
 		record := jen.Id("call").Add(pointerTo(w.asserts("Call")))
+		params := call(jen.Id("observeList"), record, jen.Id("list").Add(sliceOf(w.typ(f.Tensor))))
+		each := jen.For(list(jen.Id("_"), jen.Id("t")).Op(":=").Range().Id("list"))
+		one := jen.Op(strings.Replace(w.observe(f, "t", bind.One), "&", "", 1))
 		w.add(rows(
 			comment("observeList records the tensors of a list for the checks of a call."),
-			jen.Func().Add(call(jen.Id("observeList"), record, jen.Id("list").Add(sliceOf(w.typ(f.Tensor))))).Add(block(1,
-				jen.Op("call.List(len(list))"),
-				jen.For(list(jen.Id("_"), jen.Id("t")).Op(":=").Range().Id("list")).Add(block(2, jen.Op(strings.Replace(w.observe(f, "t", bind.One), "&", "", 1)))),
-			)),
+			jen.Func().Add(params).Add(block(1, jen.Op("call.List(len(list))"), each.Add(block(2, one)))),
 		))
 		return
 	}

@@ -22,6 +22,7 @@ func (t *observed) Observe(o *asserts.Observation, level asserts.Level) {
 	}
 }
 
+// observe records a tensor for the checks of a call.
 func observe(call *asserts.Call, t *array.Float64) {
 	(*observed)(t).Observe(call.Next((*observed)(t)))
 }
