@@ -250,3 +250,53 @@ type Checks struct {
 	Op     asserts.Op       // with every check up to the run's level, waived ones included
 	Waived []asserts.Excuse // the checks that an allowlist waives
 }
+
+// A Form is a sort of tensor.
+type Form = tensor.Form
+
+const (
+	Strided        = tensor.Strided
+	COO            = tensor.COO
+	CSR            = tensor.CSR
+	CSC            = tensor.CSC
+	BSR            = tensor.BSR
+	BSC            = tensor.BSC
+	Mkldnn         = tensor.Mkldnn
+	Quantized      = tensor.Quantized
+	PerChannel     = tensor.PerChannel // quantized by channel
+	Nested         = tensor.Nested
+	Functional     = tensor.Functional // in a functional wrapper
+	Conjugate      = tensor.Conjugate  // a lazy conjugate
+	Negative       = tensor.Negative   // a lazy negative
+	Zero           = tensor.Zero       // without storage, all zero
+	Inference      = tensor.Inference
+	Named          = tensor.Named // with dimension names A, B, ...
+	COOUncoalesced = tensor.COOUncoalesced
+	COOHybrid      = tensor.COOHybrid  // dense except for the first dimension
+	NestedEven     = tensor.NestedEven // of tensors of the same sizes
+	Grad           = tensor.Grad       // requires_grad is set
+)
+
+// A GoFunction is a kernel that is a Go function, as a program calls it.
+type GoFunction struct {
+	Name string // in Go's run time: "example.com/vector/kernels.Clamp"
+
+	// Inputs are its parameters, the first of which may be a method's receiver.
+	Inputs []Input
+
+	Returns  int  // number of values that it returns, besides an error
+	Fails    bool // it returns an error after them
+	Variadic bool
+}
+
+// An Input is a parameter of a Function.
+type Input struct {
+	Argument int    // of the schema, or [ContextInput] or [ReceiverInput]
+	Type     string // in Go, with import paths in quotes: `[]"example.com/vector".Kind`
+}
+
+// Inputs that are not arguments of the schema.
+const (
+	ContextInput  = -1 - iota
+	ReceiverInput // the argument of maker.Receiver
+)

@@ -1,6 +1,10 @@
 package c10
 
-import "github.com/opassert/opassert/internal/tensor"
+import (
+	"fmt"
+
+	"github.com/opassert/opassert/internal/tensor"
+)
 
 // A DType is the type of an element. In the order of promotion: an operation on two types returns the later one.
 //
@@ -120,3 +124,22 @@ func Common(ts ...*Tensor) TensorOptions {
 	}
 	return common
 }
+
+// An Error is the panic value of a kernel that rejects its arguments.
+//
+// Source: c10/util/Exception.h, c10::Error.
+type Error struct{ Msg string }
+
+func (e *Error) Error() string { return e.Msg }
+
+// Check panics with an [Error] unless ok.
+//
+// Source: c10/util/Exception.h, TORCH_CHECK.
+func Check(ok bool, format string, args ...any) {
+	if !ok {
+		panic(Errorf(format, args...))
+	}
+}
+
+// Errorf makes an [Error], for kernels that return one.
+func Errorf(format string, args ...any) *Error { return &Error{fmt.Sprintf(format, args...)} }
