@@ -46,6 +46,19 @@ func SameCauses(cause string) []string {
 // Counts reports whether the crash counts against its op.
 func (c *Crash) Counts() bool { return c.Alone && c.Waived == "" && !c.Known }
 
+// BlameOp drops the excuses of the crashes of an op of which each call ended its worker: nothing shows
+// that another's fault did.
+func (r *OpResult) BlameOp() {
+	if len(r.Crashes) < r.Cases {
+		return
+	}
+	for i := range r.Crashes {
+		if c := &r.Crashes[i]; c.Foreign {
+			c.Foreign, c.Waived = false, ""
+		}
+	}
+}
+
 // InPython reports whether a crash is in Python's own library, which is loaded for libraries that
 // are linked to it, without an interpreter.
 func (c *Crash) InPython() bool {

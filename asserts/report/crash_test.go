@@ -74,3 +74,14 @@ func TestCrashSaid(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Crashes of another are the op's where it has no other calls.
+func TestBlameOp(t *testing.T) {
+	for cases, want := range map[int]string{2: "", 3: "PyTorch itself"} {
+		foreign := Crash{Foreign: true, Waived: "PyTorch itself"}
+		r := OpResult{Cases: cases, Crashes: []Crash{foreign, foreign}}
+		if r.BlameOp(); r.Crashes[0].Waived != want || r.Crashes[1].Foreign != (want != "") {
+			t.Errorf("%d cases: %+v", cases, r.Crashes)
+		}
+	}
+}

@@ -63,12 +63,13 @@ func (r *Report) faults(of func(*OpResult) bool) []string {
 	return all
 }
 
-// Unreached returns the ops that never ran, without those that cannot run or that
-// are known to crash.
+// Unreached returns the ops that never ran, without those that cannot run or that crash: a crash that is
+// waived is no call that ran.
 func (r *Report) Unreached() []string {
 	var all []string
 	for _, op := range r.Ops {
-		if op.Ran == 0 && op.Cannot == "" && len(op.Crashes) == 0 {
+		crashed := slices.ContainsFunc(op.Crashes, func(c Crash) bool { return c.Waived == "" })
+		if op.Ran == 0 && op.Cannot == "" && !crashed {
 			all = append(all, op.Op)
 		}
 	}
@@ -81,7 +82,7 @@ func (r *Report) Empty() string {
 		return "there are no ops to run"
 	}
 	for _, op := range r.Ops {
-		crashed := slices.ContainsFunc(op.Crashes, func(c Crash) bool { return c.Alone })
+		crashed := slices.ContainsFunc(op.Crashes, func(c Crash) bool { return c.Alone && c.Waived == "" })
 		if op.Ran > 0 || crashed || len(op.Findings) > 0 {
 			return ""
 		}

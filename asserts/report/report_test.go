@@ -44,6 +44,7 @@ func TestEmpty(t *testing.T) {
 		{[]*OpResult{{Op: "aten::a"}}, "aten::a never ran: no case was tried"},
 		{[]*OpResult{never, {Ran: 1}}, ""},
 		{[]*OpResult{never, {Crashes: []Crash{{Alone: true}}}}, ""},
+		{[]*OpResult{{Op: "aten::a", Crashes: []Crash{{Cause: "SIGABRT", Alone: true, Waived: "known"}}}}, "aten::a never ran: SIGABRT"},
 		{[]*OpResult{never, {Findings: []*Finding{finds(asserts.SchemaLint, 0, "self", "bad")}}}, ""},
 	} {
 		if got := (&Report{Ops: tt.ops}).Empty(); got != tt.want {

@@ -157,6 +157,7 @@ func (r *Run) Do(ctx context.Context) ([]*report.OpResult, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		results = append(results, res)
+		res.BlameOp()
 		if r.Done != nil {
 			r.Done(res)
 		}
