@@ -55,6 +55,14 @@ TORCH_LIBRARY(changes, m) {
   m.def("signal(Tensor x) -> Tensor", after([] { std::signal(SIGUSR1, SIG_IGN); }));
   m.def("threads(Tensor x) -> Tensor", after([] { at::set_num_threads(3); }));
   m.def("rounding(Tensor x) -> Tensor", after([] { fesetround(FE_UPWARD); }));
+  m.def("traps(Tensor x) -> Tensor", after([] { feenableexcept(FE_DIVBYZERO | FE_INVALID); }));
+#if defined(__x86_64__)
+  m.def("direction(Tensor x) -> Tensor", torch::dispatch(c10::DispatchKey::CPU, [](const Tensor& x) {
+          Tensor result = x.clone();
+          __asm__ volatile("std" ::: "cc");
+          return result;
+        }));
+#endif
   m.def("denormals(Tensor x) -> Tensor", after([] { context().setFlushDenormal(true); }));
   m.def("seed(Tensor x) -> Tensor", after([] { at::detail::getDefaultCPUGenerator().unsafeGetGeneratorImpl()->set_current_seed(7); }));
   m.def("locale(Tensor x) -> Tensor", after([] { setlocale(LC_ALL, "C.UTF-8"); }));
@@ -75,6 +83,10 @@ TORCH_LIBRARY(changes, m) {
 }
 
 TORCH_LIBRARY(restores, m) {
+  m.def("traps(Tensor x) -> Tensor", after([] {
+    feenableexcept(FE_DIVBYZERO);
+    fedisableexcept(FE_DIVBYZERO);
+  }));
   m.def("grad_mode(Tensor x) -> Tensor", after([] { at::NoGradGuard guard; }));
   m.def("below(Tensor x) -> Tensor", after([] { at::AutoDispatchBelowAutograd guard; }));
   m.def("draws(Tensor x) -> Tensor", after([] { at::rand({8}); }));

@@ -642,8 +642,10 @@ void opassert::entry::call(const Crossing& in, Reply& out) {
     Watch watch(level != OA_OFF, op.handle, stack);
     auto call = [&] { run_marked(op, stack, tensors, autograd); };
     aborts_read ? refusable(call) : call();
+    restore_processor();
     watch.returned(stack);
   } catch (...) {
+    restore_processor();
     if (level >= OA_CONTENTS) {
       const size_t after = out.size();
       stack.clear();  // which holds the arguments still, as it did not before the call

@@ -112,6 +112,9 @@ void handle(const Text&) {
   for (const auto& [sig, action] : handlers) sigaction(sig, &action, nullptr);
 }
 
+constexpr const char* kUsual = "the usual one";
+Text processor = kUsual;  // what the last call left
+
 // A Setting is a part of the state: how it is read, and set. Settings of the system take longer to
 // read than most kernels run, and PyTorch's own kernels change none.
 struct Setting {
@@ -176,6 +179,7 @@ const Setting kSettings[] = {
     {kThreads, [] { return std::to_string(at::get_num_threads()); }, [](const Text& v) { at::set_num_threads(std::stoi(v)); }},
     {"the flushing of denormal numbers", flushes_denormals, [](const Text& v) { context().setFlushDenormal(on(v)); }},
     {"fegetround()", [] { return std::to_string(fegetround()); }, [](const Text& v) { fesetround(std::stoi(v)); }},
+    {"the state of the processor", [] { return processor; }, [](const Text& v) { processor = v; }},
     {kSeed, seed, set_seed},
     {"the locale", [] { return Text(setlocale(LC_ALL, nullptr)); }, [](const Text& v) { setlocale(LC_ALL, v.c_str()); }},
     {"the umask", file_mask, [](const Text& v) { umask(std::stoi(v)); }, true},
@@ -267,6 +271,27 @@ void ends(const at::RecordFunction&, at::ObserverContext*) {
 }
 
 }  // namespace
+
+void restore_processor() {
+#if defined(__x86_64__)
+  constexpr unsigned kDirection = 1 << 10, kMasks = 0x1f80;
+  if (__builtin_ia32_readeflags_u64() & kDirection) {
+    __asm__ volatile("cld" ::: "cc");
+    processor = "with the direction flag";
+  }
+  const unsigned control = __builtin_ia32_stmxcsr();
+  if ((control & kMasks) != kMasks) {
+    __builtin_ia32_ldmxcsr(control | kMasks);
+    processor = "with exceptions for floating-point numbers";
+  }
+#endif
+#if defined(__GLIBC__)
+  if (fegetexcept() > 0) {
+    fedisableexcept(FE_ALL_EXCEPT);
+    processor = "with exceptions for floating-point numbers";
+  }
+#endif
+}
 
 void remember_state(bool library) {
   added = added || library;

@@ -7,4 +7,8 @@ namespace opassert {
 // itself.
 void remember_state(bool library);
 
+// restore_processor undoes at once what a call has left in the processor's control registers: functions that
+// return to Go, or copy memory, need the usual direction and masks.
+void restore_processor();
+
 }  // namespace opassert
