@@ -6,7 +6,7 @@ import sys
 from . import command
 
 
-def main():
+def main() -> None:
     try:
         path = command.path()
     except FileNotFoundError as error:

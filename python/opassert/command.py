@@ -1,12 +1,14 @@
 """The command, which the wheel brings."""
 
+from __future__ import annotations
+
 import os
 import shutil
 import sys
 import sysconfig
 
 
-def path():
+def path() -> str:
     """Returns the file of the command; FileNotFoundError lists the searched folders."""
     name = "opassert" + (".exe" if os.name == "nt" else "")
     package = os.path.dirname(os.path.abspath(__file__))

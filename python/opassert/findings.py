@@ -1,17 +1,21 @@
 """The findings in this process, and in those that it has started."""
 
-import collections
+from __future__ import annotations
+
 import ctypes
+import dataclasses
 import functools
 import os
+from collections.abc import Iterable, Mapping, Sequence
 from ctypes import string_at
 from json import loads  # tests may replace what they call of modules
+from typing import Any
 
 
 class OpassertError(AssertionError):
     """Raised for findings; its text has their reports."""
 
-    def __init__(self, findings):
+    def __init__(self, findings: Sequence[Finding]) -> None:
         super().__init__("\n\n".join(str(f) for f in findings))
         self.findings = findings
 
@@ -20,30 +24,46 @@ class OpassertWarning(UserWarning):
     """Warns of findings that are not errors."""
 
 
-class Finding(collections.namedtuple("Finding", "context code op title report times")):
-    """A rule that an op broke, in one context: a test, or a cell of a notebook.
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """A rule that an op broke.
 
     code is that of the check, such as "OA009"; op its name, such as "mylib::scale";
-    title the first line of report; times counts the calls that broke it.
+    title the first line of report; times counts the calls that broke it; context is the test
+    or the cell of a notebook in which a program was watched. status is "violated", or of a note "noted",
+    of a process that ended "crashed"; row has all that the command writes: see opassert help json.
     """
 
-    __slots__ = ()
+    code: str
+    op: str
+    title: str
+    report: str
+    times: int = 1
+    context: str = ""
+    status: str = "violated"
+    row: Mapping[str, Any] = dataclasses.field(default_factory=dict, compare=False, repr=False)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.report
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         import html
 
-        return "<details><summary><code>%s</code></summary><pre>%s</pre></details>" % (html.escape(self.title), html.escape(self.report))
+        title, report = html.escape(self.title), html.escape(self.report)
+        return "<details><summary><code>%s</code></summary><pre>%s</pre></details>" % (title, report)
+
+
+def html_of(findings: Iterable[Finding]) -> str:
+    """Returns how a notebook shows findings."""
+    return "".join(f._repr_html_() for f in findings) or "<p>no findings</p>"
 
 
 class Watcher:
     """The functions of the object that `opassert run` has loaded into this process."""
 
-    def __init__(self, library):
+    def __init__(self, library: ctypes.CDLL) -> None:
         self.now = "", ""  # where the program is, and the command that repeats it
-        self._kept = []
+        self._kept: list[Finding] = []
         self._context = library.opassert_context
         self._context.argtypes, self._context.restype = [ctypes.c_char_p], ctypes.c_void_p
         self._fakes = ctypes.PyDLL(library._name).opassert_fakes
@@ -51,7 +71,7 @@ class Watcher:
         self._free = library.free
         self._free.argtypes = [ctypes.c_void_p]
 
-    def enter(self, name, again=""):
+    def enter(self, name: str, again: str = "") -> list[Finding]:
         """Enters a context, with the command that repeats it; returns the findings since the last call."""
         text = "%s\n%s" % (name.replace("\n", " "), again)
         found = self._context(text.encode(errors="backslashreplace"))
@@ -63,16 +83,17 @@ class Watcher:
         finally:
             self._free(found)
 
-    def keep(self, found):
+    def keep(self, found: Iterable[Finding]) -> None:
         """Keeps findings for the next call of enter."""
         self._kept += found
 
-    def confirm(self):
+    def confirm(self) -> None:
         """Raises RuntimeError if the ops that this process calls are not seen: without findings nothing is known of them."""
         if not self._watched():
-            raise RuntimeError("the ops that this process calls are not seen: run opassert doctor, which prints what is missing, and start the process again")
+            what = "run opassert doctor, which prints what is missing, and start the process again"
+            raise RuntimeError("the ops that this process calls are not seen: " + what)
 
-    def call_fakes(self):
+    def call_fakes(self) -> None:
         """Compares the fakes of the called ops with their kernels now, and not when the program ends."""
         self._fakes()
 
@@ -81,12 +102,12 @@ _object = ctypes.CDLL(None)  # or the one that was opened for this process
 
 
 @functools.cache
-def watcher():
+def watcher() -> Watcher | None:
     """Returns the watcher of this process, None if it is not watched."""
     return Watcher(_object) if hasattr(_object, "opassert_context") else None
 
 
-def watch_process(file, place):
+def watch_process(file: bytes, place: bytes) -> Watcher:
     """Watches this process from now on: by the object in a file, with the value of its variable."""
     global _object
     library = ctypes.CDLL(os.fsdecode(file))  # not of bytes: Python 3.14 compares its end with text
@@ -94,3 +115,6 @@ def watch_process(file, place):
         raise OSError("%s can't be used in this process" % os.fsdecode(file))
     _object = library
     watcher.cache_clear()
+    now = watcher()
+    assert now
+    return now

@@ -1,15 +1,17 @@
 """Watching of a process that runs already."""
 
+from __future__ import annotations
+
 import os
 import subprocess
 import sys
 import tempfile
 
 from . import command
-from .findings import watch_process
+from .findings import Watcher, watch_process
 
 
-def can_fork():
+def can_fork() -> bool:
     """Reports whether a fork would have all of this process, without libtorch loaded."""
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
@@ -20,7 +22,7 @@ def can_fork():
         return len(os.listdir("/proc/self/task")) == 1 and "/libtorch_cpu.so" not in maps.read()
 
 
-def fork(run, program):
+def fork(run: list[str], program: list[str]) -> None:
     """Continues in a child, while this process becomes its parent: opassert run, with the flags of a command. program is the child's name."""
     source, sink = os.pipe()
     child = os.fork()
@@ -39,7 +41,7 @@ def fork(run, program):
     watch_process(*where[:2])
 
 
-def join():
+def join() -> Watcher:
     """Watches this process from now on, by opassert run beside it, which ends with it.
 
     RuntimeError is raised where it can't be. Threads that run already are not watched.
@@ -58,4 +60,4 @@ def join():
         if len(where) < 2:
             said.seek(0)
             raise RuntimeError("this process can't be watched: " + said.read().decode(errors="replace").strip())
-    watch_process(*where[:2])
+    return watch_process(*where[:2])

@@ -1,23 +1,29 @@
 """pytest --opassert: each test fails for the faults of the ops that it called.
 
-pytest continues in a fork, and its process becomes `opassert run`, which loads a watcher into the fork and into each process that it starts. Nothing imports PyTorch before the tests do. Each pytest
-imports this module, also one that is too old to be watched.
+pytest continues in a fork, and its process becomes `opassert run`, which loads a watcher into the fork and into each
+process that it starts. Nothing imports PyTorch before the tests do. Each pytest imports this module, also one that is
+too old to be watched.
 """
+
+from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Generator
 from importlib.metadata import version
 from shlex import join
+from typing import Any, NoReturn
 
 import pytest
 
 from . import command, process
+from .checking import OpReport
 from .findings import watcher
 
 LEVELS = "identity", "content", "meta"
 
 
-def pytest_addoption(parser):
+def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("opassert", "opassert: check each op that tests call against its schema")
     group.addoption("--opassert", action="store_true", default=None, help="watch the ops that tests call")
     group.addoption("--no-opassert", action="store_false", dest="opassert", help="do not, whatever the settings say")
@@ -35,7 +41,7 @@ def pytest_addoption(parser):
 class Settings:
     """The value of the command line, or else of the file of settings."""
 
-    def __init__(self, options, getini):
+    def __init__(self, options: Any, getini: Callable[[str], Any]) -> None:
         self.on = getini("opassert") if options.opassert is None else options.opassert
         self.level = options.opassert_level or getini("opassert_level")
         self.allow = options.opassert_allow or getini("opassert_allow")
@@ -45,14 +51,14 @@ class Settings:
             if value not in values:
                 raise pytest.UsageError("opassert_%s: unknown value %r: want %s" % (name, value, " or ".join(filter(None, values))))
 
-    def flags(self):
+    def flags(self) -> list[str]:
         flags = ["-level=" + self.level] if self.level else []
         flags += ["-allow=" + a for a in self.allow]
         return flags + (["-baseline=" + self.baseline] if self.baseline else [])
 
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-def pytest_load_initial_conftests(early_config):
+def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None, Any, Any]:
     # Before pytest captures output, and before anything imports PyTorch.
     settings = Settings(early_config.known_args_namespace, early_config.getini)
     if settings.on and watcher() is None:
@@ -63,7 +69,7 @@ def pytest_load_initial_conftests(early_config):
 LEAST = {"pytest": (7, 0), "pluggy": (1, 2)}
 
 
-def enter(config, settings):
+def enter(config: pytest.Config, settings: Settings) -> None:
     """Becomes a process that opassert run watches."""
     if sys.platform != "linux":
         raise pytest.UsageError("--opassert: programs are watched on Linux only")
@@ -86,7 +92,7 @@ def enter(config, settings):
         raise pytest.UsageError("--opassert: %s; opassert doctor says more" % error)
 
 
-def restart(config, run):
+def restart(config: pytest.Config, run: list[str]) -> NoReturn:
     """Replaces this process with the same under opassert run."""
     if list(config.invocation_params.args) != sys.argv[1:]:
         raise pytest.UsageError("--opassert: this process was not started as pytest: start it with opassert run -- %s" % join(sys.orig_argv))
@@ -96,12 +102,21 @@ def restart(config, run):
     os.execv(run[0], run)
 
 
-def pytest_configure(config):
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Says which ops of opassert.parametrize are selected."""
+    for item in session.items:
+        for value in getattr(item, "callspec", session).__dict__.get("params", {}).values():
+            if isinstance(value, OpReport):
+                value.batch.selected.add(value.op)
+
+
+def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "opassert(*allow, off=False): findings of these checks or ops, such as 'OA009' or 'mylib::op', do not fail the test; with off none does")
     settings = Settings(config.option, config.getini)
     # Failures of a pytest inside a test belong to that test.
-    if settings.on and not watcher().now[0]:
+    now = watcher()
+    if settings.on and now and not now.now[0]:
         from .pytest_watch import Plugin
 
         os.environ.pop("OPASSERT_PYTEST", None)
-        config.pluginmanager.register(Plugin(config, settings, watcher()), "opassert-watch")
+        config.pluginmanager.register(Plugin(config, settings, now), "opassert-watch")

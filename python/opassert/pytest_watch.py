@@ -3,29 +3,37 @@
 Before each phase of a test the watcher gets the test's name; after it, it returns the findings.
 """
 
+from __future__ import annotations
+
 import sys
 import warnings
+from collections.abc import Generator
 from os import getpid  # tests may replace what they call of modules
 from shlex import join, quote
+from typing import Any
 
 import pytest
 
-from .findings import OpassertError, OpassertWarning
+from .findings import Finding, OpassertError, OpassertWarning, Watcher
+from .pytest_plugin import Settings
+
+Hook = Generator[None, Any, Any]
 
 
 class Plugin:
-    def __init__(self, config, settings, watcher):
+    def __init__(self, config: pytest.Config, settings: Settings, watcher: Watcher) -> None:
         self.config = config
         self.warn = settings.fail == "warn"
         self.watcher = watcher
         self.flags = join(a for a in ("--opassert-level=" + settings.level,) if settings.level)
         self.process = getpid()
-        self.item = None  # the last one of this process
-        self.items = {}
-        self.outside = []  # what comes too late for its test, or is of none: (context, the test's node id and location, report)
+        self.item: pytest.Item | None = None  # the last one of this process
+        self.items: dict[str, pytest.Item] = {}
+        # What comes too late for its test, or is of none: (context, the test's node id and location, report).
+        self.outside: list[tuple[str, Any, str]] = []
         self.watcher.enter("collection", self.again(""))
 
-    def again(self, nodeid):
+    def again(self, nodeid: str) -> str:
         group = nodeid.rfind("@")
         if group > max(nodeid.rfind("]"), nodeid.rfind("::")):  # of xdist's loadgroup, which pytest does not take
             nodeid = nodeid[:group]
@@ -33,17 +41,17 @@ class Plugin:
 
     # A phase of a test.
 
-    def forked(self):
+    def forked(self) -> bool:
         """Reports whether this process is one of pytest-forked, which ends with its test."""
         return getpid() != self.process
 
-    def enter(self, item, when):
+    def enter(self, item: pytest.Item, when: str) -> None:
         """Enters the context of a phase, unless it is current, and keeps the findings before it."""
         context = "%s (%s)" % (item.nodeid, when)
         if self.watcher.now[0] != context:
             self.late(self.watcher.enter(context, self.again(item.nodeid)))
 
-    def found(self, item, when):
+    def found(self, item: pytest.Item, when: str) -> list[Finding]:
         """Ends a phase, and returns its findings."""
         if self.forked() and when == "teardown":
             self.watcher.call_fakes()
@@ -56,7 +64,7 @@ class Plugin:
         self.late([f for f in found if f not in own])
         return [f for f in own if not allowed(item, f)]
 
-    def late(self, found):
+    def late(self, found: list[Finding]) -> None:
         """Keeps findings that come too late for their test."""
         if self.forked():
             self.watcher.keep(found)
@@ -66,26 +74,26 @@ class Plugin:
             if item is None or not (EXPECTED in item.stash or allowed(item, f)):
                 self.outside.append((f.context, item and (item.nodeid, item.location), str(f)))
 
-    def pytest_collection_finish(self, session):
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
         self.items = {item.nodeid: item for item in session.items}
         if getattr(session.config.option, "forked", False) and "torch" in sys.modules:
             # The modules for fakes are imported once, and not in the process of each test.
             import torch._dynamo.source  # noqa: E401, F401
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_setup(self, item):
+    def pytest_runtest_setup(self, item: pytest.Item) -> Hook:
         self.item, item.stash[FOUND] = item, []
         return (yield from self.watched(item, "setup"))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_call(self, item):
+    def pytest_runtest_call(self, item: pytest.Item) -> Hook:
         return (yield from self.watched(item, "call"))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_teardown(self, item):
+    def pytest_runtest_teardown(self, item: pytest.Item) -> Hook:
         return (yield from self.watched(item, "teardown"))
 
-    def watched(self, item, when):
+    def watched(self, item: pytest.Item, when: str) -> Hook:
         """Runs a phase. Findings of its setup fail the call, which runs nonetheless."""
         self.enter(item, when)
         failed = True
@@ -98,14 +106,14 @@ class Plugin:
                 for f in found:
                     item.warn(OpassertWarning(str(f)))
             else:
-                item.stash[FOUND] += found
-            # A failure of the test's own stays: the report has the findings besides.
-            if not failed and when != "setup" and item.stash[FOUND]:
-                raise OpassertError(item.stash[FOUND])
+                found = item.stash[FOUND] = item.stash[FOUND] + found
+                # A failure of the test's own stays: the report has the findings besides.
+                if not failed and when != "setup" and found:
+                    raise OpassertError(found)
         return result
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_makereport(self, item, call):
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Hook:
         report = yield
         if hasattr(report, "wasxfail"):
             item.stash[EXPECTED] = True
@@ -126,7 +134,7 @@ class Plugin:
         return report
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_logreport(self, report):
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Adds the findings of a test in a process that ended before it could report it."""
         if not report.failed or (self.item and self.item.nodeid == report.nodeid):
             return
@@ -139,7 +147,7 @@ class Plugin:
     # Outside the tests.
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_make_collect_report(self, collector):
+    def pytest_make_collect_report(self, collector: pytest.Collector) -> Hook:
         self.late(self.watcher.enter(collector.nodeid or "collection", self.again(collector.nodeid)))
         try:
             return (yield)
@@ -147,7 +155,7 @@ class Plugin:
             self.late(self.watcher.enter("collection", self.again("")))
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self, session):
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
         self.watcher.call_fakes()
         self.late(self.watcher.enter("", ""))
         if self.item:  # its phase may have ended the session
@@ -159,13 +167,13 @@ class Plugin:
             self.report(session)
 
     @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node, error):
+    def pytest_testnodedown(self, node: Any, error: Any) -> None:
         self.outside += getattr(node, "workeroutput", {}).get("opassert", [])
 
-    def report(self, session):
+    def report(self, session: pytest.Session) -> None:
         """Reports findings that come too late for their test as errors of its teardown, and those of no test
         as failures of their own."""
-        texts = {}
+        texts: dict[tuple[Any, ...], list[str]] = {}
         for context, test, text in self.outside:
             if self.warn:
                 warnings.warn_explicit(OpassertWarning(text), None, context, 0)
@@ -188,19 +196,19 @@ class Plugin:
 # The exit statuses with which pytest prints its reports of failures.
 SUMMARISED = pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED, pytest.ExitCode.USAGE_ERROR
 
-FOUND = pytest.StashKey()
-EXPECTED = pytest.StashKey()  # of a test that is expected to fail, as it does
+FOUND = pytest.StashKey[list[Finding]]()
+EXPECTED = pytest.StashKey[bool]()  # of a test that is expected to fail, as it does
 
 # The phases that follow others: each is entered where the one before it ends, which is a question less.
 NEXT = {"setup": "call", "call": "teardown"}
 
 
-def test_of(finding):
+def test_of(finding: Finding) -> str:
     """The node id of the test in which something was found."""
     return finding.context.rpartition(" (")[0]
 
 
-def allowed(item, finding):
+def allowed(item: pytest.Item, finding: Finding) -> bool:
     """Reports whether a mark of the test, its class or its module allows a finding."""
     for mark in item.iter_markers("opassert"):
         allow = mark.kwargs.get("allow", ())

@@ -1,7 +1,11 @@
 """The findings of a part of a program, such as a cell of a notebook."""
 
+from __future__ import annotations
+
+from types import TracebackType
+
 from . import process
-from .findings import OpassertError, watcher
+from .findings import Finding, OpassertError, html_of, watcher
 
 
 class watch:
@@ -13,19 +17,20 @@ class watch:
     its first with statement on; RuntimeError is raised if it can't be.
     """
 
-    def __init__(self, name="with opassert.watch()", fail=False):
-        self.name, self.fail, self.findings = name, fail, []
+    def __init__(self, name: str = "with opassert.watch()", fail: bool = False) -> None:
+        self.name, self.fail = name, fail
+        self.findings: list[Finding] = []
 
-    def __enter__(self):
-        if watcher() is None:
-            process.join()
-        self._watcher = watcher()
+    def __enter__(self) -> watch:
+        self._watcher = watcher() or process.join()
         self._watcher.confirm()
         self._around = self._watcher.now
         self._watcher.keep(self._watcher.enter(self.name, self._around[1]))
         return self
 
-    def __exit__(self, kind, error, traceback):
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
         found = self._watcher.enter(*self._around)
         self.findings = [f for f in found if f.context == self.name]
         self._watcher.keep([f for f in found if f.context != self.name])
@@ -34,8 +39,8 @@ class watch:
         if self.fail and self.findings and error is None:
             raise OpassertError(self.findings)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "\n\n".join(map(str, self.findings)) or "no findings"
 
-    def _repr_html_(self):
-        return "".join(f._repr_html_() for f in self.findings) or "<p>no findings</p>"
+    def _repr_html_(self) -> str:
+        return html_of(self.findings)

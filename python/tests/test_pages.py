@@ -11,12 +11,7 @@ import pytest
 from opassert import command
 
 PAGES = pathlib.Path(__file__).resolve().parents[2] / "docs/start"
-PACKAGE = """import torch
-
-@torch.library.custom_op("mypackage::scale", mutates_args=())
-def scale(x: torch.Tensor, factor: float) -> torch.Tensor:
-    return x.mul_(factor).clone()
-
+FAKE = """
 @scale.register_fake
 def _(x):
     return torch.empty_like(x)
@@ -50,7 +45,8 @@ def test_flags(page):
 
 def test_python_page(tmp_path):
     """Its first commands say what is wrong with an op that writes its argument, and whose fake takes another number of them."""
-    (tmp_path / "mypackage.py").write_text(PACKAGE)
+    operator = re.search(r"^```python\n(import torch\n.*?)^```", (PAGES / "python.md").read_text(), re.M | re.S)[1]
+    (tmp_path / "mypackage.py").write_text(operator + FAKE)
     (tmp_path / "test_mypackage.py").write_text(TEST)
     variables = {**os.environ, "PATH": os.path.dirname(command.path()) + os.pathsep + os.environ["PATH"], "PYTHONPATH": str(tmp_path)}
     first = commands(PAGES / "python.md")[:4]
