@@ -2,6 +2,7 @@
 
 from importlib.metadata import version
 
+from . import testing
 from .checking import Report, check, check_op, lint, parametrize
 from .findings import Finding, OpassertError, OpassertWarning
 from .watching import watch
@@ -16,5 +17,6 @@ __all__ = [
     "check_op",
     "lint",
     "parametrize",
+    "testing",
     "watch",
 ]
