@@ -103,7 +103,7 @@ def restart(config: pytest.Config, run: list[str]) -> NoReturn:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Says which ops of opassert.parametrize are selected."""
+    """Collects the ops of opassert.parametrize whose tests are selected."""
     for item in session.items:
         for value in getattr(item, "callspec", session).__dict__.get("params", {}).values():
             if isinstance(value, OpReport):
