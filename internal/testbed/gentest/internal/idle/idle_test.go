@@ -20,7 +20,7 @@ type cost struct {
 	bare, release, checked func()
 }
 
-// costs are those of tensors that are observed by hand, and of the README's, by ObserveSlice.
+// costs are those of tensors that are observed by hand, and of the quick start's, by ObserveSlice.
 func costs() []cost {
 	tensors, slices := make([]*c10.Tensor, 15), make([]*quickstart.Vector, 15)
 	for i := range tensors {
