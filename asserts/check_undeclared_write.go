@@ -36,7 +36,7 @@ var _ = add(checkRow{
 const contended = "another goroutine's call held the storage"
 
 // unread is the reason for skipping a check on bytes that were not read.
-const unread = "bytes not read: a subclass's, or on a device that did not copy them, as during graph capture"
+const unread = "contents unavailable (tensor subclass, or no device-to-host copy, as during graph capture)"
 
 // undeclaredWrites takes bytes and versions as the storage's and metadata as the TensorImpl's: of
 // the arguments that share one, the first is reported. In a storage that the op may write, it

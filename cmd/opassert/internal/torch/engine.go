@@ -282,9 +282,9 @@ func Unseen(op *schema.Op, live *libtorch.Op) []engine.Unseen {
 			continue
 		}
 		if !changeable(a.Type) {
-			reason := "a boxed call passes the stack's handle of a tensor, and drops the tensor that the kernel puts there"
+			reason := "replaced handles are invisible in boxed calls"
 			if a.Alias != nil && a.Alias.Write && returned(op, a.Alias) {
-				reason += "; OA006 sees it in the return"
+				reason += ": OA006 sees it in the return"
 			}
 			if a.Type.Kind == schema.Tuple {
 				reason = "no kernel changes a tuple"

@@ -86,7 +86,7 @@ func TestContentsThatDeviceDoesNotCopy(t *testing.T) {
 		for _, want := range []string{
 			"whole::returns_view: the bytes of a tensor on openreg:0 cannot be copied to the CPU: RuntimeError: the device is lost",
 			"broken::returns_view: the bytes of a tensor on openreg:0 cannot be copied to the CPU: RuntimeError: the device is lost",
-			"skipped OA009 9: bytes not read",
+			"skipped OA009 9: contents unavailable",
 		} {
 			if strings.Count(o.stderr, want) != 1 {
 				t.Errorf("the report does not say once %q:\n%s", want, o.stderr)

@@ -55,7 +55,7 @@ func planned(w *watchedOp) string {
 
 // The checks that are not judged where calls are seen are skips, each with its reason.
 func TestWatchedOps(t *testing.T) {
-	const boxed = "OA001 a boxed call passes the stack's handle of a tensor"
+	const boxed = "OA001 replaced handles are invisible in boxed calls"
 	for _, tt := range []struct {
 		name, record     string
 		custom, followed bool
