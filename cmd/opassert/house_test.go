@@ -70,6 +70,7 @@ var rooms = []room{
 	{"asserts/optest", []string{"=asserts", "=asserts/suite/gokernels", "=asserts/maker", "=asserts/suite", "asserts/suite/engine", "asserts/report", "schema"}, nil},
 	{"cmd/opassert", []string{"schema", "allowlist", "gen", "asserts", "internal", "docs/reference"}, nil},
 	{"docs/reference", nil, nil},
+	{"cmd/opassert/internal/start", []string{"schema"}, []string{"golang.org/x/tools"}},
 	{"internal/dev/addcheck", []string{"=asserts"}, nil},
 	{"internal/dev/addprobe", nil, nil},
 	{"internal/dev/references", nil, []string{"golang.org/x/tools"}},

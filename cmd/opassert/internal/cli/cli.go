@@ -38,6 +38,7 @@ var commands []command
 
 func init() { // set in init, as commands use the list for their settings
 	commands = []command{
+		initCommand,
 		genCommand,
 		listCommand,
 		explainCommand,
