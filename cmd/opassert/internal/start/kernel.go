@@ -1,6 +1,7 @@
 package start
 
 import (
+	"errors"
 	"fmt"
 	"go/types"
 	"regexp"
@@ -25,7 +26,7 @@ type form struct{ Element, Storage, Make, Dims string }
 
 // kernels returns a kernel for each function and method of a package that has tensors, or for the one with a name.
 func kernels(pkg *types.Package, name string) (fits []kernel, err error) {
-	err = fmt.Errorf("no function takes tensors: slices of numbers, or pointers to structs of the package that have one")
+	err = errors.New("no function takes tensors: slices of numbers, or pointers to structs of the package with one")
 	if name != "" {
 		err = fmt.Errorf("no exported function %s: want Name, or Type.Name of a method, -func", name)
 	}
@@ -79,7 +80,8 @@ func newKernel(pkg *types.Package, f *types.Func) (kernel, error) {
 		if inSchema == "" {
 			return k, fmt.Errorf("its %s is a %s, which is neither a tensor nor a number", name, typ)
 		}
-		params, schema, args = append(params, name+" "+typ), append(schema, inSchema+" "+snake(name)), append(args, name)
+		params, args = append(params, name+" "+typ), append(args, name)
+		schema = append(schema, inSchema+" "+snake(name))
 		if typ == "*Slice" {
 			args[i] += ".Data"
 		}
@@ -91,15 +93,15 @@ func newKernel(pkg *types.Package, f *types.Func) (kernel, error) {
 	if sig.Recv() != nil {
 		call, args = args[0]+"."+f.Name(), args[1:]
 	}
-	returns, results, body, err := k.results(pkg, sig.Results(), call+"("+strings.Join(args, ", ")+")")
+	call += "(" + strings.Join(args, ", ") + ")"
+	returns, results, body, err := k.results(pkg, slices.Collect(sig.Results().Variables()), call)
 	k.schema = fmt.Sprintf("%s(%s) -> %s", k.Op, strings.Join(schema, ", "), returns)
 	k.Kernel = fmt.Sprintf("func %s(%s) (%s) {\n%s\n}", f.Name(), strings.Join(params, ", "), results, body)
 	return k, err
 }
 
 // results returns the returns in the schema, the results of the kernel, and its body.
-func (k *kernel) results(pkg *types.Package, list *types.Tuple, call string) (returns, results, body string, err error) {
-	all := slices.Collect(list.Variables())
+func (k *kernel) results(pkg *types.Package, all []*types.Var, call string) (returns, results, body string, err error) {
 	fails := len(all) > 0 && isError(all[len(all)-1].Type())
 	if fails {
 		all, results = all[:len(all)-1], "error"
@@ -207,7 +209,8 @@ func formOf(pkg *types.Package, t types.Type) (f form) {
 		}
 	}
 	for m := range named.Methods() {
-		if sig := m.Signature(); f.Storage == "" && m.Exported() && sig.Params().Len() == 0 && sig.Results().Len() == 1 {
+		sig := m.Signature()
+		if f.Storage == "" && m.Exported() && sig.Params().Len() == 0 && sig.Results().Len() == 1 {
 			if e := element(sig.Results().At(0).Type()); e != "" {
 				f = form{Element: e, Storage: m.Name() + "()"}
 			}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"text/template"
 
@@ -19,7 +18,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// Options are what `opassert init` is told.
+// Options are the flags of `opassert init`.
 type Options struct {
 	Package string // the folder of a package of the library
 	Func    string // its function to begin with, "" for the first that fits
@@ -28,7 +27,7 @@ type Options struct {
 	Clone   string // a folder that has opassert, "" for that version
 }
 
-// A File is to be written: relative to the root of the library's module, or for the workflow to that of its repository.
+// A File is a file to write.
 type File struct {
 	Path string
 	Text []byte
@@ -50,8 +49,9 @@ var files = template.Must(template.New("module").Parse(text))
 
 // Files returns the files to write, none of which exists, and the name of the function that is the kernel.
 func Files(o Options) ([]File, string, error) {
-	loaded, err := packages.Load(&packages.Config{Dir: o.Package,
-		Mode: packages.NeedName | packages.NeedTypes | packages.NeedSyntax | packages.NeedImports | packages.NeedModule | packages.NeedDeps}, ".")
+	const mode = packages.NeedName | packages.NeedTypes | packages.NeedSyntax | packages.NeedImports |
+		packages.NeedModule | packages.NeedDeps
+	loaded, err := packages.Load(&packages.Config{Dir: o.Package, Mode: mode}, ".")
 	if err != nil {
 		return nil, "", err
 	}
@@ -62,10 +62,11 @@ func Files(o Options) ([]File, string, error) {
 	case p.Module == nil || p.Module.Dir == "":
 		return nil, "", fmt.Errorf("%s is in no module: run go mod init at the library's root", o.Package)
 	case p.Name == "main":
-		return nil, "", fmt.Errorf("%s is a command, which nothing can import: want the folder of a library's package, -package", o.Package)
+		return nil, "", fmt.Errorf("%s is a command, which nothing can import: "+
+			"want the folder of a library's package, -package", o.Package)
 	}
-	m := module{Module: p.Module.Path, ModuleVersion: firstVersion(p.Module.Path), Version: o.Version, Clone: o.Clone, Path: p.PkgPath,
-		Import: fmt.Sprintf("%q", p.PkgPath), Schema: "ops.yaml"}
+	m := module{Module: p.Module.Path, ModuleVersion: firstVersion(p.Module.Path), Version: o.Version, Clone: o.Clone,
+		Path: p.PkgPath, Import: fmt.Sprintf("%q", p.PkgPath), Schema: "ops.yaml"}
 	if filepath.Base(p.PkgPath) != p.Name {
 		m.Import = p.Name + " " + m.Import
 	}
@@ -128,14 +129,15 @@ func given(path, root string, fits []kernel) (string, kernel, error) {
 		return "", kernel{}, err
 	}
 	for _, op := range file.Ops {
-		if i := slices.IndexFunc(fits, func(k kernel) bool { return k.Op == strings.TrimRight(op.Func.Name.Base, "_") }); i >= 0 {
-			k := fits[i]
-			k.Op = op.Name()
-			return filepath.ToSlash(rel), k, nil
+		for _, k := range fits {
+			if k.Op == strings.TrimRight(op.Func.Name.Base, "_") {
+				k.Op = op.Name()
+				return filepath.ToSlash(rel), k, nil
+			}
 		}
 	}
-	return "", kernel{}, fmt.Errorf("no op of %s has the name of a function that fits, such as %s: add one to the file, such as %s",
-		path, fits[0].name, fits[0].schema)
+	return "", kernel{}, fmt.Errorf("no op of %s has the name of a function that fits, such as %s: "+
+		"add one to the file, such as %s", path, fits[0].name, fits[0].schema)
 }
 
 var major = regexp.MustCompile(`[/.]v([0-9]+)$`)
