@@ -341,8 +341,15 @@ library.define("copy(Tensor x) -> Tensor")
 library.impl("copy", lambda x: x.clone(), "CPU")
 torch.library.register_fake("healthy::copy", torch.empty_like, lib=library)
 torch.library.register_autograd("healthy::copy", lambda ctx, grad: grad, lib=library)
+
+@torch.library.custom_op("healthy::twice", mutates_args=())
+def twice(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+
+twice.register_fake(lambda x: torch.empty_like(x))
+twice.register_autograd(lambda ctx, grad: 2 * grad)
 `), 0o600))
-		if got := run(t, folder, "lint", "-python", python.Path, "-module", "healthy"); got.status != 0 || !strings.HasPrefix(got.stdout, "1 op: 1 kernel, ") || !strings.HasSuffix(got.stdout, "1 formula; nothing wrong\n") {
+		if got := run(t, folder, "lint", "-python", python.Path, "-module", "healthy"); got.status != 0 || got.stdout != "2 ops: 2 kernels, 1 fake, 2 formulas; nothing wrong\n" {
 			t.Errorf("a healthy module: exit status %d, want 0\n%s%s", got.status, got.stdout, got.stderr)
 		}
 		if got := lint("absent"); got.status != 2 || !strings.Contains(got.stderr, "load absent: ModuleNotFoundError: No module named 'absent'") {

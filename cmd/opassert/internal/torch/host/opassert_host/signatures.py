@@ -15,10 +15,11 @@ from torch._library.custom_ops import OPDEFS
 from torch._library.utils import can_generate_trivial_fake_impl
 
 from .parameters import POSITIONAL, faults_of, parameters, spelt
+from .places import ROOT
 from .registrations import dispatched, overload, registered, site, written
 
 found = []
-looked = collections.Counter()  # functions, by what they are
+looked = set()  # of what the functions are, for which op, and where they are written
 
 
 def wrong(code, op, place, message, fix):
@@ -45,7 +46,7 @@ def check_function(code, what, op, schema, function, before=()):
     function = written(function)
     if takes is None or not site(function)[0]:
         return
-    looked[what.split()[0]] += 1
+    looked.add((what.split()[0], op, site(function)))
     for fault in faults_of(takes, schema.arguments, len(before)):
         wrong(code, op, site(function), f"the {what} does not accept the schema's arguments: {fault}", f"write {spelt(schema.arguments, before)}")
     if before:
@@ -68,7 +69,7 @@ def check_autograd(op, schema, backward, setup):
     takes = parameters(backward)
     if takes is None or not site(backward)[0]:
         return
-    looked["formula"] += 1
+    looked.add(("formula", op, site(backward)))
     least = len([p for p in takes if p.kind in POSITIONAL and p.default is p.empty])
     most = 1 << 30 if any(p.kind is p.VAR_POSITIONAL for p in takes) else len([p for p in takes if p.kind in POSITIONAL])
     grads = len(schema.returns)
@@ -135,5 +136,5 @@ def main():
         check_op(op)
     schemas = {op: (str(overload(op)._schema), *registered.kernel(op)) for op in added if overload(op)}
     with open(os.environ["OPASSERT_ANSWER"], "w") as answer:
-        json.dump({"found": found, "looked": looked, "ops": [{"op": op, "schema": s, "file": f, "line": n} for op, (s, f, n) in schemas.items()]}, answer)
+        json.dump({"found": found, "looked": collections.Counter(what for what, _, place in looked if not place[0].startswith(ROOT)), "ops": [{"op": op, "schema": s, "file": f, "line": n} for op, (s, f, n) in schemas.items()]}, answer)
     os._exit(0)
