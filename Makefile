@@ -15,12 +15,12 @@ generate:
 	go build -o out/opassert ./cmd/opassert
 	for module in arrow example gonum spago; do (cd testdata/$$module/kernels && ../../../out/opassert gen -schema ../ops.yaml -kernels . -out ../ops) || exit; done
 
-# What follows from a new check: the generated code, the README's table, the public names, and
+# What follows from a new check: the generated code, the tables of checks in the pages, the public names, and
 # goldens of its own, until they are committed. Those of other checks are compared: a wrong rule
 # rewrites none.
 golden: generate
 	go test ./asserts ./gen/plan ./gen/internal/emit ./internal/testbed/selftest -add
-	go test ./cmd/opassert -run 'TestReadmeHasEveryCheck|TestPublicNames' -update
+	go test ./cmd/opassert -run 'TestReadmeHasEveryCheck|TestChecksPage|TestPublicNames' -update
 
 bench:
 	go test -run '^$$' -bench . -benchmem ./...
