@@ -450,11 +450,20 @@ TORCH_LIBRARY_FRAGMENT(oplib, m) {
     return result;
   }));
 
+  // The meta kernel reads a value, so it always throws; the other one throws for some arguments.
+  m.def("sized(Tensor self) -> Tensor", cpu([](const Tensor& self) { return self.clone(); }));
+  m.def("sized_up(Tensor self) -> Tensor", cpu([](const Tensor& self) { return self.clone(); }));
+
   // The meta kernel makes fewer tensors.
   m.def("split_even(Tensor self) -> Tensor[]", cpu([](const Tensor& self) { return std::vector<Tensor>{self.clone(), self.clone()}; }));
 }
 
 TORCH_LIBRARY_IMPL(oplib, Meta, m) {
+  m.impl("sized", [](const Tensor& self) { return at::empty({self.sum().item<int64_t>()}, self.options()); });
+  m.impl("sized_up", [](const Tensor& self) {
+    TORCH_CHECK(self.dim() != 1, "one dimension is not planned for");
+    return at::empty_like(self);
+  });
   m.impl("split_even", [](const Tensor& self) { return std::vector<Tensor>{at::empty_like(self)}; });
 }
 

@@ -73,6 +73,8 @@ type Operator struct {
 	Kernel KernelKind
 	// Autograd reports that it has a kernel for autograd, or decomposes.
 	Autograd bool
+	// OnMeta reports that a library has a kernel for meta alone for it.
+	OnMeta bool
 	// Raises reports that callers of its kernel raise the versions of the arguments that it may
 	// write, even if it does not write them.
 	Raises bool

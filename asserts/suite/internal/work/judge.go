@@ -22,6 +22,7 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.CaseResult) []*repo
 		var tally report.Tally
 		if c.seen == nil {
 			tally.Uncalled = map[string]int{c.why: 1}
+			found = append(found, r.judgeFaults(t, a, t.brokenMeta(c), result, a.calls[0].on, c.on)...)
 		} else {
 			own := r.judgeOn(t, c, &tally, result)
 			if i == 0 {

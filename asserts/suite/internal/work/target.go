@@ -33,6 +33,8 @@ type Target struct {
 	steady    *attempt // the last with reproducible results
 	aligned   bool     // the op refuses tensors that are not aligned for vectors
 	pairs     pairs
+	metaThrew int             // calls of the kernel for meta that threw
+	metaRan   bool            // one returned
 	AsItIs    bool            // findings keep the calls that showed them
 	Single    bool            // a single case was requested: no earlier call has results
 	Without   []engine.Device // no calls there: one ended its process
@@ -181,6 +183,7 @@ type deviceCall struct {
 	args []any
 	seen *asserts.Seen // nil: it was not made, or threw
 	why  string        // why it was not made
+	said string        // the error of the op's own kernel there
 	left []asserts.Fault
 }
 

@@ -71,13 +71,35 @@ func (r *Runner) callTwins(t *Target, c *deviceCall) {
 	}
 	out, err := r.Engine.Call(t.Gen.Name, c.args, asserts.Content)
 	engine.Release(out.Results)
+	own := t.operator.OnMeta && c.on == engine.Meta // then it is an op that the kernel calls
 	switch text, _ := engine.Message(err); {
 	case err == nil:
 		out.Seen.Number()
 		c.seen = &out.Seen
-	case strings.Contains(text, "Could not run") || strings.Contains(strings.ToLower(text), fmt.Sprintf("not implemented for '%s'", c.on)):
+		t.metaRan = t.metaRan || c.on == engine.Meta
+	case !own && (strings.Contains(text, "Could not run") ||
+		strings.Contains(strings.ToLower(text), fmt.Sprintf("not implemented for '%s'", c.on))):
 		c.why = fmt.Sprintf("no kernel on %s", c.on)
 	default:
-		c.why = fmt.Sprintf("the call on %s threw: %s", c.on, sample.Clip(err.Error()))
+		c.said = sample.Clip(err.Error())
+		c.why = fmt.Sprintf("the call on %s threw: %s", c.on, c.said)
+		if own {
+			t.metaThrew++
+		}
 	}
+}
+
+// enoughThrown is the number of calls in which a kernel for meta has to throw, and in no other return, to be
+// broken: one that refuses some arguments is compared in other calls.
+const enoughThrown = 8
+
+// brokenMeta returns that the op's own kernel for meta throws in every call that the op accepts.
+func (t *Target) brokenMeta(c *deviceCall) []asserts.Fault {
+	if c.on != engine.Meta || c.said == "" || t.metaRan || t.metaThrew == 0 || t.metaThrew < enoughThrown && !t.Single {
+		return nil
+	}
+	return []asserts.Fault{{
+		Code: asserts.MetaAlias, Saw: "the kernel returns, and the one for meta throws in every call: " + c.said,
+		Fix: "make the kernel for meta accept what the kernel accepts, and return what the schema says",
+	}}
 }

@@ -214,7 +214,7 @@ var below = []string{"CPU", "CompositeExplicitAutograd", "CompositeExplicitAutog
 
 func (l *Libtorch) operator(op *libtorch.Op) engine.Operator {
 	o := engine.Operator{Missing: op.Unpassable(), Added: l.Loaded(op.Name), Autograd: op.Autograd}
-	o.Raises = o.Added && op.Raises
+	o.Raises, o.OnMeta = o.Added && op.Raises, o.Added && slices.Contains(op.Kernels, "Meta")
 	var written registration
 	if o.Added {
 		written = l.registration(op.Name)
