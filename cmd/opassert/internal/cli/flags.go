@@ -37,7 +37,7 @@ var flagRows = []flagRow{
 	{what, "check schema", "a `file` with schemas that replace the engine's own"},
 	{what, "init schema", "a schema `file` of yours (default: one is written, with the op of the function)"},
 	{what, "init package", "the `folder` of a package of the library (default: .)"},
-	{what, "func", "the `function` to begin with, or Type.Method (default: the first whose types fit)"},
+	{what, "func", "the `function` to begin with, or Type.Method (default: all whose types fit)"},
 	{what, "clone", "the `folder` of a clone of opassert to build, instead of this version"},
 	{what, "tags", "the tags `file` (default: tags.yaml beside the schema, if there is one)"},
 	{what, "pytorch-schema", "the `file` with schemas that the schema file only names (default: the PyTorch found)"},

@@ -38,7 +38,7 @@ func runInit(inv *invocation) error {
 	in := bufio.NewScanner(os.Stdin)
 	inv.ask(in, &o.Package, "package", "the folder of a package of the library", ".")
 	inv.ask(in, &o.Schema, "schema", "a schema file of its ops; none: one is written", "")
-	files, function, err := start.Files(o)
+	files, kernels, err := start.Files(o)
 	if err != nil {
 		return err
 	}
@@ -51,8 +51,8 @@ func runInit(inv *invocation) error {
 		}
 		fmt.Fprintln(inv.stdout, f.Path)
 	}
-	fmt.Fprintf(inv.stderr, "%s is the first kernel. What its schema promises is for you to say. Then, in %s:\n"+
-		"  go mod tidy\n  go generate ./...\n  go tool opassert check\n", function, filepath.Dir(files[0].Path))
+	fmt.Fprintf(inv.stderr, "functions with a kernel: %d. Their schemas are of their types: what they share and write is for you to say.\nIn %s:\n"+
+		"  go mod tidy\n  go generate ./...\n  go tool opassert check\n", kernels, filepath.Dir(files[0].Path))
 	return nil
 }
 

@@ -13,9 +13,9 @@ import (
 // A kernel calls one function of the library.
 type kernel struct {
 	name   string // of the function
-	schema string // of its types alone: what it shares and writes is for the author to say
+	Schema string // of its types and names: what else it shares and writes is for the author to say
 	Op     string
-	Kernel string // its text
+	Text   string
 	Tensor string // the Go type of its tensors: a slice, or a pointer to a struct
 	Slice  string // that slice, or ""
 	form
@@ -25,6 +25,7 @@ type kernel struct {
 type form struct{ Element, Storage, Make, Dims string }
 
 // kernels returns a kernel for each function and method of a package that has tensors, or for the one with a name.
+// All are of the type of tensors that most have.
 func kernels(pkg *types.Package, name string) (fits []kernel, err error) {
 	err = errors.New("no function takes tensors: slices of numbers, or pointers to structs of the package with one")
 	if name != "" {
@@ -53,10 +54,20 @@ func kernels(pkg *types.Package, name string) (fits []kernel, err error) {
 			}
 		}
 	}
-	if len(fits) > 0 {
-		err = nil
+	if len(fits) == 0 {
+		return nil, err
 	}
-	return fits, err
+	most, number, ops := "", map[string]int{}, map[string]bool{"observe": true, "from_spec": true, "slice": true}
+	for _, k := range fits {
+		if number[k.Tensor]++; number[k.Tensor] > number[most] {
+			most = k.Tensor
+		}
+	}
+	return slices.DeleteFunc(fits, func(k kernel) bool {
+		unfit := k.Tensor != most || ops[k.Op]
+		ops[k.Op] = ops[k.Op] || !unfit
+		return unfit
+	}), nil
 }
 
 func newKernel(pkg *types.Package, f *types.Func) (kernel, error) {
@@ -69,6 +80,7 @@ func newKernel(pkg *types.Package, f *types.Func) (kernel, error) {
 		vars = slices.Insert(vars, 0, sig.Recv())
 	}
 	var params, args, schema []string
+	written := "" // the type of an argument that is written, by its name or the function's
 	for i, v := range vars {
 		name := v.Name()
 		if i == 0 && sig.Recv() != nil {
@@ -79,6 +91,10 @@ func newKernel(pkg *types.Package, f *types.Func) (kernel, error) {
 		inSchema, typ := k.types(pkg, v.Type())
 		if inSchema == "" {
 			return k, fmt.Errorf("its %s is a %s, which is neither a tensor nor a number", name, typ)
+		}
+		named := destination.MatchString(name) || i == 0 && inPlace.MatchString(f.Name())
+		if inSchema == "Tensor" && written == "" && named {
+			inSchema, written = "Tensor(a!)", typ
 		}
 		params, args = append(params, name+" "+typ), append(args, name)
 		schema = append(schema, inSchema+" "+snake(name))
@@ -95,10 +111,21 @@ func newKernel(pkg *types.Package, f *types.Func) (kernel, error) {
 	}
 	call += "(" + strings.Join(args, ", ") + ")"
 	returns, results, body, err := k.results(pkg, slices.Collect(sig.Results().Variables()), call)
-	k.schema = fmt.Sprintf("%s(%s) -> %s", k.Op, strings.Join(schema, ", "), returns)
-	k.Kernel = fmt.Sprintf("func %s(%s) (%s) {\n%s\n}", f.Name(), strings.Join(params, ", "), results, body)
+	if written == "*Slice" && results == "*Slice" { // it returns what it writes, as append does
+		returns, results, body = "()", "", call
+	} else if returns == "Tensor" && written != "" {
+		returns = "Tensor(a!)"
+	}
+	k.Schema = fmt.Sprintf("%s(%s) -> %s", k.Op, strings.Join(schema, ", "), returns)
+	k.Text = fmt.Sprintf("func %s(%s) (%s) {\n%s\n}", f.Name(), strings.Join(params, ", "), results, body)
 	return k, err
 }
+
+// destination and inPlace match names of what is written.
+var (
+	destination = regexp.MustCompile(`^(?i:dst|dest|out)$`)
+	inPlace     = regexp.MustCompile(`(?i)in_?place`)
+)
 
 // results returns the returns in the schema, the results of the kernel, and its body.
 func (k *kernel) results(pkg *types.Package, all []*types.Var, call string) (returns, results, body string, err error) {
@@ -256,7 +283,7 @@ func construct(fn *types.Func, t types.Type, elem string) (text, dims string) {
 	return text, fmt.Sprint(max(1, sizes))
 }
 
-// snake returns a Go name as an op's: AddScaled is add_scaled.
+// snake returns a Go name as an op's: AddScaled and Add_Scaled are add_scaled.
 func snake(name string) string {
 	var b strings.Builder
 	for i, r := range name {
@@ -265,5 +292,5 @@ func snake(name string) string {
 		}
 		b.WriteRune(unicode.ToLower(r))
 	}
-	return b.String()
+	return strings.ReplaceAll(b.String(), "__", "_")
 }

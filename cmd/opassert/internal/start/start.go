@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -21,7 +22,7 @@ import (
 // Options are the flags of `opassert init`.
 type Options struct {
 	Package string // the folder of a package of the library
-	Func    string // its function to begin with, "" for the first that fits
+	Func    string // the only function to begin with, "" for all that fit
 	Schema  string // a schema file, "" to write one
 	Version string // of opassert
 	Clone   string // a folder that has opassert, "" for that version
@@ -38,8 +39,9 @@ type module struct {
 	Module, ModuleVersion, Version, Clone string
 	Folder                                string // of the library in its repository, with a slash; "" for its root
 	Path, Import                          string // of the package
-	Schema, Entry                         string // the file, and the text of the entry if it is to be written
-	kernel
+	Schema                                string // the file
+	Kernels                               []kernel
+	kernel                                // the first
 }
 
 //go:embed module.txtar
@@ -47,22 +49,22 @@ var text string
 
 var files = template.Must(template.New("module").Parse(text))
 
-// Files returns the files to write, none of which exists, and the name of the function that is the kernel.
-func Files(o Options) ([]File, string, error) {
+// Files returns the files to write, none of which exists, and the number of kernels.
+func Files(o Options) ([]File, int, error) {
 	const mode = packages.NeedName | packages.NeedTypes | packages.NeedSyntax | packages.NeedImports |
 		packages.NeedModule | packages.NeedDeps
 	loaded, err := packages.Load(&packages.Config{Dir: o.Package, Mode: mode}, ".")
 	if err != nil {
-		return nil, "", err
+		return nil, 0, err
 	}
 	p := loaded[0]
 	switch {
 	case len(p.Errors) > 0:
-		return nil, "", fmt.Errorf("package %s: %v: go build must succeed there", o.Package, p.Errors[0])
+		return nil, 0, fmt.Errorf("package %s: %v: go build must succeed there", o.Package, p.Errors[0])
 	case p.Module == nil || p.Module.Dir == "":
-		return nil, "", fmt.Errorf("%s is in no module: run go mod init at the library's root", o.Package)
+		return nil, 0, fmt.Errorf("%s is in no module: run go mod init at the library's root", o.Package)
 	case p.Name == "main":
-		return nil, "", fmt.Errorf("%s is a command, which nothing can import: "+
+		return nil, 0, fmt.Errorf("%s is a command, which nothing can import: "+
 			"want the folder of a library's package, -package", o.Package)
 	}
 	m := module{Module: p.Module.Path, ModuleVersion: firstVersion(p.Module.Path), Version: o.Version, Clone: o.Clone,
@@ -70,23 +72,21 @@ func Files(o Options) ([]File, string, error) {
 	if filepath.Base(p.PkgPath) != p.Name {
 		m.Import = p.Name + " " + m.Import
 	}
-	fits, err := kernels(p.Types, o.Func)
-	if err != nil {
-		return nil, "", fmt.Errorf("package %s: %w", p.PkgPath, err)
+	if m.Kernels, err = kernels(p.Types, o.Func); err != nil {
+		return nil, 0, fmt.Errorf("package %s: %w", p.PkgPath, err)
 	}
-	m.kernel, m.Entry = fits[0], fits[0].schema
 	if o.Schema != "" {
-		if m.Schema, m.kernel, err = given(o.Schema, p.Module.Dir, fits); err != nil {
-			return nil, "", err
+		if m.Schema, m.Kernels, err = given(o.Schema, p.Module.Dir, m.Kernels); err != nil {
+			return nil, 0, err
 		}
-		m.Entry = ""
 	}
+	m.kernel = m.Kernels[0]
 	repository := repositoryOf(p.Module.Dir)
 	if rel, err := filepath.Rel(repository, p.Module.Dir); err == nil && rel != "." {
 		m.Folder = filepath.ToSlash(rel) + "/"
 	}
 	made, err := m.files(p.Module.Dir, repository)
-	return made, m.kernel.name, err
+	return made, len(m.Kernels), err
 }
 
 func (m module) files(root, repository string) ([]File, error) {
@@ -114,30 +114,32 @@ func (m module) files(root, repository string) ([]File, error) {
 	return made, nil
 }
 
-// given returns a schema file as the new module names it, and the kernel of the first op that is one of the functions.
-func given(path, root string, fits []kernel) (string, kernel, error) {
+// given returns a schema file as the new module names it, and the kernels of its ops.
+func given(path, root string, fits []kernel) (name string, kernels []kernel, err error) {
 	file, err := schema.Config{Kernels: true}.Load(path)
 	if err != nil {
-		return "", kernel{}, err
+		return "", nil, err
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
-		return "", kernel{}, err
+		return "", nil, err
 	}
 	rel, err := filepath.Rel(filepath.Join(root, "opassert"), abs)
 	if err != nil {
-		return "", kernel{}, err
+		return "", nil, err
 	}
 	for _, op := range file.Ops {
-		for _, k := range fits {
-			if k.Op == strings.TrimRight(op.Func.Name.Base, "_") {
-				k.Op = op.Name()
-				return filepath.ToSlash(rel), k, nil
-			}
+		i := slices.IndexFunc(fits, func(k kernel) bool { return k.Op == strings.TrimRight(op.Func.Name.Base, "_") })
+		if i >= 0 {
+			fits[i].Op = op.Name()
+			kernels, fits = append(kernels, fits[i]), slices.Delete(fits, i, i+1)
 		}
 	}
-	return "", kernel{}, fmt.Errorf("no op of %s has the name of a function that fits, such as %s: "+
-		"add one to the file, such as %s", path, fits[0].name, fits[0].schema)
+	if len(kernels) == 0 {
+		return "", nil, fmt.Errorf("no op of %s has the name of a function that fits, such as %s: "+
+			"add one to the file, such as %s", path, fits[0].name, fits[0].Schema)
+	}
+	return filepath.ToSlash(rel), kernels, nil
 }
 
 var major = regexp.MustCompile(`[/.]v([0-9]+)$`)
