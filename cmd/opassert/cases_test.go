@@ -63,7 +63,7 @@ func TestOwnCases(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "explained.yaml")
 	must.Do(t, os.WriteFile(file, []byte(explained[strings.Index(explained, "# cases::"):]), 0o666))
-	if out := check("-cases", file, "-n", "2"); !strings.Contains(out, ": cases::tuple: this case never ran: no\n") || !strings.Contains(out, " of 23 ran") {
+	if out := check("-cases", file, "-n", "2"); !strings.Contains(out, ": cases::tuple: this case never ran: no\n") || !strings.Contains(out, " in 23 ops") {
 		t.Errorf("the file that -explain prints:\n%s", out)
 	}
 }
