@@ -6,9 +6,8 @@ import (
 	"math"
 )
 
-// Generated3 is the version of the contract between generated code and this package.
-// Each generated file refers to it, so that a file for another version does not
-// compile.
+// Generated3 is the version of the contract between generated code and this package. Each generated file refers to it,
+// so that a file for another version does not compile.
 const Generated3 = true
 
 // A Call records the observations of one call of a kernel:
@@ -22,8 +21,7 @@ const Generated3 = true
 //
 // A list is List and then each of its tensors. If the kernel panics, the call is not judged.
 //
-// The record and the Call stay on the caller's stack, as long as no pointer in a Call
-// is stored elsewhere.
+// The record and the Call stay on the caller's stack, as long as no pointer in a Call is stored elsewhere.
 type Call struct {
 	// Record is new and zero, with one element for each tensor that is not in a list, two for an
 	// argument. A list of n takes n+1 elements; if fewer are left, the record moves to the heap.
@@ -82,8 +80,7 @@ func beginContext(ctx context.Context, op *Op, obs []Observation) (*plan, *setti
 	return begin(op, obs)
 }
 
-// record is begin for a recorded call: at the content level the call holds the storages that it
-// reads.
+// record is begin for a recorded call: at the content level the call holds the storages that it reads.
 func (s *settings) record(op *Op, obs []Observation) (*plan, *settings) {
 	p, s := s.begin(op, len(obs))
 	if s.level >= Content {

@@ -2,6 +2,5 @@
 
 package asserts
 
-// goroutine returns an identifier of the running goroutine: the address of the
-// runtime's data for it.
+// goroutine returns an identifier of the running goroutine: the address of the runtime's data for it.
 func goroutine() uintptr

@@ -7,8 +7,7 @@ import "sync"
 // holds the storages that it reads, from the first observation until it is judged, and a storage
 // held by calls of two goroutines is not read but marked [Contended].
 
-// holds are the storages held now, by their IDs. With a map, this would be a fifth of the time of a
-// call.
+// holds are the storages held now, by their IDs. With a map, this would be a fifth of the time of a call.
 var holds [256]bucket
 
 // A bucket has the storages with some of the IDs.
@@ -17,8 +16,7 @@ type bucket struct {
 	first *held
 }
 
-// bucketOf returns the bucket of a storage: IDs are serial numbers, or addresses with equal low
-// bits.
+// bucketOf returns the bucket of a storage: IDs are serial numbers, or addresses with equal low bits.
 func bucketOf(id ID) *bucket { return &holds[uint64(id)*0x9e3779b97f4a7c15>>56] }
 
 // place returns the slot of the storage in its locked bucket, or the end.
@@ -76,8 +74,7 @@ func (s *settings) hold() *settings {
 	return &h.settings
 }
 
-// mark points the observations of a call to its holding: from within Observe, call and goroutine
-// are expensive to find.
+// mark points the observations of a call to its holding: from within Observe, call and goroutine are expensive to find.
 func (h *holding) mark(obs []Observation) {
 	for i := range obs {
 		obs[i].Content = &h.pending
@@ -135,9 +132,8 @@ func (h *holding) drop(s *held) {
 	h.spare = append(h.spare, s)
 }
 
-// Look calls read, which fills in the Content, unless a call of another goroutine holds the
-// tensor's storage: then the tensor is [Contended]. Observe calls it once Storage is set. Outside
-// of a checked call it always calls read.
+// Look calls read, which fills in the Content, unless a call of another goroutine holds the tensor's storage: then the
+// tensor is [Contended]. Observe calls it once Storage is set. Outside of a checked call it always calls read.
 func (o *Observation) Look(read func()) {
 	h := o.holding()
 	if h == nil || o.Storage == 0 {
@@ -165,9 +161,8 @@ func (h *holding) read(o *Observation, read func()) {
 	}
 }
 
-// readAgain panics if a second read finds the bytes at another address: the engine observes a copy,
-// and every kernel would be accused of moving it. The copy may be on the stack, so the second read
-// has one more frame.
+// readAgain panics if a second read finds the bytes at another address: the engine observes a copy, and every kernel
+// would be accused of moving it. The copy may be on the stack, so the second read has one more frame.
 //
 //go:noinline
 func (h *holding) readAgain(o *Observation, read func()) {

@@ -171,8 +171,7 @@ func ofProgram(function string) bool {
 
 const most = 12 // goroutines; alone does not examine more
 
-// waitsIn returns the function outside package runtime that a goroutine is in, or "" if it has just
-// ended.
+// waitsIn returns the function outside package runtime that a goroutine is in, or "" if it has just ended.
 func waitsIn(stack []uintptr) string {
 	frames := runtime.CallersFrames(stack)
 	for {

@@ -171,8 +171,7 @@ func SetLevel(l Level) (restore func()) {
 	return replace(l, func(s *settings) *Level { return &s.level })
 }
 
-// SetReporter sets the reporter of violations, and returns a function that restores the previous
-// one.
+// SetReporter sets the reporter of violations, and returns a function that restores the previous one.
 func SetReporter(r Reporter) (restore func()) {
 	return replace(r, func(s *settings) *Reporter { return &s.reporter })
 }
@@ -182,17 +181,15 @@ func SetPolicy(p *Policy) (restore func()) {
 	return replace(p, func(s *settings) **Policy { return &s.policy })
 }
 
-// SetAlone sets whether no other goroutine uses the tensors of a call meanwhile, and returns a
-// function that restores the previous value. If not set, OA016 is judged in the first calls of each
-// op, if no other goroutine runs, and in runs of many ops, such as those of opassert check and
-// package optest.
+// SetAlone sets whether no other goroutine uses the tensors of a call meanwhile, and returns a function that restores
+// the previous value. If not set, OA016 is judged in the first calls of each op, if no other goroutine runs, and in
+// runs of many ops, such as those of opassert check and package optest.
 func SetAlone(alone bool) (restore func()) {
 	return replace(alone, func(s *settings) *bool { return &s.alone })
 }
 
-// SetSample sets the share of calls that are checked, from 0 to 1, and returns a function that
-// restores it. Calls are counted by op, not drawn: with 0.1 the first call of each op is checked,
-// the eleventh, and so on.
+// SetSample sets the share of calls that are checked, from 0 to 1, and returns a function that restores it. Calls are
+// counted by op, not drawn: with 0.1 the first call of each op is checked, the eleventh, and so on.
 func SetSample(share float64) (restore func()) {
 	return replace(share, func(s *settings) *float64 { return &s.sample })
 }

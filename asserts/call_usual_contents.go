@@ -155,8 +155,7 @@ func (c *Call) shared(at int) bool {
 	return false
 }
 
-// sameForm reports whether two snapshots are equal apart from the bytes. Tensors with parts never
-// are.
+// sameForm reports whether two snapshots are equal apart from the bytes. Tensors with parts never are.
 func sameForm(x, y *Snapshot) bool {
 	return slices.Equal(x.Sizes, y.Sizes) && slices.Equal(x.Strides, y.Strides) && x.Offset == y.Offset &&
 		x.DType == y.DType && x.Layout == y.Layout && x.Nbytes == y.Nbytes && x.Memory == y.Memory &&

@@ -33,8 +33,7 @@ type checkRow struct {
 	// fixes returns the change to make, in the schema or in the code.
 	fixes func(op *Op, v *Violation) string
 
-	// inPython is the fix for a class whose __torch_dispatch__ answers a call; "": the result of
-	// fixes.
+	// inPython is the fix for a class whose __torch_dispatch__ answers a call; "": the result of fixes.
 	inPython string
 
 	// skips lists the tensors for which the check is unreliable; reliable for none.
@@ -48,8 +47,7 @@ type checkRow struct {
 	// runs of many ops; nil: on every call except those through autograd.
 	when func(*Seen) bool
 
-	// parts extends the check to the tensors inside sparse, quantized, nested and wrapping ones:
-	// see [WithParts].
+	// parts extends the check to the tensors inside sparse, quantized, nested and wrapping ones: see [WithParts].
 	parts bool
 }
 
@@ -104,8 +102,7 @@ func (c Code) check() *checkRow {
 	return &none
 }
 
-// judging lists the checks judged on a call, in order: each after those in its after set, else by
-// code.
+// judging lists the checks judged on a call, in order: each after those in its after set, else by code.
 var judging = sync.OnceValue(func() []*checkRow {
 	var order []*checkRow
 	var done Codes

@@ -25,9 +25,8 @@ var _ = add(checkRow{
 	skips: reliable,
 })
 
-// autogradKernels leaves returns that are an unwritten argument to OA007 and to their declaration.
-// A kernel for autograd may return a tensor that requires no grad, intentionally or by mistake:
-// nothing distinguishes the two.
+// autogradKernels leaves returns that are an unwritten argument to OA007 and to their declaration. A kernel for
+// autograd may return a tensor that requires no grad, intentionally or by mistake: nothing distinguishes the two.
 //
 // Source: torch/testing/_internal/optests/autograd_registration.py, which checks kernels that call
 // into autograd.

@@ -78,8 +78,7 @@ func changedLater(then, later *Observation) string {
 	return changedBytes(then.Content, later.Content)
 }
 
-// ownMemory reports whether a return's memory may be its own, and reports the return if not.
-// Unknown owners are a skip.
+// ownMemory reports whether a return's memory may be its own, and reports the return if not. Unknown owners are a skip.
 func (j *judge) ownMemory(out *output) bool {
 	owner := OwnStorage
 	if out.Content != nil {

@@ -47,9 +47,8 @@ func (op *Op) reshapes() bool {
 	return sets || slices.Contains(op.Tags, "inplace_view") || slices.Contains(strings.Split(name, "_"), "resize")
 }
 
-// inplaceMetadata reports a tensor passed twice for its first argument, and counts one that is also
-// an out argument as out. Another TensorImpl or StorageImpl has other metadata: that is OA001 or
-// OA002.
+// inplaceMetadata reports a tensor passed twice for its first argument, and counts one that is also an out argument as
+// out. Another TensorImpl or StorageImpl has other metadata: that is OA001 or OA002.
 func (j *judge) inplaceMetadata() {
 	reported := make(map[ID]bool)
 	for _, in := range j.inputs {

@@ -111,8 +111,7 @@ func uses(what string, o *Observation) int32 {
 	return o.StorageUses
 }
 
-// writtenLate reports the arguments written after the call: some milliseconds later, or by the next
-// call.
+// writtenLate reports the arguments written after the call: some milliseconds later, or by the next call.
 func (j *judge) writtenLate(reported map[ID]bool) {
 	for _, in := range j.inputs {
 		known := func(v *Violation) bool { return v.Before.Storage == in.before.Storage }
@@ -162,8 +161,7 @@ func (j *judge) keeps(in *input) string {
 	return ""
 }
 
-// holders returns the number of additional uses of an argument by the returns, and by
-// the parts of other arguments.
+// holders returns the number of additional uses of an argument by the returns, and by the parts of other arguments.
 func (j *judge) holders(impl, storage ID) (impls, storages int32) {
 	on := make(map[ID]bool)
 	for _, out := range j.outputs {

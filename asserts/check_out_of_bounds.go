@@ -1,7 +1,6 @@
 package asserts
 
-// OutOfBounds is OA018. The engine that allocates the memory of tensors finds its
-// violations.
+// OutOfBounds is OA018. The engine that allocates the memory of tensors finds its violations.
 const OutOfBounds Code = 18
 
 var _ = add(checkRow{

@@ -101,8 +101,7 @@ func (j *judge) undeclaredWrites() {
 	}
 }
 
-// writtenOver reports whether an argument lies in the memory of one that the op
-// may write, under another StorageImpl.
+// writtenOver reports whether an argument lies in the memory of one that the op may write, under another StorageImpl.
 func (j *judge) writtenOver(in *input) bool {
 	return slices.ContainsFunc(j.over(&in.after), func(w *input) bool { return w.Write })
 }
@@ -115,8 +114,7 @@ func (j *judge) holdsWritten(in *input) bool {
 	})
 }
 
-// writtenOn returns the arguments that the op may write and that were on a storage before or after
-// the call.
+// writtenOn returns the arguments that the op may write and that were on a storage before or after the call.
 func (j *judge) writtenOn(storage ID) []*input {
 	return slices.DeleteFunc(slices.Clone(j.byStorage[storage]), func(in *input) bool { return !in.Write })
 }

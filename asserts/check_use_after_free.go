@@ -1,7 +1,6 @@
 package asserts
 
-// UseAfterFree is OA019. The engine that allocates the memory of tensors finds its
-// violations.
+// UseAfterFree is OA019. The engine that allocates the memory of tensors finds its violations.
 const UseAfterFree Code = 19
 
 var _ = add(checkRow{

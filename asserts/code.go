@@ -7,8 +7,7 @@ import (
 	"github.com/opassert/opassert/internal/usual"
 )
 
-// A Code names one check. Codes are stable and never reused. Each check has a file of its own,
-// check_NAME.go.
+// A Code names one check. Codes are stable and never reused. Each check has a file of its own, check_NAME.go.
 type Code uint8
 
 // numCodes is the capacity of [Codes] and [Counts].
@@ -28,8 +27,7 @@ func (c Code) Rule() string { return c.check().rule }
 // Breaks returns the consequence of a broken rule for a user.
 func (c Code) Breaks() string { return c.check().breaks }
 
-// BreaksPlain returns the same for a library without autograd, functionalization and
-// compilers: see [Seen].
+// BreaksPlain returns the same for a library without autograd, functionalization and compilers: see [Seen].
 func (c Code) BreaksPlain() string { return cmp.Or(c.check().plain, c.check().breaks) }
 
 // Level returns the least level at which the check is judged.
@@ -38,12 +36,10 @@ func (c Code) Level() Level { return c.check().level }
 // About returns the kinds of subject of the check.
 func (c Code) About() About { return c.check().about }
 
-// InPython returns the fix for a __torch_dispatch__ that answers calls; "" if it is the same as for
-// a kernel.
+// InPython returns the fix for a __torch_dispatch__ that answers calls; "" if it is the same as for a kernel.
 func (c Code) InPython() string { return c.check().inPython }
 
-// OnCall reports whether the check is judged on a single call, without another call to compare
-// with.
+// OnCall reports whether the check is judged on a single call, without another call to compare with.
 func (c Code) OnCall() bool { return c.check().judges != nil }
 
 // InRuns reports whether the check is judged only in runs of many ops, such as those of opassert

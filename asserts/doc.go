@@ -1,6 +1,5 @@
-// Package asserts is the run time of opassert: it observes the calls of a tensor
-// library's kernels, judges them against the promises of their schemas, and reports
-// violations. Three kinds of programs use it.
+// Package asserts is the run time of opassert: it observes the calls of a tensor library's kernels, judges them against
+// the promises of their schemas, and reports violations. Three kinds of programs use it.
 //
 // Generated code has an [Op] for each operator and records each call in a [Call];
 // [Enabled] and [Generated3] tie it to the build and to this version.
@@ -28,15 +27,12 @@
 //		}
 //	}
 //
-// An [ID] identifies an object for as long as a call is judged: the simplest is a
-// serial number from [NewID], stored in the object. A library without reference
-// counts sets [NotCounted]; then results that are referenced elsewhere are not found,
-// which is counted as a skip, but those that share with an argument or with another
-// result are. A library with counts fills in ImplUses and StorageUses, and declares
-// with maker.Release how a tensor is released: then references that a kernel keeps, or
-// releases too often, are found. [Counter] reads counts that a library does not export.
-// The digest of a [Snapshot] covers the whole storage, so that it changes with a write
-// beside a view.
+// An [ID] identifies an object for as long as a call is judged: the simplest is a serial number from [NewID], stored in
+// the object. A library without reference counts sets [NotCounted]; then results that are referenced elsewhere are not
+// found, which is counted as a skip, but those that share with an argument or with another result are. A library with
+// counts fills in ImplUses and StorageUses, and declares with maker.Release how a tensor is released: then references
+// that a kernel keeps, or releases too often, are found. [Counter] reads counts that a library does not export. The
+// digest of a [Snapshot] covers the whole storage, so that it changes with a write beside a view.
 //
 // A tensor over several storages, such as values and a validity bitmap, has one of
 // them as its own, and observes the others as parts:
@@ -51,8 +47,7 @@
 //
 // # The cost of a call
 //
-// Without the build tag opassert ([Enabled] is false) a wrapper is the bare
-// call. With it, the [Level] decides:
+// Without the build tag opassert ([Enabled] is false) a wrapper is the bare call. With it, the [Level] decides:
 //
 //   - Identity compares pointers and counts. The record is on the wrapper's stack:
 //     nothing is allocated, and a tensor costs some nanoseconds.
@@ -82,13 +77,11 @@
 //	sample=0.1        check this share of the calls of each op
 //	policy=pytorch    the skip policy; aware is the default
 //
-// go test shows the output of a test only if it fails, so under log and collect [Main]
-// makes the package's tests fail. In a test without Main they panic, and in other
-// programs collect is log.
+// go test shows the output of a test only if it fails, so under log and collect [Main] makes the package's tests fail.
+// In a test without Main they panic, and in other programs collect is log.
 //
-// Code can override these options: with [SetReporter], [SetLevel], [SetSample] and
-// [SetPolicy] for the process, and with [WithReporter], [WithLevel] and [WithPolicy]
-// for the calls that a context is passed to.
+// Code can override these options: with [SetReporter], [SetLevel], [SetSample] and [SetPolicy] for the process, and
+// with [WithReporter], [WithLevel] and [WithPolicy] for the calls that a context is passed to.
 //
 // # Reporters
 //
@@ -97,17 +90,14 @@
 //
 //	asserts.NewT(t)
 //
-// makes them failures of that test, at the line that called the wrapper; see
-// [NewT] for the goroutines that belong to a test. [Main] prints the [Summary] of
-// a package's tests under OPASSERT=collect. Package
-// asserts/report writes the lines of a report, which are [Result] values, as text, JSON, JUnit XML and SARIF.
+// makes them failures of that test, at the line that called the wrapper; see [NewT] for the goroutines that belong to a
+// test. [Main] prints the [Summary] of a package's tests under OPASSERT=collect. Package asserts/report writes the
+// lines of a report, which are [Result] values, as text, JSON, JUnit XML and SARIF.
 //
 // # Skips
 //
-// Some tensors and modes make a check meaningless: a tensor without storage cannot keep
-// it, a mode that logs results holds references to them. A [Policy] lists the checks to
-// skip for each trait and mode; [Aware] skips as few as possible, [PyTorch] the same as
-// PyTorch's own asserts. A subclass or a mode declares the checks that it invalidates
-// with [RegisterSubclass], [EnterMode] or [WithMode]. The summary counts every skip by
-// check and reason.
+// Some tensors and modes make a check meaningless: a tensor without storage cannot keep it, a mode that logs results
+// holds references to them. A [Policy] lists the checks to skip for each trait and mode; [Aware] skips as few as
+// possible, [PyTorch] the same as PyTorch's own asserts. A subclass or a mode declares the checks that it invalidates
+// with [RegisterSubclass], [EnterMode] or [WithMode]. The summary counts every skip by check and reason.
 package asserts

@@ -37,8 +37,7 @@ func (j *judge) of(args []int) []*input {
 	return slices.DeleteFunc(slices.Clone(j.inputs), func(in *input) bool { return !slices.Contains(args, in.arg) || !in.before.Defined() })
 }
 
-// declared reports whether the schema lets a return be on this storage: an argument with a common
-// alias set is on it.
+// declared reports whether the schema lets a return be on this storage: an argument with a common alias set is on it.
 func (j *judge) declared(out *output, storage ID) bool {
 	return slices.ContainsFunc(j.byStorage[storage], func(in *input) bool {
 		return slices.Contains(out.declared, in.arg)
@@ -112,8 +111,7 @@ func (j *judge) sharing(o *Observation, shares func(a, b *Observation) bool) []*
 	return slices.DeleteFunc(slices.Clone(j.inputs), func(in *input) bool { return !shares(o, &in.after) })
 }
 
-// othersAccused reports whether out is the first of several outputs that share: the others are
-// reported against it.
+// othersAccused reports whether out is the first of several outputs that share: the others are reported against it.
 func othersAccused(out *output, sharers []*output, code Code) bool {
 	about := slices.DeleteFunc(slices.Clone(sharers), func(s *output) bool { return !s.codes.Has(code) })
 	return len(about) > 1 && about[0] == out

@@ -5,17 +5,15 @@ import (
 	"sync"
 )
 
-// A Policy tells which checks are unreliable, by the traits of tensors and by mode. It is plain
-// data: take a preset, change it, and pass it to [SetPolicy], [WithPolicy] or [Judge]. After that
-// it must not change.
+// A Policy tells which checks are unreliable, by the traits of tensors and by mode. It is plain data: take a preset,
+// change it, and pass it to [SetPolicy], [WithPolicy] or [Judge]. After that it must not change.
 type Policy struct {
 	Name    string
 	Rows    []Row
 	AnyMode Codes // skipped while any mode is active
 }
 
-// A Row skips checks for tensors with a trait. A check about a pair is skipped if either tensor
-// matches.
+// A Row skips checks for tensors with a trait. A check about a pair is skipped if either tensor matches.
 type Row struct {
 	Trait  Traits // the row is for tensors with this
 	Unless Traits // and none of these
@@ -23,8 +21,7 @@ type Row struct {
 	Reason string // the reason given for the skips
 }
 
-// A Mode sees every call while it is active, as a TorchDispatchMode does, and so may keep tensors
-// or replace kernels.
+// A Mode sees every call while it is active, as a TorchDispatchMode does, and so may keep tensors or replace kernels.
 type Mode struct {
 	Name        string
 	Invalidates Codes // the checks that are unreliable while it is active
@@ -46,8 +43,7 @@ func PyTorch() *Policy {
 	})
 }
 
-// preset makes a policy of rows of its own, the rows of each check, and those of registered
-// subclasses.
+// preset makes a policy of rows of its own, the rows of each check, and those of registered subclasses.
 func preset(name string, anyMode Codes, rows []Row) *Policy {
 	for c := range AllCodes.All() {
 		for _, skip := range c.Skips() {
@@ -128,8 +124,7 @@ func (p *Policy) special(level Level) Traits {
 	return t
 }
 
-// A PolicyLine is a line of a policy's table: a sort of tensor, or a mode, and the checks skipped
-// for it.
+// A PolicyLine is a line of a policy's table: a sort of tensor, or a mode, and the checks skipped for it.
 type PolicyLine struct {
 	For   string `json:"for"`
 	Skips Codes  `json:"skips"`
@@ -172,10 +167,9 @@ var subclasses struct {
 	rows []Row
 }
 
-// RegisterSubclass makes a trait for a tensor subclass that invalidates checks; the subclass's
-// Observe adds it to [Observation.Traits]. The policy in force and presets taken later include it;
-// other policies do not, so call it in a package's initialization. It panics after some twenty
-// subclasses, when no bits are left.
+// RegisterSubclass makes a trait for a tensor subclass that invalidates checks; the subclass's Observe adds it to
+// [Observation.Traits]. The policy in force and presets taken later include it; other policies do not, so call it in a
+// package's initialization. It panics after some twenty subclasses, when no bits are left.
 func RegisterSubclass(name string, invalidates Codes) Traits {
 	subclasses.Lock()
 	trait := lastTrait << (1 + len(subclasses.rows))

@@ -43,9 +43,8 @@ type Snapshot struct {
 	Strides []int64 // in elements
 	Offset  int64   // in elements
 
-	// ItemSize is the size in bytes of an element, or of each part of a complex one, if it is not
-	// that of the dtype, such as for a float32 stored as a float64; 0 for that of the dtype, and
-	// Packed if elements share bytes.
+	// ItemSize is the size in bytes of an element, or of each part of a complex one, if it is not that of the dtype,
+	// such as for a float32 stored as a float64; 0 for that of the dtype, and Packed if elements share bytes.
 	ItemSize int64
 
 	Nbytes int64  // size of the whole storage, in bytes
@@ -60,19 +59,16 @@ type Snapshot struct {
 	Quantizer    string // "per_tensor_affine 0.5 3"; "" without one
 	Grad         ID     // the TensorImpl of .grad, or 0
 
-	// Memory is the address of the storage's bytes; 0 if unknown, or if storages share them by
-	// design until a write.
+	// Memory is the address of the storage's bytes; 0 if unknown, or if storages share them by design until a write.
 	Memory uintptr
 
 	// Owner frees those bytes.
 	Owner Owner
 
-	// Counter is the version counter, 0 if a tensor has none or it is unknown. Views have that of
-	// their base.
+	// Counter is the version counter, 0 if a tensor has none or it is unknown. Views have that of their base.
 	Counter ID
 
-	// Panic is the value with which observing the tensor panicked after the call; a Snapshot with
-	// it has nothing else.
+	// Panic is the value with which observing the tensor panicked after the call; a Snapshot with it has nothing else.
 	Panic string
 
 	Parts []Part // the tensors inside; a tensor with parts has a Snapshot at every level
@@ -91,13 +87,11 @@ const (
 	NoOwner                   // the storage does not free them: static memory, or another object's
 )
 
-// Packed is the ItemSize of elements smaller than a byte, such as the bools of a bitset, 64 to a
-// word. The bytes of a tensor within its storage are then unknown, so OA015 and OA017 are counted
-// as skipped.
+// Packed is the ItemSize of elements smaller than a byte, such as the bools of a bitset, 64 to a word. The bytes of a
+// tensor within its storage are then unknown, so OA015 and OA017 are counted as skipped.
 const Packed = -1
 
-// SnapshotLimit is the size in bytes of the largest storage that an engine copies into
-// [Snapshot.Bytes].
+// SnapshotLimit is the size in bytes of the largest storage that an engine copies into [Snapshot.Bytes].
 const SnapshotLimit = 64 << 10
 
 // Traits are the properties of an observed tensor that the skip policy depends on.
@@ -141,8 +135,7 @@ func Observe(t Tensor, level Level) Observation {
 	return o
 }
 
-// Optional returns the tensor that a pointer leads to, or nil, for libraries whose tensors are
-// values.
+// Optional returns the tensor that a pointer leads to, or nil, for libraries whose tensors are values.
 func Optional[T Tensor](t *T) Tensor {
 	if t == nil {
 		return nil

@@ -12,9 +12,8 @@ import (
 //
 //	var uses = asserts.Counter[array.Data]("refCount")
 //
-// The field is an integer of 4 or 8 bytes, or such a type of package sync/atomic, of T or of
-// a struct embedded in it. Counter panics if T has no such field, as in another version of
-// the library.
+// The field is an integer of 4 or 8 bytes, or such a type of package sync/atomic, of T or of a struct embedded in it.
+// Counter panics if T has no such field, as in another version of the library.
 func Counter[T any](field string) func(*T) int32 {
 	t := reflect.TypeFor[T]()
 	if t.Kind() != reflect.Struct {

@@ -11,9 +11,8 @@ import (
 // A dimension is a dimension in memory: the number of elements, and the bytes from one to the next.
 type dimension struct{ n, bytes int64 }
 
-// Runs calls f with begin and end of each run of bytes that a tensor covers in its storage, and
-// reports whether these are known. They are not for a tensor that is not strided, such as a nested
-// one.
+// Runs calls f with begin and end of each run of bytes that a tensor covers in its storage, and reports whether these
+// are known. They are not for a tensor that is not strided, such as a nested one.
 func (c *Snapshot) Runs(f func(from, to int64)) bool {
 	run := c.elementSize()
 	if run == 0 || !c.strided() || len(c.Strides) != len(c.Sizes) {
@@ -80,8 +79,7 @@ func (c *Snapshot) Extent() (first, end int64, known bool) {
 	return low * size, (high + 1) * size, true
 }
 
-// Within reports whether every element is known to lie within the storage, or the extent is not
-// known.
+// Within reports whether every element is known to lie within the storage, or the extent is not known.
 func (c *Snapshot) Within() bool {
 	first, end, _ := c.Extent() // 0 and 0 if not known
 	return first >= 0 && end <= c.Nbytes

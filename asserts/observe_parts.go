@@ -14,10 +14,9 @@ type Part struct {
 	Observation
 }
 
-// Inside observes a part of the tensor of o, for [Observation.With]: a tensor, or a further storage
-// of a library whose tensors have several, such as a bitmap beside the values. The Impl of such a
-// storage equals its Storage: the tensor keeps it, and views of the tensor share it. Observe calls
-// Inside before Look.
+// Inside observes a part of the tensor of o, for [Observation.With]: a tensor, or a further storage of a library whose
+// tensors have several, such as a bitmap beside the values. The Impl of such a storage equals its Storage: the tensor
+// keeps it, and views of the tensor share it. Observe calls Inside before Look.
 func (o *Observation) Inside(name string, t Tensor, level Level) Part {
 	p := Part{Name: name, Observation: Observation{Content: o.Content}} // leads to the holding of the call
 	t.Observe(&p.Observation, level)
@@ -90,8 +89,7 @@ func lateOf(tensors []Observation, n int) []Observation {
 	return parts
 }
 
-// partsOf returns the parts of a subject's tensors, and their names: "values", or in a list
-// "1.values".
+// partsOf returns the parts of a subject's tensors, and their names: "values", or in a list "1.values".
 func partsOf(tensors []Observation) (parts []Observation, names []string) {
 	var collect func(prefix string, o *Observation)
 	collect = func(prefix string, o *Observation) {

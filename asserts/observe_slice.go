@@ -24,17 +24,14 @@ func PointerID[T any](p *T) ID {
 // withoutBytes is the address of all objects of size zero.
 var withoutBytes = reflect.New(reflect.TypeFor[struct{}]()).Pointer()
 
-// SliceID identifies the array behind a slice, as the StorageImpl of a library whose
-// tensors are slices. The beginning of an array cannot be found, but slicing preserves
-// its end: s[i:j] has the ID of s, whatever i and j are. A slice with another
-// capacity, s[i:j:k], has another ID although it shares the array; a library that makes
-// such slices stores a serial number from [NewID] with them instead. A slice without
-// capacity has no array and no ID.
+// SliceID identifies the array behind a slice, as the StorageImpl of a library whose tensors are slices. The beginning
+// of an array cannot be found, but slicing preserves its end: s[i:j] has the ID of s, whatever i and j are. A slice
+// with another capacity, s[i:j:k], has another ID although it shares the array; a library that makes such slices stores
+// a serial number from [NewID] with them instead. A slice without capacity has no array and no ID.
 //
-// If a write may move the elements to a new array, as in math/big and with append, the
-// storage is the object that refers to the array, and its ID is to be used. If the
-// array's length depends on values and is not a size, as for the words of a number, the
-// [Snapshot] has no sizes and the ItemSize [Packed].
+// If a write may move the elements to a new array, as in math/big and with append, the storage is the object that
+// refers to the array, and its ID is to be used. If the array's length depends on values and is not a size, as for the
+// words of a number, the [Snapshot] has no sizes and the ItemSize [Packed].
 func SliceID[T any](s []T) ID {
 	var zero T
 	if cap(s) == 0 || unsafe.Sizeof(zero) == 0 {
@@ -43,17 +40,14 @@ func SliceID[T any](s []T) ID {
 	return ID(uintptr(unsafe.Pointer(&s[:cap(s)][cap(s)-1])))
 }
 
-// SliceContent returns the [Content] of a tensor over elements without pointers. It
-// covers storage[:len(storage)]: pass the whole array if possible, so that writes beside
-// a view are found. Sizes, strides and offset are the tensor's, in elements; they are
-// copied. A library that stores elements as another type sets DType in the result, and
-// storage[i] is still element i; in a storage of bytes, the elements have the size of
-// DType. A library with several elements in storage[i], such as a bitset, sets DType,
-// and ItemSize to [Packed]. If storage is a copy, since the library does not expose its
-// array, set Memory to 0.
+// SliceContent returns the [Content] of a tensor over elements without pointers. It covers storage[:len(storage)]: pass
+// the whole array if possible, so that writes beside a view are found. Sizes, strides and offset are the tensor's, in
+// elements; they are copied. A library that stores elements as another type sets DType in the result, and storage[i] is
+// still element i; in a storage of bytes, the elements have the size of DType. A library with several elements in
+// storage[i], such as a bitset, sets DType, and ItemSize to [Packed]. If storage is a copy, since the library does not
+// expose its array, set Memory to 0.
 //
-// The content level reads every element, before the call and after it: no other
-// goroutine may write them meanwhile.
+// The content level reads every element, before the call and after it: no other goroutine may write them meanwhile.
 func SliceContent[T Element](storage []T, sizes, strides []int64, offset int64) *Snapshot {
 	return fill(newSnapshot(), arrayOf(&storage), len(storage), sizes, strides, offset)
 }
@@ -68,10 +62,9 @@ func (o *Observation) read(storage array, n int, sizes, strides []int64, offset 
 	o.Content = fill(o.pending().snapshot(), storage, n, sizes, strides, offset)
 }
 
-// An array is a slice whose elements have no static type. Of a function with type parameters the
-// compiler forgets in other packages that it does not keep its arguments, and would move the record
-// of each call to the heap. So those of this file are small enough to be inlined, and call
-// functions without.
+// An array is a slice whose elements have no static type. Of a function with type parameters the compiler forgets in
+// other packages that it does not keep its arguments, and would move the record of each call to the heap. So those of
+// this file are small enough to be inlined, and call functions without.
 type array struct {
 	data *[]byte // with the length and capacity in elements
 	elem any     // a nil pointer to an element

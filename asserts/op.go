@@ -2,9 +2,8 @@ package asserts
 
 import "slices"
 
-// An Op is one operator overload: its schema as plain data. The generator writes it as code; the
-// libtorch engine builds it from the live schema. An Op must not change once a call has been
-// judged.
+// An Op is one operator overload: its schema as plain data. The generator writes it as code; the libtorch engine builds
+// it from the live schema. An Op must not change once a call has been judged.
 type Op struct {
 	Name      string    // "aten::add.Tensor"
 	Schema    string    // "add.Tensor(Tensor self, ...) -> Tensor"
@@ -62,8 +61,7 @@ func ResultRef(i int) Ref { return Ref(-1 - i) }
 // Arg returns the position in Op.Args, and whether r refers to an argument.
 func (r Ref) Arg() (i int, ok bool) { return int(r) - 1, r > 0 }
 
-// Result returns the position in Op.Results, and whether r refers to a
-// return.
+// Result returns the position in Op.Results, and whether r refers to a return.
 func (r Ref) Result() (i int, ok bool) { return -1 - int(r), r < 0 }
 
 // Subject returns the subject that r refers to, or nil.
@@ -93,8 +91,7 @@ func (op *Op) at(p Place) *Subject {
 	return &subjects[i]
 }
 
-// Plan returns the op's checks: Checks, or those that the schema calls for, without the waived
-// ones.
+// Plan returns the op's checks: Checks, or those that the schema calls for, without the waived ones.
 func (op *Op) Plan() []Check {
 	return slices.DeleteFunc(slices.Clone(op.lines()), func(c Check) bool { return slices.Contains(op.Waived, c.Code) })
 }

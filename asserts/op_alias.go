@@ -31,8 +31,7 @@ func shareSet(a, b *Subject) bool {
 // mayShare reports whether the schema lets a return share with another subject.
 func mayShare(r, other *Subject) bool { return r.anything() || shareSet(r, other) }
 
-// Base reports whether a return and an argument, or the tensors that hold them, have a common alias
-// set in the schema.
+// Base reports whether a return and an argument, or the tensors that hold them, have a common alias set in the schema.
 func (op *Op) Base(result, arg Place) bool {
 	result.Inside, arg.Inside = false, false
 	return result.Return && !arg.Return && shareSet(op.at(result), op.at(arg))
@@ -43,8 +42,7 @@ func (s *Subject) sets() []string {
 	return slices.DeleteFunc(slices.Clone(s.Before), func(set string) bool { return set == wildcard })
 }
 
-// spell returns the subject's type with other alias sets: "Tensor[]" with a,
-// written, is "Tensor(a!)[]".
+// spell returns the subject's type with other alias sets: "Tensor[]" with a, written, is "Tensor(a!)[]".
 func (s *Subject) spell(sets []string, write bool) string {
 	if len(sets) == 0 {
 		return "Tensor" + s.Suffix

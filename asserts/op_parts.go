@@ -2,10 +2,9 @@ package asserts
 
 import "slices"
 
-// WithParts returns the op with its checks extended to the tensors inside its tensors, whose
-// aliasing and writes are otherwise invisible: each subject gets a second one at the end, a list,
-// and each check that extends to parts a line about it. An engine that observes the parts decides
-// what they are and what reports call them.
+// WithParts returns the op with its checks extended to the tensors inside its tensors, whose aliasing and writes are
+// otherwise invisible: each subject gets a second one at the end, a list, and each check that extends to parts a line
+// about it. An engine that observes the parts decides what they are and what reports call them.
 //
 // The checks of identity are not extended, nor that of the version counter: a tensor may change its
 // parts, and they have version counters of their own. But a part that is a further storage of the

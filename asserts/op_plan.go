@@ -168,8 +168,7 @@ const usualFacts = usual.SameImpl | usual.SameStorage | usual.SameVersion | usua
 	usual.Filled | usual.NotKept | usual.Unshared | usual.Unreturned | usual.OneHolder | usual.OwnStorage | usual.IsArgument |
 	usual.OnArgument | usual.OffArguments | usual.OffReturns | usual.WithinStorage
 
-// usualReturns returns the results as Call.usual needs them, or false if the judge must see every
-// call.
+// usualReturns returns the results as Call.usual needs them, or false if the judge must see every call.
 func (p *plan) usualReturns() ([]usualReturn, bool) {
 	if p.unsettled(Identity) {
 		return nil, false

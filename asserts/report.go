@@ -152,8 +152,7 @@ func (c *Collector) Reset() {
 	c.found = nil
 }
 
-// deliver passes a call's violations to the test that made it, or else to the reporter of its
-// settings.
+// deliver passes a call's violations to the test that made it, or else to the reporter of its settings.
 func deliver(s *settings, vs Violations) {
 	tally.Report(vs)
 	if !s.bound {

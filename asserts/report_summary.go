@@ -12,8 +12,7 @@ import (
 	"sync/atomic"
 )
 
-// A Summary counts the checks made, the checks skipped and the violations found in the process so
-// far.
+// A Summary counts the checks made, the checks skipped and the violations found in the process so far.
 type Summary struct {
 	Calls      uint64 // judged
 	SampledOut uint64 // outside of the sample
@@ -144,9 +143,8 @@ func (s Summary) Write(w io.Writer) error {
 //
 //	func TestMain(m *testing.M) { os.Exit(asserts.Main(m)) }
 //
-// With OPASSERT=collect it writes each report and the summary to standard
-// error after the tests; with OPASSERT=log the reports were written before. The
-// status is not 0 if there was a violation.
+// With OPASSERT=collect it writes each report and the summary to standard error after the tests; with OPASSERT=log the
+// reports were written before. The status is not 0 if there was a violation.
 func Main(m interface{ Run() int }) int {
 	inMain.Store(true)
 	defer inMain.Store(false)

@@ -32,9 +32,8 @@ type T struct {
 //   - those on the goroutine that called NewT;
 //   - those on goroutines which that one started itself.
 //
-// Violations on other goroutines, started by a pool or by a goroutine of the test,
-// go to the process's reporter, since their test is unknown: pass the context to them.
-// Parallel subtests are independent, each with a NewT of its own.
+// Violations on other goroutines, started by a pool or by a goroutine of the test, go to the process's reporter, since
+// their test is unknown: pass the context to them. Parallel subtests are independent, each with a NewT of its own.
 func NewT(tb TB) *T {
 	t := &T{tb: tb}
 	self, _ := goroutines()

@@ -40,8 +40,7 @@ func Value(convert func(v any, to reflect.Type) (any, bool)) Option {
 	return func(o *Options) { o.Value = convert }
 }
 
-// Release is called once for each tensor that was made or returned, for a library that counts
-// references.
+// Release is called once for each tensor that was made or returned, for a library that counts references.
 func Release[T any](release func(T)) Option {
 	return func(o *Options) { o.Release = func(v any) { release(v.(T)) } }
 }
@@ -50,8 +49,7 @@ func Release[T any](release func(T)) Option {
 // that a case is the same in every run.
 func RandomSeed(seed func(int64)) Option { return func(o *Options) { o.RandomSeed = seed } }
 
-// Cases sets the number of cases of each op in a test; without this option, each value class of
-// each argument is tried.
+// Cases sets the number of cases of each op in a test; without this option, each value class of each argument is tried.
 func Cases(n int) Option { return func(o *Options) { o.Cases = n } }
 
 // Seed sets the seed of the cases of a test; the default is 1.

@@ -111,8 +111,7 @@ func (l *library) receiver(method reflect.Type) (reflect.Value, bool) {
 	return reflect.Value{}, false
 }
 
-// lacksReceiver returns the reason why a kernel can't be called that is a method without a receiver, or
-// "".
+// lacksReceiver returns the reason why a kernel can't be called that is a method without a receiver, or "".
 func (l *library) lacksReceiver(k asserts.Kernel) string {
 	t := reflect.TypeOf(k.Func)
 	if t.Kind() == reflect.Func && len(k.Order) > 0 && len(k.Order) == len(gokernels.Inputs(t)) {

@@ -89,8 +89,7 @@ func (b *Baseline) Mark(r *Report) {
 	r.Gone = b.gone(r)
 }
 
-// gone returns the lines of ops that ran without showing them, except for checks that the run did
-// not make.
+// gone returns the lines of ops that ran without showing them, except for checks that the run did not make.
 func (b *Baseline) gone(r *Report) []baselineLine {
 	found := r.baseline()
 	var gone []baselineLine

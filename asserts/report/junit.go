@@ -61,9 +61,8 @@ type junitNote struct {
 	Text    junitText `xml:",chardata"`
 }
 
-// WriteJUnit writes the results as JUnit XML, in the form of the schema that Jenkins publishes
-// (jenkinsci/xunit-plugin, junit-10.xsd): a suite for each op, in order of appearance, and a test
-// case for each result.
+// WriteJUnit writes the results as JUnit XML, in the form of the schema that Jenkins publishes (jenkinsci/xunit-plugin,
+// junit-10.xsd): a suite for each op, in order of appearance, and a test case for each result.
 func WriteJUnit(w io.Writer, results []asserts.Result) error {
 	all := junitSuites{Name: "opassert"}
 	for _, r := range results {

@@ -17,8 +17,7 @@ func newBaselineLine(code, op, subject string) baselineLine {
 
 func (l baselineLine) String() string { return l.Code + "  " + l.Op + "  " + l.Subject }
 
-// baseline returns the finding's line, without the number of a list's element: that may differ from
-// case to case.
+// baseline returns the finding's line, without the number of a list's element: that may differ from case to case.
 func (f *Finding) baseline() baselineLine {
 	on := f.Violation.Subject
 	on.Element = asserts.NoElement

@@ -2,8 +2,7 @@ package report
 
 import "github.com/opassert/opassert/asserts/suite/engine"
 
-// A Shard is a part of the ops: every Of'th, from number Index on, counting from 1. The zero Shard
-// is all ops.
+// A Shard is a part of the ops: every Of'th, from number Index on, counting from 1. The zero Shard is all ops.
 type Shard struct {
 	Index int `json:"index"`
 	Of    int `json:"of"`

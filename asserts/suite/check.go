@@ -7,8 +7,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/work"
 )
 
-// Check runs cases of one op in this process, for a caller whose kernels may end the process, as in
-// Go tests.
+// Check runs cases of one op in this process, for a caller whose kernels may end the process, as in Go tests.
 func Check(e engine.Engine, cfg Config, o engine.Operator, from, to int) (res *report.OpResult, err error) {
 	defer func() {
 		switch p := recover().(type) {

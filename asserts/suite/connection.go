@@ -58,8 +58,7 @@ func (c *connection) say(words ...any) error {
 	return c.out.Flush()
 }
 
-// requests returns the lines of the run. After the last one the run is over, or was killed: the
-// worker exits.
+// requests returns the lines of the run. After the last one the run is over, or was killed: the worker exits.
 func (c *connection) requests() <-chan string {
 	lines := make(chan string)
 	go func() {
@@ -110,8 +109,7 @@ func Refuse(err error) {
 // longestLine exceeds the length of any line of a worker.
 const longestLine = 1 << 26
 
-// readLine reads a worker's line without its key. A line without an end, or without a key, is
-// foreign.
+// readLine reads a worker's line without its key. A line without an end, or without a key, is foreign.
 func readLine(in *bufio.Reader, key string) (string, error) {
 	var line []byte
 	mark := []byte(key + " ")

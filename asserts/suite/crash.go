@@ -37,9 +37,8 @@ func whyLeave(r *report.OpResult, last *report.Crash, slow int) string {
 	return ""
 }
 
-// crashed records a case that ended its worker. The case runs again in a process of its own, as
-// heap corruption shows later and elsewhere. If it does not crash then, it has the result of that
-// run.
+// crashed records a case that ended its worker. The case runs again in a process of its own, as heap corruption shows
+// later and elsewhere. If it does not crash then, it has the result of that run.
 func (s *supervisor) crashed(ctx context.Context, o engine.Operator, res *report.OpResult, crash *ending) error {
 	var alone []*report.CaseResult
 	s.renew()

@@ -8,8 +8,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/work"
 )
 
-// An ending records how a case ended its worker: the crash, and the facts from which the run
-// decides how to continue.
+// An ending records how a case ended its worker: the crash, and the facts from which the run decides how to continue.
 type ending struct {
 	report.Crash
 	calling string             // the call in progress, encoded, if the worker was asked to show it
@@ -38,8 +37,7 @@ func (e *ending) onDevice() bool {
 	return e.Device != "" && e.Device != engine.CPU && e.Device != engine.Meta
 }
 
-// expected reports whether the worker ended at our limit of memory or time, not through a fault of
-// the kernel.
+// expected reports whether the worker ended at our limit of memory or time, not through a fault of the kernel.
 func (e *ending) expected() bool {
 	return e.Cause == report.OutOfMemory && e.cost != "" || e.Cause == report.Hang && e.cost == work.WordCostly
 }

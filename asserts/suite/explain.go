@@ -15,9 +15,8 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// WriteExplained writes, for each op that never ran, the cases that were tried, the kernel's
-// errors, and a case to start from, as a file of cases with comments. operators are those of the
-// engine.
+// WriteExplained writes, for each op that never ran, the cases that were tried, the kernel's errors, and a case to
+// start from, as a file of cases with comments. operators are those of the engine.
 func WriteExplained(w io.Writer, r *report.Report, operators []engine.Operator) error {
 	var b strings.Builder
 	for _, op := range r.Ops {

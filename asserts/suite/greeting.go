@@ -18,9 +18,8 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/work"
 )
 
-// A greeting is the first line of a worker: its protocol, its version of opassert, and the process
-// in which its kernels run. A worker is built from the opassert that a module requires, and its run
-// from that of the command.
+// A greeting is the first line of a worker: its protocol, its version of opassert, and the process in which its kernels
+// run. A worker is built from the opassert that a module requires, and its run from that of the command.
 type greeting struct {
 	dialect, version string
 	kernels          int

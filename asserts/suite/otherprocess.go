@@ -143,8 +143,7 @@ func (c *control) agreed(ctx context.Context, made *work.Calls, res *report.OpRe
 	return found, nil
 }
 
-// call makes calls and compares the last one with the earlier observation, if there is one;
-// otherwise it becomes that.
+// call makes calls and compares the last one with the earlier observation, if there is one; otherwise it becomes that.
 func (c *control) call(ctx context.Context, made *work.Calls, res *report.OpResult, calls ...work.Call) (*report.CaseResult, error) {
 	text, err := encode(work.Calls{Made: calls, Last: made.Last})
 	if err != nil { //mutate:equivalent false: calls are encoded without an error

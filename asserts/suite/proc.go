@@ -20,8 +20,7 @@ type pid int
 // children that were waited for, cutime and cstime.
 const fieldTimes = 11
 
-// times returns the processor time of a process, and that of its children that were waited for; 0
-// without /proc.
+// times returns the processor time of a process, and that of its children that were waited for; 0 without /proc.
 func (p pid) times() (own, waited time.Duration) {
 	const tick = time.Second / 100 // for every CONFIG_HZ
 	fields := procstat.Of(int(p))

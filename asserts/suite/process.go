@@ -168,8 +168,7 @@ func (p *process) silent() error {
 	return fmt.Errorf("a worker did not start: %s", why)
 }
 
-// written holds the output of a worker: before it loaded libraries, while it loaded the first, and
-// so on.
+// written holds the output of a worker: before it loaded libraries, while it loaded the first, and so on.
 type written []string
 
 // wrote waits for all output that the worker wrote before it last named a library that it loads.
@@ -242,10 +241,9 @@ func (p *process) ready(patience time.Duration) bool {
 	}
 }
 
-// next returns the next line; false if there are no more, or if the worker has used more processor
-// time than patience: on a busy machine every worker is slow by the clock. A worker that sleeps, or
-// whose processor time is unknown, has three times as long by the clock, and again while processes
-// that kernels started work.
+// next returns the next line; false if there are no more, or if the worker has used more processor time than patience:
+// on a busy machine every worker is slow by the clock. A worker that sleeps, or whose processor time is unknown, has
+// three times as long by the clock, and again while processes that kernels started work.
 func (p *process) next(patience time.Duration) (string, bool) {
 	select {
 	case line, ok := <-p.lines:
@@ -442,9 +440,8 @@ func (p *process) explain(crash *ending, status string) error {
 // goExit is the status of a Go program that panicked.
 const goExit = "exit status 2"
 
-// ownFatal matches those fatal errors of Go's run time that do not indicate broken memory: Go code
-// is to blame. For others it is a kernel that overwrote the run time's memory, in this call or an
-// earlier one.
+// ownFatal matches those fatal errors of Go's run time that do not indicate broken memory: Go code is to blame. For
+// others it is a kernel that overwrote the run time's memory, in this call or an earlier one.
 var ownFatal = regexp.MustCompile(`^fatal error: (all goroutines are asleep|no goroutines|concurrent map|sync: |stack overflow)`)
 
 var signalText = regexp.MustCompile(`\bSIG[A-Z]{3,}\b`)

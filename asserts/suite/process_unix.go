@@ -63,9 +63,8 @@ func takeRequests() (*os.File, error) {
 	return os.NewFile(uintptr(fd), "requests"), nil
 }
 
-// limitMemory limits the address space that this process adds to its present size, in bytes, which
-// is gigabytes with libraries for GPUs; without /proc the size counts as 0. A lower limit that is
-// already set remains.
+// limitMemory limits the address space that this process adds to its present size, in bytes, which is gigabytes with
+// libraries for GPUs; without /proc the size counts as 0. A lower limit that is already set remains.
 func limitMemory(more uint64) error {
 	var pages uint64
 	if text, err := os.ReadFile("/proc/self/statm"); err == nil {

@@ -23,10 +23,9 @@ const (
 	keyFile   = 4 // the key at the beginning of its lines, which it reads once
 )
 
-// Messages are lines. A worker that has started writes "ready PID", with the process in which its
-// kernels run. A request is JSON; the answer is "start N COST" before each case, "end JSON" after
-// it, and "done". The facts that earlier openings would show are set as if these had run, except
-// those to skip.
+// Messages are lines. A worker that has started writes "ready PID", with the process in which its kernels run. A
+// request is JSON; the answer is "start N COST" before each case, "end JSON" after it, and "done". The facts that
+// earlier openings would show are set as if these had run, except those to skip.
 const (
 	lineReady   = "ready"
 	lineLoad    = "load" // "load LIBRARY", before it is ready

@@ -8,8 +8,7 @@ import (
 	"github.com/opassert/opassert/internal/locked"
 )
 
-// A Scratch is a temporary folder in which workers run, as some kernels write files to their
-// working folder.
+// A Scratch is a temporary folder in which workers run, as some kernels write files to their working folder.
 type Scratch struct {
 	Folder string
 	own    *locked.Folder

@@ -15,8 +15,7 @@ import (
 	"github.com/opassert/opassert/internal/locked"
 )
 
-// A ResultStore stores the results of a run on disk, a line for each op, so that an interrupted run can
-// continue.
+// A ResultStore stores the results of a run on disk, a line for each op, so that an interrupted run can continue.
 type ResultStore struct {
 	Path   string
 	Known  map[string]*report.OpResult // of earlier runs, by op
@@ -124,8 +123,7 @@ func (s *ResultStore) begin() error {
 	return errors.Join(emptied, wrote, sought)
 }
 
-// Keep writes a result, unless it is known already or opassert failed on its op. Err returns the
-// first error.
+// Keep writes a result, unless it is known already or opassert failed on its op. Err returns the first error.
 func (s *ResultStore) Keep(r *report.OpResult) {
 	if s.Known[r.Op] != nil || r.Fault != "" {
 		return

@@ -35,8 +35,7 @@ type Run struct {
 	Foreign func(raw []string) string
 }
 
-// The numbers of crashes after which an op is given up: its own that repeat alone, all its own, and
-// all.
+// The numbers of crashes after which an op is given up: its own that repeat alone, all its own, and all.
 const (
 	maxRepeated = 3
 	maxCrashes  = 10

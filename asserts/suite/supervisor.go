@@ -87,8 +87,7 @@ func (s *supervisor) ask(ctx context.Context, q request, patience time.Duration,
 	}
 }
 
-// askTwice is ask for a request of one case. It is sent again if the worker was killed or stopped
-// meanwhile.
+// askTwice is ask for a request of one case. It is sent again if the worker was killed or stopped meanwhile.
 func (s *supervisor) askTwice(ctx context.Context, q request, patience time.Duration, add func(*report.CaseResult)) (*ending, error) {
 	crash, err := s.ask(ctx, q, patience, add)
 	if crash != nil && crash.outside {

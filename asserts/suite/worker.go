@@ -34,8 +34,7 @@ func (c Config) runner(e engine.Engine) work.Runner {
 // kernel that allocates too much fails at once, and does not exhaust the machine.
 const memoryLimit = 512 << 20
 
-// heapGrowth, in percent, makes collections rare: a worker has a few megabytes, and drops its
-// values after each case.
+// heapGrowth, in percent, makes collections rare: a worker has a few megabytes, and drops its values after each case.
 const heapGrowth = 800
 
 // Serve runs a worker: it answers requests until the run ends it.

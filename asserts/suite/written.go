@@ -26,8 +26,7 @@ const (
 	// alikeCalls is the number of calls after which an argument counts as never written, on tensors
 	// of few sizes: they have all other classes of values.
 	alikeCalls = 100
-	// fewDTypes and fewCalls are the numbers after which an argument counts as not written with
-	// these dtypes.
+	// fewDTypes and fewCalls are the numbers after which an argument counts as not written with these dtypes.
 	fewDTypes, fewCalls = 2, 4
 )
 

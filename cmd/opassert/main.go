@@ -1,5 +1,4 @@
-// Command opassert checks operator kernels against their schemas. "opassert -h"
-// lists its subcommands.
+// Command opassert checks operator kernels against their schemas. "opassert -h" lists its subcommands.
 package main
 
 import (

@@ -26,8 +26,7 @@ func (c *call) alone(in *side) bool {
 	return in.before.Storage != 0 && in.after.Storage == in.before.Storage && !slices.ContainsFunc(c.arguments, other)
 }
 
-// sameBytes reports whether two arguments had the same bytes before the calls, and as many after
-// them.
+// sameBytes reports whether two arguments had the same bytes before the calls, and as many after them.
 func sameBytes(a, b *side) bool {
 	was := a.before.Content
 	for _, o := range []*asserts.Observation{&a.before, &a.after, &b.before, &b.after} {

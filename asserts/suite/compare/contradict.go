@@ -10,9 +10,8 @@ import (
 // A Pair is a call of a kernel and the call that it is compared with, of its fake or on meta.
 type Pair struct{ Real, Other *asserts.Seen }
 
-// facts are the properties of a return that are compared, in order, each with the properties of
-// arguments that it may depend on: if these are equal, a kernel that returns another value is at
-// fault.
+// facts are the properties of a return that are compared, in order, each with the properties of arguments that it may
+// depend on: if these are equal, a kernel that returns another value is at fault.
 var facts = []struct {
 	name      string
 	of, given func(*asserts.Snapshot) string

@@ -17,9 +17,8 @@ type Difference struct {
 // Same reports whether another difference is of the same return or argument.
 func (d Difference) Same(e Difference) bool { return d.Argument == e.Argument && d.Return == e.Return }
 
-// Differing returns the returns and written arguments whose elements differ between two calls, for
-// a list with the first tensor that differs. Tensors of the same shape with unknown bytes are left
-// out, and returns that are arguments.
+// Differing returns the returns and written arguments whose elements differ between two calls, for a list with the
+// first tensor that differs. Tensors of the same shape with unknown bytes are left out, and returns that are arguments.
 func Differing(op *asserts.Op, a, b *asserts.Seen) []Difference {
 	var all []Difference
 	eachPair(op, a, b, func(d Difference, x, y []asserts.Observation) {

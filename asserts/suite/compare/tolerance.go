@@ -105,11 +105,10 @@ func (s *spread) overflows() bool {
 	return s.infinite || s.most > math.Log(s.limit)/2 || 1/s.least > s.limit
 }
 
-// explains reports whether numbers that differ between the kernels of a device and of the CPU may
-// result from the same computation in another order. A real number that is rounded to an integer, as
-// where it is quantized, may be rounded to the next one; integers of more bits are indices and counts.
-// A negative one has no unsigned integer. A NaN remains in any order, although a product
-// has one that a selection ignores.
+// explains reports whether numbers that differ between the kernels of a device and of the CPU may result from the same
+// computation in another order. A real number that is rounded to an integer, as where it is quantized, may be rounded
+// to the next one; integers of more bits are indices and counts. A negative one has no unsigned integer. A NaN remains
+// in any order, although a product has one that a selection ignores.
 func (s *spread) explains(a, b float64, d tensor.DType) bool {
 	largest, lowest, _ := d.Limits()
 	switch c := d.Class(); {

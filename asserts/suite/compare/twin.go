@@ -8,9 +8,8 @@ import (
 	"github.com/opassert/opassert/internal/slicesx"
 )
 
-// Twins compares a call with the same one on another device, named by on: which tensors share
-// storage, and the sizes, strides and dtype of the returns. Both calls are observed at the content
-// level. A failed call is not compared.
+// Twins compares a call with the same one on another device, named by on: which tensors share storage, and the sizes,
+// strides and dtype of the returns. Both calls are observed at the content level. A failed call is not compared.
 func Twins(op *asserts.Op, real, twin *asserts.Seen, on string, policy *asserts.Policy) asserts.Verdict {
 	r, m := newCall(op, real, policy), newCall(op, twin, policy)
 	m.on = on

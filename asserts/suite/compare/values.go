@@ -153,9 +153,8 @@ func readable(x, y *asserts.Snapshot) bool {
 	return known && d.Writable() && x.DType == y.DType && slices.Equal(x.Sizes, y.Sizes) && whole(x) && whole(y)
 }
 
-// beyond returns the number of elements of readable tensors that differ by more than a tolerance
-// and are not explained by the spread, the number of explained ones, and a description of the
-// first. Integers must be equal.
+// beyond returns the number of elements of readable tensors that differ by more than a tolerance and are not explained
+// by the spread, the number of explained ones, and a description of the first. Integers must be equal.
 func beyond(x, y *asserts.Snapshot, tolerance float64, of *spread) (n, explained int, which string) {
 	d, _ := tensor.ParseDType(x.DType)
 	if d.Class() == tensor.Integral || d.Class() == tensor.Boolean {
@@ -183,8 +182,7 @@ func likeText(a, b string, alike func(a, b float64) bool) bool {
 	return a == b || unlike == nil && also == nil && alike(x, y)
 }
 
-// whole reports whether all bytes of a tensor are known, and where its elements are: a sparse one has
-// no strides.
+// whole reports whether all bytes of a tensor are known, and where its elements are: a sparse one has no strides.
 func whole(s *asserts.Snapshot) bool {
 	return int64(len(s.Bytes)) == s.Nbytes && len(s.Strides) == len(s.Sizes) && s.Within()
 }
@@ -209,8 +207,7 @@ func numbersOf(s *asserts.Snapshot, d tensor.DType) (all []float64) {
 	return all
 }
 
-// near reports whether two numbers are equal within a tolerance. NaN equals NaN, and infinity
-// itself.
+// near reports whether two numbers are equal within a tolerance. NaN equals NaN, and infinity itself.
 func near(a, b, tolerance float64) bool {
 	return a == b || math.IsNaN(a) && math.IsNaN(b) || !math.IsInf(b, 0) && math.Abs(a-b) <= tolerance*(1+math.Abs(b))
 }

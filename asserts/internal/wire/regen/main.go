@@ -1,5 +1,4 @@
-// Regen writes the code generated from the description of the wire and the tables of package
-// tensor.
+// Regen writes the code generated from the description of the wire and the tables of package tensor.
 package main
 
 import (

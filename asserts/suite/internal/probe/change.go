@@ -79,8 +79,7 @@ func growing(c *sample.Case) []*sample.TensorSpec {
 	return slices.DeleteFunc(c.Tensors(), func(t *sample.TensorSpec) bool { return len(t.Sizes) == 0 || tensor.Numel(t.Sizes) == 0 })
 }
 
-// lengthen multiplies the first size of each tensor by about the same number: odd numbers do not
-// divide evenly.
+// lengthen multiplies the first size of each tensor by about the same number: odd numbers do not divide evenly.
 func lengthen(all []*sample.TensorSpec, elements int64) {
 	for _, t := range all {
 		t.Sizes[0] = t.Sizes[0]*(elements/tensor.Numel(t.Sizes)+1) | 1

@@ -2,8 +2,7 @@ package probe
 
 import "github.com/opassert/opassert/asserts"
 
-// A Program is how a program shows a fault. The call is made several times, with different bytes in
-// turn.
+// A Program is how a program shows a fault. The call is made several times, with different bytes in turn.
 type Program struct {
 	Heap   bool   // the byte is in memory that is allocated, or was freed
 	Left   bool   // it is in the memory of arguments of earlier calls

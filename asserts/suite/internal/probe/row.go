@@ -19,8 +19,7 @@ type Row struct {
 	Key    func(*Call) string
 	When   func(*Call) bool // whether the call can show the fault; nil: always
 
-	// One of these: the next call of the case, how the same call is made again and compared, or how the fault
-	// is found.
+	// One of these: the next call of the case, how the same call is made again and compared, or how the fault is found.
 	Change []Change
 	Fast   []Change // where set, the call with one of these must be fast
 	Setup  Setup
@@ -43,8 +42,7 @@ const (
 	Refused                     // a call threw
 )
 
-// Budgets of probes, in calls of an op with different keys: one for threads, which have found nothing in
-// libraries.
+// Budgets of probes, in calls of an op with different keys: one for threads, which have found nothing in libraries.
 const (
 	many = 200
 	some = 8
@@ -85,8 +83,7 @@ func (r *Row) Faults(c *Call) []asserts.Fault {
 	return c.Differing(c.Seen, then, r.Fault)
 }
 
-// setting is the part that is equal for cases which differ only in their tensors, with elements or
-// without.
+// setting is the part that is equal for cases which differ only in their tensors, with elements or without.
 func setting(c *Call) string {
 	like := c.Case.Clone()
 	for _, spec := range like.Tensors() {

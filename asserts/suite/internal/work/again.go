@@ -39,8 +39,7 @@ func (r *Runner) needsSecondCall(t *Target, number int) bool {
 	return (keeps || t.operator.Uncounted) && (number < t.planned() || number < t.design().Apart())
 }
 
-// seenAgain makes calls with new arguments, each in another setup, and returns the observations; nil
-// if one throws.
+// seenAgain makes calls with new arguments, each in another setup, and returns the observations; nil if one throws.
 func (r *Runner) seenAgain(t *Target, c *sample.Case, ways ...probe.Setup) (all []*asserts.Seen) {
 	for _, how := range ways {
 		args := r.made(t, c, how)

@@ -26,8 +26,7 @@ func (r *Runner) fakeOf(t *Target, c *sample.Case) *fakeCall {
 	})
 }
 
-// sharedCall returns the result of a call other than of the op's kernels, made once for each shape of
-// its arguments.
+// sharedCall returns the result of a call other than of the op's kernels, made once for each shape of its arguments.
 func (r *Runner) sharedCall(t *Target, c *sample.Case, on engine.Device, name string, call func(args []any) *fakeCall) *fakeCall {
 	key := fakeCallKey{on, shape(c)}
 	if t.fakeCalls[key] == nil {

@@ -34,12 +34,10 @@ func with(t sample.TensorSpec, change func(*sample.TensorSpec)) sample.TensorSpe
 	return t
 }
 
-// few are sizes of types with a fixed number of elements: points, colours, big integers, hashes,
-// rotations.
+// few are sizes of types with a fixed number of elements: points, colours, big integers, hashes, rotations.
 var few = [][]int64{{1, 1}, {1}, {2}, {3}, {4}, {8}, {16}, {32}, {2, 2}, {3, 3}, {4, 4}}
 
-// reshaped returns the sizes themselves and others for the same number of elements, followed by
-// few.
+// reshaped returns the sizes themselves and others for the same number of elements, followed by few.
 func reshaped(sizes []int64) [][]int64 {
 	n := tensor.Numel(sizes)
 	all := [][]int64{sizes}

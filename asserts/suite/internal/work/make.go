@@ -231,8 +231,7 @@ func (m *maker) detach() []engine.Tensor {
 	return all
 }
 
-// makeLike makes a tensor similar to one that the library does not have, and changes the spec
-// accordingly.
+// makeLike makes a tensor similar to one that the library does not have, and changes the spec accordingly.
 func (m *maker) makeLike(spec *sample.TensorSpec, lacks *engine.Unsupported) (engine.Tensor, error) {
 	for _, other := range similarTensors(spec) {
 		t, err := m.engine.Make(other.Dense(m.room, len(m.tensors)), other.Form)
@@ -253,8 +252,7 @@ func (m *maker) lack(what string) {
 	m.lacks[what]++
 }
 
-// made makes the arguments of a case, or of a similar one if the library lacks a tensor, and
-// returns that case.
+// made makes the arguments of a case, or of a similar one if the library lacks a tensor, and returns that case.
 func (m *maker) made(c *sample.Case) (*sample.Case, []any, error) {
 	args, err := m.args(c)
 	var lacks *engine.Unsupported

@@ -12,8 +12,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
-// judgeThrownFaults judges a call that threw by its illegal memory accesses. A written argument is
-// compared separately.
+// judgeThrownFaults judges a call that threw by its illegal memory accesses. A written argument is compared separately.
 func (r *Runner) judgeThrownFaults(t *Target, c *sample.Case, err error) {
 	message, isThrown := engine.Message(err)
 	faults := r.outsideAccesses(t)
@@ -42,8 +41,7 @@ var onMemory = []asserts.Code{asserts.OutOfBounds, asserts.UseAfterFree}
 // accesses follow from that.
 const elsewhere asserts.Codes = 1<<asserts.InputImpl | 1<<asserts.InputStorage | 1<<asserts.WithinStorage
 
-// judgeMemory counts the checks on memory, and returns the faults, except for tensors with another
-// violation.
+// judgeMemory counts the checks on memory, and returns the faults, except for tensors with another violation.
 func (r *Runner) judgeMemory(t *Target, a *attempt, found []*report.Finding, result *report.CaseResult) []*report.Finding {
 	if r.watcher() == nil {
 		return nil

@@ -65,8 +65,7 @@ func (r *Runner) causedByAlias(t *Target, c *sample.Case, f *report.Finding) boo
 	return slices.ContainsFunc(found, rule) && !slices.ContainsFunc(found, f.SameFault)
 }
 
-// shows returns a finding in a case that shows as much of the same fault, with the case that was
-// made, or nil.
+// shows returns a finding in a case that shows as much of the same fault, with the case that was made, or nil.
 func (r *Runner) shows(t *Target, c *sample.Case, f *report.Finding) (*sample.Case, *report.Finding) {
 	a, err := r.Try(t, c)
 	if err != nil {

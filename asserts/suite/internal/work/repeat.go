@@ -10,10 +10,9 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/probe"
 )
 
-// The same call is repeated in memory with other initial contents, and on the other side of pages
-// without access. If the bytes of a return differ, more calls, on the first side, distinguish
-// results that depend on the memory from those that are not reproducible, and from those that
-// depend on the alignment of tensors.
+// The same call is repeated in memory with other initial contents, and on the other side of pages without access. If
+// the bytes of a return differ, more calls, on the first side, distinguish results that depend on the memory from those
+// that are not reproducible, and from those that depend on the alignment of tensors.
 
 // unsteady is the reason why no result counts as depending on memory.
 const unsteady = "the results of two calls differ even in memory that is filled equally"
@@ -95,9 +94,8 @@ func (r *Runner) apart(t *Target, a *attempt, differ []compare.Difference) (fill
 	return filled, own, true
 }
 
-// leftOnCPU returns the results that depend on memory on the CPU, too, if the call is on another
-// device, and why they are not reported: an op whose kernels both leave memory unwritten is meant
-// to.
+// leftOnCPU returns the results that depend on memory on the CPU, too, if the call is on another device, and why they
+// are not reported: an op whose kernels both leave memory unwritten is meant to.
 func (r *Runner) leftOnCPU(t *Target, a *attempt, filled []compare.Difference) (alike []compare.Difference, why string) {
 	i := slices.IndexFunc(a.calls, func(c deviceCall) bool { return c.on == engine.CPU })
 	if i <= 0 {

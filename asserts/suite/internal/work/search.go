@@ -43,8 +43,7 @@ func (r *Runner) vary(t *Target, row design.ClassRow, number int) (*attempt, *re
 	return nil, nil, last
 }
 
-// settle changes a call a few times by the rules for errors, except the values of the arguments
-// that the case varies.
+// settle changes a call a few times by the rules for errors, except the values of the arguments that the case varies.
 func (r *Runner) settle(t *Target, c *sample.Case, rng *rand.Rand, about []string, keep func(*sample.Case)) (*attempt, error) {
 	ad := design.NewAdapter(t.operator, rng, design.Themes[0])
 	ad.About = about

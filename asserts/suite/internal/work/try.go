@@ -59,8 +59,7 @@ type unmade struct{ error }
 
 func (u *unmade) Unwrap() error { return u.error }
 
-// tryOnce is Try, unless the call was made before: then it returns its error, or an attempt without
-// calls.
+// tryOnce is Try, unless the call was made before: then it returns its error, or an attempt without calls.
 func (r *Runner) tryOnce(t *Target, c *sample.Case) (*attempt, error) {
 	key := c.Key()
 	if before := t.made[key]; before != nil && before.err != nil {

@@ -1,6 +1,5 @@
-// Package cli is the opassert command: one file for each subcommand. Results go to
-// stdout, messages to stderr; the exit status is 0 without findings, 1 with findings,
-// 2 for usage and failures.
+// Package cli is the opassert command: one file for each subcommand. Results go to stdout, messages to stderr; the exit
+// status is 0 without findings, 1 with findings, 2 for usage and failures.
 package cli
 
 import (
@@ -77,8 +76,7 @@ func escaped(args []string, stdout, stderr io.Writer) int {
 	return dispatch(args, own, out, &argumentWriter{talk, argumentNames(args)})
 }
 
-// An argumentWriter writes messages, with each argument that system errors repeat in
-// one line.
+// An argumentWriter writes messages, with each argument that system errors repeat in one line.
 type argumentWriter struct {
 	w     io.Writer
 	names *strings.Replacer

@@ -70,8 +70,7 @@ func words(args string) []string {
 	return nil
 }
 
-// flagsOf returns the flags of a command: with -h a command defines them and does
-// nothing else.
+// flagsOf returns the flags of a command: with -h a command defines them and does nothing else.
 func flagsOf(c command) *flag.FlagSet {
 	inv := newInvocation(c, []string{"-h"}, io.Discard, io.Discard)
 	inv.run(inv)

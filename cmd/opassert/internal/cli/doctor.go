@@ -46,8 +46,7 @@ func runDoctor(inv *invocation) error {
 	return nil
 }
 
-// examine prints a line for each examination, marks the failed ones, and returns
-// their names.
+// examine prints a line for each examination, marks the failed ones, and returns their names.
 func (inv *invocation) examine(mark string, all []examination) (missing []string) {
 	for _, e := range all {
 		shown, text, err := "ok", "", error(nil)

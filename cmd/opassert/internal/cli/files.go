@@ -66,8 +66,7 @@ func (u use) at() use {
 	return u
 }
 
-// regular reports whether the use is of a file, and not of a device, a pipe or the
-// path of a standard stream.
+// regular reports whether the use is of a file, and not of a device, a pipe or the path of a standard stream.
 func (u use) regular() bool {
 	return u.file == nil || u.file.Mode().IsRegular() && ownStream(u.path) == nil
 }
@@ -90,8 +89,7 @@ func (u use) clash(v use) error {
 	return usagef("%s would replace %s, which %s reads", u.by, cmp.Or(v.path, u.path), v.by)
 }
 
-// claim records the files that the command uses, and rejects an output that would
-// replace an input or another output.
+// claim records the files that the command uses, and rejects an output that would replace an input or another output.
 func (inv *invocation) claim(uses ...use) error {
 	var errs []error
 	for _, u := range uses {
@@ -106,9 +104,8 @@ func (inv *invocation) claim(uses ...use) error {
 	return errors.Join(errs...)
 }
 
-// claimFiles claims the files of the command line: those of flags, which are read
-// unless they are outputs, and arguments. It reports outputs that can't be written
-// before the run.
+// claimFiles claims the files of the command line: those of flags, which are read unless they are outputs, and
+// arguments. It reports outputs that can't be written before the run.
 func (inv *invocation) claimFiles(args []string) error {
 	if isWorker() {
 		return nil

@@ -104,14 +104,12 @@ func version() string {
 // pipe or a stream is written directly. Foreign text is escaped.
 func toFile(path string, write func(io.Writer) error) error { return toFileOf(0o666, path, write) }
 
-// toPrivateFile is toFile for a file that may contain a program's data: only the user
-// can read it.
+// toPrivateFile is toFile for a file that may contain a program's data: only the user can read it.
 func toPrivateFile(path string, write func(io.Writer) error) error {
 	return toFileOf(0o600, path, write)
 }
 
-// createPrivate creates a file that is written gradually. It replaces an old one,
-// which others may read or have open.
+// createPrivate creates a file that is written gradually. It replaces an old one, which others may read or have open.
 func createPrivate(path string) (*os.File, error) {
 	if stream := ownStream(path); stream != nil {
 		return stream, nil
@@ -213,8 +211,7 @@ func sweepParts(dir, prefix string) {
 	}
 }
 
-// followed returns the target of a path, which need not exist, through at most as
-// many links as the system follows.
+// followed returns the target of a path, which need not exist, through at most as many links as the system follows.
 func followed(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		return target

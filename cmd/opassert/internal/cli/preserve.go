@@ -10,8 +10,7 @@ import (
 	"github.com/opassert/opassert/internal/printable"
 )
 
-// An objectWatch watches the Python objects of a program, if requested, and may write
-// a log.
+// An objectWatch watches the Python objects of a program, if requested, and may write a log.
 type objectWatch struct {
 	live *live.Watch
 	log  *os.File

@@ -139,8 +139,7 @@ func (p *progress) opDone(r *report.OpResult) {
 	}
 }
 
-// line is the current progress. The remaining time is estimated from that of the ops
-// that ran.
+// line is the current progress. The remaining time is estimated from that of the ops that ran.
 func (p *progress) line() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -156,8 +155,7 @@ func (p *progress) line() string {
 	return line
 }
 
-// discardMessages discards messages to standard error until the returned function is called, for
-// the errors at the end.
+// discardMessages discards messages to standard error until the returned function is called, for the errors at the end.
 func (inv *invocation) discardMessages() (restore func()) {
 	was := inv.stderr
 	inv.stderr = io.Discard

@@ -252,8 +252,7 @@ func placed(f *flag.Flag, text, dir string) string {
 	return at
 }
 
-// isPath reports whether a flag's value is a path, and not a preset, a Python
-// package, a command or a Go package.
+// isPath reports whether a flag's value is a path, and not a preset, a Python package, a command or a Go package.
 func isPath(f *flag.Flag, text, dir string) bool {
 	kind, _ := flag.UnquoteUsage(f)
 	switch kind {
@@ -319,8 +318,7 @@ func (inv *invocation) given(name string) (given bool) {
 	return given
 }
 
-// forget resets flags that opassert.yaml sets for all commands and that this one does
-// not use.
+// forget resets flags that opassert.yaml sets for all commands and that this one does not use.
 func (inv *invocation) forget(names ...string) {
 	for _, name := range names {
 		f := inv.flags.Lookup(name)

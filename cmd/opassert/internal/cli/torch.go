@@ -69,8 +69,7 @@ func (t *torchFlags) unloaded() error {
 	return nil
 }
 
-// announce finds the libtorch, prints it in one line, and leaves out libraries that
-// were built for another.
+// announce finds the libtorch, prints it in one line, and leaves out libraries that were built for another.
 func (t *torchFlags) announce(inv *invocation) error {
 	if err := t.find(); err != nil {
 		return err

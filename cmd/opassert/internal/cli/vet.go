@@ -50,8 +50,7 @@ func runVet(inv *invocation) error {
 	return nil
 }
 
-// vetted are the packages of the working folder's module, or of the workspace's,
-// except opassert's own.
+// vetted are the packages of the working folder's module, or of the workspace's, except opassert's own.
 func vetted() []string {
 	var patterns []string
 	if places := checkup.GoPlaces(); len(places) > 0 && places[0].Pattern == checkup.Workspace {

@@ -1,6 +1,5 @@
-// Prebuild compiles the libraries that opassert loads into programs and workers, for
-// each libtorch of its arguments, into a folder that is packaged with the command;
-// see .ci/wheel. If $GOARCH is set, $CXX compiles for it.
+// Prebuild compiles the libraries that opassert loads into programs and workers, for each libtorch of its arguments,
+// into a folder that is packaged with the command; see .ci/wheel. If $GOARCH is set, $CXX compiles for it.
 package main
 
 import (

@@ -358,8 +358,7 @@ func (p Program) Run(ctx context.Context, objects ...*SharedObject) (End, error)
 	return End{Status: StatusOf(cmd.ProcessState), Left: scan.await(p.Stderr, signals), Commands: scan.commands}, nil
 }
 
-// StatusOf returns the exit status, or minus the number of the signal; 0 for a process of which no end
-// was observed.
+// StatusOf returns the exit status, or minus the number of the signal; 0 for a process of which no end was observed.
 func StatusOf(s *os.ProcessState) int {
 	if s == nil {
 		return 0
