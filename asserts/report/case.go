@@ -23,6 +23,7 @@ type CaseResult struct {
 	Close   int             `json:"close,omitempty"`   // how close it came, or Unmade
 	Closest string          `json:"closest,omitempty"` // the attempt, as a case of a file of cases
 	Unfit   string          `json:"unfit,omitempty"`   // why the case of a recipe did not run unchanged
+	Later   int             `json:"later,omitempty"`   // number of cases that -n all would run after this one
 	Devices Devices         `json:"devices,omitempty"`
 	Lacks   map[string]int  `json:"lacks,omitempty"`  // kinds of tensors that the library does not have, with the number of tensors of the case
 	Waived  []asserts.Skip  `json:"waived,omitempty"` // violations that an allowlist waives

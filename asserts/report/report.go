@@ -22,7 +22,7 @@ type Report struct {
 	Level   asserts.Level  `json:"level"`
 	Through string         `json:"through,omitempty"` // where calls begin, such as autograd; "" is the kernel of a backend
 	Seed    uint64         `json:"seed"`
-	Cases   int            `json:"cases"`          // requested for each op; 0 for all of its design
+	Cases   int            `json:"cases"`          // requested for each op; 0 for the usual ones
 	Command string         `json:"command"`        // the beginning of a repro line
 	All     int            `json:"all"`            // ops of the run; more than len(Ops) if it was interrupted
 	Shard   Shard          `json:"shard,omitzero"` // of which this is the report
@@ -326,7 +326,7 @@ func (r RunCount) lines() []string {
 type Totals struct {
 	RunCount
 	Served            []Served // by sort of kernel
-	Cases, Ran        int
+	Cases, Ran, Later int
 	Findings, Crashes int // that count
 	Notes             int // findings that are debatable
 	Known             int // listed in a baseline
@@ -338,6 +338,14 @@ type Totals struct {
 	Cut               map[string]int // cases that were not finished and ops that were left, by reason
 }
 
+// later returns what -n all would add, or "".
+func (t Totals) later() string {
+	if t.Later == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d more with -n all", t.Later)
+}
+
 // Totals computes the totals.
 func (r *Report) Totals() Totals {
 	t := Totals{RunCount: r.runCount(), Served: r.served(), Lacks: make(map[string]int), Cut: make(map[string]int)}
@@ -345,6 +353,7 @@ func (r *Report) Totals() Totals {
 	for _, op := range r.Ops {
 		t.Cases += op.Cases
 		t.Ran += op.Ran
+		t.Later += op.Later
 		for _, f := range op.Findings {
 			switch {
 			case f.Counts():
@@ -394,7 +403,7 @@ func (r *Report) writeTotals(t *textWriter) {
 	if line := servedLine(sum.Served); line != "" {
 		t.line("  kernels %s", line)
 	}
-	t.line("  cases   %d, of which %d ran", sum.Cases, sum.Ran)
+	t.line("  cases   %d, of which %d ran%s", sum.Cases, sum.Ran, sum.later())
 	t.line("  inputs  %d kinds of input covered, %d rejected in every call", sum.Tried, sum.Refused)
 	for _, why := range slices.Sorted(maps.Keys(sum.Cut)) {
 		t.line("  cut     %d: %s", sum.Cut[why], why)

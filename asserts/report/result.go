@@ -20,6 +20,7 @@ type OpResult struct {
 	Missing   string            `json:"missing,omitempty"`
 	Cases     int               `json:"cases"`
 	Ran       int               `json:"ran"`
+	Later     int               `json:"later,omitempty"`   // number of cases that -n all would run besides
 	Error     string            `json:"error,omitempty"`   // of the closest attempt, for an op that never ran
 	Closest   string            `json:"closest,omitempty"` // that attempt, as a case of a file of cases
 	Said      map[string]int    `json:"said,omitempty"`    // the errors of an op that never ran, with the numbers of the first, by number of cases
@@ -141,6 +142,7 @@ func (r *OpResult) Add(c *CaseResult) {
 // count counts a case, and the reason if it did not run.
 func (r *OpResult) count(c *CaseResult) {
 	r.Cases++
+	r.Later = c.Later
 	if c.Unfit != "" {
 		if r.Unfit == nil {
 			r.Unfit = make(map[int]string)

@@ -12,5 +12,8 @@ type Recipes = design.Recipes
 // every fault of the text.
 func ParseRecipes(name string, text []byte) (*Recipes, error) { return design.ParseRecipes(name, text) }
 
-// AllCases, as the end of a run, stands for all cases of an op's design.
-const AllCases = work.AllCases
+// The ends of a run over all cases of an op's design, and over those that nearly suffice for an op of one's own.
+const (
+	AllCases   = work.AllCases
+	UsualCases = work.UsualCases
+)

@@ -41,7 +41,7 @@ func (s *supervisor) apart(ctx context.Context, o engine.Operator, res *report.O
 	switch {
 	case len(s.known.apart) > 0:
 		return s.compareApart(ctx, o, res)
-	case o.Added || o.Function != nil: // PyTorch's own keep no values
+	case o.Own(): // PyTorch's keep no values
 		res.Devices.Add(uncompared(res.Devices))
 	}
 	return nil

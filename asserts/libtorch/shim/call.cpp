@@ -472,13 +472,10 @@ void refuse_lazy(const Operator& op, const torch::jit::Stack& stack) {
   }
 }
 
-// uses returns the references to tensors and to their storages.
-std::vector<size_t> uses(const Tensors& tensors, int64_t n) {
-  std::vector<size_t> all;
+std::vector<Uses> all_uses(const Tensors& tensors, int64_t n) {
+  std::vector<Uses> all;
   for (int64_t i = 0; i < n; i++) {
-    if (tensors.at(i) == nullptr) continue;
-    all.push_back(c10::raw::intrusive_ptr::use_count(tensors.at(i)));
-    all.push_back(tensors.at(i)->unsafe_storage().use_count());
+    if (tensors.at(i) != nullptr) all.push_back(uses(tensors.at(i)));
   }
   return all;
 }
@@ -513,7 +510,7 @@ void each(const IValue& v, F&& f) {
 void settle(const torch::jit::Stack& stack, bool referenced) {
   for (const IValue& v : stack) {
     each(v, [&](const at::Tensor& t) {
-      if (collect != nullptr) referenced |= t.use_count() > 1 || t.unsafeGetTensorImpl()->unsafe_storage().use_count() > 1;
+      if (collect != nullptr) referenced |= uses(t.unsafeGetTensorImpl()) > Uses(1, 1);
       at::functionalization::impl::sync(t);
     });
   }
@@ -627,11 +624,11 @@ void opassert::entry::call(const Crossing& in, Reply& out) {
     objects.read = 0;
   }
   Holds holds;
-  std::vector<size_t> before;
+  std::vector<Uses> before;
   if (level != OA_OFF) {
     for (int64_t i = 0; i < count; i++) observe(tensors.at(i), level, out);
     for (int64_t i = 0; i < count; i++) holds.hold(tensors.at(i));
-    if (collect != nullptr) before = uses(tensors, count);
+    if (collect != nullptr) before = all_uses(tensors, count);
   }
   Containers containers;
   torch::jit::Stack stack = read(op, request, tensors, containers, objects);
@@ -656,7 +653,7 @@ void opassert::entry::call(const Crossing& in, Reply& out) {
     throw;
   }
   if (level != OA_OFF) {
-    settle(stack, collect != nullptr && uses(tensors, count) != before);
+    settle(stack, collect != nullptr && all_uses(tensors, count) != before);
     observe_arguments(tensors, count, std::move(containers), level, out);
     for (const IValue& v : stack) {
       out.word(count_tensors(v));

@@ -433,6 +433,11 @@ int64_t counted(T* impl) {
   return n != 0 && (other || n >= kImmortal) ? OA_UNCOUNTED : n;
 }
 
+Uses uses(const TensorImpl* impl) {
+  const c10::StorageImpl* storage = storage_of(impl);
+  return {uses_of(impl), storage == nullptr ? 0 : uses_of(storage)};
+}
+
 void count_python() {
   references<TensorImpl> = counted<TensorImpl>;
   references<c10::StorageImpl> = counted<c10::StorageImpl>;

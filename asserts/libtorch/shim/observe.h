@@ -7,6 +7,8 @@
 #endif
 #include <ATen/core/Tensor.h>
 
+#include <utility>
+
 #include "observed.h"
 #include "wire.h"
 
@@ -63,6 +65,10 @@ bool has_numbers(const c10::TensorImpl* impl);
 // kernel: the base of a view, and a tensor saved for backward. Uses that look the same are not counted. A result that
 // is not the only one may have been saved for the backward of another one.
 void uncount(const c10::TensorImpl* impl, bool alone, HeadOf<Reply> seen);
+
+// Uses are the references to a tensor and to its storage, without those of their Python objects that PyTorch has itself.
+using Uses = std::pair<int64_t, int64_t>;
+Uses uses(const c10::TensorImpl* impl);
 
 // count_python counts references by Python as uses from now on, if this process is a Python's:
 // since 2.10 they are not in the uses of an impl.

@@ -105,6 +105,9 @@ type Operator struct {
 	Uncounted bool
 }
 
+// Own reports whether an op is not PyTorch's: of a library, a module or a Go package.
+func (o *Operator) Own() bool { return o.Added || o.Function != nil }
+
 // A KernelKind is a sort of kernel that serves a device.
 type KernelKind string
 

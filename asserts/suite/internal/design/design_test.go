@@ -83,6 +83,29 @@ func TestIntegersOfEitherSignInRows(t *testing.T) {
 	}
 }
 
+// What finds most is tried first in an op of one's own, for each argument, and PyTorch's ops keep their order.
+func TestUsualCasesFirst(t *testing.T) {
+	op := ops(t, "ns::f(Tensor a, Tensor b, bool flag) -> Tensor")[0]
+	ran := []*sample.Case{{Names: []string{"a", "b", "flag"}, Args: []sample.Value{read(t, "float32[4]"), read(t, "float32[4]"), sample.Bool(true)}}}
+	for _, own := range []bool{true, false} {
+		d := NewDesign(engine.Operator{Schema: op, Added: own}, nil, 5, &Learned{Ran: ran})
+		if !own {
+			if first := d.Classes[0].name; first != "float64" {
+				t.Errorf("the first class of PyTorch's op is %s", first)
+			}
+			continue
+		}
+		if d.Usual() <= 5 || d.Usual() > d.Apart()/3 {
+			t.Errorf("%d of %d cases are usual", d.Usual(), d.Apart())
+		}
+		for i, class := range d.Classes {
+			if usual := slices.Contains(telling, class.name); usual != (i < d.Usual()-5) {
+				t.Errorf("%s of %q is number %d, and %d are usual", class.name, class.arg, i, d.Usual()-5)
+			}
+		}
+	}
+}
+
 // Each tensor of a library's op has fewer columns than the others once, if it has several
 // dimensions.
 func TestFewerColumns(t *testing.T) {
@@ -97,8 +120,8 @@ func TestFewerColumns(t *testing.T) {
 			}
 		}
 		want := map[bool][]string{true: {
-			"float32[4, 1] float32[3, 4] float32[4]", "float32[4, 2] float32[3, 4] float32[4]",
-			"float32[4, 4] float32[3, 1] float32[4]", "float32[4, 4] float32[3, 2] float32[4]",
+			"float32[4, 1] float32[3, 4] float32[4]", "float32[4, 4] float32[3, 1] float32[4]",
+			"float32[4, 2] float32[3, 4] float32[4]", "float32[4, 4] float32[3, 2] float32[4]",
 		}}[added]
 		if !slices.Equal(calls, want) {
 			t.Errorf("added %v: %q, want %q", added, calls, want)

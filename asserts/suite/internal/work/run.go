@@ -168,7 +168,7 @@ func (r *Runner) Cases(t *Target, s Span, starting func(int), ended func(*report
 			if n >= d.Apart() && d.Rows == nil {
 				d.Follow(t.Origins)
 			}
-			if s.To == AllCases && n >= d.Cases() {
+			if s.To >= UsualCases && n >= d.Cases() {
 				break
 			}
 		}
@@ -177,7 +177,8 @@ func (r *Runner) Cases(t *Target, s Span, starting func(int), ended func(*report
 		if result.Beyond != "" && hopeless == n-s.From {
 			hopeless++
 		}
-		if err := ended(&result); err != nil {
+		result.Later = t.later(n+1, s)
+		if err := ended(&result); err != nil || result.Later > 0 {
 			return err
 		}
 	}
@@ -243,5 +244,22 @@ func (r *Runner) prepare(t *Target, from int, s Span, starting func(int)) {
 	}
 }
 
-// AllCases, as the end of a run, stands for all cases of an op's design.
-const AllCases = 1 << 30
+// AllCases, as the end of a run, stands for all cases of an op's design, and UsualCases, for an op of a library, a
+// module or a Go package, for those that find nearly all of what these find.
+const (
+	AllCases   = 1 << 30
+	UsualCases = AllCases - 1
+)
+
+// later returns how many cases of the design are left after the first n, if those are the usual ones.
+func (t *Target) later(n int, s Span) int {
+	if s.To != UsualCases || !t.operator.Own() || n < t.planned() {
+		return 0
+	}
+	d := t.design()
+	if len(d.Bases) == 0 || n < d.Usual() {
+		return 0
+	}
+	d.Follow(t.Origins)
+	return d.Cases() - n
+}

@@ -676,6 +676,27 @@ func TestCases(t *testing.T) {
 	}
 }
 
+// Of an op of one's own the usual cases are a part, and the last one says how many are left; of PyTorch's they are all.
+func TestUsualCases(t *testing.T) {
+	const schema = "ns::f(Tensor a, int n) -> Tensor"
+	all := newBench(t, schema, copies).cases(t, Span{To: AllCases})
+	usual := newBench(t, schema, copies).cases(t, Span{To: UsualCases})
+	if len(usual) != len(all) || usual[len(usual)-1].Later != 0 {
+		t.Errorf("of PyTorch's op %d cases of %d are usual", len(usual), len(all))
+	}
+	b := newBench(t, schema, copies)
+	b.t.operator.Added = true
+	usual = b.cases(t, Span{To: UsualCases})
+	later := 0
+	for i := range usual {
+		later += usual[i].Later
+	}
+	last := usual[len(usual)-1]
+	if last.Later == 0 || last.Later != later || len(usual)+last.Later != b.t.plan.Cases() || len(usual) > b.t.plan.Cases()/2 {
+		t.Errorf("%d cases of %d are usual, and %d are left", len(usual), b.t.plan.Cases(), last.Later)
+	}
+}
+
 // A worker that continues after another one first runs what its cases depend on, except the case
 // that ended it; the results are the same.
 func TestCasesAreResumed(t *testing.T) {

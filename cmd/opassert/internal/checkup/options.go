@@ -35,7 +35,7 @@ type Options struct {
 
 	Ops       []string // patterns; without any, those that libraries and modules add, or all
 	Shard     report.Shard
-	Cases     int // of an op, 0 for all that its values need
+	Cases     int // of an op, 0 for the usual ones
 	Case      int // the only one, -1 for all
 	CasesFile string
 	Seed      uint64

@@ -63,7 +63,7 @@ func (c *Run) cases() (from, to int) {
 	if c.Case >= 0 {
 		return c.Case, c.Case + 1
 	}
-	return 0, cmp.Or(c.Cases, suite.AllCases)
+	return 0, cmp.Or(c.Cases, suite.UsualCases)
 }
 
 // waived returns the reason why an allowlist waives such a crash of an op, or "".

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -32,7 +33,8 @@ type checkFlags struct {
 	engine, level *string
 	ops           repeated
 	seed          *uint64
-	number, only  *int // of cases
+	number        caseNumber
+	only          *int // of cases
 	workers       *int
 	timeout       *time.Duration
 	state         *string
@@ -55,7 +57,7 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	c.level = f.String("level", "", "")
 	f.Var(&c.ops, "op", "")
 	c.seed = f.Uint64("seed", report.DefaultSeed, "")
-	c.number = f.Int("n", 0, "")
+	f.Var(&c.number, "n", "")
 	c.casesFile = f.String("cases", "", "")
 	c.only = newNumberFlag(f, "case")
 	c.workers = f.Int("workers", usualWorkers(), "")
@@ -93,6 +95,20 @@ func newShardFlag(f *flag.FlagSet) *report.Shard {
 		return nil
 	})
 	return s
+}
+
+// A caseNumber is the number of cases of an op: 0 stands for the usual ones.
+type caseNumber int
+
+func (n *caseNumber) String() string { return strconv.Itoa(int(*n)) }
+
+func (n *caseNumber) Set(s string) error {
+	if *n = caseNumber(number(s)); s == "all" {
+		*n = suite.AllCases
+	} else if *n < 0 {
+		return errors.New("want a number, or all")
+	}
+	return nil
 }
 
 // usualWorkers returns the number of processors that this process may use, and a quarter more, since

@@ -24,7 +24,7 @@ func (f *checkFlags) options(inv *invocation) (o *checkup.Options, err error) {
 	f.on = cmp.Or(*f.device, string(engine.CPU))
 	o = &checkup.Options{
 		Engine: *f.engine, Device: f.on, Autograd: *f.autograd, Guard: f.guard.on, Guarded: f.guard.given, Tolerance: *f.tolerance,
-		Ops: f.ops, Shard: *f.part, Cases: *f.number, Case: *f.only, CasesFile: *f.casesFile, Seed: *f.seed,
+		Ops: f.ops, Shard: *f.part, Cases: int(f.number), Case: *f.only, CasesFile: *f.casesFile, Seed: *f.seed,
 		Libs: f.libs, Libraries: f.torchFlags.Libraries, Modules: f.pythonModules(), Interpreter: *f.interpreter,
 		Workers: *f.workers, Timeout: *f.timeout, State: *f.state, Rerun: *f.rerun,
 		Version: version(), Settings: inv.settings, Replaced: inv.replaced, Messages: inv.stderr,
