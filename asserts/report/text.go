@@ -365,7 +365,7 @@ func (r *Report) summary() string {
 	if reproduced, others := r.Programs(); reproduced+others > 0 {
 		text += fmt.Sprintf("; %d of %s reproduced it without opassert", reproduced, Count(reproduced+others, "program"))
 	}
-	return fmt.Sprintf("%s. %s of %s", text, Count(sum.Ran, "call"), r.Engine)
+	return fmt.Sprintf("%s. %s of %s%s", text, Count(sum.Ran, "call"), r.Engine, sum.later())
 }
 
 // Count returns a number of things in words: "1 note", "2 crashes".
