@@ -59,7 +59,7 @@ var flagRows = []flagRow{
 	{where, "python", "the `interpreter` that imports them; without -module it runs PyTorch's own ops"},
 	{where, "workers", "how many processes run calls (default: the processors, and a quarter more)"},
 
-	{howMuch, "n", "the `number` of cases of an op, or all (default: of PyTorch's ops all, of others the first)"},
+	{howMuch, "n", "the `number` of cases of an op, or all (default: what finds nearly all)"},
 	{howMuch, "seed", "the seed of the random cases"},
 	{howMuch, "level", "`identity|content|meta`: help checks (default: content; meta with -lib, -module, -device)"},
 	{howMuch, "run level", "`identity|content|meta` (default: identity for PyTorch's own kernels, else meta)"},

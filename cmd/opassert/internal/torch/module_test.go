@@ -72,7 +72,7 @@ func expected(t *testing.T, python *installed.Python, module string) map[string]
 // nothing is said of their healthy twins.
 func TestModule(t *testing.T) {
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
-		got := check(t, python, "testdata", "-module", "python_faults", "-json")
+		got := check(t, python, "testdata", "-module", "python_faults", "-json", "-n", "all")
 		if got.status != 1 {
 			t.Fatalf("exit status %d, want 1\n%s", got.status, got.stderr)
 		}
