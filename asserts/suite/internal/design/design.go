@@ -287,16 +287,17 @@ func isKey(class string) bool {
 	return slices.Contains(keyClasses, class) || strings.HasPrefix(class, `"`)
 }
 
-// telling are the classes of tensors that show what no opening does in ops that are not PyTorch's, those of most findings
-// first. Of 494 findings in planted ops the openings have 473, and with these all but two are found: docs/measure/cases.
+// telling are the classes of tensors that show what no opening does in ops that are not PyTorch's, those of most
+// findings first. Of 494 findings in planted ops the openings have 473, and with these all but two are found:
+// docs/measure/cases.
 var telling = []string{
-	"between", "complex64", "const:NaN", "const:1", "offset", "one column", "inference", "sized between", "dtypes differ 2",
-	"0-dim", "requires-grad", "transposed", "int64", "bool", "empty", "more than 4096", "sliced", "conj", "None", "given",
-	"[]", "[Tensor ]",
+	"between", "complex64", "const:NaN", "const:1", "offset", "one column", "inference", "sized between",
+	"dtypes differ 2", "0-dim", "requires-grad", "transposed", "int64", "bool", "empty", "more than 4096", "sliced",
+	"conj", "None", "given", "[]", "[Tensor ]",
 }
 
-// rank returns the place of a class among those that are tried first, or their number. Numbers, flags and words choose
-// branches, and are tried after those of tensors.
+// rank returns the place of a class among those that are tried first, or their number. Numbers, flags and words
+// choose branches, and are tried after those of tensors.
 func (a argClass) rank() int {
 	switch i := slices.Index(telling, a.name); {
 	case i >= 0:
