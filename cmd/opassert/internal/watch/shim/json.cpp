@@ -12,11 +12,11 @@ namespace {
 constexpr size_t kKept = 64 << 10, kRoom = 64 << 20;  // per storage, and for all calls
 std::atomic<size_t> kept{0};
 
-void collect(const c10::IValue& v, std::vector<at::Tensor>& all) {
+void gather(const c10::IValue& v, std::vector<at::Tensor>& all) {
   if (v.isNone()) return all.emplace_back(), void();
   if (v.isTensor()) return all.push_back(v.toTensor());
   if (!v.isList()) return;
-  for (const c10::IValue& e : v.toListRef()) collect(e, all);
+  for (const c10::IValue& e : v.toListRef()) gather(e, all);
 }
 
 std::string digits(double n) {
@@ -73,7 +73,7 @@ void Json::tensor(TensorImpl* impl) {
 
 void Json::tensors(const c10::IValue& v) {
   std::vector<at::Tensor> all;
-  collect(v, all);
+  gather(v, all);
   list(all, [&](const at::Tensor& t) { tensor(t.defined() ? t.unsafeGetTensorImpl() : nullptr); });
 }
 
