@@ -18,7 +18,7 @@ import pytest
 
 from . import command, process
 from .checking import OpReport
-from .findings import watcher
+from .findings import OpassertError, watcher
 
 LEVELS = "identity", "content", "meta"
 
@@ -100,6 +100,15 @@ def restart(config: pytest.Config, run: list[str]) -> NoReturn:
         raise pytest.UsageError("--opassert: nothing could be loaded into pytest; opassert doctor says more")
     os.environ["OPASSERT_PYTEST"] = str(os.getpid())
     os.execv(run[0], run)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
+    """Makes the message of an OpassertError one line; all its reports are in the text."""
+    report = (yield).get_result()
+    error, crash = getattr(call.excinfo, "value", None), getattr(report.longrepr, "reprcrash", None)
+    if isinstance(error, OpassertError) and crash:
+        crash.message = str(error).partition("\n")[0]
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

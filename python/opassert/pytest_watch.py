@@ -5,14 +5,17 @@ Before each phase of a test the watcher gets the test's name; after it, it retur
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import sys
 import warnings
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from os import getpid  # tests may replace what they call of modules
 from shlex import join, quote
 from typing import Any
 
 import pytest
+from _pytest._code.code import ReprEntryNative, ReprExceptionInfo, ReprFileLocation, ReprTraceback
 
 from .findings import Finding, OpassertError, OpassertWarning, Watcher
 from .pytest_plugin import Settings
@@ -87,7 +90,34 @@ class Plugin:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Hook:
-        return (yield from self.watched(item, "call"))
+        with self.examples(item):
+            return (yield from self.watched(item, "call"))
+
+    @contextlib.contextmanager
+    def examples(self, item: pytest.Item) -> Iterator[None]:
+        """Raises the findings of an example of hypothesis in that, which makes a smaller one of it."""
+        of: Any = getattr(getattr(item, "obj", None), "hypothesis", None)
+        if self.warn or not hasattr(of, "inner_test"):
+            yield
+            return
+        test = of.inner_test
+
+        @functools.wraps(test)
+        def example(*args: Any, **kwargs: Any) -> Any:
+            __tracebackhide__ = True
+            before = self.watcher.enter(*self.watcher.now)
+            result = test(*args, **kwargs)
+            found = [f for f in self.watcher.enter(*self.watcher.now) if not allowed(item, f)]
+            self.watcher.keep(before)
+            if found:
+                raise OpassertError(found)
+            return result
+
+        of.inner_test = example
+        try:
+            yield
+        finally:
+            of.inner_test = test
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> Hook:
@@ -122,15 +152,15 @@ class Plugin:
             return report
         item.stash[FOUND] = []
         text = "\n\n".join(str(f) for f in found)
-        if isinstance(getattr(call.excinfo, "value", None), OpassertError):
-            report.longrepr = text
+        if getattr(getattr(call.excinfo, "value", None), "findings", None) is found:
+            report.longrepr = shown(text, item.location)
         elif (report.failed or hasattr(report, "wasxfail")) and hasattr(report.longrepr, "addsection"):
             report.longrepr.addsection("opassert", text)
         elif hasattr(report, "wasxfail"):
             report.sections.append(("opassert", text))
         else:
             own = str(report.longrepr) + "\n\n" if report.failed else ""
-            report.outcome, report.longrepr = "failed", own + text
+            report.outcome, report.longrepr = "failed", shown(own + text, item.location)
         return report
 
     @pytest.hookimpl(tryfirst=True)
@@ -181,16 +211,15 @@ class Plugin:
             nodeid, location = test or ("%s [opassert]" % context, (context, None, "opassert"))
             texts.setdefault((nodeid, tuple(location), "teardown" if test else "call"), []).append(text)
         for (nodeid, location, when), reports in texts.items():
-            report = pytest.TestReport(
-                nodeid=nodeid, location=location, keywords={}, outcome="failed", longrepr="\n\n".join(dict.fromkeys(reports)), when=when
-            )
+            failure = shown("\n\n".join(dict.fromkeys(reports)), location)
+            report = pytest.TestReport(nodeid, location, keywords={}, outcome="failed", longrepr=failure, when=when)
             self.config.hook.pytest_runtest_logreport(report=report)
             if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
             terminal = self.config.pluginmanager.get_plugin("terminalreporter")
             if terminal and session.exitstatus not in SUMMARISED:
                 terminal.section(report.nodeid)
-                terminal.write_line(report.longrepr)
+                terminal.write_line(str(report.longrepr))
 
 
 # The exit statuses with which pytest prints its reports of failures.
@@ -201,6 +230,12 @@ EXPECTED = pytest.StashKey[bool]()  # of a test that is expected to fail, as it 
 
 # The phases that follow others: each is entered where the one before it ends, which is a question less.
 NEXT = {"setup": "call", "call": "teardown"}
+
+
+def shown(text: str, location: tuple[str, int | None, str]) -> ReprExceptionInfo:
+    """Returns what is shown of a failure, whose message is its first line."""
+    at = ReprFileLocation(location[0], (location[1] or 0) + 1, text.partition("\n")[0])
+    return ReprExceptionInfo(reprtraceback=ReprTraceback([ReprEntryNative([text])], None, "native"), reprcrash=at)
 
 
 def test_of(finding: Finding) -> str:

@@ -18,7 +18,7 @@ class Outcome:
 
     def __init__(self, done, took, junit):
         self.status, self.stdout, self.stderr, self.took = done.returncode, done.stdout, done.stderr, took
-        self.tests, self.texts, self.timed = {}, {}, set()
+        self.tests, self.texts, self.messages, self.timed = {}, {}, {}, set()
         self.counts = re.sub(r" in [\d.]+s.*|^=* ?", "", (self.stdout.strip().split("\n") or [""])[-1])
         for case in xml.etree.ElementTree.parse(junit).getroot().iter("testcase") if os.path.exists(junit) else ():
             # A test with an error in its teardown has two outcomes.
@@ -26,6 +26,7 @@ class Outcome:
                 self.timed.add(case.get("name"))
             outcomes = [c.tag for c in case if c.tag in ("failure", "error", "skipped")] or ["passed"]
             self.tests[case.get("name")] = "+".join(filter(None, [self.tests.get(case.get("name")), *outcomes]))
+            self.messages.update((case.get("name"), c.get("message")) for c in case if c.tag in ("failure", "error"))
             self.texts[case.get("name")] = "\n".join(filter(None, [self.texts.get(case.get("name")), *(c.text for c in case)]))
 
 

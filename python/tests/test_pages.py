@@ -22,7 +22,7 @@ TEST = "import mypackage, torch\n\ndef test_scale():\n    mypackage.scale(torch.
 def commands(page):
     """Returns the commands of a page as words, in order."""
     blocks = re.findall(r"^```(\w*)\n(.*?)^```", page.read_text(), re.M | re.S)
-    lines = [shlex.split(line, comments=True) for language, block in blocks if language == "" for line in block.splitlines()]
+    lines = [shlex.split(line.removeprefix("$ "), comments=True) for language, block in blocks if language == "" for line in block.splitlines()]
     return [words for words in lines if words and words[0] in ("opassert", "pytest")]
 
 
@@ -45,12 +45,16 @@ def test_flags(page):
 
 def test_python_page(tmp_path):
     """Its first commands say what is wrong with an op that writes its argument, and whose fake takes another number of them."""
-    operator = re.search(r"^```python\n(import torch\n.*?)^```", (PAGES / "python.md").read_text(), re.M | re.S)[1]
+    page = (PAGES / "python.md").read_text()
+    operator = re.search(r"^```python\n(# mypackage.py\n.*?)^```", page, re.M | re.S)[1]
     (tmp_path / "mypackage.py").write_text(operator + FAKE)
     (tmp_path / "test_mypackage.py").write_text(TEST)
     variables = {**os.environ, "PATH": os.path.dirname(command.path()) + os.pathsep + os.environ["PATH"], "PYTHONPATH": str(tmp_path)}
-    first = commands(PAGES / "python.md")[:4]
-    assert [words[:2] for words in first] == [["opassert", "doctor"], ["opassert", "lint"], ["opassert", "check"], ["pytest", "--opassert"]]
-    for words, status, code in zip(first, (0, 1, 1, 1), ("PyTorch", "mypackage::scale", "OA009", "OA009")):
+    first = [words for words in commands(PAGES / "python.md")[:5] if words[1] != "run"]
+    names = ["doctor", "check", "lint", "--opassert"]
+    assert [words[1] for words in first] == names
+    for words, status, code in zip(first, (0, 1, 1, 1), ("PyTorch", "OA009", "mypackage::scale", "OA009")):
         done = subprocess.run(words, cwd=tmp_path, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         assert done.returncode == status and code in done.stdout, (words, done.stdout)
+        if words[1] == "check":  # as the page shows it
+            assert re.search(r"^  error OA009 .*?(?=^  note )", page, re.M | re.S)[0] in done.stdout, done.stdout

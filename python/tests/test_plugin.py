@@ -473,3 +473,46 @@ def test_watch():
             myops.bad()
 """
     assert "1 passed" in project(myops=files["myops"], test_in_process=text)().stdout
+
+
+EXAMPLES = """
+import myops, pytest, torch
+from hypothesis import given, settings, strategies as st
+@given(st.integers(0, 1000), st.integers(0, 50))
+def test_bad(n, m):
+    if n > 17: myops.bad()
+@given(st.integers(0, 1000))
+def test_good(n): torch.ops.myops.good(torch.ones(3))
+@pytest.mark.opassert("OA007", "OA009")
+@given(st.integers(0, 1000))
+def test_allowed(n): myops.bad()
+@given(st.integers(0, 1000))
+def test_fails(n):
+    myops.bad()
+    assert n < 5
+class TestMethod:
+    @given(st.integers(0, 1000))
+    def test_method(self, n):
+        if n > 3: myops.bad()
+"""
+
+
+def test_hypothesis(project, files):
+    """An example has its findings, and hypothesis makes a smaller one of it."""
+    outcome = project(myops=files["myops"], test_examples=EXAMPLES)("--opassert", status=1, **PLUGGED)
+    want = {"test_bad": "failure", "test_good": "passed", "test_allowed": "passed", "test_fails": "failure"}
+    assert outcome.tests == {**want, "test_method": "failure"}, outcome.stdout
+    for name, smallest in ("test_bad", "n=18,"), ("test_method", "n=4,"):
+        assert smallest in outcome.texts[name] and "OA009 undeclared-write" in outcome.texts[name]
+        assert outcome.messages[name] == 'OA009 undeclared-write  myops::scale  argument 0 "x"   [cpu, float32]'
+
+
+def test_message(project, files):
+    """The message of JUnit is one line, also of what comes late, and over workers."""
+    tests = "import myops, torch\ndef test_bad(): myops.bad()\ndef test_fake(): myops.half(torch.ones(4))\n"
+    for flags in ("--opassert",), ("--opassert", "-n2"):
+        outcome = project(myops=files["myops"], test_messages=tests)(*flags, status=1)
+        assert set(outcome.messages) == {"test_bad", "test_fake"}
+        for name, code in ("test_bad", "OA0"), ("test_fake", "OA011 meta-alias  myops::half"):
+            assert code in outcome.messages[name] and "\n" not in outcome.messages[name]
+            assert "\n  fix     " in outcome.texts[name]
