@@ -258,7 +258,7 @@ func (v *Verdict) Conclude(op *Op) {
 	})
 	for _, found := range v.Violations {
 		found.Skipped = v.Skips
-		found.Fix, found.Note = found.Code.check().fixes(op, found), cmp.Or(found.Note, op.note(found))
+		found.Fix, found.Note = found.Code.check().fixes(op, found), cmp.Or(found.Note, found.Symptom.Note(found.Code), op.note(found))
 	}
 }
 

@@ -1,16 +1,19 @@
 package asserts
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // A Fault is an error in an op that the engine itself finds, without an observation that shows it.
 type Fault struct {
 	Code     Code
 	Argument string // the argument at fault; "": the return, or the process
 	Return   int    // the return at fault, one more than its position; 0: the first, or the process
-	Saw, Fix string
+	Saw, Fix string // in Saw {} is the argument or the return at fault
 	Symptom  Symptom
 	Breaks   string   // its effect, where that is not what the check states
-	Note     string   // why it is debatable; "" for an error
+	Note     string   // why it is debatable, if its symptom is not
 	Site     Site     // of the fault, if not in the kernel
 	Frames   []string // of the kernel, where it was stopped
 }
@@ -32,7 +35,9 @@ func JudgeFaults(op *Op, seen *Seen, faults []Fault) Verdict {
 	for i := range faults {
 		if f := &faults[i]; !j.plan.waived.Has(f.Code) {
 			v := j.report(f.Code, j.at(f))
-			v.Saw, v.Symptom, v.Fix, v.Breaks, v.Note, v.Site = f.Saw, f.Symptom, f.Fix, f.Breaks, f.Note, f.Site
+			v.Saw = strings.ReplaceAll(f.Saw, "{}", v.Subject.String())
+			v.Symptom, v.Fix, v.Breaks, v.Site = f.Symptom, f.Fix, f.Breaks, f.Site
+			v.Note = cmp.Or(f.Note, f.Symptom.Note(f.Code))
 			if len(f.Frames) > 0 {
 				v.Saw += ", in " + strings.Join(f.Frames, " < ")
 			}

@@ -24,6 +24,7 @@ type Violation struct {
 	Fix     string
 	Breaks  string `json:",omitempty"` // where it is not what the check states
 	Note    string `json:",omitempty"` // why it is debatable; "" for an error
+	Only    string `json:",omitempty"` // the calls that show it, if not all do: "where dtypes differ"
 	Plain   bool   `json:",omitempty"` // as in [Seen]
 
 	Before, After Observation // of the subject; a return has no Before

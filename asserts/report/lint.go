@@ -14,13 +14,14 @@ func Lint(o engine.Operator) []*Finding {
 	var found []*Finding
 	add := func(v asserts.Violation, call string) {
 		v.Code, v.Op, v.Schema = asserts.SchemaLint, o.Name(), o.Schema.Func.String()
+		v.Note = v.Symptom.Note(v.Code)
 		found = append(found, &Finding{Violation: &v, Call: call, Case: -1, Times: 1})
 	}
 	for _, f := range schema.LintOp(o.Schema) {
 		add(asserts.Violation{Subject: place(o.Schema, func(a schema.Argument) bool { return a.Pos == f.Pos }), Saw: f.Message, Fix: f.Fix}, "none: the schema alone")
 	}
 	for _, f := range o.Faults {
-		add(asserts.Violation{Subject: place(o.Schema, func(a schema.Argument) bool { return a.Name == f.Argument }), Saw: f.Saw, Fix: f.Fix, Note: f.Note, Site: f.Site}, "none: what is registered")
+		add(asserts.Violation{Subject: place(o.Schema, func(a schema.Argument) bool { return a.Name == f.Argument }), Saw: f.Saw, Symptom: f.Symptom, Fix: f.Fix, Site: f.Site}, "none: what is registered")
 	}
 	return found
 }
@@ -42,7 +43,7 @@ func written(o engine.Operator, arg int) asserts.Place {
 
 // ofAll returns a finding that all calls of an op show together.
 func ofAll(v *asserts.Violation) *Finding {
-	v.Repro = "-op " + v.Op
+	v.Repro, v.Note = "-op "+v.Op, v.Symptom.Note(v.Code)
 	return &Finding{Violation: v, Call: "none: all calls", Case: -1, Times: 1}
 }
 

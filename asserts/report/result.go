@@ -208,7 +208,8 @@ func (r *OpResult) find(f *Finding) {
 	r.Findings = append(r.Findings, f)
 }
 
-// Settle removes findings about the parts of a tensor that repeat one about the tensor.
+// Settle removes findings about the parts of a tensor that repeat one about the tensor, and makes a fake
+// that raises for some calls alone a note.
 func (r *OpResult) Settle() {
 	repeats := func(f *Finding) bool {
 		part := f.Violation.Subject
@@ -218,6 +219,11 @@ func (r *OpResult) Settle() {
 		})
 	}
 	r.Findings = slices.DeleteFunc(slices.Clone(r.Findings), repeats)
+	for _, f := range r.Findings {
+		if f.Violation.Symptom == asserts.FakeRaises && r.Devices[engine.Fake].Judged[asserts.MetaAlias] > 0 {
+			f.Violation.Limit("for some calls")
+		}
+	}
 }
 
 // Repeats reports whether a finding is about the rule and the subject of an earlier one, apart from

@@ -19,15 +19,15 @@ import (
 // single one. So are results of the first call that differ from the second one's. Ops with other state are healthy; undecided
 // ops are skipped.
 func TestControl(t *testing.T) {
-	const stale = "OA021 (earlier-values) result: 34 of 36 bytes depend on the values of an earlier call: they differ between two new processes, one of which makes a call with other values first, the other one the same call"
+	const stale = "OA021 (earlier-values) result: 34 of 36 bytes of result depend on the values of an earlier call: they differ between two new processes, one of which makes a call with other values first, the other one the same call"
 	const throws = "the call throws in a process that has not run the op"
 	for name, want := range map[string]string{
 		"first_call_wins":           stale,
-		"first_of_a_size_wins_":     strings.Replace(stale, " result:", " argument self:", 1),
+		"first_of_a_size_wins_":     strings.NewReplacer(" result:", " argument self:", "of result", "of argument self").Replace(stale),
 		"remembers_values":          "",
 		"counts_in_vain":            "",
 		"counts":                    "",
-		"warms_up":                  "OA021 (first-call) result: 3 of 36 bytes differ between the first call of the op in a new process and the same call after it",
+		"warms_up":                  "OA021 (first-call) result: 3 of 36 bytes of result differ between the first call of the op in a new process and the same call after it",
 		"follows_its_process":       "skip: " + unexplained.Reason,
 		"throws_in_its_first_call":  "skip: " + throws,
 		"crashes_in_its_first_call": "unfinished: it ended a process that had not run the op: SIGSEGV",

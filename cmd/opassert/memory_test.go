@@ -61,15 +61,15 @@ func TestMemory(t *testing.T) {
 		"OA018_writes_scratch":  {"the storage of a tensor that the call made"},
 		"OA019_reads_freed":     {"reads memory that was freed: byte 0 of the "},
 		"OA009_restores":        {"the kernel writes byte 0 of the storage of argument x, and what it held is there again"},
-		"OA021_follows_seed":    {"bytes depend on the seed of the default generators"},
-		"OA021_by_threads":      {"bytes depend on the argument of at::set_num_threads", "  note    the rounding of floating-point sums depends on the order of their terms"},
-		"OA021_drops":           {"bytes depend on the seed of the default generators, although the call has a Generator argument", "train=true, generator=generator(7))"},
-		"OA021_draws_own":       {"bytes are random without a Generator argument, and the same with generators of two seeds"},
-		"OA021_draws_anew":      {"bytes differ between two calls with generators of the same seed"},
-		"OA021_counts_together": {"bytes differ between two calls with two threads", "  note    no schema promises that results are reproducible"},
+		"OA021_follows_seed":    {"depend on the seed of the default generators"},
+		"OA021_by_threads":      {"depend on the argument of at::set_num_threads", "  note    the rounding of floating-point sums depends on the order of their terms"},
+		"OA021_drops":           {"depend on the seed of the default generators, although the call has a Generator argument", "train=true, generator=generator(7))"},
+		"OA021_draws_own":       {"are random without a Generator argument, and the same with generators of two seeds"},
+		"OA021_draws_anew":      {"differ between two calls with generators of the same seed"},
+		"OA021_counts_together": {"differ between two calls with two threads", "  note    no schema promises that results are reproducible"},
 		"OA021_by_address":      {"  note    no schema promises that results are reproducible"},
-		"OA021_first_of_a_size": {"bytes depend on the values of an earlier call", "  fix     "},
-		"OA021_at_a_place":      {"bytes depend on the values of an earlier call", "but not their address"},
+		"OA021_first_of_a_size": {"depend on the values of an earlier call", "  fix     "},
+		"OA021_at_a_place":      {"depend on the values of an earlier call", "but not their address"},
 	} {
 		if missing := slices.IndexFunc(says, func(text string) bool { return !strings.Contains(found["astray::"+op], text) }); missing >= 0 {
 			t.Errorf("%s: want %q in\n%s", op, says[missing], found["astray::"+op])

@@ -29,7 +29,7 @@ func (c *call) reportStrayed(out *side, given string) {
 	}
 	v := c.reportSide(out)
 	v.Saw, v.Fix = fmt.Sprintf("it is on %s, and every argument on %s", out.after.Content.Device, given), "return it on the device of the arguments"
-	v.Note = "no schema states the device of a return: fakes and compilers assume that of the arguments"
+	v.Symptom = asserts.OtherDevice
 }
 
 // device returns the device of all arguments. It is "" if they are on several, if one names another

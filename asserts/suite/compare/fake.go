@@ -51,10 +51,10 @@ func Fakes(op *asserts.Op, real *asserts.Seen, fake *Fake, policy *asserts.Polic
 	switch {
 	case fake.Missing:
 		v := r.reportCall("it has a kernel and no fake", `register one, torch.library.register_fake("`+op.Name+`"), which makes tensors of the kernel's sizes, strides and dtypes`)
-		v.Symptom, v.Note = asserts.NoFake, "only torch.compile and torch.export need it: they fail at the op"
+		v.Symptom = asserts.NoFake
 	case fake.Fault != "":
 		v := r.reportCall("the kernel returns, and its fake "+fake.Fault, "make the fake accept what the kernel accepts, and return what the schema says")
-		v.Breaks = stopsCompilers
+		v.Symptom, v.Breaks = asserts.FakeRaises, stopsCompilers
 		if fake.Refuses {
 			v.Fix = "make the kernel refuse the arguments too, or remove the check from the fake"
 		}
@@ -73,7 +73,7 @@ func Fakes(op *asserts.Op, real *asserts.Seen, fake *Fake, policy *asserts.Polic
 		}
 		if len(fake.Elsewhere) > 0 {
 			v := r.reportCall("for tensors on a GPU its fake returns some on "+strings.Join(fake.Elsewhere, ", "), "make tensors on the device of the arguments: x.new_empty(sizes), or torch.empty(sizes, device=x.device)")
-			v.Breaks, v.Note = consequences["device"], "a kernel for GPUs may be meant to return tensors there"
+			v.Symptom, v.Breaks = asserts.FakeElsewhere, consequences["device"]
 		}
 	}
 	verdict := r.conclude()

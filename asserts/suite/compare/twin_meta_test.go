@@ -155,17 +155,17 @@ func TestDevices(t *testing.T) {
 		fake                 *compare.Fake
 		devices, want        string
 	}{
-		{two, "lpu:0", "lpu:0", "cpu", nil, "", "OA011 result: it is on cpu, and every argument on lpu:0"},
-		{two, "lpu:0", "lpu:0", "lpu:1", nil, "", "OA011 result: it is on lpu:1, and every argument on lpu:0"},
-		{two, "lpu:0", "lpu:0", "cpu", &compare.Fake{Missing: true}, "", "OA011 result: it is on cpu, and every argument on lpu:0"},
-		{two, "lpu:0", "lpu:0", "cpu", &compare.Fake{Missing: true, Beside: answers}, "", "OA011 result: it is on cpu, and every argument on lpu:0"},
+		{two, "lpu:0", "lpu:0", "cpu", nil, "", "OA011 result (other-device): it is on cpu, and every argument on lpu:0"},
+		{two, "lpu:0", "lpu:0", "lpu:1", nil, "", "OA011 result (other-device): it is on lpu:1, and every argument on lpu:0"},
+		{two, "lpu:0", "lpu:0", "cpu", &compare.Fake{Missing: true}, "", "OA011 result (other-device): it is on cpu, and every argument on lpu:0"},
+		{two, "lpu:0", "lpu:0", "cpu", &compare.Fake{Missing: true, Beside: answers}, "", "OA011 result (other-device): it is on cpu, and every argument on lpu:0"},
 		{two, "lpu:0", "lpu:0", "cpu", answers, "", ""},
 		{two, "lpu:0", "lpu:0", "lpu:0", nil, "", ""},
 		{two, "lpu:0", "cpu", "cpu", nil, "", ""},
 		{two, "lpu:0", "cpu", "lpu:0", nil, "", ""},
 		{takes, "lpu:0", "lpu:0", "cpu", nil, "", ""},
-		{takes, "lpu:0", "lpu:0", "cpu", nil, "lpu:0", "OA011 result: it is on cpu, and every argument on lpu:0"},
-		{takes, "lpu:0", "lpu:0", "cpu", nil, "lpu", "OA011 result: it is on cpu, and every argument on lpu:0"},
+		{takes, "lpu:0", "lpu:0", "cpu", nil, "lpu:0", "OA011 result (other-device): it is on cpu, and every argument on lpu:0"},
+		{takes, "lpu:0", "lpu:0", "cpu", nil, "lpu", "OA011 result (other-device): it is on cpu, and every argument on lpu:0"},
 		{takes, "lpu:0", "lpu:0", "lpu:0", nil, "lpu:0", ""},
 		{takes, "lpu:0", "lpu:0", "lpu:1", nil, "lpu", ""},
 		{takes, "lpu:0", "lpu:0", "cpu", nil, "cpu", ""},
@@ -412,11 +412,11 @@ func TestFakes(t *testing.T) {
 		},
 		{
 			"raises", fresh, see(3, 4), compare.Fake{Fault: "raises TypeError: no"},
-			[]string{"OA011 result: the kernel returns, and its fake raises TypeError: no"}, "make the fake accept",
+			[]string{"OA011 result (fake-raises): the kernel returns, and its fake raises TypeError: no"}, "make the fake accept",
 		},
 		{
 			"refuses", fresh, see(3, 4), compare.Fake{Fault: "raises TypeError: no", Refuses: true},
-			[]string{"OA011 result: the kernel returns, and its fake raises TypeError: no"}, "make the kernel refuse",
+			[]string{"OA011 result (fake-raises): the kernel returns, and its fake raises TypeError: no"}, "make the kernel refuse",
 		},
 		{
 			"raises under symbolic sizes", fresh, see(3, 4), compare.Fake{Fault: "under symbolic sizes raises TypeError: no", Symbols: true},
@@ -424,7 +424,7 @@ func TestFakes(t *testing.T) {
 		},
 		{
 			"raises, and nothing is returned", "f(Tensor(a!) self) -> ()", undefined, compare.Fake{Fault: "raises TypeError: no"},
-			[]string{"OA011 argument self: the kernel returns, and its fake raises TypeError: no"}, "make the fake accept",
+			[]string{"OA011 argument self (fake-raises): the kernel returns, and its fake raises TypeError: no"}, "make the fake accept",
 		},
 		{
 			"guards", "f(int n, Tensor self) -> Tensor", see(3, 4, holding("abcd")),
@@ -433,7 +433,7 @@ func TestFakes(t *testing.T) {
 		},
 		{
 			"elsewhere", fresh, see(3, 4, holding("abcd")), compare.Fake{Seen: asserts.Seen{Results: list{same}}, Elsewhere: []string{"cpu", "meta"}},
-			[]string{"OA011 result: for tensors on a GPU its fake returns some on cpu, meta"}, "make tensors on the device",
+			[]string{"OA011 result (gpu-fake): for tensors on a GPU its fake returns some on cpu, meta"}, "make tensors on the device",
 		},
 		{"missing", fresh, see(3, 4), compare.Fake{Missing: true}, []string{"OA011 result (no-fake): it has a kernel and no fake"}, "register one"},
 		{"missing, without tensors", "f(int n) -> int", undefined, compare.Fake{Missing: true}, []string{"OA011 argument  (no-fake): it has a kernel and no fake"}, "register one"},

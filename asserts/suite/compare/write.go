@@ -36,7 +36,7 @@ const (
 // argument is never written.
 func EnoughCalls(calls, sizes int) bool { return calls >= manyCalls && sizes >= manySizes }
 
-// Unwritten returns a note of an argument, or the last of its elements, that the schema lets its op
+// Unwritten returns a violation of an argument, or the last of its elements, that the schema lets its op
 // write and that none of many calls changed.
 func Unwritten(op, schema string, argument asserts.Place, of ElementRole, calls, sizes int) *asserts.Violation {
 	it, alike := "it", "sizes"
@@ -48,22 +48,22 @@ func Unwritten(op, schema string, argument asserts.Place, of ElementRole, calls,
 	}
 	return &asserts.Violation{
 		Code: asserts.SchemaLint, Op: op, Schema: schema, Subject: argument,
-		Saw:    fmt.Sprintf("none of %d calls, on tensors of %d %s, changed %s, and the schema lets the op write it", calls, sizes, alike, it),
-		Fix:    "write it, or remove its annotation from the schema",
-		Breaks: "compilers copy the argument, and keep the order of calls, for a write that never happens",
-		Note:   "the op may write it for other arguments",
+		Symptom: asserts.Unwritten,
+		Saw:     fmt.Sprintf("none of %d calls, on tensors of %d %s, changed %s, and the schema lets the op write it", calls, sizes, alike, it),
+		Fix:     "write it, or remove its annotation from the schema",
+		Breaks:  "compilers copy the argument, and keep the order of calls, for a write that never happens",
 	}
 }
 
-// UnwrittenAs returns a note of an argument that calls change, except all those where it has one of
+// UnwrittenAs returns a violation of an argument that calls change, except all those where it has one of
 // these dtypes.
 func UnwrittenAs(op, schema string, argument asserts.Place, calls int, dtypes []string) *asserts.Violation {
 	return &asserts.Violation{
 		Code: asserts.SchemaLint, Op: op, Schema: schema, Subject: argument,
-		Saw:    fmt.Sprintf("other calls change it, but none of %d calls where it is %s", calls, strings.Join(dtypes, " or ")),
-		Fix:    "copy the result back, or refuse such a tensor: to(dtype) returns a copy, and writes to the copy are lost",
-		Breaks: "such a tensor keeps its old value, without an error",
-		Note:   "the op may have nothing to write to such a tensor",
+		Symptom: asserts.LostDType,
+		Saw:     fmt.Sprintf("other calls change it, but none of %d calls where it is %s", calls, strings.Join(dtypes, " or ")),
+		Fix:     "copy the result back, or refuse such a tensor: to(dtype) returns a copy, and writes to the copy are lost",
+		Breaks:  "such a tensor keeps its old value, without an error",
 	}
 }
 

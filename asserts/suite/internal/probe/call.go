@@ -106,7 +106,7 @@ func About(d compare.Difference, like asserts.Fault) asserts.Fault {
 	if d.Bytes > 0 {
 		differ = strconv.Itoa(d.Bytes)
 	}
-	like.Saw = fmt.Sprintf("%s of %d bytes %s", differ, d.Of, like.Saw)
+	like.Saw = fmt.Sprintf("%s of %d bytes of {} %s", differ, d.Of, like.Saw)
 	return like
 }
 
@@ -140,6 +140,3 @@ func (c *Call) leavesMemory() bool { return LeavesMemory(c.Op.Schema) }
 func MustWrite(op *schema.Op, d compare.Difference) bool {
 	return !LeavesMemory(op) || mayLeave.MatchString(op.Func.Name.Base) && d.Bytes < d.Of
 }
-
-// unpromised is the note on results that differ.
-const unpromised = "no schema promises that results are reproducible"

@@ -11,11 +11,10 @@ var Device = add(Row{
 	Key:  wholeCall,
 	When: func(c *Call) bool { return !c.Known[Noted] },
 	Fault: asserts.Fault{
-		Code:   asserts.MetaAlias,
+		Code: asserts.MetaAlias, Symptom: asserts.RefusedThere,
 		Saw:    "the call throws, and returns on cpu and meta: ",
 		Breaks: "a program that runs on the CPU fails on the device",
 		Fix:    "accept what the kernel for the CPU accepts, or document what the device does not",
-		Note:   "the schema does not list the arguments that a kernel accepts",
 	},
 	NoProgram: "the report has the message",
 })

@@ -10,7 +10,6 @@ var FirstCall = add(Row{
 		Saw:    "differ between the first call of the op in a new process and the same call after it",
 		Breaks: "the first batch of a program is computed with other values than those after it",
 		Fix:    "do what the first call does before anything is computed, or in each call",
-		Note:   unpromised,
 	},
 	Program: &Program{
 		Apart: true, Before: "if byte == 0xA6:\n{call}\n{arguments}", Fault: Follows,

@@ -62,7 +62,7 @@ var _ = add(Row{
 		return c.Differing(c.Seen, then, r.Fault)
 	},
 	Fault: asserts.Fault{
-		Code:   asserts.NondeterministicResult,
+		Code: asserts.NondeterministicResult, Symptom: asserts.Seeded,
 		Saw:    "differ between two calls with generators of the same seed",
 		Breaks: "a program that passes a seeded generator does not get the same numbers again",
 		Fix:    useGenerator,

@@ -23,11 +23,10 @@ var _ = add(Row{
 		return faults
 	},
 	Fault: asserts.Fault{
-		Code:   asserts.SchemaLint,
-		Saw:    "the call does not change it, and writes a copy of it that is never read",
+		Code: asserts.SchemaLint, Symptom: asserts.LostCopy,
+		Saw:    "the kernel does not change {}, and writes a copy of it that is never read",
 		Breaks: "for such values the tensor keeps its old contents, without an error",
 		Fix:    "write the argument itself, as x[mask] = value does, or copy the result back: indexing with a tensor and reshape() return a copy",
-		Note:   "the copy may be read without an op",
 	},
 	NoProgram: lintHasNone,
 })

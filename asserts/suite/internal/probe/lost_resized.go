@@ -12,11 +12,10 @@ var _ = add(Row{
 	When: func(c *Call) bool { return c.Case.Plain() && len(unknown(c, isOut)) > 0 },
 	Find: func(r *Row, c *Call) []asserts.Fault { return lost(r, c, grow, isOut, isOut) },
 	Fault: asserts.Fault{
-		Code:   asserts.SchemaLint,
-		Saw:    "the call changes it, but not where its sizes are not the result's",
+		Code: asserts.SchemaLint, Symptom: asserts.LostResized,
+		Saw:    "the kernel writes {}, but not where its sizes are not the result's",
 		Breaks: "it keeps its old value, and is returned as the result, without an error",
 		Fix:    "resize it, or refuse it",
-		Note:   nothingToWrite,
 	},
 	NoProgram: lintHasNone,
 })

@@ -11,19 +11,15 @@ var _ = add(Row{
 	When: func(c *Call) bool { return c.Case.Plain() && len(unknown(c, isMatrix)) > 0 },
 	Find: func(r *Row, c *Call) []asserts.Fault { return lost(r, c, transpose, isMatrix, isStrided) },
 	Fault: asserts.Fault{
-		Code:   asserts.SchemaLint,
-		Saw:    "the call changes it, but not where it is transposed",
+		Code: asserts.SchemaLint, Symptom: asserts.LostStrided,
+		Saw:    "the kernel writes {}, but not where it is transposed",
 		Breaks: "a transposed, sliced or channels-last tensor keeps its old value, without an error",
 		Fix:    "write through the tensor's strides, or copy the result back: contiguous() and reshape() return a copy of such a tensor, and writes to it are lost",
-		Note:   nothingToWrite,
 	},
 	NoProgram: lintHasNone,
 })
 
-const (
-	nothingToWrite = "the op may have nothing to write to such a tensor"
-	lintHasNone    = "no program shows what is found in the schema"
-)
+const lintHasNone = "no program shows what is found in the schema"
 
 // A writable reports whether a tensor is one whose writes may be lost.
 type writable func(c *Call, w compare.Write) bool

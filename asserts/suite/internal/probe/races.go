@@ -30,7 +30,6 @@ var _ = add(Row{
 		Saw:    "differ between two calls with two threads",
 		Breaks: "on a machine with several cores its result is another one in each call",
 		Fix:    "let no two threads write the same element, or update it atomically",
-		Note:   unpromised,
 	},
 	Program: &Program{
 		Often: true, Before: "torch.set_num_threads(2)", Fault: "seen[0] != seen[1]",

@@ -10,7 +10,6 @@ var Irreproducible = add(Row{
 		Code: asserts.NondeterministicResult,
 		Saw:  "differ between two calls with the same values and the same seed",
 		Fix:  "make the result depend only on the arguments, not on addresses, time, threads or earlier calls; a random op needs a Generator argument or the tag nondeterministic_seeded",
-		Note: unpromised,
 	},
 	Program: &Program{
 		Heap: true, Fault: "seen[0] != seen[3] or seen[1] != seen[2]", Cpp: "seen[0] != seen[3] || seen[1] != seen[2]",

@@ -7,11 +7,10 @@ var _ = add(Row{
 	When:  (*Call).Repeatable,
 	Setup: otherSeed,
 	Fault: asserts.Fault{
-		Code:   asserts.NondeterministicResult,
+		Code: asserts.NondeterministicResult, Symptom: asserts.Seed,
 		Saw:    "depend on the seed of the default generators",
 		Breaks: "compilers merge calls with the same arguments, and recompute results for backward, with other numbers",
 		Fix:    "use PyTorch's generator, and register the op with the tag nondeterministic_seeded, or with a Generator argument",
-		Note:   "programs that are not compiled do without",
 	},
 	NoProgram: "the program of its code repeats the call with one seed",
 })

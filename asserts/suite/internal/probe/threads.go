@@ -17,7 +17,6 @@ var _ = add(Row{
 		Saw:    "depend on the argument of at::set_num_threads",
 		Breaks: "on a machine with another number of cores its result differs",
 		Fix:    "divide the work by its size alone, and combine the results of the parts in order",
-		Note:   "the rounding of floating-point sums depends on the order of their terms",
 	},
 	Program: &Program{
 		Before: "torch.set_num_threads(2 if byte == 0xA6 else 1)", Fault: Follows,

@@ -12,16 +12,16 @@ var marks = []struct {
 	fault asserts.Fault
 }{
 	{inference, asserts.Fault{
-		Saw:    "it is an inference tensor, and no argument is",
-		Fix:    "leave inference mode before making the result: use torch.no_grad(), or clone() outside of it",
-		Breaks: "a program cannot save the result for backward, or write it in place, outside of inference mode",
-		Note:   "an op for inference alone may want that",
+		Symptom: asserts.Inference,
+		Saw:     "{} is an inference tensor, and no argument is",
+		Fix:     "leave inference mode before making the result: use torch.no_grad(), or clone() outside of it",
+		Breaks:  "a program cannot save the result for backward, or write it in place, outside of inference mode",
 	}},
 	{leaf, asserts.Fault{
-		Saw:    "it requires grad, and no argument does",
-		Fix:    "remove requires_grad_ and set_requires_grad from the kernel: callers ask for gradients",
-		Breaks: "a program cannot write the result in place, and saves tensors for a backward that is never called; compiled, it does neither",
-		Note:   "an op that makes parameters may want that",
+		Symptom: asserts.Leaf,
+		Saw:     "{} requires grad, and no argument does",
+		Fix:     "remove requires_grad_ and set_requires_grad from the kernel: callers ask for gradients",
+		Breaks:  "a program cannot write the result in place, and saves tensors for a backward that is never called; compiled, it does neither",
 	}},
 }
 

@@ -46,7 +46,7 @@ func TestApart(t *testing.T) {
 			return right()(e, args)
 		}
 	}
-	const stale = "1 of 4 bytes depend on the values of an earlier call"
+	const stale = "1 of 4 bytes of result depend on the values of an earlier call"
 	for _, tt := range []struct {
 		name, arg string
 		kernel    func() func(*fakeEngine, []any) ([]any, error) // of a process
@@ -59,7 +59,7 @@ func TestApart(t *testing.T) {
 		{name: "right", kernel: right, handed: true},
 		{name: "the first call wins", kernel: firstWins, handed: true, want: stale},
 		{name: "of a Go function", kernel: firstWins, change: func(b *bench) { b.t.operator.Added, b.t.operator.Function = false, new(engine.GoFunction) }, handed: true, want: stale},
-		{name: "complex", kernel: firstWins, arg: "complex64[1]", handed: true, want: "1 of 8 bytes depend on the values of an earlier call"},
+		{name: "complex", kernel: firstWins, arg: "complex64[1]", handed: true, want: "1 of 8 bytes of result depend on the values of an earlier call"},
 		{name: "another violation", kernel: firstWins, found: []*report.Finding{{Violation: &asserts.Violation{Code: asserts.FreshImpl}}}, handed: true, want: stale},
 		{name: "of PyTorch", kernel: firstWins, change: func(b *bench) { b.t.operator.Added = false }},
 		{name: "tagged as random", kernel: firstWins, change: func(b *bench) { b.t.operator.Schema.Tags = []string{"nondeterministic_seeded"} }},

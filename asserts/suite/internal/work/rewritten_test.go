@@ -53,8 +53,8 @@ func TestFollowed(t *testing.T) {
 		return []any{view}, nil
 	}
 	const plain, near, earlier = "t::f(Tensor a) -> Tensor", "uint8[3] between const:9", "float32[1]"
-	const followsBeside = "OA021 (neighbours) 1 of 3 bytes depend on bytes beside an argument in its storage"
-	const followsEarlier = "OA021 (earlier-call) 1 of 4 bytes depend on the contents of the arguments in an earlier call, after which they were written"
+	const followsBeside = "OA021 (neighbours) 1 of 3 bytes of result depend on bytes beside an argument in its storage"
+	const followsEarlier = "OA021 (earlier-call) 1 of 4 bytes of result depend on the contents of the arguments in an earlier call, after which they were written"
 	for _, tt := range []struct {
 		name, schema, arg string
 		second            string
@@ -76,7 +76,7 @@ func TestFollowed(t *testing.T) {
 		{name: "beside differs at last", arg: near, kernel: at(13, other, beside), calls: 11},
 		{name: "differs at last", arg: near, kernel: at(23, other, beside), calls: 21},
 		{name: "earlier", arg: earlier, kernel: caching(), want: followsEarlier, calls: 23},
-		{name: "earlier, complex", arg: "complex64[1]", kernel: caching(), want: "OA021 (earlier-call) 1 of 8 bytes depend on the contents of the arguments in an earlier call, after which they were written", calls: 23},
+		{name: "earlier, complex", arg: "complex64[1]", kernel: caching(), want: "OA021 (earlier-call) 1 of 8 bytes of result depend on the contents of the arguments in an earlier call, after which they were written", calls: 23},
 		{name: "whole numbers stay", arg: "int8[3]", kernel: caching()},
 		{name: "whole numbers stay beside others", schema: "t::f(Tensor a, Tensor b) -> Tensor", arg: "int8[3]", second: "float32[1]", kernel: caching(), calls: 3},
 		{name: "values stay", arg: "float32[1] const:3", kernel: caching()},

@@ -8,7 +8,7 @@ import (
 )
 
 // left returns the changes of state besides tensors since its last call, including those of calls
-// that threw: notes name the last of these.
+// that threw: they name the last of these.
 func (r *Runner) left() []asserts.Fault {
 	e, ok := r.Engine.(engine.StateRestorer)
 	if !ok {
@@ -18,7 +18,7 @@ func (r *Runner) left() []asserts.Fault {
 	r.threwLast = nil
 	for i := range faults {
 		if threw != nil {
-			faults[i].Note += "; an earlier call that threw may have left it: " + sample.Clip(threw.String())
+			faults[i].Saw += "; an earlier call that threw may have left it: " + sample.Clip(threw.String())
 		}
 	}
 	return faults

@@ -130,10 +130,10 @@ func TestLeftByWhatThrew(t *testing.T) {
 	})
 	e := &ruledEngine{fakeEngine: b.e, without: true}
 	b.Engine = e
-	note := func() (all string) {
-		e.changed = []asserts.Fault{{Code: asserts.UndeclaredWrite, Saw: "printed", Note: "n"}}
+	said := func() (all string) {
+		e.changed = []asserts.Fault{{Code: asserts.UndeclaredWrite, Saw: "printed"}}
 		for _, f := range must.Get(b.Try(b.t, b.call(t, "float32[2]")))(t).calls[0].left {
-			all += f.Note
+			all += f.Saw
 		}
 		return all
 	}
@@ -141,10 +141,10 @@ func TestLeftByWhatThrew(t *testing.T) {
 		t.Fatal("the call returned")
 	}
 	throws = false
-	if got, want := note(), "n; an earlier call that threw may have left it: t::f(a=float32[3])"; got != want {
+	if got, want := said(), "printed; an earlier call that threw may have left it: t::f(a=float32[3])"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := note(); got != "n" {
+	if got := said(); got != "printed" {
 		t.Errorf("got %q of a call after one that returned", got)
 	}
 }

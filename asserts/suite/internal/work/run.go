@@ -43,6 +43,7 @@ func (r *Runner) judgeRun(t *Target, a *attempt, result *report.CaseResult) {
 		}
 	}
 	for _, f := range found {
+		t.limit(f, a.c)
 		result.Found = append(result.Found, r.finding(t, a.c, f, result.Case))
 	}
 	isNew := func(f *report.Finding) bool { return !slices.ContainsFunc(t.found, f.Repeats) }
@@ -62,6 +63,7 @@ func (r *Runner) judgeRun(t *Target, a *attempt, result *report.CaseResult) {
 		c := a.c
 		if !t.AsItIs {
 			c, f = r.minimise(t, c, f)
+			t.limit(f, a.c, c)
 		}
 		if !r.causedByAlias(t, c, f) {
 			if !t.AsItIs {

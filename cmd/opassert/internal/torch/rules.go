@@ -127,9 +127,8 @@ func (l *Libtorch) SaveState() error {
 // Changed returns the fault of a call that changes state outside tensors.
 func Changed(saw string) asserts.Fault {
 	return asserts.Fault{
-		Code: asserts.UndeclaredWrite, Saw: saw,
-		Fix:  "restore the state of the process: by a guard in C++, in Python in a with statement or a finally clause",
-		Note: "no schema declares what is in no tensor: compilers may drop or reorder the call all the same",
+		Code: asserts.UndeclaredWrite, Symptom: asserts.State, Saw: saw,
+		Fix: "restore the state of the process: by a guard in C++, in Python in a with statement or a finally clause",
 	}
 }
 

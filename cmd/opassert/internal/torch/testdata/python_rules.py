@@ -233,9 +233,9 @@ def add_bias_back(ctx, grad):
 op(wrong, "absent(Tensor x, Tensor? bias=None) -> Tensor", add_bias, "without bias, which the kernel accepts, its formula raises AttributeError", add_bias_back, save_kinds)
 op(right, "absent(Tensor x, Tensor? bias=None) -> Tensor", add_bias, "", add_bias_back, save_kinds_given)
 op(right, "wanted(Tensor x, Tensor? bias=None) -> Tensor", lambda x, bias=None: x * 2 + bias, "", add_bias_back, save_kinds)
-op(wrong, "half(Tensor x) -> Tensor", square, "note its gradient of x is not the derivative", lambda ctx, grad: grad * ctx.saved_tensors[0], save)
-op(wrong, "one(Tensor x) -> Tensor", lambda x: x**0, "note its gradient of x is not the derivative: nan", lambda ctx, grad: grad * 0 / (ctx.saved_tensors[0] - ctx.saved_tensors[0]), save)
-op(wrong, "of_one(Tensor x, Tensor y) -> Tensor", times_of_one_dtype, "note its gradient of y is not the derivative: none", lambda ctx, grad: (grad * ctx.saved_tensors[1], None), save)
+op(wrong, "half(Tensor x) -> Tensor", square, "its gradient of x is not the derivative", lambda ctx, grad: grad * ctx.saved_tensors[0], save)
+op(wrong, "one(Tensor x) -> Tensor", lambda x: x**0, "its gradient of x is not the derivative: nan", lambda ctx, grad: grad * 0 / (ctx.saved_tensors[0] - ctx.saved_tensors[0]), save)
+op(wrong, "of_one(Tensor x, Tensor y) -> Tensor", times_of_one_dtype, "its gradient of y is not the derivative: none", lambda ctx, grad: (grad * ctx.saved_tensors[1], None), save)
 op(wrong, "once(Tensor x) -> Tensor", square, "note the gradient of x depends on x and has no graph to it", lambda ctx, grad: grad * 2 * ctx.saved_tensors[0].detach(), save)
 op(wrong, "limited(Tensor x) -> Tensor", copy, "note for twice the gradient its backward does not return twice", lambda ctx, grad: grad.clone() if grad.is_complex() else grad.clamp(-1.5, 1.5), save)
 
@@ -285,8 +285,8 @@ EXPECTED["rules::custom"] = "its backward raises RuntimeError"
 
 # Formulas that lead nowhere, and results that none can lead to.
 
-op(wrong, "infers(Tensor x) -> Tensor", torch.inference_mode()(copy), "note it is an inference tensor, and no argument is", lambda ctx, grad: grad.clone(), save)
-op(wrong, "leaf(Tensor x) -> Tensor", lambda x: x.detach().clone().requires_grad_(x.is_floating_point()), "note it requires grad, and no argument does", lambda ctx, grad: grad.clone(), save)
+op(wrong, "infers(Tensor x) -> Tensor", torch.inference_mode()(copy), "note result is an inference tensor, and no argument is", lambda ctx, grad: grad.clone(), save)
+op(wrong, "leaf(Tensor x) -> Tensor", lambda x: x.detach().clone().requires_grad_(x.is_floating_point()), "note result requires grad, and no argument does", lambda ctx, grad: grad.clone(), save)
 
 
 class Detached(torch.autograd.Function):
@@ -484,7 +484,7 @@ op(right, "positive(Tensor x) -> Tensor", torch.relu, backward=lambda ctx, grad:
 op(right, "rounds(Tensor x) -> Tensor", torch.round, backward=lambda ctx, grad: grad.clone(), setup=save)
 op(right, "copies_in_attribute(Tensor x) -> Tensor", square, backward=torch.autograd.function.once_differentiable(lambda ctx, grad: 2 * ctx.x * grad), setup=lambda ctx, inputs, output: setattr(ctx, "x", inputs[0].clone()))
 op(right, "with_norm(Tensor x) -> (Tensor, Tensor, Tensor)", lambda x: (torch.sin(x), x.abs() * 3, x.real.argsort(-1) if x.dim() else torch.zeros((), dtype=torch.int64)), backward=lambda ctx, a, b, c: a * ctx.saved_tensors[0].cos(), setup=lambda ctx, inputs, output: [save(ctx, inputs, output), ctx.mark_non_differentiable(*output[1:])])
-op(wrong, "with_places(Tensor x) -> (Tensor, Tensor)", lambda x: (torch.sin(x), x.real.argsort(-1) if x.dim() else torch.zeros((), dtype=torch.int64)), "note its gradient of x is not the derivative", lambda ctx, a, b: a * ctx.saved_tensors[0].sin(), save)
+op(wrong, "with_places(Tensor x) -> (Tensor, Tensor)", lambda x: (torch.sin(x), x.real.argsort(-1) if x.dim() else torch.zeros((), dtype=torch.int64)), "its gradient of x is not the derivative", lambda ctx, a, b: a * ctx.saved_tensors[0].sin(), save)
 op(right, "two(Tensor x) -> (Tensor, Tensor)", lambda x: (x + 1, x * 2), backward=lambda ctx, a, b: a + 2 * b, setup=save)
 op(right, "index(Tensor x, int n) -> Tensor", lambda x, n: x * n, backward=lambda ctx, grad: (grad * ctx.n, None), setup=lambda ctx, inputs, output: setattr(ctx, "n", inputs[1]))
 op(right, "cast(Tensor x, Tensor y) -> Tensor", times, backward=times_back, setup=save, autocast=torch.bfloat16)
@@ -635,7 +635,7 @@ def doubled_in_numpy(x):
     return torch.from_numpy(x.detach().contiguous().numpy() * 2) if x.dtype == torch.float32 else x * 2
 
 
-composite(wrong, "ends_in_numpy", doubled_in_numpy, "note its results depend on x, which requires grad, and none of them requires it: the op decomposes")
+composite(wrong, "ends_in_numpy", doubled_in_numpy, "its results depend on x, which requires grad, and none of them requires it: the op decomposes")
 composite(wrong, "needs_no_grad", lambda x: torch.from_numpy(x.numpy() + 1) if x.dtype == torch.float32 else x * 2, "note where an argument requires grad it raises RuntimeError: Can't call numpy()")
 composite(right, "decomposes", lambda x: (x * 2).sum())
 composite(right, "counts_in_numpy", lambda x: torch.tensor(float((x.detach().abs() > 0).sum())))

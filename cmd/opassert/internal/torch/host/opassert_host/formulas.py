@@ -151,7 +151,7 @@ class Rules(GradientChecks):
             if shares := storages.get(gradient.untyped_storage()._cdata):
                 self.add(f"the gradient of {self.named[i]} shares storage with {shares}: accumulating into it writes that", "return a clone", place, self.named[i])
         if place[0] and all(g is None for g in gradients):
-            self.add("its backward returns no gradient at all", "return one for each argument that has one", place, note="a formula may be meant so: the gradient ends at the op")
+            self.add("its backward returns no gradient at all", "return one for each argument that has one", place, symptom="no-gradient")
 
     def check_again(self, first, leaves, results, given, place):
         try:
@@ -274,7 +274,7 @@ class Rules(GradientChecks):
                 continue
             self.check_kept(f"its rule for vmap, {where},", kept, got, place)
         if promoted:
-            self.add(*promoted, note="only its dtype differs: a batch of 0-dim tensors has a dimension, and is promoted like others")
+            self.add(*promoted, symptom="promoted")
 
     def check_autocast(self, dtype, place):
         if not all(self.leaves[i].dtype == torch.float32 for i in self.graded) or not self.graded:
@@ -305,7 +305,7 @@ class Rules(GradientChecks):
                     "under torch.autocast it returns torch.bfloat16, and has no rule: compiled programs call it outside of autocast",
                     "register a rule by torch.library.register_autocast(), or call the ops of the kernel under torch.autocast(..., enabled=False)",
                     place,
-                    note="programs without autocast, or that are not compiled, need none",
+                    symptom="autocast",
                 )
 
     def check_dispatch(self, kind, rule):
@@ -322,7 +322,7 @@ class Rules(GradientChecks):
             with entered:
                 results = held(self.call(lambda i, t: made[i])[1])
         except Exception as error:
-            return self.add(f"{what} raises {text_of(error)}", "accept the arguments of the kernel", place, note="the class may be for other arguments")
+            return self.add(f"{what} raises {text_of(error)}", "accept the arguments of the kernel", place, symptom="dispatch")
         inside = [v for r in results for v in ([r] if type(r) is torch.Tensor else getattr(r, "__dict__", {}).values()) if isinstance(v, torch.Tensor)]
         self.check_kept(what, kept, inside, place)
 
@@ -332,7 +332,7 @@ class Rules(GradientChecks):
             results = self.differentiated(self.graded)[1]
         except Exception as error:
             said = f"where an argument requires grad it raises {text_of(error)}"
-            return self.add(said, "call ops of PyTorch, or register the kernel for a backend and a formula", place, note="no gradient is silently wrong")
+            return self.add(said, "call ops of PyTorch, or register the kernel for a backend and a formula", place, symptom="composite")
         given = [distinct(t) for t in results]
         for i in self.graded if any(map(torch.is_floating_point, results)) and not any(t.requires_grad for t in results) else ():
             if precise([self.leaves[i], *given]) and self.slope(i, given):
@@ -341,7 +341,7 @@ class Rules(GradientChecks):
                     "register the kernel for a backend, as for the CPU, and a formula by torch.library.register_autograd()",
                     place,
                     self.named[i],
-                    "it may be meant to have no gradient",
+                    symptom="composite-lost",
                 )
 
     def check(self):

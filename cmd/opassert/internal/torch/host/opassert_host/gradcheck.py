@@ -88,7 +88,7 @@ class GradientChecks:
                     f"result {n} has other elements if an argument requires grad",
                     "compute the same: add an argument that says that the op is called for training",
                     registered.kernel(self.name),
-                    note="no schema promises it: compilers call the kernel with tensors that do not require grad",
+                    symptom="trains",
                 )
 
     def check_linear(self, first, leaves, results, given, place):
@@ -102,7 +102,7 @@ class GradientChecks:
                         "multiply by the gradient that backward is given, once",
                         place,
                         self.named[i],
-                        "a formula may be meant to limit gradients" if limited else "",
+                        symptom="limited" if limited else "",
                     )
 
     def check_saved(self, first, given, place):
@@ -152,7 +152,7 @@ class GradientChecks:
                     "return the gradient times the derivative of what the kernel computes",
                     place,
                     self.named[i],
-                    "it may be intended, as for an op that rounds, or that scales gradients",
+                    symptom="derivative",
                 )
             else:
                 self.check_second(i, given, towards, place)
@@ -175,5 +175,5 @@ class GradientChecks:
                     "compute it by ops that have formulas, without detach(); or decorate backward with once_differentiable, so that they raise",
                     place,
                     self.named[i],
-                    "programs without second derivatives do not need it",
+                    symptom="second-derivative",
                 )

@@ -37,9 +37,9 @@ def other_defaults(kernel, arguments):
     """Yields how the defaults of a kernel differ from those of a schema."""
     takes, (file, line) = parameters(kernel), site(kernel)
     places = places_of(takes, arguments) if takes and file else {}
-    for note, said in ("", defaults_unlike(places, arguments)), ("the function may also be called directly", defaults_beyond(places, arguments)):
+    for symptom, said in ("", defaults_unlike(places, arguments)), ("default", defaults_beyond(places, arguments)):
         for argument, saw in said:
-            yield {"Argument": argument, "Saw": saw, "Fix": f"write {spelt(arguments)}, or the default into the schema", "Note": note, "File": file, "Line": line}
+            yield {"Argument": argument, "Saw": saw, "Fix": f"write {spelt(arguments)}, or the default into the schema", "Symptom": symptom, "File": file, "Line": line}
 
 
 def registration(op):
