@@ -57,6 +57,7 @@ var noted = []struct {
 	{MetaAlias, OtherDevice, "no schema states the device of a return: fakes and compilers assume that of the arguments"},
 	{MetaAlias, RefusedThere, "the schema does not list the arguments that a kernel accepts"},
 	{SchemaLint, Unwritten, "the op may write it for other arguments"},
+	{SchemaLint, LostResized, "the op may have nothing to write to such a tensor"},
 	{SchemaLint, DirectDefault, "the function may also be called directly"},
 	{AutogradKernel, Inference, "an op for inference alone may want that"},
 	{AutogradKernel, Leaf, "an op that makes parameters may want that"},

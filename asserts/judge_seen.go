@@ -1,5 +1,12 @@
 package asserts
 
+import (
+	"fmt"
+	"strings"
+
+	"github.com/opassert/opassert/internal/slicesx"
+)
+
 // Seen is the observations of one call: plain data, from a wrapper, from the libtorch engine or
 // from a log.
 type Seen struct {
@@ -89,6 +96,34 @@ func (s *Seen) Number() {
 type Earlier struct {
 	Then, Now Observation
 	Arg       int // of an argument, one more than its position in the schema; 0 for a return
+}
+
+// Tensors returns the call as far as its tensors were observed: "scale(x=float32[2], xs=[int64[3]])".
+func (s *Seen) Tensors(op *Op) string {
+	before, _, _ := s.Split(op)
+	var args []string
+	for i, arg := range op.Args {
+		texts := slicesx.Join(before[i], ", ", func(o Observation) string { return o.shape() })
+		if arg.List {
+			texts = "[" + texts + "]"
+		}
+		if !arg.Inside {
+			args = append(args, arg.Name+"="+texts)
+		}
+	}
+	_, name, _ := strings.Cut(op.Name, "::")
+	return name + "(" + strings.Join(args, ", ") + ")"
+}
+
+// shape returns a tensor's dtype and sizes: "float32[2, 3]".
+func (o *Observation) shape() string {
+	switch {
+	case !o.Defined():
+		return "none"
+	case o.Content == nil:
+		return "a tensor"
+	}
+	return o.Content.DType + strings.ReplaceAll(fmt.Sprint(o.Content.Sizes), " ", ", ")
 }
 
 // Split returns the observations of each argument, before and after the call, and of each return.

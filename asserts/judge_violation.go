@@ -24,6 +24,7 @@ type Violation struct {
 	Fix     string
 	Breaks  string `json:",omitempty"` // where it is not what the check states
 	Note    string `json:",omitempty"` // why it is debatable; "" for an error
+	Call    string `json:",omitempty"` // the tensors of the call, if a program made it
 	Only    string `json:",omitempty"` // the calls that show it, if not all do: "where dtypes differ"
 	Plain   bool   `json:",omitempty"` // as in [Seen]
 

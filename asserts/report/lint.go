@@ -43,7 +43,7 @@ func written(o engine.Operator, arg int) asserts.Place {
 
 // ofAll returns a finding that all calls of an op show together.
 func ofAll(v *asserts.Violation) *Finding {
-	v.Repro, v.Note = "-op "+v.Op, v.Symptom.Note(v.Code)
+	v.Repro = "-op " + v.Op
 	return &Finding{Violation: v, Call: "none: all calls", Case: -1, Times: 1}
 }
 

@@ -18,8 +18,8 @@ func (p *ReproProgram) path() string {
 	return p.File
 }
 
-// outcome describes the outcome of a program, or returns "" for nil.
-func (p *ReproProgram) outcome() string {
+// Outcome describes the outcome of a program, or returns "" for nil.
+func (p *ReproProgram) Outcome() string {
 	if p == nil {
 		return ""
 	}

@@ -192,7 +192,7 @@ func (r *Report) show(op *OpResult, f *Finding) *Shown {
 	if on := f.elsewhere(); call != "" && on != "" {
 		call += " on " + on
 	}
-	s := Show(v, call, [2]string{"at", at}, [2]string{"program", f.Program.outcome()})
+	s := Show(v, call, [2]string{"at", at}, [2]string{"program", f.Program.Outcome()})
 	s.Facts += "\n" + f.text(op.Op)
 	return s
 }
@@ -224,7 +224,7 @@ func (r *Report) showCrash(op *OpResult, c Crash) *Shown {
 	s := &Shown{Level: "error", Code: "crash", Says: says}
 	namespace, _, _ := strings.Cut(op.Op, "::")
 	s.add([2]string{"call", strings.TrimPrefix(c.Call, namespace+"::")}, [2]string{"said", c.Said})
-	s.add([2]string{"same", few(r.sameCrash(op, c), 4, ", ")}, [2]string{"program", c.Program.outcome()})
+	s.add([2]string{"same", few(r.sameCrash(op, c), 4, ", ")}, [2]string{"program", c.Program.Outcome()})
 	_, s.Facts, _ = strings.Cut(r.CrashText(op, c), "\n")
 	return s
 }

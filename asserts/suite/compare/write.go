@@ -48,10 +48,10 @@ func Unwritten(op, schema string, argument asserts.Place, of ElementRole, calls,
 	}
 	return &asserts.Violation{
 		Code: asserts.SchemaLint, Op: op, Schema: schema, Subject: argument,
-		Symptom: asserts.Unwritten,
-		Saw:     fmt.Sprintf("none of %d calls, on tensors of %d %s, changed %s, and the schema lets the op write it", calls, sizes, alike, it),
-		Fix:     "write it, or remove its annotation from the schema",
-		Breaks:  "compilers copy the argument, and keep the order of calls, for a write that never happens",
+		Symptom: asserts.Unwritten, Note: asserts.Unwritten.Note(asserts.SchemaLint),
+		Saw:    fmt.Sprintf("none of %d calls, on tensors of %d %s, changed %s, and the schema lets the op write it", calls, sizes, alike, it),
+		Fix:    "write it, or remove its annotation from the schema",
+		Breaks: "compilers copy the argument, and keep the order of calls, for a write that never happens",
 	}
 }
 

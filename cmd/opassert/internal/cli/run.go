@@ -60,6 +60,7 @@ type runFlags struct {
 	preserve *bool
 	log      *string
 	lines    *bool
+	verbose  *bool
 	child    *watch.Child
 	programs reproFlag
 	imports  repeated // by the programs
@@ -91,6 +92,7 @@ func newRunFlags(f *flag.FlagSet) *runFlags {
 		return err
 	})
 	r.lines = f.Bool("lines", false, "")
+	r.verbose = f.Bool("v", false, "")
 	return r
 }
 
@@ -205,13 +207,21 @@ func (r *runFlags) runProgram(inv *invocation, content, fakes watch.Content, obj
 		Command: command, Stdin: os.Stdin, Stdout: inv.own.stdout, Stderr: inv.own.stderr, Child: r.child, Objects: objects,
 		Plan: r.plans(inv), Policy: asserts.Aware(), Wants: r.wanted(), Record: r.recorded(), Strings: *r.strings,
 		Content: content, Fakes: fakes, Tolerance: *r.far, Sample: *r.sample, MaxBytes: *r.maxBytes, Fail: *r.fail,
-		Found: func(f *watch.OpFinding) { fmt.Fprintf(inv.stderr, "%s\n\n", f.Report()) },
+		Found: func(f *watch.OpFinding) { fmt.Fprintf(inv.stderr, "%s\n\n", r.shown(f)) },
 		Known: func(f *watch.OpFinding) bool { return r.baseline.known != nil && f.KnownTo(r.baseline.known) },
 	})
 	if err != nil {
 		return &watch.OpReport{}, err
 	}
 	return report, nil
+}
+
+// shown returns a finding as it is printed: with -v all that is known.
+func (r *runFlags) shown(f *watch.OpFinding) string {
+	if *r.verbose {
+		return f.Report()
+	}
+	return f.Brief()
 }
 
 func (r *runFlags) write(inv *invocation, report *watch.OpReport) error {
@@ -226,7 +236,7 @@ func (r *runFlags) write(inv *invocation, report *watch.OpReport) error {
 		f.Known = r.baseline.known != nil && f.KnownTo(r.baseline.known)
 	}
 	return errors.Join(
-		report.WriteSummary(inv.stderr),
+		report.WriteSummary(inv.stderr, *r.verbose),
 		toFile(*r.html, ops.WriteHTML),
 		toPrivateFile(*r.record, report.WriteCases),
 		r.formats.write(report.Results()),

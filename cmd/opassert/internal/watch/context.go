@@ -164,7 +164,7 @@ func shownSince(unreported []*occurrence) ([]byte, error) {
 	all := []shownOccurrence{}
 	for _, o := range unreported {
 		o.Asked += o.times
-		all = append(all, shownOccurrence{o.in.name, o.Code.String(), o.Op, printable.Text(o.Title()), o.report(), o.times})
+		all = append(all, shownOccurrence{o.in.name, o.Code.String(), o.Op, printable.Text(o.Symptom.Of(o.Code) + " " + o.Op + ": " + o.Sentence()), o.report(), o.times})
 	}
 	var text bytes.Buffer
 	err := printable.JSON(&text, all, "")
@@ -177,7 +177,7 @@ func (o *occurrence) report() string {
 	violation.Repro = o.in.command
 	there := *o.OpFinding
 	there.Violation = &violation
-	return there.Report()
+	return there.Brief()
 }
 
 // of returns the place of a process: its context with a number, or that of its

@@ -65,7 +65,7 @@ func (r *reported) enter(t *testing.T, pid, number int, name string) (since []st
 		t.Fatalf("%v: %q", err, text)
 	}
 	for _, o := range all {
-		if want := "repro   repeat " + o.Context + "\n"; !strings.Contains(o.Report, want) {
+		if want := "\n        again  repeat " + o.Context; !strings.Contains(o.Report, want) {
 			t.Errorf("no %q in\n%s", want, o.Report)
 		}
 		since = append(since, fmt.Sprintf("%s: %s %d", o.Context, o.Op, o.Times))

@@ -51,6 +51,21 @@ func (f *OpFinding) Report() string {
 	return printable.Text(text)
 }
 
+// Brief returns the finding as a person reads it, below its op and the line that called that.
+func (f *OpFinding) Brief() string {
+	var b strings.Builder
+	printable.Printf(&b, "%s   %s\n", f.Op, f.where())
+	rank := ""
+	if f.Rank != "" {
+		rank = "rank " + f.Rank
+	}
+	report.Show(f.Violation, f.Call, [2]string{"in", rank}, [2]string{"program", f.Program.Outcome()}).Write(&b, report.Brief)
+	if f.Repro != "" {
+		printable.Printf(&b, "        again  %s\n", f.Repro)
+	}
+	return printable.Text(strings.TrimSuffix(b.String(), "\n"))
+}
+
 // findings are the findings of a run.
 type findings struct {
 	mu      sync.Mutex

@@ -126,6 +126,9 @@ func (p *process) call(data []byte) ([]byte, error) {
 		moved: a.circumstances&circumstanceMoved != 0, device: texts[2],
 		pending: slices.ContainsFunc(seen.Results, func(o asserts.Observation) bool { return o.Traits&asserts.Pending != 0 }),
 	})
+	for _, v := range broken {
+		v.Call = seen.Tensors(op.judged)
+	}
 	if len(broken) == 0 {
 		return nil, nil
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/cmd/opassert/internal/preload"
 	"github.com/opassert/opassert/internal/printable"
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // An OpReport has the findings and the counts of a run.
@@ -188,71 +189,93 @@ func (r *run) countTraitsOf(op string, codes asserts.Codes, traits []int64) {
 	}
 }
 
-// WriteSummary writes the numbers of findings, and of calls that were observed and that were not.
-func (r *OpReport) WriteSummary(w io.Writer) error {
+// WriteSummary writes the numbers of findings, and of calls that were observed; with all also how often
+// calls were not judged, by reason.
+func (r *OpReport) WriteSummary(w io.Writer, all bool) error {
 	var b strings.Builder
-	total := 0
+	counts := make(map[string]int)
+	var lines []string
 	for _, f := range r.Findings {
-		total += f.Count
-	}
-	printable.Printf(&b, "opassert run: calls %d, ops %d, processes %d: findings %d, %d times\n", r.Calls, r.Ops, r.Processes, len(r.Findings), total)
-	for _, f := range r.Findings {
-		printable.Printf(&b, "  %d x %s", f.Count, f.Title())
-		if f.Known {
-			b.WriteString("  (known)")
+		kind := "error"
+		switch {
+		case f.Known:
+			kind = "known finding"
+		case f.Note != "":
+			kind = "note"
 		}
-		if f.Note != "" {
-			b.WriteString("  (note)")
+		counts[kind]++
+		if f.Asked == f.Count && kind == "error" {
+			continue // the program has reported it
 		}
-		if f.Asked == f.Count {
-			b.WriteString("  (reported by the program)")
-		}
+		line := printable.Sprintf("  %d x %s %s  %s: %s", f.Count, kind, f.Symptom.Of(f.Code), f.Op, f.Sentence())
 		if f.Answer != nil {
-			printable.Printf(&b, "  answered by %s", f.Answer)
+			line += printable.Sprintf(", answered by %s", f.Answer)
 		}
 		if where := f.where(); where != "" {
-			printable.Printf(&b, "  at %s", where)
+			line += printable.Sprintf(", at %s", where)
 		}
-		b.WriteByte('\n')
+		lines = append(lines, line+"\n")
 	}
-	printable.Printf(&b, "  judged  %d calls, %d of them at the level content\n", r.Judged, r.Content)
-	line := func(n int, text string) {
-		if n > 0 {
-			printable.Printf(&b, "  %-7s %d %s\n", "", n, text)
-		}
+	found := "nothing found"
+	if len(counts) > 0 {
+		kinds := slices.DeleteFunc([]string{"error", "note", "known finding"}, func(k string) bool { return counts[k] == 0 })
+		found = slicesx.Join(kinds, ", ", func(k string) string { return report.Count(counts[k], k) })
 	}
-	line(r.Failed, failed)
-	line(r.Faked, faked)
-	line(r.Lost, lost)
-	line(r.SampledOut, sampledOut)
-	line(r.TooLarge, tooLarge)
-	line(r.Subclass, ofSubclass)
-	line(r.AboveAutograd, ofAbove)
-	for _, op := range slices.Sorted(maps.Keys(r.records)) {
-		printable.Printf(&b, "  recorded %d calls of %s\n", len(r.records[op]), op)
+	printable.Printf(&b, "opassert run: calls %d, ops %d, processes %d: %s\n", r.Calls, r.Ops, r.Processes, found)
+	b.WriteString(strings.Join(lines, ""))
+	if all {
+		r.writeCalls(&b)
 	}
-	line(r.Unrecorded, "calls not recorded: a file of cases cannot express their arguments")
-	for _, s := range r.Skips {
-		printable.Printf(&b, "  skipped %v %d: %s\n", s.Code, s.Count, s.Reason)
-		if s.Code == asserts.ViewStorage && strings.Contains(s.Reason, "does not report views") {
-			printable.Printf(&b, "          a class whose views share storage with their bases declares it with __opassert_reports_views__ = True\n")
-		}
-	}
-	line(r.Early, "Python threads ran before libtorch was loaded: their calls are not seen")
-	for _, u := range r.Unread {
-		printable.Printf(&b, "  not watched %s\n", u)
-	}
-	if len(r.NotSeen) > 0 {
-		printable.Printf(&b, "  not seen %s: never called, or past the watcher's keys\n", strings.Join(r.NotSeen, ", "))
-	}
-	for _, l := range r.Left {
-		printable.Printf(&b, "  still runs, without libtorch: %s\n", l)
-	}
-	for _, t := range r.Unwatched {
-		printable.Printf(&b, "  NOT WATCHED: %s\n", t)
-	}
+	r.writeUnseen(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// writeCalls writes how often calls were judged, and not, by reason.
+func (r *OpReport) writeCalls(b *strings.Builder) {
+	printable.Printf(b, "  judged  %d calls, %d of them at the level content\n", r.Judged, r.Content)
+	for _, c := range []struct {
+		n    int
+		text string
+	}{
+		{r.Failed, failed}, {r.Faked, faked}, {r.Lost, lost}, {r.SampledOut, sampledOut}, {r.TooLarge, tooLarge}, {r.Subclass, ofSubclass},
+		{r.AboveAutograd, ofAbove},
+	} {
+		if c.n > 0 {
+			printable.Printf(b, "  %-7s %d %s\n", "", c.n, c.text)
+		}
+	}
+	for _, s := range r.Skips {
+		printable.Printf(b, "  skipped %v %d: %s\n", s.Code, s.Count, s.Reason)
+		if s.Code == asserts.ViewStorage && strings.Contains(s.Reason, "does not report views") {
+			printable.Printf(b, "          a class whose views share storage with their bases declares it with __opassert_reports_views__ = True\n")
+		}
+	}
+}
+
+// writeUnseen writes what was recorded, and what was not seen or not watched.
+func (r *OpReport) writeUnseen(b *strings.Builder) {
+	for _, op := range slices.Sorted(maps.Keys(r.records)) {
+		printable.Printf(b, "  recorded %s of %s\n", report.Count(len(r.records[op]), "call"), op)
+	}
+	if r.Unrecorded > 0 {
+		printable.Printf(b, "  not recorded %s: a file of cases cannot express their arguments\n", report.Count(r.Unrecorded, "call"))
+	}
+	if r.Early > 0 {
+		printable.Printf(b, "  not seen calls of %s, which ran before libtorch was loaded\n", report.Count(r.Early, "Python thread"))
+	}
+	for _, u := range r.Unread {
+		printable.Printf(b, "  not watched %s\n", u)
+	}
+	if len(r.NotSeen) > 0 {
+		printable.Printf(b, "  not seen %s: never called, or past the watcher's keys\n", strings.Join(r.NotSeen, ", "))
+	}
+	for _, l := range r.Left {
+		printable.Printf(b, "  still runs, without libtorch: %s\n", l)
+	}
+	for _, t := range r.Unwatched {
+		printable.Printf(b, "  NOT WATCHED: %s\n", t)
+	}
 }
 
 // Results returns the findings in the form for writers of reports.
@@ -263,7 +286,7 @@ func (r *OpReport) Results() []asserts.Result {
 			continue
 		}
 		result := f.Violation.Result()
-		result.Count, result.Report = f.Count, f.Report()
+		result.Count, result.Report, result.Call = f.Count, f.Report(), f.Call
 		if f.Program != nil {
 			result.Program = f.Program.File
 		}

@@ -89,14 +89,14 @@ type found struct {
 func run(t *testing.T, flags []string, program ...string) outcome {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "found.json")
-	return runCommand(t, file, slices.Concat([]string{libtorchtest.Command(t), "run", "-json", file}, flags, []string{"--"}, program))
+	return runCommand(t, file, slices.Concat([]string{libtorchtest.Command(t), "run", "-v", "-json", file}, flags, []string{"--"}, program))
 }
 
 // join runs a Python program that continues in a fork, which opassert run watches.
 func join(t *testing.T, python string, program ...string) outcome {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "found.json")
-	return runCommand(t, file, slices.Concat([]string{python, "testdata/joined.py", libtorchtest.Command(t), "run", "-json", file, "--"}, program))
+	return runCommand(t, file, slices.Concat([]string{python, "testdata/joined.py", libtorchtest.Command(t), "run", "-v", "-json", file, "--"}, program))
 }
 
 // runCommand runs a command that writes its findings to a file.

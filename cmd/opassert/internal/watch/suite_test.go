@@ -93,8 +93,8 @@ func TestFindingsAsJSON(t *testing.T) {
 	answer := &asserts.Answer{Class: "m.C", Site: asserts.Site{File: "m.py", Line: 3, Func: "m.B.f"}}
 	at := asserts.Place{Name: "x", Element: asserts.NoElement}
 	r := &OpReport{Findings: []*OpFinding{
-		{Violation: &asserts.Violation{Op: "a", Code: asserts.FreshImpl, Subject: at}, Count: 1},
-		{Violation: &asserts.Violation{Op: "b", Code: asserts.FreshImpl, Subject: at, Answer: answer}, Count: 2, Site: []Frame{{File: "train.py", Line: 42, Function: "step"}}},
+		{Violation: &asserts.Violation{Op: "a", Code: asserts.FreshImpl, Subject: at, Call: "a(x=float32[2])"}, Count: 1, Pids: []int{7}},
+		{Violation: &asserts.Violation{Op: "b", Code: asserts.FreshImpl, Subject: at, Answer: answer}, Count: 2, Pids: []int{7}, Site: []Frame{{File: "train.py", Line: 42, Function: "step"}}},
 	}}
 	var text bytes.Buffer
 	must.Do(t, r.WriteJSON(&text, "more"))
@@ -102,9 +102,11 @@ func TestFindingsAsJSON(t *testing.T) {
 	must.Do(t, json.Unmarshal(text.Bytes(), &got))
 	type object = map[string]any
 	want := []any{
-		object{"code": "OA003", "op": "a", "subject": "argument x", "saw": "", "fix": "", "count": 1., "pids": nil, "site": []any{}},
+		object{"code": "OA003", "op": "a", "subject": "argument x", "saw": "", "fix": "", "count": 1., "pids": []any{7.}, "site": []any{},
+			"status": "violated", "symptom": "OA003", "call": "a(x=float32[2])", "report": r.Findings[0].Report()},
 		object{
-			"code": "OA003", "op": "b", "subject": "argument x", "saw": "", "fix": "", "count": 2., "pids": nil,
+			"code": "OA003", "op": "b", "subject": "argument x", "saw": "", "fix": "", "count": 2., "pids": []any{7.},
+			"status": "violated", "symptom": "OA003", "report": r.Findings[1].Report(),
 			"answeredBy": object{"file": "m.py", "line": 3., "function": "m.B.f"}, "class": "m.C",
 			"site": []any{object{"file": "train.py", "line": 42., "function": "step"}},
 		},

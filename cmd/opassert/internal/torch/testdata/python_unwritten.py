@@ -10,8 +10,8 @@ never = dict(nothing="x", many="xs", second="state", rebinds="into", all_but_las
 EXPECTED = {f"unwritten::{op}": f"{argument}: none of " for op, argument in never.items()}
 lost = dict(copies="sum", flattens="x", positive="x")
 dropped = dict(clips_some="x", fills_some="into", clone="into")
-EXPECTED |= {f"unwritten::{op}": f"{argument}: the call does not change it, and writes a copy of it that is never read" for op, argument in dropped.items()}
-EXPECTED |= {f"unwritten::{op}": f"{argument}: the call changes it, but not where it is transposed" for op, argument in lost.items()}
+EXPECTED |= {f"unwritten::{op}": f"{argument}: the kernel does not change argument {argument}, and writes a copy of it that is never read" for op, argument in dropped.items()}
+EXPECTED |= {f"unwritten::{op}": f"{argument}: the kernel writes argument {argument}, but not where it is transposed" for op, argument in lost.items()}
 
 EXPECTED["unwritten::adds_some"] = "n: its n=1 is not in the schema: calls of the op without n are refused"
 
