@@ -51,10 +51,10 @@ var noted = []struct {
 	symptom Symptom
 	reason  string
 }{
-	{UndeclaredWrite, State, "no schema declares what is in no tensor: compilers may drop or reorder the call all the same"},
+	{UndeclaredWrite, State, "no schema declares what is in no tensor: compilers may drop or reorder the call"},
 	{MetaAlias, NoFake, "only torch.compile and torch.export need it: they fail at the op"},
 	{MetaAlias, FakeElsewhere, "a kernel for GPUs may be meant to return tensors there"},
-	{MetaAlias, OtherDevice, "no schema states the device of a return: fakes and compilers assume that of the arguments"},
+	{MetaAlias, OtherDevice, "no schema states a return's device: fakes and compilers assume that of the arguments"},
 	{MetaAlias, RefusedThere, "the schema does not list the arguments that a kernel accepts"},
 	{SchemaLint, Unwritten, "the op may write it for other arguments"},
 	{SchemaLint, LostResized, "the op may have nothing to write to such a tensor"},
@@ -63,8 +63,8 @@ var noted = []struct {
 	{AutogradKernel, Leaf, "an op that makes parameters may want that"},
 	{AutogradKernel, "limited", "a formula may be meant to limit gradients"},
 	{AutogradKernel, "second-derivative", "programs without second derivatives do not need it"},
-	{AutogradKernel, "trains", "no schema promises it: compilers call the kernel with tensors that do not require grad"},
-	{AutogradKernel, "promoted", "only its dtype differs: a batch of 0-dim tensors has a dimension, and is promoted like others"},
+	{AutogradKernel, "trains", "not promised: compilers call the kernel with tensors that do not require grad"},
+	{AutogradKernel, "promoted", "only its dtype differs: a batch of 0-dim tensors has a dimension, and is promoted"},
 	{AutogradKernel, "autocast", "programs without autocast, or that are not compiled, need none"},
 	{AutogradKernel, "dispatch", "the class may be for other arguments"},
 	{AutogradKernel, "composite", "no gradient is silently wrong"},

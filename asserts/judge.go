@@ -258,7 +258,8 @@ func (v *Verdict) Conclude(op *Op) {
 	})
 	for _, found := range v.Violations {
 		found.Skipped = v.Skips
-		found.Fix, found.Note = found.Code.check().fixes(op, found), cmp.Or(found.Note, found.Symptom.Note(found.Code), op.note(found))
+		found.Fix = found.Code.check().fixes(op, found)
+		found.Note = cmp.Or(found.Note, found.Symptom.Note(found.Code), op.note(found))
 	}
 }
 

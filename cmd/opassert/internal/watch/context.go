@@ -164,7 +164,8 @@ func shownSince(unreported []*occurrence) ([]byte, error) {
 	all := []shownOccurrence{}
 	for _, o := range unreported {
 		o.Asked += o.times
-		all = append(all, shownOccurrence{o.in.name, o.Code.String(), o.Op, printable.Text(o.Symptom.Of(o.Code) + " " + o.Op + ": " + o.Sentence()), o.report(), o.times})
+		title := printable.Text(o.Symptom.Of(o.Code) + " " + o.Op + ": " + o.Sentence())
+		all = append(all, shownOccurrence{o.in.name, o.Code.String(), o.Op, title, o.report(), o.times})
 	}
 	var text bytes.Buffer
 	err := printable.JSON(&text, all, "")

@@ -59,7 +59,8 @@ func (f *OpFinding) Brief() string {
 	if f.Rank != "" {
 		rank = "rank " + f.Rank
 	}
-	report.Show(f.Violation, f.Call, [2]string{"in", rank}, [2]string{"program", f.Program.Outcome()}).Write(&b, report.Brief)
+	program := [2]string{"program", f.Program.Outcome()}
+	report.Show(f.Violation, f.Call, [2]string{"in", rank}, program).Write(&b, report.Brief)
 	if f.Repro != "" {
 		printable.Printf(&b, "        again  %s\n", f.Repro)
 	}

@@ -26,7 +26,7 @@ type shown struct {
 	Rank    string         `json:"rank,omitempty"`
 	Known   bool           `json:"known,omitempty"`      // a baseline has it
 	Note    string         `json:"note,omitempty"`       // why it is debatable, and not an error
-	Answer  *Frame         `json:"answeredBy,omitempty"` // the method of a Python class that answered instead of a kernel
+	Answer  *Frame         `json:"answeredBy,omitempty"` // the Python method that answered instead of a kernel
 	Class   string         `json:"class,omitempty"`      // that class, which may have the method from another
 	Site    []Frame        `json:"site"`                 // the user's frames, outermost first
 
@@ -44,7 +44,8 @@ func (r *OpReport) WriteJSON(w io.Writer, more ...any) error {
 		s := shown{Code: f.Code.String(), Op: f.Op, Subject: f.Subject.String(), Saw: f.Saw, Fix: f.Fix, Count: f.Count,
 			Pids: f.Pids, Rank: f.Rank, Known: f.Known, Note: f.Note, Site: site, Program: f.Program}
 		result := f.Violation.Result()
-		s.Status, s.Symptom, s.Call, s.Device, s.DType, s.Report = result.Status, result.Symptom, f.Call, f.Device, f.DType, f.Report()
+		s.Status, s.Symptom, s.Call = result.Status, result.Symptom, f.Call
+		s.Device, s.DType, s.Report = f.Device, f.DType, f.Report()
 		if f.Known {
 			s.Status = asserts.Known
 		}

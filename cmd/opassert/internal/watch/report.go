@@ -218,7 +218,8 @@ func (r *OpReport) WriteSummary(w io.Writer, all bool) error {
 	}
 	found := "nothing found"
 	if len(counts) > 0 {
-		kinds := slices.DeleteFunc([]string{"error", "note", "known finding"}, func(k string) bool { return counts[k] == 0 })
+		all := []string{"error", "note", "known finding"}
+		kinds := slices.DeleteFunc(all, func(k string) bool { return counts[k] == 0 })
 		found = slicesx.Join(kinds, ", ", func(k string) string { return report.Count(counts[k], k) })
 	}
 	printable.Printf(&b, "opassert run: calls %d, ops %d, processes %d: %s\n", r.Calls, r.Ops, r.Processes, found)
@@ -238,8 +239,8 @@ func (r *OpReport) writeCalls(b *strings.Builder) {
 		n    int
 		text string
 	}{
-		{r.Failed, failed}, {r.Faked, faked}, {r.Lost, lost}, {r.SampledOut, sampledOut}, {r.TooLarge, tooLarge}, {r.Subclass, ofSubclass},
-		{r.AboveAutograd, ofAbove},
+		{r.Failed, failed}, {r.Faked, faked}, {r.Lost, lost}, {r.SampledOut, sampledOut}, {r.TooLarge, tooLarge},
+		{r.Subclass, ofSubclass}, {r.AboveAutograd, ofAbove},
 	} {
 		if c.n > 0 {
 			printable.Printf(b, "  %-7s %d %s\n", "", c.n, c.text)

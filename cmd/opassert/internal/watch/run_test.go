@@ -89,14 +89,16 @@ type found struct {
 func run(t *testing.T, flags []string, program ...string) outcome {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "found.json")
-	return runCommand(t, file, slices.Concat([]string{libtorchtest.Command(t), "run", "-v", "-json", file}, flags, []string{"--"}, program))
+	begin := []string{libtorchtest.Command(t), "run", "-v", "-json", file}
+	return runCommand(t, file, slices.Concat(begin, flags, []string{"--"}, program))
 }
 
 // join runs a Python program that continues in a fork, which opassert run watches.
 func join(t *testing.T, python string, program ...string) outcome {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "found.json")
-	return runCommand(t, file, slices.Concat([]string{python, "testdata/joined.py", libtorchtest.Command(t), "run", "-v", "-json", file, "--"}, program))
+	joined := []string{python, "testdata/joined.py", libtorchtest.Command(t), "run", "-v", "-json", file, "--"}
+	return runCommand(t, file, append(joined, program...))
 }
 
 // runCommand runs a command that writes its findings to a file.

@@ -102,7 +102,8 @@ func TestFindingsAsJSON(t *testing.T) {
 	must.Do(t, json.Unmarshal(text.Bytes(), &got))
 	type object = map[string]any
 	want := []any{
-		object{"code": "OA003", "op": "a", "subject": "argument x", "saw": "", "fix": "", "count": 1., "pids": []any{7.}, "site": []any{},
+		object{
+			"code": "OA003", "op": "a", "subject": "argument x", "saw": "", "fix": "", "count": 1., "pids": []any{7.}, "site": []any{},
 			"status": "violated", "symptom": "OA003", "call": "a(x=float32[2])", "report": r.Findings[0].Report()},
 		object{
 			"code": "OA003", "op": "b", "subject": "argument x", "saw": "", "fix": "", "count": 2., "pids": []any{7.},
