@@ -260,10 +260,12 @@ func (r *OpReport) writeUnseen(b *strings.Builder) {
 		printable.Printf(b, "  recorded %s of %s\n", report.Count(len(r.records[op]), "call"), op)
 	}
 	if r.Unrecorded > 0 {
-		printable.Printf(b, "  not recorded %s: a file of cases cannot express their arguments\n", report.Count(r.Unrecorded, "call"))
+		calls := report.Count(r.Unrecorded, "call")
+		printable.Printf(b, "  not recorded %s: a file of cases cannot express their arguments\n", calls)
 	}
 	if r.Early > 0 {
-		printable.Printf(b, "  not seen calls of %s, which ran before libtorch was loaded\n", report.Count(r.Early, "Python thread"))
+		threads := report.Count(r.Early, "Python thread")
+		printable.Printf(b, "  not seen calls of %s, which ran before libtorch was loaded\n", threads)
 	}
 	for _, u := range r.Unread {
 		printable.Printf(b, "  not watched %s\n", u)
