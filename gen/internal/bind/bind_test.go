@@ -333,6 +333,11 @@ func TestTensorType(t *testing.T) {
 			"lists of something else", tensorType + "//opassert:kernel f\nfunc F([]int64, Tensor) {}", "", []string{"f(int[] a, Tensor b) -> ()"},
 			strings.Replace(no("example.com/kernels.Tensor"), "implement it", "its pointer has: mark functions that take and return *Tensor", 1),
 		},
+		{
+			"a method of a value", tensorType + "//opassert:kernel f\nfunc (t Tensor) F(by float64) Tensor { return t }", "",
+			[]string{"f(Tensor self, float by) -> Tensor"},
+			strings.Replace(no("example.com/kernels.Tensor"), "implement it", "its pointer has: mark functions that take and return *Tensor", 1),
+		},
 		{"blind", blind + "//opassert:kernel f\nfunc F(Blind) {}", "", []string{"f(Tensor a) -> ()"}, no("example.com/kernels.Blind")},
 		{
 			"a field", "type T struct { Observe func(*asserts.Observation, asserts.Level) }\n//opassert:kernel f\nfunc F(T) {}", "",
