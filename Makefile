@@ -19,6 +19,7 @@ generate:
 # goldens of its own, until they are committed. Those of other checks are compared: a wrong rule
 # rewrites none.
 golden: generate
+	go test ./asserts -run TestNotesOnThePage -update
 	go test ./asserts ./gen/plan ./gen/internal/emit ./internal/testbed/selftest -add
 	go test ./cmd/opassert -run 'TestReadmeHasEveryCheck|TestChecksPage|TestPublicNames' -update
 
