@@ -9,6 +9,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/probe"
 	"github.com/opassert/opassert/asserts/suite/internal/work"
 )
 
@@ -27,10 +28,14 @@ const agreeing = 3
 // mostFollowed is the number of calls of an op with other results for which the reason is looked for.
 const mostFollowed = 3
 
-// unexplained is the skip of a result that depends on something else.
-var unexplained = asserts.Skip{
-	Code: asserts.NondeterministicResult, Count: 1,
-	Reason: "a call returns something else in a process that has not run the op, but not because of the previous call",
+// unexplained makes findings notes: the results depend on something else than the previous call.
+func unexplained(found []*report.Finding) {
+	for _, f := range found {
+		v, like := f.Violation, probe.Irreproducible.Fault
+		v.Saw = "bytes of " + v.Subject.Name + " differ between two processes with the same values and the same seed, " +
+			"but not because of the previous call"
+		v.Symptom, v.Breaks, v.Fix, v.Note, f.Earlier = like.Symptom, like.Breaks, like.Fix, like.Note, ""
+	}
 }
 
 // unfollowed is the skip of a call that is not repeated after those.
@@ -98,16 +103,17 @@ func (c *control) each(ctx context.Context, pairs []*work.Calls, res *report.OpR
 		first, err := c.call(ctx, pairs[0], res, pairs[0].Made[1])
 		if err == nil && len(first.Found) > 0 {
 			tries++
-			on := first.Found[0].Devices[0]
-			if first.Found, err = c.followed(ctx, pairs[0], res); len(first.Found) == 0 {
-				skips := []asserts.Skip{unexplained}
-				if tries == mostFollowed {
-					skips = append(skips, slices.Repeat([]asserts.Skip{unfollowed}, len(pairs)-1)...)
-				}
-				first.Devices.Add(report.Devices{on: {Skips: skips}})
+			on, differing := first.Found[0].Devices[0], first.Found
+			first.Found, err = c.followed(ctx, pairs[0], res)
+			if found = len(first.Found) > 0; !found && err == nil {
+				unexplained(differing)
+				first.Found = differing
+			}
+			if !found && tries == mostFollowed {
+				first.Devices.Add(report.Devices{on: {Skips: slices.Repeat([]asserts.Skip{unfollowed}, len(pairs)-1)}})
 			}
 		}
-		if res.Add(first); err != nil || len(first.Found) > 0 {
+		if res.Add(first); err != nil || found {
 			return true, err
 		}
 	}
