@@ -10,7 +10,8 @@ import (
 func (op *Op) OutOfSight() []string {
 	var types []string
 	for _, r := range op.Returns {
-		if r.holds == "x" || objectType(r.Type) != "" {
+		plain := strings.HasPrefix(r.Type, "Dict(") && !strings.Contains(r.Type, "Tensor") && !strings.Contains(r.Type, "Any")
+		if !plain && (r.holds == "x" || objectType(r.Type) != "") {
 			types = append(types, r.Type)
 		}
 	}

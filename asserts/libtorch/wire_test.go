@@ -32,9 +32,9 @@ func listedOp(name, overload, kernels, flags, tags, registered string, records .
 
 func TestWireListing(t *testing.T) {
 	op := must.Get(ReadOp(listedOp("my::f", "out", "Meta CPU", "autograd raises meta on:CPU on:SparseCPU", "pointwise core", "registered at ops.cpp:12",
-		"arg|self|Tensor(a)|||t", "arg|xs|Tensor[]|||l", "arg|n|int|1||", "arg|out|Tensor(a!)||kwarg write|t", "arg|on|bool|False|kwarg|", "ret||Tensor(a!)|t", "ret|rest|Tensor[]|l", "ret||Any|c", "ret||__torch__.C|")))(t)
+		"arg|self|Tensor(a)|||t", "arg|xs|Tensor[]|||l", "arg|n|int|1||", "arg|out|Tensor(a!)||kwarg write|t", "arg|on|bool|False|kwarg|", "ret||Tensor(a!)|t", "ret|rest|Tensor[]|l", "ret||Any|c", "ret||__torch__.C|", "ret||Dict(str, int)|")))(t)
 	want := Op{
-		Name: "my::f.out", Namespace: "my", Schema: "my::f.out(Tensor(a) self, Tensor[] xs, int n=1, *, Tensor(a!) out, bool on=False) -> (Tensor(a!), Tensor[] rest, Any, __torch__.C)",
+		Name: "my::f.out", Namespace: "my", Schema: "my::f.out(Tensor(a) self, Tensor[] xs, int n=1, *, Tensor(a!) out, bool on=False) -> (Tensor(a!), Tensor[] rest, Any, __torch__.C, Dict(str, int))",
 		Kernels: []string{"CPU", "Meta"}, Autograd: true, Raises: true, Meta: true, CPU: true, Runs: []string{"CPU", "SparseCPU"}, Tags: []string{"core", "pointwise"}, File: "ops.cpp", Line: 12,
 	}
 	got := *op

@@ -131,7 +131,7 @@ func TestHarmlessIsSkipped(t *testing.T) {
 }
 
 // A check whose violation the engine cannot show is a skip, for each tensor that it is about, and
-// is not judged; one that is not planned is not mentioned.
+// is not judged; one that is not planned is not mentioned, except of a return of which no check can be.
 func TestUnseenIsSkipped(t *testing.T) {
 	unseen := func(o *engine.Operator, p *engine.Checks) {
 		for _, c := range p.Op.Checks {
@@ -141,11 +141,13 @@ func TestUnseenIsSkipped(t *testing.T) {
 		}
 		slices.SortFunc(o.Unseen, func(a, b engine.Unseen) int { return int(a.On) - int(b.On) })
 		o.Unseen = append(o.Unseen, engine.Unseen{Code: asserts.InputImpl, On: asserts.ArgRef(2), Reason: "no tensor"}, engine.Unseen{Code: asserts.ReturnedSelf, On: asserts.ResultRef(0), Reason: "no counts"},
-			engine.Unseen{Code: asserts.FreshImpl, On: asserts.ResultRef(0), Reason: "no counts"})
+			engine.Unseen{Code: asserts.FreshImpl, On: asserts.ResultRef(0), Reason: "no counts"},
+			engine.Unseen{Code: asserts.OutputAlias, Reason: "inside a Dict"})
 	}
 	b := benchOf(t, "ns::f(Tensor a, Tensor?[] b, Tensor? c) -> Tensor", writes(engine.CPU), unseen, "")
 	found, c := b.judged(t, "float32[2]", "[float32[2], float32[3], none]", "none")
-	want := []asserts.Skip{{Code: asserts.UndeclaredWrite, Reason: "not observable: no bytes", Count: 3}, {Code: asserts.FreshImpl, Reason: "not observable: no counts", Count: 1}}
+	want := []asserts.Skip{{Code: asserts.UndeclaredWrite, Reason: "not observable: no bytes", Count: 3}, {Code: asserts.FreshImpl, Reason: "not observable: no counts", Count: 1},
+		{Code: asserts.OutputAlias, Reason: "not observable: inside a Dict", Count: 1}}
 	tally := c.Devices[engine.CPU]
 	if diff := cmp.Diff(want, tally.Skips); diff != "" || tally.Judged[asserts.UndeclaredWrite] != 0 || tally.Judged[asserts.FreshImpl] != 0 {
 		t.Errorf("found %s, judged %d, skipped (-want +got):\n%s", words(found), tally.Judged[asserts.UndeclaredWrite], diff)

@@ -85,7 +85,7 @@ func (s *SeenJSON) GobDecode(text []byte) error { return json.Unmarshal(text, &s
 func NewTarget(e engine.Engine, operator engine.Operator, p engine.Checks, book *design.Recipes) *Target {
 	p.Op.Autograd, p.Op.Raises = operator.Autograd, operator.Raises
 	operator.Unseen = slices.DeleteFunc(slices.Clone(operator.Unseen), func(u engine.Unseen) bool {
-		return !slices.ContainsFunc(p.Op.Checks, func(c asserts.Check) bool { return c.Code == u.Code })
+		return u.On != 0 && !slices.ContainsFunc(p.Op.Checks, func(c asserts.Check) bool { return c.Code == u.Code })
 	})
 	p.Op.Checks = slices.DeleteFunc(slices.Clone(p.Op.Checks), operator.CannotShow)
 	t := &Target{

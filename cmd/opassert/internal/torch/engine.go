@@ -301,7 +301,9 @@ func Unseen(op *schema.Op, live *libtorch.Op) []engine.Unseen {
 		}
 	}
 	for _, typ := range live.OutOfSight() {
-		unseen = append(unseen, engine.Unseen{Code: asserts.FreshImpl, Reason: "tensors inside a " + typ + " are not visible"})
+		for _, code := range []asserts.Code{asserts.FreshImpl, asserts.UndeclaredAlias} { // of a return without checks
+			unseen = append(unseen, engine.Unseen{Code: code, Reason: "tensors inside a " + typ + " are not visible"})
+		}
 		for i := range tensors {
 			unseen = append(unseen, engine.Unseen{Code: asserts.KeptArgument, On: asserts.ArgRef(i), Reason: "a " + typ + " may hold it, invisibly"})
 		}
