@@ -25,7 +25,8 @@ var _ = add(checkRow{
 	usual:   usual.SameImpl | usual.SameStorage | usual.SameMetadata,
 	after:   1<<InputImpl | 1<<InputStorage,
 	fixes: func(_ *Op, v *Violation) string {
-		return "write into " + v.Subject.Name + " without changing its metadata; or tag the op inplace_view, if it has a view variant; or allow it, if it is meant to resize " + v.Subject.Name
+		return "write into " + v.Subject.Name +
+			" without changing its metadata; or tag the op inplace_view, if it has a view variant; or allow it, if it is meant to resize " + v.Subject.Name
 	},
 	skips: []Row{
 		{Trait: Storageless, Reason: noStorage},

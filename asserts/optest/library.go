@@ -31,7 +31,8 @@ func open[T any](kernels []asserts.Kernel, newTensor func(maker.Spec) (T, error)
 		o(&l.Options)
 	}
 	lib := gokernels.Library{
-		Name: l.job.Engine, Kernels: make(map[string]any), Sites: make(map[string]asserts.Site), Missing: make(map[string]string), Left: make(map[string]string), Tensor: reflect.TypeFor[T](),
+		Name: l.job.Engine, Kernels: make(map[string]any), Sites: make(map[string]asserts.Site),
+		Missing: make(map[string]string), Left: make(map[string]string), Tensor: reflect.TypeFor[T](),
 		Value: l.Value, Observe: l.Observe, Seed: l.RandomSeed,
 	}
 	if l.Release != nil {

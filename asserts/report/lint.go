@@ -21,7 +21,8 @@ func Lint(o engine.Operator) []*Finding {
 		add(asserts.Violation{Subject: place(o.Schema, func(a schema.Argument) bool { return a.Pos == f.Pos }), Saw: f.Message, Fix: f.Fix}, "none: the schema alone")
 	}
 	for _, f := range o.Faults {
-		add(asserts.Violation{Subject: place(o.Schema, func(a schema.Argument) bool { return a.Name == f.Argument }), Saw: f.Saw, Symptom: f.Symptom, Fix: f.Fix, Site: f.Site}, "none: what is registered")
+		add(asserts.Violation{Subject: place(o.Schema, func(a schema.Argument) bool { return a.Name == f.Argument }),
+			Saw: f.Saw, Symptom: f.Symptom, Fix: f.Fix, Site: f.Site}, "none: what is registered")
 	}
 	return found
 }

@@ -162,7 +162,8 @@ func (r *Report) found(op *OpResult) []asserts.Result {
 		all = append(all, result)
 	}
 	for _, c := range op.Crashes {
-		result := asserts.Result{Op: op.Op, Status: asserts.Crashed, Case: strconv.Itoa(c.Case), Device: string(c.Device), Reason: c.Cause, Report: r.CrashText(op, c), Program: c.Program.path(), Saw: c.Said, Call: c.Call,
+		result := asserts.Result{Op: op.Op, Status: asserts.Crashed, Case: strconv.Itoa(c.Case), Device: string(c.Device),
+			Reason: c.Cause, Report: r.CrashText(op, c), Program: c.Program.path(), Saw: c.Said, Call: c.Call,
 			First: "crash " + op.Op + ": " + c.Cause}
 		switch {
 		case c.Known:

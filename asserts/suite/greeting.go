@@ -82,7 +82,8 @@ func versionIn(program *debug.BuildInfo) string {
 // values in them. Two programs with the same dialect understand each other.
 func dialect() string {
 	h := fnv.New64a()
-	fmt.Fprintln(h, replyFile, keyFile, lineReady, lineLoad, lineStart, lineCall, lineDevice, lineTwin, lineFrame, lineShown, lineEnd, lineLearned, lineApart, lineDone, lineList, lineFault, lineLibrary, lineLost, lineDied)
+	fmt.Fprintln(h, replyFile, keyFile, lineReady, lineLoad, lineStart, lineCall, lineDevice, lineTwin, lineFrame, lineShown,
+		lineEnd, lineLearned, lineApart, lineDone, lineList, lineFault, lineLibrary, lineLost, lineDied)
 	described := make(map[reflect.Type]bool)
 	for _, v := range []any{request{}, report.CaseResult{}, Listing{}, design.Learned{}, work.Calls{}} {
 		describe(h, reflect.TypeOf(v), described)

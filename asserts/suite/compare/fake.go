@@ -67,7 +67,8 @@ func Fakes(op *asserts.Op, real *asserts.Seen, fake *Fake, policy *asserts.Polic
 	default:
 		r.compareReturns(f)
 		r.compareWritten(f)
-		v := r.compareNumbers(f, func(a, b float64) bool { return near(a, b, 0) }, "compute the number in the fake as the kernel does; or, if it depends on contents, leave it open: torch.library.get_ctx().new_dynamic_size()")
+		v := r.compareNumbers(f, func(a, b float64) bool { return near(a, b, 0) },
+			"compute the number in the fake as the kernel does; or, if it depends on contents, leave it open: torch.library.get_ctx().new_dynamic_size()")
 		if v != nil {
 			v.Symptom, v.Breaks = asserts.OtherContents, "compiled code has the fake's number as a constant"
 		}
@@ -75,7 +76,8 @@ func Fakes(op *asserts.Op, real *asserts.Seen, fake *Fake, policy *asserts.Polic
 			r.reportGuard(g)
 		}
 		if len(fake.Elsewhere) > 0 {
-			v := r.reportCall("for tensors on a GPU its fake returns some on "+strings.Join(fake.Elsewhere, ", "), "make tensors on the device of the arguments: x.new_empty(sizes), or torch.empty(sizes, device=x.device)")
+			v := r.reportCall("for tensors on a GPU its fake returns some on "+strings.Join(fake.Elsewhere, ", "),
+				"make tensors on the device of the arguments: x.new_empty(sizes), or torch.empty(sizes, device=x.device)")
 			v.Symptom, v.Breaks = asserts.FakeElsewhere, consequences["device"]
 		}
 	}

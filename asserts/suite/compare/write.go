@@ -87,7 +87,8 @@ func WritesOf(op *asserts.Op, seen *asserts.Seen) []Write {
 		for e := range min(len(before[a]), len(after[a])) {
 			b, n := &before[a][e], &after[a][e]
 			if bytesRead(b) && bytesRead(n) && storages[b.Storage] == 1 {
-				writes = append(writes, Write{on.Index, which(e, len(before[a])), b.Content.DType, b.Content.Sizes, needsCopy(b.Content), b.Changed(n) || !op.Raises && b.Version != n.Version})
+				writes = append(writes, Write{on.Index, which(e, len(before[a])), b.Content.DType, b.Content.Sizes,
+					needsCopy(b.Content), b.Changed(n) || !op.Raises && b.Version != n.Version})
 			}
 		}
 	}

@@ -90,7 +90,10 @@ func NewTarget(e engine.Engine, operator engine.Operator, p engine.Checks, book 
 	p.Op.Checks = slices.DeleteFunc(slices.Clone(p.Op.Checks), operator.CannotShow)
 	t := &Target{
 		operator: operator, devices: e.Devices(), Gen: design.NewGenerator(operator.Schema, book),
-		judged: e.Subjects(&p.Op), unthrown: e.Subjects(p.Op.Thrown()), waived: p.Waived, fakeCalls: make(map[fakeCallKey]*fakeCall), made: make(map[string]*cachedResult), budgets: make(map[*probe.Row]budget), pairs: pairs{make(map[string]*attempt), make(map[int]int), make(map[int]int)}, Learned: &design.Learned{Offered: make(map[int][]sample.Value), Origins: make(map[int]report.Origin)},
+		judged: e.Subjects(&p.Op), unthrown: e.Subjects(p.Op.Thrown()), waived: p.Waived,
+		fakeCalls: make(map[fakeCallKey]*fakeCall), made: make(map[string]*cachedResult), budgets: make(map[*probe.Row]budget),
+		pairs:   pairs{make(map[string]*attempt), make(map[int]int), make(map[int]int)},
+		Learned: &design.Learned{Offered: make(map[int][]sample.Value), Origins: make(map[int]report.Origin)},
 	}
 	if f, ok := e.(engine.FakeCaller); ok {
 		t.noFake = f.NoFake(t.judged)
