@@ -205,9 +205,9 @@ func (f *Finding) elsewhere() string {
 	return slicesx.Join(devices, ", ", func(d engine.Device) string { return string(d) })
 }
 
-// call returns the call that shows a finding, or "".
+// call returns the call that shows a finding, or "" if none is needed.
 func (f *Finding) call() string {
-	if strings.HasPrefix(f.Call, "none: ") {
+	if strings.HasPrefix(f.Call, "none: ") || f.Violation.Symptom == asserts.NoFake {
 		return ""
 	}
 	return f.Call

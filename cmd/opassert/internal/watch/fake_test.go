@@ -90,7 +90,7 @@ func TestMissingFakes(t *testing.T) {
 	long(t)
 	eachPython(t, func(t *testing.T, p python) {
 		o := run(t, nil, fakesProgram(t, p, "compiles")...)
-		if !strings.Contains(o.stderr, "OA011 meta-alias  right::missing  return 0 \"result\"  (note)") {
+		if !strings.Contains(o.stderr, " x note OA011/no-fake  right::missing: it has a kernel and no fake") {
 			t.Errorf("right::missing: that it has no fake is not noted\n%s", o.stderr)
 		}
 		o = run(t, nil, fakesProgram(t, p, "leaves")...)
