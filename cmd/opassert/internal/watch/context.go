@@ -164,21 +164,25 @@ func shownSince(unreported []*occurrence) ([]byte, error) {
 	all := []shownOccurrence{}
 	for _, o := range unreported {
 		o.Asked += o.times
-		title := printable.Text(o.Symptom.Of(o.Code) + " " + o.Op + ": " + o.Sentence())
-		all = append(all, shownOccurrence{o.in.name, o.Code.String(), o.Op, title, o.report(), o.times})
+		all = append(all, shownOccurrence{o.in.name, o.Code.String(), o.Op, o.title(), o.report(), o.times})
 	}
 	var text bytes.Buffer
 	err := printable.JSON(&text, all, "")
 	return text.Bytes(), err
 }
 
-// report is the finding's report, with the command that repeats its context.
+// title is the finding in one line, which pytest and JUnit show.
+func (o *occurrence) title() string {
+	return printable.Line(o.Symptom.Of(o.Code) + " " + o.Op + ": " + o.Sentence())
+}
+
+// report is the finding below its title, with the command that repeats its context.
 func (o *occurrence) report() string {
 	violation := *o.Violation
 	violation.Repro = o.in.command
 	there := *o.OpFinding
 	there.Violation = &violation
-	return there.Brief()
+	return o.title() + "\n" + there.Brief()
 }
 
 // of returns the place of a process: its context with a number, or that of its
