@@ -273,6 +273,7 @@ void ends(const at::RecordFunction&, at::ObserverContext*) {
 }  // namespace
 
 void restore_processor() {
+  bool traps = false;
 #if defined(__x86_64__)
   constexpr unsigned kDirection = 1 << 10, kMasks = 0x1f80;
   if (__builtin_ia32_readeflags_u64() & kDirection) {
@@ -280,17 +281,13 @@ void restore_processor() {
     processor = "with the direction flag";
   }
   const unsigned control = __builtin_ia32_stmxcsr();
-  if ((control & kMasks) != kMasks) {
-    __builtin_ia32_ldmxcsr(control | kMasks);
-    processor = "with exceptions for floating-point numbers";
-  }
+  traps = (control & kMasks) != kMasks;
+  if (traps) __builtin_ia32_ldmxcsr(control | kMasks);
 #endif
 #if defined(__GLIBC__)
-  if (fegetexcept() > 0) {
-    fedisableexcept(FE_ALL_EXCEPT);
-    processor = "with exceptions for floating-point numbers";
-  }
+  traps |= fegetexcept() > 0 && fedisableexcept(FE_ALL_EXCEPT) > 0;
 #endif
+  if (traps) processor = "with exceptions for floating-point numbers";
 }
 
 void remember_state(bool library) {
