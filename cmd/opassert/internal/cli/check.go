@@ -1,22 +1,15 @@
 package cli
 
 import (
-	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"os"
 	"os/signal"
-	"runtime"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/opassert/opassert/asserts/report"
 	"github.com/opassert/opassert/asserts/suite"
-	"github.com/opassert/opassert/asserts/suite/compare"
 	"github.com/opassert/opassert/cmd/opassert/internal/checkup"
 )
 
@@ -25,101 +18,6 @@ var checkCommand = command{
 	summary: "run kernels and check every call against its schema",
 	run:     runCheck,
 }
-
-// checkFlags are the flags of check.
-type checkFlags struct {
-	*planFlags
-	*torchFlags
-	engine, level *string
-	ops           repeated
-	seed          *uint64
-	number        caseNumber
-	only          *int // of cases
-	workers       *int
-	timeout       *time.Duration
-	state         *string
-	rerun         *bool
-	casesFile     *string
-	part          *report.Shard
-	autograd      *bool
-	device        *string // of the tensors
-	tolerance     *float64
-	guard         optionalBool
-	*moduleFlags
-}
-
-func newCheckFlags(f *flag.FlagSet) *checkFlags {
-	full := "full"
-	plans := &planFlags{schemaFlags: newEngineSchemaFlags(f), preset: &full}
-	f.Var(&plans.allow, "allow", "")
-	c := &checkFlags{planFlags: plans, torchFlags: newTorchFlags(f, plans.dirs)}
-	c.engine = f.String("engine", "", "")
-	c.level = f.String("level", "", "")
-	f.Var(&c.ops, "op", "")
-	c.seed = f.Uint64("seed", report.DefaultSeed, "")
-	f.Var(&c.number, "n", "")
-	c.casesFile = f.String("cases", "", "")
-	c.only = newNumberFlag(f, "case")
-	c.workers = f.Int("workers", usualWorkers(), "")
-	c.timeout = f.Duration("timeout", 2*time.Second, "")
-	c.state = newStateFlag(f)
-	c.rerun = f.Bool("rerun", false, "")
-	c.part = newShardFlag(f)
-	c.moduleFlags = newModuleFlags(f)
-	c.device = f.String("device", "", "")
-	c.tolerance = f.Float64("tolerance", compare.Tolerance, "")
-	c.autograd = f.Bool("autograd", false, "")
-	f.Var(&c.guard, "guard", "")
-	return c
-}
-
-// A stateFlag names a file that is read and updated; its errors are reported later.
-type stateFlag struct{ outputFlag }
-
-func newStateFlag(f *flag.FlagSet) *string {
-	s := new(stateFlag)
-	f.Var(s, "state", "")
-	return (*string)(&s.outputFlag)
-}
-
-func (*stateFlag) check() error { return nil }
-
-// newShardFlag is a flag for a part of the ops; the zero Shard is all of them.
-func newShardFlag(f *flag.FlagSet) *report.Shard {
-	s := new(report.Shard)
-	f.Func("shard", "", func(text string) error {
-		index, of, _ := strings.Cut(text, "/")
-		if s.Index, s.Of = number(index), number(of); !s.Valid() {
-			return errors.New("want a part such as 2/8, from 1/8 to 8/8")
-		}
-		return nil
-	})
-	return s
-}
-
-// A caseNumber is the number of cases of an op: 0 stands for the usual ones.
-type caseNumber int
-
-func (n *caseNumber) String() string { return strconv.Itoa(int(*n)) }
-
-func (n *caseNumber) Set(s string) error {
-	if *n = caseNumber(number(s)); s == "all" {
-		*n = suite.AllCases
-	} else if *n < 0 {
-		return errors.New("want a number, or all")
-	}
-	return nil
-}
-
-// usualWorkers returns the number of processors that this process may use, and a quarter more, since
-// a processor would wait while the worker on it ends by a crash, or starts.
-func usualWorkers() int {
-	n := runtime.GOMAXPROCS(0)
-	return min(n+(n+3)/4, mostWorkers)
-}
-
-// mostWorkers is more than any machine can run.
-const mostWorkers = 1024
 
 func runCheck(inv *invocation) error {
 	flags := newCheckFlags(inv.flags)
@@ -214,9 +112,4 @@ func checked(inv *invocation, run *checkup.Run, base *baselineFlags, write func(
 		err = fmt.Errorf("interrupted after %d of %d ops%s", len(r.Ops), r.All, run.Stored())
 	}
 	return r, err
-}
-
-// interruptible returns a context that ends with a signal that ends a command.
-func interruptible() (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 }

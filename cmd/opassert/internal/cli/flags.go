@@ -167,3 +167,8 @@ func (b *optionalBool) Set(text string) (err error) {
 }
 
 func (*optionalBool) IsBoolFlag() bool { return true }
+
+func isSwitch(f *flag.Flag) bool {
+	b, ok := f.Value.(interface{ IsBoolFlag() bool })
+	return ok && b.IsBoolFlag()
+}

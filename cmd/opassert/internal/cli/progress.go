@@ -2,13 +2,16 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"regexp"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/opassert/opassert/asserts/report"
@@ -160,4 +163,9 @@ func (inv *invocation) discardMessages() (restore func()) {
 	was := inv.stderr
 	inv.stderr = io.Discard
 	return func() { inv.stderr = was }
+}
+
+// interruptible returns a context that ends with a signal that ends a command.
+func interruptible() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 }

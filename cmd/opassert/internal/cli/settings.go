@@ -166,11 +166,6 @@ func kindOf(f *flag.Flag) string {
 	return "a " + kind
 }
 
-func isSwitch(f *flag.Flag) bool {
-	b, ok := f.Value.(interface{ IsBoolFlag() bool })
-	return ok && b.IsBoolFlag()
-}
-
 // values reads the values of a setting.
 func (s *configReader) values(one settings.Setting, f *flag.Flag) []settings.FlagValue {
 	if isSwitch(f) {
