@@ -24,7 +24,8 @@ func (s *supervisor) op(ctx context.Context, o engine.Operator) *report.OpResult
 		res.Fault, res.Library = err.Error(), errors.As(err, new(*engine.LibraryFault))
 		s.stop()
 	}
-	if o.Added || o.Schema.Pos.Filename != "" { // PyTorch's own are declared so intentionally
+	// That no call writes says something after all cases alone, and PyTorch's own are declared so intentionally.
+	if res.Later == 0 && (o.Added || o.Schema.Pos.Filename != "") {
 		res.Findings = report.AddNew(res.Findings, s.known.writes.notes(o)) // unless a call showed the reason
 	}
 	if s.run.Lint {

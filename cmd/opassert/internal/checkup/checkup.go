@@ -35,18 +35,25 @@ type Run struct {
 	of        map[string]string // the report's
 }
 
-// Start finds the ops to run. It loads no op library: a worker does. The run is to be closed, also after an error.
+// Start finds the ops to run. It loads no op library: a worker does. The run is to be closed.
 func Start(o *Options) (*Run, error) {
 	c := &Run{Options: o, shard: o.Shard}
-	var err error
+	if err := c.start(o); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *Run) start(o *Options) (err error) {
 	if c.backend, err = o.backend(); err != nil {
-		return c, err
+		return err
 	}
 	if c.programs, err = c.backend.prepare(c); err != nil {
-		return c, err
+		return err
 	}
 	if err = c.list(); err != nil {
-		return c, err
+		return err
 	}
 	c.Operators, c.unmatched = o.choose(c.All)
 	if c.shard.Of > 0 {
@@ -65,17 +72,17 @@ func Start(o *Options) (*Run, error) {
 	}
 	c.library = libraryVersion(c.engine)
 	if c.planner, err = o.Planner(c.library, schemas); err != nil {
-		return c, err
+		return err
 	}
 	c.waive()
 	for _, path := range o.Allow {
 		list, err := allowlist.Open(path, nil)
 		if err != nil {
-			return c, err
+			return err
 		}
 		c.allowed = append(c.allowed, list)
 	}
-	return c, errors.Join(c.matched(), c.fit())
+	return errors.Join(c.matched(), c.fit())
 }
 
 // list asks every program for its ops.

@@ -52,10 +52,10 @@ func runCheck(inv *invocation) error {
 		return err
 	}
 	run, err := checkup.Start(o)
-	defer run.Close()
 	if err != nil {
 		return err
 	}
+	defer run.Close()
 	folder, err := programs.ready(run)
 	if err != nil {
 		return err

@@ -431,7 +431,7 @@ func TestBuilds(t *testing.T) {
 // changes are neither.
 func TestUnwritten(t *testing.T) {
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
-		got := check(t, python, "testdata", "-module", "python_unwritten", "-level", "content", "-json")
+		got := check(t, python, "testdata", "-module", "python_unwritten", "-level", "content", "-json", "-n", "all")
 		said := saw(t, got, 1, "python_unwritten.py")
 		for op, want := range expected(t, python, "python_unwritten") {
 			argument, words, _ := strings.Cut(want, ": ")
