@@ -344,7 +344,7 @@ func (t Totals) later() string {
 	if t.Later == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %d more cases with -n all", t.Later)
+	return fmt.Sprintf("; %d more with -n all", t.Later)
 }
 
 // Totals computes the totals.

@@ -104,7 +104,7 @@ func (n *caseNumber) Set(s string) error {
 	if *n = caseNumber(number(s)); s == "all" {
 		*n = suite.AllCases
 	} else if *n < 0 {
-		return errors.New("want a number, or all")
+		return errors.New("want a number of cases, or all")
 	}
 	return nil
 }
@@ -175,8 +175,6 @@ func validate(o *checkup.Options) error {
 		return usagef("-n %d: an op gets %d at most", o.Cases, suite.AllCases)
 	case o.Workers > mostWorkers:
 		return usagef("-workers %d: want %d at most", o.Workers, mostWorkers)
-	case o.Cases < 0:
-		return usagef("-n %d: an op needs at least one case; 0 is all that its values need", o.Cases)
 	case o.Workers < 1:
 		return usagef("-workers %d runs nothing: at least one is needed", o.Workers)
 	case o.Guard && o.Autograd:
