@@ -14,7 +14,7 @@ func (c *Call) breaks(p any) {
 	own := *c.settings
 	own.usual, own.keeps = false, false
 	c.settings = &own
-	if h := own.holding; h != nil {
+	if h := own.holding; h != nil { //mutate:equivalent false: it frees them earlier than the next call
 		h.tensors = h.tensors[:0]
 	}
 	c.n-- // back to the tensor

@@ -145,7 +145,7 @@ func (q *usualReturn) holds(o *Observation, args, others []Observation) bool {
 // fits reports whether the record has the shape of the op, and is short.
 func (c *Call) fits() bool {
 	p, n := c.plan, c.before
-	if !p.usual || c.n < 2*n || c.n > len(c.Record) {
+	if !p.usual || c.n < 2*n {
 		return false
 	}
 	args, results := c.Record[:n], c.Record[2*n:c.n]

@@ -1,6 +1,7 @@
 package asserts_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -41,5 +42,22 @@ func TestUndeclaredWriteUnread(t *testing.T) {
 				t.Errorf("judged %d, want 1", verdict.Judged[asserts.UndeclaredWrite])
 			}
 		})
+	}
+}
+
+// OA009 reports what append writes as behind the elements, and a write to an element as a write.
+func TestWriteInCapacity(t *testing.T) {
+	for after, want := range map[string]bool{"ab--": false, "ab-!": true, "a!-!": false, "a!--": false} {
+		self := func(text string) asserts.Observation {
+			return see(1, 2, holding(text), shaped(func(c *asserts.Snapshot) { c.Sizes = []int64{2} }))
+		}
+		seen := &asserts.Seen{Level: asserts.Content, Plain: true, Before: list{self("ab--")}, After: list{self(after)}}
+		var got bool
+		for _, v := range asserts.Judge(opOf("f(Tensor self) -> ()"), seen, asserts.Aware()).Violations {
+			got = got || strings.Contains(v.Saw, "behind its elements")
+		}
+		if got != want {
+			t.Errorf("%s: told as a write behind the elements: %v, want %v", after, got, want)
+		}
 	}
 }

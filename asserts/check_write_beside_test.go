@@ -27,6 +27,10 @@ func TestWriteBeside(t *testing.T) {
 		o.Content.Layout = "Nested"
 		return o
 	}
+	at := func(memory uintptr, o asserts.Observation) asserts.Observation {
+		o.Content.Memory = memory
+		return o
+	}
 	for _, tt := range []struct {
 		name, op      string
 		before, after list
@@ -42,6 +46,12 @@ func TestWriteBeside(t *testing.T) {
 			list{written(part(1, 2, 0, 0, 0, 9, 0)), part(3, 2, 2, 0, 0, 9, 0)}, asserts.UndeclaredWrite, false},
 		{"where it has moved to", "resize_(Tensor(a!) self) -> ()", list{part(1, 2, 0, 0, 0, 0, 0)}, list{written(part(1, 2, 2, 0, 0, 9, 9))}, 0, false},
 		{"in a storage that grew", "f(Tensor(a!) out) -> ()", list{part(1, 2, 0, 0, 0, 0)}, list{written(part(1, 2, 0, 0, 0, 9, 9))}, asserts.WriteBeside, false},
+		{"where a slice that begins later is written", "f_(Tensor(a!) self, Tensor(b!) x) -> ()",
+			list{at(1000, part(1, 2, 0, 0, 0, 0, 0)), at(1002, part(3, 2, 0, 0, 0))},
+			list{written(at(1000, part(1, 2, 0, 0, 0, 9, 0))), written(at(1002, part(3, 2, 0, 9, 0)))}, 0, false},
+		{"where one is written, and memory has no address", "f_(Tensor(a!) self, Tensor(b!) x) -> ()",
+			list{part(1, 2, 0, 0, 0, 0, 0), at(1002, part(3, 2, 2, 0, 0, 0, 0))},
+			list{written(part(1, 2, 0, 0, 0, 9, 0)), written(at(1002, part(3, 2, 2, 0, 0, 9, 0)))}, 0, false},
 		{"of a nested tensor", "f_(Tensor(a!) self) -> ()", list{nested(0, 0, 0, 0)}, list{written(nested(9, 9, 9, 9))}, 0, true},
 		{"that is read too and has no storage", "f(Tensor self, Tensor(a!) x) -> ()", list{part(1, 0, 0), part(1, 0, 0)}, list{written(part(1, 0, 0)), written(part(1, 0, 0))}, 0, true},
 		{"out of sight", "f_(Tensor(a!) self) -> ()", list{large}, list{written(large)}, 0, true},

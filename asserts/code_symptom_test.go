@@ -3,6 +3,7 @@ package asserts
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -25,5 +26,87 @@ func TestNotesOnThePage(t *testing.T) {
 		must.Do(t, os.WriteFile(path, []byte(whole), 0o666))
 	} else if page != whole {
 		t.Errorf("%s differs: go test ./asserts -run TestNotesOnThePage -update writes\n%s", path, &want)
+	}
+}
+
+// A symptom is a note of its own check alone, and an error that some calls show is one, with the calls before it.
+func TestNoteAndLimit(t *testing.T) {
+	if Threads.Note(NondeterministicResult) == "" || Threads.Note(MetaAlias) != "" {
+		t.Errorf("OA021/threads is noted as %q, OA011/threads as %q", Threads.Note(NondeterministicResult), Threads.Note(MetaAlias))
+	}
+	for _, tt := range []struct {
+		code       Code
+		only, want string
+		note       bool
+	}{
+		{MetaAlias, "where dtypes differ", "only where dtypes differ: x is wrong", true},
+		{MetaAlias, "", "x is wrong", false},
+		{FreshImpl, "where dtypes differ", "x is wrong", false},
+	} {
+		v := Violation{Code: tt.code, Subject: Process, Saw: "x is wrong"}
+		if v.Limit(tt.only); v.Sentence() != tt.want || (v.Note != "") != tt.note {
+			t.Errorf("%v, %q: %q, note %q", tt.code, tt.only, v.Sentence(), v.Note)
+		}
+	}
+}
+
+// A call is written with its lists, and without what is inside of an argument.
+func TestTensorsOfACall(t *testing.T) {
+	op := &Op{Name: "ns::f", Args: []Subject{{Name: "x"}, {Name: "xs", List: true}, {Name: "in", Inside: true}}}
+	seen := &Seen{Before: make([]Observation, 4), ArgLens: []int{1, 2, 1}}
+	for i := range seen.Before {
+		seen.Before[i] = Observation{Impl: ID(i + 1), Content: &Snapshot{DType: "int8", Sizes: []int64{int64(i)}}}
+	}
+	if got, want := seen.Tensors(op), "f(x=int8[0], xs=[int8[1], int8[2]])"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A sentence begins with its subject, unless it has that already.
+func TestSentenceHasItsSubject(t *testing.T) {
+	x := Place{Name: "x", Element: -1}
+	for saw, want := range map[string]string{"it is wrong": "argument x: it is wrong", "x is wrong": "x is wrong"} {
+		if got := (&Violation{Code: FreshImpl, Subject: x, Saw: saw}).Sentence(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// A tensor changes with its impl and its storage too; one that is undefined, or whose contents are not known, has no shape.
+func TestChangedAndShape(t *testing.T) {
+	before := Observation{Impl: 1, Storage: 2, Content: &Snapshot{}}
+	for _, tt := range []struct {
+		impl, storage ID
+		want          bool
+	}{{1, 2, false}, {3, 2, true}, {1, 3, true}} {
+		if after := (Observation{Impl: tt.impl, Storage: tt.storage, Content: &Snapshot{}}); before.Changed(&after) != tt.want {
+			t.Errorf("changed to impl %d, storage %d: %v", tt.impl, tt.storage, !tt.want)
+		}
+	}
+	if got := (&Observation{}).shape() + ", " + (&Observation{Impl: 1}).shape(); got != "none, a tensor" {
+		t.Error(got)
+	}
+}
+
+// The call is found below a deep stack, as of a panic of Observe.
+func TestCallSiteOfADeepStack(t *testing.T) {
+	var site Site
+	var line int
+	var fall func(n int)
+	fall = func(n int) {
+		if n == 0 {
+			site = callSite()
+			return
+		}
+		fall(n - 1)
+	}
+	func() {
+		defer func() { _ = recover() }() // of a call without a plan
+		c := &Call{on: true, settings: &settings{}}
+		_, _, line, _ = runtime.Caller(0)
+		c.After(nil, func() { fall(100) })
+	}()
+	if site.Line != line+2 {
+		t.Errorf("the site is %v, want line %d, of the caller's caller", site, line+2)
 	}
 }

@@ -193,8 +193,8 @@ func (op *Op) inherit(base *Op) {
 	op.Tags = slices.Compact(slices.Sorted(slices.Values(slices.Concat(op.Tags, base.Tags))))
 }
 
-// resolve gives the entries that name an op its schema: one of the file's own, or one of the base. An op without a
-// schema is left out with a warning: the base may be of another version than the file.
+// resolve sets the schema of each entry that only names an op: one of the file's own, or one of the base. An op
+// without a schema is left out with a warning: the base may be of another version than the file.
 func (r *reader) resolve(entries []*entry) []*entry {
 	own := make(map[string]bool, len(entries))
 	for _, e := range entries {

@@ -100,7 +100,7 @@ func TestReadBaseline(t *testing.T) {
 func TestBaselineGone(t *testing.T) {
 	idle := &OpResult{Op: "aten::idle"}
 	unjudged := ran("unjudged")
-	unjudged.Devices = Devices{engine.CPU: judged(asserts.InputImpl)}
+	unjudged.Devices = Devices{engine.CPU: judged(asserts.InputImpl, asserts.SchemaLint)}
 	r := &Report{Ops: []*OpResult{ran("fixed"), idle, unjudged, ran("shows", finds(asserts.InputImpl, 0, "self", "bad"))}}
 	var b Baseline
 	for _, op := range []string{"absent", "fixed", "idle", "shows", "unjudged"} {

@@ -97,7 +97,8 @@ func TestMemoryWaivedAndOff(t *testing.T) {
 	if out, err := exec.Command(command, append(check, "-allow", list)...).Output(); err != nil {
 		t.Errorf("waived: %v\n%s", err, out)
 	}
-	if out, err := exec.Command(command, append(check, "-guard=false")...).Output(); err != nil || strings.Contains(string(out), "  error OA018") {
+	out, err := exec.Command(command, append(check, "-guard=false")...).Output() // may find that it reads other bytes each time
+	if !strings.Contains(string(out), "calls of libtorch") || strings.Contains(string(out), "  error OA018") {
 		t.Errorf("off: %v\n%s", err, out)
 	}
 }

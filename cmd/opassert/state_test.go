@@ -90,7 +90,7 @@ func TestLibraryStateThatStays(t *testing.T) {
 	cmd := exec.Command(command, "check", "-lib", lib, "-n", "4", "-op", "changes::removed_folder", "-op", "restores::draws", "-workers", "1", "-state", filepath.Join(t.TempDir(), "state"))
 	cmd.Dir = t.TempDir()
 	out, err := cmd.CombinedOutput()
-	if text := string(out); err != nil || !strings.Contains(text, "and is /, and it can't be undone: cannot change back to ") || strings.Contains(text, "restores::") {
+	if text := strings.Join(strings.Fields(string(out)), " "); err != nil || !strings.Contains(text, "and is /, and it can't be undone: cannot change back to ") || strings.Contains(text, "restores::") {
 		t.Errorf("%v:\n%s", err, text)
 	}
 }

@@ -37,7 +37,7 @@ func TestEveryValueClassIsTried(t *testing.T) {
 		t.Fatalf("%d planted ops, want 114 or more", len(want))
 	}
 	for _, seed := range []string{"1", "2"} {
-		cmd := exec.Command(command, "check", "-lib", lib, "-seed", seed, "-json", "-state", filepath.Join(t.TempDir(), "state"))
+		cmd := exec.Command(command, "check", "-lib", lib, "-n", "all", "-seed", seed, "-json", "-state", filepath.Join(t.TempDir(), "state"))
 		out, err := cmd.Output()
 		var exit *exec.ExitError
 		if !errors.As(err, &exit) || exit.ExitCode() != 1 {

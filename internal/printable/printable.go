@@ -205,7 +205,7 @@ func (c *commandGuard) plain(text []byte) int {
 	switch {
 	case c.colon || c.hashes > 0:
 		return 0
-	case !c.begun:
+	case !c.begun: //mutate:equivalent false: only saves time
 		return len(text) - len(bytes.TrimLeft(text, " "))
 	}
 	n := bytes.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' || r == '#' })

@@ -22,8 +22,8 @@ TEST = "import mypackage, torch\n\ndef test_scale():\n    mypackage.scale(torch.
 def commands(page):
     """Returns the commands of a page as words, in order."""
     blocks = re.findall(r"^```(\w*)\n(.*?)^```", page.read_text(), re.M | re.S)
-    lines = [shlex.split(line.removeprefix("$ "), comments=True) for language, block in blocks if language == "" for line in block.splitlines()]
-    return [words for words in lines if words and words[0] in ("opassert", "pytest")]
+    lines = [line.removeprefix("$ ") for language, block in blocks if language == "" for line in block.splitlines()]
+    return [shlex.split(line, comments=True) for line in lines if line.startswith(("opassert ", "pytest "))]
 
 
 @functools.cache

@@ -58,10 +58,10 @@ TORCH_LIBRARY(changes, m) {
   m.def("traps(Tensor x) -> Tensor", after([] { feenableexcept(FE_DIVBYZERO | FE_INVALID); }));
 #if defined(__x86_64__)
   m.def("direction(Tensor x) -> Tensor", torch::dispatch(c10::DispatchKey::CPU, [](const Tensor& x) {
-          Tensor result = x.clone();
-          __asm__ volatile("std" ::: "cc");
-          return result;
-        }));
+    Tensor result = x.clone();
+    __asm__ volatile("std" ::: "cc");
+    return result;
+  }));
 #endif
   m.def("denormals(Tensor x) -> Tensor", after([] { context().setFlushDenormal(true); }));
   m.def("seed(Tensor x) -> Tensor", after([] { at::detail::getDefaultCPUGenerator().unsafeGetGeneratorImpl()->set_current_seed(7); }));

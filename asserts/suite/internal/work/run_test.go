@@ -684,9 +684,23 @@ func TestUsualCases(t *testing.T) {
 	if len(usual) != len(all) || usual[len(usual)-1].Later != 0 {
 		t.Errorf("of PyTorch's op %d cases of %d are usual", len(usual), len(all))
 	}
-	b := newBench(t, schema, copies)
-	b.t.operator.Added = true
-	usual = b.cases(t, Span{To: UsualCases})
+	refusing := func() func(e *fakeEngine, args []any) ([]any, error) { // its first calls, before there is a design
+		calls := 0
+		return func(e *fakeEngine, args []any) ([]any, error) {
+			if calls++; calls <= 40 {
+				return nil, &engine.Thrown{Message: "not yet"}
+			}
+			return copies(e, args)
+		}
+	}
+	whole, b := newBench(t, schema, refusing()), newBench(t, schema, refusing())
+	whole.t.operator.Added, b.t.operator.Added = true, true
+	all, usual = whole.cases(t, Span{To: AllCases}), b.cases(t, Span{To: UsualCases})
+	for i, c := range usual {
+		if !slices.Equal(c.Tried, all[i].Tried) {
+			t.Errorf("case %d tries %v, and %v among all", i, c.Tried, all[i].Tried)
+		}
+	}
 	later := 0
 	for i := range usual {
 		later += usual[i].Later

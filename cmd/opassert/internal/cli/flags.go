@@ -140,7 +140,7 @@ func printFlags(w io.Writer, command string, flags *flag.FlagSet) {
 			fmt.Fprintf(w, "%s:\n", group)
 		}
 		value, usage := flag.UnquoteUsage(f)
-		if isSwitch(f) || strings.Contains(value, "|") {
+		if strings.Contains(value, "|") {
 			value = ""
 		}
 		if !slices.Contains([]string{"", "0", "false", "true"}, f.DefValue) && !strings.Contains(usage, "(default") {

@@ -46,6 +46,9 @@ func TestHelpFitsAScreen(t *testing.T) {
 		if n := strings.Count(help.String(), "\n"); n > most {
 			t.Errorf("%s -h has %d lines, at most %d:\n%s", c.name, n, most, &help)
 		}
+		if c.name == "check" && !(strings.Contains(help.String(), "\n  -n number ") && strings.Contains(help.String(), "\n  -rerun  ")) {
+			t.Errorf("check -h does not list -n with its value and -rerun without one:\n%s", &help)
+		}
 		for line := range strings.Lines(help.String()) {
 			if len(line) > columns+1 {
 				t.Errorf("%s -h has a line of %d columns, at most %d: %s", c.name, len(line)-1, columns, line)

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -31,8 +30,7 @@ type checkFlags struct {
 	engine, level *string
 	ops           repeated
 	seed          *uint64
-	number        caseNumber
-	only          *int // of cases
+	number, only  *int // of cases
 	workers       *int
 	timeout       *time.Duration
 	state         *string
@@ -55,7 +53,7 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	c.level = f.String("level", "", "")
 	f.Var(&c.ops, "op", "")
 	c.seed = f.Uint64("seed", report.DefaultSeed, "")
-	f.Var(&c.number, "n", "")
+	c.number = newCasesFlag(f)
 	c.casesFile = f.String("cases", "", "")
 	c.only = newNumberFlag(f, "case")
 	c.workers = f.Int("workers", usualWorkers(), "")
@@ -95,18 +93,18 @@ func newShardFlag(f *flag.FlagSet) *report.Shard {
 	return s
 }
 
-// A caseNumber is the number of cases of an op: 0 stands for the usual ones.
-type caseNumber int
-
-func (n *caseNumber) String() string { return strconv.Itoa(int(*n)) }
-
-func (n *caseNumber) Set(s string) error {
-	if *n = caseNumber(number(s)); s == "all" {
-		*n = suite.AllCases
-	} else if *n < 0 {
-		return errors.New("want a number of cases, or all")
-	}
-	return nil
+// newCasesFlag is the flag for the number of cases of an op: 0 stands for the usual ones.
+func newCasesFlag(f *flag.FlagSet) *int {
+	n := new(int)
+	f.Func("n", "", func(s string) error {
+		if *n = number(s); s == "all" {
+			*n = suite.AllCases
+		} else if *n < 0 {
+			return errors.New("want a number of cases, or all")
+		}
+		return nil
+	})
+	return n
 }
 
 // usualWorkers returns the number of processors that this process may use, and a quarter more, since
@@ -124,7 +122,7 @@ func (f *checkFlags) options(inv *invocation) (o *checkup.Options, err error) {
 	f.on = cmp.Or(*f.device, string(engine.CPU))
 	o = &checkup.Options{
 		Engine: *f.engine, Device: f.on, Autograd: *f.autograd, Guard: f.guard.on, Guarded: f.guard.given, Tolerance: *f.tolerance,
-		Ops: f.ops, Shard: *f.part, Cases: int(f.number), Case: *f.only, CasesFile: *f.casesFile, Seed: *f.seed,
+		Ops: f.ops, Shard: *f.part, Cases: *f.number, Case: *f.only, CasesFile: *f.casesFile, Seed: *f.seed,
 		Libs: f.libs, Libraries: f.torchFlags.Libraries, Modules: f.pythonModules(), Interpreter: *f.interpreter,
 		Workers: *f.workers, Timeout: *f.timeout, State: *f.state, Rerun: *f.rerun,
 		Version: version(), Settings: inv.settings, Replaced: inv.replaced, Messages: inv.stderr,

@@ -107,3 +107,33 @@ opassert: 4 of 5 ops in 1m30s, 10 cases, 0 findings, about 45s left: my::last\n
 		}
 	})
 }
+
+// A terminal gets colours, and a pipe none.
+func TestColoursOnATerminal(t *testing.T) {
+	var out strings.Builder
+	inv := newInvocation(checkCommand, nil, &out, &out)
+	inv.own = streams{&out, &out}
+	const text = "  error OA009  the kernel writes argument x\n"
+	must.Do(t, inv.coloured(func(w io.Writer) error { _, err := io.WriteString(w, text); return err }))
+	if out.String() != text {
+		t.Errorf("%q, want %q", &out, text)
+	}
+	out.Reset()
+	t.Setenv("TERM", "xterm")
+	t.Setenv("NO_COLOR", "")
+	terminal := must.Get(os.OpenFile(os.DevNull, os.O_WRONLY, 0))(t)
+	defer terminal.Close()
+	inv.own.stdout = terminal
+	must.Do(t, inv.coloured(func(w io.Writer) error { _, err := io.WriteString(w, text); return err }))
+	if out.Len() > 0 {
+		t.Errorf("a terminal gets no colours: %q", &out)
+	}
+	t.Setenv("NO_COLOR", "1")
+	must.Do(t, inv.coloured(func(w io.Writer) error { _, err := io.WriteString(w, text); return err }))
+	if out.String() != text {
+		t.Errorf("with NO_COLOR: %q", &out)
+	}
+	if got := string(paint([]byte(text))); got != "\x1b[1;31m  error OA009\x1b[0m  the kernel writes argument x\n" {
+		t.Errorf("with colours: %q", got)
+	}
+}

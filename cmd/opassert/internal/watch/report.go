@@ -216,12 +216,9 @@ func (r *OpReport) WriteSummary(w io.Writer, all bool) error {
 		}
 		lines = append(lines, line+"\n")
 	}
-	found := "nothing found"
-	if len(counts) > 0 {
-		all := []string{"error", "note", "known finding"}
-		kinds := slices.DeleteFunc(all, func(k string) bool { return counts[k] == 0 })
-		found = slicesx.Join(kinds, ", ", func(k string) string { return report.Count(counts[k], k) })
-	}
+	kinds := slices.DeleteFunc([]string{"error", "note", "known finding"}, func(k string) bool { return counts[k] == 0 })
+	counted := slicesx.Join(kinds, ", ", func(k string) string { return report.Count(counts[k], k) })
+	found := cmp.Or(counted, "nothing found")
 	printable.Printf(&b, "opassert run: calls %d, ops %d, processes %d: %s\n", r.Calls, r.Ops, r.Processes, found)
 	b.WriteString(strings.Join(lines, ""))
 	if all {

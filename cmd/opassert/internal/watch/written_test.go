@@ -20,7 +20,7 @@ func TestUnwritten(t *testing.T) {
 				t.Errorf("%q is not said", want)
 			}
 		}
-		if n := strings.Count(o.stderr, "none of 24 calls, on tensors of 4 sizes, changed it"); n != 4 || o.status != 0 {
+		if n := strings.Count(o.stderr, "saw     none of 24 calls, on tensors of 4 sizes, changed it"); n != 4 || o.status != 0 {
 			t.Errorf("%d notes, want 4; exit status %d, want 0\n%s", n, o.status, o.stderr)
 		}
 		if o := program("12"); strings.Contains(o.stderr, "changed it") {

@@ -6,7 +6,7 @@ import pathlib
 import runpy
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "python"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[5] / "python"))
 from opassert import process
 
 assert process.can_fork()
