@@ -370,3 +370,41 @@ func broken(t *testing.T, path string) (all []string) {
 	slices.Sort(all)
 	return all
 }
+
+// A finished run over a library is shown again while nothing that decides it changes.
+func TestCheckAgain(t *testing.T) {
+	long(t)
+	command, built := tool(t)
+	dir := t.TempDir()
+	lib := filepath.Join(dir, "libops.so")
+	must.Do(t, os.WriteFile(lib, must.Get(os.ReadFile(built))(t), 0o777))
+	const notice = "nothing has changed since this report was made"
+	run := func(shown bool, args ...string) string {
+		t.Helper()
+		cmd := exec.Command(command, append([]string{"check", "-lib", lib, "-op", "oplib::row", "-n", "8"}, args...)...)
+		cmd.Dir = dir
+		var said strings.Builder
+		cmd.Stderr = &said
+		out, err := cmd.Output()
+		if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 1 || strings.Contains(said.String(), notice) != shown {
+			t.Fatalf("%v: ended with %v, want exit status 1 and the earlier report %v\n%s%s", args, err, shown, out, said.String())
+		}
+		return string(out)
+	}
+	first := run(false)
+	if again := run(true); again != first {
+		t.Errorf("printed again (-first +again):\n%s", cmp.Diff(first, again))
+	}
+	run(true, "-v")
+	run(false, "-seed", "2")
+	run(false)
+	run(false, "-rerun")
+	run(false, "-json") // which has digests that a text has not
+	run(true, "-json")
+	run(true)
+	run(false, "-repro", filepath.Join(dir, "programs"))
+	f := must.Get(os.OpenFile(lib, os.O_APPEND|os.O_WRONLY, 0))(t)
+	must.Get(f.WriteString("\n"))(t)
+	must.Do(t, f.Close())
+	run(false)
+}

@@ -32,6 +32,7 @@ type Run struct {
 	allowed   []*allowlist.List // of -allow
 	own       *suite.Recipes    // the user's cases, or nil
 	state     *suite.ResultStore
+	begun     earlierRun
 	of        map[string]string // the report's
 }
 
@@ -82,6 +83,7 @@ func (c *Run) start(o *Options) (err error) {
 		}
 		c.allowed = append(c.allowed, list)
 	}
+	c.begin()
 	return errors.Join(c.matched(), c.fit())
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -51,6 +52,11 @@ func runCheck(inv *invocation) error {
 	if err := flags.prepare(inv, o); err != nil {
 		return err
 	}
+	alone := !*explain && *programs.folder == "" && base.known == nil // no other file is written or read
+	if r := o.Earlier(); alone && r != nil && (!*out.json || r.Of != nil) {
+		fmt.Fprintln(inv.stderr, "opassert check: nothing has changed since this report was made: -rerun runs the ops again")
+		return cmp.Or(out.write(inv, r), verdict(inv, r, *flags.strict))
+	}
 	run, err := checkup.Start(o)
 	if err != nil {
 		return err
@@ -77,6 +83,11 @@ func runCheck(inv *invocation) error {
 	}
 	if err := flags.unloaded(); err != nil {
 		return err
+	}
+	if alone {
+		if err := run.Keep(r); err != nil {
+			fmt.Fprintf(inv.stderr, "opassert check: warning: the next run can't show this report: %v\n", err)
+		}
 	}
 	return verdict(inv, r, *flags.strict)
 }

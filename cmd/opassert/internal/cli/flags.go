@@ -101,7 +101,7 @@ var flagRows = []flagRow{
 	{ofCI, "check", "write nothing; exit 1 when the files are stale"},
 	{ofCI, "shard", "run one `part` of the ops, such as 2/8; opassert merge makes one report"},
 	{ofCI, "state", "the `file` from which an interrupted run continues (default: in the cache folder)"},
-	{ofCI, "rerun", "run all ops again, also those with results of an interrupted run"},
+	{ofCI, "rerun", "run all ops again, also where an interrupted or an earlier run has the results"},
 }
 
 // rowOf returns the row of a command's flag, nil if it has none.
