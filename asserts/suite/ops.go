@@ -50,13 +50,19 @@ func (s *supervisor) apart(ctx context.Context, o engine.Operator, res *report.O
 
 func (s *supervisor) cases(ctx context.Context, o engine.Operator, res *report.OpResult) error {
 	slow, disturbed, patience := 0, false, s.run.Timeout/glance
+	add := func(c *report.CaseResult) {
+		res.Add(c)
+		if s.run.Found != nil {
+			s.run.Found(res.Op, c.Found)
+		}
+	}
 	again := func() int {
 		s.renew()
 		*res, slow = *s.begin(o), 0
 		return s.run.From
 	}
 	for from := s.run.From; from < s.run.To && res.Left == ""; {
-		crash, err := s.ask(ctx, request{Op: o.Name(), From: from, To: s.run.To, Without: s.known.without}, patience, res.Add)
+		crash, err := s.ask(ctx, request{Op: o.Name(), From: from, To: s.run.To, Without: s.known.without}, patience, add)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -220,8 +221,14 @@ func (s *server) learned(l *design.Learned) {
 	s.say(lineLearned, text)
 }
 
-// end reports the result of a case.
-func (s *server) end(result *report.CaseResult) error { return s.result(lineEnd, result) }
+// end reports the result of a case, at once if a user waits for it.
+func (s *server) end(result *report.CaseResult) error {
+	err := s.result(lineEnd, result)
+	if len(result.Found) > 0 {
+		err = cmp.Or(err, s.out.Flush())
+	}
+	return err
+}
 
 func (s *server) result(line string, result *report.CaseResult) error {
 	text, err := json.Marshal(result)

@@ -20,11 +20,11 @@ import (
 const compiling = 15
 
 // Do runs the ops, and returns the results, also those of an interrupted run. It calls started before
-// each op that runs, concurrently, and done after each op.
-func (c *Run) Do(ctx context.Context, started func(op string), done func(*report.OpResult)) ([]*report.OpResult, error) {
+// each op that runs and found with what a case shows, both concurrently, and done after each op.
+func (c *Run) Do(ctx context.Context, started func(op string), found func(string, []*report.Finding), done func(*report.OpResult)) ([]*report.OpResult, error) {
 	run := suite.Run{
 		Lint: len(c.adding()) > 0 && !c.Autograd, Timeout: c.Timeout, Waived: c.waived, Frames: c.backend.frames, Foreign: c.backend.foreign,
-		Started: started, Known: c.Known(),
+		Started: started, Found: found, Known: c.Known(),
 	}
 	if len(c.Modules) > 0 {
 		run.Compiling = compiling * run.Timeout

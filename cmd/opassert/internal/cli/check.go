@@ -103,7 +103,11 @@ func checked(inv *invocation, run *checkup.Run, base *baselineFlags, write func(
 	}
 	progress := startProgress(inv, run.Operators, run.Known())
 	begun := time.Now()
-	results, err := run.Do(ctx, progress.opStarted, func(r *report.OpResult) {
+	found := func(op string, findings []*report.Finding) {
+		base.mark(&report.OpResult{Op: op, Findings: findings})
+		progress.found(op, findings)
+	}
+	results, err := run.Do(ctx, progress.opStarted, found, func(r *report.OpResult) {
 		base.mark(r)
 		progress.opDone(r)
 	})

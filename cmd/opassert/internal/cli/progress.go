@@ -28,16 +28,17 @@ type progress struct {
 
 	mu              sync.Mutex
 	begun           time.Time
-	all, done       int      // ops
-	runs, ran       int      // ops without a result before the run
-	running         []string // running ops, the first started one first
+	all, done       int                          // ops
+	runs, ran       int                          // ops without a result before the run
+	running         []string                     // running ops, the first started one first
+	told            map[string][]*report.Finding // of these
 	cases, findings int
 }
 
 // startProgress starts writing the progress of a run over ops, of which some have
 // results of an earlier run. It writes nothing if messages are discarded.
 func startProgress(inv *invocation, ops []engine.Operator, known map[string]*report.OpResult) *progress {
-	p := &progress{begun: time.Now(), all: len(ops), stop: make(chan struct{})}
+	p := &progress{begun: time.Now(), all: len(ops), stop: make(chan struct{}), told: make(map[string][]*report.Finding)}
 	for _, o := range ops {
 		if o.Missing == "" && known[o.Name()] == nil {
 			p.runs++
@@ -120,17 +121,31 @@ func (p *progress) opStarted(op string) {
 	p.running = append(p.running, op)
 }
 
+// found tells the findings of a case before its op is done.
+func (p *progress) found(op string, findings []*report.Finding) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tellNew(op, findings)
+}
+
+// tellNew tells the findings that were not told before.
+func (p *progress) tellNew(op string, findings []*report.Finding) {
+	for _, f := range findings {
+		if f.Counts() && !slices.ContainsFunc(p.told[op], f.SameFault) {
+			p.told[op] = append(p.told[op], f)
+			p.tell(printable.Line(f.Violation.Symptom.Of(f.Violation.Code) + "  " + op + "  " + f.Violation.Sentence()))
+		}
+	}
+}
+
 func (p *progress) opDone(r *report.OpResult) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done++
 	p.cases += r.Cases
 	p.findings += r.Against()
-	for _, f := range r.Findings {
-		if f.Counts() {
-			p.tell(printable.Line(f.Violation.Symptom.Of(f.Violation.Code) + "  " + r.Op + "  " + f.Violation.Sentence()))
-		}
-	}
+	p.tellNew(r.Op, r.Findings)
+	delete(p.told, r.Op)
 	for _, c := range r.Crashes {
 		if c.Counts() {
 			p.tell(printable.Line("crash  " + r.Op + "  " + c.Cause))

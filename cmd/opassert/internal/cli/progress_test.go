@@ -64,15 +64,21 @@ func TestShows(t *testing.T) {
 		t.Errorf("besides the line of a terminal: %s", &out)
 	}
 	var told []string
-	p := &progress{tell: func(title string) { told = append(told, title) }}
+	p := &progress{tell: func(title string) { told = append(told, title) }, told: make(map[string][]*report.Finding)}
+	fresh := &report.Finding{Violation: &asserts.Violation{Code: asserts.FreshImpl, Op: "my::op"}}
+	p.found("my::op\n", []*report.Finding{fresh})
+	p.found("my::op\n", []*report.Finding{fresh})
 	note, known := &asserts.Violation{Op: "my::a", Note: "debatable"}, &asserts.Violation{Op: "my::b"}
 	p.opDone(&report.OpResult{
 		Op:       "my::op\n",
-		Findings: []*report.Finding{{Violation: note}, {Violation: known, Known: true}, {Violation: &asserts.Violation{Code: asserts.FreshImpl, Op: "my::op"}}},
+		Findings: []*report.Finding{{Violation: note}, {Violation: known, Known: true}, fresh},
 		Crashes:  []report.Crash{{Cause: "hang"}, {Cause: "SIGSEGV", Alone: true}},
 	})
 	if want := []string{`OA003  my::op\n  argument `, `crash  my::op\n  SIGSEGV`}; len(told) != 2 || !strings.HasPrefix(told[0], want[0]) || told[1] != want[1] {
 		t.Errorf("%q, want %q", told, want)
+	}
+	if p.found("my::op\n", []*report.Finding{fresh}); len(told) != 3 {
+		t.Errorf("%q: the op ended, and runs again", told)
 	}
 	if line := (&progress{begun: time.Now(), all: 3}).line(); line != "0 of 3 ops in 0s, 0 cases, 0 findings" {
 		t.Error(line)
