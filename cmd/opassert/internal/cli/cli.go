@@ -214,7 +214,7 @@ func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(f
 func (inv *invocation) parse(minArgs, maxArgs int) error {
 	describe(inv.name, inv.flags)
 	var args []string
-	for rest := inv.currentNames(inv.raw); ; rest = rest[1:] {
+	for rest := inv.raw; ; rest = rest[1:] {
 		if err := inv.flags.Parse(rest); errors.Is(err, flag.ErrHelp) {
 			return errHelp
 		} else if err != nil {

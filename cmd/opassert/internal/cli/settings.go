@@ -47,11 +47,6 @@ func (inv *invocation) applyConfigFrom(path string) error {
 	for _, c := range commands {
 		sets[c.name] = flagsOf(c)
 		sets[c.name].VisitAll(func(f *flag.Flag) { names[c.name] = append(names[c.name], f.Name) })
-		for old, r := range renamed {
-			if sets[c.name].Lookup(r.now) != nil && sets[c.name].Lookup(old) == nil {
-				names[c.name] = append(names[c.name], old)
-			}
-		}
 	}
 	file, err := settings.Read(path, path, names)
 	if err != nil {
@@ -84,7 +79,6 @@ type setting struct {
 
 // read tries a setting on each command that has the flag, and keeps it if this one has it.
 func (s *configReader) read(one settings.Setting) {
-	one = s.current(one)
 	takers := []string{one.Command}
 	if one.Command == "" {
 		if takers = s.alike(one); takers == nil {
@@ -112,22 +106,6 @@ func (s *configReader) read(one settings.Setting) {
 	case slices.Contains(taken, s.inv.name):
 		s.own[one.Flag] = setting{values, one.Command == ""}
 	}
-}
-
-// current returns a setting under the name that its flag has now, and prints a line if it had another.
-func (s *configReader) current(one settings.Setting) settings.Setting {
-	for _, c := range commands {
-		if one.Command != "" && one.Command != c.name {
-			continue
-		}
-		if now, value, ok := currentName(s.sets[c.name], one.Flag, one.Scalar()); ok {
-			if !isWorker() {
-				fmt.Fprintf(s.inv.stderr, "opassert: %v: %s is called %s; the old name is accepted until the next version\n", s.file.At(one), one.Flag, now)
-			}
-			return one.As(now, value)
-		}
-	}
-	return one
 }
 
 // alike returns the commands that have a flag, nil if it differs between them.

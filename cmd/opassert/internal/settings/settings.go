@@ -89,21 +89,6 @@ type Setting struct {
 	node    *yaml.Node
 }
 
-// Scalar returns the value as it is written, "" for a list.
-func (s Setting) Scalar() string { return s.node.Value }
-
-// As returns the setting as one of another flag, with another value if it is no list.
-func (s Setting) As(flag, value string) Setting {
-	n := *s.node
-	if n.Kind == yaml.ScalarNode && n.Value != value {
-		n.Value, n.Tag = value, "!!str"
-		if value == "true" || value == "false" {
-			n.Tag = "!!bool"
-		}
-	}
-	return Setting{s.Command, flag, &n}
-}
-
 // A FlagValue is a value of a flag, with its position.
 type FlagValue struct {
 	Text string
