@@ -115,6 +115,7 @@ func (p *Planner) Plan(op *schema.Op) Plan {
 		lines = p.preset.checks(op, &plan.data)
 	}
 	exceptions := p.exceptions(op)
+	plan.Checks = make([]PlannedCheck, 0, len(lines))
 	for _, line := range lines {
 		c := PlannedCheck{Check: line, Waived: p.excuse(exceptions, line.Code, false)}
 		if c.Waived == nil {
@@ -130,13 +131,16 @@ func (p *Planner) Plan(op *schema.Op) Plan {
 	return plan
 }
 
-// loose returns the checks that schemas do not call for, with their exceptions.
+// loose returns the exceptions of checks that schemas do not call for.
 func (p *Planner) loose(exceptions []*allowlist.Entry) (all []PlannedCheck) {
 	for code := range asserts.AllCodes.All() {
 		if code.About() != 0 {
 			continue
 		}
-		all = append(all, PlannedCheck{Check: asserts.Check{Code: code}, Waived: p.excuse(exceptions, code, false), Noted: p.excuse(exceptions, code, true)})
+		c := PlannedCheck{Check: asserts.Check{Code: code}, Waived: p.excuse(exceptions, code, false), Noted: p.excuse(exceptions, code, true)}
+		if c.Waived != nil || c.Noted != nil {
+			all = append(all, c)
+		}
 	}
 	return all
 }

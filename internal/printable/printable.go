@@ -148,7 +148,10 @@ func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
 func (w *Writer) Write(text []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	all := append(w.partial, text...)
+	all := text
+	if len(w.partial) > 0 {
+		all = append(w.partial, text...)
+	}
 	w.out = slices.Grow(w.out[:0], len(all))
 	for {
 		n := w.command.plain(all)
@@ -208,11 +211,12 @@ func (c *commandGuard) plain(text []byte) int {
 	case !c.begun: //mutate:equivalent false: only saves time
 		return len(text) - len(bytes.TrimLeft(text, " "))
 	}
-	n := bytes.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' || r == '#' })
-	if n < 0 {
-		return len(text)
+	for i, b := range text { // bytes.IndexFunc decodes each rune
+		if b < ' ' || b > '~' || b == '#' {
+			return i
+		}
 	}
-	return n
+	return len(text)
 }
 
 // completed reports whether a character completes a command.

@@ -97,7 +97,7 @@ func runPlan(inv *invocation) error {
 }
 
 func planOp(p plan.Plan) plannedOp {
-	op := plannedOp{Op: p.Op.Name(), Checks: []plannedCheck{}}
+	op := plannedOp{Op: p.Op.Name(), Checks: make([]plannedCheck, 0, len(p.Checks))}
 	for _, c := range p.Checks {
 		check := plannedCheck{Code: c.Code.String(), Check: c.Code.Name(), On: p.Subject(c.On).Name, List: c.List}
 		if against := p.Subject(c.Against); against != nil {
