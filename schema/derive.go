@@ -36,13 +36,11 @@ func (r *reader) derive(entries []*entry) []*Op {
 		r.giveTags(e.op)
 	}
 	var derived []*Op
-	variants := make(map[*group][]Function)
 	for _, g := range groups {
 		if g.base(rev) == nil || !g.derives(rev) {
 			continue
 		}
-		variants[g] = r.variantsOf(g, rev)
-		for _, v := range variants[g] {
+		for _, v := range r.variantsOf(g, rev) {
 			op := r.derivedOp(g.base(rev), v, rev)
 			if op == nil {
 				continue
@@ -54,9 +52,6 @@ func (r *reader) derive(entries []*entry) []*Op {
 			r.named[op.Name()] = op
 			derived = append(derived, op)
 		}
-	}
-	if len(r.Errs) == 0 && !r.dumped() && !r.config.Kernels {
-		r.demands(entries, groups, rev, variants)
 	}
 	return derived
 }
@@ -211,6 +206,8 @@ func (r *reader) useListed(g *group, base *entry, variants []Function) []Functio
 
 // noWarnings drops warnings: those of a derived schema repeat those of its base.
 func noWarnings(token.Position, string, ...any) {}
+
+const generatedTag = "generated"
 
 // derivedOp makes the op of a derived schema by parsing its text, so that it is checked like any
 // other; an invalid one is dropped with a warning.

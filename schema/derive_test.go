@@ -5,7 +5,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/internal/dev/must"
 	"github.com/opassert/opassert/schema"
+	"github.com/opassert/opassert/testdata/conformance"
 )
 
 const dispatched = "  dispatch:\n    CPU: k\n"
@@ -89,9 +92,7 @@ func TestDerive(t *testing.T) {
 				t.Errorf("want - got +\n%s", diff)
 			}
 			for _, w := range file.Warnings {
-				if !strings.HasPrefix(w.Msg, "torchgen refuses") { // see TestDemands
-					t.Error(w)
-				}
+				t.Error(w)
 			}
 		})
 	}
@@ -130,5 +131,15 @@ func TestLettersRunOut(t *testing.T) {
 	_, err := schema.Config{Strict: true}.Parse("f", []byte(src), nil)
 	if err == nil || !strings.HasPrefix(err.Error(), "f:1:9: torchgen derives a.out(") || !strings.Contains(err.Error(), "wrong: expected an alias set, found \"?!) out26") {
 		t.Errorf("%v, want no alias set for out26", err)
+	}
+}
+
+// PyTorch's own files have no warnings.
+func TestOwnFilesAreWhole(t *testing.T) {
+	for _, version := range conformance.Versions {
+		table := must.Get(conformance.Load(version))(t)
+		for _, w := range parseTable(t, table).Warnings {
+			t.Errorf("%s: %v", version, w)
+		}
 	}
 }

@@ -19,10 +19,9 @@
 // error, such as a name that is not an identifier, or a required argument after an optional one. YAML aliases are not
 // supported.
 //
-// Combinations of ops that torchgen refuses are warnings in [File.Warnings], since a file may be incomplete: half a
-// structured group, an out= op without any other variant, a derived op that no autogen line lists. So are features that
-// a PyTorch newer than opassert may have: unknown keys, types and dispatch keys, derived ops that no rule explains.
-// [Config.Strict] makes them errors.
+// Features that a PyTorch newer than opassert may have are warnings in [File.Warnings]: unknown keys, types and dispatch
+// keys, derived ops that no rule explains. [Config.Strict] makes them errors. Combinations of ops that torchgen refuses,
+// such as an out= op without any other variant, are not looked for: a file of another backend may have only the ops that it needs.
 //
 // A schema of the dispatcher is not checked. [LintOp] reports disagreements between its name and its annotations.
 //

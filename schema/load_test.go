@@ -418,17 +418,6 @@ func TestRandomByArgument(t *testing.T) {
 	}
 }
 
-// torchgen's refusals do not matter if it does not read the file.
-func TestKernelsGoWithoutTorchgen(t *testing.T) {
-	const out = "- func: add.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  dispatch: {CPU: add_out}\n"
-	for kernels, want := range map[bool]bool{false: true, true: false} {
-		file := must.Get((schema.Config{Kernels: kernels}).Parse("f", []byte(out), nil))(t)
-		if warned := len(file.Warnings) > 0; warned != want {
-			t.Errorf("with kernels %t: warnings %v", kernels, file.Warnings)
-		}
-	}
-}
-
 // Whether an op decomposes follows from its dispatch table.
 func TestComposite(t *testing.T) {
 	kernels := schema.Config{Kernels: true}

@@ -13,17 +13,19 @@ import (
 // A Run is one run over many ops.
 type Run struct {
 	Operators []engine.Operator
-	From, To  int                             // case numbers
-	Workers   int                             // processes
-	Timeout   time.Duration                   // for one case, in processor time
-	Compiling time.Duration                   // for one that compiles its kernel, when Python kernels are first called; or 0
-	Lint      bool                            // check the schemas, too (OA012)
-	Worker    func() *exec.Cmd                // starts a worker: a process with WorkerVariable set, which calls Serve
-	Listed    *Listed                         // from a worker that has been started; may be nil
-	Started   func(op string)                 // called before each op that runs, concurrently; may be nil
-	Found     func(string, []*report.Finding) // called with an op's name and what a case of it shows, concurrently; may be nil
-	Done      func(*report.OpResult)          // called after each op, sequentially; may be nil
-	Known     map[string]*report.OpResult     // results of an earlier, interrupted run
+	From, To  int                         // case numbers
+	Workers   int                         // processes
+	Timeout   time.Duration               // for one case, in processor time
+	Compiling time.Duration               // for one that compiles its kernel, when Python kernels are first called; or 0
+	Lint      bool                        // check the schemas, too (OA012)
+	Worker    func() *exec.Cmd            // starts a worker: a process with WorkerVariable set, which calls Serve
+	Listed    *Listed                     // from a worker that has been started; may be nil
+	Started   func(op string)             // called before each op that runs, concurrently; may be nil
+	Done      func(*report.OpResult)      // called after each op, sequentially; may be nil
+	Known     map[string]*report.OpResult // results of an earlier, interrupted run
+
+	// Found gets what a case of an op shows, concurrently; may be nil.
+	Found func(op string, shown []*report.Finding)
 
 	// Waived returns the reason why an op may crash like this, or ""; may be nil.
 	Waived func(op *schema.Op, cause string) string

@@ -756,7 +756,9 @@ func TestFoundAtOnce(t *testing.T) {
 		return []string{startOf(0), ended(report.CaseResult{Ran: true, Found: []*report.Finding{f}}), lineDone}
 	})
 	var told []string
-	s.run.Found = func(op string, found []*report.Finding) { told = append(told, fmt.Sprint(op, len(found), found[0].Violation.Code)) }
+	s.run.Found = func(op string, found []*report.Finding) {
+		told = append(told, fmt.Sprint(op, len(found), found[0].Violation.Code))
+	}
 	if res, _ := s.do(t); len(res.Findings) != 1 || !slices.Equal(told, []string{res.Op + "1 OA007"}) {
 		t.Errorf("%d findings, told %q", len(res.Findings), told)
 	}

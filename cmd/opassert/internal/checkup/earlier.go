@@ -91,8 +91,8 @@ func (o *Options) keptAt() string {
 	return filepath.Join(cache, "opassert", "last-"+in.digest()+".json")
 }
 
-// decides returns the digest of what decides a report, or "" if that can't be known: besides what
-// an interrupted run continues with, the files that were loaded, and the code beside a module, which it may import later.
+// decides returns the digest of what decides a report, or "" if that can't be known: besides what an interrupted run
+// continues with, the files that were loaded, and the code beside a module, which it may import later.
 func (o *Options) decides(loaded []string) string {
 	var in inputs
 	in.add((&Run{Options: o, shard: o.Shard}).key())

@@ -21,7 +21,9 @@ const compiling = 15
 
 // Do runs the ops, and returns the results, also those of an interrupted run. It calls started before
 // each op that runs and found with what a case shows, both concurrently, and done after each op.
-func (c *Run) Do(ctx context.Context, started func(op string), found func(string, []*report.Finding), done func(*report.OpResult)) ([]*report.OpResult, error) {
+func (c *Run) Do(
+	ctx context.Context, started func(op string), found func(string, []*report.Finding), done func(*report.OpResult),
+) ([]*report.OpResult, error) {
 	run := suite.Run{
 		Lint: len(c.adding()) > 0 && !c.Autograd, Timeout: c.Timeout, Waived: c.waived, Frames: c.backend.frames, Foreign: c.backend.foreign,
 		Started: started, Found: found, Known: c.Known(),

@@ -31,14 +31,14 @@ type progress struct {
 	all, done       int                          // ops
 	runs, ran       int                          // ops without a result before the run
 	running         []string                     // running ops, the first started one first
-	told            map[string][]*report.Finding // of these
+	shown           map[string][]*report.Finding // of these
 	cases, findings int
 }
 
 // startProgress starts writing the progress of a run over ops, of which some have
 // results of an earlier run. It writes nothing if messages are discarded.
 func startProgress(inv *invocation, ops []engine.Operator, known map[string]*report.OpResult) *progress {
-	p := &progress{begun: time.Now(), all: len(ops), stop: make(chan struct{}), told: make(map[string][]*report.Finding)}
+	p := &progress{begun: time.Now(), all: len(ops), stop: make(chan struct{}), shown: make(map[string][]*report.Finding)}
 	for _, o := range ops {
 		if o.Missing == "" && known[o.Name()] == nil {
 			p.runs++
@@ -128,11 +128,11 @@ func (p *progress) found(op string, findings []*report.Finding) {
 	p.tellNew(op, findings)
 }
 
-// tellNew tells the findings that were not told before.
+// tellNew tells the findings that were not shown before.
 func (p *progress) tellNew(op string, findings []*report.Finding) {
 	for _, f := range findings {
-		if f.Counts() && !slices.ContainsFunc(p.told[op], f.SameFault) {
-			p.told[op] = append(p.told[op], f)
+		if f.Counts() && !slices.ContainsFunc(p.shown[op], f.SameFault) {
+			p.shown[op] = append(p.shown[op], f)
 			p.tell(printable.Line(f.Violation.Symptom.Of(f.Violation.Code) + "  " + op + "  " + f.Violation.Sentence()))
 		}
 	}
@@ -145,7 +145,7 @@ func (p *progress) opDone(r *report.OpResult) {
 	p.cases += r.Cases
 	p.findings += r.Against()
 	p.tellNew(r.Op, r.Findings)
-	delete(p.told, r.Op)
+	delete(p.shown, r.Op)
 	for _, c := range r.Crashes {
 		if c.Counts() {
 			p.tell(printable.Line("crash  " + r.Op + "  " + c.Cause))
