@@ -29,13 +29,11 @@ type Call struct {
 
 	plan     *plan
 	settings *settings
-	n        int  // how many of Record are recorded
-	before   int  // how many of them before the call
-	on       bool // copy of settings.on
-	level    Level
-	keeps    bool // Next keeps the tensors, to observe them again
+	n        int   // how many of Record are recorded
+	before   int   // how many of them before the call
+	level    Level // and keeping, if Next keeps the tensors, to observe them again
 
-	uncounted bool // it has the skips of plan.unheld
+	counter uint8 // the one of plan.calls that counts it
 }
 
 // Begin starts the record of a call of the op. It panics when Record is too small for the op, which
@@ -44,21 +42,21 @@ type Call struct {
 // It is inlined: a wrapper's stores to its own Call need no write barrier.
 func (c *Call) Begin(op *Op) {
 	c.plan, c.settings = begin(op, c.Record)
-	c.on, c.level = c.settings.on, c.settings.level
+	c.level = c.settings.level
 }
 
 // BeginContext is Begin with the settings of ctx for the calls it is passed to.
 func (c *Call) BeginContext(ctx context.Context, op *Op) {
 	c.plan, c.settings = beginContext(ctx, op, c.Record)
-	c.on, c.level = c.settings.on, c.settings.level
+	c.level = c.settings.level
 }
 
 // BeginSeen starts a call that an engine observes by itself, and returns the level to observe at.
 // JudgeSeen replaces Before and After.
 func (c *Call) BeginSeen(op *Op) Level {
 	c.plan, c.settings = current.Load().begin(op, math.MaxInt)
-	c.on = c.settings.on
-	return c.settings.level
+	c.level = c.settings.level
+	return c.level
 }
 
 func begin(op *Op, obs []Observation) (*plan, *settings) {
@@ -104,7 +102,7 @@ func (s *settings) begin(op *Op, room int) (*plan, *settings) {
 	if p.singles > room {
 		panic(fmt.Sprintf("asserts: wrapper of %s: Record has %d elements, and the op takes %d", op.Name, room, p.singles))
 	}
-	if s.on &&
+	if s.level != Off &&
 		s.sample < 1 && //mutate:equivalent true: every call is in a sample of 1
 		!p.sampled(s.sample) {
 		s = s.unchecked
@@ -114,7 +112,7 @@ func (s *settings) begin(op *Op, room int) (*plan, *settings) {
 
 // Before calls args, which observes the tensors among the arguments.
 func (c *Call) Before(args func()) {
-	if c.on {
+	if c.level != Off {
 		args()
 	}
 }
@@ -122,12 +120,12 @@ func (c *Call) Before(args func()) {
 // Next returns what the method Observe of t, the next tensor of the record, is called with: in the
 // wrapper, where the compiler knows the method.
 func (c *Call) Next(t Tensor) (*Observation, Level) {
-	if c.keeps {
-		c.keep(t)
+	o, level := &c.Record[c.n], c.level
+	if level >= keeping {
+		level = c.keep(t)
 	}
-	o := &c.Record[c.n]
 	c.n++
-	return o, c.level
+	return o, level
 }
 
 // Observe observes the next tensor of the record; nil is an undefined tensor.
@@ -160,7 +158,7 @@ func (c *Call) room(n int) {
 // After calls args again, and results, which observes the tensors among the returns. Both may be nil.
 // It reports the violations of the call.
 func (c *Call) After(args, results func()) {
-	if c.on {
+	if c.level != Off {
 		c.observeAfter(args, results)
 	}
 }
@@ -174,50 +172,56 @@ func (c *Call) AfterError(err error, args, results func()) {
 }
 
 func (c *Call) observeAfter(args, results func()) {
-	c.before, c.keeps = c.n, c.settings.keeps
-	defer c.end()
+	c.before = c.n
+	if c.settings.keeps {
+		c.level |= keeping
+	}
+	observed := false
+	defer func() {
+		if !observed { //mutate:equivalent true: only saves time
+			if p := recover(); p != nil {
+				c.breaks(p)
+			}
+		}
+		switch h := c.settings.holding; {
+		case h != nil:
+			c.endHeld(h)
+		case c.usual(): //mutate:equivalent false: the judge finds nothing, and more slowly
+			c.count() // after observing: an atomic operation waits for pending writes
+		default:
+			c.count()
+			c.report(c.recorded())
+		}
+	}()
 	if args != nil {
 		args()
 	}
 	if results != nil {
 		results()
 	}
+	observed = true
 }
 
-// end counts between observing and judging: an atomic operation waits for pending writes, and the
-// observations were just written.
-func (c *Call) end() {
-	if p := recover(); p != nil {
-		c.breaks(p)
+// endHeld ends a call that holds storages.
+func (c *Call) endHeld(h *holding) {
+	c.counter = atContent
+	if len(h.tensors) > 0 { //mutate:equivalent true: only saves time
+		h.end(c.origins())
 	}
-	h := c.settings.holding
-	again := false
-	if h != nil {
-		if len(h.tensors) > 0 { //mutate:equivalent true: only saves time
-			h.end(c.origins())
-		}
-		again = h.last != nil || //mutate:equivalent true: only saves time
-			h.late != nil //mutate:equivalent true: only saves time
-	}
-	usual := !again && //mutate:equivalent true: only saves time
+	usual := h.last == nil && //mutate:equivalent true: only saves time
+		h.late == nil && //mutate:equivalent true: only saves time
 		c.usual() //mutate:equivalent false: the judge finds nothing, and more slowly
 	c.count()
 	var seen *Seen
 	if !usual { //mutate:equivalent false: the judge finds nothing, and more slowly
 		seen = c.recorded()
 	}
-	if h != nil {
-		h.release(c.Record)
-	}
+	h.release(c.Record)
 	if seen != nil {
-		if h != nil {
-			h.snapshots = nil // violations refer to them
-		}
+		h.snapshots = nil // violations refer to them
 		c.report(seen)
 	}
-	if h != nil { //mutate:equivalent false: only saves memory
-		holdings.Put(h)
-	}
+	holdings.Put(h)
 }
 
 // recorded returns the call as plain data. It panics when the record does not
@@ -232,25 +236,22 @@ func (c *Call) recorded() *Seen {
 
 // JudgeSeen judges an engine's observations of the call, and reports the violations.
 func (c *Call) JudgeSeen(seen *Seen) {
-	if !c.on {
+	if c.level == Off {
 		return
 	}
 	usual := c.usualSeen(seen)
+	if c.level >= Content {
+		c.counter = atContent
+	}
 	c.count()
 	if !usual {
 		c.report(seen)
 	}
 }
 
+// count is small enough to be inlined.
 func (c *Call) count() {
-	calls := &c.plan.calls
-	switch {
-	case c.uncounted:
-		calls = &c.plan.uncounted
-	case c.settings.level >= Content:
-		calls = &c.plan.contents
-	}
-	if calls.Add(1) == 1 { //mutate:equivalent true: registers once all the same
+	if c.plan.calls[c.counter].Add(1) == 1 { //mutate:equivalent true: registers once all the same
 		c.plan.op.register()
 	}
 }

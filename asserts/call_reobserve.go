@@ -27,11 +27,14 @@ type past struct {
 	then      []Observation
 }
 
-// keep adds a tensor to observe again.
-func (c *Call) keep(t Tensor) {
+// keep adds a tensor to observe again, and returns the level to observe it at.
+func (c *Call) keep(t Tensor) Level {
 	h := c.settings.holding
 	h.tensors = append(h.tensors, t)
+	return c.settings.level
 }
+
+const keeping Level = 1 << 7
 
 // begin decides whether the tensors of the call are observed again.
 func (h *holding) begin(p *plan) {

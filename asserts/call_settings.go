@@ -27,7 +27,6 @@ type settings struct {
 	keeps    bool     // its tensors are observed again
 
 	// Derived by finish.
-	on        bool      // not Off
 	aside     bool      // Begin takes its slow path: unset, sampled, or at the content level
 	special   Traits    // traits that skip something
 	usual     bool      // Call.usual may judge: no mode skips a check
@@ -36,13 +35,12 @@ type settings struct {
 
 func (s *settings) finish() *settings {
 	s.unchecked = &settings{level: Off}
-	s.on = s.level != Off
 	s.aside = s.sample < 1 || s.level >= Content || s.bad != nil //mutate:equivalent true: only saves time
 	s.special = s.policy.special(s.level)
 	if s.policy.forTensor(NoVersion) == CodesOf(VersionBump) { // usualContents counts it
 		s.special &^= NoVersion
 	}
-	s.usual = s.on
+	s.usual = s.level != Off
 	for _, m := range s.modes {
 		if s.policy.forMode(*m) != 0 { //mutate:equivalent true: only saves time
 			s.usual = false

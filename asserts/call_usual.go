@@ -7,27 +7,11 @@ const pairs = 1024
 // usual reports whether the judge can be left out: it would find no violation, and skip nothing
 // except what usual counts itself. It returns false if in doubt.
 func (c *Call) usual() bool {
-	var uses int32
-	if !c.settings.usual || !c.usualIdentity(&uses) || c.settings.level >= Content &&
-		(c.plan.judgesContents || //mutate:equivalent false: every check has usual calls so far
-			!c.usualContents()) {
-		return false
-	}
-	if uses < 0 { //mutate:equivalent true: only saves time
-		c.skipUncounted()
-	}
-	return true
-}
-
-// usualIdentity is usual for the identity level. It stores the bitwise or of the returns' use
-// counts, which is negative if one is not known.
-func (c *Call) usualIdentity(uses *int32) bool {
-	p := c.plan
-	if p.shape != shape(c.before, c.n) && //mutate:equivalent true: only saves time
+	p, n, obs := c.plan, c.before, c.Record
+	if !c.settings.usual || p.shape != shape(n, c.n) && //mutate:equivalent true: only saves time
 		!c.fits() {
 		return false
 	}
-	n, obs := c.before, c.Record
 	var traits Traits
 	if n > 0 {
 		// Written this way since most loops run once.
@@ -45,13 +29,24 @@ func (c *Call) usualIdentity(uses *int32) bool {
 	if traits&c.settings.special != 0 {
 		return false
 	}
-	if len(p.returns) == 0 { //mutate:equivalent false: only saves time
-		return true
+	var some, all int32
+	if len(p.returns) > 0 { //mutate:equivalent true: only saves time
+		var ok bool
+		if some, all, ok = c.usualReturns(); !ok {
+			return false
+		}
 	}
-	if p.lists { //mutate:equivalent true: only saves time
-		return c.usualLists(uses)
+	if c.settings.level >= Content && (p.judgesContents || //mutate:equivalent false: every check has usual calls so far
+		!c.usualContents()) {
+		return false
 	}
-	return c.usualReturns(uses)
+	switch {
+	case all == NotCounted && !p.returnsLists && c.settings.level < Content: //mutate:equivalent false: only saves time
+		c.counter = unheld // what skipUncounted would count
+	case some < 0: //mutate:equivalent true: only saves time
+		c.skipUncounted()
+	}
+	return true
 }
 
 // varies is the shape of an op's records if it depends on the lengths of lists.
@@ -60,21 +55,34 @@ const varies = -1
 // shape combines the numbers of observations in a record: before the call, and in all.
 func shape(before, all int) int64 { return int64(before)<<32 | int64(all) }
 
-// usualReturns examines the returns of an op without lists.
-func (c *Call) usualReturns(uses *int32) bool {
-	args, results := c.Record[:c.before], c.Record[2*c.before:c.n]
-	var traits Traits
-	var all int32
-	for i := range results {
-		o := &results[i]
-		if !c.plan.returns[i].holds(o, args, results[i+1:]) {
-			return false
+// usualReturns examines the returns. It returns the bitwise or of their use counts, which is negative
+// if one is not known, and the bitwise and, which is NotCounted if none is.
+func (c *Call) usualReturns() (some, all int32, ok bool) {
+	record, args := c.Record[:c.n], c.before
+	at, traits, all := 2*args, Traits(0), NotCounted
+	for i := range c.plan.returns {
+		q, n := &c.plan.returns[i], 1
+		if c.plan.lists { //mutate:equivalent true: only saves time
+			moved := *q
+			q = &moved
+			q.self, q.base = c.plan.position(q.self, record[:args]), c.plan.position(q.base, record[:args])
+			if q.list {
+				n, _ = record[at].list()
+				at++
+			}
 		}
-		traits |= o.Traits
-		all |= o.ImplUses | o.StorageUses
+		for ; n > 0; n-- {
+			if !q.holds(record, args, at) {
+				return 0, 0, false
+			}
+			o := &record[at]
+			traits |= o.Traits
+			some |= o.ImplUses | o.StorageUses
+			all &= o.ImplUses & o.StorageUses
+			at++
+		}
 	}
-	*uses = all
-	return traits&c.settings.special == 0
+	return some, all, traits&c.settings.special == 0
 }
 
 // skipUncounted counts the returns of a usual call whose uses are not known.
@@ -98,10 +106,6 @@ func (c *Call) skipUncounted() {
 		}
 		results = results[count:]
 	}
-	if c.settings.level < Content && skipped == c.plan.unheld {
-		c.uncounted = true // an atomic operation less
-		return
-	}
 	c.plan.skip(&skipped)
 }
 
@@ -114,28 +118,29 @@ type usualReturn struct {
 
 const noArgument = -1
 
-// holds compares one tensor of a return with the arguments, self and base among them, and with the
-// tensors that are returned after it.
-func (q *usualReturn) holds(o *Observation, args, others []Observation) bool {
+// holds compares the tensor of a return at an index of a record with the arguments before the call, self and base among
+// them, and with the tensors that are returned after it.
+func (q *usualReturn) holds(record []Observation, args, at int) bool {
+	o := &record[at]
 	switch {
 	case q.self != noArgument:
 		// One TensorImpl seen with two storages is for the judge.
-		return o.Impl == args[q.self].Impl && o.Storage == args[q.self].Storage
+		return o.Impl == record[q.self].Impl && o.Storage == record[q.self].Storage
 	case o.Impl == 0:
 		return q.base == noArgument
 	case o.Storage == 0 || o.ImplUses > q.maxImpl || o.StorageUses > q.maxStorage:
 		return false
-	case q.base != noArgument && o.Storage != args[q.base].Storage:
+	case q.base != noArgument && o.Storage != record[q.base].Storage:
 		return false
 	}
-	for i := range args {
-		if o.Impl == args[i].Impl || o.Storage == args[i].Storage && i != q.base {
+	for i := range record[:args] {
+		if o.Impl == record[i].Impl || o.Storage == record[i].Storage && i != q.base {
 			return false
 		}
 	}
-	for i := range others {
+	for i := at + 1; i < len(record); i++ {
 		// Views share the storage of their base, which has been compared.
-		if o.Impl == others[i].Impl || o.Storage == others[i].Storage && q.base == noArgument {
+		if o.Impl == record[i].Impl || o.Storage == record[i].Storage && q.base == noArgument {
 			return false
 		}
 	}
@@ -164,30 +169,6 @@ func (c *Call) fits() bool {
 		at += 1 + count
 	}
 	return at == len(results)
-}
-
-// usualLists examines the returns of an op with lists.
-func (c *Call) usualLists(uses *int32) bool {
-	args, results := c.Record[:c.before], c.Record[2*c.before:c.n]
-	var traits Traits
-	for i := range c.plan.returns {
-		q, count := c.plan.returns[i], 1
-		if q.list {
-			count, _ = results[0].list()
-			results = results[1:]
-		}
-		q.self, q.base = c.plan.position(q.self, args), c.plan.position(q.base, args)
-		for ; count > 0; count-- {
-			o := &results[0]
-			results = results[1:]
-			if !q.holds(o, args, results) {
-				return false
-			}
-			traits |= o.Traits
-			*uses |= o.ImplUses | o.StorageUses
-		}
-	}
-	return traits&c.settings.special == 0
 }
 
 // position returns the index in a record at which an argument begins, noArgument for noArgument, or

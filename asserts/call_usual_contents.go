@@ -62,13 +62,13 @@ func (p *plan) skip(skipped *usualSkipped) {
 
 // usualSkips returns the skips of usual calls since the last time.
 func (p *plan) usualSkips() (skips []Skip) {
-	unheld := p.unheld
-	n := p.uncounted.Swap(0)
-	for i := range unheld {
-		unheld[i] *= n
+	all := p.unheld
+	n := p.calls[unheld].Swap(0)
+	for i := range all {
+		all[i] *= n
 	}
-	p.skip(&unheld)
-	p.calls.Add(n)
+	p.skip(&all)
+	p.calls[atIdentity].Add(n)
 	for i := range p.skipped {
 		if n := p.skipped[i].Swap(0); n > 0 {
 			skip := usualSkips[i]

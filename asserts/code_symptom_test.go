@@ -102,7 +102,7 @@ func TestCallSiteOfADeepStack(t *testing.T) {
 	}
 	func() {
 		defer func() { _ = recover() }() // of a call without a plan
-		c := &Call{on: true, settings: &settings{}}
+		c := &Call{settings: &settings{}, level: Identity}
 		_, _, line, _ = runtime.Caller(0)
 		c.After(nil, func() { fall(100) })
 	}()

@@ -14,10 +14,10 @@ func UsualSkips(op *Op, s *Seen, policy *Policy) (usual bool, counted []Skip) {
 	for _, m := range s.Modes {
 		settings.modes = append(settings.modes, &m)
 	}
-	c := Call{plan: op.resolve(), settings: settings.finish(), on: true}
+	c := Call{plan: op.resolve(), settings: settings.finish()}
 	usual = c.usualSeen(s)
-	if c.uncounted {
-		c.plan.uncounted.Add(1)
+	if c.counter == unheld {
+		c.plan.calls[unheld].Add(1)
 	}
 	return usual, c.plan.usualSkips()
 }
@@ -56,8 +56,8 @@ func ForgetSummary() {
 	planned.Lock()
 	defer planned.Unlock()
 	for _, p := range planned.plans {
-		p.calls.Store(0)
-		p.contents.Store(0)
+		p.calls[atIdentity].Store(0)
+		p.calls[atContent].Store(0)
 		p.sampledOut.Store(0)
 	}
 }

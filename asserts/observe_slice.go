@@ -49,28 +49,26 @@ func SliceID[T any](s []T) ID {
 //
 // The content level reads every element, before the call and after it: no other goroutine may write them meanwhile.
 func SliceContent[T Element](storage []T, sizes, strides []int64, offset int64) *Snapshot {
-	return fill(newSnapshot(), arrayOf(&storage), len(storage), sizes, strides, offset)
+	return fill(newSnapshot(), &storage, len(storage), sizes, strides, offset)
 }
 
 // ReadSlice sets the Content of an observation, within [Observation.Look], as [SliceContent]
 // returns it, and is faster: the Snapshot belongs to the call, and another call reuses it.
 func ReadSlice[T Element](o *Observation, storage []T, sizes, strides []int64, offset int64) {
-	o.read(arrayOf(&storage), len(storage), sizes, strides, offset)
+	o.read(&storage, len(storage), sizes, strides, offset)
 }
 
 func (o *Observation) read(storage array, n int, sizes, strides []int64, offset int64) {
 	o.Content = fill(o.pending().snapshot(), storage, n, sizes, strides, offset)
 }
 
-// An array is a slice whose elements have no static type. Of a function with type parameters the compiler forgets in
-// other packages that it does not keep its arguments, and would move the record of each call to the heap. So those of
-// this file are small enough to be inlined, and call functions without.
-type array struct {
-	data *[]byte // with the length and capacity in elements
-	elem any     // a nil pointer to an element
-}
+// An array is a pointer to a slice whose elements have no static type. Of a function with type parameters the compiler
+// forgets in other packages that it does not keep its arguments, and would move the record of each call to the heap. So
+// those of this file are small enough to be inlined, and call functions without.
+type array any
 
-func arrayOf[T any](s *[]T) array { return array{(*[]byte)(unsafe.Pointer(s)), (*T)(nil)} }
+// header returns the slice, with the length and capacity in elements.
+func header(a array) *[]byte { return (*[2]*[]byte)(unsafe.Pointer(&a))[1] }
 
 // A smallSnapshot is a Snapshot with its slices in one allocation, if they are small.
 type smallSnapshot struct {
@@ -88,8 +86,8 @@ func newSnapshot() *smallSnapshot {
 
 // fill sets a Snapshot from the first n elements of a storage.
 func fill(made *smallSnapshot, storage array, n int, sizes, strides []int64, offset int64) *Snapshot {
-	elem := reflect.TypeOf(storage.elem).Elem()
-	raw := unsafe.Slice(unsafe.SliceData(*storage.data), n*int(elem.Size()))
+	elem := reflect.TypeOf(storage).Elem().Elem()
+	raw := unsafe.Slice(unsafe.SliceData(*header(storage)), n*int(elem.Size()))
 	made.Snapshot = Snapshot{
 		DType: dtypeOf(elem), Device: tensor.CPU,
 		Sizes: append(made.sizes[:0], sizes...), Strides: append(made.strides[:0], strides...), Offset: offset,
@@ -115,25 +113,27 @@ func (s *smallSnapshot) copy(raw []byte) []byte {
 // row-major order in data, for a library that counts neither references nor versions. A nil t is an
 // undefined tensor. The content level reads to the capacity, where append writes.
 func ObserveSlice[T any, E Element](o *Observation, level Level, t *T, data []E, sizes ...int64) {
-	// As large as the compiler still inlines: see array.
-	o.slice(level, unsafe.Pointer(t), unsafe.Pointer(unsafe.SliceData(data)), uintptr(cap(data)), unsafe.Sizeof(data[0]),
-		array{(*[]byte)(unsafe.Pointer(&data)), (*E)(nil)}, sizes)
+	o.slice(level, unsafe.Pointer(t), &data, unsafe.Sizeof(data[0]), sizes) // to be inlined: see array
 }
 
-func (o *Observation) slice(level Level, t, first unsafe.Pointer, n, size uintptr, data array, sizes []int64) {
+func (o *Observation) slice(level Level, t unsafe.Pointer, data array, size uintptr, sizes []int64) {
 	if t == nil {
 		return
 	}
 	o.Impl = PointerID((*byte)(t))
-	if n > 0 {
-		o.Storage = ID(uintptr(first) + (n-1)*size)
+	if s := header(data); cap(*s) > 0 {
+		o.Storage = ID(uintptr(unsafe.Pointer(unsafe.SliceData(*s))) + uintptr(cap(*s)-1)*size)
 	}
 	o.ImplUses, o.StorageUses, o.Traits = NotCounted, NotCounted, NoVersion
-	if level < Content {
-		return
+	if level >= Content {
+		o.sliceContents(data, sizes)
 	}
+}
+
+//go:noinline
+func (o *Observation) sliceContents(data array, sizes []int64) {
 	o.Look(func() {
-		o.read(data, cap(*data.data), sizes, sizes, 0)
+		o.read(data, cap(*header(data)), sizes, sizes, 0)
 		stride := int64(1)
 		for d, n := range slices.Backward(o.Content.Sizes) {
 			o.Content.Strides[d] = stride

@@ -20,6 +20,7 @@ type plan struct {
 	usual          bool          // Call.usual can judge calls at the identity level
 	judgesContents bool          // Call.usual cannot judge calls at the content level
 	lists          bool          // some subject is a list
+	returnsLists   bool          // some return is a list
 	shape          int64         // of the record of every call; varies where it depends on lists
 	singles        int           // number of Observations of a call outside of lists
 	unheld         usualSkipped  // skips of a call without use counts at the identity level
@@ -27,10 +28,8 @@ type plan struct {
 	waived         Codes         // judged like the others, but not reported
 	bad            []string      // references that could not be resolved
 
-	_          [64]byte      // separates what every call reads from what every call writes
-	calls      atomic.Uint64 // judged below the content level
-	uncounted  atomic.Uint64 // of calls, those not yet among them with the skips of unheld
-	contents   atomic.Uint64 // judged at the content level
+	_          [64]byte // separates what every call reads from what every call writes
+	calls      [counters]atomic.Uint64
 	begun      atomic.Uint64 // while sampling
 	sampledOut atomic.Uint64
 	again      atomic.Int64         // number of calls whose tensors are observed again
@@ -38,6 +37,14 @@ type plan struct {
 	skipped    [len(usualSkips)]atomic.Uint64
 	registered bool // under planned's lock
 }
+
+// Counters of a plan's judged calls.
+const (
+	atIdentity = iota // below the content level
+	unheld            // of these, those not yet among them with the skips of plan.unheld
+	atContent
+	counters
+)
 
 // A subjectPlan is a subject with its checks.
 type subjectPlan struct {
@@ -87,6 +94,7 @@ func newPlan(op *Op) *plan {
 	for i, s := range op.Results {
 		p.results[i].Subject = s
 		p.count(s, 1)
+		p.returnsLists = p.returnsLists || s.List
 		for j := range op.Args {
 			if mayShare(&s, &op.Args[j]) {
 				p.results[i].declared = append(p.results[i].declared, j)

@@ -71,8 +71,8 @@ func Summarize() Summary {
 	planned.Lock()
 	for _, p := range planned.plans {
 		countSkips(p.usualSkips())
-		contents := int(p.contents.Load())
-		calls := int(p.calls.Load()) + contents
+		contents := int(p.calls[atContent].Load())
+		calls := int(p.calls[atIdentity].Load()) + contents
 		s.Calls += uint64(calls)
 		s.SampledOut += p.sampledOut.Load()
 		for c := range AllCodes.All() {
