@@ -57,7 +57,7 @@ func TestTensorsOfACall(t *testing.T) {
 	for i := range seen.Before {
 		seen.Before[i] = Observation{Impl: ID(i + 1), Content: &Snapshot{DType: "int8", Sizes: []int64{int64(i)}}}
 	}
-	if got, want := seen.Tensors(op), "f(x=int8[0], xs=[int8[1], int8[2]])"; got != want {
+	if got, want := seen.Tensors(op, "n=3"), "f(x=int8[0], xs=[int8[1], int8[2]], n=3)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

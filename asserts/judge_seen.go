@@ -99,7 +99,7 @@ type Earlier struct {
 }
 
 // Tensors returns the call as far as its tensors were observed: "scale(x=float32[2], xs=[int64[3]])".
-func (s *Seen) Tensors(op *Op) string {
+func (s *Seen) Tensors(op *Op, others ...string) string {
 	before, _, _ := s.Split(op)
 	var args []string
 	for i, arg := range op.Args {
@@ -112,7 +112,7 @@ func (s *Seen) Tensors(op *Op) string {
 		}
 	}
 	_, name, _ := strings.Cut(op.Name, "::")
-	return name + "(" + strings.Join(args, ", ") + ")"
+	return name + "(" + strings.Join(append(args, others...), ", ") + ")"
 }
 
 // shape returns a tensor's dtype and sizes: "float32[2, 3]".

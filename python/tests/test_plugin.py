@@ -66,6 +66,7 @@ def test_serial(project, files):
     assert set(repeats) == {"pytest --opassert 'test_guilty.py::test_parameter[2]'"}
     assert outcome.texts["test_setup_and_call"].count("  error OA009  ") == 2  # of both phases
     assert "by itself" in outcome.texts["test_fails"]
+    assert "  call   scale(x=float32[3], f=2.0): " in outcome.texts["test_bad"]
     assert "test_guilty.py::test_bad - OA0" in outcome.stdout  # pytest's own summary
 
 

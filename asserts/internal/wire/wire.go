@@ -195,7 +195,7 @@ var Questions = []Question{
 	{"hello", "H", "process, parent, rank, version of libtorch, folder of Python's modules, Python's threads -> settings"},
 	{"op", "O", "A if versions are raised later, else -, K and a device if its kernels are not PyTorch's, else -, and in the next line the record of an op in the listing of schemas.cpp -> an About, an Expectation, and a Subject for each argument and return that holds tensors"},
 	{"names", "N", "names of ops that are not PyTorch's own -> nothing"},
-	{"call", "C", "an Asked, the modes in words, and the observations of an unusual call -> nothing, or a number"},
+	{"call", "C", "an Asked, its texts in words, and the observations of an unusual call -> nothing, or a number"},
 	{"site", "S", "that number, who answered, a letter for the sort of frames and the frames, in lines -> nothing, or what to raise, or ? and a line of generated code"},
 	{"origin", "L", "that line, then file, line and function of each frame that it was generated from -> nothing"},
 	{"record", "R", "a Recorded, names of arguments and their values -> nothing"},
@@ -232,10 +232,9 @@ var Records = []Record{
 		{Name: "others", Doc: "arguments that it must not share with"}, {Name: "peers", Doc: "returns that it must not share with"},
 		{Name: "allowed", Doc: "arguments that it may share with"},
 	}},
-	{"Asked", "Asked describes a call, before its modes.", false, []Field{
-		{Name: "op"}, {Name: "level"}, {Name: "circumstances", Doc: "bits of oa_circumstance"}, {Name: "modes", Doc: "bytes of their text"},
-		{Name: "brought", Doc: "bytes of the name of the device that a package brings, which follows the modes"},
-		{Name: "device", Doc: "bytes of the name of the device of the call, which follows that"},
+	{"Asked", "Asked is a call, before its texts: modes, the device of a package and that of the call, numbers.", false, []Field{
+		{Name: "op"}, {Name: "level"}, {Name: "circumstances", Doc: "bits of oa_circumstance"},
+		{Name: "texts", Doc: "their bytes; a zero ends each"},
 	}},
 	{"Recorded", "Recorded identifies a recorded call, before its arguments.", false, []Field{{Name: "op"}, {Name: "call"}}},
 	{"Come", "Come is the result of an op without a formula that a program's backward reached.", false, []Field{

@@ -103,16 +103,15 @@ func (p *process) call(data []byte) ([]byte, error) {
 		return nil, errors.New("the watcher's record of a call is cut short")
 	}
 	op := p.run.ops.numbered(a.op)
-	texts, at := [3]string{}, int64(0)
-	for i, n := range []int64{a.modes, a.brought, a.device} {
-		if op == nil || n < 0 || n > int64(len(rest))/8*8-at {
-			return nil, errors.New("the watcher's record of a call has an unknown op")
-		}
-		texts[i] = string(rest[at : at+n])
-		at += n
+	if op == nil || a.texts < 0 || a.texts > int64(len(rest))/8*8 {
+		return nil, errors.New("the watcher's record of a call has an unknown op")
+	}
+	texts := strings.Split(string(rest[:a.texts]), "\x00")
+	if len(texts) != 5 {
+		return nil, errors.New("the watcher's record of a call has other texts")
 	}
 	libtorch.Bring(texts[1])
-	seen, err := op.listed.ReadSeen(asserts.Level(a.level), rest[(at+7)/8*8:])
+	seen, err := op.listed.ReadSeen(asserts.Level(a.level), rest[(a.texts+7)/8*8:])
 	if err != nil {
 		return nil, err
 	}
@@ -126,8 +125,9 @@ func (p *process) call(data []byte) ([]byte, error) {
 		moved: a.circumstances&circumstanceMoved != 0, device: texts[2],
 		pending: slices.ContainsFunc(seen.Results, func(o asserts.Observation) bool { return o.Traits&asserts.Pending != 0 }),
 	})
+	numbers := strings.FieldsFunc(texts[3], func(r rune) bool { return r == '\x1f' })
 	for _, v := range broken {
-		v.Call = seen.Tensors(op.judged)
+		v.Call = seen.Tensors(op.judged, numbers...)
 	}
 	if len(broken) == 0 {
 		return nil, nil

@@ -80,8 +80,8 @@ func observedTensor(id, uses, digest int64) []int64 {
 // callOf is the record of a call of f_(Tensor(a!) x) -> Tensor(a!) that wrote x without another
 // version, and holds it afterwards; the texts are those of asked.
 func callOf(circumstances int64, modes, brought, device string) string {
-	texts := modes + brought + device
-	head := words(0, int64(asserts.Content), circumstances, int64(len(modes)), int64(len(brought)), int64(len(device)))
+	texts := modes + "\x00" + brought + "\x00" + device + "\x00n=3\x1f\x00"
+	head := words(0, int64(asserts.Content), circumstances, int64(len(texts)))
 	tensors := slices.Concat([]int64{1}, observedTensor(1, 2, 98), observedTensor(1, 4, 99), []int64{0, 1}, observedTensor(1, 4, 99), []int64{0})
 	return string(head) + texts + strings.Repeat("\x00", -len(texts)&7) + string(words(tensors...))
 }
@@ -116,6 +116,9 @@ func TestUnusualCalls(t *testing.T) {
 				threw = " and then it threw"
 			}
 			broken = append(broken, v.Code.String()+threw)
+			if !strings.HasPrefix(v.Call, "f_(x=") || !strings.HasSuffix(v.Call, ", n=3)") {
+				t.Errorf("%s: the call is %s", tt.name, v.Call)
+			}
 		}
 		for s := range r.skips {
 			if !strings.HasPrefix(s.reason, asserts.NotThere) && !strings.Contains(s.reason, "observed") {
@@ -137,13 +140,14 @@ func TestCallsThatCannotBeRead(t *testing.T) {
 	whole := callOf(0, "", "", "cpu")
 	const unknown = "error: process 7: the watcher's record of a call has an unknown op"
 	for data, want := range map[string]string{
-		whole[:askedSize-1]:                        "error: process 7: the watcher's record of a call is cut short",
-		whole[:len(whole)-8]:                       "error: process 7: my::f_: the record of a call is cut short",
-		string(words(1, 2, 0, 0, 0, 0)):            unknown,
-		string(words(0, 2, 0, -1, 0, 0)):           unknown,
-		string(words(0, 2, 0, 8, 0, 8, 0)):         unknown,
-		string(words(0, 2, 0, 0, 0, 1000)) + "cpu": unknown,
-		string(words(0, 2, 0, 8, 0, 8, 0, 0)):      "error: process 7: my::f_: the record of a call is cut short",
+		whole[:askedSize-1]:                  "error: process 7: the watcher's record of a call is cut short",
+		whole[:len(whole)-8]:                 "error: process 7: my::f_: the record of a call is cut short",
+		string(words(1, 2, 0, 0)):            unknown,
+		string(words(0, 2, 0, -1)):           unknown,
+		string(words(0, 2, 0, 16, 0)):        unknown,
+		string(words(0, 2, 0, 1000)) + "cpu": unknown,
+		string(words(0, 2, 0, 8, 0)):         "error: process 7: the watcher's record of a call has other texts",
+		string(words(0, 2, 0, 4, 0)):         "error: process 7: my::f_: the record of a call is cut short",
 	} {
 		if got := p.send(frameCall, data); want != "" && got != want {
 			t.Errorf("%q: %q, want %q", data, got, want)

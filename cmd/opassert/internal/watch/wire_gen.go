@@ -13,7 +13,7 @@ const (
 	frameHello      = 'H' // process, parent, rank, version of libtorch, folder of Python's modules, Python's threads -> settings
 	frameOp         = 'O' // A if versions are raised later, else -, K and a device if its kernels are not PyTorch's, else -, and in the next line the record of an op in the listing of schemas.cpp -> an About, an Expectation, and a Subject for each argument and return that holds tensors
 	frameNames      = 'N' // names of ops that are not PyTorch's own -> nothing
-	frameCall       = 'C' // an Asked, the modes in words, and the observations of an unusual call -> nothing, or a number
+	frameCall       = 'C' // an Asked, its texts in words, and the observations of an unusual call -> nothing, or a number
 	frameSite       = 'S' // that number, who answered, a letter for the sort of frames and the frames, in lines -> nothing, or what to raise, or ? and a line of generated code
 	frameOrigin     = 'L' // that line, then file, line and function of each frame that it was generated from -> nothing
 	frameRecord     = 'R' // a Recorded, names of arguments and their values -> nothing
@@ -108,24 +108,22 @@ func (w *subject) words() []int64 {
 	return []int64{w.index, w.list, w.write, w.checks, w.bases, w.selves, w.others, w.peers, w.allowed}
 }
 
-// Asked describes a call, before its modes.
+// Asked is a call, before its texts: modes, the device of a package and that of the call, numbers.
 type asked struct {
 	op            int64
 	level         int64
 	circumstances int64 // bits of oa_circumstance
-	modes         int64 // bytes of their text
-	brought       int64 // bytes of the name of the device that a package brings, which follows the modes
-	device        int64 // bytes of the name of the device of the call, which follows that
+	texts         int64 // their bytes; a zero ends each
 }
 
-const askedSize = 8 * 6 // bytes
+const askedSize = 8 * 4 // bytes
 
 // read returns what follows, and false where the data is too short.
 func (w *asked) read(data []byte) ([]byte, bool) {
 	if len(data) < askedSize {
 		return nil, false
 	}
-	for i, field := range []*int64{&w.op, &w.level, &w.circumstances, &w.modes, &w.brought, &w.device} {
+	for i, field := range []*int64{&w.op, &w.level, &w.circumstances, &w.texts} {
 		*field = int64(binary.NativeEndian.Uint64(data[8*i:]))
 	}
 	return data[askedSize:], true

@@ -13,7 +13,7 @@ enum frame : uint32_t {
   FRAME_HELLO = 'H',  // process, parent, rank, version of libtorch, folder of Python's modules, Python's threads -> settings
   FRAME_OP = 'O',  // A if versions are raised later, else -, K and a device if its kernels are not PyTorch's, else -, and in the next line the record of an op in the listing of schemas.cpp -> an About, an Expectation, and a Subject for each argument and return that holds tensors
   FRAME_NAMES = 'N',  // names of ops that are not PyTorch's own -> nothing
-  FRAME_CALL = 'C',  // an Asked, the modes in words, and the observations of an unusual call -> nothing, or a number
+  FRAME_CALL = 'C',  // an Asked, its texts in words, and the observations of an unusual call -> nothing, or a number
   FRAME_SITE = 'S',  // that number, who answered, a letter for the sort of frames and the frames, in lines -> nothing, or what to raise, or ? and a line of generated code
   FRAME_ORIGIN = 'L',  // that line, then file, line and function of each frame that it was generated from -> nothing
   FRAME_RECORD = 'R',  // a Recorded, names of arguments and their values -> nothing
@@ -85,15 +85,13 @@ struct SubjectOf {
 };
 using Subject = SubjectOf<>;
 
-// Asked describes a call, before its modes.
+// Asked is a call, before its texts: modes, the device of a package and that of the call, numbers.
 template <class Word = int64_t>
 struct AskedOf {
   Word op;
   Word level;
   Word circumstances;  // bits of oa_circumstance
-  Word modes;  // bytes of their text
-  Word brought;  // bytes of the name of the device that a package brings, which follows the modes
-  Word device;  // bytes of the name of the device of the call, which follows that
+  Word texts;  // their bytes; a zero ends each
 };
 using Asked = AskedOf<>;
 

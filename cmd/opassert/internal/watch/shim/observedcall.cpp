@@ -119,6 +119,7 @@ class ObservedCall {
   Holds holds_;
   std::string modes_;    // a line each
   std::string case_;     // the arguments as a case
+  std::string numbers_;  // of these the numbers, of a custom operator
   FakeCall fake_;
   std::string handler_;  // a line for the called subclass: like a mode it may keep results
   const c10::impl::DeviceGuardImplInterface* backend_ = nullptr;  // that of an argument that is neither on the CPU nor on Meta
@@ -186,7 +187,8 @@ class ObservedCall {
     meet();
     if (place != ABOVE_AUTOGRAD) op.counts->count(&Counts::calls);
     level_ = choose();
-    if (op.recorded && place != PYTHON) write_down();
+    if (op.recorded && place != PYTHON) write_down(case_, false);
+    if (op.custom) write_down(numbers_, true);
     if (op.fakes && place == BELOW_AUTOGRAD) fake_.begin(op, stack, level_ == OA_CONTENTS);
     const size_t base = stack.size() - op.args;
     for (const Subject& s : op.expected.args) {
@@ -433,10 +435,10 @@ class ObservedCall {
     return true;
   }
 
-  void write_down() try {
-    case_ = record::text(*op_.schema, stack_);
+  void write_down(std::string& text, bool numbers) try {
+    text = record::text(*op_.schema, stack_, numbers);
   } catch (const std::exception&) {
-    op_.counts->count(&Counts::unrecorded);
+    if (!numbers) op_.counts->count(&Counts::unrecorded);
   }
 
   // device returns that of the call: of an argument that is not on the CPU, if any.
@@ -454,9 +456,8 @@ class ObservedCall {
     const bool alone = holders.load() <= 1, concurrent = threads.load() > 1 && all_writes.load() - writes_ != writes_here - writes_here_;
     const bool below = c10::impl::tls_is_dispatch_key_excluded(DispatchKey::ADInplaceOrView);  // as in a compiled graph
     const int64_t circumstances = (concurrent ? OA_CONCURRENT : 0) | (alone ? OA_ALONE : 0) | (below ? OA_BELOW : 0) | threw;
-    const std::string brought = c10::Device(c10::DeviceType::PrivateUse1).str(), on = device();
-    const Asked asked{op_.number, level_, circumstances, int64_t(modes_.size()), int64_t(brought.size()), int64_t(on.size())};
-    std::string words = words_of(asked) + modes_ + brought + on;
+    const std::string texts = modes_ + '\0' + c10::Device(c10::DeviceType::PrivateUse1).str() + '\0' + device() + '\0' + numbers_ + '\0';
+    std::string words = words_of(Asked{op_.number, level_, circumstances, int64_t(texts.size())}) + texts;
     words.resize((words.size() + 7) / 8 * 8);
     words.append(reinterpret_cast<const char*>(seen_.contiguous()), (seen_.size() - OA_HEADER_WORDS) * sizeof(int64_t));
     std::string reply;

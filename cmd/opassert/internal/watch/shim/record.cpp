@@ -129,12 +129,14 @@ bool take(int64_t op, uint64_t number, size_t most) {
 
 }  // namespace
 
-std::string text(const c10::FunctionSchema& schema, const torch::jit::Stack& stack) {
+std::string text(const c10::FunctionSchema& schema, const torch::jit::Stack& stack, bool numbers) {
   std::string text;
   const size_t n = schema.arguments().size();
   for (size_t i = 0; i < n; i++) {
     const auto& arg = schema.arguments()[i];
-    text += arg.name() + US + argument_text(stack[stack.size() - n + i], *arg.real_type()) + US;
+    const c10::IValue& v = stack[stack.size() - n + i];
+    const bool number = v.isInt() || v.isDouble() || v.isBool();
+    if (number || !numbers) text += arg.name() + (numbers ? '=' : US) + argument_text(v, *arg.real_type()) + US;
   }
   return text;
 }
