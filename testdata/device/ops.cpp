@@ -11,6 +11,10 @@
 #include <torch/library.h>
 #include <unistd.h>
 
+#ifdef DEVICE // such as CUDA: the kernels are for that one
+#define PrivateUse1 DEVICE
+#endif
+
 namespace {
 
 using at::Tensor;

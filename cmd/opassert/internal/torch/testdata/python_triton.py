@@ -1,6 +1,8 @@
 """Ops whose kernels are Triton's: those of wrong_triton break their schemas, or have a fake
 that is not like the kernel, those of right_triton keep to them."""
 
+import sys
+
 import torch
 import triton
 import triton.language as tl
@@ -129,3 +131,16 @@ if TUNES:
         flat(x)
         wrap_triton(tuned_kernel)[lambda meta: (triton.cdiv(x.numel(), meta["BLOCK"]),)](x, by, x.numel())
         return x.clone()
+
+
+def main(device):
+    """Calls each op once on a device."""
+    for namespace in torch.ops.right_triton, torch.ops.wrong_triton:
+        for name in "add", "scale_", "scaled", "second", "same", "longer", "tuned":
+            if hasattr(namespace, name):
+                op = getattr(namespace, name)
+                op(*(torch.ones(40, device=device) if "Tensor" in str(a.type) else 2.0 for a in op.default._schema.arguments))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
