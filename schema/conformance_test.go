@@ -20,6 +20,9 @@ func TestConformance(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			table := must.Get(conformance.Load(version))(t)
 			file := parseTable(t, table)
+			for _, w := range file.Warnings {
+				t.Error(w)
+			}
 			if len(file.Ops) != len(table.Ops) {
 				t.Errorf("%d ops, want %d", len(file.Ops), len(table.Ops))
 			}

@@ -88,7 +88,7 @@ func (g *group) hasTag(tag string) bool {
 }
 
 // derives reports whether torchgen derives variants that are missing. It refuses an out= op without
-// any other variant: Note [Demands of torchgen on a file].
+// any other variant, which a file of another backend may have.
 func (g *group) derives(rev *revision) bool {
 	return g.grouped(rev) && !(g.members[Out] != nil && len(g.entries) == 1)
 }
@@ -172,7 +172,7 @@ func (r *reader) variantsOf(g *group, rev *revision) []Function {
 }
 
 // useListed replaces the variants by those that autogen lists, if it lists others. torchgen demands
-// that all are listed, but see Note [Demands of torchgen on a file].
+// that all are listed, but a file may have only the ops that its author needs.
 func (r *reader) useListed(g *group, base *entry, variants []Function) []Function {
 	listed := g.listed()
 	isListed := func(v Function) bool {

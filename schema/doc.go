@@ -15,13 +15,14 @@
 // # Errors and warnings
 //
 // A file is read to its end, and all its errors are returned as one [go/scanner.ErrorList], sorted, each error with
-// file, line and column. An entry that PyTorch's code generator (torchgen) or the dispatcher's own parser refuses is an
+// file, line and column. A schema that PyTorch's code generator (torchgen) or the dispatcher's own parser refuses is an
 // error, such as a name that is not an identifier, or a required argument after an optional one. YAML aliases are not
 // supported.
 //
-// Features that a PyTorch newer than opassert may have are warnings in [File.Warnings]: unknown keys, types and dispatch
-// keys, derived ops that no rule explains. [Config.Strict] makes them errors. Combinations of ops that torchgen refuses,
-// such as an out= op without any other variant, are not looked for: a file of another backend may have only the ops that it needs.
+// What of an entry is for torchgen alone is neither read nor checked: how it builds kernels, and combinations of ops that
+// it refuses, since a file may be incomplete. Features that a PyTorch newer than opassert may have are warnings in
+// [File.Warnings]: unknown keys, types and dispatch keys, derived ops that no rule explains. So are ops that look
+// random without the tag. [Config.Strict] makes them errors.
 //
 // A schema of the dispatcher is not checked. [LintOp] reports disagreements between its name and its annotations.
 //

@@ -12,61 +12,34 @@ import (
 	"github.com/opassert/opassert/internal/yamlfile"
 )
 
-// The keys of an entry.
+// The keys of an entry that are read.
 const (
-	keyFunc                     = "func"
-	keyVariants                 = "variants"
-	keyTags                     = "tags"
-	keyDispatch                 = "dispatch"
-	keyAutogen                  = "autogen"
-	keyStructured               = "structured"
-	keyStructuredDelegate       = "structured_delegate"
-	keyStructuredInherits       = "structured_inherits"
-	keyPrecomputed              = "precomputed"
-	keyUfuncInnerLoop           = "ufunc_inner_loop"
-	keyDeviceCheck              = "device_check"
-	keyDeviceGuard              = "device_guard"
-	keyPythonModule             = "python_module"
-	keyCategoryOverride         = "category_override"
-	keyCppNoDefaultArgs         = "cpp_no_default_args"
-	keyUseConstRef              = "use_const_ref_for_mutable_tensors"
-	keyManualKernelRegistration = "manual_kernel_registration"
-	keyManualCppBinding         = "manual_cpp_binding"
+	keyFunc               = "func"
+	keyTags               = "tags"
+	keyDispatch           = "dispatch"
+	keyAutogen            = "autogen"
+	keyStructured         = "structured"
+	keyStructuredDelegate = "structured_delegate"
+	keyManualCppBinding   = "manual_cpp_binding"
 )
 
-var keyNames = []string{keyFunc, keyVariants, keyTags, keyDispatch, keyAutogen, keyStructured, keyStructuredDelegate,
-	keyStructuredInherits, keyPrecomputed, keyUfuncInnerLoop, keyDeviceCheck, keyDeviceGuard, keyPythonModule,
-	keyCategoryOverride, keyCppNoDefaultArgs, keyUseConstRef, keyManualKernelRegistration, keyManualCppBinding}
-
-// nullable keys mean the same without a value as when they are absent.
-var nullable = []string{keyDispatch, keyStructuredDelegate, keyStructuredInherits, keyPrecomputed, keyDeviceCheck,
-	keyPythonModule, keyCategoryOverride}
+// keyNames are all keys; those that are not read are for torchgen alone, which checks them.
+var keyNames = []string{keyFunc, keyTags, keyDispatch, keyAutogen, keyStructured, keyStructuredDelegate, keyManualCppBinding,
+	"variants", "structured_inherits", "precomputed", "ufunc_inner_loop", "device_check", "device_guard", "python_module",
+	"category_override", "cpp_no_default_args", "use_const_ref_for_mutable_tensors", "manual_kernel_registration"}
 
 // An entry is one item of the list in a schema file.
 //
 // Source: torchgen/model.py, NativeFunction.from_yaml.
 type entry struct {
-	op       *Op // nil: the schema has an error
-	node     *yaml.Node
-	values   map[string]*yaml.Node // by key
-	kernels  []dispatchEntry
-	delegate *Name
+	op      *Op // nil: the schema has an error
+	node    *yaml.Node
+	values  map[string]*yaml.Node // by key
+	kernels []string              // the dispatch keys of its table
 
 	nameNode *yaml.Node // the name of an op whose schema is in the base
 	foreign  bool       // it is of another project's form, see foreign.go
 	list     string     // of a backend's file, that has it
-
-	structured         bool
-	guarded            bool // it has a device guard
-	manualBinding      bool
-	manualRegistration bool
-}
-
-// A dispatchEntry is one dispatch key with the function that serves it.
-type dispatchEntry struct {
-	key   string
-	value string
-	pos   token.Position
 }
 
 // A reader turns a file into entries.
@@ -128,34 +101,28 @@ func (r *reader) entry(n *yaml.Node) *entry {
 	if !ok {
 		return nil
 	}
-	for _, key := range nullable {
+	for _, key := range []string{keyDispatch, keyStructuredDelegate} { // without a value they mean what they mean when absent
 		if values[key] != nil && yamlfile.IsNull(values[key]) {
 			delete(values, key)
 		}
 	}
 	e := &entry{node: n, values: values}
 	e.op = r.function(e, e.values[keyFunc], "no func")
-	e.structured = r.flag(e, keyStructured, false)
-	e.guarded = r.flag(e, keyDeviceGuard, true)
-	e.manualBinding = r.flag(e, keyManualCppBinding, false)
-	e.manualRegistration = r.flag(e, keyManualKernelRegistration, false)
-	r.flag(e, keyUseConstRef, false)
-	e.delegate = r.structuredDelegate(e)
-	r.structuredInherits(e)
-	r.text(e, keyCategoryOverride)
+	structured, manual := r.flag(e, keyStructured), r.flag(e, keyManualCppBinding)
 	r.dispatch(e)
 	tags := r.entryTags(e)
 	autogen := r.autogen(e)
-	r.ufunc(e)
-	r.precomputed(e)
-	if e.op != nil {
-		e.op.Structured, e.op.ManualCppBinding = e.structured, e.manualBinding
-		e.op.Tags, e.op.Autogen, e.op.Kernels = tags, autogen, e.keys()
-		e.op.CompositeImplicit = e.has(compositeImplicit) || e.values[keyDispatch] == nil && !e.structured && e.delegate == nil && !r.config.Kernels
-		e.op.CompositeExplicit = e.has(compositeExplicit)
-		e.op.Decomposes = e.op.CompositeImplicit && !e.hasBackend()
+	if e.op == nil {
+		return e
 	}
-	r.checkEntry(e)
+	slices.Sort(e.kernels)
+	e.op.Structured, e.op.ManualCppBinding = structured, manual
+	e.op.Tags, e.op.Autogen, e.op.Kernels = tags, autogen, e.kernels
+	opaque := structured || e.values[keyDispatch] != nil || e.values[keyStructuredDelegate] != nil || r.config.Kernels
+	e.op.CompositeImplicit = e.has(compositeImplicit) || !opaque
+	e.op.CompositeExplicit = e.has(compositeExplicit)
+	e.op.Decomposes = e.op.CompositeImplicit && !e.hasBackend()
+	r.checkRandom(e)
 	return e
 }
 
@@ -188,46 +155,16 @@ func (r *reader) function(e *entry, n *yaml.Node, without string) *Op {
 }
 
 // flag reads a boolean key.
-func (r *reader) flag(e *entry, key string, absent bool) bool {
+func (r *reader) flag(e *entry, key string) bool {
 	n := e.values[key]
 	if n == nil {
-		return absent
+		return false
 	}
 	value, ok := yamlfile.Bool(n)
 	if !ok {
 		r.ReportKind(n, key+": True or False")
-		return absent
 	}
 	return value
-}
-
-// text reads a key that holds a string; it returns nil if the key is missing.
-func (r *reader) text(e *entry, key string) *yaml.Node {
-	n := e.values[key]
-	if n != nil && !yamlfile.IsText(n) {
-		r.ReportKind(n, key+": text")
-		return nil
-	}
-	return n
-}
-
-// texts returns the texts of a list, which may be missing.
-func (r *reader) texts(n *yaml.Node, list, text string) (all []*yaml.Node) {
-	switch {
-	case n == nil:
-		return nil
-	case n.Kind != yaml.SequenceNode:
-		r.ReportKind(n, list)
-		return nil
-	}
-	for _, item := range n.Content {
-		if yamlfile.IsText(item) {
-			all = append(all, item)
-		} else {
-			r.ReportKind(item, text)
-		}
-	}
-	return all
 }
 
 // A word is a piece of a scalar.
@@ -268,24 +205,6 @@ func (r *reader) opName(w word) *Name {
 	return &name
 }
 
-func (r *reader) structuredDelegate(e *entry) *Name {
-	n := r.text(e, keyStructuredDelegate)
-	switch {
-	case n == nil:
-		return nil
-	case strings.Contains(n.Value, "::"):
-		r.Report(n, "structured_delegate has no namespace: it is that of the entry")
-		return nil
-	}
-	return r.opName(word{n.Value, r.Inside(n)(0)})
-}
-
-func (r *reader) structuredInherits(e *entry) {
-	if n := r.text(e, keyStructuredInherits); n != nil && strings.Contains(n.Value, "::") {
-		r.Report(n, "structured_inherits has no namespace")
-	}
-}
-
 // entryTags reads the tags, sorted. Up to PyTorch 1.13 they are one string,
 // from 2.0 a string is one tag and a list several.
 func (r *reader) entryTags(e *entry) []string {
@@ -293,8 +212,12 @@ func (r *reader) entryTags(e *entry) []string {
 	switch n := e.values[keyTags]; {
 	case n == nil:
 	case n.Kind == yaml.SequenceNode:
-		for _, item := range r.texts(n, "", "a tag") {
-			words = append(words, word{item.Value, r.Inside(item)(0)})
+		for _, item := range n.Content {
+			if yamlfile.IsText(item) {
+				words = append(words, word{item.Value, r.Inside(item)(0)})
+			} else {
+				r.ReportKind(item, "a tag")
+			}
 		}
 	case !yamlfile.IsText(n):
 		r.ReportKind(n, "tags: a tag or a list of tags")
@@ -313,8 +236,12 @@ func (r *reader) entryTags(e *entry) []string {
 }
 
 func (r *reader) autogen(e *entry) []Name {
-	n := r.text(e, keyAutogen)
-	if n == nil || n.Value == "" {
+	n := e.values[keyAutogen]
+	switch {
+	case n == nil || yamlfile.IsText(n) && n.Value == "":
+		return nil
+	case !yamlfile.IsText(n):
+		r.ReportKind(n, keyAutogen+": text")
 		return nil
 	}
 	var names []Name

@@ -96,7 +96,7 @@ func (r *reader) file() *File {
 	own := slices.DeleteFunc(slices.Clone(entries), func(e *entry) bool { return e.foreign })
 	// The rest compares entries: an entry that is missing because of an error would cause further errors.
 	if len(r.Errs) == 0 {
-		r.checkReferences(own)
+		r.checkInplaceViews(own)
 		file.Ops = append(file.Ops, r.derive(own)...)
 	}
 	return file

@@ -85,15 +85,9 @@ f:4:15: expected structured: True or False, found "1"`,
 		},
 
 		// Values.
-		{"variants", good + "  variants: function, metod\n", `f:2:23: unknown variant "metod": write function, method, or both`},
-		{"variants of an out op", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  variants: function, method\n", `f:2:13: an op with an out argument can only be a function: variants: function`},
-		{"module and method", good + "  variants: method\n  python_module: nn\n", `f:3:18: a function in a module can't be a method: delete method from variants`},
-		{"boolean", good + "  device_guard: nope\n", `f:2:17: expected device_guard: True or False, found "nope"`},
-		{"quoted boolean", good + "  device_guard: 'False'\n", `f:2:17: expected device_guard: True or False, found "False"`},
-		{"text", good + "  category_override: [a]\n", `f:2:22: expected category_override: text, found a list`},
-		{"device_check", good + "  device_check: None\n", `f:2:17: unknown device_check "None": write NoCheck or ExactSame`},
-		{"foreach on one device", "- func: _foreach_add(Tensor[] self) -> Tensor[]\n  device_check: ExactSame\n", `f:1:9: _foreach_add takes tensors of several devices: device_check: NoCheck`},
-		{"foreach", "- func: _foreach_add(Tensor[] self) -> Tensor[]\n", `f:1:9: _foreach_add takes tensors of several devices: device_check: NoCheck`},
+		{"boolean", good + "  structured: nope\n", `f:2:15: expected structured: True or False, found "nope"`},
+		{"quoted boolean", good + "  structured: 'False'\n", `f:2:15: expected structured: True or False, found "False"`},
+		{"text of autogen", good + "  autogen: [a]\n", `f:2:12: expected autogen: text, found a list`},
 		{"tag", good + "  tags: inplace_veiw\n", `f:2:9: unknown tag "inplace_veiw"; did you mean inplace_view?`},
 		{"tags", good + "  tags: [view_copy, foo, {a: b}]\n", `f:2:21: unknown tag "foo"
 f:2:26: expected a tag, found a mapping`},
@@ -102,10 +96,6 @@ f:2:26: expected a tag, found a mapping`},
 		{"dropout", "- func: x_dropout(Tensor self) -> Tensor\n", `f:1:9: x_dropout is random, by its name or its arguments: tags: nondeterministic_seeded`},
 		{"random", "- func: rand_x(Tensor self) -> Tensor\n", `f:1:9: rand_x is random, by its name or its arguments: tags: nondeterministic_seeded`},
 		{"generator", "- func: x(Tensor self, Generator? g=None) -> Tensor\n", `f:1:9: x is random, by its name or its arguments: tags: nondeterministic_seeded`},
-		{"cpp_no_default_args", good + "  cpp_no_default_args: ['dim']\n", `f:2:25: add has no argument dim with a default value`},
-		{"cpp_no_default_args", "- func: a(Tensor self, int x=1) -> Tensor\n  cpp_no_default_args: [self, dim]\n", `f:2:25: a has no argument self with a default value
-f:2:31: a has no argument dim with a default value`},
-		{"cpp_no_default_args", good + "  cpp_no_default_args: dim\n", `f:2:24: expected cpp_no_default_args: a list of arguments, found "dim"`},
 		{"autogen", good + "  autogen: add_out\n", `f:2:12: the name add_out ends in _out, which is reserved: make it the overload, add.out`},
 		{"autogen", good + "  autogen: a.out, b c\n", `f:2:21: expected the end of the operator name, found "c"`},
 
@@ -114,69 +104,12 @@ f:2:31: a has no argument dim with a default value`},
 		{"dispatch key twice", good + "  dispatch:\n    CPU: f\n    CUDA, CPU: g\n", `f:4:11: the dispatch key CPU is given twice`},
 		{"dispatch value", good + "  dispatch:\n    CPU: 5\n", `f:3:10: expected the name of a kernel, found "5"`},
 		{"dispatch", good + "  dispatch: f\n", `f:2:13: expected dispatch: keys with their kernels, found "f"`},
-		{"namespaces", good + "  dispatch:\n    CPU: a::b::c::d::f\n", `f:3:10: a kernel has at most 3 namespaces`},
-		{"manual and dispatch", good + "  manual_kernel_registration: True\n  dispatch:\n    CPU: f\n", `f:4:5: dispatch has no effect beside manual_kernel_registration: delete one`},
-		{"two composites", good + "  dispatch:\n    CompositeExplicitAutograd: f\n    CompositeImplicitAutograd: g\n", `f:4:5: CompositeImplicitAutograd can't be used with CompositeExplicitAutograd: each serves every backend`},
-		{"redundant", good + "  dispatch:\n    CompositeImplicitAutograd: add\n", `f:3:5: this dispatch table equals the default: delete it`},
-		{"renamed", good + "  dispatch:\n    CompositeImplicitAutograd: foo\n", `f:3:5: the only kernel is foo: rename it to add and delete the dispatch table`},
-		{"factory", "- func: zeros(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor\n",
-			`f:1:9: the factory function zeros must not decompose: give it a dispatch table with CompositeExplicitAutograd`},
-		{"factory by name", "- func: a_like(Tensor self) -> Tensor\n", `f:1:9: the factory function a_like must not decompose: give it a dispatch table with CompositeExplicitAutograd`},
-		{"factory by another name", "- func: new_a(Tensor self) -> Tensor\n", `f:1:9: the factory function new_a must not decompose: give it a dispatch table with CompositeExplicitAutograd`},
-		{"three composites", good + "  dispatch:\n    CompositeExplicitAutograd: f\n    CompositeImplicitAutograd: g\n    CompositeImplicitAutogradNestedTensor: h\n", `f:4:5: CompositeImplicitAutograd can't be used with CompositeExplicitAutograd: each serves every backend`},
-		{"composites, one of them for nested tensors", good + "  dispatch:\n    CompositeExplicitAutogradNonFunctional: f\n    CompositeImplicitAutogradNestedTensor: h\n", `f:4:5: CompositeImplicitAutogradNestedTensor can't be used with CompositeExplicitAutogradNonFunctional: each serves every backend`},
 		{"bad schema of a method", "- func: add(Tensr self) -> Tensor\n  variants: method\n", `f:1:13: unknown type "Tensr"; did you mean Tensor?`},
 		{"bad schema with a table", "- func: add(Tensr self) -> Tensor\n  dispatch:\n    CompositeImplicitAutograd: add\n", `f:1:13: unknown type "Tensr"; did you mean Tensor?`},
 		{"autogen, two things wrong", good + "  autogen: add_out b\n", `f:2:12: the name add_out ends in _out, which is reserved: make it the overload, add.out`},
 		{"a list as ExecuTorch's", "- [op, x]\n", `f:1:3: expected an entry with keys, found a list`},
 
-		// Structured kernels.
-		{"structured", good + "  structured: True\n", `f:2:15: only an out= op can be structured, and add is functional: use structured_delegate`},
-		{"delegate", good + "  structured_delegate: add.out\n", `f:2:24: structured_delegate add.out: there is no such op in this file`},
-		{"delegate with namespace", good + "  structured_delegate: at::add.out\n", `f:2:24: structured_delegate has no namespace: it is that of the entry`},
-		{"delegate to an unstructured op", good + "  structured_delegate: add.out\n- func: add.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n", `f:2:24: structured_delegate add.out: that op, in line 3, is not structured`},
-		{"delegate of an out op", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured_delegate: a.x\n", `f:2:24: an out= op cannot have structured_delegate: use structured`},
-		{"delegate with kernel", good + "  structured_delegate: add.out\n  dispatch:\n    CPU: f\n", `f:4:5: CPU is left to structured_delegate: delete one`},
-		{"delegate with kernels", good + "  structured_delegate: add.out\n  dispatch:\n    CUDA, MPS: f\n    Meta: g\n", `f:4:5: CUDA is left to structured_delegate: delete one
-f:4:11: MPS is left to structured_delegate: delete one`},
-		{"delegate of a bad name with a kernel", good + "  structured_delegate: add_out\n  dispatch:\n    CPU: f\n", `f:2:24: the name add_out ends in _out, which is reserved: make it the overload, add.out`},
-		{"guard", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  device_guard: False\n", `f:3:17: a structured kernel always has its device guard: delete device_guard`},
-		{"guard of a delegate", good + "  structured_delegate: add.out\n  device_guard: False\n", `f:3:17: a structured kernel always has its device guard: delete device_guard`},
-		{"inherits", good + "  structured_inherits: at::X\n", `f:2:24: structured_inherits has no namespace
-f:2:24: structured_inherits needs structured: True`},
-		{"ufunc", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  ufunc_inner_loop:\n    Generc: add (Bool)\n    ScalarOnly: add\n    CPUScalar: add (1)\n  dispatch:\n    CPU: f\n    Meta: g\n    CUDA: h\n",
-			`f:4:5: unknown key "Generc"; did you mean Generic?
-f:5:17: expected a loop, name (types), found "add"
-f:6:16: "1" is not a scalar type
-f:8:5: the kernel for CPU is made from ufunc_inner_loop: delete one
-f:10:5: the kernel for CUDA is made from ufunc_inner_loop: delete one`},
-		{"ufunc loops", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  ufunc_inner_loop:\n    Generic: ' (Bool)'\n    ScalarOnly: add (\n    CPUScalar: add Bool)\n    CPUVector: add (Bool\n    CUDAFunctor: add ()\n    CUDAFunctorOnSelf: [a]\n    CUDAFunctorOnOther: add (Int8, Int-8)\n",
-			`f:4:14: expected a loop, name (types), found " (Bool)"
-f:5:17: expected a loop, name (types), found "add ("
-f:6:16: expected a loop, name (types), found "add Bool)"
-f:7:16: expected a loop, name (types), found "add (Bool"
-f:8:18: "" is not a scalar type
-f:9:24: expected a loop, name (types), found a list
-f:10:25: "Int-8" is not a scalar type`},
-		{"ufunc unstructured", good + "  ufunc_inner_loop: add (Bool, Half)\n", `f:2:21: ufunc_inner_loop needs structured: True`},
-		{"precomputed", good + "  precomputed:\n  - dim -> int dim,int x\n  - dim\n", `f:3:3: precomputed needs structured: True
-f:3:20: write it as torchgen prints it: dim -> int dim, int x
-f:4:5: unknown type "dim"`},
-		{"precomputed template", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  precomputed:\n  - dim -> int DIM\n  - int x\n  - int y\n", `f:4:12: DIM is named like a template parameter: use lower case
-f:5:5: only the last line of precomputed may have no argument ->`},
-
-		{"structured twice", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  structured_delegate: a.x\n", `f:2:15: an op is structured or has a structured_delegate, not both`},
-		{"delegate of a bad name", good + "  structured_delegate: add_out\n", `f:2:24: the name add_out ends in _out, which is reserved: make it the overload, add.out`},
-		{"delegate of no text", good + "  structured_delegate: 5\n", `f:2:24: expected structured_delegate: text, found "5"`},
-		{"ufunc of no text", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  ufunc_inner_loop: 5\n", `f:3:21: expected a loop, name (types), found "5"`},
-		{"precomputed of no list", good + "  precomputed: a\n", `f:2:16: expected precomputed: a list, found "a"`},
-		{"precomputed lines", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  precomputed:\n  - 5\n  - a b -> int c\n  - a -> int b -> int c\n  - int x int y\n", `f:4:5: expected argument -> declarations, found "5"
-f:5:5: expected argument -> declarations
-f:6:5: expected argument -> declarations
-f:7:11: expected ",", found "int y"`},
-		{"default of no text", "- func: a(int x=1) -> ()\n  cpp_no_default_args: [1]\n", `f:2:25: expected the name of an argument, found "1"`},
 		{"dispatch key of no text", good + "  dispatch:\n    5: f\n", `f:3:5: expected a dispatch key, found "5"`},
-		{"redundant for out", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  dispatch:\n    CompositeImplicitAutograd: a_out\n", `f:3:5: this dispatch table equals the default: delete it`},
 
 		// Other entries.
 		{"in-place view", "- func: t_(Tensor(a!) self) -> Tensor(a!)\n  tags: inplace_view\n", `f:1:9: t_ has the tag inplace_view, so the file must have its out-of-place view t; an op without one is not tagged, and is allowed to violate OA013`},
@@ -373,7 +306,7 @@ func TestLoadLarge(t *testing.T) {
 	}
 }
 
-// Valid entries cause no errors and no warnings.
+// Valid entries cause no errors and no warnings, nor does what is torchgen's alone.
 func TestStrictAccepts(t *testing.T) {
 	tags := must.Get(schema.ParseTags("t", []byte("- tag: view_copy\n  desc: x\n- tag: nondeterministic_seeded\n  desc: x\n")))(t)
 	const out = "- func: a_like(Tensor self) -> Tensor\n  structured_delegate: a_like.out\n- func: a_like.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n"
@@ -393,6 +326,11 @@ func TestStrictAccepts(t *testing.T) {
 		"nothing as tag":             good + "  tags: ''\n",
 		"nothing to generate":        good + "  autogen: ''\n",
 		"composite and for nested":   good + "  dispatch:\n    CompositeExplicitAutograd: f\n    CompositeImplicitAutogradNestedTensor: g\n",
+		"a lone structured out=":     "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n",
+		"nothing to delegate to":     good + "  structured_delegate: add.out\n",
+		"values of torchgen's keys":  good + "  variants: metod\n  device_check: 5\n  precomputed: [a]\n  ufunc_inner_loop: 5\n",
+		"a view without its copy":    "- func: v(Tensor(a) self) -> Tensor(a)\n  dispatch: {CPU: f}\n",
+		"nothing listed by autogen":  "- func: a_(Tensor(a!) self) -> Tensor(a!)\n  dispatch: {CPU: f}\n",
 	} {
 		if _, err := (schema.Config{Strict: true}).Parse("f", []byte(src), tags); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -431,6 +369,8 @@ func TestComposite(t *testing.T) {
 		{schema.Config{}, good + "  dispatch:\n    CompositeImplicitAutograd: f_symint\n", true, true},
 		{schema.Config{}, good + "  dispatch:\n    CPU: f\n    CompositeImplicitAutograd: g\n", true, false},
 		{schema.Config{}, "- func: add.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n", false, false},
+		{schema.Config{}, good + "  structured_delegate: add.out\n", false, false},
+		{schema.Config{}, good + "  structured_delegate:\n", true, true},
 		{kernels, good, false, false},
 		{kernels, good + "  dispatch:\n    CompositeImplicitAutograd: f_symint\n", true, true},
 	} {
