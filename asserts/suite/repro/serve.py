@@ -5,6 +5,7 @@ the one before, as JSON; the answer is its exit status, negative for a signal. W
 the one before is forked from a process that has imported what that one imported. The
 argument is how many seconds a program may take.
 """
+import contextlib
 import importlib
 import json
 import os
@@ -58,49 +59,39 @@ def forked(program, printed):
         return -os.WTERMSIG(ended) if os.WIFSIGNALED(ended) else os.WEXITSTATUS(ended), imported.read()
 
 
-class Warm:
-    """A process with the imports of a program, which runs programs."""
-
-    def __init__(self, imported):
-        self.imported = imported
-        (asked, asks), (answers, answered) = os.pipe(), os.pipe()
-        self.process = os.fork()
-        if self.process == 0:
-            os.close(asks)
+def warm(imported, line):
+    """Runs programs like the one before in forks of a fork that makes its imports; returns the next line that is not one's."""
+    with tempfile.TemporaryFile("w+") as left:
+        process = os.fork()
+        if process == 0:
             sys.path[:], names = json.loads(imported)
             for name in names:
-                try:
+                with contextlib.suppress(BaseException):  # it is not the name of a module
                     importlib.import_module(name)
-                except BaseException:
-                    pass  # not the name of a module
-            for line in os.fdopen(asked):
-                os.write(answered, b"%d\n" % forked(*json.loads(line)[:2])[0])
+            while line:
+                program, printed, like = json.loads(line)
+                if not like:
+                    break
+                print(forked(program, printed)[0], file=answers)
+                line = sys.stdin.readline()
+            left.write(line)
+            left.flush()
             os._exit(0)
-        os.close(asked)
-        os.close(answered)
-        self.asks, self.answers = os.fdopen(asks, "w", buffering=1), os.fdopen(answers)
-
-    def run(self, line):
-        self.asks.write(line)
-        return int(self.answers.readline())
-
-    def end(self):
-        self.asks.close()
-        os.waitpid(self.process, 0)
+        os.waitpid(process, 0)
+        left.seek(0)
+        return left.read()
 
 
 answers = os.fdopen(os.dup(1), "w", buffering=1)
 os.dup2(2, 1)
 import torch  # after that, so that its output is not an answer
 
-imported, warm = "", None
-for line in sys.stdin:
+imported, line = "", sys.stdin.readline()
+while line:
     program, printed, like = json.loads(line)
     if like and imported:
-        if warm and warm.imported != imported:
-            warm = warm.end()
-        warm = warm or Warm(imported)
-        status = warm.run(line)
+        line = warm(imported, line)
     else:
         status, imported = forked(program, printed)
-    print(status, file=answers)
+        print(status, file=answers)
+        line = sys.stdin.readline()

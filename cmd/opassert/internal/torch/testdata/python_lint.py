@@ -66,15 +66,15 @@ def triple(x):
     return torch.empty_like(x), torch.empty_like(x), torch.empty_like(x)
 
 
-op(wrong, "kernel_takes_less(Tensor x, int n) -> Tensor", one, two, "OA012 the kernel for CPU does not accept the schema's arguments: it takes 1 by position, and is passed 2")
-op(wrong, "fake_takes_less(Tensor x, int n) -> Tensor", two, one, "OA011 the fake does not accept the schema's arguments: it takes 1 by position, and is passed 2")
-op(wrong, "fake_needs_more(Tensor x) -> Tensor", one, two, "OA011 the fake does not accept the schema's arguments: it needs n, which the schema does not have")
+op(wrong, "kernel_takes_less(Tensor x, int n) -> Tensor", one, two, "OA012 the kernel for CPU does not accept the schema's arguments: too many positional arguments")
+op(wrong, "fake_takes_less(Tensor x, int n) -> Tensor", two, one, "OA011 the fake does not accept the schema's arguments: too many positional arguments")
+op(wrong, "fake_needs_more(Tensor x) -> Tensor", one, two, "OA011 the fake does not accept the schema's arguments: missing a required argument: 'n'")
 op(wrong, "fake_swaps(Tensor x, int n) -> Tensor", two, swapped, "OA011 the fake does not accept the schema's arguments: its n is in the position of the schema's x")
 op(wrong, "without_default(Tensor x, int n=1) -> Tensor", two, defaulted, "OA012 the kernel for CPU does not accept the schema's arguments: its n has no default, and the schema's n=1 is left out of calls")
 op(wrong, "other_default(Tensor x, int n=1) -> Tensor", defaulted, other_default, "OA011 the fake does not accept the schema's arguments: its n=2 is not the schema's n=1")
-op(wrong, "by_name(Tensor x, int n) -> Tensor", two, by_name, "OA011 the fake does not accept the schema's arguments: it takes 1 by position, and is passed 2")
-op(wrong, "other_name(Tensor x, *, float scale) -> Tensor", anything, needs_name, "OA011 the fake does not accept the schema's arguments: it needs factor by name, which the schema passes by position")
-op(wrong, "no_name(Tensor x, *, float scale=1.0) -> Tensor", one, scaled, "OA012 the kernel for CPU does not accept the schema's arguments: it does not take scale, which the schema passes by name")
+op(wrong, "by_name(Tensor x, int n) -> Tensor", two, by_name, "OA011 the fake does not accept the schema's arguments: too many positional arguments")
+op(wrong, "other_name(Tensor x, *, float scale) -> Tensor", anything, needs_name, "OA011 the fake does not accept the schema's arguments: missing a required")
+op(wrong, "no_name(Tensor x, *, float scale=1.0) -> Tensor", one, scaled, "OA012 the kernel for CPU does not accept the schema's arguments: got an unexpected keyword argument 'scale'")
 op(wrong, "returns(Tensor x) -> (Tensor, Tensor)", pair, triple, "OA011 the fake returns 3 values, and the schema 2")
 op(wrong, "returns_pair(Tensor x) -> Tensor", pair, one, "OA012 the kernel for CPU returns 2 values, and the schema 1")
 op(wrong, "no_fake(Tensor x) -> Tensor", one, None, "OA011 it has a kernel and no fake")
@@ -87,8 +87,8 @@ class Scaling:
         return torch.empty_like(x)
 
 
-op(wrong, "object_takes_more(Tensor x) -> Tensor", Scaling(), one, "OA012 the kernel for CPU does not accept the schema's arguments: it needs n, which the schema does not have")
-op(wrong, "partial_takes_less(Tensor x, int n) -> Tensor", functools.partial(two, torch.ones(2)), two, "OA012 the kernel for CPU does not accept the schema's arguments: it takes 1 by position, and is passed 2")
+op(wrong, "object_takes_more(Tensor x) -> Tensor", Scaling(), one, "OA012 the kernel for CPU does not accept the schema's arguments: missing a required argument: 'n'")
+op(wrong, "partial_takes_less(Tensor x, int n) -> Tensor", functools.partial(two, torch.ones(2)), two, "OA012 the kernel for CPU does not accept the schema's arguments: too many positional arguments")
 
 
 def setup(ctx, inputs, output):
@@ -144,10 +144,10 @@ def batched_without(info, x):
 
 
 custom("lint_wrong::setup", "OA014 setup_context takes (ctx, args, output), and is passed ctx, inputs, output by name", setup_of_others, gradients)
-custom("lint_wrong::backward", "OA014 backward takes 3 arguments, and is passed ctx and 1 gradients", setup, gradients_of_two)
+custom("lint_wrong::backward", "OA014 backward does not accept ctx and 1 gradients, one for each return: missing a required argument: 'other'", setup, gradients_of_two)
 custom("lint_wrong::gradients", "OA014 backward returns 1 gradients, and the op has 2 arguments", setup, one_gradient)
 custom("lint_wrong::more_gradients", "OA014 backward returns 3 gradients, and the op has 2 arguments", setup, three_gradients)
-custom("lint_wrong::vmap", "OA012 the rule for vmap does not accept the schema's arguments: it takes 2 by position, and is passed 4", setup, gradients, batched_without)
+custom("lint_wrong::vmap", "OA012 the rule for vmap does not accept the schema's arguments: too many positional arguments", setup, gradients, batched_without)
 
 op(wrong, "formula(Tensor x, int n) -> Tensor", two, two, "OA014 backward returns 1 gradients, and the op has 2 arguments")
 torch.library.register_autograd("lint_wrong::formula", one_gradient, setup_context=setup, lib=wrong)

@@ -3,6 +3,7 @@
 import torch
 from torch._dynamo.source import ConstantSource
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
+from torch.utils._pytree import keystr, tree_map_with_path
 
 from .blame_own_fakes import mismatch_under_symbols
 from .fakes import NAMESPACES, answered, fake_mode, held
@@ -13,13 +14,9 @@ TRIED = 8  # excluded sizes tried for a guard
 times = {}  # op: its calls under symbols
 
 
-def mapped(values, names, f, argument=None):
+def mapped(values, name, f, argument):
     """Returns values with each tensor replaced by f of it, its argument and its name."""
-    if isinstance(values, torch.Tensor):
-        return f(values, argument, names)
-    if isinstance(values, (list, tuple)):
-        return [mapped(v, f"{names}[{i}]", f, argument) for i, v in enumerate(values)]
-    return values
+    return tree_map_with_path(lambda path, t: f(t, argument, name + keystr(path)) if isinstance(t, torch.Tensor) else t, values)
 
 
 def shape_of(answer):

@@ -6,7 +6,7 @@ import traceback
 import torch
 from torch._library.custom_ops import OPDEFS
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, is_fake
-from torch.utils._pytree import tree_map_only
+from torch.utils._pytree import tree_leaves, tree_map_only
 
 from .places import ROOT, raised_at
 from .registrations import registered
@@ -17,20 +17,19 @@ NAMESPACES = ("aten", "quantized", "sparse", "mkldnn", "nested")  # of PyTorch's
 
 def held(value):
     """Returns the tensors of an argument or a return; None stands for a missing one."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, (list, tuple)):
-        return [t for v in value for t in held(v)]
-    return [value] if value is None or isinstance(value, torch.Tensor) else []
+    return [t for t in tree_leaves(value) if t is None or isinstance(t, torch.Tensor)]
+
+
+def passed(schema, args, kwargs):
+    """Returns the value of each argument of a call, None where it is left out."""
+    return [args[i] if i < len(args) else kwargs.get(a.name) for i, a in enumerate(schema.arguments)]
 
 
 def numbers(value):
     """Returns the numbers of a return, for JSON; None stands for a symbol. A float is text: JSON lacks some."""
-    if isinstance(value, (list, tuple)):
-        return [n for v in value for n in numbers(v)]
-    if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
-        return [None]
-    return [str(value) if isinstance(value, float) else value] if isinstance(value, (bool, int, float)) else []
+    leaves, symbols = tree_leaves(value), (torch.SymInt, torch.SymFloat, torch.SymBool)
+    known = [n for n in leaves if isinstance(n, (int, float, *symbols))]
+    return [None if isinstance(n, symbols) else str(n) if isinstance(n, float) else n for n in known]
 
 
 def reach(symbol):
@@ -118,7 +117,7 @@ def shaped(tensors):
 def answered(function, args, kwargs, mode):
     """Calls the fake of an op, and describes its results."""
     name, schema = function.name(), function._schema
-    given = [args[i] if i < len(args) else kwargs.get(a.name) for i, a in enumerate(schema.arguments)]
+    given = passed(schema, args, kwargs)
     before = [[described(t) for t in held(v)] for v in given]
     place = registered.fake(name)
     answer = {"op": name, "site": place or ["", 0]}

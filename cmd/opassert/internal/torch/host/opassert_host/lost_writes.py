@@ -6,7 +6,7 @@ import sys
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from .fakes import held
+from .fakes import held, passed
 from .places import NOT_USERS
 from .shim import captured
 
@@ -27,9 +27,9 @@ class LostWrites(TorchDispatchMode):
     def used(self, schema, args, kwargs):
         """Returns the storages that an op reads, and those that it writes."""
         read, written = set(), set()
-        for i, a in enumerate(schema.arguments):
+        for a, value in zip(schema.arguments, passed(schema, args, kwargs)):
             of = written if a.alias_info and a.alias_info.is_write else read
-            of |= {self.storage(t) for t in held(args[i] if i < len(args) else kwargs.get(a.name)) if t is not None}
+            of |= {self.storage(t) for t in held(value) if t is not None}
         return read, written
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
@@ -60,8 +60,9 @@ def lost_writes_of(request, _):
     if call is None:
         return "[]"
     function, args, kwargs = call
-    given = {a.name: held(args[i] if i < len(args) else kwargs.get(a.name)) for i, a in enumerate(function._schema.arguments) if a.alias_info and a.alias_info.is_write}
-    lost = LostWrites({name: [t for t in tensors if t is not None] for name, tensors in given.items()})
+    given = zip(function._schema.arguments, passed(function._schema, args, kwargs))
+    written = {a.name: held(value) for a, value in given if a.alias_info and a.alias_info.is_write}
+    lost = LostWrites({name: [t for t in tensors if t is not None] for name, tensors in written.items()})
     try:
         with lost:
             results = function.redispatch(torch._C.DispatchKeySet(torch._C.DispatchKey.CPU), *args, **kwargs)

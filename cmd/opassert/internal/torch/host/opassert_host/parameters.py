@@ -7,12 +7,21 @@ from .registrations import written
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-def parameters(function):
-    """Returns the parameters of a function, None if they are not known; of an object, or functools.partial, the remaining ones."""
+def signature(function):
+    """Returns the signature of a function, None if it is not known; of an object, or functools.partial, without what they pass."""
     try:
-        return list(inspect.signature(written(function) if inspect.isroutine(function) else function).parameters.values())
+        return inspect.signature(written(function) if inspect.isroutine(function) else function)
     except (TypeError, ValueError):
         return None
+
+
+def refusal(signature, *args, **keywords):
+    """Returns why a signature does not accept arguments, "" if it does."""
+    try:
+        signature.bind(*args, **keywords)
+    except TypeError as error:
+        return str(error)
+    return ""
 
 
 def spelt(arguments, before=()):
@@ -26,38 +35,25 @@ def spelt(arguments, before=()):
     return "(" + ", ".join(words) + ")"
 
 
-def places_of(takes, arguments, before=0):
+def places_of(signature, arguments, before=0):
     """Returns the parameter of an argument, by name, after a number of others."""
-    by_position = [p for p in takes if p.kind in POSITIONAL][before:]
-    named = {p.name: p for p in takes if p.kind in (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)}
+    named = signature.parameters
+    by_position = [p for p in named.values() if p.kind in POSITIONAL][before:]
     places = dict(zip((a.name for a in arguments if not a.kwarg_only), by_position))
     return places | {a.name: named[a.name] for a in arguments if a.kwarg_only and a.name in named}
 
 
-def faults_of(takes, arguments, before=0):
-    """Yields how parameters do not accept a schema's arguments, after a number of others.
+def faults_of(signature, arguments, before=0):
+    """Yields how a signature does not accept a schema's arguments, after a number of others.
 
     The dispatcher passes arguments by position, those after * by name, and leaves out trailing ones that have their defaults.
     """
-    by_position = [p for p in takes if p.kind in POSITIONAL]
-    kinds = {p.kind for p in takes}
-    positional, keyword = [a for a in arguments if not a.kwarg_only], [a for a in arguments if a.kwarg_only]
-    most = before + len(positional)
-    places = places_of(takes, arguments, before)
-    if len(by_position) < most and inspect.Parameter.VAR_POSITIONAL not in kinds:
-        yield f"it takes {len(by_position)} by position, and is passed {most}"
+    positional = [a.name for a in arguments if not a.kwarg_only]
+    if why := refusal(signature, *range(before), *positional, **{a.name: None for a in arguments if a.kwarg_only}):
+        yield why
         return
-    for p in by_position[most:]:
-        if p.default is p.empty and p.name not in {a.name for a in keyword}:
-            yield f"it needs {p.name}, which the schema does not have"
-    for p in takes:
-        if p.kind is p.KEYWORD_ONLY and p.default is p.empty and p.name not in {a.name for a in keyword}:
-            yield f"it needs {p.name} by name, which the schema passes by position"
-    for a in keyword:
-        if a.name not in places and inspect.Parameter.VAR_KEYWORD not in kinds:
-            yield f"it does not take {a.name}, which the schema passes by name"
-    names = [a.name for a in positional]
-    if moved := [(p.name, a) for a, p in places.items() if p.name != a and p.name in names]:
+    places = places_of(signature, arguments, before)
+    if moved := [(p.name, a) for a, p in places.items() if p.name != a and p.name in positional]:
         yield "its {} is in the position of the schema's {}".format(*moved[0])
     yield from (fault for _, fault in defaults_unlike(places, arguments))
 

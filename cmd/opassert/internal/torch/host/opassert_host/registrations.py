@@ -138,6 +138,15 @@ class Registrations:
 
         marks.mark_non_differentiable = recorded_mark
 
+    def imported(self, load):
+        """Records what the user's modules register, and returns a function that lists the ops that they add."""
+        names = torch._C._dispatch_get_all_op_names
+        before = set(names())
+        self.record()
+        for module in filter(None, os.environ["OPASSERT_MODULES"].split(",")):
+            load(module)
+        return lambda: [op for op in sorted(set(names()) - before) if not self.own(op)]
+
     def add(self, name, key, function):
         if site(function)[0]:
             self.functions.setdefault(name, {})[key] = function

@@ -51,14 +51,6 @@ def lend():
         LENT.impl(schema.partition("(")[0], function, "CompositeImplicitAutograd")
 
 
-def names():
-    return set(torch._C._dispatch_get_all_op_names())
-
-
-def methods():
-    return len(torch._C._jit_get_custom_class_schemas())
-
-
 def serve(calls, stack):
     """Serves the requests of a worker, and ends with it."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
@@ -97,15 +89,13 @@ def start(files):
 
 def import_modules():
     """Imports the user's modules, and returns a function that lists the ops that they add."""
-    before, methods_before = names(), methods()
-    registered.record()
-    for module in filter(None, os.environ["OPASSERT_MODULES"].split(",")):
-        load.load(module)
+    methods_before = len(torch._C._jit_get_custom_class_schemas())
+    added = registered.imported(load.load)
     tame_triton()
     load.begin("")
     gc.freeze()  # so that it visits only new objects, and does not write to the pages that forks share
     shim().oa_methods(ctypes.c_int64(methods_before))
-    return lambda: [op for op in sorted(names() - before) if not registered.own(op)]
+    return added
 
 
 def loaded():

@@ -14,7 +14,7 @@ import torch
 from torch._library.custom_ops import OPDEFS
 from torch._library.utils import can_generate_trivial_fake_impl
 
-from .parameters import POSITIONAL, faults_of, parameters, spelt
+from .parameters import faults_of, refusal, signature, spelt
 from .places import ROOT
 from .registrations import dispatched, overload, registered, site, written
 
@@ -42,8 +42,7 @@ def returned(function):
 
 def check_function(code, what, op, schema, function, before=()):
     """Compares a kernel, a fake, or a rule for vmap, which takes others first, with a schema."""
-    takes = parameters(function)
-    function = written(function)
+    takes, function = signature(function), written(function)
     if takes is None or not site(function)[0]:
         return
     looked.add((what.split()[0], op, site(function)))
@@ -61,20 +60,16 @@ def check_autograd(op, schema, backward, setup):
     inputs = [a for a in schema.arguments if not a.kwarg_only]
     if setup:
         names = ["ctx", "inputs", "output"] if len(inputs) == len(schema.arguments) else ["ctx", "inputs", "keyword_only_inputs", "output"]
-        takes = parameters(setup)
-        free = {p.kind for p in takes or ()} & {inspect.Parameter.VAR_KEYWORD}
-        have = [p.name for p in takes or ()]
-        if takes is not None and not free and sorted(have) != sorted(names):
-            wrong("OA014", op, site(setup), f"setup_context takes ({', '.join(have)}), and is passed {', '.join(names)} by name", f"write ({', '.join(names)})")
-    takes = parameters(backward)
+        takes = signature(setup)
+        if takes and refusal(takes, **dict.fromkeys(names)):
+            wrong("OA014", op, site(setup), f"setup_context takes ({', '.join(takes.parameters)}), and is passed {', '.join(names)} by name", f"write ({', '.join(names)})")
+    takes = signature(backward)
     if takes is None or not site(backward)[0]:
         return
     looked.add(("formula", op, site(backward)))
-    least = len([p for p in takes if p.kind in POSITIONAL and p.default is p.empty])
-    most = 1 << 30 if any(p.kind is p.VAR_POSITIONAL for p in takes) else len([p for p in takes if p.kind in POSITIONAL])
     grads = len(schema.returns)
-    if not least <= 1 + grads <= most:
-        wrong("OA014", op, site(backward), f"backward takes {most} arguments, and is passed ctx and {grads} gradients, one for each return", f"write (ctx, {', '.join(f'grad{i}' for i in range(grads))})")
+    if why := refusal(takes, *range(1 + grads)):
+        wrong("OA014", op, site(backward), f"backward does not accept ctx and {grads} gradients, one for each return: {why}", f"write (ctx, {', '.join(f'grad{i}' for i in range(grads))})")
     for values in returned(backward):
         extra = values[len(inputs):]
         if len(values) < len(inputs) or any(not (isinstance(e, ast.Constant) and e.value is None) for e in extra):
@@ -104,19 +99,15 @@ def check_op(name):
     schema, custom = op._schema, OPDEFS.get(name)
     place = registered.kernel(name)
     check_typed(name)
-    for key, function in registered.functions.get(name, {}).items():
-        check_function("OA011" if key == "fake" else "OA012", "fake" if key == "fake" else f"kernel for {key}", name, schema, function)
+    functions, (backward, setup) = registered.functions.get(name, {}), registered.formulas.get(name, (None, None))
     if custom:
-        check_function("OA012", "kernel", name, schema, custom._init_fn)
-        for device, kernel in custom._backend_fns.items():
-            check_function("OA012", f"kernel for {device}", name, schema, kernel)
-        if custom._abstract_fn:
-            check_function("OA011", "fake", name, schema, custom._abstract_fn)
+        functions = functions | custom._backend_fns | {"": custom._init_fn} | ({"fake": custom._abstract_fn} if custom._abstract_fn else {})
         if custom._vmap_fn:
             check_function("OA012", "rule for vmap", name, schema, custom._vmap_fn, ("info", "in_dims"))
-    backward, setup = registered.formulas.get(name, (None, None))
-    if custom and custom._backward_fn:
-        backward, setup = custom._backward_fn, custom._setup_context_fn
+        if custom._backward_fn:
+            backward, setup = custom._backward_fn, custom._setup_context_fn
+    for key, function in functions.items():
+        check_function("OA011" if key == "fake" else "OA012", key if key == "fake" else f"kernel for {key}" if key else "kernel", name, schema, function)
     if backward:
         check_autograd(name, schema, backward, setup)
     if place[0] and not planned(name, op):
@@ -127,14 +118,10 @@ def check_op(name):
 
 
 def main():
-    before = set(torch._C._dispatch_get_all_op_names())
-    registered.record()
-    for module in os.environ["OPASSERT_MODULES"].split(","):
-        load.load(module)
-    added = [op for op in sorted(set(torch._C._dispatch_get_all_op_names()) - before) if not registered.own(op)]
-    for op in added:
+    added = registered.imported(load.load)
+    for op in added():
         check_op(op)
-    schemas = {op: (str(overload(op)._schema), *registered.kernel(op)) for op in added if overload(op)}
+    schemas = {op: (str(overload(op)._schema), *registered.kernel(op)) for op in added() if overload(op)}
     with open(os.environ["OPASSERT_ANSWER"], "w") as answer:
         json.dump({"found": found, "looked": collections.Counter(what for what, _, place in looked if not place[0].startswith(ROOT)), "ops": [{"op": op, "schema": s, "file": f, "line": n} for op, (s, f, n) in schemas.items()]}, answer)
     os._exit(0)

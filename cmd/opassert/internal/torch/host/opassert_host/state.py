@@ -48,14 +48,6 @@ def refill(collection, values):
             collection[key] = value
 
 
-def standard_files():
-    return sys.stdin, sys.stdout, sys.stderr
-
-
-def set_standard_files(files):
-    sys.stdin, sys.stdout, sys.stderr = files
-
-
 def of_module(name, read, write):
     """Returns functions that read a module's setting, None if it is not imported, and that set it."""
 
@@ -147,7 +139,7 @@ STATE = {
     "torch.multiprocessing.get_sharing_strategy()": (torch.multiprocessing.get_sharing_strategy, torch.multiprocessing.set_sharing_strategy),
     "os.sched_getaffinity()": (lambda: os.sched_getaffinity(0), lambda v: os.sched_setaffinity(0, v)),
     "a pending signal.setitimer()": (lambda: signal.getitimer(signal.ITIMER_REAL)[0] > 0, lambda on: signal.setitimer(signal.ITIMER_REAL, 0)),
-    "sys.stdin, stdout or stderr": (standard_files, set_standard_files),
+    "sys.stdin, stdout or stderr": (lambda: (sys.stdin, sys.stdout, sys.stderr), lambda v: vars(sys).update(zip(("stdin", "stdout", "stderr"), v))),
     "sys.excepthook": (lambda: sys.excepthook, lambda v: setattr(sys, "excepthook", v)),
     "sys.unraisablehook": (lambda: sys.unraisablehook, lambda v: setattr(sys, "unraisablehook", v)),
     "threading.excepthook": (lambda: threading.excepthook, lambda v: setattr(threading, "excepthook", v)),

@@ -7,7 +7,7 @@ import types
 
 from torch._library.custom_ops import OPDEFS
 
-from .parameters import defaults_beyond, defaults_unlike, parameters, places_of, spelt
+from .parameters import defaults_beyond, defaults_unlike, places_of, signature, spelt
 from .places import ROOT
 from .registrations import enclosed, overload, registered, site, written
 
@@ -35,7 +35,7 @@ def texts(value, seen):
 
 def other_defaults(kernel, arguments):
     """Yields how the defaults of a kernel differ from those of a schema."""
-    takes, (file, line) = parameters(kernel), site(kernel)
+    takes, (file, line) = signature(kernel), site(kernel)
     places = places_of(takes, arguments) if takes and file else {}
     for symptom, said in ("", defaults_unlike(places, arguments)), ("default", defaults_beyond(places, arguments)):
         for argument, saw in said:
