@@ -58,12 +58,6 @@ struct Tensors {
   }
 };
 
-at::Tensor tensor(c10::TensorImpl* impl) {
-  if (impl == nullptr) return at::Tensor();
-  using Pointer = c10::intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
-  return at::Tensor(Pointer::reclaim_copy(impl));
-}
-
 // A Held has the positions of an argument's tensors among those of the request: one, or the
 // elements of a list, a tuple or a dict.
 struct Held {
@@ -280,7 +274,10 @@ class Reader {
   // any reads a value by its own type.
   IValue any(int64_t tag, const Held& held) {
     switch (tag) {
-      case OA_TENSOR: return tensor(tensors_.at(held.tensor));
+      case OA_TENSOR: {
+        const c10::TensorImpl* impl = tensors_.at(held.tensor);
+        return impl == nullptr ? at::Tensor() : borrowed(impl);
+      }
       case OA_INT: return in_.word();
       case OA_FLOAT: return in_.bits();
       case OA_BOOL: return in_.word() != 0;
@@ -400,21 +397,27 @@ class LeftOut {
   const c10::DispatchKeySet keys_;
 };
 
+// each_written calls f with each tensor that a call writes as an argument.
+template <class F>
+void each_written(const Operator& op, const torch::jit::Stack& stack, F&& f) {
+  for (size_t i = 0; op.write && i < stack.size(); i++) {
+    const auto* alias = op.handle.schema().arguments()[i].alias_info();
+    if (alias != nullptr && alias->isWrite() && stack[i].isTensor() && stack[i].toTensor().defined()) f(stack[i].toTensor());
+  }
+}
+
 // hidden_writes returns the tensors that a call of one of PyTorch's ops writes on a device, if its
 // kernel for ADInplaceOrView returns these whatever the device's kernel, which may be that of
 // others, returns. PyTorch's kernel raises their versions.
 std::vector<at::TensorImpl*> hidden_writes(const Operator& op, const torch::jit::Stack& stack) {
   std::vector<at::TensorImpl*> written;
-  const auto& schema = op.handle.schema();
-  if (!op.write || schema.name().rfind("aten::", 0) != 0 || !op.handle.hasKernelForDispatchKey(c10::DispatchKey::ADInplaceOrView)) return written;
-  for (size_t i = 0; i < stack.size(); i++) {
-    const auto* alias = schema.arguments()[i].alias_info();
-    if (alias == nullptr || !alias->isWrite() || !stack[i].isTensor() || !stack[i].toTensor().defined()) continue;
-    const at::Tensor& t = stack[i].toTensor();
-    if (t.is_cpu() || t.is_meta() || t.is_inference()) return {};
+  if (op.handle.schema().name().rfind("aten::", 0) != 0 || !op.handle.hasKernelForDispatchKey(c10::DispatchKey::ADInplaceOrView)) return written;
+  bool on_device = true;
+  each_written(op, stack, [&](const at::Tensor& t) {
+    on_device = on_device && !(t.is_cpu() || t.is_meta() || t.is_inference());
     written.push_back(t.unsafeGetTensorImpl());
-  }
-  return written;
+  });
+  return on_device ? written : std::vector<at::TensorImpl*>();
 }
 
 // run calls the operator at the depth at which autograd calls it: a view, or one that writes, below autograd, so that
@@ -427,19 +430,12 @@ std::vector<at::TensorImpl*> hidden_writes(const Operator& op, const torch::jit:
 // Through autograd it calls like a program.
 void run(const Operator& op, torch::jit::Stack& stack, bool autograd) {
   if (autograd) bare_fallback();
-  if (op.top || autograd) {
-    op.handle.callBoxed(&stack);
-  } else if (const auto written = hidden_writes(op, stack); !written.empty()) {
-    LeftOut guard(c10::autograd_dispatch_keyset_with_ADInplaceOrView);
-    op.handle.callBoxed(&stack);
-    for (at::TensorImpl* impl : written) impl->bump_version();
-  } else if (op.view || op.write) {
-    LeftOut guard(c10::autograd_dispatch_keyset);
-    op.handle.callBoxed(&stack);
-  } else {
-    LeftOut guard(c10::autograd_dispatch_keyset_with_ADInplaceOrView);
-    op.handle.callBoxed(&stack);
-  }
+  if (op.top || autograd) return op.handle.callBoxed(&stack);
+  const auto hidden = hidden_writes(op, stack);
+  const bool tracked = hidden.empty() && (op.view || op.write);
+  LeftOut guard(tracked ? c10::autograd_dispatch_keyset : c10::autograd_dispatch_keyset_with_ADInplaceOrView);
+  op.handle.callBoxed(&stack);
+  for (at::TensorImpl* impl : hidden) impl->bump_version();
 }
 
 // run_marked makes a tensor that only has the mark of a Python subclass bypass the dispatch to
@@ -459,17 +455,14 @@ void run_marked(const Operator& op, torch::jit::Stack& stack, const Tensors& ten
 //
 // Source: aten/src/ATen/native/MathBitsFallback.h.
 void refuse_lazy(const Operator& op, const torch::jit::Stack& stack) {
-  const auto& schema = op.handle.schema();
-  if (!op.write || !schema.returns().empty()) return;
-  for (size_t i = 0; i < stack.size(); i++) {
-    const auto* alias = schema.arguments()[i].alias_info();
-    if (alias == nullptr || !alias->isWrite() || !stack[i].isTensor() || !stack[i].toTensor().defined()) continue;
+  if (!op.handle.schema().returns().empty()) return;
+  each_written(op, stack, [&](const at::Tensor& t) {
     for (c10::DispatchKey key : {c10::DispatchKey::Conjugate, c10::DispatchKey::Negative}) {
-      if (stack[i].toTensor().key_set().has(key) && !op.handle.hasKernelForDispatchKey(key)) {
+      if (t.key_set().has(key) && !op.handle.hasKernelForDispatchKey(key)) {
         throw std::runtime_error("PyTorch's fallback for conj and neg tensors writes no argument of an op that returns nothing");
       }
     }
-  }
+  });
 }
 
 std::vector<Uses> all_uses(const Tensors& tensors, int64_t n) {
@@ -488,19 +481,10 @@ bool is_tensors(const IValue& v) {
   return true;
 }
 
-int64_t count_tensors(const IValue& v) {
-  if (v.isTensor()) return 1;
-  int64_t n = 0;
-  if (is_tensors(v)) {
-    for (const IValue& item : v.toListRef()) n += count_tensors(item);
-  }
-  return n;
-}
-
-// each calls f with each tensor of a result.
+// each calls f with each tensor of a result, also undefined ones.
 template <class F>
 void each(const IValue& v, F&& f) {
-  if (v.isTensor() && v.toTensor().defined()) f(v.toTensor());
+  if (v.isTensor()) f(v.toTensor());
   if (!is_tensors(v)) return;
   for (const IValue& item : v.toListRef()) each(item, f);
 }
@@ -510,24 +494,24 @@ void each(const IValue& v, F&& f) {
 void settle(const torch::jit::Stack& stack, bool referenced) {
   for (const IValue& v : stack) {
     each(v, [&](const at::Tensor& t) {
-      if (collect != nullptr) referenced |= uses(t.unsafeGetTensorImpl()) > Uses(1, 1);
-      at::functionalization::impl::sync(t);
+      if (t.defined() && collect != nullptr) referenced |= uses(t.unsafeGetTensorImpl()) > Uses(1, 1);
+      if (t.defined()) at::functionalization::impl::sync(t);
     });
   }
   if (collect != nullptr && referenced) collect();
 }
 
-// observe_result observes tensors in place: a copy would be counted. An op that writes tracks
-// views, even those that it makes to return one.
+// observe_result writes the number of tensors and observes them in place: a copy would be counted. An op that writes
+// tracks views, even those that it makes to return one.
 void observe_result(const IValue& v, oa_level level, Reply& out) {
-  if (v.isTensor()) {
-    const at::Tensor& t = v.toTensor();
+  const size_t count = out.size();
+  out.word(0);
+  each(v, [&](const at::Tensor& t) {
+    out[count]++;
     const size_t at = out.size();
     observe(t.defined() ? t.unsafeGetTensorImpl() : nullptr, level, out);
     if (t.defined()) uncount(t.unsafeGetTensorImpl(), true, {out, at});
-  } else if (is_tensors(v)) {
-    for (const IValue& item : v.toListRef()) observe_result(item, level, out);
-  }
+  });
 }
 
 // observe_arguments observes the arguments again, each at its present position.
@@ -655,10 +639,7 @@ void opassert::entry::call(const Crossing& in, Reply& out) {
   if (level != OA_OFF) {
     settle(stack, collect != nullptr && all_uses(tensors, count) != before);
     observe_arguments(tensors, count, std::move(containers), level, out);
-    for (const IValue& v : stack) {
-      out.word(count_tensors(v));
-      observe_result(v, level, out);
-    }
+    for (const IValue& v : stack) observe_result(v, level, out);
     if (level >= OA_CONTENTS && !copy_fault.empty()) throw std::runtime_error(std::exchange(copy_fault, ""));
   }
   for (IValue& v : stack) write(std::move(v), out);

@@ -155,11 +155,7 @@ bool fill(c10::DeviceType type, unsigned char byte) {
 }
 
 const void* address_of(const c10::StorageImpl* storage) {
-  try {
-    return copy_on_write(storage) ? nullptr : storage->data_ptr().get();
-  } catch (...) {
-    return nullptr;
-  }
+  return or_else<const void*>(nullptr, [&] { return copy_on_write(storage) ? nullptr : storage->data_ptr().get(); });
 }
 
 bool on_device(const c10::StorageImpl* storage) {

@@ -83,8 +83,6 @@ struct {
 
 size_t pages_of(size_t nbytes) { return (nbytes + kPage - 1) / kPage * kPage; }
 
-void permit(char* at, size_t size, int how) { mprotect(at, size, how); }
-
 // nearest returns the block of an address, or the closest one, preferring live blocks between two.
 Block* nearest(char* address) {
   if (address >= memory.arena && address < memory.arena + kSlots * kStride + kGuard) {
@@ -243,7 +241,7 @@ Block* take_large(size_t nbytes) {
   Block* b = nullptr;
   while (b == nullptr && !memory.closed.empty() && (closed_bytes() + size > kClosed || memory.closed.size() > kLarge / 2)) b = take_closed(size);
   if (b == nullptr) b = map_large(size);
-  if (b != nullptr) permit(b->pages, size, PROT_READ | PROT_WRITE);
+  if (b != nullptr) mprotect(b->pages, size, PROT_READ | PROT_WRITE);
   return b;
 }
 
@@ -253,7 +251,7 @@ void close_freed() {
   for (int i = memory.open_from; i < memory.open_to; i++) {
     const int first = i;
     while (i < memory.open_to && !memory.slots[i].live) i++;
-    if (i > first) permit(memory.slots[first].pages, memory.slots[i - 1].end() - memory.slots[first].pages, PROT_NONE);
+    if (i > first) mprotect(memory.slots[first].pages, memory.slots[i - 1].end() - memory.slots[first].pages, PROT_NONE);
   }
   memory.open_from = kSlots, memory.open_to = 0;
 }
@@ -262,7 +260,7 @@ Block* take_free(Block* b) {
   memory.taken++;
   // A mapping of its own, that is never merged with its neighbours' and split again.
   if (b->freed < 0) madvise(b->pages, b->size, MADV_DONTDUMP);
-  permit(b->pages, b->size, PROT_READ | PROT_WRITE);
+  mprotect(b->pages, b->size, PROT_READ | PROT_WRITE);
   return b;
 }
 
@@ -291,7 +289,7 @@ void close(Block* b) {
   memory.live.pop_back();
   b->live = false;
   const bool slot = b->size == kPage;
-  if (!slot || memory.watching) permit(b->pages, b->size, PROT_NONE);
+  if (!slot || memory.watching) mprotect(b->pages, b->size, PROT_NONE);
   if (slot) {
     const int i = b - memory.slots;
     b->freed = memory.taken;
@@ -367,11 +365,11 @@ void shut() {
     const bool own = b != nullptr && page >= b->pages && page < b->end();
     if (own && b->live) continue;
     if (own) {
-      permit(b->pages, b->size, PROT_NONE);
+      mprotect(b->pages, b->size, PROT_NONE);
       continue;
     }
     madvise(page, kPage, MADV_DONTNEED);
-    permit(page, kPage, PROT_NONE);
+    mprotect(page, kPage, PROT_NONE);
   }
   memory.opened = 0;
 }
@@ -402,14 +400,14 @@ Block* block_of(const at::Tensor& t) {
 }
 
 void lock(Block* b) {
-  if (!b->locked) permit(b->pages, b->size, PROT_READ);
+  if (!b->locked) mprotect(b->pages, b->size, PROT_READ);
   b->locked = true;
 }
 
 // unlock lets a call write what an earlier one read: memory stays locked between the two, as it is
 // hardly ever written there.
 void unlock(Block* b) {
-  if (b->locked) permit(b->pages, b->size, PROT_READ | PROT_WRITE);
+  if (b->locked) mprotect(b->pages, b->size, PROT_READ | PROT_WRITE);
   b->locked = false;
 }
 

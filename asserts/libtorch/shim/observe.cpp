@@ -112,11 +112,7 @@ uint64_t digest(const void* data, size_t n) {
 }
 
 int64_t dtype_of(const TensorImpl* impl) {
-  try {
-    return static_cast<int64_t>(c10::typeMetaToScalarType(impl->dtype()));
-  } catch (...) {
-    return OA_NO_DTYPE;
-  }
+  return or_else(int64_t(OA_NO_DTYPE), [&] { return static_cast<int64_t>(c10::typeMetaToScalarType(impl->dtype())); });
 }
 
 // symbolic reports whether sizes are symbols. 1.13 throws if they are.
@@ -129,21 +125,9 @@ bool symbolic(const T*, long) {
   return false;
 }
 
-c10::Device device_of(const TensorImpl* impl) {
-  try {
-    return impl->device();
-  } catch (...) {
-    return c10::Device(c10::DeviceType::CPU);
-  }
-}
-
+// A nested tensor has no sizes.
 c10::IntArrayRef sizes_of(const TensorImpl* impl) {
-  if (!has_numbers(impl)) return {};
-  try {
-    return impl->sizes();
-  } catch (...) {
-    return {};  // nested
-  }
+  return has_numbers(impl) ? or_else(c10::IntArrayRef(), [&] { return impl->sizes(); }) : c10::IntArrayRef();
 }
 
 bool strides_of(const TensorImpl* impl, c10::IntArrayRef& strides, int64_t& offset) {
@@ -156,20 +140,6 @@ bool strides_of(const TensorImpl* impl, c10::IntArrayRef& strides, int64_t& offs
   } catch (...) {
     return false;  // nested, or a subclass that keeps them to itself
   }
-}
-
-bool requires_grad(const TensorImpl* impl) {
-  try {
-    return impl->requires_grad();
-  } catch (...) {
-    return false;
-  }
-}
-
-// is_leaf reports whether a tensor that requires grad has no history.
-bool is_leaf(const TensorImpl* impl) {
-  auto counted = c10::intrusive_ptr<TensorImpl, at::UndefinedTensorImpl>::reclaim_copy(const_cast<TensorImpl*>(impl));
-  return at::TensorBase(std::move(counted)).is_leaf();
 }
 
 // layout_of returns the layout, whether a sparse tensor is coalesced, and whether type promotion
@@ -226,7 +196,7 @@ int64_t counter_of(const TensorImpl* impl) {
 // contents writes the fields that the content level adds; data is the readable address of the
 // storage's bytes, or null.
 void contents(const TensorImpl* impl, const c10::StorageImpl* storage, const void* data, oa_level level, Reply& out) {
-  const c10::Device device = device_of(impl);
+  const c10::Device device = or_else(c10::Device(c10::DeviceType::CPU), [&] { return impl->device(); });
   const c10::IntArrayRef sizes = sizes_of(impl);
   c10::IntArrayRef strides;
   Contents c;
@@ -244,7 +214,7 @@ void contents(const TensorImpl* impl, const c10::StorageImpl* storage, const voi
   c.copied = data && level == OA_CONTENTS && size_t(c.nbytes) <= kSnapshotLimit ? c.nbytes : 0;
   if (impl->key_set().has(DispatchKey::Conjugate)) c.flags |= OA_CONJ;
   if (impl->key_set().has(DispatchKey::Negative)) c.flags |= OA_NEG;
-  if (requires_grad(impl)) c.flags |= is_leaf(impl) ? OA_GRAD | OA_LEAF : OA_GRAD;
+  if (or_else(false, [&] { return impl->requires_grad(); })) c.flags |= borrowed(impl).is_leaf() ? OA_GRAD | OA_LEAF : OA_GRAD;
   if (storage) c.flags |= owner_of(storage);
   const std::string names = names_of(impl), quantizer = quantization_of(impl);
   std::string layout;
@@ -358,31 +328,19 @@ c10::StorageImpl* storage_of(const TensorImpl* impl) {
 }
 
 const void* bytes_of(const c10::StorageImpl* storage) {
-  try {
-    return storage->device_type() == c10::DeviceType::CPU ? storage->data() : nullptr;
-  } catch (...) {
-    return nullptr;
-  }
+  return or_else<const void*>(nullptr, [&] { return storage->device_type() == c10::DeviceType::CPU ? storage->data() : nullptr; });
 }
 
 #if __has_include(<c10/core/impl/COW.h>)
 bool copy_on_write(const c10::StorageImpl* storage) {
-  try {
-    return c10::impl::cow::is_cow_data_ptr(storage->data_ptr());
-  } catch (...) {
-    return true;
-  }
+  return or_else(true, [&] { return c10::impl::cow::is_cow_data_ptr(storage->data_ptr()); });
 }
 #else
 bool copy_on_write(const c10::StorageImpl*) { return false; }
 #endif
 
 size_t size_of(const c10::StorageImpl* storage) {
-  try {
-    return storage->nbytes();
-  } catch (...) {
-    return 0;
-  }
+  return or_else(size_t(0), [&] { return storage->nbytes(); });
 }
 
 std::string names_of(const TensorImpl* impl) {
@@ -457,7 +415,7 @@ bool replayed(const at::Tensor& view) {
 void uncount(const TensorImpl* impl, bool alone, HeadOf<Reply> seen) {
   if (impl == nullptr || impl->autograd_meta() == nullptr) return;
   const auto& hooks = *at::impl::GetVariableHooks();
-  at::Tensor t(Impl::reclaim_copy(const_cast<TensorImpl*>(impl)));
+  const at::Tensor t = borrowed(impl);
   if (hooks.grad_fn(t) != nullptr) {
     seen.set_storage_uses(OA_UNCOUNTED);
     if (!alone) seen.set_impl_uses(OA_UNCOUNTED);

@@ -14,6 +14,21 @@
 
 namespace opassert {
 
+// or_else returns what f does, or a value where f throws.
+template <class V, class F>
+V or_else(V value, F&& f) {
+  try {
+    return f();
+  } catch (...) {
+    return value;
+  }
+}
+
+// borrowed returns a tensor that shares an impl.
+inline at::Tensor borrowed(const c10::TensorImpl* impl) {
+  return at::Tensor(c10::intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>::reclaim_copy(const_cast<c10::TensorImpl*>(impl)));
+}
+
 // observe writes the observation of a tensor, null being an undefined one: a head and the contents that the level
 // asks for, as Observed of observed.h reads them, and behind it the tensors that it holds inside, in the same way.
 // Nothing here changes a count or throws.

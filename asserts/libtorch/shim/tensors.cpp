@@ -37,11 +37,6 @@ at::Tensor new_tensor(c10::Storage storage, c10::DeviceType device, caffe2::Type
   return t;
 }
 
-at::Tensor borrow(int64_t impl) {
-  using Pointer = c10::intrusive_ptr<TensorImpl, c10::UndefinedTensorImpl>;
-  return at::Tensor(Pointer::reclaim_copy(reinterpret_cast<TensorImpl*>(impl)));
-}
-
 void give(at::Tensor&& t, Reply& out) {
   out.word(reinterpret_cast<int64_t>(t.unsafeReleaseTensorImpl()));
 }
@@ -151,7 +146,7 @@ void opassert::entry::fill(const Crossing& in, Reply& out) {
 
 // wrap makes a FunctionalTensorWrapper around a tensor.
 void opassert::entry::wrap(const Crossing& in, Reply& out) {
-  give(at::functionalization::impl::to_functional_tensor(borrow(in.first)), out);
+  give(at::functionalization::impl::to_functional_tensor(borrowed(in.tensor())), out);
 }
 
 // mark sets the python dispatch key of a tensor, the mark of a subclass.
@@ -163,7 +158,7 @@ void opassert::entry::meta(const Crossing& in, Reply& out) {
   std::unordered_map<c10::StorageImpl*, c10::Storage> storages;
   std::vector<at::Tensor> twins;
   for (int64_t i = 0; i < in.n; i++) {
-    at::Tensor t = borrow(in.words[i]);
+    at::Tensor t = borrowed(reinterpret_cast<TensorImpl*>(in.words[i]));
     const c10::Storage& storage = t.unsafeGetTensorImpl()->unsafe_storage();
     if (!storage || t.is_quantized() || t.is_nested()) {
       throw Refusal("tensor " + std::to_string(i) + " has no twin on meta: it is not a plain strided one");

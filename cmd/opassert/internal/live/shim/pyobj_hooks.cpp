@@ -403,12 +403,6 @@ Object* on_alloc(Type* t, int64_t n) {
 
 void hook(Type*, bool, bool new_class = false);
 
-// keep holds a weak reference to an impl while an object is released.
-template <class I>
-void keep(I* i) { c10::raw::weak_intrusive_ptr::incref(i); }
-template <class I>
-void let_go(I* i) { c10::raw::weak_intrusive_ptr::decref(i); }
-
 // see_frees replaces a type's function that frees memory while an object of it is released, and no longer: Python
 // compares these functions before an object gets another class.
 void see_frees(Type* t, int begins) {
@@ -436,7 +430,8 @@ void deallocate(Object* o, bool storage, Function real) {
   put(e);
   // An impl that is being freed has no weak count to add to.
   bool kept = held.impl != nullptr && e.uses > 0;
-  if (kept) storage ? keep(static_cast<c10::StorageImpl*>(held.impl)) : keep(static_cast<c10::TensorImpl*>(held.impl));
+  auto* target = storage ? static_cast<c10::intrusive_ptr_target*>(static_cast<c10::StorageImpl*>(held.impl)) : static_cast<c10::TensorImpl*>(held.impl);
+  if (kept) c10::raw::weak_intrusive_ptr::incref(target);
   Release r{o, false, releasing};
   releasing = &r;
   auto* type = reinterpret_cast<Object*>(o->type());
@@ -453,7 +448,7 @@ void deallocate(Object* o, bool storage, Function real) {
     after.impl = e.impl;
     put(after);
   }
-  if (kept) storage ? let_go(static_cast<c10::StorageImpl*>(held.impl)) : let_go(static_cast<c10::TensorImpl*>(held.impl));
+  if (kept) c10::raw::weak_intrusive_ptr::decref(target);
 }
 
 void on_dealloc(Object* o) {

@@ -30,7 +30,7 @@ int64_t Followed::backward() const {
 void Followed::follow(TensorImpl* impl, size_t result, int64_t backward, const std::string& frames) const {
   const bool argument = std::find(arguments_.begin(), arguments_.end(), impl) != arguments_.end();
   if (impl == nullptr || argument || !impl->requires_grad()) return;
-  const at::Tensor t(Impl::reclaim_copy(impl));
+  const at::Tensor t = borrowed(impl);
   t.register_hook([op = &op_, text = words_of(Come{op_.number, int64_t(result), backward}) + frames](const at::TensorBase&) {
     op->counts->count(&Counts::differentiated);
     if (op->reported.exchange(true)) return;

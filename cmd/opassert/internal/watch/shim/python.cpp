@@ -267,8 +267,7 @@ PyObject* hide_in(PyObject* module) {
 
 // mode describes an active mode in a line; see mode.go.
 std::string mode(PyObject* object) {
-  PyObject* type = type_(object);
-  std::string line = name(type);
+  std::string line = name(type_of(object));
   line += get(object, "__opassert_invalidates__", std::string(), [&](PyObject* codes) {
     PyObject* space = string_(" ");
     PyObject* joined = join_(space, codes);
@@ -277,29 +276,18 @@ std::string mode(PyObject* object) {
     if (joined) drop_(joined);
     return said;
   });
-  drop_(type);
   return line + "\n";
 }
 
 // 1.13 has the current mode outside the stack of outer modes.
 template <class TLS>
-auto current_mode(int) -> decltype(TLS::get_mode(), std::string()) {
+auto current_mode(int) -> decltype(TLS::get_mode(), (PyObject*)nullptr) {
   const auto& current = TLS::get_mode();
-  return current ? mode(current->ptr(interpreter)) : "";
+  return current ? current->ptr(interpreter) : nullptr;
 }
 template <class TLS>
-std::string current_mode(long) {
-  return "";
-}
-
-template <class TLS>
-auto innermost(int) -> decltype(TLS::get_mode(), (PyObject*)nullptr) {
-  const auto& mode = TLS::get_mode();
-  return mode ? mode->ptr(interpreter) : nullptr;
-}
-template <class TLS>
-PyObject* innermost(long) {
-  return TLS::stack_len() > 0 ? TLS::get_stack_at(TLS::stack_len() - 1)->ptr(interpreter) : nullptr;
+PyObject* current_mode(long) {
+  return nullptr;
 }
 
 // apart forks this process, and confines the child for a number of seconds. It returns a pipe to read from in the
@@ -374,19 +362,13 @@ Lock::~Lock() { release_(state_); }
 int64_t traits(TensorImpl* impl, int64_t seen) {
   PyObject* object = pyobj(impl, interpreter, 0, 0);
   if (object == nullptr) return seen;
-  PyObject* type = type_(object);
-  if (get(type, "__opassert_reports_views__", false, [&](PyObject* o) { return is_true_(o) == 1; })) seen |= OA_REPORTS_VIEWS;
-  drop_(type);
+  if (get(type_of(object), "__opassert_reports_views__", false, [&](PyObject* o) { return is_true_(o) == 1; })) seen |= OA_REPORTS_VIEWS;
   return seen;
 }
 
 std::string class_of(TensorImpl* impl) {
   PyObject* object = pyobj(impl, interpreter, 0, 0);
-  if (object == nullptr) return "a subclass";
-  PyObject* type = type_(object);
-  std::string of = name(type);
-  drop_(type);
-  return of;
+  return object == nullptr ? "a subclass" : name(type_of(object));
 }
 
 std::string modes() {
@@ -396,12 +378,17 @@ std::string modes() {
     const auto& active = TLS::get_stack_at(i);
     if (active) lines += mode(active->ptr(interpreter));
   }
-  return lines + current_mode<TLS>(0);
+  PyObject* current = current_mode<TLS>(0);
+  return lines + (current ? mode(current) : "");
 }
 
 bool has_mode(const std::string& of) { return ("\n" + modes()).find("\n" + of) != std::string::npos; }
 
-PyObject* innermost_mode() { return innermost<c10::impl::TorchDispatchModeTLS>(0); }
+PyObject* innermost_mode() {
+  using TLS = c10::impl::TorchDispatchModeTLS;
+  PyObject* current = current_mode<TLS>(0);
+  return current != nullptr || TLS::stack_len() == 0 ? current : TLS::get_stack_at(TLS::stack_len() - 1)->ptr(interpreter);
+}
 
 // Source: torch/csrc/utils/python_arg_parser.cpp, append_overloaded_tensor.
 std::string answerer(const std::vector<TensorImpl*>& arguments, const std::vector<TensorImpl*>& results) {
