@@ -14,6 +14,7 @@ import sys
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_map_only
 
 from .dynamo_parts import import_parts
 from .fakes import answered, described, fake_mode, held, outcome, passed, unlike
@@ -202,30 +203,60 @@ def importing():
 
 
 class LikeOthers(TorchFunctionMode):
-    """Rejects every op that does not make a tensor like another, and leaves that uninitialised."""
+    """Rejects every op that does not make a tensor like another, or of others' sizes, and leaves that uninitialised."""
 
-    MAKERS = (torch.empty_like, torch.zeros_like, torch.ones_like)
+    MAKERS = {f: torch.empty_like for f in (torch.empty_like, torch.zeros_like, torch.ones_like)}
+    MAKERS |= {f: torch.Tensor.new_empty for f in (torch.Tensor.new_empty, torch.Tensor.new_zeros, torch.Tensor.new_ones)}
+    MAKERS |= {f: torch.empty for f in (torch.empty, torch.zeros, torch.ones)}
     ASKED = [getattr(torch.Tensor, name).__get__ for name in ("dtype", "device", "layout", "ndim")] + [torch.Tensor.dim]
+    SHAPES = [torch.Tensor.shape.__get__, torch.Tensor.size]
     refused = False
 
+    def size(self, number):
+        return number
+
     def __torch_function__(self, function, types, args=(), kwargs=None):
+        if function in self.SHAPES:
+            sizes = torch.Size([self.size(n) for n in args[0].shape])
+            dims = [*args[1:], *(kwargs or {}).values()]
+            return sizes[dims[0]] if dims else sizes
         if function not in self.ASKED and function not in self.MAKERS:
             self.refused = True
             if not importing():
                 raise NotImplementedError
-        return (torch.empty_like if function in self.MAKERS else function)(*args, **(kwargs or {}))
+            return function(*args, **(kwargs or {}))
+        args, kwargs = tree_map_only(torch.SymInt, lambda size: size.node.number, (args, kwargs or {}))
+        return self.MAKERS.get(function, function)(*args, **kwargs)
+
+
+class Size:
+    """The node of a SymInt that may only be passed on."""
+
+    def __init__(self, number, mode):
+        self.number, self.mode = number, mode
+
+    def __getattr__(self, name):
+        self.mode.refused = True
+        raise NotImplementedError
+
+
+class LikeSymbols(LikeOthers):
+    """LikeOthers for symbolic sizes."""
+
+    def size(self, number):
+        return torch.SymInt(Size(number, self))
 
 
 def likewise(function, call):
-    """Calls a fake that only makes tensors like others, which symbols do not change; None for any other.
+    """Calls a fake that only makes tensors like others or of their sizes, which symbols do not change; None for any other.
 
     It is called on tensors of the CPU: making fake tensors needs imports that take longer than most programs' fakes.
     """
-    fake, mode = registered.function(function.name()), LikeOthers()
+    fake = registered.function(function.name())
     if not fake or any(t["device"] != "cpu" for of in call["arguments"] for t in of if t):
         return None
 
-    def called(*args, **kwargs):
+    def called(mode, *args, **kwargs):
         with mode:
             values = fake(*args, **kwargs)
         if mode.refused or unlike(function._schema, values, lambda v: isinstance(v, torch.Tensor) and v.is_cpu):
@@ -233,7 +264,9 @@ def likewise(function, call):
         return values
 
     with contextlib.suppress(Exception):
-        return {"op": function.name(), "site": site(fake)} | computed(function, call, Likes("cpu"), called)
+        answer, under = (computed(function, call, Likes("cpu"), functools.partial(called, mode)) for mode in (LikeOthers(), LikeSymbols()))
+        if layouts(answer["results"]) == layouts(under["results"]):
+            return {"op": function.name(), "site": site(fake)} | answer
 
 
 @functools.cache
