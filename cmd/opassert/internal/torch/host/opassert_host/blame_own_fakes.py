@@ -14,46 +14,29 @@ from .symbols import dynamic, static_mode, tracing
 
 
 class FakeMismatches(TorchDispatchMode):
-    """Notes one of PyTorch's own ops whose fake returns other dtypes, sizes or strides than its kernel."""
+    """Notes one of PyTorch's own ops whose fake returns other dtypes, sizes or strides than its kernel, or under symbolic sizes other dtypes or dimensions."""
 
-    name = ""
+    def __init__(self, symbolic=False):
+        super().__init__()
+        self.symbolic, self.name = symbolic, ""
 
-    def calling(self):
-        """Returns a mode for fakes, and what enters it."""
-        mode = static_mode("mismatches")
-        return mode, mode
-
-    def fake(self, mode, t):
-        return mode.from_tensor(t, static_shapes=True)
-
-    def laid_out(self, t):
-        return t.dtype, t.shape, t.stride()
+    def laid_out(self, values):
+        tensors = [t for t in held(values) if t is not None]
+        return [(t.dtype, t.dim()) if self.symbolic else (t.dtype, t.shape, t.stride()) for t in tensors]
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        def laid_out(values):
-            return [self.laid_out(t) for t in held(values) if t is not None]
+        mode, kwargs = fake_mode(ShapeEnv()) if self.symbolic else static_mode("mismatches"), kwargs or {}
 
-        (mode, calls), given = self.calling(), (args, kwargs or {})
-        fakes = tree_map_only(torch.Tensor, lambda t: self.fake(mode, t), given)
-        values = function(*given[0], **given[1])
-        with contextlib.suppress(Exception), calls:  # what it returns depends on contents
-            if laid_out(function(*fakes[0], **fakes[1])) != laid_out(values):
+        def fake(t):
+            sizes = {"source": ConstantSource("t"), "symbolic_context": dynamic(t)} if self.symbolic else {"static_shapes": True}
+            return mode.from_tensor(t, **sizes)
+
+        fakes = tree_map_only(torch.Tensor, fake, (args, kwargs))
+        values = function(*args, **kwargs)
+        with contextlib.suppress(Exception), tracing(mode) if self.symbolic else mode:  # what it returns depends on contents
+            if self.laid_out(function(*fakes[0], **fakes[1])) != self.laid_out(values):
                 self.name = function.name()
         return values
-
-
-class SymbolicMismatches(FakeMismatches):
-    """Notes one whose fake returns other dtypes or dimensions under symbolic sizes."""
-
-    def calling(self):
-        mode = fake_mode(ShapeEnv())
-        return mode, tracing(mode)
-
-    def fake(self, mode, t):
-        return mode.from_tensor(t, source=ConstantSource("t"), symbolic_context=dynamic(t))
-
-    def laid_out(self, t):
-        return t.dtype, t.dim()
 
 
 def mismatch(function, args, kwargs, answer):
@@ -81,7 +64,7 @@ def mismatch(function, args, kwargs, answer):
 
 def mismatch_under_symbols(function, args, kwargs):
     """Returns why the fake of an op can't be blamed for other results under symbolic sizes; else ""."""
-    mismatches, fake = SymbolicMismatches(), registered.function(function.name())
+    mismatches, fake = FakeMismatches(symbolic=True), registered.function(function.name())
     if function.namespace in NAMESPACES or fake is None or function._schema.is_mutable:
         return ""
     with contextlib.suppress(Exception), mismatches:

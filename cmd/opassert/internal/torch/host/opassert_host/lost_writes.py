@@ -1,13 +1,12 @@
 """Lost writes: a kernel writes to a copy of an argument that nothing reads."""
 
 import json
-import sys
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from .fakes import held, passed
-from .places import NOT_USERS
+from .places import NOT_USERS, caller
 from .shim import captured
 
 
@@ -37,21 +36,13 @@ class LostWrites(TorchDispatchMode):
         read, written = self.used(function._schema, args, kwargs or {})
         if not any(r.alias_info and not r.alias_info.is_write for r in function._schema.returns):  # else it makes a view
             self.written = {s: place for s, place in self.written.items() if s not in read}
-        self.written |= {s: caller() for s in written & self.of.keys() - self.given}
+        self.written |= {s: caller(NOT_USERS) for s in written & self.of.keys() - self.given}
         sources = [self.of[s] for s in sorted(read & self.of.keys())]
         for tensor in held(results):
             if tensor is not None and sources and self.storage(tensor) not in self.of:
                 self.kept.append(tensor)
                 self.of[self.storage(tensor)] = sources[0]
         return results
-
-
-def caller():
-    """Returns the file and the line that called an op, outside of PyTorch and of opassert."""
-    frame = sys._getframe(2)
-    while frame and frame.f_code.co_filename.startswith(NOT_USERS):
-        frame = frame.f_back
-    return (frame.f_code.co_filename, frame.f_lineno) if frame else ("", 0)
 
 
 def lost_writes_of(request, _):

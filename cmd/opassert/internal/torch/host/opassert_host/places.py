@@ -3,12 +3,21 @@
 import importlib.util
 import json
 import os
+import sys
 import traceback
 
 TORCH = importlib.util.find_spec("torch")
 ROOT = os.path.dirname(TORCH.origin) + os.sep if TORCH and TORCH.origin else "<no PyTorch>"  # its folder
 NOT_USERS = ROOT, os.path.dirname(__file__) + os.sep, "<"  # how the files of PyTorch, of opassert and of Python's own loaders begin
 PYTHON = os.path.dirname(os.__file__) + os.sep
+
+
+def caller(skipped):
+    """Returns the file and the line from which the calling function was called, outside of files whose names begin so."""
+    frame = sys._getframe(2)
+    while frame and frame.f_code.co_filename.startswith(skipped):
+        frame = frame.f_back
+    return (frame.f_code.co_filename, frame.f_lineno) if frame else ("", 0)
 
 
 def quoted(text):

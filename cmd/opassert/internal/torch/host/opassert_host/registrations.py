@@ -3,13 +3,14 @@
 import contextlib
 import inspect
 import os
-import sys
 
 import torch
 from torch._library.custom_ops import OPDEFS
 from torch._library.simple_registry import singleton
 
-from .places import ROOT
+from .places import ROOT, caller
+
+LIBRARY = ROOT + "library.py", ROOT + "_library" + os.sep  # how the files of torch.library begin
 
 
 def written(function, seen=()):
@@ -37,14 +38,6 @@ def enclosed(function):
     for cell in function.__closure__ or ():
         with contextlib.suppress(ValueError):  # of an empty one
             yield cell.cell_contents
-
-
-def definer():
-    """Returns the file and the line of a definition, outside of torch.library."""
-    frame = sys._getframe(2)
-    while frame and frame.f_code.co_filename.startswith((ROOT + "library.py", ROOT + "_library" + os.sep)):
-        frame = frame.f_back
-    return (frame.f_code.co_filename, frame.f_lineno) if frame else ("", 0)
 
 
 def dispatched(name):
@@ -90,7 +83,7 @@ class Registrations:
 
         def recorded_define(this, schema, *args, **keywords):
             base, _, rest = str(schema).partition("(")
-            name, place = f"{this.ns}::{base.strip().rpartition('::')[2]}", definer()
+            name, place = f"{this.ns}::{base.strip().rpartition('::')[2]}", caller(LIBRARY)
             if there := dispatched(name):  # which rejects another
                 self.schemas.setdefault(name, {}).setdefault(there, ("", 0))
                 with contextlib.suppress(RuntimeError):

@@ -38,14 +38,8 @@ libc = ctypes.CDLL(None)
 
 def refill(collection, values):
     """Restores the contents of a list or a mapping."""
-    if isinstance(collection, list):
-        collection[:] = values
-        return
-    for key in [k for k in collection if k not in values]:
-        del collection[key]
-    for key, value in values.items():
-        if key not in collection or collection[key] != value:
-            collection[key] = value
+    collection.clear()
+    collection.extend(values) if isinstance(collection, list) else collection.update(values)
 
 
 def of_module(name, read, write):
