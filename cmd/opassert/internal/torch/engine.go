@@ -186,12 +186,15 @@ func (l *Libtorch) Unavailable(op, text string) string {
 		return "its kernel asks for tensors on a GPU"
 	}
 	m := inner.FindStringSubmatch(text)
-	if m == nil || m[1] == op {
+	if m == nil {
 		return ""
 	}
 	called, err := libtorch.Lookup(m[1])
 	caller, unknown := libtorch.Lookup(op)
-	if err != nil || unknown != nil || slices.ContainsFunc(caller.Runs, func(key string) bool { return slices.Contains(called.Runs, key) }) {
+	if err == nil && m[1] == op && len(called.Runs) == 0 && l.device.Name == "" {
+		return "it has no kernel for the CPU"
+	}
+	if err != nil || unknown != nil || m[1] == op || slices.ContainsFunc(caller.Runs, func(key string) bool { return slices.Contains(called.Runs, key) }) {
 		return ""
 	}
 	return "it calls an op that has no kernel for any CPU tensor that it takes itself"

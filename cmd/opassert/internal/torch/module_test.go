@@ -482,6 +482,8 @@ func TestNoModule(t *testing.T) {
 			"asking.py":           "import argparse\n\nparser = argparse.ArgumentParser()\nparser.add_argument('--size', required=True)\nparser.parse_args()\n",
 			"package/__init__.py": "", "package/inner/__init__.py": "",
 			"typo.py": "import torch\n\ndef f(:\n",
+			"devices.py": "import torch\n\nlib = torch.library.Library('devices', 'DEF')\nlib.define('f(Tensor x) -> Tensor')\n" +
+				"lib.impl('f', lambda x: x + 1, 'CUDA')\n",
 		} {
 			must.Do(t, os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o755))
 			if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
@@ -489,7 +491,8 @@ func TestNoModule(t *testing.T) {
 			}
 		}
 		for _, tt := range []struct{ args, want string }{
-			{"-module absent", "opassert check: load absent: ModuleNotFoundError: No module named 'absent'\n"},
+			{"-module absent", "opassert check: load absent: ModuleNotFoundError: No module named 'absent' in " + must.Get(filepath.EvalSymlinks(folder))(t) + ", "},
+			{"-module devices", "opassert check: nothing was checked: devices::f never ran: it has no kernel for the CPU\n"},
 			{"-module typo", "opassert check: load typo: SyntaxError: invalid syntax (" + filepath.Join(folder, "typo.py") + ":3)\n"},
 			{"-module empty,./typo.py", "./typo.py is a file: the name of its module is typo"},
 			{"-module package/inner/ops.py", "package/inner/ops.py is a file: the name of its module is package.inner.ops"},

@@ -27,7 +27,11 @@ def quoted(text):
 def explained(error):
     """Returns an exception in a line, with the place where it was raised."""
     lines = traceback.format_exception_only(type(error), error)
-    return " ".join("".join(lines[-1:] if isinstance(error, SyntaxError) else lines).split()) + raised_at(error)
+    text = " ".join("".join(lines[-1:] if isinstance(error, SyntaxError) else lines).split()) + raised_at(error)
+    if isinstance(error, ModuleNotFoundError):
+        folders = [os.path.abspath(f) for f in sys.path if not f.startswith(PYTHON.rstrip(os.sep)) and os.path.isdir(f or ".")]
+        text += f" in {', '.join(dict.fromkeys(folders))} or Python's own folders"
+    return text
 
 
 def raised_at(error):

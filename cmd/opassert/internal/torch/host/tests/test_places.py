@@ -33,5 +33,14 @@ def test_syntax_error():
     assert places.explained(caught.value) == "SyntaxError: invalid syntax (/users/module.py:2)"
 
 
+def test_missing_module(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModuleNotFoundError) as caught:
+        import no_such_module  # noqa: F401
+    text = places.explained(caught.value)
+    assert text.startswith(f"ModuleNotFoundError: No module named 'no_such_module' ({__file__}:")
+    assert f" in {tmp_path}, " in text and text.endswith(" or Python's own folders")
+
+
 def test_quoted():
     assert places.quoted('a\t"é"\n') == '"a\\t\\"é\\"\\n"'
