@@ -49,12 +49,6 @@ func (c *Call) usual() bool {
 	return true
 }
 
-// varies is the shape of an op's records if it depends on the lengths of lists.
-const varies = -1
-
-// shape combines the numbers of observations in a record: before the call, and in all.
-func shape(before, all int) int64 { return int64(before)<<32 | int64(all) }
-
 // usualReturns examines the returns. It returns the bitwise or of their use counts, which is negative
 // if one is not known, and the bitwise and, which is NotCounted if none is.
 func (c *Call) usualReturns() (some, all int32, ok bool) {
@@ -108,15 +102,6 @@ func (c *Call) skipUncounted() {
 	}
 	c.plan.skip(&skipped)
 }
-
-// usualReturn holds what usual compares a return with.
-type usualReturn struct {
-	maxImpl, maxStorage int32 // greater use counts need the judge
-	self, base          int   // the only argument that the return must be, or be a view of; or noArgument
-	list                bool
-}
-
-const noArgument = -1
 
 // holds compares the tensor of a return at an index of a record with the arguments before the call, self and base among
 // them, and with the tensors that are returned after it.

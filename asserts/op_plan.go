@@ -46,6 +46,21 @@ const (
 	counters
 )
 
+// varies is the shape of an op's records if it depends on the lengths of lists.
+const varies = -1
+
+// shape combines the numbers of observations in a record: before the call, and in all.
+func shape(before, all int) int64 { return int64(before)<<32 | int64(all) }
+
+// usualReturn holds what usual compares a return with.
+type usualReturn struct {
+	maxImpl, maxStorage int32 // greater use counts need the judge
+	self, base          int   // the only argument that the return must be, or be a view of; or noArgument
+	list                bool
+}
+
+const noArgument = -1
+
 // A subjectPlan is a subject with its checks.
 type subjectPlan struct {
 	Subject

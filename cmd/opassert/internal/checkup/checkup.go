@@ -36,6 +36,12 @@ type Run struct {
 	of        map[string]string // the report's
 }
 
+// An earlierRun is the first line of the file with the report of a command's last run.
+type earlierRun struct {
+	Loaded []string `json:"loaded"` // the files that the ops' libraries and modules are of
+	Digest string   `json:"digest"` // of what decides the report
+}
+
 // Start finds the ops to run. It loads no op library: a worker does. The run is to be closed.
 func Start(o *Options) (*Run, error) {
 	c := &Run{Options: o, shard: o.Shard}
@@ -83,7 +89,6 @@ func (c *Run) start(o *Options) (err error) {
 		}
 		c.allowed = append(c.allowed, list)
 	}
-	c.begin()
 	return errors.Join(c.matched(), c.fit())
 }
 

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -79,3 +80,43 @@ func moduleFiles(source string) (files []string) {
 // startOfFile is how much of a loaded file counts: those of a libtorch have gigabytes, and the number of their build at
 // the start.
 const startOfFile = 16 << 20
+
+var (
+	code     = regexp.MustCompile(`\.py$|\.so(\.|$)`)
+	machines = regexp.MustCompile(`^/(usr/)?lib(32|64)?/|/libpython3[^/]*$|/python3\.\d+/([^/-]+/|[^/]+$|lib-dynload/)|` +
+		`/opassert(-\d+)?/[^/]+\.so$`)
+)
+
+// ofMachine reports whether a loaded file is no code, or belongs to the system, the standard library of a Python, or
+// was compiled by opassert: each machine may have its own.
+func ofMachine(file string) bool { return !code.MatchString(file) || machines.MatchString(file) }
+
+// mostBeside is how many files and folders codeBeside looks at.
+const mostBeside = 10_000
+
+// codeBeside returns the code in the folder that a module is imported from, and whether that is all; for an
+// installed one, none.
+func codeBeside(source string) (files []string, all bool) {
+	root := filepath.Dir(source)
+	if filepath.Base(source) == "__init__.py" {
+		root = filepath.Dir(root)
+	}
+	if source == "" || strings.HasSuffix(root, "-packages") {
+		return nil, source != ""
+	}
+	seen := 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch seen++; {
+		case err != nil:
+			return err
+		case seen > mostBeside:
+			return fs.ErrInvalid
+		case d.IsDir() && strings.HasPrefix(d.Name(), ".") && path != root:
+			return filepath.SkipDir
+		case !d.IsDir() && code.MatchString(d.Name()):
+			files = append(files, path)
+		}
+		return nil
+	})
+	return files, err == nil
+}
