@@ -34,7 +34,8 @@ func unexplained(found []*report.Finding) {
 		v, like := f.Violation, probe.Irreproducible.Fault
 		v.Saw = "bytes of " + v.Subject.Name + " differ between two processes with the same values and the same seed, " +
 			"but not because of the previous call"
-		v.Symptom, v.Breaks, v.Fix, v.Note, f.Earlier = like.Symptom, like.Breaks, like.Fix, like.Note, ""
+		v.Symptom, v.Breaks, v.Fix, f.Earlier = like.Symptom, like.Breaks, like.Fix, ""
+		v.Note = "seen between processes alone, as of a kernel that is compiled again after some calls"
 	}
 }
 

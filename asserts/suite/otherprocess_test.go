@@ -16,7 +16,7 @@ import (
 )
 
 // follows is the note on an op whose results depend on its process.
-const follows = "OA021 () result: bytes of result differ between two processes with the same values and the same seed, " +
+const follows = "note OA021 () result: bytes of result differ between two processes with the same values and the same seed, " +
 	"but not because of the previous call"
 
 // Results that depend on the values of an earlier call are found, in a run of all cases and in a run of a
@@ -59,7 +59,12 @@ func remembers(t *testing.T, name string, from, to int) string {
 	r := must.Get(run.Do(context.Background()))(t)[0]
 	var said []string
 	for _, f := range r.Findings {
-		said = append(said, fmt.Sprintf("%v (%s) %v: %s", f.Violation.Code, f.Violation.Symptom, f.Violation.Subject, f.Violation.Saw))
+		level := ""
+		if f.Violation.Note != "" {
+			level = "note "
+		}
+		v := f.Violation
+		said = append(said, fmt.Sprintf("%s%v (%s) %v: %s", level, v.Code, v.Symptom, v.Subject, v.Saw))
 	}
 	for _, s := range r.Devices.Sum().Skips {
 		if s.Code == asserts.NondeterministicResult && !strings.HasPrefix(s.Reason, "not repeated after a call with other values, in another process: ") {
