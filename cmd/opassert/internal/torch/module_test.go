@@ -130,7 +130,7 @@ with open("given", "w") as file:
 		}
 		folder := t.TempDir()
 		must.Do(t, os.WriteFile(filepath.Join(folder, "measured.py"), []byte(module), 0o600))
-		for _, args := range [][]string{{"check", "-module", "measured", "-cases", "1", "-level", "identity", "-state", "state"}, {"lint", "-module", "measured"}} {
+		for _, args := range [][]string{{"check", "-module", "measured", "-n", "1", "-level", "identity", "-state", "state"}, {"lint", "-module", "measured"}} {
 			got := run(t, folder, append(args, "-python", python.Path)...)
 			var given [2][]string
 			text := must.Get(os.ReadFile(filepath.Join(folder, "given")))(t)
@@ -534,10 +534,15 @@ func TestMethods(t *testing.T) {
 		must.Do(t, os.WriteFile(filepath.Join(folder, "loads.py"), fmt.Appendf(nil, "import torch\n\ntorch.ops.load_library(%q)\n", library), 0o644))
 		programs := filepath.Join(folder, "programs")
 		for _, args := range [][]string{{"-module", "loads", "-python", python.Path, "-repro", programs}, {"-lib", library}} {
-			got := run(t, folder, append([]string{"check", "-level", "content", "-n", "20", "-state", filepath.Join(t.TempDir(), "state")}, args...)...)
+			got := run(t, folder, append([]string{"check", "-v", "-level", "content", "-n", "20", "-state", filepath.Join(t.TempDir(), "state")}, args...)...)
 			var found []string
-			for _, m := range regexp.MustCompile(`(?m)^(OA\d+|crash) .*methods::(\S+)`).FindAllStringSubmatch(got.stdout, -1) {
-				found = append(found, m[2]+" "+m[1])
+			op := ""
+			for line := range strings.Lines(got.stdout) {
+				if m := regexp.MustCompile(`^methods::(\S+)`).FindStringSubmatch(line); m != nil {
+					op = m[1]
+				} else if m := regexp.MustCompile(`^  error (OA\d+|crash) `).FindStringSubmatch(line); m != nil {
+					found = append(found, op+" "+m[1])
+				}
 			}
 			slices.Sort(found)
 			if diff := cmp.Diff([]string{
