@@ -293,10 +293,10 @@ if os.fork() == 0:
 os.wait()
 end.set()`
 	eachPython(t, func(t *testing.T, p python) {
-		o := run(t, []string{"-level", "content"}, p.path, "-c", program)
+		o := run(t, []string{"-level", "content", "-v"}, p.path, "-c", program)
 		for _, line := range []string{
-			"processes 2: findings 0", "  1 Python threads ran before libtorch was loaded", "skipped OA010 1: autograd's kernel raises the version",
-			"judged  5 calls, 5 of them at the level content", "  1 calls raised an error of their own",
+			"processes 2: nothing found", "not seen calls of 1 Python thread, which ran before libtorch was loaded", "skipped OA010 1: autograd's kernel raises the version",
+			"judged  5 calls, 5 of them at the level content", " 1 calls raised an error of their own",
 		} {
 			if !strings.Contains(o.stderr, line) {
 				t.Errorf("no %q in\n%s", line, o.stderr)
