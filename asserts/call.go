@@ -178,7 +178,7 @@ func (c *Call) observeAfter(args, results func()) {
 	}
 	observed := false
 	defer func() {
-		if !observed { //mutate:equivalent true: only saves time
+		if !observed { //mutate:equivalent false: only saves time
 			if p := recover(); p != nil {
 				c.breaks(p)
 			}
@@ -208,8 +208,8 @@ func (c *Call) endHeld(h *holding) {
 	if len(h.tensors) > 0 { //mutate:equivalent true: only saves time
 		h.end(c.origins())
 	}
-	usual := h.last == nil && //mutate:equivalent true: only saves time
-		h.late == nil && //mutate:equivalent true: only saves time
+	usual := h.last == nil && //mutate:equivalent false: the judge finds nothing, and more slowly
+		h.late == nil && //mutate:equivalent false: the judge finds nothing, and more slowly
 		c.usual() //mutate:equivalent false: the judge finds nothing, and more slowly
 	c.count()
 	var seen *Seen

@@ -1,6 +1,7 @@
 package asserts_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,9 +56,29 @@ func TestWriteInCapacity(t *testing.T) {
 		var got bool
 		for _, v := range asserts.Judge(opOf("f(Tensor self) -> ()"), seen, asserts.Aware()).Violations {
 			got = got || strings.Contains(v.Saw, "behind its elements")
+			if clips := strings.Contains(v.Fix, "slices.Clip(self)"); clips != want {
+				t.Errorf("%s: the fix is %q", after, v.Fix)
+			}
 		}
 		if got != want {
 			t.Errorf("%s: told as a write behind the elements: %v, want %v", after, got, want)
+		}
+	}
+}
+
+// A return of Go within the memory of its base is a view, although its array ends elsewhere; of a libtorch it is on another
+// StorageImpl.
+func TestViewOfAnotherArray(t *testing.T) {
+	at := func(impl, storage asserts.ID, text string) asserts.Observation {
+		return see(impl, storage, holding(text), shaped(func(c *asserts.Snapshot) { c.Memory = 4096 }))
+	}
+	for plain, want := range map[bool]int{true: 0, false: 1} {
+		self := list{at(1, 2, "abcd")}
+		seen := &asserts.Seen{Level: asserts.Content, Plain: plain, Before: self, After: self, Results: list{at(3, 4, "ab")}}
+		found := asserts.Judge(opOf("f(Tensor(a) self) -> Tensor(a)"), seen, asserts.Aware()).Violations
+		found = slices.DeleteFunc(found, func(v *asserts.Violation) bool { return v.Code != asserts.ViewStorage })
+		if len(found) != want {
+			t.Errorf("plain %v: %d findings, want %d", plain, len(found), want)
 		}
 	}
 }

@@ -70,6 +70,17 @@ func TestSentenceHasItsSubject(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
+	if got := (&Violation{Code: MetaAlias, Symptom: NoFake, Subject: x, Saw: "it has no fake"}).Sentence(); got != "it has no fake" {
+		t.Errorf("of an op without a fake: %q", got)
+	}
+}
+
+// Bytes that are not known are not those of a write behind the elements.
+func TestUnknownCapacity(t *testing.T) {
+	s := &Snapshot{DType: "uint8", Sizes: []int64{8}, Strides: []int64{1}, Nbytes: 8}
+	if inCapacity(s, s) {
+		t.Error("no byte is known")
+	}
 }
 
 // A tensor changes with its impl and its storage too; one that is undefined, or whose contents are not known, has no shape.
@@ -82,6 +93,9 @@ func TestChangedAndShape(t *testing.T) {
 		if after := (Observation{Impl: tt.impl, Storage: tt.storage, Content: &Snapshot{}}); before.Changed(&after) != tt.want {
 			t.Errorf("changed to impl %d, storage %d: %v", tt.impl, tt.storage, !tt.want)
 		}
+	}
+	if after := (Observation{Impl: 1, Storage: 2, Content: &Snapshot{Sizes: []int64{1}}}); !before.Changed(&after) {
+		t.Error("changed to other sizes: false")
 	}
 	if got := (&Observation{}).shape() + ", " + (&Observation{Impl: 1}).shape(); got != "none, a tensor" {
 		t.Error(got)

@@ -109,7 +109,7 @@ func newPlan(op *Op) *plan {
 	for i, s := range op.Results {
 		p.results[i].Subject = s
 		p.count(s, 1)
-		p.returnsLists = p.returnsLists || s.List
+		p.returnsLists = p.returnsLists || s.List //mutate:equivalent true: only saves time
 		for j := range op.Args {
 			if mayShare(&s, &op.Args[j]) {
 				p.results[i].declared = append(p.results[i].declared, j)

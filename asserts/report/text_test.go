@@ -9,6 +9,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/dev/must"
 )
 
 // What a call changed stands beside it where a line has room, and else in a line of its own.
@@ -68,6 +69,11 @@ func TestSharedNotes(t *testing.T) {
 	if blocks, shared := two.blocks(); len(blocks) != 2 || len(shared) != 0 {
 		t.Errorf("of two ops %d blocks, %d shared notes", len(blocks), len(shared))
 	}
+	twice := noted("c")
+	on(twice, finds(asserts.MetaAlias, 1, "x", "it has no fake"), engine.CPU).Violation.Note = "not promised"
+	if _, shared := (&Report{Ops: []*OpResult{noted("a"), twice}}).blocks(); len(shared) != 0 {
+		t.Errorf("two ops, of which one has it twice, share %v", shared)
+	}
 	three := &Report{Ops: append(two.Ops, noted("c"))}
 	blocks, shared := three.blocks()
 	if len(blocks) != 0 || len(shared) != 1 || !strings.HasSuffix(shared[0].Says, ": 3 ops") {
@@ -111,5 +117,40 @@ func TestAgain(t *testing.T) {
 		if got := (&Report{}).again(ran("a", tt.findings...)); !strings.HasSuffix(got, tt.want) || tt.want == "" && got != "" {
 			t.Errorf("%v: %q, want %q", tt.findings, got, tt.want)
 		}
+	}
+}
+
+// A list is cut where that leaves out more than one; libraries that were not loaded are not cut.
+func TestLongLists(t *testing.T) {
+	if got := few([]string{"a", "b", "c"}, 1, "; ") + ", " + few([]string{"a", "b"}, 1, "; "); got != "a; and 2 more, a; b" {
+		t.Error(got)
+	}
+	var b strings.Builder
+	must.Do(t, (&Report{Ops: []*OpResult{ran("a")}, Left: []string{"a.so: absent", "b.so: absent"}}).WriteText(&b, Brief))
+	if !strings.Contains(b.String(), "not loaded  a.so: absent\nnot loaded  b.so: absent\n") {
+		t.Error(b.String())
+	}
+}
+
+// A finding has its own place where that is not its op's.
+func TestPlaceOfFinding(t *testing.T) {
+	op, f := ran("a"), finds(asserts.MetaAlias, 0, "x", "it is wrong")
+	op.Site = asserts.Site{File: "a.cpp", Line: 1}
+	for file, want := range map[string]string{"a.cpp": "", "b.py": "b.py:1"} {
+		f.Violation.Site = asserts.Site{File: file, Line: 1}
+		if got := (&Report{}).show(op, f).line("at"); got != want {
+			t.Errorf("in %s: at %q, want %q", file, got, want)
+		}
+	}
+}
+
+// A check that some call was judged by is not among those that none was.
+func TestNotJudged(t *testing.T) {
+	op := ran("a")
+	tally := judged(asserts.FreshStorage)
+	tally.Skips = []asserts.Skip{{Code: asserts.FreshImpl, Count: 2}, {Code: asserts.FreshStorage, Count: 3}}
+	op.Devices = Devices{engine.CPU: tally}
+	if got := (&Report{Ops: []*OpResult{op}}).notJudged(); len(got) != 1 || !strings.HasPrefix(got[0], "OA005 in 3 calls") {
+		t.Errorf("%q", got)
 	}
 }

@@ -462,8 +462,8 @@ func TestReplacedWhileIdle(t *testing.T) {
 			t.Errorf("want a finding and three crashes\n%s%s", got.stdout, got.stderr)
 		}
 		text, _ := os.ReadFile(imports)
-		if n := strings.Count(string(text), "\n"); n != 2 {
-			t.Errorf("the module is imported %d times, want twice: to list the ops and call them, and for the control", n)
+		if n := strings.Count(string(text), "\n"); n < 1 || n > 2 {
+			t.Errorf("the module is imported %d times, want at most twice: to list the ops and call them, and for a control", n)
 		}
 	})
 }
