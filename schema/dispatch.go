@@ -74,6 +74,8 @@ func (r *reader) dispatchKeys(e *entry, n *yaml.Node) {
 			r.unknownDispatchKey(pos, key)
 		case e.has(key):
 			r.ReportAt(pos, "the dispatch key %s is given twice", key)
+		case e.excludes(key) != "":
+			r.ReportAt(pos, "%s can't be used with %s: each serves every backend", key, e.excludes(key))
 		default:
 			e.kernels = append(e.kernels, key)
 		}
@@ -88,4 +90,29 @@ func (r *reader) unknownDispatchKey(pos token.Position, key string) {
 		return
 	}
 	r.warnAt(pos, "unknown dispatch key %q%s", yamlfile.Clip(key), yamlfile.Suggest(key, dispatchKeys))
+}
+
+// excludes returns the key of a kernel that leaves nothing to one for a composite key, or "". Two can
+// stand together only if one is for nested tensors.
+func (e *entry) excludes(key string) string {
+	partial := func(k string) bool { return !slices.Contains(composites, k) }
+	others := slices.DeleteFunc(slices.Clone(e.kernels), partial)
+	both := append(slices.Clone(others), key)
+	nested := slices.Contains(both, compositeImplicitNested) && !slices.Contains(both, compositeExplicitNonFunctional)
+	if partial(key) || len(others) == 0 || len(others) == 1 && nested {
+		return ""
+	}
+	return others[0]
+}
+
+// checkFactory reports a factory function that would decompose.
+func (r *reader) checkFactory(e *entry) {
+	f, tensor := &e.op.Func, func(a Argument) bool { return a.Type.IsTensorLike() }
+	name := f.Name.Root()
+	factory := strings.HasPrefix(name, "new_") || strings.HasSuffix(name, "_like") ||
+		f.optionsIndex(0) >= 0 && !slices.ContainsFunc(f.Args, tensor)
+	if factory && e.op.CompositeImplicit && e.values[keyDispatch] == nil {
+		r.ReportAt(e.op.Pos, "the factory function %s must not decompose: give it a dispatch table with %s",
+			name, compositeExplicit)
+	}
 }

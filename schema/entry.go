@@ -122,6 +122,7 @@ func (r *reader) entry(n *yaml.Node) *entry {
 	e.op.CompositeImplicit = e.has(compositeImplicit) || !opaque
 	e.op.CompositeExplicit = e.has(compositeExplicit)
 	e.op.Decomposes = e.op.CompositeImplicit && !e.hasBackend()
+	r.checkFactory(e)
 	r.checkRandom(e)
 	return e
 }

@@ -134,12 +134,9 @@ func (p *Planner) Plan(op *schema.Op) Plan {
 // loose returns the exceptions of checks that schemas do not call for.
 func (p *Planner) loose(exceptions []*allowlist.Entry) (all []PlannedCheck) {
 	for code := range asserts.AllCodes.All() {
-		if code.About() != 0 {
-			continue
-		}
-		c := PlannedCheck{Check: asserts.Check{Code: code}, Waived: p.excuse(exceptions, code, false), Noted: p.excuse(exceptions, code, true)}
-		if c.Waived != nil || c.Noted != nil {
-			all = append(all, c)
+		waived, noted := p.excuse(exceptions, code, false), p.excuse(exceptions, code, true)
+		if code.About() == 0 && (waived != nil || noted != nil) {
+			all = append(all, PlannedCheck{Check: asserts.Check{Code: code}, Waived: waived, Noted: noted})
 		}
 	}
 	return all
