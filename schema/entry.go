@@ -127,7 +127,7 @@ func (r *reader) entry(n *yaml.Node) *entry {
 	return e
 }
 
-// fields returns the values of an entry, and whether it has keys.
+// fields returns the values of an entry, nil for those that it lacks, and whether it has keys.
 func (r *reader) fields(n *yaml.Node, keys []string) (map[string]*yaml.Node, bool) {
 	list, unknown, ok := r.Fields(n, "an entry", keys)
 	for _, key := range unknown {
@@ -135,9 +135,7 @@ func (r *reader) fields(n *yaml.Node, keys []string) (map[string]*yaml.Node, boo
 	}
 	values := make(map[string]*yaml.Node)
 	for i, value := range list {
-		if value != nil {
-			values[keys[i]] = value
-		}
+		values[keys[i]] = value
 	}
 	return values, ok
 }

@@ -268,8 +268,6 @@ func (r *OpResult) Reason() string {
 		return r.Missing
 	case len(r.Crashes) > 0 && (r.Error == "" || r.close == Unmade):
 		return r.Crashes[0].Cause
-	case r.Cannot != "":
-		return r.Cannot
 	case r.Error != "":
 		return r.Error
 	case r.Fault != "":

@@ -66,7 +66,11 @@ func (r *Run) feed(ctx context.Context, queue chan<- engine.Operator, finish fun
 			continue
 		}
 		if o.Missing != "" {
-			finish(report.NewOpResult(o))
+			res := report.NewOpResult(o)
+			if r.Lint {
+				res.Findings = report.Lint(o)
+			}
+			finish(res)
 			continue
 		}
 		select {

@@ -749,18 +749,18 @@ func TestFindingsOfAllCalls(t *testing.T) {
 	}
 }
 
-// What a case shows is told before its op has ended.
+// Found is called with what a case shows, before the op has ended.
 func TestFoundAtOnce(t *testing.T) {
 	f := &report.Finding{Violation: &asserts.Violation{Code: asserts.UndeclaredAlias}}
 	s := perform(t, func(q request, n int) []string {
 		return []string{startOf(0), ended(report.CaseResult{Ran: true, Found: []*report.Finding{f}}), lineDone}
 	})
-	var told []string
+	var shown []string
 	s.run.Found = func(op string, found []*report.Finding) {
-		told = append(told, fmt.Sprint(op, len(found), found[0].Violation.Code))
+		shown = append(shown, fmt.Sprint(op, len(found), found[0].Violation.Code))
 	}
-	if res, _ := s.do(t); len(res.Findings) != 1 || !slices.Equal(told, []string{res.Op + "1 OA007"}) {
-		t.Errorf("%d findings, told %q", len(res.Findings), told)
+	if res, _ := s.do(t); len(res.Findings) != 1 || !slices.Equal(shown, []string{res.Op + "1 OA007"}) {
+		t.Errorf("%d findings, shown %q", len(res.Findings), shown)
 	}
 }
 

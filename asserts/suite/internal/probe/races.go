@@ -16,7 +16,7 @@ var _ = add(Row{
 			if first == nil || then == nil {
 				return nil
 			}
-			if differ := c.Unlike(first, then); len(differ) > 0 {
+			if differ := Unlike(c.Judged, first, then); len(differ) > 0 {
 				if !c.Repeats(First, c.Seen) {
 					return nil
 				}

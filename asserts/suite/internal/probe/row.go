@@ -68,9 +68,6 @@ func Rows() []*Row {
 // Of returns the probes of a moment.
 func Of(at Moment) []*Row { return slices.DeleteFunc(Rows(), func(r *Row) bool { return r.At != at }) }
 
-// Asks reports whether a call can show the fault.
-func (r *Row) Asks(c *Call) bool { return r.When == nil || r.When(c) }
-
 // Faults makes the call again, and returns the faults of results that differ.
 func (r *Row) Faults(c *Call) []asserts.Fault {
 	if r.Find != nil {

@@ -10,7 +10,7 @@ var _ = add(Row{
 		if then == nil || !c.Repeats(twoThreads, then) || !c.Repeats(First, c.Seen) {
 			return nil
 		}
-		return about(c.Unlike(c.Seen, then), r.Fault) // the bytes of large tensors are not copied
+		return about(Unlike(c.Judged, c.Seen, then), r.Fault) // the bytes of large tensors are not copied
 	},
 	Fault: asserts.Fault{
 		Code: asserts.NondeterministicResult, Symptom: asserts.Threads,

@@ -27,7 +27,7 @@ func (t *Target) budget(row *probe.Row) budget {
 // due reports whether a probe is to make a call again, or returns the skip if its budget is spent.
 func (t *Target) due(row *probe.Row, c *probe.Call) (bool, []asserts.Skip) {
 	b := t.budget(row)
-	if c.Known = b.known; !row.Asks(c) {
+	if c.Known = b.known; row.When != nil && !row.When(c) {
 		return false, nil
 	}
 	key := row.Key(c)

@@ -107,9 +107,7 @@ func codeBeside(source string) (files []string, all bool) {
 	seen := 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch seen++; {
-		case err != nil:
-			return err
-		case seen > mostBeside:
+		case err != nil || seen > mostBeside:
 			return fs.ErrInvalid
 		case d.IsDir() && strings.HasPrefix(d.Name(), ".") && path != root:
 			return filepath.SkipDir

@@ -3,6 +3,7 @@ package checkup
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"debug/buildinfo"
 	"encoding/json"
 	"errors"
@@ -191,31 +192,23 @@ func (o *Options) Earlier() *report.Report {
 	return r
 }
 
-// Keep keeps the report for Earlier, unless a run that is not so busy may have another.
+// Keep writes the report for Earlier, unless calls were cut for time, or a file changed during the run.
 func (c *Run) Keep(r *report.Report) error {
 	path := c.keptAt()
 	cut := func(op *report.OpResult) bool { return op.Fault != "" || op.Left != "" || len(op.Unfinished) > 0 }
-	if path == "" || len(c.Left) > 0 || slices.ContainsFunc(r.Ops, cut) {
-		return nil
-	}
-	if c.begun.Digest == "" || c.begun.Digest != c.decides(c.begun.Loaded) { // a file was written meanwhile
+	if path == "" || len(c.Left) > 0 || slices.ContainsFunc(r.Ops, cut) ||
+		c.begun.Digest == "" || c.begun.Digest != c.decides(c.begun.Loaded) { // a file was written meanwhile
 		return nil
 	}
 	line, err := json.Marshal(c.begun)
 	text := bytes.NewBuffer(append(line, '\n'))
-	if err == nil {
-		err = r.WriteJSON(text)
+	if err := cmp.Or(err, r.WriteJSON(text), os.WriteFile(path+".part", text.Bytes(), 0o600)); err != nil {
+		return err
 	}
-	if err == nil {
-		err = os.WriteFile(path+".part", text.Bytes(), 0o600)
-	}
-	if err == nil {
-		err = os.Rename(path+".part", path)
-	}
-	return err
+	return os.Rename(path+".part", path)
 }
 
-// begin notes what decides the report, as it is before the first call.
+// begin records what decides the report, before the first call.
 func (c *Run) begin() {
 	if c.keptAt() == "" {
 		return

@@ -23,7 +23,7 @@ import (
 // below the findings; elsewhere in a line each half minute.
 type progress struct {
 	show func(line string)
-	tell func(title string) // of a finding, before the report has it
+	add  func(title string) // of a finding, before the report has it
 	stop chan struct{}      // received by the goroutine that writes
 
 	mu              sync.Mutex
@@ -45,7 +45,7 @@ func startProgress(inv *invocation, ops []engine.Operator, known map[string]*rep
 		}
 	}
 	each := 30 * time.Second
-	p.tell = func(string) {}
+	p.add = func(string) {}
 	p.show = func(line string) {
 		if line != "" {
 			fmt.Fprintln(inv.stderr, "opassert:", line)
@@ -54,7 +54,7 @@ func startProgress(inv *invocation, ops []engine.Operator, known map[string]*rep
 	if terminal := inv.own.stderr; inv.shows() {
 		each = 200 * time.Millisecond
 		p.show = func(line string) { fmt.Fprintf(terminal, "\r\x1b[K\x1b[?7l%s\x1b[?7h", line) } // truncated to the terminal's width
-		p.tell = func(title string) { fmt.Fprintf(terminal, "\r\x1b[K%s\n", title) }
+		p.add = func(title string) { fmt.Fprintf(terminal, "\r\x1b[K%s\n", title) }
 		p.show(p.line())
 	}
 	go p.each(each)
@@ -121,19 +121,19 @@ func (p *progress) opStarted(op string) {
 	p.running = append(p.running, op)
 }
 
-// found tells the findings of a case before its op is done.
+// found shows what a case of an op shows, before the op is done.
 func (p *progress) found(op string, findings []*report.Finding) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.tellNew(op, findings)
+	p.addNew(op, findings)
 }
 
-// tellNew tells the findings that were not shown before.
-func (p *progress) tellNew(op string, findings []*report.Finding) {
+// addNew shows the findings that were not shown before.
+func (p *progress) addNew(op string, findings []*report.Finding) {
 	for _, f := range findings {
 		if f.Counts() && !slices.ContainsFunc(p.shown[op], f.SameFault) {
 			p.shown[op] = append(p.shown[op], f)
-			p.tell(printable.Line(f.Violation.Symptom.Of(f.Violation.Code) + "  " + op + "  " + f.Violation.Sentence()))
+			p.add(printable.Line(f.Violation.Symptom.Of(f.Violation.Code) + "  " + op + "  " + f.Violation.Sentence()))
 		}
 	}
 }
@@ -144,11 +144,11 @@ func (p *progress) opDone(r *report.OpResult) {
 	p.done++
 	p.cases += r.Cases
 	p.findings += r.Against()
-	p.tellNew(r.Op, r.Findings)
+	p.addNew(r.Op, r.Findings)
 	delete(p.shown, r.Op)
 	for _, c := range r.Crashes {
 		if c.Counts() {
-			p.tell(printable.Line("crash  " + r.Op + "  " + c.Cause))
+			p.add(printable.Line("crash  " + r.Op + "  " + c.Cause))
 		}
 	}
 	if i := slices.Index(p.running, r.Op); i >= 0 {

@@ -64,7 +64,7 @@ func TestShows(t *testing.T) {
 		t.Errorf("besides the line of a terminal: %s", &out)
 	}
 	var told []string
-	p := &progress{tell: func(title string) { told = append(told, title) }, shown: make(map[string][]*report.Finding)}
+	p := &progress{add: func(title string) { told = append(told, title) }, shown: make(map[string][]*report.Finding)}
 	fresh := &report.Finding{Violation: &asserts.Violation{Code: asserts.FreshImpl, Op: "my::op"}}
 	p.found("my::op\n", []*report.Finding{fresh})
 	p.found("my::op\n", []*report.Finding{fresh})

@@ -3,6 +3,7 @@
 package torch
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -186,15 +187,12 @@ func (l *Libtorch) Unavailable(op, text string) string {
 		return "its kernel asks for tensors on a GPU"
 	}
 	m := inner.FindStringSubmatch(text)
-	if m == nil {
+	if m == nil || m[1] == op {
 		return ""
 	}
 	called, err := libtorch.Lookup(m[1])
 	caller, unknown := libtorch.Lookup(op)
-	if err == nil && m[1] == op && len(called.Runs) == 0 && l.device.Name == "" {
-		return "it has no kernel for the CPU"
-	}
-	if err != nil || unknown != nil || m[1] == op || slices.ContainsFunc(caller.Runs, func(key string) bool { return slices.Contains(called.Runs, key) }) {
+	if err != nil || unknown != nil || slices.ContainsFunc(caller.Runs, func(key string) bool { return slices.Contains(called.Runs, key) }) {
 		return ""
 	}
 	return "it calls an op that has no kernel for any CPU tensor that it takes itself"
@@ -244,8 +242,8 @@ func (l *Libtorch) operator(op *libtorch.Op) engine.Operator {
 	if o.Unseen = Unseen(o.Schema, op); o.Added {
 		o.Makers, o.Inverse = l.makers(o.Schema), inverse(op.Name)
 	}
-	if o.Kernel == engine.NoKernel {
-		o.Missing = "it has no kernel for " + l.device.Name
+	if o.Kernel == engine.NoKernel || l.device.Name == "" && o.Added && len(op.Runs) == 0 && !op.Top {
+		o.Missing = "it has no kernel for " + cmp.Or(l.device.Name, "the CPU")
 		o.Cannot = o.Missing
 		return o
 	}

@@ -301,7 +301,7 @@ def _(x, mode):
     return x * packed[key].view(x.shape)
 
 
-@fault("caches_without_contents(Tensor x, Tensor lengths) -> Tensor", "OA021")
+@fault("caches_without_contents(Tensor x, Tensor lengths) -> Tensor", "note OA021")  # the culprit is no call that is repeated
 def _(x, lengths):
     if x.dim() != 2 or lengths.dim() != 1 or lengths.shape[0] != x.shape[0] or lengths.dtype != torch.int64:
         raise RuntimeError("lengths must be 1-D int64, with a number for each row of x")
