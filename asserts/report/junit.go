@@ -21,17 +21,12 @@ type junitSuites struct {
 }
 
 type junitSuite struct {
-	Name  junitText   `xml:"name,attr"`
+	Name  string      `xml:"name,attr"`
 	Time  junitTime   `xml:"time,attr,omitempty"`
 	Cases []junitCase `xml:"testcase"`
 	junitCounts
 	Skipped int `xml:"skipped,attr"`
 }
-
-// A junitText is text in the characters that XML allows.
-type junitText string
-
-func (t junitText) MarshalText() ([]byte, error) { return []byte(printable.Text(string(t))), nil }
 
 // A junitTime is written in seconds.
 type junitTime time.Duration
@@ -47,8 +42,8 @@ type junitCounts struct {
 }
 
 type junitCase struct {
-	Class   junitText  `xml:"classname,attr"`
-	Name    junitText  `xml:"name,attr"`
+	Class   string     `xml:"classname,attr"`
+	Name    string     `xml:"name,attr"`
 	Time    junitTime  `xml:"time,attr,omitempty"`
 	Failure *junitNote `xml:"failure"`
 	Error   *junitNote `xml:"error"`
@@ -56,9 +51,14 @@ type junitCase struct {
 }
 
 type junitNote struct {
-	Message junitText `xml:"message,attr,omitempty"`
-	Type    junitText `xml:"type,attr,omitempty"`
-	Text    junitText `xml:",chardata"`
+	Message string `xml:"message,attr,omitempty"`
+	Type    string `xml:"type,attr,omitempty"`
+	Text    string `xml:",chardata"`
+}
+
+// noted returns a note with the characters that XML allows.
+func noted(message, kind, text string) *junitNote {
+	return &junitNote{printable.Text(message), printable.Text(kind), printable.Text(text)}
 }
 
 // WriteJUnit writes the results as JUnit XML, in the form of the schema that Jenkins publishes (jenkinsci/xunit-plugin,
@@ -66,10 +66,7 @@ type junitNote struct {
 func WriteJUnit(w io.Writer, results []asserts.Result) error {
 	all := junitSuites{Name: "opassert"}
 	for _, r := range results {
-		name := junitText(r.Op)
-		if name == "" {
-			name = "opassert"
-		}
+		name := cmp.Or(printable.Text(r.Op), "opassert")
 		i := slices.IndexFunc(all.Suites, func(s *junitSuite) bool { return s.Name == name })
 		if i < 0 {
 			i = len(all.Suites)
@@ -93,19 +90,19 @@ func WriteJUnit(w io.Writer, results []asserts.Result) error {
 	return err
 }
 
-func junitOf(r asserts.Result, class junitText) junitCase {
-	c := junitCase{Class: class, Name: junitText(keyOf(r)), Time: junitTime(r.Took)}
+func junitOf(r asserts.Result, class string) junitCase {
+	c := junitCase{Class: class, Name: printable.Text(keyOf(r)), Time: junitTime(r.Took)}
 	switch r.Status {
 	case asserts.Violated:
-		c.Failure = &junitNote{Message: junitText(firstLine(r)), Type: junitText(r.Code.String()), Text: junitText(messageOf(r))}
+		c.Failure = noted(firstLine(r), r.Code.String(), messageOf(r))
 	case asserts.Crashed, asserts.Failed:
-		c.Error = &junitNote{Message: junitText(firstLine(r)), Type: junitText(r.Status), Text: junitText(messageOf(r))}
+		c.Error = noted(firstLine(r), string(r.Status), messageOf(r))
 	case asserts.Noted:
-		c.Skipped = &junitNote{Message: junitText("note: " + cmp.Or(r.First, r.Reason)), Text: junitText(messageOf(r))}
+		c.Skipped = noted("note: "+cmp.Or(r.First, r.Reason), "", messageOf(r))
 	case asserts.Known:
-		c.Skipped = &junitNote{Message: "known: the baseline has it", Text: junitText(messageOf(r))}
+		c.Skipped = noted("known: the baseline has it", "", messageOf(r))
 	case asserts.Skipped:
-		c.Skipped = &junitNote{Message: junitText(r.Reason)}
+		c.Skipped = noted(r.Reason, "", "")
 	}
 	return c
 }

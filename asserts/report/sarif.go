@@ -10,104 +10,39 @@ import (
 	"github.com/opassert/opassert/internal/printable"
 )
 
-type sarifLog struct {
-	Schema  string     `json:"$schema"`
-	Version string     `json:"version"`
-	Runs    []sarifRun `json:"runs"`
-}
+// An object is one of a SARIF log, with the names of properties that its schema has.
+type object map[string]any
 
-type sarifRun struct {
-	Tool    sarifTool     `json:"tool"`
-	Results []sarifResult `json:"results"`
-}
-
-type sarifTool struct {
-	Driver sarifDriver `json:"driver"`
-}
-
-type sarifDriver struct {
-	Name    string      `json:"name"`
-	Version string      `json:"version,omitempty"`
-	URI     string      `json:"informationUri"`
-	Rules   []sarifRule `json:"rules"`
-}
-
-type sarifRule struct {
-	ID    string    `json:"id"`
-	Name  string    `json:"name"`
-	Short sarifText `json:"shortDescription"`
-	Full  sarifText `json:"fullDescription"`
-}
-
-type sarifText struct {
-	Text string `json:"text"`
-}
-
-type sarifResult struct {
-	RuleID       string            `json:"ruleId"`
-	RuleIndex    int               `json:"ruleIndex"`
-	Kind         string            `json:"kind"`
-	Level        string            `json:"level"`
-	Baseline     string            `json:"baselineState,omitempty"`
-	Message      sarifText         `json:"message"`
-	Locations    []sarifLocation   `json:"locations,omitempty"`
-	Attachments  []sarifAttachment `json:"attachments,omitempty"`
-	Count        int               `json:"occurrenceCount,omitempty"`
-	Fingerprints map[string]string `json:"partialFingerprints"`
-}
-
-type sarifLocation struct {
-	Physical *sarifPhysical `json:"physicalLocation,omitempty"`
-	Logical  []sarifLogical `json:"logicalLocations,omitempty"`
-}
-
-type sarifAttachment struct {
-	Description sarifText     `json:"description"`
-	Artifact    sarifArtifact `json:"artifactLocation"`
-}
-
-type sarifPhysical struct {
-	Artifact sarifArtifact `json:"artifactLocation"`
-	Region   sarifRegion   `json:"region"`
-}
-
-type sarifArtifact struct {
-	URI  string `json:"uri"`
-	Base string `json:"uriBaseId,omitempty"`
-}
-
-type sarifRegion struct {
-	Line int `json:"startLine"`
-}
-
-type sarifLogical struct {
-	Name string `json:"fullyQualifiedName"`
-	Kind string `json:"kind"`
-}
+func message(text string) object { return object{"text": text} }
 
 // WriteSARIF writes the results as a SARIF 2.1.0 log. version is the tool's; files under root are
 // written relative to it.
 func WriteSARIF(w io.Writer, version, root string, results []asserts.Result) error {
-	run := sarifRun{
-		Tool:    sarifTool{sarifDriver{Name: "opassert", Version: version, URI: "https://github.com/opassert/opassert", Rules: sarifRules()}},
-		Results: []sarifResult{},
+	driver := object{"name": "opassert", "informationUri": "https://github.com/opassert/opassert", "rules": sarifRules()}
+	if version != "" {
+		driver["version"] = version
 	}
+	all := []object{}
 	for _, r := range results {
-		run.Results = append(run.Results, sarifOf(r, root))
+		all = append(all, sarifOf(r, root))
 	}
-	return printable.JSON(w, sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}}, "  ")
+	run := object{"tool": object{"driver": driver}, "results": all}
+	return printable.JSON(w, object{"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": []object{run}}, "  ")
 }
 
 // sarifRules returns the checks by code, and under Code 0 the rule for results without a check.
-func sarifRules() []sarifRule {
-	rules := []sarifRule{{"OA000", "kernel", sarifText{"a kernel runs to its end"}, sarifText{"a kernel that crashes, or fails, cannot be checked"}}}
+func sarifRules() []object {
+	rule := func(id, name, short, full string) object {
+		return object{"id": id, "name": name, "shortDescription": message(short), "fullDescription": message(full)}
+	}
+	rules := []object{rule("OA000", "kernel", "a kernel runs to its end", "a kernel that crashes, or fails, cannot be checked")}
 	for c := range asserts.AllCodes.All() {
-		rules = append(rules, sarifRule{c.String(), c.Name(), sarifText{c.Rule()}, sarifText{c.Rule() + "; or else " + c.BreaksPlain()}})
+		rules = append(rules, rule(c.String(), c.Name(), c.Rule(), c.Rule()+"; or else "+c.BreaksPlain()))
 	}
 	return rules
 }
 
-func sarifOf(r asserts.Result, root string) sarifResult {
+func sarifOf(r asserts.Result, root string) object {
 	kinds := map[asserts.Status][2]string{
 		asserts.Violated: {"fail", "error"},
 		asserts.Crashed:  {"fail", "error"},
@@ -117,40 +52,43 @@ func sarifOf(r asserts.Result, root string) sarifResult {
 		asserts.Skipped:  {"notApplicable", "none"},
 		asserts.Passed:   {"pass", "none"},
 	}
-	s := sarifResult{
-		RuleID:       r.Code.String(),
-		RuleIndex:    1 + slices.Index(slices.Collect(asserts.AllCodes.All()), r.Code), // position in sarifRules
-		Kind:         kinds[r.Status][0],
-		Level:        kinds[r.Status][1],
-		Message:      sarifText{printable.Text(messageOf(r))},
-		Count:        r.Count,
-		Fingerprints: map[string]string{"opassert/v2": keyOf(r)},
+	s := object{
+		"ruleId":              r.Code.String(),
+		"ruleIndex":           1 + slices.Index(slices.Collect(asserts.AllCodes.All()), r.Code), // position in sarifRules
+		"kind":                kinds[r.Status][0],
+		"level":               kinds[r.Status][1],
+		"message":             message(printable.Text(messageOf(r))),
+		"partialFingerprints": object{"opassert/v2": keyOf(r)},
+	}
+	if r.Count != 0 {
+		s["occurrenceCount"] = r.Count
 	}
 	if r.Status == asserts.Known {
-		s.Baseline = "unchanged"
+		s["baselineState"] = "unchanged"
 	}
-	var at sarifLocation
+	at := object{}
 	if r.Op != "" {
-		at.Logical = []sarifLogical{{r.Op, "function"}}
+		at["logicalLocations"] = []object{{"fullyQualifiedName": r.Op, "kind": "function"}}
 	}
 	if r.Site.File != "" {
-		at.Physical = &sarifPhysical{artifact(r.Site.File, root), sarifRegion{max(r.Site.Line, 1)}}
+		at["physicalLocation"] = object{"artifactLocation": artifact(r.Site.File, root), "region": object{"startLine": max(r.Site.Line, 1)}}
 	}
-	if at.Logical != nil || at.Physical != nil {
-		s.Locations = []sarifLocation{at}
+	if len(at) > 0 {
+		s["locations"] = []object{at}
 	}
 	if r.Program != "" {
-		s.Attachments = []sarifAttachment{{sarifText{"a program that shows it without opassert"}, artifact(r.Program, root)}}
+		text := message("a program that shows it without opassert")
+		s["attachments"] = []object{{"description": text, "artifactLocation": artifact(r.Program, root)}}
 	}
 	return s
 }
 
-func artifact(file, root string) sarifArtifact {
+func artifact(file, root string) object {
 	if !filepath.IsAbs(file) { // relative to the module, as a Site is
-		return sarifArtifact{(&url.URL{Path: file}).String(), "%SRCROOT%"}
+		return object{"uri": (&url.URL{Path: file}).String(), "uriBaseId": "%SRCROOT%"}
 	}
 	if rel, _ := filepath.Rel(root, file); filepath.IsLocal(rel) {
-		return sarifArtifact{(&url.URL{Path: filepath.ToSlash(rel)}).String(), "%SRCROOT%"}
+		return object{"uri": (&url.URL{Path: filepath.ToSlash(rel)}).String(), "uriBaseId": "%SRCROOT%"}
 	}
-	return sarifArtifact{(&url.URL{Scheme: "file", Path: filepath.ToSlash(file)}).String(), ""}
+	return object{"uri": (&url.URL{Scheme: "file", Path: filepath.ToSlash(file)}).String()}
 }

@@ -306,6 +306,17 @@ func TestSARIFShape(t *testing.T) {
 	}
 }
 
+// What a result does not have is left out.
+func TestSARIFOfLittle(t *testing.T) {
+	var b strings.Builder
+	must.Do(t, report.WriteSARIF(&b, "", "/src", []asserts.Result{{Status: asserts.Skipped}}))
+	for _, name := range []string{`"version": ""`, "occurrenceCount", "locations", "attachments"} {
+		if strings.Contains(b.String(), name) {
+			t.Errorf("%s is in %s", name, b.String())
+		}
+	}
+}
+
 // A finding known before is unchanged in SARIF's terms.
 func TestSARIFOfKnown(t *testing.T) {
 	for status, want := range map[asserts.Status]bool{asserts.Known: true, asserts.Violated: false} {
