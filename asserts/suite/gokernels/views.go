@@ -3,7 +3,6 @@ package gokernels
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"reflect"
 	"slices"
 	"strings"
@@ -37,6 +36,7 @@ const (
 	mostViewCalls    = 4096 // tried of an op on a base
 	mostFoundCalls   = 32   // remembered of a kind of layout
 	mostViewSearches = 3    // of one kind: equal sizes hide which of them an op uses
+	mostSearched     = 1024 // elements of a layout
 )
 
 func newViews(operators []engine.Operator) views {
@@ -52,11 +52,8 @@ func newViews(operators []engine.Operator) views {
 // isViewOp reports whether an op returns a view of its only tensor argument.
 func isViewOp(f *schema.Function) bool {
 	tensors := slices.DeleteFunc(slices.Clone(f.Args), func(a schema.Argument) bool { return !a.Type.HoldsTensors() })
+	isView := func(t schema.Type, a *schema.Alias) bool { return t.String() == "Tensor" && a != nil && !a.Write }
 	return len(tensors) == 1 && len(f.Returns) == 1 && isView(tensors[0].Type, tensors[0].Alias) && isView(f.Returns[0].Type, f.Returns[0].Alias)
-}
-
-func isView(t schema.Type, a *schema.Alias) bool {
-	return t.String() == "Tensor" && a != nil && !a.Write
 }
 
 // A viewLayout describes the sizes, strides and offset of a tensor in the storage of a base.
@@ -106,15 +103,22 @@ func (e *Engine) repeatFound(l viewLayout) *handle {
 // search notes the calls of an op on a base that return a layout.
 func (e *Engine) search(l viewLayout, op *schema.Op, i int) {
 	base := e.base(l, i)
-	if base == nil || l.large() {
+	if base == nil || tensor.Numel(l.Sizes) > mostSearched {
 		return
 	}
 	defer l.drop(base)
 	before := observeBroken(base.Tensor, asserts.Content)
-	tried := 0
-	for values := range product(l.choices(op, i)) {
-		c := viewCall{op, i, slices.Clone(values)}
-		if tried++; tried > mostViewCalls || len(e.views.found[l.sort]) >= mostFoundCalls {
+	choices, all := l.choices(op, i), 1
+	for _, some := range choices {
+		all *= len(some)
+	}
+	for n := range min(all, mostViewCalls) {
+		c := viewCall{op: op, base: i}
+		for _, some := range choices {
+			c.values = append(c.values, some[n%len(some)])
+			n /= len(some)
+		}
+		if len(e.views.found[l.sort]) >= mostFoundCalls {
 			return
 		}
 		if t := e.callView(c, l, base, before); t != nil {
@@ -165,18 +169,13 @@ func (e *Engine) callView(c viewCall, l viewLayout, base *handle, before asserts
 		return nil
 	}
 	after := observeBroken(base.Tensor, asserts.Content)
-	if !l.hasLayout(observeBroken(t, asserts.Content), after) || !unchanged(before.Content, after.Content) {
+	was, is := before.Content, after.Content
+	if !l.hasLayout(observeBroken(t, asserts.Content), after) ||
+		was.Digest != is.Digest || !slices.Equal(was.Sizes, is.Sizes) || !slices.Equal(was.Strides, is.Strides) {
 		return nil
 	}
 	return t
 }
-
-// unchanged reports whether a base was not changed.
-func unchanged(before, after *asserts.Snapshot) bool {
-	return before.Digest == after.Digest && slices.Equal(before.Sizes, after.Sizes) && slices.Equal(before.Strides, after.Strides)
-}
-
-func isTensor(a schema.Argument) bool { return a.Type.HoldsTensors() }
 
 // hasLayout reports whether a view of a base has the layout.
 func (l viewLayout) hasLayout(view, base asserts.Observation) bool {
@@ -251,13 +250,10 @@ func otherView(t *handle, d engine.Dense) viewLayout {
 	return viewLayout{Dense: d, on: t, bases: [][]int64{d.Sizes}, sort: fmt.Sprint("view ", len(d.Sizes))}
 }
 
-// large reports whether a search would try many calls.
-func (l viewLayout) large() bool { return tensor.Numel(l.Sizes) > 1<<10 }
-
 func (l viewLayout) arguments(c viewCall, base *handle) []any {
 	args := make([]any, len(c.op.Func.Args))
 	for i, a := range c.op.Func.Args {
-		if args[i] = l.values(a, c.base)[c.values[i]]; isTensor(a) {
+		if args[i] = l.values(a, c.base)[c.values[i]]; a.Type.HoldsTensors() {
 			args[i] = base
 		}
 	}
@@ -287,7 +283,7 @@ func (l viewLayout) values(a schema.Argument, base int) []any {
 		all = append(all, engine.Default{})
 	}
 	switch name := strings.TrimSuffix(a.Type.String(), "?"); {
-	case isTensor(a):
+	case a.Type.HoldsTensors():
 		return []any{nil}
 	case name == "bool":
 		return append(all, false, true)
@@ -328,24 +324,4 @@ func (l viewLayout) lists(base int) []any {
 		all = append(all, slicesx.Map(list, func(n int64) any { return n }))
 	}
 	return all
-}
-
-// product yields every way to choose one of each, in a slice that it reuses.
-func product(choices [][]int) iter.Seq[[]int] {
-	return func(yield func([]int) bool) {
-		chosen := make([]int, len(choices))
-		var choose func(i int) bool
-		choose = func(i int) bool {
-			if i == len(choices) {
-				return yield(chosen)
-			}
-			for _, c := range choices[i] {
-				if chosen[i] = c; !choose(i + 1) {
-					return false
-				}
-			}
-			return true
-		}
-		choose(0)
-	}
 }
