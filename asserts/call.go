@@ -202,7 +202,6 @@ func (c *Call) observeAfter(args, results func()) {
 	observed = true
 }
 
-// endHeld ends a call that holds storages.
 func (c *Call) endHeld(h *holding) {
 	c.counter = atContent
 	if len(h.tensors) > 0 { //mutate:equivalent true: only saves time

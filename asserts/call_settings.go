@@ -78,7 +78,6 @@ func levelUnset(test bool) Level {
 	return Identity
 }
 
-// inTest reports whether the program is a test.
 func inTest() bool { return flag.Lookup("test.v") != nil }
 
 // parseSettings reads OPASSERT.
@@ -146,7 +145,6 @@ func (s *settings) set(option string) bool {
 	return true
 }
 
-// update replaces the process's settings.
 func update(change func(*settings)) {
 	configure()
 	updating.Lock()
@@ -156,7 +154,6 @@ func update(change func(*settings)) {
 	current.Store(s.finish())
 }
 
-// replace sets one of the process's settings, and returns a function that restores it.
 func replace[T any](value T, field func(*settings) *T) (restore func()) {
 	var old T
 	update(func(s *settings) { old, *field(s) = *field(s), value })

@@ -84,7 +84,6 @@ func packagePath(function, program string) string {
 	return program
 }
 
-// program returns the build information of the program.
 var program = sync.OnceValue(func() *debug.BuildInfo {
 	info, ok := debug.ReadBuildInfo()
 	if !ok { //mutate:equivalent true: the go command always records it

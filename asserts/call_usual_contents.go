@@ -82,7 +82,6 @@ func (p *plan) usualSkips() (skips []Skip) {
 // nothing reports whether two observations are of an undefined tensor, or are the heads of a list.
 func (c *Call) nothing(i, j int) bool { return c.Record[i].Impl == 0 && c.Record[j].Content == nil }
 
-// usualArgument examines the contents of an argument.
 func (c *Call) usualArgument(s *subjectPlan, at int, skipped *usualSkipped) bool {
 	b, a := &c.Record[at], &c.Record[c.before+at]
 	x, y := b.Content, a.Content
@@ -126,7 +125,6 @@ func (c *Call) unheldBy(s *subjectPlan, at int, skipped *usualSkipped) bool {
 	return true
 }
 
-// usualReturnContents examines the memory of a return.
 func (c *Call) usualReturnContents(at int) bool {
 	o := &c.Record[at]
 	y := o.Content

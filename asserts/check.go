@@ -83,7 +83,6 @@ func (r *checkRow) settledBy(facts usual.Facts) bool {
 		!r.when(&Seen{Alone: true}) //mutate:equivalent false: only saves time
 }
 
-// judgedOn reports whether the check is judged on a call.
 func (r *checkRow) judgedOn(seen *Seen) bool {
 	when := !seen.Autograd
 	if r.when != nil {

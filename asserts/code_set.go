@@ -1,12 +1,13 @@
 package asserts
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"iter"
-	"strconv"
+	"slices"
 	"strings"
+
+	"github.com/opassert/opassert/internal/slicesx"
 )
 
 // Codes is a set of checks.
@@ -40,11 +41,7 @@ func (s Codes) All() iter.Seq[Code] {
 
 // String returns the codes with spaces between: "OA003 OA005".
 func (s Codes) String() string {
-	var names []string
-	for c := range s.All() {
-		names = append(names, c.String())
-	}
-	return strings.Join(names, " ")
+	return slicesx.Join(slices.Collect(s.All()), " ", Code.String)
 }
 
 // MarshalText returns the text of String.
@@ -68,14 +65,13 @@ type Counts [numCodes]int
 
 // MarshalJSON writes the numbers that are not zero, by code.
 func (n Counts) MarshalJSON() ([]byte, error) {
-	text := []byte{'{'}
+	byCode := make(map[Code]int)
 	for c := range AllCodes.All() {
 		if n[c] != 0 {
-			text = append(append(append(text, '"'), c.String()...), `":`...)
-			text = append(strconv.AppendInt(text, int64(n[c]), 10), ',')
+			byCode[c] = n[c]
 		}
 	}
-	return append(bytes.TrimSuffix(text, []byte{','}), '}'), nil
+	return json.Marshal(byCode)
 }
 
 // UnmarshalJSON reads the JSON of MarshalJSON.

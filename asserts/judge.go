@@ -62,7 +62,6 @@ func (v *Verdict) Unheld(op *Op, seen *Seen) []Skip {
 	return skips
 }
 
-// A judge judges one call.
 type judge struct {
 	op     *Op
 	seen   *Seen
@@ -229,7 +228,6 @@ func (j *judge) passesOverContents(code Code, in *input) bool {
 	return unseen
 }
 
-// conclude returns the verdict with the skips.
 func (j *judge) conclude() Verdict {
 	for s, n := range j.skipped {
 		s.Count = n

@@ -187,7 +187,6 @@ func unequal(b, a []byte) (n int) {
 	return n
 }
 
-// changedMetadata describes each changed piece of metadata.
 func changedMetadata(b, a *Snapshot) []string {
 	changes := append(changedShape(b, a), changed([]piece{
 		{"conj bit", b.Conj, a.Conj}, {"neg bit", b.Neg, a.Neg}, {"requires_grad", b.RequiresGrad, a.RequiresGrad},
@@ -206,7 +205,6 @@ type piece struct {
 	before, after any
 }
 
-// changed describes the pieces that differ.
 func changed(pieces []piece) (changes []string) {
 	for _, p := range pieces {
 		if p.before != p.after {

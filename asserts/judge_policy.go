@@ -78,10 +78,8 @@ func (p *Policy) With(rows ...Row) *Policy {
 	return &q
 }
 
-// forMode returns the checks that a mode skips.
 func (p *Policy) forMode(m Mode) Codes { return m.Invalidates | p.AnyMode }
 
-// forTensor returns the checks that a tensor with these traits skips.
 func (p *Policy) forTensor(t Traits) Codes {
 	var codes Codes
 	for _, r := range p.Rows {

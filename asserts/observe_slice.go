@@ -100,7 +100,6 @@ func fill(made *smallSnapshot, storage array, n int, sizes, strides []int64, off
 	return &made.Snapshot
 }
 
-// copy returns a copy of a storage's bytes for a Snapshot.
 func (s *smallSnapshot) copy(raw []byte) []byte {
 	if len(raw) > SnapshotLimit {
 		return nil

@@ -67,7 +67,6 @@ func (r Ref) Result() (i int, ok bool) { return -1 - int(r), r < 0 }
 // Subject returns the subject that r refers to, or nil.
 func (op *Op) Subject(r Ref) *Subject { return referred(r, op.Args, op.Results) }
 
-// referred returns the argument or return that a Ref refers to, or nil.
 func referred[T any](r Ref, args, results []T) *T {
 	if i, ok := r.Arg(); ok && i < len(args) {
 		return &args[i]
@@ -78,7 +77,6 @@ func referred[T any](r Ref, args, results []T) *T {
 	return nil
 }
 
-// at returns the subject of a place, or nil.
 func (op *Op) at(p Place) *Subject {
 	subjects := op.Args
 	if p.Return {

@@ -61,7 +61,6 @@ type usualReturn struct {
 
 const noArgument = -1
 
-// A subjectPlan is a subject with its checks.
 type subjectPlan struct {
 	Subject
 	codes    Codes
@@ -74,7 +73,6 @@ func (op *Op) made() *plan {
 	return (*plan)(atomic.LoadPointer((*unsafe.Pointer)(unsafe.Pointer(&op.plan))))
 }
 
-// resolve returns the op's plan.
 func (op *Op) resolve() *plan {
 	slot := (*unsafe.Pointer)(unsafe.Pointer(&op.plan))
 	for {
@@ -183,7 +181,6 @@ func (p *plan) add(c Check) string {
 	return ""
 }
 
-// subject returns the subject that r refers to, or nil.
 func (p *plan) subject(r Ref) *subjectPlan { return referred(r, p.args, p.results) }
 
 // usualFacts are those that Call.usual examines.

@@ -21,7 +21,6 @@ type Baseline struct {
 	Lines []baselineLine
 }
 
-// baselineMark begins the first line of a baseline file.
 const baselineMark = "# opassert baseline: findings that are known"
 
 // ReadBaseline reads a baseline file. The error for a missing file is fs.ErrNotExist.

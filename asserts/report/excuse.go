@@ -17,7 +17,6 @@ func (r *Report) unneeded() []Excuse {
 	return slices.DeleteFunc(slices.Clone(r.Excuses), func(e Excuse) bool { return !e.Ran || e.Cases > 0 })
 }
 
-// addExcuses adds the entries of another part of the run.
 func (r *Report) addExcuses(more []Excuse) {
 	for _, e := range more {
 		i := slices.IndexFunc(r.Excuses, func(own Excuse) bool { return own.Entry == e.Entry && own.Op == e.Op })

@@ -16,7 +16,6 @@ type Unrun struct {
 	Kernel engine.KernelKind `json:"kernel"`
 }
 
-// why returns the reason why the op did not run.
 func (u Unrun) why() string {
 	switch u.Kernel {
 	case engine.SharedKernel:

@@ -29,7 +29,6 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	return printable.JSON(w, append(all, runRecord{"run", r.runCount(), r.served(), r.timeless()}), "  ")
 }
 
-// timeless returns the report without its times.
 func (r *Report) timeless() *Report {
 	copied := *r
 	copied.Ops = slices.Clone(r.Ops)

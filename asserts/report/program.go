@@ -10,7 +10,6 @@ type ReproProgram struct {
 	Why        string `json:"why,omitempty"`  // why it does not show the fault
 }
 
-// path returns the file of a program, or "" for nil.
 func (p *ReproProgram) path() string {
 	if p == nil {
 		return ""

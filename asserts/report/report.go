@@ -147,7 +147,6 @@ func Lacking(lacks map[string]int) string {
 	return "skipped, as the library does not have it, with the number of tensors: " + strings.Join(words, ", ")
 }
 
-// found returns the findings and crashes that count against an op.
 func (r *Report) found(op *OpResult) []asserts.Result {
 	var all []asserts.Result
 	for _, f := range op.Findings {
@@ -279,7 +278,6 @@ func (r *Report) sameCrash(op *OpResult, c Crash) []string {
 	return ops
 }
 
-// excuse returns the reason why a crash does not count.
 func (c Crash) excuse() string {
 	if !c.Alone {
 		return "but not in a process of its own"
@@ -314,7 +312,6 @@ func (r *Report) runCount() RunCount {
 	return count
 }
 
-// lines returns the counts as sentences.
 func (r RunCount) lines() []string {
 	all := []string{fmt.Sprintf("%d of %d ran; of those with a kernel below autograd %d of the %d that can run here", r.Reached, r.Ops, r.BelowRun, r.Below)}
 	for _, why := range slices.Sorted(maps.Keys(r.Cannot)) {

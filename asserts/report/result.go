@@ -66,7 +66,6 @@ func (c *Classes) add(labels []string, others Classes) {
 	}
 }
 
-// remove removes labels.
 func (c Classes) remove(labels []string) {
 	for _, label := range labels {
 		arg, class, _ := strings.Cut(label, ": ")
@@ -78,7 +77,6 @@ func (c Classes) remove(labels []string) {
 	}
 }
 
-// count returns the number of classes.
 func (c Classes) count() int {
 	n := 0
 	for _, classes := range c {
@@ -276,7 +274,6 @@ func (r *OpResult) Reason() string {
 	return "no case was tried"
 }
 
-// fault returns the failure of the library or of opassert.
 func (r *OpResult) fault() string {
 	if r.Library {
 		return "the library failed: " + r.Fault

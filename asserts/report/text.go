@@ -315,7 +315,6 @@ func (r *Report) writeEnding(t *textWriter, form Form, blocks []*block) {
 	}
 }
 
-// again returns the command that repeats the first finding of an op.
 func (r *Report) again(op *OpResult) string {
 	for _, c := range op.Crashes {
 		if c.Counts() {
@@ -380,7 +379,6 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-// neverRan returns the ops that never ran, those with one reason together.
 func (r *Report) neverRan() (all []string) {
 	reasons := make(map[string][]string)
 	var order []string

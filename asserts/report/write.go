@@ -11,7 +11,6 @@ import (
 // firstLine returns the first line of a finding, or the result in one line.
 func firstLine(r asserts.Result) string { return cmp.Or(r.First, titleOf(r)) }
 
-// titleOf returns the result in one line.
 func titleOf(r asserts.Result) string {
 	number, on := "", ""
 	if r.Case != "" {
@@ -23,7 +22,6 @@ func titleOf(r asserts.Result) string {
 	return joined(checkOf(r), r.Op, r.Subject, number, on)
 }
 
-// joined joins the texts that are not empty.
 func joined(texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), "  ")
 }
@@ -42,7 +40,6 @@ func keyOf(r asserts.Result) string {
 	return key
 }
 
-// checkOf returns the name of the result's check, or its status.
 func checkOf(r asserts.Result) string {
 	if r.Code == 0 {
 		return string(r.Status)

@@ -151,7 +151,6 @@ func (s *supervisor) shrink(ctx context.Context, res *report.OpResult, crash *en
 	return err
 }
 
-// attempt makes one unchanged call, and returns its crash.
 func (s *supervisor) attempt(ctx context.Context, c *sample.Case) (*ending, error) {
 	text, err := encode(c)
 	if err != nil { //mutate:equivalent false: a case can be encoded
@@ -161,7 +160,6 @@ func (s *supervisor) attempt(ctx context.Context, c *sample.Case) (*ending, erro
 	return s.askTwice(ctx, q, max(s.run.Timeout/glance, time.Millisecond), func(*report.CaseResult) {})
 }
 
-// except returns the devices of all that others lacks.
 func except(all, others []engine.Device) []engine.Device {
 	return slices.DeleteFunc(slices.Clone(all), func(d engine.Device) bool { return slices.Contains(others, d) })
 }

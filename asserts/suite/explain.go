@@ -50,7 +50,6 @@ func WriteExplained(w io.Writer, r *report.Report, operators []engine.Operator) 
 	return err
 }
 
-// mostSaid is the number of errors of an op that are written.
 const mostSaid = 6
 
 // makersOf returns how an argument of a custom class is made, "" for others.

@@ -65,7 +65,6 @@ func ownVersion() string {
 	return versionIn(cmp.Or(info, new(debug.BuildInfo)))
 }
 
-// versionIn returns the version of opassert that a program is built from.
 func versionIn(program *debug.BuildInfo) string {
 	modules := append(program.Deps, &program.Main)
 	i := slices.IndexFunc(modules, func(m *debug.Module) bool { return m.Path+"/" == ours })
@@ -112,7 +111,6 @@ func describe(w io.Writer, t reflect.Type, described map[reflect.Type]bool) {
 	}
 }
 
-// process returns the process in which the worker's kernels run.
 func (g greeting) process() *os.Process {
 	p, _ := os.FindProcess(g.kernels)
 	return p

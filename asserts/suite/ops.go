@@ -99,14 +99,11 @@ func (s *supervisor) cases(ctx context.Context, o engine.Operator, res *report.O
 		s.renew() // the next op must not inherit the state that this one broke
 		return err
 	}
-	if slices.ContainsFunc(res.Findings, aboutProcess) {
+	if slices.ContainsFunc(res.Findings, func(f *report.Finding) bool { return f.Violation.Subject == asserts.Process }) {
 		s.renew() // the next op may also make a change that a process makes only once
 	}
 	return nil
 }
-
-// aboutProcess reports whether a finding is about state outside of tensors.
-func aboutProcess(f *report.Finding) bool { return f.Violation.Subject == asserts.Process }
 
 // confirm runs the findings of an op that crashed again, each in a process of its own, and keeps
 // those that are confirmed; it counts those whose call ends the process.

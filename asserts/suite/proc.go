@@ -65,7 +65,6 @@ func (p pid) children() (all []pid) {
 	return all
 }
 
-// family returns a process and its descendants.
 func (p pid) family() []pid {
 	all := []pid{p}
 	for _, child := range p.children() {

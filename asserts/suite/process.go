@@ -192,7 +192,6 @@ func (w written) after(i, n int) string {
 	return ": " + sample.Clip(w[i])
 }
 
-// status returns how the worker ended.
 func (p *process) status() string {
 	if p.died {
 		return p.last
@@ -316,7 +315,6 @@ func (p *process) kernelChildren() kernelChildren {
 	return kernelChildren{total, now, now}
 }
 
-// noteDeath records that a worker died.
 func (p *process) noteDeath(line string, ok bool) (string, bool) {
 	if status, died := strings.CutPrefix(line, lineDied+" "); died {
 		p.died, p.last = true, status
@@ -324,7 +322,6 @@ func (p *process) noteDeath(line string, ok bool) (string, bool) {
 	return line, ok
 }
 
-// kill ends the worker.
 func (p *process) kill() {
 	if p.worker != nil {
 		p.worker.Kill()
@@ -346,7 +343,6 @@ func (p *process) renew() bool {
 	return p.awaitReplacement()
 }
 
-// awaitReplacement waits for the worker that replaces one that died.
 func (p *process) awaitReplacement() bool {
 	p.died, p.op = false, ""
 	unlock(p.folder)

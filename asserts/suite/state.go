@@ -25,7 +25,6 @@ type ResultStore struct {
 	err    error
 }
 
-// A stateLine is a line of a state.
 type stateLine struct {
 	Result *report.OpResult `json:"result"`
 }

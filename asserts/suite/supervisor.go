@@ -176,7 +176,6 @@ func grace(cost string, patience time.Duration) time.Duration {
 	return patience
 }
 
-// record merges the result of a case.
 func (s *supervisor) record(c *report.CaseResult, add func(*report.CaseResult)) {
 	if s.known.last = c.Case; c.Origin != nil {
 		s.known.origins[c.Case] = *c.Origin

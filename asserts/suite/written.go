@@ -69,7 +69,6 @@ type elementCalls map[compare.ElementRole]*argumentCalls
 // writes are the counts of an op, by position in the schema.
 type writes map[int]elementCalls
 
-// add counts the writes of a call.
 func (all writes) add(call []compare.Write) {
 	type destination struct {
 		arg int

@@ -166,7 +166,6 @@ func environmentOf(command string) string {
 	return prefix
 }
 
-// onPath returns the first Python on the path, or "".
 func onPath() string {
 	names := []string{"python3", "python"}
 	if prefix := home(); prefix != "" {

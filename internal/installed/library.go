@@ -171,7 +171,8 @@ type needed struct {
 // others, whose DT_RPATHs apply to it too.
 func (n *needed) into(path string, above []string) {
 	names, dirs, above := needs(path, above)
-	n.python = n.python || importsPython(path) && !slices.ContainsFunc(names, func(s string) bool { return strings.HasPrefix(s, "libpython") })
+	ofPython := func(symbol string) bool { return strings.HasPrefix(symbol, "Py") || strings.HasPrefix(symbol, "_Py") }
+	n.python = n.python || imports(path, ofPython) && !slices.ContainsFunc(names, func(s string) bool { return strings.HasPrefix(s, "libpython") })
 	for _, name := range names {
 		if n.seen[name] {
 			continue
@@ -190,12 +191,6 @@ func (n *needed) into(path string, above []string) {
 			n.files = append(n.files, file)
 		}
 	}
-}
-
-func importsPython(path string) bool {
-	return imports(path, func(symbol string) bool {
-		return strings.HasPrefix(symbol, "Py") || strings.HasPrefix(symbol, "_Py")
-	})
 }
 
 // libpython returns the shared library of a Python, or "".

@@ -206,13 +206,3 @@ func (b *pythonBody) Held() string {
 func (b *pythonBody) Read() string {
 	return b.variables(func(arg schema.Argument) bool { return arg.Type.HoldsTensors() && arg.Alias == nil })
 }
-
-func (k *pythonCall) variables(of func(schema.Argument) bool) string {
-	var names []string
-	for i, arg := range k.op.Func.Args {
-		if k.names[i] != "" && of(arg) {
-			names = append(names, k.names[i])
-		}
-	}
-	return strings.Join(names, ", ")
-}

@@ -32,7 +32,6 @@ var cpp = dialect{
 	statements: statementsOf("cpp.tmpl"), declared: "auto %s = %s;", end: ";", item: "%s%d", called: cppMade, holds: cppList,
 }
 
-// cppDTypes are the names of dtypes in C++.
 var cppDTypes = map[string]string{
 	"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int8": "Char", "uint8": "Byte",
 	"int16": "Short", "int32": "Int", "int64": "Long",
@@ -99,7 +98,6 @@ type cppBody struct {
 	Sight     probe.Program
 }
 
-// choose returns the template for a fault.
 func (b *cppBody) choose(f Problem) (template string, err error) {
 	if f.Crash != nil {
 		b.Cause = f.Crash.Cause
@@ -136,7 +134,6 @@ func (b *cppBody) Seen() string {
 	return b.verdict(b.Sight.Cpp, strings.ReplaceAll(b.Sight.Says, "{x}", b.Subject.String()), ", or no result shows it")
 }
 
-// buildLine returns the command that builds a program for a fault.
 func (s Source) buildLine(f Problem) []string {
 	if s.Build == nil {
 		return []string{"with the headers and libraries of", s.Version}
@@ -156,7 +153,7 @@ func (b *cppBody) args(recipe string) ([]string, error) {
 		name := ""
 		text := fmt.Sprintf("standard(schema, %d)", i)
 		if v.Kind != sample.DefaultValue {
-			wanted := cppVariable(k.Names[i])
+			wanted := k.Names[i] + "_" // unique in a program
 			if text, err = b.value(v, i, wanted); err != nil {
 				return nil, fmt.Errorf("argument %s: %w", k.Names[i], err)
 			}
@@ -174,9 +171,6 @@ func (b *cppBody) args(recipe string) ([]string, error) {
 	return all, nil
 }
 
-// cppVariable returns a name for an argument that is unique in a program.
-func cppVariable(name string) string { return name + "_" }
-
 // cppName returns the C++ name of a dtype, layout, format or quantization scheme, or "".
 func cppName(name string) string {
 	if dtype := cppDTypes[name]; dtype != "" {
@@ -185,13 +179,11 @@ func cppName(name string) string {
 	return cppNames[name]
 }
 
-// cppMade returns an expression for the first result of an op.
 func cppMade(op string, args []string) string {
 	name, overload, _ := strings.Cut(op, ".")
 	return fmt.Sprintf("made(%q, %q, {%s})", name, overload, strings.Join(args, ", "))
 }
 
-// cppList returns an expression for a list.
 func cppList(v *sample.Value, argument int, items []string) string {
 	if v.Kind != sample.ListValue {
 		return ""
@@ -220,7 +212,6 @@ func cppFlat(cpp *dialect, dtype tensor.DType, data []byte) string {
 
 func cppInts(ns []int64) string { return "{" + strings.Trim(tuple(ns), "(,)") + "}" }
 
-// place returns the expression for a tensor of a violation.
 func (b *cppBody) place(p asserts.Place) (x string, err error) {
 	element := elementOf(p)
 	if e, _, ok := strings.Cut(p.Called, "."); ok {
@@ -243,7 +234,6 @@ func (b *cppBody) place(p asserts.Place) (x string, err error) {
 	return fmt.Sprintf("part(%s, %q)", x, p.Part()), nil
 }
 
-// text composes the program.
 func (b *cppBody) text(about, body string) string {
 	return b.statement("program", fields{
 		"about": commented("//", about), "headers": headers, "system": system, "definitions": used(cppDefinitions, body+"\nline(e)"), "body": body,

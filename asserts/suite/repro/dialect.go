@@ -18,7 +18,6 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A dialect is how calls are written in a language.
 type dialect struct {
 	language   string
 	statements func() *template.Template
@@ -32,7 +31,6 @@ type dialect struct {
 	holds    func(v *sample.Value, argument int, items []string) string // an expression for a container, or ""
 }
 
-// A program is a program under construction.
 type program struct {
 	*dialect
 	op      *schema.Op
@@ -51,7 +49,6 @@ func (p *program) Lines() string { return strings.Join(p.lines, "\n") }
 // Verdict ends the program.
 func (p *program) Verdict(fault, says string) string { return p.verdict(fault, says, "") }
 
-// argument returns the variable of an argument.
 func (p *program) argument(of asserts.Place) (string, error) {
 	if of.Index >= len(p.names) || p.names[of.Index] == "" {
 		return "", fmt.Errorf("the argument %s is not in the call", of.Name)
@@ -125,7 +122,6 @@ func (p *program) variable(t *sample.TensorSpec, name string, makes func(t *samp
 	return name, err
 }
 
-// literals are the forms of values in a language.
 type literals struct {
 	values    map[sample.ValueKind]string // the form around the text of a value
 	booleans  [2]string                   // false and true
@@ -210,7 +206,6 @@ func (d *dialect) element(dtype tensor.DType, b []byte) string {
 	return d.float(dtype.Get(b), 64)
 }
 
-// elements returns the elements of a storage.
 func (d *dialect) elements(dtype tensor.DType, data []byte) (all []string) {
 	for b := range slices.Chunk(data, dtype.Size()) {
 		all = append(all, d.element(dtype, b))
@@ -222,7 +217,6 @@ func (d *dialect) call(function string, args ...string) string {
 	return d.namespace + function + "(" + strings.Join(args, ", ") + ")"
 }
 
-// tensor returns an expression for a tensor.
 func (d *dialect) tensor(t *sample.TensorSpec, turn int) (string, error) {
 	quantized, zero := quantizedAs(t)
 	dtype := d.names(quantized)
@@ -348,7 +342,6 @@ func float(v float64, bits int) string {
 	return text
 }
 
-// tuple formats numbers as a Python tuple.
 func tuple(ns []int64) string {
 	words := slicesx.Map(ns, func(n int64) string { return strconv.FormatInt(n, 10) })
 	if len(ns) == 1 {

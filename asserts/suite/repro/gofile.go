@@ -36,7 +36,6 @@ var golang = dialect{
 // overlapping is "shares" for storages that overlap in memory.
 const overlapping = "x.Content.Memory < y.Content.Memory+uintptr(y.Content.Nbytes) && y.Content.Memory < x.Content.Memory+uintptr(x.Content.Nbytes)"
 
-// A goFile is a Go program under construction.
 type goFile struct {
 	program
 	*TensorFunctions
@@ -240,7 +239,6 @@ func (g *goFile) value(v *sample.Value, to, name string) (string, error) {
 	return text, nil
 }
 
-// holder returns an expression for a list.
 func (g *goFile) holder(v *sample.Value, item, name string) (string, error) {
 	words := make([]string, len(v.List))
 	tensors := len(v.List) > 0
@@ -263,7 +261,6 @@ func (g *goFile) holder(v *sample.Value, item, name string) (string, error) {
 	return "[]" + g.withImports(item) + "{" + all + "}", nil
 }
 
-// made returns an expression for a tensor.
 func (g *goFile) made(t *sample.TensorSpec, turn int) (string, error) {
 	switch {
 	case t.View > 0:
@@ -309,7 +306,6 @@ func goData(dtype tensor.DType, data []byte) string {
 	return fmt.Sprintf("data[%s](%s)", to, strings.Join(words, ", "))
 }
 
-// place returns the expression for a tensor of a violation.
 func (g *goFile) place(p asserts.Place) (string, error) {
 	switch {
 	case p.Called != "":
@@ -332,7 +328,6 @@ func (g *goFile) place(p asserts.Place) (string, error) {
 	return "result" + elementOf(p), nil
 }
 
-// seen returns the expression for the observation of a tensor.
 func (g *goFile) seen(tensor string) string {
 	if g.Observe != "" {
 		return fmt.Sprintf("seenBy(%s, %s)", g.withImports(g.Observe), tensor)
@@ -443,7 +438,6 @@ func (g *goFile) called(call, used string) string {
 // packages are those of the standard library that programs may import.
 var packages = []string{"bytes", "context", "encoding/binary", "fmt", "io", "math", "os", "os/exec", "reflect", "slices", "time"}
 
-// text composes the program.
 func (g *goFile) text(about string) string {
 	if !strings.Contains(g.Lines(), "recover()") {
 		g.lines = append([]string{"defer refused()"}, g.lines...)

@@ -100,7 +100,6 @@ func (s Source) deviceOf(f Problem) string {
 	return ""
 }
 
-// onCPU reports whether all tensors of the fault were on the CPU.
 func (f Problem) onCPU() bool {
 	if f.Finding != nil {
 		return slices.Equal(f.Finding.Devices, []engine.Device{engine.CPU})
@@ -116,20 +115,17 @@ func (f Problem) recipe() string {
 	return f.Crash.Recipe
 }
 
-// qualified returns a schema with the namespace of its op.
 func qualified(op *report.OpResult) string {
 	namespace, _, _ := strings.Cut(op.Op, "::")
 	return namespace + "::" + strings.TrimPrefix(op.Schema, namespace+"::")
 }
 
-// A way is a way for a program to call an op.
 type way struct {
 	Function string // an expression
 	Below    bool   // autograd
 	Bare     bool   // without Python's meta functions, as in C++
 }
 
-// ways returns the ways to call the op.
 func (k *pythonCall) ways() []way {
 	op := opOf(k.op.Namespace + "::" + k.op.Func.Name.String())
 	if k.op.IsMethod() {
@@ -159,7 +155,6 @@ func (k *pythonCall) public() string {
 	return "torch." + base
 }
 
-// text composes a program.
 func (s Source) text(f Problem, body string) string {
 	definitions := used(definitions, body)
 	old := strings.HasPrefix(s.Version, "libtorch 1.")
@@ -200,7 +195,6 @@ func (s Source) about(f Problem) string {
 // about has the texts of every language.
 var about = dialect{statements: statementsOf("about.tmpl")}
 
-// commented returns a text as a comment.
 func commented(mark, text string) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(text, "\n") {

@@ -11,7 +11,6 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// python is the dialect of Python.
 var python = dialect{
 	language: "Python",
 	literals: literals{

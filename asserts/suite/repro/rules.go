@@ -32,7 +32,6 @@ type rule struct {
 	In   map[string]condition `yaml:",inline"`
 }
 
-// A condition is an expression after a call.
 type condition struct {
 	Before []string // statements before the call
 	After  string   // a statement between the call and the expression, or ""
@@ -52,7 +51,6 @@ var freed = probe.Program{
 	Says: "freed memory is written, or the results depend on it",
 }
 
-// A predicate is a condition on the tensors of a program.
 type predicate struct {
 	Twice bool // the call is also made before, and its result, earlier, held
 	condition

@@ -148,7 +148,6 @@ func problems(r *report.Report) []*recordedProblem {
 	return all
 }
 
-// A language is one that programs are written in.
 type language struct {
 	extension, comment string
 	texts              func(Problem) ([]string, error) // the simplest first
@@ -285,7 +284,6 @@ func (d *ProgramFolder) precompile(by *programRunner, folder string) []string {
 	return []string{"-include", file}
 }
 
-// runCpp builds a program, and runs it.
 func (d *ProgramFolder) runCpp(by *programRunner, file string) (shown bool, why string) {
 	path, err := filepath.Abs(file)
 	if err != nil {

@@ -74,7 +74,6 @@ func (r *programRunner) end() string {
 	return why
 }
 
-// longest is the time limit of a program.
 const longest = 3 * time.Minute
 
 // run runs a program, and reports whether the fault is there, or why it is not.
@@ -142,7 +141,6 @@ func (r *programRunner) built(folder string, build []string, file string) (shown
 	return outcome(0, out)
 }
 
-// command runs a command in a folder, and returns its output.
 func (r *programRunner) command(folder string, words ...string) ([]byte, error) {
 	cmd := exec.CommandContext(r.ctx, words[0], words[1:]...)
 	cmd.Dir, cmd.WaitDelay = folder, time.Second
@@ -187,7 +185,6 @@ func (r *programRunner) ask(file string, like bool) (status int, err error) {
 	return strconv.Atoi(strings.TrimSpace(answer))
 }
 
-// lastLine returns the last line of an output.
 func lastLine(out []byte) string {
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	return printable.Text(lines[len(lines)-1])

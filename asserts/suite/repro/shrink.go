@@ -64,7 +64,6 @@ func (f Problem) smaller() (all []Problem) {
 	return all
 }
 
-// A reduction makes a case smaller if possible.
 type reduction func(*sample.Case)
 
 // smallerCases returns cases with arguments left to their defaults, with shorter lists and with
@@ -113,7 +112,6 @@ func ofAll(reduce func(*sample.TensorSpec)) reduction {
 	}
 }
 
-// shortened returns a function that limits dimensions to n.
 func shortened(n int64) func(*sample.TensorSpec) {
 	return func(t *sample.TensorSpec) {
 		for d := range t.Sizes {

@@ -11,7 +11,6 @@ import (
 //go:embed statements
 var statementTexts embed.FS
 
-// statementsOf returns the templates of the statements of programs in a language.
 func statementsOf(file string) func() *template.Template {
 	return sync.OnceValue(func() *template.Template {
 		functions := template.FuncMap{"indent": indented, "nested": nested, "quote": strconv.Quote}
@@ -19,16 +18,13 @@ func statementsOf(file string) func() *template.Template {
 	})
 }
 
-// indented returns statements in a block of Python's.
 func indented(text string) string { return "    " + strings.ReplaceAll(text, "\n", "\n    ") }
 
 // nested returns statements in a block in braces.
 func nested(text string) string { return strings.ReplaceAll(text, "\n", "\n  ") }
 
-// fields are the values of a template.
 type fields map[string]any
 
-// statement returns statements in the language.
 func (d *dialect) statement(name string, values any) string {
 	var b strings.Builder
 	if err := d.statements().ExecuteTemplate(&b, name, values); err != nil {

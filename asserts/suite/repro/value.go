@@ -82,7 +82,6 @@ func newCall(op *schema.Op, recipe string) (*pythonCall, error) {
 	return k, nil
 }
 
-// keyword returns an argument passed by name.
 func keyword(name, value string) string {
 	if keywords[name] {
 		return fmt.Sprintf("**{%q: %s}", name, value)
@@ -128,21 +127,28 @@ func (k *pythonCall) shares(v *asserts.Violation) (*predicate, error) {
 	return &predicate{true, condition{Fault: fault}, v.Subject.String() + " shares memory with what the previous call returned"}, nil
 }
 
+func (k *pythonCall) variables(of func(schema.Argument) bool) string {
+	var names []string
+	for i, arg := range k.op.Func.Args {
+		if k.names[i] != "" && of(arg) {
+			names = append(names, k.names[i])
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
 // shows returns the predicate of a finding, about its own tensors.
 func (k *pythonCall) shows(f *report.Finding) (*predicate, error) {
 	if f.Violation.Symptom == asserts.ReturnedBefore {
 		return k.shares(f.Violation)
 	}
-	var read []string
-	for i, arg := range k.op.Func.Args {
-		if k.names[i] != "" && arg.Type.HoldsTensors() && (arg.Alias == nil || !arg.Alias.Write) {
-			read = append(read, k.names[i])
-		}
-	}
+	read := k.variables(func(arg schema.Argument) bool {
+		return arg.Type.HoldsTensors() && (arg.Alias == nil || !arg.Alias.Write)
+	})
 	sparse := false
 	p, err := python.predicate(f.Violation, k.place, func(x, _ string) []string {
 		sparse = slices.ContainsFunc(k.lines, func(l string) bool { return strings.HasPrefix(l, x+" = ") && strings.Contains(l, "sparse") })
-		return []string{"{read}", strings.Join(read, ", ")}
+		return []string{"{read}", read}
 	})
 	if sparse && err == nil {
 		p.Fault = ofSparse.Replace(p.Fault)

@@ -100,7 +100,6 @@ type match struct {
 
 var readError = cached(applicable)
 
-// applicable returns the reading of an error by the rules that apply to it.
 func applicable(text string) *reading {
 	e := &reading{key: report.WithoutNumbers(text), lost: beyondMending(text)}
 	small := strings.ToLower(text)
@@ -282,7 +281,6 @@ func (m *revision) words([]string) bool {
 	return old.String() != v.String()
 }
 
-// quotedClass matches the name of a class in quotes.
 var quotedClass = regexp.MustCompile("['\"`]([A-Z]\\w+)['\"`]")
 
 // object sets an argument of any type to an object of a class in the error: its constructor's error
@@ -353,7 +351,6 @@ func (m *revision) plainForms([]string) bool {
 	return true
 }
 
-// listLength makes a list as long as the error requires.
 func (m *revision) listLength(groups []string) bool {
 	i := slices.IndexFunc(m.args, func(g given) bool { return g.Name == groups[1] })
 	n := int(shown(groups[2]))
@@ -441,7 +438,6 @@ func beyondMending(text string) bool {
 	return m != nil && len(able(m[1], m[2])) == 0
 }
 
-// backend chooses a backend for which the op has a kernel.
 func (m *revision) backend(groups []string) bool {
 	able := able(groups[1], groups[2])
 	if len(able) == 0 {
@@ -560,7 +556,6 @@ func (m *revision) oneDType(groups []string) bool {
 	return true
 }
 
-// notImplemented chooses a dtype of another class.
 func (m *revision) notImplemented(groups []string) bool {
 	bad, ok := tensor.DTypeOfWord(groups[1])
 	if n, err := strconv.ParseInt(groups[1], 10, 8); err == nil { // a c10::ScalarType
@@ -597,7 +592,6 @@ func (m *revision) rank(groups []string) bool {
 	return n <= 6 && m.each(m.targets(), ranked(n))
 }
 
-// ranked returns a change to a number of dimensions.
 func ranked(n int) func(*sample.TensorSpec) {
 	return func(t *sample.TensorSpec) { t.Sizes = sized(n, t.Sizes) }
 }

@@ -57,7 +57,6 @@ func ofType(r *rand.Rand, arg schema.Argument, t schema.Type, th *theme) sample.
 	return sample.None()
 }
 
-// madeBy returns the result of an op.
 func madeBy(r *rand.Rand, maker *schema.Op, th *theme) sample.Value {
 	v := sample.Value{Kind: sample.CallValue, Text: maker.Namespace + "::" + maker.Func.Name.String()}
 	for _, arg := range maker.Func.Args {
@@ -104,7 +103,7 @@ func intList(r *rand.Rand, name string, th *theme) sample.Value {
 	case strings.Contains(name, "size") || name == "shape":
 		return sample.Ints(th.sizes...)
 	case name == "stride" && rank <= 3 || name == "strides":
-		return sample.Ints(contiguousStrides(th.sizes)...)
+		return sample.Ints(tensor.ContiguousStrides(th.sizes)...)
 	case name == "dims" || name == "dim" || name == "permutation":
 		all := make([]int64, rank)
 		for i := range all {
@@ -130,11 +129,8 @@ func same(n int, v int64) sample.Value {
 	return sample.Value{Kind: sample.ListValue, List: slices.Repeat([]sample.Value{sample.Int(v)}, n)}
 }
 
-func contiguousStrides(sizes []int64) []int64 { return (&sample.TensorSpec{Sizes: sizes}).Strides() }
-
 func dimname(i int) sample.Value { return sample.Text("dimname::" + string(rune('A'+i))) }
 
-// byType makes values of the types that hold no tensors.
 var byType = map[string]func(r *rand.Rand, name string, th *theme) sample.Value{
 	"int":    intFor,
 	"SymInt": intFor,

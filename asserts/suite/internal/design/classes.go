@@ -167,7 +167,6 @@ func (of selector) each(set func(*sample.TensorSpec) bool) func(*sample.Case) bo
 	}
 }
 
-// ofArg selects the tensors of one argument.
 func ofArg(i int) selector {
 	return func(c *sample.Case) []*sample.TensorSpec { return c.Args[i].AppendTensors(nil) }
 }
@@ -180,7 +179,6 @@ func lastOf(i int) selector {
 	}
 }
 
-// tensorClasses are the classes of every tensor.
 func tensorClasses(of selector, dtype string, written bool) []valueClass {
 	var all []valueClass
 	add := func(name string, set func(*sample.TensorSpec) bool) {
@@ -369,7 +367,6 @@ func plainLists(base []sample.Value, elem string, fixed int, devices []engine.De
 // manyTensors exceeds the size of the fixed arrays into which kernels copy lists.
 const manyTensors = 40
 
-// tensorList returns the class of a changed list of tensors.
 func tensorList(i int, name string, change func(list []sample.Value) []sample.Value) valueClass {
 	return class1(name, func(c *sample.Case) bool {
 		Separate(c.Tensors(), c.Tensors())

@@ -46,7 +46,7 @@ func (m *revision) condition(groups []string) bool {
 			continue
 		}
 		if right.known() && (!left.known() || sample.OneIn(m.rng, 2)) {
-			left, right, r, operator = right, left, l, mirrored(operator)
+			left, right, r, operator = right, left, l, strings.NewReplacer("<", ">", ">", "<").Replace(operator)
 		}
 		changed = left.set(operator, right, r) || changed
 	}
@@ -76,11 +76,6 @@ func (m *revision) indexed(text string) string {
 		}
 	}
 	return text
-}
-
-// mirrored returns the operator for swapped operands.
-func mirrored(operator string) string {
-	return strings.NewReplacer("<", ">", ">", "<").Replace(operator)
 }
 
 // remainders makes sizes and numbers multiples of their divisors in a condition.
@@ -368,7 +363,6 @@ func (m *revision) elementsAt(groups []string) bool {
 	return m.each(m.targets(), resized(n, int(at)))
 }
 
-// resized returns a change of a dimension's size.
 func resized(n int64, at int) func(*sample.TensorSpec) {
 	return func(t *sample.TensorSpec) { argumentTerm{tensor: t, what: "size", at: at}.resize(int(n)) }
 }

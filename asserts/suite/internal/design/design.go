@@ -95,7 +95,6 @@ func (d *Design) Row(number int, origins map[int]report.Origin, rng *rand.Rand) 
 	return ClassRow{Classes: random}
 }
 
-// A callSetting is one way to make a call with the classes of a row.
 type callSetting struct {
 	Base *sample.Case
 	Ways []int // of each class
@@ -262,7 +261,6 @@ func NewDesign(o engine.Operator, devices []engine.Device, openings int, l *Lear
 	return d
 }
 
-// A designer fills a design in.
 type designer struct {
 	*Design
 	op      *schema.Op
@@ -933,7 +931,6 @@ func deepened(_ *sample.Case, ts []*sample.TensorSpec, m *sample.TensorSpec, n i
 	return int64(len(m.Sizes)) < n && prepend(ts, len(m.Sizes), slices.Repeat([]int64{1}, int(n)-len(m.Sizes)))
 }
 
-// prepend prepends dimensions to the tensors of a rank.
 func prepend(ts []*sample.TensorSpec, rank int, sizes []int64) bool {
 	for _, t := range ts {
 		if len(t.Sizes) == rank {
@@ -1106,7 +1103,6 @@ func vectors(class string) bool {
 	return class == "more than 32768" || class == "channels 16" || class == "last dimension 64" || class == "special"
 }
 
-// isDType reports whether a class is named after a dtype.
 func isDType(name string) bool {
 	_, ok := tensor.ParseDType(name)
 	return ok

@@ -47,7 +47,6 @@ func (b *Recipes) Check(ops []*schema.Op) error {
 	return errs
 }
 
-// A fitter checks values against types.
 type fitter struct {
 	byName map[string]*schema.Op
 	names  []string
@@ -216,7 +215,6 @@ var takes = map[string][]sample.ValueKind{
 	"Device": {sample.DeviceValue}, "Generator": {sample.GeneratorValue}, "Storage": {sample.StorageValue},
 }
 
-// examples are values of types.
 var examples = map[string]string{
 	"Tensor": "t[2, 3]", "int": "3", "SymInt": "3", "float": "0.5", "Scalar": "0.5", "number": "0.5", "complex": "1+2i", "bool": "true", "str": "'text'",
 	"ScalarType": "dtype:float32", "Layout": "layout:strided", "MemoryFormat": "format:channels_last", "QScheme": "qscheme:per_tensor_affine",

@@ -187,17 +187,12 @@ func asText(n *yaml.Node) string {
 
 // of returns the recipes for an op; a pattern may have the namespace or not.
 func (b *Recipes) of(namespace string, name schema.Name) []*Recipe {
-	names := namesOf(namespace, name)
+	base := name
+	base.Overload = ""
+	names := []string{name.String(), base.String(), namespace + "::" + name.String(), namespace + "::" + base.String()}
 	return slices.DeleteFunc(slices.Clone(*b), func(r *Recipe) bool {
 		return !slices.ContainsFunc(r.Ops, func(pattern *yaml.Node) bool { return matches(pattern.Value, names) })
 	})
-}
-
-// namesOf returns the names of an op that a pattern may match.
-func namesOf(namespace string, name schema.Name) []string {
-	base := name
-	base.Overload = ""
-	return []string{name.String(), base.String(), namespace + "::" + name.String(), namespace + "::" + base.String()}
 }
 
 func matches(pattern string, names []string) bool {

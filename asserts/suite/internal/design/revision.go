@@ -43,7 +43,6 @@ type revision struct {
 	text string
 }
 
-// A given is an argument with its value.
 type given struct {
 	schema.Argument
 	value *sample.Value
@@ -237,7 +236,6 @@ func whenUsed(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
-// mostCached limits the number of texts in a cache.
 const mostCached = 1 << 12
 
 // cached returns find with a cache, as cases of one op make the same errors. Callers must not

@@ -9,7 +9,6 @@ import (
 // QuantizedDTypes are the dtypes of quantized tensors, the usual one first.
 var QuantizedDTypes = []string{"quint8", "qint8", "qint32"}
 
-// quantizedDType reports whether a dtype is one that quantized tensors have.
 func quantizedDType(name string) bool { return slices.Contains(QuantizedDTypes, name) }
 
 // Element returns the dtype of the elements from which a tensor is made: float32 for a quantized

@@ -170,7 +170,6 @@ func digit(patterns []string, n, turn int) float64 {
 	return float64(pattern[n%len(pattern)] - '0')
 }
 
-// fills are the names of fills.
 var fills = []string{"below", "const", "in", "ascending", "sum", "range", "offsets", "count", "spd", "lower", "upper",
 	"equal", "negative", "wide", "special", "max", "lowest", "subnormal"}
 

@@ -27,12 +27,10 @@ func ArgumentOf(ref string) string { return referred.FindStringSubmatch(ref)[2] 
 func (c *Case) Refer() {
 	var starts []int // number of tensors before each argument
 	for i := range c.Args {
-		starts = append(starts, len(c.tensorsBefore(i)))
+		starts = append(starts, len((&Case{Args: c.Args[:i]}).Tensors()))
 		c.Args[i].refer(c, i, starts)
 	}
 }
-
-func (c *Case) tensorsBefore(i int) []*TensorSpec { return (&Case{Args: c.Args[:i]}).Tensors() }
 
 func (v *Value) refer(c *Case, i int, starts []int) {
 	for k := range v.List {
